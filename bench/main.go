@@ -1,0 +1,53 @@
+// Command bench measures speed and memory as ratios of interleaved runs on this machine.
+// Absolute times depend on the machine and are not printed as results. What is slower than
+// its goal is printed like everything else.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 5, "interleaved rounds of the end-to-end runs")
+	records := flag.Int("records", 150_000, "records of an end-to-end run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *rounds, *records); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, rounds, records int) error {
+	with, without, rss, err := endToEnd(ctx, rounds, records)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-28s %5.2f   speed, median of %d interleaved pairs of %d records; goal >= 0.95\n",
+		"P1 end-to-end/no-dedup", median(ratios(without, with)), rounds, records)
+	for _, d := range decoders() {
+		fmt.Printf("%-28s %5.2f   speed, %s; goal >= 5\n", "P7 decoder/encoding-json", d.ratio, d.what)
+	}
+	fmt.Printf("%-28s %5.1f   MiB, the largest of %d runs at 4 partitions; goal <= 64\n", "P10 peak RSS at full speed", slices.Max(rss), rounds)
+	return nil
+}
+
+// ratios divides pairwise.
+func ratios(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] / b[i]
+	}
+	return out
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestMigrationsAreAppended(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	first := read(t, "migrations/0002_order_projector.sql")
+	if !strings.Contains(first, "CREATE TABLE orders (") {
+		t.Error(first)
+	}
+	write(t, "migrations/0007_mine.sql", "CREATE INDEX ON orders (status);\n")
+	edit(t, "idemgen.yaml", "      status: text\n", "      status: text\n      note: nullable text\n")
+	edit(t, "idemgen.yaml", "set: {status: {value: placed}}", "set: {status: {value: placed}}\n            leave: [note]")
+	if code, out, _ := run(t, "check"); code != different || !strings.Contains(out, "+++ migrations/0008_order_projector.sql") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	must(t, "generate")
+	if read(t, "migrations/0002_order_projector.sql") != first {
+		t.Error("an earlier migration changed")
+	}
+	added := read(t, "migrations/0008_order_projector.sql")
+	if !strings.Contains(added, "ALTER TABLE orders") || !strings.Contains(added, "note text") || strings.Contains(added, "CREATE TABLE") {
+		t.Error(added)
+	}
+	must(t, "check")
+}
+
+func TestRefusedChanges(t *testing.T) {
+	type change struct{ old, new string }
+	for _, tc := range []struct {
+		want    string
+		changes []change
+	}{
+		{`idemgen.yaml:11:7: E607: column "total" of "orders" changed`, []change{{"total: numeric(12,2)", "total: numeric"}}},
+		{`idemgen.yaml:13:7: E607: new column "at"`, []change{
+			{"      status: text\n", "      status: text\n      at: uuid\n"}, {"customer_id: string,", "customer_id: string, at: uuid,"}}},
+		{`idemgen.yaml:6:3: E607: column "total" was removed`, []change{{"      total: numeric(12,2)\n", ""}, {", total: decimal", ""}}},
+		{`idemgen.yaml:6:3: E607: unique key [total]`, []change{{"    columns:\n", "    unique: [[total]]\n    columns:\n"}}},
+		{`idemgen.yaml:1:1: E607: table "old" was removed`, []change{{"  old: {primary_key: [id], columns: {id: uuid}}\n", ""}}},
+	} {
+		module(t, map[string]string{"idemgen.yaml": strings.Replace(spec, "\ntopics:", "  old: {primary_key: [id], columns: {id: uuid}}\n\ntopics:", 1)})
+		must(t, "generate")
+		for _, c := range tc.changes {
+			edit(t, "idemgen.yaml", c.old, c.new)
+		}
+		refused(t, tc.want, "generate")
+		refused(t, "in a migration of your own that has the line", "check")
+	}
+}
+
+// A change made by hand is taken over when a migration says so, once.
+func TestChangeByHand(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric")
+	refused(t, `"-- idemgen:by-hand orders.total"`, "generate")
+	write(t, "migrations/0003_wider.sql", "-- idemgen:by-hand orders.total\nALTER TABLE orders ALTER total TYPE numeric;\n")
+	must(t, "generate")
+	must(t, "check")
+	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "      total: numeric\n") || !strings.Contains(s, "  0003_wider.sql: by hand\n") {
+		t.Error(s)
+	}
+	edit(t, "idemgen.yaml", "total: numeric", "total: numeric(20,2)")
+	refused(t, "E607", "generate")
+}
+
+func TestMigrationsAreGuarded(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	name := "migrations/0002_order_projector.sql"
+	text := read(t, name)
+	write(t, name, strings.ReplaceAll(text, "\n", "\r\n"))
+	must(t, "check")
+	write(t, name, text+"-- mine\n")
+	refused(t, name+" was changed after idemgen wrote it", "generate")
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, name+" is missing, but recorded in idem.state.yaml", "generate")
+	write(t, name, text)
+	if err := os.Remove("idem.state.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, name+" is not recorded in idem.state.yaml", "generate")
+}
+
+func TestKeyDefinition(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "\nkey_definition: 1\n") {
+		t.Error(s)
+	}
+	edit(t, "idemgen.yaml", "header: Idempotency-Key", "header: Request-Id")
+	must(t, "generate")
+	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "\nkey_definition: 2\n") {
+		t.Error(s)
+	}
+	if s := read(t, "idem_gen.go"); !strings.Contains(s, "KeyDef:   2,") && !strings.Contains(s, "KeyDef: 2,") {
+		t.Errorf("generated code does not say so:\n%s", s)
+	}
+	must(t, "generate")
+	must(t, "check")
+}
+
+func TestConsumerRenamed(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	edit(t, "idemgen.yaml", "order-projector", "orders-2")
+	refused(t, `is of consumer "order-projector", idemgen.yaml says "orders-2"`, "generate")
+	edit(t, "idem.state.yaml", "consumer: order-projector", "consumer: orders-2")
+	must(t, "generate")
+	must(t, "check")
+}

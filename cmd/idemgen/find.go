@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator"
+)
+
+// findSpecs returns the specs that the arguments name, in their order, each once. Paths
+// stay as they were given.
+func findSpecs(args []string) ([]generator.Spec, error) {
+	if len(args) == 0 {
+		args = []string{generator.SpecFile}
+	}
+	var paths []string
+	for _, arg := range args {
+		found, err := specsOf(filepath.FromSlash(arg))
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	var specs []generator.Spec
+	var seen []string
+	for _, path := range paths {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(seen, abs) {
+			continue
+		}
+		seen = append(seen, abs)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, specMissing(path, err)
+		}
+		specs = append(specs, generator.Spec{Path: filepath.ToSlash(path), Content: content})
+	}
+	return specs, nil
+}
+
+// specsOf returns the spec files that one argument names.
+func specsOf(arg string) ([]string, error) {
+	if dir, ok := strings.CutSuffix(arg, "..."); ok && (dir == "" || os.IsPathSeparator(dir[len(dir)-1])) {
+		return below(filepath.Clean(dir + "."))
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err != nil:
+		return nil, specMissing(arg, err)
+	case info.IsDir():
+		return []string{filepath.Join(arg, generator.SpecFile)}, nil
+	}
+	return []string{arg}, nil
+}
+
+// below returns every idemgen.yaml in dir and below, sorted.
+func below(dir string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != dir && passedOver(path, entry.Name()):
+			return fs.SkipDir
+		case !entry.IsDir() && entry.Name() == generator.SpecFile:
+			found = append(found, path)
+		}
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("no %s in %s or below", generator.SpecFile, filepath.ToSlash(dir))
+	}
+	return found, err
+}
+
+// passedOver reports whether a folder's specs are not part of dir/..., as the go command
+// passes over its packages.
+func passedOver(path, name string) bool {
+	if name[0] == '.' || name[0] == '_' || name == "vendor" || name == "testdata" || name == "node_modules" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return err == nil
+}
+
+func specMissing(path string, err error) error {
+	if os.IsNotExist(err) {
+		return fmt.Errorf("%s: no such spec; idemgen init writes a first one", filepath.ToSlash(path))
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// build makes the module here complete, as the lines that init prints do but with this
+// repository in place of a release, and runs the go command on it.
+func build(t *testing.T, repo string, args ...string) {
+	t.Helper()
+	requires := read(t, filepath.Join(repo, "go.mod"))
+	_, requires, _ = strings.Cut(requires, "\nrequire (")
+	write(t, "go.mod", "module example.com/orders\n\ngo 1.26.0\n\nrequire github.com/idemgen/idemgen v0.0.0\n\n"+
+		"replace github.com/idemgen/idemgen => "+repo+"\n\nrequire ("+requires)
+	write(t, "go.sum", read(t, filepath.Join(repo, "go.sum")))
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// repository is the root of this repository, before a test goes elsewhere.
+func repository(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestInit(t *testing.T) {
+	repo := repository(t)
+	module(t, nil)
+	code, stdout, stderr := run(t, "init")
+	if code != done {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	for _, name := range []string{"idemgen.yaml", "gen.go", "handler.go", "cmd/orders/main.go", "idem_setup_test.go", ".gitattributes", "idem_gen.go"} {
+		if !strings.Contains(stdout, "create "+name+"\n") {
+			t.Errorf("%s is not among\n%s", name, stdout)
+		}
+		read(t, name)
+	}
+	for _, want := range []string{
+		"\n  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n",
+		"\n  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0\n", "\n  go mod tidy\n",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no line %q in\n%s", want, stderr)
+		}
+	}
+	must(t, "check", "-strict")
+	build(t, repo, "vet", "./...")
+	build(t, repo, "test", "./...")
+	out := filepath.Join(t.TempDir(), "service")
+	build(t, repo, "build", "-o", out, "./cmd/orders")
+	for _, tc := range []struct{ set, missing string }{{"DATABASE_URL=x", "KAFKA_BROKERS"}, {"KAFKA_BROKERS=x", "DATABASE_URL"}} {
+		cmd := exec.CommandContext(t.Context(), out)
+		cmd.Env = []string{tc.set}
+		if text, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(text), tc.missing+" is not set") {
+			t.Errorf("with %s only: %v\n%s", tc.set, err, text)
+		}
+	}
+}
+
+func TestInitElsewhere(t *testing.T) {
+	module(t, map[string]string{".gitattributes": "* text\n", "main.go": "package main\n"})
+	refused(t, "main.go is of package main, ", "init")
+	must(t, "init", "-consumer", "order-projector", "-package", "orders", "./internal/order-events")
+	read(t, "internal/order-events/cmd/order-projector/main.go")
+	if text := read(t, "internal/order-events/idemgen.yaml"); !strings.Contains(text, "\nconsumer: order-projector ") {
+		t.Error(text)
+	}
+	refused(t, "internal/order-events/idemgen.yaml exists; idemgen init replaces nothing", "init", "internal/order-events")
+	refused(t, "E201", "init", "-consumer", "Bad_Name", "x")
+	code, _, stderr := run(t, "init", "-package", "main", "x")
+	if code != trouble || !strings.Contains(stderr, "E215") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+func TestInitKeepsAttributes(t *testing.T) {
+	module(t, map[string]string{".gitattributes": "* text\n"})
+	code, _, stderr := run(t, "init")
+	if code != done || !strings.Contains(stderr, "idem_gen.go text eol=lf linguist-generated=false\n") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	if read(t, ".gitattributes") != "* text\n" {
+		t.Error(".gitattributes was changed")
+	}
+}
+
+func TestInitWithoutModule(t *testing.T) {
+	module(t, nil)
+	write(t, "go.mod", "// empty\n")
+	refused(t, "go.mod names no module", "init")
+}
+
+// A spec with handlers compiles and passes its tests right after generate, also when its
+// first handler came after the set-up of the tests was written.
+func TestHandlersCompile(t *testing.T) {
+	repo := repository(t)
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	build(t, repo, "vet", "./...")
+	write(t, "idemgen.yaml", spec+second)
+	must(t, "generate")
+	build(t, repo, "vet", "./...")
+	build(t, repo, "test", "./...")
+}
+
+// Scaffolds are not written beside code of the team's own that does their work.
+func TestScaffoldsAreSkipped(t *testing.T) {
+	for _, by := range []string{
+		"type Service struct{}\n",
+		"type Mine struct{}\n\nfunc (*Mine) OrderReturned() { does not compile }\n",
+	} {
+		module(t, map[string]string{
+			"idemgen.yaml": spec + second, "mine.go": "package orders\n\n" + by,
+			"mine_test.go": "package orders\n\nfunc newTestHandler() {}\n\nfunc editTestLog() {}\n",
+		})
+		out := must(t, "generate")
+		if strings.Contains(out, "handler.go") || strings.Contains(out, "setup") {
+			t.Errorf("beside %q:\n%s", by, out)
+		}
+	}
+}

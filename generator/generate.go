@@ -1,0 +1,125 @@
+// Package generator is the pipeline from specs to files: read, resolve, remember what
+// earlier runs wrote, render, compare with what is on disk. It goes one way, and nothing
+// is written before everything of every spec is rendered.
+//
+// The stages are packages of their own; this one only leads from one to the next. It must
+// not import the runtime.
+package generator
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/scaffold"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// SpecFile is the usual name of a spec.
+const SpecFile = scaffold.SpecFile
+
+// Spec is one spec file.
+type Spec struct {
+	Path    string // as it was given, slash-separated: messages begin with it
+	Content []byte
+}
+
+// Result is what a run found, and what it would write. Close it.
+type Result struct {
+	Problems string          // errors and warnings of the specs, ready to print; "" if there are none
+	Refused  bool            // a spec is not in order: there are no changes
+	Changes  []output.Change // in the order of the specs
+	folders  []*output.Folder
+}
+
+// Generate runs the pipeline and writes nothing. If strict, warnings count as errors. An
+// error is about files: one that cannot be read, or is in the way.
+func Generate(ctx context.Context, specs []Spec, strict bool) (*Result, error) {
+	return generate(ctx, specs, strict, nil)
+}
+
+// generate is Generate with more files for each spec.
+func generate(ctx context.Context, specs []Spec, strict bool, more func(*unit) ([]output.File, error)) (_ *Result, err error) {
+	result := &Result{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, result.Close())
+		}
+	}()
+	units := make([]*unit, len(specs))
+	for i, s := range specs {
+		if units[i], err = open(s); err != nil {
+			return result, err
+		}
+		result.folders = append(result.folders, units[i].folder)
+	}
+	err = each(units, (*unit).read)
+	apart(units)
+	err = errors.Join(err, each(units, (*unit).remember), oneFolderEach(units))
+	result.report(units, strict)
+	if err != nil || result.Refused {
+		return result, err
+	}
+	if err := each(units, (*unit).render); err != nil {
+		return result, err
+	}
+	if err := lookAtHandWritten(ctx, units); err != nil {
+		return result, err
+	}
+	err = each(units, func(u *unit) error {
+		if more != nil {
+			files, err := more(u)
+			if err != nil {
+				return err
+			}
+			u.files = append(u.files, files...)
+		}
+		changes, err := output.Compare(u.folder, u.files)
+		result.Changes = append(result.Changes, changes...)
+		return err
+	})
+	return result, err
+}
+
+// each calls do for every unit and joins the errors, so that one run tells all.
+func each(units []*unit, do func(*unit) error) error {
+	var errs []error
+	for _, u := range units {
+		errs = append(errs, do(u))
+	}
+	return errors.Join(errs...)
+}
+
+// report collects what the specs' authors must read.
+func (r *Result) report(units []*unit, strict bool) {
+	var text strings.Builder
+	count := 0
+	for _, u := range units {
+		_ = u.problems.Print(&text, u.Path, u.Content) // a strings.Builder takes everything
+		count += u.problems.Errors()
+		if strict {
+			count += u.problems.Warnings()
+		}
+	}
+	if r.Refused = count > 0; r.Refused {
+		text.WriteString(schema.Summary(count))
+	}
+	r.Problems = text.String()
+}
+
+// Diff returns what Apply would change as a unified diff; "" if nothing. Starter files,
+// which are the team's, do not count.
+func (r *Result) Diff() string { return output.Diff(r.Changes) }
+
+// Apply writes the changes.
+func (r *Result) Apply() error { return output.Apply(r.Changes) }
+
+// Close releases the folders.
+func (r *Result) Close() error {
+	var errs []error
+	for _, f := range r.folders {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}

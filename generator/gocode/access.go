@@ -1,0 +1,266 @@
+package gocode
+
+import (
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// accesses writes what a step tells the batch before it adds a row: which rows it reads
+// and writes, so that the batch knows where a wave ends. The row's own write comes last.
+// What no other step of the topic could collide with is left out.
+func accesses(g *group, s *model.Step) {
+	t := s.Event.Topic
+	for _, r := range s.Reads {
+		if changes(t, r.Table) {
+			reads(g, s, r)
+		}
+	}
+	for _, child := range s.Cascades {
+		if touches(t, child) {
+			g.Add(text("b.Touches(%q)", child.Name))
+		}
+	}
+	for _, fk := range s.Table.ForeignKeys {
+		if restricts(fk) && deletes(t, fk.References) && unlinks(s, fk) {
+			g.Add(text("b.Unlinks(%q)", fk.References.Name))
+		}
+	}
+	switch {
+	case s.Collapse || onlyFreshRows(t, s.Table):
+	case s.Verb == model.Delete:
+		writes(g, s, "Deletes")
+	default:
+		writes(g, s, "Puts")
+	}
+}
+
+func reads(g *group, s *model.Step, r model.ParentRow) {
+	row, ok := rowID(s, r.Table, r.Values)
+	read := call("b.Reads", row)
+	switch {
+	case r.Values == nil || putLater(s, r.Table):
+		read = text("b.Touches(%q)", r.Table.Name)
+	case !ok: // the table's own steps name no row either
+		read = call("b.Reads", wire("Row").Call(lit(r.Table.Name)))
+	}
+	condition := ""
+	for _, v := range r.Values {
+		if v.Optional() {
+			if condition != "" {
+				condition += " && "
+			}
+			condition += source(s, v) + " != nil"
+		}
+	}
+	if condition != "" {
+		g.If(text(condition)).Block(read)
+		return
+	}
+	g.Add(read)
+}
+
+// putLater reports whether a wave writes rows of a table after those of the step, as can be
+// where a table is its own parent: a parent put earlier in a wave would not be there yet.
+func putLater(s *model.Step, table *model.Table) bool {
+	flush := s.Event.Topic.Flush
+	return slices.ContainsFunc(flush[slices.Index(flush, s)+1:], func(o *model.Step) bool {
+		return o.Table == table && o.Verb != model.Delete
+	})
+}
+
+func writes(g *group, s *model.Step, verb string) {
+	row, ok := rowID(s, s.Table, keyValues(s))
+	if s.Whole || !ok {
+		g.Add(text("b.%sAll(%q)", verb, s.Table.Name))
+		return
+	}
+	g.Add(call("b."+verb, row))
+}
+
+// keyValues are the step's values of the primary key, nil if it does not name all of it.
+func keyValues(s *model.Step) []model.Value {
+	assigns := s.Set
+	if s.Verb == model.Update || s.Verb == model.Delete {
+		assigns = s.Where
+	}
+	var values []model.Value
+	for _, c := range s.Table.PrimaryKey {
+		at := slices.IndexFunc(assigns, func(a model.Assign) bool { return a.Column == c })
+		if at < 0 || assigns[at].Value.Optional() {
+			return nil
+		}
+		values = append(values, assigns[at].Value)
+	}
+	return values
+}
+
+// onlyFreshRows reports whether all that the topic does to a table is to insert rows whose
+// key the database makes: they can collide with nothing.
+func onlyFreshRows(t *model.Topic, table *model.Table) bool {
+	return !slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
+		if s.Table == table {
+			return s.Verb != model.Insert || keyValues(s) != nil
+		}
+		return slices.Contains(s.Cascades, table)
+	})
+}
+
+// changes reports whether a step of the topic may write rows of a table.
+func changes(t *model.Topic, table *model.Table) bool {
+	return slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
+		return s.Table == table && !onlyFreshRows(t, table) || slices.Contains(s.Cascades, table)
+	})
+}
+
+// touches reports whether a step of the topic writes a table or names its rows as parents.
+func touches(t *model.Topic, table *model.Table) bool {
+	return changes(t, table) || slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
+		return s.Table == table || slices.ContainsFunc(s.Reads, func(r model.ParentRow) bool { return r.Table == table })
+	})
+}
+
+func deletes(t *model.Topic, table *model.Table) bool {
+	return slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
+		return s.Verb == model.Delete && s.Table == table || slices.Contains(s.Cascades, table)
+	})
+}
+
+func restricts(fk model.ForeignKey) bool {
+	return fk.OnDelete != "cascade" && fk.OnDelete != "set_null"
+}
+
+// unlinks reports whether a step may end a row's reference through a foreign key.
+func unlinks(s *model.Step, fk model.ForeignKey) bool {
+	switch s.Verb {
+	case model.Delete, model.Upsert:
+		return true
+	case model.Update:
+		return slices.ContainsFunc(s.Set, func(a model.Assign) bool { return slices.Contains(fk.Columns, a.Column) })
+	}
+	return false
+}
+
+// rowID is the expression that identifies a row by its primary key. It fails for keys
+// that Postgres compares in a way that Go cannot tell, and for values that are not
+// known here.
+func rowID(s *model.Step, table *model.Table, values []model.Value) (*expr, bool) {
+	if len(values) != len(table.PrimaryKey) {
+		return nil, false
+	}
+	id := wire("Row").Call(lit(table.Name))
+	for i, c := range table.PrimaryKey {
+		method, arg := identity(s, table, i, c, values[i])
+		if method == "" {
+			return nil, false
+		}
+		id.Dot(method).Call(arg)
+	}
+	return id, true
+}
+
+// identity returns the method of wire.RowID and its argument for one column. The form
+// depends on the column, so that every step names a row alike.
+func identity(s *model.Step, table *model.Table, i int, c *model.Column, v model.Value) (method string, arg code) {
+	if v.Kind == model.NowValue || v.Kind == model.NullValue {
+		return "", nil
+	}
+	src := ""
+	if v.Kind != model.ConstValue {
+		src = deref(source(s, v), v.Optional())
+	}
+	switch c.Type.Kind {
+	case model.ColText, model.ColVarchar, model.ColChar:
+		return textIdentity(s, v, src, keyKinds(s.Event.Topic, table, i))
+	case model.ColUUID:
+		if v.Kind == model.ConstValue {
+			id, err := uuidLiteral(v.Const.Text)
+			if err != nil {
+				return "", nil
+			}
+			return "UUID", id
+		}
+		return "UUID", text(src)
+	case model.ColBoolean:
+		if v.Kind == model.ConstValue {
+			return "Text", lit(v.Const.Text)
+		}
+		return "Text", qual("strconv", "FormatBool").Call(text(src))
+	case model.ColSmallint, model.ColInteger, model.ColBigint:
+		if v.Kind == model.ConstValue {
+			return "Int", text(v.Const.Text)
+		}
+		return "Int", integer(s, v, src)
+	case model.ColTimestamptz:
+		if v.Kind != model.ConstValue {
+			return "Int", text(src + ".UnixMicro()")
+		}
+	case model.ColTimestamp, model.ColDate:
+		if v.Kind != model.ConstValue {
+			return "Int", text("int64(%s)", src)
+		}
+	case model.ColBytea:
+		if v.Kind != model.ConstValue {
+			return "Text", text("string(%s)", src)
+		}
+	}
+	return "", nil
+}
+
+func textIdentity(s *model.Step, v model.Value, src string, used map[model.Kind]bool) (method string, arg code) {
+	if v.Kind == model.ConstValue {
+		return "Text", lit(v.Const.Text)
+	}
+	switch kind := s.TypeOf(v).Kind; {
+	case kind == model.UUID && len(used) == 1:
+		return "UUID", text(src) // no text is made of it, since nobody compares it with one
+	case kind == model.UUID:
+		return "Text", text(src + ".String()")
+	case kind == model.Enum:
+		return "Text", text("string(%s)", src)
+	}
+	return "Text", text(src)
+}
+
+// keyKinds are the kinds of all values by which the topic names column i of a table's
+// primary key; 0 stands for constants.
+func keyKinds(t *model.Topic, table *model.Table, i int) map[model.Kind]bool {
+	used := map[model.Kind]bool{}
+	note := func(s *model.Step, values []model.Value) {
+		switch {
+		case i >= len(values):
+		case values[i].Sent():
+			used[s.TypeOf(values[i]).Kind] = true
+		default:
+			used[0] = true
+		}
+	}
+	for _, s := range t.Flush {
+		if s.Table == table {
+			note(s, keyValues(s))
+		}
+		for _, r := range s.Reads {
+			if r.Table == table {
+				note(s, r.Values)
+			}
+		}
+	}
+	return used
+}
+
+func integer(s *model.Step, v model.Value, src string) code {
+	if v.Kind == model.PositionValue {
+		return text("int64(i + 1)")
+	}
+	if s.TypeOf(v).Kind == model.Int64 {
+		return text(src)
+	}
+	return text("int64(%s)", src)
+}
+
+func deref(src string, optional bool) string {
+	if optional {
+		return "*" + src
+	}
+	return src
+}

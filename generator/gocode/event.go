@@ -1,0 +1,159 @@
+package gocode
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// event writes everything of one event, in the order in which a reviewer reads it.
+func (p *pkg) event(f *file, e *model.Event) error {
+	eventStruct(f, e)
+	p.decodeFunc(f, e)
+	if err := decodeMethod(f, e); err != nil {
+		return fmt.Errorf("event %s: %w", e.Name, err)
+	}
+	for _, field := range e.Fields {
+		if field.Type.Kind == model.List && p.needsJSON(e, field) {
+			listMethod(f, e, field)
+		}
+	}
+	if !e.Key.Offset {
+		keyMethod(f, e)
+		fingerprintMethod(f, e)
+	}
+	fitsMethod(f, e)
+	p.addMethod(f, e)
+	for _, s := range e.Steps {
+		f.decl(stepDoc(p.consts[s], s), text("const %s =", p.consts[s]).Add(rawString("\n"+p.sql[s])))
+	}
+	return nil
+}
+
+func eventStruct(f *file, e *model.Event) {
+	doc := docOf(e.Doc, e.GoName+" is "+eventKind(e)+".")
+	if e.Doc.Description != "" {
+		doc = strings.TrimRight(e.Doc.Description, "\n") + "\nIt is " + eventKind(e) + "."
+		if e.Doc.Deprecated != "" {
+			doc += "\n\nDeprecated: " + e.Doc.Deprecated
+		}
+	}
+	f.structType(doc, e.GoName, func(g *group) {
+		for _, field := range e.Fields {
+			comment(g, docOf(field.Doc, fieldDoc(field)))
+			g.Add(named(field.GoName, goType(field.Type)))
+		}
+	})
+}
+
+// eventKind says how the event is recognised.
+func eventKind(e *model.Event) string {
+	switch {
+	case e.Tombstone:
+		return fmt.Sprintf("the tombstone of topic %q: a record without a value", e.Topic.Name)
+	case len(e.Types) == 0:
+		return fmt.Sprintf("the event of topic %q", e.Topic.Name)
+	}
+	var types []string
+	for _, t := range e.Types {
+		types = append(types, fmt.Sprintf("%q", t))
+	}
+	return fmt.Sprintf("event %s on topic %q", strings.Join(types, " or "), e.Topic.Name)
+}
+
+// fieldDoc says where a field is read from.
+func fieldDoc(f *model.Field) string {
+	switch f.Source.Kind {
+	case model.FromHeader:
+		return fmt.Sprintf("%s is header %q.", f.GoName, f.Source.Header)
+	case model.FromRecord:
+		return fmt.Sprintf("%s is the record's %s.", f.GoName, f.Source.Record)
+	case model.FromRecordKey:
+		if len(f.Source.Part.Path) > 0 {
+			return fmt.Sprintf("%s is %q of the record key.", f.GoName, strings.Join(f.Source.Part.Path, "."))
+		}
+		return fmt.Sprintf("%s is the record key.", f.GoName)
+	}
+	if len(f.Source.Path) == 0 {
+		return fmt.Sprintf("%s is the whole payload.", f.GoName)
+	}
+	return fmt.Sprintf("%s is %q.", f.GoName, strings.Join(f.Source.Path, "."))
+}
+
+// decodeFunc is DecodeX, for handlers and tests: what it returns owns its memory.
+func (p *pkg) decodeFunc(f *file, e *model.Event) {
+	doc := fmt.Sprintf("Decode%s reads m; wire.Scanner says how strictly.", e.GoName)
+	f.fn(doc, "", "Decode"+e.GoName, []code{named("m", idem("Message"))}, text("(e %s, err error)", e.GoName), func(g *group) {
+		if depth := p.depth(); depth != nil {
+			g.Add(text("s :=").Add(wire("Scanner")).Values(depth))
+		} else {
+			g.Add(text("var s").Add(wire("Scanner")))
+		}
+		g.Add(call("s.Reset", text("&m")))
+		if readsRecord(e) {
+			g.Add(text("e.decode(&s, &m)"))
+		} else {
+			g.Add(text("e.decode(&s)"))
+		}
+		g.Return(text("e, s.Finish(%q)", e.GoName))
+	})
+}
+
+// depth is the scanner's setting if it differs from what its zero value means.
+func (p *pkg) depth() code {
+	const usual = 64
+	if d := p.service.Limits.MaxDepth; d != usual && d != 0 {
+		return pair("MaxDepth", lit(d))
+	}
+	return nil
+}
+
+func decodeMethod(f *file, e *model.Event) error {
+	params := []code{named("s", pointer(wire("Scanner")))}
+	if readsRecord(e) {
+		params = append(params, named("m", pointer(wire("Message"))))
+	}
+	d := decoder{recv: "e", typ: e.GoName, seen: "seen", fields: e.Fields}
+	f.fn("", "e *"+e.GoName, "decode", params, nil, func(g *group) {
+		d.body(g)
+		sources(g, e)
+	})
+	return d.err
+}
+
+// listMethod writes a list as JSON.
+func listMethod(f *file, e *model.Event, field *model.Field) {
+	f.fn("", "e *"+e.GoName, "append"+field.GoName, []code{text("b []byte")}, text("[]byte"), func(g *group) {
+		appendElements(g, "b", "b", "e."+field.GoName, *field.Type.Elem, 0)
+		g.Return(text("append(b, ']')"))
+	})
+}
+
+// stepDoc says what a statement does where its text does not show it at once.
+func stepDoc(name string, s *model.Step) string {
+	missing := s.Verb == model.Update && s.IfMissing != "skip"
+	switch {
+	case s.Collapse && s.IfNewer != nil:
+		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.IfNewer.Name, columnNames(s.By))
+	case s.Collapse:
+		return fmt.Sprintf("%s keeps the last row of each %s.", name, columnNames(s.By))
+	case s.IfNewer != nil && missing:
+		return fmt.Sprintf("%s changes a row only if its %s grows; it fails if the row is missing.", name, s.IfNewer.Name)
+	case s.IfNewer != nil && s.Verb == model.Delete:
+		return fmt.Sprintf("%s deletes a row only if its %s is lower.", name, s.IfNewer.Name)
+	case s.IfNewer != nil:
+		return fmt.Sprintf("%s changes a row only if its %s grows.", name, s.IfNewer.Name)
+	case missing:
+		return fmt.Sprintf("%s fails if a row is missing.", name)
+	}
+	return ""
+}
+
+func columnNames(columns []*model.Column) string {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,95 @@
+package gocode
+
+import "github.com/idemgen/idemgen/generator/model"
+
+// kind says how values of a field kind are handled by package wire: the names of the
+// methods that read, write, identify and compare them.
+type kind struct {
+	scan   string // of Scanner and Text
+	row    string // of Rows
+	part   string // of KeyBuilder and Fingerprint; "" for what is compared as JSON
+	append string // function that appends JSON
+}
+
+var kinds = map[model.Kind]kind{
+	model.String:         {"String", "Text", "Text", "AppendString"},
+	model.Enum:           {"Enum", "Text", "Text", "AppendString"},
+	model.UUID:           {"UUID", "UUID", "UUID", "AppendUUID"},
+	model.Bool:           {"Bool", "Bool", "Bool", "AppendBool"},
+	model.Int32:          {"Int32", "Int4", "Int32", "AppendInt"},
+	model.Int64:          {"Int64", "Int8", "Int64", "AppendInt"},
+	model.Float64:        {"Float64", "Float8", "Float64", "AppendFloat"},
+	model.Decimal:        {"Decimal", "Numeric", "Decimal", "AppendDecimal"},
+	model.Timestamp:      {"Time", "Time", "Time", "AppendTime"},
+	model.EpochS:         {"EpochS", "Time", "Time", "AppendTime"},
+	model.EpochMS:        {"EpochMS", "Time", "Time", "AppendTime"},
+	model.EpochUS:        {"EpochUS", "Time", "Time", "AppendTime"},
+	model.EpochNS:        {"EpochNS", "Time", "Time", "AppendTime"},
+	model.LocalTimestamp: {"LocalTime", "Timestamp", "LocalTime", "AppendLocalTime"},
+	model.Date:           {"Date", "Date", "Date", "AppendDate"},
+	model.EpochDays:      {"EpochDays", "Date", "Date", "AppendDate"},
+	model.Bytes:          {"Bytes", "Bytea", "Bytes", "AppendBytes"},
+	model.JSON:           {"JSON", "JSONB", "JSON", "AppendRaw"},
+	model.Object:         {row: "JSONB", part: "JSON"},
+	model.List:           {row: "JSONB", part: "JSON"},
+}
+
+// goType is the type of a value: T, or for an optional one *T, or nil-able T.
+func goType(t model.FieldType) code {
+	if t.Optional && !nilable(t) {
+		return pointer(bareType(t))
+	}
+	return bareType(t)
+}
+
+// nilable reports whether nil of the type itself stands for NULL.
+func nilable(t model.FieldType) bool {
+	return t.Kind == model.Bytes || t.Kind == model.JSON || t.Kind == model.List
+}
+
+func bareType(t model.FieldType) code {
+	switch t.Kind {
+	case model.String:
+		return text("string")
+	case model.Bool:
+		return text("bool")
+	case model.Int32:
+		return text("int32")
+	case model.Int64:
+		return text("int64")
+	case model.Float64:
+		return text("float64")
+	case model.UUID:
+		return idem("UUID")
+	case model.Decimal:
+		return idem("Decimal")
+	case model.LocalTimestamp:
+		return idem("LocalTime")
+	case model.Date, model.EpochDays:
+		return idem("Date")
+	case model.Bytes:
+		return text("[]byte")
+	case model.JSON:
+		return qual("encoding/json", "RawMessage")
+	case model.List:
+		return slice(goType(*t.Elem))
+	case model.Enum, model.Object:
+		return text(t.Named.GoName)
+	}
+	return qual("time", "Time")
+}
+
+// composed reports whether values are objects or lists, which are decoded by statements
+// and not by one call.
+func composed(t model.FieldType) bool { return t.Kind == model.Object || t.Kind == model.List }
+
+// plainText is src, a value of the type, as string or *string.
+func plainText(t model.FieldType, src string) code {
+	switch {
+	case t.Kind != model.Enum:
+		return text(src)
+	case t.Optional:
+		return text("(*string)(%s)", src)
+	}
+	return text("string(%s)", src)
+}

@@ -1,0 +1,78 @@
+package gocode
+
+import (
+	"go/token"
+	"strings"
+	"unicode"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// unexported lowers the first word of a Go name: OrderPlaced -> orderPlaced, SKUChanged ->
+// skuChanged.
+func unexported(name string) string {
+	runes := []rune(name)
+	for i, r := range runes {
+		if !unicode.IsUpper(r) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
+			break
+		}
+		runes[i] = unicode.ToLower(r)
+	}
+	return string(runes)
+}
+
+func upperFirst(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+// planFields are the fields that a plan may have besides its scratch events and rows.
+var planFields = map[string]bool{"handler": true, "scan": true, "key": true, "print": true, "json": true}
+
+// scratch is the plan's field for a declarative event.
+func scratch(e *model.Event) string {
+	name := unexported(e.GoName)
+	taken := planFields[name] || token.IsKeyword(name)
+	for _, s := range e.Topic.Flush {
+		taken = taken || s.GoName == name
+	}
+	if taken {
+		return name + "Event"
+	}
+	return name
+}
+
+func planType(t *model.Topic) string { return unexported(t.GoName) + "Plan" }
+
+func topicFunc(t *model.Topic) string { return unexported(t.GoName) + "Topic" }
+
+func handlerType(t *model.Topic) string { return t.GoName + "Handler" }
+
+func spaceConst(e *model.Event) string { return unexported(e.GoName) + "Space" }
+
+func policyVar(e *model.Event) string { return unexported(e.GoName) + "Policy" }
+
+func textsVar(t *model.Type) string { return unexported(t.GoName) + "Texts" }
+
+// fieldPath names a field's place in errors.
+func fieldPath(f *model.Field) string {
+	switch f.Source.Kind {
+	case model.FromHeader:
+		return "header " + f.Source.Header
+	case model.FromRecord:
+		return "record " + f.Source.Record
+	case model.FromRecordKey:
+		return strings.Join(append([]string{"record key"}, f.Source.Part.Path...), ".")
+	}
+	return strings.Join(f.Source.Path, ".")
+}
+
+// docOf is the comment of a named thing: its description or else a sentence made for it.
+func docOf(d model.Doc, otherwise string) string {
+	text := d.Description
+	if text == "" {
+		text = otherwise
+	}
+	text = strings.TrimRight(text, "\n")
+	if d.Deprecated != "" {
+		text += "\n\nDeprecated: " + d.Deprecated
+	}
+	return text
+}

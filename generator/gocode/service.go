@@ -1,0 +1,100 @@
+package gocode
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// serviceFile is idem_gen.go: what the topics have in common.
+func (p *pkg) serviceFile() *file {
+	s := p.service
+	f := newFile("idem_gen.go", s.Package, s.Source)
+	f.packageDoc(packageDoc(s))
+	f.decl("Fails to compile if the code was generated for another version of the runtime.", text("const _ =").Add(wire("CompatV1")))
+	params := []code{named("db", pointer(qual(pgxpoolPath, "Pool")))}
+	if p.handles() {
+		f.interfaceType("Handler is implemented by the service: one method per event with Go code.", "Handler", func(g *group) {
+			for _, t := range s.Topics {
+				if topicHandles(t) {
+					g.Add(text(handlerType(t)))
+				}
+			}
+		})
+		params = append(params, named("h", text("Handler")))
+	}
+	params = append(params, named("opts", text("...").Add(idem("Option"))))
+	doc := fmt.Sprintf("NewConsumer returns the consumer %q of %s.", s.Consumer, topicNames(s))
+	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {
+		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), text("opts...")))
+	})
+	for _, t := range s.Types {
+		if len(t.Enum) > 0 {
+			p.enum(f, t)
+		} else {
+			p.object(f, t)
+		}
+	}
+	return f
+}
+
+// packageDoc begins as Go package comments do.
+func packageDoc(s *model.Service) string {
+	doc := fmt.Sprintf("Package %s applies the topics of consumer %q to Postgres.", s.Package, s.Consumer)
+	switch text := docOf(s.Doc, doc); {
+	case text == doc || strings.HasPrefix(text, "Package "):
+		return text
+	default:
+		return doc + "\n\n" + text
+	}
+}
+
+func topicNames(s *model.Service) string {
+	var names []string
+	for _, t := range s.Topics {
+		names = append(names, t.Name)
+	}
+	return listing(names)
+}
+
+// listing joins words as in a sentence: a, b and c.
+func listing(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+func (p *pkg) serviceLiteral() code {
+	s := p.service
+	var topics []code
+	for _, t := range s.Topics {
+		arg := ""
+		if topicHandles(t) {
+			arg = "h"
+		}
+		topics = append(topics, text("%s(%s)", topicFunc(t), arg))
+	}
+	return composite(wire("Service"), []code{
+		pair("Consumer", lit(s.Consumer)),
+		pair("Schema", lit(s.Schema)),
+		pair("KeyDef", lit(s.KeyDef)),
+		pair("Limits", limits(s.Limits)),
+		pair("Topics", composite(slice(wire("Topic")), topics)),
+	})
+}
+
+func limits(l model.Limits) code {
+	return composite(wire("Limits"), []code{
+		pair("BatchEvents", lit(l.BatchEvents)),
+		pair("BatchBytes", size(l.BatchBytes)),
+		pair("BatchWait", duration(l.BatchWait)),
+		pair("BatchTimeout", duration(l.BatchTimeout)),
+		pair("EventTimeout", duration(l.EventTimeout)),
+		pair("StatementTimeout", duration(l.StatementTimeout)),
+		pair("LockTimeout", duration(l.LockTimeout)),
+		pair("MaxPollInterval", duration(l.MaxPollInterval)),
+		pair("MaxPayload", size(l.MaxPayload)),
+	})
+}

@@ -1,0 +1,100 @@
+package gocode_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/gocode"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// golden are the accepted specs and the examples, by name.
+func golden(t testing.TB) map[string]*model.Service {
+	t.Helper()
+	services := map[string]*model.Service{}
+	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../examples/*/idemgen.yaml", "testdata/*/idemgen.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no spec (%v)", pattern, err)
+		}
+		for _, file := range files {
+			spec, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			services[filepath.Base(filepath.Dir(file))] = load(t, string(spec))
+		}
+	}
+	return services
+}
+
+// load resolves a spec that must be right.
+func load(t testing.TB, spec string) *model.Service {
+	t.Helper()
+	read, ds := schema.Load("idemgen.yaml", []byte(spec))
+	if read != nil {
+		s, more := resolve.Resolve(read)
+		if s != nil {
+			s.KeyDef, s.Schema = 1, 1
+			return s
+		}
+		ds.Append(more)
+	}
+	var b strings.Builder
+	if err := ds.Print(&b, "idemgen.yaml", []byte(spec)); err != nil {
+		t.Fatal(err)
+	}
+	t.Fatal(b.String())
+	return nil
+}
+
+func render(t testing.TB, s *model.Service) []gocode.File {
+	t.Helper()
+	files, err := gocode.Render(s, sqlcode.Step, tests(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func tests(s *model.Service) gocode.Tests {
+	return gocode.Tests{
+		Log: func(topic *model.Topic) (out []gocode.Record) {
+			for _, r := range seedlog.Log(s, topic) {
+				headers := make([]gocode.Header, len(r.Headers))
+				for i, h := range r.Headers {
+					headers[i] = gocode.Header(h)
+				}
+				out = append(out, gocode.Record{Event: r.Event, Keyed: r.Keyed, Key: r.Key, Value: r.Value, Headers: headers})
+			}
+			return out
+		},
+		Columns: func(table *model.Table) (names []string) {
+			for _, c := range table.Columns {
+				if !oracle.FilledByDatabase(s, table, c) {
+					names = append(names, c.Name)
+				}
+			}
+			return names
+		},
+	}
+}
+
+// file returns one rendered file.
+func file(t testing.TB, files []gocode.File, path string) string {
+	t.Helper()
+	for _, f := range files {
+		if f.Path == path {
+			return string(f.Content)
+		}
+	}
+	t.Fatalf("no file %s", path)
+	return ""
+}

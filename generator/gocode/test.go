@@ -1,0 +1,113 @@
+package gocode
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// Record is one record of the log of a topic's test.
+type Record struct {
+	Event   string // Go name
+	Keyed   bool   // a second copy at another offset has no effect
+	Key     []byte // nil if the record has none
+	Value   []byte // nil for a tombstone
+	Headers []Header
+}
+
+// Header is one header of a record.
+type Header struct {
+	Name  string
+	Value []byte
+}
+
+// stubFile is idem_gen_test.go: handlers that do nothing.
+func (p *pkg) stubFile() *file {
+	f := newFile("idem_gen_test.go", p.service.Package, p.service.Source)
+	f.decl("stubHandler accepts every event: with it the tables hold what the spec alone writes.", text("type stubHandler struct{}"))
+	for _, t := range p.service.Topics {
+		for _, e := range t.Events {
+			if e.Handle {
+				f.decl("", text("func (stubHandler)").Add(handlerMethod(e, false)).Add(text("{ return nil }")))
+			}
+		}
+	}
+	return f
+}
+
+// testFile is idem_<topic>_gen_test.go: the scenarios and the log they start from.
+func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
+	f := newFile("idem_"+t.FileName+"_gen_test.go", p.service.Package, p.service.Source+", topic "+t.Name)
+	log := unexported(t.GoName) + "Log"
+	doc := fmt.Sprintf("Test%s repeats, crashes, fences and poisons the events of topic %q.", t.GoName, t.Name)
+	if topicHandles(t) {
+		doc += "\nnewTestHandler and editTestLog are the service's own, in idem_setup_test.go."
+	}
+	params := []code{named("t", pointer(qual("testing", "T")))}
+	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
+		g.Add(composite(qual(idemtestPath, "Suite"), p.suite(t, tests, log)).Add(text(".Run(t)")))
+	})
+	makers := map[string]*maker{}
+	records := tests.Log(t)
+	for _, e := range t.Events {
+		if m := newMaker(e, records); m != nil {
+			makers[e.GoName] = m
+		}
+	}
+	doc = fmt.Sprintf("%s holds every two kinds of event that touch one row, next to each other and in both\norders.", log)
+	f.fn(doc, "", log, nil, slice(qual(idemtestPath, "Event")), func(g *group) {
+		var events []code
+		for _, r := range records {
+			events = append(events, makers[r.Event].event(r))
+		}
+		g.Return(composite(slice(qual(idemtestPath, "Event")), events))
+	})
+	for _, e := range t.Events {
+		if m := makers[e.GoName]; m != nil {
+			m.declare(f)
+		}
+	}
+	return f
+}
+
+func (p *pkg) suite(t *model.Topic, tests Tests, log string) []code {
+	var tables []code
+	for _, table := range p.service.Tables {
+		var key []code
+		for _, c := range table.PrimaryKey {
+			key = append(key, lit(c.Name))
+		}
+		var columns []code
+		for _, c := range tests.Columns(table) {
+			columns = append(columns, lit(c))
+		}
+		tables = append(tables, composite(text(""), []code{
+			pair("Name", lit(table.Name)),
+			pair("Key", text("[]string").Values(key...)),
+			pair("Columns", composite(text("[]string"), columns)),
+		}))
+	}
+	elems := []code{
+		pair("Topic", lit(t.Name)),
+		pair("Migrations", lit(p.service.Migrations.Dir)),
+		pair("Expected", lit("testdata/idem_"+t.FileName+"_expected.txt")),
+		pair("Tables", composite(slice(qual(idemtestPath, "Table")), tables)),
+	}
+	consumer := func(handler string) code {
+		return closure(
+			[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},
+			[]code{pointer(idem("Consumer")), text("error")},
+			func(g *group) { g.Return(text("NewConsumer(db%s)", handler)) })
+	}
+	switch {
+	case topicHandles(t):
+		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},
+			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{})")) })
+		elems = append(elems, pair("Stub", stub), pair("New", consumer(", newTestHandler(t, db)")), text("Log: %s()", log), text("Edit: editTestLog"))
+	case p.handles():
+		elems = append(elems, pair("New", consumer(", stubHandler{}")), text("Log: %s()", log))
+	default:
+		elems = append(elems, pair("New", consumer("")), text("Log: %s()", log))
+	}
+	return elems
+}

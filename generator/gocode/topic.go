@@ -1,0 +1,219 @@
+package gocode
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// topicFile is idem_<topic>_gen.go: handler, topic, plan, then event by event.
+func (p *pkg) topicFile(t *model.Topic) (*file, error) {
+	f := newFile("idem_"+t.FileName+"_gen.go", p.service.Package, p.service.Source+", topic "+t.Name)
+	if topicHandles(t) {
+		handlerInterface(f, t)
+	}
+	p.topicFunc(f, t)
+	p.plan(f, t)
+	addDispatch(f, t)
+	f.fn("Flush implements wire.Plan.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
+		for _, s := range t.Flush {
+			g.Add(text("b.Write(%s, &p.%s)", p.consts[s], s.GoName))
+		}
+	})
+	for _, e := range t.Events {
+		if err := p.event(f, e); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func handlerInterface(f *file, t *model.Topic) {
+	doc := fmt.Sprintf("%s handles the events of topic %q that need Go code.", handlerType(t), t.Name)
+	f.interfaceType(doc, handlerType(t), func(g *group) {
+		first := true
+		for _, e := range t.Events {
+			if e.Handle {
+				if !first {
+					g.Line()
+				}
+				first = false
+				comment(g, docOf(e.Doc, fmt.Sprintf("%s is called for %s.", e.GoName, eventKind(e))))
+				g.Add(handlerMethod(e, true))
+			}
+		}
+	})
+}
+
+// handlerMethod is the signature of the method that handles an event.
+func handlerMethod(e *model.Event, names bool) code {
+	params := []code{qual("context", "Context"), idem("Tx"), text(e.GoName)}
+	if names {
+		for i, name := range []string{"ctx", "tx", "e"} {
+			params[i] = named(name, params[i])
+		}
+	}
+	return call(e.GoName, params...).Error()
+}
+
+func (p *pkg) topicFunc(f *file, t *model.Topic) {
+	var params []code
+	var setup []code
+	if topicHandles(t) {
+		params = []code{text("h " + handlerType(t))}
+		setup = append(setup, text("handler: h"))
+	}
+	if depth := p.depth(); depth != nil {
+		setup = append(setup, pair("scan", wire("Scanner").Values(depth)))
+	}
+	plan := text("&" + planType(t)).Values(setup...)
+	elems := []code{
+		pair("Name", lit(t.Name)),
+		pair("StartFrom", wire(upperFirst(t.StartFrom))),
+	}
+	if t.OnFailure.GiveUp == "stop" {
+		elems = append(elems, text("Stop: true"))
+	}
+	if t.Ordered {
+		elems = append(elems, text("Ordered: true"))
+	}
+	if w := window(t); w > 0 {
+		elems = append(elems, pair("Window", duration(w)))
+	}
+	if len(t.Flush) > 0 {
+		var statements []code
+		for _, s := range t.Flush {
+			statements = append(statements, text(p.consts[s]))
+		}
+		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
+	}
+	elems = append(elems, pair("NewPlan", oneLine(nil, wire("Plan"), plan)))
+	f.fn("", "", topicFunc(t), params, wire("Topic"), func(g *group) {
+		g.Return(composite(wire("Topic"), elems))
+	})
+}
+
+// window is the longest window of the keys that the topic stores.
+func window(t *model.Topic) (longest time.Duration) {
+	for _, e := range t.Events {
+		if !e.Key.Offset {
+			longest = max(longest, e.Key.Window)
+		}
+	}
+	return longest
+}
+
+// plan writes the struct that collects rows.
+func (p *pkg) plan(f *file, t *model.Topic) {
+	var keys, json, declarative bool
+	for _, e := range t.Events {
+		keys = keys || !e.Key.Offset
+		json = json || p.buffers(e)
+		declarative = declarative || !e.Handle
+	}
+	byPath := t.EventType != nil && t.EventType.Header == ""
+	doc := fmt.Sprintf("%s collects the rows of one batch; it belongs to one partition.", planType(t))
+	f.structType(doc, planType(t), func(g *group) {
+		if topicHandles(t) {
+			g.Add(text("handler " + handlerType(t)))
+		}
+		if declarative || byPath {
+			g.Add(text("scan").Add(wire("Scanner")))
+		}
+		if keys {
+			g.Add(text("key").Add(wire("KeyBuilder")))
+			g.Add(text("print").Add(wire("Fingerprint")))
+		}
+		if json {
+			g.Add(text("json []byte"))
+		}
+		if declarative {
+			g.Line()
+		}
+		for _, e := range t.Events {
+			if !e.Handle {
+				g.Add(text("%s %s", scratch(e), e.GoName))
+			}
+		}
+		if len(t.Flush) > 0 {
+			g.Line()
+		}
+		for _, s := range t.Flush {
+			g.Add(text(s.GoName).Add(wire("Rows")))
+		}
+	})
+}
+
+// addDispatch writes the method that finds the event of a record.
+func addDispatch(f *file, t *model.Topic) {
+	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
+	f.fn("Add implements wire.Plan.", "p *"+planType(t), "Add", params, text("error"), func(g *group) {
+		g.If(text("m.Value == nil")).BlockFunc(func(g *group) { onTombstone(g, t) })
+		switch {
+		case t.EventType == nil:
+			for _, e := range t.Events {
+				if !e.Tombstone {
+					g.Return(text("p.add%s(b, m)", e.GoName))
+					return
+				}
+			}
+		case t.EventType.Header != "":
+			g.Add(text("eventType, err := m.Header(%q)", t.EventType.Header))
+			switchType(g, t, "string(eventType)")
+		default:
+			path := []code{text("m")}
+			for _, name := range t.EventType.Path {
+				path = append(path, lit(name))
+			}
+			g.Add(text("eventType, err :=").Add(call("p.scan.EventType", path...)))
+			switchType(g, t, "eventType")
+		}
+		unhandled(g, t.UnknownType, "Unknown")
+	})
+}
+
+func onTombstone(g *group, t *model.Topic) {
+	for _, e := range t.Events {
+		if e.Tombstone {
+			g.Return(text("p.add%s(b, m)", e.GoName))
+			return
+		}
+	}
+	unhandled(g, t.Tombstone, "NoTombstone")
+}
+
+func switchType(g *group, t *model.Topic, on string) {
+	g.If(text("err != nil")).Block(text("return err"))
+	g.Add(text("switch " + on).BlockFunc(func(g *group) {
+		for _, e := range t.Events {
+			if !e.Tombstone {
+				g.Case(literals(e.Types)...).Block(text("return p.add%s(b, m)", e.GoName))
+			}
+		}
+		if len(t.Ignore) > 0 {
+			g.Case(literals(t.Ignore)...).Block(text("b.Ignore()"), text("return nil"))
+		}
+	}))
+}
+
+func literals(texts []string) []code {
+	var out []code
+	for _, t := range texts {
+		out = append(out, lit(t))
+	}
+	return out
+}
+
+// unhandled does what the spec says about a record that no event takes.
+func unhandled(g *group, policy, failure string) {
+	switch policy {
+	case "skip":
+		g.Add(text("b.Ignore()"))
+		g.Return(text("nil"))
+	case "stop":
+		g.Return(wire(failure + "Stop").Call())
+	default:
+		g.Return(wire(failure).Call())
+	}
+}

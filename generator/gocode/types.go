@@ -1,0 +1,167 @@
+package gocode
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// findTypes notes which named types are read and which are written as JSON, so that no
+// generated function is unused.
+func (p *pkg) findTypes() {
+	p.decoded, p.appended = map[*model.Type]bool{}, map[*model.Type]bool{}
+	for _, t := range p.service.Topics {
+		for _, e := range t.Events {
+			for _, f := range e.Fields {
+				mark(p.decoded, f.Type)
+			}
+			for _, f := range e.Fields {
+				if p.needsJSON(e, f) {
+					mark(p.appended, f.Type)
+				}
+			}
+			for _, s := range e.Steps {
+				for _, a := range s.Params() {
+					if a.Value.Kind == model.ElemValue && isJSON(a.Column) {
+						mark(p.appended, s.TypeOf(a.Value))
+					}
+				}
+			}
+		}
+	}
+}
+
+func mark(set map[*model.Type]bool, t model.FieldType) {
+	switch {
+	case t.Elem != nil:
+		mark(set, *t.Elem)
+	case t.Named != nil && !set[t.Named]:
+		set[t.Named] = true
+		for _, f := range t.Named.Fields {
+			mark(set, f.Type)
+		}
+	}
+}
+
+func isJSON(c *model.Column) bool {
+	return c != nil && (c.Type.Kind == model.ColJSONB || c.Type.Kind == model.ColJSON)
+}
+
+// needsJSON reports whether a field of objects or lists is written as JSON: into a column
+// or for the fingerprint.
+func (p *pkg) needsJSON(e *model.Event, f *model.Field) bool {
+	if !composed(f.Type) {
+		return false
+	}
+	if compared(e, f) {
+		return true
+	}
+	for _, s := range e.Steps {
+		for _, a := range s.Params() {
+			if a.Value.Field == f && isJSON(a.Column) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// enum writes a named string with its constants.
+func (p *pkg) enum(f *file, t *model.Type) {
+	f.decl(docOf(t.Doc, fmt.Sprintf("%s is type %q of the spec.", t.GoName, t.Name)), text("type %s string", t.GoName))
+	f.parens(fmt.Sprintf("The values of %s.", t.GoName), "const", func(g *group) {
+		for _, v := range t.Enum {
+			g.Add(text("%s %s = %q", v.GoName, t.GoName, v.Text))
+		}
+	})
+	if !p.decoded[t] {
+		return
+	}
+	var texts []code
+	for _, v := range t.Enum {
+		texts = append(texts, text("string(%s)", v.GoName))
+	}
+	f.decl("", text("var %s =", textsVar(t)).Add(composite(text("[]string"), texts)))
+}
+
+// object writes a struct with its decoder and, where it is stored or compared as JSON, its
+// encoder.
+func (p *pkg) object(f *file, t *model.Type) {
+	f.structType(docOf(t.Doc, fmt.Sprintf("%s is type %q of the spec.", t.GoName, t.Name)), t.GoName, func(g *group) {
+		for _, m := range t.Fields {
+			comment(g, docOf(m.Doc, fieldDoc(m)))
+			g.Add(named(m.GoName, goType(m.Type)))
+		}
+	})
+	if p.decoded[t] {
+		f.fn("", "v *"+t.GoName, "decode", []code{named("s", pointer(wire("Scanner")))}, nil, func(g *group) {
+			d := decoder{recv: "v", typ: t.GoName, seen: "seen", fields: t.Fields}
+			d.body(g)
+		})
+	}
+	if p.appended[t] {
+		p.appendJSON(f, t)
+	}
+}
+
+// appendJSON writes the method by which an object becomes JSON: members in declared
+// order, named as in the spec, NULL as null.
+func (p *pkg) appendJSON(f *file, t *model.Type) {
+	f.fn("", "v *"+t.GoName, "appendJSON", []code{text("b []byte")}, text("[]byte"), func(g *group) {
+		sep := "{"
+		for _, m := range t.Fields {
+			g.Add(text("b = append(b, `%s%q:`...)", sep, m.Name))
+			appendValue(g, "b", "v."+m.GoName, m.Type, 0)
+			sep = ","
+		}
+		if len(t.Fields) == 0 {
+			g.Add(text("b = append(b, '{')"))
+		}
+		g.Return(text("append(b, '}')"))
+	})
+}
+
+// indexes are the loop variables of nested lists.
+var indexes = []string{"i", "j", "k", "l"}
+
+// appendValue appends src, a value of type t, to the buffer dst as JSON.
+func appendValue(g *group, dst, src string, t model.FieldType, depth int) {
+	if t.Optional {
+		g.If(text(src + " == nil")).Block(
+			text(dst + " =").Add(wire("AppendNull").Call(text(dst))),
+		).Else().BlockFunc(func(g *group) {
+			some := t
+			some.Optional = false
+			if !nilable(t) && t.Kind != model.Object {
+				src = "*" + src
+			}
+			appendValue(g, dst, src, some, depth)
+		})
+		return
+	}
+	switch t.Kind {
+	case model.Object:
+		g.Add(text("%s = %s.appendJSON(%s)", dst, src, dst))
+	case model.List:
+		appendElements(g, dst, dst, src, *t.Elem, depth)
+		g.Add(text("%s = append(%s, ']')", dst, dst))
+	default:
+		if t.Kind == model.Enum {
+			src = "string(" + src + ")"
+		}
+		if t.Kind == model.Int32 {
+			src = "int64(" + src + ")"
+		}
+		g.Add(text(dst + " =").Add(wire(kinds[t.Kind].append).Call(text(dst), text(src))))
+	}
+}
+
+// appendElements writes a list up to its closing bracket; the buffer dst begins as start.
+func appendElements(g *group, dst, start, src string, elem model.FieldType, depth int) {
+	i := indexes[depth%len(indexes)]
+	g.Add(text("%s = append(%s, '[')", dst, start))
+	g.For(text("%s := range %s", i, src)).BlockFunc(func(g *group) {
+		g.If(text("%s > 0", i)).Block(text("%s = append(%s, ',')", dst, dst))
+		appendValue(g, dst, src+"["+i+"]", elem, depth+1)
+	})
+}

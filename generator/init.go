@@ -1,0 +1,168 @@
+package generator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/scaffold"
+)
+
+// Start is what Init needs to know. Empty names are taken from the import path.
+type Start struct {
+	Dir      string // folder of the new spec, inside a Go module; made if it does not exist
+	Consumer string
+	Package  string
+}
+
+// Started is what Init did not do itself.
+type Started struct {
+	*Result
+	Spec       string // path of the spec, as Dir was given
+	Attributes string // lines that belong into a .gitattributes that exists already; "" if none
+}
+
+// Init writes nothing; it returns, as Generate does, what applying the result writes: a
+// first spec, the files around it, and what Generate makes of them. A file in the way of
+// one of them is an error.
+func Init(ctx context.Context, s Start) (*Started, error) {
+	dir := filepath.Clean(s.Dir)
+	importPath, err := importPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	started := &Started{Spec: filepath.ToSlash(filepath.Join(dir, SpecFile))}
+	if _, err := os.Lstat(filepath.FromSlash(started.Spec)); err == nil {
+		return nil, inTheWay(started.Spec)
+	}
+	if s.Package == "" {
+		s.Package = packageName(importPath)
+	}
+	if s.Consumer == "" {
+		s.Consumer = consumerName(importPath)
+	}
+	if err := samePackageAs(dir, s.Package); err != nil {
+		return nil, err
+	}
+	spec, err := scaffold.Spec(s.Consumer, s.Package)
+	if err != nil {
+		return nil, err
+	}
+	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
+		return started.around(u, spec, importPath)
+	})
+	return started, err
+}
+
+// around renders the files around a first spec.
+func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File, error) {
+	generate, err := scaffold.Generate(u.service)
+	if err != nil {
+		return nil, err
+	}
+	program, err := scaffold.Main(u.service, importPath)
+	if err != nil {
+		return nil, err
+	}
+	attributes, err := scaffold.Attributes()
+	if err != nil {
+		return nil, err
+	}
+	files := []output.File{
+		{Path: SpecFile, Policy: output.Scaffold, Data: spec},
+		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},
+		{Path: scaffold.MainFile(u.service.Consumer), Policy: output.Scaffold, Data: program},
+	}
+	var errs []error
+	for _, f := range append(files, u.files...) {
+		if _, err := u.folder.Read(f.Path); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, inTheWay(u.folder.Show(f.Path)))
+		}
+	}
+	if _, err := u.folder.Read(scaffold.AttributesFile); err == nil {
+		s.Attributes = string(attributes)
+	} else {
+		files = append(files, output.File{Path: scaffold.AttributesFile, Policy: output.Scaffold, Data: attributes})
+	}
+	return files, errors.Join(errs...)
+}
+
+func inTheWay(name string) error { return fmt.Errorf("%s exists; idemgen init replaces nothing", name) }
+
+var moduleLine = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"/][^\s"]*)"?`)
+
+// importPath is the import path of a folder, from the go.mod upwards of it.
+func importPath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		content, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		switch {
+		case err == nil:
+			module := moduleLine.FindSubmatch(content)
+			if module == nil {
+				return "", fmt.Errorf("%s names no module", filepath.ToSlash(filepath.Join(at, "go.mod")))
+			}
+			rel, err := filepath.Rel(at, abs)
+			return path.Join(string(module[1]), filepath.ToSlash(rel)), err
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		case at == filepath.Dir(at):
+			return "", errors.New("no go.mod here or upwards: generated code belongs to a Go module; run go mod init example.com/orders first, with a name of your own")
+		}
+	}
+}
+
+var (
+	majorVersion = regexp.MustCompile(`/v[0-9]+$`)
+	notInName    = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// consumerName makes a consumer's name of an import path: that of its last element.
+func consumerName(importPath string) string {
+	last := strings.ToLower(path.Base(majorVersion.ReplaceAllString(importPath, "")))
+	name := strings.Trim(notInName.ReplaceAllString(last, "-"), "-0123456789")
+	if name == "" {
+		return "events"
+	}
+	return name[:min(len(name), 63)]
+}
+
+// packageName makes a Go package's name of an import path.
+func packageName(importPath string) string {
+	name := strings.ReplaceAll(consumerName(importPath), "-", "")
+	if token.IsKeyword(name) || name == "main" || name == "internal" || name == "vendor" {
+		return "events"
+	}
+	return name[:min(len(name), 41)]
+}
+
+// samePackageAs refuses a folder that holds Go files of another package.
+func samePackageAs(dir, pkg string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly)
+		if err != nil {
+			return err
+		}
+		if has := file.Name.Name; has != pkg && has != pkg+"_test" {
+			return fmt.Errorf("%s is of package %s, the spec would be of package %s: choose another folder, for example idemgen init %s, or set -package",
+				filepath.ToSlash(name), has, pkg, path.Join(filepath.ToSlash(dir), "events"))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package model
+
+// Kind is the kind of a field's type.
+type Kind int
+
+// The kinds of LANGUAGE section 5.
+const (
+	String Kind = iota + 1
+	UUID
+	Bool
+	Int32
+	Int64
+	Float64
+	Decimal
+	Timestamp      // RFC 3339 text with zone
+	EpochS         // integer; seconds since 1970
+	EpochMS        // milliseconds
+	EpochUS        // microseconds
+	EpochNS        // nanoseconds
+	LocalTimestamp // RFC 3339 text without zone
+	Date           // YYYY-MM-DD
+	EpochDays      // integer; days since 1970
+	Bytes          // base64 text
+	JSON           // any value, kept as sent
+	Enum           // Named.Enum
+	Object         // Named.Fields
+	List           // of Elem
+)
+
+// FieldType is the type of a field, an object member or a list element.
+type FieldType struct {
+	Kind     Kind
+	Optional bool       // absent and null are both NULL
+	Named    *Type      // Enum and Object
+	Elem     *FieldType // List
+}
+
+// Type is an entry of types: an object or an enum.
+type Type struct {
+	Name   string
+	GoName string
+	Doc    Doc
+	Fields []*Field // object: members, in spec order; Source.Path is relative to the object
+	Enum   []EnumValue
+}
+
+// EnumValue is one constant of an enum.
+type EnumValue struct {
+	GoName string // "StatusOpen"
+	Text   string // on the wire
+}
+
+// Field is a field of an event or a member of an object type.
+type Field struct {
+	Name    string
+	GoName  string
+	Doc     Doc
+	Type    FieldType
+	Source  Source
+	Default *Constant // value when absent; nil = none
+	// SamePart is the record-key part of the same name, if the field is not read from
+	// it: the runtime checks that both values agree.
+	SamePart *KeyPart
+}
+
+// SourceKind tells where a field is read from.
+type SourceKind int
+
+// Where a field is read from.
+const (
+	FromPayload   SourceKind = iota + 1 // Path
+	FromHeader                          // Header
+	FromRecord                          // Record
+	FromRecordKey                       // Part
+)
+
+// Source is where a field is read from.
+type Source struct {
+	Kind   SourceKind
+	Path   []string // member names from the root of the payload; empty = the whole value
+	Header string
+	Record string // key, value, timestamp, offset, partition or topic
+	Part   *KeyPart
+}
+
+// Constant is a checked constant of the spec: its text and, for fields, the kind it
+// was read as. Text of a bool is true or false; of bytes the base64 text.
+type Constant struct {
+	Text string
+}

@@ -1,0 +1,137 @@
+// Package model is a checked spec as plain data: what gocode, sqlcode, oracle
+// and scaffold read. Every reference is resolved, every Go name is decided and
+// every check has passed. It holds no positions, does no I/O and must not import
+// any other package of this module.
+package model
+
+import "time"
+
+// Service is one checked service spec.
+type Service struct {
+	Source     string // file name of the spec, for headers: "idemgen.yaml"
+	Consumer   string // names the ledger; also the default Kafka group.id
+	Package    string // Go package of the generated code
+	Doc        Doc
+	Types      []*Type  // in spec order
+	Tables     []*Table // in spec order
+	Topics     []*Topic // in spec order
+	Limits     Limits
+	Migrations Migrations
+	Examples   string // path of the sample records as written in the spec, or ""
+	// KeyDef is the number of the key and compare definitions: 1 at first, one more
+	// each time a key definition changes. It comes from idem.state.yaml.
+	KeyDef int
+	// Schema is the version of the runtime's own tables that the generated code needs.
+	Schema int
+}
+
+// Doc is what a named thing says about itself.
+type Doc struct {
+	Description string // one or more lines, without comment markers
+	Deprecated  string // one sentence, or ""
+}
+
+// Migrations says where SQL goes and in which form.
+type Migrations struct {
+	Dir    string // slash-separated, relative to the spec
+	Format string // "sql"
+}
+
+// Limits are batch sizes and time budgets, defaults filled in.
+type Limits struct {
+	BatchEvents      int
+	BatchBytes       int64 // bytes
+	BatchWait        time.Duration
+	BatchTimeout     time.Duration
+	EventTimeout     time.Duration
+	StatementTimeout time.Duration
+	LockTimeout      time.Duration
+	MaxPollInterval  time.Duration
+	MaxPayload       int64 // bytes
+	MaxDepth         int
+}
+
+// FailurePolicy is on_failure after topic and event overrode the default key by key.
+type FailurePolicy struct {
+	Retries        int // attempts after the first
+	InitialBackoff time.Duration
+	MaxBackoff     time.Duration
+	GiveUp         string // "dead_letter" or "stop"
+}
+
+// Topic is one topics entry.
+type Topic struct {
+	Name          string // Kafka topic name, the key of the entry
+	GoName        string // "OrdersV1"
+	FileName      string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
+	Doc           Doc
+	RecordKey     *RecordKey // nil if not declared
+	Ordered       bool       // assume.ordered_by: record_key
+	UniqueRecords bool       // assume.unique_records
+	EventType     *Discriminator
+	Ignore        []string // type texts passed over on purpose
+	UnknownType   string   // dead_letter, skip or stop
+	Tombstone     string   // for a record without value and no tombstone event: dead_letter, skip or stop
+	StartFrom     string   // earliest, latest or committed
+	Events        []*Event // in spec order
+	OnFailure     FailurePolicy
+	// Flush is every step of the topic in the order its statements run within a wave:
+	// insert, upsert, update with parent tables before children, then deletes with
+	// children before parents; ties in spec order.
+	Flush []*Step
+}
+
+// Discriminator is where the type text of an event is found: a header or a path.
+type Discriminator struct {
+	Header string
+	Path   []string // payload member names from the root
+}
+
+// RecordKey is what the Kafka record key holds.
+type RecordKey struct {
+	Parts []*KeyPart
+	JSON  bool // the key is a JSON object and every part has a Path; else the whole key is the text of Parts[0]
+}
+
+// KeyPart is one part of a record key.
+type KeyPart struct {
+	Name   string
+	GoName string
+	Doc    Doc
+	Type   FieldType
+	Path   []string // member names inside the key, if RecordKey.JSON
+}
+
+// Event is one event of a topic.
+type Event struct {
+	Name      string
+	GoName    string
+	Doc       Doc
+	Topic     *Topic
+	Types     []string // type texts; empty if the topic has no event_type or for a tombstone
+	Tombstone bool
+	// Fields are the members of the generated struct: the event's own fields in spec
+	// order, the topic's fields in spec order, then those record-key parts that the
+	// event uses and that no field names (Source.Kind FromRecordKey).
+	Fields    []*Field
+	Key       *IdempotencyKey
+	Steps     []*Step // in spec order
+	Handle    bool
+	OnFailure FailurePolicy
+}
+
+// IdempotencyKey is what makes two records the same event.
+type IdempotencyKey struct {
+	Offset bool // source: {record: offset}; the rest is empty then
+	Parts  []KeySource
+	Window time.Duration
+	// Space is hashed before the parts: SHA-256 of consumer, topic and event name as
+	// far as unique_per reaches, each length-prefixed, cut to 16 bytes.
+	Space [16]byte
+}
+
+// KeySource is one part of an idempotency key: a header or a field.
+type KeySource struct {
+	Header string
+	Field  *Field
+}

@@ -1,0 +1,46 @@
+package model
+
+import "slices"
+
+// Params returns what travels with the step's statement, in the order of $1, $2, ...:
+// insert and upsert: Set; update: Where, then Set; delete: Where; each without constants,
+// the transaction time and NULL, which the statement itself holds. The value that
+// IfNewer compares follows if Set does not hold it already. A step without any value
+// sends its rows' positions, of no column, so that the statement knows their number.
+func (s *Step) Params() []Assign {
+	var params []Assign
+	for _, assigns := range [][]Assign{s.Where, s.Set} {
+		for _, a := range assigns {
+			if a.Value.Sent() {
+				params = append(params, a)
+			}
+		}
+	}
+	if s.IfNewer != nil && !s.sets(s.IfNewer) {
+		params = append(params, Assign{Column: s.IfNewer, Value: s.Newer})
+	}
+	if len(params) == 0 {
+		return []Assign{{Value: Value{Kind: PositionValue}}}
+	}
+	return params
+}
+
+func (s *Step) sets(c *Column) bool {
+	return slices.ContainsFunc(s.Set, func(a Assign) bool { return a.Column == c })
+}
+
+// Sent reports whether the value comes from the event, not from the statement's text.
+func (v Value) Sent() bool {
+	return v.Kind == FieldValue || v.Kind == ElemValue || v.Kind == PositionValue
+}
+
+// TypeOf returns the type of a sent value of the step.
+func (s *Step) TypeOf(v Value) FieldType {
+	switch {
+	case v.Kind == PositionValue:
+		return FieldType{Kind: Int32}
+	case v.Field != nil:
+		return v.Field.Type
+	}
+	return *s.Each.Type.Elem
+}

@@ -1,0 +1,74 @@
+package model
+
+// ColKind is the kind of a column's type.
+type ColKind int
+
+// The column types of LANGUAGE section 6.
+const (
+	ColText ColKind = iota + 1
+	ColVarchar
+	ColChar
+	ColCitext
+	ColBoolean
+	ColSmallint
+	ColInteger
+	ColBigint
+	ColNumeric
+	ColDouble
+	ColUUID
+	ColTimestamptz
+	ColTimestamp
+	ColDate
+	ColBytea
+	ColJSONB
+	ColJSON
+	ColTextArray
+	ColIntegerArray
+	ColBigintArray
+	ColUUIDArray
+	ColNamed // Name: schema.type
+)
+
+// ColType is the type of a column.
+type ColType struct {
+	Kind      ColKind
+	Len       int    // varchar(n), char(n)
+	Precision int    // numeric(p,s); 0 = unconstrained
+	Scale     int    // numeric(p,s)
+	Name      string // ColNamed: "schema.type" or "type"
+}
+
+// Table is one table.
+type Table struct {
+	Name        string
+	GoName      string // "Orders"
+	Doc         Doc
+	Columns     []*Column // in spec order
+	PrimaryKey  []*Column
+	Unique      [][]*Column
+	Indexes     [][]*Column
+	ForeignKeys []ForeignKey
+}
+
+// Column is one column.
+type Column struct {
+	Name     string
+	Doc      Doc
+	Type     ColType
+	Nullable bool
+	Default  *Default
+	Identity bool
+}
+
+// Default is a column's default: a constant, or a function.
+type Default struct {
+	Const *Constant
+	Func  string // "now()" or "gen_random_uuid()"; "" if Const
+}
+
+// ForeignKey points at the primary key of another table.
+type ForeignKey struct {
+	Columns    []*Column
+	References *Table
+	OnDelete   string // "restrict" (default), "cascade" or "set_null"
+}

@@ -1,0 +1,147 @@
+package oracle
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+type deadLetter struct {
+	topic     string
+	partition int32
+	offset    int64
+	class     string
+	path      string
+}
+
+// Expected is the text of testdata/idem_<topic>_expected.txt: what the database must
+// hold after the records applied so far. See the package comment for its form.
+func (in *Interpreter) Expected() []byte {
+	var b bytes.Buffer
+	for _, t := range in.service.Tables {
+		fmt.Fprintf(&b, "table %s\n", t.Name)
+		for _, line := range in.Rows(t.Name) {
+			b.WriteString(line + "\n")
+		}
+	}
+	b.WriteString("dead letters\n")
+	for _, line := range in.DeadLetters() {
+		b.WriteString(line + "\n")
+	}
+	return b.Bytes()
+}
+
+// Rows returns one line per row of a table, in primary key order, in the form that the
+// package comment describes; nil if the table does not exist or is empty.
+func (in *Interpreter) Rows(table string) []string {
+	t := in.tables.named(table)
+	if t == nil {
+		return nil
+	}
+	shown := in.shown(t)
+	var lines []string
+	for _, r := range t.sorted() {
+		var parts []string
+		for i, c := range t.def.Columns {
+			if shown[c] {
+				parts = append(parts, c.Name+"="+format(c.Type, r.cells[i]))
+			}
+		}
+		lines = append(lines, strings.Join(parts, "  "))
+	}
+	return lines
+}
+
+// Columns names the columns of a table that Rows prints: all but those that the database
+// fills in some row.
+func (in *Interpreter) Columns(table string) []string {
+	t := in.tables.named(table)
+	if t == nil {
+		return nil
+	}
+	shown := in.shown(t)
+	var names []string
+	for _, c := range t.def.Columns {
+		if shown[c] {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// DeadLetters returns one line "partition offset class path" per dead letter, by topic,
+// partition and offset; for no path stands "the payload" if the class is decode, else "-".
+func (in *Interpreter) DeadLetters() []string {
+	dead := slices.Clone(in.dead)
+	slices.SortFunc(dead, func(a, b deadLetter) int {
+		return cmp.Or(cmp.Compare(a.topic, b.topic), cmp.Compare(a.partition, b.partition), cmp.Compare(a.offset, b.offset))
+	})
+	var lines []string
+	for _, d := range dead {
+		lines = append(lines, fmt.Sprintf("%d %d %s %s", d.partition, d.offset, d.class, cmp.Or(d.path, noPath(d.class))))
+	}
+	return lines
+}
+
+func noPath(class string) string {
+	if class == ClassDecode {
+		return "the payload"
+	}
+	return "-"
+}
+
+func (s *store) named(name string) *table {
+	for _, t := range s.order {
+		if t.def.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// shown says which columns can be compared: the spec never lets the database fill them,
+// and no handler did.
+func (in *Interpreter) shown(t *table) map[*model.Column]bool {
+	shown := map[*model.Column]bool{}
+	for i, c := range t.def.Columns {
+		shown[c] = !FilledByDatabase(in.service, t.def, c)
+		for r := range t.rows {
+			if _, ok := r.cells[i].(filled); ok {
+				shown[c] = false
+			}
+		}
+	}
+	return shown
+}
+
+// FilledByDatabase reports whether some step of the service lets the database fill a
+// column of a table: identity, {now: true}, or a function as default of a column that an
+// insert or upsert leaves out.
+func FilledByDatabase(s *model.Service, t *model.Table, c *model.Column) bool {
+	if c.Identity {
+		return true
+	}
+	for _, topic := range s.Topics {
+		for _, e := range topic.Events {
+			for _, step := range e.Steps {
+				if step.Table == t && fills(step, c) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func fills(s *model.Step, c *model.Column) bool {
+	at := slices.IndexFunc(s.Set, func(a model.Assign) bool { return a.Column == c })
+	if at >= 0 {
+		return s.Set[at].Value.Kind == model.NowValue
+	}
+	creates := s.Verb == model.Insert || s.Verb == model.Upsert
+	return creates && c.Default != nil && c.Default.Func != ""
+}

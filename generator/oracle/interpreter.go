@@ -1,0 +1,226 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// Interpreter applies records to tables that it holds in memory.
+type Interpreter struct {
+	service  *model.Service
+	topics   map[string]*model.Topic
+	tables   *store
+	claimed  map[string]string // idempotency key -> content of the event that took effect
+	handlers map[string]func(*Tables, Values) error
+	stopped  map[partition]Outcome
+	dead     []deadLetter
+}
+
+type partition struct {
+	topic  string
+	number int32
+}
+
+// New returns an interpreter with empty tables.
+func New(s *model.Service) *Interpreter {
+	in := &Interpreter{
+		service: s, topics: map[string]*model.Topic{}, tables: newStore(s.Tables), claimed: map[string]string{},
+		handlers: map[string]func(*Tables, Values) error{}, stopped: map[partition]Outcome{},
+	}
+	for _, t := range s.Topics {
+		in.topics[t.Name] = t
+	}
+	return in
+}
+
+// Handle stands in for the Go handler of an event, named by its Go name. It runs after
+// the write steps; an error undoes the event and makes a dead letter of class handler.
+// Without it a handled event has the effect of its write steps only.
+func (in *Interpreter) Handle(event string, fn func(t *Tables, e Values) error) {
+	in.handlers[event] = fn
+}
+
+// Apply reads one record. Records of a partition must come in the order of their
+// offsets, each once: redelivery is not the interpreter's business.
+func (in *Interpreter) Apply(r Record) Outcome {
+	t := in.topics[r.Topic]
+	if t == nil {
+		return Outcome{Kind: Ignored}
+	}
+	p := partition{r.Topic, r.Partition}
+	if out, ok := in.stopped[p]; ok {
+		return out
+	}
+	out := in.record(t, &r)
+	switch out.Kind {
+	case Stop:
+		in.stopped[p] = out
+	case DeadLetter, Conflict:
+		in.dead = append(in.dead, deadLetter{r.Topic, r.Partition, r.Offset, out.Class, out.Path})
+	}
+	return out
+}
+
+func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
+	p := &payload{record: r}
+	def, policy, f := in.dispatch(t, r, p)
+	switch {
+	case f != nil:
+		return refuse(f, policy, nil)
+	case def == nil:
+		return Outcome{Kind: Ignored}
+	}
+	e, f := in.read(def, r, p)
+	if f != nil {
+		return refuse(f, def.OnFailure.GiveUp, def)
+	}
+	key, f := e.key()
+	if f != nil {
+		return refuse(f, def.OnFailure.GiveUp, def)
+	}
+	out := in.effect(e, key)
+	out.Event, out.Key = def.GoName, printableKey(key)
+	return out
+}
+
+// refuse turns a fault into a dead letter, or into a stop where the policy wants that:
+// give_up: stop never writes dead letters.
+func refuse(f *fault, policy string, def *model.Event) Outcome {
+	out := Outcome{Kind: DeadLetter, Class: f.class, Path: f.path, Detail: f.detail, Refused: f.class == ClassDatabase}
+	if f.class == ClassConflict {
+		out.Kind = Conflict
+	}
+	if policy == "stop" {
+		out.Kind = Stop
+	}
+	if def != nil {
+		out.Event = def.GoName
+	}
+	return out
+}
+
+// effect claims the key and runs the steps: all of it, or nothing.
+func (in *Interpreter) effect(e *event, key string) Outcome {
+	giveUp := e.def.OnFailure.GiveUp
+	rows, f := e.rows()
+	if f != nil {
+		return refuse(f, giveUp, e.def)
+	}
+	if old, known := in.claimed[key]; known && key != "" {
+		if old == e.content() {
+			return Outcome{Kind: Duplicate}
+		}
+		return refuse(&fault{class: ClassConflict, detail: "the key has taken effect with other content"}, giveUp, e.def)
+	}
+	tx := &tx{store: in.tables}
+	if f := in.run(tx, e, rows); f != nil {
+		tx.undo()
+		return refuse(f, giveUp, e.def)
+	}
+	if key != "" {
+		in.claimed[key] = e.content()
+	}
+	return Outcome{Kind: Applied}
+}
+
+func (in *Interpreter) run(tx *tx, e *event, rows []stepRow) *fault {
+	for _, r := range rows {
+		if f := tx.step(r); f != nil {
+			return f
+		}
+	}
+	if f := tx.checkForeignKeys(); f != nil {
+		return f
+	}
+	fn := in.handlers[e.def.GoName]
+	if !e.def.Handle || fn == nil {
+		return nil
+	}
+	if err := fn(&Tables{tx}, Values{e.def, e.values}); err != nil {
+		return &fault{class: ClassHandler, detail: err.Error()}
+	}
+	if f := tx.checkForeignKeys(); f != nil {
+		return &fault{class: ClassHandler, detail: f.detail}
+	}
+	return nil
+}
+
+// payload is a record's value, parsed when somebody first needs it.
+type payload struct {
+	record *Record
+	done   bool
+	root   *node
+	err    *fault
+	trail  []string // the way to err
+}
+
+func (p *payload) parse(maxDepth int) {
+	if !p.done {
+		p.root, p.err, p.trail = parseTrail(p.record.Value, maxDepth)
+		p.done = true
+	}
+}
+
+// dispatch finds the event of a record. No event and no fault: it is passed over.
+// policy says what a fault leads to: dead_letter or stop.
+func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *model.Event, policy string, f *fault) {
+	giveUp := t.OnFailure.GiveUp
+	if r.Value == nil {
+		for _, e := range t.Events {
+			if e.Tombstone {
+				return e, "", nil
+			}
+		}
+		return unhandled(t.Tombstone, giveUp, &fault{class: ClassTombstone, detail: "the topic has no tombstone event"})
+	}
+	if most := in.service.Limits.MaxPayload; most > 0 && int64(len(r.Value)) > most {
+		return nil, giveUp, &fault{class: ClassTooLarge, detail: "longer than max_payload"}
+	}
+	if t.EventType == nil {
+		for _, e := range t.Events {
+			if !e.Tombstone {
+				return e, "", nil
+			}
+		}
+		return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "the topic has only a tombstone event"})
+	}
+	text, f := in.typeText(t.EventType, r, p)
+	if f != nil {
+		return nil, giveUp, f
+	}
+	if slices.Contains(t.Ignore, text) {
+		return nil, "", nil
+	}
+	for _, e := range t.Events {
+		if slices.Contains(e.Types, text) {
+			return e, "", nil
+		}
+	}
+	return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "no event has this type"})
+}
+
+func unhandled(policy, giveUp string, f *fault) (*model.Event, string, *fault) {
+	switch policy {
+	case "skip":
+		return nil, "", nil
+	case "stop":
+		return nil, "stop", f
+	}
+	return nil, giveUp, f
+}
+
+// typeText reads the text that tells events apart. A record without it does not decode:
+// it is not an unknown type, which the spec may skip.
+func (in *Interpreter) typeText(by *model.Discriminator, r *Record, p *payload) (string, *fault) {
+	f := &model.Field{Type: model.FieldType{Kind: model.String}, Source: model.Source{Kind: model.FromHeader, Header: by.Header}}
+	if by.Header == "" {
+		f.Source = model.Source{Kind: model.FromPayload, Path: by.Path}
+	}
+	d := &decoder{depth: in.service.Limits.MaxDepth}
+	if by.Header == "" {
+		d.payload(p, []*model.Field{f})
+	}
+	text, _ := d.source(nil, f, r, p.root, atFields).(string)
+	return text, first(d.faults)
+}

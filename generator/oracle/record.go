@@ -1,0 +1,20 @@
+package oracle
+
+import "time"
+
+// Record is one Kafka record.
+type Record struct {
+	Topic     string
+	Partition int32
+	Offset    int64
+	Time      time.Time // the record timestamp; the zero time if the record has none
+	Key       []byte    // nil if the record has no key
+	Value     []byte    // nil is a record without value; zero bytes are a broken payload
+	Headers   []Header
+}
+
+// Header is one record header. A nil Value is null.
+type Header struct {
+	Name  string
+	Value []byte
+}

@@ -1,0 +1,191 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// stepRow is one row of one step with its values as its columns hold them.
+type stepRow struct {
+	step  *model.Step
+	set   []assigned
+	where []assigned
+	newer cell
+}
+
+type assigned struct {
+	column *model.Column
+	cell   cell
+}
+
+// element is the element of each that a row is made from.
+type element struct {
+	value    value
+	position int64
+}
+
+// rows computes what every step of the event writes, in order. A value that does not
+// fit its column refuses the event before anything is written.
+func (e *event) rows() ([]stepRow, *fault) {
+	var rows []stepRow
+	for _, s := range e.def.Steps {
+		elements := []element{{}}
+		if s.Each != nil {
+			elements = elements[:0]
+			l, _ := e.values[s.Each].(list)
+			for i, v := range l {
+				elements = append(elements, element{v, int64(i + 1)})
+			}
+		}
+		for _, el := range elements {
+			r, f := e.row(s, el)
+			if f != nil {
+				return nil, f
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows, nil
+}
+
+func (e *event) row(s *model.Step, el element) (stepRow, *fault) {
+	r := stepRow{step: s}
+	var f *fault
+	if r.set, f = e.assign(s, s.Set, el); f != nil {
+		return r, f
+	}
+	if r.where, f = e.assign(s, s.Where, el); f != nil {
+		return r, f
+	}
+	if s.IfNewer != nil {
+		r.newer, f = e.cell(s, s.IfNewer, s.Newer, el)
+	}
+	return r, f
+}
+
+func (e *event) assign(s *model.Step, assigns []model.Assign, el element) ([]assigned, *fault) {
+	var out []assigned
+	for _, a := range assigns {
+		c, f := e.cell(s, a.Column, a.Value, el)
+		if f != nil {
+			return nil, f
+		}
+		out = append(out, assigned{a.Column, c})
+	}
+	return out, nil
+}
+
+func (e *event) cell(s *model.Step, c *model.Column, v model.Value, el element) (cell, *fault) {
+	var got value
+	path := ""
+	switch v.Kind {
+	case model.FieldValue:
+		got, path = e.values[v.Field], fieldPath(v.Field)
+	case model.ElemValue:
+		got, path = el.value, elementPath(s.Each, el)
+		if v.Field != nil {
+			o, _ := el.value.(*object)
+			if o != nil {
+				got = o.member(v.Field)
+			} else {
+				got = nil
+			}
+			path = join(path, v.Field.Source.Path...)
+		}
+	case model.ConstValue:
+		return constant(c, v.Const.Text)
+	case model.NowValue:
+		return now{}, nil
+	case model.PositionValue:
+		got = el.position
+	}
+	out, f := toCell(c, got)
+	if f != nil && f.class == ClassFit {
+		f.path = path
+	}
+	return out, f
+}
+
+// now stands for the transaction time until the row is written.
+type now struct{}
+
+func elementPath(each *model.Field, el element) string {
+	return fieldPath(each) + "[" + decimalOf(el.position-1).String() + "]"
+}
+
+// step runs one row of a step.
+func (x *tx) step(r stepRow) *fault {
+	t := x.store.byDef[r.step.Table]
+	r.set = slices.Clone(r.set)
+	for i, a := range r.set {
+		if _, ok := a.cell.(now); ok {
+			r.set[i].cell = x.store.fill()
+		}
+	}
+	switch r.step.Verb {
+	case model.Insert:
+		if r.step.IfExists == "skip" && len(t.find(pick(r.set, t.def.PrimaryKey))) > 0 {
+			return nil
+		}
+		return x.insert(t, r.set)
+	case model.Upsert:
+		found := t.find(pick(r.set, r.step.By))
+		if len(found) == 0 {
+			return x.insert(t, r.set)
+		}
+		return x.updateAll(t, r, found)
+	case model.Update:
+		found := t.find(r.where)
+		if len(found) == 0 && r.step.IfMissing != "skip" {
+			return refused("no such row in " + t.def.Name)
+		}
+		return x.updateAll(t, r, found)
+	case model.Delete:
+		for _, old := range t.find(r.where) {
+			if t.rows[old] && r.isNewer(t, old) {
+				if f := x.remove(t, old); f != nil {
+					return f
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (x *tx) updateAll(t *table, r stepRow, found []*row) *fault {
+	for _, old := range found {
+		if !r.isNewer(t, old) {
+			continue
+		}
+		if f := x.update(t, old, r.set); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// isNewer is the guard of if_newer: a stored NULL counts as older, an absent value is
+// never newer than a stored one, and of two equals the first stays.
+func (r stepRow) isNewer(t *table, old *row) bool {
+	c := r.step.IfNewer
+	if c == nil {
+		return true
+	}
+	stored := old.cells[t.column(c)]
+	return stored == nil || r.newer != nil && compareCells(c.Type, r.newer, stored) > 0
+}
+
+// pick returns the values of columns; one that set does not name counts as NULL, which
+// equals no row.
+func pick(set []assigned, columns []*model.Column) []assigned {
+	var out []assigned
+	for _, c := range columns {
+		a := assigned{column: c}
+		if at := slices.IndexFunc(set, func(a assigned) bool { return a.column == c }); at >= 0 {
+			a = set[at]
+		}
+		out = append(out, a)
+	}
+	return out
+}

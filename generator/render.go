@@ -1,0 +1,54 @@
+package generator
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/gocode"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/generator/state"
+)
+
+// render renders every Owned and Ledger file of the spec.
+func (u *unit) render() error {
+	logs := map[*model.Topic][]seedlog.Record{}
+	for _, t := range u.service.Topics {
+		logs[t] = seedlog.Log(u.service, t)
+	}
+	in := oracle.New(u.service)
+	code, err := gocode.Render(u.service, sqlcode.Step, gocode.Tests{
+		Log:     func(t *model.Topic) []gocode.Record { return testLog(logs[t]) },
+		Columns: func(t *model.Table) []string { return in.Columns(t.Name) },
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", u.Path, err)
+	}
+	for _, f := range code {
+		u.files = append(u.files, output.File{Path: f.Path, Policy: output.Owned, Data: f.Content})
+	}
+	for _, t := range u.service.Topics {
+		u.files = append(u.files, expected(u.service, t, logs[t]))
+	}
+	migrations, err := u.migrations()
+	if err != nil {
+		return fmt.Errorf("%s: %w", u.Path, err)
+	}
+	u.files = append(u.files, migrations...)
+	u.files = append(u.files, output.File{Path: state.File, Policy: output.Owned, Data: u.next.Render()})
+	return nil
+}
+
+// testLog is the log as gocode takes it: the two packages do not know each other.
+func testLog(log []seedlog.Record) []gocode.Record {
+	records := make([]gocode.Record, len(log))
+	for i, r := range log {
+		records[i] = gocode.Record{Event: r.Event, Keyed: r.Keyed, Key: r.Key, Value: r.Value}
+		for _, h := range r.Headers {
+			records[i].Headers = append(records[i].Headers, gocode.Header(h))
+		}
+	}
+	return records
+}

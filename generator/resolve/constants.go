@@ -1,0 +1,240 @@
+package resolve
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// fit says what is wrong with a constant: nothing (fits), a hint for the user, or
+// something that the message itself makes plain (noHint).
+type fit string
+
+const (
+	fits   fit = ""
+	noHint fit = "-"
+)
+
+func (f fit) hint() string {
+	if f == noHint {
+		return ""
+	}
+	return string(f)
+}
+
+var (
+	integerText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	decimalText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+	floatText   = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+	uuidText    = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+)
+
+// columnConstant reads a constant for a column and returns its normal form.
+func columnConstant(ct model.ColType, text string) (string, fit) {
+	switch ct.Kind {
+	case model.ColText, model.ColCitext, model.ColNamed:
+		return plainText(text)
+	case model.ColVarchar:
+		if n := utf8.RuneCountInString(text); n > ct.Len {
+			return "", fit(fmt.Sprintf("it has %d characters, the column holds %d", n, ct.Len))
+		}
+		return plainText(text)
+	case model.ColChar:
+		if n := utf8.RuneCountInString(text); n != ct.Len {
+			return "", fit(fmt.Sprintf("it has %d characters, and values are never padded: the column needs %d", n, ct.Len))
+		}
+		return plainText(text)
+	case model.ColBoolean:
+		return boolText(text)
+	case model.ColSmallint:
+		return intText(text, 16)
+	case model.ColInteger:
+		return intText(text, 32)
+	case model.ColBigint:
+		return intText(text, 64)
+	case model.ColNumeric:
+		return numericText(text, ct.Precision, ct.Scale)
+	case model.ColDouble:
+		return doubleText(text)
+	case model.ColUUID:
+		return uuidConstant(text)
+	case model.ColTimestamptz:
+		return timeText(text)
+	case model.ColTimestamp:
+		return localTimeText(text)
+	case model.ColDate:
+		return dateText(text)
+	case model.ColBytea:
+		return base64Text(text)
+	case model.ColJSONB, model.ColJSON:
+		return jsonText(text)
+	}
+	if text == "{}" { // arrays
+		return text, fits
+	}
+	return "", "the only constant of an array column is the empty array: \"{}\""
+}
+
+// fieldConstant reads the default of a field and returns its normal form.
+func fieldConstant(ft model.FieldType, text string) (string, fit) {
+	switch ft.Kind {
+	case model.String:
+		return plainText(text)
+	case model.Enum:
+		var words []string
+		for _, v := range ft.Named.Enum {
+			if v.Text == text {
+				return text, fits
+			}
+			words = append(words, v.Text)
+		}
+		return "", fit("write one of its texts: " + strings.Join(words, ", "))
+	case model.UUID:
+		return uuidConstant(text)
+	case model.Bool:
+		return boolText(text)
+	case model.Int32, model.EpochDays:
+		return intText(text, 32)
+	case model.Int64:
+		return intText(text, 64)
+	case model.EpochS, model.EpochMS, model.EpochUS, model.EpochNS:
+		return epochText(text, ft.Kind)
+	case model.Float64:
+		return doubleText(text)
+	case model.Decimal:
+		return numericText(text, 0, 0)
+	case model.Timestamp:
+		return timeText(text)
+	case model.LocalTimestamp:
+		return localTimeText(text)
+	case model.Date:
+		return dateText(text)
+	case model.Bytes:
+		return base64Text(text)
+	case model.JSON:
+		return jsonText(text)
+	}
+	return "", "only scalars, enums and json have defaults"
+}
+
+func plainText(text string) (string, fit) {
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "", "it must be valid UTF-8 without U+0000"
+	}
+	return text, fits
+}
+
+func boolText(text string) (string, fit) {
+	if text == "true" || text == "false" {
+		return text, fits
+	}
+	return "", noHint
+}
+
+func intText(text string, bits int) (string, fit) {
+	if !integerText.MatchString(text) {
+		return "", "write a whole number"
+	}
+	n, err := strconv.ParseInt(text, 10, bits)
+	if err != nil {
+		return "", "it is out of range"
+	}
+	return strconv.FormatInt(n, 10), fits
+}
+
+// epochText accepts what the decoder accepts: 1973-03-03 up to 2200 in the unit.
+func epochText(text string, kind model.Kind) (string, fit) {
+	norm, why := intText(text, 64)
+	if why != fits {
+		return "", why
+	}
+	unit := map[model.Kind]time.Duration{model.EpochS: time.Second, model.EpochMS: time.Millisecond, model.EpochUS: time.Microsecond, model.EpochNS: time.Nanosecond}[kind]
+	perSecond := int64(time.Second / unit)
+	n, _ := strconv.ParseInt(norm, 10, 64)
+	first, end := int64(100_000_000), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	if n/perSecond < first || n/perSecond >= end {
+		return "", "it lies outside 1973-03-03 to 2200: the unit is wrong"
+	}
+	return norm, fits
+}
+
+func numericText(text string, precision, scale int) (string, fit) {
+	if !decimalText.MatchString(text) {
+		return "", "write digits with at most one point: 12.50"
+	}
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	fraction = strings.TrimRight(fraction, "0")
+	if precision > 0 && (len(strings.TrimLeft(whole, "0")) > precision-scale || len(fraction) > scale) {
+		return "", fit(fmt.Sprintf("it may have %d digits before the point and %d after it", precision-scale, scale))
+	}
+	return text, fits
+}
+
+func doubleText(text string) (string, fit) {
+	if !floatText.MatchString(text) {
+		return "", "write a number"
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) {
+		return "", "it is out of range"
+	}
+	return text, fits
+}
+
+func uuidConstant(text string) (string, fit) {
+	if !uuidText.MatchString(text) {
+		return "", "write the 36-character form"
+	}
+	return strings.ToLower(text), fits
+}
+
+func timeText(text string) (string, fit) {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || strings.Contains(text, ",") {
+		return "", "write RFC 3339 with a zone: 2026-01-31T12:00:00Z"
+	}
+	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano), fits
+}
+
+func localTimeText(text string) (string, fit) {
+	const layout = "2006-01-02T15:04:05.999999999"
+	t, err := time.Parse(layout, text)
+	if err != nil || strings.Contains(text, ",") {
+		return "", "write RFC 3339 without a zone: 2026-01-31T12:00:00"
+	}
+	return t.Truncate(time.Microsecond).Format(layout), fits
+}
+
+func dateText(text string) (string, fit) {
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return "", "write YYYY-MM-DD"
+	}
+	return text, fits
+}
+
+func base64Text(text string) (string, fit) {
+	if _, err := base64.StdEncoding.Strict().DecodeString(text); err != nil {
+		return "", "write base64"
+	}
+	return text, fits
+}
+
+func jsonText(text string) (string, fit) {
+	switch {
+	case !json.Valid([]byte(text)):
+		return "", "write JSON, in quotes: '{\"a\": 1}'"
+	case strings.TrimSpace(text) == "null":
+		return "", "a JSON null is no value here: make it NULL instead"
+	case strings.Contains(text, `\u0000`):
+		return "", "Postgres cannot store U+0000"
+	}
+	return text, fits
+}

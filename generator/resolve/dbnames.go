@@ -1,0 +1,63 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// dbName is one name in the database: of a table, an index or a constraint.
+type dbName struct {
+	what string
+	pos  schema.Pos
+}
+
+// checkDatabaseNames reports tables, indexes and constraints that would get one name.
+// Postgres keeps tables and indexes in one space of names, and those of keys and
+// indexes are made of their table and columns: [a_b] and [a, b] meet.
+func (r *resolver) checkDatabaseNames() {
+	relations := map[string]dbName{}
+	for _, spec := range r.spec.Tables {
+		r.addDatabaseName(relations, spec.Name.Value, dbName{"table " + quote(spec.Name.Value), spec.Name.Pos})
+	}
+	for _, spec := range r.spec.Tables {
+		t := r.tables[spec.Name.Value]
+		if t.broken || len(t.model.Unique) < len(spec.Unique) { // a key was refused
+			continue
+		}
+		of := " of " + quote(spec.Name.Value)
+		r.addDatabaseName(relations, spec.Name.Value+"_pkey", dbName{"the primary key" + of, spec.Name.Pos})
+		for i, key := range t.model.Unique {
+			r.addDatabaseName(relations, derivedName(t, key, "key"), dbName{"unique key " + bracketed(columnNames(key)) + of, spec.Unique[i].Pos})
+		}
+		for i, key := range t.model.Indexes {
+			r.addDatabaseName(relations, derivedName(t, key, "idx"), dbName{"index " + bracketed(columnNames(key)) + of, spec.Indexes[i].Pos})
+		}
+		constraints := map[string]dbName{}
+		for _, fk := range t.foreignKeys {
+			key := models(fk.columns)
+			r.addDatabaseName(constraints, derivedName(t, key, "fkey"), dbName{"foreign key " + bracketed(columnNames(key)) + of, fk.pos})
+		}
+	}
+}
+
+// derivedName is what Postgres makes of a table and columns. Longer names than Postgres
+// keeps are told apart by a hash of this one.
+func derivedName(t *table, columns []*model.Column, suffix string) string {
+	return strings.Join(append(append([]string{t.model.Name}, columnNames(columns)...), suffix), "_")
+}
+
+func (r *resolver) addDatabaseName(names map[string]dbName, name string, use dbName) {
+	first, taken := names[name]
+	switch {
+	case !taken:
+		names[name] = use
+	case first.what == use.what:
+		r.fail(use.pos, "E107", use.what+" is declared twice", fmt.Sprintf("the first one is on line %d", first.pos.Line))
+	default:
+		r.fail(use.pos, "E202", fmt.Sprintf("%s and %s both become database name %s", first.what, use.what, name),
+			fmt.Sprintf("rename a table or a column; the first is on line %d", first.pos.Line))
+	}
+}

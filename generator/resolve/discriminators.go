@@ -1,0 +1,109 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// resolveDiscriminator checks how the events of a topic are told apart.
+func (r *resolver) resolveDiscriminator(t *topic) {
+	r.checkTombstones(t)
+	var typed []*event
+	for _, e := range t.events {
+		if !e.model.Tombstone {
+			typed = append(typed, e)
+		}
+	}
+	if d := t.spec.EventType; d != nil {
+		t.model.EventType = &model.Discriminator{}
+		switch {
+		case d.Header != nil:
+			t.model.EventType.Header = d.Header.Value
+		case d.Path != nil && len(d.Path.Members) == 0 && !d.Broken:
+			r.fail(d.Path.Pos, "E307", "event_type needs the path of one member, not of the whole value", "for example event_type: {path: type}")
+		case d.Path != nil:
+			t.model.EventType.Path = slices.Clone(d.Path.Members)
+		}
+		r.checkTypeTexts(t, typed)
+		return
+	}
+	if t.spec.Broken { // event_type may be what was refused
+		return
+	}
+	where := "say where the type is: event_type: {header: event-type} or {path: type}"
+	if len(typed) > 1 {
+		r.fail(t.spec.Name.Pos, "E401", fmt.Sprintf("topic %s has %d events but no event_type", quote(t.spec.Name.Value), len(typed)), where)
+		return
+	}
+	if t.spec.Ignore != nil && len(t.spec.Ignore.Items) > 0 {
+		r.fail(t.spec.Ignore.Key, "E401", fmt.Sprintf("topic %s ignores types but has no event_type", quote(t.spec.Name.Value)), where)
+	}
+	for _, e := range typed {
+		if e.spec.Type != nil {
+			r.fail(e.spec.Type.Key, "E403", fmt.Sprintf("event %s has a type, but topic %s has no event_type", quote(e.spec.Name.Value), quote(t.spec.Name.Value)), where)
+		}
+	}
+}
+
+func (r *resolver) checkTombstones(t *topic) {
+	var first *event
+	for _, e := range t.events {
+		if !e.model.Tombstone {
+			continue
+		}
+		if e.spec.Type != nil {
+			r.fail(e.spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", quote(e.spec.Name.Value)), "")
+		}
+		if first != nil {
+			r.fail(e.spec.Tombstone.Key, "E405", fmt.Sprintf("topic %s has two tombstone events: %s and %s",
+				quote(t.spec.Name.Value), quote(first.spec.Name.Value), quote(e.spec.Name.Value)), "")
+			continue
+		}
+		first = e
+	}
+}
+
+// checkTypeTexts collects the type texts and reports texts that mean two things.
+func (r *resolver) checkTypeTexts(t *topic, typed []*event) {
+	taken := map[string]*event{}
+	for _, e := range typed {
+		if e.spec.Type == nil {
+			if !e.spec.Broken {
+				r.fail(e.spec.Name.Pos, "E402", fmt.Sprintf("event %s lacks \"type\", the text that event_type finds for it", quote(e.spec.Name.Value)), "")
+			}
+			continue
+		}
+		for _, text := range e.spec.Type.Items {
+			switch first := taken[text.Value]; {
+			case first == nil:
+				taken[text.Value] = e
+				e.model.Types = append(e.model.Types, text.Value)
+			case first == e:
+				r.fail(text.Pos, "E213", fmt.Sprintf("type %s appears twice in event %s", quote(text.Value), quote(e.spec.Name.Value)), "name it once")
+			default:
+				r.fail(text.Pos, "E213", fmt.Sprintf("type %s is used by events %s and %s", quote(text.Value), quote(first.spec.Name.Value), quote(e.spec.Name.Value)),
+					"tell them apart by event_version, or merge them")
+			}
+		}
+	}
+	if t.spec.Ignore != nil {
+		r.checkIgnore(t, t.spec.Ignore.Items, taken)
+	}
+}
+
+func (r *resolver) checkIgnore(t *topic, ignored []schema.Text, taken map[string]*event) {
+	for _, text := range ignored {
+		if e := taken[text.Value]; e != nil {
+			r.fail(text.Pos, "E414", fmt.Sprintf("type %s is ignored and handled by event %s", quote(text.Value), quote(e.spec.Name.Value)), "")
+			continue
+		}
+		if slices.Contains(t.model.Ignore, text.Value) {
+			r.fail(text.Pos, "E414", fmt.Sprintf("type %s is ignored twice", quote(text.Value)), "name it once")
+			continue
+		}
+		t.model.Ignore = append(t.model.Ignore, text.Value)
+	}
+}

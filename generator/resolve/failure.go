@@ -1,0 +1,64 @@
+package resolve
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// defaultFailure is on_failure of LANGUAGE section 12.
+var defaultFailure = model.FailurePolicy{Retries: 8, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter"}
+
+// resolveFailure overrides a policy key by key and reports backoffs that contradict
+// each other (E704).
+func (r *resolver) resolveFailure(base model.FailurePolicy, spec *schema.FailurePolicy) model.FailurePolicy {
+	if spec == nil {
+		return base
+	}
+	var at *schema.Pos
+	if spec.Retries != nil {
+		base.Retries = int(spec.Retries.Value)
+	}
+	if spec.InitialBackoff != nil {
+		base.InitialBackoff, at = spec.InitialBackoff.Value, &spec.InitialBackoff.Pos
+	}
+	if spec.MaxBackoff != nil {
+		base.MaxBackoff, at = spec.MaxBackoff.Value, &spec.MaxBackoff.Pos
+	}
+	if spec.GiveUp != nil {
+		base.GiveUp = spec.GiveUp.Value
+	}
+	if at != nil && !spec.Broken && base.MaxBackoff < base.InitialBackoff {
+		hint := ""
+		if spec.InitialBackoff == nil || spec.MaxBackoff == nil {
+			hint = "one of the two comes from an outer on_failure or is the default: set both here"
+		}
+		r.fail(*at, "E704", fmt.Sprintf("max_backoff %s is shorter than initial_backoff %s", durationText(base.MaxBackoff), durationText(base.InitialBackoff)), hint)
+	}
+	return base
+}
+
+// resolveEventFailure is resolveFailure for an event, which also must have something
+// to retry (E705).
+func (r *resolver) resolveEventFailure(t *topic, spec *schema.Event) model.FailurePolicy {
+	p := spec.OnFailure
+	if p != nil && !spec.Broken && (spec.Handle == nil || !spec.Handle.Value) {
+		for _, k := range []struct {
+			set  bool
+			key  func() schema.Pos
+			name string
+		}{
+			{p.Retries != nil, func() schema.Pos { return p.Retries.Key }, "retries"},
+			{p.InitialBackoff != nil, func() schema.Pos { return p.InitialBackoff.Key }, "initial_backoff"},
+			{p.MaxBackoff != nil, func() schema.Pos { return p.MaxBackoff.Key }, "max_backoff"},
+		} {
+			if k.set {
+				r.fail(k.key(), "E705", fmt.Sprintf("event %s has no handle or effect, so %q would count nothing", quote(spec.Name.Value), k.name),
+					"database outages are always retried without counting")
+			}
+		}
+	}
+	return r.resolveFailure(t.model.OnFailure, p)
+}

@@ -1,0 +1,142 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// maxMembers is how many members the decoder of one object can keep apart.
+const maxMembers = 256
+
+// fieldInfo is a field as written and as resolved. field is nil if it was refused.
+type fieldInfo struct {
+	spec  *schema.Field
+	field *model.Field
+}
+
+// resolveField reads one field of an event, a topic or a type; owner names that.
+func (r *resolver) resolveField(spec *schema.Field, owner string) fieldInfo {
+	info := fieldInfo{spec: spec}
+	ft, ok := r.fieldType(spec.Type)
+	if !ok || spec.Broken {
+		return info
+	}
+	f := &model.Field{Name: spec.Name.Value, GoName: goNameOf(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Type: ft}
+	if f.Source, ok = r.fieldSource(spec, ft, owner); !ok {
+		return info
+	}
+	if spec.Default != nil {
+		norm, why := fieldConstant(ft, spec.Default.Value)
+		if why != fits {
+			r.fail(spec.Default.Pos, "E304", fmt.Sprintf("default %s does not fit field %s of type %s", quote(spec.Default.Value), quote(f.Name), typeText(ft)), why.hint())
+			return info
+		}
+		f.Default = &model.Constant{Text: norm}
+	}
+	info.field = f
+	return info
+}
+
+// fieldSource tells where a field is read from, or reports E306 and false.
+func (r *resolver) fieldSource(spec *schema.Field, ft model.FieldType, owner string) (model.Source, bool) {
+	switch {
+	case spec.Header != nil:
+		if ft.Kind == model.Object || ft.Kind == model.List {
+			r.fail(spec.Header.Key, "E306", fmt.Sprintf("field %s of %s is %s, which a header cannot hold", quote(spec.Name.Value), owner, typeText(ft)),
+				"a header is one text: use a scalar, an enum or json")
+			return model.Source{}, false
+		}
+		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value}, true
+	case spec.Record != nil:
+		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, r.checkRecordField(spec, ft)
+	case spec.Path != nil:
+		return model.Source{Kind: model.FromPayload, Path: slices.Clone(spec.Path.Members)}, true
+	}
+	return model.Source{Kind: model.FromPayload, Path: []string{spec.Name.Value}}, true
+}
+
+// recordTypes are the types that record metadata can be read as.
+var recordTypes = map[string][]string{
+	"key": {"string", "bytes", "json"}, "value": {"json", "string", "bytes"}, "timestamp": {"timestamp"},
+	"offset": {"int64"}, "partition": {"int32"}, "topic": {"string"},
+}
+
+func (r *resolver) checkRecordField(spec *schema.Field, ft model.FieldType) bool {
+	what, words := spec.Record.Value, recordTypes[spec.Record.Value]
+	switch {
+	case !slices.Contains(words, typeText(ft)):
+		r.fail(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold the record's %s", quote(spec.Name.Value), typeText(ft), what), "declare it "+strings.Join(words, " or "))
+	case ft.Optional:
+		r.fail(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every record has its %s", quote(spec.Name.Value), what), `drop "optional": a record without one is dead-lettered`)
+	case spec.Default != nil:
+		r.fail(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every record has its %s", quote(spec.Name.Value), what), `drop "default"`)
+	default:
+		return true
+	}
+	return false
+}
+
+// checkPaths reports paths that go through a field that has no members (E307) and
+// objects with too many members, and whether there was neither.
+func (r *resolver) checkPaths(infos []fieldInfo, owner string, at schema.Pos) bool {
+	ok := true
+	members := map[string]map[string]bool{}
+	for _, in := range infos {
+		if in.field == nil || in.field.Source.Kind != model.FromPayload {
+			continue
+		}
+		path := in.field.Source.Path
+		for i, m := range path {
+			object := strings.Join(path[:i], "\x00")
+			if members[object] == nil {
+				members[object] = map[string]bool{}
+			}
+			members[object][m] = true
+		}
+		for _, through := range infos {
+			if !goesThrough(in, through) {
+				continue
+			}
+			pos := in.spec.Name.Pos
+			if in.spec.Path != nil {
+				pos = in.spec.Path.Pos
+			}
+			r.fail(pos, "E307", fmt.Sprintf("path %s goes through field %s, which is %s", quote(strings.Join(path, ".")), quote(through.field.Name), withArticle(typeText(through.field.Type))),
+				"only an object or json has members")
+			ok = false
+			break
+		}
+	}
+	total := 0
+	for _, m := range members {
+		total += len(m)
+	}
+	if total > maxMembers {
+		r.fail(at, "E708", fmt.Sprintf("%s reads %d members, but one object may have at most %d", owner, total, maxMembers), "group them in types, or read the rest as json")
+		ok = false
+	}
+	return ok
+}
+
+// goesThrough reports whether the path of in leads into a field without members.
+func goesThrough(in, through fieldInfo) bool {
+	if through.field == nil || through.field.Source.Kind != model.FromPayload {
+		return false
+	}
+	if k := through.field.Type.Kind; k == model.Object || k == model.JSON {
+		return false
+	}
+	path, prefix := in.field.Source.Path, through.field.Source.Path
+	return len(path) > len(prefix) && slices.Equal(path[:len(prefix)], prefix)
+}
+
+func withArticle(word string) string {
+	if strings.ContainsRune("aeiouAEIO", rune(word[0])) && !strings.HasPrefix(word, "uuid") {
+		return "an " + word
+	}
+	return "a " + word
+}

@@ -1,0 +1,112 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// planWrites decides what PROTOCOL section 4.2 needs to know of every step: its place
+// in a wave, its name, and which rows and tables it touches.
+func planWrites(s *model.Service) {
+	parentsFirst := parentsFirst(s.Tables)
+	for _, t := range s.Topics {
+		t.Flush = flushOrder(t, parentsFirst)
+		nameSteps(t)
+		for _, st := range t.Flush {
+			st.Whole = whole(st)
+			st.Reads = reads(st)
+			if st.Verb == model.Delete {
+				st.Cascades = cascades(st.Table, s.Tables)
+			}
+			st.Collapse = collapse(st, t)
+		}
+	}
+}
+
+// parentsFirst orders tables so that parents come before children, else as the spec
+// does. A cycle is cut at the foreign key that closes it.
+func parentsFirst(tables []*model.Table) []*model.Table {
+	var out []*model.Table
+	seen := map[*model.Table]bool{}
+	var visit func(t *model.Table)
+	visit = func(t *model.Table) {
+		if seen[t] {
+			return
+		}
+		seen[t] = true
+		for _, fk := range t.ForeignKeys {
+			visit(fk.References)
+		}
+		out = append(out, t)
+	}
+	for _, t := range tables {
+		visit(t)
+	}
+	return out
+}
+
+// flushOrder lists the steps of a topic as their statements run within a wave.
+func flushOrder(t *model.Topic, parentsFirst []*model.Table) []*model.Step {
+	var out []*model.Step
+	add := func(table *model.Table, verb model.Verb) {
+		for _, e := range t.Events {
+			for _, st := range e.Steps {
+				if st.Table == table && st.Verb == verb {
+					out = append(out, st)
+				}
+			}
+		}
+	}
+	for _, table := range parentsFirst {
+		for _, verb := range []model.Verb{model.Insert, model.Upsert, model.Update} {
+			add(table, verb)
+		}
+	}
+	for _, table := range slices.Backward(parentsFirst) {
+		add(table, model.Delete)
+	}
+	return out
+}
+
+// nameSteps gives every step a Go name of its own in the topic: verb and table; with
+// the event where several events have that step; with a number where one event has
+// several.
+func nameSteps(t *model.Topic) {
+	var steps []*model.Step
+	count, taken := map[string]int{}, map[string]bool{}
+	for _, e := range t.Events {
+		for _, st := range e.Steps {
+			st.GoName = verbName(st.Verb) + st.Table.GoName
+			count[st.GoName]++
+			steps = append(steps, st)
+		}
+	}
+	for _, st := range steps {
+		if count[st.GoName] == 1 {
+			taken[st.GoName] = true
+		}
+	}
+	for _, st := range steps {
+		if count[st.GoName] == 1 {
+			continue
+		}
+		base := st.GoName + st.Event.GoName
+		name := base
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s%d", base, n)
+		}
+		taken[name] = true
+		st.GoName = name
+	}
+}
+
+func verbName(v model.Verb) string {
+	for name, verb := range verbs {
+		if verb == v {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,192 @@
+package resolve
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// resolveKey resolves what makes two records the same event.
+func (r *resolver) resolveKey(e *event) {
+	spec := e.keySpec()
+	if spec == nil {
+		if !e.spec.Broken && !e.topic.spec.Broken {
+			r.fail(e.spec.Name.Pos, "E407", e.is()+" has no idempotency_key",
+				"for example idempotency_key: {source: {header: Idempotency-Key}, window: 8d} on the topic")
+		}
+		return
+	}
+	if len(spec.Source) == 0 {
+		return
+	}
+	k := &model.IdempotencyKey{Offset: spec.Offset()}
+	e.model.Key = k
+	if k.Offset {
+		return
+	}
+	if spec.Window != nil {
+		k.Window = spec.Window.Value
+	}
+	k.Space = keySpace(r.spec.Consumer, e, reach(spec))
+	seen := map[string]bool{}
+	for _, src := range spec.Source {
+		part := sourceText(src)
+		if seen[part] {
+			r.fail(src.Pos, "E107", part+" appears twice in source", "one is enough")
+		}
+		seen[part] = true
+		switch {
+		case src.Header != nil:
+			k.Parts = append(k.Parts, model.KeySource{Header: src.Header.Value})
+		case src.Field != nil:
+			if f := r.keyField(e, *src.Field); f != nil {
+				k.Parts = append(k.Parts, model.KeySource{Field: f})
+			}
+		}
+	}
+}
+
+// sourceText names a part of source in a message.
+func sourceText(src schema.KeySource) string {
+	switch {
+	case src.Header != nil:
+		return "header " + quote(src.Header.Value)
+	case src.Field != nil:
+		return "field " + quote(src.Field.Value)
+	}
+	return "record"
+}
+
+// keySpec is the key that holds for the event: its own, or the topic's.
+func (e *event) keySpec() *schema.IdempotencyKey {
+	if e.spec.IdempotencyKey != nil {
+		return e.spec.IdempotencyKey
+	}
+	return e.topic.spec.IdempotencyKey
+}
+
+// keyField looks up a field that is part of the key; nil if there is none or it is not
+// fit for a key.
+func (r *resolver) keyField(e *event, at schema.Text) *model.Field {
+	n := e.scope.find(at.Value)
+	if n == nil || n.noPayload {
+		if e.scope.open {
+			return nil
+		}
+		pos := e.spec.Name.Pos // of a key of the topic: the event is what lacks the field
+		if e.spec.IdempotencyKey != nil {
+			pos = at.Pos
+		}
+		hint := fmt.Sprintf("declare field %s or give the event its own idempotency_key", quote(at.Value))
+		if e.model.Tombstone {
+			hint = "a tombstone has headers and the record key only: give it its own idempotency_key"
+		}
+		r.fail(pos, "E409", fmt.Sprintf("the idempotency key of %s uses field %s, which the event does not have", e.is(), quote(at.Value)), hint)
+		return nil
+	}
+	n.used = true
+	if n.field == nil || !r.checkKeyField(n.field, at) {
+		return nil
+	}
+	return n.field
+}
+
+// checkKeyField refuses fields that do not identify an event (E310).
+func (r *resolver) checkKeyField(f *model.Field, at schema.Text) bool {
+	src := f.Source
+	switch {
+	case f.Type.Optional:
+		r.fail(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", quote(f.Name)), `drop "optional" or choose another field`)
+	case f.Default != nil:
+		r.fail(at.Pos, "E310", fmt.Sprintf("field %s has a default, so all events without it would share one idempotency key", quote(f.Name)), `drop "default" or choose another field`)
+	case src.Kind == model.FromRecord && (src.Record == "offset" || src.Record == "partition" || src.Record == "timestamp"):
+		r.fail(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which differs between two copies of one event", quote(f.Name), src.Record),
+			"name what the producer repeats, or write source: {record: offset}")
+	case !fitForKey(f.Type):
+		r.fail(at.Pos, "E310", fmt.Sprintf("%s field cannot be part of an idempotency key: %s", withArticle(typeText(f.Type)), quote(f.Name)), keyTypes)
+	default:
+		return true
+	}
+	return false
+}
+
+// reach is how far unique_per reaches: 3 parts of the space for an event, 2 for a
+// topic, 1 for the consumer.
+func reach(k *schema.IdempotencyKey) int {
+	if k.UniquePer != nil {
+		switch k.UniquePer.Value {
+		case "topic":
+			return 2
+		case "consumer":
+			return 1
+		}
+	}
+	return 3
+}
+
+// keySpace separates the keys of consumers, topics and events from each other: the
+// first 16 bytes of SHA-256 over the number of names (one byte) and the names, each
+// after its length (4 bytes, big endian).
+func keySpace(consumer *schema.Text, e *event, names int) [16]byte {
+	if consumer == nil {
+		return [16]byte{}
+	}
+	data := []byte{byte(names)}
+	for _, n := range []string{consumer.Value, e.topic.spec.Name.Value, e.spec.Name.Value}[:names] {
+		data = binary.BigEndian.AppendUint32(data, uint32(len(n)))
+		data = append(data, n...)
+	}
+	sum := sha256.Sum256(data)
+	return [16]byte(sum[:16])
+}
+
+// checkKeysAlike reports events that share a key space but build their keys from
+// different parts (E510).
+func (r *resolver) checkKeysAlike() {
+	var consumer *event
+	for _, t := range r.topics {
+		var first *event
+		for _, e := range t.events {
+			spec := e.keySpec()
+			if spec == nil || e.model.Key == nil || e.model.Key.Offset || len(e.model.Key.Parts) != len(spec.Source) {
+				continue
+			}
+			switch reach(spec) {
+			case 2:
+				r.checkAlike(&first, e)
+			case 1:
+				r.checkAlike(&consumer, e)
+			}
+		}
+	}
+}
+
+func (r *resolver) checkAlike(first **event, e *event) {
+	if *first == nil {
+		*first = e
+		return
+	}
+	a, b := keyParts((*first).model.Key), keyParts(e.model.Key)
+	if a == b {
+		return
+	}
+	spec := e.keySpec()
+	r.fail(spec.UniquePer.Pos, "E510", fmt.Sprintf("unique_per: %s needs keys of the same parts; event %s has %s, %s has %s",
+		spec.UniquePer.Value, quote((*first).spec.Name.Value), a, quote(e.spec.Name.Value), b), "give both the same parts, of the same names and types, or use unique_per: event")
+}
+
+// keyParts writes the parts of a key as [header X, payment_id uuid].
+func keyParts(k *model.IdempotencyKey) string {
+	var parts []string
+	for _, p := range k.Parts {
+		if p.Field == nil {
+			parts = append(parts, "header "+p.Header)
+			continue
+		}
+		parts = append(parts, p.Field.Name+" "+typeText(p.Field.Type))
+	}
+	return bracketed(parts)
+}

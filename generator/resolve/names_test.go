@@ -1,0 +1,92 @@
+package resolve
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/schema"
+)
+
+func TestGoName(t *testing.T) {
+	for text, want := range map[string]string{
+		"order_id": "OrderID", "id": "ID", "orders.v1": "OrdersV1", "api_url": "APIURL", "order_ids": "OrderIDs", "urls": "URLs",
+		"customer": "Customer", "IN_TRANSIT": "InTransit", "call-center": "CallCenter", "orderPlaced": "OrderPlaced", "sku_uuid": "SKUUUID",
+		"shop.public.customers": "ShopPublicCustomers", "http_json": "HTTPJSON", "größe": "Größe", "identity": "Identity", "v": "V", "+": "", "2nd": "2nd",
+	} {
+		if got := goName(text); got != want {
+			t.Errorf("goName(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFileName(t *testing.T) {
+	other := &schema.Text{Value: "OrdersTwo"}
+	for text, want := range map[string]string{"orders.v1": "orders_v1", "Orders-V1": "orders_v1", "stock": "stock"} {
+		if got := fileName(text, schema.Doc{}); got != want {
+			t.Errorf("fileName(%q) = %q, want %q", text, got, want)
+		}
+		if got := fileName(text, schema.Doc{GoName: other}); got != "orderstwo" {
+			t.Errorf("with go_name: %q", got)
+		}
+	}
+}
+
+// TestGivenNames: names of types and events stand as they are; go_name replaces them.
+func TestGivenNames(t *testing.T) {
+	const spec = `version: 1
+consumer: c
+package: c
+types:
+  ABC: {fields: {x_id: string, y_id: {type: string, go_name: Why}}}
+topics:
+  t:
+    idempotency_key: {source: {header: k}, window: 1d}
+    event_type: {header: type}
+    events:
+      OK: {type: a, fields: {abc: ABC}, handle: true}
+      Odd: {type: b, go_name: Even, handle: true}
+`
+	s := accept(t, "s", []byte(spec))
+	got := []string{s.Types[0].GoName, s.Types[0].Fields[0].GoName, s.Types[0].Fields[1].GoName, s.Topics[0].Events[0].GoName, s.Topics[0].Events[1].GoName}
+	if want := "ABC XID Why OK Even"; strings.Join(got, " ") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
+	}
+}
+
+// TestStepNames: every step of a topic has a name of its own, without numbers as long as
+// table and event tell it apart.
+func TestStepNames(t *testing.T) {
+	tables := "  orders: {primary_key: [id], columns: {id: uuid, a: text, b: text}}\n  orders_e1: {primary_key: [id], columns: {id: uuid, a: text}}\n"
+	s := accept(t, "names", []byte(graph(tables, `
+      E1: {type: e1, fields: {a: string}, write: [{update: orders, set: {a: a}}, {update: orders, set: {b: a}}, {update: orders_e1, set: {a: a}}]}
+      E2: {type: e2, fields: {a: string}, write: [{update: orders, set: {a: a}}, {delete: orders}]}
+`)))
+	var got []string
+	for _, e := range s.Topics[0].Events {
+		for _, st := range e.Steps {
+			got = append(got, st.GoName)
+		}
+	}
+	want := "updateOrdersE12 updateOrdersE13 updateOrdersE1 updateOrdersE2 deleteOrders"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
+	}
+}
+
+// TestCleanText: no description can end a line comment, or hold what a source file may not.
+func TestCleanText(t *testing.T) {
+	for text, want := range map[string]string{
+		"one\r\ntwo\rthree\u2028four\vfive\u0085six": "one\ntwo\nthree\nfour\nfive\nsix",
+		"\n\n  indented  \n\n":                       "  indented",
+		"nul\x00 bom\ufeff esc\x1b[0m":               "nul bom esc[0m",
+		"a `back` */ /* -- quote":                    "a `back` */ /* -- quote",
+	} {
+		if got := cleanText(text); got != want {
+			t.Errorf("cleanText(%q) = %q, want %q", text, got, want)
+		}
+	}
+	deprecated := &schema.Text{Value: "use x\n  or y"}
+	if got := docOf(schema.Doc{Deprecated: deprecated}).Deprecated; got != "use x or y" {
+		t.Errorf("deprecated %q", got)
+	}
+}

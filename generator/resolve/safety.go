@@ -1,0 +1,201 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// checkSafety runs LANGUAGE section 10: what each step needs so that duplicates,
+// disorder and stale events leave the right rows.
+func (r *resolver) checkSafety() {
+	for _, t := range r.topics {
+		for _, e := range t.events {
+			r.checkProducerCopies(e)
+			r.checkHalfApplied(e)
+			for _, st := range e.steps {
+				if st.whole && !t.orderUnknown {
+					r.checkOrder(st)
+				}
+			}
+		}
+	}
+	r.checkShared()
+}
+
+// checkProducerCopies reports what happens twice when the producer sends an event as
+// two records and only the offset identifies it (E501).
+func (r *resolver) checkProducerCopies(e *event) {
+	t := e.topic
+	if e.model.Key == nil || !e.model.Key.Offset || t.model.UniqueRecords || t.spec.Assume != nil && t.spec.Assume.Broken {
+		return
+	}
+	fail := func(pos schema.Pos, what, twice string) {
+		r.fail(pos, "E501", fmt.Sprintf("%s: %s with source: {record: offset} %s when the producer sends the event twice", e.is(), what, twice),
+			"name a header or fields that identify the operation, or state assume: {unique_records: true}")
+	}
+	if e.model.Handle {
+		fail(e.spec.Handle.Key, "handle", "runs twice")
+	}
+	for _, st := range e.steps {
+		if !st.whole || st.model.Verb != model.Insert && st.model.Verb != model.Upsert {
+			continue
+		}
+		key, why := st.table.model.PrimaryKey, "the database makes the primary key"
+		if st.model.Verb == model.Upsert {
+			key = st.model.By
+		}
+		for _, c := range key {
+			v, set := st.set[st.table.of(c)]
+			if set && v.model.Kind == model.FieldValue && v.model.Field.Source.Kind == model.FromRecord && v.typ.Kind != model.String && v.typ.Kind != model.Bytes {
+				why = "the primary key holds the record's " + v.model.Field.Source.Record
+			} else if set && v.model.Kind != model.NowValue {
+				continue
+			}
+			fail(st.spec.Verb.Pos, st.spec.Verb.Value, "inserts two rows, because "+why)
+			break
+		}
+	}
+}
+
+// checkHalfApplied reports steps without if_newer beside one that has it (E507).
+func (r *resolver) checkHalfApplied(e *event) {
+	i := slices.IndexFunc(e.steps, func(st *step) bool { return st.spec.IfNewer != nil })
+	if i < 0 {
+		return
+	}
+	for _, st := range e.steps {
+		if st.spec.IfNewer == nil && st.table != nil {
+			r.fail(st.spec.Verb.Pos, "E507", fmt.Sprintf("a stale %s would be applied in part: %s has if_newer, this %s has no guard", quote(e.spec.Name.Value), e.steps[i].is(), st.spec.Verb.Value),
+				`put it under "then" of the guarded step, guard it too, or state always: true`)
+		}
+	}
+}
+
+// checkOrder reports a step that a late event of the topic could make wrong: an
+// overwrite (E503) or a delete that is undone (E504).
+func (r *resolver) checkOrder(st *step) {
+	if st.ordered() || st.model.Verb == model.Insert {
+		return
+	}
+	if st.model.Verb == model.Delete {
+		r.fail(st.spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.event.is(), st.whyUnordered()),
+			"keep the row and mark it with update"+st.event.topic.orIfOrdered())
+		return
+	}
+	if st.spec.IfNewer != nil || r.sameAtAnyTime(st) {
+		return
+	}
+	hint := "add if_newer: <version or time column>" + st.event.topic.orIfOrdered()
+	r.fail(st.spec.Verb.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s", st.event.is(), st.whyUnordered()), hint)
+}
+
+// orIfOrdered is the end of a hint: what the topic could state about its order.
+func (t *topic) orIfOrdered() string {
+	switch {
+	case t.key == nil:
+		return ", or declare record_key and assume: {ordered_by: record_key}"
+	case !t.model.Ordered:
+		return ", or state assume: {ordered_by: record_key} if that holds"
+	}
+	return ""
+}
+
+// rowKey are the columns that find the row, with their values.
+func (st *step) rowKey() []model.Assign {
+	if st.model.Verb == model.Update || st.model.Verb == model.Delete {
+		return st.model.Where
+	}
+	var out []model.Assign
+	for _, c := range st.model.By {
+		if v, ok := st.set[st.table.of(c)]; ok {
+			out = append(out, model.Assign{Column: c, Value: v.model})
+		}
+	}
+	return out
+}
+
+// ordered reports whether all events of the topic that write the row come in order:
+// the topic is ordered by its record key, and the record key is inside the row key.
+func (st *step) ordered() bool {
+	t := st.event.topic
+	if !t.model.Ordered || t.key == nil {
+		return false
+	}
+	for _, p := range t.key.model.Parts {
+		if !slices.ContainsFunc(st.rowKey(), func(a model.Assign) bool { return partOf(a.Value) == p }) {
+			return false
+		}
+	}
+	return true
+}
+
+// partOf is the record-key part that a value equals, or nil.
+func partOf(v model.Value) *model.KeyPart {
+	switch {
+	case v.Kind != model.FieldValue:
+		return nil
+	case v.Field.Source.Kind == model.FromRecordKey:
+		return v.Field.Source.Part
+	}
+	return v.Field.SamePart
+}
+
+// whyUnordered explains ordered() == false.
+func (st *step) whyUnordered() string {
+	t := st.event.topic
+	if !t.model.Ordered || t.key == nil {
+		return fmt.Sprintf("topic %s does not say what orders it", quote(t.spec.Name.Value))
+	}
+	var columns, parts []string
+	for _, a := range st.rowKey() {
+		columns = append(columns, a.Column.Name)
+	}
+	for _, p := range t.key.model.Parts {
+		parts = append(parts, p.Name)
+	}
+	found, from := bracketed(columns), ""
+	if found == bracketed(parts) { // equal names, but not filled from the record key
+		from = ", which the record key does not fill"
+	}
+	return fmt.Sprintf("rows of %s are found by %s%s, but the topic is ordered by %s", quote(st.spec.Table.Value), found, from, bracketed(parts))
+}
+
+// sameAtAnyTime reports whether an update writes only constants, into columns that no
+// other step writes: then it does not matter when it runs. An insert does not count as
+// another writer, because before it there is no row to update; unless that is skipped.
+func (r *resolver) sameAtAnyTime(st *step) bool {
+	if st.model.Verb != model.Update {
+		return false
+	}
+	for c, v := range st.set {
+		if v.model.Kind != model.ConstValue && v.model.Kind != model.NullValue {
+			return false
+		}
+		for _, other := range r.steps() {
+			_, writes := other.set[c]
+			harmless := other.model.Verb == model.Insert && st.model.IfMissing != "skip"
+			if other != st && writes && !harmless {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// steps are all steps of the spec whose table is known.
+func (r *resolver) steps() []*step {
+	var out []*step
+	for _, t := range r.topics {
+		for _, e := range t.events {
+			for _, st := range e.steps {
+				if st.table != nil {
+					out = append(out, st)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package resolve
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// step is one step while it is resolved.
+type step struct {
+	spec  *schema.Step
+	model *model.Step
+	event *event
+	table *table
+	elem  *model.FieldType // of each; nil without each, or if unknown
+	set   assigned
+	where assigned
+	named map[*column]bool // named by set, clear or leave
+	// whole is false if a part of the step was refused: nothing is concluded from what
+	// it lacks.
+	whole bool
+}
+
+// assigned are the values of columns. A column whose value was refused is there with an
+// unknown value.
+type assigned map[*column]value
+
+var verbs = map[string]model.Verb{"insert": model.Insert, "upsert": model.Upsert, "update": model.Update, "delete": model.Delete}
+
+// is names the step in a message: `the upsert of "orders"`.
+func (st *step) is() string {
+	return fmt.Sprintf("the %s of %s", st.spec.Verb.Value, quote(st.spec.Table.Value))
+}
+
+func (r *resolver) resolveStep(e *event, spec *schema.Step) *step {
+	st := &step{
+		spec: spec, event: e, set: assigned{}, where: assigned{}, named: map[*column]bool{}, whole: !spec.Broken,
+		model: &model.Step{Event: e.model, Verb: verbs[spec.Verb.Value], Many: spec.Many != nil && spec.Many.Value},
+	}
+	st.table = r.tables[spec.Table.Value]
+	if st.table == nil {
+		r.unknownTable(spec.Table)
+		st.whole = false
+		return st
+	}
+	st.whole = st.whole && !st.table.broken
+	st.model.Table = st.table.model
+	r.resolveEach(st)
+	r.resolveSet(st)
+	switch st.model.Verb {
+	case model.Insert:
+		r.fill(st)
+		st.model.IfExists = textOr(spec.IfExists, "error")
+	case model.Upsert:
+		r.fill(st)
+		r.resolveBy(st)
+	case model.Update, model.Delete:
+		r.resolveWhere(st)
+		if st.model.Verb == model.Update {
+			st.model.IfMissing = textOr(spec.IfMissing, "error")
+			r.checkUpdate(st)
+		}
+	}
+	r.resolveGuard(st)
+	st.model.Set, st.model.Where = st.inOrder(st.set), st.inOrder(st.where)
+	return st
+}
+
+func textOr(t *schema.Text, def string) string {
+	if t == nil {
+		return def
+	}
+	return t.Value
+}
+
+// inOrder lists values in the table's column order; unknown ones are left out.
+func (st *step) inOrder(values assigned) []model.Assign {
+	var out []model.Assign
+	for _, c := range st.table.columns {
+		if v, ok := values[c]; ok && v.known {
+			out = append(out, model.Assign{Column: c.model, Value: v.model})
+		}
+	}
+	return out
+}
+
+// resolveEach looks up the list whose elements become rows.
+func (r *resolver) resolveEach(st *step) {
+	at := st.spec.Each
+	if at == nil {
+		return
+	}
+	f := r.use(st.event, *at, fieldOnly)
+	if f == nil {
+		st.whole = false
+		return
+	}
+	st.model.Each = f
+	switch {
+	case f.Type.Kind != model.List:
+		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", quote(f.Name), typeText(f.Type)), "")
+	case f.Type.Optional:
+		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", quote(f.Name)), `drop "optional": an empty list has no rows`)
+	default:
+		st.elem = f.Type.Elem
+		return
+	}
+	st.whole = false
+}
+
+// resolveSet reads set, clear and leave.
+func (r *resolver) resolveSet(st *step) {
+	if st.spec.Set != nil {
+		st.whole = st.whole && !st.spec.Set.Broken
+		for _, a := range st.spec.Set.Items {
+			c := r.nameColumn(st, a.Column)
+			if c == nil {
+				continue
+			}
+			v := r.resolveValue(st, a.Value, c)
+			if r.checkWritable(c, a.Column.Pos, "") {
+				v = r.checkFill(st, c, v, a.Value.Pos)
+			} else {
+				v.known = false
+			}
+			st.put(c, v)
+		}
+	}
+	if st.spec.Clear != nil {
+		for _, item := range st.spec.Clear.Items {
+			c := r.nameColumn(st, item)
+			if c == nil {
+				continue
+			}
+			v := value{model: model.Value{Kind: model.NullValue}, known: !c.broken}
+			if !c.broken && !c.model.Nullable {
+				r.fail(st.spec.Clear.Pos, "E303", c.is()+" may not be null and cannot be cleared", "")
+				v.known = false
+			}
+			st.put(c, v)
+		}
+	}
+	r.resolveLeave(st)
+}
+
+// put records a value; the first one of a column stays.
+func (st *step) put(c *column, v value) {
+	st.whole = st.whole && v.known
+	if _, twice := st.set[c]; !twice {
+		st.set[c] = v
+	}
+}
+
+// nameColumn looks up a column that the step names in set, clear or leave, and reports
+// a column that it names twice (E602).
+func (r *resolver) nameColumn(st *step, at schema.Text) *column {
+	c := r.lookupColumn(st.table, at)
+	if c == nil {
+		st.whole = false
+		return nil
+	}
+	if st.named[c] {
+		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", quote(at.Value)), "")
+	}
+	st.named[c] = true
+	return c
+}
+
+// checkWritable refuses columns that the database numbers.
+func (r *resolver) checkWritable(c *column, pos schema.Pos, hint string) bool {
+	if c.broken || !c.model.Identity {
+		return true
+	}
+	r.fail(pos, "E603", c.is()+" is filled by the database and cannot be written", cmp.Or(hint, "drop it here: identity numbers the rows"))
+	return false
+}
+
+// checkUpdate refuses an update that changes nothing or moves the row.
+func (r *resolver) checkUpdate(st *step) {
+	if len(st.set) == 0 && st.whole {
+		r.fail(st.spec.Verb.Pos, "E105", "update step lacks the key \"set\": the columns to change", "an update touches only what set and clear name")
+	}
+	if st.spec.Clear != nil {
+		for _, item := range st.spec.Clear.Items {
+			r.checkMoved(st, item)
+		}
+	}
+	if st.spec.Set != nil {
+		for _, a := range st.spec.Set.Items {
+			r.checkMoved(st, a.Column)
+		}
+	}
+}
+
+// checkMoved refuses to change a column that finds the row or is part of the primary key.
+func (r *resolver) checkMoved(st *step, at schema.Text) {
+	c := st.table.column(at.Value)
+	if c == nil || c.broken {
+		return
+	}
+	switch _, inWhere := st.where[c]; {
+	case slices.Contains(st.table.model.PrimaryKey, c.model):
+		r.fail(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which an update cannot change", c.is()), "delete the row and insert it under its new key")
+	case inWhere:
+		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", quote(at.Value)), "drop it here, or find the row by another column")
+	default:
+		return
+	}
+	st.whole = false
+}

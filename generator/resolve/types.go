@@ -1,0 +1,144 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// typeEntry is an entry of types. Of a broken one only the name is known.
+type typeEntry struct {
+	spec   *schema.Type
+	model  *model.Type
+	broken bool
+}
+
+func (r *resolver) resolveTypes() {
+	for _, t := range r.spec.Types {
+		r.types[t.Name.Value] = &typeEntry{
+			spec:   t,
+			model:  &model.Type{Name: t.Name.Value, GoName: goNameOr(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
+			broken: t.Broken || t.Kind == 0,
+		}
+	}
+	for _, t := range r.spec.Types {
+		e := r.types[t.Name.Value]
+		if t.Kind == schema.EnumType {
+			r.resolveEnum(e)
+		}
+	}
+	r.checkCycles()
+	for _, t := range r.spec.Types {
+		e := r.types[t.Name.Value]
+		if t.Kind == schema.ObjectType && !r.resolveObject(e) {
+			e.broken = true
+		}
+	}
+}
+
+func (r *resolver) resolveEnum(e *typeEntry) {
+	for _, v := range e.spec.Enum {
+		word := goName(v.Name.Value)
+		if word == "" {
+			r.fail(v.Name.Pos, "E201", fmt.Sprintf("enum value %s gives no Go name", quote(v.Name.Value)),
+				"write the enum as a map: enum: {name: "+quote(v.Wire.Value)+"}")
+			e.broken = true
+			continue
+		}
+		e.model.Enum = append(e.model.Enum, model.EnumValue{GoName: e.model.GoName + word, Text: v.Wire.Value})
+	}
+}
+
+// resolveObject reads the members of an object type and reports whether it is whole.
+func (r *resolver) resolveObject(e *typeEntry) bool {
+	whole := !e.broken
+	owner := "type " + quote(e.spec.Name.Value)
+	names := newGoNames(r)
+	var read []fieldInfo
+	for _, f := range e.spec.Fields {
+		info := r.resolveField(f, owner)
+		if info.field == nil {
+			whole = false
+			continue
+		}
+		if !r.checkMember(f, owner) {
+			whole = false
+		}
+		names.add(info.field.GoName, goNameUse{what: "field " + quote(f.Name.Value), pos: f.Name.Pos})
+		e.model.Fields = append(e.model.Fields, info.field)
+		read = append(read, info)
+	}
+	return r.checkPaths(read, owner, e.spec.Name.Pos) && whole
+}
+
+// checkMember refuses a path that starts outside the object.
+func (r *resolver) checkMember(f *schema.Field, owner string) bool {
+	if f.Path == nil || !f.Path.Whole {
+		return true
+	}
+	r.fail(f.Path.Pos, "E306", fmt.Sprintf("path %s of field %s starts at the whole value, but the field is a member of %s", quote(f.Path.Text), quote(f.Name.Value), owner),
+		"write the path from the object on, without $")
+	return false
+}
+
+// checkCycles reports every object type that contains itself; such types are broken.
+func (r *resolver) checkCycles() {
+	for _, t := range r.spec.Types {
+		if r.contains(t, t.Name.Value, map[string]bool{}) {
+			r.fail(t.Name.Pos, "E211", fmt.Sprintf("type %s contains itself", quote(t.Name.Value)), `use "json" for the recursive part`)
+			r.types[t.Name.Value].broken = true
+		}
+	}
+}
+
+func (r *resolver) contains(t *schema.Type, name string, seen map[string]bool) bool {
+	return slices.ContainsFunc(t.Fields, func(f *schema.Field) bool {
+		ft := f.Type
+		for ft != nil && ft.Elem != nil {
+			ft = ft.Elem
+		}
+		if ft == nil || seen[ft.Name] {
+			return false
+		}
+		if ft.Name == name {
+			return true
+		}
+		seen[ft.Name] = true
+		e := r.types[ft.Name]
+		return e != nil && r.contains(e.spec, name, seen)
+	})
+}
+
+// fieldType looks up a type text. It returns false for a type that is unknown or
+// broken; either is reported.
+func (r *resolver) fieldType(t *schema.FieldType) (model.FieldType, bool) {
+	if t == nil {
+		return model.FieldType{}, false
+	}
+	out := model.FieldType{Optional: t.Optional}
+	if t.Elem != nil {
+		elem, ok := r.fieldType(t.Elem)
+		if ok && elem.Optional {
+			r.fail(t.Elem.Pos, "E208", "an element of a list cannot be optional", `write "list(`+typeText(elem)+`)", or "json" for a list with nulls`)
+			ok = false
+		}
+		out.Kind, out.Elem = model.List, &elem
+		return out, ok
+	}
+	if kind, ok := scalarKind(t.Name); ok {
+		out.Kind = kind
+		return out, true
+	}
+	e := r.types[t.Name]
+	if e == nil {
+		r.fail(t.NamePos, "E208", "unknown type "+quote(t.Name), r.unknownTypeHint(t.Name))
+		return out, false
+	}
+	out.Kind, out.Named = model.Object, e.model
+	if e.spec.Kind == schema.EnumType {
+		out.Kind = model.Enum
+	}
+	return out, !e.broken
+}

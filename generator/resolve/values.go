@@ -1,0 +1,141 @@
+package resolve
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// value is a value of a step. Known is false if it was refused or its declaration was.
+type value struct {
+	model model.Value
+	typ   model.FieldType // of a field or element
+	text  string          // as the spec names it: "total", "each.sku", "each"
+	known bool
+	// constAt is where a constant stands.
+	constAt schema.Pos
+}
+
+func fieldValue(f *model.Field, text string) value {
+	if f == nil {
+		return value{}
+	}
+	return value{model: model.Value{Kind: model.FieldValue, Field: f}, typ: f.Type, text: text, known: true}
+}
+
+// resolveValue looks up a value that the spec writes for a column.
+func (r *resolver) resolveValue(st *step, v schema.Value, c *column) value {
+	switch v.Kind {
+	case schema.FieldValue:
+		return fieldValue(r.use(st.event, schema.Text{Value: v.Name, Pos: v.Pos}, fieldOrConstant), v.Name)
+	case schema.MemberValue:
+		return r.memberValue(st, v)
+	case schema.ElementValue:
+		if !r.needsEach(st, v, "each") || st.elem == nil {
+			return value{}
+		}
+		if st.elem.Kind == model.Object {
+			r.fail(v.Pos, "E308", fmt.Sprintf("each is a whole %s here; a column takes one of its fields", typeText(*st.elem)), "for example each."+st.elem.Named.Fields[0].Name)
+			return value{}
+		}
+		return value{model: model.Value{Kind: model.ElemValue}, typ: *st.elem, text: "each", known: true}
+	case schema.ConstantValue:
+		return r.constantValue(v, c)
+	case schema.NowValue:
+		return value{model: model.Value{Kind: model.NowValue}, text: "now", known: true}
+	case schema.PositionValue:
+		if !r.needsEach(st, v, "{each: position}") {
+			return value{}
+		}
+		return value{model: model.Value{Kind: model.PositionValue}, typ: model.FieldType{Kind: model.Int32}, text: "each: position", known: true}
+	}
+	return value{}
+}
+
+// needsEach reports a value of an element in a step without each.
+func (r *resolver) needsEach(st *step, v schema.Value, text string) bool {
+	if st.spec.Each == nil {
+		r.fail(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: lines")
+		return false
+	}
+	return true
+}
+
+func (r *resolver) memberValue(st *step, v schema.Value) value {
+	text := "each." + v.Name
+	if !r.needsEach(st, v, text) || st.elem == nil {
+		return value{}
+	}
+	if st.elem.Kind != model.Object {
+		r.fail(v.Pos, "E308", fmt.Sprintf("the elements of %s are %s and have no fields", quote(st.model.Each.Name), typeText(*st.elem)), `write "each" for the element itself`)
+		return value{}
+	}
+	var names []string
+	for _, m := range st.elem.Named.Fields {
+		if m.Name == v.Name {
+			return elemValue(m, text)
+		}
+		names = append(names, m.Name)
+	}
+	r.fail(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", quote(typeText(*st.elem)), quote(v.Name)), choices(v.Name, "fields", names))
+	return value{}
+}
+
+func elemValue(m *model.Field, text string) value {
+	return value{model: model.Value{Kind: model.ElemValue, Field: m}, typ: m.Type, text: text, known: true}
+}
+
+// constantValue reads a constant by the type of its column.
+func (r *resolver) constantValue(v schema.Value, c *column) value {
+	if c.broken {
+		return value{}
+	}
+	norm, why := columnConstant(c.model.Type, v.Const.Value)
+	if why != fits {
+		r.fail(v.Const.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", quote(v.Const.Value), quote(c.spec.Name.Value), c.spec.Type.Word), why.hint())
+		return value{}
+	}
+	return value{model: model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: norm}}, known: true, constAt: v.Const.Pos}
+}
+
+// checkFill checks type and NULL of a value that goes into a column, and returns it, as
+// unknown if it cannot.
+func (r *resolver) checkFill(st *step, c *column, v value, pos schema.Pos) value {
+	v = r.checkType(c, v, pos, "fill")
+	if v.known && v.typ.Optional && !c.model.Nullable {
+		r.fail(pos, "E303", fmt.Sprintf("field %s may be null, but column %s of %s may not", quote(v.text), quote(c.spec.Name.Value), quote(st.spec.Table.Value)),
+			"make the field required, make the column nullable, or give the field a default")
+		v.known = false
+	}
+	return v
+}
+
+// checkType checks the fourth column of LANGUAGE section 5 (E302). Does says what the
+// value is to do with the column: "fill" or "be compared with".
+func (r *resolver) checkType(c *column, v value, pos schema.Pos, does string) value {
+	if c.broken {
+		v.known = false
+	}
+	if !v.known {
+		return v
+	}
+	switch v.model.Kind {
+	case model.FieldValue, model.ElemValue:
+		if ok, hint := converts(v.typ, c.model.Type); !ok {
+			r.fail(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", quote(v.text), typeText(v.typ), does, quote(c.spec.Name.Value), c.spec.Type.Word), hint)
+			v.known = false
+		}
+	case model.NowValue:
+		if c.model.Type.Kind != model.ColTimestamptz {
+			r.fail(pos, "E302", fmt.Sprintf("now, a time with zone, cannot fill column %s (%s)", quote(c.spec.Name.Value), c.spec.Type.Word), "use timestamptz")
+			v.known = false
+		}
+	case model.PositionValue:
+		if ok, _ := converts(v.typ, c.model.Type); !ok {
+			r.fail(pos, "E302", fmt.Sprintf("the position in the list (int32) cannot %s column %s (%s)", does, quote(c.spec.Name.Value), c.spec.Type.Word), "use integer or bigint")
+			v.known = false
+		}
+	}
+	return v
+}

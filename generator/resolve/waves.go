@@ -1,0 +1,118 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// whole reports whether the rows that a step changes cannot be told from its values,
+// or whether it may free a value of a further unique key.
+func whole(st *model.Step) bool {
+	named := st.Set
+	if st.Verb == model.Update || st.Verb == model.Delete {
+		named = st.Where
+	}
+	if st.Many || !namesRow(named, st.Table.PrimaryKey) {
+		return true
+	}
+	if st.Verb == model.Update {
+		return slices.ContainsFunc(st.Set, func(a model.Assign) bool {
+			return slices.ContainsFunc(st.Table.Unique, func(key []*model.Column) bool { return slices.Contains(key, a.Column) })
+		})
+	}
+	return st.Verb != model.Insert && len(st.Table.Unique) > 0
+}
+
+// namesRow reports whether values name a row by its primary key in a way that can be
+// compared byte by byte: two unlike values are two rows. That does not hold for types
+// whose equality is looser: citext, numeric (1.0 = 1.00) and types of the user.
+func namesRow(values []model.Assign, key []*model.Column) bool {
+	for _, c := range key {
+		i := slices.IndexFunc(values, func(a model.Assign) bool { return a.Column == c })
+		if i < 0 || values[i].Value.Kind == model.NowValue {
+			return false
+		}
+		switch c.Type.Kind {
+		case model.ColCitext, model.ColNumeric, model.ColNamed:
+			return false
+		}
+	}
+	return true
+}
+
+// reads are the parent rows that the foreign keys of a step name. An update that sets a
+// part of a foreign key finds the rest in where. The parent is unknown if what the step
+// does not name may be filled all the same: by a default, or by what is stored.
+func reads(st *model.Step) []model.ParentRow {
+	var out []model.ParentRow
+	for _, fk := range st.Table.ForeignKeys {
+		row := model.ParentRow{Table: fk.References}
+		sets, null, filled := false, false, false
+		for _, c := range fk.Columns {
+			if a, ok := assignedTo(st.Set, c); ok {
+				sets, null = true, null || a.Value.Kind == model.NullValue
+				row.Values = append(row.Values, a.Value)
+			} else if a, ok := assignedTo(st.Where, c); ok {
+				row.Values = append(row.Values, a.Value)
+			} else {
+				filled = filled || c.Default != nil && st.Verb != model.Update
+			}
+		}
+		if len(row.Values) < len(fk.Columns) {
+			row.Values = nil
+			sets = filled || sets && st.Verb != model.Insert
+		}
+		if sets && !null && st.Verb != model.Delete {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func assignedTo(assigns []model.Assign, c *model.Column) (model.Assign, bool) {
+	if i := slices.IndexFunc(assigns, func(a model.Assign) bool { return a.Column == c }); i >= 0 {
+		return assigns[i], true
+	}
+	return model.Assign{}, false
+}
+
+// cascades are the tables whose rows change when rows of t are deleted, in spec order.
+func cascades(t *model.Table, tables []*model.Table) []*model.Table {
+	touched, deleted := map[*model.Table]bool{}, map[*model.Table]bool{}
+	var visit func(parent *model.Table)
+	visit = func(parent *model.Table) {
+		for _, child := range tables {
+			for _, fk := range child.ForeignKeys {
+				if fk.References != parent || fk.OnDelete == "restrict" {
+					continue
+				}
+				touched[child] = true
+				if fk.OnDelete == "cascade" && !deleted[child] {
+					deleted[child] = true
+					visit(child)
+				}
+			}
+		}
+	}
+	visit(t)
+	var out []*model.Table
+	for _, child := range tables {
+		if touched[child] {
+			out = append(out, child)
+		}
+	}
+	return out
+}
+
+// collapse reports whether the statement of a step may reduce equal rows of a batch to
+// one, so that they need no waves.
+func collapse(st *model.Step, t *model.Topic) bool {
+	if st.Verb != model.Upsert || !sameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(t.Flush, func(other *model.Step) bool {
+		return other != st && other.Table == st.Table ||
+			slices.ContainsFunc(other.Table.ForeignKeys, func(fk model.ForeignKey) bool { return fk.References == st.Table })
+	})
+}

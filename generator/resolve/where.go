@@ -1,0 +1,150 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// resolveWhere reads how update and delete find their rows; without where it is the
+// primary key from the values of its names.
+func (r *resolver) resolveWhere(st *step) {
+	if st.spec.Where == nil {
+		r.defaultWhere(st)
+		return
+	}
+	st.whole = st.whole && !st.spec.Where.Broken
+	for _, a := range st.spec.Where.Items {
+		c := r.lookupColumn(st.table, a.Column)
+		if c == nil {
+			st.whole = false
+			continue
+		}
+		v := r.checkWhere(st, c, r.resolveValue(st, a.Value, c), a.Value.Pos)
+		st.whole = st.whole && v.known
+		st.where[c] = v
+	}
+	if st.spec.Where.Broken || st.table.broken || len(st.where) < len(st.spec.Where.Items) || st.model.Many {
+		return
+	}
+	var columns []*model.Column
+	for c := range st.where {
+		columns = append(columns, c.model)
+	}
+	if !st.table.uniqueWithin(columns) {
+		r.fail(st.spec.Where.Key, "E511", fmt.Sprintf("where names %s, which is not a whole unique key of %s: many rows could change",
+			bracketed(st.whereNames()), quote(st.spec.Table.Value)), "name the rest of the key, or state many: true")
+		st.model.Many = true // for the checks that follow
+	}
+}
+
+// defaultWhere takes the primary key from the values of its names.
+func (r *resolver) defaultWhere(st *step) {
+	for _, pk := range st.table.model.PrimaryKey {
+		c := st.table.of(pk)
+		v, found := st.sameNamed(pk.Name)
+		if !found {
+			st.whole = false
+			if st.judgeable() && !st.table.broken {
+				hint := "add where: with the columns that find the row, or declare a field of that name"
+				if st.elem != nil {
+					hint = "add where: with the columns that find the row; with each, only the element's fields count by name"
+				}
+				r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("where: %s gets no value", c.is()), hint)
+			}
+			continue
+		}
+		v = r.checkWhere(st, c, v, st.spec.Table.Pos)
+		st.whole = st.whole && v.known
+		st.where[c] = v
+	}
+}
+
+// checkWhere checks a value that a column is compared with.
+func (r *resolver) checkWhere(st *step, c *column, v value, pos schema.Pos) value {
+	if v.known && v.model.Kind == model.NowValue {
+		r.fail(pos, "E302", fmt.Sprintf("where cannot compare column %s with the transaction time", quote(c.spec.Name.Value)), "compare it with a field of the event")
+		v.known = false
+	}
+	v = r.checkType(c, v, pos, "be compared with")
+	switch {
+	case !v.known:
+	case c.model.Type.Kind == model.ColJSON:
+		r.fail(pos, "E302", fmt.Sprintf("where cannot compare column %s: json has no equality", quote(c.spec.Name.Value)), "use jsonb")
+		v.known = false
+	case v.typ.Optional:
+		r.fail(pos, "E303", fmt.Sprintf("field %s may be null, but where compares column %s with it: a null finds no row", quote(v.text), quote(c.spec.Name.Value)),
+			`drop "optional", or find the row by another column`)
+		v.known = false
+	}
+	return v
+}
+
+// whereNames are the columns of where as the spec lists them.
+func (st *step) whereNames() []string {
+	var names []string
+	for _, a := range st.spec.Where.Items {
+		names = append(names, a.Column.Value)
+	}
+	return names
+}
+
+// uniqueWithin reports whether columns contain a whole unique key of the table.
+func (t *table) uniqueWithin(columns []*model.Column) bool {
+	for _, key := range t.keys() {
+		if containsColumns(columns, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// keys are the primary key and the unique keys.
+func (t *table) keys() [][]*model.Column {
+	return append([][]*model.Column{t.model.PrimaryKey}, t.model.Unique...)
+}
+
+// resolveBy reads the unique key that decides "same row" of an upsert.
+func (r *resolver) resolveBy(st *step) {
+	st.model.By = st.table.model.PrimaryKey
+	if by := st.spec.By; by != nil {
+		columns, complete := r.columnList(st.table, by, "by")
+		if !complete || st.table.broken {
+			st.whole, st.model.By = false, nil
+			return
+		}
+		st.model.By = nil
+		var declared []string
+		for _, key := range st.table.keys() {
+			declared = append(declared, bracketed(columnNames(key)))
+			if sameColumns(key, models(columns)) {
+				st.model.By = key
+			}
+		}
+		if st.model.By == nil {
+			r.fail(by.Pos, "E605", fmt.Sprintf("by: %s is not the primary key or a unique key of %s", bracketed(textsOf(by)), quote(st.spec.Table.Value)), "declared: "+strings.Join(declared, ", "))
+			st.whole = false
+		}
+	}
+	for _, b := range st.model.By {
+		r.checkBy(st, st.table.of(b))
+	}
+}
+
+// checkBy refuses an upsert that does not say which row it means.
+func (r *resolver) checkBy(st *step, c *column) {
+	v, set := st.set[c]
+	switch {
+	case !set && (c.model.Identity || st.named[c]):
+		r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("%s gets no value, but the upsert finds the row by it", c.is()), "name another unique key with by:, or use insert")
+	case set && v.known && (v.typ.Optional || v.model.Kind == model.NullValue):
+		r.fail(st.spec.Table.Pos, "E303", fmt.Sprintf("%s may be null, but the upsert finds the row by it: nulls are never the same row", c.is()), "make the field required, or name another unique key with by:")
+	case set && v.known && v.model.Kind == model.NowValue:
+		r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("%s is the transaction time, so the upsert would never find its row by it", c.is()), "fill it from the event, or use insert")
+	default:
+		return
+	}
+	st.whole = false
+}

@@ -1,0 +1,109 @@
+// Package scaffold renders starter files: those that idemgen writes once and that are the
+// team's own from then on. Whether one is still needed is not decided here.
+//
+// It reads model and fills templates; it must not import any other package of this module.
+package scaffold
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"path"
+	"text/template"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/templates"
+)
+
+// Names of the starter files, relative to the folder of the spec.
+const (
+	SpecFile       = "idemgen.yaml"
+	GenerateFile   = "gen.go"
+	HandlerFile    = "handler.go"
+	SetupFile      = "idem_setup_test.go"
+	AttributesFile = ".gitattributes"
+)
+
+// Names that the starter files declare and that other files refer to.
+const (
+	ServiceType = "Service"
+	TestHandler = "newTestHandler"
+	TestLog     = "editTestLog"
+)
+
+// MainFile returns the name of the program's file: cmd/<consumer>/main.go.
+func MainFile(consumer string) string { return path.Join("cmd", consumer, "main.go") }
+
+// Spec renders a commented spec to start from.
+func Spec(consumer, pkg string) ([]byte, error) {
+	return fill("idemgen.yaml.tmpl", struct{ Consumer, Package string }{consumer, pkg})
+}
+
+// Attributes renders .gitattributes.
+func Attributes() ([]byte, error) { return fill("gitattributes.tmpl", nil) }
+
+// Generate renders gen.go, which holds the go:generate line.
+func Generate(s *model.Service) ([]byte, error) { return goFile("gen.go.tmpl", s) }
+
+// Main renders the program; importPath is that of the generated package.
+func Main(s *model.Service, importPath string) ([]byte, error) {
+	return goFile("main.go.tmpl", struct {
+		*model.Service
+		Handled                 bool
+		ImportPath, LastElement string
+	}{s, len(Handled(s)) > 0, importPath, path.Base(importPath)})
+}
+
+// Handler renders type Service with a method for each handled event. Each returns
+// ErrNotImplemented, so that a forgotten one halts its partition and loses nothing.
+func Handler(s *model.Service) ([]byte, error) {
+	return goFile("handler.go.tmpl", struct {
+		*model.Service
+		Handled []*model.Event
+	}{s, Handled(s)})
+}
+
+// Setup renders the set-up of the generated tests: the functions that are asked for.
+func Setup(s *model.Service, testHandler, testLog bool) ([]byte, error) {
+	return goFile("setup_test.go.tmpl", struct {
+		*model.Service
+		TestHandler, TestLog bool
+	}{s, testHandler, testLog})
+}
+
+// Handled returns the events that have a method in Go, in spec order.
+func Handled(s *model.Service) []*model.Event {
+	var events []*model.Event
+	for _, t := range s.Topics {
+		for _, e := range t.Events {
+			if e.Handle {
+				events = append(events, e)
+			}
+		}
+	}
+	return events
+}
+
+func fill(name string, data any) ([]byte, error) {
+	t, err := template.ParseFS(templates.Scaffold, "scaffold/"+name)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, data); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func goFile(name string, data any) ([]byte, error) {
+	text, err := fill(name, data)
+	if err != nil {
+		return nil, err
+	}
+	code, err := format.Source(text)
+	if err != nil {
+		return nil, fmt.Errorf("template %s gives no Go code: %w", name, err)
+	}
+	return code, nil
+}

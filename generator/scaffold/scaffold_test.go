@@ -1,0 +1,66 @@
+package scaffold
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+func service(handled bool) *model.Service {
+	return &model.Service{
+		Consumer: "order-projector", Package: "orders",
+		Topics: []*model.Topic{{Events: []*model.Event{{GoName: "OrderPlaced"}, {GoName: "OrderPaid", Handle: handled}}}},
+	}
+}
+
+func render(t *testing.T) func(data []byte, err error) string {
+	return func(data []byte, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+}
+
+func TestHandlerHaltsAndNamesTheMethod(t *testing.T) {
+	got := render(t)(Handler(service(true)))
+	for _, want := range []string{
+		"func (Service) OrderPaid(ctx context.Context, tx idem.Tx, e OrderPaid) error {\n",
+		`fmt.Errorf("OrderPaid: %w", idem.ErrNotImplemented)`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "OrderPlaced") {
+		t.Error("a method for an event without handle")
+	}
+}
+
+func TestMainPassesTheHandlerIfThereIsOne(t *testing.T) {
+	with := render(t)(Main(service(true), "example.com/orders"))
+	without := render(t)(Main(service(false), "example.com/svc/order-events"))
+	if !strings.Contains(with, "orders.NewConsumer(db, orders.Service{})") || !strings.Contains(with, "\t\"example.com/orders\"\n") {
+		t.Error(with)
+	}
+	if !strings.Contains(without, "orders.NewConsumer(db)") || !strings.Contains(without, `orders "example.com/svc/order-events"`) {
+		t.Error(without)
+	}
+	for _, name := range []string{"KAFKA_BROKERS", "DATABASE_URL"} {
+		if !strings.Contains(with, `errors.New("`+name+` is not set")`) {
+			t.Errorf("an empty %s is not refused", name)
+		}
+	}
+}
+
+func TestSetupHoldsOnlyWhatIsAskedFor(t *testing.T) {
+	for _, tc := range []struct{ handler, log bool }{{true, true}, {true, false}, {false, true}} {
+		got := render(t)(Setup(service(true), tc.handler, tc.log))
+		if strings.Contains(got, "func newTestHandler(") != tc.handler || strings.Contains(got, "pgxpool") != tc.handler ||
+			strings.Contains(got, "func editTestLog(") != tc.log || strings.Contains(got, "idemtest") != tc.log {
+			t.Errorf("%+v:\n%s", tc, got)
+		}
+	}
+}

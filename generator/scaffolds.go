@@ -1,0 +1,95 @@
+package generator
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/gopkg"
+	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/scaffold"
+)
+
+// addScaffolds adds the starter files for what generated code or its tests refer to and no
+// hand-written file declares.
+func (u *unit) addScaffolds(hand *gopkg.Package) error {
+	if u.wantsHandler(hand) {
+		data, err := scaffold.Handler(u.service)
+		if err != nil {
+			return err
+		}
+		u.addScaffold(scaffold.HandlerFile, data)
+	}
+	missing := func(name string) bool {
+		_, declared := hand.Declared[name]
+		return !declared && u.testsUse(name)
+	}
+	handler, log := missing(scaffold.TestHandler), missing(scaffold.TestLog)
+	if !handler && !log {
+		return nil
+	}
+	data, err := scaffold.Setup(u.service, handler, log)
+	if err != nil {
+		return err
+	}
+	name, err := u.setupFile(handler)
+	if err != nil {
+		return err
+	}
+	u.addScaffold(name, data)
+	return nil
+}
+
+func (u *unit) addScaffold(name string, data []byte) {
+	u.files = append(u.files, output.File{Path: name, Policy: output.Scaffold, Data: data})
+}
+
+// wantsHandler reports whether nobody has begun to implement Handler: neither type
+// Service nor any of its methods is there.
+func (u *unit) wantsHandler(hand *gopkg.Package) bool {
+	if _, declared := hand.Declared[scaffold.ServiceType]; declared {
+		return false
+	}
+	handled := scaffold.Handled(u.service)
+	for _, e := range handled {
+		if hand.Method(e.GoName) {
+			return false
+		}
+	}
+	return len(handled) > 0
+}
+
+// testsUse reports whether a generated test refers to a name.
+func (u *unit) testsUse(name string) (used bool) {
+	for _, f := range u.files {
+		if !strings.HasSuffix(f.Path, "_test.go") {
+			continue
+		}
+		syntax, _ := parser.ParseFile(token.NewFileSet(), f.Path, f.Data, parser.SkipObjectResolution) // checked when it was rendered
+		ast.Inspect(syntax, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && id.Name == name {
+				used = true
+			}
+			return !used
+		})
+	}
+	return used
+}
+
+// setupFile is where the missing part of the tests' set-up goes: a set-up that was written
+// before the spec had its first handler is the team's and cannot be added to.
+func (u *unit) setupFile(handler bool) (string, error) {
+	_, err := u.folder.Read(scaffold.SetupFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return scaffold.SetupFile, nil
+	case err != nil:
+		return "", err
+	case handler:
+		return "idem_setup_handler_test.go", nil
+	}
+	return "idem_setup_log_test.go", nil
+}

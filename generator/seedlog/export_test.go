@@ -1,0 +1,10 @@
+package seedlog
+
+import "github.com/idemgen/idemgen/generator/model"
+
+// Forecast is how many records of the log the planner expects to be refused.
+func Forecast(s *model.Service, t *model.Topic) int {
+	p := newPlanner(rolesOf(s, t), t)
+	p.plan()
+	return p.refused
+}

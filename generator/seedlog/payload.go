@@ -1,0 +1,161 @@
+package seedlog
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// tree is a JSON value in the making: an object with its members in order, or text.
+type tree struct {
+	text    string
+	object  bool
+	names   []string
+	members map[string]*tree
+}
+
+// at returns the node at a path and makes objects on the way; nil if a value is in the way.
+func (t *tree) at(path []string) *tree {
+	if len(path) == 0 {
+		return t
+	}
+	if t.text != "" {
+		return nil
+	}
+	t.object = true
+	next := t.members[path[0]]
+	if next == nil {
+		next = &tree{}
+		if t.members == nil {
+			t.members = map[string]*tree{}
+		}
+		t.members[path[0]] = next
+		t.names = append(t.names, path[0])
+	}
+	return next.at(path[1:])
+}
+
+// put sets the text at a path unless something is there.
+func (t *tree) put(path []string, text string) {
+	if n := t.at(path); n != nil && !n.object && n.text == "" {
+		n.text = text
+	}
+}
+
+func (t *tree) String() string {
+	if !t.object {
+		if t.text == "" {
+			return "{}"
+		}
+		return t.text
+	}
+	var b strings.Builder
+	for i, name := range t.names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quote(name) + ":" + t.members[name].String())
+	}
+	return "{" + b.String() + "}"
+}
+
+func quote(text string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a string builder takes every string
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// payload builds the value of a record from its payload fields. Whole JSON values come
+// last: what other fields read below them is already there then.
+func (w *writer) payload(v visit) []byte {
+	root := &tree{}
+	if by := w.topic.EventType; by != nil && by.Header == "" {
+		root.put(by.Path, quote(w.typeText(v.event)))
+	}
+	for _, late := range []bool{false, true} {
+		for i, f := range v.event.Fields {
+			if f.Source.Kind == model.FromPayload && (f.Type.Kind == model.JSON) == late {
+				w.member(root, f.Source.Path, f, i)
+			}
+		}
+	}
+	for _, f := range v.event.Fields {
+		if f.Source.Kind == model.FromRecord && f.Source.Record == "value" && !root.object && root.text == "" {
+			return []byte(scalar(asText(f.Type), w.roles.class(f), f.Name, w.serial))
+		}
+	}
+	return []byte(root.String())
+}
+
+// member writes one field below a node; i is its place among its siblings, by which
+// optional ones take turns.
+func (w *writer) member(to *tree, path []string, f *model.Field, i int) {
+	switch w.presence(f, i) {
+	case isAbsent:
+		return
+	case isNull:
+		to.put(path, "null")
+		return
+	}
+	if f.Type.Kind == model.Object {
+		n := to.at(path)
+		if n == nil || n.text != "" {
+			return
+		}
+		n.object = true
+		for j, m := range f.Type.Named.Fields {
+			w.member(n, m.Source.Path, m, i+j)
+		}
+		return
+	}
+	to.put(path, w.json(f, f.Type, f, i))
+}
+
+// json writes a value of f or of its elements; node says whose class it has.
+func (w *writer) json(f *model.Field, t model.FieldType, node any, i int) string {
+	switch t.Kind {
+	case model.List:
+		return w.list(f, *t.Elem, i)
+	case model.Object:
+		n := &tree{object: true}
+		for j, m := range t.Named.Fields {
+			w.member(n, m.Source.Path, m, i+j)
+		}
+		return n.String()
+	}
+	text := w.text(t, f, node)
+	if quoted(t.Kind) {
+		return quote(text)
+	}
+	return text
+}
+
+func (w *writer) list(f *model.Field, elem model.FieldType, i int) string {
+	outer := w.element
+	defer func() { w.element = outer }()
+	var parts []string
+	for n := range w.length(f) {
+		w.element = n + 1
+		parts = append(parts, w.json(f, elem, element{f}, i))
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+// length is how many elements a list has: lists that write rows always hold the row that
+// other events of the same row identity name, and are empty in bare records only.
+func (w *writer) length(f *model.Field) int {
+	rows := slices.ContainsFunc(w.now.event.Steps, func(s *model.Step) bool { return s.Each == f })
+	switch {
+	case w.now.bare && rows:
+		return 0
+	case rows && w.now.row%2 == 0:
+		return 2
+	case rows:
+		return 2 - w.turn%2
+	}
+	return 2 - w.turn%3
+}

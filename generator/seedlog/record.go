@@ -1,0 +1,197 @@
+package seedlog
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// writer turns visits into records.
+type writer struct {
+	roles  *roles
+	topic  *model.Topic
+	seen   map[*model.Event]int
+	last   map[int]int // row -> number of the version it was given last
+	serial int         // number of the record, from 1
+	own    int         // number of rows that differ from record to record
+
+	now     visit
+	turn    int // how many records of this event there were before
+	number  int // the version's number
+	element int // number of the list element being written, 0 outside
+}
+
+func (w *writer) record(v visit) Record {
+	w.serial++
+	w.now, w.turn = v, w.seen[v.event]
+	w.seen[v.event]++
+	if v.shape > 0 {
+		w.turn = v.shape - 1
+	}
+	if !v.again {
+		w.own = w.serial
+	}
+	w.setVersion(v)
+	r := Record{Event: v.event.GoName, Keyed: v.event.Key != nil && !v.event.Key.Offset, Key: w.recordKey(v)}
+	if !v.event.Tombstone {
+		r.Value = w.payload(v)
+	}
+	r.Headers = w.headers(v)
+	return r
+}
+
+// setVersion numbers versions in tens, so that an older one has room.
+func (w *writer) setVersion(v visit) {
+	switch v.version {
+	case equal:
+		w.number = w.last[v.row]
+	case older:
+		w.number = w.last[v.row] - 5
+		return
+	default:
+		w.number = 10 * w.serial
+	}
+	w.last[v.row] = w.number
+}
+
+func (w *writer) typeText(e *model.Event) string {
+	if len(e.Types) == 0 {
+		return ""
+	}
+	return e.Types[w.turn%len(e.Types)]
+}
+
+func (w *writer) headers(v visit) []Header {
+	var hs []Header
+	add := func(name, value string) {
+		if !slices.ContainsFunc(hs, func(h Header) bool { return h.Name == name }) {
+			hs = append(hs, Header{name, []byte(value)})
+		}
+	}
+	if by := w.topic.EventType; by != nil && by.Header != "" && !v.event.Tombstone {
+		add(by.Header, w.typeText(v.event))
+	}
+	if v.event.Key != nil {
+		for _, p := range v.event.Key.Parts {
+			if keyField(v.event, p) == nil {
+				add(p.Header, "k"+strconv.Itoa(w.serial))
+			}
+		}
+	}
+	for i, f := range v.event.Fields {
+		if f.Source.Kind == model.FromHeader && w.presence(f, i) == isPresent {
+			add(f.Source.Header, w.text(f.Type, f, f))
+		}
+	}
+	return hs
+}
+
+func (w *writer) recordKey(v visit) []byte {
+	rk := w.topic.RecordKey
+	if rk == nil {
+		for _, f := range v.event.Fields {
+			if f.Source.Kind == model.FromRecord && f.Source.Record == "key" {
+				return []byte(w.text(asText(f.Type), f, f))
+			}
+		}
+		return nil
+	}
+	root := &tree{}
+	for _, part := range rk.Parts {
+		text := w.partText(v.event, part)
+		if !rk.JSON {
+			return []byte(text)
+		}
+		if quoted(part.Type.Kind) {
+			text = quote(text)
+		}
+		root.put(part.Path, text)
+	}
+	return []byte(root.String())
+}
+
+// asText makes bytes that are taken as they are readable.
+func asText(t model.FieldType) model.FieldType {
+	if t.Kind == model.Bytes {
+		t.Kind = model.String
+	}
+	return t
+}
+
+// partText is the value of a record-key part: that of the event's field of the same name.
+func (w *writer) partText(e *model.Event, part *model.KeyPart) string {
+	for _, f := range e.Fields {
+		if partOf(f) == part {
+			return w.text(f.Type, f, f)
+		}
+	}
+	c := w.roles.class(part)
+	label := c.label
+	if label == "" {
+		label = part.Name
+	}
+	return scalar(part.Type, c, label, w.rowNumber(c))
+}
+
+// text is the value of a scalar field, member or element as text.
+func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
+	c := w.roles.class(node)
+	label, n := f.Name, w.serial
+	switch {
+	case w.roles.byRecord[byRecord{w.now.event, f}]:
+		n = w.own
+	case c.row:
+		n = w.rowNumber(c)
+		if c.label != "" {
+			label = c.label
+		}
+	case w.roles.isVersion(w.now.event, f):
+		n = w.number
+	case w.element > 1:
+		n += w.element - 1
+	}
+	return scalar(t, c, label, n)
+}
+
+// rowNumber numbers rows by identity; within lists by element, of which every event names
+// the first or the second.
+func (w *writer) rowNumber(c *class) int {
+	switch {
+	case c.element && w.element > 0:
+		return w.element
+	case c.element:
+		return 2 - w.now.row%2
+	}
+	return w.now.row
+}
+
+type presence int
+
+const (
+	isPresent presence = iota
+	isNull
+	isAbsent
+)
+
+// presence lets optional fields and defaults take turns: present, null, absent. What names
+// rows, orders versions or is part of the key is always there.
+func (w *writer) presence(f *model.Field, i int) presence {
+	switch {
+	case w.roles.absent[f]:
+		return isAbsent
+	case w.roles.class(f).row || w.roles.isVersion(w.now.event, f) || w.inKey(f):
+		return isPresent
+	case f.Type.Optional:
+		return presence((w.turn + i) % 3)
+	case f.Default != nil && w.turn%2 == 1:
+		return isAbsent
+	}
+	return isPresent
+}
+
+func (w *writer) inKey(f *model.Field) bool {
+	return w.now.event.Key != nil && slices.ContainsFunc(w.now.event.Key.Parts, func(p model.KeySource) bool {
+		return keyField(w.now.event, p) == f
+	})
+}

@@ -1,0 +1,264 @@
+package seedlog_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/seedlog"
+)
+
+// mayMeet says from the spec alone whether records of two events can be seen to touch one
+// row: steps on one table that name its rows by the same columns, or one that names
+// parents that the other writes.
+func mayMeet(a, b *model.Event) bool {
+	for _, x := range a.Steps {
+		for _, y := range b.Steps {
+			if x.Table == y.Table && byTheSameColumns(x, y) && !(a == b && rowIsKey(x)) {
+				return true
+			}
+			if namesParent(x, y) || namesParent(y, x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// columns are those by which a step tells the test its row, and the fields in them.
+func columns(s *model.Step) map[*model.Column]*model.Field {
+	assigns := s.Where
+	if s.Verb == model.Insert || s.Verb == model.Upsert {
+		assigns = s.Set
+	}
+	out := map[*model.Column]*model.Field{}
+	for _, a := range assigns {
+		if a.Value.Field == nil || a.Value.Field.Source.Kind != model.FromRecord {
+			out[a.Column] = a.Value.Field
+		}
+	}
+	return out
+}
+
+func byTheSameColumns(x, y *model.Step) bool {
+	in, also := columns(x), columns(y)
+	sets := append([][]*model.Column{x.Table.PrimaryKey}, x.Table.Unique...)
+	for _, s := range []*model.Step{x, y} {
+		if s.Verb == model.Update || s.Verb == model.Delete {
+			sets = append(sets, slices.Collect(maps.Keys(columns(s))))
+		}
+	}
+	return slices.ContainsFunc(sets, func(set []*model.Column) bool {
+		return !slices.ContainsFunc(set, func(c *model.Column) bool {
+			_, ok := in[c]
+			_, too := also[c]
+			return !ok || !too
+		})
+	})
+}
+
+// rowIsKey reports whether two records of the event with one row have one idempotency
+// key too, so that the second would be a duplicate.
+func rowIsKey(s *model.Step) bool {
+	var fields []*model.Field
+	for c, f := range columns(s) {
+		if slices.Contains(s.Table.PrimaryKey, c) {
+			fields = append(fields, f)
+		}
+	}
+	return !s.Event.Key.Offset && !slices.ContainsFunc(s.Event.Key.Parts, func(p model.KeySource) bool { return !slices.Contains(fields, p.Field) })
+}
+
+func namesParent(child, parent *model.Step) bool {
+	in := columns(parent)
+	return slices.ContainsFunc(child.Table.ForeignKeys, func(fk model.ForeignKey) bool {
+		named := slices.ContainsFunc(child.Set, func(a model.Assign) bool { return a.Column == fk.Columns[0] })
+		return fk.References == parent.Table && named &&
+			!slices.ContainsFunc(parent.Table.PrimaryKey, func(c *model.Column) bool { _, ok := in[c]; return !ok })
+	})
+}
+
+func TestEveryPairMeetsInBothOrdersOnTwoRows(t *testing.T) {
+	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
+		events := map[string]*model.Event{}
+		for _, e := range topic.Events {
+			events[e.GoName] = e
+		}
+		met := map[string]map[string]bool{}
+		for i := 1; i < len(log); i++ {
+			a, b := log[i-1], log[i]
+			two := a.Event + " " + b.Event
+			if row := shared(touches(t, events[a.Event], a), touches(t, events[b.Event], b)); row != "" {
+				if met[two] == nil {
+					met[two] = map[string]bool{}
+				}
+				met[two][row] = true
+			}
+		}
+		for _, a := range topic.Events {
+			for _, b := range topic.Events {
+				two := a.GoName + " " + b.GoName
+				if mayMeet(a, b) && len(met[two]) < 2 {
+					t.Errorf("%s meet on %v", two, met[two])
+				}
+			}
+		}
+	})
+}
+
+func TestMostRecordsApply(t *testing.T) {
+	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
+		in := oracle.New(s)
+		applied := 0
+		for i, r := range log {
+			switch out := in.Apply(kafka(topic, i, r)); {
+			case out.Kind == oracle.Applied:
+				applied++
+			case !out.Refused:
+				t.Errorf("record %d %s %s: %s %s %s %s", i, r.Event, r.Value, out.Kind, out.Class, out.Path, out.Detail)
+			}
+		}
+		if applied*4 < len(log)*3 && !orphaned(topic) {
+			t.Errorf("%d of %d records apply", applied, len(log))
+		}
+	})
+}
+
+// orphaned reports whether the topic must name parent rows that only another topic makes.
+func orphaned(topic *model.Topic) bool {
+	for _, s := range topic.Flush {
+		for _, fk := range s.Table.ForeignKeys {
+			makes := func(o *model.Step) bool {
+				return o.Table == fk.References && o.Verb != model.Update && o.Verb != model.Delete
+			}
+			must := slices.ContainsFunc(s.Set, func(a model.Assign) bool { return slices.Contains(fk.Columns, a.Column) && !a.Value.Optional() })
+			if must && !slices.ContainsFunc(topic.Flush, makes) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestEveryEventOccursTwice(t *testing.T) {
+	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
+		for _, e := range topic.Events {
+			n := 0
+			for _, r := range log {
+				if r.Event == e.GoName {
+					n++
+					if keyed := !e.Key.Offset; r.Keyed != keyed {
+						t.Errorf("%s: keyed %v", e.Name, r.Keyed)
+					}
+				}
+			}
+			if n < 2 {
+				t.Errorf("%s occurs %d times", e.Name, n)
+			}
+		}
+	})
+}
+
+func TestTheLogIsShort(t *testing.T) {
+	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
+		k := len(topic.Events)
+		if most := 3*k*k + 8*k; len(log) > most {
+			t.Errorf("%d records for %d events, more than %d", len(log), k, most)
+		}
+	})
+}
+
+func TestTheLogIsAlwaysTheSame(t *testing.T) {
+	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
+		for range 5 {
+			if !reflect.DeepEqual(log, seedlog.Log(s, topic)) {
+				t.Fatal("two logs of one model differ")
+			}
+		}
+	})
+}
+
+func TestIfNewerSeesRisingEqualAndOlderVersions(t *testing.T) {
+	s := services(t)["only newer"]
+	log := seedlog.Log(s, s.Topics[0])
+	in := oracle.New(s)
+	var seqs []string
+	for i, r := range log {
+		in.Apply(kafka(s.Topics[0], i, r))
+		if bytes.Contains(r.Value, []byte(`"device 1"`)) {
+			seqs = append(seqs, text(touches(t, s.Topics[0].Events[0], r)[0].cells[s.Tables[0].Columns[1]]))
+		}
+	}
+	if got := fmt.Sprint(seqs); got != "[10 20 20 15]" {
+		t.Errorf("versions of the first device: %s", got)
+	}
+	if got := in.Rows("state")[0]; got != `device="device 1"  seq=20  at=2026-01-01T00:02:00.000000Z  level=NULL` {
+		t.Errorf("state: %s", got)
+	}
+}
+
+func TestValuesAreReadable(t *testing.T) {
+	s := services(t)["child rows by list, element and many"]
+	log := seedlog.Log(s, s.Topics[0])
+	first := log[0]
+	if got := fmt.Sprintf("%s %s %s", first.Key, first.Value, first.Headers); got !=
+		`1 {"note":"note 1","lines":[{"sku":"sku01","qty":1},{"sku":"sku02","qty":2}]} [{type filled} {key k1}]` {
+		t.Errorf("%s", got)
+	}
+	s = services(t)["insert, update, delete"]
+	log = seedlog.Log(s, s.Topics[0])
+	if got := fmt.Sprintf("%s %s %s", log[0].Key, log[0].Value, log[0].Headers); got !=
+		`00000000-0000-4000-8000-000000000001 {"total":1.5} [{type placed} {key k1}]` {
+		t.Errorf("%s", got)
+	}
+}
+
+// A log whose rows were all deleted at the end would prove nothing about their values.
+func TestRowsStay(t *testing.T) {
+	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
+		in := oracle.New(s)
+		for i, r := range log {
+			in.Apply(kafka(topic, i, r))
+		}
+		for _, step := range topic.Flush {
+			if (step.Verb == model.Insert || step.Verb == model.Upsert) && len(in.Rows(step.Table.Name)) == 0 && !orphaned(topic) {
+				t.Errorf("table %s is empty at the end", step.Table.Name)
+			}
+		}
+	})
+}
+
+// If the planner were wrong about what applies, it would also be wrong about which pairs
+// meet with effect.
+func TestThePlannerForeseesRefusals(t *testing.T) {
+	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
+		in := oracle.New(s)
+		refused := 0
+		for i, r := range log {
+			if in.Apply(kafka(topic, i, r)).Refused {
+				refused++
+			}
+		}
+		if want := seedlog.Forecast(s, topic); refused != want {
+			t.Errorf("%d records are refused, the planner expects %d", refused, want)
+		}
+	})
+}
+
+func TestListsOfRowsAreFullAndOnceEmpty(t *testing.T) {
+	s := services(t)["child rows by list, element and many"]
+	lengths := map[int]int{}
+	for _, r := range seedlog.Log(s, s.Topics[0]) {
+		if r.Event == "Filled" {
+			lengths[bytes.Count(r.Value, []byte(`"sku"`))]++
+		}
+	}
+	if lengths[0] != 1 || lengths[1] == 0 || lengths[2] == 0 || len(lengths) != 3 {
+		t.Errorf("records by number of elements: %v", lengths)
+	}
+}

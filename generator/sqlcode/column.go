@@ -1,0 +1,71 @@
+package sqlcode
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// AddColumn returns the statements that add a column, nullable or with a default, to an
+// existing table.
+func AddColumn(t *model.Table, c *model.Column) (string, error) {
+	line, err := columnLine(c)
+	if err != nil {
+		return "", fmt.Errorf("table %s, column %s: %w", t.Name, c.Name, err)
+	}
+	return render("column", map[string]any{"Table": ident(t.Name), "Line": line, "Comments": columnComments(t, c)})
+}
+
+// columnLine defines a column as CREATE TABLE and ADD COLUMN take it.
+func columnLine(c *model.Column) (string, error) {
+	line := ident(c.Name) + " " + columnType(c.Type)
+	if !c.Nullable {
+		line += " NOT NULL"
+	}
+	switch {
+	case c.Identity:
+		line += " GENERATED ALWAYS AS IDENTITY"
+	case c.Default != nil && c.Default.Const != nil:
+		text, err := literal(c.Type, c.Default.Const)
+		if err != nil {
+			return "", err
+		}
+		line += " DEFAULT " + text
+	case c.Default != nil:
+		line += " DEFAULT " + c.Default.Func
+	}
+	return line, nil
+}
+
+type comment struct {
+	Object string
+	Text   string
+}
+
+func tableComments(t *model.Table) []comment {
+	var comments []comment
+	if text := commentText(t.Doc); text != "" {
+		comments = append(comments, comment{"TABLE " + ident(t.Name), quote(text)})
+	}
+	for _, c := range t.Columns {
+		comments = append(comments, columnComments(t, c)...)
+	}
+	return comments
+}
+
+func columnComments(t *model.Table, c *model.Column) []comment {
+	if text := commentText(c.Doc); text != "" {
+		return []comment{{"COLUMN " + ident(t.Name) + "." + ident(c.Name), quote(text)}}
+	}
+	return nil
+}
+
+func commentText(d model.Doc) string {
+	switch {
+	case d.Deprecated == "":
+		return d.Description
+	case d.Description == "":
+		return "Deprecated: " + d.Deprecated
+	}
+	return d.Description + "\n\nDeprecated: " + d.Deprecated
+}

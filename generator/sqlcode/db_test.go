@@ -1,0 +1,84 @@
+package sqlcode_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// load resolves a spec that must be right.
+func load(t testing.TB, spec string) *model.Service {
+	t.Helper()
+	read, ds := schema.Load("idemgen.yaml", []byte(spec))
+	if read != nil {
+		s, more := resolve.Resolve(read)
+		if s != nil {
+			return s
+		}
+		ds.Append(more)
+	}
+	var b strings.Builder
+	if err := ds.Print(&b, "idemgen.yaml", []byte(spec)); err != nil {
+		t.Fatal(err)
+	}
+	t.Fatal(b.String())
+	return nil
+}
+
+// database returns an empty database with the runtime's tables and those of the service.
+func database(t *testing.T, s *model.Service) *pgxpool.Pool {
+	t.Helper()
+	db := idemtest.DB(t)
+	own, err := sqlcode.RuntimeTables(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idemtest.Exec(t, db, own)
+	if s == nil {
+		return db
+	}
+	tables, err := sqlcode.CreateTables(s.Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idemtest.Exec(t, db, tables)
+	return db
+}
+
+// rows returns the result of a query as one line per row: Postgres' own text of a row.
+func rows(t *testing.T, db *pgxpool.Pool, query string) []string {
+	t.Helper()
+	res, err := db.Query(t.Context(), "SELECT q::text FROM ("+query+") AS q")
+	if err != nil {
+		t.Fatalf("%v\nin: %s", err, query)
+	}
+	defer res.Close()
+	var lines []string
+	for res.Next() {
+		var line string
+		if err := res.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	if err := res.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func statement(t testing.TB, s *model.Step) string {
+	t.Helper()
+	sql, err := sqlcode.Step(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sql
+}

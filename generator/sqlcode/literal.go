@@ -1,0 +1,95 @@
+package sqlcode
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// columnType writes a column's type as CREATE TABLE takes it.
+func columnType(t model.ColType) string {
+	switch t.Kind {
+	case model.ColVarchar, model.ColChar:
+		return baseType(t) + "(" + itoa(t.Len) + ")"
+	case model.ColNumeric:
+		if t.Precision > 0 {
+			return "numeric(" + itoa(t.Precision) + "," + itoa(t.Scale) + ")"
+		}
+	}
+	return baseType(t)
+}
+
+// baseType is the type without length and precision.
+func baseType(t model.ColType) string {
+	if t.Kind == model.ColNamed {
+		return qualified(t.Name)
+	}
+	return baseTypes[t.Kind]
+}
+
+var baseTypes = map[model.ColKind]string{
+	model.ColText:         "text",
+	model.ColVarchar:      "varchar",
+	model.ColChar:         "char",
+	model.ColCitext:       "citext",
+	model.ColBoolean:      "boolean",
+	model.ColSmallint:     "smallint",
+	model.ColInteger:      "integer",
+	model.ColBigint:       "bigint",
+	model.ColNumeric:      "numeric",
+	model.ColDouble:       "double precision",
+	model.ColUUID:         "uuid",
+	model.ColTimestamptz:  "timestamptz",
+	model.ColTimestamp:    "timestamp",
+	model.ColDate:         "date",
+	model.ColBytea:        "bytea",
+	model.ColJSONB:        "jsonb",
+	model.ColJSON:         "json",
+	model.ColTextArray:    "text[]",
+	model.ColIntegerArray: "integer[]",
+	model.ColBigintArray:  "bigint[]",
+	model.ColUUIDArray:    "uuid[]",
+}
+
+// castType is the type to which an expression is cast for a column. Lengths are left out: a
+// cast to varchar(n) or char(n) would cut what is too long, where an insert refuses it.
+func castType(t model.ColType) string {
+	if t.Kind == model.ColChar {
+		return "bpchar" // char alone is char(1)
+	}
+	return baseType(t)
+}
+
+// literal writes a constant where Postgres gives it the column's type: as a default, or
+// assigned to or compared with the column.
+func literal(t model.ColType, c *model.Constant) (string, error) {
+	switch t.Kind {
+	case model.ColBoolean, model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColDouble:
+		return c.Text, nil
+	case model.ColBytea:
+		raw, err := base64.StdEncoding.DecodeString(c.Text)
+		if err != nil {
+			return "", err
+		}
+		return `'\x` + hex.EncodeToString(raw) + "'", nil
+	}
+	return quote(c.Text), nil
+}
+
+// typedLiteral writes a constant that must bring its type, in a select list. Text becomes
+// text there, which Postgres assigns to varchar and char as it is.
+func typedLiteral(t model.ColType, c *model.Constant) (string, error) {
+	text, err := literal(t, c)
+	switch t.Kind {
+	case model.ColText, model.ColVarchar, model.ColBoolean, model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColDouble:
+		return text, err
+	}
+	return text + "::" + castType(t), err
+}
+
+// quote writes text as an SQL string.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}

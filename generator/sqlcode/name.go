@@ -1,0 +1,27 @@
+package sqlcode
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+const maxName = 63 // bytes that Postgres keeps of a name
+
+// constraintName is the name of a constraint or index, made as Postgres makes it:
+// table_columns_suffix. A name that Postgres would cut gets a hash of the full one.
+func constraintName(table string, columns []*model.Column, suffix string) string {
+	parts := []string{table}
+	for _, c := range columns {
+		parts = append(parts, c.Name)
+	}
+	full := strings.Join(append(parts, suffix), "_")
+	if len(full) <= maxName {
+		return full
+	}
+	sum := sha256.Sum256([]byte(full))
+	tail := "_" + hex.EncodeToString(sum[:4]) + "_" + suffix
+	return strings.TrimRight(full[:maxName-len(tail)], "_") + tail
+}

@@ -1,0 +1,53 @@
+package sqlcode
+
+import (
+	"strconv"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// paramType is the element type of the array in which values of a Go type travel.
+func paramType(t model.FieldType, c *model.Column) string {
+	switch t.Kind {
+	case model.UUID:
+		return "uuid"
+	case model.Bool:
+		return "boolean"
+	case model.Int32:
+		return "integer"
+	case model.Int64:
+		return "bigint"
+	case model.Float64:
+		return "double precision"
+	case model.Decimal:
+		return "numeric"
+	case model.Timestamp, model.EpochS, model.EpochMS, model.EpochUS, model.EpochNS:
+		return "timestamptz"
+	case model.LocalTimestamp:
+		return "timestamp"
+	case model.Date, model.EpochDays:
+		return "date"
+	case model.Bytes:
+		return "bytea"
+	case model.JSON, model.Object, model.List:
+		switch c.Type.Kind {
+		case model.ColJSONB:
+			return "jsonb"
+		case model.ColJSON:
+			return "json"
+		}
+	}
+	return "text" // also arrays: one literal per row, since Postgres has no array of arrays
+}
+
+// param is the n-th parameter as a set of rows, in its column's type.
+func param(n int, t model.FieldType, c *model.Column) string {
+	sent := paramType(t, c)
+	expr := "unnest($" + itoa(n) + "::" + sent + "[])"
+	if c == nil || sent == castType(c.Type) || sent == "text" && c.Type.Kind == model.ColVarchar {
+		return expr
+	}
+	return expr + "::" + castType(c.Type)
+}

@@ -1,0 +1,121 @@
+package sqlcode_test
+
+import "testing"
+
+// TestStepText: the look of a statement, one thing per line.
+func TestStepText(t *testing.T) {
+	cases := []struct {
+		name string
+		step stepCase
+		want string
+	}{
+		{
+			"upsert collapsed with if_newer",
+			stepCase{
+				table:  "primary_key: [id], columns: {id: integer, n: nullable bigint, at: nullable timestamptz, note: nullable text, s: varchar(9)}",
+				fields: "n: int32", write: "upsert: t1, set: {at: {now: true}, s: {value: x}}, clear: [note], if_newer: n",
+			},
+			`WITH e AS (
+    SELECT
+        unnest($1::integer[]) AS id,
+        unnest($2::integer[])::bigint AS n,
+        now() AS at,
+        NULL::text AS note,
+        'x' AS s,
+        generate_subscripts($1::integer[], 1) AS n_
+)
+INSERT INTO t1 AS t (
+    id,
+    n,
+    at,
+    note,
+    s
+)
+SELECT DISTINCT ON (id)
+    id,
+    n,
+    at,
+    note,
+    s
+FROM e
+ORDER BY id, n DESC, n_
+ON CONFLICT (id) DO UPDATE SET
+    n = excluded.n,
+    at = excluded.at,
+    note = excluded.note,
+    s = excluded.s
+WHERE t.n IS NULL OR t.n < excluded.n`,
+		},
+		{
+			"update that must find its row",
+			stepCase{
+				table:  "primary_key: [id], columns: {id: integer, v: text, s: text, at: timestamptz}",
+				fields: "v: string", write: "update: t1, set: {v: v, s: {value: done}, at: {now: true}}",
+			},
+			`WITH e AS (
+    SELECT
+        unnest($1::integer[]) AS id,
+        unnest($2::text[]) AS v,
+        generate_subscripts($1::integer[], 1) AS n
+    ORDER BY id
+),
+u AS (
+    UPDATE t1 AS t SET
+        v = e.v,
+        s = 'done',
+        at = now()
+    FROM e
+    WHERE t.id = e.id
+    RETURNING e.n
+)
+INSERT INTO idem_row_missing (what)
+SELECT 't1'
+FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`,
+		},
+		{
+			"update guarded by if_newer",
+			stepCase{
+				table:  "primary_key: [id], columns: {id: integer, n: nullable integer}",
+				fields: "n: int32", write: "update: t1, set: {n: n}, if_newer: n",
+			},
+			`WITH e AS (
+    SELECT
+        unnest($1::integer[]) AS id,
+        unnest($2::integer[]) AS n
+    ORDER BY id
+),
+u AS (
+    UPDATE t1 AS t SET
+        n = e.n
+    FROM e
+    WHERE t.id = e.id
+        AND (t.n IS NULL OR t.n < e.n)
+)
+INSERT INTO idem_row_missing (what)
+SELECT 't1'
+FROM e
+WHERE NOT EXISTS (SELECT FROM t1 AS t WHERE t.id = e.id)`,
+		},
+		{
+			"delete",
+			stepCase{table: "primary_key: [id], columns: {id: integer}", write: "delete: t1"},
+			`WITH e AS (
+    SELECT
+        unnest($1::integer[]) AS id
+    ORDER BY id
+)
+DELETE FROM t1 AS t
+USING e
+WHERE t.id = e.id`,
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := statement(t, load(t, c.step.spec()).Topics[0].Events[0].Steps[0])
+			if got != c.want {
+				t.Errorf("got\n%s", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,147 @@
+package state
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/schema"
+)
+
+// restore is the advice for a file that cannot be used.
+const restore = "restore it from version control, then run idemgen generate"
+
+// Read reads the state file; name is its path for messages. A file that differs from
+// what Render writes for it in anything but line endings is an error: the tables it
+// speaks of are in databases already, so nothing in it is guessed.
+func Read(name string, data []byte) (*State, error) {
+	root, problems := schema.Parse(data)
+	if problems.Errors() > 0 {
+		var text strings.Builder
+		if err := problems.Print(&text, name, data); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s is damaged: %s\n%s", name, restore, strings.TrimSuffix(text.String(), "\n"))
+	}
+	if root == nil || root.Kind != schema.MapNode || root.Get("version") == nil {
+		return nil, fmt.Errorf("%s is damaged: it has no version; %s", name, restore)
+	}
+	switch v := root.Get("version").Text; {
+	case newer(v):
+		return nil, fmt.Errorf("%s has version %s, this idemgen knows %s: a newer idemgen wrote it; use that one", name, v, version)
+	case v != version:
+		return nil, fmt.Errorf("%s is damaged: version %q; %s", name, v, restore)
+	}
+	r := reader{}
+	s := r.state(root)
+	if r.err != nil {
+		return nil, fmt.Errorf("%s:%w; %s", name, r.err, restore)
+	}
+	if line, same := firstDifference(data, s.Render()); !same {
+		return nil, fmt.Errorf("%s:%d: idemgen would not write this line: was the file edited by hand? %s", name, line, restore)
+	}
+	return s, nil
+}
+
+// newer reports whether v is a later version of the format than ours.
+func newer(v string) bool {
+	have, err := strconv.Atoi(v)
+	ours, _ := strconv.Atoi(version)
+	return err == nil && have > ours
+}
+
+// firstDifference returns the first line of data that is not as in want.
+func firstDifference(data, want []byte) (line int, same bool) {
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	if bytes.Equal(data, want) {
+		return 0, true
+	}
+	a, b := bytes.Split(data, []byte("\n")), bytes.Split(want, []byte("\n"))
+	for line < len(a) && line < len(b) && bytes.Equal(a[line], b[line]) {
+		line++
+	}
+	return min(line+1, len(a)), false
+}
+
+// reader turns nodes into a State. Of a wrong shape only the first error is kept: one is
+// enough to send people to version control. Keys it does not know are left to the
+// comparison with what Render writes.
+type reader struct{ err error }
+
+func (r *reader) fail(n *schema.Node, want string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%d: here must be %s", n.Pos.Line, want)
+	}
+}
+
+func (r *reader) state(root *schema.Node) *State {
+	s := &State{Source: r.text(root.Get("source")), Consumer: r.text(root.Get("consumer"))}
+	if n := root.Get("key_definition"); n != nil {
+		var err error
+		if s.KeyDef, err = strconv.Atoi(n.Text); err != nil || s.KeyDef < 1 {
+			r.fail(n, "a number from 1")
+		}
+	}
+	for _, topic := range r.pairs(root.Get("keys")) {
+		for _, event := range r.pairs(topic.Value) {
+			s.Keys = append(s.Keys, Key{
+				Topic: topic.Key, Event: event.Key,
+				Space: r.text(event.Value.Get("space")), Parts: r.texts(event.Value.Get("parts")),
+				Compare: r.entries(event.Value.Get("compare")),
+			})
+		}
+	}
+	for _, t := range r.pairs(root.Get("tables")) {
+		s.Tables = append(s.Tables, Table{
+			Name: t.Key, Columns: r.entries(t.Value.Get("columns")), PrimaryKey: r.text(t.Value.Get("primary_key")),
+			Unique: r.texts(t.Value.Get("unique")), Indexes: r.texts(t.Value.Get("indexes")),
+			ForeignKeys: r.texts(t.Value.Get("foreign_keys")),
+		})
+	}
+	for _, m := range r.entries(root.Get("migrations")) {
+		s.Migrations = append(s.Migrations, Migration{m.Name, m.Def})
+	}
+	return s
+}
+
+func (r *reader) text(n *schema.Node) string {
+	switch {
+	case n == nil:
+		return ""
+	case n.Kind != schema.ScalarNode:
+		r.fail(n, "a text")
+	}
+	return n.Text
+}
+
+func (r *reader) pairs(n *schema.Node) []schema.Pair {
+	if n != nil && n.Kind != schema.MapNode {
+		r.fail(n, "a map")
+	}
+	if n == nil {
+		return nil
+	}
+	return n.Pairs
+}
+
+func (r *reader) entries(n *schema.Node) []Entry {
+	var all []Entry
+	for _, p := range r.pairs(n) {
+		all = append(all, Entry{p.Key, r.text(p.Value)})
+	}
+	return all
+}
+
+func (r *reader) texts(n *schema.Node) []string {
+	if n != nil && n.Kind != schema.ListNode {
+		r.fail(n, "a list")
+	}
+	var all []string
+	if n != nil {
+		for _, item := range n.Items {
+			all = append(all, r.text(item))
+		}
+	}
+	return all
+}

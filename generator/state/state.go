@@ -1,0 +1,85 @@
+// Package state is the generator's memory: idem.state.yaml, a reviewed file beside the
+// spec. It holds what the spec alone cannot tell: the tables as the last migration left
+// them, which migrations were written, and the key and compare definitions with their number.
+//
+// Definitions are kept as text and compared as text: a definition that reads the same is
+// the same. The package does no I/O and must not import any package of this module but
+// schema, whose nodes it reads, and model.
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// File is the name of the state file.
+const File = "idem.state.yaml"
+
+// version is the version of the file's format.
+const version = "1"
+
+// State is the content of the state file.
+type State struct {
+	Source     string // file name of the spec
+	Consumer   string
+	KeyDef     int // number of the key and compare definitions, from 1
+	Keys       []Key
+	Tables     []Table
+	Migrations []Migration // in the order in which they are applied
+}
+
+// Key is what decides whether two records are the same event, and have the same content.
+type Key struct {
+	Topic, Event string
+	Space        string   // hex of what is hashed before the parts
+	Parts        []string // in order
+	Compare      []Entry  // by name
+}
+
+// Table is one table as the last migration left it.
+type Table struct {
+	Name        string
+	Columns     []Entry // in spec order
+	PrimaryKey  string
+	Unique      []string
+	Indexes     []string
+	ForeignKeys []string
+}
+
+// Entry is one named definition.
+type Entry struct{ Name, Def string }
+
+// Migration is one file of the migrations folder.
+type Migration struct {
+	Name string
+	Sum  string // of its content; [ByHand] for a file of the team's own
+}
+
+// ByHand stands in place of the sum of a migration that idemgen did not write.
+const ByHand = "by hand"
+
+// Sum returns what the state keeps of a migration's content. Line endings do not count.
+func Sum(content []byte) string {
+	sum := sha256.Sum256([]byte(strings.ReplaceAll(string(content), "\r\n", "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// Next returns the state after this run, without the migrations that the run adds. old is
+// the state before it, nil at first.
+func Next(old *State, s *model.Service) *State {
+	next := &State{Source: s.Source, Consumer: s.Consumer, KeyDef: 1, Keys: keys(s)}
+	for _, t := range s.Tables {
+		next.Tables = append(next.Tables, table(t))
+	}
+	if old != nil {
+		next.KeyDef = old.KeyDef
+		if changed(old.Keys, next.Keys) {
+			next.KeyDef++
+		}
+		next.Migrations = append(next.Migrations, old.Migrations...)
+	}
+	return next
+}

@@ -1,0 +1,221 @@
+package state
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// service returns a service with two tables and one keyed event; every test changes a
+// copy of its own.
+func service() *model.Service {
+	id := &model.Column{Name: "order_id", Type: model.ColType{Kind: model.ColUUID}}
+	total := &model.Column{Name: "total", Type: model.ColType{Kind: model.ColNumeric, Precision: 12, Scale: 2}}
+	status := &model.Column{
+		Name: "status", Type: model.ColType{Kind: model.ColText},
+		Default: &model.Default{Const: &model.Constant{Text: "new: # \"x\"\n\u2028"}},
+	}
+	at := &model.Column{Name: "at", Type: model.ColType{Kind: model.ColTimestamptz}, Default: &model.Default{Func: "now()"}}
+	orders := &model.Table{
+		Name: "orders", Columns: []*model.Column{id, total, status, at}, PrimaryKey: []*model.Column{id},
+		Unique: [][]*model.Column{{total, status}}, Indexes: [][]*model.Column{{status}},
+	}
+	line := &model.Column{Name: "line", Type: model.ColType{Kind: model.ColBigint}, Identity: true}
+	of := &model.Column{Name: "of", Type: model.ColType{Kind: model.ColUUID}, Nullable: true}
+	lines := &model.Table{
+		Name: "lines", Columns: []*model.Column{line, of}, PrimaryKey: []*model.Column{line},
+		ForeignKeys: []model.ForeignKey{{Columns: []*model.Column{of}, References: orders, OnDelete: "cascade"}},
+	}
+	item := &model.Type{Name: "Item", Fields: []*model.Field{field("sku", model.String), field("n", model.Int32)}}
+	topic := &model.Topic{Name: "orders.v1"}
+	placed := &model.Event{
+		Name: "OrderPlaced", Topic: topic,
+		Fields: []*model.Field{
+			field("total", model.Decimal),
+			{Name: "items", Type: model.FieldType{Kind: model.List, Elem: &model.FieldType{Kind: model.Object, Named: item}},
+				Source: model.Source{Kind: model.FromPayload, Path: []string{"a.b", "c"}}},
+			{Name: "tenant", Type: model.FieldType{Kind: model.String}, Source: model.Source{Kind: model.FromHeader, Header: "X-Tenant"}},
+			{Name: "seen", Type: model.FieldType{Kind: model.Timestamp}, Source: model.Source{Kind: model.FromRecord, Record: "timestamp"}},
+		},
+		Key: &model.IdempotencyKey{Parts: []model.KeySource{{Header: "Idempotency-Key"}}, Space: [16]byte{1, 2}},
+	}
+	offset := &model.Event{Name: "Read", Topic: topic, Key: &model.IdempotencyKey{Offset: true}}
+	topic.Events = []*model.Event{placed, offset}
+	return &model.Service{
+		Source: "idemgen.yaml", Consumer: "order-projector",
+		Tables: []*model.Table{orders, lines}, Topics: []*model.Topic{topic},
+	}
+}
+
+func field(name string, kind model.Kind) *model.Field {
+	return &model.Field{Name: name, Type: model.FieldType{Kind: kind}, Source: model.Source{Kind: model.FromPayload, Path: []string{name}}}
+}
+
+func first(s *model.Service) *State {
+	st := Next(nil, s)
+	st.Migrations = []Migration{{"0001_idem_1.sql", Sum([]byte("x"))}, {"0002_by_hand.sql", ByHand}}
+	return st
+}
+
+func TestRoundTrip(t *testing.T) {
+	want := first(service())
+	text := want.Render()
+	for _, data := range []string{string(text), strings.ReplaceAll(string(text), "\n", "\r\n")} {
+		got, err := Read("idem.state.yaml", []byte(data))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, data)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v\nwant %+v", got, want)
+		}
+	}
+}
+
+func TestOneLinePerEntry(t *testing.T) {
+	got := string(first(service()).Render())
+	for _, want := range []string{
+		"      total: numeric(12,2)\n",
+		"      status: \"text default \\\"new: # \\\\\\\"x\\\\\\\"\\\\n\\\\u2028\\\"\"\n",
+		"      of: nullable uuid\n",
+		"      line: bigint identity\n",
+		"    primary_key: order_id\n",
+		"      - total, status\n",
+		"      - of references orders on delete cascade\n",
+		"        items: \"list(object(sku string, n int32)) path $.a\\\\.b.c\"\n",
+		"        - header \"Idempotency-Key\"\n",
+		"      space: 01020000000000000000000000000000\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no line %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "seen") || strings.Contains(got, "Read:") {
+		t.Error("record metadata is compared, or an offset key is stored")
+	}
+}
+
+func TestUnusableFiles(t *testing.T) {
+	good := string(first(service()).Render())
+	for _, tc := range []struct{ name, text, want string }{
+		{"empty", "", "has no version"},
+		{"a merge left its marks", strings.Replace(good, "tables:\n", "<<<<<<< ours\ntables:\n", 1), "is damaged: restore it"},
+		{"half of it", good[:len(good)/2], "restore it"},
+		{"newer", strings.Replace(good, "version: 1", "version: 2", 1), "a newer idemgen wrote it"},
+		{"no version", strings.Replace(good, "version: 1", "version: x", 1), `version "x"`},
+		{"unknown key", good + "extra: 1\n", "edited by hand"},
+		{"comment", strings.Replace(good, "tables:\n", "# mine\ntables:\n", 1), "edited by hand"},
+		{"list for a map", good[:strings.Index(good, "tables:")] + "tables:\n  - orders\n", "must be a map"},
+		{"map for a text", strings.Replace(good, "    primary_key: order_id", "    primary_key:\n      a: b", 1), "must be a text"},
+		{"key definition", strings.Replace(good, "key_definition: 1", "key_definition: 0", 1), "a number from 1"},
+	} {
+		_, err := Read("dir/idem.state.yaml", []byte(tc.text))
+		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "dir/idem.state.yaml") {
+			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func TestKeyDefinitionNumber(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(e *model.Event, s *model.Service)
+		want   int
+	}{
+		{"nothing", func(*model.Event, *model.Service) {}, 3},
+		{"order of fields", func(e *model.Event, _ *model.Service) { slices.Reverse(e.Fields) }, 3},
+		{"record metadata", func(e *model.Event, _ *model.Service) { e.Fields = e.Fields[:3] }, 3},
+		{"new event", func(e *model.Event, _ *model.Service) {
+			added := *e
+			added.Name = "Other"
+			e.Topic.Events = append(e.Topic.Events, &added)
+		}, 3},
+		{"window", func(e *model.Event, _ *model.Service) { e.Key.Window = 1 }, 3},
+		{"source", func(e *model.Event, _ *model.Service) { e.Key.Parts[0].Header = "Id" }, 4},
+		{"unique_per", func(e *model.Event, _ *model.Service) { e.Key.Space[3]++ }, 4},
+		{"new field", func(e *model.Event, _ *model.Service) { e.Fields = append(e.Fields, field("x", model.Bool)) }, 4},
+		{"removed field", func(e *model.Event, _ *model.Service) { e.Fields = e.Fields[1:] }, 4},
+		{"type of a field", func(e *model.Event, _ *model.Service) { e.Fields[0].Type.Kind = model.String }, 4},
+		{"type of a member", func(e *model.Event, _ *model.Service) { e.Fields[1].Type.Elem.Named.Fields[1].Type.Kind = model.Int64 }, 4},
+		{"path", func(e *model.Event, _ *model.Service) { e.Fields[1].Source.Path = []string{"a", "b.c"} }, 4},
+		{"default", func(e *model.Event, _ *model.Service) { e.Fields[0].Default = &model.Constant{Text: "0"} }, 4},
+		{"to an offset key", func(e *model.Event, _ *model.Service) { e.Key = &model.IdempotencyKey{Offset: true} }, 4},
+		{"removed event", func(e *model.Event, _ *model.Service) { e.Topic.Events = e.Topic.Events[1:] }, 4},
+	} {
+		old := first(service())
+		old.KeyDef = 3
+		s := service()
+		tc.change(s.Topics[0].Events[0], s)
+		if got := Next(old, s).KeyDef; got != tc.want {
+			t.Errorf("%s: number %d, want %d", tc.name, got, tc.want)
+		}
+	}
+	if got := Next(nil, service()).KeyDef; got != 1 {
+		t.Errorf("first number %d", got)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	text := model.ColType{Kind: model.ColText}
+	add := func(c model.Column) func(*model.Service) {
+		return func(s *model.Service) { s.Tables[0].Columns = append(s.Tables[0].Columns, &c) }
+	}
+	for _, tc := range []struct {
+		name   string
+		change func(s *model.Service)
+		want   string // additions, then refusals as "subject: message"
+	}{
+		{"nothing", func(*model.Service) {}, ""},
+		{"comment", func(s *model.Service) { s.Tables[0].Doc.Description = "x" }, ""},
+		{"order of columns", func(s *model.Service) { slices.Reverse(s.Tables[0].Columns) }, ""},
+		{"new table", func(s *model.Service) { s.Tables = append(s.Tables, &model.Table{Name: "t"}) }, "table t"},
+		{"new nullable column", add(model.Column{Name: "c", Type: text, Nullable: true}), "column orders.c"},
+		{"new column with a default", add(model.Column{Name: "c", Type: text, Default: &model.Default{Func: "now()"}}), "column orders.c"},
+		{"new required column", add(model.Column{Name: "c", Type: text}),
+			`orders.c: new column "c" of "orders" has no value for the rows that are there already`},
+		{"new identity", add(model.Column{Name: "c", Type: text, Identity: true}),
+			`orders.c: new column "c" of "orders" has no value for the rows that are there already`},
+		{"removed column", func(s *model.Service) { s.Tables[0].Columns = s.Tables[0].Columns[:3] },
+			`orders.at: column "at" was removed; idemgen does not drop data`},
+		{"removed table", func(s *model.Service) { s.Tables = s.Tables[:1] },
+			`lines: table "lines" was removed; idemgen does not drop data`},
+		{"type", func(s *model.Service) { s.Tables[0].Columns[1].Type.Scale = 3 },
+			`orders.total: column "total" of "orders" changed from numeric(12,2) to numeric(12,3); idemgen only adds columns`},
+		{"nullable to required", func(s *model.Service) { s.Tables[1].Columns[1].Nullable = false },
+			`lines.of: column "of" of "lines" changed from nullable uuid to uuid; idemgen only adds columns`},
+		{"primary key", func(s *model.Service) { s.Tables[0].PrimaryKey = s.Tables[0].Columns[:2] },
+			`orders: the primary key of "orders" changed from [order_id] to [order_id, total]`},
+		{"unique key", func(s *model.Service) { s.Tables[0].Unique = nil },
+			`orders: unique key [total, status] of "orders" was removed; idemgen does not drop it`},
+		{"index", func(s *model.Service) { s.Tables[0].Indexes = append(s.Tables[0].Indexes, s.Tables[0].Columns[:1]) },
+			`orders: index [order_id] of "orders" is new; idemgen adds it to a new table only`},
+		{"foreign key", func(s *model.Service) { s.Tables[1].ForeignKeys[0].OnDelete = "restrict" },
+			`lines: foreign key [of references orders on delete restrict] of "lines" is new; idemgen adds it to a new table only; ` +
+				`lines: foreign key [of references orders on delete cascade] of "lines" was removed; idemgen does not drop it`},
+	} {
+		s := service()
+		tc.change(s)
+		added, refused := Diff(first(service()), s)
+		var got []string
+		for _, t := range added.Tables {
+			got = append(got, "table "+t.Name)
+		}
+		for _, n := range added.Columns {
+			for _, c := range n.Columns {
+				got = append(got, "column "+n.Table.Name+"."+c.Name)
+			}
+		}
+		for _, r := range refused {
+			got = append(got, r.Subject()+": "+r.Message)
+		}
+		if strings.Join(got, "; ") != tc.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tc.name, strings.Join(got, "; "), tc.want)
+		}
+	}
+	added, _ := Diff(nil, service())
+	if len(added.Tables) != 2 || len(added.Columns) != 0 {
+		t.Errorf("at first: %+v", added)
+	}
+}

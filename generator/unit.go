@@ -1,0 +1,91 @@
+package generator
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// unit is one spec on its way through the pipeline.
+type unit struct {
+	Spec
+	folder    *output.Folder
+	parsed    *schema.Spec
+	problems  schema.Diagnostics
+	service   *model.Service // nil if the spec is not in order
+	old, next *state.State   // old is nil at the first run
+	additions state.Additions
+	ledger    ledger
+	files     []output.File
+}
+
+func open(s Spec) (*unit, error) {
+	folder, err := output.Open(filepath.FromSlash(path.Dir(s.Path)))
+	if err != nil {
+		return nil, err
+	}
+	return &unit{Spec: s, folder: folder}, nil
+}
+
+// read turns the file into a model, or into problems.
+func (u *unit) read() error {
+	u.parsed, u.problems = schema.Load(u.Path, u.Content)
+	if u.parsed == nil {
+		return nil
+	}
+	service, problems := resolve.Resolve(u.parsed)
+	u.problems.Append(problems)
+	if u.problems.Errors() > 0 {
+		return nil
+	}
+	u.service = service
+	u.service.Schema = runtimeSchema
+	return u.checkExamples()
+}
+
+// checkExamples reads the sample records, each of which must decode (E114).
+func (u *unit) checkExamples() error {
+	if u.service.Examples == "" {
+		return nil
+	}
+	at := u.parsed.Examples.Pos
+	data, err := u.folder.Read(u.service.Examples)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		u.problems.Add(at, "E114", fmt.Sprintf("examples: no such file %q", u.service.Examples), "the path is relative to this spec")
+		return nil
+	case err != nil:
+		return err
+	}
+	for _, bad := range oracle.CheckExamples(u.service, data) {
+		u.problems.Add(at, "E114", bad.Error(), "")
+	}
+	return nil
+}
+
+// apart refuses a second spec in a folder: a folder is one Go package.
+func apart(units []*unit) {
+	first := map[string]*unit{}
+	for _, u := range units {
+		dir := u.folder.Abs(".")
+		if other := first[dir]; other != nil {
+			at := schema.Pos{Line: 1, Col: 1, Width: 1}
+			if u.parsed != nil && u.parsed.Consumer != nil {
+				at = u.parsed.Consumer.Pos
+			}
+			u.problems.Add(at, "E812", fmt.Sprintf("%q is a service spec in this folder too", path.Base(other.Path)),
+				"a folder is one Go package: give each spec a folder of its own")
+			continue
+		}
+		first[dir] = u
+	}
+}

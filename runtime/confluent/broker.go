@@ -1,0 +1,70 @@
+package confluent
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// assignment asks the broker what the sink must know about a partition.
+func (r *run) assignment(ctx context.Context, id idem.Partition) (idem.Assignment, error) {
+	a := idem.Assignment{Partition: id, Committed: -1}
+	topics, err := r.topics(ctx, id.Topic)
+	if err != nil {
+		return a, err
+	}
+	a.TopicID, a.Partitions = topics[id.Topic].id, topics[id.Topic].partitions
+	if a.Low, a.High, err = r.watermarks(id); err != nil {
+		return a, err
+	}
+	tp := kafka.TopicPartition{Topic: &id.Topic, Partition: id.Number}
+	committed, err := r.client.Committed([]kafka.TopicPartition{tp}, int(r.answer.Milliseconds()))
+	switch {
+	case err != nil:
+		return a, fmt.Errorf("asking for the group's committed offset: %w", err)
+	case committed[0].Error != nil:
+		return a, fmt.Errorf("asking for the group's committed offset: %w", committed[0].Error)
+	case committed[0].Offset >= 0:
+		a.Committed = int64(committed[0].Offset)
+	}
+	return a, nil
+}
+
+type topic struct {
+	id         idem.UUID
+	partitions int32
+}
+
+// topics asks for topic ids and partition counts.
+func (r *run) topics(ctx context.Context, names ...string) (map[string]topic, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.answer)
+	defer cancel()
+	answer, err := r.admin.DescribeTopics(ctx, kafka.NewTopicCollectionOfTopicNames(names), kafka.SetAdminRequestTimeout(r.answer))
+	if err != nil {
+		return nil, fmt.Errorf("asking for topic ids: %w", err)
+	}
+	out := map[string]topic{}
+	for _, d := range answer.TopicDescriptions {
+		if d.Error.Code() != kafka.ErrNoError {
+			return nil, fmt.Errorf("asking for the id of topic %s: %w", d.Name, d.Error)
+		}
+		t := topic{partitions: int32(len(d.Partitions))}
+		binary.BigEndian.PutUint64(t.id[:8], uint64(d.TopicID.GetMostSignificantBits()))
+		binary.BigEndian.PutUint64(t.id[8:], uint64(d.TopicID.GetLeastSignificantBits()))
+		out[d.Name] = t
+	}
+	return out, nil
+}
+
+// watermarks asks for the first offset that still exists, and the next one to come.
+func (r *run) watermarks(id idem.Partition) (low, high int64, err error) {
+	low, high, err = r.client.QueryWatermarkOffsets(id.Topic, id.Number, int(r.answer.Milliseconds()))
+	if err != nil {
+		return 0, 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
+	}
+	return low, high, nil
+}

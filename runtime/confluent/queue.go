@@ -1,0 +1,208 @@
+package confluent
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// queue holds records of one partition between the polling goroutine, which puts, and the
+// partition's goroutine, which takes batches. It is bounded by its user: put tells when it
+// is full, and the partition is then paused until half is taken.
+type queue struct {
+	events int           // records that close a batch
+	bytes  int           // bytes that close a batch
+	wait   time.Duration // age that closes a batch
+	bell   chan struct{} // rung when there may be something to take
+	room   chan struct{} // rung when something was taken
+
+	mu      sync.Mutex
+	open    bool    // records are accepted
+	again   bool    // the partition must be taken over again
+	held    bool    // it was full, the partition is paused, and it has not drained since
+	batches []batch // oldest first; only the last one grows
+	records int     // of all batches
+	size    int     // bytes of all batches
+	spare   [][]idem.Message
+}
+
+type batch struct {
+	records []idem.Message
+	size    int
+	since   time.Time // arrival of the first record
+}
+
+// depth is how many full batches are held while one is delivered, unless bytes end it first.
+const depth = 4
+
+// errAgain ends take: the partition must be taken over again.
+var errAgain = errors.New("the position is in doubt")
+
+func newQueue(sub idem.Subscription) *queue {
+	return &queue{events: sub.BatchEvents, bytes: sub.BatchBytes, wait: sub.BatchWait, bell: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+// start accepts records from now on.
+func (q *queue) start() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.drop()
+	q.open = true
+}
+
+// shut drops what the queue holds and accepts nothing until start.
+func (q *queue) shut() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.drop()
+}
+
+// retake is shut, and makes take return errAgain. It does nothing if the queue is shut,
+// because the partition is then being taken over anyway.
+func (q *queue) retake() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.open {
+		return
+	}
+	q.drop()
+	q.again = true
+	ring(q.bell)
+}
+
+func (q *queue) drop() {
+	q.open, q.again, q.held = false, false, false
+	q.batches, q.records, q.size = nil, 0, 0
+}
+
+// put adds a record. It reports false if the queue accepts none; full says that no more
+// should follow until it has drained.
+func (q *queue) put(m idem.Message, size int) (accepted, full bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.open {
+		return false, false
+	}
+	if n := len(q.batches); n == 0 || q.closed(&q.batches[n-1]) {
+		q.batches = append(q.batches, batch{records: q.slice(), since: time.Now()})
+		ring(q.bell) // starts the clock of its age
+	}
+	last := &q.batches[len(q.batches)-1]
+	last.records = append(last.records, m)
+	last.size += size
+	q.records++
+	q.size += size
+	if q.closed(last) {
+		ring(q.bell)
+	}
+	return true, q.full()
+}
+
+func (q *queue) full() bool { return q.records >= depth*q.events || q.size >= q.bytes }
+
+// hold says that the partition is paused because the queue is full. It waits a moment for
+// room first and reports false if there is some: a pause makes the client fetch again what
+// it has fetched, so it must pay.
+func (q *queue) hold(moment time.Duration) bool {
+	timer := time.NewTimer(moment)
+	defer timer.Stop()
+	for {
+		q.mu.Lock()
+		if !q.full() {
+			q.mu.Unlock()
+			return false
+		}
+		q.mu.Unlock()
+		select {
+		case <-q.room:
+			continue
+		case <-timer.C:
+		}
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.held = q.full()
+		return q.held
+	}
+}
+
+func (q *queue) closed(b *batch) bool { return len(b.records) >= q.events || b.size >= q.bytes }
+
+// take waits for a batch. drained tells that the queue does not hold any more. The batch's
+// memory goes back with release.
+func (q *queue) take(ctx context.Context) (records []idem.Message, drained bool, err error) {
+	timer := time.NewTimer(q.wait)
+	defer timer.Stop()
+	for {
+		records, drained, left, err := q.first()
+		if records != nil || err != nil {
+			return records, drained, err
+		}
+		timer.Reset(left)
+		select {
+		case <-q.bell:
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+}
+
+// first takes the oldest batch if it is due, else it says when to look again.
+func (q *queue) first() (records []idem.Message, drained bool, left time.Duration, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.again {
+		return nil, false, 0, errAgain
+	}
+	if len(q.batches) == 0 {
+		return nil, false, time.Hour, nil
+	}
+	b := q.batches[0]
+	if left := q.wait - time.Since(b.since); left > 0 && !q.closed(&b) {
+		return nil, false, left, nil
+	}
+	q.batches = append(q.batches[:0], q.batches[1:]...)
+	q.records -= len(b.records)
+	q.size -= b.size
+	ring(q.room)
+	if q.held && q.records <= depth/2*q.events && q.size <= q.bytes/2 {
+		q.held, drained = false, true
+	}
+	return b.records, drained, 0, nil
+}
+
+// release gives back the memory of a batch that was delivered.
+func (q *queue) release(records []idem.Message) {
+	clear(records)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.spare) < depth {
+		q.spare = append(q.spare, records[:0])
+	}
+}
+
+func (q *queue) slice() []idem.Message {
+	if n := len(q.spare); n > 0 {
+		s := q.spare[n-1]
+		q.spare = q.spare[:n-1]
+		return s
+	}
+	return nil
+}
+
+// holds reports whether the partition must stay paused.
+func (q *queue) holds() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.held
+}
+
+func ring(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default:
+	}
+}

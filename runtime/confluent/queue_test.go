@@ -1,0 +1,106 @@
+package confluent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+func testQueue(events, bytes int, wait time.Duration) *queue {
+	q := newQueue(idem.Subscription{BatchEvents: events, BatchBytes: bytes, BatchWait: wait})
+	q.start()
+	return q
+}
+
+func fill(q *queue, n, size int) (full bool) {
+	for i := range n {
+		_, full = q.put(idem.Message{Offset: int64(i)}, size)
+	}
+	return full
+}
+
+func TestWhatClosesABatch(t *testing.T) {
+	const soon, late = 10 * time.Millisecond, time.Hour
+	for _, c := range []struct {
+		name          string
+		events, bytes int
+		wait          time.Duration
+		put, size     int
+		want          int
+	}{
+		{"events", 3, 100, late, 5, 1, 3},
+		{"bytes", 100, 10, late, 5, 5, 2},
+		{"one record larger than a batch", 100, 10, late, 1, 50, 1},
+		{"age", 100, 100, soon, 5, 1, 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := testQueue(c.events, c.bytes, c.wait)
+			fill(q, c.put, c.size)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			got, _, err := q.take(ctx)
+			if err != nil || len(got) != c.want {
+				t.Errorf("took %d records, %v; want %d", len(got), err, c.want)
+			}
+		})
+	}
+}
+
+func TestQueueIsFull(t *testing.T) {
+	if q := testQueue(10, 1000, time.Hour); fill(q, 10*depth-1, 1) || !fill(q, 1, 1) {
+		t.Error("want full at depth batches of records")
+	}
+	if q := testQueue(1000, 100, time.Hour); fill(q, 9, 11) || !fill(q, 1, 11) {
+		t.Error("want full at the bytes of one batch")
+	}
+}
+
+func TestFullQueueHoldsUntilHalfIsTaken(t *testing.T) {
+	q := testQueue(10, 1000, time.Hour)
+	if fill(q, 10*depth-1, 1); q.hold(time.Millisecond) {
+		t.Fatal("held with room for a record")
+	}
+	if fill(q, 1, 1); !q.hold(time.Millisecond) {
+		t.Fatal("not held although full")
+	}
+	for i := range depth {
+		_, drained, err := q.take(t.Context())
+		if err != nil || drained != (i == depth/2-1) || q.holds() != (i < depth/2-1) {
+			t.Errorf("take %d: drained %v, holds %v, %v", i, drained, q.holds(), err)
+		}
+	}
+}
+
+func TestHoldWaitsForRoom(t *testing.T) {
+	q := testQueue(10, 1000, time.Hour)
+	fill(q, 10*depth, 1)
+	go func() {
+		time.Sleep(10 * time.Millisecond)
+		_, _, _ = q.take(context.Background())
+	}()
+	if q.hold(10 * time.Second) {
+		t.Error("held although a batch was taken while it waited")
+	}
+}
+
+func TestShutQueue(t *testing.T) {
+	q := testQueue(1, 100, time.Hour)
+	fill(q, 3, 1)
+	q.shut()
+	if accepted, _ := q.put(idem.Message{}, 1); accepted {
+		t.Error("a shut queue accepted a record")
+	}
+	q.retake() // it is being taken over anyway
+	q.start()
+	fill(q, 1, 1)
+	if got, _, err := q.take(t.Context()); len(got) != 1 || err != nil {
+		t.Errorf("took %d records, %v; want the one put after start", len(got), err)
+	}
+	q.retake()
+	if _, _, err := q.take(t.Context()); !errors.Is(err, errAgain) {
+		t.Errorf("after retake: %v", err)
+	}
+}

@@ -1,0 +1,31 @@
+package confluent
+
+import (
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// record turns what the client polled into a message. The client has copied the bytes
+// once, out of C memory, so the message owns them. Null and empty stay apart.
+func record(p idem.Partition, m *kafka.Message) (idem.Message, int) {
+	size := len(m.Key) + len(m.Value)
+	out := idem.Message{
+		Topic: p.Topic, Partition: p.Number, Offset: int64(m.TopicPartition.Offset), LeaderEpoch: -1,
+		Key: m.Key, Value: m.Value,
+	}
+	if e := m.TopicPartition.LeaderEpoch; e != nil {
+		out.LeaderEpoch = *e
+	}
+	if m.TimestampType != kafka.TimestampNotAvailable {
+		out.Time = m.Timestamp.UTC()
+	}
+	if len(m.Headers) > 0 {
+		out.Headers = make([]idem.Header, len(m.Headers))
+		for i, h := range m.Headers {
+			out.Headers[i] = idem.Header{Name: h.Key, Value: h.Value}
+			size += len(h.Key) + len(h.Value)
+		}
+	}
+	return out, size
+}

@@ -1,0 +1,243 @@
+package confluent
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// run is one Source.Run. Its fields belong to the polling goroutine, which also runs the
+// rebalance callback; the exceptions are named.
+type run struct {
+	pace
+	ctx     context.Context // of Run
+	log     *slog.Logger    // any goroutine
+	brokers string
+	sub     idem.Subscription
+	sink    idem.Sink
+	client  *kafka.Consumer // any goroutine may ask; only the polling one changes the assignment
+	admin   *kafka.AdminClient
+
+	parts   map[idem.Partition]*tenure
+	before  map[idem.Partition]<-chan struct{} // closed when the last tenure of a partition is over
+	last    *tenure                            // of the record before
+	closing bool
+	failure error // raised in the rebalance callback, which cannot return it
+	told    complaints
+
+	nextHint  time.Time
+	nextWatch time.Time
+	nextDoubt time.Time
+
+	news  atomic.Bool   // any goroutine: a tenure has something for the polling goroutine
+	bell  chan struct{} // the same, for the callback, which waits
+	doubt atomic.Bool   // any goroutine: a partition stands silent, and the client did not say which
+	busy  struct{ hint, watch atomic.Bool }
+	calls sync.WaitGroup // goroutines that use the client
+}
+
+func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sink, client *kafka.Consumer) *run {
+	r := &run{
+		pace: usualPace, ctx: ctx, log: s.Logger, brokers: s.Brokers, sub: sub, sink: sink, client: client,
+		parts: map[idem.Partition]*tenure{}, before: map[idem.Partition]<-chan struct{}{},
+		bell: make(chan struct{}, 1), told: complaints{},
+	}
+	if s.pace != nil {
+		r.pace = *s.pace
+	}
+	if r.log == nil {
+		r.log = slog.Default()
+	}
+	now := time.Now()
+	r.nextHint, r.nextWatch = now.Add(r.hint), now.Add(r.watch)
+	return r
+}
+
+// poll joins the group and polls until ctx ends or the client fails for good.
+func (r *run) poll() error {
+	var err error
+	if r.admin, err = kafka.NewAdminClientFromConsumer(r.client); err != nil {
+		return err
+	}
+	callback := func(_ *kafka.Consumer, e kafka.Event) error { r.rebalance(e); return nil }
+	if err := r.client.SubscribeTopics(r.sub.Topics, callback); err != nil {
+		return err
+	}
+	for wait := 0; r.ctx.Err() == nil && r.failure == nil; {
+		if r.news.Load() && r.news.Swap(false) {
+			r.serve(false)
+		}
+		r.tick(time.Now())
+		switch e := r.client.Poll(wait).(type) {
+		case nil:
+			wait = r.patience()
+		case *kafka.Message:
+			r.accept(e)
+		case kafka.Error:
+			r.complain(e)
+		case kafka.OAuthBearerTokenRefresh:
+			r.complain(kafka.NewError(kafka.ErrAuthentication,
+				"sasl.oauthbearer.method=default needs the application's help: use oidc", false))
+		}
+	}
+	return r.failure
+}
+
+// patience is how many milliseconds a poll may wait for a record: short while a partition
+// waits for the polling goroutine, which nothing else can wake.
+func (r *run) patience() int {
+	for _, t := range r.parts {
+		if t.paused || t.state == taking {
+			return 5
+		}
+	}
+	return 50
+}
+
+// moment is how long polling waits for a full queue before its partition is paused: less
+// than the batches that the other partitions' queues hold take to apply.
+const moment = 20 * time.Millisecond
+
+// accept puts a record into its partition's queue.
+func (r *run) accept(m *kafka.Message) {
+	if err := m.TopicPartition.Error; err != nil {
+		if e, ok := err.(kafka.Error); ok {
+			r.complain(e)
+		}
+		return
+	}
+	t := r.find(m.TopicPartition)
+	if t == nil || t.state != reading || int64(m.TopicPartition.Offset) < t.next {
+		return // given up, or to be read again, or read before
+	}
+	message, size := record(t.id, m)
+	accepted, full := t.queue.put(message, size)
+	if !accepted {
+		return // the partition is about to be taken over, which sets the position anew
+	}
+	t.next, t.silent = message.Offset+1, false
+	if full && !t.paused && t.queue.hold(moment) {
+		r.pause(t)
+	}
+}
+
+func (r *run) find(tp kafka.TopicPartition) *tenure {
+	if t := r.last; t != nil && t.id.Number == tp.Partition && t.id.Topic == *tp.Topic {
+		return t
+	}
+	t := r.parts[partitionOf(tp)]
+	r.last = t
+	return t
+}
+
+func partitionOf(tp kafka.TopicPartition) idem.Partition {
+	return idem.Partition{Topic: *tp.Topic, Number: tp.Partition}
+}
+
+// serve does what tenures asked for. It runs between two polls, or in the callback, which
+// must assign even if there is nothing to assign.
+func (r *run) serve(must bool) {
+	var placed []*tenure
+	for _, t := range r.parts {
+		select {
+		case n := <-t.notes:
+			t.state = n.state
+			if n.state == reading {
+				t.at = n.at
+				placed = append(placed, t)
+				continue
+			}
+			r.pause(t)
+		default:
+		}
+		switch {
+		case t.state != reading:
+		case t.lost.Swap(false):
+			t.at = idem.Position{Offset: t.next, Epoch: -1}
+			r.seek(t)
+		case t.paused && !t.queue.holds():
+			r.resume(t)
+		}
+	}
+	if must || len(placed) > 0 {
+		r.place(placed, must)
+	}
+}
+
+// place reads partitions from where the sink said: explicit offset and leader epoch,
+// intake, and at last an explicit Resume, because the client remembers a pause from an
+// earlier tenure.
+func (r *run) place(list []*tenure, must bool) {
+	var fresh []kafka.TopicPartition
+	for _, t := range list {
+		if !t.assigned {
+			t.assigned = true
+			fresh = append(fresh, t.position())
+		} else {
+			r.seek(t)
+		}
+	}
+	if must || len(fresh) > 0 {
+		r.check(r.client.IncrementalAssign(fresh))
+	}
+	for _, t := range list {
+		t.next, t.silent = t.at.Offset, false
+		t.queue.start()
+		r.resume(t)
+	}
+}
+
+// seek moves a partition that is assigned. The client refuses to seek in a partition that
+// it stopped reading after an error; that one is assigned anew.
+func (r *run) seek(t *tenure) {
+	at := []kafka.TopicPartition{t.position()}
+	moved, err := r.client.SeekPartitions(at)
+	if err == nil && moved[0].Error == nil {
+		return
+	}
+	r.check(r.client.IncrementalUnassign(at))
+	r.check(r.client.IncrementalAssign(at))
+}
+
+func (r *run) pause(t *tenure) {
+	if t.assigned {
+		t.paused = true
+		r.check(r.client.Pause([]kafka.TopicPartition{t.position()}))
+	}
+}
+
+func (r *run) resume(t *tenure) {
+	t.paused = false
+	r.check(r.client.Resume([]kafka.TopicPartition{t.position()}))
+}
+
+// check keeps the first error after which the assignment is not known any more. It ends
+// the run: another one starts from the ledger.
+func (r *run) check(err error) {
+	if err != nil && r.failure == nil {
+		r.failure = err
+	}
+}
+
+// tell makes the polling goroutine look at the tenures.
+func (r *run) tell() {
+	r.news.Store(true)
+	ring(r.bell)
+}
+
+// tick does what is due by the clock.
+func (r *run) tick(now time.Time) {
+	if now.After(r.nextHint) {
+		r.nextHint = now.Add(r.hint)
+		r.sendHint()
+	}
+	if now.After(r.nextWatch) || r.doubt.Load() {
+		r.look(now)
+	}
+}

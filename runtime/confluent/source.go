@@ -1,0 +1,72 @@
+// Package confluent reads Kafka for an [idem.Consumer] through confluent-kafka-go. It is the
+// only package of the runtime that imports that client, and so the only one that needs
+// cgo. It knows nothing of the database: what became of a record, and where a partition
+// is read from, only the [idem.Sink] says.
+//
+// One goroutine polls the client and is the only one that assigns, seeks, pauses and
+// resumes. Every assigned partition has a goroutine of its own, which is the only one that
+// calls the sink for it, except to end it.
+package confluent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// Source reads the topics of one consumer group. Its zero value needs Brokers only.
+type Source struct {
+	// Brokers is where the client starts: "host:port,host:port".
+	Brokers string
+	// Config holds more settings of the client, under librdkafka's names: security,
+	// session.timeout.ms, client.id, sizes of queues. Settings that the guarantee rests on
+	// are refused by name.
+	Config kafka.ConfigMap
+	// Logger gets a line per change of the group or of the brokers' state, and what the
+	// client itself logs. Nil means slog.Default().
+	Logger *slog.Logger
+
+	pace *pace // tests shorten it; nil is the usual one
+}
+
+// pace is how long things take that depend on nobody's settings.
+type pace struct {
+	assign  time.Duration // a rebalance waits so long for partitions to be taken over
+	answer  time.Duration // one question to the broker, and for the sink to end
+	standby time.Duration // after another owner appended
+	backoff time.Duration // first pause after a failed take-over; doubled up to standby
+	hint    time.Duration // between commits of the hint
+	watch   time.Duration // a partition silent for so long is compared with the broker
+	leave   time.Duration // for closing the client
+}
+
+var usualPace = pace{
+	assign: 10 * time.Second, answer: 5 * time.Second, standby: 10 * time.Second, backoff: 250 * time.Millisecond,
+	hint: 5 * time.Second, watch: 30 * time.Second, leave: 10 * time.Second,
+}
+
+// Run implements [idem.Source]. An unreachable broker, or a topic that does not exist yet,
+// is logged and waited for. Run returns an error for a setting that is refused, and for an
+// error after which the client cannot go on.
+func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink) error {
+	config, err := s.settings(sub)
+	if err != nil {
+		return err
+	}
+	client, err := kafka.NewConsumer(config)
+	if err != nil {
+		return fmt.Errorf("confluent: %w", err)
+	}
+	r := newRun(ctx, s, sub, sink, client)
+	go r.forwardLogs(client.Logs())
+	err = r.poll()
+	return errors.Join(err, r.leave())
+}
+
+var _ idem.Source = (*Source)(nil)

@@ -1,0 +1,352 @@
+package confluent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+func TestEveryRecordOnceInOrder(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 4)
+	produce(t, brokers, 3000, 0, 1, 2, 3)
+	l := newLedger()
+	sink := newSink(t, l)
+	sink.before = func(_ context.Context, _ idem.Partition, records []idem.Message) error {
+		if n := len(records); n == 0 || n > 100 {
+			t.Errorf("a batch of %d records; batch_events is 100", n)
+		}
+		return nil
+	}
+	start(t, source(t, brokers), subscription(), sink)
+	eventually(t, "12000 records", func() bool { return l.count() >= 12000 })
+	complete(t, l, 3000, 0, 1, 2, 3)
+}
+
+func TestRecordsAreKeptAsTheyAre(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 1)
+	at := time.UnixMilli(1700000000123).UTC()
+	produceRecords(t, brokers,
+		&kgo.Record{Topic: topicName, Timestamp: at, Key: []byte("k"), Value: []byte("v"), Headers: []kgo.RecordHeader{
+			{Key: "a", Value: []byte("1")}, {Key: "a", Value: []byte{}}, {Key: "b"},
+		}},
+		&kgo.Record{Topic: topicName, Timestamp: at, Key: []byte{}, Value: []byte{}},
+		&kgo.Record{Topic: topicName, Timestamp: at})
+	l := newLedger()
+	l.keep = true
+	start(t, source(t, brokers), subscription(), newSink(t, l))
+	eventually(t, "3 records", func() bool { return l.count() == 3 })
+	const want = `0 0 2023-11-14T22:13:20.123Z "k" "v" [a="1" a="" b=null]
+1 0 2023-11-14T22:13:20.123Z "" "" []
+2 0 2023-11-14T22:13:20.123Z null null []
+`
+	var got strings.Builder
+	for _, m := range l.records {
+		var headers []string
+		for _, h := range m.Headers {
+			headers = append(headers, h.Name+"="+quoted(h.Value))
+		}
+		fmt.Fprintln(&got, m.Offset, m.LeaderEpoch, m.Time.Format(time.RFC3339Nano), quoted(m.Key), quoted(m.Value), headers)
+	}
+	if got.String() != want {
+		t.Errorf("got\n%swant\n%s", got.String(), want)
+	}
+}
+
+func quoted(b []byte) string {
+	if b == nil {
+		return "null"
+	}
+	return strconv.Quote(string(b))
+}
+
+func TestStartsWhereTheSinkSays(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 2)
+	produce(t, brokers, 100, 0, 1)
+	commit(t, brokers, 80)
+	l := newLedger()
+	sink := newSink(t, l)
+	sink.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
+		if a.Low != 0 || a.High != 100 || a.Committed != 80 || a.Partitions != 2 || a.TopicID == (idem.UUID{}) {
+			t.Errorf("the sink was told %+v", a)
+		}
+		return idem.Position{Offset: 30, Epoch: 0}, nil
+	}
+	start(t, source(t, brokers), subscription(), sink)
+	eventually(t, "70 records of each partition", func() bool { return l.count() >= 140 })
+	for p, offsets := range l.offsets {
+		if offsets[0] != 30 {
+			t.Errorf("%v: first offset %d, want 30", p, offsets[0])
+		}
+	}
+}
+
+// commit commits an offset of both partitions for the group, as an earlier program did.
+func commit(t *testing.T, brokers string, offset int) {
+	t.Helper()
+	c, err := kafka.NewConsumer(&kafka.ConfigMap{"bootstrap.servers": brokers, "group.id": "orders", "log_level": 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	topic := topicName
+	_, err = c.CommitOffsets([]kafka.TopicPartition{
+		{Topic: &topic, Partition: 0, Offset: kafka.Offset(offset)}, {Topic: &topic, Partition: 1, Offset: kafka.Offset(offset)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func committed(t *testing.T, brokers string, partition int32) int64 {
+	t.Helper()
+	c, err := kafka.NewConsumer(&kafka.ConfigMap{"bootstrap.servers": brokers, "group.id": "orders", "log_level": 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	topic := topicName
+	got, err := c.Committed([]kafka.TopicPartition{{Topic: &topic, Partition: partition}}, 5000)
+	if err != nil {
+		return -1 // the group does not exist yet
+	}
+	return int64(got[0].Offset)
+}
+
+func TestHintIsWhatIsDurable(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 1)
+	produce(t, brokers, 250, 0)
+	l := newLedger()
+	stop := start(t, source(t, brokers), subscription(), newSink(t, l))
+	eventually(t, "a hint of 250 while running", func() bool { return committed(t, brokers, 0) == 250 })
+	produce(t, brokers, 50, 0)
+	eventually(t, "300 records", func() bool { return l.count() == 300 })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := committed(t, brokers, 0); got != 300 {
+		t.Errorf("after the end the hint is %d, want 300", got)
+	}
+}
+
+func TestWaitsForTheBroker(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	listener.Close()
+	l := newLedger()
+	s := source(t, fmt.Sprintf("127.0.0.1:%d", port))
+	log := &testLog{}
+	s.Logger = textLogger(log)
+	start(t, s, subscription(), newSink(t, l))
+	eventually(t, "a line about the broker", func() bool { return strings.Contains(log.String(), s.Brokers) })
+	_, brokers := startCluster(t, 1, kfake.Ports(port))
+	produce(t, brokers, 10, 0)
+	eventually(t, "10 records", func() bool { return l.count() == 10 })
+}
+
+func TestEndsWhileTheBrokerIsAway(t *testing.T) {
+	t.Parallel()
+	stop := start(t, source(t, "127.0.0.1:1"), subscription(), newSink(t, newLedger()))
+	time.Sleep(200 * time.Millisecond)
+	begun := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("Run returned %v after its context's end", took)
+	}
+}
+
+func TestLeavesTheGroupAtOnce(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 4)
+	produce(t, brokers, 10, 0, 1, 2, 3)
+	l := newLedger()
+	sink := newSink(t, l)
+	stop := start(t, source(t, brokers), subscription(), sink)
+	eventually(t, "40 records", func() bool { return l.count() == 40 })
+	begun := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("Run returned %v after its context's end", took)
+	}
+	if n := sink.seen("Revoked"); n != 4 {
+		t.Errorf("%d partitions were revoked at the end, want 4", n)
+	}
+	second := newSink(t, l)
+	begun = time.Now()
+	start(t, source(t, brokers), subscription(), second)
+	eventually(t, "the next member owns everything", func() bool { return second.owns() == 4 })
+	if took := time.Since(begun); took > 4*time.Second { // the session would end after 6 s
+		t.Errorf("the next member waited %v", took)
+	}
+}
+
+func TestFinishesTheBatchBegun(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 1)
+	produce(t, brokers, 100, 0)
+	l := newLedger()
+	sink := newSink(t, l)
+	begun := make(chan struct{}, 10)
+	sink.before = func(ctx context.Context, _ idem.Partition, _ []idem.Message) error {
+		begun <- struct{}{}
+		select {
+		case <-time.After(500 * time.Millisecond):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	stop := start(t, source(t, brokers), subscription(), &patientSink{sink})
+	<-begun
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if n := l.count(); n != 100 {
+		t.Errorf("%d records are durable after the end, want the 100 of the batch begun", n)
+	}
+	if got := committed(t, brokers, 0); got != 100 {
+		t.Errorf("the hint is %d, want 100", got)
+	}
+}
+
+// patientSink waits in Revoked for the transaction in flight, as the runtime does.
+type patientSink struct{ *fakeSink }
+
+func (s *patientSink) Revoked(p idem.Partition) {
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		s.mu.Lock()
+		busy := s.busy[p] != ""
+		s.mu.Unlock()
+		if !busy {
+			break
+		}
+	}
+	s.fakeSink.Revoked(p)
+}
+
+func TestMemoryOfQueuesIsBounded(t *testing.T) {
+	_, brokers := startCluster(t, 4)
+	var records []*kgo.Record
+	for p := range int32(4) {
+		for range 4000 {
+			records = append(records, &kgo.Record{Topic: topicName, Partition: p, Value: make([]byte, 4096)})
+		}
+	}
+	produceRecords(t, brokers, records...)
+	records = nil
+	before := heap()
+	release := make(chan struct{})
+	l := newLedger()
+	sink := newSink(t, l)
+	sink.before = func(ctx context.Context, _ idem.Partition, _ []idem.Message) error {
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
+	start(t, source(t, brokers), subscription(), sink)
+	eventually(t, "all partitions deliver", func() bool {
+		sink.mu.Lock()
+		defer sink.mu.Unlock()
+		n := 0
+		for _, call := range sink.busy {
+			if call == "Deliver" {
+				n++
+			}
+		}
+		return n == 4
+	})
+	time.Sleep(time.Second)
+	// Per partition: 100 records of 4 KiB in delivery and 1 MiB in the queue.
+	if grown := heap() - before; grown > 10<<20 {
+		t.Errorf("the heap grew by %d KiB while nothing was applied", grown>>10)
+	}
+	close(release)
+	eventually(t, "16000 records", func() bool { return l.count() == 16000 })
+	complete(t, l, 4000, 0, 1, 2, 3)
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "isolation.level", "check.crcs",
+		"group.protocol", "partition.assignment.strategy", "group.id", "bootstrap.servers", "max.poll.interval.ms",
+		"default.topic.config", "{topic}.auto.offset.reset", "go.events.channel.enable", "go.application.rebalance.enable",
+	} {
+		s := &Source{Brokers: "127.0.0.1:1", Config: kafka.ConfigMap{name: "x"}}
+		err := s.Run(t.Context(), subscription(), newSink(t, newLedger()))
+		if err == nil || !strings.Contains(err.Error(), "Source.Config: "+name+" cannot be set: ") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	err := (&Source{}).Run(t.Context(), subscription(), newSink(t, newLedger()))
+	if err == nil || err.Error() != "confluent: Source.Brokers is empty" {
+		t.Errorf("no brokers: got %v", err)
+	}
+}
+
+func TestSettingsThatAreSet(t *testing.T) {
+	t.Parallel()
+	s := &Source{Brokers: "b:9092", Config: kafka.ConfigMap{"session.timeout.ms": 6000, "queued.max.messages.kbytes": 1024}}
+	got, err := s.settings(subscription())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for k, v := range *got {
+		lines = append(lines, fmt.Sprintf("%s=%v", k, v))
+	}
+	slices.Sort(lines)
+	const want = `auto.offset.reset=error
+bootstrap.servers=b:9092
+check.crcs=true
+enable.auto.commit=false
+enable.auto.offset.store=false
+enable.partition.eof=false
+fetch.queue.backoff.ms=5
+fetch.wait.max.ms=50
+go.logs.channel.enable=true
+group.id=orders
+group.protocol=classic
+isolation.level=read_committed
+max.partition.fetch.bytes=262144
+max.poll.interval.ms=60000
+partition.assignment.strategy=cooperative-sticky
+queued.max.messages.kbytes=1024
+session.timeout.ms=6000`
+	if strings.Join(lines, "\n") != want {
+		t.Errorf("got\n%s", strings.Join(lines, "\n"))
+	}
+}

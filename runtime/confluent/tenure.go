@@ -1,0 +1,205 @@
+package confluent
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// state is what the polling goroutine knows of a partition.
+type state int
+
+const (
+	taking  state = iota // the sink was asked, or will be; nothing is accepted
+	reading              // the sink told a position
+	halted               // needs a person
+)
+
+// note is what a tenure tells the polling goroutine.
+type note struct {
+	state state
+	at    idem.Position // where to read, if reading
+}
+
+// tenure is one assignment of one partition to this process. It is never used twice: a
+// partition that comes back gets a new one, which starts when the old one is over.
+type tenure struct {
+	id     idem.Partition
+	queue  *queue
+	notes  chan note                 // at most one is unread
+	ctx    context.Context           // ends when the partition is given up
+	end    context.CancelFunc        // of ctx
+	stop   context.CancelFunc        // cancels a Deliver that outlasts Revoked
+	before <-chan struct{}           // the tenure before it is over
+	left   chan struct{}             // closed when hold has returned
+	over   chan struct{}             // closed when the sink is not called for it any more
+	asking sync.Mutex                // held while the sink takes the partition over
+	lost   atomic.Bool               // the client reads it no more, and its position is right
+	passed atomic.Int64              // below it everything was delivered, and so is durable
+	hinted atomic.Int64              // last offset committed to Kafka
+	topic  atomic.Pointer[idem.UUID] // the topic's id, as told to the sink
+
+	// of the polling goroutine
+	state    state
+	assigned bool          // is in the client's assignment
+	paused   bool          // in the client
+	at       idem.Position // last told by the sink
+	next     int64         // lowest offset that is accepted
+	silent   bool          // no record since the last look
+}
+
+func (t *tenure) position() kafka.TopicPartition {
+	tp := kafka.TopicPartition{Topic: &t.id.Topic, Partition: t.id.Number, Offset: kafka.Offset(t.at.Offset)}
+	if t.at.Epoch >= 0 {
+		tp.LeaderEpoch = &t.at.Epoch
+	}
+	return tp
+}
+
+// begin starts a tenure.
+func (r *run) begin(id idem.Partition) *tenure {
+	t := &tenure{id: id, queue: newQueue(r.sub), notes: make(chan note, 1), before: r.before[id],
+		left: make(chan struct{}), over: make(chan struct{})}
+	t.passed.Store(-1)
+	t.hinted.Store(-1)
+	t.ctx, t.end = context.WithCancel(r.ctx)
+	var deliver context.Context
+	deliver, t.stop = context.WithCancel(context.WithoutCancel(r.ctx)) // a transaction begun is finished at shutdown
+	r.parts[id], r.before[id] = t, t.over
+	r.calls.Go(func() {
+		defer close(t.left)
+		if t.before != nil {
+			<-t.before
+		}
+		r.hold(t, deliver)
+	})
+	return t
+}
+
+// hold takes the partition over and delivers its records, until it is given up or halts.
+func (r *run) hold(t *tenure, deliver context.Context) {
+	for {
+		at, err := r.takeOver(t)
+		if err == nil {
+			r.note(t, note{reading, at})
+			err = r.deliverAll(t, deliver)
+		}
+		t.queue.shut()
+		switch {
+		case t.ctx.Err() != nil:
+			return
+		case errors.Is(err, errAgain):
+			r.note(t, note{state: taking})
+		case isHalted(err):
+			r.note(t, note{state: halted})
+			return
+		default: // another owner appended; the sink retries all else itself
+			r.log.Warn("partition was given up for a while", "topic", t.id.Topic, "partition", t.id.Number,
+				"pause", r.standby, "err", err)
+			r.note(t, note{state: taking})
+			if !sleep(t.ctx, r.standby) {
+				return
+			}
+		}
+	}
+}
+
+// deliverAll hands batches to the sink until one is refused.
+func (r *run) deliverAll(t *tenure, ctx context.Context) error {
+	for {
+		records, drained, err := t.queue.take(t.ctx)
+		if err != nil {
+			return err
+		}
+		if drained {
+			r.tell()
+		}
+		if err := r.sink.Deliver(ctx, t.id, records); err != nil {
+			return err
+		}
+		t.passed.Store(records[len(records)-1].Offset + 1)
+		t.queue.release(records)
+	}
+}
+
+// takeOver asks the broker and the sink where to read, again and again after transient
+// errors.
+func (r *run) takeOver(t *tenure) (idem.Position, error) {
+	pause, said := r.backoff, ""
+	for {
+		at, err := r.ask(t)
+		if err == nil || isHalted(err) || t.ctx.Err() != nil {
+			return at, err
+		}
+		if err.Error() != said {
+			said = err.Error()
+			r.log.Warn("partition cannot be taken over yet; trying again",
+				"topic", t.id.Topic, "partition", t.id.Number, "err", err)
+		}
+		if !sleep(t.ctx, pause/2+rand.N(pause)) {
+			return at, t.ctx.Err()
+		}
+		pause = min(2*pause, r.standby)
+	}
+}
+
+func (r *run) ask(t *tenure) (idem.Position, error) {
+	a, err := r.assignment(t.ctx, t.id)
+	if err != nil {
+		return idem.Position{}, err
+	}
+	t.asking.Lock()
+	defer t.asking.Unlock()
+	if err := t.ctx.Err(); err != nil {
+		return idem.Position{}, err
+	}
+	t.topic.Store(&a.TopicID)
+	return r.sink.Assigned(t.ctx, a)
+}
+
+// giveUp ends the sink's work on a partition: a take-over, which must not overlap with
+// Revoked, by its context, and a Deliver that waits by Revoked itself.
+func (r *run) giveUp(t *tenure, lost bool) {
+	t.asking.Lock()
+	defer t.asking.Unlock()
+	if lost {
+		r.sink.Lost(t.id)
+	} else {
+		r.sink.Revoked(t.id)
+	}
+	t.stop()
+	<-t.left
+	close(t.over)
+}
+
+func (r *run) note(t *tenure, n note) {
+	select {
+	case t.notes <- n:
+		r.tell()
+	case <-t.ctx.Done():
+	}
+}
+
+func isHalted(err error) bool {
+	_, ok := errors.AsType[*idem.HaltedError](err)
+	return ok
+}
+
+// sleep reports whether d passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

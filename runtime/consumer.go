@@ -1,0 +1,161 @@
+package idem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Consumer applies the events of one spec. Generated code constructs it. Its methods may
+// be called from several goroutines.
+type Consumer struct {
+	service    wire.Service
+	db         *pgxpool.Pool // the service's; only its configuration is used
+	log        *slog.Logger
+	observer   Observer
+	middleware []Middleware
+	stats      counters
+	warnings   throttle
+
+	connecting sync.Mutex
+	sessions   *pgxpool.Pool // the runtime's own, with its session settings; guarded by connecting
+
+	mu       sync.Mutex
+	owners   map[Partition]*owner
+	standing map[Partition]error // partitions that make no progress, and why
+	ahead    map[Partition]aheadSince
+}
+
+// New is called by generated constructors. It does no I/O: the database is first asked by
+// [Consumer.Run] or [Consumer.Own], on connections of their own that take their address,
+// credentials and MaxConns from db; db itself is never used or changed.
+func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, error) {
+	if db == nil {
+		return nil, errors.New("idem: New needs a connection pool, got nil")
+	}
+	c := &Consumer{
+		service: service, db: db, log: slog.Default(),
+		owners: map[Partition]*owner{}, standing: map[Partition]error{}, ahead: map[Partition]aheadSince{},
+	}
+	for _, o := range options {
+		o(c)
+	}
+	return c, nil
+}
+
+// Run consumes from src until ctx ends, finishes the transactions begun, and returns nil.
+// Any other return is an error that needs a person: a database schema that is too old,
+// wrong credentials of the broker. Outages of database and broker are waited out.
+func (c *Consumer) Run(ctx context.Context, src Source) error {
+	if err := c.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	defer c.Close()
+	l := c.service.Limits
+	err := src.Run(ctx, Subscription{
+		Group: c.service.Consumer, Topics: c.topics(),
+		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval,
+	}, (*sink)(c))
+	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
+		return nil
+	}
+	return err
+}
+
+// Own takes a partition over and returns a writer for it: for tests, drills and programs
+// that read records by other means. Whoever wrote the partition before is refused from then
+// on. A partition without a ledger starts at offset start.
+func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start int64) (*Writer, error) {
+	if _, err := c.pool(ctx); err != nil {
+		return nil, err
+	}
+	o, err := c.newOwner(Partition{topic, partition})
+	if err != nil {
+		return nil, err
+	}
+	if err := o.assign(ctx, claimOf(o.id, start)); err != nil {
+		return nil, err
+	}
+	return &Writer{o}, nil
+}
+
+// Writer applies records to one partition. It is not safe for concurrent use.
+type Writer struct{ owner *owner }
+
+// Next is the offset of the next record to apply.
+func (w *Writer) Next() int64 { return w.owner.tail.next }
+
+// Apply applies records in offset order, as one transaction unless the data of one of them
+// is refused. Records below Next are passed over. After an error, calling Apply again with
+// the same records is right: what had taken effect is found and not repeated. A
+// [FencedError] is final for this writer.
+func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
+	return w.owner.apply(ctx, records)
+}
+
+// Result counts what became of records.
+type Result struct {
+	Applied    int // took effect now
+	Duplicates int // had their effect before: redelivered by Kafka, or sent again by the producer
+	Conflicts  int // dead letters: a known key with other content
+	Dead       int // all other dead letters
+	Ignored    int // passed over on purpose, as the spec says
+}
+
+func (r *Result) add(o Result) {
+	r.Applied += o.Applied
+	r.Duplicates += o.Duplicates
+	r.Conflicts += o.Conflicts
+	r.Dead += o.Dead
+	r.Ignored += o.Ignored
+}
+
+func (c *Consumer) topics() []string {
+	var names []string
+	for _, t := range c.service.Topics {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Health returns nil while every assigned partition can make progress, otherwise an error
+// that names each partition that stands, and why.
+func (c *Consumer) Health() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for p, err := range c.standing {
+		errs = append(errs, fmt.Errorf("%s/%d: %w", p.Topic, p.Number, err))
+	}
+	slices.SortFunc(errs, func(a, b error) int { return compareText(a.Error(), b.Error()) })
+	return errors.Join(errs...)
+}
+
+// stands records that a partition makes no progress (or, with nil, that it does again) and
+// logs the change.
+func (c *Consumer) stands(p Partition, err error) {
+	c.mu.Lock()
+	before := c.standing[p]
+	if err == nil {
+		delete(c.standing, p)
+	} else {
+		c.standing[p] = err
+	}
+	c.mu.Unlock()
+	switch {
+	case err == nil && before != nil:
+		c.log.Info("partition makes progress again", "topic", p.Topic, "partition", p.Number)
+	case err != nil && (before == nil || before.Error() != err.Error()):
+		c.log.Error("partition stands", "topic", p.Topic, "partition", p.Number, "reason", err.Error())
+	}
+}

@@ -1,0 +1,111 @@
+package idem
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// letter is one dead letter: a record that the batch passes without effect.
+type letter struct {
+	message  *Message
+	event    string
+	reason   string // class word, ": ", and the rest; never a value of the record
+	sqlstate *string
+	key      *UUID
+	print    *int32
+	conflict bool
+}
+
+// letterOf makes the dead letter of a record that was refused after it was decoded.
+func letterOf(m *Message, class, event string, err error) letter {
+	l := letter{message: m, event: event, reason: class + ": "}
+	if event != "" {
+		l.reason += event + ": "
+	}
+	l.reason += err.Error()
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		l.sqlstate = &pg.Code
+	}
+	return l
+}
+
+// refused makes the dead letter of a record that the plan did not take.
+func refused(m *Message, err error) letter {
+	l := letter{message: m, reason: wire.ReasonDecode + ": " + err.Error()}
+	if d, ok := errors.AsType[*DecodeError](err); ok {
+		l.event, l.reason = d.Event, d.Error()
+	}
+	if c, ok := errors.AsType[*ConflictError](err); ok {
+		key := UUID(c.Key)
+		l.event, l.reason, l.key, l.conflict = c.Event, c.Error(), &key, true
+	}
+	return l
+}
+
+// letterRows are the parameters of deadLetterSQL, in its order.
+func letterRows(letters []letter) [][]byte {
+	var rows wire.Rows
+	for i := range letters {
+		l := &letters[i]
+		r := rows.Row()
+		r.Int8(l.message.Offset)
+		r.Text(l.reason)
+		r.OptText(l.sqlstate)
+		r.OptUUID(l.key)
+		r.OptInt4(l.print)
+		r.Bytea(appendRecord(nil, l.message))
+	}
+	return rows.Seal(nil)
+}
+
+// recordVersion is the first byte of idem_dead_letter.record.
+const recordVersion = 1
+
+// appendRecord encodes a record for idem_dead_letter: version, timestamp in microseconds
+// since 1970 (zero time: minimum), key, value, then the headers. Lengths are one more than
+// the number of bytes, 0 for null.
+func appendRecord(b []byte, m *Message) []byte {
+	b = append(b, recordVersion)
+	micros := int64(-1 << 63)
+	if !m.Time.IsZero() {
+		micros = m.Time.UnixMicro()
+	}
+	b = binary.AppendVarint(b, micros)
+	b = appendBytes(b, m.Key)
+	b = appendBytes(b, m.Value)
+	b = binary.AppendUvarint(b, uint64(len(m.Headers)))
+	for _, h := range m.Headers {
+		b = appendBytes(b, []byte(h.Name))
+		b = appendBytes(b, h.Value)
+	}
+	return b
+}
+
+func appendBytes(b, v []byte) []byte {
+	if v == nil {
+		return binary.AppendUvarint(b, 0)
+	}
+	return append(binary.AppendUvarint(b, uint64(len(v))+1), v...)
+}
+
+// warn logs a dead letter: coordinates, event and reason, never a payload.
+func (o *owner) warn(l *letter) {
+	ok, held := o.c.warnings.pass(time.Now())
+	if !ok {
+		return
+	}
+	text := "dead letter"
+	if l.conflict {
+		text = "conflict: dead letter"
+	}
+	args := []any{"topic", o.id.Topic, "partition", o.id.Number, "offset", l.message.Offset, "event", l.event, "reason", l.reason}
+	if held > 0 {
+		args = append(args, "left_out", held)
+	}
+	o.c.log.Warn(text, args...)
+}

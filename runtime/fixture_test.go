@@ -1,0 +1,212 @@
+package idem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// plan is a plan as generated code would be, for records whose value is
+// "verb row number": put upserts, add inserts, need updates and must find the row, call
+// calls the handler, skip is ignored, stop halts. Header key is the idempotency key;
+// without it the record is identified by its offset.
+type plan struct {
+	handle  func(ctx context.Context, tx idem.Tx, row int32) error
+	policy  wire.FailurePolicy
+	key     wire.KeyBuilder
+	upserts wire.Rows
+	inserts wire.Rows
+	updates wire.Rows
+}
+
+const (
+	upsertSQL = `
+WITH e AS (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v)
+INSERT INTO t (id, v) SELECT id, v FROM e ORDER BY id ON CONFLICT (id) DO UPDATE SET v = excluded.v`
+	insertSQL = `
+WITH e AS (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v)
+INSERT INTO t (id, v) SELECT id, v FROM e ORDER BY id`
+	updateSQL = `
+WITH e AS (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v, generate_subscripts($1::integer[], 1) AS n),
+u AS (UPDATE t SET v = e.v FROM e WHERE t.id = e.id RETURNING e.n)
+INSERT INTO idem_row_missing (what) SELECT 't' FROM e WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
+)
+
+func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
+	verb, rest, _ := strings.Cut(string(m.Value), " ")
+	row, number, _ := strings.Cut(rest, " ")
+	id, err := strconv.ParseInt(row, 10, 32)
+	if err != nil {
+		return &wire.DecodeError{Event: "Test", Path: "row", Reason: "must be a number"}
+	}
+	v, _ := strconv.ParseInt(number, 10, 32)
+	if len(m.Headers) > 0 {
+		p.key.Start("0123456789abcdef")
+		p.key.Header(m, "key")
+		key, err := p.key.Sum("Test")
+		if err != nil {
+			return err
+		}
+		if fresh, err := b.Claim("Test", key, uint32(id)<<16|uint32(v)); !fresh {
+			return err
+		}
+	}
+	switch verb {
+	case "skip":
+		b.Ignore()
+		return nil
+	case "stop":
+		return wire.UnknownStop()
+	case "call":
+		b.Call(m, wire.Call{Event: "Test", Policy: &p.policy, Fn: func(ctx context.Context, tx idem.Tx) error {
+			return p.handle(ctx, tx, int32(id))
+		}})
+		return nil
+	}
+	rows := map[string]*wire.Rows{"put": &p.upserts, "add": &p.inserts, "need": &p.updates}[verb]
+	b.Puts(wire.Row("t").Int(id))
+	r := rows.Row()
+	r.Int4(int32(id))
+	r.Int4(int32(v))
+	return nil
+}
+
+func (p *plan) Flush(b *wire.Batch) {
+	b.Write(insertSQL, &p.inserts)
+	b.Write(upsertSQL, &p.upserts)
+	b.Write(updateSQL, &p.updates)
+}
+
+// service is the spec that a test runs.
+type service struct {
+	handle  func(ctx context.Context, tx idem.Tx, row int32) error
+	policy  wire.FailurePolicy
+	edit    func(*wire.Service)
+	options []idem.Option
+}
+
+const topic = "test.v1"
+
+func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
+	t.Helper()
+	spec := wire.Service{
+		Consumer: "test", Schema: 1, KeyDef: 1,
+		Limits: wire.Limits{
+			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
+			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,
+		},
+		Topics: []wire.Topic{{
+			Name: topic, StartFrom: wire.Earliest, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
+			NewPlan: func() wire.Plan { return &plan{handle: s.handle, policy: s.policy} },
+		}},
+	}
+	if s.edit != nil {
+		s.edit(&spec)
+	}
+	c, err := idem.New(db, spec, s.options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// database returns a database with the runtime's tables and table t.
+func database(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	db := idemtest.DB(t)
+	sql, err := os.ReadFile(filepath.Join("..", "templates", "sql", "idem_1.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	idemtest.Exec(t, db, string(sql))
+	idemtest.Exec(t, db, `CREATE TABLE t (id integer PRIMARY KEY, v integer NOT NULL CHECK (v < 1000))`)
+	return db
+}
+
+// records makes messages at consecutive offsets. "k: put 1 2" carries key k.
+func records(from int64, texts ...string) []idem.Message {
+	msgs := make([]idem.Message, len(texts))
+	for i, text := range texts {
+		m := idem.Message{Topic: topic, Offset: from + int64(i), LeaderEpoch: -1}
+		if key, rest, ok := strings.Cut(text, ": "); ok {
+			m.Headers = []idem.Header{{Name: "key", Value: []byte(key)}}
+			text = rest
+		}
+		m.Value = []byte(text)
+		msgs[i] = m
+	}
+	return msgs
+}
+
+func own(t testing.TB, c *idem.Consumer) *idem.Writer {
+	t.Helper()
+	w, err := c.Own(t.Context(), topic, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func apply(t testing.TB, w *idem.Writer, msgs []idem.Message) idem.Result {
+	t.Helper()
+	res, err := w.Apply(t.Context(), msgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// table is the content of t as "id=v id=v", in order.
+func table(t testing.TB, db *pgxpool.Pool) string {
+	t.Helper()
+	return query(t, db, `SELECT coalesce(string_agg(id || '=' || v, ' ' ORDER BY id), '') FROM t`)
+}
+
+// letters are the dead letters as "offset class", in order.
+func letters(t testing.TB, db *pgxpool.Pool) string {
+	t.Helper()
+	return query(t, db, `SELECT coalesce(string_agg(offs || ' ' || split_part(reason, ':', 1), ', ' ORDER BY offs), '') FROM idem_dead_letter`)
+}
+
+func query(t testing.TB, db *pgxpool.Pool, sql string, args ...any) string {
+	t.Helper()
+	rows, err := db.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := pgx.CollectOneRow(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func want[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func wantError[E error](t testing.TB, err error) E {
+	t.Helper()
+	e, ok := errors.AsType[E](err)
+	if !ok {
+		t.Fatalf("got error %v (%T), want a %s", err, err, fmt.Sprintf("%T", e))
+	}
+	return e
+}

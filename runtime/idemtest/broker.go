@@ -1,0 +1,170 @@
+package idemtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// ByKey as a message's partition lets [Broker.Produce] choose by the hash of its key, as Java producers do.
+const ByKey int32 = -1
+
+// Broker is a Kafka broker inside this process. It keeps records in memory, speaks the protocol on
+// a port of 127.0.0.1 and knows groups and transactions; it has no replicas.
+type Broker struct {
+	cluster    *kfake.Cluster
+	client     *kgo.Client
+	partitions map[string]int32
+}
+
+// Kafka starts a broker that is the test's own. Topics are given with their number of partitions.
+func Kafka(t testing.TB, topics map[string]int32) *Broker {
+	t.Helper()
+	b, err := StartBroker(topics)
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// StartBroker is [Kafka] for a program that is not a test.
+func StartBroker(topics map[string]int32) (*Broker, error) {
+	options := []kfake.Opt{
+		kfake.NumBrokers(1),
+		// Defaults are made for networks; a test waits for them.
+		kfake.BrokerConfigs(map[string]string{"group.consumer.heartbeat.interval.ms": "100"}),
+	}
+	for _, topic := range slices.Sorted(maps.Keys(topics)) {
+		if topics[topic] < 1 {
+			return nil, fmt.Errorf("topic %s with %d partitions", topic, topics[topic])
+		}
+		options = append(options, kfake.SeedTopics(topics[topic], topic))
+	}
+	cluster, err := kfake.NewCluster(options...)
+	if err != nil {
+		return nil, fmt.Errorf("start the broker: %w", err)
+	}
+	client, err := kgo.NewClient(
+		kgo.SeedBrokers(cluster.ListenAddrs()...),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.ProducerLinger(0),
+		// Later versions commit offsets by topic id, not by name.
+		kgo.MaxVersions(kversion.V4_1_0()),
+	)
+	if err != nil {
+		cluster.Close()
+		return nil, fmt.Errorf("connect to the broker: %w", err)
+	}
+	return &Broker{cluster, client, maps.Clone(topics)}, nil
+}
+
+// Addr is the broker's host and port, for bootstrap.servers.
+func (b *Broker) Addr() string { return strings.Join(b.cluster.ListenAddrs(), ",") }
+
+// Close stops the broker; its records are gone.
+func (b *Broker) Close() {
+	b.client.Close()
+	b.cluster.Close()
+}
+
+// Produce appends messages, in their order within each partition, and sets Offset and, where it was
+// [ByKey], Partition. Key and value may be nil, headers may repeat; a zero Time is now.
+func (b *Broker) Produce(ctx context.Context, messages ...*wire.Message) error {
+	hash := kgo.StickyKeyPartitioner(nil).ForTopic("")
+	records := make([]*kgo.Record, len(messages))
+	for i, m := range messages {
+		n, ok := b.partitions[m.Topic]
+		if !ok || m.Partition >= n || m.Partition < ByKey {
+			return fmt.Errorf("produce to %s/%d: no such partition", m.Topic, m.Partition)
+		}
+		r := &kgo.Record{Topic: m.Topic, Partition: m.Partition, Key: m.Key, Value: m.Value, Timestamp: m.Time}
+		for _, h := range m.Headers {
+			r.Headers = append(r.Headers, kgo.RecordHeader{Key: h.Name, Value: h.Value})
+		}
+		if m.Partition == ByKey {
+			if m.Key == nil {
+				return fmt.Errorf("produce to %s: a message without a key needs a partition", m.Topic)
+			}
+			r.Partition = int32(hash.Partition(r, int(n)))
+		}
+		records[i] = r
+	}
+	if err := b.client.ProduceSync(ctx, records...).FirstErr(); err != nil {
+		return fmt.Errorf("produce: %w", err)
+	}
+	for i, r := range records {
+		messages[i].Partition, messages[i].Offset = r.Partition, r.Offset
+	}
+	return nil
+}
+
+// Ends are the offsets of the next record of each partition, by partition.
+func (b *Broker) Ends(topic string) []int64 {
+	var ends []int64
+	for _, p := range b.cluster.PartitionInfos(topic) {
+		ends = append(ends, p.HighWatermark)
+	}
+	return ends
+}
+
+// Committed are a group's committed offsets of a topic, by partition; -1 is none.
+func (b *Broker) Committed(group, topic string) []int64 {
+	offsets := make([]int64, b.partitions[topic])
+	info := b.cluster.GroupInfo(group)
+	for p := range offsets {
+		offsets[p] = -1
+		if info == nil {
+			continue
+		}
+		if c, ok := info.Commits[topic][int32(p)]; ok {
+			offsets[p] = c.Offset
+		}
+	}
+	return offsets
+}
+
+// Commit sets a group's committed offsets of a topic, by partition, as an operator does. The
+// broker refuses it while the group has members.
+func (b *Broker) Commit(ctx context.Context, group, topic string, offsets []int64) error {
+	request := kmsg.NewPtrOffsetCommitRequest()
+	request.Group = group
+	t := kmsg.NewOffsetCommitRequestTopic()
+	t.Topic = topic
+	for p, offset := range offsets {
+		partition := kmsg.NewOffsetCommitRequestTopicPartition()
+		partition.Partition, partition.Offset = int32(p), offset
+		t.Partitions = append(t.Partitions, partition)
+	}
+	request.Topics = append(request.Topics, t)
+	response, err := request.RequestWith(ctx, b.client)
+	if err != nil {
+		return fmt.Errorf("commit offsets of %s: %w", group, err)
+	}
+	var refused []error
+	for _, t := range response.Topics {
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				refused = append(refused, fmt.Errorf("commit offset of %s for %s/%d: %w", group, t.Topic, p.Partition, err))
+			}
+		}
+	}
+	return errors.Join(refused...)
+}
+
+// DeleteRecords drops the records of a partition below offset, as retention does.
+func (b *Broker) DeleteRecords(topic string, partition int32, offset int64) error {
+	return b.cluster.DeleteRecords(topic, partition, offset)
+}

@@ -1,0 +1,70 @@
+package idemtest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// cleanupTimeout limits what a test's end may take.
+const cleanupTimeout = 30 * time.Second
+
+// sharedServer is the server of this test binary. A server per test would cost each of them the start;
+// the process's end stops it.
+var sharedServer = sync.OnceValues(func() (*Postgres, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a build may have to be fetched
+	defer cancel()
+	return StartPostgres(ctx, PostgresOptions{})
+})
+
+// DB returns a pool on an empty database that is the test's own, and that goes with it.
+// A test without PostgreSQL does not skip: it fails and names the commands that help.
+func DB(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	server, err := sharedServer()
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	own, err := newDatabase(t.Context(), server.admin)
+	if err != nil {
+		t.Fatalf("idemtest: make a database: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		defer cancel()
+		if err := dropDatabase(ctx, server.admin, own); err != nil {
+			t.Errorf("idemtest: drop the test's database: %v", err)
+		}
+	})
+	pool, err := pgxpool.New(t.Context(), own)
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	t.Cleanup(func() { closePool(t, pool) })
+	return pool
+}
+
+// closePool fails the test instead of hanging it when a connection was not given back.
+func closePool(t testing.TB, pool *pgxpool.Pool) {
+	closed := make(chan struct{})
+	go func() {
+		pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(cleanupTimeout):
+		t.Errorf("idemtest: %d connections were not given back to the test's pool", pool.Stat().AcquiredConns())
+	}
+}
+
+// Exec runs SQL, of several statements if there are no arguments, and fails the test if it cannot.
+func Exec(t testing.TB, db *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	if _, err := db.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("idemtest: %v\nin: %s", err, sql)
+	}
+}

@@ -1,0 +1,80 @@
+package idemtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Migrate applies the *.sql files of dir in the order of their names, each as one string of
+// statements: a transaction of its own, unless the file says otherwise.
+func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
+	t.Helper()
+	files, err := migrations(dir)
+	if err == nil {
+		err = apply(t.Context(), db, files)
+	}
+	if err != nil {
+		t.Fatalf("idemtest: migrate: %v", err)
+	}
+}
+
+type migration struct{ path, sql string }
+
+// migrations reads the files of dir; a folder without any is an error.
+func migrations(dir string) ([]migration, error) {
+	entries, err := os.ReadDir(dir) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	var files []migration
+	for _, entry := range entries {
+		if entry.IsDir() || filepath.Ext(entry.Name()) != ".sql" {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, migration{path, string(content)})
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s holds no .sql file", dir)
+	}
+	return files, nil
+}
+
+func apply(ctx context.Context, db *pgxpool.Pool, files []migration) error {
+	conn, err := db.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	for _, file := range files {
+		if _, err := conn.Conn().PgConn().Exec(ctx, file.sql).ReadAll(); err != nil {
+			return fmt.Errorf("%s: %w", place(file, err), err)
+		}
+	}
+	return nil
+}
+
+// place is the file and, if the server tells a position, the line.
+func place(file migration, err error) string {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || refused.Position == 0 {
+		return file.path
+	}
+	// Positions count characters from 1.
+	runes := []rune(file.sql)
+	before := runes[:min(int(refused.Position)-1, len(runes))]
+	line := 1 + strings.Count(string(before), "\n")
+	return fmt.Sprintf("%s:%d", file.path, line)
+}

@@ -1,0 +1,150 @@
+package idemtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
+)
+
+// PostgresOptions choose a server for [StartPostgres]. The zero value is fast and forgets
+// everything when the machine crashes.
+type PostgresOptions struct {
+	Major   int               // version; 0 is $IDEMTEST_POSTGRES_MAJOR, else any from 14 on
+	Durable bool              // fsync and its like stay on; data lies in the temporary folder, not in memory
+	TCP     bool              // listen on a free port of 127.0.0.1, with a password; else a Unix socket only
+	Conf    map[string]string // further settings, as in postgresql.conf
+}
+
+// Postgres is a server for a program that is not a test, such as a demo or a benchmark; tests
+// use [DB].
+type Postgres struct {
+	url    string
+	server *postgres.Server // nil if it is somebody else's
+	admin  string           // URL of the server's own database
+}
+
+// StartPostgres runs a server until Close or the end of this process, however it ends. If
+// $IDEMTEST_DATABASE_URL is set and the options ask for nothing that only a server of its own
+// can have, it makes a database there instead. ctx limits only the start.
+func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
+	if admin := os.Getenv(postgres.EnvURL); admin != "" && o.Major == 0 && !o.Durable && len(o.Conf) == 0 {
+		return useServer(ctx, admin)
+	}
+	major, err := majorWanted(o.Major)
+	if err != nil {
+		return nil, err
+	}
+	s, err := postgres.Start(ctx, postgres.Options{Major: major, Durable: o.Durable, TCP: o.TCP, Conf: o.Conf})
+	if err != nil {
+		return nil, err
+	}
+	return &Postgres{url: s.URL(), server: s, admin: s.URL()}, nil
+}
+
+// URL leads to an empty database, as superuser.
+func (p *Postgres) URL() string { return p.url }
+
+// Crash ends the server and its backends with kill -9; the data stays for Restart.
+func (p *Postgres) Crash() error { return p.own((*postgres.Server).Crash) }
+
+// Restart starts a crashed server at the same URL and waits for its recovery.
+func (p *Postgres) Restart() error { return p.own((*postgres.Server).Restart) }
+
+// Freeze stops the server where it is: connections stay open and silent.
+func (p *Postgres) Freeze() error { return p.own((*postgres.Server).Freeze) }
+
+// Thaw lets a frozen server go on.
+func (p *Postgres) Thaw() error { return p.own((*postgres.Server).Thaw) }
+
+// Close stops the server and removes its data. On somebody else's server it drops the
+// database.
+func (p *Postgres) Close() error {
+	if p.server != nil {
+		return p.server.Close()
+	}
+	return dropDatabase(context.Background(), p.admin, p.url)
+}
+
+func (p *Postgres) own(do func(*postgres.Server) error) error {
+	if p.server == nil {
+		return errors.New("the server is not ours: unset " + postgres.EnvURL)
+	}
+	return do(p.server)
+}
+
+// useServer makes a database on a server that runs already.
+func useServer(ctx context.Context, admin string) (*Postgres, error) {
+	own, err := newDatabase(ctx, admin)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", postgres.EnvURL, err)
+	}
+	return &Postgres{url: own, admin: admin}, nil
+}
+
+func majorWanted(major int) (int, error) {
+	text := os.Getenv(postgres.EnvMajor)
+	if major != 0 || text == "" {
+		return major, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < postgres.OldestMajor {
+		return 0, fmt.Errorf("%s=%s: want a number from %d on", postgres.EnvMajor, text, postgres.OldestMajor)
+	}
+	return n, nil
+}
+
+// newDatabase makes an empty database and returns its URL. Copying one that is migrated already
+// takes as long as migrating.
+func newDatabase(ctx context.Context, admin string) (string, error) {
+	name := "idemtest_" + strings.ToLower(rand.Text()[:16])
+	own, err := withDatabase(admin, name)
+	if err != nil {
+		return "", err
+	}
+	return own, runAs(ctx, admin, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize())
+}
+
+// dropDatabase drops the database that own leads to, whoever is still connected.
+func dropDatabase(ctx context.Context, admin, own string) error {
+	name, err := databaseOf(own)
+	if err != nil {
+		return err
+	}
+	return runAs(ctx, admin, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
+}
+
+// runAs runs one statement on a connection of its own.
+func runAs(ctx context.Context, admin, sql string) error {
+	conn, err := pgx.Connect(ctx, admin)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, sql)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+func withDatabase(admin, name string) (string, error) {
+	u, err := url.Parse(admin)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return "", errors.New("want a URL such as postgres://user:password@host:5432/postgres") // err would show the password
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}
+
+func databaseOf(own string) (string, error) {
+	config, err := pgx.ParseConfig(own)
+	if err != nil {
+		return "", err
+	}
+	return config.Database, nil
+}

@@ -1,0 +1,61 @@
+package idem
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Option changes a default of a generated constructor.
+type Option func(*Consumer)
+
+// WithLogger sets the logger; the default is slog.Default(). The runtime logs one line per
+// change of a partition's state (Info, Error), one per dead letter or conflict (Warn, at
+// most 10 in 10 seconds; the next line counts those left out), and one per duplicate
+// (Debug). It never logs a payload or a key.
+func WithLogger(l *slog.Logger) Option { return func(c *Consumer) { c.log = l } }
+
+// WithObserver adds hooks around each batch, for traces and metrics.
+func WithObserver(o Observer) Option { return func(c *Consumer) { c.observer = o } }
+
+// WithMiddleware wraps every handler call, inside its transaction. The first one given is
+// the outermost.
+func WithMiddleware(m ...Middleware) Option {
+	return func(c *Consumer) { c.middleware = append(c.middleware, m...) }
+}
+
+// HandlerFunc is one call of a handler; [DeliveryFrom] tells which.
+type HandlerFunc func(ctx context.Context, tx Tx) error
+
+// Middleware wraps a call. What it writes through tx commits with the event.
+type Middleware func(next HandlerFunc) HandlerFunc
+
+// Observer is called around each batch. Nil hooks are skipped; hooks may be added in minor
+// versions.
+type Observer struct {
+	// BatchStart may return a context that carries a span; handlers get it.
+	BatchStart func(ctx context.Context, p Partition, records int) context.Context
+	// BatchEnd is called with what became of the records, once they are durable, or with
+	// the error that will be retried, or that halts the partition.
+	BatchEnd func(ctx context.Context, p Partition, r Result, err error)
+}
+
+// Delivery is what a handler was called for.
+type Delivery struct {
+	Consumer string
+	Event    string // Go name of the event
+	Key      Key    // hand it downstream as an idempotency key; zero for events identified by offset
+	Attempt  int    // 1 for the first call
+	Message  Message
+}
+
+type deliveryKey struct{}
+
+// DeliveryFrom returns what the handler was called for. It reports false outside of
+// handlers.
+func DeliveryFrom(ctx context.Context) (Delivery, bool) {
+	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
+	if !ok {
+		return Delivery{}, false
+	}
+	return *d, true
+}

@@ -1,0 +1,193 @@
+package idem_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// source is a Source without a broker: it assigns partition 0, delivers one batch, and ends.
+type source struct {
+	assignment idem.Assignment
+	batch      []idem.Message
+	position   idem.Position
+	then       func(ctx context.Context, sink idem.Sink) // instead of ending
+}
+
+func newSource(batch []idem.Message) *source {
+	return &source{batch: batch, assignment: idem.Assignment{
+		Partition: idem.Partition{Topic: topic}, TopicID: idem.UUID{1}, Partitions: 4, Low: 0, High: 1000, Committed: -1,
+	}}
+}
+
+var errDone = errors.New("delivered")
+
+func (s *source) Run(ctx context.Context, _ idem.Subscription, sink idem.Sink) error {
+	var err error
+	if s.position, err = sink.Assigned(ctx, s.assignment); err != nil {
+		return err
+	}
+	if err := sink.Deliver(ctx, s.assignment.Partition, s.batch); err != nil {
+		return err
+	}
+	if s.then != nil {
+		s.then(ctx, sink)
+	}
+	sink.Revoked(s.assignment.Partition)
+	return errDone
+}
+
+// run returns the error that ended the source before its batch was durable.
+func (s *source) run(t testing.TB, c *idem.Consumer) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	err := c.Run(ctx, s)
+	if errors.Is(err, errDone) {
+		return nil
+	}
+	if err == nil {
+		t.Fatal("the batch was not durable in 30 s")
+	}
+	return err
+}
+
+func TestSourceIsToldWhereToRead(t *testing.T) {
+	db := database(t)
+	c := service{}.consumer(t, db)
+	src := newSource(records(0, "put 1 1", "put 2 2"))
+	src.then = func(_ context.Context, sink idem.Sink) {
+		want(t, "durable", sink.Durable(src.assignment.Partition), 2)
+	}
+	if err := src.run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "first position", src.position.Offset, 0)
+	src = newSource(records(1, "put 2 9", "put 3 3"))
+	src.assignment.Committed = 1 // an old hint: the ledger decides
+	if err := src.run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "second position", src.position.Offset, 2)
+	want(t, "rows", table(t, db), "1=1 2=2 3=3")
+	want(t, "redelivered", c.Stats().Redelivered, 1)
+}
+
+func TestPartitionThatCannotBeReadHalts(t *testing.T) {
+	for name, edit := range map[string]func(*idem.Assignment){
+		"topic made again":    func(a *idem.Assignment) { a.TopicID = idem.UUID{2} },
+		"retention overtook":  func(a *idem.Assignment) { a.Low = 5 },
+		"other partition has": func(a *idem.Assignment) { a.Partition.Number, a.Committed = 3, 10 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			c := service{}.consumer(t, db)
+			if err := newSource(records(0, "put 1 1")).run(t, c); err != nil {
+				t.Fatal(err)
+			}
+			src := newSource(records(1, "put 2 2"))
+			edit(&src.assignment)
+			wantError[*idem.HaltedError](t, src.run(t, c))
+			wantError[*idem.HaltedError](t, c.Health())
+			want(t, "rows", table(t, db), "1=1")
+		})
+	}
+}
+
+func TestLogShorterThanThePositionMayLagThenHalts(t *testing.T) {
+	db := database(t)
+	c := service{}.consumer(t, db)
+	if err := newSource(records(0, "put 1 1", "put 2 2")).run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	src := newSource(nil)
+	src.assignment.High = 1
+	err := src.run(t, c)
+	if err == nil || errors.As(err, new(*idem.HaltedError)) {
+		t.Errorf("at first: got %v, want an error that may pass", err)
+	}
+}
+
+func TestOutageIsWaitedOut(t *testing.T) {
+	db := database(t)
+	c := service{}.consumer(t, db)
+	var broken atomic.Bool
+	src := newSource(records(0, "put 1 1"))
+	src.then = func(ctx context.Context, sink idem.Sink) {
+		broken.Store(true)
+		go func() {
+			for broken.Load() {
+				_, _ = db.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)
+			}
+		}()
+		time.AfterFunc(300*time.Millisecond, func() { broken.Store(false) })
+		for i := int64(1); i < 40; i++ {
+			if err := sink.Deliver(ctx, src.assignment.Partition, records(i, "put 1 1", "put 2 2")[:1]); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := src.run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "position", query(t, db, `SELECT max(next)::text FROM idem_ledger`), "40")
+	want(t, "applied", c.Stats().Applied, 40)
+}
+
+func TestFencedPartitionIsGivenBack(t *testing.T) {
+	db := database(t)
+	c := service{}.consumer(t, db)
+	src := newSource(records(0, "put 1 1"))
+	src.then = func(ctx context.Context, sink idem.Sink) {
+		other := service{}.consumer(t, db)
+		if _, err := other.Own(ctx, topic, 0, 0); err != nil {
+			t.Error(err)
+		}
+		wantError[*idem.FencedError](t, sink.Deliver(ctx, src.assignment.Partition, records(1, "put 2 2")))
+		wantError[*idem.FencedError](t, sink.Deliver(ctx, src.assignment.Partition, records(1, "put 2 2")))
+		if _, err := sink.Assigned(ctx, src.assignment); err != nil {
+			t.Error(err)
+		}
+		if err := sink.Deliver(ctx, src.assignment.Partition, records(1, "put 2 2")); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := src.run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "rows", table(t, db), "1=1 2=2")
+}
+
+// A revoke waits for the transaction in flight, cancels it after two seconds, and nothing
+// of it stays.
+func TestRevokeEndsTheTransactionInFlight(t *testing.T) {
+	db := database(t)
+	started := make(chan struct{})
+	c := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		close(started)
+		_, err := tx.Exec(ctx, `SELECT pg_sleep(60)`)
+		return err
+	}}.consumer(t, db)
+	src := newSource(records(0, "put 1 1"))
+	src.then = func(ctx context.Context, sink idem.Sink) {
+		done := make(chan error, 1)
+		go func() { done <- sink.Deliver(ctx, src.assignment.Partition, records(1, "put 2 2", "call 1")) }()
+		<-started
+		at := time.Now()
+		sink.Revoked(src.assignment.Partition)
+		if d := time.Since(at); d > 4*time.Second {
+			t.Errorf("Revoked took %v", d)
+		}
+		if err := <-done; err == nil {
+			t.Error("a batch that was cancelled counts as durable")
+		}
+	}
+	if err := src.run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "rows", table(t, db), "1=1")
+}

@@ -1,0 +1,12 @@
+// Package wire is what generated code calls: strict decoding of records,
+// keys and fingerprints, rows in Postgres' binary format, and the batch that
+// collects them. People need it only to read generated code; what they call
+// themselves is package idem, which names the types of this package that they meet.
+//
+// It does no I/O, knows no SQL and must not import package idem, which imports it.
+package wire
+
+// CompatV1 is referred to by generated code. If it does not compile, the code was
+// generated for another version of the runtime: run idemgen generate again, or
+// require the version of the runtime that idemgen came with.
+const CompatV1 = true

@@ -1,0 +1,87 @@
+package wire
+
+import "strconv"
+
+// Reasons are the first words of a dead letter's reason: stable, one per class.
+const (
+	ReasonDecode      = "decode"       // payload, header or record key does not decode
+	ReasonKey         = "key"          // a part of the idempotency key is missing, null or empty
+	ReasonFit         = "fit"          // a value does not fit its column
+	ReasonConflict    = "conflict"     // a known key with other content
+	ReasonUnknownType = "unknown_type" // an event type that the spec does not name
+	ReasonTombstone   = "tombstone"    // no value, and no tombstone event
+	ReasonTooLarge    = "too_large"    // longer than limits.max_payload
+	ReasonDatabase    = "database"     // refused by the database
+	ReasonHandler     = "handler"      // refused by the service's Go code
+)
+
+// DecodeError says why a record cannot be turned into an event. It never holds a
+// value of the record.
+type DecodeError struct {
+	Class  string // one of the Reason constants; "" means ReasonDecode
+	Event  string // Go name of the event; "" before the event is known
+	Path   string // which value: "items[1].price", "header tenant", "record key.id"
+	At     int    // offset in the payload in bytes; 0 for other sources
+	Reason string // "must be an integer"
+}
+
+func (e *DecodeError) Error() string {
+	class := e.Class
+	if class == "" {
+		class = ReasonDecode
+	}
+	text := class + ": "
+	if e.Event != "" {
+		text += e.Event + ": "
+	}
+	if e.Path != "" {
+		text += e.Path + " "
+	}
+	text += e.Reason
+	if e.At > 0 {
+		text += " (at byte " + strconv.Itoa(e.At) + ")"
+	}
+	return text
+}
+
+// ConflictError says that an event carries the key of an earlier event but other
+// content: a mistake of the producer, never a duplicate.
+type ConflictError struct {
+	Event string
+	Key   Key
+}
+
+func (e *ConflictError) Error() string {
+	return ReasonConflict + ": " + e.Event + ": the key was used before by an event with other content"
+}
+
+// StopError asks the runtime to halt the partition before this record, because the
+// spec says stop for it.
+type StopError struct {
+	Reason string
+}
+
+func (e *StopError) Error() string { return e.Reason }
+
+// Unknown is what generated code returns for an event type that the spec neither
+// names nor ignores, where unhandled.unknown_type is dead_letter. The type's text is not repeated: it is
+// the producer's and may hold anything.
+func Unknown() error {
+	return &DecodeError{Class: ReasonUnknownType, Reason: "the event type is not in the spec"}
+}
+
+// UnknownStop is [Unknown] where unhandled.unknown_type is stop.
+func UnknownStop() error {
+	return &StopError{Reason: "unknown_type: the event type is not in the spec, which says stop for that"}
+}
+
+// NoTombstone is what generated code returns for a record without a value where
+// unhandled.tombstone is dead_letter.
+func NoTombstone() error {
+	return &DecodeError{Class: ReasonTombstone, Reason: "the record has no value, and the topic has no tombstone event"}
+}
+
+// NoTombstoneStop is [NoTombstone] where unhandled.tombstone is stop.
+func NoTombstoneStop() error {
+	return &StopError{Reason: "tombstone: the record has no value, and the spec says stop for that"}
+}

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Every kind counts, with its name; an absent optional value does not.
+func TestFingerprint(t *testing.T) {
+	type content = func(f *Fingerprint)
+	different := []content{
+		func(f *Fingerprint) {},
+		func(f *Fingerprint) { f.Text("a", "x") },
+		func(f *Fingerprint) { f.Text("b", "x") },
+		func(f *Fingerprint) { f.Text("a", "") },
+		func(f *Fingerprint) { f.Text("a", "x"); f.Text("b", "") },
+		func(f *Fingerprint) { f.UUID("a", UUID{}) },
+		func(f *Fingerprint) { f.UUID("a", UUID{1}) },
+		func(f *Fingerprint) { f.Bool("a", false) },
+		func(f *Fingerprint) { f.Bool("a", true) },
+		func(f *Fingerprint) { f.Int32("a", 1) },
+		func(f *Fingerprint) { f.Int32("a", 2) },
+		func(f *Fingerprint) { f.Float64("a", 1) },
+		func(f *Fingerprint) { f.Float64("a", 2) },
+		func(f *Fingerprint) { f.Decimal("a", MustDecimal("1")) },
+		func(f *Fingerprint) { f.Decimal("a", MustDecimal("1.01")) },
+		func(f *Fingerprint) { f.Time("a", time.Unix(1, 0)) },
+		func(f *Fingerprint) { f.Time("a", time.Unix(2, 0)) },
+		func(f *Fingerprint) { f.LocalTime("a", 1) },
+		func(f *Fingerprint) { f.LocalTime("a", 2) },
+		func(f *Fingerprint) { f.Date("a", 1) },
+		func(f *Fingerprint) { f.Date("a", 2) },
+		func(f *Fingerprint) { f.Bytes("a", nil) },
+		func(f *Fingerprint) { f.Bytes("a", []byte("x")) },
+		func(f *Fingerprint) { f.JSON("a", []byte(`"x"`)) },
+		func(f *Fingerprint) { f.JSON("a", []byte(`"x "`)) },
+		func(f *Fingerprint) { f.JSON("a", []byte(`"\" "`)) },
+		func(f *Fingerprint) { f.JSON("a", []byte(`"\""`)) },
+		func(f *Fingerprint) { f.JSON("a", []byte(`{"b":[1,2]}`)) },
+	}
+	var f Fingerprint
+	sum := func(c content) uint32 {
+		f.Start()
+		c(&f)
+		return f.Sum()
+	}
+	seen := map[uint32]int{}
+	for i, c := range different {
+		if other, twice := seen[sum(c)]; twice {
+			t.Errorf("contents %d and %d have one fingerprint", other, i)
+		}
+		seen[sum(c)] = i
+	}
+	id, at := UUID{1}, time.Unix(1, 0)
+	for i, same := range [][2]content{
+		{func(f *Fingerprint) { f.Decimal("a", MustDecimal("1.0")) }, func(f *Fingerprint) { f.Decimal("a", MustDecimal("1")) }},
+		{func(f *Fingerprint) { f.Float64("a", 0) }, func(f *Fingerprint) { var zero float64; f.Float64("a", -zero) }},
+		{func(f *Fingerprint) { f.Int32("a", 7) }, func(f *Fingerprint) { f.Int64("a", 7) }},
+		{func(f *Fingerprint) { f.Time("a", at) }, func(f *Fingerprint) { f.Time("a", at.In(time.FixedZone("", 60))) }},
+		{func(f *Fingerprint) { f.JSON("a", []byte(`{"b":[1,"x \" y"]}`)) }, func(f *Fingerprint) { f.JSON("a", []byte(" {\n\"b\" : [ 1,\t\"x \\\" y\"]\r}")) }},
+		{func(f *Fingerprint) { f.Text("a", "x") }, func(f *Fingerprint) { f.OptText("a", new("x")) }},
+		{func(f *Fingerprint) { f.UUID("a", id) }, func(f *Fingerprint) { f.OptUUID("a", &id) }},
+		{func(f *Fingerprint) { f.Bool("a", true) }, func(f *Fingerprint) { f.OptBool("a", new(true)) }},
+		{func(f *Fingerprint) { f.Int32("a", 3) }, func(f *Fingerprint) { f.OptInt32("a", new(int32(3))) }},
+		{func(f *Fingerprint) { f.Int64("a", 3) }, func(f *Fingerprint) { f.OptInt64("a", new(int64(3))) }},
+		{func(f *Fingerprint) { f.Float64("a", 3) }, func(f *Fingerprint) { f.OptFloat64("a", new(3.0)) }},
+		{func(f *Fingerprint) { f.Decimal("a", Decimal{}) }, func(f *Fingerprint) { f.OptDecimal("a", new(Decimal)) }},
+		{func(f *Fingerprint) { f.Time("a", at) }, func(f *Fingerprint) { f.OptTime("a", &at) }},
+		{func(f *Fingerprint) { f.LocalTime("a", 3) }, func(f *Fingerprint) { f.OptLocalTime("a", new(LocalTime(3))) }},
+		{func(f *Fingerprint) { f.Date("a", 3) }, func(f *Fingerprint) { f.OptDate("a", new(Date(3))) }},
+		{func(f *Fingerprint) { f.Bytes("a", []byte{}) }, func(f *Fingerprint) { f.OptBytes("a", []byte{}) }},
+		{func(f *Fingerprint) { f.JSON("a", []byte("1")) }, func(f *Fingerprint) { f.OptJSON("a", []byte("1")) }},
+		{different[0], func(f *Fingerprint) {
+			f.OptText("a", nil)
+			f.OptUUID("a", nil)
+			f.OptBool("a", nil)
+			f.OptInt32("a", nil)
+			f.OptInt64("a", nil)
+			f.OptFloat64("a", nil)
+			f.OptDecimal("a", nil)
+			f.OptTime("a", nil)
+			f.OptLocalTime("a", nil)
+			f.OptDate("a", nil)
+			f.OptBytes("a", nil)
+			f.OptJSON("a", nil)
+		}},
+	} {
+		if sum(same[0]) != sum(same[1]) {
+			t.Errorf("pair %d: equal contents have two fingerprints", i)
+		}
+	}
+	if got := fmt.Sprintf("%08x", sum(different[1])); got != "01aff348" {
+		t.Errorf("a stored fingerprint would change: got %s", got)
+	}
+}

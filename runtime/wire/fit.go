@@ -1,0 +1,101 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Fit checks whether values fit their columns, so that one that does not is a dead letter
+// before it is part of a batch. The first error sticks. Its zero value is ready for use.
+type Fit struct {
+	list  string // the list whose element is checked, "" outside
+	index int
+	err   *DecodeError
+}
+
+// In starts element i, from 0, of a list.
+func (f *Fit) In(list string, i int) { f.list, f.index = list, i }
+
+// Out ends the elements of a list.
+func (f *Fit) Out() { f.list = "" }
+
+// Varchar checks for at most n characters.
+func (f *Fit) Varchar(name, v string, n int) {
+	if len(v) > n && utf8.RuneCountInString(v) > n { // bytes are at least characters
+		f.fail(name, "is longer than "+characters(n))
+	}
+}
+
+// Char checks for exactly n characters: Postgres would pad fewer.
+func (f *Fit) Char(name, v string, n int) {
+	if utf8.RuneCountInString(v) != n {
+		f.fail(name, "must have exactly "+characters(n))
+	}
+}
+
+func characters(n int) string {
+	if n == 1 {
+		return "1 character"
+	}
+	return strconv.Itoa(n) + " characters"
+}
+
+// Numeric checks for at most scale digits after the point, and precision-scale before it;
+// zeros at either end do not count.
+func (f *Fit) Numeric(name string, v Decimal, precision, scale int) {
+	whole, fraction, _ := strings.Cut(v.String(), ".")
+	whole = strings.TrimLeft(whole, "-0")
+	fraction = strings.TrimRight(fraction, "0")
+	before := len(whole)
+	if before == 0 && fraction != "" { // 0.001 has -2 digits before the point
+		before = len(strings.TrimLeft(fraction, "0")) - len(fraction)
+	}
+	if len(fraction) > scale || before > precision-scale {
+		f.fail(name, "does not fit numeric("+strconv.Itoa(precision)+","+strconv.Itoa(scale)+")")
+	}
+}
+
+// OptVarchar is Varchar for an optional value.
+func (f *Fit) OptVarchar(name string, v *string, n int) {
+	if v != nil {
+		f.Varchar(name, *v, n)
+	}
+}
+
+// OptChar is Char for an optional value.
+func (f *Fit) OptChar(name string, v *string, n int) {
+	if v != nil {
+		f.Char(name, *v, n)
+	}
+}
+
+// OptNumeric is Numeric for an optional value.
+func (f *Fit) OptNumeric(name string, v *Decimal, precision, scale int) {
+	if v != nil {
+		f.Numeric(name, *v, precision, scale)
+	}
+}
+
+func (f *Fit) fail(name, reason string) {
+	if f.err != nil {
+		return
+	}
+	if f.list != "" {
+		element := f.list + "[" + strconv.Itoa(f.index) + "]"
+		if name != "" {
+			element += "."
+		}
+		name = element + name
+	}
+	f.err = &DecodeError{Class: ReasonFit, Path: name, Reason: reason}
+}
+
+// Err returns the first error as a [*DecodeError] of event.
+func (f *Fit) Err(event string) error {
+	if f.err == nil {
+		return nil // not a nil pointer in an interface
+	}
+	f.err.Event = event
+	return f.err
+}

@@ -1,0 +1,67 @@
+package wire
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Message is one Kafka record.
+type Message struct {
+	Topic       string
+	Partition   int32
+	Offset      int64
+	LeaderEpoch int32     // epoch of the partition's leader that wrote it; -1 if unknown
+	Time        time.Time // the record's timestamp; zero if it has none
+	Key         []byte    // nil if the record has no key
+	Value       []byte    // nil is a tombstone, which differs from an empty value
+	Headers     []Header  // in the record's order, repeated names kept
+}
+
+// Header is one header of a record.
+type Header struct {
+	Name  string
+	Value []byte // nil is a header without a value
+}
+
+// Header returns the value of the only header called name. A missing, repeated or
+// null header is a [DecodeError].
+func (m *Message) Header(name string) ([]byte, error) {
+	v, n := m.find(name)
+	switch {
+	case n == 0:
+		return nil, &DecodeError{Path: "header " + name, Reason: "is missing"}
+	case n > 1:
+		return nil, &DecodeError{Path: "header " + name, Reason: "occurs " + strconv.Itoa(n) + " times"}
+	case v == nil:
+		return nil, &DecodeError{Path: "header " + name, Reason: "must not be null"}
+	}
+	return v, nil
+}
+
+// find returns the first header called name and how many there are.
+func (m *Message) find(name string) (value []byte, n int) {
+	for i := range m.Headers {
+		if m.Headers[i].Name == name {
+			if n == 0 {
+				value = m.Headers[i].Value
+			}
+			n++
+		}
+	}
+	return value, n
+}
+
+// Tx is the transaction that also records the event: what a handler writes through
+// it commits together with the ledger, or not at all. Every pgx.Tx satisfies it, so
+// does sqlc's DBTX accept it. It has no Commit: the runtime commits.
+type Tx interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}

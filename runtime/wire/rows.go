@@ -1,0 +1,172 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// Rows collects the rows of one statement as one Postgres array per parameter, in the
+// wire format itself: a value is copied once, and nothing is boxed. Call Row, then one
+// method per parameter, in order, the same for every row. Its zero value is empty and
+// ready for use. What it holds may be reused after the batch was sent.
+type Rows struct {
+	cols []column
+	next int // parameter that comes next; len(cols) between two rows
+	n    int
+}
+
+// column is one parameter: finished arrays of earlier waves, which statements of the same
+// batch still refer to, then the array that grows. Nothing before len(buf) moves within
+// its memory; growing copies, and leaves the old memory to who refers to it.
+type column struct {
+	buf   []byte
+	start int // of the growing array's header
+	elem  uint32
+	nulls bool
+}
+
+// arrayHeader is dimensions, null flag, element type, length and lower bound.
+const arrayHeader = 20
+
+var emptyHeader [arrayHeader]byte
+
+// Len returns the number of rows of the growing arrays.
+func (r *Rows) Len() int { return r.n }
+
+// Row starts a row and returns r. It panics if the row before lacks a parameter, which
+// only wrongly generated code can cause.
+func (r *Rows) Row() *Rows {
+	if r.next != len(r.cols) {
+		panic("idem: the generated code left a row incomplete")
+	}
+	r.next = 0
+	r.n++
+	return r
+}
+
+func (r *Rows) col(elem uint32) *column {
+	if r.next == len(r.cols) {
+		r.cols = append(r.cols, column{buf: append([]byte(nil), emptyHeader[:]...), elem: elem})
+	}
+	c := &r.cols[r.next]
+	r.next++
+	return c
+}
+
+// Seal finishes the growing arrays, appends them to dst, and starts new ones behind them.
+// What it returned stays as it is until reset.
+func (r *Rows) Seal(dst [][]byte) [][]byte {
+	for i := range r.cols {
+		c := &r.cols[i]
+		h := c.buf[c.start:]
+		binary.BigEndian.PutUint32(h, 1)
+		if c.nulls {
+			binary.BigEndian.PutUint32(h[4:], 1)
+		}
+		binary.BigEndian.PutUint32(h[8:], c.elem)
+		binary.BigEndian.PutUint32(h[12:], uint32(r.n))
+		binary.BigEndian.PutUint32(h[16:], 1)
+		dst = append(dst, h[:len(h):len(h)])
+		c.start, c.nulls = len(c.buf), false
+		c.buf = append(c.buf, emptyHeader[:]...)
+	}
+	r.n, r.next = 0, len(r.cols)
+	return dst
+}
+
+// reset drops all rows and gives the memory of all sealed arrays free for reuse.
+func (r *Rows) reset() {
+	for i := range r.cols {
+		c := &r.cols[i]
+		c.buf = append(c.buf[:0], emptyHeader[:]...)
+		c.start, c.nulls = 0, false
+	}
+	r.n, r.next = 0, len(r.cols)
+}
+
+func (r *Rows) null(elem uint32) {
+	c := r.col(elem)
+	c.nulls = true
+	c.buf = append(c.buf, 0xff, 0xff, 0xff, 0xff)
+}
+
+func (r *Rows) bytes(elem uint32, v []byte) {
+	c := r.col(elem)
+	c.buf = append(binary.BigEndian.AppendUint32(c.buf, uint32(len(v))), v...)
+}
+
+func (r *Rows) fixed4(elem uint32, v uint32) {
+	c := r.col(elem)
+	c.buf = binary.BigEndian.AppendUint32(append(c.buf, 0, 0, 0, 4), v)
+}
+
+func (r *Rows) fixed8(elem uint32, v uint64) {
+	c := r.col(elem)
+	c.buf = binary.BigEndian.AppendUint64(append(c.buf, 0, 0, 0, 8), v)
+}
+
+// UUID sets a uuid parameter.
+func (r *Rows) UUID(v UUID) {
+	c := r.col(pgtype.UUIDOID)
+	c.buf = append(append(c.buf, 0, 0, 0, 16), v[:]...)
+}
+
+// Text sets a text parameter.
+func (r *Rows) Text(v string) {
+	c := r.col(pgtype.TextOID)
+	c.buf = append(binary.BigEndian.AppendUint32(c.buf, uint32(len(v))), v...)
+}
+
+// Bool sets a boolean parameter.
+func (r *Rows) Bool(v bool) {
+	c := r.col(pgtype.BoolOID)
+	var b byte
+	if v {
+		b = 1
+	}
+	c.buf = append(c.buf, 0, 0, 0, 1, b)
+}
+
+// Int4 sets an integer parameter.
+func (r *Rows) Int4(v int32) { r.fixed4(pgtype.Int4OID, uint32(v)) }
+
+// Int8 sets a bigint parameter.
+func (r *Rows) Int8(v int64) { r.fixed8(pgtype.Int8OID, uint64(v)) }
+
+// Float8 sets a double precision parameter.
+func (r *Rows) Float8(v float64) { r.fixed8(pgtype.Float8OID, math.Float64bits(v)) }
+
+// Postgres counts from 2000-01-01.
+const (
+	pgFirstDay   = 10957
+	pgFirstMicro = pgFirstDay * daySeconds * 1e6
+)
+
+// Time sets a timestamptz parameter, cut to microseconds.
+func (r *Rows) Time(v time.Time) {
+	r.fixed8(pgtype.TimestamptzOID, uint64(v.UnixMicro()-pgFirstMicro))
+}
+
+// Timestamp sets a timestamp parameter.
+func (r *Rows) Timestamp(v LocalTime) {
+	r.fixed8(pgtype.TimestampOID, uint64(int64(v)-pgFirstMicro))
+}
+
+// Date sets a date parameter.
+func (r *Rows) Date(v Date) { r.fixed4(pgtype.DateOID, uint32(int32(v)-pgFirstDay)) }
+
+// Bytea sets a bytea parameter; nil is empty, not NULL.
+func (r *Rows) Bytea(v []byte) { r.bytes(pgtype.ByteaOID, v) }
+
+// JSON sets a json parameter.
+func (r *Rows) JSON(v []byte) { r.bytes(pgtype.JSONOID, v) }
+
+// JSONB sets a jsonb parameter.
+func (r *Rows) JSONB(v []byte) {
+	c := r.col(pgtype.JSONBOID)
+	c.buf = append(binary.BigEndian.AppendUint32(c.buf, uint32(len(v)+1)), 1) // version of the format
+	c.buf = append(c.buf, v...)
+}

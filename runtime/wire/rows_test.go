@@ -1,0 +1,249 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// arrays has a row of every parameter type twice, then one of NULLs. With pgx's own
+// values of the same arrays.
+func arrays(r *Rows) (oids []uint32, values []any) {
+	add := func(oid uint32, value any) {
+		oids, values = append(oids, oid), append(values, value)
+	}
+	id, noon, color := UUID{1, 15: 2}, at("2024-02-29T12:00:00.123456Z"), "red \"\\{},é"
+	old, local, day := at("0001-01-01T00:00:00Z"), LocalTime(1), Date(19782)
+	amount, small, i4, i8, f8, yes := MustDecimal("-12345.6789"), MustDecimal("0.05"), int32(-5), int64(1)<<60, -1.5, true
+	raw := []byte(`{"a": [1, null]}`)
+	for i := range 2 {
+		row := r.Row()
+		row.UUID([]UUID{id, {}}[i])
+		row.Text([]string{color, ""}[i])
+		row.Bool(i == 0)
+		row.Int4([]int32{i4, 1<<31 - 1}[i])
+		row.Int8([]int64{i8, -1 << 63}[i])
+		row.Float8([]float64{f8, 1e300}[i])
+		row.Numeric([]Decimal{amount, small}[i])
+		row.Time([]time.Time{noon, old}[i])
+		row.Timestamp([]LocalTime{local, lastMicro}[i])
+		row.Date([]Date{day, firstDay}[i])
+		row.Bytea([][]byte{{0, 255}, nil}[i])
+		row.JSONB([][]byte{raw, []byte("1")}[i])
+		row.JSON([][]byte{raw, []byte("1")}[i])
+		row.TextArray([][]string{{color, "", "NULL"}, nil}[i])
+		row.Int4Array([][]int32{{1, -2}, {}}[i])
+		row.Int8Array([][]int64{{1 << 60}, {}}[i])
+		row.UUIDArray([][]UUID{{id, {}}, {}}[i])
+	}
+	nulls := r.Row()
+	nulls.OptUUID(nil)
+	nulls.OptText(nil)
+	nulls.OptBool(nil)
+	nulls.OptInt4(nil)
+	nulls.OptInt8(nil)
+	nulls.OptFloat8(nil)
+	nulls.OptNumeric(nil)
+	nulls.OptTime(nil)
+	nulls.OptTimestamp(nil)
+	nulls.OptDate(nil)
+	nulls.OptBytea(nil)
+	nulls.OptJSONB(nil)
+	nulls.OptJSON(nil)
+	nulls.OptTextArray(nil)
+	nulls.OptInt4Array(nil)
+	nulls.OptInt8Array(nil)
+	nulls.OptUUIDArray(nil)
+
+	no, max4, min8, big8, none := false, int32(1<<31-1), int64(-1<<63), 1e300, ""
+	text, one := string(raw), "1"
+	add(pgtype.UUIDArrayOID, []*UUID{&id, {}, nil})
+	add(pgtype.TextArrayOID, []*string{&color, &none, nil})
+	add(pgtype.BoolArrayOID, []*bool{&yes, &no, nil})
+	add(pgtype.Int4ArrayOID, []*int32{&i4, &max4, nil})
+	add(pgtype.Int8ArrayOID, []*int64{&i8, &min8, nil})
+	add(pgtype.Float8ArrayOID, []*float64{&f8, &big8, nil})
+	add(pgtype.NumericArrayOID, []*Decimal{&amount, &small, nil})
+	add(pgtype.TimestamptzArrayOID, []*time.Time{&noon, &old, nil})
+	add(pgtype.TimestampArrayOID, []*LocalTime{&local, new(LocalTime(lastMicro)), nil})
+	add(pgtype.DateArrayOID, []*Date{&day, new(Date(firstDay)), nil})
+	add(pgtype.ByteaArrayOID, [][]byte{{0, 255}, {}, nil})
+	add(pgtype.JSONBArrayOID, []*string{&text, &one, nil})
+	add(pgtype.JSONArrayOID, []*string{&text, &one, nil})
+	literals := []string{`{"red \"\\{},é","","NULL"}`, "{1,-2}", "{1152921504606846976}",
+		"{01000000-0000-0000-0000-000000000002,00000000-0000-0000-0000-000000000000}"}
+	for i := range literals {
+		empty := "{}"
+		add(pgtype.TextArrayOID, []*string{&literals[i], &empty, nil})
+	}
+	return oids, values
+}
+
+// Every column is byte for byte what pgx sends for the same values.
+func TestRowsEqualPgx(t *testing.T) {
+	var r Rows
+	oids, values := arrays(&r)
+	got := r.Seal(nil)
+	if len(got) != len(values) {
+		t.Fatalf("%d columns, want %d", len(got), len(values))
+	}
+	pg := pgtype.NewMap()
+	for i, v := range values {
+		want, err := pg.Encode(oids[i], pgtype.BinaryFormatCode, v, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got[i], want) {
+			t.Errorf("column %d %T\n got %x\nwant %x", i, v, got[i], want)
+		}
+	}
+}
+
+// Opt calls with a value write what the plain calls write.
+func TestOptRows(t *testing.T) {
+	var plain, opt Rows
+	p, o := plain.Row(), opt.Row()
+	id, at, d := UUID{9}, time.Unix(5, 0), MustDecimal("1.5")
+	p.UUID(id)
+	o.OptUUID(&id)
+	p.Text("x")
+	o.OptText(new("x"))
+	p.Bool(true)
+	o.OptBool(new(true))
+	p.Int4(4)
+	o.OptInt4(new(int32(4)))
+	p.Int8(8)
+	o.OptInt8(new(int64(8)))
+	p.Float8(1.5)
+	o.OptFloat8(new(1.5))
+	p.Numeric(d)
+	o.OptNumeric(&d)
+	p.Time(at)
+	o.OptTime(&at)
+	p.Timestamp(7)
+	o.OptTimestamp(new(LocalTime(7)))
+	p.Date(3)
+	o.OptDate(new(Date(3)))
+	p.Bytea(nil)
+	o.OptBytea([]byte{})
+	p.JSONB([]byte("1"))
+	o.OptJSONB([]byte("1"))
+	p.JSON([]byte("1"))
+	o.OptJSON([]byte("1"))
+	p.TextArray(nil)
+	o.OptTextArray([]string{})
+	p.Int4Array([]int32{1})
+	o.OptInt4Array([]int32{1})
+	p.Int8Array([]int64{1})
+	o.OptInt8Array([]int64{1})
+	p.UUIDArray([]UUID{id})
+	o.OptUUIDArray([]UUID{id})
+	if want, got := plain.Seal(nil), opt.Seal(nil); !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("got  %x\nwant %x", got, want)
+	}
+}
+
+// What Seal returned stays, however much the later waves of a batch hold, until reset; a
+// reset Rows fills again like a new one.
+func TestSealedRowsStay(t *testing.T) {
+	fill := func(r *Rows, from, n int) {
+		for i := range n {
+			row := r.Row()
+			row.Int4(int32(from + i))
+			row.OptText(map[bool]*string{true: new(strings.Repeat("x", i))}[i%2 == 1])
+		}
+	}
+	var r Rows
+	for range 2 {
+		var waves, want [][][]byte
+		for i, n := range []int{1, 3, 200, 2, 5000} {
+			fill(&r, i, n)
+			if r.Len() != n {
+				t.Fatalf("%d rows, want %d", r.Len(), n)
+			}
+			waves = append(waves, r.Seal(nil))
+			var alone Rows
+			fill(&alone, i, n)
+			want = append(want, alone.Seal(nil))
+			if r.Len() != 0 {
+				t.Fatal("Seal kept rows")
+			}
+		}
+		if fmt.Sprintf("%x", waves) != fmt.Sprintf("%x", want) {
+			t.Error("a sealed array changed")
+		}
+		r.reset()
+	}
+	fill(&r, 0, 2)
+	r.Row().Int4(0) // interrupted
+	r.reset()
+	fill(&r, 7, 1)
+	var alone Rows
+	fill(&alone, 7, 1)
+	if got, want := r.Seal(nil), alone.Seal(nil); !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("after reset: got %x, want %x", got, want)
+	}
+}
+
+// A row that lacks a parameter is never followed by another one.
+func TestIncompleteRow(t *testing.T) {
+	var r Rows
+	row := r.Row()
+	row.Int4(1)
+	row.Int4(2)
+	r.Row().Int4(1)
+	defer func() {
+		if recover() == nil {
+			t.Error("the row was accepted")
+		}
+	}()
+	r.Row()
+}
+
+var numerics = []string{"0", "-0", "0.00", "-0.0", "1", "-1", "10", "9999", "10000", "100000000", "12.30", "-129.95", "0.1", "0.0001", "0.00001",
+	"0.00010001", "1.0000", "1.00001", "10000.0001", "99999999999.999", "12345678901234567890.123456789", "-0.5",
+	strings.Repeat("9", 1000), "0." + strings.Repeat("0", 998) + "1", "1" + strings.Repeat("0", 998)}
+
+// The wire form of a number is what pgx reads as that number, and is canonical.
+func TestNumeric(t *testing.T) {
+	for _, text := range numerics {
+		checkNumeric(t, text)
+	}
+}
+
+func FuzzNumeric(f *testing.F) {
+	for _, text := range numerics {
+		f.Add(text)
+	}
+	f.Add("1.50e-7")
+	f.Fuzz(checkNumeric)
+}
+
+func checkNumeric(t *testing.T, text string) {
+	d, err := ParseDecimal(text)
+	if err != nil {
+		return
+	}
+	var n pgtype.Numeric
+	if err := pgtype.NewMap().Scan(pgtype.NumericOID, pgtype.BinaryFormatCode, appendNumeric(nil, d.String()), &n); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var back Decimal
+	if err := back.ScanNumeric(n); err != nil || back.normal() != d.normal() || rational(d.String()) != rational(text) {
+		t.Errorf("%s: parsed as %s, read back as %s, %v", text, d, back, err)
+	}
+	b := appendNumeric(nil, d.String())
+	groups := b[8:]
+	if len(groups) > 0 && (groups[0]|groups[1] == 0 || groups[len(groups)-1]|groups[len(groups)-2] == 0) {
+		t.Errorf("%s: a zero group at an end of %x", text, b)
+	}
+	_, fraction, _ := strings.Cut(d.String(), ".")
+	if scale := int(b[6])<<8 | int(b[7]); scale != len(fraction) {
+		t.Errorf("%s: scale %d", text, scale)
+	}
+}

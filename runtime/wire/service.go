@@ -1,0 +1,66 @@
+package wire
+
+import "time"
+
+// Service is what generated code tells the runtime about one spec.
+type Service struct {
+	Consumer string // names the ledger; also the default Kafka group.id
+	Schema   int    // version of the runtime's tables that the code needs
+	KeyDef   int    // number of the key and compare definitions
+	Limits   Limits
+	Topics   []Topic
+}
+
+// Limits are the spec's limits; the generator writes every one of them.
+type Limits struct {
+	BatchEvents      int           // events that close a batch
+	BatchBytes       int           // bytes of keys, values and headers that close a batch
+	BatchWait        time.Duration // age that closes a batch
+	BatchTimeout     time.Duration // of one transaction
+	EventTimeout     time.Duration // of one handler call
+	StatementTimeout time.Duration // statement_timeout of the session
+	LockTimeout      time.Duration // lock_timeout of the session
+	MaxPollInterval  time.Duration // max.poll.interval.ms of the Kafka client
+	MaxPayload       int           // bytes; longer records become dead letters
+}
+
+// StartFrom says where a partition without a ledger starts.
+type StartFrom string
+
+// Where a partition without a ledger starts.
+const (
+	Earliest  StartFrom = "earliest"
+	Latest    StartFrom = "latest"
+	Committed StartFrom = "committed" // the group's committed offset
+)
+
+// Topic is what generated code declares about one topic.
+type Topic struct {
+	Name      string
+	StartFrom StartFrom
+	Stop      bool          // on_failure.give_up: stop, for records whose event does not say otherwise
+	Ordered   bool          // assume.ordered_by: a changed partition count stops the partition
+	Window    time.Duration // longest window of the topic's stored keys; 0 = no event of the topic stores a key
+	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
+	// prepares them when it opens a connection.
+	Statements []string
+	// NewPlan returns a plan with its own buffers; the runtime keeps one per partition.
+	NewPlan func() Plan
+}
+
+// Plan turns records into rows and calls. Generated code implements it.
+type Plan interface {
+	// Add decodes m and adds what it does to b. An error makes m a dead letter and
+	// must leave b as it was; a [StopError] halts the partition.
+	Add(b *Batch, m *Message) error
+	// Flush hands the collected rows to b, in the order in which they must be written.
+	Flush(b *Batch)
+}
+
+// FailurePolicy is on_failure for the calls of one event's handler.
+type FailurePolicy struct {
+	Retries        int           // attempts after the first
+	InitialBackoff time.Duration // doubled after each attempt, with jitter
+	MaxBackoff     time.Duration
+	Stop           bool // give_up: stop; else dead_letter
+}

@@ -1,0 +1,230 @@
+package wire
+
+// RowID identifies one row of one table within a batch by a hash of its primary key.
+// Two rows with one hash only cost a statement more.
+type RowID struct {
+	table string
+	hash  uint64
+}
+
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// Row starts the identity of a row; one call per column of the primary key follows, in
+// its order: wire.Row("order_items").UUID(e.OrderID).Int(int64(line)).
+func Row(table string) RowID { return RowID{table, fnvOffset} }
+
+// Text adds a text column.
+func (r RowID) Text(v string) RowID {
+	for i := range len(v) {
+		r.hash = (r.hash ^ uint64(v[i])) * fnvPrime
+	}
+	r.hash = (r.hash ^ 0xff) * fnvPrime // ends the text: UTF-8 has no such byte
+	return r
+}
+
+// UUID adds a uuid column.
+func (r RowID) UUID(v UUID) RowID {
+	for i := range len(v) {
+		r.hash = (r.hash ^ uint64(v[i])) * fnvPrime
+	}
+	return r
+}
+
+// Int adds a column of any integer type, a date or a boolean.
+func (r RowID) Int(v int64) RowID {
+	for range 8 {
+		r.hash = (r.hash ^ uint64(v&0xff)) * fnvPrime
+		v >>= 8
+	}
+	return r
+}
+
+// wave knows which rows the statements collected since the last cut write and read
+// (PROTOCOL 4.2): one pass of the whole plan, no row more than once.
+type wave struct {
+	rows   map[RowID]*access
+	tables map[string]*access
+	free   []*access
+	event  int // ordinal of the record being added
+	// pending is what was said about the row that is about to be added, which a wave that
+	// begins meanwhile must know too: the row will be part of that wave.
+	pending []mark
+}
+
+// mark is a parent row that is read, or a table (a row without hash) that is touched.
+type mark struct {
+	row RowID
+	set func(w *wave, r RowID)
+}
+
+// access is what a wave does to a row, or to any row of a table.
+type access struct {
+	put, deleted, whole bool
+	reader              int // the only event that reads it; several = -1; none = 0
+	deleter             int // of a table: the last event that deletes in it; none = 0
+}
+
+func (w *wave) init() {
+	w.rows, w.tables = map[RowID]*access{}, map[string]*access{}
+}
+
+// begin starts the next event.
+func (w *wave) begin() {
+	w.event++
+	w.pending = w.pending[:0]
+}
+
+// later marks something that is said before the row's own write.
+func (w *wave) later(r RowID, set func(w *wave, r RowID)) {
+	w.pending = append(w.pending, mark{r, set})
+	set(w, r)
+}
+
+// next starts a wave.
+func (w *wave) next() {
+	w.clear()
+	for _, m := range w.pending {
+		m.set(w, m.row)
+	}
+}
+
+func (w *wave) clear() {
+	for _, a := range w.rows {
+		w.free = append(w.free, a)
+	}
+	for _, a := range w.tables {
+		w.free = append(w.free, a)
+	}
+	clear(w.rows)
+	clear(w.tables)
+}
+
+func (w *wave) take() *access {
+	if n := len(w.free); n > 0 {
+		a := w.free[n-1]
+		w.free = w.free[:n-1]
+		*a = access{}
+		return a
+	}
+	return new(access)
+}
+
+func (w *wave) row(r RowID) *access {
+	a := w.rows[r]
+	if a == nil {
+		a = w.take()
+		w.rows[r] = a
+	}
+	return a
+}
+
+func (w *wave) table(name string) *access {
+	a := w.tables[name]
+	if a == nil {
+		a = w.take()
+		w.tables[name] = a
+	}
+	return a
+}
+
+// other reports whether a was read in this wave by another event than the current one.
+func (a *access) other(event int) bool { return a.reader != 0 && a.reader != event }
+
+// What generated code says before it adds a row: Reads, Touches and Unlinks, then what
+// the row itself is: Puts, PutsAll, Deletes or DeletesAll.
+
+// Reads says that a row the event is about to insert, upsert or update names r as its
+// parent. The wave ends first if r was deleted in it.
+func (b *Batch) Reads(r RowID) {
+	w := &b.wave
+	if t, a := w.table(r.table), w.row(r); a.deleted || t.whole && t.deleted {
+		b.cut()
+	}
+	w.later(r, (*wave).reads)
+}
+
+func (w *wave) reads(r RowID) {
+	w.row(r).readBy(w.event)
+	w.table(r.table).readBy(w.event)
+}
+
+func (a *access) readBy(event int) {
+	if a.other(event) {
+		event = -1
+	}
+	a.reader = event
+}
+
+// Touches says that the row the event is about to write may change or need any row of a
+// table: by a cascade, or through a foreign key whose row it cannot name. The wave ends
+// first if that table was written in it.
+func (b *Batch) Touches(table string) {
+	w := &b.wave
+	if t := w.table(table); t.put || t.deleted {
+		b.cut()
+	}
+	w.later(RowID{table: table}, (*wave).deletesAll)
+}
+
+// Puts says that the event is about to insert, upsert or update row r. The wave ends
+// first if r was written in it, or read in it by another event.
+func (b *Batch) Puts(r RowID) {
+	w := &b.wave
+	if t, a := w.table(r.table), w.row(r); t.whole || a.put || a.deleted || a.other(w.event) {
+		b.cut()
+	}
+	w.row(r).put, w.table(r.table).put = true, true
+	w.pending = w.pending[:0]
+}
+
+// Deletes says that the event is about to delete row r. The wave ends first if r was
+// written in it.
+func (b *Batch) Deletes(r RowID) {
+	w := &b.wave
+	if t, a := w.table(r.table), w.row(r); t.whole || a.put || a.deleted {
+		b.cut()
+	}
+	t := w.table(r.table)
+	w.row(r).deleted, t.deleted, t.deleter = true, true, w.event
+	w.pending = w.pending[:0]
+}
+
+// PutsAll says that the event is about to insert, upsert or update rows of a table that
+// it does not name by their whole primary key.
+func (b *Batch) PutsAll(table string) {
+	w := &b.wave
+	if t := w.table(table); t.put || t.deleted || t.other(w.event) {
+		b.cut()
+	}
+	t := w.table(table)
+	t.put, t.whole = true, true
+	w.pending = w.pending[:0]
+}
+
+// DeletesAll says that the event is about to delete rows of a table that it does not
+// name by their whole primary key.
+func (b *Batch) DeletesAll(table string) {
+	w := &b.wave
+	if t := w.table(table); t.put || t.deleted {
+		b.cut()
+	}
+	w.deletesAll(RowID{table: table})
+	w.pending = w.pending[:0]
+}
+
+func (w *wave) deletesAll(r RowID) {
+	t := w.table(r.table)
+	t.deleted, t.whole, t.deleter = true, true, w.event
+}
+
+// Unlinks says that the event is about to delete a row that refers to a parent table, or
+// to change what it refers to. The wave ends first if another event deleted parents in
+// it: that delete runs last in the wave and would no longer find the child that refuses it.
+func (b *Batch) Unlinks(parent string) {
+	if t := b.wave.table(parent); t.deleter != 0 && t.deleter != b.wave.event {
+		b.cut()
+	}
+}

@@ -1,0 +1,138 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestJSONSchema: the editor's schema has exactly the keys, required keys and closed
+// words that Load reads, at every place.
+func TestJSONSchema(t *testing.T) {
+	var doc map[string]any
+	if err := json.Unmarshal(JSONSchema(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	walked := map[string]bool{}
+	top := shape{keys: specKeys.shapes()}
+	for i, k := range top.keys {
+		switch k.name { // checked by service and tables, because of their messages
+		case "consumer", "package", "topics":
+			top.keys[i].required = true
+		case "tables":
+			requireKey(k.shape.entries.keys, "primary_key")
+		}
+	}
+	top.lines("", walked)
+	listed := map[string]bool{}
+	jsonLines(t, doc, doc, "", listed)
+	for _, line := range slices.Sorted(maps.Keys(walked)) {
+		if !listed[line] {
+			t.Errorf("Load reads it, the JSON schema lacks it: %s", line)
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(listed)) {
+		if !walked[line] {
+			t.Errorf("only in the JSON schema: %s", line)
+		}
+	}
+	if len(walked) < 150 {
+		t.Errorf("only %d lines compared", len(walked))
+	}
+}
+
+func requireKey(ks []keyShape, name string) {
+	for i := range ks {
+		if ks[i].name == name {
+			ks[i].required = true
+		}
+	}
+}
+
+// lines writes a shape as one line per key, form and word.
+func (s shape) lines(path string, out map[string]bool) {
+	if s.scalar {
+		out[path+" text"] = true
+	}
+	for _, w := range s.words {
+		out[path+" = "+w] = true
+	}
+	for _, k := range s.keys {
+		out[path+"."+k.name] = true
+		if k.required {
+			out[path+"."+k.name+" required"] = true
+		}
+		k.shape.lines(path+"."+k.name, out)
+	}
+	if s.entries != nil {
+		s.entries.lines(path+".*", out)
+	}
+	if s.items != nil {
+		s.items.lines(path+"[]", out)
+	}
+}
+
+// jsonLines does the same for a JSON schema.
+func jsonLines(t *testing.T, root, s map[string]any, path string, out map[string]bool) {
+	if ref, ok := s["$ref"].(string); ok {
+		name := strings.TrimPrefix(ref, "#/definitions/")
+		target, ok := root["definitions"].(map[string]any)[name].(map[string]any)
+		if !ok {
+			t.Fatalf("%s: no definition %s", path, ref)
+		}
+		jsonLines(t, root, target, path, out)
+		return
+	}
+	if alternatives, ok := s["anyOf"].([]any); ok {
+		for _, a := range alternatives {
+			jsonLines(t, root, a.(map[string]any), path, out)
+		}
+		return
+	}
+	if words, ok := s["enum"].([]any); ok {
+		for _, w := range words {
+			out[path+" = "+fmt.Sprint(w)] = true
+		}
+		return
+	}
+	switch s["type"] {
+	case "object":
+		if props, ok := s["properties"].(map[string]any); ok {
+			if s["additionalProperties"] != false {
+				t.Errorf("%s: additionalProperties must be false", path)
+			}
+			for name, p := range props {
+				out[path+"."+name] = true
+				described(t, root, p.(map[string]any), path+"."+name)
+				jsonLines(t, root, p.(map[string]any), path+"."+name, out)
+			}
+			for _, r := range list(s["required"]) {
+				// A list of sources takes headers only, so there header is required.
+				if !strings.HasSuffix(path, "source[]") {
+					out[path+"."+r.(string)+" required"] = true
+				}
+			}
+			return
+		}
+		jsonLines(t, root, s["additionalProperties"].(map[string]any), path+".*", out)
+	case "array":
+		jsonLines(t, root, s["items"].(map[string]any), path+"[]", out)
+	default:
+		out[path+" text"] = true
+	}
+}
+
+func list(v any) []any { l, _ := v.([]any); return l }
+
+// described: every key says what it is for.
+func described(t *testing.T, root, s map[string]any, path string) {
+	if ref, ok := s["$ref"].(string); ok {
+		s = root["definitions"].(map[string]any)[strings.TrimPrefix(ref, "#/definitions/")].(map[string]any)
+	}
+	if d, _ := s["description"].(string); d == "" {
+		t.Errorf("%s has no description", path)
+	}
+}

@@ -1,0 +1,186 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// NodeKind tells what a Node is.
+type NodeKind int
+
+// The kinds of a Node.
+const (
+	ScalarNode NodeKind = iota + 1
+	MapNode
+	ListNode
+)
+
+// Node is one value of a YAML file. A scalar is its text: nothing is read as a
+// number, a bool or a date.
+type Node struct {
+	Kind   NodeKind
+	Text   string // scalar
+	Quoted bool   // scalar in quotes, or a block scalar
+	Items  []*Node
+	Pairs  []Pair // map, in file order; duplicate keys are all there
+	Pos    Pos    // Width is that of a scalar or of a whole { } or [ ] on one line
+}
+
+// Pair is one entry of a map.
+type Pair struct {
+	Key    string
+	KeyPos Pos
+	Value  *Node
+}
+
+// Null reports whether the value is missing: nothing, ~ or null, not in quotes.
+func (n *Node) Null() bool {
+	if n.Kind != ScalarNode || n.Quoted {
+		return false
+	}
+	switch n.Text {
+	case "", "~", "null", "Null", "NULL":
+		return true
+	}
+	return false
+}
+
+// Get returns the value of the first entry with that key, or nil.
+func (n *Node) Get(key string) *Node {
+	for _, p := range n.Pairs {
+		if p.Key == key {
+			return p.Value
+		}
+	}
+	return nil
+}
+
+// Parse reads one YAML document under the file rules of LANGUAGE section 3: UTF-8, at
+// most 1 MiB and 64 levels, no anchors, aliases, merge keys or tags. It returns nil and
+// at least one diagnostic if they are broken, and nil without one if the document is
+// empty. It never panics.
+func Parse(data []byte) (*Node, Diagnostics) {
+	var ds Diagnostics
+	if !checkEncoding(data, &ds) {
+		return nil, ds
+	}
+	src := newSource(data)
+	if !lex(src, &ds) {
+		ds.maskLines(src)
+		return nil, ds
+	}
+	root, err := parseYAML(data)
+	if err != nil {
+		yamlProblem(err, src, &ds)
+		ds.maskLines(src)
+		return nil, ds
+	}
+	if root.Kind == 0 || len(root.Content) == 0 {
+		return nil, ds
+	}
+	b := builder{source: src, ds: &ds}
+	n := b.node(root.Content[0], 1)
+	if n.Kind == ScalarNode && n.Text == "" && n.Null() {
+		n = nil
+	}
+	if len(ds.list) > 0 {
+		ds.maskLines(src)
+		return nil, ds
+	}
+	return n, ds
+}
+
+// parseYAML runs the parser and turns its panics into errors.
+func parseYAML(data []byte) (root yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err = d.Decode(&root); errors.Is(err, io.EOF) {
+		return root, nil
+	}
+	if err == nil {
+		// The decoder stops behind the first document; what follows must be nothing.
+		var rest yaml.Node
+		if err = d.Decode(&rest); err == nil {
+			err = errors.New("yaml: did not find expected <document start>")
+		} else if errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	return root, err
+}
+
+// builder turns yaml.v3's nodes into Nodes.
+type builder struct {
+	source
+	ds *Diagnostics
+}
+
+func (b *builder) node(y *yaml.Node, depth int) *Node {
+	n := &Node{Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1})}
+	if depth > maxNesting+1 {
+		if len(b.ds.list) == 0 {
+			b.ds.Add(n.Pos, "E103", nestingMessage, nestingHint)
+		}
+		return n
+	}
+	switch y.Kind {
+	case yaml.ScalarNode:
+		n.Text = y.Value
+		n.Quoted = y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
+		n.Pos.Width = b.scalarWidth(n)
+	case yaml.SequenceNode:
+		n.Kind = ListNode
+		for _, item := range y.Content {
+			n.Items = append(n.Items, b.node(item, depth+1))
+		}
+		n.Pos.Width = b.collectionWidth(n.Pos)
+	case yaml.MappingNode:
+		n.Kind = MapNode
+		n.Pos.Width = b.collectionWidth(n.Pos)
+		for i := 0; i+1 < len(y.Content); i += 2 {
+			b.pair(n, y.Content[i], y.Content[i+1], depth)
+		}
+	default: // an alias: lex reports every one
+		b.ds.Add(n.Pos, "E102", "YAML aliases are not allowed", sharedHint)
+	}
+	return n
+}
+
+func (b *builder) pair(n *Node, key, value *yaml.Node, depth int) {
+	k := b.node(key, depth+1)
+	if k.Kind != ScalarNode {
+		b.ds.Add(k.Pos, "E106", "a key must be a text, not a "+k.Kind.word(), templateHint(b.rest(k.Pos)))
+		return
+	}
+	if n.Pos.Line == k.Pos.Line && n.Pos.Col == k.Pos.Col {
+		n.Pos.Width = k.Pos.Width // a block map stands where its first key does
+	}
+	n.Pairs = append(n.Pairs, Pair{Key: k.Text, KeyPos: k.Pos, Value: b.node(value, depth+1)})
+}
+
+func templateHint(rest []rune) string {
+	if strings.HasPrefix(string(rest), "{") {
+		return "a text that holds { } must be in quotes; specs have no templates"
+	}
+	return ""
+}
+
+// word names the kind in messages.
+func (k NodeKind) word() string {
+	switch k {
+	case MapNode:
+		return "map"
+	case ListNode:
+		return "list"
+	}
+	return "text"
+}

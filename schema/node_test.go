@@ -1,0 +1,92 @@
+package schema
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestParse: scalars keep their text, nothing is read as a number, a bool or a date.
+func TestParse(t *testing.T) {
+	n, ds := Parse([]byte("a: 010\nb: [yes, 1e3, 2020-01-01, 'null', null]\nc: {d: \"x\\ty\"}\na: twice\n"))
+	if ds.Errors() != 0 {
+		t.Fatal(printed(t, ds, "x", nil))
+	}
+	if got := n.Get("a").Text; got != "010" {
+		t.Errorf("a: %q", got)
+	}
+	var items []string
+	for _, i := range n.Get("b").Items {
+		items = append(items, i.Text)
+	}
+	if got := strings.Join(items, " "); got != "yes 1e3 2020-01-01 null null" {
+		t.Errorf("b: %q", got)
+	}
+	if b := n.Get("b").Items; b[3].Null() || !b[4].Null() {
+		t.Errorf("null in quotes: %v, plain: %v", b[3].Null(), b[4].Null())
+	}
+	if d := n.Get("c").Get("d"); d.Text != "x\ty" || d.Pos != (Pos{3, 8, 6}) {
+		t.Errorf("c.d: %+v", d)
+	}
+	if len(n.Pairs) != 4 || n.Get("x") != nil {
+		t.Errorf("%d pairs", len(n.Pairs))
+	}
+	if n, ds := Parse([]byte("# nothing\n")); n != nil || ds.Errors() != 0 {
+		t.Errorf("an empty document: %v, %d errors", n, ds.Errors())
+	}
+}
+
+// TestFileLimits: what is at the limit passes, what is beyond it is E103.
+func TestFileLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		data string
+		ok   bool
+	}{
+		"1 MiB":           {"a: 1\n" + strings.Repeat("#", maxFileSize-6) + "\n", true},
+		"1 MiB and 1":     {"a: 1\n" + strings.Repeat("#", maxFileSize-5) + "\n", false},
+		"10 MiB":          {strings.Repeat("a: 1\n", 2<<20), false},
+		"64 levels":       {strings.Repeat("[", 64) + strings.Repeat("]", 64), true},
+		"65 levels":       {strings.Repeat("[", 65) + strings.Repeat("]", 65), false},
+		"64 block levels": {strings.Repeat("- ", 64) + "x", true},
+		"65 block levels": {strings.Repeat("- ", 65) + "x", false},
+		"a million open":  {strings.Repeat("[", 1_000_000), false},
+		"deep and nested": {strings.Repeat("- ", 500_000) + "x", false},
+	} {
+		_, ds := Parse([]byte(c.data))
+		codes := map[string]bool{}
+		for _, d := range ds.Sorted() {
+			codes[d.Code] = true
+		}
+		if ok := len(codes) == 0; ok != c.ok || !ok && (len(codes) != 1 || !codes["E103"]) {
+			t.Errorf("%s: %v", name, codes)
+		}
+	}
+}
+
+// TestLexer: these are sound; the pass before the parser must not stop them.
+func TestLexer(t *testing.T) {
+	for _, text := range []string{
+		"a:\n- x\n- y\nb: 1\n",
+		"a:\n  - x: 1\n    y: 2\n  -\n    x: 3\n",
+		"a: it's & *that* ! # note\n",
+		"a: one\n  two & *three\n  'four'\nb: 1\n",
+		"a: |\n  *x\n  &y: {\n\n  \"\nb: 1\n",
+		"- |2\n   *x\n- >-\n  &y\n",
+		"a:\n  |\n  *x\nb: 1\n",
+		"a: 'x: y'\n\"b c\": 'it''s {'\n",
+		"a: \"x\n  y\\\" *z\n\n  \"\nb: [\n1,\n 2 # {\n]\n",
+		"a: {b: c:d, e: -f, g: \"h\"}\n",
+		"? a\n: b\n? [c, d]\n: e\n",
+		"---\na: 1\n...\n",
+		"a: http://x.y/z?q=1&r=*\n",
+		"a: {b: [c, 'd', {e: f}], g: }\n",
+		"a:\n\n# x\n    # y\n  b: 1\n",
+		"a: {b: \"numeric(12,2)\", c: (x), d: f(x)}\n",
+		"a: - b\n",
+	} {
+		var ds Diagnostics
+		_, err := parseYAML([]byte(text))
+		if ok := lex(newSource([]byte(text)), &ds); ok != (err == nil) && err == nil {
+			t.Errorf("%q:\n%s", text, printed(t, ds, "x", []byte(text)))
+		}
+	}
+}

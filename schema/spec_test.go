@@ -1,0 +1,176 @@
+package schema
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// full uses every built key once.
+const full = `version: 1
+consumer: order-projector
+package: orders
+description: |
+  Orders, as the shop sees them.
+  Two lines: one with a colon # and no comment
+examples: orders.json
+types:
+  Line:
+    description: one line
+    fields: {sku: string, qty: {type: optional int32, path: [amount, "q.ty"]}}
+  State: {enum: [open, closed], go_name: OrderState}
+  Kind: {enum: {gift: G, sale: "yes"}, deprecated: use State}
+tables:
+  orders:
+    primary_key: [order_id]
+    columns:
+      order_id: uuid
+      total: {type: "nullable numeric(12,2)", default: 0, description: gross}
+      seen_at: {type: timestamptz, default: now()}
+    unique: [[order_id, total], [total]]
+    indexes: [[total]]
+  order_lines:
+    primary_key: [line_no]
+    columns: {line_no: {type: bigint, identity: true}, order_id: uuid}
+    foreign_keys:
+      - {columns: [order_id], references: orders, on_delete: cascade}
+topics:
+  orders.v1:
+    record_key: {order_id: {type: uuid, path: $.id}, region: {type: string, path: at.region}}
+    assume: {ordered_by: record_key, unique_records: true}
+    fields: {tenant: {type: string, header: tenant}}
+    idempotency_key: {source: [order_id, {header: Idempotency-Key}], window: 8d, unique_per: topic, compare: declared}
+    event_type: {header: event-type}
+    ignore: [order.noted]
+    unhandled: {unknown_type: skip, tombstone: stop}
+    start_from: committed
+    events:
+      OrderPlaced:
+        type: [order.placed, order.created]
+        fields: {order_id: uuid, total: {type: decimal, default: 0}, lines: list(Line), at: {type: timestamp, record: timestamp}}
+        write:
+          - upsert: orders
+            set: {total: total, seen_at: {now: true}}
+            leave: [seen_at]
+            by: [order_id]
+            if_newer: total
+          - insert: order_lines
+            each: lines
+            set: {order_id: order_id, sku: each.sku, line_no: {each: position}}
+            if_exists: skip
+          - update: orders
+            set: {total: {value: 1}}
+            clear: [seen_at]
+            where: {order_id: each}
+            many: true
+            if_missing: skip
+        handle: true
+        on_failure: {give_up: stop}
+      OrderGone:
+        tombstone: true
+        idempotency_key: {source: {record: offset}}
+        write: [{delete: orders}]
+    on_failure: {retries: 3, initial_backoff: 250ms, max_backoff: 1m}
+limits: {batch_events: 100, batch_bytes: 4MiB, batch_wait: 20ms, batch_timeout: 30s, event_timeout: 5s, statement_timeout: 20s,
+  lock_timeout: 5s, max_poll_interval: 5m, max_payload: 512KiB, max_depth: 32}
+migrations: {dir: db/migrations, format: sql}
+`
+
+// TestLoad: every built key arrives in its place, with the position of key and value.
+func TestLoad(t *testing.T) {
+	s, ds := Load("orders.yaml", []byte(full))
+	if ds.Errors() != 0 || s.Broken {
+		t.Fatal(printed(t, ds, "orders.yaml", []byte(full)))
+	}
+	topic, table := s.Topics[0], s.Tables[0]
+	placed, gone := topic.Events[0], topic.Events[1]
+	upsert, insert, change := placed.Write[0], placed.Write[1], placed.Write[2]
+	for _, c := range []struct {
+		what      string
+		got, want any
+	}{
+		{"consumer", *s.Consumer, Text{Value: "order-projector", Key: Pos{2, 1, 8}, Pos: Pos{2, 11, 15}}},
+		{"description", s.Description.Value, "Orders, as the shop sees them.\nTwo lines: one with a colon # and no comment\n"},
+		{"path", s.Types[0].Fields[1].Path.Members, []string{"amount", "q.ty"}},
+		{"optional", *s.Types[0].Fields[1].Type, FieldType{Text: "optional int32", Optional: true, Name: "int32", NamePos: Pos{11, 48, 5}, Pos: Pos{11, 39, 14}}},
+		{"enum list", s.Types[1].Enum[1].Name, Text{Value: "closed", Pos: Pos{12, 24, 6}}},
+		{"enum map", s.Types[2].Enum[1].Wire, Text{Value: "yes", Quoted: true, Key: Pos{13, 26, 4}, Pos: Pos{13, 32, 5}}},
+		{"column type", table.Columns[1].Type, ColumnType{Text: "nullable numeric(12,2)", Nullable: true, Word: "numeric(12,2)", Pos: Pos{19, 21, 24}}},
+		{"default", *table.Columns[1].Default, Text{Value: "0", Key: Pos{19, 47, 7}, Pos: Pos{19, 56, 1}}},
+		{"unique", texts(table.Unique[0]), []string{"order_id", "total"}},
+		{"index", texts(table.Indexes[0]), []string{"total"}},
+		{"identity", s.Tables[1].Columns[0].Identity.Value, true},
+		{"on_delete", s.Tables[1].ForeignKeys[0].OnDelete.Value, "cascade"},
+		{"record key path", *topic.RecordKey.Parts[0].Path, Path{Text: "$.id", Members: []string{"id"}, Whole: true, Key: Pos{30, 41, 4}, Pos: Pos{30, 47, 4}}},
+		{"ordered_by", topic.Assume.OrderedBy.Value, "record_key"},
+		{"topic field", topic.Fields[0].Header.Value, "tenant"},
+		{"source field", *topic.IdempotencyKey.Source[0].Field, Text{Value: "order_id", Pos: Pos{33, 32, 8}}},
+		{"source header", topic.IdempotencyKey.Source[1].Header.Value, "Idempotency-Key"},
+		{"window", *topic.IdempotencyKey.Window, Duration{Value: 8 * 24 * time.Hour, Text: "8d", Key: Pos{33, 70, 6}, Pos: Pos{33, 78, 2}}},
+		{"event_type", topic.EventType.Header.Value, "event-type"},
+		{"unhandled", topic.Unhandled.Tombstone.Value, "stop"},
+		{"types", texts(*placed.Type), []string{"order.placed", "order.created"}},
+		{"list", placed.Fields[2].Type.Elem.Name, "Line"},
+		{"list position", placed.Fields[2].Type.Elem.Pos, Pos{41, 82, 4}},
+		{"record", placed.Fields[3].Record.Value, "timestamp"},
+		{"verb", upsert.Verb, Text{Value: "upsert", Key: Pos{43, 13, 6}, Pos: Pos{43, 13, 6}}},
+		{"table", upsert.Table, Text{Value: "orders", Key: Pos{43, 13, 6}, Pos: Pos{43, 21, 6}}},
+		{"field value", upsert.Set.Items[0].Value, Value{Kind: FieldValue, Name: "total", Pos: Pos{44, 26, 5}}},
+		{"now", upsert.Set.Items[1].Value, Value{Kind: NowValue, Pos: Pos{44, 42, 11}}},
+		{"member", insert.Set.Items[1].Value, Value{Kind: MemberValue, Name: "sku", Pos: Pos{50, 44, 8}}},
+		{"position", insert.Set.Items[2].Value.Kind, PositionValue},
+		{"constant", change.Set.Items[0].Value.Const, Text{Value: "1", Key: Pos{53, 27, 5}, Pos: Pos{53, 34, 1}}},
+		{"element", change.Where.Items[0].Value.Kind, ElementValue},
+		{"clear", *change.Clear, Texts{Items: []Text{{Value: "seen_at", Pos: Pos{54, 21, 7}}}, Key: Pos{54, 13, 5}, Pos: Pos{54, 20, 9}}},
+		{"handle", *placed.Handle, Bool{Value: true, Key: Pos{58, 9, 6}, Pos: Pos{58, 17, 4}}},
+		{"offset", gone.IdempotencyKey.Offset(), true},
+		{"tombstone", gone.Tombstone.Key, Pos{61, 9, 9}},
+		{"delete", gone.Write[0].Table.Value, "orders"},
+		{"retries", *topic.OnFailure.Retries, Int{Value: 3, Text: "3", Key: Pos{64, 18, 7}, Pos: Pos{64, 27, 1}}},
+		{"size", *s.Limits.MaxPayload, Size{Value: 512 << 10, Text: "512KiB", Key: Pos{66, 44, 11}, Pos: Pos{66, 57, 6}}},
+		{"dir", s.Migrations.Dir.Value, "db/migrations"},
+	} {
+		if !equal(c.got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)
+		}
+	}
+}
+
+func texts(l Texts) []string {
+	var out []string
+	for _, t := range l.Items {
+		out = append(out, t.Value)
+	}
+	return out
+}
+
+// TestFieldTypes: a type is taken apart where it is a type, and kept whole where not.
+func TestFieldTypes(t *testing.T) {
+	for text, want := range map[string][]string{
+		"uuid":                           {"uuid"},
+		"optional uuid":                  {"uuid?"},
+		"list(Line)":                     {"list", "Line"},
+		"optional list(optional string)": {"list?", "string?"},
+		"list(list(int32))":              {"list", "list", "int32"},
+		"string?":                        {"string?!"},
+		"list(Line":                      {"list(Line"},
+		"optional":                       {"optional"},
+		"optional  int64":                {"int64?"},
+		"list()":                         {"list", ""},
+		"list(" + "x" + ") y":            {"list(x) y"},
+	} {
+		var got []string
+		for f := parseFieldType(text, Pos{1, 1, len(text)}, false); f != nil; f = f.Elem {
+			name := f.Name
+			if f.Optional {
+				name += "?"
+			} else if name == "string?" {
+				name += "!"
+			}
+			got = append(got, name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package schema
+
+// The constructors below put readers of walker into tables of keys.
+
+var scalarShape = shape{scalar: true}
+
+func textValue[T any](at func(*T) **Text) value[T] {
+	return put(scalarShape, at, (*walker).full)
+}
+
+func sentenceValue[T any](at func(*T) **Text) value[T] {
+	return put(scalarShape, at, (*walker).sentence)
+}
+
+func wordValue[T any](at func(*T) **Text, set ...string) value[T] {
+	return put(shape{words: set}, at, func(w *walker, e entry) (*Text, bool) { return w.word(e, set, nil) })
+}
+
+func boolValue[T any](at func(*T) **Bool) value[T] {
+	return put(shape{words: []string{"true", "false"}}, at, (*walker).boolean)
+}
+
+func intValue[T any](at func(*T) **Int, low, high int64) value[T] {
+	return put(scalarShape, at, func(w *walker, e entry) (*Int, bool) { return w.integer(e, low, high) })
+}
+
+func durationValue[T any](at func(*T) **Duration, low, high string) value[T] {
+	return put(scalarShape, at, func(w *walker, e entry) (*Duration, bool) { return w.duration(e, low, high) })
+}
+
+func sizeValue[T any](at func(*T) **Size, low, high string) value[T] {
+	return put(scalarShape, at, func(w *walker, e entry) (*Size, bool) { return w.size(e, low, high) })
+}
+
+// textsValue is a list of texts, of one at least.
+func textsValue[T any](at func(*T) **Texts) value[T] {
+	return put(shape{items: &scalarShape}, at, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 1) })
+}
+
+// texts reads a list of at least least texts.
+func (w *walker) texts(e entry, least int) (*Texts, bool) {
+	if !w.isList(e) {
+		return nil, false
+	}
+	out := &Texts{Key: e.key, Pos: e.node.Pos}
+	if len(e.node.Items) < least {
+		w.ds.Add(e.node.Pos, "E106", e.what+" must not be an empty list", "")
+		return nil, false
+	}
+	ok := true
+	for _, item := range e.node.Items {
+		if t, fine := w.full(entry{what: "an item of " + e.what, node: item}); fine {
+			out.Items = append(out.Items, *t)
+		} else {
+			ok = false
+		}
+	}
+	return out, ok
+}
+
+// docKeys are allowed on every named thing.
+func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
+	return append(keys[T]{
+		{name: "description", value: textValue(func(t *T) **Text { return &doc(t).Description })},
+		{name: "deprecated", value: sentenceValue(func(t *T) **Text { return &doc(t).Deprecated })},
+		{name: "go_name", value: goNameValue(func(t *T) **Text { return &doc(t).GoName })},
+	}, more...)
+}
+
+// named goes over a map with names of the user's choice. Read gets the name, whether
+// it is valid, and the value.
+func (w *walker) named(e entry, kind nameKind, read func(name Text, valid bool, n *Node)) bool {
+	if !w.isMap(e) {
+		return false
+	}
+	for p := range w.pairs(e) {
+		name := Text{Value: p.Key, Key: p.KeyPos, Pos: p.KeyPos}
+		read(name, w.name(kind, p.KeyPos, p.Key), p.Value)
+	}
+	return true
+}
+
+// some reports E106 if a map or list that must hold something is empty.
+func (w *walker) some(e entry) bool {
+	if (e.node.Kind == MapNode || e.node.Kind == ListNode) && len(e.node.Pairs)+len(e.node.Items) == 0 {
+		w.ds.Add(e.node.Pos, "E106", e.what+" must not be an empty "+e.node.Kind.word(), "")
+		return false
+	}
+	return true
+}

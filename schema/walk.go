@@ -1,0 +1,225 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// walker turns nodes into a Spec. Every map of the language is one table of keys; what
+// a map may hold, what is missing, misspelt or not built yet is found by walkMap alone.
+type walker struct {
+	ds *Diagnostics
+}
+
+// entry is a value to be read and how messages call it.
+type entry struct {
+	what string // "window", `topic "orders.v1"`
+	key  Pos    // zero in a list
+	node *Node
+}
+
+// keys is the description of one map of the language.
+type keys[T any] []key[T]
+
+// key is one key of a map. Without read it is part of the language, but not built yet.
+type key[T any] struct {
+	name     string
+	required bool
+	instead  string // not a key of the language, but looked for: what to write
+	value[T]
+}
+
+// value is how a value is read into its place in T; read reports whether it was
+// accepted. The shape is what an editor needs to know of it.
+type value[T any] struct {
+	shape shape
+	read  func(w *walker, e entry, into *T) bool
+}
+
+// shape describes the accepted forms of a value.
+type shape struct {
+	words   []string   // a text out of this closed set
+	keys    []keyShape // a map with these keys
+	entries *shape     // a map with names of the user's choice
+	items   *shape     // a list
+	scalar  bool       // any text
+}
+
+type keyShape struct {
+	name     string
+	required bool
+	shape    shape
+}
+
+// shapes lists the built keys.
+func (ks keys[T]) shapes() []keyShape {
+	var out []keyShape
+	for _, k := range ks {
+		if k.read != nil {
+			out = append(out, keyShape{k.name, k.required, k.shape})
+		}
+	}
+	return out
+}
+
+func (ks keys[T]) built() []string {
+	var out []string
+	for _, k := range ks.shapes() {
+		out = append(out, k.name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (ks keys[T]) find(name string) (key[T], bool) {
+	i := slices.IndexFunc(ks, func(k key[T]) bool { return k.name == name })
+	if i < 0 {
+		return key[T]{}, false
+	}
+	return ks[i], true
+}
+
+// walkMap reads the map of e into into. It reports whether nothing in the map itself
+// was refused.
+func walkMap[T any](w *walker, e entry, ks keys[T], into *T) bool {
+	if !w.isMap(e) {
+		return false
+	}
+	ok := true
+	var meant []string
+	for p := range w.pairs(e) {
+		k, known := ks.find(p.Key)
+		switch {
+		case k.instead != "":
+			w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, k.instead)
+			ok = false
+		case !known:
+			meant = append(meant, w.unknownKey(e, p, ks.built()))
+			ok = false
+		case k.read == nil:
+			w.unbuiltKey(p.KeyPos, p.Key)
+			ok = false
+		default:
+			ok = k.read(w, entry{p.Key, p.KeyPos, p.Value}, into) && ok
+		}
+	}
+	for _, k := range ks {
+		if k.required && e.node.Get(k.name) == nil && !slices.Contains(meant, k.name) {
+			w.ds.Add(firstKey(e), "E105", fmt.Sprintf("%s lacks the key %q", e.what, k.name), "")
+			ok = false
+		}
+	}
+	return ok
+}
+
+// pairs goes over the entries of a map and reports keys that stand there twice; the
+// first one counts.
+func (w *walker) pairs(e entry) func(yield func(Pair) bool) {
+	return func(yield func(Pair) bool) {
+		first := make(map[string]int, len(e.node.Pairs))
+		for _, p := range e.node.Pairs {
+			if line, twice := first[p.Key]; twice {
+				w.ds.Add(p.KeyPos, "E107", "key "+quote(p.Key)+" appears twice in "+e.what, fmt.Sprintf("the first one is on line %d", line))
+				continue
+			}
+			first[p.Key] = p.KeyPos.Line
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// unknownKey reports a key that the language does not have, and returns the key that
+// was probably meant.
+func (w *walker) unknownKey(e entry, p Pair, built []string) string {
+	meant := Closest(p.Key, built)
+	switch {
+	case isEnvironment(p.Key):
+		w.environment(p)
+		return ""
+	case meant != "":
+		w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, `did you mean "`+meant+`"?`)
+	default:
+		w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, "keys here: "+strings.Join(built, ", "))
+	}
+	return meant
+}
+
+func (w *walker) unbuiltKey(pos Pos, name string) {
+	w.ds.Add(pos, "E115", fmt.Sprintf("key %q is not built yet", name), "")
+}
+
+// unbuilt reports a value of the language that is not built yet.
+func (w *walker) unbuilt(pos Pos, what string) {
+	w.ds.Add(pos, "E115", what+" is not built yet", "")
+}
+
+// firstKey is the place for what a map as a whole lacks.
+func firstKey(e entry) Pos {
+	if len(e.node.Pairs) > 0 {
+		return e.node.Pairs[0].KeyPos
+	}
+	return e.node.Pos
+}
+
+// misspelt tells whether one of the map's unknown keys stands for name.
+func misspelt[T any](e entry, ks keys[T], name string) bool {
+	return slices.ContainsFunc(e.node.Pairs, func(p Pair) bool {
+		_, known := ks.find(p.Key)
+		return !known && Closest(p.Key, ks.built()) == name
+	})
+}
+
+// isMap reports E106 if e is no map.
+func (w *walker) isMap(e entry) bool {
+	return e.node.Kind == MapNode || w.wrongKind(e, "a map")
+}
+
+// isList reports E106 if e is no list.
+func (w *walker) isList(e entry) bool {
+	return e.node.Kind == ListNode || w.wrongKind(e, "a list")
+}
+
+// isScalar reports E106 if e is no text or has no value; want says what it should be.
+func (w *walker) isScalar(e entry, want string) bool {
+	return e.node.Kind == ScalarNode && !e.node.Null() || w.wrongKind(e, want)
+}
+
+func (w *walker) wrongKind(e entry, want string) bool {
+	n := e.node
+	pos, have := n.Pos, "a "+n.Kind.word()
+	hint := ""
+	switch {
+	case n.Null() && n.Text == "":
+		have = "empty"
+		if e.key != (Pos{}) {
+			pos = e.key
+		}
+	case n.Null():
+		have = n.Text
+		if want == "a text" || want == "a constant" {
+			hint = `if the text "` + n.Text + `" is meant, put it in quotes`
+		}
+	case want == "a list" && n.Kind == ScalarNode:
+		hint = "write [" + short(n.Text) + "]"
+	case want == "a list" && n.Kind == MapNode:
+		hint = `every item of a list starts with "- "`
+	case want == "a map" && n.Kind == ListNode:
+		hint = `the entries of a map have no "- " before them`
+	}
+	w.ds.Add(pos, "E106", fmt.Sprintf("%s must be %s, not %s", e.what, want, have), hint)
+	return false
+}
+
+// put is a value that read makes and at finds the place for.
+func put[T, V any](s shape, at func(*T) **V, read func(w *walker, e entry) (*V, bool)) value[T] {
+	return value[T]{shape: s, read: func(w *walker, e entry, into *T) bool {
+		v, ok := read(w, e)
+		if ok {
+			*at(into) = v
+		}
+		return ok
+	}}
+}

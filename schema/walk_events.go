@@ -1,0 +1,64 @@
+package schema
+
+var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
+	key[Event]{name: "type", value: put(shape{scalar: true, items: &scalarShape}, func(v *Event) **Texts { return &v.Type }, (*walker).typeTexts)},
+	key[Event]{name: "tombstone", value: boolValue(func(v *Event) **Bool { return &v.Tombstone })},
+	key[Event]{name: "fields", value: value[Event]{shape{scalar: true, entries: fieldsShape.entries}, (*walker).eventFields}},
+	key[Event]{name: "idempotency_key", value: idempotencyKeyValue(func(v *Event) **IdempotencyKey { return &v.IdempotencyKey })},
+	key[Event]{name: "write", value: value[Event]{shape{items: &shape{keys: stepShapes()}}, (*walker).write}},
+	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
+	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, (*walker).failurePolicy)},
+	key[Event]{name: "version"}, key[Event]{name: "root"}, key[Event]{name: "effect"}, key[Event]{name: "may_emit"},
+	key[Event]{name: "erase_traces"}, key[Event]{name: "renamed_from"},
+)
+
+func (w *walker) events(e entry, t *Topic) bool {
+	if !w.isMap(e) || !w.some(e) {
+		return false
+	}
+	return w.named(e, eventNames, func(name Text, valid bool, n *Node) {
+		v := &Event{Name: name, Pos: n.Pos}
+		t.Events = append(t.Events, v)
+		ve := entry{"event " + quote(name.Value), name.Pos, n}
+		v.Broken = !walkMap(w, ve, eventKeys, v) || !valid
+		if !v.Broken && len(v.Write) == 0 && (v.Handle == nil || !v.Handle.Value) {
+			v.Broken = true
+			w.ds.Add(name.Pos, "E406", ve.what+" does nothing: it has no write, handle or effect",
+				`to pass over this type on purpose, list it under "ignore" of the topic`)
+		}
+	})
+}
+
+// typeTexts reads one text or a list of them.
+func (w *walker) typeTexts(e entry) (*Texts, bool) {
+	if e.node.Kind == ListNode {
+		return w.texts(e, 1)
+	}
+	t, ok := w.full(e)
+	if !ok {
+		return nil, false
+	}
+	return &Texts{Items: []Text{*t}, Key: e.key, Pos: e.node.Pos}, true
+}
+
+// eventFields reads a map of fields or the name of a type.
+func (w *walker) eventFields(e entry, v *Event) bool {
+	v.FieldsKey = e.key
+	if e.node.Kind == ScalarNode && !e.node.Null() {
+		t, ok := w.full(e)
+		v.FieldsType = t
+		return ok
+	}
+	return w.fields(e, eventField, &v.Fields)
+}
+
+func (w *walker) write(e entry, v *Event) bool {
+	v.WriteKey = e.key
+	if !w.isList(e) {
+		return false
+	}
+	for _, item := range e.node.Items {
+		v.Write = append(v.Write, w.step(item))
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package schema
+
+import "fmt"
+
+// fieldPlace says where a field is declared: sources from the record make no sense
+// for the members of an object.
+type fieldPlace int
+
+const (
+	eventField fieldPlace = iota
+	objectField
+)
+
+var typeShape = put(scalarShape, func(f *Field) **FieldType { return &f.Type }, (*walker).fieldType)
+
+var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
+	key[Field]{name: "type", required: true, value: typeShape},
+	key[Field]{name: "path", value: pathOfMembers(func(f *Field) **Path { return &f.Path })},
+	key[Field]{name: "header", value: textValue(func(f *Field) **Text { return &f.Header })},
+	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
+	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, (*walker).constant)},
+	key[Field]{name: "segment"}, key[Field]{name: "ce"}, key[Field]{name: "patch"}, key[Field]{name: "text"}, key[Field]{name: "sensitive"},
+	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
+	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},
+	key[Field]{name: "required", instead: `fields are required unless their type is "optional ..."`},
+)
+
+var fieldsShape = shape{entries: &shape{scalar: true, keys: fieldKeys.shapes()}}
+
+// fields reads a map of fields.
+func (w *walker) fields(e entry, place fieldPlace, into *[]*Field) bool {
+	return w.named(e, fieldNames, func(name Text, valid bool, n *Node) {
+		f := &Field{Name: name, Pos: n.Pos}
+		*into = append(*into, f)
+		fe := entry{"field " + quote(name.Value), name.Pos, n}
+		if n.Kind == ScalarNode {
+			t, ok := w.fieldType(fe)
+			f.Type, f.Broken = t, !ok || !valid
+			return
+		}
+		if n.Kind == ListNode {
+			f.Broken = true
+			w.wrongKind(fe, "a type, or a map with a type")
+			return
+		}
+		f.Broken = !walkMap(w, fe, fieldKeys, f) || !valid
+		w.fieldSources(fe, place, f)
+		if f.Default != nil && f.Type != nil && f.Type.Optional {
+			f.Broken = true
+			w.ds.Add(f.Default.Key, "E305", fe.what+" is optional and has a default", `drop "optional"`)
+		}
+	})
+}
+
+// fieldSources checks that a field comes from one place.
+func (w *walker) fieldSources(e entry, place fieldPlace, f *Field) {
+	var first string
+	for _, p := range e.node.Pairs {
+		switch p.Key {
+		case "path", "header", "record":
+		default:
+			continue
+		}
+		switch {
+		case place == objectField && p.Key != "path":
+			f.Broken = true
+			w.ds.Add(p.KeyPos, "E306", fmt.Sprintf("%s is a member of an object and cannot be read from %q", e.what, p.Key), "declare it as a field of the event")
+		case first != "" && first != p.Key:
+			f.Broken = true
+			w.ds.Add(p.KeyPos, "E110", fmt.Sprintf("%s comes from one place, here are two: %s and %s", e.what, first, p.Key), "keep one of them")
+		}
+		first = p.Key
+	}
+}
+
+// constant reads a text that stands for a value of a type that is known later.
+func (w *walker) constant(e entry) (*Text, bool) {
+	n := e.node
+	if n.Kind == ScalarNode && n.Null() && e.what == "value" {
+		pos := n.Pos
+		if n.Text == "" {
+			pos = e.key
+		}
+		w.ds.Add(pos, "E106", "value must be a constant, not null", `list the column under "clear" to set it to NULL; quote it if the text is meant`)
+		return nil, false
+	}
+	if !w.isScalar(e, "a constant") {
+		return nil, false
+	}
+	return &Text{Value: n.Text, Quoted: n.Quoted, Key: e.key, Pos: n.Pos}, true
+}

@@ -1,0 +1,108 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+)
+
+var idempotencyKeys = keys[IdempotencyKey]{
+	{name: "source", required: true, value: value[IdempotencyKey]{
+		shape{scalar: true, items: &shape{scalar: true, keys: sourceKeys[:1].shapes()}, keys: sourceKeys.shapes()}, (*walker).keySources}},
+	{name: "window", value: durationValue(func(k *IdempotencyKey) **Duration { return &k.Window }, "1s", "3650d")},
+	{name: "unique_per", value: wordValue(func(k *IdempotencyKey) **Text { return &k.UniquePer }, "event", "topic", "consumer")},
+	{name: "compare", value: put(shape{words: []string{"declared"}}, func(k *IdempotencyKey) **Text { return &k.Compare }, (*walker).compare)},
+	{name: "copies"}, {name: "also"}, {name: "missing"},
+}
+
+func idempotencyKeyValue[T any](at func(*T) **IdempotencyKey) value[T] {
+	return put(shape{keys: idempotencyKeys.shapes()}, at, (*walker).idempotencyKey)
+}
+
+func (w *walker) idempotencyKey(e entry) (*IdempotencyKey, bool) {
+	k := &IdempotencyKey{Key: e.key, Pos: e.node.Pos}
+	k.Broken = !walkMap(w, e, idempotencyKeys, k)
+	if e.node.Kind != MapNode || k.Source == nil {
+		return k, true
+	}
+	if k.Offset() {
+		for _, p := range e.node.Pairs {
+			if slices.Contains([]string{"window", "unique_per", "compare"}, p.Key) {
+				k.Broken = true
+				w.ds.Add(p.KeyPos, "E412", fmt.Sprintf("%q has no meaning for source: {record: offset}", p.Key), "redelivery is covered by the ledger without stored keys")
+			}
+		}
+		return k, true
+	}
+	if e.node.Get("window") == nil && !misspelt(e, idempotencyKeys, "window") {
+		k.Broken = true
+		w.ds.Add(firstKey(e), "E408", `idempotency_key lacks "window": how long a second copy of a key must still be recognised`,
+			"for example window: 8d (7 days of topic retention plus one)")
+	}
+	return k, true
+}
+
+func (w *walker) compare(e entry) (*Text, bool) {
+	if e.node.Kind == ListNode {
+		w.unbuilt(e.node.Pos, "a list of fields under compare")
+		return nil, false
+	}
+	return w.word(e, []string{"declared"}, []string{"nothing"})
+}
+
+// keySources reads source: one part, or a list of parts.
+func (w *walker) keySources(e entry, k *IdempotencyKey) bool {
+	k.SourceKey = e.key
+	if e.node.Kind != ListNode {
+		part, ok := w.keySource(e)
+		if ok {
+			k.Source = []KeySource{part}
+		}
+		return ok
+	}
+	if !w.some(e) {
+		return false
+	}
+	ok := true
+	var parts []KeySource
+	for _, item := range e.node.Items {
+		part, fine := w.keySource(entry{what: "an item of source", node: item})
+		if fine && part.Offset {
+			fine = false
+			w.ds.Add(part.Pos, "E110", "{record: offset} is a source of its own and no part of one", "write source: {record: offset}, or leave it out of the list")
+		}
+		parts = append(parts, part)
+		ok = ok && fine
+	}
+	if ok {
+		k.Source = parts
+	}
+	return ok
+}
+
+var sourceKeys = keys[keySourceMap]{
+	{name: "header", value: textValue(func(s *keySourceMap) **Text { return &s.header })},
+	{name: "record", value: wordValue(func(s *keySourceMap) **Text { return &s.record }, "offset")},
+	{name: "ce"},
+}
+
+// keySourceMap is the map form of a part.
+type keySourceMap struct{ header, record *Text }
+
+func (w *walker) keySource(e entry) (KeySource, bool) {
+	src := KeySource{Pos: e.node.Pos}
+	if e.node.Kind != MapNode {
+		t, ok := w.full(entry{e.what, e.key, e.node})
+		src.Field = t
+		return src, ok
+	}
+	var m keySourceMap
+	if !walkMap(w, e, sourceKeys, &m) {
+		return src, false
+	}
+	if (m.header == nil) == (m.record == nil) {
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, record", "several parts go into a list: [{header: a}, {header: b}]")
+		return src, false
+	}
+	src.Header, src.Offset = m.header, m.record != nil
+	return src, true
+}

@@ -1,0 +1,105 @@
+package schema
+
+import "fmt"
+
+var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
+	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, (*walker).recordKey)},
+	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, (*walker).assume)},
+	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return w.fields(e, eventField, &t.Fields) }}},
+	key[Topic]{name: "idempotency_key", value: idempotencyKeyValue(func(t *Topic) **IdempotencyKey { return &t.IdempotencyKey })},
+	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, (*walker).discriminator)},
+	key[Topic]{name: "ignore", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Ignore }, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 0) })},
+	key[Topic]{name: "unhandled", value: put(shape{keys: unhandledKeys.shapes()}, func(t *Topic) **Unhandled { return &t.Unhandled }, (*walker).unhandled)},
+	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
+	key[Topic]{name: "events", required: true, value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, (*walker).events}},
+	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, (*walker).failurePolicy)},
+	key[Topic]{name: "name"}, key[Topic]{name: "names"}, key[Topic]{name: "pattern"}, key[Topic]{name: "envelope"},
+	key[Topic]{name: "payload"}, key[Topic]{name: "event_version"}, key[Topic]{name: "renamed_from"},
+)
+
+func (w *walker) topics(e entry, s *Spec) bool {
+	if !w.isMap(e) || !w.some(e) {
+		return false
+	}
+	return w.named(e, topicNames, func(name Text, valid bool, n *Node) {
+		t := &Topic{Name: name, Pos: n.Pos}
+		s.Topics = append(s.Topics, t)
+		te := entry{"topic " + quote(name.Value), name.Pos, n}
+		t.Broken = !walkMap(w, te, topicKeys, t) || !valid
+	})
+}
+
+var keyPartKeys = docKeys(func(p *KeyPart) *Doc { return &p.Doc },
+	key[KeyPart]{name: "type", required: true, value: put(scalarShape, func(p *KeyPart) **FieldType { return &p.Type }, (*walker).fieldType)},
+	key[KeyPart]{name: "path", value: pathOfMembers(func(p *KeyPart) **Path { return &p.Path })},
+)
+
+func (w *walker) recordKey(e entry) (*RecordKey, bool) {
+	r := &RecordKey{Key: e.key, Pos: e.node.Pos}
+	if !w.isMap(e) || !w.some(e) {
+		r.Broken = true
+		return r, true
+	}
+	w.named(e, keyPartNames, func(name Text, valid bool, n *Node) {
+		p := &KeyPart{Name: name, Pos: n.Pos}
+		r.Parts = append(r.Parts, p)
+		pe := entry{"record key part " + quote(name.Value), name.Pos, n}
+		switch n.Kind {
+		case ScalarNode:
+			t, ok := w.fieldType(pe)
+			p.Type, p.Broken = t, !ok || !valid
+		case ListNode:
+			p.Broken = true
+			w.wrongKind(pe, "a type, or a map with a type")
+		default:
+			p.Broken = !walkMap(w, pe, keyPartKeys, p) || !valid
+		}
+	})
+	for _, p := range r.Parts {
+		if len(r.Parts) > 1 && p.Path == nil && !p.Broken {
+			p.Broken = true
+			w.ds.Add(p.Name.Pos, "E313", fmt.Sprintf("record key part %s has no path, but the key has %d parts", quote(p.Name.Value), len(r.Parts)),
+				"write "+p.Name.Value+": {type: ..., path: ...} for every part: the key is a JSON object then")
+		}
+	}
+	return r, true
+}
+
+var assumeKeys = keys[Assume]{
+	{name: "ordered_by", value: wordValue(func(a *Assume) **Text { return &a.OrderedBy }, "record_key")},
+	{name: "unique_records", value: boolValue(func(a *Assume) **Bool { return &a.UniqueRecords })},
+	{name: "disjoint_topics"}, {name: "retention"}, {name: "record_timestamp"},
+}
+
+func (w *walker) assume(e entry) (*Assume, bool) {
+	a := &Assume{Key: e.key, Pos: e.node.Pos}
+	a.Broken = !walkMap(w, e, assumeKeys, a)
+	return a, true
+}
+
+var discriminatorKeys = keys[Discriminator]{
+	{name: "header", value: textValue(func(d *Discriminator) **Text { return &d.Header })},
+	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
+	{name: "ce"}, {name: "segment"}, {name: "schema"},
+}
+
+func (w *walker) discriminator(e entry) (*Discriminator, bool) {
+	d := &Discriminator{Key: e.key, Pos: e.node.Pos}
+	d.Broken = !walkMap(w, e, discriminatorKeys, d)
+	if !d.Broken && (d.Header == nil) == (d.Path == nil) {
+		d.Broken = true
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path", "write event_type: {header: event-type} or {path: type}")
+	}
+	return d, true
+}
+
+var unhandledKeys = keys[Unhandled]{
+	{name: "unknown_type", value: wordValue(func(u *Unhandled) **Text { return &u.UnknownType }, "dead_letter", "skip", "stop")},
+	{name: "tombstone", value: wordValue(func(u *Unhandled) **Text { return &u.Tombstone }, "dead_letter", "skip", "stop")},
+}
+
+func (w *walker) unhandled(e entry) (*Unhandled, bool) {
+	u := &Unhandled{Key: e.key, Pos: e.node.Pos}
+	u.Broken = !walkMap(w, e, unhandledKeys, u)
+	return u, true
+}

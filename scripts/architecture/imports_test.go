@@ -1,0 +1,160 @@
+package architecture
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/idemgen/idemgen"
+
+// pkg is what the go command tells of one package.
+type pkg struct {
+	ImportPath   string
+	Dir          string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+	GoFiles      []string
+	Deps         []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,TestImports,XTestImports,GoFiles,Deps", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 15 {
+		t.Fatalf("go list found %d packages only", len(all))
+	}
+	return all
+}
+
+// may says what each package of the module may import of the module. A package that is not
+// listed, nor below a listed one with /..., fails the test: think about its place first.
+var may = map[string][]string{
+	"cmd/idemgen":                        {"generator", "generator/output", "generator/scaffold", "schema"},
+	"generator":                          {"generator/resolve", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "schema"},
+	"generator/model":                    {},
+	"generator/resolve":                  {"generator/model", "schema"},
+	"generator/gocode":                   {"generator/model"},
+	"generator/sqlcode":                  {"generator/model", "templates"},
+	"generator/scaffold":                 {"generator/model", "templates"},
+	"generator/oracle":                   {"generator/model"},
+	"generator/seedlog":                  {"generator/model"},
+	"generator/state":                    {"generator/model", "schema"},
+	"generator/output":                   {},
+	"generator/gopkg":                    {},
+	"schema":                             {},
+	"templates":                          {},
+	"runtime":                            {"runtime/wire", "runtime/internal/fault"},
+	"runtime/wire":                       {},
+	"runtime/internal/fault":             {},
+	"runtime/confluent":                  {"runtime"},
+	"runtime/idemtest":                   {"runtime", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
+	"runtime/idemtest/internal/postgres": {},
+	"runtime/idemtest/internal/cutproxy": {},
+}
+
+// free are programs that stand on top of everything.
+var free = []string{"scripts/", "examples/", "bench", "testdata/"}
+
+func TestImportDirection(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if slices.ContainsFunc(free, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+			continue
+		}
+		allowed, listed := may[name]
+		if !listed {
+			t.Errorf("%s has no place in the import direction: add it to this test", name)
+		}
+		for _, i := range p.Imports {
+			of, own := strings.CutPrefix(i, module+"/")
+			if own && !slices.Contains(allowed, of) {
+				t.Errorf("%s must not import %s", name, of)
+			}
+		}
+	}
+}
+
+// only says which package alone may import a library.
+var only = map[string]string{
+	"github.com/dave/jennifer/jen":                        "generator/gocode",
+	"gopkg.in/yaml.v3":                                    "schema",
+	"golang.org/x/tools/go/packages":                      "generator/gopkg",
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka": "runtime/confluent",
+}
+
+func TestLibrariesHaveOneImporter(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		for _, i := range p.Imports {
+			if home, bound := only[i]; bound && home != name && !strings.HasPrefix(name, "examples/") && name != "bench" {
+				t.Errorf("%s must not import %s, which belongs to %s", name, i, home)
+			}
+		}
+	}
+	for lib, home := range only {
+		if home == "runtime/confluent" {
+			continue
+		}
+		if files := importers(t, lib, home); len(files) != 1 {
+			t.Errorf("%s must be imported by exactly one file, is by %v", lib, files)
+		}
+	}
+}
+
+// importers are the non-test files of a package that import lib.
+func importers(t *testing.T, lib, home string) []string {
+	t.Helper()
+	var files []string
+	for _, p := range packages(t) {
+		if p.ImportPath != module+"/"+home {
+			continue
+		}
+		for _, f := range p.GoFiles {
+			if slices.Contains(fileImports(t, filepath.Join(p.Dir, f)), lib) {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
+	for _, p := range packages(t) {
+		if name := strings.TrimPrefix(p.ImportPath, module+"/"); name != "runtime" && name != "runtime/wire" {
+			continue
+		}
+		for _, i := range p.Imports {
+			if strings.Contains(i, ".") && !strings.HasPrefix(i, "github.com/jackc/pgx/v5") && !strings.HasPrefix(i, module+"/") {
+				t.Errorf("%s must not import %s", p.ImportPath, i)
+			}
+		}
+	}
+}
+
+// The generator and what a service links must build where there is no C compiler.
+func TestBuildsWithoutCgo(t *testing.T) {
+	cmd := exec.Command("go", "build", module+"/cmd/...", module+"/runtime", module+"/generator/...", module+"/schema/...")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("CGO_ENABLED=0 %s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+}

@@ -1,0 +1,140 @@
+package architecture
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	mostNames = 40   // exported names of package idem, which people meet
+	mostLines = 4000 // non-test lines of package idem
+	fileLines = 400  // of one hand-written file; aim at 300
+)
+
+func fileImports(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, i := range f.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, path)
+	}
+	return all
+}
+
+// runtimeFiles are the non-test files of package idem.
+func runtimeFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../runtime/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
+	if len(files) == 0 {
+		t.Fatal("package idem has no files")
+	}
+	return files
+}
+
+// The runtime stays small; README prints both figures.
+func TestRuntimeStaysSmall(t *testing.T) {
+	names, lines := map[string]bool{}, 0
+	for _, file := range runtimeFiles(t) {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += bytes.Count(src, []byte("\n"))
+		f, err := parser.ParseFile(token.NewFileSet(), file, src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			exported(d, names)
+		}
+	}
+	t.Logf("package idem: %d exported names, %d lines", len(names), lines)
+	if len(names) > mostNames {
+		t.Errorf("package idem has %d exported names, more than %d", len(names), mostNames)
+	}
+	if lines > mostLines {
+		t.Errorf("package idem has %d lines, more than %d", lines, mostLines)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if figures := fmt.Sprintf("%d exported names and %d lines", len(names), (lines+99)/100*100); !strings.Contains(string(readme), figures) {
+		t.Errorf("README.md does not say %q (lines are rounded up to hundreds)", figures)
+	}
+}
+
+func exported(d ast.Decl, names map[string]bool) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil && d.Name.IsExported() {
+			names[d.Name.Name] = true
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() {
+					names[s.Name.Name] = true
+				}
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					if n.IsExported() {
+						names[n.Name] = true
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestFilesStayReadable(t *testing.T) {
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (strings.HasPrefix(name, ".") && len(name) > 2 || name == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_gen_test.go") {
+			return nil
+		}
+		for _, banned := range []string{"util", "utils", "helper", "helpers", "common", "misc"} {
+			if strings.TrimSuffix(name, ".go") == banned || filepath.Base(filepath.Dir(path)) == banned {
+				t.Errorf("%s: name the concept", path)
+			}
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if n := bytes.Count(src, []byte("\n")); n > fileLines {
+			t.Errorf("%s has %d lines: is it one concept?", path, n)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

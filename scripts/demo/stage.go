@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+const example = "examples/orders"
+
+// programs are the built binaries.
+type programs struct{ dir, service string }
+
+func build(ctx context.Context) (programs, error) {
+	dir, err := os.MkdirTemp("", "idemgen-demo-")
+	if err != nil {
+		return programs{}, err
+	}
+	p := programs{dir, filepath.Join(dir, consumer)}
+	for _, args := range [][]string{
+		{"run", "./cmd/idemgen", "generate", "./" + example},
+		{"build", "-o", p.service, "./" + example + "/cmd/" + consumer},
+	} {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return p, errors.Join(fmt.Errorf("go %s: %w", strings.Join(args, " "), err), os.RemoveAll(dir))
+		}
+	}
+	return p, nil
+}
+
+// stage is all that runs.
+type stage struct {
+	programs
+	postgres *idemtest.Postgres
+	broker   *idemtest.Broker
+	db       *pgxpool.Pool
+	running  []*process
+}
+
+func startStage(ctx context.Context, p programs) (_ *stage, err error) {
+	s := &stage{programs: p}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if s.postgres, err = idemtest.StartPostgres(ctx, idemtest.PostgresOptions{}); err != nil {
+		return s, err
+	}
+	if s.broker, err = idemtest.StartBroker(map[string]int32{topic: partitions}); err != nil {
+		return s, err
+	}
+	if s.db, err = pgxpool.New(ctx, s.postgres.URL()); err != nil {
+		return s, err
+	}
+	files, err := filepath.Glob(filepath.Join(example, "migrations", "*.sql"))
+	if err != nil {
+		return s, err
+	}
+	slices.Sort(files)
+	for _, f := range files {
+		sql, err := os.ReadFile(f)
+		if err != nil {
+			return s, err
+		}
+		if _, err := s.db.Exec(ctx, string(sql)); err != nil {
+			return s, fmt.Errorf("%s: %w", f, err)
+		}
+		fmt.Println("  applied", filepath.ToSlash(f))
+	}
+	return s, nil
+}
+
+func (s *stage) close() error {
+	var errs []error
+	for _, p := range s.running {
+		errs = append(errs, p.kill())
+	}
+	if s.db != nil {
+		s.db.Close()
+	}
+	if s.broker != nil {
+		s.broker.Close()
+	}
+	if s.postgres != nil {
+		errs = append(errs, s.postgres.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// firstHalf runs without incident, so that there are committed offsets to set back.
+func (s *stage) firstHalf(ctx context.Context, entries []entry) error {
+	if err := s.start(ctx, 2); err != nil {
+		return err
+	}
+	if err := s.produce(ctx, entries, 0, nil); err != nil {
+		return err
+	}
+	if err := s.wait(ctx, int64(len(entries))); err != nil {
+		return err
+	}
+	for _, p := range s.running {
+		if err := p.stop(); err != nil {
+			return err
+		}
+	}
+	s.running = nil
+	before := s.broker.Committed(consumer, topic)
+	if err := s.broker.Commit(ctx, consumer, topic, make([]int64, partitions)); err != nil {
+		return err
+	}
+	fmt.Printf("  both processes stopped cleanly; committed offsets set back from %v to 0\n", before)
+	return nil
+}
+
+// secondHalf kills a process twice while records keep coming.
+func (s *stage) secondHalf(ctx context.Context, entries []entry) error {
+	if err := s.start(ctx, 2); err != nil {
+		return err
+	}
+	err := s.produce(ctx, entries, 2500, map[int]func() error{
+		len(entries) / 4:     func() error { return s.crash(ctx, 0) },
+		len(entries) * 5 / 8: func() error { return s.crash(ctx, 0) },
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.wait(ctx, total); err != nil {
+		return err
+	}
+	for _, p := range s.running {
+		if err := p.stop(); err != nil {
+			return err
+		}
+	}
+	s.running = nil
+	return nil
+}
+
+// crash kills a process once it works, and starts another in its place.
+func (s *stage) crash(ctx context.Context, i int) error {
+	fmt.Printf("\r  kill -9 of process %d, in the middle of its work%s\n", s.running[i].pid(), strings.Repeat(" ", 30))
+	if err := s.running[i].kill(); err != nil {
+		return err
+	}
+	p, err := startProcess(ctx, s)
+	if err != nil {
+		return err
+	}
+	s.running[i] = p
+	return nil
+}
+
+func (s *stage) start(ctx context.Context, n int) error {
+	for range n {
+		p, err := startProcess(ctx, s)
+		if err != nil {
+			return err
+		}
+		s.running = append(s.running, p)
+	}
+	return nil
+}
+
+// produce sends records in chunks, at most perSecond (0 = as fast as possible), and runs
+// what is due at a record.
+func (s *stage) produce(ctx context.Context, entries []entry, perSecond int, due map[int]func() error) error {
+	const chunk = 250
+	for from := 0; from < len(entries); from += chunk {
+		part := entries[from:min(from+chunk, len(entries))]
+		messages := make([]*wire.Message, len(part))
+		for i := range part {
+			messages[i] = part[i].message
+		}
+		if err := s.broker.Produce(ctx, messages...); err != nil {
+			return err
+		}
+		for at, do := range due {
+			if at >= from && at < from+chunk {
+				if err := do(); err != nil {
+					return err
+				}
+			}
+		}
+		if perSecond > 0 {
+			if err := pause(ctx, time.Second*chunk/time.Duration(perSecond)); err != nil {
+				return err
+			}
+		}
+		if err := s.progress(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait shows progress until the ledger has passed n records.
+func (s *stage) wait(ctx context.Context, n int64) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		passed, err := s.passed(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.progress(ctx); err != nil {
+			return err
+		}
+		if passed >= n {
+			fmt.Println()
+			return nil
+		}
+		for _, p := range s.running {
+			if err := p.dead(); err != nil {
+				return err
+			}
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			for _, p := range s.running {
+				fmt.Printf("\nlast lines of process %d:\n%s\n", p.pid(), p.log)
+			}
+			return fmt.Errorf("the ledger stands at %d of %d records: %w", passed, n, err)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// passed is how many offsets the ledger has passed, in all partitions.
+func (s *stage) passed(ctx context.Context) (n int64, err error) {
+	err = s.db.QueryRow(ctx, `SELECT coalesce(sum(next), 0) FROM (SELECT max(next) AS next FROM idem_ledger GROUP BY stream) AS tails`).Scan(&n)
+	return n, err
+}
+
+func (s *stage) progress(ctx context.Context) error {
+	n, err := s.passed(ctx)
+	if err != nil {
+		return err
+	}
+	const width = 40
+	done := int(n * width / total)
+	fmt.Printf("\r  [%s%s] %6d of %d", strings.Repeat("#", done), strings.Repeat(".", width-done), n, total)
+	return nil
+}
