@@ -31,7 +31,11 @@ func run(ctx context.Context, rounds, records int) error {
 	}
 	fmt.Printf("%-28s %5.2f   speed, median of %d interleaved pairs of %d records; goal >= 0.95\n",
 		"P1 end-to-end/no-dedup", median(ratios(without, with)), rounds, records)
-	for _, d := range decoders() {
+	ratios7, err := decoders(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range ratios7 {
 		fmt.Printf("%-28s %5.2f   speed, %s; goal >= 5\n", "P7 decoder/encoding-json", d.ratio, d.what)
 	}
 	fmt.Printf("%-28s %5.1f   MiB, the largest of %d runs at 4 partitions; goal <= 64\n", "P10 peak RSS at full speed", slices.Max(rss), rounds)

@@ -45,7 +45,9 @@ func run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)
-	go func() { done <- consumer.Run(ctx, &confluent.Source{Brokers: os.Getenv("KAFKA_BROKERS")}) }()
+	go func() {
+		done <- consumer.Run(ctx, &confluent.Source{Brokers: os.Getenv("KAFKA_BROKERS"), Logger: quiet})
+	}()
 	seconds, err := watch(ctx, consumer, records, done)
 	if err != nil {
 		return err

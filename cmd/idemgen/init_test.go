@@ -115,6 +115,17 @@ func TestHandlersCompile(t *testing.T) {
 	build(t, repo, "test", "./...")
 }
 
+// What the tests of a generated package send and what the generator computed the expected
+// rows for have the same record metadata.
+func TestRecordMetadata(t *testing.T) {
+	repo := repository(t)
+	module(t, map[string]string{"idemgen.yaml": spec})
+	edit(t, "idemgen.yaml", "      status: text\n", "      status: text\n      at: timestamptz\n      place: bigint\n")
+	edit(t, "idemgen.yaml", "total: decimal}", "total: decimal, at: {type: timestamp, record: timestamp}, place: {type: int64, record: offset}}")
+	must(t, "generate")
+	build(t, repo, "test", "./...")
+}
+
 // Scaffolds are not written beside code of the team's own that does their work.
 func TestScaffoldsAreSkipped(t *testing.T) {
 	for _, by := range []string{

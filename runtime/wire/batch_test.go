@@ -78,6 +78,18 @@ func TestBatchReset(t *testing.T) {
 	}
 }
 
+// The memory of a batch is used again for the next one.
+func TestBatchMemory(t *testing.T) {
+	p := newScript()
+	b := NewBatch(p)
+	for range 100 {
+		p.run(b, "put order 1", "put order 1")
+	}
+	if n := len(p.rows["put order"].cols[0].buf); n > 100 {
+		t.Errorf("the column holds %d bytes after 100 batches of 2 rows", n)
+	}
+}
+
 // Each record has its own outcome.
 func TestOutcome(t *testing.T) {
 	p := outcomePlan{}

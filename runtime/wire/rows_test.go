@@ -155,18 +155,22 @@ func TestSealedRowsStay(t *testing.T) {
 		for i := range n {
 			row := r.Row()
 			row.Int4(int32(from + i))
-			row.OptText(map[bool]*string{true: new(strings.Repeat("x", i))}[i%2 == 1])
+			row.OptText(map[bool]*string{true: new(strings.Repeat("x", i))}[(from+i)%2 == 1])
 		}
 	}
 	var r Rows
 	for range 2 {
 		var waves, want [][][]byte
-		for i, n := range []int{1, 3, 200, 2, 5000} {
+		for i, n := range []int{1, 1, 200, 2, 5000} {
 			fill(&r, i, n)
 			if r.Len() != n {
 				t.Fatalf("%d rows, want %d", r.Len(), n)
 			}
-			waves = append(waves, r.Seal(nil))
+			sealed := r.Seal(nil)
+			if cap(sealed[0]) != len(sealed[0]) {
+				t.Error("appending to a sealed array would write into the next one")
+			}
+			waves = append(waves, sealed)
 			var alone Rows
 			fill(&alone, i, n)
 			want = append(want, alone.Seal(nil))
@@ -241,6 +245,9 @@ func checkNumeric(t *testing.T, text string) {
 	groups := b[8:]
 	if len(groups) > 0 && (groups[0]|groups[1] == 0 || groups[len(groups)-1]|groups[len(groups)-2] == 0) {
 		t.Errorf("%s: a zero group at an end of %x", text, b)
+	}
+	if len(groups) == 0 && (b[2]|b[3] != 0 || b[4] != 0) {
+		t.Errorf("%s: zero with a weight or a sign: %x", text, b)
 	}
 	_, fraction, _ := strings.Cut(d.String(), ".")
 	if scale := int(b[6])<<8 | int(b[7]); scale != len(fraction) {

@@ -32,8 +32,11 @@ const defaultDepth = 64
 // Borrow starts the value of m. What is read may point into m and into the scanner, and
 // is valid until the next Borrow: for values that are copied onwards at once.
 func (s *Scanner) Borrow(m *Message) {
+	if s.owned {
+		*s = Scanner{MaxDepth: s.MaxDepth} // the arenas belong to whoever read from Reset
+	}
 	s.start(m.Value)
-	s.err, s.inKey, s.owned = nil, false, false
+	s.err, s.inKey = nil, false
 	s.text = s.text[:0]
 	s.opt.reset()
 }

@@ -17,7 +17,7 @@ func (s *Scanner) slowStr(start, i int) ([]byte, bool) {
 				return d[start:i], true
 			}
 			s.text = append(s.text, d[copied:i]...)
-			return s.text[from:len(s.text):len(s.text)], true
+			return s.text[from:], true
 		case c == '\\':
 			s.text = append(s.text, d[copied:i]...)
 			n := s.escape(i)

@@ -35,6 +35,7 @@ func TestScannerRefuses(t *testing.T) {
 		{`{"s`, "the payload ends too early"},
 		{`{`, "the payload ends too early"},
 		{`{"s":"","z":` + deep(63) + `}`, ""},
+		{`{"s":"","z":[` + strings.Repeat("[],{},", 100) + `[]]}`, ""},
 		{`{"s":"","z":` + deep(64) + `}`, "the payload is nested too deeply"},
 		{`{"s":"","j":` + deep(64) + `}`, "j is nested too deeply"},
 		// members
@@ -60,6 +61,7 @@ func TestScannerRefuses(t *testing.T) {
 		{`{"s":"","j":{"private":"\x"}}`, "j holds an escape that JSON does not have"},
 		// strings
 		{`{"s":1}`, "s must be a string"},
+		{`{"s":"\"{[\\","i":"x"}`, "i must be an integer"},
 		{`{"s":{}}`, "s must be a string"},
 		{"{\"s\":\"a\xff\"}", "s is not valid UTF-8"},
 		{"{\"s\":\"\xed\xa0\x80\"}", "s is not valid UTF-8"},
@@ -69,6 +71,7 @@ func TestScannerRefuses(t *testing.T) {
 		{`{"s":"\ud800"}`, "s holds a lone surrogate"},
 		{`{"s":"\udc00\ud800"}`, "s holds a lone surrogate"},
 		{`{"s":"\ud800\u0041"}`, "s holds a lone surrogate"},
+		{`{"s":"\udc00\udc00"}`, "s holds a lone surrogate"},
 		{`{"s":"\ud800\ud800"}`, "s holds a lone surrogate"},
 		{`{"s":"a\u0000"}`, "s holds U+0000, which Postgres cannot store"},
 		{"{\"s\":\"a\x00\"}", "s holds a control character that is not escaped"},
@@ -82,6 +85,7 @@ func TestScannerRefuses(t *testing.T) {
 		{`{"s":"","e":"blue"}`, "e must be one of the texts of its enum"},
 		{`{"s":"","e":"RED"}`, "e must be one of the texts of its enum"},
 		{`{"s":"","u":"7d2a1f0e-8b7a-4c31-9d52-0a1b2c3d4e5g"}`, "u must be a UUID of 36 characters"},
+		{`{"s":"","u":"gd2a1f0e-8b7a-4c31-9d52-0a1b2c3d4e5f"}`, "u must be a UUID of 36 characters"},
 		{`{"s":"","u":"7d2a1f0e8b7a4c319d520a1b2c3d4e5f"}`, "u must be a UUID of 36 characters"},
 		{`{"s":"","u":"{7d2a1f0e-8b7a-4c31-9d52-0a1b2c3d4e5f}"}`, "u must be a UUID of 36 characters"},
 		{`{"s":"","u":""}`, "u must be a UUID of 36 characters"},

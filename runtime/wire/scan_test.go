@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 func at(text string) time.Time {
@@ -115,6 +116,47 @@ func TestResetOwns(t *testing.T) {
 	}
 }
 
+// What Reset gave away is not used again by what the scanner does next.
+func TestArenasAreGivenAway(t *testing.T) {
+	read := func(s *Scanner) (kinds, error) {
+		var e kinds
+		e.decode(s)
+		return e, s.Finish("Kinds")
+	}
+	var s Scanner
+	for name, start := range map[string]func(*Message){"Borrow": s.Borrow, "Reset": s.Reset} {
+		s.Reset(&Message{Value: []byte(`{"s":"\u0041\u0041","o":{"i":1}}`)})
+		first, err := read(&s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start(&Message{Value: []byte(`{"s":"\u0042\u0042","o":{"i":2}}`)})
+		if _, err := read(&s); err != nil {
+			t.Fatal(err)
+		}
+		if first.S != "AA" || *first.O.I != 1 {
+			t.Errorf("%s changed an owned value: %q, %d", name, first.S, *first.O.I)
+		}
+	}
+}
+
+// Eight bytes at a time or one: every byte at every place of a string is read, or refused,
+// as JSON in UTF-8 has it.
+func TestEveryByteInAString(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			text := strings.Repeat("x", at) + string([]byte{byte(c)}) + strings.Repeat("x", 19-at)
+			in := []byte(`{"s":"` + text + `"}`)
+			var want struct{ S string }
+			valid := json.Unmarshal(in, &want) == nil && utf8.ValidString(text)
+			e, err := decodeKinds(string(in))
+			if (err == nil) != valid || valid && e.S != want.S {
+				t.Fatalf("byte %#x at %d: got %q, %v", c, at, e.S, err)
+			}
+		}
+	}
+}
+
 // Size alone is no reason to refuse: limits.max_payload is checked before.
 func TestScannerReadsLargeValues(t *testing.T) {
 	long := strings.Repeat("x", 20<<20)
@@ -128,10 +170,12 @@ func TestScannerReadsLargeValues(t *testing.T) {
 func TestMaxDepth(t *testing.T) {
 	for depth, ok := range map[int]bool{2: true, 1: false} {
 		s := Scanner{MaxDepth: depth}
-		s.Borrow(&Message{Value: []byte(`[[]]`)})
-		s.Skip()
-		if err := s.Finish(""); (err == nil) != ok {
-			t.Errorf("depth %d: %v", depth, err)
+		for _, start := range []func(*Message){s.Borrow, s.Reset, s.Borrow} {
+			start(&Message{Value: []byte(`[[]]`)})
+			s.Skip()
+			if err := s.Finish(""); (err == nil) != ok {
+				t.Errorf("depth %d: %v", depth, err)
+			}
 		}
 	}
 }

@@ -66,7 +66,7 @@ var may = map[string][]string{
 	"runtime/wire":                       {},
 	"runtime/internal/fault":             {},
 	"runtime/confluent":                  {"runtime"},
-	"runtime/idemtest":                   {"runtime", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
+	"runtime/idemtest":                   {"runtime", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
 	"runtime/idemtest/internal/postgres": {},
 	"runtime/idemtest/internal/cutproxy": {},
 }

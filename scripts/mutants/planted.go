@@ -75,9 +75,31 @@ var planted = []mutant{
 	{"rows of a wave are not told apart", []edit{{
 		"runtime/wire/wave.go", "if t.whole || a.put || a.deleted || a.other(w.event) {", "if t.whole && a.put && a.deleted && a.other(w.event) {",
 	}}, ordersTests},
+	{"children do not wait for a deleted parent", []edit{{
+		"runtime/wire/wave.go", "if a.deleted || t.whole && t.deleted {", "if a.deleted && t.whole && t.deleted {",
+	}}, ordersTests},
+	{"a guard lets older values win", []edit{{
+		telemetryCode, "\nWHERE t.seq < excluded.seq`", "`",
+	}}, telemetryTests},
+	{"the oldest of a batch wins instead of the newest", []edit{{
+		telemetryCode, "ORDER BY device_id, seq DESC, n", "ORDER BY device_id, seq, n",
+	}}, telemetryTests},
+	{"of equal versions the last wins instead of the first", []edit{{
+		telemetryCode, "ORDER BY device_id, seq DESC, n", "ORDER BY device_id, seq DESC, n DESC",
+	}}, telemetryTests},
+	{"positions of elements count from 0", []edit{{
+		ordersCode, "r.Int4(int32(i + 1))", "r.Int4(int32(i))",
+	}}, ordersTests},
+	{"a delete leaves rows", []edit{{
+		ordersCode, "DELETE FROM order_items AS t\nUSING e\nWHERE t.order_id = e.order_id`", "DELETE FROM order_items AS t\nUSING e\nWHERE t.order_id = e.order_id AND t.line > 1`",
+	}}, ordersTests},
 }
 
 const (
-	ledgerTests = "./runtime"
-	ordersTests = "./examples/orders"
+	ordersCode    = "examples/orders/idem_orders_v1_gen.go"
+	telemetryCode = "examples/telemetry/idem_telemetry_v1_gen.go"
+
+	ledgerTests    = "./runtime"
+	ordersTests    = "./examples/orders"
+	telemetryTests = "./examples/telemetry"
 )

@@ -28,6 +28,7 @@ func typeV1Topic(h TypeV1Handler) wire.Topic {
 	return wire.Topic{
 		Name:      "type.v1",
 		StartFrom: wire.Earliest,
+		Stop:      true,
 		Ordered:   true,
 		Window:    90 * time.Minute,
 		Statements: []string{
@@ -222,6 +223,7 @@ var scanPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
+	Stop:           true,
 }
 
 // upsertExcludedSQL changes a row only if its n grows.
@@ -370,6 +372,7 @@ func (e *Select) fits() error {
 }
 
 func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
+	b.StopOnFailure(false)
 	e, err := DecodeSelect(*m)
 	if err != nil {
 		return err
@@ -444,6 +447,8 @@ ON CONFLICT (e, word) DO UPDATE SET
 type Parts struct {
 	// Parts is "parts".
 	Parts []Part
+	// Main is "main".
+	Main Part
 	// T is "meta.type".
 	T string
 	// Traced is header "range".
@@ -463,6 +468,7 @@ func DecodeParts(m idem.Message) (e Parts, err error) {
 func (e *Parts) decode(s *wire.Scanner, m *wire.Message) {
 	*e = Parts{
 		Parts: e.Parts[:0],
+		Main:  e.Main,
 	}
 	var seen wire.Members
 	for s.Object(); s.Member(); {
@@ -473,13 +479,16 @@ func (e *Parts) decode(s *wire.Scanner, m *wire.Message) {
 				e.Parts = slices.Grow(e.Parts, 1)[:len(e.Parts)+1]
 				e.Parts[len(e.Parts)-1].decode(s)
 			}
-		case "meta":
+		case "main":
 			seen.Add(s, 1)
+			e.Main.decode(s)
+		case "meta":
+			seen.Add(s, 2)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "type":
-						seen.Add(s, 2)
+						seen.Add(s, 3)
 						e.T = s.String()
 					default:
 						s.Skip()
@@ -492,6 +501,7 @@ func (e *Parts) decode(s *wire.Scanner, m *wire.Message) {
 	}
 	seen.Require(s,
 		"parts",
+		"main",
 		"",
 		"meta.type",
 	)
@@ -524,6 +534,8 @@ func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 
 func (e *Parts) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
+	*b = e.Main.appendJSON((*b)[:0])
+	f.JSON("main", *b)
 	*b = e.appendParts((*b)[:0])
 	f.JSON("parts", *b)
 	f.Text("t", e.T)
@@ -590,6 +602,8 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 			p.json = append(p.json, ']')
 			r.JSONB(p.json)
 		}
+		p.json = e.Main.appendJSON(p.json[:0])
+		r.JSONB(p.json)
 	}
 	return nil
 }
@@ -602,7 +616,8 @@ WITH e AS (
         unnest($3::text[]) AS m,
         unnest($4::text[])::text[] AS tags,
         unnest($5::jsonb[]) AS list,
-        unnest($6::jsonb[]) AS more
+        unnest($6::jsonb[]) AS more,
+        unnest($7::jsonb[]) AS main
 )
 INSERT INTO parts (
     e,
@@ -610,7 +625,8 @@ INSERT INTO parts (
     m,
     tags,
     list,
-    more
+    more,
+    main
 )
 SELECT
     e,
@@ -618,14 +634,16 @@ SELECT
     m,
     tags,
     list,
-    more
+    more,
+    main
 FROM e
 ORDER BY e, no
 ON CONFLICT (e, no) DO UPDATE SET
     m = excluded.m,
     tags = excluded.tags,
     list = excluded.list,
-    more = excluded.more`
+    more = excluded.more,
+    main = excluded.main`
 
 // Gone is event "gone" on topic "type.v1".
 type Gone struct {
@@ -708,8 +726,8 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := b.Claim("Gone", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
+	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))
-	b.DeletesAll("parts")
 	p.deleteExcluded.Row().UUID(e.E)
 	return nil
 }

@@ -1,0 +1,231 @@
+package idemtest
+
+import (
+	"context"
+	"errors"
+	"log"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// bench is one scenario: a database, a consumer, and what was delivered to it.
+type bench struct {
+	*course
+	t        testing.TB
+	db       *pgxpool.Pool
+	consumer *idem.Consumer
+	placed   map[spot]int        // where a record of the log was delivered, copies aside
+	letters  map[spot]deadRecord // dead letters that the scenario itself makes
+	reached  map[int32]int64     // by partition: the position that must be reached
+	moved    bool                // some record is not where the log has it
+	inexact  bool                // records are decided more than once, so that counters say little
+	logged   *logLines
+
+	mu   sync.Mutex
+	sent int64 // records handed to a Writer
+}
+
+// spot is where a record stands in its topic.
+type spot struct {
+	partition int32
+	offset    int64
+}
+
+func (c *course) newBench(t testing.TB) *bench {
+	t.Helper()
+	db := DB(t)
+	Migrate(t, db, c.Migrations)
+	b := &bench{
+		course: c, t: t, db: db, logged: &logLines{},
+		placed: map[spot]int{}, letters: map[spot]deadRecord{}, reached: map[int32]int64{},
+	}
+	restore := b.logged.capture() // generated constructors take the default logger
+	consumer, err := c.start(t, db)
+	restore()
+	if err != nil {
+		t.Fatalf("idemtest: make the consumer: %v", err)
+	}
+	t.Cleanup(consumer.Close)
+	b.consumer = consumer
+	return b
+}
+
+// oneByOne applies each record of the log alone and returns what is left.
+func (c *course) oneByOne(t testing.TB, where func(record) idem.Message) *state {
+	t.Helper()
+	b := c.newBench(t)
+	w := b.own(where(c.log[0]).Partition)
+	for _, r := range c.log {
+		b.deliver(w, []idem.Message{where(r)})
+	}
+	got := b.dump()
+	got.dead = map[int]deadRecord{}
+	for at, l := range b.deadLetters() {
+		for _, r := range c.log {
+			if m := where(r); m.Partition == at.partition && m.Offset == at.offset {
+				got.dead[r.index] = deadRecord{class: l.class}
+			}
+		}
+	}
+	return got
+}
+
+// messages are records where the log has them.
+func (b *bench) messages(log []record) (out []idem.Message) {
+	for _, r := range log {
+		out = append(out, b.at(r, r.message.Partition, r.message.Offset))
+	}
+	return out
+}
+
+// at is a record of the log at a place, where it is expected to have its effect.
+func (b *bench) at(r record, partition int32, offset int64) idem.Message {
+	b.placed[spot{partition, offset}] = r.index
+	b.moved = b.moved || partition != r.message.Partition || offset != r.message.Offset
+	return b.copied(r, partition, offset)
+}
+
+// copied is a copy of a record at another place, where it must have no effect.
+func (b *bench) copied(r record, partition int32, offset int64) idem.Message {
+	m := r.message
+	m.Partition, m.Offset = partition, offset
+	b.reached[partition] = max(b.reached[partition], offset+1)
+	return m
+}
+
+// end is the first offset of a partition that was not used yet.
+func (b *bench) end(partition int32) int64 { return b.reached[partition] }
+
+func (b *bench) isDead(r record) bool {
+	_, dead := b.want.dead[r.index]
+	return dead
+}
+
+func (b *bench) own(partition int32) *idem.Writer {
+	b.t.Helper()
+	w, err := b.consumer.Own(b.t.Context(), b.Topic, partition, 0)
+	if err != nil {
+		b.t.Fatalf("taking partition %d over: %v", partition, err)
+	}
+	return w
+}
+
+// apply takes the partition over and applies records as one batch.
+func (b *bench) apply(partition int32, records ...idem.Message) idem.Result {
+	b.t.Helper()
+	return b.deliver(b.own(partition), records)
+}
+
+// deliver applies one batch until it is durable. A record that the scenario itself made
+// may halt the partition instead of becoming a dead letter, if the spec says so.
+func (b *bench) deliver(w *idem.Writer, records []idem.Message) (res idem.Result) {
+	b.t.Helper()
+	for len(records) > 0 {
+		done, err := b.try(b.t.Context(), w, records)
+		if err == nil {
+			return done
+		}
+		halted, ok := errors.AsType[*idem.HaltedError](err)
+		if !ok || !b.skip(spot{records[0].Partition, halted.Offset}) {
+			b.t.Errorf("applying %d records from offset %d: %v", len(records), records[0].Offset, err)
+			return res
+		}
+		records = after(records, halted.Offset)
+	}
+	return res
+}
+
+// skip reports whether a record at a place may halt, and expects no dead letter of it then.
+func (b *bench) skip(at spot) bool {
+	_, mine := b.letters[at]
+	delete(b.letters, at)
+	b.inexact = b.inexact || mine
+	return mine
+}
+
+func after(records []idem.Message, offset int64) []idem.Message {
+	for len(records) > 0 && records[0].Offset <= offset {
+		records = records[1:]
+	}
+	return records
+}
+
+// A batch is tried again for so long while the runtime says that it should be; for less
+// once that has run out, so that a test which fails ends.
+const (
+	patience  = 10 * time.Second
+	impatient = time.Second
+)
+
+// try applies a batch again after errors that pass: deadlocks, and handlers that ask for it.
+func (b *bench) try(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
+	b.mu.Lock()
+	b.sent += int64(len(records))
+	b.mu.Unlock()
+	end := time.Now().Add(patience)
+	if b.exhausted.Load() {
+		end = time.Now().Add(impatient)
+	}
+	for ; ; time.Sleep(time.Millisecond) {
+		res, err := w.Apply(ctx, records)
+		_, halted := errors.AsType[*idem.HaltedError](err)
+		if err == nil || halted || isFenced(err) || errors.Is(err, errCrash) {
+			return res, err
+		}
+		if time.Now().After(end) {
+			b.exhausted.Store(true)
+			return res, err
+		}
+		b.mu.Lock()
+		b.inexact = true // what a failed call applied counts as redelivered in the next
+		b.mu.Unlock()
+	}
+}
+
+// together runs functions at the same time.
+func (b *bench) together(fs ...func()) {
+	var wg sync.WaitGroup
+	for _, f := range fs {
+		wg.Go(f)
+	}
+	wg.Wait()
+}
+
+// logLines keeps what the runtime logs, to be shown if the scenario fails.
+type logLines struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (l *logLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.text) < 16<<10 {
+		l.text = append(l.text, p...)
+	}
+	return len(p), nil
+}
+
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
+}
+
+// capture makes l the default logger until the returned function is called. slog's default
+// also redirects package log, which is put back, too.
+func (l *logLines) capture() (restore func()) {
+	logger, writer, flags := slog.Default(), log.Writer(), log.Flags()
+	slog.SetDefault(slog.New(slog.NewTextHandler(l, nil)))
+	return func() {
+		slog.SetDefault(logger)
+		log.SetOutput(writer)
+		log.SetFlags(flags)
+	}
+}

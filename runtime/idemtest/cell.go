@@ -1,0 +1,96 @@
+package idemtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// rows reads a table in the form of the file of expected rows. Every value is read as text
+// that Postgres makes of it, and then brought into that form by its type.
+func (b *bench) rows(t Table) (rows, error) {
+	out := rows{table: t.Name}
+	types, err := b.columnTypes(t.Name)
+	if err != nil {
+		return out, err
+	}
+	var exprs []string
+	for _, c := range t.Columns {
+		kind, ok := types[c]
+		if !ok {
+			return out, fmt.Errorf("no column %s", c)
+		}
+		exprs = append(exprs, selected(pgx.Identifier{c}.Sanitize(), kind))
+	}
+	list, err := b.db.Query(b.t.Context(), "SELECT "+strings.Join(exprs, ", ")+" FROM "+pgx.Identifier{t.Name}.Sanitize())
+	if err != nil {
+		return out, err
+	}
+	defer list.Close()
+	values := make([]*string, len(exprs))
+	targets := make([]any, len(exprs))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	for list.Next() {
+		if err := list.Scan(targets...); err != nil {
+			return out, err
+		}
+		cells := make([]string, len(exprs))
+		for i, c := range t.Columns {
+			cells[i] = c + "=" + shown(values[i], types[c])
+		}
+		out.cells = append(out.cells, cells)
+	}
+	return out, list.Err()
+}
+
+// columnTypes are the names of the columns' types, as in pg_type: "int4", "_text".
+func (b *bench) columnTypes(table string) (map[string]string, error) {
+	list, err := b.db.Query(b.t.Context(), `
+SELECT a.attname::text, y.typname::text FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
+WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`, pgx.Identifier{table}.Sanitize())
+	if err != nil {
+		return nil, err
+	}
+	types := map[string]string{}
+	var name, kind string
+	_, err = pgx.ForEachRow(list, []any{&name, &kind}, func() error { types[name] = kind; return nil })
+	return types, err
+}
+
+func selected(column, kind string) string {
+	switch {
+	case kind == "timestamptz":
+		return `to_char(` + column + ` AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+	case kind == "timestamp":
+		return `to_char(` + column + `, 'YYYY-MM-DD"T"HH24:MI:SS.US')`
+	case kind == "date":
+		return `to_char(` + column + `, 'YYYY-MM-DD')`
+	case kind == "bytea":
+		return `'\x' || encode(` + column + `, 'hex')`
+	case strings.HasPrefix(kind, "_"):
+		return `array_to_json(` + column + `)::text`
+	}
+	return column + "::text"
+}
+
+// shown is a value in the form of the file of expected rows.
+func shown(text *string, kind string) string {
+	if text == nil {
+		return "NULL"
+	}
+	switch {
+	case kind == "float8":
+		if f, err := strconv.ParseFloat(*text, 64); err == nil {
+			return strconv.FormatFloat(f, 'g', -1, 64)
+		}
+	case kind == "json", kind == "jsonb", strings.HasPrefix(kind, "_"):
+		return canonicalJSON(*text)
+	case kind == "text", kind == "varchar", kind == "bpchar", kind == "citext":
+		return quoted(*text)
+	}
+	return *text
+}

@@ -1,0 +1,131 @@
+package idemtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// compare checks what a scenario left: tables, dead letters, counters and the ledger.
+func (b *bench) compare(look string) {
+	b.t.Helper()
+	var wrong []string
+	report := func(what, d string) {
+		if d != "" {
+			wrong = append(wrong, what+"\n"+d)
+		}
+	}
+	got := b.dump()
+	report(fmt.Sprintf("the tables differ (- %s, + the database)", b.source), b.tableDiff(got))
+	report("the dead letters differ (- expected, + the database; partition, offset, class, path)", b.letterDiff())
+	report("the ledger is broken", strings.Join(b.ledgerFaults(), "\n"))
+	if !b.inexact {
+		report("the counters differ (- expected, + Stats)", b.counterDiff())
+	}
+	if len(wrong) == 0 {
+		return
+	}
+	log := b.logged.String()
+	if log != "" {
+		log = "\nlog of the runtime:\n" + log
+	}
+	b.t.Errorf("%s\nlook at: %s%s", strings.Join(wrong, "\n\n"), look, log)
+}
+
+// tableDiff compares the tables. Columns that tell where a record stands, or that a handler
+// fills with something else each time, are left out if they are all that differs.
+func (b *bench) tableDiff(got *state) string {
+	d := diff(b.want.lines(), got.lines())
+	if d == "" || !b.moved && !b.handlers {
+		return d
+	}
+	if b.loose == nil {
+		b.loose = map[column]bool{}
+		elsewhere := b.oneByOne(b.t, func(r record) idem.Message {
+			m := r.message
+			m.Partition, m.Offset = 1, 1000+7*m.Offset
+			return m
+		})
+		for name := range b.want.columns() {
+			if !slices.Equal(b.want.cells(name), elsewhere.cells(name)) {
+				b.loose[name] = true
+			}
+		}
+	}
+	return diff(b.want.without(b.loose).lines(), got.without(b.loose).lines())
+}
+
+// letterDiff compares the dead letters: those of the log, wherever its records were
+// delivered, and those that the scenario made.
+func (b *bench) letterDiff() string {
+	want := map[spot]deadRecord{}
+	for at, index := range b.placed {
+		if l, dead := b.want.dead[index]; dead {
+			want[at] = l
+		}
+	}
+	for at, l := range b.letters {
+		want[at] = l
+	}
+	var expected, found []string
+	for at, l := range want {
+		expected = append(expected, l.at(at))
+	}
+	for at, l := range b.deadLetters() {
+		if w, known := want[at]; known && w.matches(l) {
+			found = append(found, w.at(at))
+		} else {
+			found = append(found, fmt.Sprintf("%d %d %s", at.partition, at.offset, l.reason))
+		}
+	}
+	return diff(expected, found)
+}
+
+// counterDiff compares Stats with what was delivered.
+func (b *bench) counterDiff() string {
+	splits := 0
+	for _, l := range b.deadLetters() {
+		if l.class == "database" || l.class == "handler" {
+			splits++
+		}
+	}
+	s := b.consumer.Stats()
+	sum := s.Applied + s.Redelivered + s.Resent + s.Conflicts + s.Dead + s.Ignored
+	var want, got []string
+	if s.Splits != int64(splits) {
+		want = append(want, fmt.Sprintf("Splits %d: one per event that the database or a handler refused", splits))
+		got = append(got, fmt.Sprintf("Splits %d: statements of one batch got in each other's way", s.Splits))
+	}
+	if sum != b.sent {
+		want = append(want, fmt.Sprintf("%d records were delivered", b.sent))
+		got = append(got, fmt.Sprintf("%d records are counted: %+v", sum, s))
+	}
+	return diff(want, got)
+}
+
+// most is how many differing lines are shown.
+const most = 40
+
+// diff compares lines without regard to their order: "- " only in want, "+ " only in got.
+func diff(want, got []string) string {
+	want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
+	var out []string
+	for len(want) > 0 || len(got) > 0 {
+		switch {
+		case len(got) == 0 || len(want) > 0 && want[0] < got[0]:
+			out = append(out, "- "+want[0])
+			want = want[1:]
+		case len(want) == 0 || got[0] < want[0]:
+			out = append(out, "+ "+got[0])
+			got = got[1:]
+		default:
+			want, got = want[1:], got[1:]
+		}
+	}
+	if n := len(out); n > most {
+		out = append(out[:most], fmt.Sprintf("and %d lines more", n-most))
+	}
+	return strings.Join(out, "\n")
+}

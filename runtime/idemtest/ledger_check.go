@@ -1,0 +1,67 @@
+package idemtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ledgerRules are queries that find what must not be; each row is one fault.
+var ledgerRules = []struct{ what, sql string }{
+	{"a row of the ledger does not follow its predecessor", `
+SELECT format('stream %s seq %s', l.stream, l.seq) FROM idem_ledger l
+WHERE l.seq > (SELECT min(f.seq) FROM idem_ledger f WHERE f.stream = l.stream)
+  AND NOT EXISTS (SELECT FROM idem_ledger p WHERE p.stream = l.stream AND p.seq = l.seq - 1 AND p.next = l.prev)`},
+	{"a stream has no ledger", `
+SELECT format('stream %s', s.stream) FROM idem_stream s WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = s.stream)`},
+	{"a stream has several first rows", `
+SELECT format('stream %s', stream) FROM idem_ledger WHERE kind = 'g' GROUP BY stream HAVING count(*) > 1`},
+	{"a record has several dead letters", `
+SELECT format('stream %s offset %s', stream, offs) FROM idem_dead_letter GROUP BY stream, offs HAVING count(*) > 1`},
+	{"a dead letter is not in the row of the ledger that passed its record", `
+SELECT format('stream %s offset %s seq %s', d.stream, d.offs, d.seq) FROM idem_dead_letter d
+WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = d.stream AND l.seq = d.seq AND l.kind = 'b' AND d.offs >= l.prev AND d.offs < l.next)`},
+	{"a key is claimed twice", `
+SELECT key::text FROM idem_keys GROUP BY key HAVING count(*) > 1`},
+	{"a key is claimed in a row that is not there", `
+SELECT format('%s in stream %s seq %s', k.key, k.stream, k.seq) FROM idem_keys k
+WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq = k.seq AND l.kind = 'b')`},
+	{"idem_assert holds a row", `SELECT what FROM idem_assert`},
+	{"idem_row_missing holds a row", `SELECT what FROM idem_row_missing`},
+}
+
+// ledgerFaults checks the ledger: whole chains, one dead letter per refused record, and
+// the position behind the last record of each partition.
+func (b *bench) ledgerFaults() (faults []string) {
+	b.t.Helper()
+	for _, rule := range ledgerRules {
+		for _, where := range b.texts(rule.sql) {
+			faults = append(faults, rule.what+": "+where)
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(b.reached)) {
+		want := fmt.Sprint(b.reached[p])
+		got := b.texts(`
+SELECT l.next::text FROM idem_ledger l JOIN idem_stream s USING (stream)
+WHERE s.topic = $1 AND s.partition = $2 ORDER BY l.seq DESC LIMIT 1`, b.Topic, p)
+		if len(got) != 1 || got[0] != want {
+			faults = append(faults, fmt.Sprintf("partition %d: the position is %v, want %s", p, got, want))
+		}
+	}
+	return faults
+}
+
+func (b *bench) texts(sql string, args ...any) []string {
+	b.t.Helper()
+	list, err := b.db.Query(b.t.Context(), sql, args...)
+	if err != nil {
+		b.t.Fatalf("idemtest: check the ledger: %v", err)
+	}
+	texts, err := pgx.CollectRows(list, pgx.RowTo[string])
+	if err != nil {
+		b.t.Fatalf("idemtest: check the ledger: %v", err)
+	}
+	return texts
+}

@@ -1,0 +1,122 @@
+package idemtest
+
+import (
+	"math/rand/v2"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// scenario is one way in which records reach a consumer. Whatever happens in it, the tables and
+// the dead letters must be those of each event applied once, alone, in order.
+type scenario struct {
+	name string
+	play func(*bench)
+	look string // where to look first if it fails
+}
+
+var scenarios = []scenario{
+	{"one by one", func(b *bench) { b.inBatches(b.log, func() int { return 1 }) },
+		"The SQL of single events, or the expected rows. All else rests on this."},
+	{"one batch", func(b *bench) { b.apply(0, b.messages(b.log)...) },
+		"Statements of one batch see each other's rows in another order than the events: where waves end (Puts, Reads), collapsing, the order of statements."},
+	{"random batches", randomBatches,
+		"As for one batch, but for fewer events: run it alone and halve the log."},
+	{"redelivered", redelivered,
+		"Records below the ledger's position must be passed over."},
+	{"repeated in the batch", repeatedInBatch,
+		"The second copy of a key in one batch must have no effect: Claim, and the parts of the idempotency key."},
+	{"repeated in later batches", repeatedLater,
+		"A key that was claimed earlier must be found: what is claimed, and the read of known keys before a batch."},
+	{"on two partitions at once", twoPartitions,
+		"Of two transactions that claim one key, one must lose and then decide anew."},
+	{"two owners at once", twoOwners,
+		"Only the owner whose row is the ledger's tail may write, and its first statement must say so."},
+	{"zombie", zombie,
+		"An owner that lost its partition must be refused before it writes."},
+	{"ledger lost its tail", lostTail,
+		"After a failover to an older state all memory of the time between must go: the append names its predecessor by token."},
+	{"crash at every step", crashes,
+		"Effect and position must commit together; a handler must write through tx only."},
+	{"reply lost", repliesLost,
+		"A transaction whose reply is lost may have committed: the row in its place decides, with its own content."},
+	{"poison in the middle", poison,
+		"A record that cannot be decoded must become one dead letter, in the transaction of its batch, and take nothing with it."},
+	{"key with other content", conflict,
+		"A known key with other content is a conflict, not a duplicate: the fingerprint must cover every declared field."},
+	{"tombstone", tombstone,
+		"No value and an empty value are two things: only the first is a tombstone."},
+}
+
+// inBatches applies records in batches of the sizes that size returns.
+func (b *bench) inBatches(log []record, size func() int) {
+	w := b.own(0)
+	for rest := b.messages(log); len(rest) > 0; {
+		n := min(size(), len(rest))
+		b.deliver(w, rest[:n])
+		rest = rest[n:]
+	}
+}
+
+func randomBatches(b *bench) {
+	random := rand.New(rand.NewPCG(1, uint64(len(b.log)))) // the same in every run
+	b.inBatches(b.log, func() int { return 1 + random.IntN(7) })
+}
+
+func redelivered(b *bench) {
+	all := b.messages(b.log)
+	b.apply(0, all...)
+	for i := range all {
+		if res := b.apply(0, all[i:]...); res.Duplicates != len(all)-i {
+			b.t.Errorf("%d records were delivered again; the runtime says %+v", len(all)-i, res)
+		}
+	}
+}
+
+// repeatable are the records whose second copy must have no effect: those with an identity
+// of their own that took effect. A copy of a refused event is tried anew, as it should be.
+func (b *bench) repeatable() (out []record) {
+	for _, r := range b.log {
+		if r.keyed && !b.isDead(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func repeatedInBatch(b *bench) {
+	var all []idem.Message
+	for _, r := range b.log {
+		all = append(all, b.at(r, 0, int64(len(all))))
+		if r.keyed && !b.isDead(r) {
+			all = append(all, b.copied(r, 0, int64(len(all))))
+		}
+	}
+	b.apply(0, all...)
+}
+
+func repeatedLater(b *bench) {
+	b.apply(0, b.messages(b.log)...)
+	w := b.own(0) // a new owner remembers nothing
+	for range 2 {
+		var again []idem.Message
+		for _, r := range b.repeatable() {
+			again = append(again, b.copied(r, 0, b.end(0)+int64(len(again))))
+		}
+		if res := b.deliver(w, again); res.Duplicates != len(again) {
+			b.t.Errorf("%d copies at later offsets; the runtime says %+v", len(again), res)
+		}
+	}
+}
+
+func twoPartitions(b *bench) {
+	b.moved = true // of two copies either may have the effect
+	first, second := b.own(0), b.own(1)
+	for _, r := range b.log {
+		if !r.keyed || b.isDead(r) {
+			b.deliver(first, []idem.Message{b.at(r, 0, int64(r.index))})
+			continue
+		}
+		one, other := []idem.Message{b.at(r, 0, int64(r.index))}, []idem.Message{b.copied(r, 1, int64(r.index))}
+		b.together(func() { b.deliver(first, one) }, func() { b.deliver(second, other) })
+	}
+}

@@ -1,0 +1,78 @@
+package idemtest
+
+import (
+	"errors"
+	"slices"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// poison puts a broken record between two that are not.
+func poison(b *bench) {
+	i := slices.IndexFunc(b.log, func(r record) bool { return len(r.message.Value) > 1 })
+	if i < 0 {
+		b.t.Skip("no record of this topic has a value that could be broken")
+	}
+	middle := int64(len(b.log) / 2)
+	bad := b.log[i].message
+	bad.Offset, bad.Value = middle, []byte(`{"`)
+	b.letters[spot{0, middle}] = deadRecord{}
+	var all []idem.Message
+	for _, r := range b.log {
+		if int64(r.index) == middle {
+			all = append(all, bad)
+		}
+		all = append(all, b.at(r, 0, int64(len(all))))
+	}
+	b.apply(0, all...)
+}
+
+// conflict sends events again with one value of the payload changed at a time. On a bench
+// of its own it finds out what each change means: a conflict, another event because the
+// value is part of the key, or no longer valid. Never a duplicate.
+func conflict(b *bench) {
+	var conflicts []idem.Message
+	trial := b.newBench(b.t)
+	w := trial.own(0)
+	trial.deliver(w, trial.messages(trial.log))
+	for _, r := range trial.sample() {
+		for _, v := range variants(r.message.Value) {
+			m := trial.copied(r, 0, trial.end(0))
+			m.Value = v.value
+			switch res, err := trial.try(b.t.Context(), w, []idem.Message{m}); {
+			case err == nil && res.Conflicts == 1:
+				conflicts = append(conflicts, m)
+			case err == nil && res.Duplicates == 1 && !b.handlers: // a log of the service may hold undeclared members
+				b.t.Errorf("the event of offset %d was sent again with another %s, and was taken for a duplicate", r.index, v.path)
+			}
+		}
+	}
+	all := b.messages(b.log)
+	for i := range conflicts {
+		conflicts[i].Offset = b.end(0)
+		b.reached[0]++
+		b.letters[spot{0, conflicts[i].Offset}] = deadRecord{class: "conflict"}
+	}
+	b.apply(0, append(all, conflicts...)...)
+}
+
+// tombstone sends a record with an empty value where a tombstone has an effect, and one
+// without a value where it has none.
+func tombstone(b *bench) {
+	b.apply(0, b.messages(b.log)...)
+	like := slices.IndexFunc(b.log, func(r record) bool { return r.message.Value == nil })
+	m, what := b.copied(b.log[max(like, 0)], 0, b.end(0)), "a record without a value, on a topic without a tombstone event,"
+	if m.Value = nil; like >= 0 {
+		m.Value, what = []byte{}, "an empty value in place of a tombstone"
+	}
+	res, err := b.try(b.t.Context(), b.own(0), []idem.Message{m})
+	switch _, halted := errors.AsType[*idem.HaltedError](err); {
+	case halted:
+		b.reached[0], b.inexact = m.Offset, true
+	case err == nil && res.Ignored == 1:
+	case err == nil && res.Dead == 1:
+		b.letters[spot{0, m.Offset}] = deadRecord{}
+	default:
+		b.t.Errorf("%s had an effect: %+v, %v", what, res, err)
+	}
+}

@@ -1,0 +1,129 @@
+package idemtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// takeovers is how often each of several owners takes the partition from the others.
+const takeovers = 4
+
+func twoOwners(b *bench) {
+	b.inexact = true // a batch that is refused may be found so by several owners
+	all := b.messages(b.log)
+	owner := func() {
+		for range takeovers {
+			w, err := b.consumer.Own(b.t.Context(), b.Topic, 0, 0)
+			if err != nil {
+				b.t.Errorf("taking the partition over: %v", err)
+				return
+			}
+			for i := range all {
+				if err := b.attempt(b.t.Context(), w, all[i:i+1]); isFenced(err) {
+					break
+				} else if err != nil {
+					b.t.Error(err)
+					return
+				}
+			}
+		}
+	}
+	b.together(owner, owner, owner)
+	b.apply(0, all...)
+}
+
+func zombie(b *bench) {
+	b.inexact = true
+	all := b.messages(b.log)
+	third := len(all) / 3
+	old := b.own(0)
+	b.deliver(old, all[:third])
+	b.deliver(b.own(0), all[third:2*third])
+	b.mustBeFenced(old, all[third:])
+	b.mustBeFenced(old, all[third:]) // nor the second time
+	b.apply(0, all[2*third:]...)
+	b.mustBeFenced(old, all[2*third:])
+}
+
+// lostTail brings the database back to an earlier state under a live owner, as a failover
+// to a replica that lags does.
+func lostTail(b *bench) {
+	b.inexact = true
+	all := b.messages(b.log)
+	half := len(all) / 2
+	old := b.own(0)
+	b.deliver(old, all[:half])
+	b.save()
+	b.deliver(old, all[half:])
+	b.restore()
+	ahead := b.copied(b.log[0], 0, b.end(0)) // a record behind all those that it believes applied
+	b.mustBeFenced(old, []idem.Message{ahead})
+	b.reached[0] = ahead.Offset
+
+	old = b.own(0)
+	Exec(b.t, b.db, `UPDATE idem_ledger SET token = gen_random_uuid() WHERE (stream, seq) IN (SELECT stream, max(seq) FROM idem_ledger GROUP BY stream)`)
+	b.mustBeFenced(old, all[half:]) // same number, same position, another row
+	b.apply(0, all...)
+}
+
+// mustBeFenced fails unless the owner is refused and nothing of its batch is left.
+func (b *bench) mustBeFenced(w *idem.Writer, records []idem.Message) {
+	b.t.Helper()
+	before := b.dump()
+	if _, err := w.Apply(b.t.Context(), records); !isFenced(err) {
+		b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
+	}
+	if d := diff(before.lines(), b.dump().lines()); d != "" {
+		b.t.Errorf("an owner that was refused left something behind:\n%s", d)
+	}
+}
+
+func isFenced(err error) bool {
+	_, ok := errors.AsType[*idem.FencedError](err)
+	return ok
+}
+
+// kept are the tables of the runtime that a failover takes back. Streams and generations
+// are written when a partition or a consumer is first seen, long before.
+var kept = []string{"idem_ledger", "idem_keys", "idem_dead_letter"}
+
+func (b *bench) save() {
+	b.t.Helper()
+	for _, name := range b.saved() {
+		Exec(b.t, b.db, fmt.Sprintf("CREATE TABLE %s AS TABLE %s", savedName(name), pgx.Identifier{name}.Sanitize()))
+	}
+}
+
+// restore brings back what save saved, foreign keys and triggers aside.
+func (b *bench) restore() {
+	b.t.Helper()
+	err := pgx.BeginFunc(b.t.Context(), b.db, func(tx pgx.Tx) error {
+		statements := []string{"SET LOCAL session_replication_role = replica"}
+		for _, name := range b.saved() {
+			table := pgx.Identifier{name}.Sanitize()
+			statements = append(statements, "DELETE FROM "+table,
+				fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE TABLE %s", table, savedName(name)))
+		}
+		_, err := tx.Exec(context.WithoutCancel(b.t.Context()), strings.Join(statements, ";\n"))
+		return err
+	})
+	if err != nil {
+		b.t.Fatalf("idemtest: go back to an earlier state: %v", err)
+	}
+}
+
+func (b *bench) saved() []string {
+	names := append([]string(nil), kept...)
+	for _, t := range b.Tables {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func savedName(table string) string { return pgx.Identifier{"idemtest_saved_" + table}.Sanitize() }

@@ -1,0 +1,140 @@
+package idemtest
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// state is what tables hold, in the form of the file of expected rows, and what became
+// of the records that were refused.
+type state struct {
+	tables []rows
+	dead   map[int]deadRecord // by index in the log
+}
+
+// rows are the rows of a table, as cells "column=value".
+type rows struct {
+	table string
+	cells [][]string
+}
+
+// column names a column of a table.
+type column struct{ table, name string }
+
+// deadRecord is an expected dead letter. An empty class matches any.
+type deadRecord struct{ class, path string }
+
+func (d deadRecord) at(p spot) string {
+	return strings.TrimRight(fmt.Sprintf("%d %d %s %s", p.partition, p.offset, cmp.Or(d.class, "of any class"), d.path), " ")
+}
+
+func (d deadRecord) matches(l letter) bool {
+	if d.class == "" {
+		return true
+	}
+	known := d.path != "" && d.path != "-" && d.path != "the payload"
+	return d.class == l.class && (!known || strings.Contains(l.reason, d.path))
+}
+
+// letter is a dead letter in the database.
+type letter struct{ class, reason string }
+
+// lines are the rows, each with the name of its table.
+func (s *state) lines() (out []string) {
+	for _, t := range s.tables {
+		for _, r := range t.cells {
+			out = append(out, t.table+": "+strings.Join(r, "  "))
+		}
+	}
+	return out
+}
+
+func (s *state) columns() iter.Seq[column] {
+	return func(yield func(column) bool) {
+		for _, t := range s.tables {
+			if len(t.cells) == 0 {
+				continue
+			}
+			for _, c := range t.cells[0] {
+				if !yield(column{t.table, columnOf(c)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cells are the sorted values of a column.
+func (s *state) cells(of column) (out []string) {
+	for _, t := range s.tables {
+		for _, r := range t.cells {
+			for _, c := range r {
+				if t.table == of.table && columnOf(c) == of.name {
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (s *state) without(loose map[column]bool) *state {
+	out := &state{dead: s.dead}
+	for _, t := range s.tables {
+		kept := rows{table: t.table}
+		for _, r := range t.cells {
+			kept.cells = append(kept.cells, slices.DeleteFunc(slices.Clone(r), func(c string) bool {
+				return loose[column{t.table, columnOf(c)}]
+			}))
+		}
+		out.tables = append(out.tables, kept)
+	}
+	return out
+}
+
+func columnOf(cell string) string {
+	name, _, _ := strings.Cut(cell, "=")
+	return name
+}
+
+// dump reads the tables of the service.
+func (b *bench) dump() *state {
+	b.t.Helper()
+	s := &state{}
+	for _, t := range b.Tables {
+		found, err := b.rows(t)
+		if err != nil {
+			b.t.Fatalf("idemtest: read table %s: %v", t.Name, err)
+		}
+		s.tables = append(s.tables, found)
+	}
+	return s
+}
+
+// deadLetters reads all dead letters of the topic.
+func (b *bench) deadLetters() map[spot]letter {
+	b.t.Helper()
+	list, err := b.db.Query(b.t.Context(), `
+SELECT s.partition, d.offs, d.reason FROM idem_dead_letter d JOIN idem_stream s USING (stream) WHERE s.topic = $1`, b.Topic)
+	if err != nil {
+		b.t.Fatalf("idemtest: read the dead letters: %v", err)
+	}
+	out := map[spot]letter{}
+	var at spot
+	var reason string
+	_, err = pgx.ForEachRow(list, []any{&at.partition, &at.offset, &reason}, func() error {
+		class, _, _ := strings.Cut(reason, ":")
+		out[at] = letter{class, reason}
+		return nil
+	})
+	if err != nil {
+		b.t.Fatalf("idemtest: read the dead letters: %v", err)
+	}
+	return out
+}

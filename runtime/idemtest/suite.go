@@ -1,0 +1,122 @@
+package idemtest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// Suite is what the generated test of a topic fills in. It repeats, crashes, fences and
+// poisons the topic's records against a real database, and compares what is left with what
+// each event does once, alone.
+type Suite struct {
+	Topic      string
+	Migrations string  // folder of *.sql files, applied in the order of their names
+	Expected   string  // file with the rows and dead letters that the spec makes of Log
+	Tables     []Table // of the whole service, in the order of the spec
+
+	// Stub makes the consumer with handlers that do nothing; nil for a service without
+	// handlers: New is used for both then.
+	Stub func(db *pgxpool.Pool) (*idem.Consumer, error)
+	// New makes the consumer with the service's own handlers.
+	New func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
+
+	Log []Event // made from the spec
+	// Edit returns the log for the service's own handlers; nil if there are none.
+	Edit func(topic string, log []Event) []Event
+}
+
+// Table is a table that is compared.
+type Table struct {
+	Name    string
+	Key     []string // primary key
+	Columns []string // those that the spec or a handler fills, not the database
+}
+
+// Event is one record of a log. The suite sets topic, partition and offset.
+type Event struct {
+	Message idem.Message
+	Keyed   bool // has an identity of its own, so that a second copy has no effect
+}
+
+// Run runs every scenario as a subtest: under "spec" with handlers that do nothing, against
+// the expected rows, so that it can say what is wrong; under "handlers" with the service's own,
+// against each event applied alone, so that it can say what is not once.
+func (s Suite) Run(t *testing.T) {
+	spec := &course{Suite: s, log: numbered(s.Topic, s.Log), start: s.New}
+	if s.Stub != nil {
+		spec.start = func(_ testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) { return s.Stub(db) }
+	}
+	want, err := readExpected(s.Expected)
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	spec.want, spec.source = want, s.Expected
+	t.Run("spec", spec.run)
+	if s.Edit == nil {
+		return
+	}
+	t.Run("handlers", func(t *testing.T) {
+		own := &course{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, handlers: true}
+		own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"
+		own.run(t)
+	})
+}
+
+// course is one pass over all scenarios.
+type course struct {
+	Suite
+	start     func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
+	log       []record
+	want      *state
+	source    string      // where want comes from
+	handlers  bool        // with the service's own handlers
+	exhausted atomic.Bool // a batch could not be applied in time
+	loose     map[column]bool
+}
+
+// record is one record of the log with its place in it.
+type record struct {
+	index   int
+	keyed   bool
+	message idem.Message
+}
+
+// logStart is the timestamp of the first record of a log; the generator, which computes the
+// expected rows, knows it too.
+var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// numbered gives the records their offsets, 0, 1, 2, ... in partition 0, and a timestamp a
+// second apart unless they have one.
+func numbered(topic string, log []Event) []record {
+	out := make([]record, len(log))
+	for i, e := range log {
+		m := e.Message
+		m.Topic, m.Partition, m.Offset, m.LeaderEpoch = topic, 0, int64(i), -1
+		if m.Time.IsZero() {
+			m.Time = logStart.Add(time.Duration(i) * time.Second)
+		}
+		out[i] = record{i, e.Keyed, m}
+	}
+	return out
+}
+
+func (c *course) run(t *testing.T) {
+	if len(c.log) == 0 {
+		t.Fatal("idemtest: the log is empty")
+	}
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			b := c.newBench(t)
+			s.play(b)
+			b.compare(s.look)
+		})
+	}
+}
+
+// position is where a record of the log is delivered, unless a scenario moves it.
+func position(r record) idem.Message { return r.message }

@@ -1,0 +1,256 @@
+package idemtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// flaw is a mistake in the small service below.
+type flaw struct{ noClaim, noWaves, samePrints, emptyIsTombstone, ownTransaction, unstable bool }
+
+// plan is the plan of a service with a put, an add and a delete of rows (id, v); every put is
+// followed by a handler call that adds v to a sum.
+type plan struct {
+	flaw
+	db                     *pgxpool.Pool
+	key                    wire.KeyBuilder
+	upserts, inserts, dels wire.Rows
+}
+
+const (
+	putSQL = `
+WITH e AS (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v)
+INSERT INTO item (id, v) SELECT id, v FROM e ORDER BY id ON CONFLICT (id) DO UPDATE SET v = excluded.v`
+	addSQL = `
+WITH e AS (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v)
+INSERT INTO item (id, v) SELECT id, v FROM e ORDER BY id`
+	deleteSQL = `
+DELETE FROM item WHERE id = ANY ($1::integer[])`
+	sumSQL = `UPDATE total SET sum = sum + $1, at = $2`
+)
+
+func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
+	var e struct {
+		Verb  string
+		ID, V int32
+	}
+	if m.Value == nil || len(m.Value) == 0 && p.emptyIsTombstone {
+		if _, err := fmt.Sscan(string(m.Key), &e.ID); err != nil {
+			return &wire.DecodeError{Path: "record key", Reason: "must be an integer"}
+		}
+		b.Deletes(wire.Row("item").Int(int64(e.ID)))
+		p.dels.Row().Int4(e.ID)
+		return nil
+	}
+	if err := json.Unmarshal(m.Value, &e); err != nil {
+		return &wire.DecodeError{Event: "Put", Path: "v", Reason: "does not decode"}
+	}
+	p.key.Start("0123456789abcdef")
+	p.key.Header(m, "key")
+	key, err := p.key.Sum("Put")
+	if err != nil {
+		return err
+	}
+	if p.noClaim {
+		key = wire.Key{}
+		copy(key[:], fmt.Sprintf("%016x", m.Offset<<8|int64(m.Partition)))
+	}
+	print := crc32.ChecksumIEEE(fmt.Append(nil, e))
+	if p.samePrints {
+		print = 0
+	}
+	if fresh, err := b.Claim("Put", key, print); !fresh {
+		return err
+	}
+	if !p.noWaves {
+		b.Puts(wire.Row("item").Int(int64(e.ID)))
+	}
+	rows := &p.upserts
+	if e.Verb == "add" {
+		rows = &p.inserts
+	}
+	r := rows.Row()
+	r.Int4(e.ID)
+	r.Int4(e.V)
+	b.Call(m, wire.Call{Event: "Put", Key: key, Policy: &wire.FailurePolicy{}, Fn: func(ctx context.Context, tx idem.Tx) error {
+		at := time.Unix(0, 0)
+		if p.unstable {
+			at = time.Now()
+		}
+		if p.ownTransaction {
+			_, err := p.db.Exec(ctx, sumSQL, e.V, at)
+			return err
+		}
+		_, err := tx.Exec(ctx, sumSQL, e.V, at)
+		return err
+	}})
+	return nil
+}
+
+func (p *plan) Flush(b *wire.Batch) {
+	b.Write(addSQL, &p.inserts)
+	b.Write(putSQL, &p.upserts)
+	b.Write(deleteSQL, &p.dels)
+}
+
+// small is the course of the small service. Its log has a refused add at offset 2.
+func small(t *testing.T, f flaw) *course {
+	t.Helper()
+	var log []Event
+	for i, text := range []string{"add 1 5", "put 1 7", "add 1 9", "put 2 8", "delete 1", "put 1 3", "put 3 4"} {
+		var verb string
+		var id, v int
+		_, _ = fmt.Sscan(text, &verb, &id, &v)
+		e := Event{Keyed: verb != "delete", Message: idem.Message{Key: fmt.Append(nil, id)}}
+		if e.Keyed {
+			e.Message.Value = fmt.Appendf(nil, `{"verb":%q,"id":%d,"v":%d}`, verb, id, v)
+			e.Message.Headers = []idem.Header{{Name: "key", Value: fmt.Append(nil, "k", i)}}
+		}
+		log = append(log, e)
+	}
+	return &course{
+		Suite: Suite{
+			Topic: "items.v1", Migrations: smallMigrations(t),
+			Tables: []Table{{Name: "item", Key: []string{"id"}, Columns: []string{"id", "v"}}, {Name: "total", Columns: []string{"sum", "at"}}},
+		},
+		log:    numbered("items.v1", log),
+		source: "want",
+		want: &state{
+			tables: []rows{
+				{"item", [][]string{{"id=1", "v=3"}, {"id=2", "v=8"}, {"id=3", "v=4"}}},
+				{"total", [][]string{{"sum=27", "at=1970-01-01T00:00:00.000000Z"}}},
+			},
+			dead: map[int]deadRecord{2: {"database", "-"}},
+		},
+		start: func(_ testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) { return f.consumer(db) },
+	}
+}
+
+func (f flaw) consumer(db *pgxpool.Pool) (*idem.Consumer, error) {
+	return idem.New(db, wire.Service{
+		Consumer: "items", Schema: 1, KeyDef: 1,
+		Limits: wire.Limits{
+			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
+			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,
+		},
+		Topics: []wire.Topic{{
+			Name: "items.v1", StartFrom: wire.Earliest, Window: time.Hour, Statements: []string{addSQL, putSQL, deleteSQL},
+			NewPlan: func() wire.Plan { return &plan{flaw: f, db: db} },
+		}},
+	})
+}
+
+func smallMigrations(t *testing.T) string {
+	t.Helper()
+	sql, err := os.ReadFile(filepath.Join("..", "..", "templates", "sql", "idem_1.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql = append(sql, `
+CREATE TABLE item (id integer PRIMARY KEY, v integer NOT NULL);
+CREATE TABLE total (sum integer NOT NULL, at timestamptz NOT NULL);
+INSERT INTO total VALUES (0, 'epoch');`...)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "0001.sql"), sql, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestSoundServicePassesEveryScenario(t *testing.T) { small(t, flaw{}).run(t) }
+
+// Every flaw must be noticed by the scenario that is there for it.
+func TestFlawsAreNoticed(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		flaw     flaw
+		edit     func(*course)
+		scenario string
+		says     string
+	}{
+		{"wrong row", flaw{}, func(c *course) { c.want.tables[0].cells[0][1] = "v=4" }, "one by one", "+ item: id=1  v=3\n- item: id=1  v=4"},
+		{"wrong dead letter", flaw{}, func(c *course) { c.want.dead[2] = deadRecord{"decode", "v"} }, "one by one", "- 0 2 decode v\n"},
+		{"no claim", flaw{noClaim: true}, nil, "repeated in the batch", "+ total: sum="},
+		{"no claim", flaw{noClaim: true}, nil, "repeated in later batches", "the runtime says"},
+		{"no waves", flaw{noWaves: true}, nil, "one batch", "- item: id=1  v=3"},
+		{"same fingerprints", flaw{samePrints: true}, nil, "key with other content", "was taken for a duplicate"},
+		{"empty value as tombstone", flaw{emptyIsTombstone: true}, nil, "tombstone", "an empty value in place of a tombstone had an effect"},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, nil, "crash at every step", "+ total: sum="},
+	} {
+		t.Run(c.name+", "+c.scenario, func(t *testing.T) {
+			course := small(t, c.flaw)
+			if c.edit != nil {
+				c.edit(course)
+			}
+			if got := failures(t, course, c.scenario); !strings.Contains(got, c.says) {
+				t.Errorf("the scenario says\n%s\nwant %q in it", got, c.says)
+			}
+		})
+	}
+}
+
+func TestColumnThatChangesFromRunToRunIsLeftOut(t *testing.T) {
+	course := small(t, flaw{unstable: true})
+	course.handlers = true
+	course.want = course.oneByOne(t, position)
+	if got := failures(t, course, "one batch"); got != "" {
+		t.Error(got)
+	}
+	course.want.tables[1].cells[0][0] = "sum=28"
+	if got := failures(t, course, "one batch"); !strings.Contains(got, "+ total: sum=27\n- total: sum=28") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// failures plays a scenario and returns what it reports.
+func failures(t *testing.T, c *course, name string) string {
+	t.Helper()
+	r := &recorder{TB: t}
+	for _, s := range scenarios {
+		if s.name == name {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				b := c.newBench(r)
+				s.play(b)
+				b.compare(s.look)
+			}()
+			<-done
+			return r.text.String()
+		}
+	}
+	t.Fatalf("no scenario %q", name)
+	return ""
+}
+
+// recorder is a test that keeps its failures.
+type recorder struct {
+	testing.TB
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintf(&r.text, format+"\n", args...)
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	runtime.Goexit()
+}

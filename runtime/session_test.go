@@ -1,0 +1,191 @@
+package idem_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// A database that lacks the runtime's tables, or has older ones, is an error that names the
+// file to apply, at once and not after retries.
+func TestOldSchemaNamesTheMissingMigration(t *testing.T) {
+	for name, test := range map[string]struct {
+		sql  string
+		need int
+	}{
+		"no tables":    {"SELECT", 1},
+		"older tables": {"CREATE TABLE idem_schema (version int); INSERT INTO idem_schema VALUES (1)", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := idemtest.DB(t)
+			idemtest.Exec(t, db, test.sql)
+			c := service{edit: func(s *wire.Service) { s.Schema = test.need }}.consumer(t, db)
+			file := map[int]string{1: "0001_idem_1.sql", 2: "0002_idem_2.sql"}[test.need]
+			err := c.Run(t.Context(), newSource(nil))
+			if err == nil || !strings.Contains(err.Error(), file) {
+				t.Errorf("got %v, want an error that names %s", err, file)
+			}
+		})
+	}
+}
+
+// The service's pool is used for its address only: its own sessions keep their settings.
+func TestSessionSettings(t *testing.T) {
+	db := database(t)
+	seen := map[string]string{}
+	c := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		for _, name := range []string{"lock_timeout", "statement_timeout", "default_transaction_isolation", "application_name", "synchronous_commit"} {
+			var v string
+			if err := tx.QueryRow(ctx, `SELECT current_setting($1)`, name).Scan(&v); err != nil {
+				return err
+			}
+			seen[name] = v
+		}
+		return nil
+	}}.consumer(t, db)
+	apply(t, own(t, c), records(0, "call 1"))
+	for name, v := range map[string]string{
+		"lock_timeout": "5s", "statement_timeout": "8s", "default_transaction_isolation": "read committed",
+		"application_name": "idemgen", "synchronous_commit": "on",
+	} {
+		want(t, name, seen[name], v)
+	}
+	want(t, "lock_timeout of the service's own pool", query(t, db, `SHOW lock_timeout`), "0")
+}
+
+// gate is a network path to the database that can be shut, and that counts round trips.
+type gate struct {
+	shut  atomic.Bool
+	trips atomic.Int64
+}
+
+type gatedConn struct {
+	net.Conn
+	gate *gate
+	sent atomic.Bool // since the last answer
+}
+
+func (c *gatedConn) Write(b []byte) (int, error) {
+	c.sent.Store(true)
+	return c.Conn.Write(b)
+}
+
+func (c *gatedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && c.sent.Swap(false) {
+		c.gate.trips.Add(1)
+	}
+	return n, err
+}
+
+// through returns a pool whose connections go through a gate.
+func through(t *testing.T, db *pgxpool.Pool, g *gate) *pgxpool.Pool {
+	t.Helper()
+	cfg := db.Config()
+	dial := cfg.ConnConfig.DialFunc
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if g.shut.Load() {
+			return nil, &net.OpError{Op: "dial", Err: net.ErrClosed}
+		}
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &gatedConn{Conn: conn, gate: g}, nil
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func TestRoundTripsOfABatch(t *testing.T) {
+	for name, test := range map[string]struct {
+		texts []string
+		trips int64
+	}{
+		"identified by offset":  {[]string{"put 1 1", "put 2 2", "put 1 3", "put 1 4"}, 1},
+		"with keys anywhere":    {[]string{"a: put 1 1", "b: put 2 2"}, 2},
+		"with a dead letter":    {[]string{"put 1 1", "nonsense x"}, 1},
+		"only duplicates below": {[]string{"put 1 1"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var g gate
+			db := database(t)
+			w := own(t, service{}.consumer(t, through(t, db, &g)))
+			apply(t, w, records(0, "put 9 9", "w: put 8 8"))
+			before := g.trips.Load()
+			apply(t, w, records(2, test.texts...))
+			want(t, "round trips", g.trips.Load()-before, test.trips)
+		})
+	}
+}
+
+// A database that is away at the start is waited for, and said clearly, without the
+// password.
+func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
+	db := database(t)
+	var g gate
+	g.shut.Store(true)
+	log := &syncBuffer{}
+	c := service{options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))}}.consumer(t, through(t, db, &g))
+	time.AfterFunc(700*time.Millisecond, func() { g.shut.Store(false) })
+	if err := newSource(records(0, "put 1 1")).run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "rows", table(t, db), "1=1")
+	if !strings.Contains(log.String(), "the database cannot be reached, will try again") {
+		t.Errorf("the log does not say so: %s", log)
+	}
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// Neither a log line nor a dead letter's reason may hold a payload or a key.
+func TestNothingOfARecordIsLogged(t *testing.T) {
+	db := database(t)
+	idemtest.Exec(t, db, `ALTER TABLE t ADD CONSTRAINT small CHECK (id < 100000)`)
+	log := &syncBuffer{}
+	c := service{options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))}}.consumer(t, db)
+	w := own(t, c)
+	apply(t, w, records(0, "key-777777: put 1 1", "key-777777: put 1 2", "put 777777 1", "key-777777: put 1 1", "777777 x"))
+	want(t, "dead letters", letters(t, db), "1 conflict, 2 database, 4 decode")
+	if strings.Contains(log.String(), "777777") {
+		t.Errorf("the log holds a value of a record:\n%s", log)
+	}
+	want(t, "reasons with a value", query(t, db, `SELECT count(*)::text FROM idem_dead_letter WHERE reason LIKE '%777777%'`), "0")
+	for _, line := range []string{"dead letter", "conflict", "duplicate"} {
+		if !strings.Contains(log.String(), line) {
+			t.Errorf("the log has no line for %q:\n%s", line, log)
+		}
+	}
+}
