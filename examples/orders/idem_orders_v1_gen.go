@@ -566,8 +566,8 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
 	p.deleteOrderItems.Row().UUID(e.OrderID)
+	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
-	b.DeletesAll("payments")
 	p.deleteOrders.Row().UUID(e.OrderID)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"log"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ type bench struct {
 	moved    bool                // some record is not where the log has it
 	inexact  bool                // records are decided more than once, so that counters say little
 	logged   *logLines
+	broken   atomic.Bool // a batch failed: what follows says nothing
 
 	mu   sync.Mutex
 	sent int64 // records handed to a Writer
@@ -126,13 +128,14 @@ func (b *bench) apply(partition int32, records ...idem.Message) idem.Result {
 // may halt the partition instead of becoming a dead letter, if the spec says so.
 func (b *bench) deliver(w *idem.Writer, records []idem.Message) (res idem.Result) {
 	b.t.Helper()
-	for len(records) > 0 {
+	for len(records) > 0 && !b.broken.Load() {
 		done, err := b.try(b.t.Context(), w, records)
 		if err == nil {
 			return done
 		}
 		halted, ok := errors.AsType[*idem.HaltedError](err)
 		if !ok || !b.skip(spot{records[0].Partition, halted.Offset}) {
+			b.broken.Store(true)
 			b.t.Errorf("applying %d records from offset %d: %v", len(records), records[0].Offset, err)
 			return res
 		}

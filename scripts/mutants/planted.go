@@ -73,10 +73,10 @@ var planted = []mutant{
 		"runtime/resolve.go", "return a.token == token", "return a.token == token && false",
 	}}, ordersTests},
 	{"rows of a wave are not told apart", []edit{{
-		"runtime/wire/wave.go", "if t.whole || a.put || a.deleted || a.other(w.event) {", "if t.whole && a.put && a.deleted && a.other(w.event) {",
+		"runtime/wire/wave.go", "t.whole || a.put || a.deleted || a.other(w.event) {", "t.whole && a.put && a.deleted && a.other(w.event) {",
 	}}, ordersTests},
 	{"children do not wait for a deleted parent", []edit{{
-		"runtime/wire/wave.go", "if a.deleted || t.whole && t.deleted {", "if a.deleted && t.whole && t.deleted {",
+		"runtime/wire/wave.go", "a.deleted || t.whole && t.deleted {", "a.deleted && t.whole && t.deleted {",
 	}}, ordersTests},
 	{"a guard lets older values win", []edit{{
 		telemetryCode, "\nWHERE t.seq < excluded.seq`", "`",

@@ -452,8 +452,8 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	if fresh, err := b.Claim("CustomerErased", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
+	b.Touches("orders")
 	b.DeletesAll("customers")
-	b.DeletesAll("orders")
 	p.deleteCustomers.Row().UUID(e.CustomerID)
 	return nil
 }

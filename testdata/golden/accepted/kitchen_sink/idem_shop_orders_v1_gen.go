@@ -1143,8 +1143,8 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	if err := e.fits(); err != nil {
 		return err
 	}
+	b.Touches("order_lines")
 	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
-	b.DeletesAll("order_lines")
 	r := p.deleteOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
