@@ -4,26 +4,31 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/generator/gocode"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/sqlcode"
 )
 
 // BenchmarkRender renders fifty topics of ten events each.
 func BenchmarkRender(b *testing.B) {
-	head, topic, _ := strings.Cut(reading, "topics:\n")
-	spec := strings.Replace(head, "tables:\n", "tables:\n", 1) + "topics:\n"
-	tables := ""
-	event := topic[strings.Index(topic, "      Reading:"):]
+	var tables, topics strings.Builder
 	for i := range 50 {
-		spec += fmt.Sprintf("  readings%d:\n    idempotency_key: {source: {record: offset}}\n    event_type: {header: t}\n    events:\n", i)
+		fmt.Fprintf(&tables, "  t%d:\n    primary_key: [id]\n    columns: {id: text, seq: bigint, a: text, b: text, c: numeric, d: timestamptz}\n", i)
+		fmt.Fprintf(&topics, "  topic%d:\n    idempotency_key: {source: {header: key}, window: 8d}\n    event_type: {header: type}\n    events:\n", i)
 		for j := range 10 {
-			name := fmt.Sprintf("R%dx%d", i, j)
-			spec += strings.NewReplacer("      Reading:", "      "+name+":\n        type: t"+name, "device_state", "d"+strings.ToLower(name), "Reading is", name+" is").Replace(event)
-			tables += strings.Replace(head[strings.Index(head, "  device_state:"):], "device_state", "d"+strings.ToLower(name), 1)
+			fmt.Fprintf(&topics, "      E%dx%d:\n        type: e%d\n        fields: {id: string, seq: int64, a: string, b: string, c: decimal, d: timestamp}\n", i, j, j)
+			fmt.Fprintf(&topics, "        write:\n          - upsert: t%d\n            if_newer: seq\n", i)
 		}
 	}
-	s := load(b, strings.Replace(spec, "tables:\n", "tables:\n"+tables, 1))
+	s := load(b, "version: 1\nconsumer: c\npackage: p\ntables:\n"+tables.String()+"topics:\n"+topics.String())
+	none := gocode.Tests{
+		Log:     func(*model.Topic) []gocode.Record { return nil },
+		Columns: func(*model.Table) []string { return []string{"id"} },
+	}
 	for b.Loop() {
-		if files := render(b, s); len(files) != 101 {
-			b.Fatal(len(files))
+		if _, err := gocode.Render(s, sqlcode.Step, none); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

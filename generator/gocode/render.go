@@ -1,7 +1,9 @@
 package gocode
 
 import (
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -38,19 +40,23 @@ func Render(s *model.Service, sql Statements, tests Tests) ([]File, error) {
 		}
 		files = append(files, f)
 	}
-	if p.handles() {
-		files = append(files, p.stubFile())
-	}
+	files = append(files, p.sharedTestFile(tests))
 	for _, t := range s.Topics {
 		files = append(files, p.testFile(t, tests))
 	}
-	var out []File
-	for _, f := range files {
-		rendered, err := f.render()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rendered)
+	return renderAll(files)
+}
+
+// renderAll formats the files side by side: formatting is most of a run's time.
+func renderAll(files []*file) ([]File, error) {
+	out, errs := make([]File, len(files)), make([]error, len(files))
+	var all sync.WaitGroup
+	for i, f := range files {
+		all.Go(func() { out[i], errs[i] = f.render() })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -21,9 +21,14 @@ type Header struct {
 	Value []byte
 }
 
-// stubFile is idem_gen_test.go: handlers that do nothing.
-func (p *pkg) stubFile() *file {
+// sharedTestFile is idem_gen_test.go: what the tests of all topics use.
+func (p *pkg) sharedTestFile(tests Tests) *file {
 	f := newFile("idem_gen_test.go", p.service.Package, p.service.Source)
+	f.fn("testTables are the tables that tests compare, without columns that the database fills.", "", "testTables", nil,
+		slice(qual(idemtestPath, "Table")), func(g *group) { g.Return(p.tables(tests)) })
+	if !p.handles() {
+		return f
+	}
 	f.decl("stubHandler accepts every event: with it the tables hold what the spec alone writes.", text("type stubHandler struct{}"))
 	for _, t := range p.service.Topics {
 		for _, e := range t.Events {
@@ -33,6 +38,26 @@ func (p *pkg) stubFile() *file {
 		}
 	}
 	return f
+}
+
+func (p *pkg) tables(tests Tests) code {
+	var tables []code
+	for _, table := range p.service.Tables {
+		var key []code
+		for _, c := range table.PrimaryKey {
+			key = append(key, lit(c.Name))
+		}
+		var columns []code
+		for _, c := range tests.Columns(table) {
+			columns = append(columns, lit(c))
+		}
+		tables = append(tables, composite(text(""), []code{
+			pair("Name", lit(table.Name)),
+			pair("Key", text("[]string").Values(key...)),
+			pair("Columns", composite(text("[]string"), columns)),
+		}))
+	}
+	return composite(slice(qual(idemtestPath, "Table")), tables)
 }
 
 // testFile is idem_<topic>_gen_test.go: the scenarios and the log they start from.
@@ -45,7 +70,7 @@ func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
-		g.Add(composite(qual(idemtestPath, "Suite"), p.suite(t, tests, log)).Add(text(".Run(t)")))
+		g.Add(composite(qual(idemtestPath, "Suite"), p.suite(t, log)).Add(text(".Run(t)")))
 	})
 	makers := map[string]*maker{}
 	records := tests.Log(t)
@@ -70,28 +95,12 @@ func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	return f
 }
 
-func (p *pkg) suite(t *model.Topic, tests Tests, log string) []code {
-	var tables []code
-	for _, table := range p.service.Tables {
-		var key []code
-		for _, c := range table.PrimaryKey {
-			key = append(key, lit(c.Name))
-		}
-		var columns []code
-		for _, c := range tests.Columns(table) {
-			columns = append(columns, lit(c))
-		}
-		tables = append(tables, composite(text(""), []code{
-			pair("Name", lit(table.Name)),
-			pair("Key", text("[]string").Values(key...)),
-			pair("Columns", composite(text("[]string"), columns)),
-		}))
-	}
+func (p *pkg) suite(t *model.Topic, log string) []code {
 	elems := []code{
 		pair("Topic", lit(t.Name)),
 		pair("Migrations", lit(p.service.Migrations.Dir)),
 		pair("Expected", lit("testdata/idem_"+t.FileName+"_expected.txt")),
-		pair("Tables", composite(slice(qual(idemtestPath, "Table")), tables)),
+		text("Tables: testTables()"),
 	}
 	consumer := func(handler string) code {
 		return closure(

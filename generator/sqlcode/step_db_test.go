@@ -251,3 +251,31 @@ func TestGoldenStatementsPrepare(t *testing.T) {
 		})
 	}
 }
+
+// TestTableNames: tables may bear the names that statements use themselves.
+func TestTableNames(t *testing.T) {
+	writes := []string{"insert: t1", "upsert: t1, if_newer: v", "update: t1, set: {v: v}", "update: t1, set: {v: v}, if_newer: v", "delete: t1"}
+	for _, name := range []string{"e", "t", "u", "excluded", "n"} {
+		for _, write := range writes {
+			c := stepCase{table: "primary_key: [id], columns: {id: integer, v: integer}", fields: "v: int32", write: write}
+			if strings.HasPrefix(write, "delete") {
+				c.fields = ""
+			}
+			s := load(t, strings.NewReplacer("t1: {", name+": {", ": t1", ": "+name).Replace(c.spec()))
+			db := database(t, s)
+			if !strings.HasPrefix(write, "insert") {
+				idemtest.Exec(t, db, "INSERT INTO "+name+" VALUES (1, 0)")
+			}
+			step := s.Topics[0].Events[0].Steps[0]
+			params := []any{ints{1}, ints{5}}[:len(step.Params())]
+			idemtest.Exec(t, db, statement(t, step), params...)
+			want := []string{"(1,5)"}
+			if strings.HasPrefix(write, "delete") {
+				want = nil
+			}
+			if got := rows(t, db, "SELECT * FROM "+name); !slices.Equal(got, want) {
+				t.Errorf("%s on %s: %q", write, name, got)
+			}
+		}
+	}
+}

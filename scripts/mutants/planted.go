@@ -59,7 +59,7 @@ var planted = []mutant{
 	}}, ordersTests},
 	{"a conflict in the ledger counts as success", []edit{{
 		"runtime/send.go", "		return o.resolve(ctx, conn)\n	case classGone:", "		return o.settle(a), nil\n	case classGone:",
-	}}, ordersTests},
+	}}, ledgerTests},
 	{"no flush before a handler", []edit{{
 		"runtime/wire/batch.go", "	b.cut()\n	b.calls = true\n", "	b.calls = true\n",
 	}}, ordersTests},
@@ -77,7 +77,7 @@ var planted = []mutant{
 	}}, ordersTests},
 	{"children do not wait for a deleted parent", []edit{{
 		"runtime/wire/wave.go", "a.deleted || t.whole && t.deleted {", "a.deleted && t.whole && t.deleted {",
-	}}, ordersTests},
+	}}, waveTests},
 	{"a guard lets older values win", []edit{{
 		telemetryCode, "\nWHERE t.seq < excluded.seq`", "`",
 	}}, telemetryTests},
@@ -100,6 +100,7 @@ const (
 	telemetryCode = "examples/telemetry/idem_telemetry_v1_gen.go"
 
 	ledgerTests    = "./runtime"
+	waveTests      = "./runtime/wire"
 	ordersTests    = "./examples/orders"
 	telemetryTests = "./examples/telemetry"
 )

@@ -7,7 +7,47 @@ import (
 	"context"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 )
+
+// testTables are the tables that tests compare, without columns that the database fills.
+func testTables() []idemtest.Table {
+	return []idemtest.Table{
+		{
+			Name: "excluded",
+			Key:  []string{"e"},
+			Columns: []string{
+				"e",
+				"t",
+				"n",
+				"u",
+			},
+		},
+		{
+			Name: "parts",
+			Key:  []string{"e", "no"},
+			Columns: []string{
+				"e",
+				"no",
+				"m",
+				"tags",
+				"list",
+				"more",
+				"main",
+			},
+		},
+		{
+			Name: "words",
+			Key:  []string{"e", "word"},
+			Columns: []string{
+				"e",
+				"word",
+				"whole",
+				"kind",
+			},
+		},
+	}
+}
 
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}

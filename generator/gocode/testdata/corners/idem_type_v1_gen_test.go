@@ -18,41 +18,7 @@ func TestTypeV1(t *testing.T) {
 		Topic:      "type.v1",
 		Migrations: "migrations",
 		Expected:   "testdata/idem_type_v1_expected.txt",
-		Tables: []idemtest.Table{
-			{
-				Name: "excluded",
-				Key:  []string{"e"},
-				Columns: []string{
-					"e",
-					"t",
-					"n",
-					"u",
-				},
-			},
-			{
-				Name: "parts",
-				Key:  []string{"e", "no"},
-				Columns: []string{
-					"e",
-					"no",
-					"m",
-					"tags",
-					"list",
-					"more",
-					"main",
-				},
-			},
-			{
-				Name: "words",
-				Key:  []string{"e", "word"},
-				Columns: []string{
-					"e",
-					"word",
-					"whole",
-					"kind",
-				},
-			},
-		},
+		Tables:     testTables(),
 		Stub: func(db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},

@@ -17,57 +17,7 @@ func TestW(t *testing.T) {
 		Topic:      "w",
 		Migrations: "migrations",
 		Expected:   "testdata/idem_w_expected.txt",
-		Tables: []idemtest.Table{
-			{
-				Name: "customers",
-				Key:  []string{"k", "cid"},
-				Columns: []string{
-					"k",
-					"cid",
-					"name",
-					"email",
-				},
-			},
-			{
-				Name: "products",
-				Key:  []string{"k", "sku"},
-				Columns: []string{
-					"k",
-					"sku",
-					"name",
-				},
-			},
-			{
-				Name: "orders",
-				Key:  []string{"k", "oid"},
-				Columns: []string{
-					"k",
-					"oid",
-					"cid",
-					"note",
-					"ref",
-				},
-			},
-			{
-				Name: "lines",
-				Key:  []string{"k", "oid", "no"},
-				Columns: []string{
-					"k",
-					"oid",
-					"no",
-					"sku",
-					"w",
-				},
-			},
-			{
-				Name: "log",
-				Key:  []string{"id"},
-				Columns: []string{
-					"oid",
-					"what",
-				},
-			},
-		},
+		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
