@@ -7,11 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -103,7 +100,7 @@ func consume(ctx context.Context, worker string, records int) (measurement, erro
 		return m, err
 	}
 	defer pg.Close()
-	if err := migrate(ctx, pg.URL()); err != nil {
+	if err := pg.Migrate(ctx, filepath.Join(example, "migrations")); err != nil {
 		return m, err
 	}
 	broker, err := idemtest.StartBroker(map[string]int32{topic: partitions})
@@ -122,29 +119,6 @@ func consume(ctx context.Context, worker string, records int) (measurement, erro
 		return m, fmt.Errorf("worker: %w", err)
 	}
 	return m, json.Unmarshal(out, &m)
-}
-
-func migrate(ctx context.Context, url string) error {
-	db, err := pgxpool.New(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	files, err := filepath.Glob(filepath.Join(example, "migrations", "*.sql"))
-	if err != nil {
-		return err
-	}
-	slices.Sort(files)
-	for _, f := range files {
-		sql, err := os.ReadFile(f)
-		if err != nil {
-			return err
-		}
-		if _, err := db.Exec(ctx, string(sql)); err != nil {
-			return fmt.Errorf("%s: %w", f, err)
-		}
-	}
-	return nil
 }
 
 func produce(ctx context.Context, broker *idemtest.Broker, records int) error {

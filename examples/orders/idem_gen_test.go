@@ -7,7 +7,49 @@ import (
 	"context"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 )
+
+// testTables are the tables that tests compare, without columns that the database fills.
+func testTables() []idemtest.Table {
+	return []idemtest.Table{
+		{
+			Name: "orders",
+			Key:  []string{"order_id"},
+			Columns: []string{
+				"order_id",
+				"customer_id",
+				"channel",
+				"total",
+				"paid",
+				"status",
+				"placed_at",
+				"note",
+			},
+		},
+		{
+			Name: "order_items",
+			Key:  []string{"order_id", "line"},
+			Columns: []string{
+				"order_id",
+				"line",
+				"sku",
+				"quantity",
+				"price",
+			},
+		},
+		{
+			Name: "payments",
+			Key:  []string{"payment_id"},
+			Columns: []string{
+				"payment_id",
+				"order_id",
+				"amount",
+				"booked_at",
+			},
+		},
+	}
+}
 
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}

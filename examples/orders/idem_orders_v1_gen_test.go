@@ -18,43 +18,7 @@ func TestOrdersV1(t *testing.T) {
 		Topic:      "orders.v1",
 		Migrations: "migrations",
 		Expected:   "testdata/idem_orders_v1_expected.txt",
-		Tables: []idemtest.Table{
-			{
-				Name: "orders",
-				Key:  []string{"order_id"},
-				Columns: []string{
-					"order_id",
-					"customer_id",
-					"channel",
-					"total",
-					"paid",
-					"status",
-					"placed_at",
-					"note",
-				},
-			},
-			{
-				Name: "order_items",
-				Key:  []string{"order_id", "line"},
-				Columns: []string{
-					"order_id",
-					"line",
-					"sku",
-					"quantity",
-					"price",
-				},
-			},
-			{
-				Name: "payments",
-				Key:  []string{"payment_id"},
-				Columns: []string{
-					"payment_id",
-					"order_id",
-					"amount",
-					"booked_at",
-				},
-			},
-		},
+		Tables:     testTables(),
 		Stub: func(db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},

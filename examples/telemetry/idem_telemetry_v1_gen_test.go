@@ -17,21 +17,7 @@ func TestTelemetryV1(t *testing.T) {
 		Topic:      "telemetry.v1",
 		Migrations: "migrations",
 		Expected:   "testdata/idem_telemetry_v1_expected.txt",
-		Tables: []idemtest.Table{
-			{
-				Name: "device_state",
-				Key:  []string{"device_id"},
-				Columns: []string{
-					"device_id",
-					"seq",
-					"reported_at",
-					"temperature",
-					"humidity",
-					"battery",
-					"firmware",
-				},
-			},
-		},
+		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},

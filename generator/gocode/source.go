@@ -103,7 +103,11 @@ func header(g *group, dst string, f *model.Field) {
 		g.Add(text(dst + " =").Add(scan(fmt.Sprintf("s.Header(m, %q)", f.Source.Header), f.Type)))
 		return
 	}
-	g.If(text("h, ok := s.OptHeader(m, %q)", f.Source.Header), text("ok")).Block(text(dst + " =").Add(scan("h", f.Type)))
+	method := "OptHeader"
+	if f.Default != nil {
+		method = "DefaultHeader"
+	}
+	g.If(text("h, ok := s.%s(m, %q)", method, f.Source.Header), text("ok")).Block(text(dst + " =").Add(scan("h", f.Type)))
 }
 
 // metadata reads what Kafka knows about the record.

@@ -26,6 +26,20 @@ func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
 	}
 }
 
+// Migrate is [Migrate] for a program that is not a test.
+func (p *Postgres) Migrate(ctx context.Context, dir string) error {
+	files, err := migrations(dir)
+	if err != nil {
+		return err
+	}
+	db, err := pgxpool.New(ctx, p.url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return apply(ctx, db, files)
+}
+
 type migration struct{ path, sql string }
 
 // migrations reads the files of dir; a folder without any is an error.

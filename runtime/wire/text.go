@@ -43,6 +43,16 @@ func (s *Scanner) OptHeader(m *Message, name string) (Text, bool) {
 	return t, t.s != nil
 }
 
+// DefaultHeader is OptHeader for a field with a default, which stands for an absent header
+// only: a null one is an error.
+func (s *Scanner) DefaultHeader(m *Message, name string) (Text, bool) {
+	if _, n := m.find(name); n == 0 {
+		return Text{}, false
+	}
+	t := s.Header(m, name)
+	return t, t.s != nil
+}
+
 // RecordKey returns the whole key of the record. A missing or empty key is an error.
 func (s *Scanner) RecordKey(m *Message) Text {
 	switch {

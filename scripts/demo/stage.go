@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,22 +65,7 @@ func startStage(ctx context.Context, p programs) (_ *stage, err error) {
 	if s.db, err = pgxpool.New(ctx, s.postgres.URL()); err != nil {
 		return s, err
 	}
-	files, err := filepath.Glob(filepath.Join(example, "migrations", "*.sql"))
-	if err != nil {
-		return s, err
-	}
-	slices.Sort(files)
-	for _, f := range files {
-		sql, err := os.ReadFile(f)
-		if err != nil {
-			return s, err
-		}
-		if _, err := s.db.Exec(ctx, string(sql)); err != nil {
-			return s, fmt.Errorf("%s: %w", f, err)
-		}
-		fmt.Println("  applied", filepath.ToSlash(f))
-	}
-	return s, nil
+	return s, s.postgres.Migrate(ctx, filepath.Join(example, "migrations"))
 }
 
 func (s *stage) close() error {

@@ -127,7 +127,7 @@ func (e *Recorded) decode(s *wire.Scanner, m *wire.Message) {
 	if h, ok := s.OptHeader(m, "maybe"); ok {
 		e.HMaybe = h.OptInt32()
 	}
-	if h, ok := s.OptHeader(m, "default"); ok {
+	if h, ok := s.DefaultHeader(m, "default"); ok {
 		e.HDefault = h.Int32()
 	}
 }

@@ -7,7 +7,86 @@ import (
 	"context"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 )
+
+// testTables are the tables that tests compare, without columns that the database fills.
+func testTables() []idemtest.Table {
+	return []idemtest.Table{
+		{
+			Name: "customers",
+			Key:  []string{"customer_id"},
+			Columns: []string{
+				"customer_id",
+				"email",
+				"name",
+				"address",
+				"tags",
+				"version",
+				"active",
+			},
+		},
+		{
+			Name: "orders",
+			Key:  []string{"tenant", "order_id"},
+			Columns: []string{
+				"tenant",
+				"order_id",
+				"customer_id",
+				"status",
+				"channel",
+				"total",
+				"discount",
+				"delivery",
+				"placed_on",
+				"changed_at",
+			},
+		},
+		{
+			Name: "order_lines",
+			Key:  []string{"tenant", "order_id", "line_no"},
+			Columns: []string{
+				"tenant",
+				"order_id",
+				"line_no",
+				"sku",
+				"quantity",
+				"price",
+				"note",
+			},
+		},
+		{
+			Name: "stock",
+			Key:  []string{"sku", "warehouse"},
+			Columns: []string{
+				"sku",
+				"warehouse",
+				"available",
+				"counted_at",
+			},
+		},
+		{
+			Name: "movements",
+			Key:  []string{"movement_id"},
+			Columns: []string{
+				"sku",
+				"warehouse",
+				"change",
+				"reason",
+			},
+		},
+		{
+			Name: "newsletter",
+			Key:  []string{"id"},
+			Columns: []string{
+				"email",
+				"topic",
+				"confirmed",
+				"updated_at",
+			},
+		},
+	}
+}
 
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}

@@ -7,7 +7,22 @@ import (
 	"context"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 )
+
+// testTables are the tables that tests compare, without columns that the database fills.
+func testTables() []idemtest.Table {
+	return []idemtest.Table{
+		{
+			Name: "orders",
+			Key:  []string{"id"},
+			Columns: []string{
+				"id",
+				"payload",
+			},
+		},
+	}
+}
 
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}

@@ -18,16 +18,7 @@ func TestOrders(t *testing.T) {
 		Topic:      "orders",
 		Migrations: "migrations",
 		Expected:   "testdata/idem_orders_expected.txt",
-		Tables: []idemtest.Table{
-			{
-				Name: "orders",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"payload",
-				},
-			},
-		},
+		Tables:     testTables(),
 		Stub: func(db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},

@@ -17,18 +17,7 @@ func TestOrdersV1(t *testing.T) {
 		Topic:      "orders.v1",
 		Migrations: "migrations",
 		Expected:   "testdata/idem_orders_v1_expected.txt",
-		Tables: []idemtest.Table{
-			{
-				Name: "orders",
-				Key:  []string{"order_id"},
-				Columns: []string{
-					"order_id",
-					"customer_id",
-					"total",
-					"status",
-				},
-			},
-		},
+		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
