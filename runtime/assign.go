@@ -166,7 +166,7 @@ func (o *owner) readTail(ctx context.Context, conn *pgxpool.Conn) error {
 func (o *owner) policy(a claim) error {
 	t := o.tail
 	if t.def > int32(o.c.service.KeyDef) {
-		return o.halted(-1, fmt.Sprintf("the ledger was written with key definition %d, this service has %d: a newer version of it ran here", t.def, o.c.service.KeyDef), nil)
+		return o.halted(-1, fmt.Sprintf("the ledger was written with key definition %d, this service has %d: a newer version of it ran here, and going back would compare keys wrongly; deploy that version again", t.def, o.c.service.KeyDef), nil)
 	}
 	if !a.broker {
 		return nil

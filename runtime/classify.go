@@ -50,7 +50,7 @@ func protocolClass(pg *pgconn.PgError) (class, bool) {
 		case "23505", "23514", "23502", "42P01": // claimed by another; sealed; no such generation
 			return classKeyRace, true
 		}
-	case pg.TableName == "idem_row_missing":
+	case pg.TableName == rowMissing:
 		return classData, true
 	case strings.HasPrefix(pg.TableName, "idem_"):
 		return classHalt, true

@@ -2,6 +2,7 @@ package idem
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -53,7 +54,7 @@ func (o *owner) judgeData(records []Message, err error) error {
 	if _, twice := o.condemned[records[0].Offset]; twice {
 		return o.halted(records[0].Offset, "the record's dead letter is refused too", describe(err))
 	}
-	o.condemned[records[0].Offset] = letterOf(&records[0], wire.ReasonDatabase, "", describe(err))
+	o.condemned[records[0].Offset] = letterOf(&records[0], wire.ReasonDatabase, o.batch.Event(), describe(err))
 	return nil
 }
 
@@ -159,6 +160,9 @@ func (e *handlerError) Unwrap() error { return e.err }
 type databaseError struct{ pg *pgconn.PgError }
 
 func (e *databaseError) Error() string {
+	if e.pg.TableName == rowMissing {
+		return "no row with this key in table " + missingTable(e.pg.Detail)
+	}
 	text := "SQLSTATE " + e.pg.Code
 	for _, part := range []struct{ name, value string }{
 		{"table", e.pg.TableName}, {"column", e.pg.ColumnName}, {"constraint", e.pg.ConstraintName}, {"type", e.pg.DataTypeName},
@@ -171,6 +175,20 @@ func (e *databaseError) Error() string {
 }
 
 func (e *databaseError) Unwrap() error { return e.pg }
+
+// rowMissing is the table into which an update that does not find its row inserts the name
+// of its table, which is refused.
+const rowMissing = "idem_row_missing"
+
+// missingTable takes that name out of "Failing row contains (orders).", in any language.
+func missingTable(detail string) string {
+	_, rest, _ := strings.Cut(detail, "(")
+	name, _, ok := strings.Cut(rest, ")")
+	if !ok {
+		return "unknown"
+	}
+	return name
+}
 
 // describe hides what an error of the database may quote. Errors about the schema keep
 // their message: it names tables and columns, and a person needs it.

@@ -41,6 +41,12 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 		p.Close()
 		return nil, err
 	}
+	conn, err := p.Acquire(ctx) // prepares every statement: a missing migration shows now
+	if err != nil {
+		p.Close()
+		return nil, fmt.Errorf("idem: %w", err)
+	}
+	conn.Release()
 	c.sessions = p
 	return p, nil
 }
@@ -158,7 +164,7 @@ func (c *Consumer) start(ctx context.Context) error {
 			return err
 		}
 		wait := backoff(attempt, time.Second, 30*time.Second)
-		c.log.Error("the database cannot be reached, will try again", "err", err, "wait", wait)
+		c.log.Error("the database cannot be reached, will try again", "err", err, "wait", wait.Round(time.Millisecond))
 		if !sleep(ctx, wait) {
 			return ctx.Err()
 		}

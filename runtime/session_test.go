@@ -41,6 +41,17 @@ func TestOldSchemaNamesTheMissingMigration(t *testing.T) {
 	}
 }
 
+// So is a database in which a migration of the service is missing: not a partition that
+// stands silently.
+func TestMissingTableIsAnErrorAtTheStart(t *testing.T) {
+	db := database(t)
+	idemtest.Exec(t, db, `DROP TABLE t`)
+	err := service{}.consumer(t, db).Run(t.Context(), newSource(nil))
+	if err == nil || !strings.Contains(err.Error(), "are all migrations applied?") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // The service's pool is used for its address only: its own sessions keep their settings.
 func TestSessionSettings(t *testing.T) {
 	db := database(t)

@@ -161,6 +161,38 @@ func TestBadRecordsHaveStableReasons(t *testing.T) {
 	}
 }
 
+// One key under two record keys is a mistake of the producer, never a copy: the record key
+// is part of what copies share.
+func TestOneKeyForTwoRecordKeysIsAConflict(t *testing.T) {
+	db := idemtest.DB(t)
+	idemtest.Migrate(t, db, "migrations")
+	c, err := NewConsumer(db, Service{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	w, err := c.Own(t.Context(), "orders.v1", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := []idem.Message{other(1), other(2), shipped(1), shipped(2)}
+	for i := range log {
+		log[i].Topic, log[i].Offset = "orders.v1", int64(i)
+	}
+	res, err := w.Apply(t.Context(), log)
+	if want := (idem.Result{Applied: 3, Conflicts: 1}); err != nil || res != want {
+		t.Errorf("got %+v, %v, want %+v", res, err, want)
+	}
+}
+
+// shipped has no order in its payload: only the record key tells which.
+func shipped(n int) idem.Message {
+	m := other(n)
+	m.Value = []byte(`{"carrier":"DHL"}`)
+	m.Headers = []idem.Header{{Name: "event-type", Value: []byte("order.shipped")}, {Name: "Idempotency-Key", Value: []byte("one for all")}}
+	return m
+}
+
 // SQL, JSON and template text in a field arrives as it was sent.
 func TestTextOfFieldsCannotInject(t *testing.T) {
 	db := idemtest.DB(t)

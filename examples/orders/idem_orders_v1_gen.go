@@ -352,6 +352,7 @@ func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error
 func (e *OrderShipped) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Text("carrier", e.Carrier)
+	f.UUID("order_id", e.OrderID)
 	return f.Sum()
 }
 

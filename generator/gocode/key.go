@@ -56,9 +56,9 @@ func keyDoc(e *model.Event) string {
 }
 
 // compared reports whether a field is part of what copies of an event must share: what
-// the producer sent, not what Kafka added.
+// the producer sent, record key included, not what Kafka added.
 func compared(e *model.Event, f *model.Field) bool {
-	return !e.Key.Offset && (f.Source.Kind == model.FromPayload || f.Source.Kind == model.FromHeader)
+	return !e.Key.Offset && f.Source.Kind != model.FromRecord
 }
 
 // fingerprintMethod writes the method that sums up the content, fields in name order.

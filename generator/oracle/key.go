@@ -68,7 +68,7 @@ func (e *event) content() string {
 	slices.SortFunc(fields, func(a, b *model.Field) int { return strings.Compare(a.Name, b.Name) })
 	var b strings.Builder
 	for _, f := range fields {
-		declared := f.Source.Kind == model.FromPayload || f.Source.Kind == model.FromHeader
+		declared := f.Source.Kind != model.FromRecord // one key for two record keys is a mistake, never a copy
 		if v := e.values[f]; declared && v != nil {
 			b.WriteString(content(f.Name))
 			b.WriteString(content(v))

@@ -23,7 +23,7 @@ func keys(s *model.Service) []Key {
 				k.Parts = append(k.Parts, partDef(part))
 			}
 			for _, f := range e.Fields {
-				if f.Source.Kind == model.FromPayload || f.Source.Kind == model.FromHeader {
+				if f.Source.Kind != model.FromRecord {
 					k.Compare = append(k.Compare, Entry{f.Name, fieldDef(f)})
 				}
 			}

@@ -24,7 +24,7 @@ var scenarios = []scenario{
 	{"redelivered", redelivered,
 		"Records below the ledger's position must be passed over."},
 	{"repeated in the batch", repeatedInBatch,
-		"The second copy of a key in one batch must have no effect: Claim, and the parts of the idempotency key."},
+		"The second copy of a key in one batch must have no effect: Claim, and the parts of the idempotency key. A dead letter claims no key."},
 	{"repeated in later batches", repeatedLater,
 		"A key that was claimed earlier must be found: what is claimed, and the read of known keys before a batch."},
 	{"on two partitions at once", twoPartitions,
@@ -87,8 +87,11 @@ func repeatedInBatch(b *bench) {
 	var all []idem.Message
 	for _, r := range b.log {
 		all = append(all, b.at(r, 0, int64(len(all))))
-		if r.keyed && !b.isDead(r) {
-			all = append(all, b.copied(r, 0, int64(len(all))))
+		switch next := int64(len(all)); {
+		case r.keyed && b.isDead(r): // a dead letter claims no key: the copy is refused for itself
+			all = append(all, b.at(r, 0, next))
+		case r.keyed:
+			all = append(all, b.copied(r, 0, next))
 		}
 	}
 	b.apply(0, all...)

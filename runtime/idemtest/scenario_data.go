@@ -39,10 +39,15 @@ func conflict(b *bench) {
 		for _, v := range variants(r.message.Value) {
 			m := trial.copied(r, 0, trial.end(0))
 			m.Value = v.value
-			switch res, err := trial.try(b.t.Context(), w, []idem.Message{m}); {
-			case err == nil && res.Conflicts == 1:
+			res, err := trial.try(b.t.Context(), w, []idem.Message{m})
+			_, halted := errors.AsType[*idem.HaltedError](err)
+			switch {
+			case halted: // on_failure says stop
+			case err != nil:
+				b.t.Fatalf("the event of offset %d with another %s: %v", r.index, v.path, err)
+			case res.Conflicts == 1:
 				conflicts = append(conflicts, m)
-			case err == nil && res.Duplicates == 1 && !b.handlers: // a log of the service may hold undeclared members
+			case res.Duplicates == 1 && !b.handlers: // a log of the service may hold undeclared members
 				b.t.Errorf("the event of offset %d was sent again with another %s, and was taken for a duplicate", r.index, v.path)
 			}
 		}

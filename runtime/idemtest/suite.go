@@ -109,12 +109,16 @@ func (c *course) run(t *testing.T) {
 	if len(c.log) == 0 {
 		t.Fatal("idemtest: the log is empty")
 	}
-	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
+	for i, s := range scenarios {
+		sound := t.Run(s.name, func(t *testing.T) {
 			b := c.newBench(t)
 			s.play(b)
 			b.compare(s.look)
 		})
+		if i == 0 && !sound {
+			t.Log("idemtest: without duplicates or crashes the rows are wrong already: the other scenarios are left out")
+			return
+		}
 	}
 }
 

@@ -17,7 +17,8 @@ type Batch struct {
 	out    Outcome
 	dup    Key
 	calls  bool
-	stop   bool // on_failure of the record being added: it must not become a dead letter
+	event  string // of the record being added, once it is known
+	stop   bool   // on_failure of the record being added: it must not become a dead letter
 }
 
 // Step is one statement over rows, or one handler call.
@@ -52,6 +53,7 @@ type Prior struct {
 // caller then adds nothing, and a [ConflictError] if the key is known with other content.
 // Call it after everything that can refuse the event, before the first row.
 func (b *Batch) Claim(event string, key Key, print uint32) (fresh bool, err error) {
+	b.event = event
 	known, dup := b.prior[key]
 	if i, twice := b.mine[key]; twice {
 		known, dup = Prior{Print: b.claims[i].Print, Def: b.def}, true
@@ -80,6 +82,9 @@ func (b *Batch) StopOnFailure(stop bool) { b.stop = stop }
 
 // StopsOnFailure reports what the last record's on_failure says.
 func (b *Batch) StopsOnFailure() bool { return b.stop }
+
+// Event is the Go name of the last record's event, or "" if it is identified by its offset.
+func (b *Batch) Event() string { return b.event }
 
 // Write queues one statement over rows, if there are any. Only Flush calls it.
 func (b *Batch) Write(sql string, rows *Rows) {
@@ -141,7 +146,7 @@ const (
 // Add adds one record; stop is what its topic's on_failure says. After an error the batch is as it was, so the record can become a
 // dead letter of the same transaction.
 func (b *Batch) Add(m *Message, stop bool) (Outcome, error) {
-	b.stop = stop
+	b.stop, b.event = stop, ""
 	b.wave.begin()
 	b.out = Applied
 	err := b.plan.Add(b, m)

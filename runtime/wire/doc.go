@@ -1,7 +1,7 @@
 // Package wire is what generated code calls: strict decoding of records,
 // keys and fingerprints, rows in Postgres' binary format, and the batch that
-// collects them. People need it only to read generated code; what they call
-// themselves is package idem, which names the types of this package that they meet.
+// collects them. People need it to read generated code, and for the methods of the types
+// that package idem names: Message, Tx, UUID, Decimal, Date, LocalTime, Key.
 //
 // It does no I/O, knows no SQL and must not import package idem, which imports it.
 package wire

@@ -181,6 +181,7 @@ func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 
 func (e *Scan) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.UUID("e", e.E)
 	f.Int64("n", e.N)
 	f.JSON("n_text", e.NText)
 	f.Text("t", e.T)
@@ -351,6 +352,7 @@ func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 
 func (e *Select) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
+	f.UUID("e", e.E)
 	f.Text("kind", string(e.Kind))
 	f.Text("t", e.T)
 	f.OptInt64("traced", e.Traced)
@@ -534,6 +536,7 @@ func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 
 func (e *Parts) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
+	f.UUID("e", e.E)
 	*b = e.Main.appendJSON((*b)[:0])
 	f.JSON("main", *b)
 	*b = e.appendParts((*b)[:0])
@@ -707,6 +710,7 @@ func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 
 func (e *Gone) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.UUID("e", e.E)
 	f.Text("t", e.T)
 	f.OptInt64("traced", e.Traced)
 	return f.Sum()

@@ -171,8 +171,16 @@ func (e *Keyed) key(k *wire.KeyBuilder) (idem.Key, error) {
 func (e *Keyed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Decimal("k_amount", e.KAmount)
+	f.Time("k_at", e.KAt)
+	f.Int64("k_big", e.KBig)
+	f.Text("k_colour", string(e.KColour))
+	f.Date("k_day", e.KDay)
+	f.Date("k_days", e.KDays)
+	f.UUID("k_id", e.KID)
 	f.Time("k_ms", e.KMs)
 	f.Bytes("k_raw", e.KRaw)
+	f.Int32("k_small", e.KSmall)
+	f.Text("k_text", e.KText)
 	return f.Sum()
 }
 

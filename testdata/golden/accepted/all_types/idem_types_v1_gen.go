@@ -475,6 +475,7 @@ func (e *Required) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	*b = e.appendCUUIDs((*b)[:0])
 	f.JSON("c_uuids", *b)
 	f.Text("c_varchar", e.CVarchar)
+	f.UUID("id", e.ID)
 	return f.Sum()
 }
 
@@ -1019,6 +1020,7 @@ func (e *Optional) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 		f.JSON("c_uuids", *b)
 	}
 	f.OptText("c_varchar", e.CVarchar)
+	f.UUID("id", e.ID)
 	return f.Sum()
 }
 
@@ -1339,6 +1341,7 @@ func (e *Defaults) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Text("colour", string(e.Colour))
 	f.Date("day", e.Day)
 	f.Bool("flag", e.Flag)
+	f.UUID("id", e.ID)
 	f.LocalTime("local", e.Local)
 	f.Time("moment", e.Moment)
 	f.Float64("ratio", e.Ratio)
@@ -1473,6 +1476,7 @@ func (e *DefaultsLeft) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error
 
 func (e *DefaultsLeft) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.UUID("id", e.ID)
 	return f.Sum()
 }
 
@@ -1540,6 +1544,7 @@ func (e *Constants) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 
 func (e *Constants) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.UUID("id", e.ID)
 	return f.Sum()
 }
 
@@ -1679,6 +1684,7 @@ func (e *TypesErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error)
 
 func (e *TypesErased) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.UUID("id", e.ID)
 	return f.Sum()
 }
 

@@ -117,6 +117,7 @@ func (e *Subscribed) key(k *wire.KeyBuilder) (idem.Key, error) {
 
 func (e *Subscribed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.Text("email", e.Email)
 	f.Text("subscription_id", e.SubscriptionID)
 	f.Text("topic", e.Topic)
 	f.Time("updated_at", e.UpdatedAt)
@@ -219,6 +220,7 @@ func (e *Unsubscribed) key(k *wire.KeyBuilder) (idem.Key, error) {
 
 func (e *Unsubscribed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.Text("email", e.Email)
 	f.Text("subscription_id", e.SubscriptionID)
 	f.Text("topic", e.Topic)
 	return f.Sum()

@@ -277,6 +277,7 @@ func (e *CustomerSeen) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error
 
 func (e *CustomerSeen) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.UUID("customer_id", e.CustomerID)
 	return f.Sum()
 }
 
@@ -356,6 +357,7 @@ func (e *CustomerClosed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, err
 
 func (e *CustomerClosed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.UUID("customer_id", e.CustomerID)
 	f.Int64("version", e.Version)
 	return f.Sum()
 }
@@ -435,6 +437,7 @@ func (e *CustomerErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, err
 
 func (e *CustomerErased) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.UUID("customer_id", e.CustomerID)
 	return f.Sum()
 }
 

@@ -275,6 +275,7 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.UUID("order_id", e.OrderID)
 	f.Date("placed_on", e.PlacedOn)
 	f.Text("status", string(e.Status))
+	f.Text("tenant", e.Tenant)
 	f.Decimal("total", e.Total)
 	f.OptText("trace", e.Trace)
 	return f.Sum()
@@ -515,6 +516,8 @@ func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error
 func (e *OrderShipped) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Time("changed_at", e.ChangedAt)
+	f.UUID("order_id", e.OrderID)
+	f.Text("tenant", e.Tenant)
 	f.OptText("trace", e.Trace)
 	return f.Sum()
 }
@@ -666,6 +669,8 @@ func (e *LineDropped) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Time("changed_at", e.ChangedAt)
 	f.Int32("line_no", e.LineNo)
+	f.UUID("order_id", e.OrderID)
+	f.Text("tenant", e.Tenant)
 	f.OptText("trace", e.Trace)
 	return f.Sum()
 }
@@ -833,6 +838,8 @@ func (e *LinesPriced) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Time("changed_at", e.ChangedAt)
 	*b = e.appendLines((*b)[:0])
 	f.JSON("lines", *b)
+	f.UUID("order_id", e.OrderID)
+	f.Text("tenant", e.Tenant)
 	f.OptText("trace", e.Trace)
 	return f.Sum()
 }
@@ -1001,8 +1008,10 @@ func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, err
 func (e *OrderCancelled) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Time("changed_at", e.ChangedAt)
+	f.UUID("order_id", e.OrderID)
 	f.OptText("reason", e.Reason)
 	f.Decimal("refund", e.Refund)
+	f.Text("tenant", e.Tenant)
 	f.OptText("trace", e.Trace)
 	return f.Sum()
 }

@@ -92,8 +92,8 @@ CREATE TABLE IF NOT EXISTS idem_row_missing (
     CONSTRAINT idem_row_missing CHECK (false)
 );
 
--- Generations of remembered idempotency keys. Each consumer has exactly one open; sealed
--- ones are dropped whole when the consumer's window has passed.
+-- Generations of remembered idempotency keys. Each consumer has exactly one open. Sealing
+-- and dropping them, so that keys expire, comes with a later version.
 CREATE TABLE IF NOT EXISTS idem_key_gen (
     gen int PRIMARY KEY, -- numbered across consumers
     consumer text COLLATE "C" NOT NULL,

@@ -1,0 +1,45 @@
+package confluent
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func startCluster(t testing.TB, partitions int32, opts ...kfake.Opt) (*kfake.Cluster, string) {
+	t.Helper()
+	opts = append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(partitions, topicName)}, opts...)
+	c, err := kfake.NewCluster(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c, c.ListenAddrs()[0]
+}
+
+// produce sends n records to each of the given partitions, with values "0", "1", ...
+func produce(t testing.TB, brokers string, n int, partitions ...int32) {
+	t.Helper()
+	var records []*kgo.Record
+	for _, p := range partitions {
+		for i := range n {
+			records = append(records, &kgo.Record{Topic: topicName, Partition: p, Value: []byte(strconv.Itoa(i))})
+		}
+	}
+	produceRecords(t, brokers, records...)
+}
+
+func produceRecords(t testing.TB, brokers string, records ...*kgo.Record) {
+	t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(brokers), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.ProducerBatchCompression(kgo.NoCompression()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.ProduceSync(t.Context(), records...).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,63 @@
+package confluent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+)
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "isolation.level", "check.crcs",
+		"group.protocol", "partition.assignment.strategy", "group.id", "bootstrap.servers", "max.poll.interval.ms",
+		"default.topic.config", "{topic}.auto.offset.reset", "go.events.channel.enable", "go.application.rebalance.enable",
+	} {
+		s := &Source{Brokers: "127.0.0.1:1", Config: kafka.ConfigMap{name: "x"}}
+		err := s.Run(t.Context(), subscription(), newSink(t, newLedger()))
+		if err == nil || !strings.Contains(err.Error(), "Source.Config: "+name+" cannot be set: ") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	err := (&Source{}).Run(t.Context(), subscription(), newSink(t, newLedger()))
+	if err == nil || err.Error() != "confluent: Source.Brokers is empty" {
+		t.Errorf("no brokers: got %v", err)
+	}
+}
+
+func TestSettingsThatAreSet(t *testing.T) {
+	t.Parallel()
+	s := &Source{Brokers: "b:9092", Config: kafka.ConfigMap{"session.timeout.ms": 6000, "queued.max.messages.kbytes": 1024}}
+	got, err := s.settings(subscription())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for k, v := range *got {
+		lines = append(lines, fmt.Sprintf("%s=%v", k, v))
+	}
+	slices.Sort(lines)
+	const want = `auto.offset.reset=error
+bootstrap.servers=b:9092
+check.crcs=true
+enable.auto.commit=false
+enable.auto.offset.store=false
+enable.partition.eof=false
+fetch.queue.backoff.ms=5
+fetch.wait.max.ms=50
+go.logs.channel.enable=true
+group.id=orders
+group.protocol=classic
+isolation.level=read_committed
+max.partition.fetch.bytes=262144
+max.poll.interval.ms=60000
+partition.assignment.strategy=cooperative-sticky
+queued.max.messages.kbytes=1024
+session.timeout.ms=6000`
+	if strings.Join(lines, "\n") != want {
+		t.Errorf("got\n%s", strings.Join(lines, "\n"))
+	}
+}
