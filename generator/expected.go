@@ -30,6 +30,6 @@ func expected(s *model.Service, t *model.Topic, log []seedlog.Record) output.Fil
 	return output.File{
 		Path:   path.Join("testdata", "idem_"+t.FileName+"_expected.txt"),
 		Policy: output.Owned,
-		Data:   append([]byte("# "+output.Marker+"\n"), in.Expected()...),
+		Data:   append([]byte("# "+output.Marker+"\n# dead letters: partition offset class path\n"), in.Expected()...),
 	}
 }

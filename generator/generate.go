@@ -30,6 +30,7 @@ type Result struct {
 	Problems string          // errors and warnings of the specs, ready to print; "" if there are none
 	Refused  bool            // a spec is not in order: there are no changes
 	Changes  []output.Change // in the order of the specs
+	Notes    string          // what to know once the changes are applied, in prose; "" if nothing
 	folders  []*output.Folder
 }
 
@@ -77,6 +78,7 @@ func generate(ctx context.Context, specs []Spec, strict bool, more func(*unit) (
 		}
 		changes, err := output.Compare(u.folder, u.files)
 		result.Changes = append(result.Changes, changes...)
+		result.Notes += u.notes.String()
 		return err
 	})
 	return result, err
@@ -114,6 +116,17 @@ func (r *Result) Diff() string { return output.Diff(r.Changes) }
 
 // Apply writes the changes.
 func (r *Result) Apply() error { return output.Apply(r.Changes) }
+
+// Removed returns the paths of the files that Apply removes.
+func (r *Result) Removed() []string {
+	var paths []string
+	for _, c := range r.Changes {
+		if c.Op == output.Remove {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
+}
 
 // Close releases the folders.
 func (r *Result) Close() error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/scaffold"
+	"github.com/idemgen/idemgen/generator/state"
 )
 
 // Start is what Init needs to know. Empty names are taken from the import path.
@@ -28,6 +29,9 @@ type Start struct {
 type Started struct {
 	*Result
 	Spec       string // path of the spec, as Dir was given
+	Migrations string // folder of the migrations that were written
+	State      string // path of the state file that was written
+	HasTool    bool   // go.mod has the command as a tool
 	Attributes string // lines that belong into a .gitattributes that exists already; "" if none
 }
 
@@ -36,11 +40,11 @@ type Started struct {
 // one of them is an error.
 func Init(ctx context.Context, s Start) (*Started, error) {
 	dir := filepath.Clean(s.Dir)
-	importPath, err := importPath(dir)
+	importPath, goMod, err := module(dir)
 	if err != nil {
 		return nil, err
 	}
-	started := &Started{Spec: filepath.ToSlash(filepath.Join(dir, SpecFile))}
+	started := &Started{Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
 	if _, err := os.Lstat(filepath.FromSlash(started.Spec)); err == nil {
 		return nil, inTheWay(started.Spec)
 	}
@@ -77,6 +81,7 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 	if err != nil {
 		return nil, err
 	}
+	s.Migrations, s.State = u.folder.Show(u.service.Migrations.Dir), u.folder.Show(state.File)
 	files := []output.File{
 		{Path: SpecFile, Policy: output.Scaffold, Data: spec},
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},
@@ -98,13 +103,16 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 
 func inTheWay(name string) error { return fmt.Errorf("%s exists; idemgen init replaces nothing", name) }
 
-var moduleLine = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"/][^\s"]*)"?`)
+var (
+	moduleLine = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"/][^\s"]*)"?`)
+	toolLine   = regexp.MustCompile(`(?m)^[ \t]*(tool[ \t]+)?"?github\.com/idemgen/idemgen/cmd/idemgen"?[ \t\r]*(//.*)?$`)
+)
 
-// importPath is the import path of a folder, from the go.mod upwards of it.
-func importPath(dir string) (string, error) {
+// module returns the import path of a folder and the go.mod upwards of it.
+func module(dir string) (importPath string, goMod []byte, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	for at := abs; ; at = filepath.Dir(at) {
 		content, err := os.ReadFile(filepath.Join(at, "go.mod"))
@@ -112,14 +120,14 @@ func importPath(dir string) (string, error) {
 		case err == nil:
 			module := moduleLine.FindSubmatch(content)
 			if module == nil {
-				return "", fmt.Errorf("%s names no module", filepath.ToSlash(filepath.Join(at, "go.mod")))
+				return "", nil, fmt.Errorf("%s names no module", filepath.ToSlash(filepath.Join(at, "go.mod")))
 			}
 			rel, err := filepath.Rel(at, abs)
-			return path.Join(string(module[1]), filepath.ToSlash(rel)), err
+			return path.Join(string(module[1]), filepath.ToSlash(rel)), content, err
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", err
+			return "", nil, err
 		case at == filepath.Dir(at):
-			return "", errors.New("no go.mod here or upwards: generated code belongs to a Go module; run go mod init example.com/orders first, with a name of your own")
+			return "", nil, errors.New("no go.mod here or upwards: generated code belongs to a Go module; run go mod init example.com/orders first, with a name of your own")
 		}
 	}
 }

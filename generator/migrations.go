@@ -25,6 +25,7 @@ const byHandMark = "-- idemgen:by-hand "
 type ledger struct {
 	last   int               // highest number of a file
 	byHand map[string]string // what a file not yet recorded says it has changed -> the file
+	mixed  bool              // idemgen did not write all files of the folder
 }
 
 var migrationName = regexp.MustCompile(`^([0-9]{1,9})_(.+)\.sql$`)
@@ -44,6 +45,7 @@ func (u *unit) readLedger() (ledger, error) {
 	}
 	var errs []error
 	for _, e := range entries {
+		l.mixed = l.mixed || !isRecorded(recorded, e.Name())
 		parts := migrationName.FindStringSubmatch(e.Name())
 		if parts == nil || e.IsDir() {
 			continue
@@ -81,15 +83,21 @@ func (u *unit) notOurs(file, name string) error {
 		u.showMigration(file), u.folder.Show(state.File))
 }
 
-// lost names the recorded migrations that are not in the folder. Files of the team's own
-// may go.
+// isRecorded reports whether idemgen wrote a migration of this name.
+func isRecorded(recorded map[string]string, name string) bool {
+	sum, known := recorded[name]
+	return known && sum != state.ByHand
+}
+
+// lost names the recorded migrations that are not in the folder: without one, a new
+// database would get other tables.
 func (u *unit) lost(recorded map[string]string) error {
 	if u.old == nil {
 		return nil
 	}
 	var errs []error
 	for _, m := range u.old.Migrations {
-		if sum, missing := recorded[m.Name]; missing && sum != state.ByHand {
+		if _, missing := recorded[m.Name]; missing {
 			errs = append(errs, fmt.Errorf("%s is missing, but recorded in %s: restore it, or move it along if migrations.dir was changed",
 				u.showMigration(m.Name), u.folder.Show(state.File)))
 		}

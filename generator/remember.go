@@ -38,15 +38,30 @@ func (u *unit) remember() error {
 	u.service.KeyDef = u.next.KeyDef
 	var refused []state.Refusal
 	u.additions, refused = state.Diff(u.old, u.service)
+	u.additions = u.additions.Without(u.byHand)
 	for _, r := range refused {
-		if file := u.ledger.byHand[r.Subject()]; file != "" {
-			u.recordByHand(file)
-			continue
+		if !u.byHand(r.Subject()) {
+			u.problems.Add(u.position(r), "E607", r.Message, u.wayOut(r))
 		}
-		u.problems.Add(u.position(r), "E607", r.Message, fmt.Sprintf(
-			"%s in a migration of your own that has the line %q, then run generate again", r.Advice, byHandMark+r.Subject()))
 	}
+	u.keyChanges()
 	return nil
+}
+
+// wayOut says how a change is made that idemgen writes no migration for.
+func (u *unit) wayOut(r state.Refusal) string {
+	renamed := ""
+	if r.Gone && r.Column == "" {
+		renamed = " (after a rename also a line for the new table)"
+	} else if r.Gone {
+		renamed = " (after a rename also a line for the new column)"
+	}
+	dir := u.folder.Show(u.service.Migrations.Dir)
+	if u.ledger.mixed {
+		dir = "what idemgen wrote in " + dir
+	}
+	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again",
+		r.Advice, byHandMark+r.Subject(), renamed, dir, u.folder.Show(state.File))
 }
 
 // sameService refuses a state that speaks of another service.
@@ -65,18 +80,20 @@ func (u *unit) sameService(name string) error {
 	return nil
 }
 
-// recordByHand notes a migration of the team's own once.
-func (u *unit) recordByHand(file string) {
-	m := state.Migration{Name: file, Sum: state.ByHand}
-	if !slices.Contains(u.next.Migrations, m) {
+// byHand reports whether a migration of the team's own says that it makes the change, and
+// notes that migration once.
+func (u *unit) byHand(subject string) bool {
+	file := u.ledger.byHand[subject]
+	if m := (state.Migration{Name: file, Sum: state.ByHand}); file != "" && !slices.Contains(u.next.Migrations, m) {
 		u.next.Migrations = append(u.next.Migrations, m)
 	}
+	return file != ""
 }
 
 // position is where the spec speaks of what is refused: the column, else its table, else
-// the first line.
+// the key "tables", else the first line.
 func (u *unit) position(r state.Refusal) schema.Pos {
-	at := schema.Pos{}
+	at := u.parsed.TablesKey
 	for _, t := range u.parsed.Tables {
 		if t.Name.Value != r.Table {
 			continue

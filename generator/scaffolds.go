@@ -1,14 +1,17 @@
 package generator
 
 import (
+	"cmp"
 	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/gopkg"
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/scaffold"
 )
@@ -16,12 +19,16 @@ import (
 // addScaffolds adds the starter files for what generated code or its tests refer to and no
 // hand-written file declares.
 func (u *unit) addScaffolds(hand *gopkg.Package) error {
-	if u.wantsHandler(hand) {
+	_, err := u.folder.Read(scaffold.HandlerFile)
+	if none := errors.Is(err, fs.ErrNotExist); none && u.wantsHandler(hand) {
 		data, err := scaffold.Handler(u.service)
 		if err != nil {
 			return err
 		}
 		u.addScaffold(scaffold.HandlerFile, data)
+		u.note("%s is yours: implement Handler there, and pass %s{} to NewConsumer\n", u.folder.Show(scaffold.HandlerFile), scaffold.ServiceType)
+	} else if err := u.missingMethods(hand); err != nil {
+		return err
 	}
 	missing := func(name string) bool {
 		_, declared := hand.Declared[name]
@@ -60,6 +67,29 @@ func (u *unit) wantsHandler(hand *gopkg.Package) bool {
 		}
 	}
 	return len(handled) > 0
+}
+
+// missingMethods notes the methods of Handler that hand-written code lacks, as text to
+// paste: a starter file that is there is not added to.
+func (u *unit) missingMethods(hand *gopkg.Package) error {
+	handled := scaffold.Handled(u.service)
+	receiver := scaffold.ServiceType
+	if _, declared := hand.Declared[receiver]; !declared {
+		receiver = cmp.Or(hand.Receiver(func(method string) bool {
+			return slices.ContainsFunc(handled, func(e *model.Event) bool { return e.GoName == method })
+		}), receiver)
+	}
+	for _, e := range handled {
+		if hand.Method(e.GoName) {
+			continue
+		}
+		text, err := scaffold.Method(receiver, e)
+		if err != nil {
+			return err
+		}
+		u.note("%s has no method for event %q; to paste beside the others:\n\n%s\n", receiver, e.Name, text)
+	}
+	return nil
 }
 
 // testsUse reports whether a generated test refers to a name.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
@@ -26,7 +27,10 @@ type unit struct {
 	additions state.Additions
 	ledger    ledger
 	files     []output.File
+	notes     strings.Builder // what generate has to say beside the problems
 }
+
+func (u *unit) note(format string, args ...any) { fmt.Fprintf(&u.notes, format, args...) }
 
 func open(s Spec) (*unit, error) {
 	folder, err := output.Open(filepath.FromSlash(path.Dir(s.Path)))

@@ -1,21 +1,24 @@
 package idem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // call runs one handler inside the transaction, with middleware around it. A handler that
 // panics or ends its goroutine becomes an error.
-func (o *owner) call(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, call *wire.Call) error {
-	ctx, cancel := context.WithTimeout(ctx, o.c.service.Limits.EventTimeout)
+func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wire.Call) error {
+	ctx, cancel := context.WithTimeout(batch, o.c.service.Limits.EventTimeout)
 	defer cancel()
 	ctx = context.WithValue(ctx, deliveryKey{}, &Delivery{
 		Consumer: o.c.service.Consumer, Event: call.Event, Key: call.Key,
@@ -25,31 +28,78 @@ func (o *owner) call(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, call *wire.
 	for _, m := range slices.Backward(o.c.middleware) {
 		fn = m(fn)
 	}
-	if err := o.contained(ctx, &handlerTx{tx}, fn); err != nil {
-		return &handlerError{call: call, err: err}
+	guarded := &handlerTx{tx: tx}
+	err := o.contained(ctx, conn, guarded, fn, call)
+	switch {
+	case errors.Is(err, errIgnored):
+		return o.halted(call.Message.Offset, "handler "+call.Event+" does not end although its context has ended", nil)
+	case batch.Err() != nil, conn.IsClosed() && ctx.Err() == nil:
+		return &handlerError{call: call, err: cmp.Or(err, batch.Err(), errConnection), outage: true}
+	case conn.IsClosed(): // the event's own time was over in the middle of a statement
+		return &handlerError{call: call, err: cmp.Or(err, ctx.Err())}
+	case conn.PgConn().IsBusy():
+		return &handlerError{call: call, err: Permanent(errors.New("the handler left the result of a query open"))}
 	}
+	return o.ended(conn, guarded, call, err)
+}
+
+var errConnection = errors.New("the connection to the database was lost")
+
+// ended looks at the state in which a handler left the transaction.
+func (o *owner) ended(conn *pgx.Conn, tx *handlerTx, call *wire.Call, err error) error {
 	switch conn.PgConn().TxStatus() {
 	case 'T':
+		if err != nil {
+			return &handlerError{call: call, err: err}
+		}
 		return nil
-	case 'E':
-		return &handlerError{call: call, err: errors.New("a statement failed, but the handler returned no error"), swallowed: true}
+	case 'E': // a statement failed, whatever the handler returned
+		if _, told := errors.AsType[*pgconn.PgError](err); told {
+			return &handlerError{call: call, err: err}
+		}
+		if failed := tx.failed.Load(); failed != nil {
+			return &handlerError{call: call, err: failed, swallowed: true}
+		}
+		return &handlerError{call: call, err: cmp.Or(err, errors.New("a statement failed, but the handler returned no error")), swallowed: true}
 	}
 	return o.halted(call.Message.Offset, "handler "+call.Event+" ended the transaction, which belongs to the runtime", nil)
 }
 
-// contained calls fn in a goroutine of its own, so that even runtime.Goexit comes back.
-func (o *owner) contained(ctx context.Context, tx Tx, fn HandlerFunc) error {
+// grace is how long a handler may go on after its context has ended.
+const grace = 5 * time.Second
+
+// errIgnored says that a handler did not end although its context had.
+var errIgnored = errors.New("the handler ignores its context")
+
+// contained calls fn in a goroutine of its own, so that even runtime.Goexit comes back, and
+// so does a handler that ignores its context. The latter still runs, and keeps a
+// transaction that can never commit: its connection is closed.
+func (o *owner) contained(ctx context.Context, conn *pgx.Conn, tx *handlerTx, fn HandlerFunc, call *wire.Call) error {
 	done := make(chan error, 1)
 	go func() {
 		err := errors.New("the handler ended its goroutine")
 		defer func() {
 			if r := recover(); r != nil {
-				o.c.log.Error("a handler panicked", "topic", o.id.Topic, "partition", o.id.Number, "panic", panicText(r), "stack", string(debug.Stack()))
+				o.c.log.Error("a handler panicked", "topic", o.id.Topic, "partition", o.id.Number, "event", call.Event, "panic", panicText(r), "stack", string(debug.Stack()))
 				err = Permanent(fmt.Errorf("the handler panicked: %s", panicText(r)))
 			}
 			done <- err
 		}()
 		err = fn(ctx, tx)
 	}()
-	return <-done
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-t.C:
+		o.c.log.Error("a handler ignores its context", "topic", o.id.Topic, "partition", o.id.Number, "event", call.Event, "offset", call.Message.Offset)
+		_ = conn.PgConn().Conn().Close() // from under it: nothing of it may commit
+		return errIgnored
+	}
 }

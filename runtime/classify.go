@@ -58,7 +58,17 @@ func protocolClass(pg *pgconn.PgError) (class, bool) {
 	return classHalt, false
 }
 
+// stalePlan reports whether a prepared statement no longer fits the schema: the connection
+// must be closed, so that its statements are prepared anew.
+func stalePlan(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "0A000" && pg.Routine == "RevalidateCachedQuery"
+}
+
 func sqlstateClass(pg *pgconn.PgError) class {
+	if stalePlan(pg) {
+		return classTransient
+	}
 	switch pg.Code {
 	case "40001", "40P01", "55P03", "57014":
 		return classTransient
@@ -66,11 +76,6 @@ func sqlstateClass(pg *pgconn.PgError) class {
 		return classDoubt
 	case "25006", "57P03": // read-only, starting up
 		return classTransient
-	case "0A000":
-		if strings.Contains(pg.Message, "cached plan") {
-			return classDoubt // the connection is closed and prepared anew
-		}
-		return classHalt
 	case "23514":
 		if pg.ConstraintName == "" {
 			return classResource // no partition for the row

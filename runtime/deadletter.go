@@ -3,6 +3,7 @@ package idem
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,11 +28,23 @@ func letterOf(m *Message, class, event string, err error) letter {
 	if event != "" {
 		l.reason += event + ": "
 	}
-	l.reason += err.Error()
+	l.reason += storable(err.Error())
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		l.sqlstate = &pg.Code
 	}
 	return l
+}
+
+// reasonBytes is the most of a handler's error text that is kept.
+const reasonBytes = 2000
+
+// storable makes a handler's error text fit for a column of type text.
+func storable(text string) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
+	if len(text) > reasonBytes {
+		text = strings.ToValidUTF8(text[:reasonBytes], "") + " ..."
+	}
+	return text
 }
 
 // refused makes the dead letter of a record that the plan did not take.

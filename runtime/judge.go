@@ -65,8 +65,13 @@ func (o *owner) judgeHandler(records []Message, h *handlerError) error {
 	if errors.Is(h.err, ErrNotImplemented) {
 		return o.halted(m.Offset, "handler "+h.call.Event+" is not implemented", nil)
 	}
-	pg, fromDatabase := errors.AsType[*pgconn.PgError](h.err)
-	if fromDatabase && !h.swallowed {
+	if h.outage {
+		// No fault of the event, so nothing is counted. What stands before it goes first, in
+		// a transaction of its own: a batch of slow handlers may never fit into its time.
+		o.limit = max(1, indexOf(records, m.Offset))
+		return &waitError{err: h}
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](h.err); ok {
 		switch classify(pg) {
 		case classData:
 		case classHalt:
@@ -75,19 +80,14 @@ func (o *owner) judgeHandler(records []Message, h *handlerError) error {
 			return &waitError{err: describe(pg), resource: classify(pg) == classResource}
 		}
 	}
-	permanent := IsPermanent(h.err) || h.swallowed
-	if !permanent {
+	if !IsPermanent(h.err) && !h.swallowed {
 		if wait, again := o.calls.again(m.Offset, h); again {
-			if len(records) > 1 && records[0].Offset < m.Offset {
-				o.limit = indexOf(records, m.Offset)
-			} else {
-				o.limit = 1
-			}
+			o.limit = max(1, indexOf(records, m.Offset))
 			return &waitError{err: h, after: wait}
 		}
-		if h.call.Policy.Stop {
-			return o.halted(m.Offset, "handler "+h.call.Event+" failed and on_failure says stop", h.err)
-		}
+	}
+	if h.call.Policy.Stop {
+		return o.halted(m.Offset, "handler "+h.call.Event+" failed and on_failure says stop", describe(h.err))
 	}
 	o.c.stats.splits.Add(1)
 	o.condemned[m.Offset] = letterOf(m, wire.ReasonHandler, h.call.Event, describe(h.err))
@@ -148,8 +148,11 @@ func (e *waitError) Unwrap() error { return e.err }
 type handlerError struct {
 	call *wire.Call
 	err  error
-	// swallowed: a statement failed in the transaction, but the handler returned nil.
+	// swallowed: a statement failed in the transaction, but the handler returned nil or
+	// another error.
 	swallowed bool
+	// outage: the connection is gone, or the batch's time was over, not the event's.
+	outage bool
 }
 
 func (e *handlerError) Error() string { return "handler " + e.call.Event + ": " + e.err.Error() }

@@ -49,6 +49,9 @@ func (c *Consumer) newOwner(p Partition) (*owner, error) {
 	return o, nil
 }
 
+// givenUp is the reason of a [FencedError] that no other owner caused.
+const givenUp = "the partition was given up"
+
 // tail is the last row of the partition's ledger, as this owner knows it.
 type tail struct {
 	seq   int64

@@ -96,9 +96,10 @@ func (c *Consumer) deliver(ctx context.Context, o *owner, records []Message) err
 			c.stands(o.id, err)
 			return err
 		}
-		if _, ok := errors.AsType[*FencedError](err); ok {
-			c.drop(o)
-			c.log.Warn("partition was taken over by another owner", "topic", o.id.Topic, "partition", o.id.Number, "reason", err.Error())
+		if fenced, ok := errors.AsType[*FencedError](err); ok {
+			if c.drop(o) && fenced.Reason != givenUp {
+				c.stands(o.id, err) // until it is taken over again
+			}
 			return err
 		}
 		if !c.pause(ctx, o, err, try) {
@@ -164,6 +165,8 @@ func (s *sink) Lost(p Partition) { (*Consumer)(s).giveUp(p, 0) }
 func (c *Consumer) giveUp(p Partition, wait time.Duration) {
 	c.mu.Lock()
 	o := c.owners[p]
+	delete(c.standing, p)
+	delete(c.ahead, p)
 	c.mu.Unlock()
 	if o == nil {
 		return
@@ -180,12 +183,15 @@ func (c *Consumer) giveUp(p Partition, wait time.Duration) {
 	c.log.Info("partition given up", "topic", p.Topic, "partition", p.Number, "next", o.durable.Load())
 }
 
-func (c *Consumer) drop(o *owner) {
+// drop forgets an owner. It reports false if that was done before.
+func (c *Consumer) drop(o *owner) bool {
 	o.kill()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.owners[o.id] == o {
-		delete(c.owners, o.id)
+	if c.owners[o.id] != o {
+		return false
 	}
+	delete(c.owners, o.id)
 	delete(c.standing, o.id)
+	return true
 }

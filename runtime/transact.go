@@ -35,7 +35,7 @@ type work struct {
 // After an error nothing moved; whether the transaction committed may be open.
 func (o *owner) transact(ctx context.Context, records []Message) (res Result, err error) {
 	if o.quit.Err() != nil {
-		return res, &FencedError{Partition: o.id, Reason: "the partition was given up"}
+		return res, &FencedError{Partition: o.id, Reason: givenUp}
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -69,6 +69,9 @@ func (o *owner) transact(ctx context.Context, records []Message) (res Result, er
 		done, err := o.send(ctx, conn, w)
 		if err != nil && classify(err) == classKeyRace && race < keyRaces {
 			continue
+		}
+		if stalePlan(err) {
+			_ = conn.Conn().Close(ctx) // its statements were prepared before the schema changed
 		}
 		return done, err
 	}
@@ -122,6 +125,7 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 	for i := range records {
 		m := &records[i]
 		if l, ok := o.condemned[m.Offset]; ok {
+			l.message = m // the slice may be another one than when it was refused
 			w.bury(l)
 			continue
 		}

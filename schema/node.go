@@ -71,12 +71,14 @@ func Parse(data []byte) (*Node, Diagnostics) {
 	}
 	src := newSource(data)
 	if !lex(src, &ds) {
+		ds.unmerged(src)
 		ds.maskLines(src)
 		return nil, ds
 	}
 	root, err := parseYAML(data)
 	if err != nil {
 		yamlProblem(err, src, &ds)
+		ds.unmerged(src)
 		ds.maskLines(src)
 		return nil, ds
 	}

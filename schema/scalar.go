@@ -48,7 +48,7 @@ func (w *walker) word(e entry, set, unbuilt []string) (*Text, bool) {
 	case !ok, slices.Contains(set, t.Value):
 		return t, ok
 	case slices.Contains(unbuilt, t.Value):
-		w.unbuilt(t.Pos, e.what+": "+t.Value)
+		w.unbuilt(t.Pos, e.what+": "+t.Value, "")
 	case !w.variable(t.Pos, t.Value):
 		hint := "allowed: " + strings.Join(set, ", ")
 		if d := DidYouMean(t.Value, set); d != "" {

@@ -71,6 +71,7 @@ type Spec struct {
 	Description *Text
 	Examples    *Text // path of the sample records
 	Types       []*Type
+	TablesKey   Pos // the key "tables"; zero if absent
 	Tables      []*Table
 	Topics      []*Topic
 	OnFailure   *FailurePolicy

@@ -24,9 +24,11 @@ type keys[T any] []key[T]
 
 // key is one key of a map. Without read it is part of the language, but not built yet.
 type key[T any] struct {
-	name     string
-	required bool
-	instead  string // not a key of the language, but looked for: what to write
+	name      string
+	required  bool
+	example   string // of a required key: what to write
+	instead   string // not a key of the language, but looked for: what to write
+	meanwhile string // not built yet: what does the work with what is built
 	value[T]
 }
 
@@ -98,7 +100,7 @@ func walkMap[T any](w *walker, e entry, ks keys[T], into *T) bool {
 			meant = append(meant, w.unknownKey(e, p, ks.built()))
 			ok = false
 		case k.read == nil:
-			w.unbuiltKey(p.KeyPos, p.Key)
+			w.unbuiltKey(p.KeyPos, p.Key, k.meanwhile)
 			ok = false
 		default:
 			ok = k.read(w, entry{p.Key, p.KeyPos, p.Value}, into) && ok
@@ -106,7 +108,7 @@ func walkMap[T any](w *walker, e entry, ks keys[T], into *T) bool {
 	}
 	for _, k := range ks {
 		if k.required && e.node.Get(k.name) == nil && !slices.Contains(meant, k.name) {
-			w.ds.Add(firstKey(e), "E105", fmt.Sprintf("%s lacks the key %q", e.what, k.name), "")
+			w.ds.Add(firstKey(e), "E105", fmt.Sprintf("%s lacks the key %q", e.what, k.name), k.example)
 			ok = false
 		}
 	}
@@ -147,15 +149,6 @@ func (w *walker) unknownKey(e entry, p Pair, built []string) string {
 	return meant
 }
 
-func (w *walker) unbuiltKey(pos Pos, name string) {
-	w.ds.Add(pos, "E115", fmt.Sprintf("key %q is not built yet", name), "")
-}
-
-// unbuilt reports a value of the language that is not built yet.
-func (w *walker) unbuilt(pos Pos, what string) {
-	w.ds.Add(pos, "E115", what+" is not built yet", "")
-}
-
 // firstKey is the place for what a map as a whole lacks.
 func firstKey(e entry) Pos {
 	if len(e.node.Pairs) > 0 {
@@ -187,11 +180,14 @@ func (w *walker) isScalar(e entry, want string) bool {
 	return e.node.Kind == ScalarNode && !e.node.Null() || w.wrongKind(e, want)
 }
 
-func (w *walker) wrongKind(e entry, want string) bool {
+func (w *walker) wrongKind(e entry, want string) bool { return w.notThatKind(e, want, "") }
+
+// notThatKind is wrongKind with a hint for what was probably meant, or "".
+func (w *walker) notThatKind(e entry, want, hint string) bool {
 	n := e.node
 	pos, have := n.Pos, "a "+n.Kind.word()
-	hint := ""
 	switch {
+	case hint != "":
 	case n.Null() && n.Text == "":
 		have = "empty"
 		if e.key != (Pos{}) {

@@ -19,7 +19,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "header", value: textValue(func(f *Field) **Text { return &f.Header })},
 	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, (*walker).constant)},
-	key[Field]{name: "segment"}, key[Field]{name: "ce"}, key[Field]{name: "patch"}, key[Field]{name: "text"}, key[Field]{name: "sensitive"},
+	key[Field]{name: "segment"}, key[Field]{name: "ce", meanwhile: binaryMode}, key[Field]{name: "patch"}, key[Field]{name: "text"}, key[Field]{name: "sensitive"},
 	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
 	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},
 	key[Field]{name: "required", instead: `fields are required unless their type is "optional ..."`},
@@ -40,7 +40,7 @@ func (w *walker) fields(e entry, place fieldPlace, into *[]*Field) bool {
 		}
 		if n.Kind == ListNode {
 			f.Broken = true
-			w.wrongKind(fe, "a type, or a map with a type")
+			w.notThatKind(fe, "a type, or a map with a type", listHint(n))
 			return
 		}
 		f.Broken = !walkMap(w, fe, fieldKeys, f) || !valid
@@ -50,6 +50,14 @@ func (w *walker) fields(e entry, place fieldPlace, into *[]*Field) bool {
 			w.ds.Add(f.Default.Key, "E305", fe.what+" is optional and has a default", `drop "optional"`)
 		}
 	})
+}
+
+// listHint is for people who write a list of T as [T].
+func listHint(n *Node) string {
+	if len(n.Items) != 1 || n.Items[0].Kind != ScalarNode || n.Items[0].Null() {
+		return ""
+	}
+	return "write list(" + short(n.Items[0].Text) + ")"
 }
 
 // fieldSources checks that a field comes from one place.

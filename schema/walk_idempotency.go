@@ -8,7 +8,7 @@ import (
 var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "source", required: true, value: value[IdempotencyKey]{
 		shape{scalar: true, items: &shape{scalar: true, keys: sourceKeys[:1].shapes()}, keys: sourceKeys.shapes()}, (*walker).keySources}},
-	{name: "window", value: durationValue(func(k *IdempotencyKey) **Duration { return &k.Window }, "1s", "3650d")},
+	{name: "window", value: put(scalarShape, func(k *IdempotencyKey) **Duration { return &k.Window }, (*walker).window)},
 	{name: "unique_per", value: wordValue(func(k *IdempotencyKey) **Text { return &k.UniquePer }, "event", "topic", "consumer")},
 	{name: "compare", value: put(shape{words: []string{"declared"}}, func(k *IdempotencyKey) **Text { return &k.Compare }, (*walker).compare)},
 	{name: "copies"}, {name: "also"}, {name: "missing"},
@@ -41,9 +41,19 @@ func (w *walker) idempotencyKey(e entry) (*IdempotencyKey, bool) {
 	return k, true
 }
 
+// window reads how long a second copy of a key must still be recognised.
+func (w *walker) window(e entry) (*Duration, bool) {
+	before := len(w.ds.list)
+	d, ok := w.duration(e, "1s", "3650d")
+	if added := w.ds.list[before:]; !ok && len(added) == 1 && added[0].Code == "E708" {
+		added[0].Hint = "as long as a copy may come later, for example 8d (7 days of topic retention plus one); for no stored keys at all write source: {record: offset}"
+	}
+	return d, ok
+}
+
 func (w *walker) compare(e entry) (*Text, bool) {
 	if e.node.Kind == ListNode {
-		w.unbuilt(e.node.Pos, "a list of fields under compare")
+		w.unbuilt(e.node.Pos, "a list of fields under compare", "")
 		return nil, false
 	}
 	return w.word(e, []string{"declared"}, []string{"nothing"})
@@ -82,7 +92,7 @@ func (w *walker) keySources(e entry, k *IdempotencyKey) bool {
 var sourceKeys = keys[keySourceMap]{
 	{name: "header", value: textValue(func(s *keySourceMap) **Text { return &s.header })},
 	{name: "record", value: wordValue(func(s *keySourceMap) **Text { return &s.record }, "offset")},
-	{name: "ce"},
+	{name: "ce", meanwhile: binaryMode},
 }
 
 // keySourceMap is the map form of a part.
@@ -94,6 +104,14 @@ func (w *walker) keySource(e entry) (KeySource, bool) {
 		t, ok := w.full(entry{e.what, e.key, e.node})
 		src.Field = t
 		return src, ok
+	}
+	if field := e.node.Get("field"); field != nil && field.Kind == ScalarNode && len(e.node.Pairs) == 1 {
+		hint := "a field is named plainly: " + short(field.Text)
+		if e.what == "source" {
+			hint = "a field is named plainly: source: " + short(field.Text)
+		}
+		w.ds.Add(firstKey(e), "E104", "unknown key \"field\" in "+e.what, hint)
+		return src, false
 	}
 	var m keySourceMap
 	if !walkMap(w, e, sourceKeys, &m) {

@@ -3,7 +3,7 @@ package schema
 import "fmt"
 
 var specKeys = keys[Spec]{
-	{name: "version", required: true, value: value[Spec]{shape{words: []string{"1"}}, (*walker).version}},
+	{name: "version", required: true, example: "write version: 1", value: value[Spec]{shape{words: []string{"1"}}, (*walker).version}},
 	{name: "consumer", value: nameValue(consumerNames, func(s *Spec) **Text { return &s.Consumer })},
 	{name: "package", value: nameValue(packageNames, func(s *Spec) **Text { return &s.Package })},
 	{name: "description", value: textValue(func(s *Spec) **Text { return &s.Description })},

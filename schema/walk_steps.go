@@ -17,7 +17,7 @@ var stepTables = []struct {
 }
 
 // unbuiltVerbs are verbs of the language that are not built yet.
-var unbuiltVerbs = []string{"add", "append", "replace", "emit"}
+var unbuiltVerbs = keys[Step]{{name: "add", meanwhile: inGo}, {name: "append", meanwhile: inGo}, {name: "replace", meanwhile: inGo}, {name: "emit"}}
 
 // allStepKeys are the keys of steps, each with one meaning under every verb.
 var allStepKeys = keys[Step]{
@@ -31,13 +31,20 @@ var allStepKeys = keys[Step]{
 	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.IfExists }, "error", "skip")},
 	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.IfMissing }, "error", "skip")},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.IfNewer })},
-	{name: "keep"}, {name: "then"}, {name: "else"}, {name: "always"},
+	{name: "keep"}, {name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo}, {name: "always"},
+	{name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic},
 }
+
+// anywhere are keys that no verb has of its own, or none has at all.
+var anywhere = []string{"then", "else", "always", "plus", "minus"}
+
+// noArithmetic is for people who look for sums.
+const noArithmetic = "a step writes values as they come: for arithmetic write handle: true and do it in Go, in the same transaction"
 
 func stepKeys(verb string, names ...string) keys[Step] {
 	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, (*walker).verb}}}
 	for _, k := range allStepKeys {
-		if slices.Contains(names, k.name) || slices.Contains([]string{"then", "else", "always"}, k.name) {
+		if slices.Contains(names, k.name) || slices.Contains(anywhere, k.name) {
 			ks = append(ks, k)
 		}
 	}
@@ -76,9 +83,10 @@ func (w *walker) step(n *Node) *Step {
 	}
 	var verbs []Pair
 	for _, p := range n.Pairs {
+		later, unbuilt := unbuiltVerbs.find(p.Key)
 		switch {
-		case slices.Contains(unbuiltVerbs, p.Key):
-			w.unbuiltKey(p.KeyPos, p.Key)
+		case unbuilt:
+			w.unbuiltKey(p.KeyPos, p.Key, later.meanwhile)
 			return s
 		case w.keysOf(p.Key) != nil && !slices.ContainsFunc(verbs, func(v Pair) bool { return v.Key == p.Key }):
 			verbs = append(verbs, p)
@@ -166,6 +174,7 @@ type valueMap struct {
 
 var valueKeys = keys[valueMap]{
 	{name: "value", value: put(scalarShape, func(v *valueMap) **Text { return &v.value }, (*walker).constant)},
+	{name: "add", instead: noArithmetic}, {name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic},
 	{name: "now", value: wordValue(func(v *valueMap) **Text { return &v.now }, "true")},
 	{name: "each", value: wordValue(func(v *valueMap) **Text { return &v.each }, "position")},
 }
@@ -211,7 +220,7 @@ func (w *walker) reference(e entry, v Value) (Value, bool) {
 	case isMember:
 		v.Kind, v.Name = MemberValue, member
 	case strings.HasPrefix(t.Value, "result."):
-		w.unbuilt(v.Pos, "a value from result")
+		w.unbuilt(v.Pos, "a value from result", "")
 		return v, false
 	default:
 		v.Kind, v.Name = FieldValue, t.Value

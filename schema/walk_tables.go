@@ -12,6 +12,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 )
 
 func (w *walker) tables(e entry, s *Spec) bool {
+	s.TablesKey = e.key
 	return w.named(e, tableNames, func(name Text, valid bool, n *Node) {
 		t := &Table{Name: name, Pos: n.Pos}
 		s.Tables = append(s.Tables, t)

@@ -36,6 +36,11 @@ var keyPartKeys = docKeys(func(p *KeyPart) *Doc { return &p.Doc },
 
 func (w *walker) recordKey(e entry) (*RecordKey, bool) {
 	r := &RecordKey{Key: e.key, Pos: e.node.Pos}
+	if e.node.Kind == ScalarNode && snakePattern.MatchString(e.node.Text) && !e.node.Null() {
+		r.Broken = true
+		w.notThatKind(e, "a map", "write {"+e.node.Text+": string}, with the type of the key")
+		return r, true
+	}
 	if !w.isMap(e) || !w.some(e) {
 		r.Broken = true
 		return r, true
@@ -80,7 +85,7 @@ func (w *walker) assume(e entry) (*Assume, bool) {
 var discriminatorKeys = keys[Discriminator]{
 	{name: "header", value: textValue(func(d *Discriminator) **Text { return &d.Header })},
 	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
-	{name: "ce"}, {name: "segment"}, {name: "schema"},
+	{name: "ce", meanwhile: binaryMode}, {name: "segment"}, {name: "schema"},
 }
 
 func (w *walker) discriminator(e entry) (*Discriminator, bool) {

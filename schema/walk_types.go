@@ -49,7 +49,11 @@ func (w *walker) enum(e entry, t *Type) bool {
 		}) && ok
 	} else {
 		if e.node.Kind != ListNode {
-			return w.wrongKind(e, "a list of texts, or a map from constant to text")
+			hint := ""
+			if e.node.Kind == ScalarNode && !e.node.Null() {
+				hint = "write [" + short(e.node.Text) + "]"
+			}
+			return w.notThatKind(e, "a list of texts, or a map from constant to text", hint)
 		}
 		for _, item := range e.node.Items {
 			wire, fine := w.text(entry{what: "an item of enum", node: item})
@@ -80,7 +84,7 @@ func (w *walker) fieldType(e entry) (*FieldType, bool) {
 	t := parseFieldType(e.node.Text, e.node.Pos, e.node.Quoted)
 	for x := t; x != nil; x = x.Elem {
 		if strings.HasPrefix(x.Name, "map(") && strings.HasSuffix(x.Name, ")") {
-			w.unbuilt(x.Pos, "type "+quote(x.Name))
+			w.unbuilt(x.Pos, "type "+quote(x.Name), `until then: "json", which a jsonb column takes`)
 			return nil, false
 		}
 	}

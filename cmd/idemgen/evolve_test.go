@@ -41,7 +41,7 @@ func TestRefusedChanges(t *testing.T) {
 			{"      status: text\n", "      status: text\n      at: uuid\n"}, {"customer_id: string,", "customer_id: string, at: uuid,"}}},
 		{`idemgen.yaml:6:3: E607: column "total" was removed`, []change{{"      total: numeric(12,2)\n", ""}, {", total: decimal", ""}}},
 		{`idemgen.yaml:6:3: E607: unique key [total]`, []change{{"    columns:\n", "    unique: [[total]]\n    columns:\n"}}},
-		{`idemgen.yaml:1:1: E607: table "old" was removed`, []change{{"  old: {primary_key: [id], columns: {id: uuid}}\n", ""}}},
+		{`idemgen.yaml:5:1: E607: table "old" was removed`, []change{{"  old: {primary_key: [id], columns: {id: uuid}}\n", ""}}},
 	} {
 		module(t, map[string]string{"idemgen.yaml": strings.Replace(spec, "\ntopics:", "  old: {primary_key: [id], columns: {id: uuid}}\n\ntopics:", 1)})
 		must(t, "generate")
@@ -83,6 +83,15 @@ func TestMigrationsAreGuarded(t *testing.T) {
 	}
 	refused(t, name+" is missing, but recorded in idem.state.yaml", "generate")
 	write(t, name, text)
+	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric")
+	write(t, "migrations/0003_mine.sql", "-- idemgen:by-hand orders.total\n")
+	must(t, "generate")
+	if err := os.Remove("migrations/0003_mine.sql"); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"generate", "check"} {
+		refused(t, "migrations/0003_mine.sql is missing, but recorded in idem.state.yaml", verb)
+	}
 	if err := os.Remove("idem.state.yaml"); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
+	"path"
 
 	"github.com/idemgen/idemgen/generator"
 )
@@ -15,7 +17,18 @@ func generate(ctx context.Context, c *call) int {
 		return code
 	}
 	defer result.Close()
-	return c.apply(result)
+	if code := c.apply(result); code != done {
+		return code
+	}
+	fmt.Fprint(c.stderr, result.Notes)
+	if os.Getenv("GOFILE") != "" { // set by go generate, which has listed the files already
+		for _, name := range result.Removed() {
+			if path.Ext(name) == ".go" {
+				fmt.Fprintf(c.stderr, "removed %s: \"go generate\" may now say that it cannot open it; run it once more\n", name)
+			}
+		}
+	}
+	return done
 }
 
 // load runs the generator over the specs that the arguments name. A nil result means that

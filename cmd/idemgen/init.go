@@ -38,23 +38,31 @@ func initialize(ctx context.Context, c *call) int {
 	if code := c.apply(started.Result); code != done {
 		return code
 	}
-	fmt.Fprintf(c.stderr, nextSteps, started.Spec)
+	tool := getTool
+	if started.HasTool {
+		tool = ""
+	}
+	fmt.Fprintf(c.stderr, nextSteps, tool, started.Spec, started.Migrations, started.State)
 	if started.Attributes != "" {
 		fmt.Fprintf(c.stderr, "\n.gitattributes exists; add these lines to it:\n\n%s", started.Attributes)
 	}
 	return done
 }
 
+// getTool is the line for modules that do not have the command as a tool yet.
+const getTool = "  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n"
+
 // nextSteps says what a module needs beside the files. The Kafka client is named with its
 // version because go mod tidy would choose an older one.
 const nextSteps = `
 Now make the module complete:
 
-  go get -tool github.com/idemgen/idemgen/cmd/idemgen
-  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0
+%[1]s  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0
   go mod tidy
   go test ./...
 
-Then change %s to your events, run go generate ./... and implement the methods of
-Service in handler.go. Apply migrations/ before the program runs.
+Then change %[2]s to your events, run go generate ./... and implement the methods of
+Service in handler.go. The migrations of the sample's tables are written already: to replace
+those tables before anything is deployed, first delete %[3]s and %[4]s. Apply
+the migrations before the program runs.
 `

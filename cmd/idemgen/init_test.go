@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,6 +95,35 @@ func TestInitKeepsAttributes(t *testing.T) {
 	if read(t, ".gitattributes") != "* text\n" {
 		t.Error(".gitattributes was changed")
 	}
+}
+
+// What init says of the module fits the module, and what it says of the sample works.
+func TestInitSaysWhatIsMissing(t *testing.T) {
+	for goMod, want := range map[string]bool{
+		"tool github.com/idemgen/idemgen/cmd/idemgen\n":                            false,
+		"tool (\n\tgithub.com/idemgen/idemgen/cmd/idemgen // pinned\n)\n":          false,
+		"tool example.com/github.com/idemgen/idemgen/cmd/idemgen\n":                true,
+		"require github.com/idemgen/idemgen v0.1.0\n":                              true,
+		"// not yet: go get -tool github.com/idemgen/idemgen/cmd/idemgen@latest\n": true,
+	} {
+		module(t, nil)
+		write(t, "go.mod", read(t, "go.mod")+goMod)
+		_, _, stderr := run(t, "init", "sub")
+		if strings.Contains(stderr, "go get -tool") != want || !strings.Contains(stderr, "\n  go get github.com/confluentinc/") {
+			t.Errorf("with %q:\n%s", goMod, stderr)
+		}
+		if !strings.Contains(stderr, "those tables before anything is deployed, first delete sub/migrations and sub/idem.state.yaml.") {
+			t.Errorf("nothing on the sample:\n%s", stderr)
+		}
+	}
+	edit(t, "sub/idemgen.yaml", "      total: numeric(12,2)\n", "")
+	edit(t, "sub/idemgen.yaml", ", total: decimal", "")
+	refused(t, "if the migrations were never applied anywhere, delete sub/migrations and sub/idem.state.yaml and run generate again", "generate", "sub")
+	if err := errors.Join(os.RemoveAll("sub/migrations"), os.Remove("sub/idem.state.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "generate", "sub")
+	must(t, "check", "sub")
 }
 
 func TestInitWithoutModule(t *testing.T) {

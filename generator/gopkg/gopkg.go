@@ -13,6 +13,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,6 +39,17 @@ func (p *Package) Method(name string) bool {
 		}
 	}
 	return false
+}
+
+// Receiver returns the type, the first by name, with a method whose name is accepted; "" if
+// there is none.
+func (p *Package) Receiver(accepts func(method string) bool) string {
+	for _, declared := range slices.Sorted(maps.Keys(p.Declared)) {
+		if receiver, method, is := strings.Cut(declared, "."); is && accepts(method) {
+			return receiver
+		}
+	}
+	return ""
 }
 
 // Load reads the packages in the folders, which are absolute, symbolic links resolved,

@@ -62,7 +62,8 @@ func (g *goNames) add(name string, use goNameUse) {
 func (r *resolver) checkGoNames() {
 	g := newGoNames(r)
 	g.fold = true
-	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog"} {
+	// Service is in the first handler.go, which lies beside the generated code.
+	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service"} {
 		g.reserve(n)
 	}
 	for _, t := range r.spec.Types {
@@ -73,6 +74,9 @@ func (r *resolver) checkGoNames() {
 		g.add(e.model.GoName, goNameUse{what: e.inTopic(), pos: e.spec.Name.Pos})
 	}
 	for _, t := range r.spec.Types {
+		if t.Broken { // an enum that holds a value twice is reported already
+			continue
+		}
 		for _, v := range t.Enum {
 			if word := goName(v.Name.Value); word != "" {
 				g.add(r.types[t.Name.Value].model.GoName+word, goNameUse{

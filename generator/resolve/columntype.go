@@ -82,6 +82,12 @@ func unknownColumnHint(t schema.ColumnType) string {
 	if base, ok := strings.CutPrefix(word, "optional "); ok {
 		return `use "nullable ` + base + `" (a column is nullable, a field is optional)`
 	}
+	if base, ok := strings.CutSuffix(word, " nullable"); ok {
+		return `write "nullable ` + base + `"`
+	}
+	if base, ok := strings.CutSuffix(strings.ToLower(word), " not null"); ok {
+		return `write "` + base + `": columns are NOT NULL unless their type is "nullable ..."`
+	}
 	if base, ok := strings.CutSuffix(word, "[]"); ok {
 		return `use "` + nullable + base + ` array"`
 	}

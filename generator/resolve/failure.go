@@ -55,7 +55,7 @@ func (r *resolver) resolveEventFailure(t *topic, spec *schema.Event) model.Failu
 			{p.MaxBackoff != nil, func() schema.Pos { return p.MaxBackoff.Key }, "max_backoff"},
 		} {
 			if k.set {
-				r.fail(k.key(), "E705", fmt.Sprintf("event %s has no handle or effect, so %q would count nothing", quote(spec.Name.Value), k.name),
+				r.fail(k.key(), "E705", fmt.Sprintf("event %s has no handle, so %q would count nothing", quote(spec.Name.Value), k.name),
 					"database outages are always retried without counting")
 			}
 		}

@@ -84,6 +84,9 @@ func (r *resolver) keyField(e *event, at schema.Text) *model.Field {
 		if e.model.Tombstone {
 			hint = "a tombstone has headers and the record key only: give it its own idempotency_key"
 		}
+		if at.Value == "header" {
+			hint = "the value of a header is written source: {header: <name>}"
+		}
 		r.fail(pos, "E409", fmt.Sprintf("the idempotency key of %s uses field %s, which the event does not have", e.is(), quote(at.Value)), hint)
 		return nil
 	}

@@ -15,6 +15,7 @@ func (r *resolver) checkSafety() {
 		for _, e := range t.events {
 			r.checkProducerCopies(e)
 			r.checkHalfApplied(e)
+			r.checkStepOrder(e)
 			for _, st := range e.steps {
 				if st.whole && !t.orderUnknown {
 					r.checkOrder(st)

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -81,6 +82,9 @@ var otherWords = map[string]string{
 	"bytea": "bytes", "binary": "bytes", "jsonb": "json", "object": "json", "any": "json", "guid": "uuid",
 }
 
+// otherList is how other languages write a list of something.
+var otherList = regexp.MustCompile(`^(?i:list|array|repeated) ?[<\[(] *([A-Za-z0-9_]+) *[>\])]$`)
+
 // unknownTypeHint says what was probably meant by a word that is no type.
 func (r *resolver) unknownTypeHint(word string) string {
 	if base, ok := strings.CutSuffix(word, "?"); ok {
@@ -88,6 +92,14 @@ func (r *resolver) unknownTypeHint(word string) string {
 	}
 	if base, ok := strings.CutPrefix(word, "nullable "); ok {
 		return `write "optional ` + base + `" (a field is optional, a column is nullable)`
+	}
+	for _, last := range []string{" optional", " nullable"} {
+		if base, ok := strings.CutSuffix(word, last); ok {
+			return `write "optional ` + base + `"`
+		}
+	}
+	if m := otherList.FindStringSubmatch(word); m != nil {
+		return `write "list(` + m[1] + `)"`
 	}
 	if base, ok := strings.CutSuffix(word, "[]"); ok {
 		return `write "list(` + base + `)"`

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -74,10 +75,16 @@ func (r *resolver) use(e *event, at schema.Text, hint func(*event, string) strin
 	return n.field
 }
 
+// arithmetic is what people write who look for expressions: "total + amount".
+var arithmetic = regexp.MustCompile(`^[a-z][a-z0-9_.]*( [-+*/] |\+)[a-z0-9_.]+$`)
+
 // fieldOrConstant suggests the field that is near, or the notation of a constant.
 func fieldOrConstant(e *event, text string) string {
 	if near := schema.DidYouMean(text, e.scope.texts()); near != "" {
 		return near
+	}
+	if arithmetic.MatchString(text) {
+		return "a step writes values as they come: for arithmetic write handle: true and do it in Go, in the same transaction"
 	}
 	return "for a constant write {value: " + text + "}"
 }

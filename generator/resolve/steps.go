@@ -181,7 +181,8 @@ func (r *resolver) checkWritable(c *column, pos schema.Pos, hint string) bool {
 // checkUpdate refuses an update that changes nothing or moves the row.
 func (r *resolver) checkUpdate(st *step) {
 	if len(st.set) == 0 && st.whole {
-		r.fail(st.spec.Verb.Pos, "E105", "update step lacks the key \"set\": the columns to change", "an update touches only what set and clear name")
+		r.fail(st.spec.Verb.Pos, "E105", "update step lacks the key \"set\": the columns to change", st.setHint())
+		st.whole = false
 	}
 	if st.spec.Clear != nil {
 		for _, item := range st.spec.Clear.Items {
@@ -193,6 +194,22 @@ func (r *resolver) checkUpdate(st *step) {
 			r.checkMoved(st, a.Column)
 		}
 	}
+}
+
+// setHint writes the set of an update that has none, for a field of the event that has the
+// name of a column.
+func (st *step) setHint() string {
+	const rule = "an update touches only what set and clear name"
+	for _, n := range st.event.scope.names {
+		c := st.table.column(n.text)
+		if c == nil || c.broken || n.origin == keyPart || slices.Contains(st.table.model.PrimaryKey, c.model) {
+			continue
+		}
+		if _, finds := st.where[c]; !finds {
+			return fmt.Sprintf("%s: write set: {%s: %s}", rule, n.text, n.text)
+		}
+	}
+	return rule
 }
 
 // checkMoved refuses to change a column that finds the row or is part of the primary key.

@@ -56,10 +56,20 @@ func (r *resolver) resolveValue(st *step, v schema.Value, c *column) value {
 // needsEach reports a value of an element in a step without each.
 func (r *resolver) needsEach(st *step, v schema.Value, text string) bool {
 	if st.spec.Each == nil {
-		r.fail(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: lines")
+		r.fail(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: "+st.event.listField())
 		return false
 	}
 	return true
+}
+
+// listField is a list that the event has, for an example.
+func (e *event) listField() string {
+	for _, n := range e.scope.names {
+		if n.field != nil && n.field.Type.Kind == model.List && !n.field.Type.Optional {
+			return n.text
+		}
+	}
+	return "<field with a list>"
 }
 
 func (r *resolver) memberValue(st *step, v schema.Value) value {

@@ -25,20 +25,26 @@ func whole(st *model.Step) bool {
 }
 
 // namesRow reports whether values name a row by its primary key in a way that can be
-// compared byte by byte: two unlike values are two rows. That does not hold for types
-// whose equality is looser: citext, numeric (1.0 = 1.00) and types of the user.
+// compared byte by byte: two unlike values are two rows.
 func namesRow(values []model.Assign, key []*model.Column) bool {
 	for _, c := range key {
 		i := slices.IndexFunc(values, func(a model.Assign) bool { return a.Column == c })
 		if i < 0 || values[i].Value.Kind == model.NowValue {
 			return false
 		}
-		switch c.Type.Kind {
-		case model.ColCitext, model.ColNumeric, model.ColNamed:
-			return false
-		}
 	}
-	return true
+	return !slices.ContainsFunc(key, loose)
+}
+
+// loose reports whether values of a key column's type may be equal and yet differ: citext,
+// numeric (1.0 = 1.00) and types of the user. Of the others like this, json, jsonb and
+// double precision are in no key, and a value of char(n) has n characters (wire.Fit).
+func loose(c *model.Column) bool {
+	switch c.Type.Kind {
+	case model.ColCitext, model.ColNumeric, model.ColNamed:
+		return true
+	}
+	return false
 }
 
 // reads are the parent rows that the foreign keys of a step name. An update that sets a
@@ -106,8 +112,12 @@ func cascades(t *model.Table, tables []*model.Table) []*model.Table {
 }
 
 // collapse reports whether the statement of a step may reduce equal rows of a batch to
-// one, so that they need no waves.
+// one, so that they need no waves. Not by a loose key: one after the other, the first row's
+// key stays; of the last row alone, its own would.
 func collapse(st *model.Step, t *model.Topic) bool {
+	if slices.ContainsFunc(st.By, loose) {
+		return false
+	}
 	if st.Verb != model.Upsert || !sameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
 		return false
 	}

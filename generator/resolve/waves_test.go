@@ -143,11 +143,19 @@ func TestCollapse(t *testing.T) {
 	upsert := func(i int, table string) string {
 		return fmt.Sprintf("      E%d: {type: e%d, fields: {n: int64}, write: [{upsert: %s}]}\n", i, i, table)
 	}
+	keyed := func(typ string) string {
+		return "      E: {type: e, fields: {v: int64, n: int64, k: " + typ + "}, write: [{upsert: a, if_newer: v}]}\n"
+	}
 	for name, c := range map[string]struct {
 		tables, write string
 		want          bool
 	}{
 		"alone":           {plain, upsert(1, "a"), true},
+		"char key":        {"  a: {primary_key: [k], columns: {k: char(36), n: bigint, v: bigint}}\n", keyed("string"), true},
+		"citext key":      {"  a: {primary_key: [k], columns: {k: citext, n: bigint, v: bigint}}\n", keyed("string"), false},
+		"numeric key":     {"  a: {primary_key: [n, k], columns: {k: numeric, n: bigint, v: bigint}}\n", keyed("decimal"), false},
+		"scaled key":      {"  a: {primary_key: [k], columns: {k: \"numeric(9,2)\", n: bigint, v: bigint}}\n", keyed("decimal"), false},
+		"key of the user": {"  a: {primary_key: [k], columns: {k: named(ltree), n: bigint, v: bigint}}\n", keyed("string"), false},
 		"two steps":       {plain, upsert(1, "a") + upsert(2, "a"), false},
 		"another table":   {plain + "  b: {primary_key: [id], columns: {id: uuid, n: bigint}}\n", upsert(1, "a") + upsert(2, "b"), true},
 		"parent":          {plain + "  b: {primary_key: [id], columns: {id: uuid, n: bigint}, foreign_keys: [{columns: [id], references: a}]}\n", upsert(1, "a") + upsert(2, "b"), false},

@@ -57,10 +57,26 @@ func Main(s *model.Service, importPath string) ([]byte, error) {
 // Handler renders type Service with a method for each handled event. Each returns
 // ErrNotImplemented, so that a forgotten one halts its partition and loses nothing.
 func Handler(s *model.Service) ([]byte, error) {
+	var methods []method
+	for _, e := range Handled(s) {
+		methods = append(methods, method{ServiceType, e})
+	}
 	return goFile("handler.go.tmpl", struct {
 		*model.Service
-		Handled []*model.Event
-	}{s, Handled(s)})
+		Methods []method
+	}{s, methods})
+}
+
+// method is what the template of a handler's method needs.
+type method struct {
+	Receiver string
+	*model.Event
+}
+
+// Method renders the method of one handled event as Handler does, for a type that is there.
+func Method(receiver string, e *model.Event) ([]byte, error) {
+	text, err := fillPart("handler.go.tmpl", "method", method{receiver, e})
+	return bytes.TrimSpace(text), err
 }
 
 // Setup renders the set-up of the generated tests: the functions that are asked for.
@@ -84,13 +100,16 @@ func Handled(s *model.Service) []*model.Event {
 	return events
 }
 
-func fill(name string, data any) ([]byte, error) {
+func fill(name string, data any) ([]byte, error) { return fillPart(name, name, data) }
+
+// fillPart executes one of the templates that a file defines.
+func fillPart(name, part string, data any) ([]byte, error) {
 	t, err := template.ParseFS(templates.Scaffold, "scaffold/"+name)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, data); err != nil {
+	if err := t.ExecuteTemplate(&out, part, data); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

@@ -16,6 +16,24 @@ type Additions struct {
 // Empty reports whether there is nothing to write a migration for.
 func (a Additions) Empty() bool { return len(a.Tables) == 0 && len(a.Columns) == 0 }
 
+// Without returns the additions but for those that by accepts; subject is as that of a
+// Refusal.
+func (a Additions) Without(by func(subject string) bool) Additions {
+	var rest Additions
+	for _, t := range a.Tables {
+		if !by(t.Name) {
+			rest.Tables = append(rest.Tables, t)
+		}
+	}
+	for _, n := range a.Columns {
+		n.Columns = slices.DeleteFunc(slices.Clone(n.Columns), func(c *model.Column) bool { return by(n.Table.Name + "." + c.Name) })
+		if len(n.Columns) > 0 {
+			rest.Columns = append(rest.Columns, n)
+		}
+	}
+	return rest
+}
+
 // NewColumns are columns that a table of an earlier migration gets: each nullable or with
 // a default, so that rows that are there already need no value.
 type NewColumns struct {
@@ -28,6 +46,7 @@ type Refusal struct {
 	Table, Column string // Column is "" if it is about the table
 	Message       string
 	Advice        string // what to do in a migration by hand
+	Gone          bool   // the table or column is not in the spec any more, perhaps renamed
 }
 
 // Subject is what the refusal is about: "orders" or "orders.note".
@@ -62,7 +81,7 @@ func Diff(old *State, s *model.Service) (Additions, []Refusal) {
 		if !slices.ContainsFunc(s.Tables, func(t *model.Table) bool { return t.Name == o.Name }) {
 			refused = append(refused, Refusal{
 				Table: o.Name, Message: fmt.Sprintf("table %q was removed; idemgen does not drop data", o.Name),
-				Advice: "drop it",
+				Advice: "drop or rename it", Gone: true,
 			})
 		}
 	}
@@ -73,7 +92,7 @@ func Diff(old *State, s *model.Service) (Additions, []Refusal) {
 func diffTable(old Table, t *model.Table) (added []*model.Column, refused []Refusal) {
 	now := table(t)
 	refuse := func(column, advice, message string, args ...any) {
-		refused = append(refused, Refusal{t.Name, column, fmt.Sprintf(message, args...), advice})
+		refused = append(refused, Refusal{Table: t.Name, Column: column, Message: fmt.Sprintf(message, args...), Advice: advice})
 	}
 	for i, c := range now.Columns {
 		j := slices.IndexFunc(old.Columns, func(o Entry) bool { return o.Name == c.Name })
@@ -90,7 +109,8 @@ func diffTable(old Table, t *model.Table) (added []*model.Column, refused []Refu
 	}
 	for _, o := range old.Columns {
 		if !slices.ContainsFunc(now.Columns, func(c Entry) bool { return c.Name == o.Name }) {
-			refuse(o.Name, "drop it", "column %q was removed; idemgen does not drop data", o.Name)
+			refuse(o.Name, "drop or rename it", "column %q was removed; idemgen does not drop data", o.Name)
+			refused[len(refused)-1].Gone = true
 		}
 	}
 	if old.PrimaryKey != now.PrimaryKey {

@@ -17,6 +17,9 @@ const restore = "restore it from version control, then run idemgen generate"
 // speaks of are in databases already, so nothing in it is guessed.
 func Read(name string, data []byte) (*State, error) {
 	root, problems := schema.Parse(data)
+	if line := schema.Unmerged(data); line > 0 && problems.Errors() > 0 {
+		return nil, fmt.Errorf("%s:%d: this looks like an unresolved merge: take the file and the migrations of one side whole, then run idemgen generate", name, line)
+	}
 	if problems.Errors() > 0 {
 		var text strings.Builder
 		if err := problems.Print(&text, name, data); err != nil {

@@ -101,7 +101,7 @@ func TestUnusableFiles(t *testing.T) {
 	good := string(first(service()).Render())
 	for _, tc := range []struct{ name, text, want string }{
 		{"empty", "", "has no version"},
-		{"a merge left its marks", strings.Replace(good, "tables:\n", "<<<<<<< ours\ntables:\n", 1), "is damaged: restore it"},
+		{"a merge left its marks", strings.Replace(good, "tables:\n", "<<<<<<< ours\ntables:\n", 1), "this looks like an unresolved merge: take the file"},
 		{"half of it", good[:len(good)/2], "restore it"},
 		{"newer", strings.Replace(good, "version: 1", "version: 2", 1), "a newer idemgen wrote it"},
 		{"no version", strings.Replace(good, "version: 1", "version: x", 1), `version "x"`},
@@ -154,6 +154,46 @@ func TestKeyDefinitionNumber(t *testing.T) {
 	}
 	if got := Next(nil, service()).KeyDef; got != 1 {
 		t.Errorf("first number %d", got)
+	}
+}
+
+func TestIdentities(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(e *model.Event)
+		want   string
+	}{
+		{"nothing", func(*model.Event) {}, ""},
+		{"compared field", func(e *model.Event) { e.Fields[0].Type.Kind = model.String }, ""},
+		{"source", func(e *model.Event) { e.Key.Parts[0].Header = "Id" }, `its source was [header "Idempotency-Key"] and is [header "Id"]`},
+		{"to an offset key", func(e *model.Event) { e.Key = &model.IdempotencyKey{Offset: true} },
+			`its source was [header "Idempotency-Key"] and is {record: offset}`},
+		{"unique_per", func(e *model.Event) { e.Key.Space[3]++ }, "its unique_per is another one"},
+		{"renamed", func(e *model.Event) { e.Name, e.Key.Space = "Other", [16]byte{9} }, `its name was "OrderPlaced"`},
+		{"renamed where the name is no part of the key", func(e *model.Event) { e.Name = "Other" }, ""},
+		{"other event in its place", func(e *model.Event) { e.Name, e.Key.Space, e.Fields = "Other", [16]byte{9}, nil }, ""},
+		{"topic renamed", func(e *model.Event) { e.Topic.Name, e.Key.Space = "orders.v2", [16]byte{9} }, `its topic was "orders.v1"`},
+		{"from an offset key", func(e *model.Event) { e.Topic.Events[1].Key = e.Key }, ""},
+		{"second event beside the first", func(e *model.Event) {
+			second := *e
+			key := *e.Key
+			key.Space = [16]byte{9}
+			second.Name, second.Key = "Second", &key
+			e.Topic.Events = append(e.Topic.Events, &second)
+		}, ""},
+	} {
+		s := service()
+		tc.change(s.Topics[0].Events[0])
+		var got []string
+		for _, id := range Identities(first(service()), s) {
+			got = append(got, id.Change)
+		}
+		if strings.Join(got, "; ") != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+	if got := Identities(nil, service()); got != nil {
+		t.Errorf("at first: %v", got)
 	}
 }
 

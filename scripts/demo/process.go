@@ -61,6 +61,22 @@ func (p *process) stop() error {
 	return nil
 }
 
+// works waits until the process owns a partition: to kill one that still joins the group
+// would show nothing.
+func (p *process) works(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for !p.log.working() {
+		if err := p.dead(); err != nil {
+			return err
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return fmt.Errorf("a process owns no partition after 30 s; its last lines:\n%s", p.log)
+		}
+	}
+	return nil
+}
+
 // dead is an error if the process ended although nobody asked it to.
 func (p *process) dead() error {
 	select {
@@ -71,11 +87,15 @@ func (p *process) dead() error {
 	}
 }
 
-// tail keeps the last bytes that were written to it.
+// tail keeps the last bytes that were written to it, and whether there was a line that
+// says that the process owns a partition.
 type tail struct {
-	mu  sync.Mutex
-	buf []byte
+	mu    sync.Mutex
+	buf   []byte
+	works bool
 }
+
+const takenOver = "partition taken over"
 
 const tailBytes = 4 << 10
 
@@ -84,8 +104,15 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
+	t.works = t.works || bytes.Contains(t.buf, []byte(takenOver))
 	t.buf = t.buf[max(0, len(t.buf)-tailBytes):]
 	return len(b), nil
+}
+
+func (t *tail) working() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.works
 }
 
 func (t *tail) String() string {

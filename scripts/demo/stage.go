@@ -47,10 +47,15 @@ type stage struct {
 	broker   *idemtest.Broker
 	db       *pgxpool.Pool
 	running  []*process
+	terminal bool // progress may be drawn over itself
+	shown    int  // quarters that were shown elsewhere
 }
 
 func startStage(ctx context.Context, p programs) (_ *stage, err error) {
 	s := &stage{programs: p}
+	if out, err := os.Stdout.Stat(); err == nil {
+		s.terminal = out.Mode()&os.ModeCharDevice != 0
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -136,7 +141,14 @@ func (s *stage) secondHalf(ctx context.Context, entries []entry) error {
 
 // crash kills a process once it works, and starts another in its place.
 func (s *stage) crash(ctx context.Context, i int) error {
-	fmt.Printf("\r  kill -9 of process %d, in the middle of its work%s\n", s.running[i].pid(), strings.Repeat(" ", 30))
+	if err := s.running[i].works(ctx); err != nil {
+		return err
+	}
+	back := ""
+	if s.terminal {
+		back = "\r"
+	}
+	fmt.Printf("%s  kill -9 of process %d, in the middle of its work%s\n", back, s.running[i].pid(), strings.Repeat(" ", 30))
 	if err := s.running[i].kill(); err != nil {
 		return err
 	}
@@ -204,7 +216,9 @@ func (s *stage) wait(ctx context.Context, n int64) error {
 			return err
 		}
 		if passed >= n {
-			fmt.Println()
+			if s.terminal {
+				fmt.Println()
+			}
 			return nil
 		}
 		for _, p := range s.running {
@@ -243,6 +257,13 @@ func (s *stage) progress(ctx context.Context) error {
 	}
 	const width = 40
 	done := int(n * width / total)
+	if !s.terminal {
+		if done/10 > s.shown {
+			s.shown = done / 10
+			fmt.Printf("  %d of %d\n", n, total)
+		}
+		return nil
+	}
 	fmt.Printf("\r  [%s%s] %6d of %d", strings.Repeat("#", done), strings.Repeat(".", width-done), n, total)
 	return nil
 }

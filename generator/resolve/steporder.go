@@ -1,0 +1,95 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// checkStepOrder reports steps of one event that stand on the wrong side of a foreign key
+// (E514). A wave may end between two steps of an event (runtime/wire/wave.go): then they
+// run in spec order, and Postgres checks foreign keys at each statement. Within one wave
+// parents are written first and deleted last, so that such an event would succeed or fail
+// by what else is in its batch.
+func (r *resolver) checkStepOrder(e *event) {
+	for i, st := range e.steps {
+		if !st.whole {
+			continue
+		}
+		later := e.steps[i+1:]
+		if st.model.Verb == model.Delete {
+			r.checkDeleteOrder(st, later)
+			continue
+		}
+		var reported []*model.Table
+		for _, row := range reads(st.model) {
+			makes := func(o *step) bool {
+				return o.model.Table == row.Table && (o.model.Verb == model.Insert || o.model.Verb == model.Upsert)
+			}
+			if row.Table != st.model.Table && slices.ContainsFunc(later, makes) && !slices.Contains(reported, row.Table) {
+				reported = append(reported, row.Table)
+				r.failStepOrder(st, fmt.Sprintf("written before their parents in %s", quote(row.Table.Name)), row.Table)
+			}
+		}
+	}
+}
+
+// checkDeleteOrder reports a delete before the steps that take away what would refuse it.
+func (r *resolver) checkDeleteOrder(st *step, later []*step) {
+	gone := r.deletedWith(st.model.Table)
+	var reported []*model.Table
+	for _, o := range later {
+		if !o.whole || o.model.Table == st.model.Table || slices.Contains(reported, o.model.Table) {
+			continue
+		}
+		for _, fk := range o.model.Table.ForeignKeys {
+			if fk.OnDelete != "restrict" || !slices.Contains(gone, fk.References) || !o.unlinks(fk) {
+				continue
+			}
+			reported = append(reported, o.model.Table)
+			what := "their children in " + quote(o.model.Table.Name)
+			if o.model.Verb != model.Delete {
+				what = o.is() + ", which may refer to them until then"
+			}
+			r.failStepOrder(st, "deleted before "+what, o.model.Table)
+			break
+		}
+	}
+}
+
+func (r *resolver) failStepOrder(st *step, what string, first *model.Table) {
+	r.fail(st.spec.Table.Pos, "E514", fmt.Sprintf("%s: rows of %s are %s", st.event.is(), quote(st.model.Table.Name), what),
+		fmt.Sprintf("move the step on %s before this one", quote(first.Name)))
+}
+
+// unlinks reports whether a step may end the reference of a stored row: it deletes the row,
+// or overwrites a column of the foreign key.
+func (st *step) unlinks(fk model.ForeignKey) bool {
+	switch st.model.Verb {
+	case model.Delete:
+		return true
+	case model.Insert:
+		return false
+	}
+	return slices.ContainsFunc(st.model.Set, func(a model.Assign) bool {
+		return slices.Contains(fk.Columns, a.Column) && !slices.Contains(st.model.By, a.Column)
+	})
+}
+
+// deletedWith are t and the tables whose rows a delete in t deletes by cascades.
+func (r *resolver) deletedWith(t *model.Table) []*model.Table {
+	gone := []*model.Table{t}
+	for i := 0; i < len(gone); i++ {
+		for _, spec := range r.spec.Tables {
+			child := r.tables[spec.Name.Value].model
+			cascade := slices.ContainsFunc(child.ForeignKeys, func(fk model.ForeignKey) bool {
+				return fk.References == gone[i] && fk.OnDelete == "cascade"
+			})
+			if cascade && !slices.Contains(gone, child) {
+				gone = append(gone, child)
+			}
+		}
+	}
+	return gone
+}

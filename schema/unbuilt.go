@@ -1,0 +1,20 @@
+package schema
+
+import "fmt"
+
+// inGo does the work of steps that are not built yet.
+const inGo = "until then: handle: true, and write the rows in Go, in the same transaction"
+
+// binaryMode reads an attribute of a CloudEvent without knowing CloudEvents.
+const binaryMode = "until then, for CloudEvents in binary mode: header: ce_<attribute>"
+
+// unbuiltKey reports a key of the language that is not built yet. Meanwhile is what does
+// its work with what is built, or "".
+func (w *walker) unbuiltKey(pos Pos, name, meanwhile string) {
+	w.unbuilt(pos, fmt.Sprintf("key %q", name), meanwhile)
+}
+
+// unbuilt reports a value of the language that is not built yet.
+func (w *walker) unbuilt(pos Pos, what, meanwhile string) {
+	w.ds.Add(pos, "E115", what+" is not built yet", meanwhile)
+}

@@ -1,0 +1,161 @@
+package architecture
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/schema"
+)
+
+const reference = "../../docs/spec.md"
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(data), "\r\n", "\n")
+}
+
+var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+
+// A spec in the documentation is one that idemgen accepts. Blocks that are fragments do not
+// begin with version.
+func TestDocumentedSpecsAreAccepted(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "../../README.md") {
+		specs := 0
+		for _, block := range yamlBlock.FindAllStringSubmatch(read(t, file), -1) {
+			if strings.HasPrefix(block[1], "version:") {
+				specs++
+				accepted(t, file, []byte(block[1]))
+			}
+		}
+		if base := filepath.Base(file); specs == 0 && (base == "README.md" || base == "spec.md") {
+			t.Errorf("%s shows no spec", file)
+		}
+	}
+}
+
+func accepted(t *testing.T, file string, spec []byte) {
+	t.Helper()
+	parsed, problems := schema.Load(filepath.Base(file), spec)
+	service, more := resolve.Resolve(parsed)
+	problems.Append(more)
+	if problems.Errors() == 0 && service != nil {
+		return
+	}
+	var text strings.Builder
+	if err := problems.Print(&text, file, spec); err != nil {
+		t.Fatal(err)
+	}
+	t.Errorf("%s shows a spec that is refused:\n%s", file, text.String())
+}
+
+var (
+	code        = regexp.MustCompile(`\b[EW][0-9]{3}\b`)
+	codeLiteral = regexp.MustCompile(`"([EW][0-9]{3})"`)
+)
+
+// reported are the codes that the sources of the generator report.
+func reported(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	for _, dir := range []string{"../../schema", "../../generator"} {
+		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			for _, m := range codeLiteral.FindAllStringSubmatch(read(t, path), -1) {
+				found[m[1]] = true
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// The reference names the codes that there are: none that was planned or is gone, and none
+// is left out.
+func TestReferenceNamesTheCodes(t *testing.T) {
+	known, named := reported(t), map[string]bool{}
+	for _, c := range code.FindAllString(read(t, reference), -1) {
+		if named[c] = true; !known[c] {
+			t.Errorf("docs/spec.md names %s, which nothing reports", c)
+		}
+	}
+	for c := range known {
+		if !named[c] {
+			t.Errorf("docs/spec.md does not name %s", c)
+		}
+	}
+}
+
+var codeSpan = regexp.MustCompile("`([a-z_]+)`")
+
+// rows are the keys that stand in the first cell of a row of a table.
+func rows(text string) map[string]bool {
+	keys := map[string]bool{}
+	for line := range strings.Lines(text) {
+		cell, isRow := strings.CutPrefix(line, "| ")
+		if !isRow {
+			continue
+		}
+		cell, _, _ = strings.Cut(cell, " |")
+		for _, m := range codeSpan.FindAllStringSubmatch(cell, -1) {
+			keys[m[1]] = true
+		}
+	}
+	return keys
+}
+
+// properties collects the names under every "properties" of a JSON schema.
+func properties(node any, found map[string]bool) {
+	switch n := node.(type) {
+	case map[string]any:
+		for name, value := range n {
+			if inner, ok := value.(map[string]any); ok && name == "properties" {
+				for key := range inner {
+					found[key] = true
+				}
+			}
+			properties(value, found)
+		}
+	case []any:
+		for _, value := range n {
+			properties(value, found)
+		}
+	}
+}
+
+// Every key of the language has a row in the reference.
+func TestReferenceHasEveryKey(t *testing.T) {
+	var tree any
+	if err := json.Unmarshal(schema.JSONSchema(), &tree); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	properties(tree, keys)
+	if len(keys) < 50 {
+		t.Fatalf("the JSON schema has %d keys only", len(keys))
+	}
+	described := rows(read(t, reference))
+	for key := range keys {
+		if !described[key] {
+			t.Errorf("docs/spec.md has no row for the key %s", key)
+		}
+	}
+}
