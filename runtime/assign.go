@@ -42,7 +42,7 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 	}
 	defer conn.Release()
 	if o.topic.Window > 0 {
-		if err := o.c.openGeneration(ctx, conn, o.topic); err != nil {
+		if err := o.c.openGeneration(ctx, conn); err != nil {
 			return err
 		}
 	}

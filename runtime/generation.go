@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // generationLock serialises everybody who makes a generation of keys, in any consumer: they
@@ -17,7 +16,11 @@ const generationLock = 0x1de36e4
 
 // openGeneration makes the consumer's first generation of keys, unless there is one. A
 // generation is a partition of idem_keys; keys are unique in it by its primary key.
-func (c *Consumer) openGeneration(ctx context.Context, conn *pgxpool.Conn, topic *wire.Topic) error {
+func (c *Consumer) openGeneration(ctx context.Context, conn *pgxpool.Conn) error {
+	keep := time.Duration(0)
+	for _, t := range c.service.Topics {
+		keep = max(keep, t.Window)
+	}
 	var gen int32
 	var token UUID
 	err := conn.QueryRow(ctx, openGenerationSQL, c.service.Consumer).Scan(&gen, &token)
@@ -44,7 +47,7 @@ func (c *Consumer) openGeneration(ctx context.Context, conn *pgxpool.Conn, topic
 			}
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES ($1, $2, gen_random_uuid(), $3)`,
-			gen, c.service.Consumer, topic.Window)
+			gen, c.service.Consumer, keep)
 		return err
 	})
 }

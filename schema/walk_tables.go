@@ -33,7 +33,7 @@ func firstColumn(table *Node) string {
 	return "id"
 }
 
-var columnKeys = docKeys(func(c *Column) *Doc { return &c.Doc },
+var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
 	key[Column]{name: "type", required: true, value: value[Column]{scalarShape, (*walker).columnType}},
 	key[Column]{name: "default", value: put(scalarShape, func(c *Column) **Text { return &c.Default }, (*walker).constant)},
 	key[Column]{name: "identity", value: boolValue(func(c *Column) **Bool { return &c.Identity })},
@@ -44,6 +44,17 @@ var columnKeys = docKeys(func(c *Column) *Doc { return &c.Doc },
 	key[Column]{name: "unique", instead: "write unique: [[...]] on the table"},
 	key[Column]{name: "references", instead: "write foreign_keys: [...] on the table"},
 )
+
+// withoutGoName makes go_name a key that is not built yet: nothing in Go is named after a
+// column so far.
+func withoutGoName(ks keys[Column], more ...key[Column]) keys[Column] {
+	for i := range ks {
+		if ks[i].name == "go_name" {
+			ks[i] = key[Column]{name: "go_name"}
+		}
+	}
+	return append(ks, more...)
+}
 
 func (w *walker) columns(e entry, t *Table) bool {
 	if !w.isMap(e) || !w.some(e) {

@@ -17,7 +17,7 @@ func TestIdentityChanges(t *testing.T) {
 	for _, tc := range []struct{ old, new, at, hint string }{
 		{"header: Idempotency-Key", "header: Request-Id", topicAt, `its source was [header "Idempotency-Key"] and is [header "Request-Id"]: keep the former source`},
 		{"window: 8d}", "window: 8d, unique_per: topic}", topicAt, "its unique_per is another one: keep the former source and unique_per"},
-		{"{source: {header: Idempotency-Key}, window: 8d}", "{source: order_id, window: 8d}", topicAt, "and is [field order_id uuid record_key"},
+		{"{source: {header: Idempotency-Key}, window: 8d}", "{source: order_id, window: 8d}", topicAt, "and is [field order_id uuid]: keep"},
 		{"  orders.v1:", "  orders.v2:", eventAt, `its topic was "orders.v1": rename it back`},
 	} {
 		module(t, map[string]string{"idemgen.yaml": spec})
@@ -52,7 +52,11 @@ func TestSameIdentity(t *testing.T) {
 	if code != done || stderr != oneWay {
 		t.Errorf("exit code %d, stderr %q", code, stderr)
 	}
-	write(t, "idemgen.yaml", read(t, "idemgen.yaml")+strings.Replace(second, "handle: true", "write: [{delete: orders}]", 1))
+	write(t, "idemgen.yaml", read(t, "idemgen.yaml")+`      OrderShipped:
+        type: order.shipped
+        fields: {order_id: uuid}
+        write: [{update: orders, set: {status: {value: shipped}}}]
+`)
 	if code, _, stderr := run(t, "generate", "-strict"); code != done || stderr != "" {
 		t.Errorf("a new event: exit code %d, stderr %q", code, stderr)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
+// telemetryV1Topic is topic "telemetry.v1".
+// One record per reading. Devices may send late and twice; only newer readings count.
 func telemetryV1Topic() wire.Topic {
 	return wire.Topic{
 		Name:      "telemetry.v1",

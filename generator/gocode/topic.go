@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -89,7 +90,11 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
 	}
 	elems = append(elems, pair("NewPlan", oneLine(nil, wire("Plan"), plan)))
-	f.fn("", "", topicFunc(t), params, wire("Topic"), func(g *group) {
+	doc := ""
+	if t.Doc != (model.Doc{}) {
+		doc = strings.TrimSpace(fmt.Sprintf("%s is topic %q.\n%s", topicFunc(t), t.Name, docOf(t.Doc, "")))
+	}
+	f.fn(doc, "", topicFunc(t), params, wire("Topic"), func(g *group) {
 		g.Return(composite(wire("Topic"), elems))
 	})
 }

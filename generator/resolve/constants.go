@@ -159,7 +159,7 @@ func epochText(text string, kind model.Kind) (string, fit) {
 	unit := map[model.Kind]time.Duration{model.EpochS: time.Second, model.EpochMS: time.Millisecond, model.EpochUS: time.Microsecond, model.EpochNS: time.Nanosecond}[kind]
 	perSecond := int64(time.Second / unit)
 	n, _ := strconv.ParseInt(norm, 10, 64)
-	first, end := int64(100_000_000), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	first, end := time.Date(1973, 3, 3, 0, 0, 0, 0, time.UTC).Unix(), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	if n/perSecond < first || n/perSecond >= end {
 		return "", "it lies outside 1973-03-03 to 2200: the unit is wrong"
 	}

@@ -56,7 +56,7 @@ func TestFieldDefaults(t *testing.T) {
 		{model.Enum, "open", true}, {model.Enum, "Open", false},
 		{model.EpochS, "1772355600", true}, {model.EpochS, "1772355600000", false}, {model.EpochMS, "1772355600", false}, {model.EpochMS, "1772355600000", true},
 		{model.EpochUS, "1772355600000000", true}, {model.EpochNS, "1772355600000000000", true}, {model.EpochNS, "1772355600000000", false},
-		{model.EpochS, "99999999", false}, {model.EpochS, "100000000", true}, {model.EpochS, "7258118399", true}, {model.EpochS, "7258118400", false},
+		{model.EpochS, "99964799", false}, {model.EpochS, "100000000", true}, {model.EpochS, "7258118399", true}, {model.EpochS, "7258118400", false},
 		{model.EpochDays, "-719162", true}, {model.List, "[]", false}, {model.Object, "{}", false},
 	} {
 		if _, why := fieldConstant(model.FieldType{Kind: c.kind, Named: state}, c.text); (why == fits) != c.ok {

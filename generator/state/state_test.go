@@ -173,6 +173,9 @@ func TestIdentities(t *testing.T) {
 		{"renamed where the name is no part of the key", func(e *model.Event) { e.Name = "Other" }, ""},
 		{"other event in its place", func(e *model.Event) { e.Name, e.Key.Space, e.Fields = "Other", [16]byte{9}, nil }, ""},
 		{"topic renamed", func(e *model.Event) { e.Topic.Name, e.Key.Space = "orders.v2", [16]byte{9} }, `its topic was "orders.v1"`},
+		{"other event of another topic", func(e *model.Event) {
+			e.Topic.Name, e.Name, e.Key.Space = "orders.v2", "Other", [16]byte{9}
+		}, ""},
 		{"from an offset key", func(e *model.Event) { e.Topic.Events[1].Key = e.Key }, ""},
 		{"second event beside the first", func(e *model.Event) {
 			second := *e

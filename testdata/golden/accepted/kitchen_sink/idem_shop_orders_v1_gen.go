@@ -20,6 +20,9 @@ type ShopOrdersV1Handler interface {
 	OrderCancelled(ctx context.Context, tx idem.Tx, e OrderCancelled) error
 }
 
+// shopOrdersV1Topic is topic "shop.orders.v1".
+// Orders of all tenants,
+// keyed by tenant and order.
 func shopOrdersV1Topic(h ShopOrdersV1Handler) wire.Topic {
 	return wire.Topic{
 		Name:      "shop.orders.v1",
