@@ -52,7 +52,8 @@ var planted = []mutant{
 	}}, ledgerTests},
 	{"51 COMMIT's tag and the transaction's state are not checked", []edit{{
 		"runtime/send.go", "if err == nil && tag != commitSQL {", "if err == nil && tag == \"\" {",
-	}, {"runtime/call.go", "	case 'T':\n		return nil\n	case 'E':", "	case 'T', 'E':\n		return nil\n	case 'x':"}}, ledgerTests},
+	}, {"runtime/call.go", "	case 'T':\n		if err != nil {", "	case 'T', 'E':\n		if err != nil {"},
+		{"runtime/call.go", "	case 'E': //", "	case 'x': //"}}, ledgerTests},
 
 	{"a key claim is always fresh", []edit{{
 		"runtime/wire/batch.go", "	case !dup:\n", "	case !dup || dup:\n",
