@@ -189,9 +189,6 @@ func (e *aheadError) Error() string { return e.text }
 
 const aheadPatience = 10 * time.Second
 
-// aheadSince is when a partition was first seen with a log shorter than its position.
-type aheadSince struct{ at time.Time }
-
 // fence appends a row that moves nothing but ends every other owner's memory.
 func (o *owner) fence(ctx context.Context, conn *pgxpool.Conn, a claim) error {
 	token := newToken()

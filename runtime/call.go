@@ -37,8 +37,8 @@ func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wir
 		return &handlerError{call: call, err: cmp.Or(err, batch.Err(), errConnection), outage: true}
 	case conn.IsClosed(): // the event's own time was over in the middle of a statement
 		return &handlerError{call: call, err: cmp.Or(err, ctx.Err())}
-	case conn.PgConn().IsBusy():
-		return &handlerError{call: call, err: Permanent(errors.New("the handler left the result of a query open"))}
+	case conn.PgConn().IsBusy(): // abandon closes the connection
+		return &handlerError{call: call, err: cmp.Or(err, Permanent(errors.New("the handler left the result of a query open")))}
 	}
 	return o.ended(conn, guarded, call, err)
 }

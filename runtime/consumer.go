@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -29,8 +31,8 @@ type Consumer struct {
 
 	mu       sync.Mutex
 	owners   map[Partition]*owner
-	standing map[Partition]error // partitions that make no progress, and why
-	ahead    map[Partition]aheadSince
+	standing map[Partition]error     // partitions that make no progress, and why
+	ahead    map[Partition]time.Time // since when a partition's log ends below its position
 }
 
 // New is called by generated constructors. It does no I/O: the database is first asked by
@@ -42,7 +44,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	}
 	c := &Consumer{
 		service: service, db: db, log: slog.Default(),
-		owners: map[Partition]*owner{}, standing: map[Partition]error{}, ahead: map[Partition]aheadSince{},
+		owners: map[Partition]*owner{}, standing: map[Partition]error{}, ahead: map[Partition]time.Time{},
 	}
 	for _, o := range options {
 		o(c)
@@ -137,7 +139,7 @@ func (c *Consumer) Health() error {
 	for p, err := range c.standing {
 		errs = append(errs, fmt.Errorf("%s/%d: %w", p.Topic, p.Number, err))
 	}
-	slices.SortFunc(errs, func(a, b error) int { return compareText(a.Error(), b.Error()) })
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
 }
 

@@ -51,10 +51,10 @@ func (c *Consumer) patience(p Partition, err error) error {
 	}
 	since, seen := c.ahead[p]
 	if !seen {
-		c.ahead[p] = aheadSince{time.Now()}
+		c.ahead[p] = time.Now()
 		return err
 	}
-	if time.Since(since.at) < aheadPatience {
+	if time.Since(since) < aheadPatience {
 		return err
 	}
 	return &HaltedError{Partition: p, Offset: -1, Reason: ahead.text + ": the log was truncated or replaced"}

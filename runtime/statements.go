@@ -53,7 +53,6 @@ INSERT INTO idem_keys (gen, key, def, fp, stream, seq)
 SELECT (SELECT gen FROM idem_key_gen WHERE gen = $1 AND token = $2), k, $3::int, f, $4::int, $5::bigint
 FROM unnest($6::uuid[], $7::int[]) AS u (k, f)`
 
-	beginSQL  = `BEGIN`
 	commitSQL = `COMMIT`
 )
 

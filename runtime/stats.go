@@ -1,9 +1,6 @@
 package idem
 
-import (
-	"cmp"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // Stats is a snapshot of counters that only grow, since the consumer was constructed.
 // Applied, Redelivered, Resent, Conflicts, Dead and Ignored count records and add up to
@@ -46,5 +43,3 @@ func (c *Consumer) Stats() Stats {
 		Batches: s.batches.Load(), Splits: s.splits.Load(), Fenced: s.fenced.Load(), Waits: s.waits.Load(),
 	}
 }
-
-func compareText(a, b string) int { return cmp.Compare(a, b) }

@@ -53,18 +53,6 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 // URL leads to an empty database, as superuser.
 func (p *Postgres) URL() string { return p.url }
 
-// Crash ends the server and its backends with kill -9; the data stays for Restart.
-func (p *Postgres) Crash() error { return p.own((*postgres.Server).Crash) }
-
-// Restart starts a crashed server at the same URL and waits for its recovery.
-func (p *Postgres) Restart() error { return p.own((*postgres.Server).Restart) }
-
-// Freeze stops the server where it is: connections stay open and silent.
-func (p *Postgres) Freeze() error { return p.own((*postgres.Server).Freeze) }
-
-// Thaw lets a frozen server go on.
-func (p *Postgres) Thaw() error { return p.own((*postgres.Server).Thaw) }
-
 // Close stops the server and removes its data. On somebody else's server it drops the
 // database.
 func (p *Postgres) Close() error {
@@ -72,13 +60,6 @@ func (p *Postgres) Close() error {
 		return p.server.Close()
 	}
 	return dropDatabase(context.Background(), p.admin, p.url)
-}
-
-func (p *Postgres) own(do func(*postgres.Server) error) error {
-	if p.server == nil {
-		return errors.New("the server is not ours: unset " + postgres.EnvURL)
-	}
-	return do(p.server)
 }
 
 // useServer makes a database on a server that runs already.
