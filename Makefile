@@ -1,17 +1,36 @@
-# Two commands do all their own set-up on a machine with Go: make demo, make test.
+# Four commands do all their own set-up on a machine with Go: make demo, make test, make faults, make soak.
 
 EXAMPLES := ./examples/orders ./examples/telemetry
 GOLDEN   := ./testdata/golden/accepted/...
 
-.PHONY: demo test check generate mutants bench cc
+.PHONY: demo faults soak test test-pg model check generate mutants bench cc
 
 ## demo: the whole product at work, with duplicates, two crashes and an audit
 demo: cc
 	@go run ./scripts/demo
 
+## faults: every fault that a service meets, one line each, with an audit after each
+faults: cc
+	@go run ./scripts/faults
+
+## soak: faults in a random mix, for MINUTES=m; SEED=n repeats one
+MINUTES ?= 5
+SEED ?= 0
+soak: cc
+	@go run ./scripts/faults -soak $(MINUTES) -seed $(SEED)
+
 ## test: every test of the repository; it starts Postgres and a broker itself
 test: cc
 	go test -timeout 20m ./... $(GOLDEN)
+
+## test-pg: the tests that talk to Postgres, on one major version: make test-pg PG=17
+test-pg: cc
+	@case "$(PG)" in 14|15|16|17|18) ;; *) echo "say which version, 14 to 18: make test-pg PG=17"; exit 2;; esac
+	IDEMTEST_POSTGRES_MAJOR=$(PG) go test -timeout 20m ./runtime/... ./examples/... ./generator/sqlcode ./generator/gocode/generated $(GOLDEN)
+
+## model: explores the protocol's state machine within its full bounds; needs a few minutes and 4 GB
+model:
+	@go run ./runtime/internal/modelcheck
 
 ## check: what a reviewer would ask for before reading
 check: cc

@@ -65,7 +65,7 @@ func buildWorker(ctx context.Context, out string, flags ...string) error {
 // withoutLedger writes an overlay in which a batch is sent without its ledger row: the same
 // pipeline without any duplicate check.
 func withoutLedger(dir string) (string, error) {
-	const head = "head := []statement{o.appendStatement(kindBatch, a.token, a.next, a.epoch, nil, nil, nil)}"
+	const head = "head := []statement{o.appendStatement(a.row)}"
 	file, err := filepath.Abs("runtime/send.go")
 	if err != nil {
 		return "", err

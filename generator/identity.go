@@ -7,16 +7,12 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// keyChanges warns of events that will not be recognised any more (W909), and notes a new
+// keyChanges warns of events of which copies will not be recognised any more (W909), and notes a new
 // number of the key definitions.
 func (u *unit) keyChanges() {
 	for _, id := range state.Identities(u.old, u.service) {
-		hint := id.Change + ": keep the former source and unique_per to avoid it"
-		if id.Renamed {
-			hint = id.Change + ": rename it back to avoid it"
-		}
 		u.problems.Add(u.identityAt(id), "W909",
-			fmt.Sprintf("the identity of event %q changed: a copy of an event that was applied before will be applied again", id.Event), hint)
+			fmt.Sprintf("the identity of event %q changed: %s", id.Event, id.Effect), id.Change+": "+id.Remedy)
 	}
 	if u.old != nil && u.next.KeyDef != u.old.KeyDef {
 		u.note("%s: key definition %d (was %d): roll out without going back: an older version of the service halts on partitions that this one has written\n",

@@ -15,7 +15,7 @@ import (
 )
 
 // runtimeSchema is the version of the runtime's own tables that generated code needs.
-const runtimeSchema = 1
+const runtimeSchema = 2
 
 // byHandMark begins a line of a migration of the team's own; the table or table.column
 // that it brings to what the spec says follows.
@@ -120,12 +120,12 @@ func (u *unit) migrations() ([]output.File, error) {
 			Path: path.Join(u.service.Migrations.Dir, name), Policy: output.Ledger, Data: content,
 		})
 	}
-	runtime := fmt.Sprintf("idem_%d", u.service.Schema)
-	has := slices.ContainsFunc(u.next.Migrations, func(m state.Migration) bool {
-		return strings.HasSuffix(m.Name, "_"+runtime+".sql")
-	})
-	if !has {
-		text, err := sqlcode.RuntimeTables(u.service.Schema)
+	for version := 1; version <= u.service.Schema; version++ {
+		runtime := fmt.Sprintf("idem_%d", version)
+		if slices.ContainsFunc(u.next.Migrations, func(m state.Migration) bool { return strings.HasSuffix(m.Name, "_"+runtime+".sql") }) {
+			continue
+		}
+		text, err := sqlcode.RuntimeTables(version)
 		if err != nil {
 			return nil, err
 		}

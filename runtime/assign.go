@@ -11,6 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -28,9 +33,63 @@ func claimOf(p Partition, start int64) claim {
 // fenceTries bounds how often a take-over starts anew because the chain moved meanwhile.
 const fenceTries = 20
 
-// assign takes the partition over (PROTOCOL 5): find or make the chain, read its tail,
-// check it against the broker, and append a fence. From then on every statement of the
-// previous owner fails.
+// take takes the partition over, from wherever its worker stands. Every way in goes
+// through a new owner, a fence and the chain; nothing of an earlier memory is used again.
+func (w *worker) take(ctx context.Context, a claim) (*owner, error) {
+	short, cancel := ctx, func() {}
+	if a.broker { // the Source asks again
+		short, cancel = context.WithTimeout(ctx, assignTimeout)
+	}
+	defer cancel()
+	if err := w.enter(short, a); err != nil {
+		return nil, err
+	}
+	o := w.begin()
+	err := w.patience(o.assign(short, a))
+	if err == nil {
+		err = o.load(ctx) // may take longer, and would not get further if it began anew
+	}
+	event := protocol.Acked
+	if err != nil {
+		event = fencingEvent(err)
+	}
+	if stepErr := o.step(event, err, nil); stepErr != nil {
+		return nil, stepErr
+	}
+	return o, err
+}
+
+// fencingEvent is what an error means for a worker that is fencing.
+func fencingEvent(err error) protocol.Event {
+	if _, ok := errors.AsType[*HaltedError](err); ok {
+		return protocol.Refused
+	}
+	switch e := classify(err).event(); e {
+	case protocol.Resource, protocol.Unknown, protocol.Foreign, protocol.Gone:
+		return e
+	}
+	return protocol.Conflict
+}
+
+// patience lets a log that ends below the position be for a while, then halts.
+func (w *worker) patience(err error) error {
+	ahead, ok := errors.AsType[*aheadError](err)
+	switch {
+	case !ok:
+		w.ahead = cut{}
+	case w.ahead.since.IsZero():
+		w.ahead = cut{time.Now(), ahead.end}
+	default:
+		w.ahead.end = min(w.ahead.end, ahead.end) // it grows again, with records that nobody has read
+		if time.Since(w.ahead.since) >= aheadPatience {
+			return haltedAt(w, halt.LogTruncated, -1, ahead.Error()+truncatedText, nil, fmt.Sprintf(" --from %d --to %d --apply-again", ahead.tail.Next, w.ahead.end))
+		}
+	}
+	return err
+}
+
+// assign finds or makes the chain, reads its tail, checks it against the broker, and
+// appends a fence (docs/protocol.md). From then on every statement of the previous owner fails.
 func (o *owner) assign(ctx context.Context, a claim) error {
 	pool, err := o.c.pool(ctx)
 	if err != nil {
@@ -42,25 +101,40 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 	}
 	defer conn.Release()
 	if o.topic.Window > 0 {
-		if err := o.c.openGeneration(ctx, conn); err != nil {
-			return err
+		if err := generation.First(ctx, conn.Conn(), o.c.service.Consumer, o.c.keepKeys()); err != nil {
+			return o.haltIfFinal(err)
 		}
 	}
 	if err := o.chain(ctx, conn, a); err != nil {
 		return err
 	}
 	for range fenceTries {
-		if err := o.readTail(ctx, conn); err != nil {
+		if err := o.readTail(ctx, conn, a); err != nil {
 			return err
 		}
 		if err := o.policy(a); err != nil {
 			return err
 		}
-		switch err := o.fence(ctx, conn, a); {
-		case err == nil:
+		if err := o.countLetters(ctx, conn.Conn().PgConn()); err != nil {
+			return o.haltIfFinal(err)
+		}
+		window, err := o.survey(ctx, conn)
+		if err != nil {
+			return o.haltIfFinal(err)
+		}
+		if err := fault.At(ctx, fault.BeforeFence); err != nil {
+			return err
+		}
+		err = o.fenceOnce(ctx, conn, a, window)
+		switch classify(err) {
+		case classNone:
 			return nil
-		case classify(err) == classSuccessor || classify(err) == classGone || isLockTimeout(err):
-			continue // the chain moved, or its owner is about to append: read it again
+		case classLockWait: // its owner is about to append, or its client has stopped
+			o.stalled = time.Now().After(o.w.watch.patient)
+		case classSuccessor, classGone: // the chain moved: read it again
+		case classStale:
+			_ = conn.Conn().Close(ctx)
+			return err
 		default:
 			return o.haltIfFinal(err)
 		}
@@ -68,33 +142,44 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 	return fmt.Errorf("the ledger of %s/%d moved %d times while it was taken over", o.id.Topic, o.id.Number, fenceTries)
 }
 
-func isLockTimeout(err error) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pg.Code == "55P03"
+// fenceOnce appends a fence. If the one before it waited in vain for another transaction,
+// the client of which may have stopped, that one is ended.
+func (o *owner) fenceOnce(ctx context.Context, conn *pgxpool.Conn, a claim, window int64) error {
+	fence := func() error { return o.fence(ctx, conn, a, window) }
+	if o.stalled {
+		return o.overtaking(ctx, conn, fence)
+	}
+	return fence()
 }
 
-// haltIfFinal turns an error that no retry can cure into a halt.
+// haltIfFinal turns an error of the protocol's statements that no retry can cure into a halt.
 func (o *owner) haltIfFinal(err error) error {
-	if _, ok := errors.AsType[*pgconn.PgError](err); ok && classify(err) == classHalt {
-		return o.halted(-1, "the ledger cannot be used", err)
+	if err == nil {
+		return nil
+	}
+	switch c := classify(&protocolError{err}); {
+	case c == classPooler:
+		return o.halted(halt.Pooler, -1, poolerText, err)
+	case c.event() == protocol.Fatal:
+		return o.halted(halt.Database, -1, "the ledger cannot be used", err)
 	}
 	return err
 }
 
 // chain finds the partition's chain, or makes it.
 func (o *owner) chain(ctx context.Context, conn *pgxpool.Conn, a claim) error {
-	rows, err := conn.Query(ctx, streamsSQL, o.c.service.Consumer, o.id.Topic)
+	rows, err := conn.Query(ctx, ledger.StreamsSQL, o.c.service.Consumer, o.id.Topic)
 	if err != nil {
 		return o.haltIfFinal(err)
 	}
-	var stream, partition int32
+	var stream, partition, parts int32
 	var topicID UUID
-	found, others := false, false
+	found, added := false, false
 	var recreated bool
-	_, err = pgx.ForEachRow(rows, []any{&stream, &topicID, &partition}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&stream, &topicID, &partition, &parts}, func() error {
 		switch {
 		case partition != o.id.Number:
-			others = true
+			added = added || topicID != a.TopicID || o.id.Number >= parts
 		case a.broker && topicID != a.TopicID:
 			recreated = true
 		default:
@@ -106,24 +191,28 @@ func (o *owner) chain(ctx context.Context, conn *pgxpool.Conn, a claim) error {
 	case err != nil:
 		return o.haltIfFinal(err)
 	case recreated && !found:
-		return o.halted(-1, "the topic was deleted and made again: its offsets are others than those in the ledger", nil)
+		return o.haltedWith(halt.TopicRecreated, -1, "the topic was deleted and made again: its offsets are others than those in the ledger", nil,
+			o.adoption(a, a.Low))
 	case found:
 		return nil
 	}
-	return o.genesis(ctx, conn, a, others)
+	return o.genesis(ctx, conn, a, added)
 }
 
 // genesis makes stream and first row, before any record is accepted, at an offset that the
 // broker named. There is no second genesis: stream rows are never deleted.
-func (o *owner) genesis(ctx context.Context, conn *pgxpool.Conn, a claim, others bool) error {
-	start, err := o.startOffset(a, others)
+func (o *owner) genesis(ctx context.Context, conn *pgxpool.Conn, a claim, added bool) error {
+	start, err := o.startOffset(a, added)
 	if err != nil {
 		return err
 	}
-	err = conn.QueryRow(ctx, genesisSQL, o.c.service.Consumer, o.id.Topic, a.TopicID, o.id.Number,
+	if err := o.beside(ctx, conn, a); err != nil {
+		return err
+	}
+	err = conn.QueryRow(ctx, ledger.GenesisSQL, o.c.service.Consumer, o.id.Topic, a.TopicID, o.id.Number,
 		newToken(), start, o.c.service.KeyDef, a.Partitions, who()).Scan(&o.stream)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity" {
-		return conn.QueryRow(ctx, `SELECT stream FROM idem_stream WHERE consumer = $1 AND topic = $2 AND topic_id = $3 AND partition = $4`,
+		return conn.QueryRow(ctx, ledger.StreamSQL,
 			o.c.service.Consumer, o.id.Topic, a.TopicID, o.id.Number).Scan(&o.stream) // another was first
 	}
 	if err != nil {
@@ -133,8 +222,9 @@ func (o *owner) genesis(ctx context.Context, conn *pgxpool.Conn, a claim, others
 	return nil
 }
 
-// startOffset is where a partition without a ledger starts.
-func (o *owner) startOffset(a claim, others bool) (int64, error) {
+// startOffset is where a partition without a ledger starts. One that was added when others
+// had begun, or may have been, starts at the earliest record, so that none is missed.
+func (o *owner) startOffset(a claim, added bool) (int64, error) {
 	from := o.topic.StartFrom
 	switch {
 	case !a.broker:
@@ -142,67 +232,76 @@ func (o *owner) startOffset(a claim, others bool) (int64, error) {
 	case from == wire.Committed && a.Committed >= 0:
 		return a.Committed, nil
 	case a.Committed >= 0:
-		return 0, o.halted(-1, "the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong database, restored backup, renamed consumer); "+
-			"start_from: committed moves a group over from other code", nil)
-	case from == wire.Latest && !others:
+		return 0, o.haltedWith(halt.LedgerMissing, -1, "the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong database, restored backup, renamed consumer); "+
+			"start_from: committed moves a group over from other code", nil, o.adoption(a, a.Committed))
+	case from == wire.Latest && !added:
 		return a.High, nil
 	}
 	return a.Low, nil
 }
 
-func (o *owner) readTail(ctx context.Context, conn *pgxpool.Conn) error {
-	t := &o.tail
-	err := conn.QueryRow(ctx, tailSQL, o.stream).Scan(&t.seq, &t.token, &t.next, &t.epoch, &t.def, &t.parts)
+// adoption is what idemgen stream adopt must know to begin a chain at an offset.
+func (o *owner) adoption(a claim, to int64) string {
+	return fmt.Sprintf(" --topic-id %s --to %d --partitions %d --key-definition %d", a.TopicID, to, a.Partitions, o.c.service.KeyDef)
+}
+
+func (o *owner) readTail(ctx context.Context, conn *pgxpool.Conn, a claim) error {
+	var err error
+	o.tail, err = tailOf(ctx, conn, o.stream)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o.halted(-1, "the ledger is missing: the partition is known, but its rows are gone", nil)
+		return o.haltedWith(halt.LedgerGone, -1, "the ledger is missing: the partition is known, but its rows are gone", nil, o.adoption(a, max(a.Low, a.Committed)))
 	}
-	if err != nil {
-		return o.haltIfFinal(err)
-	}
-	return nil
+	return o.haltIfFinal(err)
+}
+
+// tailOf reads the last row of a chain.
+func tailOf(ctx context.Context, db rower, stream int32) (t ledger.Tail, err error) {
+	err = db.QueryRow(ctx, ledger.TailSQL, stream).Scan(t.Fields()...)
+	return t, err
 }
 
 // policy compares the tail with the broker and the spec before the partition is fenced.
 func (o *owner) policy(a claim) error {
 	t := o.tail
-	if t.def > int32(o.c.service.KeyDef) {
-		return o.halted(-1, fmt.Sprintf("the ledger was written with key definition %d, this service has %d: a newer version of it ran here, and going back would compare keys wrongly; deploy that version again", t.def, o.c.service.KeyDef), nil)
+	if t.Def > int32(o.c.service.KeyDef) {
+		return o.haltedWith(halt.NewerVersion, -1, fmt.Sprintf("the ledger was written with key definition %d, this service has %d: a newer version of it ran here, and going back would compare keys wrongly; deploy that version again", t.Def, o.c.service.KeyDef), nil,
+			fmt.Sprintf(" --key-definition %d", o.c.service.KeyDef))
 	}
 	if !a.broker {
 		return nil
 	}
 	switch {
-	case o.topic.Ordered && t.parts != a.Partitions:
-		return o.halted(-1, fmt.Sprintf("the topic has %d partitions, the ledger was written with %d: records of one key may now be in another partition, which assume.ordered_by rules out", a.Partitions, t.parts), nil)
-	case t.next < a.Low:
-		return o.halted(-1, fmt.Sprintf("offsets %d to %d were deleted before they were read: the topic's retention overtook the position", t.next, a.Low-1), nil)
-	case t.next > a.High:
-		return &aheadError{fmt.Sprintf("the log ends at %d, below the ledger's position %d", a.High, t.next)}
+	case o.placed() && t.Parts != a.Partitions:
+		return o.partitionsChanged(a, t.Parts)
+	case t.Next < a.Low:
+		return o.haltedWith(halt.RetentionPassed, -1, fmt.Sprintf("offsets %d to %d were deleted before they were read: the topic's retention overtook the position", t.Next, a.Low-1), nil,
+			fmt.Sprintf(" --from %d --to %d", t.Next, a.Low))
+	case t.Next > a.High:
+		return &aheadError{a.High, t}
 	}
 	return nil
 }
 
-// aheadError may pass: a new leader may lag for a moment. After aheadPatience it halts.
-type aheadError struct{ text string }
-
-func (e *aheadError) Error() string { return e.text }
-
-const aheadPatience = 10 * time.Second
-
 // fence appends a row that moves nothing but ends every other owner's memory.
-func (o *owner) fence(ctx context.Context, conn *pgxpool.Conn, a claim) error {
-	token := newToken()
-	var parts []byte
+func (o *owner) fence(ctx context.Context, conn *pgxpool.Conn, a claim, window int64) error {
+	def := int32(o.c.service.KeyDef)
+	row := ledger.Row{Kind: ledger.Fence, Token: newToken(), Next: o.tail.Next, Epoch: o.tail.Epoch, Window: window, Def: &def, Info: who()}
 	if a.broker {
-		parts = int4(a.Partitions)
+		row.Parts = &a.Partitions
 	}
 	p := newPipeline(ctx, conn.Conn())
-	p.add(o.appendStatement(kindFence, token, o.tail.next, o.tail.epoch, int4(int32(o.c.service.KeyDef)), parts, []byte(who())))
-	if _, err := p.run(); err != nil {
+	p.add(o.appendStatement(row))
+	r, err := p.run()
+	if err != nil {
 		return err
 	}
-	o.tail.seq, o.tail.token, o.tail.def = o.tail.seq+1, token, int32(o.c.service.KeyDef)
-	o.durable.Store(o.tail.next)
+	o.tail = ledger.Tail{
+		Seq: o.tail.Seq + 1, Token: row.Token, Next: row.Next, Kind: row.Kind, Epoch: row.Epoch,
+		Def: def, Parts: o.tail.Parts, Window: max(o.tail.Window, row.Window), Written: r.written(),
+	}
+	if a.broker {
+		o.tail.Parts = a.Partitions
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package idem
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -59,4 +60,18 @@ func (t *throttle) pass(now time.Time) (ok bool, held int) {
 	t.passed++
 	held, t.held = t.held, 0
 	return true, held
+}
+
+// hour counts what happened within the last hour.
+type hour struct {
+	mu sync.Mutex
+	at []time.Time
+}
+
+// count adds one more and returns how many there were.
+func (h *hour) count(now time.Time) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.at = slices.DeleteFunc(append(h.at, now), func(t time.Time) bool { return now.Sub(t) > time.Hour })
+	return len(h.at)
 }

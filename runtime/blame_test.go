@@ -130,7 +130,7 @@ func TestAnyErrorTextCanBeStored(t *testing.T) {
 // until it is taken over again.
 func TestHealthForgetsPartitionsThatAreGone(t *testing.T) {
 	db := database(t)
-	c := service{}.consumer(t, db)
+	c := service{edit: hasty}.consumer(t, db)
 	src := newSource(records(0, "put 1 1"))
 	src.then = func(ctx context.Context, sink idem.Sink) {
 		bad := src.assignment
@@ -148,6 +148,9 @@ func TestHealthForgetsPartitionsThatAreGone(t *testing.T) {
 		}
 		wantError[*idem.FencedError](t, sink.Deliver(ctx, src.assignment.Partition, records(1, "put 2 2")))
 		wantError[*idem.FencedError](t, c.Health())
+		if _, err := sink.Standby(ctx, src.assignment.Partition); err != nil {
+			t.Error(err)
+		}
 		if _, err := sink.Assigned(ctx, src.assignment); err != nil || c.Health() != nil {
 			t.Errorf("after it is taken over again: %v, %v", err, c.Health())
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -28,11 +29,11 @@ func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wir
 	for _, m := range slices.Backward(o.c.middleware) {
 		fn = m(fn)
 	}
-	guarded := &handlerTx{tx: tx}
+	guarded := &handlerTx{tx: tx, life: newTxLife()}
 	err := o.contained(ctx, conn, guarded, fn, call)
 	switch {
 	case errors.Is(err, errIgnored):
-		return o.halted(call.Message.Offset, "handler "+call.Event+" does not end although its context has ended", nil)
+		return o.halted(halt.Handler, call.Message.Offset, "handler "+call.Event+" does not end although its context has ended", nil)
 	case batch.Err() != nil, conn.IsClosed() && ctx.Err() == nil:
 		return &handlerError{call: call, err: cmp.Or(err, batch.Err(), errConnection), outage: true}
 	case conn.IsClosed(): // the event's own time was over in the middle of a statement
@@ -40,13 +41,13 @@ func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wir
 	case conn.PgConn().IsBusy(): // abandon closes the connection
 		return &handlerError{call: call, err: cmp.Or(err, Permanent(errors.New("the handler left the result of a query open")))}
 	}
-	return o.ended(conn, guarded, call, err)
+	return o.outcome(conn, call, err)
 }
 
 var errConnection = errors.New("the connection to the database was lost")
 
-// ended looks at the state in which a handler left the transaction.
-func (o *owner) ended(conn *pgx.Conn, tx *handlerTx, call *wire.Call, err error) error {
+// outcome looks at the state in which a handler left the transaction.
+func (o *owner) outcome(conn *pgx.Conn, call *wire.Call, err error) error {
 	switch conn.PgConn().TxStatus() {
 	case 'T':
 		if err != nil {
@@ -54,19 +55,29 @@ func (o *owner) ended(conn *pgx.Conn, tx *handlerTx, call *wire.Call, err error)
 		}
 		return nil
 	case 'E': // a statement failed, whatever the handler returned
-		if _, told := errors.AsType[*pgconn.PgError](err); told {
+		failed := connectionOf(conn.PgConn()).failed
+		if failed.Code == "25006" { // the append was written, so that the server is no standby
+			return &handlerError{call: call, err: Permanent(errReadOnly)}
+		}
+		if told, ok := errors.AsType[*pgconn.PgError](err); ok && *told == *failed {
 			return &handlerError{call: call, err: err}
 		}
-		if failed := tx.failed.Load(); failed != nil {
-			return &handlerError{call: call, err: failed, swallowed: true}
-		}
-		return &handlerError{call: call, err: cmp.Or(err, errors.New("a statement failed, but the handler returned no error")), swallowed: true}
+		return &handlerError{call: call, err: failed}
 	}
-	return o.halted(call.Message.Offset, "handler "+call.Event+" ended the transaction, which belongs to the runtime", nil)
+	return o.endedByHandler(call)
 }
 
-// grace is how long a handler may go on after its context has ended.
-const grace = 5 * time.Second
+// errReadOnly is a handler's SET TRANSACTION READ ONLY.
+var errReadOnly = errors.New("the handler made its transaction read-only")
+
+func (o *owner) endedByHandler(call *wire.Call) error {
+	return o.halted(halt.Handler, call.Message.Offset, "handler "+call.Event+" ended the transaction, which belongs to the runtime", nil)
+}
+
+const (
+	heed  = 500 * time.Millisecond // how long a handler may go on after its context has ended, and nobody hears of it
+	grace = 5 * time.Second        // how long before the partition halts
+)
 
 // errIgnored says that a handler did not end although its context had.
 var errIgnored = errors.New("the handler ignores its context")
@@ -83,7 +94,7 @@ func (o *owner) contained(ctx context.Context, conn *pgx.Conn, tx *handlerTx, fn
 				o.c.log.Error("a handler panicked", "topic", o.id.Topic, "partition", o.id.Number, "event", call.Event, "panic", panicText(r), "stack", string(debug.Stack()))
 				err = Permanent(fmt.Errorf("the handler panicked: %s", panicText(r)))
 			}
-			done <- err
+			done <- cmp.Or(tx.life.close(), err)
 		}()
 		err = fn(ctx, tx)
 	}()
@@ -92,14 +103,27 @@ func (o *owner) contained(ctx context.Context, conn *pgx.Conn, tx *handlerTx, fn
 		return err
 	case <-ctx.Done():
 	}
-	t := time.NewTimer(grace)
+	t := time.NewTimer(heed)
 	defer t.Stop()
 	select {
 	case err := <-done:
 		return err
 	case <-t.C:
-		o.c.log.Error("a handler ignores its context", "topic", o.id.Topic, "partition", o.id.Number, "event", call.Event, "offset", call.Message.Offset)
-		_ = conn.PgConn().Conn().Close() // from under it: nothing of it may commit
-		return errIgnored
 	}
+	o.w.overtime(call.Event) // people hear of it while it still runs
+	o.c.log.Error("a handler goes on although its context has ended", "topic", o.id.Topic, "partition", o.id.Number, "event", call.Event, "offset", call.Message.Offset)
+	t.Reset(grace - heed)
+	select {
+	case err := <-done:
+		o.w.overtime("")
+		return err
+	case <-t.C:
+	}
+	_ = conn.PgConn().Conn().Close() // from under it: nothing of it may commit
+	go func() {
+		<-done
+		o.w.overtime("")
+		o.c.log.Info("a handler that ignored its context has ended", "topic", o.id.Topic, "partition", o.id.Number, "event", call.Event)
+	}()
+	return errIgnored
 }

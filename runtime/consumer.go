@@ -3,15 +3,16 @@ package idem
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/keyset"
+	"github.com/idemgen/idemgen/runtime/internal/maintain"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -25,14 +26,20 @@ type Consumer struct {
 	middleware []Middleware
 	stats      counters
 	warnings   throttle
+	filters    *generation.Filters
+	upkeep     *maintain.Job
+	interval   time.Duration // between two runs of upkeep
+	keyMemory  *keyset.Budget
+	now        func() time.Time
 
 	connecting sync.Mutex
 	sessions   *pgxpool.Pool // the runtime's own, with its session settings; guarded by connecting
 
-	mu       sync.Mutex
-	owners   map[Partition]*owner
-	standing map[Partition]error     // partitions that make no progress, and why
-	ahead    map[Partition]time.Time // since when a partition's log ends below its position
+	mu      sync.Mutex
+	workers map[Partition]*worker // of the partitions that are assigned
+	fences  hour                  // foreign ones
+
+	memories sync.Map // Partition -> *keyset.Set that counts
 }
 
 // New is called by generated constructors. It does no I/O: the database is first asked by
@@ -43,12 +50,14 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 		return nil, errors.New("idem: New needs a connection pool, got nil")
 	}
 	c := &Consumer{
-		service: service, db: db, log: slog.Default(),
-		owners: map[Partition]*owner{}, standing: map[Partition]error{}, ahead: map[Partition]time.Time{},
+		service: service, db: db, log: slog.Default(), keyMemory: keyset.NewBudget(defaultKeyMemory), now: fault.Now,
+		workers: map[Partition]*worker{},
 	}
 	for _, o := range options {
 		o(c)
 	}
+	c.filters = generation.NewFilters(service.Consumer, filterBytes, c.upkeepSession, c.log)
+	c.upkeep, c.interval = c.newUpkeep(), upkeepInterval
 	return c, nil
 }
 
@@ -63,6 +72,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 		return err
 	}
 	defer c.Close()
+	defer c.maintain(ctx)()
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{
 		Group: c.service.Consumer, Topics: c.topics(),
@@ -76,16 +86,18 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 
 // Own takes a partition over and returns a writer for it: for tests, drills and programs
 // that read records by other means. Whoever wrote the partition before is refused from then
-// on. A partition without a ledger starts at offset start.
+// on. A partition without a ledger starts at offset start. The runtime's tables are kept up
+// by [Consumer.Run] only.
 func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start int64) (*Writer, error) {
 	if _, err := c.pool(ctx); err != nil {
 		return nil, err
 	}
-	o, err := c.newOwner(Partition{topic, partition})
+	w, err := c.newWorker(Partition{topic, partition})
 	if err != nil {
 		return nil, err
 	}
-	if err := o.assign(ctx, claimOf(o.id, start)); err != nil {
+	o, err := w.take(ctx, claimOf(w.id, start))
+	if err != nil {
 		return nil, err
 	}
 	return &Writer{o}, nil
@@ -95,7 +107,7 @@ func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start
 type Writer struct{ owner *owner }
 
 // Next is the offset of the next record to apply.
-func (w *Writer) Next() int64 { return w.owner.tail.next }
+func (w *Writer) Next() int64 { return w.owner.tail.Next }
 
 // Apply applies records in offset order, as one transaction unless the data of one of them
 // is refused. Records below Next are passed over. After an error, calling Apply again with
@@ -108,6 +120,7 @@ func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
 // Result counts what became of records.
 type Result struct {
 	Applied    int // took effect now
+	Keyless    int // of Applied: events that lack their key's header and count by their offset (missing: offset)
 	Duplicates int // had their effect before: redelivered by Kafka, or sent again by the producer
 	Conflicts  int // dead letters: a known key with other content
 	Dead       int // all other dead letters
@@ -116,6 +129,7 @@ type Result struct {
 
 func (r *Result) add(o Result) {
 	r.Applied += o.Applied
+	r.Keyless += o.Keyless
 	r.Duplicates += o.Duplicates
 	r.Conflicts += o.Conflicts
 	r.Dead += o.Dead
@@ -128,36 +142,4 @@ func (c *Consumer) topics() []string {
 		names = append(names, t.Name)
 	}
 	return names
-}
-
-// Health returns nil while every assigned partition can make progress, otherwise an error
-// that names each partition that stands, and why.
-func (c *Consumer) Health() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var errs []error
-	for p, err := range c.standing {
-		errs = append(errs, fmt.Errorf("%s/%d: %w", p.Topic, p.Number, err))
-	}
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(errs...)
-}
-
-// stands records that a partition makes no progress (or, with nil, that it does again) and
-// logs the change.
-func (c *Consumer) stands(p Partition, err error) {
-	c.mu.Lock()
-	before := c.standing[p]
-	if err == nil {
-		delete(c.standing, p)
-	} else {
-		c.standing[p] = err
-	}
-	c.mu.Unlock()
-	switch {
-	case err == nil && before != nil:
-		c.log.Info("partition makes progress again", "topic", p.Topic, "partition", p.Number)
-	case err != nil && (before == nil || before.Error() != err.Error()):
-		c.log.Error("partition stands", "topic", p.Topic, "partition", p.Number, "reason", err.Error())
-	}
 }

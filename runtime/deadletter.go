@@ -1,6 +1,7 @@
 package idem
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -20,11 +22,13 @@ type letter struct {
 	key      *UUID
 	print    *int32
 	conflict bool
+	stop     bool // the spec refuses the record itself: it must not become one
+	policy   *wire.FailurePolicy
 }
 
 // letterOf makes the dead letter of a record that was refused after it was decoded.
-func letterOf(m *Message, class, event string, err error) letter {
-	l := letter{message: m, event: event, reason: class + ": "}
+func letterOf(m *Message, policy *wire.FailurePolicy, class, event string, err error) letter {
+	l := letter{message: m, event: event, policy: policy, reason: class + ": "}
 	if event != "" {
 		l.reason += event + ": "
 	}
@@ -50,6 +54,9 @@ func storable(text string) string {
 // refused makes the dead letter of a record that the plan did not take.
 func refused(m *Message, err error) letter {
 	l := letter{message: m, reason: wire.ReasonDecode + ": " + err.Error()}
+	if s, ok := errors.AsType[*wire.StopError](err); ok {
+		l.stop, l.reason = true, s.Reason
+	}
 	if d, ok := errors.AsType[*DecodeError](err); ok {
 		l.event, l.reason = d.Event, d.Error()
 	}
@@ -72,6 +79,7 @@ func letterRows(letters []letter) [][]byte {
 		r.OptUUID(l.key)
 		r.OptInt4(l.print)
 		r.Bytea(appendRecord(nil, l.message))
+		r.Int8(l.policy.Keep.Microseconds())
 	}
 	return rows.Seal(nil)
 }
@@ -104,6 +112,21 @@ func appendBytes(b, v []byte) []byte {
 		return binary.AppendUvarint(b, 0)
 	}
 	return append(binary.AppendUvarint(b, uint64(len(v))+1), v...)
+}
+
+// mostCounted is how many dead letters in a row are counted when a partition is taken over: a
+// chain may end with millions.
+const mostCounted = 10_000
+
+// countLetters counts the dead letters that the chain ends with: a new process, or the next
+// owner, must not write as many again before on_failure.stop_after halts it.
+func (o *owner) countLetters(ctx context.Context, conn *pgconn.PgConn) error {
+	args := [][]byte{ledger.Int4(o.stream), ledger.Int8(o.tail.Next), ledger.Int4(mostCounted)}
+	r := conn.ExecPrepared(ctx, "idem_letters", args, binaryFormat, binaryFormat).Read()
+	if r.Err == nil {
+		o.row = int(binary.BigEndian.Uint64(r.Rows[0][0]))
+	}
+	return r.Err
 }
 
 // warn logs a dead letter: coordinates, event and reason, never a payload.

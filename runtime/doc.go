@@ -7,7 +7,7 @@
 // that very row is still the last one, and raises otherwise. So effects, position, keys
 // and dead letters commit in one transaction or not at all, a lost reply is settled by
 // appending again, and an owner that lost its partition cannot write. Kafka's committed
-// offset is only a hint. docs/design.md tells the whole protocol and its ancestors.
+// offset is only a hint. docs/protocol.md tells the whole protocol and its ancestors.
 //
 // Service code meets this package in handlers ([Tx], [DeliveryFrom], [Permanent],
 // [RetryAfter]) and in main ([Consumer.Run], [Consumer.Health], [Consumer.Stats]). What

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // ErrNotImplemented is what a scaffolded handler returns. It halts the partition before
@@ -17,7 +19,7 @@ var ErrTxOwned = errors.New("idem: the transaction belongs to the runtime, which
 // batch took effect; the partition must be taken over again before it is written.
 type FencedError struct {
 	Partition Partition
-	Reason    string // "another owner appended", "the predecessor is gone"
+	Reason    string // "another owner appended", "an operator appended", "the predecessor is gone"
 }
 
 func (e *FencedError) Error() string {
@@ -28,8 +30,11 @@ func (e *FencedError) Error() string {
 type HaltedError struct {
 	Partition Partition
 	Offset    int64 // of the record it stands before; -1 if it was not read
+	Code      halt.Code
 	Reason    string
-	Err       error // what happened; may be nil
+	Remedy    string // the command that makes the partition go on, once the cause is gone
+	Pass      string // the command that passes the record without effect instead; "" where none does
+	Err       error  // what happened; may be nil
 }
 
 func (e *HaltedError) Error() string {
@@ -39,6 +44,12 @@ func (e *HaltedError) Error() string {
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
+	}
+	if e.Remedy != "" {
+		text += " [" + string(e.Code) + "; then: " + e.Remedy + "]"
+	}
+	if e.Pass != "" {
+		text += " [to pass the record without effect: " + e.Pass + "]"
 	}
 	return text
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,11 +20,11 @@ import (
 
 // plan is a plan as generated code would be, for records whose value is
 // "verb row number": put upserts, add inserts, need updates and must find the row, call
-// calls the handler, skip is ignored, stop halts. Header key is the idempotency key;
-// without it the record is identified by its offset.
+// calls the handler, skip is ignored, stop halts. Header key is the idempotency key, header
+// here is one with copies: same_partition; without them the record is identified by its
+// offset.
 type plan struct {
 	handle  func(ctx context.Context, tx idem.Tx, row int32) error
-	policy  wire.FailurePolicy
 	key     wire.KeyBuilder
 	upserts wire.Rows
 	inserts wire.Rows
@@ -55,12 +54,19 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 	v, _ := strconv.ParseInt(number, 10, 32)
 	if len(m.Headers) > 0 {
 		p.key.Start("0123456789abcdef")
-		p.key.Header(m, "key")
+		p.key.Header(m, m.Headers[0].Name)
 		key, err := p.key.Sum("Test")
 		if err != nil {
 			return err
 		}
-		if fresh, err := b.Claim("Test", key, uint32(id)<<16|uint32(v)); !fresh {
+		p.key.Start("0123456789abcdef")
+		p.key.HeaderOrOffset(m, "former")
+		b.Also(p.key.Former()) // zero, and so none, for most records
+		claim := b.Claim
+		if m.Headers[0].Name == "here" {
+			claim = b.ClaimHere
+		}
+		if fresh, err := claim("Test", key, uint32(id)<<16|uint32(v)); !fresh {
 			return err
 		}
 	}
@@ -71,7 +77,7 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "stop":
 		return wire.UnknownStop()
 	case "call":
-		b.Call(m, wire.Call{Event: "Test", Policy: &p.policy, Fn: func(ctx context.Context, tx idem.Tx) error {
+		b.Call(m, wire.Call{Event: "Test", Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handle(ctx, tx, int32(id))
 		}})
 		return nil
@@ -103,14 +109,14 @@ const topic = "test.v1"
 func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 	t.Helper()
 	spec := wire.Service{
-		Consumer: "test", Schema: 1, KeyDef: 1,
+		Consumer: "test", Schema: 2, KeyDef: 1,
 		Limits: wire.Limits{
 			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
 			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,
 		},
 		Topics: []wire.Topic{{
-			Name: topic, StartFrom: wire.Earliest, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
-			NewPlan: func() wire.Plan { return &plan{handle: s.handle, policy: s.policy} },
+			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
+			NewPlan: func() wire.Plan { return &plan{handle: s.handle} },
 		}},
 	}
 	if s.edit != nil {
@@ -128,22 +134,30 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 func database(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	db := idemtest.DB(t)
-	sql, err := os.ReadFile(filepath.Join("..", "templates", "sql", "idem_1.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	idemtest.Exec(t, db, string(sql))
-	idemtest.Exec(t, db, `CREATE TABLE t (id integer PRIMARY KEY, v integer NOT NULL CHECK (v < 1000))`)
+	migrate(t, db)
 	return db
 }
 
-// records makes messages at consecutive offsets. "k: put 1 2" carries key k.
+func migrate(t testing.TB, db *pgxpool.Pool) {
+	t.Helper()
+	idemtest.Migrate(t, db, filepath.Join("..", "templates", "sql"))
+	idemtest.Exec(t, db, `CREATE TABLE t (id integer PRIMARY KEY, v integer NOT NULL CHECK (v < 1000))`)
+}
+
+// records makes messages at consecutive offsets. "k: put 1 2" carries key k, "@k: put 1 2"
+// carries it for this partition only, and "k<f: put 1 2" carries the former key f, too.
 func records(from int64, texts ...string) []idem.Message {
 	msgs := make([]idem.Message, len(texts))
 	for i, text := range texts {
 		m := idem.Message{Topic: topic, Offset: from + int64(i), LeaderEpoch: -1}
 		if key, rest, ok := strings.Cut(text, ": "); ok {
 			m.Headers = []idem.Header{{Name: "key", Value: []byte(key)}}
+			if key, former, ok := strings.Cut(key, "<"); ok {
+				m.Headers = []idem.Header{{Name: "key", Value: []byte(key)}, {Name: "former", Value: []byte(former)}}
+			}
+			if here, ok := strings.CutPrefix(string(m.Headers[0].Value), "@"); ok {
+				m.Headers[0] = idem.Header{Name: "here", Value: []byte(here)}
+			}
 			text = rest
 		}
 		m.Value = []byte(text)
@@ -209,4 +223,9 @@ func wantError[E error](t testing.TB, err error) E {
 		t.Fatalf("got error %v (%T), want a %s", err, err, fmt.Sprintf("%T", e))
 	}
 	return e
+}
+
+// window makes keys expire after d.
+func window(d time.Duration) func(*wire.Service) {
+	return func(s *wire.Service) { s.Topics[0].Window = d }
 }

@@ -246,7 +246,7 @@ func TestStopOnFailureHaltsInsteadOfDeadLetters(t *testing.T) {
 	for name, bad := range map[string]string{"decode": "nonsense x", "database": "put 2 5000", "too large": "put 2 " + strings.Repeat("0", 2000)} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
-			w := own(t, service{edit: func(s *wire.Service) { s.Topics[0].Stop = true }}.consumer(t, db))
+			w := own(t, service{edit: func(s *wire.Service) { s.Topics[0].OnFailure.Stop = true }}.consumer(t, db))
 			_, err := w.Apply(t.Context(), records(0, "put 1 1", bad, "put 3 3"))
 			want(t, "halted before", wantError[*idem.HaltedError](t, err).Offset, 1)
 			want(t, "rows", table(t, db), "1=1")

@@ -7,37 +7,88 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// judge decides what follows from the outcome of a transaction over records. It returns
-// nil if the owner can go on at once, and otherwise what its caller must know.
+// judge decides what follows from the outcome of a transaction over records, and takes the
+// protocol's step for it. It returns nil if the owner can go on at once, and otherwise what
+// its caller must know.
 func (o *owner) judge(records []Message, err error) error {
 	if err == nil {
 		o.search.passed(len(records))
 		return nil
 	}
-	if halted, ok := errors.AsType[*HaltedError](err); ok {
-		return halted
-	}
-	if fenced, ok := errors.AsType[*FencedError](err); ok {
+	if fenced, ok := errors.AsType[*FencedError](err); ok { // its step was taken
 		return fenced
+	}
+	event, verdict := o.verdict(records, err)
+	if halted, ok := errors.AsType[*HaltedError](verdict); ok {
+		event, verdict = protocol.Fatal, halted
+	}
+	if _, unconnected := errors.AsType[*connectError](err); unconnected && event != protocol.Fatal {
+		return verdict // nothing was sent, so that the owner stands where it stood
+	}
+	if err := o.step(event, verdict, nil); err != nil {
+		return err
+	}
+	return verdict
+}
+
+// connectError says that a transaction could not begin for want of a connection.
+type connectError struct{ error }
+
+func (e *connectError) Unwrap() error { return e.error }
+
+// verdict says what the error was for the protocol, and what the caller must know.
+func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
+	if halted, ok := errors.AsType[*HaltedError](err); ok {
+		return protocol.Fatal, halted
 	}
 	if h, ok := errors.AsType[*handlerError](err); ok {
 		return o.judgeHandler(records, h)
 	}
 	if errors.Is(err, errRolledBack) {
-		return o.judgeData(records, err)
+		return protocol.Data, o.judgeData(records, err)
 	}
-	switch classify(err) {
+	first := records[0].Offset
+	class := classify(err)
+	switch class {
 	case classData:
-		return o.judgeData(records, err)
+		return protocol.Data, o.judgeData(records, err)
+	case classPooler:
+		return protocol.Fatal, o.halted(halt.Pooler, first, poolerText, describe(err))
 	case classHalt:
-		return o.halted(records[0].Offset, "the database refused a statement for a reason that is no record's fault", describe(err))
-	case classResource:
-		return &waitError{err: describe(err), resource: true}
+		return protocol.Fatal, o.halted(halt.Database, first, "the database refused a statement for a reason that is no record's fault", describe(err))
+	case classStale:
+		if o.replanned {
+			return protocol.Fatal, o.halted(halt.Database, first, "statements no longer fit the schema, although they were prepared anew", describe(err))
+		}
+		o.replanned = true
+	case classTimeout:
+		return o.judgeTimeout(records, err)
+	case classLockWait:
+		o.stalled = o.doubtful
+	case classDoubt:
+		o.doubtful = true
 	}
-	return &waitError{err: describe(err)}
+	return class.event(), &waitError{err: describe(err)}
+}
+
+const poolerText = "prepared statements disappear between two transactions: a connection pooler stands before the database that does not keep them; use its session mode, or connect directly"
+
+// judgeTimeout is for a statement that was cancelled or took too long: half the batch may
+// fit. A record alone is tried again, with pauses, as often as on_failure says.
+func (o *owner) judgeTimeout(records []Message, err error) (protocol.Event, error) {
+	if len(records) > 1 {
+		o.limit = len(records) / 2
+		return protocol.Conflict, &waitError{err: describe(err)}
+	}
+	if wait, again := o.calls.again(records[0].Offset, o.policyOf(&records[0]), err); again {
+		return protocol.Conflict, &waitError{err: describe(err), after: wait}
+	}
+	return protocol.Data, o.judgeData(records, err)
 }
 
 // judgeData searches the records for the one that is refused, and condemns it.
@@ -48,51 +99,54 @@ func (o *owner) judgeData(records []Message, err error) error {
 	if len(records) > 1 {
 		return nil
 	}
-	if o.batch.StopsOnFailure() {
-		return o.halted(records[0].Offset, "on_failure says stop: the database refused the record", describe(err))
+	m := &records[0]
+	if _, twice := o.condemned[m.Offset]; twice {
+		return o.halted(halt.LetterRefused, m.Offset, "the record's dead letter is refused too", describe(err))
 	}
-	if _, twice := o.condemned[records[0].Offset]; twice {
-		return o.halted(records[0].Offset, "the record's dead letter is refused too", describe(err))
+	l := letterOf(m, o.policyOf(m), wire.ReasonDatabase, o.batch.Event(), describe(err))
+	if l.policy.Stop {
+		return o.halted(halt.RecordRefused, m.Offset, "on_failure says stop: the database refused the record", describe(err))
 	}
-	o.condemned[records[0].Offset] = letterOf(&records[0], wire.ReasonDatabase, o.batch.Event(), describe(err))
+	o.condemned[m.Offset] = l
 	return nil
 }
 
 // judgeHandler follows on_failure for an error of a handler. The error names its record,
 // so there is nothing to search: what stands before it goes first, then it alone.
-func (o *owner) judgeHandler(records []Message, h *handlerError) error {
+func (o *owner) judgeHandler(records []Message, h *handlerError) (protocol.Event, error) {
 	m := h.call.Message
 	if errors.Is(h.err, ErrNotImplemented) {
-		return o.halted(m.Offset, "handler "+h.call.Event+" is not implemented", nil)
+		return protocol.Fatal, o.halted(halt.Handler, m.Offset, "handler "+h.call.Event+" is not implemented", nil)
 	}
 	if h.outage {
 		// No fault of the event, so nothing is counted. What stands before it goes first, in
 		// a transaction of its own: a batch of slow handlers may never fit into its time.
 		o.limit = max(1, indexOf(records, m.Offset))
-		return &waitError{err: h}
+		o.doubtful = true
+		return protocol.Unknown, &waitError{err: h}
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](h.err); ok {
-		switch classify(pg) {
-		case classData:
-		case classHalt:
-			return o.halted(m.Offset, "handler "+h.call.Event+" got an error that is no record's fault", describe(pg))
+		switch class := classify(pg); class {
+		case classData, classTimeout:
+		case classHalt, classPooler, classSuccessor, classGone:
+			return protocol.Fatal, o.halted(halt.Database, m.Offset, "handler "+h.call.Event+" got an error that is no record's fault", describe(pg))
 		default:
-			return &waitError{err: describe(pg), resource: classify(pg) == classResource}
+			return class.event(), &waitError{err: describe(pg)}
 		}
 	}
-	if !IsPermanent(h.err) && !h.swallowed {
-		if wait, again := o.calls.again(m.Offset, h); again {
+	if !IsPermanent(h.err) {
+		if wait, again := o.calls.again(m.Offset, h.call.Policy, h.err); again {
 			o.limit = max(1, indexOf(records, m.Offset))
-			return &waitError{err: h, after: wait}
+			return protocol.Conflict, &waitError{err: h, after: wait}
 		}
 	}
 	if h.call.Policy.Stop {
-		return o.halted(m.Offset, "handler "+h.call.Event+" failed and on_failure says stop", describe(h.err))
+		return protocol.Fatal, o.halted(halt.RecordRefused, m.Offset, "handler "+h.call.Event+" failed and on_failure says stop", describe(h.err))
 	}
 	o.c.stats.splits.Add(1)
-	o.condemned[m.Offset] = letterOf(m, wire.ReasonHandler, h.call.Event, describe(h.err))
+	o.condemned[m.Offset] = letterOf(m, h.call.Policy, wire.ReasonHandler, h.call.Event, describe(h.err))
 	o.calls = callCount{}
-	return nil
+	return protocol.Data, nil
 }
 
 func indexOf(records []Message, offset int64) int {
@@ -104,19 +158,18 @@ func indexOf(records []Message, offset int64) int {
 	return len(records)
 }
 
-// callCount counts the failed calls for the record that stands first.
+// callCount counts the failed calls for the record that stands first, and its time-outs.
 type callCount struct {
 	offset int64
 	failed int
 }
 
-// again reports whether the handler may be called again, and after which pause.
-func (c *callCount) again(offset int64, h *handlerError) (time.Duration, bool) {
+// again reports whether the record may be tried again, and after which pause.
+func (c *callCount) again(offset int64, p *wire.FailurePolicy, err error) (time.Duration, bool) {
 	if c.offset != offset {
 		*c = callCount{offset: offset}
 	}
-	p := h.call.Policy
-	if r, ok := errors.AsType[*retryError](h.err); ok {
+	if r, ok := errors.AsType[*retryError](err); ok {
 		if r.after >= 0 {
 			return r.after, true
 		}
@@ -136,26 +189,24 @@ func (c *callCount) attempt(offset int64) int {
 
 // waitError says that nothing is wrong with the records: the same batch again, later.
 type waitError struct {
-	err      error
-	after    time.Duration // 0 = the caller's own backoff
-	resource bool
+	err   error
+	after time.Duration // 0 = the caller's own backoff
 }
 
-func (e *waitError) Error() string { return e.err.Error() }
+func (e *waitError) Error() string { return "will be tried again: " + e.err.Error() }
 func (e *waitError) Unwrap() error { return e.err }
 
 // handlerError is an error of a handler's call.
 type handlerError struct {
 	call *wire.Call
 	err  error
-	// swallowed: a statement failed in the transaction, but the handler returned nil or
-	// another error.
-	swallowed bool
 	// outage: the connection is gone, or the batch's time was over, not the event's.
 	outage bool
 }
 
-func (e *handlerError) Error() string { return "handler " + e.call.Event + ": " + e.err.Error() }
+func (e *handlerError) Error() string {
+	return "handler " + e.call.Event + ": " + describe(e.err).Error()
+}
 func (e *handlerError) Unwrap() error { return e.err }
 
 // databaseError is what may be told of an error of the database: everything but its
@@ -193,12 +244,19 @@ func missingTable(detail string) string {
 	return name
 }
 
-// describe hides what an error of the database may quote. Errors about the schema keep
-// their message: it names tables and columns, and a person needs it.
+// describe hides what an error of the database may quote. What the server itself says of
+// the schema and of rights keeps its message: it names tables and columns, and a person
+// needs it.
 func describe(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || sqlstateClass(pg) == classHalt {
+	if !ok {
 		return err
+	}
+	switch pg.Code[:min(2, len(pg.Code))] {
+	case "42", "28", "3D", "3F":
+		if !raised(pg) {
+			return err
+		}
 	}
 	return &databaseError{pg}
 }

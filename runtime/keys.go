@@ -3,105 +3,179 @@ package idem
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/recent"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// known is what the database says about the keys of a batch, and the generation that new
-// keys are claimed in. It holds for the transaction that follows on the same connection.
+// Keys that all partitions share are tested in this order, cheapest first:
+//
+//  1. the owner's own recent keys: true because the append names the row they hang on;
+//  2. sealed generations, by a filter in memory; what a filter does not deny, or has none,
+//     is read;
+//  3. the open generation: its table admits no key twice, so it is read only while losing
+//     that race is frequent.
+//
+// Why no key is applied twice, whenever a generation is sealed: two claims in one generation
+// meet its primary key. A claim in a later one was tested against every earlier one after
+// their seals committed, and a seal waits for the claims in flight. For that the list of
+// generations must be older than the tests and as old as the claim's token: it is read on
+// this very connection, before the tests, and the claim is refused unless the list's open
+// generation is open still (see [generation.List]). Nothing read from idem_keys outlives
+// the try it was read for, and after a try that failed, whatever the reason, list and keys
+// are read again, in all generations: its connection may have led to another server.
+
+// recentKeys is how many of its own keys an owner remembers: some 5 MB.
+const recentKeys = 1 << 16
+
+// filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
+const filterBytes = 256 << 20
+
+// known is what is known about the keys of one try of a batch. It holds for the transaction
+// that follows on the same connection.
 type known struct {
-	gen    int32
-	token  UUID
-	prior  map[Key]wire.Prior
-	places map[Key]place
-	mine   bool // a key was claimed by this stream behind our tail: an attempt of ours committed
+	owner *owner
+	now   time.Time
+	prior map[Key]generation.Hit
+	open  generation.Generation // where new keys are claimed
 }
 
-// place is where the first copy of an event stands.
-type place struct {
-	stream int32
-	seq    int64
+// find looks up a key that all partitions share.
+func (k *known) find(key Key) (wire.Prior, bool) {
+	if hit, ok := k.prior[key]; ok {
+		return hit.Prior, true
+	}
+	e, ok := k.owner.recent.Find(key, k.now)
+	return wire.Prior{Print: e.Print, Def: int32(k.owner.c.service.KeyDef)}, ok
 }
 
-var errNoGeneration = errors.New("no generation of keys is open for the consumer")
+// errOwnKey says that this stream claimed a key behind our tail: an attempt of ours
+// committed, or another owner's.
+var errOwnKey = errors.New("a row behind the tail claimed a key")
 
-// readKnown learns the open generation and then the known keys, in one round trip.
-func (o *owner) readKnown(ctx context.Context, conn *pgxpool.Conn, claims []wire.Claim) (*known, error) {
-	consumer := []byte(o.c.service.Consumer)
-	p := conn.Conn().PgConn().StartPipeline(ctx)
-	p.SendQueryPrepared("idem_open_generation", [][]byte{consumer}, binaryFormat, binaryFormat)
-	p.SendQueryPrepared("idem_known_keys", [][]byte{consumer, keyArray(claims)}, binaryFormat, binaryFormat)
-	if err := p.Sync(); err != nil {
-		return nil, errors.Join(err, p.Close())
+// look tests the keys that w claims, and builds it again until none is known.
+func (o *owner) look(ctx context.Context, conn *pgxpool.Conn, w *work) (*work, error) {
+	keys := keysOf(w.claims)
+	if len(keys) == 0 {
+		return w, nil
 	}
-	k := &known{}
-	err := eachRow(p, func(row [][]byte) {
-		k.gen = int32(binary.BigEndian.Uint32(row[0]))
-		k.token = UUID(row[1])
-	})
-	if err == nil {
-		err = eachRow(p, func(row [][]byte) { o.addKnown(k, row) })
+	again := o.tried
+	list, _ := generation.Listed(conn.Conn())
+	var ok bool
+	if _, ok = list.Open(); !ok || again {
+		var err error
+		if list, err = generation.Read(ctx, conn.Conn(), o.c.service.Consumer); err != nil {
+			return w, err
+		}
+		o.c.filters.Listed(list)
 	}
-	if err := errors.Join(err, p.Close()); err != nil {
-		return nil, err
+	k := w.known
+	if k.open, ok = list.Open(); !ok {
+		return w, o.fenced(protocol.Gone, "no generation of keys is open: a failover took back the one that was made for this owner")
 	}
-	if k.gen == 0 {
-		return nil, o.halted(o.tail.next, errNoGeneration.Error(), nil)
+	tested := map[Key]bool{}
+	for len(keys) > 0 {
+		numbers, suspects := list.Numbers(), keys
+		if !again {
+			numbers, suspects = o.c.filters.Where(list, keys, o.pace.Reads())
+		}
+		found, err := o.readKnown(ctx, conn, k, numbers, suspects)
+		if err != nil || !found {
+			return w, err
+		}
+		if !again && k.raced() {
+			o.pace.Raced()
+		}
+		// Some are known. What is built without them may claim keys that a conflict hid before.
+		for _, key := range keys {
+			tested[key] = true
+		}
+		if w, err = o.build(w.records, k); err != nil {
+			return w, err
+		}
+		keys = slices.DeleteFunc(keysOf(w.claims), func(key Key) bool { return tested[key] })
 	}
-	return k, nil
+	return w, nil
 }
 
-func (o *owner) addKnown(k *known, row [][]byte) {
-	key := Key(row[0])
-	at := place{int32(binary.BigEndian.Uint32(row[3])), int64(binary.BigEndian.Uint64(row[4]))}
-	if at.stream == o.stream && at.seq > o.tail.seq {
-		k.mine = true
-		return
+// readKnown reads which keys were claimed before. It reports whether one was.
+func (o *owner) readKnown(ctx context.Context, conn *pgxpool.Conn, k *known, numbers []int32, keys []Key) (found bool, err error) {
+	if len(keys) == 0 {
+		return false, nil
 	}
-	if k.prior == nil {
-		k.prior, k.places = map[Key]wire.Prior{}, map[Key]place{}
+	if err := fault.At(ctx, fault.BeforeProbe); err != nil {
+		return false, err
 	}
-	k.prior[key] = wire.Prior{Def: int32(binary.BigEndian.Uint32(row[1])), Print: binary.BigEndian.Uint32(row[2])}
-	k.places[key] = at
-}
-
-// eachRow reads the result of one statement of a pipeline.
-func eachRow(p *pgconn.Pipeline, row func([][]byte)) error {
-	res, err := p.GetResults()
+	hits, err := generation.Known(ctx, conn.Conn(), numbers, keys)
 	if err != nil {
-		return err
+		return false, err
 	}
-	r, ok := res.(*pgconn.ResultReader)
-	if !ok {
-		return fmt.Errorf("idem: expected rows, got %T", res)
+	for _, h := range hits {
+		if h.Stream == o.stream && h.Seq > o.tail.Seq {
+			return false, errOwnKey
+		}
+		if k.prior == nil {
+			k.prior = map[Key]generation.Hit{}
+		}
+		k.prior[h.Key] = h
 	}
-	for r.NextRow() {
-		row(r.Values())
-	}
-	_, err = r.Close()
-	return err
+	return len(hits) > 0, nil
 }
 
-// keyArray is uuid[] of the claims' keys.
-func keyArray(claims []wire.Claim) []byte {
-	var rows wire.Rows
+// raced reports whether a known key was claimed in the open generation.
+func (k *known) raced() bool {
+	for _, h := range k.prior {
+		if h.Number == k.open.Number {
+			return true
+		}
+	}
+	return false
+}
+
+// keysOf are the keys of claims.
+func keysOf(claims []wire.Claim) []Key {
+	var keys []Key
 	for i := range claims {
-		rows.Row().UUID(UUID(claims[i].Key))
+		keys = append(keys, claims[i].Key)
 	}
-	return rows.Seal(nil)[0]
+	return keys
 }
 
-// claimStatement claims the keys in sorted order: two batches that claim the same keys
-// wait for each other in one direction only.
-func (o *owner) claimStatement(w *work) statement {
+// recall keeps the shared keys of a row that stands: only then, and no longer than the
+// owner's other memory.
+func (o *owner) recall(claims []wire.Claim) {
+	now := time.Now()
+	for i := range claims {
+		o.recent.Add(claims[i].Key, recent.Entry{Print: claims[i].Print, Seq: o.tail.Seq}, now)
+	}
+}
+
+// race keeps the account of batches that lost a key to another: it tells whether reading
+// the open generation first is worth its time.
+func (o *owner) race(err error) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" {
+		o.pace.Raced()
+	}
+	o.c.stats.keyRaces.Add(1)
+}
+
+// claimStatements claims the shared keys in sorted order: two batches that claim the same
+// keys wait for each other in one direction only.
+func (o *owner) claimStatements(w *work) []statement {
+	if len(w.claims) == 0 {
+		return nil
+	}
 	claims := slices.Clone(w.claims)
 	slices.SortFunc(claims, func(a, b wire.Claim) int { return bytes.Compare(a.Key[:], b.Key[:]) })
 	var rows wire.Rows
@@ -110,10 +184,11 @@ func (o *owner) claimStatement(w *work) statement {
 		r.UUID(UUID(claims[i].Key))
 		r.Int4(int32(claims[i].Print))
 	}
+	open := w.known.open
 	args := [][]byte{
-		int4(w.known.gen), w.known.token[:], int4(int32(o.c.service.KeyDef)), int4(o.stream), int8bytes(o.tail.seq + 1),
+		ledger.Int4(open.Number), open.Token[:], ledger.Int4(int32(o.c.service.KeyDef)), ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1),
 	}
-	return statement{name: "idem_claim", args: rows.Seal(args)}
+	return []statement{{name: "idem_claim", args: rows.Seal(args)}}
 }
 
 // logDuplicate tells at Debug where the first copy of a duplicate stands.
@@ -122,18 +197,14 @@ func (o *owner) logDuplicate(m *Message, known *known) {
 		return
 	}
 	args := []any{"topic", o.id.Topic, "partition", o.id.Number, "offset", m.Offset}
-	if at, ok := known.placeOf(o.batch.Duplicate()); ok {
-		args = append(args, "first_stream", at.stream, "first_seq", at.seq)
+	if at, ok := known.prior[o.batch.Duplicate()]; ok {
+		args = append(args, "first_stream", at.Stream, "first_seq", at.Seq)
+	} else if at, ok := o.recent.Find(o.batch.Duplicate(), known.now); ok {
+		args = append(args, "first_stream", o.stream, "first_seq", at.Seq)
+	} else if o.inChain(o.batch.Duplicate()) {
+		args = append(args, "first", "in this partition")
 	} else {
 		args = append(args, "first", "in the same batch")
 	}
 	o.c.log.Debug("duplicate", args...)
-}
-
-func (k *known) placeOf(key Key) (place, bool) {
-	if k == nil {
-		return place{}, false
-	}
-	at, ok := k.places[key]
-	return at, ok
 }

@@ -2,7 +2,9 @@ package idem_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"testing"
 
 	idem "github.com/idemgen/idemgen/runtime"
@@ -249,5 +251,28 @@ func TestCrashAtEveryStep(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// A record's Kafka key is bytes: whatever they are, the record takes effect, its dead letter
+// keeps them as they are, and no log line shows them.
+func TestBinaryRecordKeys(t *testing.T) {
+	db := database(t)
+	w := own(t, service{}.consumer(t, db))
+	keys := [][]byte{nil, {}, {0}, {0xff, 0xfe, 0}, {0xc3, 0x28}, []byte("a-1"), {'a', 0, 'b'}}
+	msgs := records(0, "put 0 1", "put 1 1", "put 2 1", "put 3 1", "put 4 1", "put 5 1", "put 6 1")
+	bad := records(7, "x", "x", "x", "x", "x", "x", "x")
+	for i, key := range keys {
+		msgs[i].Key, bad[i].Key = key, key
+	}
+	want(t, "result", apply(t, w, append(msgs, bad...)), idem.Result{Applied: 7, Dead: 7})
+	for i, key := range keys {
+		// version, time unknown (10 bytes), then the key: its length plus one (0 is null), its bytes
+		stored := append([]byte{byte(len(key) + 1)}, key...)
+		if key == nil {
+			stored = []byte{0}
+		}
+		got := query(t, db, `SELECT encode(substring(record FROM 12 FOR $2), 'hex') FROM idem_dead_letter WHERE offs = $1`, 7+i, len(stored))
+		want(t, fmt.Sprintf("key %d of the dead letter", i), got, hex.EncodeToString(stored))
 	}
 }

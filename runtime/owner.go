@@ -2,11 +2,16 @@ package idem
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"slices"
 	"sync/atomic"
+	"time"
 
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/keyset"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/recent"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -15,60 +20,100 @@ import (
 // it adopts a row that it reads back. It is used by one goroutine at a time.
 type owner struct {
 	c      *Consumer
+	w      *worker
 	id     Partition
 	topic  *wire.Topic
 	stream int32
-	tail   tail
-	// attempts are the appends sent at tail.seq+1 whose fate is open. Whatever row stands
+	tail   ledger.Tail
+	// attempts are the appends sent behind the tail whose fate is open. Whatever row stands
 	// there in the end is the truth; its token tells which of them it was.
 	attempts  []attempt
+	tried     bool        // an append was sent behind the tail, whatever became of it
+	keys      *keyset.Set // of the chain's rows from the window to the tail; nil if the topic has none there
+	clock     dbClock
 	batch     *wire.Batch
 	names     map[string]string // statement text -> prepared name
 	search    search
 	condemned map[int64]letter // by offset: records that must become dead letters, because they were refused alone
+	recent    *recent.Keys     // keys of ours that stand
+	pace      generation.Pace
 	calls     callCount
 	limit     int // records per transaction while transactions fail for no record's fault; 0 = all
+	row       int // dead letters since the last record that took effect
 	durable   atomic.Int64
+
+	doubtful  bool      // the answer to an attempt was lost; until the seq is settled
+	stalled   bool      // such an attempt seems to stand, and holds its locks
+	replanned bool      // the statements were prepared anew, and nothing was acknowledged since
+	began     time.Time // when it was made
+	forward   time.Time // when it last moved forward
 
 	// quit ends when the partition is given up: no further transaction is begun. life ends
 	// when its last transaction must end, too.
 	quit, life  context.Context
 	leave, kill context.CancelFunc
-	idle        chan struct{} // holds a token while no Deliver runs
+	idle        chan struct{}         // holds a token while no Deliver runs
+	over        atomic.Pointer[error] // why it is no more
 }
 
-func (c *Consumer) newOwner(p Partition) (*owner, error) {
-	i := slices.IndexFunc(c.service.Topics, func(t wire.Topic) bool { return t.Name == p.Topic })
-	if i < 0 {
-		return nil, fmt.Errorf("idem: topic %q is not in the spec", p.Topic)
-	}
-	o := &owner{c: c, id: p, topic: &c.service.Topics[i], condemned: map[int64]letter{}, idle: make(chan struct{}, 1)}
+func newOwner(w *worker) *owner {
+	o := &owner{c: w.c, w: w, id: w.id, topic: w.topic, condemned: map[int64]letter{}, idle: make(chan struct{}, 1), began: time.Now()}
+	o.recent = recent.New(recentKeys, o.topic.Window)
 	o.life, o.kill = context.WithCancel(context.Background())
 	o.quit, o.leave = context.WithCancel(o.life)
 	o.idle <- struct{}{}
-	return o, nil
+	o.durable.Store(-1) // until the chain was read: a hint for a partition without one would halt the next owner
+	if o.topic.Chain > 0 {
+		o.keys = keyset.New(o.c.keyMemory, o.topic.Chain)
+	}
+	return o
 }
 
 // givenUp is the reason of a [FencedError] that no other owner caused.
 const givenUp = "the partition was given up"
 
-// tail is the last row of the partition's ledger, as this owner knows it.
-type tail struct {
-	seq   int64
-	token UUID
-	next  int64 // first offset not covered
-	epoch int32
-	def   int32
-	parts int32
+// operatorActed is the reason of one that is no trouble: the worker comes back at once.
+const operatorActed = "an operator appended to the ledger"
+
+// end says that the memory is discarded, and why.
+func (o *owner) end(why error) {
+	o.over.CompareAndSwap(nil, &why)
+	o.kill()
+	o.forget()
+}
+
+// ended is why the memory was discarded.
+func (o *owner) ended() error {
+	if why := o.over.Load(); why != nil {
+		return *why
+	}
+	return &FencedError{Partition: o.id, Reason: givenUp}
+}
+
+// step takes the protocol's step for what happened, and does with the memory what it says:
+// forward moves it to the row that is known to stand behind the tail, where there is one.
+func (o *owner) step(e protocol.Event, why error, forward func()) error {
+	memory, err := o.w.next(o, e, why)
+	if err != nil {
+		return err
+	}
+	switch memory {
+	case protocol.Forward, protocol.Adopt:
+		forward()
+		o.w.progressed()
+	case protocol.Load:
+		o.durable.Store(o.tail.Next)
+	}
+	return nil
 }
 
 // attempt is one sending of an append.
 type attempt struct {
-	token   UUID
-	next    int64
-	epoch   int32
+	row     ledger.Row
 	result  Result
 	letters []letter
+	inRow   int // dead letters since the last record that took effect, when it is acknowledged
+	claims  []wire.Claim
 }
 
 // search halves a batch that failed because of data until one record is left. Sending the
@@ -128,19 +173,25 @@ func (o *owner) applyUnseen(ctx context.Context, records []Message) (Result, err
 
 // unseen drops the records below the position.
 func (o *owner) unseen(records []Message) []Message {
-	for len(records) > 0 && records[0].Offset < o.tail.next {
+	for len(records) > 0 && records[0].Offset < o.tail.Next {
 		records = records[1:]
 	}
 	return records
 }
 
-// settle moves forward to a row that is known to stand at tail.seq+1 and to be ours.
-func (o *owner) settle(a attempt) Result {
-	o.tail = tail{seq: o.tail.seq + 1, token: a.token, next: a.next, epoch: a.epoch, def: o.tail.def, parts: o.tail.parts}
-	o.attempts = o.attempts[:0]
-	maps.DeleteFunc(o.condemned, func(offset int64, _ letter) bool { return offset < a.next })
-	o.limit = 0
-	o.durable.Store(a.next)
+// settle moves forward to a row that is known to stand behind the tail and to be ours.
+func (o *owner) settle(a attempt, written time.Time) Result {
+	o.tail = ledger.Tail{
+		Seq: o.tail.Seq + 1, Token: a.row.Token, Next: a.row.Next, Kind: a.row.Kind, Epoch: a.row.Epoch,
+		Def: o.tail.Def, Parts: o.tail.Parts, Window: max(o.tail.Window, a.row.Window), Written: written,
+	}
+	o.remember(a.row.Keys)
+	o.attempts, o.tried = o.attempts[:0], false
+	o.recall(a.claims)
+	o.pace.Clean()
+	maps.DeleteFunc(o.condemned, func(offset int64, _ letter) bool { return offset < a.row.Next })
+	o.limit, o.row, o.doubtful, o.stalled, o.replanned, o.forward = 0, a.inRow, false, false, false, time.Now()
+	o.durable.Store(a.row.Next)
 	o.c.stats.add(a.result)
 	for i := range a.letters {
 		o.warn(&a.letters[i])
@@ -149,12 +200,28 @@ func (o *owner) settle(a attempt) Result {
 }
 
 // fenced discards the memory: another row than ours stands, or ours is gone.
-func (o *owner) fenced(reason string) error {
-	o.leave()
+func (o *owner) fenced(e protocol.Event, reason string) error {
 	o.c.stats.fenced.Add(1)
-	return &FencedError{Partition: o.id, Reason: reason}
+	why := &FencedError{Partition: o.id, Reason: reason}
+	if err := o.step(e, why, nil); err != nil {
+		return err
+	}
+	return why
 }
 
-func (o *owner) halted(offset int64, reason string, err error) error {
-	return &HaltedError{Partition: o.id, Offset: offset, Reason: reason, Err: err}
+func (o *owner) halted(code halt.Code, offset int64, reason string, err error) error {
+	return o.haltedWith(code, offset, reason, err, "")
+}
+
+// haltedWith is halted for a remedy that needs more than the stream's name.
+func (o *owner) haltedWith(code halt.Code, offset int64, reason string, err error, args string) error {
+	return haltedAt(o.w, code, offset, reason, err, args)
+}
+
+func haltedAt(w *worker, code halt.Code, offset int64, reason string, err error, args string) error {
+	return &HaltedError{
+		Partition: w.id, Offset: offset, Code: code, Reason: reason, Err: err,
+		Remedy: halt.Remedy(code, w.c.service.Consumer, w.id.Topic, w.id.Number, args),
+		Pass:   halt.Pass(code, w.c.service.Consumer, w.id.Topic, w.id.Number, offset),
+	}
 }

@@ -1,16 +1,21 @@
 package idem
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -18,6 +23,7 @@ import (
 type statement struct {
 	name string
 	args [][]byte
+	user bool // of the spec's topic: the tables and triggers are the user's
 }
 
 var binaryFormat = []int16{1}
@@ -25,25 +31,54 @@ var binaryFormat = []int16{1}
 // send sends w: append, key claims, writes, dead letters. On the acknowledgement it moves
 // forward; if a row of ours stands there already, it adopts that one.
 func (o *owner) send(ctx context.Context, conn *pgxpool.Conn, w *work) (Result, error) {
-	a := attempt{token: newToken(), next: w.next(), epoch: w.epoch(), result: w.result, letters: w.letters}
+	a := attempt{
+		row:    ledger.Row{Kind: ledger.Batch, Token: newToken(), Next: w.next(), Epoch: w.epoch(), Window: o.window(), Keys: w.keys},
+		result: w.result, letters: w.letters, inRow: w.inRow, claims: slices.Clone(w.claims),
+	}
 	o.attempts = append(o.attempts, a)
-	err := o.sendAttempt(ctx, conn, w, &a)
+	o.tried = true
+	sent := o.c.now()
+	written, err := o.sendOnce(ctx, conn, w, &a)
 	if err == nil {
 		err = fault.At(ctx, fault.Reply)
 	}
 	switch {
 	case err == nil:
-		return o.settle(a), nil
-	case isHandlerError(err):
+		o.heard(written, sent)
+		return a.result, o.step(protocol.Acked, nil, func() { o.settle(a, written) })
+	case rolledBack(err): // an outage must not fill the memory with them
+		n := len(o.attempts)
+		o.attempts = slices.Delete(o.attempts, n-1, n)
+	}
+	if isHandlerError(err) {
 		return Result{}, err
 	}
 	switch classify(err) {
 	case classSuccessor:
 		return o.resolve(ctx, conn)
 	case classGone:
-		return Result{}, o.fenced("the ledger's row that this owner appends to is gone or another one")
+		return Result{}, o.fenced(protocol.Gone, "the ledger's row that this owner appends to is gone or another one")
 	}
 	return Result{}, err
+}
+
+// sendOnce sends an attempt. If the one before it, of which nobody knows whether it
+// committed, waited in vain for a lock, then its own predecessor's client may have stopped.
+func (o *owner) sendOnce(ctx context.Context, conn *pgxpool.Conn, w *work, a *attempt) (written time.Time, err error) {
+	if o.stalled {
+		return o.sendOvertaking(ctx, conn, w, a)
+	}
+	return o.sendAttempt(ctx, conn, w, a)
+}
+
+// rolledBack reports whether the failed attempt surely did not commit: the server said so,
+// or COMMIT, which is sent after the last handler's call, was not sent.
+func rolledBack(err error) bool {
+	if isHandlerError(err) {
+		return true
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && sqlstateClass(pg) != classDoubt && !strings.HasPrefix(pg.Code, "57P")
 }
 
 func isHandlerError(err error) bool {
@@ -51,13 +86,11 @@ func isHandlerError(err error) bool {
 	return ok
 }
 
-func (o *owner) sendAttempt(ctx context.Context, conn *pgxpool.Conn, w *work, a *attempt) error {
-	head := []statement{o.appendStatement(kindBatch, a.token, a.next, a.epoch, nil, nil, nil)}
-	if len(w.claims) > 0 {
-		head = append(head, o.claimStatement(w))
-	}
+func (o *owner) sendAttempt(ctx context.Context, conn *pgxpool.Conn, w *work, a *attempt) (written time.Time, err error) {
+	head := []statement{o.appendStatement(a.row)}
+	head = append(head, o.claimStatements(w)...)
 	if o.batch.Calls() {
-		return o.sendExplicit(ctx, conn.Conn(), w, head)
+		return o.sendExplicit(ctx, conn.Conn(), w, a.row.Token, head)
 	}
 	for _, s := range w.steps {
 		head = append(head, o.writeStatement(s))
@@ -65,158 +98,142 @@ func (o *owner) sendAttempt(ctx context.Context, conn *pgxpool.Conn, w *work, a 
 	head = append(head, o.letterStatements(w.letters)...)
 	p := newPipeline(ctx, conn.Conn())
 	p.add(head...)
-	_, err := p.run()
-	return err
-}
-
-// sendExplicit runs a transaction with handler calls. Each stage is sent in one round
-// trip; a handler sees all that earlier records of the batch did.
-func (o *owner) sendExplicit(ctx context.Context, conn *pgx.Conn, w *work, pending []statement) error {
-	tx, err := conn.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	if err := o.stages(ctx, conn, tx, w, pending); err != nil {
-		abandon(ctx, conn)
-		return err
-	}
-	return nil
-}
-
-func (o *owner) stages(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, w *work, pending []statement) error {
-	for i := range w.steps {
-		call := w.steps[i].Call
-		if call == nil {
-			pending = append(pending, o.writeStatement(w.steps[i]))
-			continue
-		}
-		p := newPipeline(ctx, conn)
-		p.add(pending...)
-		if _, err := p.run(); err != nil {
-			return err
-		}
-		pending = pending[:0]
-		if err := fault.At(ctx, fault.AfterAppend); err != nil {
-			return err
-		}
-		if err := o.call(ctx, conn, tx, call); err != nil {
-			return err
-		}
-		if err := fault.At(ctx, fault.AfterHandler); err != nil {
-			return err
-		}
-	}
-	if err := fault.At(ctx, fault.BeforeCommit); err != nil {
-		return err
-	}
-	p := newPipeline(ctx, conn)
-	p.add(pending...)
-	p.add(o.letterStatements(w.letters)...)
-	p.p.SendQueryParams(commitSQL, nil, nil, nil, nil)
-	tag, err := p.run()
-	if err == nil && tag != commitSQL {
-		// A transaction that failed before answers COMMIT with ROLLBACK, and no error.
-		return fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", errRolledBack)
-	}
-	return err
-}
-
-var errRolledBack = errors.New("an error in it was swallowed")
-
-// abandon ends a failed transaction: by ROLLBACK if the connection is sound, else by
-// closing it.
-func abandon(ctx context.Context, conn *pgx.Conn) {
-	if conn.PgConn().TxStatus() == 'I' {
-		return
-	}
-	if _, err := conn.Exec(ctx, "ROLLBACK"); err != nil {
-		_ = conn.Close(ctx) // it is of no use any more, whatever Close says
-	}
+	r, err := p.run()
+	return r.written(), err
 }
 
 func (o *owner) writeStatement(s wire.Step) statement {
 	if o.names == nil {
 		o.names = map[string]string{}
+		topic := slices.IndexFunc(o.c.service.Topics, func(t wire.Topic) bool { return t.Name == o.topic.Name })
 		for i, sql := range o.topic.Statements {
-			o.names[sql] = statementName(o.topic.Name, i)
+			o.names[sql] = statementName(topic, i)
 		}
 	}
 	name, ok := o.names[s.SQL]
 	if !ok {
 		panic("idem: generated code writes with a statement that its topic does not list")
 	}
-	return statement{name: name, args: s.Args}
+	return statement{name: name, args: s.Args, user: true}
 }
 
 func (o *owner) letterStatements(letters []letter) []statement {
 	if len(letters) == 0 {
 		return nil
 	}
-	args := append([][]byte{int4(o.stream), int8bytes(o.tail.seq + 1)}, letterRows(letters)...)
+	args := append([][]byte{ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1)}, letterRows(letters)...)
 	return []statement{{name: "idem_dead_letter", args: args}}
 }
 
-// kinds of ledger rows.
-const (
-	kindBatch = 'b'
-	kindFence = 'f'
-)
-
-// appendStatement appends the row after the tail. def and parts are copied from it if nil.
-func (o *owner) appendStatement(kind byte, token UUID, next int64, epoch int32, def, parts, info []byte) statement {
-	t := o.tail
-	return statement{name: "idem_append", args: [][]byte{
-		int4(o.stream), int8bytes(t.seq), t.token[:], token[:], int8bytes(t.next), int8bytes(next),
-		{kind}, int4(epoch), def, parts, int8bytes(max(0, t.seq+1-windowRows)), info,
-	}}
+// appendStatement appends the row after the tail.
+func (o *owner) appendStatement(r ledger.Row) statement {
+	return statement{name: "idem_append", args: ledger.Append(o.stream, o.tail, r)}
 }
-
-func int4(v int32) []byte      { return binary.BigEndian.AppendUint32(nil, uint32(v)) }
-func int8bytes(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(v)) }
 
 // pipeline is several statements in one round trip. Outside of an explicit transaction
 // they are one implicit transaction: all of them or none.
-type pipeline struct{ p *pgconn.Pipeline }
+type pipeline struct {
+	p    *pgconn.Pipeline
+	user []bool // of each statement that was added
+}
 
 func newPipeline(ctx context.Context, conn *pgx.Conn) *pipeline {
-	return &pipeline{conn.PgConn().StartPipeline(ctx)}
+	return &pipeline{p: conn.PgConn().StartPipeline(ctx)}
 }
 
 func (p *pipeline) add(statements ...statement) {
 	for _, s := range statements {
-		p.p.SendQueryPrepared(s.name, s.args, binaryFormat, nil)
+		p.p.SendQueryPrepared(s.name, s.args, binaryFormat, binaryFormat)
+		p.user = append(p.user, s.user)
 	}
 }
 
-// run sends the statements and returns the tag of the last one. Success is that the server
-// became ready for the next query without an error: replies of single statements prove
-// nothing, since a deferred constraint or a lost connection shows only then.
-func (p *pipeline) run() (tag string, err error) {
-	if err := p.p.Sync(); err != nil {
-		return "", errors.Join(err, p.p.Close())
+// reply is what the server answered to a pipeline.
+type reply struct {
+	tag string   // of the last statement
+	row [][]byte // the only row of the first statement that returned one
+
+	answered int // how many statements succeeded
+}
+
+// written is when the appended row was written, by the database's clock.
+func (r reply) written() time.Time {
+	if len(r.row) == 0 {
+		return time.Time{}
 	}
-	synced := false
-	for err == nil && !synced {
-		var res any
-		if res, err = p.p.GetResults(); err != nil {
-			break
-		}
-		switch r := res.(type) {
-		case *pgconn.ResultReader:
-			var t pgconn.CommandTag
-			t, err = r.Close()
-			tag = t.String()
-		case *pgconn.PipelineSync:
-			synced = true
-		default:
-			err = fmt.Errorf("idem: unexpected %T in a pipeline", res)
-		}
+	return ledger.Time(r.row[0])
+}
+
+// run sends the statements. Success is that the server became ready for the next query
+// without an error: replies of single statements prove nothing, since a deferred constraint
+// or a lost connection shows only then.
+func (p *pipeline) run() (reply, error) {
+	out, err, _ := p.runThen()
+	return out, err
+}
+
+// runThen is run with statements behind it, in the same round trip but no part of the
+// transaction. Their error is told apart, and only if there is no other.
+func (p *pipeline) runThen(behind ...statement) (out reply, err, errBehind error) {
+	if len(behind) > 0 {
+		p.p.SendPipelineSync()
+		p.add(behind...)
+	}
+	if err := p.p.Sync(); err != nil {
+		return out, errors.Join(err, p.p.Close()), nil
+	}
+	err = p.answers(&out)
+	if err == nil && len(behind) > 0 {
+		errBehind = p.answers(&reply{})
+		return out, nil, errors.Join(errBehind, p.p.Close())
 	}
 	if closeErr := p.p.Close(); err == nil {
 		err = closeErr
 	}
-	if err == nil && !synced {
-		err = errors.New("idem: the server did not acknowledge")
+	return out, err, nil
+}
+
+// answers reads what the server answers until it is ready for the next query.
+func (p *pipeline) answers(out *reply) error {
+	for {
+		res, err := p.p.GetResults()
+		if err != nil {
+			return p.of(out.answered, err)
+		}
+		switch r := res.(type) {
+		case *pgconn.ResultReader:
+			if err := out.read(r); err != nil {
+				return p.of(out.answered, err)
+			}
+			out.answered++
+		case *pgconn.PipelineSync:
+			return nil
+		case nil:
+			return errors.New("idem: the server did not acknowledge")
+		default:
+			return fmt.Errorf("idem: unexpected %T in a pipeline", res)
+		}
 	}
-	return tag, err
+}
+
+// of marks an error of the statement at i as the protocol's, unless the user's tables and
+// triggers can have raised it: in a statement of theirs, or when the transaction ended.
+func (p *pipeline) of(i int, err error) error {
+	if err == nil || i >= len(p.user) || p.user[i] {
+		return err
+	}
+	return &protocolError{err}
+}
+
+func (r *reply) read(result *pgconn.ResultReader) error {
+	for result.NextRow() {
+		if r.row == nil {
+			for _, v := range result.Values() {
+				r.row = append(r.row, bytes.Clone(v))
+			}
+		}
+	}
+	tag, err := result.Close()
+	r.tag = tag.String()
+	return err
 }

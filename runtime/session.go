@@ -10,10 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
 
 // pool returns the runtime's own connections, made at first use. They carry the settings
-// that the protocol rests on (PROTOCOL 5), so the service's pool stays as it is.
+// that the protocol rests on (docs/protocol.md), so the service's pool stays as it is.
 func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	c.connecting.Lock()
 	defer c.connecting.Unlock()
@@ -22,8 +25,10 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	}
 	cfg := c.db.Config()
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
+	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may end what is prepared
 	c.settings(cfg.ConnConfig)
 	wrapDial(&cfg.ConnConfig.Config)
+	noteErrors(cfg.ConnConfig)
 	before := cfg.AfterConnect
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if before != nil {
@@ -37,7 +42,7 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("idem: %w", err)
 	}
-	if err := c.checkSchema(ctx, p); err != nil {
+	if err := c.checkSchema(ctx); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -51,6 +56,16 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	return p, nil
 }
 
+// reconnect has every connection opened anew when it is needed next: this server takes no
+// writes, and the primary is another one.
+func (c *Consumer) reconnect() {
+	c.connecting.Lock()
+	defer c.connecting.Unlock()
+	if c.sessions != nil {
+		c.sessions.Reset()
+	}
+}
+
 // Close ends the connections that the runtime opened. [Consumer.Run] does it itself;
 // programs that call [Consumer.Own] do it when they are done. A later use opens new ones.
 func (c *Consumer) Close() {
@@ -58,6 +73,7 @@ func (c *Consumer) Close() {
 	p := c.sessions
 	c.sessions = nil
 	c.connecting.Unlock()
+	c.filters.Close()
 	if p != nil {
 		p.Close()
 	}
@@ -103,14 +119,22 @@ func (c *Consumer) prepare(ctx context.Context, conn *pgx.Conn) error {
 			return err
 		}
 	}
+	if err := remember(ctx, conn); err != nil {
+		return err
+	}
 	for _, s := range prepared {
 		if _, err := conn.PgConn().Prepare(ctx, s.name, s.sql, nil); err != nil {
 			return fmt.Errorf("prepare %s: %w", s.name, err)
 		}
 	}
-	for _, t := range c.service.Topics {
+	for _, s := range generation.Statements {
+		if _, err := conn.PgConn().Prepare(ctx, s.Name, s.SQL, nil); err != nil {
+			return fmt.Errorf("prepare %s: %w", s.Name, err)
+		}
+	}
+	for n, t := range c.service.Topics {
 		for i, sql := range t.Statements {
-			if _, err := conn.PgConn().Prepare(ctx, statementName(t.Name, i), sql, nil); err != nil {
+			if _, err := conn.PgConn().Prepare(ctx, statementName(n, i), sql, nil); err != nil {
 				return fmt.Errorf("prepare statement %d of topic %s (are all migrations applied?): %w", i+1, t.Name, err)
 			}
 		}
@@ -118,12 +142,13 @@ func (c *Consumer) prepare(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-func statementName(topic string, i int) string { return "idem_" + topic + "_" + strconv.Itoa(i) }
+// statementName does not hold the topic's name: the server cuts a name at 63 bytes.
+func statementName(topic, i int) string { return fmt.Sprintf("idem_%d_%d", topic, i) }
 
 // checkSchema compares the version of the runtime's tables with what the code needs. It
 // uses a bare connection, because on the pool's the statements would fail to prepare.
-func (c *Consumer) checkSchema(ctx context.Context, p *pgxpool.Pool) error {
-	conn, err := pgx.ConnectConfig(ctx, p.Config().ConnConfig)
+func (c *Consumer) checkSchema(ctx context.Context) error {
+	conn, err := c.connectBeside(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("idem: connect to the database: %w", err)
 	}
@@ -160,7 +185,7 @@ func (c *Consumer) start(ctx context.Context) error {
 		if _, final := errors.AsType[*schemaError](err); final {
 			return err
 		}
-		if cl := classify(err); cl == classHalt || cl == classData {
+		if e := classify(err).event(); e == protocol.Fatal || e == protocol.Data {
 			return err
 		}
 		wait := backoff(attempt, time.Second, 30*time.Second)

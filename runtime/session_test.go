@@ -55,9 +55,14 @@ func TestMissingTableIsAnErrorAtTheStart(t *testing.T) {
 // The service's pool is used for its address only: its own sessions keep their settings.
 func TestSessionSettings(t *testing.T) {
 	db := database(t)
+	name := `"` + db.Config().ConnConfig.Database + `"`
+	for _, other := range []string{"default_transaction_isolation = 'serializable'", "default_transaction_deferrable = on", "synchronous_commit = off"} {
+		idemtest.Exec(t, db, `ALTER DATABASE `+name+` SET `+other)
+	}
 	seen := map[string]string{}
 	c := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
-		for _, name := range []string{"lock_timeout", "statement_timeout", "default_transaction_isolation", "application_name", "synchronous_commit"} {
+		for _, name := range []string{"lock_timeout", "statement_timeout", "default_transaction_isolation", "application_name", "synchronous_commit",
+			"default_transaction_deferrable", "idle_in_transaction_session_timeout"} {
 			var v string
 			if err := tx.QueryRow(ctx, `SELECT current_setting($1)`, name).Scan(&v); err != nil {
 				return err
@@ -68,8 +73,9 @@ func TestSessionSettings(t *testing.T) {
 	}}.consumer(t, db)
 	apply(t, own(t, c), records(0, "call 1"))
 	for name, v := range map[string]string{
-		"lock_timeout": "5s", "statement_timeout": "8s", "default_transaction_isolation": "read committed",
+		"lock_timeout": "2500ms", "statement_timeout": "8s", "default_transaction_isolation": "read committed",
 		"application_name": "idemgen", "synchronous_commit": "on",
+		"default_transaction_deferrable": "off", "idle_in_transaction_session_timeout": "10s",
 	} {
 		want(t, name, seen[name], v)
 	}
@@ -129,15 +135,17 @@ func TestRoundTripsOfABatch(t *testing.T) {
 		texts []string
 		trips int64
 	}{
-		"identified by offset":  {[]string{"put 1 1", "put 2 2", "put 1 3", "put 1 4"}, 1},
-		"with keys anywhere":    {[]string{"a: put 1 1", "b: put 2 2"}, 2},
-		"with a dead letter":    {[]string{"put 1 1", "nonsense x"}, 1},
-		"only duplicates below": {[]string{"put 1 1"}, 1},
+		"identified by offset":   {[]string{"put 1 1", "put 2 2", "put 1 3", "put 1 4"}, 1},
+		"with keys anywhere":     {[]string{"a: put 1 1", "b: put 2 2"}, 1},
+		"with keys of the chain": {[]string{"@a: put 1 1", "@b: put 2 2", "@a: put 1 1"}, 1},
+		"with a dead letter":     {[]string{"put 1 1", "nonsense x"}, 1},
+		"only duplicates below":  {[]string{"put 1 1"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g gate
 			db := database(t)
-			w := own(t, service{}.consumer(t, through(t, db, &g)))
+			both := service{edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
+			w := own(t, both.consumer(t, through(t, db, &g)))
 			apply(t, w, records(0, "put 9 9", "w: put 8 8"))
 			before := g.trips.Load()
 			apply(t, w, records(2, test.texts...))

@@ -3,8 +3,9 @@ package idem
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
 
 // sink is the Consumer as a Source sees it.
@@ -21,57 +22,59 @@ const (
 // Assigned implements [Sink].
 func (s *sink) Assigned(ctx context.Context, a Assignment) (Position, error) {
 	c := (*Consumer)(s)
-	o, err := c.newOwner(a.Partition)
+	w, err := c.assigned(a.Partition)
 	if err != nil {
 		return Position{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, assignTimeout)
-	defer cancel()
-	err = c.patience(a.Partition, o.assign(ctx, claim{Assignment: a, broker: true}))
+	o, err := w.take(ctx, claim{Assignment: a, broker: true})
 	if err != nil {
-		c.stands(a.Partition, err)
 		return Position{}, err
 	}
-	c.mu.Lock()
-	c.owners[a.Partition] = o
-	c.mu.Unlock()
-	c.stands(a.Partition, nil)
-	c.log.Info("partition taken over", "topic", a.Partition.Topic, "partition", a.Partition.Number, "next", o.tail.next, "seq", o.tail.seq, "committed", a.Committed)
-	return Position{Offset: o.tail.next, Epoch: o.tail.epoch}, nil
+	return Position{Offset: o.tail.Next, Epoch: o.tail.Epoch}, nil
 }
 
-// patience lets a log that ends below the position be for a while, then halts.
-func (c *Consumer) patience(p Partition, err error) error {
-	ahead, ok := errors.AsType[*aheadError](err)
+// assigned returns the worker of a partition, a new one if it was not assigned before.
+func (c *Consumer) assigned(p Partition) (*worker, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !ok {
-		delete(c.ahead, p)
-		return err
+	w := c.workers[p]
+	if w == nil {
+		var err error
+		if w, err = c.newWorker(p); err != nil {
+			return nil, err
+		}
+		c.workers[p] = w
 	}
-	since, seen := c.ahead[p]
-	if !seen {
-		c.ahead[p] = time.Now()
-		return err
-	}
-	if time.Since(since) < aheadPatience {
-		return err
-	}
-	return &HaltedError{Partition: p, Offset: -1, Reason: ahead.text + ": the log was truncated or replaced"}
+	return w, nil
 }
 
+// worker returns the worker of a partition that is assigned, or nil.
+func (c *Consumer) worker(p Partition) *worker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.workers[p]
+}
+
+// owner is the worker's memory, nil if there is none.
 func (s *sink) owner(p Partition) *owner {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.owners[p]
+	w := (*Consumer)(s).worker(p)
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.owner
 }
 
 // Deliver implements [Sink].
 func (s *sink) Deliver(ctx context.Context, p Partition, records []Message) error {
 	c := (*Consumer)(s)
 	o := s.owner(p)
+	if w := c.worker(p); o == nil && w != nil && len(records) == 0 {
+		return w.inspect(ctx)
+	}
 	if o == nil {
-		return &FencedError{Partition: p, Reason: "the partition is not assigned"}
+		return &FencedError{Partition: p, Reason: "the partition is not assigned, or must be taken over first"}
 	}
 	select {
 	case <-o.idle:
@@ -79,6 +82,11 @@ func (s *sink) Deliver(ctx context.Context, p Partition, records []Message) erro
 		return ctx.Err()
 	}
 	defer func() { o.idle <- struct{}{} }()
+	if len(records) == 0 {
+		return o.inspect(ctx)
+	}
+	o.w.waiting(true)
+	defer o.w.waiting(false)
 	return c.deliver(ctx, o, records)
 }
 
@@ -88,18 +96,7 @@ func (c *Consumer) deliver(ctx context.Context, o *owner, records []Message) err
 	for try := 1; ; try++ {
 		err := c.observed(ctx, o, records, apply)
 		apply = o.applyUnseen
-		if err == nil {
-			c.stands(o.id, nil)
-			return nil
-		}
-		if _, ok := errors.AsType[*HaltedError](err); ok {
-			c.stands(o.id, err)
-			return err
-		}
-		if fenced, ok := errors.AsType[*FencedError](err); ok {
-			if c.drop(o) && fenced.Reason != givenUp {
-				c.stands(o.id, err) // until it is taken over again
-			}
+		if _, wait := errors.AsType[*waitError](err); !wait {
 			return err
 		}
 		if !c.pause(ctx, o, err, try) {
@@ -128,7 +125,6 @@ func (c *Consumer) pause(ctx context.Context, o *owner, err error, try int) bool
 		wait = w.after
 	}
 	c.stats.waits.Add(1)
-	c.stands(o.id, fmt.Errorf("the batch at offset %d will be tried again: %w", o.tail.next, err))
 	both, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.quit, cancel)()
@@ -164,34 +160,23 @@ func (s *sink) Lost(p Partition) { (*Consumer)(s).giveUp(p, 0) }
 // leaves it to the next owner's fence. The memory goes with the owner.
 func (c *Consumer) giveUp(p Partition, wait time.Duration) {
 	c.mu.Lock()
-	o := c.owners[p]
-	delete(c.standing, p)
-	delete(c.ahead, p)
+	w := c.workers[p]
+	delete(c.workers, p)
 	c.mu.Unlock()
-	if o == nil {
+	if w == nil {
 		return
 	}
-	o.leave()
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-o.idle:
-	case <-t.C:
+	w.mu.Lock()
+	o := w.owner
+	w.mu.Unlock()
+	if o != nil {
+		o.leave()
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		select {
+		case <-o.idle:
+		case <-t.C:
+		}
 	}
-	o.kill()
-	c.drop(o)
-	c.log.Info("partition given up", "topic", p.Topic, "partition", p.Number, "next", o.durable.Load())
-}
-
-// drop forgets an owner. It reports false if that was done before.
-func (c *Consumer) drop(o *owner) bool {
-	o.kill()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.owners[o.id] != o {
-		return false
-	}
-	delete(c.owners, o.id)
-	delete(c.standing, o.id)
-	return true
+	_ = w.step(protocol.Revoked, nil) // leads from everywhere to Off
 }

@@ -43,23 +43,44 @@ type Position struct {
 	Epoch  int32 // leader epoch of the record before Offset; -1 if unknown
 }
 
+// Turn says when a partition is taken over again.
+type Turn struct {
+	At  Position // where a record must wait before that; if Now, of no meaning
+	Now bool     // at once, whether a record waits or not
+}
+
 // Sink is what a Source drives; the runtime implements it. Calls for one partition
-// must not overlap, but for Revoked and Lost, which end a Deliver that waits; calls for
+// must not overlap, but for Revoked and Lost, which end a Deliver or a Standby that waits; calls for
 // different partitions may run at the same time.
 type Sink interface {
 	// Assigned takes the partition over from its previous owner and tells where to read.
-	// A [HaltedError] needs a person: the partition stays assigned and unread. After any
-	// other error the Source asks again, with a pause, while the partition is assigned.
+	// After a [FencedError] or a [HaltedError] the partition stays assigned and unread, and
+	// the Source calls Standby. After any other error it asks again, with a pause, while the
+	// partition is assigned.
 	Assigned(ctx context.Context, a Assignment) (Position, error)
 	// Deliver applies records of one partition, in offset order, and returns when they are
 	// durable. While it blocks, the Source goes on polling with the partition paused. It
-	// retries what can be retried itself. After a [FencedError] the Source drops what it
-	// holds of the partition, waits 10 seconds and, if the partition is still assigned, calls
-	// Assigned again and reads from there. After a [HaltedError] the partition stays unread.
+	// retries what can be retried itself. After a [FencedError] or a [HaltedError] the Source
+	// drops what it holds of the partition and calls Standby.
+	//
+	// Without records it asks whether the partition is still the sink's, or a turn told by
+	// Standby still right: a Source does so for a partition that had no record for a few
+	// seconds, and for one for which it waits for a record as a Turn says. Then it does not
+	// block: of an outage of the database only Health tells, and nil is the answer.
 	Deliver(ctx context.Context, p Partition, records []Message) error
+	// Standby is called after a [FencedError] or a [HaltedError], while the partition stays
+	// assigned. It blocks until the partition may be taken over again: because its ledger
+	// stood still for longer than two transactions may take, or because an operator appended
+	// to it. Then the Source has a record wait, if the Turn says so, of which it keeps
+	// nothing, and calls Assigned, which may well answer with a FencedError again. Any error
+	// of Standby means that the partition is not assigned any more, or that ctx has ended.
+	Standby(ctx context.Context, p Partition) (Turn, error)
 	// Durable is the offset below which everything is durable: the hint to commit to Kafka.
 	// It is -1 while that is not known.
 	Durable(p Partition) int64
+	// Silent tells since when the client hands over no records of a partition although its log
+	// has some; the zero time tells that this is over. It may be called at any time.
+	Silent(p Partition, since time.Time)
 	// Revoked gives a partition up: it waits up to two seconds for the transaction in
 	// flight, then cancels it.
 	Revoked(p Partition)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // source is a Source without a broker: it assigns partition 0, delivers one batch, and ends.
@@ -18,6 +19,9 @@ type source struct {
 	position   idem.Position
 	then       func(ctx context.Context, sink idem.Sink) // instead of ending
 }
+
+// hasty makes an owner count as gone soon.
+func hasty(s *wire.Service) { s.Limits.BatchTimeout = 500 * time.Millisecond }
 
 func newSource(batch []idem.Message) *source {
 	return &source{batch: batch, assignment: idem.Assignment{
@@ -76,6 +80,71 @@ func TestSourceIsToldWhereToRead(t *testing.T) {
 	want(t, "second position", src.position.Offset, 2)
 	want(t, "rows", table(t, db), "1=1 2=2 3=3")
 	want(t, "redelivered", c.Stats().Redelivered, 1)
+}
+
+// The start of a partition is fixed before its first record: records that came while no
+// owner lived are not lost to start_from: latest.
+func TestStartIsFixedBeforeTheFirstRecord(t *testing.T) {
+	db := database(t)
+	c := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.consumer(t, db)
+	src := newSource(nil)
+	src.assignment.High = 5
+	if err := src.run(t, c); err != nil { // it ends without a record
+		t.Fatal(err)
+	}
+	src = newSource(records(5, "put 5 5", "put 6 6", "put 7 7"))
+	src.assignment.High = 8
+	if err := src.run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "position", src.position.Offset, 5)
+	want(t, "rows", table(t, db), "5=5 6=6 7=7")
+}
+
+// sourceFunc is a Source of one function.
+type sourceFunc func(ctx context.Context, sink idem.Sink) error
+
+func (f sourceFunc) Run(ctx context.Context, _ idem.Subscription, sink idem.Sink) error {
+	return f(ctx, sink)
+}
+
+// A partition that is given up before it has a ledger must leave no committed offset: the next
+// owner would find one without the other and halt.
+func TestNothingIsDurableWhileAPartitionIsTakenOver(t *testing.T) {
+	db := database(t)
+	a := newSource(nil).assignment
+	var waiting, ready int64
+	err := service{}.consumer(t, db).Run(t.Context(), sourceFunc(func(ctx context.Context, sink idem.Sink) error {
+		lock, err := db.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		defer lock.Rollback(ctx)
+		if _, err := lock.Exec(ctx, `LOCK TABLE idem_ledger`); err != nil {
+			return err
+		}
+		taken := make(chan error, 1)
+		go func() {
+			_, err := sink.Assigned(ctx, a)
+			taken <- err
+		}()
+		eventually(t, db, "true", `SELECT (count(*) > 0)::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND wait_event_type = 'Lock' AND datname = current_database()`)
+		waiting = sink.Durable(a.Partition)
+		if err := lock.Rollback(ctx); err != nil {
+			return err
+		}
+		if err := <-taken; err != nil {
+			return err
+		}
+		ready = sink.Durable(a.Partition)
+		sink.Revoked(a.Partition)
+		return errDone
+	}))
+	if !errors.Is(err, errDone) {
+		t.Fatal(err)
+	}
+	want(t, "durable while it waits", waiting, -1)
+	want(t, "durable when it is taken over", ready, 0)
 }
 
 func TestPartitionThatCannotBeReadHalts(t *testing.T) {
@@ -141,7 +210,7 @@ func TestOutageIsWaitedOut(t *testing.T) {
 
 func TestFencedPartitionIsGivenBack(t *testing.T) {
 	db := database(t)
-	c := service{}.consumer(t, db)
+	c := service{edit: hasty}.consumer(t, db)
 	src := newSource(records(0, "put 1 1"))
 	src.then = func(ctx context.Context, sink idem.Sink) {
 		other := service{}.consumer(t, db)
@@ -150,6 +219,12 @@ func TestFencedPartitionIsGivenBack(t *testing.T) {
 		}
 		wantError[*idem.FencedError](t, sink.Deliver(ctx, src.assignment.Partition, records(1, "put 2 2")))
 		wantError[*idem.FencedError](t, sink.Deliver(ctx, src.assignment.Partition, records(1, "put 2 2")))
+		if _, err := sink.Assigned(ctx, src.assignment); err == nil {
+			t.Error("taken over again without standing by")
+		}
+		if turn, err := sink.Standby(ctx, src.assignment.Partition); err != nil || turn.Now || turn.At.Offset != 1 {
+			t.Error(turn, err)
+		}
 		if _, err := sink.Assigned(ctx, src.assignment); err != nil {
 			t.Error(err)
 		}
@@ -218,6 +293,6 @@ func TestObserverSeesEveryBatch(t *testing.T) {
 	if err := newSource(records(0, "put 1 1", "call 1", "nonsense x")).run(t, c); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "hooks", fmt.Sprint(got), "[start test.v1/0 3 end {Applied:2 Duplicates:0 Conflicts:0 Dead:1 Ignored:0} <nil> true]")
+	want(t, "hooks", fmt.Sprint(got), "[start test.v1/0 3 end {Applied:2 Keyless:0 Duplicates:0 Conflicts:0 Dead:1 Ignored:0} <nil> true]")
 	want(t, "context in the handler", inHandler, true)
 }

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -25,56 +28,100 @@ const windowRows = 100
 type work struct {
 	records []Message
 	steps   []wire.Step
-	claims  []wire.Claim
+	claims  []wire.Claim // that go into idem_keys
+	keys    []byte       // that go into the appended row
 	letters []letter
 	result  Result
 	known   *known
+	inRow   int // dead letters since the last record that took effect
 }
 
 // transact applies records as one transaction and moves forward when it is acknowledged.
 // After an error nothing moved; whether the transaction committed may be open.
 func (o *owner) transact(ctx context.Context, records []Message) (res Result, err error) {
 	if o.quit.Err() != nil {
-		return res, &FencedError{Partition: o.id, Reason: givenUp}
+		return res, o.ended()
 	}
 	defer func() {
 		if r := recover(); r != nil {
 			o.batch = nil // its buffers may hold half a record
 			o.c.log.Error("the runtime panicked", "topic", o.id.Topic, "partition", o.id.Number, "panic", panicText(r), "stack", string(debug.Stack()))
-			err = o.halted(records[0].Offset, "the runtime panicked: please report it", nil)
+			err = o.halted(halt.Runtime, records[0].Offset, "the runtime panicked: please report it", nil)
 		}
 	}()
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
+	conn, err := o.connect(ctx)
+	if err != nil {
+		return res, err
+	}
+	defer conn.Release()
 	if err := fault.At(ctx, fault.BeforeSend); err != nil {
 		return res, err
 	}
-	pool, err := o.c.pool(ctx)
-	if err != nil {
-		return res, err
-	}
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return res, &waitError{err: fmt.Errorf("no connection: %w", err)}
-	}
-	defer conn.Release()
 	for race := 0; ; race++ {
 		w, known, err := o.prepare(ctx, conn, records)
 		if err != nil || known {
 			return w.result, err
 		}
+		if err := o.room(ctx, conn, w); err != nil {
+			return res, err
+		}
 		if err := fault.At(ctx, fault.BeforeClaim); err != nil {
 			return res, err
 		}
 		done, err := o.send(ctx, conn, w)
-		if err != nil && classify(err) == classKeyRace && race < keyRaces {
-			continue
+		if err != nil && classify(err) == classKeyRace {
+			o.race(err)
+			if race < keyRaces {
+				continue
+			}
 		}
-		if stalePlan(err) {
-			_ = conn.Conn().Close(ctx) // its statements were prepared before the schema changed
+		switch classify(err) {
+		case classStale: // its statements were prepared before the schema changed
+			_ = conn.Conn().Close(ctx)
+		case classReadOnly: // and so is every other connection to this server
+			_ = conn.Conn().Close(ctx)
+			o.c.reconnect()
 		}
 		return done, err
 	}
+}
+
+// connect begins a transaction: it gets a connection and takes the step that leads to Sent.
+func (o *owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
+	state, _ := o.w.at()
+	if state == protocol.Backoff {
+		if err := o.step(protocol.Rested, nil, nil); err != nil {
+			return nil, err
+		}
+		state = protocol.Ready
+	}
+	pool, err := o.c.pool(ctx)
+	var conn *pgxpool.Conn
+	if err == nil {
+		conn, err = pool.Acquire(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("no connection: %w", err)
+		switch e := classify(err).event(); {
+		case e == protocol.Fatal && state == protocol.Doubt:
+			return nil, err
+		case e != protocol.Fatal && e != protocol.Resource, state == protocol.Doubt:
+			return nil, &connectError{err}
+		}
+	}
+	next := protocol.Due
+	if state == protocol.Doubt {
+		next = protocol.Connected
+	}
+	if stepErr := o.step(next, nil, nil); stepErr != nil {
+		if conn != nil {
+			conn.Release()
+		}
+		return nil, stepErr
+	}
+	return conn, err
 }
 
 // deadline is the context of one transaction. A transaction begun is finished although
@@ -85,29 +132,19 @@ func (o *owner) deadline(ctx context.Context) (context.Context, context.CancelFu
 	return free, func() { stop(); cancel() }
 }
 
-// prepare decides what records do: it reads which of their keys are known and builds the
-// transaction. If the read shows that an earlier attempt of ours committed, it adopts that
-// instead and reports settled, with the attempt's result.
+// prepare decides what records do: it builds the transaction and tests the keys that it
+// claims. If that shows that an earlier attempt of ours committed, it adopts that instead
+// and reports settled, with the attempt's result.
 func (o *owner) prepare(ctx context.Context, conn *pgxpool.Conn, records []Message) (w *work, settled bool, err error) {
-	w, err = o.build(records, nil)
-	if err != nil || len(w.claims) == 0 {
-		return w, false, err
+	w, err = o.build(records, &known{owner: o, now: time.Now()})
+	if err == nil {
+		w, err = o.look(ctx, conn, w)
 	}
-	known, err := o.readKnown(ctx, conn, w.claims)
-	if err != nil {
-		return &work{}, false, err
-	}
-	if known.mine {
+	if errors.Is(err, errOwnKey) {
 		res, err := o.resolve(ctx, conn)
 		return &work{result: res}, err == nil, err
 	}
-	if len(known.prior) > 0 {
-		if w, err = o.build(records, known); err != nil {
-			return w, false, err
-		}
-	}
-	w.known = known
-	return w, false, nil
+	return w, false, err
 }
 
 // build turns records into statements. It may be called any number of times for the same
@@ -116,58 +153,85 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 	if o.batch == nil {
 		o.batch = wire.NewBatch(o.topic.NewPlan())
 	}
-	w := &work{records: records}
-	var prior map[Key]wire.Prior
-	if known != nil {
-		prior = known.prior
-	}
-	o.batch.Reset(prior, int32(o.c.service.KeyDef))
+	w := &work{records: records, inRow: o.row, known: known}
+	o.batch.Reset(remembered{o.keys, known}, int32(o.c.service.KeyDef))
 	for i := range records {
 		m := &records[i]
-		if l, ok := o.condemned[m.Offset]; ok {
-			l.message = m // the slice may be another one than when it was refused
-			w.bury(l)
+		l, bad := o.condemned[m.Offset]
+		l.message = m // the slice may be another one than when it was refused
+		if !bad {
+			outcome, err := o.add(m)
+			if bad = err != nil; bad {
+				l = refused(m, err)
+				l.policy = o.policyOf(m)
+			} else {
+				w.count(outcome)
+			}
+			if outcome == wire.Resent {
+				o.logDuplicate(m, known)
+			}
+		}
+		if !bad {
 			continue
 		}
-		outcome, err := o.add(m)
-		if stop, ok := errors.AsType[*wire.StopError](err); ok {
-			if i == 0 {
-				return w, o.halted(m.Offset, stop.Reason, nil)
-			}
+		if err := o.mayBury(w, &l); err != nil && i == 0 {
+			return w, err
+		} else if err != nil {
 			return o.build(records[:i], known) // what stands before it goes first
 		}
-		switch {
-		case err != nil:
-			w.bury(refused(m, err))
-		case outcome == wire.Resent:
-			w.result.Duplicates++
-			o.logDuplicate(m, known)
-		case outcome == wire.Ignored:
-			w.result.Ignored++
-		default:
-			w.result.Applied++
-		}
+		w.bury(l)
 	}
-	w.steps, w.claims = o.batch.Finish()
+	steps, claims := o.batch.Finish()
+	w.steps, w.result.Keyless = steps, o.batch.Keyless()
+	w.claim(claims)
 	return w, nil
 }
 
-// add adds one record to the batch. An error makes it a dead letter, or a StopError halts
-// before it.
+// add adds one record to the batch. An error is why it cannot take effect.
 func (o *owner) add(m *Message) (wire.Outcome, error) {
-	n, most, stop := len(m.Value), o.c.service.Limits.MaxPayload, o.topic.Stop
-	var outcome wire.Outcome
-	var err error
-	if n > most {
-		err = &DecodeError{Class: wire.ReasonTooLarge, Reason: fmt.Sprintf("the payload has %d bytes, limits.max_payload is %d", n, most)}
-	} else {
-		outcome, err = o.batch.Add(m, stop)
-		stop = o.batch.StopsOnFailure()
+	if n, most := len(m.Value), o.c.service.Limits.MaxPayload; n > most {
+		return wire.Applied, &DecodeError{Class: wire.ReasonTooLarge, Reason: fmt.Sprintf("the payload has %d bytes, limits.max_payload is %d", n, most)}
 	}
-	if _, already := errors.AsType[*wire.StopError](err); err != nil && stop && !already {
-		err = &wire.StopError{Reason: "on_failure says stop: " + err.Error()}
+	return o.batch.Add(m, &o.topic.OnFailure)
+}
+
+// policyOf is on_failure of the record that was added last, or of one condemned earlier.
+func (o *owner) policyOf(m *Message) *wire.FailurePolicy {
+	if l, ok := o.condemned[m.Offset]; ok {
+		return l.policy
 	}
-	return outcome, err
+	if p := o.batch.Failure(); p != nil && len(m.Value) <= o.c.service.Limits.MaxPayload {
+		return p
+	}
+	return &o.topic.OnFailure
+}
+
+// mayBury halts before a record that may not become a dead letter: on_failure says stop, or
+// so many became one before it, and none took effect between, that the fault is hardly
+// theirs. Nothing is drained.
+func (o *owner) mayBury(w *work, l *letter) error {
+	switch p := l.policy; {
+	case l.stop:
+		return o.halted(halt.RecordRefused, l.message.Offset, l.reason, nil)
+	case p.Stop:
+		return o.halted(halt.RecordRefused, l.message.Offset, "on_failure says stop: "+l.reason, nil)
+	case p.StopAfter > 0 && w.inRow >= p.StopAfter:
+		return o.halted(halt.DeadLetters, l.message.Offset, fmt.Sprintf("%d records in a row became dead letters (on_failure.stop_after), and this one would be the next: %s", w.inRow, l.reason), nil)
+	}
+	return nil
+}
+
+// count counts a record that is no dead letter.
+func (w *work) count(o wire.Outcome) {
+	switch o {
+	case wire.Resent:
+		w.result.Duplicates++
+	case wire.Ignored:
+		w.result.Ignored++
+	default:
+		w.result.Applied++
+		w.inRow = 0
+	}
 }
 
 // bury counts and keeps a dead letter.
@@ -177,6 +241,7 @@ func (w *work) bury(l letter) {
 	} else {
 		w.result.Dead++
 	}
+	w.inRow++
 	w.letters = append(w.letters, l)
 }
 

@@ -4,78 +4,202 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // handlerTx is what handlers get: the transaction without its end. A type of its own, so
-// that tx.(pgx.Tx) fails and nobody commits by accident. It remembers the first error that
-// the database told, because a transaction that failed cannot commit, whatever the handler
-// makes of it.
+// that tx.(pgx.Tx) fails and nobody commits by accident.
 type handlerTx struct {
-	tx     pgx.Tx
-	failed atomic.Pointer[pgconn.PgError]
+	tx   pgx.Tx
+	life *txLife
 }
 
-func (h *handlerTx) note(err error) {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		h.failed.CompareAndSwap(nil, pg)
+// txLife knows when a handler's transaction is over for it: when the handler has returned.
+// The connection goes on with other records then, or in no transaction at all, so that a
+// statement of a goroutine left behind would take effect without its event.
+type txLife struct {
+	mu      sync.Mutex
+	over    bool
+	running int       // statements
+	idle    sync.Cond // of mu: none runs
+}
+
+func newTxLife() *txLife {
+	l := &txLife{}
+	l.idle.L = &l.mu
+	return l
+}
+
+// begin is before every use of the connection, and end behind it.
+func (l *txLife) begin() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return pgx.ErrTxClosed
+	}
+	l.running++
+	return nil
+}
+
+func (l *txLife) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running--; l.running == 0 {
+		l.idle.Broadcast()
 	}
 }
 
+var errStatementLeft = errors.New("the handler returned while a statement of its transaction was running")
+
+// close lets nothing begin any more and waits for what runs. That something did is an error:
+// nobody knows what else its goroutine would have done.
+func (l *txLife) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	if l.running == 0 {
+		return nil
+	}
+	for l.running > 0 {
+		l.idle.Wait()
+	}
+	return Permanent(errStatementLeft)
+}
+
 func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if err := h.life.begin(); err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	defer h.life.end()
 	tag, err := h.tx.Exec(ctx, sql, args...)
-	h.note(err)
-	return tag, err
+	return tag, withoutValue(err)
 }
 
 func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if err := h.life.begin(); err != nil {
+		return noRows{err: err}, err
+	}
+	defer h.life.end()
 	rows, err := h.tx.Query(ctx, sql, args...)
-	h.note(err)
+	if bare := withoutValue(err); bare != err {
+		return noRows{err: bare}, bare
+	}
 	return rows, err
 }
 
 func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	return notedRow{h.tx.QueryRow(ctx, sql, args...), h}
+	if err := h.life.begin(); err != nil {
+		return noRows{err: err}
+	}
+	defer h.life.end()
+	return bareRow{h.tx.QueryRow(ctx, sql, args...)}
 }
 
 func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
+	if err := h.life.begin(); err != nil {
+		return 0, err
+	}
+	defer h.life.end()
 	n, err := h.tx.CopyFrom(ctx, table, columns, src)
-	h.note(err)
-	return n, err
+	return n, withoutValue(err)
 }
 
 func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	return h.tx.SendBatch(ctx, b)
+	if err := h.life.begin(); err != nil {
+		return pgx.FailedBatchResults(b, err)
+	}
+	defer h.life.end()
+	return bareResults{h.tx.SendBatch(ctx, b)}
 }
 
-type notedRow struct {
-	pgx.Row
-	tx *handlerTx
-}
+// noRows is the result of a query that was not sent.
+type noRows struct{ err error }
 
-func (r notedRow) Scan(dest ...any) error {
-	err := r.Row.Scan(dest...)
-	r.tx.note(err)
-	return err
-}
+func (noRows) Close()                                       {}
+func (r noRows) Err() error                                 { return r.err }
+func (noRows) CommandTag() (tag pgconn.CommandTag)          { return tag }
+func (noRows) FieldDescriptions() []pgconn.FieldDescription { return nil }
+func (noRows) RawValues() [][]byte                          { return nil }
+func (r noRows) Values() ([]any, error)                     { return nil, r.err }
+func (noRows) Conn() *pgx.Conn                              { return nil }
+func (noRows) TypeMap() *pgtype.Map                         { return nil }
+func (noRows) Next() bool                                   { return false }
+func (r noRows) Scan(...any) error                          { return r.err }
 
 // PgxTx returns the pgx transaction behind tx, for libraries that ask for one, such as
 // river's InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin gives a savepoint
-// as usual. It panics if tx did not come from the runtime or from pgx.
+// as usual. Like tx it ends with the handler: later calls return [pgx.ErrTxClosed]. What
+// its Conn and LargeObjects gave must not be kept for longer either, which nothing checks.
+// It panics if tx did not come from the runtime or from pgx.
 func PgxTx(tx Tx) pgx.Tx {
 	switch t := tx.(type) {
 	case *handlerTx:
-		return ownedTx{t.tx}
+		return ownedTx{t}
 	case pgx.Tx:
 		return t
 	}
 	panic(fmt.Sprintf("idem: PgxTx: %T is no transaction of the runtime or of pgx", tx))
 }
 
-type ownedTx struct{ pgx.Tx }
+// ownedTx is a handler's transaction in pgx's terms.
+type ownedTx struct{ *handlerTx }
 
 func (ownedTx) Commit(context.Context) error   { return ErrTxOwned }
 func (ownedTx) Rollback(context.Context) error { return ErrTxOwned }
+
+func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
+	if err := t.life.begin(); err != nil {
+		return nil, err
+	}
+	defer t.life.end()
+	savepoint, err := t.tx.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return savepointTx{ownedTx{&handlerTx{tx: savepoint, life: t.life}}}, nil
+}
+
+func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
+	if err := t.life.begin(); err != nil {
+		return nil, err
+	}
+	defer t.life.end()
+	return t.tx.Prepare(ctx, name, sql)
+}
+
+// Conn returns nil when the transaction is over.
+func (t ownedTx) Conn() *pgx.Conn {
+	if t.life.begin() != nil {
+		return nil
+	}
+	defer t.life.end()
+	return t.tx.Conn()
+}
+
+// LargeObjects returns a value that cannot be used when the transaction is over.
+func (t ownedTx) LargeObjects() pgx.LargeObjects {
+	if t.life.begin() != nil {
+		return pgx.LargeObjects{}
+	}
+	defer t.life.end()
+	return t.tx.LargeObjects()
+}
+
+// savepointTx is a savepoint in a handler's transaction, which the handler ends itself.
+type savepointTx struct{ ownedTx }
+
+func (t savepointTx) Commit(ctx context.Context) error { return t.finish(ctx, t.tx.Commit) }
+
+func (t savepointTx) Rollback(ctx context.Context) error { return t.finish(ctx, t.tx.Rollback) }
+
+func (t savepointTx) finish(ctx context.Context, how func(context.Context) error) error {
+	if err := t.life.begin(); err != nil {
+		return err
+	}
+	defer t.life.end()
+	return how(ctx)
+}

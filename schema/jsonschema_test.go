@@ -110,8 +110,8 @@ func jsonLines(t *testing.T, root, s map[string]any, path string, out map[string
 				jsonLines(t, root, p.(map[string]any), path+"."+name, out)
 			}
 			for _, r := range list(s["required"]) {
-				// A list of sources takes headers only, so there header is required.
-				if !strings.HasSuffix(path, "source[]") {
+				// A part of several, or of also, is no offset, so there header is required.
+				if !strings.HasSuffix(path, "source[]") && !strings.Contains(path, "also[]") {
 					out[path+"."+r.(string)+" required"] = true
 				}
 			}

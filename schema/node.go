@@ -60,7 +60,7 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Parse reads one YAML document under the file rules of LANGUAGE section 3: UTF-8, at
+// Parse reads one YAML document under the file rules of docs/spec.md: UTF-8, at
 // most 1 MiB and 64 levels, no anchors, aliases, merge keys or tags. It returns nil and
 // at least one diagnostic if they are broken, and nil without one if the document is
 // empty. It never panics.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of LANGUAGE section 3.
+// Limits of docs/spec.md.
 const (
 	maxFileSize = 1 << 20 // bytes
 	maxNesting  = 64      // levels of maps and lists

@@ -88,10 +88,12 @@ type FailurePolicy struct {
 	InitialBackoff *Duration
 	MaxBackoff     *Duration
 	GiveUp         *Text // dead_letter or stop
+	StopAfter      *Int
+	Keep           *Duration
 	Broken         bool
 }
 
-// Limits is the limits map; nil means the default of LANGUAGE section 12.
+// Limits is the limits map; nil means the default of docs/spec.md.
 type Limits struct {
 	Key              Pos
 	Pos              Pos

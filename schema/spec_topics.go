@@ -43,6 +43,7 @@ type Assume struct {
 	Pos           Pos
 	OrderedBy     *Text // record_key
 	UniqueRecords *Bool
+	Retention     *Duration
 	Broken        bool
 }
 
@@ -54,8 +55,24 @@ type IdempotencyKey struct {
 	Source    []KeySource // at least one, unless Broken
 	Window    *Duration   // nil for an offset key or if Broken
 	UniquePer *Text       // event, topic or consumer
-	Compare   *Text       // declared
+	Copies    *Text       // anywhere or same_partition
+	Compare   *Compare
+	Also      []FormerSource
+	Missing   *Text // dead_letter or offset
 	Broken    bool
+}
+
+// Compare is what copies must share: one of Word and Fields.
+type Compare struct {
+	Word   *Text // declared or nothing
+	Fields []Text
+	Pos    Pos
+}
+
+// FormerSource is one item of also: all its parts together.
+type FormerSource struct {
+	Parts []KeySource
+	Pos   Pos
 }
 
 // Offset reports whether the source is {record: offset}.

@@ -42,7 +42,7 @@ type Field struct {
 }
 
 // FieldType is the type of a field as written, without any look-up: Name may be a
-// scalar of LANGUAGE section 5, an entry of types, or neither (E208, by resolve).
+// scalar of docs/spec.md, an entry of types, or neither (E208, by resolve).
 // Only list(T) has an Elem; its Name is "list".
 type FieldType struct {
 	Text     string // as written, with "optional"

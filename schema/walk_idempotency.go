@@ -7,12 +7,17 @@ import (
 
 var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "source", required: true, value: value[IdempotencyKey]{
-		shape{scalar: true, items: &shape{scalar: true, keys: sourceKeys[:1].shapes()}, keys: sourceKeys.shapes()}, (*walker).keySources}},
+		shape{scalar: true, items: &partShape, keys: sourceKeys.shapes()}, (*walker).source}},
 	{name: "window", value: put(scalarShape, func(k *IdempotencyKey) **Duration { return &k.Window }, (*walker).window)},
 	{name: "unique_per", value: wordValue(func(k *IdempotencyKey) **Text { return &k.UniquePer }, "event", "topic", "consumer")},
-	{name: "compare", value: put(shape{words: []string{"declared"}}, func(k *IdempotencyKey) **Text { return &k.Compare }, (*walker).compare)},
-	{name: "copies"}, {name: "also"}, {name: "missing"},
+	{name: "copies", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Copies }, "anywhere", "same_partition")},
+	{name: "compare", value: put(shape{words: []string{"declared", "nothing"}, items: &scalarShape}, func(k *IdempotencyKey) **Compare { return &k.Compare }, (*walker).compare)},
+	{name: "also", value: value[IdempotencyKey]{shape{items: &shape{scalar: true, items: &partShape, keys: partShape.keys}}, (*walker).also}},
+	{name: "missing", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Missing }, "dead_letter", "offset")},
 }
+
+// partShape is one part of a source that has several.
+var partShape = shape{scalar: true, keys: sourceKeys[:1].shapes()}
 
 func idempotencyKeyValue[T any](at func(*T) **IdempotencyKey) value[T] {
 	return put(shape{keys: idempotencyKeys.shapes()}, at, (*walker).idempotencyKey)
@@ -26,12 +31,17 @@ func (w *walker) idempotencyKey(e entry) (*IdempotencyKey, bool) {
 	}
 	if k.Offset() {
 		for _, p := range e.node.Pairs {
-			if slices.Contains([]string{"window", "unique_per", "compare"}, p.Key) {
+			if slices.Contains([]string{"window", "unique_per", "copies", "compare", "also", "missing"}, p.Key) {
 				k.Broken = true
 				w.ds.Add(p.KeyPos, "E412", fmt.Sprintf("%q has no meaning for source: {record: offset}", p.Key), "redelivery is covered by the ledger without stored keys")
 			}
 		}
 		return k, true
+	}
+	byHeader := func(s KeySource) bool { return s.Header != nil }
+	if k.Missing != nil && k.Missing.Value == "offset" && !slices.ContainsFunc(k.Source, byHeader) {
+		k.Broken = true
+		w.ds.Add(k.Missing.Key, "E412", `"missing" has no meaning for a source without a header`, "a record that lacks a field of source does not decode: it is a dead letter anyway")
 	}
 	if e.node.Get("window") == nil && !misspelt(e, idempotencyKeys, "window") {
 		k.Broken = true
@@ -51,26 +61,62 @@ func (w *walker) window(e entry) (*Duration, bool) {
 	return d, ok
 }
 
-func (w *walker) compare(e entry) (*Text, bool) {
+// compare reads what copies must share: a word, or a list of fields.
+func (w *walker) compare(e entry) (*Compare, bool) {
 	if e.node.Kind == ListNode {
-		w.unbuilt(e.node.Pos, "a list of fields under compare", "")
+		list, ok := w.texts(e, 1)
+		if !ok {
+			return nil, false
+		}
+		return &Compare{Fields: list.Items, Pos: list.Pos}, true
+	}
+	t, ok := w.word(e, []string{"declared", "nothing"}, nil)
+	if !ok {
 		return nil, false
 	}
-	return w.word(e, []string{"declared"}, []string{"nothing"})
+	return &Compare{Word: t, Pos: t.Pos}, true
 }
 
-// keySources reads source: one part, or a list of parts.
-func (w *walker) keySources(e entry, k *IdempotencyKey) bool {
+// source reads what identifies an event.
+func (w *walker) source(e entry, k *IdempotencyKey) bool {
 	k.SourceKey = e.key
+	parts, ok := w.keySources(e)
+	if ok {
+		k.Source = parts
+	}
+	return ok
+}
+
+// also reads former sources: a list, each item of which is written like source.
+func (w *walker) also(e entry, k *IdempotencyKey) bool {
 	if e.node.Kind != ListNode {
-		part, ok := w.keySource(e)
-		if ok {
-			k.Source = []KeySource{part}
-		}
-		return ok
+		return w.notThatKind(e, "a list", "every former source is one item: also: [{header: a}, b, [c, d]]")
 	}
 	if !w.some(e) {
 		return false
+	}
+	ok := true
+	for _, item := range e.node.Items {
+		parts, fine := w.keySources(entry{what: "an item of also", node: item})
+		if fine && len(parts) == 1 && parts[0].Offset {
+			fine = false
+			w.ds.Add(item.Pos, "E412", "{record: offset} stored nothing that could be recognised", "leave it out: a key of the producer's is stored from the first record after the change")
+		}
+		if ok = ok && fine; fine {
+			k.Also = append(k.Also, FormerSource{parts, item.Pos})
+		}
+	}
+	return ok
+}
+
+// keySources reads what source means: one part, or a list of parts.
+func (w *walker) keySources(e entry) ([]KeySource, bool) {
+	if e.node.Kind != ListNode {
+		part, ok := w.keySource(e)
+		return []KeySource{part}, ok
+	}
+	if !w.some(e) {
+		return nil, false
 	}
 	ok := true
 	var parts []KeySource
@@ -83,10 +129,7 @@ func (w *walker) keySources(e entry, k *IdempotencyKey) bool {
 		parts = append(parts, part)
 		ok = ok && fine
 	}
-	if ok {
-		k.Source = parts
-	}
-	return ok
+	return parts, ok
 }
 
 var sourceKeys = keys[keySourceMap]{

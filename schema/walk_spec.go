@@ -81,12 +81,22 @@ var failureKeys = keys[FailurePolicy]{
 	{name: "initial_backoff", value: durationValue(func(f *FailurePolicy) **Duration { return &f.InitialBackoff }, "1ms", "1d")},
 	{name: "max_backoff", value: durationValue(func(f *FailurePolicy) **Duration { return &f.MaxBackoff }, "1ms", "1d")},
 	{name: "give_up", value: wordValue(func(f *FailurePolicy) **Text { return &f.GiveUp }, "dead_letter", "stop")},
-	{name: "park"}, {name: "stop_after"}, {name: "dead_letter_topic"}, {name: "dead_letter_payload"}, {name: "keep"},
+	{name: "stop_after", value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000)},
+	{name: "keep", value: durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d")},
+	{name: "park"}, {name: "dead_letter_topic"}, {name: "dead_letter_payload"},
 }
 
 func (w *walker) failurePolicy(e entry) (*FailurePolicy, bool) {
 	f := &FailurePolicy{Key: e.key, Pos: e.node.Pos}
 	f.Broken = !walkMap(w, e, failureKeys, f)
+	if f.GiveUp != nil && f.GiveUp.Value == "stop" {
+		for _, p := range e.node.Pairs {
+			if p.Key == "stop_after" || p.Key == "keep" {
+				f.Broken = true
+				w.ds.Add(p.KeyPos, "E707", fmt.Sprintf("give_up: stop never writes dead letters, so %q means nothing here", p.Key), "")
+			}
+		}
+	}
 	return f, true
 }
 

@@ -73,7 +73,8 @@ func (w *walker) recordKey(e entry) (*RecordKey, bool) {
 var assumeKeys = keys[Assume]{
 	{name: "ordered_by", value: wordValue(func(a *Assume) **Text { return &a.OrderedBy }, "record_key")},
 	{name: "unique_records", value: boolValue(func(a *Assume) **Bool { return &a.UniqueRecords })},
-	{name: "disjoint_topics"}, {name: "retention"}, {name: "record_timestamp"},
+	{name: "retention", value: durationValue(func(a *Assume) **Duration { return &a.Retention }, "1s", "3650d")},
+	{name: "disjoint_topics"}, {name: "record_timestamp"},
 }
 
 func (w *walker) assume(e entry) (*Assume, bool) {

@@ -11,10 +11,10 @@ func help(_ context.Context, c *call) int {
 	switch {
 	case len(c.args) == 0:
 		fmt.Fprint(c.stdout, overview())
-	case len(c.args) > 1 || helpText(c.args[0]) == "":
+	case helpText(strings.Join(c.args, " ")) == "":
 		return c.fail(fmt.Errorf("no help on %q; idemgen help lists the commands", strings.Join(c.args, " ")))
 	default:
-		fmt.Fprint(c.stdout, helpText(c.args[0]))
+		fmt.Fprint(c.stdout, helpText(strings.Join(c.args, " ")))
 	}
 	return done
 }
@@ -37,7 +37,7 @@ whose names begin with . or _, and other Go modules. Without arguments: idemgen.
   -strict   warnings count as errors
 `
 
-// helpText returns the text of one command, "" if there is no such command.
+// helpText returns the text of one command, as of "stream skip", "" if there is no such command.
 func helpText(verb string) string {
 	switch verb {
 	case "generate":
@@ -61,10 +61,15 @@ idemgen.yaml, gen.go, handler.go, cmd/<consumer>/main.go, the set-up of the test
 .gitattributes, then generates. Refuses to replace a file. The names default to the
 folder's import path.
 `
+	case "stream":
+		return streamHelp("")
 	case "version":
 		return "usage: idemgen version\n\nPrints the version of idemgen.\n"
 	case "help":
-		return "usage: idemgen help [command]\n"
+		return "usage: idemgen help [command | stream command]\n"
+	}
+	if of, ok := strings.CutPrefix(verb, "stream "); ok {
+		return streamHelp(of)
 	}
 	return ""
 }

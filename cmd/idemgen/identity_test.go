@@ -15,10 +15,10 @@ const (
 // A change of the spec that makes known events new ones is told, once.
 func TestIdentityChanges(t *testing.T) {
 	for _, tc := range []struct{ old, new, at, hint string }{
-		{"header: Idempotency-Key", "header: Request-Id", topicAt, `its source was [header "Idempotency-Key"] and is [header "Request-Id"]: keep the former source`},
-		{"window: 8d}", "window: 8d, unique_per: topic}", topicAt, "its unique_per is another one: keep the former source and unique_per"},
-		{"{source: {header: Idempotency-Key}, window: 8d}", "{source: order_id, window: 8d}", topicAt, "and is [field order_id uuid]: keep"},
-		{"  orders.v1:", "  orders.v2:", eventAt, `its topic was "orders.v1": rename it back`},
+		{"header: Idempotency-Key", "header: Request-Id", topicAt, `its source was [header "Idempotency-Key"] and is [header "Request-Id"]: to avoid it, name the former source under also`},
+		{"window: 8d}", "window: 8d, unique_per: topic}", topicAt, "its unique_per is another one: to avoid it, keep the former one"},
+		{"{source: {header: Idempotency-Key}, window: 8d}", "{source: order_id, window: 8d}", topicAt, "and is [field order_id uuid]: to avoid it, name the former source under also"},
+		{"  orders.v1:", "  orders.v2:", eventAt, `its topic was "orders.v1": to avoid it, rename it back`},
 	} {
 		module(t, map[string]string{"idemgen.yaml": spec})
 		must(t, "generate")
@@ -35,12 +35,57 @@ func TestIdentityChanges(t *testing.T) {
 	}
 }
 
+// With the former source under also a change of the source is none of the identity: the
+// number rises, and nothing is warned of. When the former source goes again, copies that
+// carry only that are new events: it is told, once.
+func TestFormerSource(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	edit(t, "idemgen.yaml", "{source: {header: Idempotency-Key}, window: 8d}", "{source: {header: Request-Id}, also: [{header: Idempotency-Key}], window: 8d}")
+	if code, _, stderr := run(t, "generate", "-strict"); code != done || stderr != oneWay {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	edit(t, "idemgen.yaml", ", also: [{header: Idempotency-Key}]", "")
+	refused(t, topicAt+`W909: the identity of event "OrderPaid" changed: a copy that carries only a former source is a new event from now on`, "generate", "-strict")
+	refused(t, `[header "Idempotency-Key"] is gone from also: that is safe once a window (8d) has passed since every instance runs`, "generate", "-strict")
+	toldOnce(t)
+}
+
+// A shorter window is told, once; a state of an older idemgen has none to compare with.
+func TestShorterWindow(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	edit(t, "idemgen.yaml", "window: 8d", "window: 36h")
+	refused(t, topicAt+`W909: the identity of event "OrderPlaced" changed: copies between the new and the old window are new events`, "check", "-strict")
+	refused(t, `its window was 8d and is 36h: to avoid it, keep the former one`, "generate", "-strict")
+	toldOnce(t)
+	write(t, "idem.state.yaml", strings.ReplaceAll(read(t, "idem.state.yaml"), "      window: 36h\n", ""))
+	edit(t, "idemgen.yaml", "window: 36h", "window: 12h")
+	if code, _, stderr := run(t, "generate", "-strict"); code != done || stderr != "" {
+		t.Errorf("a state without windows: exit code %d\n%s", code, stderr)
+	}
+	if !strings.Contains(read(t, "idem.state.yaml"), "      window: 12h\n") {
+		t.Error("the state does not keep the window")
+	}
+}
+
+// toldOnce checks that generate warns of the identity, and that the next one does not.
+func toldOnce(t *testing.T) {
+	t.Helper()
+	if code, _, stderr := run(t, "generate"); code != done || !strings.Contains(stderr, "W909") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	if code, _, stderr := run(t, "generate", "-strict"); code != done || stderr != "" {
+		t.Errorf("a second time: exit code %d\n%s", code, stderr)
+	}
+}
+
 func TestRenamedEvent(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "      OrderPlaced:", "      OrderMade:")
 	refused(t, `idemgen.yaml:21:7: W909: the identity of event "OrderMade" changed`, "generate", "-strict")
-	refused(t, `its name was "OrderPlaced": rename it back to avoid it`, "generate", "-strict")
+	refused(t, `its name was "OrderPlaced": to avoid it, rename it back`, "generate", "-strict")
 }
 
 // What tells two events of one key apart, or adds an event, changes no identity.

@@ -31,7 +31,7 @@ func initialize(ctx context.Context, c *call) int {
 		return c.fail(err)
 	}
 	defer started.Close()
-	fmt.Fprint(c.stderr, started.Problems)
+	fmt.Fprint(c.stderr, c.mask(started.Problems))
 	if started.Refused { // a name that was given is not allowed
 		return trouble
 	}

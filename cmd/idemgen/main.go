@@ -1,6 +1,7 @@
 // Command idemgen turns a spec of Kafka events into Go, SQL and tests that apply every
-// event to Postgres exactly once. This package only wires: one file per verb, the work is
-// in package generator, the only package of this module that it may import.
+// event to Postgres exactly once, and helps to operate it. This package only wires: one file
+// per verb, the work is in packages generator and stream, the only ones of this module that
+// it may import.
 package main
 
 import (

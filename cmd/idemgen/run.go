@@ -19,6 +19,7 @@ const (
 // to stdout, prose to stderr.
 type call struct {
 	args           []string
+	given          []string // all arguments, as they were given
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
@@ -33,6 +34,7 @@ func verbs() []verb {
 		{"generate", "write what the specs ask for", generate},
 		{"check", "print what generate would change", check},
 		{"init", "write a first spec and the files around it", initialize},
+		{"stream", "show and mend the ledgers in a database", streams},
 		{"version", "print the version", version},
 		{"help", "print this text, or that of a command", help},
 	}
@@ -41,7 +43,7 @@ func verbs() []verb {
 // Run runs the command with its arguments, without the program's name, and returns the
 // exit code: 0 done, 1 different (check), 2 trouble.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	c := &call{stdin: stdin, stdout: stdout, stderr: stderr}
+	c := &call{given: args, stdin: stdin, stdout: stdout, stderr: stderr}
 	if len(args) == 0 {
 		fmt.Fprint(stderr, overview())
 		return trouble
@@ -73,7 +75,7 @@ func (c *call) parse(verb string, define func(*flag.FlagSet)) (rest []string, co
 			fmt.Fprint(c.stdout, helpText(verb))
 			return nil, done, false
 		case err != nil:
-			return nil, c.fail(fmt.Errorf("%w; see idemgen help %s", err, verb)), false
+			return nil, c.fail(fmt.Errorf("%s: %w; see idemgen help %s", verb, err, verb)), false
 		}
 		if flags.NArg() == 0 {
 			return rest, done, true
@@ -85,6 +87,6 @@ func (c *call) parse(verb string, define func(*flag.FlagSet)) (rest []string, co
 
 // fail prints err, one line per joined error, and returns the exit code.
 func (c *call) fail(err error) int {
-	fmt.Fprintf(c.stderr, "idemgen: %v\n", err)
+	fmt.Fprintf(c.stderr, "idemgen: %s\n", c.mask(err.Error()))
 	return trouble
 }

@@ -17,13 +17,14 @@ func TestDeclarativeEventAllocatesNothing(t *testing.T) {
 			`"note":"at the \"door\"","items":[{"sku":"a","quantity":2,"price":49.95},{"sku":"b","quantity":1,"price":30.00}]}`),
 		Headers: []idem.Header{{Name: "event-type", Value: []byte("order.placed")}, {Name: "Idempotency-Key", Value: []byte("k0000000")}},
 	}
+	policy := &wire.FailurePolicy{}
 	add := func(n int) {
 		b.Reset(nil, 1)
 		for i := range n {
 			copy(m.Headers[1].Value[1:], []byte{byte('0' + i/1000%10), byte('0' + i/100%10), byte('0' + i/10%10), byte('0' + i%10)})
 			copy(m.Value[13:], m.Headers[1].Value[1:5]) // another order each time
 			copy(m.Key, m.Value[13:17])
-			if outcome, err := b.Add(&m, false); err != nil || outcome != wire.Applied {
+			if outcome, err := b.Add(&m, policy); err != nil || outcome != wire.Applied {
 				t.Fatal(outcome, err)
 			}
 		}

@@ -1,7 +1,7 @@
 package orders
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -54,14 +55,33 @@ func applyBetween(t *testing.T, bad []idem.Message) map[int64]string {
 	for i := range all {
 		all[i].Topic, all[i].Offset = "orders.v1", int64(i)
 	}
-	res, err := w.Apply(context.Background(), all)
-	if err != nil {
-		t.Fatal(err)
+	applied := applyReleasing(t, db, c, w, all)
+	got := reasons(t, db)
+	if applied != 2 || len(got) != len(bad) {
+		t.Errorf("%d took effect and %d are dead letters, want 2 and %d", applied, len(got), len(bad))
 	}
-	if want := (idem.Result{Applied: 2, Dead: len(bad)}); res != want {
-		t.Errorf("got %+v, want %+v", res, want)
+	return got
+}
+
+// applyReleasing applies records although more of them in a row are bad than
+// on_failure.stop_after allows: the partition is released each time.
+func applyReleasing(t *testing.T, db *pgxpool.Pool, c *idem.Consumer, w *idem.Writer, all []idem.Message) (applied int) {
+	t.Helper()
+	for {
+		res, err := w.Apply(t.Context(), all)
+		applied += res.Applied
+		halted, ok := errors.AsType[*idem.HaltedError](err)
+		switch {
+		case err == nil:
+			return applied
+		case !ok || halted.Code != halt.DeadLetters:
+			t.Fatal(err)
+		}
+		idemtest.Release(t, db, "orders.v1", 0)
+		if w, err = c.Own(t.Context(), "orders.v1", 0, 0); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return reasons(t, db)
 }
 
 func reasons(t *testing.T, db *pgxpool.Pool) map[int64]string {

@@ -22,8 +22,15 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 	return wire.Topic{
 		Name:      "orders.v1",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
-		Window:    840 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           192 * time.Hour,
+		},
+		Ordered: true,
+		Window:  840 * time.Hour,
 		Statements: []string{
 			insertOrdersSQL,
 			updateOrdersSQL,
@@ -175,7 +182,7 @@ func (e *OrderPlaced) appendItems(b []byte) []byte {
 }
 
 // orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
-const orderPlacedSpace = "\xb2\x1d\xbe\x7a\xe0\xd1\xea\xd0\x30\x23\x0e\x8b\x6d\x46\x56\x65"
+const orderPlacedSpace = "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68"
 
 // key identifies the event by header "Idempotency-Key".
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -340,7 +347,7 @@ func (e *OrderShipped) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // orderShippedSpace separates the keys of OrderShipped from all others that must differ.
-const orderShippedSpace = "\xfc\x76\xdd\x67\x8e\x8c\xdf\x6a\xc5\x82\xe0\xa1\xdb\x9e\x63\x20"
+const orderShippedSpace = "\xc1\x82\xe8\x07\xcb\x0e\x76\xe0\x48\x1f\xee\x1c\x92\x37\x9e\x55"
 
 // key identifies the event by header "Idempotency-Key".
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -451,7 +458,7 @@ func (e *OrderPaid) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // orderPaidSpace separates the keys of OrderPaid from all others that must differ.
-const orderPaidSpace = "\x5e\x3c\xf5\x56\xbf\x35\xa9\xe5\x9f\x75\xb2\xef\x22\xd2\xbe\x3a"
+const orderPaidSpace = "\xaa\x85\xdc\x26\x8d\x80\xfd\x63\x4e\xd6\x22\xc8\x4f\x15\x9b\xaa"
 
 // key identifies the event by payment_id.
 func (e *OrderPaid) key(k *wire.KeyBuilder) (idem.Key, error) {
@@ -476,6 +483,7 @@ func (e *OrderPaid) fits() error {
 }
 
 func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
+	b.OnFailure(&orderPaidPolicy)
 	e, err := DecodeOrderPaid(*m)
 	if err != nil {
 		return err
@@ -498,9 +506,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	r.Numeric(e.Amount)
 	r.Time(e.BookedAt)
 	b.Call(m, wire.Call{
-		Event:  "OrderPaid",
-		Key:    key,
-		Policy: &orderPaidPolicy,
+		Event: "OrderPaid",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handler.OrderPaid(ctx, tx, e)
 		},
@@ -513,6 +519,8 @@ var orderPaidPolicy = wire.FailurePolicy{
 	Retries:        5,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
+	StopAfter:      20,
+	Keep:           840 * time.Hour,
 }
 
 const insertPaymentsSQL = `
@@ -558,6 +566,7 @@ func (e *OrderErased) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
+	b.OnFailure(&orderErasedPolicy)
 	e := &p.orderErased
 	p.scan.Borrow(m)
 	e.decode(&p.scan, m)
@@ -571,6 +580,15 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
 	p.deleteOrders.Row().UUID(e.OrderID)
 	return nil
+}
+
+// orderErasedPolicy is read only.
+var orderErasedPolicy = wire.FailurePolicy{
+	Retries:        8,
+	InitialBackoff: 200 * time.Millisecond,
+	MaxBackoff:     30 * time.Second,
+	StopAfter:      20,
+	Keep:           720 * time.Hour,
 }
 
 const deleteOrderItemsSQL = `

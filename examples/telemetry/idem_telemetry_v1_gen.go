@@ -16,6 +16,13 @@ func telemetryV1Topic() wire.Topic {
 	return wire.Topic{
 		Name:      "telemetry.v1",
 		StartFrom: wire.Earliest,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           720 * time.Hour,
+		},
 		Statements: []string{
 			upsertDeviceStateSQL,
 		},

@@ -11,8 +11,8 @@ import (
 func (p *pkg) addMethod(f *file, e *model.Event) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("", "p *"+planType(e.Topic), "add"+e.GoName, params, text("error"), func(g *group) {
-		if stop := e.OnFailure.GiveUp; stop != e.Topic.OnFailure.GiveUp {
-			g.Add(text("b.StopOnFailure(%t)", stop == "stop"))
+		if ownPolicy(e) {
+			g.Add(text("b.OnFailure(&%s)", policyVar(e)))
 		}
 		if e.Handle {
 			g.Add(text("e, err := Decode%s(*m)", e.GoName))
@@ -27,11 +27,9 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 			}
 			g.If(text("err := p.scan.Finish(%q)", e.GoName), text("err != nil")).Block(text("return err"))
 		}
-		key := "wire.Key{}"
 		if !e.Key.Offset {
-			key = "key"
 			args := "&p.key"
-			if keyHeaders(e) {
+			if keyHeaders(e.Key.Parts) {
 				args += ", m"
 			}
 			g.Add(text("key, err := e.key(%s)", args))
@@ -41,51 +39,61 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 			g.If(text("err := e.fits()"), text("err != nil")).Block(text("return err"))
 		}
 		if !e.Key.Offset {
+			for i, former := range e.Key.Former {
+				args := "&p.key"
+				if keyHeaders(former.Parts) {
+					args += ", m"
+				}
+				g.Add(text("b.Also(e.%s(%s))", formerMethod(e, i), args))
+			}
 			args := "&p.print"
 			if buffersPrint(e) {
 				args += ", &p.json"
 			}
-			g.If(text("fresh, err := b.Claim(%q, key, e.fingerprint(%s))", e.GoName, args), text("!fresh")).Block(text("return err"))
+			claim := "Claim"
+			if e.Key.SamePartition {
+				claim = "ClaimHere"
+			}
+			g.If(text("fresh, err := b.%s(%q, key, e.fingerprint(%s))", claim, e.GoName, args), text("!fresh")).Block(text("return err"))
 		}
 		declared := false
 		for _, s := range e.Steps {
 			declared = step(g, s, declared)
 		}
 		if e.Handle {
-			callHandler(g, e, key)
+			callHandler(g, e)
 		}
 		g.Return(text("nil"))
 	})
-	if e.Handle {
-		policy(f, e)
+	if ownPolicy(e) {
+		f.decl(policyVar(e)+" is read only.", text("var %s =", policyVar(e)).Add(failurePolicy(e.OnFailure)))
 	}
 }
 
 func returnErr(g *group) { g.If(text("err != nil")).Block(text("return err")) }
 
-func callHandler(g *group, e *model.Event, key string) {
+func callHandler(g *group, e *model.Event) {
 	fn := closure(
 		[]code{named("ctx", qual("context", "Context")), named("tx", idem("Tx"))}, []code{text("error")},
 		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, e)", e.GoName)) })
-	elems := []code{pair("Event", lit(e.GoName))}
-	if key == "key" {
-		elems = append(elems, text("Key: key"))
-	}
-	elems = append(elems, text("Policy: &"+policyVar(e)), pair("Fn", fn))
-	g.Add(call("b.Call", text("m"), composite(wire("Call"), elems)))
+	g.Add(call("b.Call", text("m"), composite(wire("Call"), []code{pair("Event", lit(e.GoName)), pair("Fn", fn)})))
 }
 
-// policy writes on_failure of an event with Go code.
-func policy(f *file, e *model.Event) {
+// ownPolicy reports whether on_failure of an event differs from its topic's.
+func ownPolicy(e *model.Event) bool { return e.OnFailure != e.Topic.OnFailure }
+
+// failurePolicy is on_failure of a topic or an event.
+func failurePolicy(p model.FailurePolicy) code {
 	elems := []code{
-		pair("Retries", lit(e.OnFailure.Retries)),
-		pair("InitialBackoff", duration(e.OnFailure.InitialBackoff)),
-		pair("MaxBackoff", duration(e.OnFailure.MaxBackoff)),
+		pair("Retries", lit(p.Retries)),
+		pair("InitialBackoff", duration(p.InitialBackoff)),
+		pair("MaxBackoff", duration(p.MaxBackoff)),
 	}
-	if e.OnFailure.GiveUp == "stop" {
+	if p.GiveUp == "stop" {
 		elems = append(elems, text("Stop: true"))
 	}
-	f.decl(policyVar(e)+" is read only.", text("var %s =", policyVar(e)).Add(composite(wire("FailurePolicy"), elems)))
+	elems = append(elems, pair("StopAfter", lit(p.StopAfter)), pair("Keep", duration(p.Keep)))
+	return composite(wire("FailurePolicy"), elems)
 }
 
 // step writes the rows of one step. It returns whether the variable r exists afterwards.

@@ -11,41 +11,86 @@ import (
 // keyMethod writes the constant that separates the keys of this event from others, and the
 // method that makes the key.
 func keyMethod(f *file, e *model.Event) {
-	var space strings.Builder
-	for _, b := range e.Key.Space {
-		fmt.Fprintf(&space, `\x%02x`, b)
+	f.decl(fmt.Sprintf("%s separates the keys of %s from all others that must differ.", spaceConst(e), e.GoName), spaceConstant(spaceConst(e), e.Key.Space))
+	header := "Header"
+	if e.Key.OffsetIfMissing {
+		header = "HeaderOrOffset"
 	}
-	f.decl(fmt.Sprintf("%s separates the keys of %s from all others that must differ.", spaceConst(e), e.GoName),
-		text(`const %s = "%s"`, spaceConst(e), space.String()))
-	params := []code{named("k", pointer(wire("KeyBuilder")))}
-	if keyHeaders(e) {
-		params = append(params, named("m", pointer(wire("Message"))))
-	}
-	f.fn("key identifies the event by "+keyDoc(e)+".", "e *"+e.GoName, "key", params, results(idem("Key"), text("error")), func(g *group) {
-		g.Add(call("k.Start", text(spaceConst(e))))
-		for _, part := range e.Key.Parts {
-			if part.Field == nil {
-				g.Add(call("k.Header", text("m"), lit(part.Header)))
-				continue
-			}
-			t := part.Field.Type
-			value := text("e." + part.Field.GoName)
-			if t.Kind == model.Enum {
-				value = text("string(e.%s)", part.Field.GoName)
-			}
-			g.Add(call("k."+kinds[t.Kind].part, lit(fieldPath(part.Field)), value))
-		}
+	doc := "key identifies the event by " + keyDoc(e.Key.Parts) + "."
+	f.fn(doc, "e *"+e.GoName, "key", keyParams(e.Key.Parts), results(idem("Key"), text("error")), func(g *group) {
+		keyParts(g, spaceConst(e), e.Key.Parts, header)
 		g.Return(text("k.Sum(%q)", e.GoName))
 	})
+	for i, former := range e.Key.Former {
+		name := formerMethod(e, i)
+		doc := name + " is the key by " + keyDoc(former.Parts) + ", which identified the event before."
+		f.fn(doc, "e *"+e.GoName, name, keyParams(former.Parts), idem("Key"), func(g *group) {
+			g.Add(spaceConstant("space", former.Space))
+			keyParts(g, "space", former.Parts, "Header")
+			g.Return(call("k.Former"))
+		})
+	}
 }
 
-func keyHeaders(e *model.Event) bool {
-	return slices.ContainsFunc(e.Key.Parts, func(s model.KeySource) bool { return s.Field == nil })
+// formerMethod names the method that makes the i-th former key of an event.
+func formerMethod(e *model.Event, i int) string {
+	if len(e.Key.Former) == 1 {
+		return "formerKey"
+	}
+	return fmt.Sprintf("formerKey%d", i+1)
 }
 
-func keyDoc(e *model.Event) string {
+func keyParams(parts []model.KeySource) []code {
+	params := []code{named("k", pointer(wire("KeyBuilder")))}
+	if keyHeaders(parts) {
+		params = append(params, named("m", pointer(wire("Message"))))
+	}
+	return params
+}
+
+// spaceConstant is the constant that is hashed before the parts of a key.
+func spaceConstant(name string, space [16]byte) code {
+	var escaped strings.Builder
+	for _, b := range space {
+		fmt.Fprintf(&escaped, `\x%02x`, b)
+	}
+	return text(`const %s = "%s"`, name, escaped.String())
+}
+
+// keyParts adds the parts of a source; header is the method for headers.
+func keyParts(g *group, space string, parts []model.KeySource, header string) {
+	g.Add(call("k.Start", text(space)))
+	for _, part := range parts {
+		if part.Field == nil {
+			g.Add(call("k."+header, text("m"), lit(part.Header)))
+			continue
+		}
+		t, value := part.Field.Type, "e."+part.Field.GoName
+		add := func(g *group) {
+			if t.Kind == model.Enum {
+				value = fmt.Sprintf("string(%s)", value)
+			}
+			g.Add(call("k."+kinds[t.Kind].part, lit(fieldPath(part.Field)), text(value)))
+		}
+		if !t.Optional {
+			add(g)
+			continue
+		}
+		there := value + " != nil"
+		if t.Kind != model.Bytes {
+			value = "*" + value
+		}
+		g.If(text(there)).BlockFunc(add).Else().Block(call("k.Absent"))
+	}
+}
+
+func keyHeaders(parts []model.KeySource) bool {
+	return slices.ContainsFunc(parts, func(s model.KeySource) bool { return s.Field == nil })
+}
+
+func keyDoc(key []model.KeySource) string {
 	var parts []string
-	for _, s := range e.Key.Parts {
+	for _, s := range key {
 		if s.Field == nil {
 			parts = append(parts, fmt.Sprintf("header %q", s.Header))
 		} else {
@@ -55,23 +100,15 @@ func keyDoc(e *model.Event) string {
 	return listing(parts)
 }
 
-// compared reports whether a field is part of what copies of an event must share: what
-// the producer sent, record key included, not what Kafka added.
-func compared(e *model.Event, f *model.Field) bool {
-	return !e.Key.Offset && f.Source.Kind != model.FromRecord
-}
-
-// fingerprintMethod writes the method that sums up the content, fields in name order.
+// fingerprintMethod writes the method that sums up what copies of an event must share.
 func fingerprintMethod(f *file, e *model.Event) {
-	fields := slices.DeleteFunc(slices.Clone(e.Fields), func(f *model.Field) bool { return !compared(e, f) })
-	slices.SortFunc(fields, func(a, b *model.Field) int { return strings.Compare(a.Name, b.Name) })
 	params := []code{named("f", pointer(wire("Fingerprint")))}
 	if buffersPrint(e) {
 		params = append(params, text("b *[]byte"))
 	}
 	f.fn("", "e *"+e.GoName, "fingerprint", params, text("uint32"), func(g *group) {
 		g.Add(call("f.Start"))
-		for _, field := range fields {
+		for _, field := range e.Key.Compared {
 			fingerprintField(g, field)
 		}
 		g.Return(call("f.Sum"))
@@ -80,7 +117,7 @@ func fingerprintMethod(f *file, e *model.Event) {
 
 // buffersPrint reports whether the fingerprint needs a buffer for JSON.
 func buffersPrint(e *model.Event) bool {
-	return slices.ContainsFunc(e.Fields, func(f *model.Field) bool { return compared(e, f) && composed(f.Type) })
+	return !e.Key.Offset && slices.ContainsFunc(e.Key.Compared, func(f *model.Field) bool { return composed(f.Type) })
 }
 
 func fingerprintField(g *group, f *model.Field) {

@@ -35,7 +35,7 @@ func newMaker(e *model.Event, records []Record) *maker {
 	}
 	m := &maker{of: e}
 	for _, h := range own[0].Headers {
-		if !slices.ContainsFunc(own, func(r Record) bool { return !has(r, h.Name) }) {
+		if m.inKey(h.Name) || !slices.ContainsFunc(own, func(r Record) bool { return !has(r, h.Name) }) {
 			m.headers = append(m.headers, m.header(h))
 		}
 	}
@@ -43,9 +43,22 @@ func newMaker(e *model.Event, records []Record) *maker {
 		m.keyed = m.keyed || r.Keyed
 		m.key = m.key || r.Key != nil
 		m.value = m.value || r.Value != nil
-		m.more = m.more || len(r.Headers) > len(m.headers)
+		m.more = m.more || slices.ContainsFunc(r.Headers, func(h Header) bool { return !m.has(h.Name) })
 	}
 	return m
+}
+
+// inKey reports whether the header is part of a key of the event. Such a header is every
+// record's, less those that are said to lack it.
+func (m *maker) inKey(header string) bool {
+	is := func(p model.KeySource) bool { return p.Header == header }
+	return m.of.Key != nil && (slices.ContainsFunc(m.of.Key.Parts, is) ||
+		slices.ContainsFunc(m.of.Key.Former, func(k model.FormerKey) bool { return slices.ContainsFunc(k.Parts, is) }))
+}
+
+// has reports whether the header has a place of its own in the function.
+func (m *maker) has(header string) bool {
+	return slices.ContainsFunc(m.headers, func(o makerHeader) bool { return o.name == header })
 }
 
 func has(r Record, header string) bool {
@@ -92,21 +105,34 @@ func (m *maker) event(r Record) code {
 	if m.key {
 		args = append(args, stringArg(string(r.Key)))
 	}
+	var lacks []string
 	for _, h := range m.headers {
+		value := ""
+		if at := slices.IndexFunc(r.Headers, func(o Header) bool { return o.Name == h.name }); at >= 0 {
+			value = string(r.Headers[at].Value)
+		} else {
+			lacks = append(lacks, h.name)
+		}
 		if h.param != "" {
-			at := slices.IndexFunc(r.Headers, func(o Header) bool { return o.Name == h.name })
-			args = append(args, stringArg(string(r.Headers[at].Value)))
+			args = append(args, stringArg(value))
 		}
 	}
 	if m.value {
 		args = append(args, stringArg(string(r.Value)))
 	}
 	for _, h := range r.Headers {
-		if !slices.ContainsFunc(m.headers, func(o makerHeader) bool { return o.name == h.Name }) {
+		if !m.has(h.Name) {
 			args = append(args, idem("Header").Values(pair("Name", lit(h.Name)), pair("Value", text("[]byte").Call(stringArg(string(h.Value))))))
 		}
 	}
-	return call(m.name(), args...)
+	event := call(m.name(), args...)
+	for _, name := range lacks {
+		event.Dot("Without").Call(lit(name))
+	}
+	if m.keyed && !r.Keyed {
+		event.Dot("ByOffset").Call()
+	}
+	return event
 }
 
 // stringArg prefers back-quotes for what is full of quotes.
@@ -159,9 +185,25 @@ func (m *maker) declare(f *file) {
 	}
 	elems := []code{pair("Message", composite(idem("Message"), message))}
 	if m.keyed {
-		elems = slices.Insert(elems, 0, code(text("Keyed: true")))
+		elems = slices.Concat(m.identity(), elems)
 	}
 	f.fn("", "", m.name(), params, qual(idemtestPath, "Event"), func(g *group) {
 		g.Return(composite(qual(idemtestPath, "Event"), elems))
 	})
+}
+
+// identity is what the suite must know of the event's key.
+func (m *maker) identity() []code {
+	elems := []code{text("Keyed: true")}
+	if m.of.Key.SamePartition {
+		elems = append(elems, text("Here: true"))
+	}
+	loose, naming := uncompared(m.of)
+	if len(loose) > 0 {
+		elems = append(elems, pair("Loose", text("[]string").Values(literals(loose)...)))
+	}
+	if len(naming) > 0 {
+		elems = append(elems, pair("Naming", text("[]string").Values(literals(naming)...)))
+	}
+	return elems
 }

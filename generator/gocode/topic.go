@@ -72,15 +72,16 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	elems := []code{
 		pair("Name", lit(t.Name)),
 		pair("StartFrom", wire(upperFirst(t.StartFrom))),
-	}
-	if t.OnFailure.GiveUp == "stop" {
-		elems = append(elems, text("Stop: true"))
+		pair("OnFailure", failurePolicy(t.OnFailure)),
 	}
 	if t.Ordered {
 		elems = append(elems, text("Ordered: true"))
 	}
-	if w := window(t); w > 0 {
+	if w := window(t, false); w > 0 {
 		elems = append(elems, pair("Window", duration(w)))
+	}
+	if w := window(t, true); w > 0 {
+		elems = append(elems, pair("Chain", duration(w)))
 	}
 	if len(t.Flush) > 0 {
 		var statements []code
@@ -99,10 +100,11 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	})
 }
 
-// window is the longest window of the keys that the topic stores.
-func window(t *model.Topic) (longest time.Duration) {
+// window is the longest window of the topic's keys that all partitions remember, or of those
+// that the chain remembers.
+func window(t *model.Topic, samePartition bool) (longest time.Duration) {
 	for _, e := range t.Events {
-		if !e.Key.Offset {
+		if !e.Key.Offset && e.Key.SamePartition == samePartition {
 			longest = max(longest, e.Key.Window)
 		}
 	}

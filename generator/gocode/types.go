@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -53,7 +54,7 @@ func (p *pkg) needsJSON(e *model.Event, f *model.Field) bool {
 	if !composed(f.Type) {
 		return false
 	}
-	if compared(e, f) {
+	if slices.Contains(e.Key.Compared, f) {
 		return true
 	}
 	for _, s := range e.Steps {

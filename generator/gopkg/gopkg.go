@@ -90,6 +90,16 @@ func moduleOf(dir string) (string, error) {
 	}
 }
 
+// listing is the error of the go command, with what helps where its own text hides it.
+func listing(err error) error {
+	for _, incomplete := range []string{"updates to go.mod needed", "updates to go.sum needed", "missing go.sum entry"} {
+		if strings.Contains(err.Error(), incomplete) {
+			return fmt.Errorf("listing the Go files beside the spec: run go mod tidy first, the module's go.mod or go.sum is not complete: %w", err)
+		}
+	}
+	return fmt.Errorf("listing the Go files beside the spec: %w", err)
+}
+
 // load fills result for the folders, all of one module.
 func load(ctx context.Context, module string, folders []string, generated func([]byte) bool, result map[string]*Package) error {
 	listed, err := packages.Load(&packages.Config{
@@ -100,7 +110,7 @@ func load(ctx context.Context, module string, folders []string, generated func([
 		Env:        append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
 	}, folders...)
 	if err != nil {
-		return fmt.Errorf("listing the Go files beside the spec: %w", err)
+		return listing(err)
 	}
 	var files []string
 	excluded := map[string]bool{} // by a build constraint
@@ -112,7 +122,7 @@ func load(ctx context.Context, module string, folders []string, generated func([
 		}
 		for _, e := range p.Errors {
 			if len(p.GoFiles) == 0 && e.Kind == packages.ListError {
-				err = errors.Join(err, fmt.Errorf("listing the Go files beside the spec: %w", e))
+				err = errors.Join(err, listing(e))
 			}
 		}
 	}

@@ -124,3 +124,18 @@ func TestNoModule(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestModuleThatIsNotTidy(t *testing.T) {
+	dir := module(t, map[string]string{
+		"a/go.mod": "module example.com/a\n\ngo 1.26\n\nrequire (\n\texample.com/b v0.0.0\n\texample.com/c v0.0.1\n)\n\nreplace example.com/b => ../b\n\nreplace example.com/c => ../c\n",
+		"a/a.go":   "package a\n\nimport _ \"example.com/b\"\n",
+		"b/go.mod": "module example.com/b\n\ngo 1.26\n\nrequire example.com/c v0.0.2\n",
+		"b/b.go":   "package b\n",
+		"c/go.mod": "module example.com/c\n\ngo 1.26\n",
+	})
+	a := filepath.Join(dir, "a")
+	_, err := Load(t.Context(), []string{a}, generated)
+	if err == nil || !strings.Contains(err.Error(), "run go mod tidy first") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -56,7 +56,9 @@ type FailurePolicy struct {
 	Retries        int // attempts after the first
 	InitialBackoff time.Duration
 	MaxBackoff     time.Duration
-	GiveUp         string // "dead_letter" or "stop"
+	GiveUp         string        // "dead_letter" or "stop"
+	StopAfter      int           // dead letters in a row that pause the partition
+	Keep           time.Duration // how long a dead letter stays open
 }
 
 // Topic is one topics entry.
@@ -124,10 +126,26 @@ type Event struct {
 type IdempotencyKey struct {
 	Offset bool // source: {record: offset}; the rest is empty then
 	Parts  []KeySource
+	Former []FormerKey // also: in spec order
 	Window time.Duration
-	// Space is hashed before the parts: SHA-256 of consumer, topic and event name as
-	// far as unique_per reaches, each length-prefixed, cut to 16 bytes.
+	// SamePartition is copies: same_partition; else anywhere.
+	SamePartition bool
+	// OffsetIfMissing is missing: offset: a record without a header of Parts has no key and
+	// counts by its offset. Else it is refused.
+	OffsetIfMissing bool
+	// Compared are the fields that two records of one key must share, in name order. None:
+	// compare: nothing.
+	Compared []*Field
+	// Space is hashed before the parts: SHA-256 of consumer, topic and event name as far as
+	// unique_per reaches, and of what the parts are called, each length-prefixed, cut to 16
+	// bytes. So equal texts of two sources are two keys.
 	Space [16]byte
+}
+
+// FormerKey is a key by an earlier source. Its fields may be optional.
+type FormerKey struct {
+	Space [16]byte
+	Parts []KeySource
 }
 
 // KeySource is one part of an idempotency key: a header or a field.

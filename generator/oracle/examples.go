@@ -86,7 +86,7 @@ func (in *Interpreter) checkExample(raw json.RawMessage) *ExampleError {
 	}
 	e, f := in.read(def, r, p)
 	if f == nil {
-		_, f = e.key()
+		_, f = e.keys()
 	}
 	if f != nil {
 		return &ExampleError{Event: def.Name, Path: f.path, Reason: f.detail}

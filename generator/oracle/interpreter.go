@@ -75,12 +75,12 @@ func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
 	if f != nil {
 		return refuse(f, def.OnFailure.GiveUp, def)
 	}
-	key, f := e.key()
+	keys, f := e.keys()
 	if f != nil {
 		return refuse(f, def.OnFailure.GiveUp, def)
 	}
-	out := in.effect(e, key)
-	out.Event, out.Key = def.GoName, printableKey(key)
+	out := in.effect(e, keys)
+	out.Event, out.Key = def.GoName, printableKey(keys)
 	return out
 }
 
@@ -100,15 +100,21 @@ func refuse(f *fault, policy string, def *model.Event) Outcome {
 	return out
 }
 
-// effect claims the key and runs the steps: all of it, or nothing.
-func (in *Interpreter) effect(e *event, key string) Outcome {
+// effect claims the keys and runs the steps: all of it, or nothing. The first key that is
+// known says what the record is.
+func (in *Interpreter) effect(e *event, keys []string) Outcome {
 	giveUp := e.def.OnFailure.GiveUp
 	rows, f := e.rows()
 	if f != nil {
 		return refuse(f, giveUp, e.def)
 	}
-	if old, known := in.claimed[key]; known && key != "" {
-		if old == e.content() {
+	for _, key := range keys {
+		old, known := in.claimed[key]
+		switch {
+		case !known:
+			continue
+		case old == e.content():
+			in.claim(e, keys)
 			return Outcome{Kind: Duplicate}
 		}
 		return refuse(&fault{class: ClassConflict, detail: "the key has taken effect with other content"}, giveUp, e.def)
@@ -118,10 +124,17 @@ func (in *Interpreter) effect(e *event, key string) Outcome {
 		tx.undo()
 		return refuse(f, giveUp, e.def)
 	}
-	if key != "" {
-		in.claimed[key] = e.content()
-	}
+	in.claim(e, keys)
 	return Outcome{Kind: Applied}
+}
+
+// claim remembers the event under those of its keys that are not known yet.
+func (in *Interpreter) claim(e *event, keys []string) {
+	for _, key := range keys {
+		if _, known := in.claimed[key]; !known {
+			in.claimed[key] = e.content()
+		}
+	}
 }
 
 func (in *Interpreter) run(tx *tx, e *event, rows []stepRow) *fault {

@@ -2,53 +2,80 @@ package oracle
 
 import (
 	"encoding/hex"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// key is the identity of the event: its space and typed, length-prefixed parts. It is
-// empty if the record's offset identifies it.
-func (e *event) key() (string, *fault) {
+// keys are the identities of the event, each its space and typed, length-prefixed parts:
+// those by former sources in spec order, then its own. It has none if its offset identifies
+// it.
+func (e *event) keys() ([]string, *fault) {
 	def := e.def.Key
 	if def == nil || def.Offset {
-		return "", nil
+		return nil, nil
 	}
-	parts := string(def.Space[:])
-	for _, p := range def.Parts {
-		v, path, f := e.keySource(p)
-		switch {
-		case f != nil:
-			return "", f
-		case v == nil:
-			return "", &fault{class: ClassKey, path: path, detail: "a part of the idempotency key is missing"}
-		case isEmpty(v):
-			return "", &fault{class: ClassKey, path: path, detail: "a part of the idempotency key is empty"}
+	own, f := e.key(def.Space, def.Parts)
+	if f != nil && !(def.OffsetIfMissing && f.noHeader) {
+		return nil, f
+	}
+	var keys []string
+	for _, former := range def.Former {
+		if key, f := e.key(former.Space, former.Parts); f == nil {
+			keys = append(keys, key)
 		}
-		parts += content(v)
 	}
-	return parts, nil
+	if f == nil {
+		keys = append(keys, own)
+	}
+	return keys, nil
 }
 
-func (e *event) keySource(p model.KeySource) (v value, path string, f *fault) {
-	if p.Field != nil {
-		return e.values[p.Field], fieldPath(p.Field), nil
+// key is the identity by one source. Where a header may be missing, any other fault counts
+// before that.
+func (e *event) key(space [16]byte, source []model.KeySource) (key string, missing *fault) {
+	key = string(space[:])
+	for _, p := range source {
+		v, f := e.keyPart(p)
+		switch {
+		case f != nil && !f.noHeader && (missing == nil || e.def.Key.OffsetIfMissing):
+			return "", f
+		case f != nil && missing == nil:
+			missing = f
+		}
+		key += v
 	}
-	path = "header " + p.Header
+	return key, missing
+}
+
+// keyPart is one part as text; a header is no field of the same text.
+func (e *event) keyPart(p model.KeySource) (string, *fault) {
+	refuse := func(path, detail string) (string, *fault) {
+		return "", &fault{class: ClassKey, path: path, detail: detail}
+	}
+	if p.Field != nil {
+		v := e.values[p.Field]
+		if v == nil || isEmpty(v) {
+			return refuse(fieldPath(p.Field), "a part of the idempotency key is missing or empty")
+		}
+		return content(v), nil
+	}
+	path := "header " + p.Header
 	h, n := findHeader(e.record, p.Header)
 	switch {
+	case n == 0:
+		return "", &fault{class: ClassKey, path: path, detail: "a part of the idempotency key is missing", noHeader: true}
 	case n > 1:
-		return nil, path, &fault{class: ClassKey, path: path, detail: "appears " + strconv.Itoa(n) + " times"}
-	case n == 0 || h.Value == nil:
-		return nil, path, nil
+		return refuse(path, "appears "+strconv.Itoa(n)+" times")
+	case len(h.Value) == 0:
+		return refuse(path, "a part of the idempotency key is missing or empty")
 	}
 	v, why := parseText(model.FieldType{Kind: model.String}, string(h.Value))
 	if why != "" {
-		return nil, path, &fault{class: ClassKey, path: path, detail: why}
+		return refuse(path, why)
 	}
-	return v, path, nil
+	return "header " + content(v), nil
 }
 
 func isEmpty(v value) bool {
@@ -61,15 +88,12 @@ func isEmpty(v value) bool {
 	return false
 }
 
-// content is what two copies of an event must share: the values of its payload and
-// header fields in name order, absent ones left out.
+// content is what two copies of an event must share: the values of the compared fields in
+// name order, absent ones left out.
 func (e *event) content() string {
-	fields := slices.Clone(e.def.Fields)
-	slices.SortFunc(fields, func(a, b *model.Field) int { return strings.Compare(a.Name, b.Name) })
 	var b strings.Builder
-	for _, f := range fields {
-		declared := f.Source.Kind != model.FromRecord // one key for two record keys is a mistake, never a copy
-		if v := e.values[f]; declared && v != nil {
+	for _, f := range e.def.Key.Compared {
+		if v := e.values[f]; v != nil {
 			b.WriteString(content(f.Name))
 			b.WriteString(content(v))
 		}
@@ -77,9 +101,10 @@ func (e *event) content() string {
 	return b.String()
 }
 
-func printableKey(key string) string {
-	if len(key) < 16 {
+func printableKey(keys []string) string {
+	if len(keys) == 0 {
 		return ""
 	}
+	key := keys[len(keys)-1]
 	return hex.EncodeToString([]byte(key[:16])) + " " + strconv.QuoteToASCII(key[16:])
 }

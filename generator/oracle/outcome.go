@@ -65,7 +65,9 @@ type fault struct {
 	class  string
 	path   string
 	detail string
-	at     int // position in the record by which the first fault is found; see place
+	// noHeader: a header is not there at all.
+	noHeader bool
+	at       int // position in the record by which the first fault is found; see place
 }
 
 func (f *fault) Error() string {

@@ -129,9 +129,9 @@ func (t *table) find(where []assigned) []*row {
 	return found
 }
 
-// candidates narrows a search by a unique key if where names a whole one.
+// candidates narrows a search by a unique or foreign key if where names a whole one.
 func (t *table) candidates(where []assigned) map[*row]bool {
-	for _, ix := range t.unique {
+	for _, ix := range slices.Concat(t.unique, t.refers) {
 		cells := make([]cell, len(ix.columns))
 		for i, c := range ix.columns {
 			at := slices.IndexFunc(where, func(w assigned) bool { return t.column(w.column) == c })

@@ -51,6 +51,7 @@ func (r *resolver) resolveEvent(t *topic, spec *schema.Event) *event {
 		e.unsure = e.unsure || !st.whole
 	}
 	e.collectFields()
+	e.resolveCompared()
 	r.checkFieldNames(e)
 	return e
 }

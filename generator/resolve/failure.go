@@ -8,8 +8,9 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// defaultFailure is on_failure of LANGUAGE section 12.
-var defaultFailure = model.FailurePolicy{Retries: 8, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter"}
+// defaultFailure is on_failure of LANGUAGE section 12. What keep is depends on the window:
+// see resolveKeep.
+var defaultFailure = model.FailurePolicy{Retries: 8, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter", StopAfter: 20}
 
 // resolveFailure overrides a policy key by key and reports backoffs that contradict
 // each other (E704).
@@ -30,12 +31,18 @@ func (r *resolver) resolveFailure(base model.FailurePolicy, spec *schema.Failure
 	if spec.GiveUp != nil {
 		base.GiveUp = spec.GiveUp.Value
 	}
+	if spec.StopAfter != nil {
+		base.StopAfter = int(spec.StopAfter.Value)
+	}
+	if spec.Keep != nil {
+		base.Keep = spec.Keep.Value
+	}
 	if at != nil && !spec.Broken && base.MaxBackoff < base.InitialBackoff {
 		hint := ""
 		if spec.InitialBackoff == nil || spec.MaxBackoff == nil {
 			hint = "one of the two comes from an outer on_failure or is the default: set both here"
 		}
-		r.fail(*at, "E704", fmt.Sprintf("max_backoff %s is shorter than initial_backoff %s", durationText(base.MaxBackoff), durationText(base.InitialBackoff)), hint)
+		r.fail(*at, "E704", fmt.Sprintf("max_backoff %s is shorter than initial_backoff %s", model.DurationText(base.MaxBackoff), model.DurationText(base.InitialBackoff)), hint)
 	}
 	return base
 }

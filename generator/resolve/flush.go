@@ -7,7 +7,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// planWrites decides what PROTOCOL section 4.2 needs to know of every step: its place
+// planWrites decides what docs/design.md, "Waves", needs to know of every step: its place
 // in a wave, its name, and which rows and tables it touches.
 func planWrites(s *model.Service) {
 	parentsFirst := parentsFirst(s.Tables)

@@ -30,23 +30,33 @@ func (r *resolver) resolveKey(e *event) {
 	if spec.Window != nil {
 		k.Window = spec.Window.Value
 	}
-	k.Space = keySpace(r.spec.Consumer, e, reach(spec))
+	k.SamePartition = spec.Copies != nil && spec.Copies.Value == "same_partition"
+	k.OffsetIfMissing = !spec.Broken && spec.Missing != nil && spec.Missing.Value == "offset"
+	k.Space = keySpace(r.spec.Consumer, e, reach(spec), spec.Source)
+	k.Parts = r.keyParts(e, spec.Source, "source", r.keyField)
+	r.resolveFormer(e, spec)
+	r.resolveCompare(e, spec)
+}
+
+// keyParts resolves the parts of a source; key is the spec's key that holds them.
+func (r *resolver) keyParts(e *event, source []schema.KeySource, key string, field func(*event, schema.Text) *model.Field) (parts []model.KeySource) {
 	seen := map[string]bool{}
-	for _, src := range spec.Source {
+	for _, src := range source {
 		part := sourceText(src)
 		if seen[part] {
-			r.fail(src.Pos, "E107", part+" appears twice in source", "one is enough")
+			r.fail(src.Pos, "E107", part+" appears twice in "+key, "one is enough")
 		}
 		seen[part] = true
 		switch {
 		case src.Header != nil:
-			k.Parts = append(k.Parts, model.KeySource{Header: src.Header.Value})
+			parts = append(parts, model.KeySource{Header: src.Header.Value})
 		case src.Field != nil:
-			if f := r.keyField(e, *src.Field); f != nil {
-				k.Parts = append(k.Parts, model.KeySource{Field: f})
+			if f := field(e, *src.Field); f != nil {
+				parts = append(parts, model.KeySource{Field: f})
 			}
 		}
 	}
+	return parts
 }
 
 // sourceText names a part of source in a message.
@@ -71,6 +81,20 @@ func (e *event) keySpec() *schema.IdempotencyKey {
 // keyField looks up a field that is part of the key; nil if there is none or it is not
 // fit for a key.
 func (r *resolver) keyField(e *event, at schema.Text) *model.Field {
+	f := r.findKeyField(e, at)
+	switch {
+	case f == nil:
+		return nil
+	case f.Type.Optional:
+		r.fail(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", quote(f.Name)), `drop "optional" or choose another field`)
+		return nil
+	}
+	return f
+}
+
+// findKeyField looks up a field that is part of the key or of a former one, which may be
+// missing.
+func (r *resolver) findKeyField(e *event, at schema.Text) *model.Field {
 	n := e.scope.find(at.Value)
 	if n == nil || n.noPayload {
 		if e.scope.open {
@@ -101,8 +125,6 @@ func (r *resolver) keyField(e *event, at schema.Text) *model.Field {
 func (r *resolver) checkKeyField(f *model.Field, at schema.Text) bool {
 	src := f.Source
 	switch {
-	case f.Type.Optional:
-		r.fail(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", quote(f.Name)), `drop "optional" or choose another field`)
 	case f.Default != nil:
 		r.fail(at.Pos, "E310", fmt.Sprintf("field %s has a default, so all events without it would share one idempotency key", quote(f.Name)), `drop "default" or choose another field`)
 	case src.Kind == model.FromRecord && (src.Record == "offset" || src.Record == "partition" || src.Record == "timestamp"):
@@ -130,66 +152,32 @@ func reach(k *schema.IdempotencyKey) int {
 	return 3
 }
 
-// keySpace separates the keys of consumers, topics and events from each other: the
-// first 16 bytes of SHA-256 over the number of names (one byte) and the names, each
-// after its length (4 bytes, big endian).
-func keySpace(consumer *schema.Text, e *event, names int) [16]byte {
+// keySpace separates the keys of consumers, topics, events and sources from each other: the
+// first 16 bytes of SHA-256 over the number of names (one byte) and the names, each after
+// its length (4 bytes, big endian), then the same for the parts of the source, each "h" or
+// "f" and what the header or field is called.
+func keySpace(consumer *schema.Text, e *event, names int, source []schema.KeySource) [16]byte {
 	if consumer == nil {
 		return [16]byte{}
 	}
-	data := []byte{byte(names)}
-	for _, n := range []string{consumer.Value, e.topic.spec.Name.Value, e.spec.Name.Value}[:names] {
-		data = binary.BigEndian.AppendUint32(data, uint32(len(n)))
-		data = append(data, n...)
+	var data []byte
+	list := func(texts ...string) {
+		data = append(data, byte(len(texts)))
+		for _, t := range texts {
+			data = binary.BigEndian.AppendUint32(data, uint32(len(t)))
+			data = append(data, t...)
+		}
 	}
+	list([]string{consumer.Value, e.topic.spec.Name.Value, e.spec.Name.Value}[:names]...)
+	var parts []string
+	for _, src := range source {
+		if src.Header != nil {
+			parts = append(parts, "h"+src.Header.Value)
+		} else if src.Field != nil {
+			parts = append(parts, "f"+src.Field.Value)
+		}
+	}
+	list(parts...)
 	sum := sha256.Sum256(data)
 	return [16]byte(sum[:16])
-}
-
-// checkKeysAlike reports events that share a key space but build their keys from
-// different parts (E510).
-func (r *resolver) checkKeysAlike() {
-	var consumer *event
-	for _, t := range r.topics {
-		var first *event
-		for _, e := range t.events {
-			spec := e.keySpec()
-			if spec == nil || e.model.Key == nil || e.model.Key.Offset || len(e.model.Key.Parts) != len(spec.Source) {
-				continue
-			}
-			switch reach(spec) {
-			case 2:
-				r.checkAlike(&first, e)
-			case 1:
-				r.checkAlike(&consumer, e)
-			}
-		}
-	}
-}
-
-func (r *resolver) checkAlike(first **event, e *event) {
-	if *first == nil {
-		*first = e
-		return
-	}
-	a, b := keyParts((*first).model.Key), keyParts(e.model.Key)
-	if a == b {
-		return
-	}
-	spec := e.keySpec()
-	r.fail(spec.UniquePer.Pos, "E510", fmt.Sprintf("unique_per: %s needs keys of the same parts; event %s has %s, %s has %s",
-		spec.UniquePer.Value, quote((*first).spec.Name.Value), a, quote(e.spec.Name.Value), b), "give both the same parts, of the same names and types, or use unique_per: event")
-}
-
-// keyParts writes the parts of a key as [header X, payment_id uuid].
-func keyParts(k *model.IdempotencyKey) string {
-	var parts []string
-	for _, p := range k.Parts {
-		if p.Field == nil {
-			parts = append(parts, "header "+p.Header)
-			continue
-		}
-		parts = append(parts, p.Field.Name+" "+typeText(p.Field.Type))
-	}
-	return bracketed(parts)
 }

@@ -73,7 +73,7 @@ func (r *resolver) checkPollBudget(batch, poll budget) {
 		return
 	}
 	r.fail(at.Pos, "E701", fmt.Sprintf("batch_timeout %s plus %s to drain does not fit into max_poll_interval %s",
-		durationText(batch.value), durationText(drain), durationText(poll.value)),
+		model.DurationText(batch.value), model.DurationText(drain), model.DurationText(poll.value)),
 		"lower batch_timeout or raise max_poll_interval, else Kafka takes the partition away in mid-batch")
 }
 
@@ -87,9 +87,9 @@ func (r *resolver) checkBudget(code string, inner, outer budget) {
 	case inner.set == nil && outer.set == nil:
 		return
 	case inner.set == nil:
-		at, hint = outer.set, fmt.Sprintf("%s is %s by default: lower it too", inner.name, durationText(inner.value))
+		at, hint = outer.set, fmt.Sprintf("%s is %s by default: lower it too", inner.name, model.DurationText(inner.value))
 	case outer.set == nil:
-		hint = fmt.Sprintf("%s is %s by default: raise it too", outer.name, durationText(outer.value))
+		hint = fmt.Sprintf("%s is %s by default: raise it too", outer.name, model.DurationText(outer.value))
 	}
-	r.fail(at.Pos, code, fmt.Sprintf("%s %s is longer than %s %s", inner.name, durationText(inner.value), outer.name, durationText(outer.value)), hint)
+	r.fail(at.Pos, code, fmt.Sprintf("%s %s is longer than %s %s", inner.name, model.DurationText(inner.value), outer.name, model.DurationText(outer.value)), hint)
 }

@@ -28,7 +28,8 @@ func eventOf(t testing.TB, topic *model.Topic, name string) *model.Event {
 	return topic.Events[i]
 }
 
-// TestKeySpaces: a space is what unique_per reaches, and nothing else.
+// TestKeySpaces: a space is what unique_per reaches and what the parts are called, and
+// nothing else.
 func TestKeySpaces(t *testing.T) {
 	space := func(encoded string) (out [16]byte) {
 		sum := sha256.Sum256([]byte(encoded))
@@ -37,7 +38,7 @@ func TestKeySpaces(t *testing.T) {
 	}
 	s := acceptedSpec(t, "orders_minimal")
 	placed := s.Topics[0].Events[0].Key
-	if want := space("\x03\x00\x00\x00\x0forder-projector\x00\x00\x00\x09orders.v1\x00\x00\x00\x0bOrderPlaced"); placed.Space != want {
+	if want := space("\x03\x00\x00\x00\x0forder-projector\x00\x00\x00\x09orders.v1\x00\x00\x00\x0bOrderPlaced" + "\x01\x00\x00\x00\x10hIdempotency-Key"); placed.Space != want {
 		t.Errorf("per event: %x, want %x", placed.Space, want)
 	}
 	if placed.Window != 8*24*time.Hour || len(placed.Parts) != 1 || placed.Parts[0].Header != "Idempotency-Key" {
@@ -45,13 +46,13 @@ func TestKeySpaces(t *testing.T) {
 	}
 	sink := acceptedSpec(t, "kitchen_sink")
 	orders, letters := topicOf(t, sink, "shop.orders.v1"), topicOf(t, sink, "newsletter.subscriptions")
-	perTopic := space("\x02\x00\x00\x00\x0bback-office\x00\x00\x00\x0eshop.orders.v1")
+	perTopic := space("\x02\x00\x00\x00\x0bback-office\x00\x00\x00\x0eshop.orders.v1" + "\x02\x00\x00\x00\x10hIdempotency-Key\x00\x00\x00\x09forder_id")
 	for _, e := range []string{"OrderPlaced", "OrderShipped"} {
 		if got := eventOf(t, orders, e).Key.Space; got != perTopic {
 			t.Errorf("%s per topic: %x, want %x", e, got, perTopic)
 		}
 	}
-	if got, want := eventOf(t, letters, "Subscribed").Key.Space, space("\x01\x00\x00\x00\x0bback-office"); got != want {
+	if got, want := eventOf(t, letters, "Subscribed").Key.Space, space("\x01\x00\x00\x00\x0bback-office"+"\x01\x00\x00\x00\x10fsubscription_id"); got != want {
 		t.Errorf("per consumer: %x, want %x", got, want)
 	}
 	erased := eventOf(t, orders, "OrderErased").Key
@@ -157,14 +158,17 @@ func TestFilling(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	sink := acceptedSpec(t, "kitchen_sink")
 	orders := topicOf(t, sink, "shop.orders.v1")
+	const day = 24 * time.Hour
+	minimal := defaultFailure
+	minimal.Keep = 8 * day
 	for _, c := range []struct {
 		got, want model.FailurePolicy
 	}{
-		{topicOf(t, sink, "shop.customers").OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter"}},
-		{orders.OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: time.Minute, GiveUp: "dead_letter"}},
-		{eventOf(t, orders, "OrderCancelled").OnFailure, model.FailurePolicy{Retries: 3, InitialBackoff: time.Second, MaxBackoff: time.Minute, GiveUp: "dead_letter"}},
-		{topicOf(t, sink, "stock.moves").Events[0].OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "stop"}},
-		{acceptedSpec(t, "orders_minimal").Topics[0].OnFailure, defaultFailure},
+		{topicOf(t, sink, "shop.customers").OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter", StopAfter: 20, Keep: 3 * day}},
+		{orders.OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: time.Minute, GiveUp: "dead_letter", StopAfter: 20, Keep: 8 * day}},
+		{eventOf(t, orders, "OrderCancelled").OnFailure, model.FailurePolicy{Retries: 3, InitialBackoff: time.Second, MaxBackoff: time.Minute, GiveUp: "dead_letter", StopAfter: 20, Keep: 8 * day}},
+		{topicOf(t, sink, "stock.moves").Events[0].OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "stop", StopAfter: 20, Keep: 30 * day}},
+		{acceptedSpec(t, "orders_minimal").Topics[0].OnFailure, minimal},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %+v, want %+v", c.got, c.want)
@@ -178,5 +182,42 @@ func TestPolicies(t *testing.T) {
 	want.StatementTimeout, want.MaxPayload, want.MaxDepth = 15*time.Second, 512<<10, 32
 	if sink.Limits != want {
 		t.Errorf("limits %+v, want %+v", sink.Limits, want)
+	}
+}
+
+// TestKeyOptions: what copies, compare, also, missing and keep become.
+func TestKeyOptions(t *testing.T) {
+	names := func(fields []*model.Field) (out []string) {
+		for _, f := range fields {
+			out = append(out, f.Name)
+		}
+		return out
+	}
+	bank := acceptedSpec(t, "bank_transfers").Topics[0]
+	opened, posted, closed := bank.Events[0], bank.Events[1], bank.Events[2]
+	for _, c := range []struct {
+		e        *model.Event
+		compared string
+		here     bool
+	}{{opened, "account_id currency posting", true}, {posted, "account_id amount_minor", true}, {closed, "account_id notice", false}} {
+		if got := strings.Join(names(c.e.Key.Compared), " "); got != c.compared || c.e.Key.SamePartition != c.here {
+			t.Errorf("%s: compares %s, same partition %v", c.e.Name, got, c.e.Key.SamePartition)
+		}
+	}
+	const day = 24 * time.Hour
+	for i, want := range []time.Duration{14 * day, 8 * day, 14 * day, 14 * day} {
+		policies := []model.FailurePolicy{bank.OnFailure, opened.OnFailure, posted.OnFailure, closed.OnFailure}
+		if policies[i].Keep != want {
+			t.Errorf("policy %d keeps for %v, want %v", i, policies[i].Keep, want)
+		}
+	}
+	history := acceptedSpec(t, "order_evolution")
+	placed, note := history.Topics[0].Events[0].Key, history.Topics[1].Events[0].Key
+	if len(placed.Compared) != 0 || len(placed.Former) != 2 || len(placed.Former[1].Parts) != 3 || placed.OffsetIfMissing || !note.OffsetIfMissing {
+		t.Errorf("%+v, %+v", placed, note)
+	}
+	spaces := map[[16]byte]bool{placed.Space: true, placed.Former[0].Space: true, placed.Former[1].Space: true}
+	if len(spaces) != 3 {
+		t.Error("two sources of one event share a space")
 	}
 }

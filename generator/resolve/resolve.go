@@ -26,7 +26,10 @@ func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 	r.resolveTypes()
 	r.resolveTables()
 	for _, t := range spec.Topics {
-		r.topics = append(r.topics, r.resolveTopic(t))
+		topic := r.resolveTopic(t)
+		r.checkWindows(topic)
+		topic.resolveKeep()
+		r.topics = append(r.topics, topic)
 	}
 	r.checkKeysAlike()
 	r.checkSafety()

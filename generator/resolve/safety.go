@@ -14,6 +14,7 @@ func (r *resolver) checkSafety() {
 	for _, t := range r.topics {
 		for _, e := range t.events {
 			r.checkProducerCopies(e)
+			r.checkCopies(e)
 			r.checkHalfApplied(e)
 			r.checkStepOrder(e)
 			for _, st := range e.steps {
@@ -27,15 +28,17 @@ func (r *resolver) checkSafety() {
 }
 
 // checkProducerCopies reports what happens twice when the producer sends an event as
-// two records and only the offset identifies it (E501).
+// two records and only the offset identifies it, always or without a header (E501).
 func (r *resolver) checkProducerCopies(e *event) {
-	t := e.topic
-	if e.model.Key == nil || !e.model.Key.Offset || t.model.UniqueRecords || t.spec.Assume != nil && t.spec.Assume.Broken {
+	t, by, remedy := e.topic, "source: {record: offset}", "name a header or fields that identify the operation, or state assume: {unique_records: true}"
+	if e.model.Key != nil && e.model.Key.OffsetIfMissing {
+		by, remedy = "missing: offset", "drop missing: offset, or state assume: {unique_records: true}"
+	}
+	if e.model.Key == nil || !e.model.Key.Offset && !e.model.Key.OffsetIfMissing || t.model.UniqueRecords || t.spec.Assume != nil && t.spec.Assume.Broken {
 		return
 	}
 	fail := func(pos schema.Pos, what, twice string) {
-		r.fail(pos, "E501", fmt.Sprintf("%s: %s with source: {record: offset} %s when the producer sends the event twice", e.is(), what, twice),
-			"name a header or fields that identify the operation, or state assume: {unique_records: true}")
+		r.fail(pos, "E501", fmt.Sprintf("%s: %s with %s %s when the producer sends the event twice", e.is(), what, by, twice), remedy)
 	}
 	if e.model.Handle {
 		fail(e.spec.Handle.Key, "handle", "runs twice")

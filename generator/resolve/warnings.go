@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
 )
 
 // warn reports what is allowed but often regretted (W9xx).
@@ -16,6 +17,7 @@ func (r *resolver) warn() {
 				"list the types that mean nothing here under ignore, and keep unknown_type: dead_letter")
 		}
 	}
+	r.warnCompare()
 	for _, st := range r.steps() {
 		if !st.whole {
 			continue
@@ -23,6 +25,21 @@ func (r *resolver) warn() {
 		r.warnGuard(st)
 		r.warnUnique(st)
 		r.warnParents(st)
+	}
+}
+
+// warnCompare warns of keys whose events are not compared (W903).
+func (r *resolver) warnCompare() {
+	warn := func(k *schema.IdempotencyKey) {
+		if k != nil && k.Compare != nil && k.Compare.Word != nil && k.Compare.Word.Value == "nothing" {
+			r.fail(k.Compare.Pos, "W903", "compare: nothing: a producer bug that reuses keys goes unnoticed", "list the fields that all copies of an event have in common: compare: [a, b]")
+		}
+	}
+	for _, t := range r.topics {
+		warn(t.spec.IdempotencyKey)
+		for _, e := range t.events {
+			warn(e.spec.IdempotencyKey)
+		}
 	}
 }
 

@@ -1,29 +1,50 @@
 package seedlog
 
-import "github.com/idemgen/idemgen/generator/model"
+import (
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
 
 // The parts of an idempotency key must differ in every record. A header does, and so
 // does a field that names no shared row.
 
-// usedUp reports whether one record per row uses the event's key up: all its parts are
-// the same whenever the row is.
+// usedUp reports whether one record per row uses a key of the event up, its own or a former
+// one: all its parts are the same whenever the row is.
 func (r *roles) usedUp(e *model.Event) bool {
-	return e.Key != nil && !e.Key.Offset && !r.varies(e, func(f *model.Field) bool { return !r.sameForRow(e, f) })
+	return r.fixed(e, func(f *model.Field) bool { return !r.sameForRow(e, f) })
 }
 
 // keyedByRow reports whether the key is used up if rows that differ from record to record
 // do not.
 func (r *roles) keyedByRow(e *model.Event) bool {
-	return e.Key != nil && !e.Key.Offset && !r.varies(e, func(f *model.Field) bool { return !r.sameForRow(e, f) && !r.byRecord[byRecord{e, f}] })
+	return r.fixed(e, func(f *model.Field) bool { return !r.sameForRow(e, f) && !r.byRecord[byRecord{e, f}] })
 }
 
-func (r *roles) varies(e *model.Event, free func(*model.Field) bool) bool {
-	for _, p := range e.Key.Parts {
-		if f := keyField(e, p); f == nil || free(f) {
+// fixed reports whether some key of the event has no part that is free to differ.
+func (r *roles) fixed(e *model.Event, free func(*model.Field) bool) bool {
+	if e.Key == nil || e.Key.Offset {
+		return false
+	}
+	varies := func(p model.KeySource) bool {
+		f := keyField(e, p)
+		return f == nil || free(f)
+	}
+	for _, source := range sources(e) {
+		if !slices.ContainsFunc(source, varies) {
 			return true
 		}
 	}
 	return false
+}
+
+// sources are all by which the event is known: its own, then the former ones.
+func sources(e *model.Event) [][]model.KeySource {
+	all := [][]model.KeySource{e.Key.Parts}
+	for _, former := range e.Key.Former {
+		all = append(all, former.Parts)
+	}
+	return all
 }
 
 // keyField is the field that a part of the key is, or that is read from the same header;

@@ -35,6 +35,7 @@ type planner struct {
 	wanted  map[pair]int // how many more rows the pair must meet on
 	visits  []visit
 	refused int
+	row     int // the next row that no record has touched
 }
 
 const rowsPerPair = 2
@@ -97,6 +98,7 @@ func (p *planner) plan() []visit {
 	}
 	for ; p.refused*4 > len(p.visits) && p.life(row, 0); row++ {
 	}
+	p.row = row
 	return p.visits
 }
 

@@ -3,6 +3,7 @@ package seedlog
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -73,9 +74,11 @@ func (w *writer) headers(v visit) []Header {
 		add(by.Header, w.typeText(v.event))
 	}
 	if v.event.Key != nil {
-		for _, p := range v.event.Key.Parts {
-			if keyField(v.event, p) == nil {
-				add(p.Header, "k"+strconv.Itoa(w.serial))
+		for i, source := range sources(v.event) {
+			for _, p := range source {
+				if keyField(v.event, p) == nil {
+					add(p.Header, "k"+strings.Repeat("-former", i)+strconv.Itoa(w.serial))
+				}
 			}
 		}
 	}
@@ -191,7 +194,6 @@ func (w *writer) presence(f *model.Field, i int) presence {
 }
 
 func (w *writer) inKey(f *model.Field) bool {
-	return w.now.event.Key != nil && slices.ContainsFunc(w.now.event.Key.Parts, func(p model.KeySource) bool {
-		return keyField(w.now.event, p) == f
-	})
+	e := w.now.event
+	return e.Key != nil && slices.ContainsFunc(slices.Concat(sources(e)...), func(p model.KeySource) bool { return keyField(e, p) == f })
 }

@@ -28,7 +28,8 @@ type Header struct {
 // Log returns the records in the order in which they are sent, all to one partition. The
 // same model always gives the same bytes.
 //
-// Every idempotency key occurs once. Some records are refused, because a pair such as
+// Every idempotency key occurs once, except for copies that only a former key gives away, at
+// the end of the log; there stand also records that lack the key's header. Some records are refused, because a pair such as
 // delete and update of one row cannot be had otherwise; at least three of four apply
 // unless the topic cannot do better, for example because other topics own the parent rows.
 func Log(s *model.Service, t *model.Topic) []Record {
@@ -38,6 +39,9 @@ func Log(s *model.Service, t *model.Topic) []Record {
 	var log []Record
 	for _, v := range p.plan() {
 		log = append(log, w.record(v))
+	}
+	for _, e := range t.Events {
+		log = append(log, w.otherKeys(p, e)...)
 	}
 	return log
 }

@@ -155,24 +155,26 @@ func TestAddColumn(t *testing.T) {
 	}
 }
 
-// TestRuntimeTables: the runtime's migration may be applied twice, also by two at once,
-// and records its version.
+// TestRuntimeTables: the runtime's migrations may be applied twice, also by two at once, and
+// record their versions.
 func TestRuntimeTables(t *testing.T) {
-	sql, err := sqlcode.RuntimeTables(1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	db := idemtest.DB(t)
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			if _, err := db.Exec(t.Context(), sql); err != nil {
-				t.Error(err)
-			}
-		})
+	for version := 1; version <= 2; version++ {
+		sql, err := sqlcode.RuntimeTables(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if _, err := db.Exec(t.Context(), sql); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
 	}
-	all.Wait()
-	if got := rows(t, db, "SELECT version FROM idem_schema"); !slices.Equal(got, []string{"(1)"}) {
+	if got := rows(t, db, "SELECT version FROM idem_schema ORDER BY version"); !slices.Equal(got, []string{"(1)", "(2)"}) {
 		t.Errorf("versions %q", got)
 	}
 	for table, constraint := range map[string]string{"idem_assert": "idem_assert_failed", "idem_row_missing": "idem_row_missing"} {
@@ -180,8 +182,32 @@ func TestRuntimeTables(t *testing.T) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
-	if _, err := sqlcode.RuntimeTables(2); err == nil {
-		t.Error("version 2 exists")
+	if _, err := sqlcode.RuntimeTables(3); err == nil {
+		t.Error("version 3 exists")
+	}
+}
+
+// TestOneRowPerSeq: whatever the time, there is one row at a place of a chain. A ledger
+// partitioned by time could not promise that.
+func TestOneRowPerSeq(t *testing.T) {
+	db := idemtest.DB(t)
+	for version := 1; version <= 2; version++ {
+		sql, err := sqlcode.RuntimeTables(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		idemtest.Exec(t, db, sql)
+	}
+	row := func(at string) error {
+		_, err := db.Exec(t.Context(), `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, written_at)
+VALUES (1, 5, gen_random_uuid(), 0, 1, 'b', -1, 1, 1, 0, $1::text::timestamptz)`, at)
+		return err
+	}
+	if err := row("2026-01-01 23:59:59.999Z"); err != nil {
+		t.Fatal(err)
+	}
+	if err := row("2026-01-02 00:00:00Z"); err == nil || !strings.Contains(err.Error(), "idem_ledger_pkey") {
+		t.Errorf("on the other side of midnight a second row stands: %v", err)
 	}
 }
 

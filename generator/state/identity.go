@@ -1,6 +1,8 @@
 package state
 
 import (
+	"cmp"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,12 +10,14 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// Identity is an event whose copies get other keys than before: those that were applied
-// are not recognised any more.
+// Identity is an event whose copies are not recognised as they were before: they get other
+// keys, or some of the keys are not looked for any more, or not for so long.
 type Identity struct {
 	Topic, Event string
 	Renamed      bool   // Change is about the name of the event or of its topic
+	Effect       string // which copies take effect again
 	Change       string // what it was and is now
+	Remedy       string // how to avoid it, or when it is safe
 }
 
 // Identities returns the events of s whose identity is not as in old. An event of another
@@ -34,9 +38,9 @@ func Identities(old *State, s *model.Service) []Identity {
 				continue
 			}
 			if i := slices.IndexFunc(old.Keys, n.same); i >= 0 {
-				out = append(out, old.Keys[i].differs(n)...)
+				out = append(out, old.Keys[i].differs(n, e.Key)...)
 			} else if o, ok := formerly(old.Keys, now, n); ok {
-				out = append(out, o.differs(n)...)
+				out = append(out, o.differs(n, e.Key)...)
 			}
 		}
 	}
@@ -57,24 +61,60 @@ func formerly(old, now []Key, n Key) (Key, bool) {
 // same reports whether two keys are of one event.
 func (k Key) same(o Key) bool { return k.Topic == o.Topic && k.Event == o.Event }
 
-// differs says what makes the keys of an event other ones; n without parts is an offset key.
-func (k Key) differs(n Key) []Identity {
-	id := Identity{Topic: n.Topic, Event: n.Event}
+// differs says what makes the keys of an event other ones, or puts them elsewhere; n without
+// parts is an offset key.
+func (k Key) differs(n Key, now *model.IdempotencyKey) []Identity {
+	id := Identity{
+		Topic: n.Topic, Event: n.Event, Remedy: "to avoid it, keep the former one",
+		Effect: "a copy of an event that was applied before will be applied again",
+	}
+	same := slices.Equal(k.Parts, n.Parts)
+	reaches := same && k.Space == n.Space
+	for i, former := range now.Former {
+		reaches = reaches || n.Also[i] == source(k.Parts) && k.Space == hex.EncodeToString(former.Space[:])
+	}
 	switch {
 	case len(n.Parts) == 0:
 		id.Change = "its source was " + list(k.Parts) + " and is {record: offset}"
-	case !slices.Equal(k.Parts, n.Parts):
+	case !same && !slices.Contains(n.Also, source(k.Parts)):
 		id.Change = "its source was " + list(k.Parts) + " and is " + list(n.Parts)
-	case k.Space == n.Space:
-		return nil
+		id.Remedy = "to avoid it, name the former source under also until its window has passed"
+	case reaches && k.Copies == n.Copies:
+		return k.forgets(n, id)
+	case reaches:
+		id.Change = "its copies was " + place(k.Copies) + " and is " + place(n.Copies) + ", which looks for keys elsewhere"
 	case k.Event != n.Event:
-		id.Renamed, id.Change = true, "its name was "+strconv.Quote(k.Event)
+		id.Renamed, id.Change, id.Remedy = true, "its name was "+strconv.Quote(k.Event), "to avoid it, rename it back"
 	case k.Topic != n.Topic:
-		id.Renamed, id.Change = true, "its topic was "+strconv.Quote(k.Topic)
+		id.Renamed, id.Change, id.Remedy = true, "its topic was "+strconv.Quote(k.Topic), "to avoid it, rename it back"
 	default:
 		id.Change = "its unique_per is another one"
 	}
 	return []Identity{id}
 }
+
+// forgets says which copies are known no more although the event's identity is what it was;
+// id is the rest of what is said.
+func (k Key) forgets(n Key, id Identity) (all []Identity) {
+	for _, former := range k.Also {
+		if former == source(n.Parts) || slices.Contains(n.Also, former) {
+			continue
+		}
+		id.Effect = "a copy that carries only a former source is a new event from now on"
+		id.Change = "[" + former + "] is gone from also"
+		id.Remedy = "that is safe once a window (" + model.DurationText(cmp.Or(k.Window, n.Window)) +
+			") has passed since every instance runs a version that computes both; until then, put it back"
+		all = append(all, id)
+	}
+	if n.Window < k.Window {
+		id.Effect = "copies between the new and the old window are new events"
+		id.Change = "its window was " + model.DurationText(k.Window) + " and is " + model.DurationText(n.Window)
+		id.Remedy = "to avoid it, keep the former one"
+		all = append(all, id)
+	}
+	return all
+}
+
+func place(copies string) string { return cmp.Or(copies, "anywhere") }
 
 func list(parts []string) string { return "[" + strings.Join(parts, ", ") + "]" }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"encoding/hex"
 	"slices"
 	"strconv"
@@ -18,28 +17,30 @@ func keys(s *model.Service) []Key {
 			if e.Key == nil || e.Key.Offset {
 				continue
 			}
-			k := Key{Topic: t.Name, Event: e.Name, Space: hex.EncodeToString(e.Key.Space[:])}
-			for _, part := range e.Key.Parts {
-				k.Parts = append(k.Parts, partDef(part))
+			k := Key{Topic: t.Name, Event: e.Name, Space: hex.EncodeToString(e.Key.Space[:]), Window: e.Key.Window}
+			k.Parts = partDefs(e.Key.Parts)
+			for _, former := range e.Key.Former {
+				k.Also = append(k.Also, source(partDefs(former.Parts)))
 			}
-			for _, f := range e.Fields {
-				if f.Source.Kind != model.FromRecord {
-					k.Compare = append(k.Compare, Entry{f.Name, fieldDef(f)})
-				}
+			if e.Key.SamePartition {
+				k.Copies = "same_partition"
 			}
-			slices.SortFunc(k.Compare, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+			for _, f := range e.Key.Compared {
+				k.Compare = append(k.Compare, Entry{f.Name, fieldDef(f)})
+			}
 			all = append(all, k)
 		}
 	}
 	return all
 }
 
-// changed reports whether a stored key may no longer mean what it meant: a definition
-// changed or went. A new event stores its keys under the number as it stands.
+// changed reports whether a stored key may no longer mean what it meant, or is stored
+// elsewhere: a definition changed or went. A new event stores its keys under the number as it
+// stands. Former sources change nothing: what is stored under them was made by their key.
 func changed(old, next []Key) bool {
 	for _, o := range old {
 		same := func(n Key) bool {
-			return n.Topic == o.Topic && n.Event == o.Event && n.Space == o.Space &&
+			return n.Topic == o.Topic && n.Event == o.Event && n.Space == o.Space && n.Copies == o.Copies &&
 				slices.Equal(n.Parts, o.Parts) && slices.Equal(n.Compare, o.Compare)
 		}
 		if !slices.ContainsFunc(next, same) {
@@ -49,12 +50,23 @@ func changed(old, next []Key) bool {
 	return false
 }
 
-func partDef(p model.KeySource) string {
-	if p.Field == nil {
-		return "header " + strconv.Quote(p.Header)
+// partDefs are the parts of a source. An optional field gives the key that it gave when it
+// was required.
+func partDefs(parts []model.KeySource) (defs []string) {
+	for _, p := range parts {
+		if p.Field == nil {
+			defs = append(defs, "header "+strconv.Quote(p.Header))
+			continue
+		}
+		f := *p.Field
+		f.Type.Optional = false
+		defs = append(defs, "field "+f.Name+" "+fieldDef(&f))
 	}
-	return "field " + p.Field.Name + " " + fieldDef(p.Field)
+	return defs
 }
+
+// source is what also holds of a source.
+func source(parts []string) string { return strings.Join(parts, " + ") }
 
 // fieldDef is everything of a field that decides its value.
 func fieldDef(f *model.Field) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/idemgen/idemgen/schema"
 )
@@ -91,7 +92,8 @@ func (r *reader) state(root *schema.Node) *State {
 			s.Keys = append(s.Keys, Key{
 				Topic: topic.Key, Event: event.Key,
 				Space: r.text(event.Value.Get("space")), Parts: r.texts(event.Value.Get("parts")),
-				Compare: r.entries(event.Value.Get("compare")),
+				Also: r.texts(event.Value.Get("also")), Copies: r.text(event.Value.Get("copies")),
+				Window: r.duration(event.Value.Get("window")), Compare: r.entries(event.Value.Get("compare")),
 			})
 		}
 	}
@@ -116,6 +118,25 @@ func (r *reader) text(n *schema.Node) string {
 		r.fail(n, "a text")
 	}
 	return n.Text
+}
+
+// duration reads what model.DurationText writes; what else it takes is left to the
+// comparison, too.
+func (r *reader) duration(n *schema.Node) time.Duration {
+	text := r.text(n)
+	if text == "" {
+		return 0
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseInt(days, 10, 16); err == nil {
+			return time.Duration(n) * 24 * time.Hour
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		r.fail(n, "a duration")
+	}
+	return d
 }
 
 func (r *reader) pairs(n *schema.Node) []schema.Pair {

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -34,9 +35,12 @@ type State struct {
 // Key is what decides whether two records are the same event, and have the same content.
 type Key struct {
 	Topic, Event string
-	Space        string   // hex of what is hashed before the parts
-	Parts        []string // in order
-	Compare      []Entry  // by name
+	Space        string        // hex of what is hashed before the parts
+	Parts        []string      // in order
+	Also         []string      // former sources, each its parts joined by " + "
+	Copies       string        // same_partition, or "" for anywhere
+	Window       time.Duration // 0 in a file of an older idemgen, which did not keep it
+	Compare      []Entry       // by name
 }
 
 // Table is one table as the last migration left it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -40,7 +41,7 @@ func service() *model.Service {
 			{Name: "tenant", Type: model.FieldType{Kind: model.String}, Source: model.Source{Kind: model.FromHeader, Header: "X-Tenant"}},
 			{Name: "seen", Type: model.FieldType{Kind: model.Timestamp}, Source: model.Source{Kind: model.FromRecord, Record: "timestamp"}},
 		},
-		Key: &model.IdempotencyKey{Parts: []model.KeySource{{Header: "Idempotency-Key"}}, Space: [16]byte{1, 2}},
+		Key: &model.IdempotencyKey{Parts: []model.KeySource{{Header: "Idempotency-Key"}}, Space: [16]byte{1, 2}, Former: former("Old-Id"), Window: 8 * 24 * time.Hour},
 	}
 	offset := &model.Event{Name: "Read", Topic: topic, Key: &model.IdempotencyKey{Offset: true}}
 	topic.Events = []*model.Event{placed, offset}
@@ -54,14 +55,30 @@ func field(name string, kind model.Kind) *model.Field {
 	return &model.Field{Name: name, Type: model.FieldType{Kind: kind}, Source: model.Source{Kind: model.FromPayload, Path: []string{name}}}
 }
 
+// declared makes every field but record metadata a compared one, in name order.
+func declared(s *model.Service) *model.Service {
+	for _, e := range s.Topics[0].Events {
+		e.Key.Compared = nil
+		for _, f := range e.Fields {
+			if f.Source.Kind != model.FromRecord {
+				e.Key.Compared = append(e.Key.Compared, f)
+			}
+		}
+		slices.SortFunc(e.Key.Compared, func(a, b *model.Field) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return s
+}
+
 func first(s *model.Service) *State {
-	st := Next(nil, s)
+	st := Next(nil, declared(s))
 	st.Migrations = []Migration{{"0001_idem_1.sql", Sum([]byte("x"))}, {"0002_by_hand.sql", ByHand}}
 	return st
 }
 
 func TestRoundTrip(t *testing.T) {
-	want := first(service())
+	s := service()
+	s.Topics[0].Events[0].Key.SamePartition = true
+	want := first(s)
 	text := want.Render()
 	for _, data := range []string{string(text), strings.ReplaceAll(string(text), "\n", "\r\n")} {
 		got, err := Read("idem.state.yaml", []byte(data))
@@ -87,6 +104,8 @@ func TestOneLinePerEntry(t *testing.T) {
 		"        items: \"list(object(sku string, n int32)) path $.a\\\\.b.c\"\n",
 		"        - header \"Idempotency-Key\"\n",
 		"      space: 01020000000000000000000000000000\n",
+		"      also:\n        - header \"Old-Id\"\n",
+		"      window: 8d\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no line %q in\n%s", want, got)
@@ -142,18 +161,42 @@ func TestKeyDefinitionNumber(t *testing.T) {
 		{"path", func(e *model.Event, _ *model.Service) { e.Fields[1].Source.Path = []string{"a", "b.c"} }, 4},
 		{"default", func(e *model.Event, _ *model.Service) { e.Fields[0].Default = &model.Constant{Text: "0"} }, 4},
 		{"to an offset key", func(e *model.Event, _ *model.Service) { e.Key = &model.IdempotencyKey{Offset: true} }, 4},
+		{"copies", func(e *model.Event, _ *model.Service) { e.Key.SamePartition = true }, 4},
+		{"former source", func(e *model.Event, _ *model.Service) { e.Key.Former = former("Id") }, 3},
+		{"missing", func(e *model.Event, _ *model.Service) { e.Key.OffsetIfMissing = true }, 3},
 		{"removed event", func(e *model.Event, _ *model.Service) { e.Topic.Events = e.Topic.Events[1:] }, 4},
 	} {
 		old := first(service())
 		old.KeyDef = 3
 		s := service()
 		tc.change(s.Topics[0].Events[0], s)
-		if got := Next(old, s).KeyDef; got != tc.want {
+		if got := Next(old, declared(s)).KeyDef; got != tc.want {
 			t.Errorf("%s: number %d, want %d", tc.name, got, tc.want)
 		}
 	}
 	if got := Next(nil, service()).KeyDef; got != 1 {
 		t.Errorf("first number %d", got)
+	}
+}
+
+// former are former keys in the space of the service's event.
+func former(headers ...string) (keys []model.FormerKey) {
+	for _, h := range headers {
+		keys = append(keys, model.FormerKey{Space: [16]byte{1, 2}, Parts: []model.KeySource{{Header: h}}})
+	}
+	return keys
+}
+
+// A former source is the same whether its field may be missing by now or not.
+func TestFormerFieldMayBeOptional(t *testing.T) {
+	old, s := service(), service()
+	id := field("id", model.String)
+	old.Topics[0].Events[0].Key.Parts = []model.KeySource{{Field: id}}
+	missing := *id
+	missing.Type.Optional = true
+	s.Topics[0].Events[0].Key.Former = append(former("Old-Id"), model.FormerKey{Space: [16]byte{1, 2}, Parts: []model.KeySource{{Field: &missing}}})
+	if got := Identities(first(old), declared(s)); got != nil {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -166,6 +209,21 @@ func TestIdentities(t *testing.T) {
 		{"nothing", func(*model.Event) {}, ""},
 		{"compared field", func(e *model.Event) { e.Fields[0].Type.Kind = model.String }, ""},
 		{"source", func(e *model.Event) { e.Key.Parts[0].Header = "Id" }, `its source was [header "Idempotency-Key"] and is [header "Id"]`},
+		{"source, and the former one is known", func(e *model.Event) {
+			e.Key.Parts[0].Header, e.Key.Space, e.Key.Former = "Id", [16]byte{9}, former("Other", "Idempotency-Key", "Old-Id")
+		}, ""},
+		{"source and unique_per, and the former source is known", func(e *model.Event) {
+			e.Key.Parts[0].Header, e.Key.Former, e.Key.Space = "Id", former("Idempotency-Key"), [16]byte{9}
+			e.Key.Former[0].Space[3]++
+		}, "its unique_per is another one"},
+		{"a former source less", func(e *model.Event) { e.Key.Former = nil }, `[header "Old-Id"] is gone from also`},
+		{"back to the former source", func(e *model.Event) {
+			e.Key.Parts[0].Header, e.Key.Former = "Old-Id", former("Idempotency-Key")
+		}, ""},
+		{"shorter window", func(e *model.Event) { e.Key.Window = 36 * time.Hour }, "its window was 8d and is 36h"},
+		{"longer window", func(e *model.Event) { e.Key.Window *= 2 }, ""},
+		{"both", func(e *model.Event) { e.Key.Former, e.Key.Window = nil, time.Second }, `[header "Old-Id"] is gone from also; its window was 8d and is 1s`},
+		{"copies", func(e *model.Event) { e.Key.SamePartition = true }, "its copies was anywhere and is same_partition, which looks for keys elsewhere"},
 		{"to an offset key", func(e *model.Event) { e.Key = &model.IdempotencyKey{Offset: true} },
 			`its source was [header "Idempotency-Key"] and is {record: offset}`},
 		{"unique_per", func(e *model.Event) { e.Key.Space[3]++ }, "its unique_per is another one"},
@@ -188,12 +246,17 @@ func TestIdentities(t *testing.T) {
 		s := service()
 		tc.change(s.Topics[0].Events[0])
 		var got []string
-		for _, id := range Identities(first(service()), s) {
+		for _, id := range Identities(first(service()), declared(s)) {
 			got = append(got, id.Change)
 		}
 		if strings.Join(got, "; ") != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
+	}
+	older := first(service())
+	older.Keys[0].Window = 0 // of a version that did not keep it
+	if got := Identities(older, declared(service())); got != nil {
+		t.Errorf("a state without a window: %v", got)
 	}
 	if got := Identities(nil, service()); got != nil {
 		t.Errorf("at first: %v", got)

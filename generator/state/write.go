@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
 )
 
 // header is what the file says about itself, after the marker.
@@ -57,6 +59,13 @@ func (w *writer) keys(keys []Key) {
 		w.open(2, k.Event)
 		w.entry(3, "space", k.Space)
 		w.list(3, "parts", k.Parts)
+		w.list(3, "also", k.Also)
+		if k.Window > 0 {
+			w.entry(3, "window", model.DurationText(k.Window))
+		}
+		if k.Copies != "" {
+			w.entry(3, "copies", k.Copies)
+		}
 		if len(k.Compare) > 0 {
 			w.open(3, "compare")
 		}

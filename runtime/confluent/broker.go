@@ -17,7 +17,11 @@ func (r *run) assignment(ctx context.Context, id idem.Partition) (idem.Assignmen
 	if err != nil {
 		return a, err
 	}
-	a.TopicID, a.Partitions = topics[id.Topic].id, topics[id.Topic].partitions
+	found, ok := topics[id.Topic]
+	if !ok {
+		return a, fmt.Errorf("topic %s does not exist", id.Topic)
+	}
+	a.TopicID, a.Partitions = found.id, found.partitions
 	if a.Low, a.High, err = r.watermarks(id); err != nil {
 		return a, err
 	}
@@ -39,7 +43,7 @@ type topic struct {
 	partitions int32
 }
 
-// topics asks for topic ids and partition counts.
+// topics asks for topic ids and partition counts. A topic that does not exist is left out.
 func (r *run) topics(ctx context.Context, names ...string) (map[string]topic, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.answer)
 	defer cancel()
@@ -49,6 +53,9 @@ func (r *run) topics(ctx context.Context, names ...string) (map[string]topic, er
 	}
 	out := map[string]topic{}
 	for _, d := range answer.TopicDescriptions {
+		if d.Error.Code() == kafka.ErrUnknownTopicOrPart {
+			continue // deleted
+		}
 		if d.Error.Code() != kafka.ErrNoError {
 			return nil, fmt.Errorf("asking for the id of topic %s: %w", d.Name, d.Error)
 		}

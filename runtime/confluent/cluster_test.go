@@ -3,6 +3,7 @@ package confluent
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -10,7 +11,13 @@ import (
 
 func startCluster(t testing.TB, partitions int32, opts ...kfake.Opt) (*kfake.Cluster, string) {
 	t.Helper()
-	opts = append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(partitions, topicName)}, opts...)
+	opts = append([]kfake.Opt{
+		kfake.NumBrokers(1), kfake.SeedTopics(partitions, topicName), kfake.GroupMinSessionTimeout(time.Second),
+		kfake.BrokerConfigs(map[string]string{
+			"group.consumer.heartbeat.interval.ms": "200",
+			"group.consumer.session.timeout.ms":    strconv.FormatInt(session.Milliseconds(), 10),
+		}),
+	}, opts...)
 	c, err := kfake.NewCluster(opts...)
 	if err != nil {
 		t.Fatal(err)

@@ -3,14 +3,10 @@ package confluent
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	idem "github.com/idemgen/idemgen/runtime"
 )
@@ -24,10 +20,11 @@ type ledger struct {
 	offsets map[idem.Partition][]int64 // that were delivered
 	records []idem.Message             // the same, if kept
 	keep    bool
+	owner   map[idem.Partition]*fakeSink // who took it over last
 }
 
 func newLedger() *ledger {
-	return &ledger{next: map[idem.Partition]int64{}, offsets: map[idem.Partition][]int64{}}
+	return &ledger{next: map[idem.Partition]int64{}, offsets: map[idem.Partition][]int64{}, owner: map[idem.Partition]*fakeSink{}}
 }
 
 func (l *ledger) count() (n int) {
@@ -45,16 +42,34 @@ func (l *ledger) position(p idem.Partition) int64 {
 	return l.next[p]
 }
 
+func (l *ledger) own(p idem.Partition, s *fakeSink) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.owner[p] = s
+}
+
+func (l *ledger) owned(p idem.Partition, s *fakeSink) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.owner[p] == s
+}
+
 // fakeSink is what the runtime is to a Source. It fails the test when calls for one
 // partition overlap, or a record comes before its partition was taken over, twice, or out
-// of order.
+// of order. Who takes a partition over fences its owner before, and stands by until the
+// position has not moved for a moment.
 type fakeSink struct {
 	t      testing.TB
 	ledger *ledger
 	assign func(context.Context, idem.Assignment) (idem.Position, error) // nil: the ledger's
 	before func(context.Context, idem.Partition, []idem.Message) error   // before a delivery
+	turn   func(context.Context, idem.Partition) (idem.Turn, error)      // nil: the ledger's
+	idle   func() error                                                  // asked in standby; nil: all is as it was
+	asked  func(idem.Partition)                                          // before Durable answers
 
 	mu      sync.Mutex
+	silent  map[idem.Partition]time.Time
+	turned  map[idem.Partition]int64 // where the ledger stood when Standby answered
 	busy    map[idem.Partition]string
 	owned   map[idem.Partition]bool
 	calls   []string
@@ -62,7 +77,7 @@ type fakeSink struct {
 }
 
 func newSink(t testing.TB, l *ledger) *fakeSink {
-	return &fakeSink{t: t, ledger: l, busy: map[idem.Partition]string{}, owned: map[idem.Partition]bool{}}
+	return &fakeSink{t: t, ledger: l, turned: map[idem.Partition]int64{}, silent: map[idem.Partition]time.Time{}, busy: map[idem.Partition]string{}, owned: map[idem.Partition]bool{}}
 }
 
 func (s *fakeSink) enter(p idem.Partition, call string) func() {
@@ -87,6 +102,9 @@ func (s *fakeSink) Assigned(ctx context.Context, a idem.Assignment) (idem.Positi
 	s.mu.Lock()
 	s.answers = append(s.answers, a)
 	s.mu.Unlock()
+	if err := s.alive(ctx, a.Partition); err != nil {
+		return idem.Position{}, err
+	}
 	at := idem.Position{Offset: s.ledger.position(a.Partition), Epoch: -1}
 	if s.assign != nil {
 		var err error
@@ -94,26 +112,72 @@ func (s *fakeSink) Assigned(ctx context.Context, a idem.Assignment) (idem.Positi
 			return at, err
 		}
 	}
+	s.ledger.own(a.Partition, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.owned[a.Partition] = true
 	return at, nil
 }
 
+// alive says, after a standby, that the other owner applies what waits.
+func (s *fakeSink) alive(ctx context.Context, p idem.Partition) error {
+	s.mu.Lock()
+	at, stood := s.turned[p]
+	delete(s.turned, p)
+	s.mu.Unlock()
+	if stood && (!sleep(ctx, 200*time.Millisecond) || s.ledger.position(p) != at) {
+		return &idem.FencedError{Partition: p, Reason: "another owner is at work"}
+	}
+	return nil
+}
+
+func (s *fakeSink) Standby(ctx context.Context, p idem.Partition) (idem.Turn, error) {
+	defer s.enter(p, "Standby")()
+	if s.turn != nil {
+		return s.turn(ctx, p)
+	}
+	for at := s.ledger.position(p); ; {
+		if !sleep(ctx, 300*time.Millisecond) {
+			return idem.Turn{}, ctx.Err()
+		}
+		now := s.ledger.position(p)
+		if now == at {
+			s.mu.Lock()
+			s.turned[p] = at
+			s.mu.Unlock()
+			return idem.Turn{At: idem.Position{Offset: at, Epoch: -1}}, nil
+		}
+		at = now
+	}
+}
+
 func (s *fakeSink) Deliver(ctx context.Context, p idem.Partition, records []idem.Message) error {
 	defer s.enter(p, "Deliver")()
 	s.mu.Lock()
+	if !s.owned[p] && len(records) == 0 { // it stands by
+		s.mu.Unlock()
+		if s.idle != nil {
+			return s.idle()
+		}
+		return nil
+	}
 	if !s.owned[p] {
 		s.t.Errorf("records of %v before it was taken over", p)
 	}
 	s.mu.Unlock()
-	if s.before != nil {
+	if s.before != nil && len(records) > 0 {
 		if err := s.before(ctx, p, records); err != nil {
 			s.mu.Lock()
 			s.owned[p] = false
 			s.mu.Unlock()
 			return err
 		}
+	}
+	if !s.ledger.owned(p, s) {
+		s.mu.Lock()
+		s.owned[p] = false
+		s.mu.Unlock()
+		return &idem.FencedError{Partition: p, Reason: "another owner took the partition over"}
 	}
 	l := s.ledger
 	l.mu.Lock()
@@ -132,6 +196,9 @@ func (s *fakeSink) Deliver(ctx context.Context, p idem.Partition, records []idem
 }
 
 func (s *fakeSink) Durable(p idem.Partition) int64 {
+	if s.asked != nil {
+		s.asked(p)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.owned[p] {
@@ -140,14 +207,26 @@ func (s *fakeSink) Durable(p idem.Partition) int64 {
 	return s.ledger.position(p)
 }
 
+func (s *fakeSink) Silent(p idem.Partition, since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent[p] = since
+}
+
+func (s *fakeSink) isSilent(p idem.Partition) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.silent[p].IsZero()
+}
+
 func (s *fakeSink) Revoked(p idem.Partition) { s.gone(p, "Revoked") }
 func (s *fakeSink) Lost(p idem.Partition)    { s.gone(p, "Lost") }
 
 func (s *fakeSink) gone(p idem.Partition, call string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[p] == "Assigned" {
-		s.t.Errorf("%s of %v while Assigned is not over", call, p)
+	if b := s.busy[p]; b == "Assigned" || b == "Standby" {
+		s.t.Errorf("%s of %v while %s is not over", call, p, b)
 	}
 	s.owned[p] = false
 	s.calls = append(s.calls, fmt.Sprintf("%s %d", call, p.Number))
@@ -174,108 +253,4 @@ func (s *fakeSink) owns() (n int) {
 		}
 	}
 	return n
-}
-
-// testPace is a pace for tests that do not measure it.
-func testPace() *pace {
-	p := usualPace
-	p.standby, p.backoff, p.hint, p.watch = 300*time.Millisecond, 50*time.Millisecond, 200*time.Millisecond, time.Second
-	return &p
-}
-
-func subscription() idem.Subscription {
-	return idem.Subscription{
-		Group: "orders", Topics: []string{topicName},
-		BatchEvents: 100, BatchBytes: 1 << 20, BatchWait: 20 * time.Millisecond, MaxPollInterval: time.Minute,
-	}
-}
-
-// source is a Source that logs into the test, with a short session.
-func source(t testing.TB, brokers string) *Source {
-	log := &testLog{}
-	t.Cleanup(func() { // after the source has ended
-		if t.Failed() {
-			t.Log(log.String())
-		}
-	})
-	return &Source{
-		Brokers: brokers,
-		Config:  kafka.ConfigMap{"session.timeout.ms": 6000, "heartbeat.interval.ms": 200},
-		Logger:  textLogger(log),
-		pace:    testPace(),
-	}
-}
-
-// testLog is shown if the test fails.
-type testLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *testLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func (l *testLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-// start runs a source until stop is called, or the test ends. stop returns Run's error.
-func start(t testing.TB, s *Source, sub idem.Subscription, sink idem.Sink) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx, sub, sink) }()
-	stop = sync.OnceValue(func() error {
-		cancel()
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(20 * time.Second):
-			return fmt.Errorf("Run did not return within 20 s of its context's end")
-		}
-	})
-	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return stop
-}
-
-// eventually waits until cond holds.
-func eventually(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within 20 s: %s", what)
-		}
-	}
-}
-
-// complete fails unless every one of n offsets of each partition was delivered.
-func complete(t testing.TB, l *ledger, n int, partitions ...int32) {
-	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, p := range partitions {
-		got := l.offsets[idem.Partition{Topic: topicName, Number: p}]
-		if want := numbers(n); !slices.Equal(got, want) {
-			t.Errorf("partition %d: %d offsets were delivered, want 0 to %d once each, in order", p, len(got), n-1)
-		}
-	}
-}
-
-func numbers(n int) (out []int64) {
-	for i := range n {
-		out = append(out, int64(i))
-	}
-	return out
-}
-
-func textLogger(w *testLog) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelInfo}))
 }

@@ -130,15 +130,20 @@ func (q *queue) hold(moment time.Duration) bool {
 
 func (q *queue) closed(b *batch) bool { return len(b.records) >= q.events || b.size >= q.bytes }
 
-// take waits for a batch. drained tells that the queue does not hold any more. The batch's
-// memory goes back with release.
-func (q *queue) take(ctx context.Context) (records []idem.Message, drained bool, err error) {
+// take waits for a batch, and returns none if the queue is empty for as long as idle. drained
+// tells that the queue does not hold any more. The batch's memory goes back with release.
+func (q *queue) take(ctx context.Context, idle time.Duration) (records []idem.Message, drained bool, err error) {
 	timer := time.NewTimer(q.wait)
 	defer timer.Stop()
-	for {
+	for since := time.Now(); ; {
 		records, drained, left, err := q.first()
 		if records != nil || err != nil {
 			return records, drained, err
+		}
+		if left == 0 {
+			if left = idle - time.Since(since); left <= 0 {
+				return nil, false, nil
+			}
 		}
 		timer.Reset(left)
 		select {
@@ -150,7 +155,7 @@ func (q *queue) take(ctx context.Context) (records []idem.Message, drained bool,
 	}
 }
 
-// first takes the oldest batch if it is due, else it says when to look again.
+// first takes the oldest batch if it is due, else it says when to look again; 0 = there is none.
 func (q *queue) first() (records []idem.Message, drained bool, left time.Duration, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -158,7 +163,7 @@ func (q *queue) first() (records []idem.Message, drained bool, left time.Duratio
 		return nil, false, 0, errAgain
 	}
 	if len(q.batches) == 0 {
-		return nil, false, time.Hour, nil
+		return nil, false, 0, nil
 	}
 	b := q.batches[0]
 	if left := q.wait - time.Since(b.since); left > 0 && !q.closed(&b) {

@@ -41,7 +41,7 @@ func TestWhatClosesABatch(t *testing.T) {
 			fill(q, c.put, c.size)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			got, _, err := q.take(ctx)
+			got, _, err := q.take(ctx, time.Hour)
 			if err != nil || len(got) != c.want {
 				t.Errorf("took %d records, %v; want %d", len(got), err, c.want)
 			}
@@ -67,7 +67,7 @@ func TestFullQueueHoldsUntilHalfIsTaken(t *testing.T) {
 		t.Fatal("not held although full")
 	}
 	for i := range depth {
-		_, drained, err := q.take(t.Context())
+		_, drained, err := q.take(t.Context(), time.Hour)
 		if err != nil || drained != (i == depth/2-1) || q.holds() != (i < depth/2-1) {
 			t.Errorf("take %d: drained %v, holds %v, %v", i, drained, q.holds(), err)
 		}
@@ -79,7 +79,7 @@ func TestHoldWaitsForRoom(t *testing.T) {
 	fill(q, 10*depth, 1)
 	go func() {
 		time.Sleep(10 * time.Millisecond)
-		_, _, _ = q.take(context.Background())
+		_, _, _ = q.take(context.Background(), time.Hour)
 	}()
 	if q.hold(10 * time.Second) {
 		t.Error("held although a batch was taken while it waited")
@@ -96,11 +96,11 @@ func TestShutQueue(t *testing.T) {
 	q.retake() // it is being taken over anyway
 	q.start()
 	fill(q, 1, 1)
-	if got, _, err := q.take(t.Context()); len(got) != 1 || err != nil {
+	if got, _, err := q.take(t.Context(), time.Hour); len(got) != 1 || err != nil {
 		t.Errorf("took %d records, %v; want the one put after start", len(got), err)
 	}
 	q.retake()
-	if _, _, err := q.take(t.Context()); !errors.Is(err, errAgain) {
+	if _, _, err := q.take(t.Context(), time.Hour); !errors.Is(err, errAgain) {
 		t.Errorf("after retake: %v", err)
 	}
 }

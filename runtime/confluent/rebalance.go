@@ -58,7 +58,7 @@ func (r *run) tenures(list []kafka.TopicPartition) []*tenure {
 
 // release gives partitions up: intake closed, transactions in flight ended by the sink,
 // hint committed, unassigned. Lost partitions may have another owner already, so that
-// nothing is committed for them.
+// nothing is waited for and nothing is committed.
 func (r *run) release(list []*tenure, lost bool) {
 	hints := make([]hint, 0, len(list))
 	for _, t := range list {
@@ -66,23 +66,11 @@ func (r *run) release(list []*tenure, lost bool) {
 		t.end()
 		t.queue.shut()
 		delete(r.parts, t.id)
-		go r.giveUp(t, lost)
+		r.calls.Go(func() { r.giveUp(t, lost) })
 	}
 	r.last = nil
-	patience, cancel := context.WithTimeout(context.Background(), r.answer)
-	defer cancel()
-	for i, t := range list {
-		select {
-		case <-t.over:
-			hints[i].offset = max(hints[i].offset, t.passed.Load()) // the sink has forgotten the partition
-		case <-patience.Done(): // the next tenure of the partition waits for the end of this one
-		}
-	}
 	if !lost {
-		select {
-		case <-r.commit(hints):
-		case <-time.After(r.answer / 2):
-		}
+		r.finish(hints)
 	}
 	var out []kafka.TopicPartition
 	for _, t := range list {
@@ -91,6 +79,24 @@ func (r *run) release(list []*tenure, lost bool) {
 		}
 	}
 	r.check(r.client.IncrementalUnassign(out))
+}
+
+// finish waits until the sink has ended its work on partitions, and commits how far it came.
+// A sink that does not end is left behind: the partition's next tenure waits for it.
+func (r *run) finish(hints []hint) {
+	patience, cancel := context.WithTimeout(context.Background(), r.answer)
+	defer cancel()
+	for i, h := range hints {
+		select {
+		case <-h.t.over:
+			hints[i].offset = max(h.offset, h.t.passed.Load()) // the sink has forgotten the partition
+		case <-patience.Done():
+		}
+	}
+	select {
+	case <-r.commit(hints):
+	case <-time.After(r.answer / 2):
+	}
 }
 
 // names lists partitions for the log.

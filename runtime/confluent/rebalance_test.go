@@ -17,16 +17,17 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-func TestPartitionsMoveBetweenMembers(t *testing.T) {
-	t.Parallel()
+func TestPartitionsMoveBetweenMembers(t *testing.T) { onBothProtocols(t, partitionsMoveBetweenMembers) }
+
+func partitionsMoveBetweenMembers(t *testing.T, protocol string) {
 	_, brokers := startCluster(t, 4)
 	l := newLedger()
 	first, second := newSink(t, l), newSink(t, l)
-	start(t, source(t, brokers), subscription(), first)
+	start(t, sourceBy(t, brokers, protocol), subscription(), first)
 	eventually(t, "the first member owns all", func() bool { return first.owns() == 4 })
 	produce(t, brokers, 1000, 0, 1, 2, 3)
 
-	stop := start(t, source(t, brokers), subscription(), second)
+	stop := start(t, sourceBy(t, brokers, protocol), subscription(), second)
 	eventually(t, "two partitions each", func() bool { return first.owns() == 2 && second.owns() == 2 })
 	if n := first.seen("Revoked"); n != 2 {
 		t.Errorf("%d partitions were revoked from the first member, want 2: the others go on", n)
@@ -45,7 +46,10 @@ func TestPartitionsMoveBetweenMembers(t *testing.T) {
 
 // The client keeps a partition's pause over a reassignment.
 func TestPausedPartitionFlowsAfterItComesBack(t *testing.T) {
-	t.Parallel()
+	onBothProtocols(t, pausedPartitionFlowsAfterItComesBack)
+}
+
+func pausedPartitionFlowsAfterItComesBack(t *testing.T, protocol string) {
 	_, brokers := startCluster(t, 2)
 	produce(t, brokers, 3000, 0, 1)
 	l := newLedger()
@@ -61,10 +65,10 @@ func TestPausedPartitionFlowsAfterItComesBack(t *testing.T) {
 		return nil
 	}
 	first.before, second.before = wait, wait
-	start(t, source(t, brokers), subscription(), first)
+	start(t, sourceBy(t, brokers, protocol), subscription(), first)
 	eventually(t, "both owned", func() bool { return first.owns() == 2 })
 	time.Sleep(300 * time.Millisecond) // both queues are full, both partitions paused
-	s := source(t, brokers)
+	s := sourceBy(t, brokers, protocol)
 	stop := start(t, s, subscription(), second)
 	eventually(t, "one each", func() bool { return second.owns() == 1 })
 	if err := stop(); err != nil {
@@ -77,7 +81,10 @@ func TestPausedPartitionFlowsAfterItComesBack(t *testing.T) {
 }
 
 func TestSlowDeliveryDoesNotLoseTheGroup(t *testing.T) {
-	t.Parallel()
+	onBothProtocols(t, slowDeliveryDoesNotLoseTheGroup)
+}
+
+func slowDeliveryDoesNotLoseTheGroup(t *testing.T, protocol string) {
 	_, brokers := startCluster(t, 2)
 	produce(t, brokers, 3000, 0, 1)
 	l := newLedger()
@@ -91,7 +98,7 @@ func TestSlowDeliveryDoesNotLoseTheGroup(t *testing.T) {
 	}
 	sub := subscription()
 	sub.MaxPollInterval = 6 * time.Second
-	start(t, source(t, brokers), sub, sink)
+	start(t, sourceBy(t, brokers, protocol), sub, sink)
 	eventually(t, "the other partition's records", func() bool {
 		return l.position(idem.Partition{Topic: topicName, Number: 1}) == 3000
 	})
@@ -108,7 +115,10 @@ func TestSlowDeliveryDoesNotLoseTheGroup(t *testing.T) {
 // A take-over that outlasts the callback is placed later, where the sink says: never at
 // Kafka's committed offset.
 func TestLateTakeOverIsPlacedWhereTheSinkSays(t *testing.T) {
-	t.Parallel()
+	onBothProtocols(t, lateTakeOverIsPlacedWhereTheSinkSays)
+}
+
+func lateTakeOverIsPlacedWhereTheSinkSays(t *testing.T, protocol string) {
 	_, brokers := startCluster(t, 2)
 	produce(t, brokers, 100, 0, 1)
 	commit(t, brokers, 80)
@@ -118,7 +128,7 @@ func TestLateTakeOverIsPlacedWhereTheSinkSays(t *testing.T) {
 		time.Sleep(time.Duration(a.Partition.Number+1) * 700 * time.Millisecond)
 		return idem.Position{Offset: 10, Epoch: -1}, nil
 	}
-	s := source(t, brokers)
+	s := sourceBy(t, brokers, protocol)
 	s.pace.assign = 100 * time.Millisecond
 	start(t, s, subscription(), sink)
 	eventually(t, "90 records of each partition", func() bool { return l.count() >= 180 })
@@ -130,7 +140,10 @@ func TestLateTakeOverIsPlacedWhereTheSinkSays(t *testing.T) {
 }
 
 func TestTransientTakeOverErrorIsRetried(t *testing.T) {
-	t.Parallel()
+	onBothProtocols(t, transientTakeOverErrorIsRetried)
+}
+
+func transientTakeOverErrorIsRetried(t *testing.T, protocol string) {
 	_, brokers := startCluster(t, 2)
 	produce(t, brokers, 100, 0, 1)
 	l := newLedger()
@@ -142,19 +155,22 @@ func TestTransientTakeOverErrorIsRetried(t *testing.T) {
 		}
 		return idem.Position{Epoch: -1}, nil
 	}
-	start(t, source(t, brokers), subscription(), sink)
+	start(t, sourceBy(t, brokers, protocol), subscription(), sink)
 	eventually(t, "200 records", func() bool { return l.count() >= 200 })
 	complete(t, l, 100, 0, 1)
 }
 
 // A member that was thrown out has no say any more: no waiting, no commit.
 func TestLostPartitionsAreNotCommitted(t *testing.T) {
-	t.Parallel()
+	onBothProtocols(t, lostPartitionsAreNotCommitted)
+}
+
+func lostPartitionsAreNotCommitted(t *testing.T, protocol string) {
 	cluster, brokers := startCluster(t, 2)
 	produce(t, brokers, 100, 0, 1)
 	l := newLedger()
 	sink := newSink(t, l)
-	s := source(t, brokers)
+	s := sourceBy(t, brokers, protocol)
 	s.pace.hint = time.Hour
 	start(t, s, subscription(), sink)
 	eventually(t, "200 records", func() bool { return l.count() >= 200 })
@@ -164,7 +180,7 @@ func TestLostPartitionsAreNotCommitted(t *testing.T) {
 		commits.Add(1)
 		return nil, nil, false
 	})
-	throwOut(cluster)
+	throwOut(cluster, protocol)
 	eventually(t, "both partitions lost", func() bool { return sink.seen("Lost") == 2 })
 	eventually(t, "both partitions again", func() bool { return sink.seen("Assigned") == 4 && sink.owns() == 2 })
 	if n := commits.Load(); n != 0 {
@@ -176,21 +192,18 @@ func TestLostPartitionsAreNotCommitted(t *testing.T) {
 }
 
 // throwOut makes the broker answer one heartbeat as if the member were unknown.
-func throwOut(cluster *kfake.Cluster) {
-	var once atomic.Bool
-	cluster.ControlKey(int16(kmsg.Heartbeat), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		if once.Swap(true) {
-			return nil, nil, false
-		}
-		resp := req.ResponseKind().(*kmsg.HeartbeatResponse)
-		resp.ErrorCode = kerr.UnknownMemberID.Code
-		return resp, nil, true
-	})
+func throwOut(cluster *kfake.Cluster, protocol string) {
+	key := kmsg.Heartbeat
+	if protocol == "consumer" {
+		key = kmsg.ConsumerGroupHeartbeat
+	}
+	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: kerr.UnknownMemberID})
 }
 
 // A partition can come back while a Deliver of its last assignment still stands.
-func TestNextTenureWaitsForTheLast(t *testing.T) {
-	t.Parallel()
+func TestNextTenureWaitsForTheLast(t *testing.T) { onBothProtocols(t, nextTenureWaitsForTheLast) }
+
+func nextTenureWaitsForTheLast(t *testing.T, protocol string) {
 	cluster, brokers := startCluster(t, 1)
 	produce(t, brokers, 100, 0)
 	l := newLedger()
@@ -204,13 +217,13 @@ func TestNextTenureWaitsForTheLast(t *testing.T) {
 		}
 		return nil
 	}
-	s := source(t, brokers)
+	s := sourceBy(t, brokers, protocol)
 	s.pace.answer = 300 * time.Millisecond
 	log := &testLog{}
 	s.Logger = textLogger(log)
 	start(t, s, subscription(), sink)
 	eventually(t, "a delivery", stubborn.Load)
-	throwOut(cluster)
+	throwOut(cluster, protocol)
 	eventually(t, "the partition lost", func() bool { return sink.seen("Lost") == 1 })
 	eventually(t, "the partition assigned again", func() bool {
 		return strings.Count(log.String(), "partitions were assigned") == 2

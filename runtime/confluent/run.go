@@ -32,7 +32,7 @@ type run struct {
 	told    complaints
 
 	nextHint  time.Time
-	nextWatch time.Time
+	nextLook  time.Time
 	nextDoubt time.Time
 
 	news  atomic.Bool   // any goroutine: a tenure has something for the polling goroutine
@@ -55,7 +55,7 @@ func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sin
 		r.log = slog.Default()
 	}
 	now := time.Now()
-	r.nextHint, r.nextWatch = now.Add(r.hint), now.Add(r.watch)
+	r.nextHint, r.nextLook = now.Add(r.hint), now.Add(r.glance)
 	return r
 }
 
@@ -79,6 +79,8 @@ func (r *run) poll() error {
 			wait = r.patience()
 		case *kafka.Message:
 			r.accept(e)
+		case kafka.PartitionEOF:
+			r.ended(e)
 		case kafka.Error:
 			r.complain(e)
 		case kafka.OAuthBearerTokenRefresh:
@@ -93,7 +95,7 @@ func (r *run) poll() error {
 // waits for the polling goroutine, which nothing else can wake.
 func (r *run) patience() int {
 	for _, t := range r.parts {
-		if t.paused || t.state == taking {
+		if t.state == taking || t.state == reading && t.paused {
 			return 5
 		}
 	}
@@ -113,15 +115,26 @@ func (r *run) accept(m *kafka.Message) {
 		return
 	}
 	t := r.find(m.TopicPartition)
-	if t == nil || t.state != reading || int64(m.TopicPartition.Offset) < t.next {
-		return // given up, or to be read again, or read before
+	if t == nil || int64(m.TopicPartition.Offset) < t.next {
+		return // given up, or read before
+	}
+	switch t.state {
+	case waiting:
+		r.arrived(t)
+		return
+	case taking, standing:
+		return // to be read again
 	}
 	message, size := record(t.id, m)
+	if e := message.LeaderEpoch; e >= 0 && e < t.epoch {
+		r.replaced(t, message)
+		return
+	}
 	accepted, full := t.queue.put(message, size)
 	if !accepted {
 		return // the partition is about to be taken over, which sets the position anew
 	}
-	t.next, t.silent = message.Offset+1, false
+	t.next, t.epoch, t.quiet = message.Offset+1, max(t.epoch, message.LeaderEpoch), false
 	if full && !t.paused && t.queue.hold(moment) {
 		r.pause(t)
 	}
@@ -148,7 +161,7 @@ func (r *run) serve(must bool) {
 		select {
 		case n := <-t.notes:
 			t.state = n.state
-			if n.state == reading {
+			if n.state == reading || n.state == waiting {
 				t.at = n.at
 				placed = append(placed, t)
 				continue
@@ -157,7 +170,7 @@ func (r *run) serve(must bool) {
 		default:
 		}
 		switch {
-		case t.state != reading:
+		case t.state != reading && t.state != waiting:
 		case t.lost.Swap(false):
 			t.at = idem.Position{Offset: t.next, Epoch: -1}
 			r.seek(t)
@@ -187,8 +200,10 @@ func (r *run) place(list []*tenure, must bool) {
 		r.check(r.client.IncrementalAssign(fresh))
 	}
 	for _, t := range list {
-		t.next, t.silent = t.at.Offset, false
-		t.queue.start()
+		t.next, t.epoch, t.quiet = t.at.Offset, -1, false
+		if t.state == reading {
+			t.queue.start()
+		}
 		r.resume(t)
 	}
 }
@@ -206,7 +221,7 @@ func (r *run) seek(t *tenure) {
 }
 
 func (r *run) pause(t *tenure) {
-	if t.assigned {
+	if t.assigned && !t.paused {
 		t.paused = true
 		r.check(r.client.Pause([]kafka.TopicPartition{t.position()}))
 	}
@@ -237,7 +252,7 @@ func (r *run) tick(now time.Time) {
 		r.nextHint = now.Add(r.hint)
 		r.sendHint()
 	}
-	if now.After(r.nextWatch) || r.doubt.Load() {
+	if now.After(r.nextLook) || r.doubt.Load() {
 		r.look(now)
 	}
 }

@@ -13,18 +13,25 @@ import (
 )
 
 // fixed are the settings that the guarantee rests on. The position comes from the ledger, so
-// the client may neither commit nor reset it; a rebalance must not stop the partitions that
-// stay; aborted transactions must not be seen; damaged records must not be believed.
+// the client may neither commit nor reset it; aborted transactions must not be seen; damaged
+// records must not be believed; the end of a partition must be told from silence.
 var fixed = kafka.ConfigMap{
-	"enable.auto.commit":            false,
-	"enable.auto.offset.store":      false,
-	"auto.offset.reset":             "error",
-	"isolation.level":               "read_committed",
-	"check.crcs":                    true,
-	"group.protocol":                "classic",
-	"partition.assignment.strategy": "cooperative-sticky",
-	"enable.partition.eof":          false,
-	"go.logs.channel.enable":        true,
+	"enable.auto.commit":       false,
+	"enable.auto.offset.store": false,
+	"auto.offset.reset":        "error",
+	"isolation.level":          "read_committed",
+	"check.crcs":               true,
+	"enable.partition.eof":     true,
+	"go.logs.channel.enable":   true,
+}
+
+// protocols are the two ways in which a group shares partitions out, with the settings that
+// belong to each. classic is the default: every broker speaks it, and a member that cannot
+// reach its coordinator stops at its session timeout, where one of KIP-848 goes on fetching
+// until the ledger refuses it.
+var protocols = map[string]kafka.ConfigMap{
+	"classic":  {"group.protocol": "classic", "partition.assignment.strategy": "cooperative-sticky"},
+	"consumer": {"group.protocol": "consumer"},
 }
 
 // elsewhere are settings that have a place of their own, or that would change how the
@@ -61,8 +68,12 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	if sub.Group == "" || len(sub.Topics) == 0 || sub.BatchEvents < 1 || sub.BatchBytes < 1 || sub.BatchWait <= 0 {
 		errs = append(errs, errors.New("confluent: the subscription lacks a group, topics or the size of a batch"))
 	}
+	protocol, ok := s.protocol()
+	if !ok {
+		errs = append(errs, errors.New("confluent: Source.Config: group.protocol must be classic or consumer"))
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Config)) {
-		if why := refused(name); why != "" {
+		if why := refused(name, protocol); why != "" {
 			errs = append(errs, fmt.Errorf("confluent: Source.Config: %s cannot be set: %s", name, why))
 		}
 	}
@@ -70,7 +81,7 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 		return nil, errors.Join(errs...)
 	}
 	config := kafka.ConfigMap{}
-	for _, m := range []kafka.ConfigMap{usual, s.Config, fixed} {
+	for _, m := range []kafka.ConfigMap{usual, s.Config, protocols[protocol], fixed} {
 		maps.Copy(config, m)
 	}
 	config["bootstrap.servers"] = s.Brokers
@@ -81,11 +92,35 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	return &config, nil
 }
 
+// protocol is the group protocol that Source.Config chooses, and whether there is one of that
+// name.
+func (s *Source) protocol() (name string, ok bool) {
+	chosen, set := s.Config["group.protocol"]
+	if !set {
+		return "classic", true
+	}
+	name = fmt.Sprint(chosen)
+	_, ok = protocols[name]
+	return name, ok
+}
+
 // refused says why Source.Config may not hold a setting; "" if it may.
-func refused(name string) string {
+func refused(name, protocol string) string {
 	name = strings.TrimPrefix(name, "{topic}.")
 	if v, ok := fixed[name]; ok {
 		return fmt.Sprintf("exactly-once needs it to be %v", v)
+	}
+	switch {
+	case name == "partition.assignment.strategy" && protocol == "classic":
+		return "a rebalance must not stop the partitions that stay: it is cooperative-sticky"
+	case name == "partition.assignment.strategy":
+		return "with group.protocol=consumer the broker shares partitions out; group.remote.assignor says how"
+	case name == "session.timeout.ms" && protocol == "consumer", name == "heartbeat.interval.ms" && protocol == "consumer":
+		return "with group.protocol=consumer it is a setting of the broker or of the group: consumer." + name
+	case name == "group.protocol.type":
+		return "no assignor of this program's own is used"
+	case name == "group.remote.assignor" && protocol == "classic":
+		return "it needs group.protocol=consumer"
 	}
 	return elsewhere[name]
 }

@@ -13,18 +13,47 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "isolation.level", "check.crcs",
-		"group.protocol", "partition.assignment.strategy", "group.id", "bootstrap.servers", "max.poll.interval.ms",
+		"group.protocol", "partition.assignment.strategy", "group.protocol.type", "group.remote.assignor", "group.id", "bootstrap.servers", "max.poll.interval.ms",
 		"default.topic.config", "{topic}.auto.offset.reset", "go.events.channel.enable", "go.application.rebalance.enable",
 	} {
 		s := &Source{Brokers: "127.0.0.1:1", Config: kafka.ConfigMap{name: "x"}}
 		err := s.Run(t.Context(), subscription(), newSink(t, newLedger()))
-		if err == nil || !strings.Contains(err.Error(), "Source.Config: "+name+" cannot be set: ") {
+		if err == nil || !strings.Contains(err.Error(), "Source.Config: "+name+" ") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	err := (&Source{}).Run(t.Context(), subscription(), newSink(t, newLedger()))
 	if err == nil || err.Error() != "confluent: Source.Brokers is empty" {
 		t.Errorf("no brokers: got %v", err)
+	}
+}
+
+// What a broker of KIP-848 decides cannot be set here; all else stays as it is.
+func TestSettingsOfTheConsumerProtocol(t *testing.T) {
+	t.Parallel()
+	s := &Source{Brokers: "b:9092", Config: kafka.ConfigMap{"group.protocol": "consumer", "group.remote.assignor": "uniform"}}
+	got, err := s.settings(subscription())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := (*got)["group.protocol"]; v != "consumer" {
+		t.Errorf("group.protocol=%v", v)
+	}
+	if v, ok := (*got)["partition.assignment.strategy"]; ok {
+		t.Errorf("partition.assignment.strategy=%v", v)
+	}
+	if v := (*got)["auto.offset.reset"]; v != "error" {
+		t.Errorf("auto.offset.reset=%v", v)
+	}
+	for name, want := range map[string]string{
+		"session.timeout.ms":            "is a setting of the broker or of the group: consumer.session.timeout.ms",
+		"heartbeat.interval.ms":         "is a setting of the broker or of the group: consumer.heartbeat.interval.ms",
+		"partition.assignment.strategy": "the broker shares partitions out",
+	} {
+		s := &Source{Brokers: "b:9092", Config: kafka.ConfigMap{"group.protocol": "consumer", name: "x"}}
+		if _, err := s.settings(subscription()); err == nil || !strings.Contains(err.Error(), name+" cannot be set: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 
@@ -45,7 +74,7 @@ bootstrap.servers=b:9092
 check.crcs=true
 enable.auto.commit=false
 enable.auto.offset.store=false
-enable.partition.eof=false
+enable.partition.eof=true
 fetch.queue.backoff.ms=5
 fetch.wait.max.ms=50
 go.logs.channel.enable=true

@@ -26,7 +26,8 @@ type Source struct {
 	Brokers string
 	// Config holds more settings of the client, under librdkafka's names: security,
 	// session.timeout.ms, client.id, sizes of queues. Settings that the guarantee rests on
-	// are refused by name.
+	// are refused by name. group.protocol may be "classic", the default, or "consumer"
+	// (KIP-848, brokers from 4.0 on), which takes its session settings from the broker.
 	Config kafka.ConfigMap
 	// Logger gets a line per change of the group or of the brokers' state, and what the
 	// client itself logs. Nil means slog.Default().
@@ -39,16 +40,18 @@ type Source struct {
 type pace struct {
 	assign  time.Duration // a rebalance waits so long for partitions to be taken over
 	answer  time.Duration // one question to the broker, and for the sink to end
-	standby time.Duration // after another owner appended
-	backoff time.Duration // first pause after a failed take-over; doubled up to standby
+	backoff time.Duration // first pause after a failed take-over
+	ceiling time.Duration // longest pause; they are doubled
+	idle    time.Duration // without a record, after which the sink is asked whether all is as it was
 	hint    time.Duration // between commits of the hint
+	glance  time.Duration // between looks at what became of the topics
 	watch   time.Duration // a partition silent for so long is compared with the broker
 	leave   time.Duration // for closing the client
 }
 
 var usualPace = pace{
-	assign: 10 * time.Second, answer: 5 * time.Second, standby: 10 * time.Second, backoff: 250 * time.Millisecond,
-	hint: 5 * time.Second, watch: 30 * time.Second, leave: 10 * time.Second,
+	assign: 10 * time.Second, answer: 5 * time.Second, backoff: 250 * time.Millisecond, ceiling: 10 * time.Second, idle: 5 * time.Second,
+	hint: 5 * time.Second, glance: 5 * time.Second, watch: 30 * time.Second, leave: 10 * time.Second,
 }
 
 // Run implements [idem.Source]. An unreachable broker, or a topic that does not exist yet,

@@ -17,15 +17,16 @@ import (
 type state int
 
 const (
-	taking  state = iota // the sink was asked, or will be; nothing is accepted
-	reading              // the sink told a position
-	halted               // needs a person
+	taking   state = iota // the sink was asked, or will be; nothing is accepted
+	standing              // the sink says when to ask again, perhaps after hours
+	waiting               // a record must come before the sink is asked; it is dropped
+	reading               // the sink told a position
 )
 
 // note is what a tenure tells the polling goroutine.
 type note struct {
 	state state
-	at    idem.Position // where to read, if reading
+	at    idem.Position // where to read, if waiting or reading
 }
 
 // tenure is one assignment of one partition to this process. It is never used twice: a
@@ -33,18 +34,23 @@ type note struct {
 type tenure struct {
 	id     idem.Partition
 	queue  *queue
-	notes  chan note                 // at most one is unread
-	ctx    context.Context           // ends when the partition is given up
-	end    context.CancelFunc        // of ctx
-	stop   context.CancelFunc        // cancels a Deliver that outlasts Revoked
-	before <-chan struct{}           // the tenure before it is over
-	left   chan struct{}             // closed when hold has returned
-	over   chan struct{}             // closed when the sink is not called for it any more
-	asking sync.Mutex                // held while the sink takes the partition over
-	lost   atomic.Bool               // the client reads it no more, and its position is right
-	passed atomic.Int64              // below it everything was delivered, and so is durable
-	hinted atomic.Int64              // last offset committed to Kafka
-	topic  atomic.Pointer[idem.UUID] // the topic's id, as told to the sink
+	notes  chan note             // at most one is unread
+	came   chan struct{}         // rung when the record came that is waited for
+	ctx    context.Context       // ends when the partition is given up
+	end    context.CancelFunc    // of ctx
+	stop   context.CancelFunc    // cancels a Deliver that outlasts Revoked
+	before <-chan struct{}       // the tenure before it is over
+	left   chan struct{}         // closed when hold has returned
+	over   chan struct{}         // closed when the sink is not called for it any more
+	asking sync.Mutex            // held while the sink takes the partition over, or stands by
+	lost   atomic.Bool           // the client reads it no more, and its position is right
+	passed atomic.Int64          // below it everything is durable; -1 if that is not known
+	hinted atomic.Int64          // last offset committed to Kafka
+	told   atomic.Pointer[topic] // what the sink was told of the topic
+
+	// of compare
+	behind   time.Time // when a comparison first showed records that the client does not hand over
+	reported bool      // the sink knows
 
 	// of the polling goroutine
 	state    state
@@ -52,7 +58,9 @@ type tenure struct {
 	paused   bool          // in the client
 	at       idem.Position // last told by the sink
 	next     int64         // lowest offset that is accepted
-	silent   bool          // no record since the last look
+	epoch    int32         // leader epoch of the last record, -1 before the first one
+	quiet    bool          // no record since the last look
+	since    time.Time     // first look of those without a record, or the last comparison
 }
 
 func (t *tenure) position() kafka.TopicPartition {
@@ -65,7 +73,7 @@ func (t *tenure) position() kafka.TopicPartition {
 
 // begin starts a tenure.
 func (r *run) begin(id idem.Partition) *tenure {
-	t := &tenure{id: id, queue: newQueue(r.sub), notes: make(chan note, 1), before: r.before[id],
+	t := &tenure{id: id, queue: newQueue(r.sub), notes: make(chan note, 1), came: make(chan struct{}, 1), before: r.before[id],
 		left: make(chan struct{}), over: make(chan struct{})}
 	t.passed.Store(-1)
 	t.hinted.Store(-1)
@@ -83,11 +91,12 @@ func (r *run) begin(id idem.Partition) *tenure {
 	return t
 }
 
-// hold takes the partition over and delivers its records, until it is given up or halts.
+// hold takes the partition over and delivers its records, until it is given up.
 func (r *run) hold(t *tenure, deliver context.Context) {
 	for {
 		at, err := r.takeOver(t)
 		if err == nil {
+			t.passed.Store(at.Offset)
 			r.note(t, note{reading, at})
 			err = r.deliverAll(t, deliver)
 		}
@@ -97,24 +106,17 @@ func (r *run) hold(t *tenure, deliver context.Context) {
 			return
 		case errors.Is(err, errAgain):
 			r.note(t, note{state: taking})
-		case isHalted(err):
-			r.note(t, note{state: halted})
+		case !r.standBy(t, err):
 			return
-		default: // another owner appended; the sink retries all else itself
-			r.log.Warn("partition was given up for a while", "topic", t.id.Topic, "partition", t.id.Number,
-				"pause", r.standby, "err", err)
-			r.note(t, note{state: taking})
-			if !sleep(t.ctx, r.standby) {
-				return
-			}
 		}
 	}
 }
 
-// deliverAll hands batches to the sink until one is refused.
+// deliverAll hands batches to the sink until one is refused. While there are none, it asks
+// the sink now and then whether the partition is still its own.
 func (r *run) deliverAll(t *tenure, ctx context.Context) error {
 	for {
-		records, drained, err := t.queue.take(t.ctx)
+		records, drained, err := t.queue.take(t.ctx, r.idle)
 		if err != nil {
 			return err
 		}
@@ -123,6 +125,9 @@ func (r *run) deliverAll(t *tenure, ctx context.Context) error {
 		}
 		if err := r.sink.Deliver(ctx, t.id, records); err != nil {
 			return err
+		}
+		if len(records) == 0 {
+			continue
 		}
 		t.passed.Store(records[len(records)-1].Offset + 1)
 		t.queue.release(records)
@@ -135,7 +140,7 @@ func (r *run) takeOver(t *tenure) (idem.Position, error) {
 	pause, said := r.backoff, ""
 	for {
 		at, err := r.ask(t)
-		if err == nil || isHalted(err) || t.ctx.Err() != nil {
+		if err == nil || stands(err) || t.ctx.Err() != nil {
 			return at, err
 		}
 		if err.Error() != said {
@@ -146,7 +151,7 @@ func (r *run) takeOver(t *tenure) (idem.Position, error) {
 		if !sleep(t.ctx, pause/2+rand.N(pause)) {
 			return at, t.ctx.Err()
 		}
-		pause = min(2*pause, r.standby)
+		pause = min(2*pause, r.ceiling)
 	}
 }
 
@@ -160,12 +165,12 @@ func (r *run) ask(t *tenure) (idem.Position, error) {
 	if err := t.ctx.Err(); err != nil {
 		return idem.Position{}, err
 	}
-	t.topic.Store(&a.TopicID)
+	t.told.Store(&topic{a.TopicID, a.Partitions})
 	return r.sink.Assigned(t.ctx, a)
 }
 
-// giveUp ends the sink's work on a partition: a take-over, which must not overlap with
-// Revoked, by its context, and a Deliver that waits by Revoked itself.
+// giveUp ends the sink's work on a partition: Assigned and Standby, which must not overlap
+// with Revoked, by their context, and a Deliver that waits by Revoked itself.
 func (r *run) giveUp(t *tenure, lost bool) {
 	t.asking.Lock()
 	defer t.asking.Unlock()
@@ -187,9 +192,11 @@ func (r *run) note(t *tenure, n note) {
 	}
 }
 
-func isHalted(err error) bool {
-	_, ok := errors.AsType[*idem.HaltedError](err)
-	return ok
+// stands reports whether the sink must be asked by Standby when to go on.
+func stands(err error) bool {
+	_, halted := errors.AsType[*idem.HaltedError](err)
+	_, fenced := errors.AsType[*idem.FencedError](err)
+	return halted || fenced
 }
 
 // sleep reports whether d passed before ctx ended.

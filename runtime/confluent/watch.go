@@ -2,17 +2,25 @@ package confluent
 
 import (
 	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	idem "github.com/idemgen/idemgen/runtime"
 )
 
 // suspect is a partition to compare with the broker.
 type suspect struct {
-	t    *tenure
-	next int64
+	t      *tenure
+	next   int64 // the position
+	heard  bool  // a record came since the last look, or is not wanted now
+	silent bool  // for long enough to be compared with the watermarks
 }
 
-// look compares partitions with the broker, in the background: those without a record
-// since the last look, or all of them if the client said that it lost a position, which it
-// says only once and without naming the partition, which is silent from then on.
+// look compares partitions with the broker, in the background. Of all, the topic: the client
+// reads on in a topic that was made again as if it were the old one, so that this is done
+// often. Of those that were silent for long, the watermarks; and of all, if the client said
+// that it lost a position, which it says only once and without naming the partition, which is
+// silent from then on.
 func (r *run) look(now time.Time) {
 	if r.busy.watch.Load() || r.doubt.Load() && now.Before(r.nextDoubt) {
 		return
@@ -20,14 +28,16 @@ func (r *run) look(now time.Time) {
 	all := r.doubt.Swap(false)
 	r.nextDoubt = now.Add(r.backoff)
 	if !all {
-		r.nextWatch = now.Add(r.watch)
+		r.nextLook = now.Add(r.glance)
 	}
 	var list []suspect
 	for _, t := range r.parts {
-		if t.state == reading && (all || t.silent && !t.paused) {
-			list = append(list, suspect{t, t.next})
+		if t.state != reading && t.state != waiting {
+			continue
 		}
-		t.silent = true
+		s := suspect{t: t, next: t.next, heard: !t.quiet || t.paused}
+		s.silent = r.silent(t, now) || all
+		list = append(list, s)
 	}
 	if len(list) == 0 {
 		return
@@ -44,28 +54,102 @@ func (r *run) look(now time.Time) {
 	})
 }
 
-// compare has every suspect whose position does not exist in the broker's log taken over
-// again, so that the sink halts it with the reason. If the client lost a position, the
-// others are read again from where they are.
+// silent reports, once in a while, that no record of a partition came for as long.
+func (r *run) silent(t *tenure, now time.Time) bool {
+	if !t.quiet || t.paused {
+		t.quiet, t.since = true, now
+		return false
+	}
+	if now.Sub(t.since) < r.watch {
+		return false
+	}
+	t.since = now
+	return true
+}
+
+// compare has every suspect taken over again whose topic is not the one that the sink was
+// told of, or whose position does not exist in the broker's log, so that the sink halts it
+// with the reason. If the client lost a position, or is silent although there is something to
+// read, the partition is read again from where it is; if that does not help, the sink is told.
 func (r *run) compare(list []suspect, all bool) error {
 	topics, err := r.topics(r.ctx, r.sub.Topics...)
 	if err != nil {
 		return err
 	}
 	for _, s := range list {
+		now, told := topics[s.t.id.Topic], *s.t.told.Load()
+		if now != told {
+			r.log.Warn("the topic has changed", "topic", s.t.id.Topic, "partition", s.t.id.Number,
+				"again", now.id != told.id, "partitions", now.partitions, "before", told.partitions)
+			s.t.again()
+			continue
+		}
+		if s.heard {
+			r.report(s.t, time.Time{})
+		}
+		if !s.silent {
+			continue
+		}
 		low, high, err := r.watermarks(s.t.id)
 		if err != nil {
 			return err
 		}
-		switch id := topics[s.t.id.Topic].id; {
-		case s.next < low || s.next > high || id != *s.t.topic.Load():
+		switch {
+		case s.next < low || s.next > high:
 			r.log.Warn("position is not in the broker's log", "topic", s.t.id.Topic, "partition", s.t.id.Number,
 				"position", s.next, "low", low, "high", high)
-			s.t.queue.retake()
+			s.t.again()
 		case all:
 			s.t.lost.Store(true)
+		case s.next < high:
+			s.t.lost.Store(true)
+			r.report(s.t, time.Now())
+		default:
+			r.report(s.t, time.Time{})
 		}
 	}
 	r.tell()
 	return nil
+}
+
+// report tells the sink that a partition is silent although its log has records, when that
+// was seen twice; or, with the zero time, that it is not. Only compare calls it.
+func (r *run) report(t *tenure, behind time.Time) {
+	switch {
+	case behind.IsZero() && t.reported:
+		r.log.Info("the client hands over records again", "topic", t.id.Topic, "partition", t.id.Number)
+		r.sink.Silent(t.id, behind)
+		t.reported, t.behind = false, behind
+	case behind.IsZero():
+		t.behind = behind
+	case t.behind.IsZero():
+		t.behind = behind
+	case !t.reported:
+		t.reported = true
+		r.log.Error("the client hands over no records although the broker has some", "topic", t.id.Topic, "partition", t.id.Number)
+		r.sink.Silent(t.id, t.behind)
+	}
+}
+
+// replaced handles a record that bears an older leader epoch than one before it, as no log
+// does: the topic was made again.
+func (r *run) replaced(t *tenure, m idem.Message) {
+	r.log.Warn("the leader epoch went down", "topic", t.id.Topic, "partition", t.id.Number,
+		"offset", m.Offset, "epoch", m.LeaderEpoch, "before", t.epoch)
+	t.again()
+}
+
+// again has the partition taken over again. Any goroutine may call it.
+func (t *tenure) again() {
+	t.queue.retake()
+	ring(t.came)
+}
+
+// ended notes that the client has read a partition to its end: what stands between the last
+// record and there are markers of transactions, records of aborted ones, or gaps.
+func (r *run) ended(e kafka.PartitionEOF) {
+	t := r.find(kafka.TopicPartition(e))
+	if t != nil && (t.state == reading || t.state == waiting) {
+		t.next = max(t.next, int64(e.Offset))
+	}
 }

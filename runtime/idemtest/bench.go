@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // bench is one scenario: a database, a consumer, and what was delivered to it.
@@ -140,6 +141,7 @@ func (b *bench) deliver(w *idem.Writer, records []idem.Message) (res idem.Result
 			return res
 		}
 		records = after(records, halted.Offset)
+		*w = *b.own(halted.Partition.Number)
 	}
 	return res
 }
@@ -167,10 +169,39 @@ const (
 )
 
 // try applies a batch again after errors that pass: deadlocks, and handlers that ask for it.
+// A partition that halts because of too many dead letters in a row is released: w becomes the
+// writer of the new owner.
 func (b *bench) try(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
 	b.mu.Lock()
 	b.sent += int64(len(records))
 	b.mu.Unlock()
+	res, err := b.tryOnce(ctx, w, records)
+	for halted, ok := errors.AsType[*idem.HaltedError](err); ok && halted.Code == halt.DeadLetters; halted, ok = errors.AsType[*idem.HaltedError](err) {
+		Release(b.t, b.db, b.Topic, records[0].Partition)
+		own, ownErr := b.consumer.Own(b.t.Context(), b.Topic, records[0].Partition, 0)
+		if ownErr != nil {
+			return res, ownErr
+		}
+		*w = *own
+		b.mu.Lock()
+		b.inexact = true // the record before which it halted was searched for by both owners
+		b.mu.Unlock()
+		rest := after(records, halted.Offset-1)
+		var more idem.Result
+		more, err = b.tryOnce(ctx, w, rest)
+		res = sum(res, more)
+	}
+	return res, err
+}
+
+func sum(a, b idem.Result) idem.Result {
+	return idem.Result{
+		Applied: a.Applied + b.Applied, Keyless: a.Keyless + b.Keyless, Duplicates: a.Duplicates + b.Duplicates, Conflicts: a.Conflicts + b.Conflicts,
+		Dead: a.Dead + b.Dead, Ignored: a.Ignored + b.Ignored,
+	}
+}
+
+func (b *bench) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
 	end := time.Now().Add(patience)
 	if b.exhausted.Load() {
 		end = time.Now().Add(impatient)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -27,6 +28,7 @@ type Broker struct {
 	cluster    *kfake.Cluster
 	client     *kgo.Client
 	partitions map[string]int32
+	address    string // where it listens; clients may be told another one
 }
 
 // Kafka starts a broker that is the test's own. Topics are given with their number of partitions.
@@ -42,10 +44,20 @@ func Kafka(t testing.TB, topics map[string]int32) *Broker {
 
 // StartBroker is [Kafka] for a program that is not a test.
 func StartBroker(topics map[string]int32) (*Broker, error) {
+	return StartBrokerBehind(topics, func(address string) (string, error) { return address, nil })
+}
+
+// StartBrokerBehind is [StartBroker] with something between broker and clients, such as a
+// proxy: front gets the broker's address and returns the one that clients are told. The
+// Broker's own methods do not go that way.
+func StartBrokerBehind(topics map[string]int32, front func(address string) (string, error)) (*Broker, error) {
+	b := &Broker{partitions: maps.Clone(topics)}
 	options := []kfake.Opt{
 		kfake.NumBrokers(1),
 		// Defaults are made for networks; a test waits for them.
 		kfake.BrokerConfigs(map[string]string{"group.consumer.heartbeat.interval.ms": "100"}),
+		kfake.GroupMinSessionTimeout(time.Second),
+		kfake.ListenFn(b.listen(front)),
 	}
 	for _, topic := range slices.Sorted(maps.Keys(topics)) {
 		if topics[topic] < 1 {
@@ -53,22 +65,27 @@ func StartBroker(topics map[string]int32) (*Broker, error) {
 		}
 		options = append(options, kfake.SeedTopics(topics[topic], topic))
 	}
-	cluster, err := kfake.NewCluster(options...)
-	if err != nil {
+	var err error
+	if b.cluster, err = kfake.NewCluster(options...); err != nil {
 		return nil, fmt.Errorf("start the broker: %w", err)
 	}
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(cluster.ListenAddrs()...),
+	if b.client, err = kgo.NewClient(b.options()...); err != nil {
+		b.cluster.Close()
+		return nil, fmt.Errorf("connect to the broker: %w", err)
+	}
+	return b, nil
+}
+
+// options are those of every client of the kit's own.
+func (b *Broker) options() []kgo.Opt {
+	return []kgo.Opt{
+		kgo.SeedBrokers(b.cluster.ListenAddrs()...),
+		kgo.Dialer(b.dial),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerLinger(0),
 		// Later versions commit offsets by topic id, not by name.
 		kgo.MaxVersions(kversion.V4_1_0()),
-	)
-	if err != nil {
-		cluster.Close()
-		return nil, fmt.Errorf("connect to the broker: %w", err)
 	}
-	return &Broker{cluster, client, maps.Clone(topics)}, nil
 }
 
 // Addr is the broker's host and port, for bootstrap.servers.
@@ -83,6 +100,10 @@ func (b *Broker) Close() {
 // Produce appends messages, in their order within each partition, and sets Offset and, where it was
 // [ByKey], Partition. Key and value may be nil, headers may repeat; a zero Time is now.
 func (b *Broker) Produce(ctx context.Context, messages ...*wire.Message) error {
+	return b.produce(ctx, b.client, messages)
+}
+
+func (b *Broker) produce(ctx context.Context, client *kgo.Client, messages []*wire.Message) error {
 	hash := kgo.StickyKeyPartitioner(nil).ForTopic("")
 	records := make([]*kgo.Record, len(messages))
 	for i, m := range messages {
@@ -102,7 +123,7 @@ func (b *Broker) Produce(ctx context.Context, messages ...*wire.Message) error {
 		}
 		records[i] = r
 	}
-	if err := b.client.ProduceSync(ctx, records...).FirstErr(); err != nil {
+	if err := client.ProduceSync(ctx, records...).FirstErr(); err != nil {
 		return fmt.Errorf("produce: %w", err)
 	}
 	for i, r := range records {

@@ -25,6 +25,16 @@ SELECT format('stream %s offset %s seq %s', d.stream, d.offs, d.seq) FROM idem_d
 WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = d.stream AND l.seq = d.seq AND l.kind = 'b' AND d.offs >= l.prev AND d.offs < l.next)`},
 	{"a key is claimed twice", `
 SELECT key::text FROM idem_keys GROUP BY key HAVING count(*) > 1`},
+	{"a key of the chain is claimed again while it is remembered", `
+WITH k AS (
+    SELECT l.stream, l.seq, p.window_seq, substr(l.keys, 1 + 20 * n, 16) AS key
+    FROM idem_ledger l JOIN idem_ledger p ON p.stream = l.stream AND p.seq = l.seq - 1, generate_series(0, octet_length(l.keys) / 20 - 1) n
+)
+SELECT format('stream %s rows %s and %s', a.stream, a.seq, b.seq) FROM k a JOIN k b ON b.stream = a.stream AND b.key = a.key AND b.seq > a.seq AND a.seq >= b.window_seq
+UNION ALL
+SELECT format('stream %s row %s', stream, seq) FROM k GROUP BY stream, seq, key HAVING count(*) > 1`},
+	{"a window moves backward", `
+SELECT format('stream %s seq %s', l.stream, l.seq) FROM idem_ledger l JOIN idem_ledger p ON p.stream = l.stream AND p.seq = l.seq - 1 WHERE l.window_seq < p.window_seq`},
 	{"a key is claimed in a row that is not there", `
 SELECT format('%s in stream %s seq %s', k.key, k.stream, k.seq) FROM idem_keys k
 WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq = k.seq AND l.kind = 'b')`},

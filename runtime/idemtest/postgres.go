@@ -22,6 +22,13 @@ type PostgresOptions struct {
 	Durable bool              // fsync and its like stay on; data lies in the temporary folder, not in memory
 	TCP     bool              // listen on a free port of 127.0.0.1, with a password; else a Unix socket only
 	Conf    map[string]string // further settings, as in postgresql.conf
+	Dir     string            // folder that holds the data; "" is chosen by Durable
+	Env     []string          // added to the server's environment, NAME=value
+}
+
+// own are the options of a server of this package's own.
+func (o PostgresOptions) own(major int) postgres.Options {
+	return postgres.Options{Major: major, Durable: o.Durable, TCP: o.TCP, Conf: o.Conf, Dir: o.Dir, Env: o.Env}
 }
 
 // Postgres is a server for a program that is not a test, such as a demo or a benchmark; tests
@@ -43,7 +50,7 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := postgres.Start(ctx, postgres.Options{Major: major, Durable: o.Durable, TCP: o.TCP, Conf: o.Conf})
+	s, err := postgres.Start(ctx, o.own(major))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package idemtest
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,7 +41,22 @@ type Table struct {
 // Event is one record of a log. The suite sets topic, partition and offset.
 type Event struct {
 	Message idem.Message
-	Keyed   bool // has an identity of its own, so that a second copy has no effect
+	Keyed   bool     // has an identity of its own, so that a second copy has no effect
+	Here    bool     // only within its partition, where all copies come (copies: same_partition)
+	Loose   []string // members of the payload, as "a.b", that copies need not share
+	Naming  []string // members that copies need not share, but whose change may make it another event
+}
+
+// Without returns the event without a header.
+func (e Event) Without(header string) Event {
+	e.Message.Headers = slices.DeleteFunc(slices.Clone(e.Message.Headers), func(h idem.Header) bool { return h.Name == header })
+	return e
+}
+
+// ByOffset returns the event as one that only its offset identifies.
+func (e Event) ByOffset() Event {
+	e.Keyed, e.Here = false, false
+	return e
 }
 
 // Run runs every scenario as a subtest: under "spec" with handlers that do nothing, against
@@ -83,6 +99,9 @@ type course struct {
 type record struct {
 	index   int
 	keyed   bool
+	here    bool
+	loose   []string
+	naming  []string
 	message idem.Message
 }
 
@@ -100,7 +119,7 @@ func numbered(topic string, log []Event) []record {
 		if m.Time.IsZero() {
 			m.Time = logStart.Add(time.Duration(i) * time.Second)
 		}
-		out[i] = record{i, e.Keyed, m}
+		out[i] = record{i, e.Keyed, e.Here, e.Loose, e.Naming, m}
 	}
 	return out
 }

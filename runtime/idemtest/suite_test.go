@@ -86,7 +86,7 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 	r := rows.Row()
 	r.Int4(e.ID)
 	r.Int4(e.V)
-	b.Call(m, wire.Call{Event: "Put", Key: key, Policy: &wire.FailurePolicy{}, Fn: func(ctx context.Context, tx idem.Tx) error {
+	b.Call(m, wire.Call{Event: "Put", Key: key, Fn: func(ctx context.Context, tx idem.Tx) error {
 		at := time.Unix(0, 0)
 		if p.unstable {
 			at = time.Now()
@@ -142,7 +142,7 @@ func small(t *testing.T, f flaw) *course {
 
 func (f flaw) consumer(db *pgxpool.Pool) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
-		Consumer: "items", Schema: 1, KeyDef: 1,
+		Consumer: "items", Schema: 2, KeyDef: 1,
 		Limits: wire.Limits{
 			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
 			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,
@@ -156,9 +156,17 @@ func (f flaw) consumer(db *pgxpool.Pool) (*idem.Consumer, error) {
 
 func smallMigrations(t *testing.T) string {
 	t.Helper()
-	sql, err := os.ReadFile(filepath.Join("..", "..", "templates", "sql", "idem_1.sql"))
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(filepath.Join("..", "..", "templates", "sql", "idem_*.sql"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var sql []byte
+	for _, file := range files {
+		part, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sql = append(sql, part...)
 	}
 	sql = append(sql, `
 CREATE TABLE item (id integer PRIMARY KEY, v integer NOT NULL);

@@ -5,20 +5,23 @@ import "context"
 // Batch is the work of one transaction, in order. Generated code adds to it; the
 // runtime sends it. It is not safe for concurrent use.
 type Batch struct {
-	plan   Plan
-	wave   wave
-	steps  []Step
-	claims []Claim
-	mine   map[Key]int   // key -> index in claims
-	prior  map[Key]Prior // keys that were claimed before this transaction
-	def    int32
-	args   [][]byte
-	dirty  []*Rows // rows that were written since Reset
-	out    Outcome
-	dup    Key
-	calls  bool
-	event  string // of the record being added, once it is known
-	stop   bool   // on_failure of the record being added: it must not become a dead letter
+	plan    Plan
+	wave    wave
+	steps   []Step
+	claims  []Claim
+	mine    map[Key]int // key -> index in claims
+	known   Known       // keys that were claimed before this transaction
+	former  []Key       // of the event that is about to be claimed
+	keyless int         // events that count by their offset although their topic has keys
+	def     int32
+	args    [][]byte
+	dirty   []*Rows // rows that were written since Reset
+	out     Outcome
+	dup     Key
+	calls   bool
+	event   string         // of the record being added, once it is known
+	key     Key            // that identifies it, once it is known
+	policy  *FailurePolicy // of the record being added
 }
 
 // Step is one statement over rows, or one handler call.
@@ -31,9 +34,9 @@ type Step struct {
 // Call is one call of a handler.
 type Call struct {
 	Event   string // Go name of the event
-	Key     Key    // zero if the event is identified by its offset
+	Key     Key    // set by [Batch.Call]; zero if the event is identified by its offset
 	Message *Message
-	Policy  *FailurePolicy
+	Policy  *FailurePolicy // set by [Batch.Call]
 	Fn      func(context.Context, Tx) error
 }
 
@@ -41,6 +44,7 @@ type Call struct {
 type Claim struct {
 	Key   Key
 	Print uint32 // fingerprint of the event's content
+	Here  bool   // copies: same_partition: the chain remembers the key, not idem_keys
 }
 
 // Prior is a key claimed earlier: its fingerprint and the definition it was made under.
@@ -49,26 +53,85 @@ type Prior struct {
 	Def   int32
 }
 
-// Claim records the event's key. It returns false for a duplicate, of which the
-// caller then adds nothing, and a [ConflictError] if the key is known with other content.
-// Call it after everything that can refuse the event, before the first row.
-func (b *Batch) Claim(event string, key Key, print uint32) (fresh bool, err error) {
-	b.event = event
-	known, dup := b.prior[key]
-	if i, twice := b.mine[key]; twice {
-		known, dup = Prior{Print: b.claims[i].Print, Def: b.def}, true
-	}
-	switch {
-	case !dup:
-		b.mine[key] = len(b.claims)
-		b.claims = append(b.claims, Claim{key, print})
-		return true, nil
-	case known.Print != print && known.Def == b.def: // prints of two definitions cannot be compared
-		return false, &ConflictError{Event: event, Key: key}
-	}
-	b.out, b.dup = Resent, key
-	return false, nil
+// Known tells which keys were claimed before a transaction.
+type Known interface {
+	// Find looks a key up: where the chain of this partition remembers keys if here, else
+	// where all partitions do.
+	Find(key Key, here bool) (p Prior, ok bool)
 }
+
+// Also names a key that the event about to be claimed would have had under an earlier
+// source of the spec: a copy that carries only that one is a duplicate, too. A zero key,
+// which stands for a part that is missing, is passed over. Call it before Claim.
+func (b *Batch) Also(key Key) {
+	if key != (Key{}) {
+		b.former = append(b.former, key)
+	}
+}
+
+// Claim records the event's key, which all partitions remember. It returns false for a
+// duplicate, of which the caller then adds nothing, and a [ConflictError] if the key is
+// known with other content. What a duplicate carries of former keys and its own is recorded,
+// too: its copies are one event by whichever of them they are known. An event with the zero key is identified by its former key, or
+// counts by its offset if it has none. Call it after everything that can refuse the event,
+// before the first row.
+func (b *Batch) Claim(event string, key Key, print uint32) (fresh bool, err error) {
+	return b.claim(event, key, print, false)
+}
+
+// ClaimHere is [Batch.Claim] for an event all copies of which come through this partition:
+// its chain remembers the key.
+func (b *Batch) ClaimHere(event string, key Key, print uint32) (fresh bool, err error) {
+	return b.claim(event, key, print, true)
+}
+
+func (b *Batch) claim(event string, key Key, print uint32, here bool) (fresh bool, err error) {
+	b.event = event
+	keys := b.former
+	if key != (Key{}) {
+		keys = append(keys, key)
+	}
+	b.former = keys[:0]
+	if len(keys) == 0 {
+		b.keyless++
+		return true, nil
+	}
+	b.key = keys[len(keys)-1]
+	fresh = true
+	unknown := keys[:0]
+	for _, k := range keys {
+		known, dup := b.find(k, here)
+		switch {
+		case !dup:
+			unknown = append(unknown, k)
+		case !fresh: // the first known key has said what the record is
+		case known.Print != print && known.Def == b.def: // prints of two definitions cannot be compared
+			return false, &ConflictError{Event: event, Key: k}
+		default:
+			b.out, b.dup, fresh = Resent, k, false
+		}
+	}
+	for _, k := range unknown { // a duplicate's, too: a later copy may carry that key alone
+		b.mine[k] = len(b.claims)
+		b.claims = append(b.claims, Claim{k, print, here})
+	}
+	return fresh, nil
+}
+
+// find looks a key up in this batch and before it.
+func (b *Batch) find(key Key, here bool) (Prior, bool) {
+	if i, ok := b.mine[key]; ok {
+		return Prior{Print: b.claims[i].Print, Def: b.def}, true
+	}
+	if b.known == nil {
+		return Prior{}, false
+	}
+	return b.known.Find(key, here)
+}
+
+// Keyless is how many events of the batch have no key of their own, although their topic
+// has one, and count by their offset (missing: offset).
+func (b *Batch) Keyless() int { return b.keyless }
 
 // Duplicate is the key of the last record whose outcome was [Resent].
 func (b *Batch) Duplicate() Key { return b.dup }
@@ -76,12 +139,12 @@ func (b *Batch) Duplicate() Key { return b.dup }
 // Ignore says that the record is passed over on purpose, as the spec says.
 func (b *Batch) Ignore() { b.out = Ignored }
 
-// StopOnFailure says what on_failure.give_up of the record's event is: stop, or (false)
-// dead_letter. Generated code calls it first where the event differs from its topic.
-func (b *Batch) StopOnFailure(stop bool) { b.stop = stop }
+// OnFailure says what on_failure of the record's event is. Generated code calls it first
+// where the event differs from its topic.
+func (b *Batch) OnFailure(policy *FailurePolicy) { b.policy = policy }
 
-// StopsOnFailure reports what the last record's on_failure says.
-func (b *Batch) StopsOnFailure() bool { return b.stop }
+// Failure is on_failure of the last record that was added.
+func (b *Batch) Failure() *FailurePolicy { return b.policy }
 
 // Event is the Go name of the last record's event, or "" if it is identified by its offset.
 func (b *Batch) Event() string { return b.event }
@@ -102,7 +165,7 @@ func (b *Batch) Write(sql string, rows *Rows) {
 func (b *Batch) Call(m *Message, c Call) {
 	b.cut()
 	b.calls = true
-	c.Message = m
+	c.Message, c.Key, c.Policy = m, b.key, b.policy
 	b.steps = append(b.steps, Step{Call: &c})
 }
 
@@ -119,9 +182,9 @@ func NewBatch(plan Plan) *Batch {
 	return b
 }
 
-// Reset empties the batch. prior holds the keys of its records that were claimed before,
+// Reset empties the batch. known, which may be nil, tells which keys were claimed before;
 // def is the number of the key definitions now.
-func (b *Batch) Reset(prior map[Key]Prior, def int32) {
+func (b *Batch) Reset(known Known, def int32) {
 	b.plan.Flush(b) // what an interrupted run left in the plan's buffers
 	for _, r := range b.dirty {
 		r.reset()
@@ -130,7 +193,7 @@ func (b *Batch) Reset(prior map[Key]Prior, def int32) {
 	b.wave.event = 0
 	clear(b.mine)
 	b.steps, b.claims, b.args, b.dirty = b.steps[:0], b.claims[:0], b.args[:0], b.dirty[:0]
-	b.prior, b.def, b.calls = prior, def, false
+	b.known, b.def, b.calls, b.keyless = known, def, false, 0
 }
 
 // Outcome is what became of one record.
@@ -143,10 +206,11 @@ const (
 	Ignored                // passed over on purpose
 )
 
-// Add adds one record; stop is what its topic's on_failure says. After an error the batch is as it was, so the record can become a
-// dead letter of the same transaction.
-func (b *Batch) Add(m *Message, stop bool) (Outcome, error) {
-	b.stop, b.event = stop, ""
+// Add adds one record; policy, which stays as it is, is on_failure of its topic. After an
+// error the batch is as it was, so the record can become a dead letter of the same
+// transaction.
+func (b *Batch) Add(m *Message, policy *FailurePolicy) (Outcome, error) {
+	b.policy, b.event, b.key, b.former = policy, "", Key{}, b.former[:0]
 	b.wave.begin()
 	b.out = Applied
 	err := b.plan.Add(b, m)

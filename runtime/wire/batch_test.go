@@ -8,26 +8,34 @@ import (
 	"testing"
 )
 
+// priors are known keys, for those that all partitions remember and those of the chain alike.
+type priors map[Key]Prior
+
+func (p priors) Find(key Key, _ bool) (Prior, bool) {
+	known, ok := p[key]
+	return known, ok
+}
+
 // A key is fresh once. Then it is a duplicate, or a conflict if the content differs; a
 // content that was fingerprinted under another definition cannot be compared.
 func TestClaim(t *testing.T) {
 	const def = 3
 	for _, c := range []struct {
 		name  string
-		prior map[Key]Prior
+		prior priors
 		mine  []Claim
 		print uint32
 		want  string
 	}{
 		{"unknown", nil, nil, 1, "fresh"},
-		{"another key in the batch", nil, []Claim{{Key{2}, 1}}, 1, "fresh"},
-		{"another key before", map[Key]Prior{{2}: {1, def}}, nil, 1, "fresh"},
-		{"again in the batch", nil, []Claim{{Key{1}, 1}}, 1, "resent"},
-		{"again in the batch, other content", nil, []Claim{{Key{1}, 1}}, 2, "conflict"},
-		{"claimed before", map[Key]Prior{{1}: {1, def}}, nil, 1, "resent"},
-		{"claimed before, other content", map[Key]Prior{{1}: {1, def}}, nil, 2, "conflict"},
-		{"claimed before under another definition", map[Key]Prior{{1}: {1, def - 1}}, nil, 1, "resent"},
-		{"the same with another fingerprint", map[Key]Prior{{1}: {1, def - 1}}, nil, 2, "resent"},
+		{"another key in the batch", nil, []Claim{{Key: Key{2}, Print: 1}}, 1, "fresh"},
+		{"another key before", priors{{2}: {1, def}}, nil, 1, "fresh"},
+		{"again in the batch", nil, []Claim{{Key: Key{1}, Print: 1}}, 1, "resent"},
+		{"again in the batch, other content", nil, []Claim{{Key: Key{1}, Print: 1}}, 2, "conflict"},
+		{"claimed before", priors{{1}: {1, def}}, nil, 1, "resent"},
+		{"claimed before, other content", priors{{1}: {1, def}}, nil, 2, "conflict"},
+		{"claimed before under another definition", priors{{1}: {1, def - 1}}, nil, 1, "resent"},
+		{"the same with another fingerprint", priors{{1}: {1, def - 1}}, nil, 2, "resent"},
 	} {
 		b := NewBatch(newScript())
 		b.Reset(c.prior, def)
@@ -46,7 +54,7 @@ func TestClaim(t *testing.T) {
 		}
 		want := c.mine
 		if c.want == "fresh" {
-			want = append(want, Claim{Key{1}, c.print})
+			want = append(want, Claim{Key: Key{1}, Print: c.print})
 		}
 		if _, claims := b.Finish(); !slices.Equal(claims, want) {
 			t.Errorf("%s: claims %v, want %v", c.name, claims, want)
@@ -54,20 +62,157 @@ func TestClaim(t *testing.T) {
 	}
 }
 
+// A copy that carries only a former key, or only the present one, is a duplicate; what was
+// claimed was claimed under both. Also speaks for the next claim only.
+func TestFormerKeys(t *testing.T) {
+	for name, former := range map[string][]Key{"none": nil, "former": {{1}}, "missing": {{}}} {
+		b := NewBatch(newScript())
+		b.Reset(priors{{1}: {9, 1}}, 2)
+		_, _ = b.Add(&Message{Value: []byte("put order 1")}, &FailurePolicy{})
+		for _, k := range former {
+			b.Also(k)
+		}
+		fresh, err := b.ClaimHere("E", Key{2}, 5)
+		if want := name != "former"; fresh != want || err != nil {
+			t.Errorf("%s: fresh is %v, %v", name, fresh, err)
+		}
+	}
+	b := NewBatch(newScript())
+	b.Reset(nil, 1)
+	b.Also(Key{1})
+	if fresh, err := b.Claim("E", Key{2}, 5); !fresh || err != nil {
+		t.Fatal(fresh, err)
+	}
+	_, claims := b.Finish()
+	if want := []Claim{{Key: Key{1}, Print: 5}, {Key: Key{2}, Print: 5}}; !slices.Equal(claims, want) {
+		t.Errorf("claims %v, want %v", claims, want)
+	}
+	if fresh, _ := b.Claim("E", Key{1}, 5); fresh {
+		t.Error("a copy with the former key is fresh")
+	}
+	if fresh, _ := b.Claim("E", Key{3}, 5); !fresh {
+		t.Error("a former key outlives its claim")
+	}
+}
+
+// A copy that carries a former key and the present one says that they are one: a later copy
+// that carries the present one alone is a duplicate, too.
+func TestCopyWithBothKeysJoinsThem(t *testing.T) {
+	former, now := Key{1}, Key{2}
+	for _, here := range []bool{false, true} {
+		known := priors{}
+		deliver := func(keys ...Key) bool { // a transaction per record
+			b := NewBatch(newScript())
+			b.Reset(known, 1)
+			for _, k := range keys[:len(keys)-1] {
+				b.Also(k)
+			}
+			fresh, err := b.claim("E", keys[len(keys)-1], 7, here)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, claims := b.Finish()
+			for _, c := range claims {
+				known[c.Key] = Prior{c.Print, 1}
+				if c.Here != here {
+					t.Errorf("%v is claimed elsewhere", c.Key)
+				}
+			}
+			return fresh
+		}
+		for _, copies := range []struct {
+			keys  []Key
+			fresh bool
+		}{{[]Key{former}, true}, {[]Key{former, now}, false}, {[]Key{now}, false}} {
+			if fresh := deliver(copies.keys...); fresh != copies.fresh {
+				t.Errorf("a copy with %v: fresh is %v", copies.keys, fresh)
+			}
+		}
+	}
+}
+
+// A record that lacks the present key is known by its former one, and not by its offset.
+func TestFormerKeyAlone(t *testing.T) {
+	b := NewBatch(newScript())
+	b.Reset(nil, 1)
+	for _, want := range []bool{true, false} {
+		b.Also(Key{1})
+		if fresh, err := b.Claim("E", Key{}, 5); fresh != want || err != nil || b.Keyless() != 0 {
+			t.Errorf("%v, %v, %d keyless", fresh, err, b.Keyless())
+		}
+	}
+	if _, claims := b.Finish(); !slices.Equal(claims, []Claim{{Key: Key{1}, Print: 5}}) {
+		t.Errorf("claims %v", claims)
+	}
+}
+
+// What a call knows of its event is what the batch knows: key and policy of this record,
+// and nothing of the one before.
+func TestCallKnowsItsRecord(t *testing.T) {
+	b := NewBatch(callPlan{})
+	b.Reset(nil, 1)
+	topic := &FailurePolicy{}
+	for _, v := range []string{"key", "offset", "policy"} {
+		if _, err := b.Add(&Message{Value: []byte(v)}, topic); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps, _ := b.Finish()
+	for i, want := range []Call{{Key: Key{7}, Policy: topic}, {Policy: topic}, {Policy: own}} {
+		if got := steps[i].Call; got.Key != want.Key || got.Policy != want.Policy {
+			t.Errorf("call %d: key %v, policy %+v", i, got.Key, got.Policy)
+		}
+	}
+}
+
+type callPlan struct{}
+
+var own = &FailurePolicy{Stop: true}
+
+func (callPlan) Add(b *Batch, m *Message) error {
+	switch string(m.Value) {
+	case "key":
+		_, _ = b.Claim("E", Key{7}, 1)
+	case "policy":
+		b.OnFailure(own)
+	}
+	b.Call(m, Call{})
+	return nil
+}
+
+func (callPlan) Flush(*Batch) {}
+
+// An event without a key counts by its offset: it is fresh and claims nothing.
+func TestKeyless(t *testing.T) {
+	b := NewBatch(newScript())
+	b.Reset(nil, 1)
+	for n := 1; n <= 2; n++ {
+		if fresh, err := b.Claim("E", Key{}, 5); !fresh || err != nil || b.Keyless() != n {
+			t.Errorf("%v, %v, %d keyless", fresh, err, b.Keyless())
+		}
+	}
+	if _, claims := b.Finish(); len(claims) > 0 {
+		t.Errorf("claims %v", claims)
+	}
+	if b.Reset(nil, 1); b.Keyless() != 0 {
+		t.Error("the batch remembers keyless events")
+	}
+}
+
 // A batch that is used again holds nothing of the run before, whole or interrupted.
 func TestBatchReset(t *testing.T) {
 	p := newScript()
 	b := NewBatch(p)
-	b.Reset(map[Key]Prior{{1}: {1, 1}}, 1)
+	b.Reset(priors{{1}: {1, 1}}, 1)
 	b.Claim("E", Key{2}, 1)
-	if _, err := b.Add(&Message{Value: []byte("put order 1; call; put item 1")}, true); err != nil || !b.Calls() || !b.StopsOnFailure() {
-		t.Fatal(err, b.Calls(), b.StopsOnFailure())
+	if _, err := b.Add(&Message{Value: []byte("put order 1; call; put item 1")}, &FailurePolicy{Stop: true}); err != nil || !b.Calls() || !b.Failure().Stop {
+		t.Fatal(err, b.Calls(), b.Failure().Stop)
 	}
 	// interrupted: no Finish
 	if got := p.run(b, "put order 1", "fail"); got != "put order 1" {
 		t.Errorf("got %s", got)
 	}
-	if b.Calls() || b.StopsOnFailure() {
+	if b.Calls() || b.Failure().Stop {
 		t.Error("the batch remembers a call")
 	}
 	b.Reset(nil, 1)
@@ -97,7 +242,7 @@ func TestOutcome(t *testing.T) {
 	b.Reset(nil, 0)
 	var got []Outcome
 	for _, v := range []string{"claim", "ignore", "claim", "other"} {
-		out, err := b.Add(&Message{Value: []byte(v)}, false)
+		out, err := b.Add(&Message{Value: []byte(v)}, &FailurePolicy{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +275,7 @@ func TestStepsStay(t *testing.T) {
 	b.Reset(nil, 0)
 	var kept [][]byte
 	for range 300 {
-		b.Add(&Message{Value: []byte("put order 1; put item 1; put item 2")}, false)
+		b.Add(&Message{Value: []byte("put order 1; put item 1; put item 2")}, &FailurePolicy{})
 		for _, s := range b.steps[len(kept):] {
 			kept = append(kept, bytes.Clone(s.Args[0]))
 		}

@@ -90,6 +90,36 @@ func TestKeysDiffer(t *testing.T) {
 	}
 }
 
+// Keys of parts that read alike when they are joined, as by hyphens, are not alike, and no
+// part can hold what ends another.
+func TestKeysThatCollideWhenJoinedByHyphens(t *testing.T) {
+	var k KeyBuilder
+	sum := func(parts ...string) Key {
+		k.Start(space)
+		for _, p := range parts {
+			k.Header(&Message{Headers: []Header{{"h", []byte(p)}}}, "h")
+		}
+		key, err := k.Sum("E")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	for _, alike := range [][][]string{
+		{{"a-1", "2"}, {"a", "1-2"}, {"a-1-2"}, {"a", "1", "2"}},
+		{{"a\x01", "b"}, {"a", "\x01b"}, {"a\x01b"}},
+		{{"tenant", "1", "11"}, {"tenant", "11", "1"}, {"tenant1", "11"}},
+	} {
+		seen := map[Key][]string{}
+		for _, parts := range alike {
+			if other, twice := seen[sum(parts...)]; twice {
+				t.Errorf("%q and %q have one key", other, parts)
+			}
+			seen[sum(parts...)] = parts
+		}
+	}
+}
+
 // A part that is missing, null or empty is an error, the first one, never a key.
 func TestNoKey(t *testing.T) {
 	one := []byte("1")

@@ -38,9 +38,10 @@ const (
 type Topic struct {
 	Name      string
 	StartFrom StartFrom
-	Stop      bool          // on_failure.give_up: stop, for records whose event does not say otherwise
+	OnFailure FailurePolicy // for records whose event does not say otherwise
 	Ordered   bool          // assume.ordered_by: a changed partition count stops the partition
-	Window    time.Duration // longest window of the topic's stored keys; 0 = no event of the topic stores a key
+	Window    time.Duration // longest window of the keys that all partitions remember (copies: anywhere); 0 = there are none
+	Chain     time.Duration // longest window of the keys that the chain remembers (copies: same_partition); 0 = there are none
 	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
 	// prepares them when it opens a connection.
 	Statements []string
@@ -57,10 +58,12 @@ type Plan interface {
 	Flush(b *Batch)
 }
 
-// FailurePolicy is on_failure for the calls of one event's handler.
+// FailurePolicy is on_failure of a topic or of one event, with every default filled in.
 type FailurePolicy struct {
-	Retries        int           // attempts after the first
+	Retries        int           // calls of a handler after the first
 	InitialBackoff time.Duration // doubled after each attempt, with jitter
 	MaxBackoff     time.Duration
-	Stop           bool // give_up: stop; else dead_letter
+	Stop           bool          // give_up: stop, which never writes a dead letter; else dead_letter
+	StopAfter      int           // dead letters in a row that pause the partition; at least 1
+	Keep           time.Duration // how long a dead letter stays open
 }

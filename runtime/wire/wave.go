@@ -43,7 +43,7 @@ func (r RowID) Int(v int64) RowID {
 }
 
 // wave knows which rows the statements collected since the last cut write and read
-// (PROTOCOL 4.2): one pass of the whole plan, no row more than once.
+// (docs/design.md): one pass of the whole plan, no row more than once.
 type wave struct {
 	rows   map[RowID]*access
 	tables map[string]*access

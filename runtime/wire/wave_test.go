@@ -79,7 +79,7 @@ func (p *scriptPlan) run(b *Batch, records ...string) string {
 	p.event = 0
 	b.Reset(nil, 0)
 	for _, r := range records {
-		b.Add(&Message{Value: []byte(r)}, false)
+		b.Add(&Message{Value: []byte(r)}, &FailurePolicy{})
 	}
 	steps, _ := b.Finish()
 	return describe(steps)

@@ -159,3 +159,47 @@ func TestReferenceHasEveryKey(t *testing.T) {
 		}
 	}
 }
+
+var (
+	testName = regexp.MustCompile("`(Test[A-Za-z0-9]+)`")
+	testFunc = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
+	quoted   = regexp.MustCompile(`"([^"]+)"`)
+)
+
+// Every promise names tests that exist, and scenarios that generated tests play.
+func TestPromisesNameTestsThatExist(t *testing.T) {
+	tests := map[string]bool{}
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		for _, m := range testFunc.FindAllStringSubmatch(read(t, path), -1) {
+			tests[m[1]] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios := read(t, "../../runtime/idemtest/scenario.go")
+	for line := range strings.Lines(read(t, "../../docs/guarantees.md")) {
+		promise, shown, isRow := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if !isRow || promise == "promise" {
+			continue
+		}
+		names := testName.FindAllStringSubmatch(shown, -1)
+		if len(names) == 0 {
+			t.Errorf("docs/guarantees.md names no test for %q", promise)
+		}
+		for _, m := range names {
+			if !tests[m[1]] {
+				t.Errorf("docs/guarantees.md names %s, which does not exist", m[1])
+			}
+		}
+		for _, m := range quoted.FindAllStringSubmatch(shown, -1) {
+			if !strings.Contains(scenarios, `{"`+m[1]+`", `) {
+				t.Errorf("docs/guarantees.md names scenario %q, which does not exist", m[1])
+			}
+		}
+	}
+}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	mostNames = 40   // exported names of package idem, which people meet
-	mostLines = 4000 // non-test lines of package idem
+	mostNames = 46   // exported names of package idem, which people meet
+	mostLines = 4800 // non-test lines of package idem
 	fileLines = 400  // of one hand-written file; aim at 300
 )
 

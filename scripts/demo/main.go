@@ -13,11 +13,14 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/idemgen/idemgen/scripts/internal/shop"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
@@ -25,7 +28,7 @@ func main() {
 }
 
 const (
-	topic      = "orders.v1"
+	topic      = shop.Topic
 	partitions = 4
 	total      = 40_000
 	consumer   = "order-projector"
@@ -49,17 +52,17 @@ func run(ctx context.Context) (err error) {
 	log := newLog()
 	start := time.Now()
 	step("first half: %d records, two processes consume", total/2)
-	if err := s.firstHalf(ctx, log.records[:total/2]); err != nil {
+	if err := s.firstHalf(ctx, log[:total/2]); err != nil {
 		return err
 	}
 	step("second half: the group's committed offsets were set back to 0; one process is killed twice")
-	if err := s.secondHalf(ctx, log.records[total/2:]); err != nil {
+	if err := s.secondHalf(ctx, log[total/2:]); err != nil {
 		return err
 	}
 	fmt.Printf("  %d records in %.0f s, crashes and pauses included\n", total, time.Since(start).Seconds())
 
 	step("audit: the log is replayed by an interpreter of the spec")
-	report, err := audit(ctx, s.db, log)
+	report, err := newReport(ctx, s.db, log)
 	if err != nil {
 		return err
 	}

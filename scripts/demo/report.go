@@ -5,21 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/scripts/internal/audit"
+	"github.com/idemgen/idemgen/scripts/internal/shop"
 )
 
 // report is what the audit found: what the replay expects, and what the database says.
 type report struct {
-	causes  map[cause]int // duplicates by cause
+	causes  map[shop.Cause]int // duplicates by cause
 	want    counts
 	got     counts
-	tables  []tableCount
+	tables  []audit.Table
 	letters struct{ missing, extra []string }
 	broken  []string // chains with a gap
 }
@@ -27,7 +27,31 @@ type report struct {
 // counts are the records by what became of them.
 type counts struct{ records, applied, duplicates, conflicts, dead, keyless int }
 
-func (r *report) count(e entry, out oracle.Outcome) {
+// newReport replays the log by the oracle, which reads the spec and shares no code with the
+// runtime or the generated service, and compares every row and every dead letter.
+func newReport(ctx context.Context, db *pgxpool.Pool, log []shop.Entry) (*report, error) {
+	service, err := audit.ReadSpec(example)
+	if err != nil {
+		return nil, err
+	}
+	replay := audit.NewReplay(service, audit.AddPayment)
+	r := &report{causes: map[shop.Cause]int{}}
+	for _, e := range log {
+		r.count(e, replay.Apply(e.Message))
+	}
+	if r.tables, err = replay.Tables(ctx, db); err != nil {
+		return nil, err
+	}
+	if r.broken, err = audit.Chains(ctx, db); err != nil {
+		return nil, err
+	}
+	if r.letters.missing, r.letters.extra, err = replay.Letters(ctx, db); err != nil {
+		return nil, err
+	}
+	return r, r.readLedger(ctx, db)
+}
+
+func (r *report) count(e shop.Entry, out oracle.Outcome) {
 	r.want.records++
 	switch out.Kind {
 	case oracle.Applied:
@@ -37,7 +61,7 @@ func (r *report) count(e entry, out oracle.Outcome) {
 		}
 	case oracle.Duplicate:
 		r.want.duplicates++
-		r.causes[e.cause]++
+		r.causes[e.Cause]++
 	case oracle.Conflict:
 		r.want.conflicts++
 	default:
@@ -56,38 +80,9 @@ SELECT (SELECT coalesce(sum(next), 0) FROM (SELECT max(next) AS next FROM idem_l
        (SELECT count(*) FROM idem_keys),
        (SELECT count(*) FROM idem_dead_letter WHERE reason LIKE 'conflict:%'),
        (SELECT count(*) FROM idem_dead_letter WHERE reason NOT LIKE 'conflict:%')`).Scan(&g.records, &g.applied, &g.conflicts, &g.dead)
-	if err != nil {
-		return err
-	}
 	g.applied += g.keyless
 	g.duplicates = g.records - g.applied - g.conflicts - g.dead
-	rows, err := db.Query(ctx, `
-SELECT 'stream ' || stream || ' at ' || seq FROM (
-  SELECT stream, seq, prev, lag(next) OVER w AS before, lag(seq) OVER w AS last FROM idem_ledger WINDOW w AS (PARTITION BY stream ORDER BY seq)) AS chain
-WHERE last IS NOT NULL AND (seq <> last + 1 OR prev <> before)`)
-	if err != nil {
-		return err
-	}
-	r.broken, err = pgx.CollectRows(rows, pgx.RowTo[string])
 	return err
-}
-
-func (r *report) compareLetters(ctx context.Context, db *pgxpool.Pool, in *oracle.Interpreter) error {
-	rows, err := db.Query(ctx, `
-SELECT s.partition || ' ' || d.offs || ' ' || split_part(d.reason, ':', 1) FROM idem_dead_letter d JOIN idem_stream s USING (stream)`)
-	if err != nil {
-		return err
-	}
-	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return err
-	}
-	var want []string
-	for _, l := range in.DeadLetters() {
-		want = append(want, strings.Join(strings.SplitN(l, " ", 4)[:3], " "))
-	}
-	r.letters.missing, r.letters.extra = difference(want, got)
-	return nil
 }
 
 // print writes the table and the verdict, which is the last line.
@@ -98,17 +93,17 @@ func (r *report) print(out io.Writer) error {
 	line("in the log, passed", r.want.records, r.got.records)
 	line("applied", r.want.applied, r.got.applied)
 	line("duplicates", r.want.duplicates, r.got.duplicates)
-	fmt.Fprintf(w, "    sent again at once\t%d\t\t\n", r.causes[resent]+r.causes[original])
-	fmt.Fprintf(w, "    old, produced again\t%d\t\t\n", r.causes[old])
+	fmt.Fprintf(w, "    sent again at once\t%d\t\t\n", r.causes[shop.Resent]+r.causes[shop.Original])
+	fmt.Fprintf(w, "    old, produced again\t%d\t\t\n", r.causes[shop.Old])
 	line("conflicts", r.want.conflicts, r.got.conflicts)
 	line("dead letters", r.want.dead, r.got.dead)
 	fmt.Fprintln(w, "\t\t\t")
 	fmt.Fprintln(w, "  rows\texpected\tfound\t")
 	lost, doubled := len(r.letters.missing), len(r.letters.extra)
 	for _, t := range r.tables {
-		line(t.name, t.expected, t.found)
-		lost += t.missing
-		doubled += t.extra
+		line(t.Name, t.Expected, t.Found)
+		lost += len(t.Missing)
+		doubled += len(t.Extra)
 	}
 	if err := w.Flush(); err != nil {
 		return err

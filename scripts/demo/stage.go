@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/scripts/internal/shop"
+	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 
 const example = "examples/orders"
@@ -26,33 +27,29 @@ func build(ctx context.Context) (programs, error) {
 	if err != nil {
 		return programs{}, err
 	}
-	p := programs{dir, filepath.Join(dir, consumer)}
-	for _, args := range [][]string{
-		{"run", "./cmd/idemgen", "generate", "./" + example},
-		{"build", "-o", p.service, "./" + example + "/cmd/" + consumer},
-	} {
-		cmd := exec.CommandContext(ctx, "go", args...)
-		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-		if err := cmd.Run(); err != nil {
-			return p, errors.Join(fmt.Errorf("go %s: %w", strings.Join(args, " "), err), os.RemoveAll(dir))
-		}
+	err = stage.Go(ctx, "run", "./cmd/idemgen", "generate", "./"+example)
+	if err == nil {
+		err = stage.Build(ctx, dir, example+"/cmd/"+consumer)
 	}
-	return p, nil
+	if err != nil {
+		return programs{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	return programs{dir, filepath.Join(dir, consumer)}, nil
 }
 
-// stage is all that runs.
-type stage struct {
+// theatre is all that runs.
+type theatre struct {
 	programs
 	postgres *idemtest.Postgres
 	broker   *idemtest.Broker
 	db       *pgxpool.Pool
-	running  []*process
+	running  []*stage.Process
 	terminal bool // progress may be drawn over itself
 	shown    int  // quarters that were shown elsewhere
 }
 
-func startStage(ctx context.Context, p programs) (_ *stage, err error) {
-	s := &stage{programs: p}
+func startStage(ctx context.Context, p programs) (_ *theatre, err error) {
+	s := &theatre{programs: p}
 	if out, err := os.Stdout.Stat(); err == nil {
 		s.terminal = out.Mode()&os.ModeCharDevice != 0
 	}
@@ -73,10 +70,10 @@ func startStage(ctx context.Context, p programs) (_ *stage, err error) {
 	return s, s.postgres.Migrate(ctx, filepath.Join(example, "migrations"))
 }
 
-func (s *stage) close() error {
+func (s *theatre) close() error {
 	var errs []error
 	for _, p := range s.running {
-		errs = append(errs, p.kill())
+		errs = append(errs, p.Kill())
 	}
 	if s.db != nil {
 		s.db.Close()
@@ -91,7 +88,7 @@ func (s *stage) close() error {
 }
 
 // firstHalf runs without incident, so that there are committed offsets to set back.
-func (s *stage) firstHalf(ctx context.Context, entries []entry) error {
+func (s *theatre) firstHalf(ctx context.Context, entries []shop.Entry) error {
 	if err := s.start(ctx, 2); err != nil {
 		return err
 	}
@@ -102,7 +99,7 @@ func (s *stage) firstHalf(ctx context.Context, entries []entry) error {
 		return err
 	}
 	for _, p := range s.running {
-		if err := p.stop(); err != nil {
+		if err := p.Stop(); err != nil {
 			return err
 		}
 	}
@@ -116,7 +113,7 @@ func (s *stage) firstHalf(ctx context.Context, entries []entry) error {
 }
 
 // secondHalf kills a process twice while records keep coming.
-func (s *stage) secondHalf(ctx context.Context, entries []entry) error {
+func (s *theatre) secondHalf(ctx context.Context, entries []shop.Entry) error {
 	if err := s.start(ctx, 2); err != nil {
 		return err
 	}
@@ -131,7 +128,7 @@ func (s *stage) secondHalf(ctx context.Context, entries []entry) error {
 		return err
 	}
 	for _, p := range s.running {
-		if err := p.stop(); err != nil {
+		if err := p.Stop(); err != nil {
 			return err
 		}
 	}
@@ -140,19 +137,19 @@ func (s *stage) secondHalf(ctx context.Context, entries []entry) error {
 }
 
 // crash kills a process once it works, and starts another in its place.
-func (s *stage) crash(ctx context.Context, i int) error {
-	if err := s.running[i].works(ctx); err != nil {
+func (s *theatre) crash(ctx context.Context, i int) error {
+	if err := s.running[i].Works(ctx); err != nil {
 		return err
 	}
 	back := ""
 	if s.terminal {
 		back = "\r"
 	}
-	fmt.Printf("%s  kill -9 of process %d, in the middle of its work%s\n", back, s.running[i].pid(), strings.Repeat(" ", 30))
-	if err := s.running[i].kill(); err != nil {
+	fmt.Printf("%s  kill -9 of process %d, in the middle of its work%s\n", back, s.running[i].PID(), strings.Repeat(" ", 30))
+	if err := s.running[i].Kill(); err != nil {
 		return err
 	}
-	p, err := startProcess(ctx, s)
+	p, err := s.process(ctx)
 	if err != nil {
 		return err
 	}
@@ -160,9 +157,14 @@ func (s *stage) crash(ctx context.Context, i int) error {
 	return nil
 }
 
-func (s *stage) start(ctx context.Context, n int) error {
+// process starts a process of the service.
+func (s *theatre) process(ctx context.Context) (*stage.Process, error) {
+	return stage.Start(ctx, []string{"KAFKA_BROKERS=" + s.broker.Addr(), "DATABASE_URL=" + s.postgres.URL()}, s.service)
+}
+
+func (s *theatre) start(ctx context.Context, n int) error {
 	for range n {
-		p, err := startProcess(ctx, s)
+		p, err := s.process(ctx)
 		if err != nil {
 			return err
 		}
@@ -173,13 +175,13 @@ func (s *stage) start(ctx context.Context, n int) error {
 
 // produce sends records in chunks, at most perSecond (0 = as fast as possible), and runs
 // what is due at a record.
-func (s *stage) produce(ctx context.Context, entries []entry, perSecond int, due map[int]func() error) error {
+func (s *theatre) produce(ctx context.Context, entries []shop.Entry, perSecond int, due map[int]func() error) error {
 	const chunk = 250
 	for from := 0; from < len(entries); from += chunk {
 		part := entries[from:min(from+chunk, len(entries))]
 		messages := make([]*wire.Message, len(part))
 		for i := range part {
-			messages[i] = part[i].message
+			messages[i] = part[i].Message
 		}
 		if err := s.broker.Produce(ctx, messages...); err != nil {
 			return err
@@ -192,7 +194,7 @@ func (s *stage) produce(ctx context.Context, entries []entry, perSecond int, due
 			}
 		}
 		if perSecond > 0 {
-			if err := pause(ctx, time.Second*chunk/time.Duration(perSecond)); err != nil {
+			if err := stage.Pause(ctx, time.Second*chunk/time.Duration(perSecond)); err != nil {
 				return err
 			}
 		}
@@ -204,7 +206,7 @@ func (s *stage) produce(ctx context.Context, entries []entry, perSecond int, due
 }
 
 // wait shows progress until the ledger has passed n records.
-func (s *stage) wait(ctx context.Context, n int64) error {
+func (s *theatre) wait(ctx context.Context, n int64) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for {
@@ -222,35 +224,26 @@ func (s *stage) wait(ctx context.Context, n int64) error {
 			return nil
 		}
 		for _, p := range s.running {
-			if err := p.dead(); err != nil {
+			if err := p.Dead(); err != nil {
 				return err
 			}
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := stage.Pause(ctx, 100*time.Millisecond); err != nil {
 			for _, p := range s.running {
-				fmt.Printf("\nlast lines of process %d:\n%s\n", p.pid(), p.log)
+				fmt.Printf("\nlast lines of process %d:\n%s\n", p.PID(), p.Log)
 			}
 			return fmt.Errorf("the ledger stands at %d of %d records: %w", passed, n, err)
 		}
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
 // passed is how many offsets the ledger has passed, in all partitions.
-func (s *stage) passed(ctx context.Context) (n int64, err error) {
+func (s *theatre) passed(ctx context.Context) (n int64, err error) {
 	err = s.db.QueryRow(ctx, `SELECT coalesce(sum(next), 0) FROM (SELECT max(next) AS next FROM idem_ledger GROUP BY stream) AS tails`).Scan(&n)
 	return n, err
 }
 
-func (s *stage) progress(ctx context.Context) error {
+func (s *theatre) progress(ctx context.Context) error {
 	n, err := s.passed(ctx)
 	if err != nil {
 		return err

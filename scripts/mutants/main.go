@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,7 +38,7 @@ func run(only string) error {
 	}
 	defer os.RemoveAll(dir)
 	count, caught := 0, 0
-	for _, m := range planted {
+	for _, m := range slices.Concat(planted, keyBugs) {
 		if !match.MatchString(m.name) {
 			continue
 		}

@@ -102,7 +102,7 @@ func TestRefused(t *testing.T) {
 			}
 			b := wire.NewBatch(corners.NewPlan())
 			b.Reset(nil, 1)
-			_, err := b.Add(m, true)
+			_, err := b.Add(m, &wire.FailurePolicy{Stop: true})
 			var decode *wire.DecodeError
 			if !errors.As(err, &decode) {
 				t.Fatalf("got %v", err)
@@ -126,19 +126,19 @@ func TestOutcome(t *testing.T) {
 	b := wire.NewBatch(corners.NewPlan())
 	b.Reset(nil, 1)
 	for _, typ := range []string{"ping", "never heard of"} {
-		if out, err := b.Add(message(`{"meta":{"type":"`+typ+`"}}`), true); out != wire.Ignored || err != nil {
+		if out, err := b.Add(message(`{"meta":{"type":"`+typ+`"}}`), &wire.FailurePolicy{Stop: true}); out != wire.Ignored || err != nil {
 			t.Errorf("%s: %v, %v", typ, out, err)
 		}
 	}
 	tombstone := message("")
 	tombstone.Value = nil
 	var stop *wire.StopError
-	if _, err := b.Add(tombstone, true); !errors.As(err, &stop) {
+	if _, err := b.Add(tombstone, &wire.FailurePolicy{Stop: true}); !errors.As(err, &stop) {
 		t.Errorf("tombstone: %v", err)
 	}
 	for typ, want := range map[string]bool{"scan": true, "select": false} {
-		_, _ = b.Add(message(`{"meta":{"type":"`+typ+`"}}`), true) // refused: it lacks the rest
-		if b.StopsOnFailure() != want {
+		_, _ = b.Add(message(`{"meta":{"type":"`+typ+`"}}`), &wire.FailurePolicy{Stop: true}) // refused: it lacks the rest
+		if b.Failure().Stop != want {
 			t.Errorf("%s: give_up stop is %t", typ, !want)
 		}
 	}
@@ -170,7 +170,7 @@ func TestWaves(t *testing.T) {
 				m := message(c.records[i+1])
 				m.Key = []byte(c.records[i])
 				m.Headers[0].Value = []byte{byte('a' + i)}
-				if _, err := b.Add(m, true); err != nil {
+				if _, err := b.Add(m, &wire.FailurePolicy{Stop: true}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -192,11 +192,11 @@ func TestNoAllocations(t *testing.T) {
 	b := wire.NewBatch(corners.NewPlan())
 	parts, gone := message(partsValue, wire.Header{Name: "range", Value: []byte("3")}), message(`{"meta":{"type":"gone"}}`)
 	gone.Headers[0].Value = []byte("id-2")
-	prior := map[wire.Key]wire.Prior{}
+	policy := &wire.FailurePolicy{}
 	run := func() {
-		b.Reset(prior, 1)
+		b.Reset(nil, 1)
 		for _, m := range []*wire.Message{parts, gone} {
-			if _, err := b.Add(m, true); err != nil {
+			if _, err := b.Add(m, policy); err != nil {
 				t.Fatal(err)
 			}
 		}

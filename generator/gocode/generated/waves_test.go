@@ -125,7 +125,7 @@ func (r *applier) apply(t *testing.T, part []*wire.Message) {
 	t.Helper()
 	r.batch.Reset(nil, 1)
 	for _, m := range part {
-		if _, err := r.batch.Add(m, false); err != nil {
+		if _, err := r.batch.Add(m, &wire.FailurePolicy{}); err != nil {
 			t.Fatalf("record %d: %v", m.Offset, err)
 		}
 	}

@@ -1,18 +1,31 @@
-// Package fault lets tests stop the runtime at a named step, as a crash would. Without a
-// test's hook in the context it does nothing. It must not import any other package of
+// Package fault lets tests stop the runtime at a named step, as a crash would, and move the
+// clock of a process. Without a test that does so it does nothing. It must not import any other package of
 // this module.
 package fault
 
 import "context"
 
-// The steps of one batch, in order.
+// The steps of a take-over, then of one batch, in order.
 const (
+	BeforeFence  = "before fence"  // a partition is taken over: the tail was read
+	BeforeLoad   = "before load"   // it is fenced, the keys of its chain are not loaded
 	BeforeSend   = "before send"   // nothing was sent
+	BeforeProbe  = "before probe"  // idem_keys is about to be read; batches without suspects skip it
 	BeforeClaim  = "before claim"  // the known keys were read
 	AfterAppend  = "after append"  // explicit transactions: ledger row and claims were sent
 	AfterHandler = "after handler" // after each handler call
 	BeforeCommit = "before commit" // explicit transactions: all but COMMIT was sent
 	Reply        = "reply"         // committed; the reply is withheld
+)
+
+// The steps of the upkeep of one consumer's tables, in order.
+const (
+	Prepared = "prepared" // the next generation's table is attached
+	Rotated  = "rotated"  // the open generation was sealed, the next one is open
+	Detached = "detached" // an expired generation was detached
+	Dropped  = "dropped"  // its table was dropped, its row is still there
+	Trimmed  = "trimmed"  // some rows of a chain were removed
+	Closed   = "closed"   // open dead letters were closed
 )
 
 type hookKey struct{}

@@ -28,9 +28,16 @@ func typeV1Topic(h TypeV1Handler) wire.Topic {
 	return wire.Topic{
 		Name:      "type.v1",
 		StartFrom: wire.Earliest,
-		Stop:      true,
-		Ordered:   true,
-		Window:    90 * time.Minute,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			Stop:           true,
+			StopAfter:      20,
+			Keep:           90 * time.Minute,
+		},
+		Ordered: true,
+		Window:  90 * time.Minute,
 		Statements: []string{
 			upsertExcludedSQL,
 			upsertPartsSQL,
@@ -170,7 +177,7 @@ func (e *Scan) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // scanSpace separates the keys of Scan from all others that must differ.
-const scanSpace = "\x23\x6c\x39\xe1\x0e\x49\x2e\xe8\x62\xa5\x91\x4f\xa9\xaf\x52\x04"
+const scanSpace = "\xd4\xac\x07\xa7\x10\x90\x9d\xbf\x4c\xee\x38\x42\x87\x3f\x6a\x59"
 
 // key identifies the event by header "type".
 func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -209,22 +216,12 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	r.Int8(e.N)
 	r.JSONB(e.U)
 	b.Call(m, wire.Call{
-		Event:  "Scan",
-		Key:    key,
-		Policy: &scanPolicy,
+		Event: "Scan",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handler.Scan(ctx, tx, e)
 		},
 	})
 	return nil
-}
-
-// scanPolicy is read only.
-var scanPolicy = wire.FailurePolicy{
-	Retries:        8,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	Stop:           true,
 }
 
 // upsertExcludedSQL changes a row only if its n grows.
@@ -341,7 +338,7 @@ func (e *Select) appendWords(b []byte) []byte {
 }
 
 // selectSpace separates the keys of Select from all others that must differ.
-const selectSpace = "\x50\x53\x1d\x75\xbc\x3c\x2a\x00\x3c\x8a\xe1\xc0\x0f\xa9\xe7\xc4"
+const selectSpace = "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb"
 
 // key identifies the event by header "type".
 func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -374,7 +371,7 @@ func (e *Select) fits() error {
 }
 
 func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
-	b.StopOnFailure(false)
+	b.OnFailure(&selectPolicy)
 	e, err := DecodeSelect(*m)
 	if err != nil {
 		return err
@@ -397,9 +394,7 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 		r.Text(string(e.Kind))
 	}
 	b.Call(m, wire.Call{
-		Event:  "Select",
-		Key:    key,
-		Policy: &selectPolicy,
+		Event: "Select",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handler.Select(ctx, tx, e)
 		},
@@ -412,6 +407,8 @@ var selectPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
+	StopAfter:      20,
+	Keep:           90 * time.Minute,
 }
 
 // upsertWordsSQL keeps the last row of each e, word.
@@ -525,7 +522,7 @@ func (e *Parts) appendParts(b []byte) []byte {
 }
 
 // partsSpace separates the keys of Parts from all others that must differ.
-const partsSpace = "\x5f\x37\xb1\x44\x0e\x03\x54\x77\xed\x6a\x8a\xf5\xa5\x24\xe0\xe4"
+const partsSpace = "\xe9\x92\x2e\x43\x8b\x58\x0a\xc0\x02\xc0\x4d\x0f\xa4\x2a\xcd\x96"
 
 // key identifies the event by header "type".
 func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -699,7 +696,7 @@ func (e *Gone) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // goneSpace separates the keys of Gone from all others that must differ.
-const goneSpace = "\xc1\x4e\x7f\x5e\x08\xc0\x08\x92\xd0\xc8\xdb\x77\x83\x10\xdb\x5f"
+const goneSpace = "\x6e\x5e\xdf\xb7\x24\xcb\x1d\x26\x57\x33\x32\xd4\x85\x41\x13\xf8"
 
 // key identifies the event by header "type".
 func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {

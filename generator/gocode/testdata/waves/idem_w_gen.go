@@ -5,6 +5,7 @@ package waves
 
 import (
 	"slices"
+	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -14,7 +15,14 @@ func wTopic() wire.Topic {
 	return wire.Topic{
 		Name:      "w",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           720 * time.Hour,
+		},
+		Ordered: true,
 		Statements: []string{
 			insertCustomersSQL,
 			upsertCustomersSQL,

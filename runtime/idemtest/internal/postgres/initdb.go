@@ -49,6 +49,16 @@ func newCluster(bin Binaries, dir string, a *syscall.Credential) (password strin
 	return string(secret), copyTree(filepath.Join(made, "data"), filepath.Join(dir, "data"), a)
 }
 
+// newStandby puts a copy of a primary's data at dir/data, which will follow it.
+func newStandby(primary, dir string, a *syscall.Credential) error {
+	data := filepath.Join(dir, "data")
+	if err := copyTree(primary, data, a); err != nil {
+		return err
+	}
+	signal := filepath.Join(data, "standby.signal")
+	return errors.Join(os.WriteFile(signal, nil, 0o600), give(signal, a))
+}
+
 // runInitdb runs initdb in dir and puts its result at made, whole or not at all.
 func runInitdb(bin Binaries, dir, made string, a *syscall.Credential) error {
 	work := filepath.Join(dir, "initdb")

@@ -27,6 +27,7 @@ type postmaster struct {
 	tcp     bool
 	port    int // also names the socket
 	conf    map[string]string
+	env     []string // more of its environment
 	cmd     *exec.Cmd
 	ended   chan error // what the running process ended with
 }
@@ -86,6 +87,7 @@ func (p *postmaster) run() error {
 	}
 	defer log.Close()
 	cmd := command(p.bin, p.dir, p.account, "postgres", args...)
+	cmd.Env = append(cmd.Env, p.env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return err
@@ -146,6 +148,23 @@ func (p *postmaster) crash() error {
 	<-p.ended
 	p.cmd = nil
 	return err
+}
+
+// shutdown ends the server in order: sessions are cut, and a checkpoint is written.
+func (p *postmaster) shutdown() error {
+	if p.cmd == nil {
+		return errDown
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		return err
+	}
+	select {
+	case <-p.ended:
+		p.cmd = nil
+		return nil
+	case <-time.After(startTimeout):
+		return errors.Join(errors.New("postgres does not end"), p.crash())
+	}
 }
 
 // restart starts a crashed server. Its backends may take a moment to let go of the shared

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,6 +45,27 @@ type Options struct {
 	Durable bool              // keep every commit through a crash: fsync and its like stay on, data in the temporary folder, not in memory
 	TCP     bool              // listen on a free port of 127.0.0.1 too, with a password
 	Conf    map[string]string // further settings, as in postgresql.conf
+	Dir     string            // folder for the server's own directory; "" chooses one
+	Env     []string          // added to the server's environment, NAME=value
+
+	primary *Server // to copy and to follow
+}
+
+// Standby starts a server that follows s and answers queries. It stops s for a moment, to
+// copy it: tools for base backups are not part of every build. The new one calls
+// itself name.
+func (s *Server) Standby(ctx context.Context, name string, o Options) (*Server, error) {
+	if err := s.order("shutdown"); err != nil {
+		return nil, err
+	}
+	o.primary = s
+	o.Conf = maps.Clone(o.Conf)
+	if o.Conf == nil {
+		o.Conf = map[string]string{}
+	}
+	o.Conf["primary_conninfo"] = fmt.Sprintf("host=%s port=%d user=%s application_name=%s", s.dir, s.port, superuser, name)
+	standby, err := Start(ctx, o)
+	return standby, errors.Join(err, s.order("restart"))
 }
 
 // Start runs a server until Close or the end of this process, whichever comes first and
@@ -74,7 +97,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{cmd: cmd, orders: write, out: json.NewDecoder(bufio.NewReader(out)), tcp: o.TCP}
 	stop := context.AfterFunc(ctx, func() { out.Close() })
-	err = s.begin(order{Binaries: bin, Durable: o.Durable, TCP: o.TCP, Conf: o.Conf})
+	err = s.begin(o, order{Binaries: bin, Durable: o.Durable, TCP: o.TCP, Conf: o.Conf, Base: o.Dir, Env: o.Env, Copy: o.primary.data()})
 	if !stop() {
 		err = ctx.Err()
 	}
@@ -85,14 +108,25 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) begin(o order) error {
-	first, err := json.Marshal(o)
+func (s *Server) begin(o Options, to order) error {
+	first, err := json.Marshal(to)
 	if err != nil {
 		return err
 	}
 	r, err := s.ask(string(first))
 	s.dir, s.port, s.password = r.Dir, r.Port, r.Password
+	if o.primary != nil {
+		s.password = o.primary.password // copied like all else
+	}
 	return err
+}
+
+// data is the folder that a standby copies.
+func (s *Server) data() string {
+	if s == nil {
+		return ""
+	}
+	return filepath.Join(s.dir, "data")
 }
 
 // ask sends one line to the supervisor and reads its reply.
@@ -140,6 +174,9 @@ func (s *Server) Crash() error { return s.order("crash") }
 
 // Restart starts a crashed server at the same address and waits for its recovery.
 func (s *Server) Restart() error { return s.order("restart") }
+
+// Shutdown ends the server in order, with a checkpoint; the data stays for Restart.
+func (s *Server) Shutdown() error { return s.order("shutdown") }
 
 // Freeze stops the server and its backends where they are: connections stay open and silent.
 func (s *Server) Freeze() error { return s.order("freeze") }

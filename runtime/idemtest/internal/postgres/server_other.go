@@ -16,6 +16,8 @@ type Options struct {
 	Durable bool
 	TCP     bool
 	Conf    map[string]string
+	Dir     string
+	Env     []string
 }
 
 var errSystem = errors.New("servers run on Unix only: set " + EnvURL)
@@ -33,6 +35,12 @@ func (s *Server) Crash() error { return errSystem }
 
 // Restart fails.
 func (s *Server) Restart() error { return errSystem }
+
+// Shutdown fails.
+func (s *Server) Shutdown() error { return errSystem }
+
+// Standby fails.
+func (s *Server) Standby(context.Context, string, Options) (*Server, error) { return nil, errSystem }
 
 // Freeze fails.
 func (s *Server) Freeze() error { return errSystem }

@@ -217,6 +217,36 @@ func TestCrashKeepsWhatWasCommitted(t *testing.T) {
 	}
 }
 
+// A standby has what its primary had, follows it, and can take its place.
+func TestStandbyFollowsAndTakesOver(t *testing.T) {
+	s := start(t, Options{})
+	if _, err := connect(t, s.URL()).Exec(t.Context(), "create table k (i int); insert into k values (1)"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Standby(t.Context(), "b", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	if _, err := connect(t, s.URL()).Exec(t.Context(), "insert into k values (2)"); err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, b.URL())
+	within(t, 10*time.Second, "row on the standby", func() bool {
+		var n int
+		return conn.QueryRow(t.Context(), "select count(*) from k").Scan(&n) == nil && n == 2
+	})
+	if err := s.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "select pg_promote()"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "insert into k values (3)"); err != nil {
+		t.Errorf("after the promotion: %v", err)
+	}
+}
+
 func TestFrozenServerIsSilent(t *testing.T) {
 	s := start(t, Options{})
 	conn := connect(t, s.URL())

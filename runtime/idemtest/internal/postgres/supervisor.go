@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func exit(role string, err error) {
 	os.Exit(0)
 }
 
-// order is the first line that a supervisor reads; words follow, one per line: crash,
+// order is the first line that a supervisor reads; words follow, one per line: crash, shutdown,
 // restart, freeze, thaw. Each gets a reply of one line. The end of the input, which comes
 // with the end of the process that holds the other end, is the order to clean up.
 type order struct {
@@ -49,6 +50,9 @@ type order struct {
 	Durable  bool
 	TCP      bool
 	Conf     map[string]string
+	Base     string   // folder for the directory; "" is chosen by Durable
+	Env      []string // more of the environment
+	Copy     string   // data of a primary, stopped, to be a standby of; "" makes a new cluster
 }
 
 type reply struct {
@@ -73,7 +77,7 @@ func supervise(in io.Reader, out io.Writer) error {
 		return err
 	}
 	a := account()
-	base := place(o.Durable)
+	base := cmp.Or(o.Base, place(o.Durable))
 	if err := sweep(a, base, os.TempDir(), shm); err != nil {
 		fmt.Fprintln(os.Stderr, "idemtest: leftovers of killed servers:", err)
 	}
@@ -82,15 +86,21 @@ func supervise(in io.Reader, out io.Writer) error {
 		return json.NewEncoder(out).Encode(reply{Error: err.Error()})
 	}
 	defer lock.Close()
-	p := &postmaster{bin: o.Binaries, dir: dir, account: a, tcp: o.TCP, conf: settings(o.Durable, o.Conf)}
-	err = serve(p, lines, json.NewEncoder(out))
+	p := &postmaster{bin: o.Binaries, dir: dir, account: a, tcp: o.TCP, env: o.Env, conf: settings(o.Durable, o.Conf)}
+	err = serve(p, o.Copy, lines, json.NewEncoder(out))
 	p.stop()
 	return errors.Join(err, removeDirectory(dir))
 }
 
 // serve starts the server and does what the lines say until they end.
-func serve(p *postmaster, lines *bufio.Scanner, out *json.Encoder) error {
-	password, err := newCluster(p.bin, p.dir, p.account)
+func serve(p *postmaster, primary string, lines *bufio.Scanner, out *json.Encoder) error {
+	var password string
+	var err error
+	if primary != "" {
+		err = newStandby(primary, p.dir, p.account)
+	} else {
+		password, err = newCluster(p.bin, p.dir, p.account)
+	}
 	if err == nil {
 		err = p.start()
 	}
@@ -108,6 +118,8 @@ func serve(p *postmaster, lines *bufio.Scanner, out *json.Encoder) error {
 		switch word := lines.Text(); word {
 		case "crash":
 			err = p.crash()
+		case "shutdown":
+			err = p.shutdown()
 		case "restart":
 			err = p.restart()
 		case "freeze":

@@ -14,8 +14,15 @@ func keyedV1Topic() wire.Topic {
 	return wire.Topic{
 		Name:      "keyed.v1",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
-		Window:    12 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           12 * time.Hour,
+		},
+		Ordered: true,
+		Window:  12 * time.Hour,
 		Statements: []string{
 			upsertKeyedSQL,
 		},
@@ -149,7 +156,7 @@ func (e *Keyed) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // keyedSpace separates the keys of Keyed from all others that must differ.
-const keyedSpace = "\x41\x11\x73\x64\x4c\x5c\x1a\xaa\x2e\x77\x5e\xe3\x20\x7d\x74\x21"
+const keyedSpace = "\x16\x87\x2c\x5e\xe4\x9a\x2f\x08\x5a\xcb\x4f\x89\x00\x9a\x3f\xd8"
 
 // key identifies the event by k_text, k_id, k_small, k_big, k_amount, k_at, k_ms, k_day, k_days, k_raw and k_colour.
 func (e *Keyed) key(k *wire.KeyBuilder) (idem.Key, error) {

@@ -14,7 +14,14 @@ func measuresV1Topic() wire.Topic {
 	return wire.Topic{
 		Name:      "measures.v1",
 		StartFrom: wire.Earliest,
-		Window:    48 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           48 * time.Hour,
+		},
+		Window: 48 * time.Hour,
 		Statements: []string{
 			insertMeasuresSQL,
 		},
@@ -109,7 +116,7 @@ func (e *Measured) decode(s *wire.Scanner) {
 }
 
 // measuredSpace separates the keys of Measured from all others that must differ.
-const measuredSpace = "\x20\x0d\xa1\x99\xd7\x4c\x1a\xc6\x9b\xfb\x0f\xa7\x70\xea\xcb\x59"
+const measuredSpace = "\xd5\x2b\xbc\xf8\x6e\xbf\xd8\xdb\xa3\x1b\xb9\xc8\xb7\x8c\x65\x61"
 
 // key identifies the event by sensor and taken_at.
 func (e *Measured) key(k *wire.KeyBuilder) (idem.Key, error) {

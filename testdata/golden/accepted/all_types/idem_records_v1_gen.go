@@ -15,6 +15,13 @@ func recordsV1Topic() wire.Topic {
 	return wire.Topic{
 		Name:      "records.v1",
 		StartFrom: wire.Latest,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           720 * time.Hour,
+		},
 		Statements: []string{
 			insertRecordsSQL,
 		},

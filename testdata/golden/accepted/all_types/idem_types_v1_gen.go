@@ -16,8 +16,15 @@ func typesV1Topic() wire.Topic {
 	return wire.Topic{
 		Name:      "types.v1",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
-		Window:    192 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           192 * time.Hour,
+		},
+		Ordered: true,
+		Window:  192 * time.Hour,
 		Statements: []string{
 			upsertRequiredSQL,
 			upsertOptionalSQL,
@@ -421,7 +428,7 @@ func (e *Required) appendCUUIDs(b []byte) []byte {
 }
 
 // requiredSpace separates the keys of Required from all others that must differ.
-const requiredSpace = "\x63\xa7\x4f\xf4\x4c\xe6\x56\x6e\x76\xe6\x98\x60\xf1\x99\x37\x9e"
+const requiredSpace = "\xec\xb3\x51\xdc\x3a\xa8\xa9\xd4\xcc\x1e\xdf\x85\x3f\x5e\xfb\x5b"
 
 // key identifies the event by header "key".
 func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -962,7 +969,7 @@ func (e *Optional) appendCUUIDs(b []byte) []byte {
 }
 
 // optionalSpace separates the keys of Optional from all others that must differ.
-const optionalSpace = "\x0c\xde\xce\x03\xfa\x91\xd5\xcd\x5c\x90\x21\xc1\x34\xe7\x85\x8c"
+const optionalSpace = "\x5d\x4e\x18\xc3\xf1\x79\x4f\xd1\x75\x39\x47\xa3\xb2\xca\x37\x5f"
 
 // key identifies the event by header "key".
 func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -1324,7 +1331,7 @@ func (e *Defaults) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // defaultsSpace separates the keys of Defaults from all others that must differ.
-const defaultsSpace = "\x78\x83\x78\x08\xad\x81\xca\xff\x59\x56\xf6\x66\x5d\xb2\x2a\xe0"
+const defaultsSpace = "\x9b\xd3\x83\x37\xec\x18\xe0\x60\x47\xd7\xd9\xe1\x42\x80\x49\x8f"
 
 // key identifies the event by header "key".
 func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -1465,7 +1472,7 @@ func (e *DefaultsLeft) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // defaultsLeftSpace separates the keys of DefaultsLeft from all others that must differ.
-const defaultsLeftSpace = "\x5a\x1a\xc6\x11\x52\xdb\x3d\x21\xce\xa3\x45\x3a\xd2\x11\x54\x19"
+const defaultsLeftSpace = "\xcc\x65\xf4\x29\x81\x1f\x61\xbb\x1e\xf4\x0c\x86\x03\x03\xd5\x1e"
 
 // key identifies the event by header "key".
 func (e *DefaultsLeft) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -1533,7 +1540,7 @@ func (e *Constants) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // constantsSpace separates the keys of Constants from all others that must differ.
-const constantsSpace = "\x46\x35\x56\x23\xf7\x65\x24\x56\x76\xb4\x8c\x26\x38\x07\x6e\x49"
+const constantsSpace = "\x23\x7e\xe3\x51\x25\x30\x79\x47\x66\x1e\xdf\x3c\xd0\x2e\x9b\x2b"
 
 // key identifies the event by header "key".
 func (e *Constants) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -1673,7 +1680,7 @@ func (e *TypesErased) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // typesErasedSpace separates the keys of TypesErased from all others that must differ.
-const typesErasedSpace = "\x67\xfa\x76\x15\x60\x00\xc4\x0d\x33\x6f\x48\xca\x3b\xcc\x3d\x71"
+const typesErasedSpace = "\x99\x6f\x39\x57\x7a\x10\x53\xd0\xca\xee\x3c\x75\x95\x7a\x29\x38"
 
 // key identifies the event by header "key".
 func (e *TypesErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {

@@ -26,7 +26,7 @@ type Handler interface {
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "back-office",
-		Schema:   1,
+		Schema:   2,
 		KeyDef:   1,
 		Limits: wire.Limits{
 			BatchEvents:      1000,

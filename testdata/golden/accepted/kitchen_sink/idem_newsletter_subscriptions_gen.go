@@ -14,8 +14,15 @@ func newsletterSubscriptionsTopic() wire.Topic {
 	return wire.Topic{
 		Name:      "newsletter.subscriptions",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
-		Window:    24 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        5,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           24 * time.Hour,
+		},
+		Ordered: true,
+		Window:  24 * time.Hour,
 		Statements: []string{
 			upsertNewsletterSQL,
 			deleteNewsletterSQL,
@@ -106,7 +113,7 @@ func (e *Subscribed) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // subscribedSpace separates the keys of Subscribed from all others that must differ.
-const subscribedSpace = "\x2f\x58\x5e\x22\xf0\x56\x54\x76\xd9\xf3\x75\x86\x24\x13\xf9\xa2"
+const subscribedSpace = "\xfe\xab\x40\xf3\x88\xef\xed\x18\x21\x56\xdd\x98\xc3\x71\x32\x1f"
 
 // key identifies the event by subscription_id.
 func (e *Subscribed) key(k *wire.KeyBuilder) (idem.Key, error) {
@@ -209,7 +216,7 @@ func (e *Unsubscribed) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // unsubscribedSpace separates the keys of Unsubscribed from all others that must differ.
-const unsubscribedSpace = "\x2f\x58\x5e\x22\xf0\x56\x54\x76\xd9\xf3\x75\x86\x24\x13\xf9\xa2"
+const unsubscribedSpace = "\xfe\xab\x40\xf3\x88\xef\xed\x18\x21\x56\xdd\x98\xc3\x71\x32\x1f"
 
 // key identifies the event by subscription_id.
 func (e *Unsubscribed) key(k *wire.KeyBuilder) (idem.Key, error) {

@@ -14,8 +14,15 @@ func shopCustomersTopic() wire.Topic {
 	return wire.Topic{
 		Name:      "shop.customers",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
-		Window:    72 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        5,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           72 * time.Hour,
+		},
+		Ordered: true,
+		Window:  72 * time.Hour,
 		Statements: []string{
 			upsertCustomersSQL,
 			updateCustomersCustomerSeenSQL,
@@ -156,7 +163,7 @@ func (e *CustomerChanged) appendTags(b []byte) []byte {
 }
 
 // customerChangedSpace separates the keys of CustomerChanged from all others that must differ.
-const customerChangedSpace = "\x77\x58\xbf\xa4\xd6\x1f\x61\x90\x8b\xd6\xc2\xf3\x56\x19\x8c\x99"
+const customerChangedSpace = "\x2a\xca\x25\x6a\xb9\x08\x86\x84\x9b\xd2\x4f\xa9\xc1\x16\x32\x47"
 
 // key identifies the event by header "message-id".
 func (e *CustomerChanged) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -266,7 +273,7 @@ func (e *CustomerSeen) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // customerSeenSpace separates the keys of CustomerSeen from all others that must differ.
-const customerSeenSpace = "\xe1\x2a\x55\x52\x27\xb5\xc2\x0b\xb8\x81\x0d\xa3\x3e\x83\x2d\x55"
+const customerSeenSpace = "\xab\x37\x16\xe3\xfd\x3c\x3b\xec\xa5\x5b\x9a\x04\xaf\xae\xf5\xb1"
 
 // key identifies the event by header "message-id".
 func (e *CustomerSeen) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -346,7 +353,7 @@ func (e *CustomerClosed) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // customerClosedSpace separates the keys of CustomerClosed from all others that must differ.
-const customerClosedSpace = "\xf2\xaf\x76\x12\xcb\x29\x14\xdc\xe3\x81\xbe\xa8\x6d\x5b\xce\x21"
+const customerClosedSpace = "\x74\xe5\xe1\x41\xd2\xd8\x43\xcb\x9e\x79\x4c\x21\xc2\x0a\xef\x06"
 
 // key identifies the event by header "message-id".
 func (e *CustomerClosed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -426,7 +433,7 @@ func (e *CustomerErased) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // customerErasedSpace separates the keys of CustomerErased from all others that must differ.
-const customerErasedSpace = "\x28\x19\xcd\xce\x68\x30\xe4\xa3\x3a\x1b\x0f\x2a\x61\xb7\xda\x55"
+const customerErasedSpace = "\x4b\x1c\xdc\xfa\xee\xb3\xe8\xae\x3e\xb1\x43\x1f\x95\x21\xa2\xc3"
 
 // key identifies the event by header "message-id".
 func (e *CustomerErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {

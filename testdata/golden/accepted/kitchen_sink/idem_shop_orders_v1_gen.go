@@ -27,8 +27,15 @@ func shopOrdersV1Topic(h ShopOrdersV1Handler) wire.Topic {
 	return wire.Topic{
 		Name:      "shop.orders.v1",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
-		Window:    192 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        5,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     1 * time.Minute,
+			StopAfter:      20,
+			Keep:           192 * time.Hour,
+		},
+		Ordered: true,
+		Window:  192 * time.Hour,
 		Statements: []string{
 			upsertOrdersSQL,
 			updateOrdersOrderShippedSQL,
@@ -254,7 +261,7 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 }
 
 // orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
-const orderPlacedSpace = "\x22\x1b\x72\x32\xa9\x37\xd7\x12\x88\x45\x54\x19\x86\xd1\x74\x1e"
+const orderPlacedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
 // key identifies the event by header "Idempotency-Key" and order_id.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -506,7 +513,7 @@ func (e *OrderShipped) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // orderShippedSpace separates the keys of OrderShipped from all others that must differ.
-const orderShippedSpace = "\x22\x1b\x72\x32\xa9\x37\xd7\x12\x88\x45\x54\x19\x86\xd1\x74\x1e"
+const orderShippedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
 // key identifies the event by header "Idempotency-Key" and order_id.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -658,7 +665,7 @@ func (e *LineDropped) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // lineDroppedSpace separates the keys of LineDropped from all others that must differ.
-const lineDroppedSpace = "\x22\x1b\x72\x32\xa9\x37\xd7\x12\x88\x45\x54\x19\x86\xd1\x74\x1e"
+const lineDroppedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
 // key identifies the event by header "Idempotency-Key" and order_id.
 func (e *LineDropped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -826,7 +833,7 @@ func (e *LinesPriced) appendLines(b []byte) []byte {
 }
 
 // linesPricedSpace separates the keys of LinesPriced from all others that must differ.
-const linesPricedSpace = "\x22\x1b\x72\x32\xa9\x37\xd7\x12\x88\x45\x54\x19\x86\xd1\x74\x1e"
+const linesPricedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
 // key identifies the event by header "Idempotency-Key" and order_id.
 func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -998,7 +1005,7 @@ func (e *OrderCancelled) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // orderCancelledSpace separates the keys of OrderCancelled from all others that must differ.
-const orderCancelledSpace = "\x22\x1b\x72\x32\xa9\x37\xd7\x12\x88\x45\x54\x19\x86\xd1\x74\x1e"
+const orderCancelledSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
 // key identifies the event by header "Idempotency-Key" and order_id.
 func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
@@ -1026,6 +1033,7 @@ func (e *OrderCancelled) fits() error {
 }
 
 func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) error {
+	b.OnFailure(&orderCancelledPolicy)
 	e, err := DecodeOrderCancelled(*m)
 	if err != nil {
 		return err
@@ -1045,9 +1053,7 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	b.Call(m, wire.Call{
-		Event:  "OrderCancelled",
-		Key:    key,
-		Policy: &orderCancelledPolicy,
+		Event: "OrderCancelled",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handler.OrderCancelled(ctx, tx, e)
 		},
@@ -1060,6 +1066,8 @@ var orderCancelledPolicy = wire.FailurePolicy{
 	Retries:        3,
 	InitialBackoff: 1 * time.Second,
 	MaxBackoff:     1 * time.Minute,
+	StopAfter:      20,
+	Keep:           192 * time.Hour,
 }
 
 // updateOrdersOrderCancelledSQL fails if a row is missing.
@@ -1146,6 +1154,7 @@ func (e *OrderErased) fits() error {
 }
 
 func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
+	b.OnFailure(&orderErasedPolicy)
 	e := &p.orderErased
 	p.scan.Borrow(m)
 	e.decode(&p.scan, m)
@@ -1161,6 +1170,15 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	return nil
+}
+
+// orderErasedPolicy is read only.
+var orderErasedPolicy = wire.FailurePolicy{
+	Retries:        5,
+	InitialBackoff: 200 * time.Millisecond,
+	MaxBackoff:     1 * time.Minute,
+	StopAfter:      20,
+	Keep:           720 * time.Hour,
 }
 
 const deleteOrdersSQL = `

@@ -14,7 +14,14 @@ func stockLevelsTopic() wire.Topic {
 	return wire.Topic{
 		Name:      "stock-levels",
 		StartFrom: wire.Earliest,
-		Window:    36 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        5,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           36 * time.Hour,
+		},
+		Window: 36 * time.Hour,
 		Statements: []string{
 			upsertStockSQL,
 		},
@@ -96,7 +103,7 @@ func (e *StockCounted) decode(s *wire.Scanner) {
 }
 
 // stockCountedSpace separates the keys of StockCounted from all others that must differ.
-const stockCountedSpace = "\x53\x4b\xc2\x5c\x6b\x7e\xda\x72\xd8\xe1\x25\x6f\x04\x4c\x92\x62"
+const stockCountedSpace = "\x79\x36\x4c\xfa\x4d\x5b\x84\xb5\x85\xed\xb7\x10\x30\xf4\x8e\x63"
 
 // key identifies the event by sku, warehouse and counted_at.
 func (e *StockCounted) key(k *wire.KeyBuilder) (idem.Key, error) {

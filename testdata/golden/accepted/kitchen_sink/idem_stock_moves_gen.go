@@ -4,6 +4,8 @@
 package backoffice
 
 import (
+	"time"
+
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -12,7 +14,14 @@ func stockMovesTopic() wire.Topic {
 	return wire.Topic{
 		Name:      "stock.moves",
 		StartFrom: wire.Earliest,
-		Stop:      true,
+		OnFailure: wire.FailurePolicy{
+			Retries:        5,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			Stop:           true,
+			StopAfter:      20,
+			Keep:           720 * time.Hour,
+		},
 		Statements: []string{
 			insertMovementsSQL,
 		},

@@ -24,7 +24,7 @@ type Handler interface {
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-processor-group",
-		Schema:   1,
+		Schema:   2,
 		KeyDef:   1,
 		Limits: wire.Limits{
 			BatchEvents:      500,

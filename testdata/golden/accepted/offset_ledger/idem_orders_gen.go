@@ -22,7 +22,14 @@ func ordersTopic(h OrdersHandler) wire.Topic {
 	return wire.Topic{
 		Name:      "orders",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           720 * time.Hour,
+		},
+		Ordered: true,
 		Statements: []string{
 			insertOrdersSQL,
 		},
@@ -82,20 +89,12 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	r.Text(e.ID)
 	r.JSONB(e.Payload)
 	b.Call(m, wire.Call{
-		Event:  "Order",
-		Policy: &orderPolicy,
+		Event: "Order",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handler.Order(ctx, tx, e)
 		},
 	})
 	return nil
-}
-
-// orderPolicy is read only.
-var orderPolicy = wire.FailurePolicy{
-	Retries:        8,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
 }
 
 const insertOrdersSQL = `

@@ -19,7 +19,7 @@ const _ = wire.CompatV1
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-projector",
-		Schema:   1,
+		Schema:   2,
 		KeyDef:   1,
 		Limits: wire.Limits{
 			BatchEvents:      500,

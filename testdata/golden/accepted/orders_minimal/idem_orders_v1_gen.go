@@ -14,8 +14,15 @@ func ordersV1Topic() wire.Topic {
 	return wire.Topic{
 		Name:      "orders.v1",
 		StartFrom: wire.Earliest,
-		Ordered:   true,
-		Window:    192 * time.Hour,
+		OnFailure: wire.FailurePolicy{
+			Retries:        8,
+			InitialBackoff: 200 * time.Millisecond,
+			MaxBackoff:     30 * time.Second,
+			StopAfter:      20,
+			Keep:           192 * time.Hour,
+		},
+		Ordered: true,
+		Window:  192 * time.Hour,
 		Statements: []string{
 			upsertOrdersSQL,
 		},
@@ -92,7 +99,7 @@ func (e *OrderPlaced) decode(s *wire.Scanner, m *wire.Message) {
 }
 
 // orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
-const orderPlacedSpace = "\xb2\x1d\xbe\x7a\xe0\xd1\xea\xd0\x30\x23\x0e\x8b\x6d\x46\x56\x65"
+const orderPlacedSpace = "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68"
 
 // key identifies the event by header "Idempotency-Key".
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {

@@ -1,0 +1,86 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// resolveFormer resolves the sources that copies of older events are still known by.
+func (r *resolver) resolveFormer(e *event, spec *schema.IdempotencyKey) {
+	now := sourceTexts(spec.Source)
+	var seen [][]string
+	for _, former := range spec.Also {
+		texts := sourceTexts(former.Parts)
+		same := func(o []string) bool { return slices.Equal(o, texts) }
+		switch {
+		case same(now):
+			r.fail(former.Pos, "E107", "also names what source names already", "former sources are those that source named before")
+			continue
+		case slices.ContainsFunc(seen, same):
+			r.fail(former.Pos, "E107", "a former source appears twice in also", "one is enough")
+			continue
+		}
+		seen = append(seen, texts)
+		if parts := r.keyParts(e, former.Parts, "an item of also", r.findKeyField); len(parts) == len(former.Parts) {
+			space := keySpace(r.spec.Consumer, e, reach(spec), former.Parts)
+			e.model.Key.Former = append(e.model.Key.Former, model.FormerKey{Space: space, Parts: parts})
+		}
+	}
+}
+
+func sourceTexts(source []schema.KeySource) []string {
+	texts := make([]string, len(source))
+	for i, src := range source {
+		texts[i] = sourceText(src)
+	}
+	return texts
+}
+
+// resolveCompare marks the fields under compare as used, and reports those that copies
+// cannot share.
+func (r *resolver) resolveCompare(e *event, spec *schema.IdempotencyKey) {
+	if spec.Compare == nil {
+		return
+	}
+	seen := map[string]bool{}
+	for _, at := range spec.Compare.Fields {
+		if seen[at.Value] {
+			r.fail(at.Pos, "E107", "field "+quote(at.Value)+" appears twice in compare", "one is enough")
+			continue
+		}
+		seen[at.Value] = true
+		f := r.use(e, at, fieldOnly)
+		if f != nil && f.Source.Kind == model.FromRecord {
+			r.fail(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which is not compared: it is no content of the event", quote(f.Name), f.Source.Record),
+				"name fields of the payload, of headers or of the record key")
+		}
+	}
+}
+
+// resolveCompared collects what two records of one key must share: the fields that the
+// spec lists, or all that the producer sent, as far as the event uses them.
+func (e *event) resolveCompared() {
+	k := e.model.Key
+	if k == nil || k.Offset {
+		return
+	}
+	compare := e.keySpec().Compare
+	for _, f := range e.model.Fields {
+		listed := true
+		switch {
+		case compare == nil || compare.Word != nil && compare.Word.Value == "declared":
+		case compare.Word != nil:
+			listed = false
+		default:
+			listed = slices.ContainsFunc(compare.Fields, func(t schema.Text) bool { return t.Value == f.Name })
+		}
+		if listed && f.Source.Kind != model.FromRecord {
+			k.Compared = append(k.Compared, f)
+		}
+	}
+	slices.SortFunc(k.Compared, func(a, b *model.Field) int { return strings.Compare(a.Name, b.Name) })
+}

@@ -1,0 +1,207 @@
+package confluent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// fenceOnce makes a sink's first delivery from an offset on fail as if another owner had
+// appended, which went as far as next.
+func fenceOnce(sink *fakeSink, p idem.Partition, from, next int64) (fenced *atomic.Bool) {
+	fenced = &atomic.Bool{}
+	sink.before = func(_ context.Context, id idem.Partition, records []idem.Message) error {
+		if id != p || records[0].Offset < from || fenced.Swap(true) {
+			return nil
+		}
+		l := sink.ledger
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.next[p] = next
+		return &idem.FencedError{Partition: p, Reason: "another owner appended"}
+	}
+	return fenced
+}
+
+// The other owner went ahead: what it passed is not delivered, and all else is, including the
+// record that was waited for.
+func TestFencedPartitionIsTakenOverAgain(t *testing.T) {
+	onBothProtocols(t, func(t *testing.T, protocol string) {
+		_, brokers := startCluster(t, 2)
+		produce(t, brokers, 2000, 0, 1)
+		l := newLedger()
+		sink := newSink(t, l)
+		p := idem.Partition{Topic: topicName}
+		fenceOnce(sink, p, 500, 1500)
+		start(t, sourceBy(t, brokers, protocol), subscription(), sink)
+		eventually(t, "both partitions to their end", func() bool {
+			return l.position(p) == 2000 && l.position(idem.Partition{Topic: topicName, Number: 1}) == 2000
+		})
+		complete(t, l, 2000, 1)
+		want := append(numbers(500), numbers(2000)[1500:]...)
+		delivered(t, l, p, want)
+		if a, s := sink.seen("Assigned 0"), sink.seen("Standby 0"); a != 2 || s != 1 {
+			t.Errorf("taken over %d times, stood by %d times; want 2 and 1", a, s)
+		}
+	})
+}
+
+// The position that the sink tells after a standby may lie before what the client has read.
+func TestPartitionIsReadAgainFromAnEarlierPosition(t *testing.T) {
+	onBothProtocols(t, func(t *testing.T, protocol string) {
+		_, brokers := startCluster(t, 1)
+		produce(t, brokers, 3000, 0)
+		l := newLedger()
+		sink := newSink(t, l)
+		p := idem.Partition{Topic: topicName}
+		fenceOnce(sink, p, 500, 200) // an operator rewound it
+		start(t, sourceBy(t, brokers, protocol), subscription(), sink)
+		eventually(t, "the end", func() bool { return l.position(p) == 3000 })
+		delivered(t, l, p, append(numbers(500), numbers(3000)[200:]...))
+	})
+}
+
+// An idle partition is not fought for: it is taken over when there is something to read.
+func TestStandbyWaitsForARecord(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 1)
+	produce(t, brokers, 100, 0)
+	l := newLedger()
+	sink := newSink(t, l)
+	p := idem.Partition{Topic: topicName}
+	fenceOnce(sink, p, 0, 100)
+	turned := make(chan struct{})
+	sink.turn = func(context.Context, idem.Partition) (idem.Turn, error) {
+		close(turned)
+		return idem.Turn{At: idem.Position{Offset: 100, Epoch: -1}}, nil
+	}
+	log := &testLog{}
+	s := source(t, brokers)
+	s.Logger = textLogger(log)
+	start(t, s, subscription(), sink)
+	<-turned
+	time.Sleep(300 * time.Millisecond)
+	if n := sink.seen("Assigned"); n != 1 {
+		t.Fatalf("taken over %d times although nothing waits, want once", n)
+	}
+	produce(t, brokers, 10, 0)
+	eventually(t, "the end", func() bool { return l.position(p) == 110 })
+	delivered(t, l, p, numbers(110)[100:])
+}
+
+// While a worker is fenced in Assigned, too, it goes back to Standby; an error of Standby is
+// no answer.
+func TestStandbyIsAskedUntilItIsOver(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 1)
+	produce(t, brokers, 100, 0)
+	l := newLedger()
+	sink := newSink(t, l)
+	var tries, turns atomic.Int64
+	sink.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
+		if tries.Add(1) < 4 {
+			return idem.Position{}, &idem.FencedError{Partition: a.Partition, Reason: "it is alive"}
+		}
+		return idem.Position{Epoch: -1}, nil
+	}
+	sink.turn = func(context.Context, idem.Partition) (idem.Turn, error) {
+		if turns.Add(1)%2 == 1 {
+			return idem.Turn{}, errors.New("the database is away")
+		}
+		return idem.Turn{At: idem.Position{Epoch: -1}}, nil
+	}
+	start(t, source(t, brokers), subscription(), sink)
+	eventually(t, "100 records", func() bool { return l.count() >= 100 })
+	complete(t, l, 100, 0)
+	if n, m := tries.Load(), turns.Load(); n != 4 || m != 6 {
+		t.Errorf("Assigned %d times, Standby %d times, want 4 and 6", n, m)
+	}
+}
+
+// A halted partition is not read until the sink says that a person acted; the others are.
+func TestHaltedPartitionStaysUnreadUntilAPersonActs(t *testing.T) {
+	for _, in := range []string{"Assigned", "Deliver"} {
+		t.Run(in, func(t *testing.T) {
+			t.Parallel()
+			_, brokers := startCluster(t, 3)
+			produce(t, brokers, 1000, 0, 1, 2)
+			l := newLedger()
+			sink := newSink(t, l)
+			acted := make(chan struct{})
+			halt := func(p idem.Partition) error {
+				select {
+				case <-acted:
+					return nil
+				default:
+				}
+				if p.Number != 1 {
+					return nil
+				}
+				return &idem.HaltedError{Partition: p, Offset: -1, Reason: "a test"}
+			}
+			sink.before = func(_ context.Context, p idem.Partition, _ []idem.Message) error { return halt(p) }
+			if in == "Assigned" {
+				sink.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
+					return idem.Position{Offset: l.position(a.Partition), Epoch: -1}, halt(a.Partition)
+				}
+			}
+			sink.turn = func(ctx context.Context, _ idem.Partition) (idem.Turn, error) {
+				select {
+				case <-acted:
+					return idem.Turn{Now: true}, nil
+				case <-ctx.Done():
+					return idem.Turn{}, ctx.Err()
+				}
+			}
+			log, src := &testLog{}, source(t, brokers)
+			src.Logger = textLogger(log)
+			start(t, src, subscription(), sink)
+			eventually(t, "the other partitions", func() bool { return l.count() >= 2000 && sink.seen("Standby 1") == 1 })
+			complete(t, l, 1000, 0, 2)
+			if text := log.String(); strings.Contains(text, "stands by") { // that is for who waits for another owner
+				t.Errorf("the halt is taken for something else: %s", text)
+			}
+			if n := sink.seen("Assigned 1"); n != 1 {
+				t.Errorf("the halted partition was tried %d times, want once", n)
+			}
+			close(acted)
+			eventually(t, "the partition that was halted", func() bool { return l.count() >= 3000 })
+			complete(t, l, 1000, 0, 1, 2)
+		})
+	}
+}
+
+// Partitions that stand by, or wait for a record, are given up like others.
+func TestStandbyEndsWithTheAssignment(t *testing.T) {
+	onBothProtocols(t, func(t *testing.T, protocol string) {
+		_, brokers := startCluster(t, 4)
+		l := newLedger()
+		first, second := newSink(t, l), newSink(t, l)
+		first.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
+			return idem.Position{}, &idem.FencedError{Partition: a.Partition, Reason: "a test"}
+		}
+		first.turn = func(ctx context.Context, p idem.Partition) (idem.Turn, error) {
+			if p.Number%2 == 0 {
+				return idem.Turn{At: idem.Position{Epoch: -1}}, nil
+			}
+			<-ctx.Done()
+			return idem.Turn{}, ctx.Err()
+		}
+		stop := start(t, sourceBy(t, brokers, protocol), subscription(), first)
+		eventually(t, "all stand by", func() bool { return first.seen("Standby") == 4 })
+		start(t, sourceBy(t, brokers, protocol), subscription(), second)
+		eventually(t, "two are given up", func() bool { return first.seen("Revoked") == 2 && second.owns() == 2 })
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the other two as well", func() bool { return first.seen("Revoked") == 4 && second.owns() == 4 })
+		produce(t, brokers, 100, 0, 1, 2, 3)
+		eventually(t, "400 records", func() bool { return l.count() >= 400 })
+		complete(t, l, 100, 0, 1, 2, 3)
+	})
+}

@@ -1,0 +1,80 @@
+// Package halt names the reasons for which a partition stands until a person acts, and the
+// command that ends each. It must not import any other package of this module.
+package halt
+
+import "fmt"
+
+// Code says why a partition stands. Its text is stable: alerts may match it, and
+// docs/operations.md has an entry for each.
+type Code string
+
+// Why a partition stands.
+const (
+	TopicRecreated    Code = "topic-recreated"       // the topic was deleted and made again
+	RetentionPassed   Code = "retention-passed"      // records were deleted before they were read
+	LogTruncated      Code = "log-truncated"         // the log ends below the ledger's position
+	PartitionsChanged Code = "partitions-changed"    // records of one key may be in another partition now
+	LedgerMissing     Code = "ledger-missing"        // the group has a committed offset, the database no ledger
+	LedgerGone        Code = "ledger-gone"           // the partition is known, the rows of its ledger are gone
+	NewerVersion      Code = "newer-version"         // a version of the service with later key definitions ran here
+	RecordRefused     Code = "record-refused"        // a record fails, and the spec says stop
+	DeadLetters       Code = "too-many-dead-letters" // on_failure.stop_after was reached
+	LetterRefused     Code = "dead-letter-refused"   // the dead letter of a record cannot be written
+	Handler           Code = "handler"               // the service's Go code is missing, stuck, or ended the transaction
+	Database          Code = "database"              // schema, rights, corruption, or an error that nobody knows
+	Pooler            Code = "pooler"                // a connection pooler without prepared statements
+	Runtime           Code = "runtime"               // a bug of the runtime
+)
+
+// Codes are all codes, in the order of docs/operations.md.
+var Codes = []Code{
+	TopicRecreated,
+	RetentionPassed,
+	LogTruncated,
+	PartitionsChanged,
+	LedgerMissing,
+	LedgerGone,
+	NewerVersion,
+	RecordRefused,
+	DeadLetters,
+	LetterRefused,
+	Handler,
+	Database,
+	Pooler,
+	Runtime,
+}
+
+// Verb is the verb of idemgen stream that ends a halt, once its cause is gone.
+func (c Code) Verb() string {
+	switch c {
+	case TopicRecreated, LedgerMissing, LedgerGone:
+		return "adopt"
+	case RetentionPassed:
+		return "skip"
+	case LogTruncated:
+		return "rewind"
+	case PartitionsChanged:
+		return "confirm-partitions"
+	}
+	return "release"
+}
+
+// Remedy is the whole command; args are what the verb needs beside the stream's name, each
+// with a blank before it. The reason, which the ledger keeps, is the code: people may write
+// more. What holds for a topic names no partition: those that it is about may have no ledger.
+func Remedy(c Code, consumer, topic string, partition int32, args string) string {
+	if c != PartitionsChanged {
+		args = fmt.Sprintf(" --partition %d", partition) + args
+	}
+	return fmt.Sprintf("idemgen stream %s --consumer %s --topic %s%s --reason %s", c.Verb(), consumer, topic, args, c)
+}
+
+// Pass is the command that passes the record before which a partition stands without effect;
+// "" if that does not end the halt, or no record is known. It names no position to go from:
+// there may be gaps before the record.
+func Pass(c Code, consumer, topic string, partition int32, offset int64) string {
+	if offset < 0 || c != RecordRefused && c != LetterRefused {
+		return ""
+	}
+	return fmt.Sprintf("idemgen stream skip --consumer %s --topic %s --partition %d --to %d --reason %s", consumer, topic, partition, offset+1, c)
+}

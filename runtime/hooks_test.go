@@ -1,0 +1,82 @@
+package idem_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// hooked is a pool of the service with hooks.
+func hooked(t testing.TB, db *pgxpool.Pool, edit func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	cfg := db.Config()
+	edit(cfg)
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// What the service's pool learns just before it connects, such as a password of the hour,
+// holds for all connections: also for those that overtake and keep up tables.
+func TestBeforeConnectHoldsForAllConnections(t *testing.T) {
+	db := database(t)
+	pool := hooked(t, db, func(cfg *pgxpool.Config) {
+		name := cfg.ConnConfig.Database
+		cfg.ConnConfig.Database = "known_only_before_connect"
+		cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { c.Database = name; return nil }
+	})
+	c := service{edit: briefLocks}.consumer(t, pool)
+	apply(t, own(t, c), records(0, "k: put 1 1"))
+	if err := c.Upkeep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	stalled(t, db, "idemgen", "ClientRead", `SELECT 1`)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, err := c.Own(ctx, topic, 0, 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// Hooks that clean the service's connections must not take the runtime's statements.
+func TestCleaningHooksOfTheServiceAreItsOwn(t *testing.T) {
+	discard := func(ctx context.Context, c *pgx.Conn) bool { _, err := c.Exec(ctx, `DISCARD ALL`); return err == nil }
+	for name, edit := range map[string]func(*pgxpool.Config){
+		"after release": func(cfg *pgxpool.Config) {
+			cfg.AfterRelease = func(c *pgx.Conn) bool { return discard(context.Background(), c) }
+		},
+		"before acquire": func(cfg *pgxpool.Config) { cfg.BeforeAcquire = discard },
+		"prepare": func(cfg *pgxpool.Config) {
+			cfg.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) { return discard(ctx, c), nil }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			w := own(t, service{}.consumer(t, hooked(t, db, edit)))
+			for i := range int64(5) {
+				apply(t, w, records(i, "put 1 1"))
+				time.Sleep(10 * time.Millisecond) // a hook that runs after the release runs in the background
+			}
+			want(t, "rows", table(t, db), "1=1")
+		})
+	}
+}
+
+// Kafka allows 249 characters in a topic's name, Postgres 63 bytes in a statement's.
+func TestLongTopicName(t *testing.T) {
+	db := database(t)
+	name := strings.Repeat("a", 249)
+	c := service{edit: func(s *wire.Service) { s.Topics[0].Name = name }}.consumer(t, db)
+	if _, err := c.Own(t.Context(), name, 0, 0); err != nil {
+		t.Error(err)
+	}
+}

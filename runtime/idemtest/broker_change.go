@@ -1,0 +1,120 @@
+package idemtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// CreatePartitions makes a topic have n partitions, more than it had.
+func (b *Broker) CreatePartitions(ctx context.Context, topic string, n int32) error {
+	request := kmsg.NewPtrCreatePartitionsRequest()
+	t := kmsg.NewCreatePartitionsRequestTopic()
+	t.Topic, t.Count = topic, n
+	request.Topics, request.TimeoutMillis = append(request.Topics, t), 5000
+	response, err := request.RequestWith(ctx, b.client)
+	if err == nil {
+		err = kerr.ErrorForCode(response.Topics[0].ErrorCode)
+	}
+	if err != nil {
+		return fmt.Errorf("create partitions of %s: %w", topic, err)
+	}
+	b.partitions[topic] = n
+	return b.renew()
+}
+
+// Recreate deletes a topic and makes it again, empty, with the same number of partitions:
+// it has another topic id, and the groups have lost its offsets.
+func (b *Broker) Recreate(topic string) error {
+	if err := b.cluster.DeleteTopic(topic); err != nil {
+		return fmt.Errorf("delete topic %s: %w", topic, err)
+	}
+	if err := b.cluster.CreateTopic(topic, b.partitions[topic], nil); err != nil {
+		return fmt.Errorf("create topic %s: %w", topic, err)
+	}
+	return b.renew()
+}
+
+// renew lets the producer forget what it knows of topics.
+func (b *Broker) renew() error {
+	client, err := kgo.NewClient(b.options()...)
+	if err != nil {
+		return err
+	}
+	b.client.Close()
+	b.client = client
+	return nil
+}
+
+// ProduceTransaction is [Broker.Produce] in one transaction, which ends with a commit or an
+// abort; either way the messages and a marker per partition take up offsets.
+func (b *Broker) ProduceTransaction(ctx context.Context, commit bool, messages ...*wire.Message) error {
+	client, err := kgo.NewClient(append(b.options(), kgo.TransactionalID("idemtest"))...)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := client.BeginTransaction(); err != nil {
+		return fmt.Errorf("begin a transaction: %w", err)
+	}
+	err = b.produce(ctx, client, messages)
+	return errors.Join(err, client.EndTransaction(ctx, kgo.TransactionEndTry(commit && err == nil)))
+}
+
+// Failure is an answer of the broker in place of the real one. Requests and errors go by
+// the numbers of Kafka's protocol.
+type Failure struct {
+	Requests []int16 // such as 8 OffsetCommit, 11 JoinGroup, 12 Heartbeat, 14 SyncGroup; empty means all
+	Error    int16   // such as 16 NOT_COORDINATOR, 22 ILLEGAL_GENERATION, 25 UNKNOWN_MEMBER_ID
+	Times    int     // requests that fail; 0 means one, -1 all until the broker is closed
+}
+
+// Fail makes requests fail. The function returned tells how many have.
+func (b *Broker) Fail(f Failure) (failed func() int) {
+	var keys []kmsg.Key
+	for _, k := range f.Requests {
+		keys = append(keys, kmsg.Key(k))
+	}
+	var e *kerr.Error
+	errors.As(kerr.ErrorForCode(f.Error), &e)
+	return b.cluster.Fault(kfake.Fault{Keys: keys, Err: e, Count: f.Times}).Hits
+}
+
+// Expel removes the members of a group that have a client id, as a broker does when their
+// session is over. This one forgets to end the sessions of members that die while they
+// join, and their group then waits for them.
+func (b *Broker) Expel(ctx context.Context, group, clientID string) error {
+	info := b.cluster.GroupInfo(group)
+	if info == nil {
+		return nil
+	}
+	request := kmsg.NewPtrLeaveGroupRequest()
+	request.Group = group
+	for _, m := range info.Members {
+		if m.ClientID == clientID {
+			member := kmsg.NewLeaveGroupRequestMember()
+			member.MemberID = m.MemberID
+			request.Members = append(request.Members, member)
+		}
+	}
+	if len(request.Members) == 0 {
+		return nil
+	}
+	if _, err := request.RequestWith(ctx, b.client); err != nil {
+		return fmt.Errorf("expel %s from group %s: %w", clientID, group, err)
+	}
+	return nil
+}
+
+// Joining reports whether a group waits for its members to join.
+func (b *Broker) Joining(group string) bool {
+	info := b.cluster.GroupInfo(group)
+	return info != nil && info.State == "PreparingRebalance"
+}

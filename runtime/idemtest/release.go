@@ -1,0 +1,34 @@
+package idemtest
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// Release lets a partition that halted go on, as an operator does by idemgen stream release:
+// all of its consumers, if several read it into this database. Who owns it must take it over
+// again.
+func Release(t testing.TB, db *pgxpool.Pool, topic string, partition int32) {
+	t.Helper()
+	all, err := stream.List(t.Context(), db, "")
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	released := false
+	for _, s := range all {
+		if s.Topic != topic || s.Partition != partition || s.Former {
+			continue
+		}
+		name := stream.Name{Consumer: s.Consumer, Topic: topic, Partition: partition}
+		if _, err := stream.Release(t.Context(), db, name, 0, stream.By{Operator: "idemtest", Reason: "the test goes on"}); err != nil {
+			t.Fatalf("idemtest: release %v: %v", name, err)
+		}
+		released = true
+	}
+	if !released {
+		t.Fatalf("idemtest: release %s/%d: it has no ledger", topic, partition)
+	}
+}

@@ -1,0 +1,218 @@
+package generation
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/bloom"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Filters answer for sealed generations from memory. Each is named by the token of the
+// generation that its seal opened: after a failover that took the seal back the token is
+// gone, and with it the filter. They are built in the background; a generation without one
+// is asked in the database. Safe for concurrent use.
+type Filters struct {
+	consumer string
+	limit    int64 // bytes of all filters
+	connect  func(context.Context) (*pgx.Conn, error)
+	log      *slog.Logger
+
+	mu      sync.RWMutex
+	ready   map[wire.UUID]*bloom.Filter
+	wanted  map[wire.UUID]int32 // sealed generations of the list read last
+	refused map[wire.UUID]bool  // those whose filter would be above the limit
+	bytes   int64               // of those that are ready
+	cancel  context.CancelFunc  // of the builder; nil while none runs
+	builder sync.WaitGroup
+}
+
+// NewFilters returns a consumer's filters, none yet. connect opens a connection to build one
+// over: without statement_timeout, since a sealed generation is read as a whole.
+func NewFilters(consumer string, limit int64, connect func(context.Context) (*pgx.Conn, error), log *slog.Logger) *Filters {
+	return &Filters{
+		consumer: consumer, limit: limit, connect: connect, log: log,
+		ready: map[wire.UUID]*bloom.Filter{}, refused: map[wire.UUID]bool{},
+	}
+}
+
+// Listed takes note of a list that was just read: filters that it does not name are
+// forgotten, and missing ones are built.
+func (f *Filters) Listed(l List) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.wanted = l.sealed()
+	for name, filter := range f.ready {
+		if _, ok := f.wanted[name]; !ok {
+			f.bytes -= filter.Size()
+			delete(f.ready, name)
+		}
+	}
+	maps.DeleteFunc(f.refused, func(name wire.UUID, _ bool) bool { _, ok := f.wanted[name]; return !ok })
+	if _, _, ok := f.missing(); ok && f.cancel == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		f.cancel = cancel
+		f.builder.Go(func() { f.build(ctx) })
+	}
+}
+
+// Close ends the builder. What is ready stays in use.
+func (f *Filters) Close() {
+	f.mu.Lock()
+	if f.cancel != nil {
+		f.cancel()
+	}
+	f.mu.Unlock()
+	f.builder.Wait()
+}
+
+// Where tells in which generations of a list which keys must be looked up before they are
+// claimed: nowhere if a filter denies each key in each sealed generation. Whether the open
+// one is read, too, is the caller's choice, since its table admits no key twice.
+func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, suspects []wire.Key) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	all := false
+	found := map[wire.Key]bool{}
+	for i, g := range l {
+		if g.Open && !open {
+			continue
+		}
+		name, sealed := l.name(i)
+		filter := f.ready[name]
+		if !sealed || filter == nil {
+			all = true
+			numbers = append(numbers, g.Number)
+			continue
+		}
+		hit := false
+		for _, k := range keys {
+			if filter.Has(k) {
+				found[k], hit = true, true
+			}
+		}
+		if hit {
+			numbers = append(numbers, g.Number)
+		}
+	}
+	if all {
+		return numbers, keys
+	}
+	return numbers, slices.Collect(maps.Keys(found))
+}
+
+// missing is a sealed generation that has no filter yet, the newest first.
+func (f *Filters) missing() (name wire.UUID, number int32, ok bool) {
+	for n, g := range f.wanted {
+		if f.ready[n] == nil && !f.refused[n] && g > number {
+			name, number, ok = n, g, true
+		}
+	}
+	return name, number, ok
+}
+
+// retryBuild is the pause after a filter could not be built.
+const retryBuild = 10 * time.Second
+
+// build builds what is missing, one after the other, and ends when nothing is.
+func (f *Filters) build(ctx context.Context) {
+	for {
+		f.mu.Lock()
+		name, number, ok := f.missing()
+		if !ok || ctx.Err() != nil {
+			f.cancel()
+			f.cancel = nil
+			f.mu.Unlock()
+			return
+		}
+		f.mu.Unlock()
+		err := f.buildOne(ctx, name, number)
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		f.log.Warn("a filter of sealed keys could not be built: the database is asked instead", "generation", number, "err", err)
+		select {
+		case <-time.After(retryBuild):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// buildOne reads a sealed generation into a filter. The list is read again on the same
+// connection: only a server that has the seal has the generation's last keys.
+func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) error {
+	conn, err := f.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.PgConn().Prepare(ctx, "idem_generations", listSQL, nil); err != nil {
+		return err
+	}
+	l, err := Read(ctx, conn, f.consumer)
+	if err != nil {
+		return err
+	}
+	if l.sealed()[name] != number {
+		f.Listed(l) // it was dropped, or its seal was taken back
+		return nil
+	}
+	var count int64
+	if err := conn.QueryRow(ctx, `SELECT count(*) FROM idem_keys WHERE gen = $1`, number).Scan(&count); err != nil {
+		return err
+	}
+	if !f.room(name, number, count) {
+		return nil
+	}
+	filter := bloom.New(count)
+	if err := fill(ctx, conn, filter, number, count); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.wanted[name] == number {
+		f.ready[name] = filter
+		f.bytes += filter.Size()
+		f.log.Info("filter of sealed keys built", "generation", number, "keys", count, "bytes", filter.Size(), "all_bytes", f.bytes)
+	}
+	return nil
+}
+
+// room reports whether a filter for so many keys stays below the limit, and says so once if
+// it does not.
+func (f *Filters) room(name wire.UUID, number int32, keys int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.bytes+bloom.Bytes(keys) <= f.limit {
+		return true
+	}
+	f.refused[name] = true
+	f.log.Warn("no memory for a filter of sealed keys: the database is asked instead, which takes longer",
+		"generation", number, "keys", keys, "bytes", bloom.Bytes(keys), "in_use", f.bytes, "limit", f.limit)
+	return false
+}
+
+func fill(ctx context.Context, conn *pgx.Conn, filter *bloom.Filter, number int32, count int64) error {
+	res := conn.PgConn().ExecParams(ctx, `SELECT key FROM idem_keys WHERE gen = $1`,
+		[][]byte{binary.BigEndian.AppendUint32(nil, uint32(number))}, []uint32{23}, binaryFormat, binaryFormat)
+	var n int64
+	for res.NextRow() {
+		filter.Add(wire.Key(res.Values()[0]))
+		n++
+	}
+	if _, err := res.Close(); err != nil {
+		return err
+	}
+	if n != count {
+		return fmt.Errorf("generation %d had %d keys, now %d: it is being dropped", number, count, n)
+	}
+	return nil
+}

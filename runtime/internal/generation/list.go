@@ -1,0 +1,178 @@
+// Package generation is the store of keys that all partitions of a consumer share
+// (docs/protocol.md, keys anywhere): which generations there are, where a key may have been
+// claimed before, filters in memory that answer for sealed generations, and how a
+// generation is made, sealed and dropped. Of this module it may import packages bloom,
+// fault and wire only.
+package generation
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Generation is one partition of idem_keys.
+type Generation struct {
+	Number int32
+	Token  wire.UUID // names this very generation in a claim
+	Open   bool      // keys are claimed in it; else nothing is ever added to it
+}
+
+// List is the generations of a consumer in the order in which they were opened, as one
+// statement saw them.
+//
+// A list stays true as long as its open generation takes claims. The seal of a generation,
+// the row of the next one and that one's token are one transaction. So whoever sees token T
+// open sees every generation before it as sealed, with all its keys: the seal waited for
+// every claim in flight. And a claim that names T is refused once T is sealed (23514), or
+// where the seal that opened it never happened, after a failover (23502). What a list is
+// missing then is only what was dropped meanwhile.
+type List []Generation
+
+// Open is the generation that keys are claimed in. It reports false if there is none.
+func (l List) Open() (Generation, bool) {
+	if n := len(l); n > 0 && l[n-1].Open {
+		return l[n-1], true
+	}
+	return Generation{}, false
+}
+
+// Numbers are the numbers of all generations.
+func (l List) Numbers() []int32 {
+	var all []int32
+	for _, g := range l {
+		all = append(all, g.Number)
+	}
+	return all
+}
+
+// name is what a sealed generation's content is known by: the token of the generation that
+// its seal opened. That one is proof that this content was sealed, also after a failover.
+func (l List) name(i int) (wire.UUID, bool) {
+	if l[i].Open || i+1 == len(l) {
+		return wire.UUID{}, false
+	}
+	return l[i+1].Token, true
+}
+
+// sealed are the sealed generations by their names.
+func (l List) sealed() map[wire.UUID]int32 {
+	all := map[wire.UUID]int32{}
+	for i := range l {
+		if name, ok := l.name(i); ok {
+			all[name] = l[i].Number
+		}
+	}
+	return all
+}
+
+// Statements are prepared under their names on every connection that claims keys.
+var Statements = []struct{ Name, SQL string }{
+	{"idem_generations", listSQL},
+	{"idem_known_keys", knownSQL},
+	{"idem_claim", claimSQL},
+}
+
+const (
+	listSQL = `
+SELECT gen, token, sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 ORDER BY gen`
+
+	// knownSQL reads which keys were claimed before in one generation. With an array of
+	// generations a cached plan would probe all of them, also other consumers'.
+	knownSQL = `
+SELECT key, gen, def, fp, stream, seq FROM idem_keys WHERE gen = $1::int AND key = ANY ($2::uuid[])`
+
+	// claimSQL claims sorted keys in the open generation, named by its token; a generation
+	// that is not ours makes gen NULL, which is refused.
+	claimSQL = `
+INSERT INTO idem_keys (gen, key, def, fp, stream, seq)
+SELECT (SELECT gen FROM idem_key_gen WHERE gen = $1 AND token = $2), k, $3::int, f, $4::int, $5::bigint
+FROM unnest($6::uuid[], $7::int[]) AS u (k, f)`
+)
+
+var binaryFormat = []int16{1}
+
+// listed is where a connection keeps the list that was read on it.
+const listed = "idemgen: generations of keys"
+
+// Listed returns the list that was read on this connection, if there is one. A list is never
+// taken to another connection: that one may lead to another server.
+func Listed(conn *pgx.Conn) (List, bool) {
+	l, ok := conn.PgConn().CustomData()[listed].(List)
+	return l, ok
+}
+
+// Read reads the consumer's generations, and keeps the list for later batches on this
+// connection. The statements must be prepared on it.
+func Read(ctx context.Context, conn *pgx.Conn, consumer string) (List, error) {
+	var l List
+	res := conn.PgConn().ExecPrepared(ctx, "idem_generations", [][]byte{[]byte(consumer)}, binaryFormat, binaryFormat)
+	for res.NextRow() {
+		row := res.Values()
+		l = append(l, Generation{int32(binary.BigEndian.Uint32(row[0])), wire.UUID(row[1]), row[2][0] != 0})
+	}
+	if _, err := res.Close(); err != nil {
+		delete(conn.PgConn().CustomData(), listed)
+		return nil, err
+	}
+	conn.PgConn().CustomData()[listed] = l
+	return l, nil
+}
+
+// Hit is a key that was claimed before.
+type Hit struct {
+	Key    wire.Key
+	Number int32 // of the generation
+	Prior  wire.Prior
+	Stream int32 // where the first copy stands
+	Seq    int64
+}
+
+// Known reads which keys were claimed before in some generations, in one round trip.
+func Known(ctx context.Context, conn *pgx.Conn, numbers []int32, keys []wire.Key) (all []Hit, err error) {
+	var asked wire.Rows
+	for _, k := range keys {
+		asked.Row().UUID(wire.UUID(k))
+	}
+	array := asked.Seal(nil)[0]
+	p := conn.PgConn().StartPipeline(ctx)
+	for _, n := range numbers {
+		p.SendQueryPrepared("idem_known_keys", [][]byte{binary.BigEndian.AppendUint32(nil, uint32(n)), array}, binaryFormat, binaryFormat)
+	}
+	err = p.Sync()
+	for i := 0; i < len(numbers) && err == nil; i++ {
+		all, err = hits(all, p)
+	}
+	return all, errors.Join(err, p.Close())
+}
+
+// hits reads the result of one statement.
+func hits(all []Hit, p *pgconn.Pipeline) ([]Hit, error) {
+	got, err := p.GetResults()
+	if err != nil {
+		return nil, err
+	}
+	res, ok := got.(*pgconn.ResultReader)
+	if !ok {
+		return nil, fmt.Errorf("idem: expected rows, got %T", got)
+	}
+	for res.NextRow() {
+		row := res.Values()
+		all = append(all, Hit{
+			Key: wire.Key(row[0]), Number: int32(binary.BigEndian.Uint32(row[1])),
+			Prior:  wire.Prior{Def: int32(binary.BigEndian.Uint32(row[2])), Print: binary.BigEndian.Uint32(row[3])},
+			Stream: int32(binary.BigEndian.Uint32(row[4])), Seq: int64(binary.BigEndian.Uint64(row[5])),
+		})
+	}
+	_, err = res.Close()
+	return all, err
+}
+
+// Table is the name of a generation's table.
+func Table(number int32) string { return fmt.Sprintf("idem_keys_%d", number) }

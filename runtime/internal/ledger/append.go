@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Tail is a chain's last row, as a worker knows it.
+type Tail struct {
+	Seq     int64
+	Token   wire.UUID
+	Next    int64 // first offset not covered
+	Kind    byte
+	Epoch   int32 // leader epoch of the last record; -1 if unknown
+	Def     int32 // number of the key definitions
+	Parts   int32 // partitions that the topic had
+	Window  int64 // first row whose keys are remembered
+	Written time.Time
+	Info    string // of rows that are no batch: who, and why
+}
+
+// Row is what an append adds behind a tail.
+type Row struct {
+	Kind   byte
+	Token  wire.UUID // new for every attempt
+	Next   int64
+	Epoch  int32
+	Window int64  // never moves backward, whatever is said here
+	Keys   []byte // 20 bytes per key; nil if there are none
+	Def    *int32 // nil copies the tail's
+	Parts  *int32 // nil copies the tail's
+	Info   string // "" is NULL
+}
+
+// Append is the parameters of [AppendSQL], in binary.
+func Append(stream int32, t Tail, r Row) [][]byte {
+	var info []byte
+	if r.Info != "" {
+		info = []byte(r.Info)
+	}
+	return [][]byte{
+		Int4(stream), Int8(t.Seq), t.Token[:], r.Token[:], Int8(t.Next), Int8(r.Next), {r.Kind}, Int4(r.Epoch),
+		Int8(r.Window), r.Keys, optInt4(r.Def), optInt4(r.Parts), info,
+	}
+}
+
+// Int4 is an integer in Postgres' binary format.
+func Int4(v int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(v)) }
+
+// Int8 is a bigint in Postgres' binary format.
+func Int8(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(v)) }
+
+func optInt4(v *int32) []byte {
+	if v == nil {
+		return nil
+	}
+	return Int4(*v)
+}
+
+// postgresEpoch is where Postgres' times begin.
+var postgresEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Time reads a timestamptz in Postgres' binary format.
+func Time(b []byte) time.Time {
+	return postgresEpoch.Add(time.Duration(int64(binary.BigEndian.Uint64(b))) * time.Microsecond)
+}
+
+// operatorInfo begins the info of every row that an operator appended.
+const operatorInfo = "operator "
+
+// OperatorInfo is the info of an operator's row: who, and why.
+func OperatorInfo(who, why string) string { return operatorInfo + who + ": " + why }
+
+// ByOperator reports whether an operator appended the row: workers that a row of theirs
+// fenced come back at once, and halted ones try again.
+func ByOperator(kind byte, info string) bool {
+	switch kind {
+	case Operator, Skip, Rewind:
+		return true
+	}
+	return strings.HasPrefix(info, operatorInfo)
+}

@@ -1,0 +1,43 @@
+package ledger
+
+// What operators' commands read and write beside the append.
+const (
+	// ListSQL is every stream with its last row, its open dead letters and its last row of an
+	// operator, which is searched among the newest rows only: a chain may hold millions.
+	// The columns of the last row are NULL if the rows are gone. Which rows are an operator's
+	// is the rule of [ByOperator].
+	ListSQL = `
+SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, s.created_at, t.seq, t.next, t.kind::text, t.written_at,
+       extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''),
+       (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w')),
+       o.seq, o.kind::text, o.written_at, coalesce(o.info, '')
+FROM idem_stream s
+LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true
+LEFT JOIN LATERAL (
+  SELECT * FROM idem_ledger l
+  WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND (l.kind IN ('o', 's', 'r') OR l.info LIKE 'operator %')
+  ORDER BY l.seq DESC LIMIT 1) o ON true
+WHERE $1::text = '' OR s.consumer = $1::text
+ORDER BY s.consumer, s.topic, s.partition, s.stream`
+
+	// LockSQL ends when no append is under way in any stream, and lets none begin before the
+	// transaction ends.
+	LockSQL = `LOCK TABLE idem_ledger IN SHARE ROW EXCLUSIVE MODE`
+
+	// LastSeqSQL is the highest row that anything but the chain still names.
+	LastSeqSQL = `
+SELECT greatest((SELECT max(seq) FROM idem_keys WHERE stream = $1::int), (SELECT max(seq) FROM idem_dead_letter WHERE stream = $1::int), -1)`
+
+	// RenewSQL is the first row of a stream whose rows are gone. It must come behind every row
+	// that keys or dead letters name: a worker takes a key of a row behind its tail for one of
+	// an append of its own. It needs LockSQL before it, in the same transaction.
+	RenewSQL = `
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
+SELECT $1::int, $2::bigint, $3::uuid, $4::bigint, $4::bigint, 'g', -1, $5::int, $6::int, $2::bigint, $7::text
+WHERE NOT EXISTS (SELECT FROM idem_ledger WHERE stream = $1::int)`
+)
+
+// Fields are where the columns of [TailSQL] go.
+func (t *Tail) Fields() []any {
+	return []any{&t.Seq, &t.Token, &t.Next, &t.Kind, &t.Epoch, &t.Def, &t.Parts, &t.Window, &t.Written, &t.Info}
+}

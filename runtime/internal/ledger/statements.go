@@ -1,0 +1,109 @@
+// Package ledger is the SQL of the chain (docs/protocol.md) and the form of its parameters,
+// for the worker in package idem and for operators' commands in package stream. The text of
+// a statement never varies with data. It decides nothing. Of this module it may import
+// package wire only.
+package ledger
+
+// Kinds of rows.
+const (
+	Genesis  = 'g'
+	Fence    = 'f'
+	Batch    = 'b'
+	Operator = 'o'
+	Skip     = 's'
+	Rewind   = 'r'
+)
+
+const (
+	// AppendSQL is the append of every kind but genesis. There is always exactly one
+	// candidate row. If the predecessor is not there with our token and position, prev is
+	// NULL and the row is refused (23502); if somebody stands at our seq, the primary key
+	// refuses (23505). Plain INSERT: the outcome is the same at every isolation level.
+	AppendSQL = `
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info)
+SELECT $1::int, $2::bigint + 1, $4::uuid, p.next, $6::bigint, $7::"char", $8::int, coalesce($11::int, p.def), coalesce($12::int, p.parts),
+       greatest(p.window_seq, $9::bigint), $10::bytea, $13::text
+FROM (SELECT) AS one
+LEFT JOIN idem_ledger p ON p.stream = $1 AND p.seq = $2 AND p.token = $3::uuid AND p.next = $5::bigint
+RETURNING written_at`
+
+	// OwnSQL is refused (23514 on idem_assert) unless the current transaction, and no other,
+	// wrote the row.
+	OwnSQL = `
+INSERT INTO idem_assert (what) SELECT 'transaction' WHERE NOT EXISTS (
+  SELECT FROM idem_ledger WHERE stream = $1::int AND seq = $2::bigint AND token = $3::uuid AND xmin = pg_current_xact_id()::xid)`
+
+	// StreamsSQL lists the streams of a topic, also those of topics that had its name before,
+	// and how many partitions it had when each began; 0 if that row was trimmed.
+	StreamsSQL = `
+SELECT s.stream, s.topic_id, s.partition, coalesce(g.parts, 0)
+FROM idem_stream s LEFT JOIN idem_ledger g ON g.stream = s.stream AND g.seq = 0
+WHERE s.consumer = $1 AND s.topic = $2 ORDER BY s.stream`
+
+	// StreamSQL finds one stream.
+	StreamSQL = `
+SELECT stream FROM idem_stream WHERE consumer = $1 AND topic = $2 AND topic_id = $3 AND partition = $4`
+
+	// BesideSQL tells the least and the greatest number of partitions that the last rows of a
+	// topic's other chains say; 0 and 0 if there are none.
+	BesideSQL = `
+SELECT coalesce(min(t.parts), 0), coalesce(max(t.parts), 0)
+FROM idem_stream s CROSS JOIN LATERAL (SELECT parts FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
+WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition <> $4`
+
+	// GenesisSQL makes stream and first row in one statement, so that a late one cannot
+	// start a second chain.
+	GenesisSQL = `
+WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ($1, $2, $3, $4) RETURNING stream)
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
+SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text FROM s
+RETURNING stream`
+
+	// TailSQL reads a chain's last row.
+	TailSQL = `
+SELECT seq, token, next, kind, epoch, def, parts, window_seq, written_at, coalesce(info, '')
+FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1`
+
+	// SurveySQL tells, of at most $4 rows from row $2 on: what time it is; the last of them;
+	// the first one younger than $3, NULL if there is none; the bytes of keys from that one
+	// on; and of all. Sizes are read without the keys.
+	SurveySQL = `
+WITH part AS MATERIALIZED (
+    SELECT seq, written_at, octet_length(keys) AS size FROM idem_ledger WHERE stream = $1 AND seq >= $2 ORDER BY seq LIMIT $4
+), young AS (
+    SELECT min(seq) AS first FROM part WHERE written_at > clock_timestamp() - $3::interval
+)
+SELECT clock_timestamp(), max(seq), first, coalesce(sum(size) FILTER (WHERE seq >= first), 0), coalesce(sum(size), 0)
+FROM part, young GROUP BY first`
+
+	// ClockSQL asks the database what time it is.
+	ClockSQL = `SELECT clock_timestamp()`
+
+	// KeysSQL reads the keys of the rows $2 to $3, at most $4 rows.
+	KeysSQL = `
+SELECT seq, written_at, def, keys FROM idem_ledger
+WHERE stream = $1 AND seq BETWEEN $2 AND $3 AND keys IS NOT NULL ORDER BY seq LIMIT $4`
+
+	// SinceSQL reads what else than batches was appended behind a row.
+	SinceSQL = `
+SELECT kind, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind <> 'b' ORDER BY seq`
+
+	// RowSQL reads the row that stands in an append's place.
+	RowSQL = `
+SELECT token, kind, written_at, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq = $2`
+
+	// LettersSQL counts, at most $3, the dead letters that end right before offset $2 without a
+	// gap, and that no operator's row stands behind ([ByOperator]). A letter that was written
+	// before a rewind may stand beside a later one.
+	LettersSQL = `
+WITH RECURSIVE run AS (
+    SELECT $2::bigint AS offs, NULL::bigint AS seq, 0 AS n
+    UNION ALL
+    SELECT run.offs - 1, d.seq, run.n + 1
+    FROM run CROSS JOIN LATERAL (SELECT max(seq) AS seq FROM idem_dead_letter WHERE stream = $1 AND offs = run.offs - 1) d
+    WHERE run.n < $3::int AND d.seq IS NOT NULL
+)
+SELECT count(*) FROM run WHERE seq > coalesce((
+    SELECT max(seq) FROM idem_ledger
+    WHERE stream = $1 AND seq > (SELECT min(seq) FROM run) AND (kind IN ('o', 's', 'r') OR info LIKE 'operator %')), -1)`
+)

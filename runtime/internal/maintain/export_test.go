@@ -1,0 +1,4 @@
+package maintain
+
+// Apart is the comparison of clocks.
+var Apart = apart

@@ -1,0 +1,370 @@
+package maintain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/maintain"
+)
+
+func TestKeysLiveForTheWindowAndHalfAWindowMore(t *testing.T) {
+	db := database(t)
+	first(t, db, "a")
+	j, _ := job(db, "a")
+	for _, step := range []struct {
+		pass time.Duration
+		want string
+	}{
+		{0, "1 open"},
+		{29 * time.Minute, "1 open"},
+		{2 * time.Minute, "1 sealed, 2 open"},
+		{31 * time.Minute, "1 sealed, 2 sealed, 3 open"},
+		{27 * time.Minute, "1 sealed, 2 sealed, 3 open"},
+		{2 * time.Minute, "2 sealed, 3 open"}, // 1 was sealed 60 minutes ago, 3 opened 29
+		{2 * time.Minute, "2 sealed, 3 sealed, 4 open"},
+		{29 * time.Minute, "3 sealed, 4 open"},
+	} {
+		pass(t, db, "a", step.pass)
+		upkeep(t, db, j)
+		want(t, "generations", generations(t, db, "a"), step.want)
+		key(t, db, "a")
+	}
+	want(t, "tables", tables(t, db), "3 4")
+	// Nothing was claimed in the open one: it need not be sealed, whatever its age.
+	idemtest.Exec(t, db, `DELETE FROM idem_keys WHERE gen = 4`)
+	pass(t, db, "a", 300*time.Minute)
+	upkeep(t, db, j)
+	want(t, "idle", generations(t, db, "a"), "4 open")
+}
+
+// A window that the spec made longer holds for what is not dropped yet, and one that it made
+// shorter only for keys to come.
+func TestChangedWindow(t *testing.T) {
+	db := database(t)
+	first(t, db, "a")
+	key(t, db, "a")
+	j, _ := job(db, "a")
+	pass(t, db, "a", 31*time.Minute)
+	upkeep(t, db, j)
+	pass(t, db, "a", 2*time.Hour)
+	j.Keep = 3 * time.Hour
+	upkeep(t, db, j)
+	want(t, "longer", generations(t, db, "a"), "1 sealed, 2 open")
+	j.Keep = 2*time.Hour + time.Minute
+	upkeep(t, db, j)
+	want(t, "longer, by a minute", generations(t, db, "a"), "1 sealed, 2 open")
+	idemtest.Exec(t, db, `UPDATE idem_key_gen SET keep = '4 hours'`)
+	j.Keep = time.Hour
+	upkeep(t, db, j)
+	want(t, "shorter", generations(t, db, "a"), "1 sealed, 2 open")
+	pass(t, db, "a", 2*time.Hour)
+	upkeep(t, db, j)
+	want(t, "over", generations(t, db, "a"), "2 open")
+}
+
+var errCrash = errors.New("crash")
+
+// The run is interrupted after each of its steps in turn; the next one ends what it began.
+func TestUpkeepGoesOnAfterACrashAtAnyStep(t *testing.T) {
+	for n := 1; ; n++ {
+		db := database(t)
+		first(t, db, "a")
+		j, _ := job(db, "a")
+		for range 2 { // 1 sealed long ago, 2 sealed, 3 due
+			key(t, db, "a")
+			pass(t, db, "a", 31*time.Minute)
+			upkeep(t, db, j)
+		}
+		key(t, db, "a")
+		pass(t, db, "a", 40*time.Minute)
+		chain(t, db, "a", 2500, 2400)
+		left, at := n, ""
+		crash := fault.With(t.Context(), func(step string) error {
+			if left--; left <= 0 {
+				at = step
+				return errCrash // and every later step: the process is gone
+			}
+			return nil
+		})
+		err := j.Once(crash)
+		if err != nil && !errors.Is(err, errCrash) {
+			t.Fatal(err)
+		}
+		upkeep(t, db, j)
+		want(t, "generations after a crash: "+at, generations(t, db, "a"), "2 sealed, 3 sealed, 4 open")
+		want(t, "tables after a crash: "+at, tables(t, db), "2 3 4")
+		want(t, "chain after a crash: "+at, text(t, db, `SELECT min(seq) || ' ' || max(seq) || ' ' || count(*) FROM idem_ledger`), "2400 2500 101")
+		if err == nil {
+			if n < 6 {
+				t.Errorf("a run has %d steps only", n-1)
+			}
+			return
+		}
+	}
+}
+
+// Planted bug 56: a pending detach is not finalized.
+func TestInterruptedDetachIsFinalized(t *testing.T) {
+	db := database(t)
+	first(t, db, "a")
+	key(t, db, "a")
+	j, _ := job(db, "a")
+	pass(t, db, "a", 31*time.Minute)
+	upkeep(t, db, j)
+	pass(t, db, "a", 2*time.Hour)
+	held, err := db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Rollback(context.Background())
+	if _, err := held.Exec(t.Context(), `SELECT FROM idem_keys`); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- j.Once(t.Context()) }()
+	until(t, "no detach is pending", func() bool {
+		return text(t, db, `SELECT count(*) FROM pg_inherits WHERE inhdetachpending`) == "1"
+	})
+	idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'idemgen upkeep' AND datname = current_database()`)
+	if err := <-done; err == nil {
+		t.Fatal("the run was not interrupted")
+	}
+	if err := held.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	upkeep(t, db, j)
+	want(t, "generations", generations(t, db, "a"), "2 open")
+	want(t, "tables", tables(t, db), "2")
+}
+
+// While a claim in flight keeps the seal waiting, others claim and read.
+func TestSealThatCannotBeHadLetsOthersPass(t *testing.T) {
+	db := database(t)
+	first(t, db, "a")
+	key(t, db, "a")
+	pass(t, db, "a", 31*time.Minute)
+	held, err := db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Rollback(context.Background())
+	if _, err := held.Exec(t.Context(), `INSERT INTO idem_keys VALUES (1, gen_random_uuid(), 1, 1, 1, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	j, _ := job(db, "a")
+	done := make(chan error, 1)
+	go func() { done <- j.Once(t.Context()) }()
+	until(t, "the seal is not tried", func() bool {
+		return text(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`) != "0"
+	})
+	key(t, db, "a") // behind the seal, which gives up
+	want(t, "while a claim is in flight", generations(t, db, "a"), "1 open")
+	if err := held.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	want(t, "then", generations(t, db, "a"), "1 sealed, 2 open")
+	want(t, "keys in the sealed one", text(t, db, `SELECT count(*) FROM idem_keys WHERE gen = 1`), "3")
+}
+
+// Batches with Go handlers hold their claims for long, and one is always under way: the seal
+// waits until it gets its lock, else the open generation would grow for ever.
+func TestRotationBesideHandlers(t *testing.T) {
+	db := database(t)
+	first(t, db, "a")
+	key(t, db, "a")
+	pass(t, db, "a", 31*time.Minute)
+	var stop atomic.Bool
+	var workers sync.WaitGroup
+	for n := range 3 { // the pool has 4 connections
+		workers.Go(func() {
+			for !stop.Load() {
+				// a claim, and a handler that takes longer than the seal waits at first
+				_, err := db.Exec(t.Context(), fmt.Sprintf(`DO $$ BEGIN
+INSERT INTO idem_keys (gen, key, def, fp, stream, seq) SELECT gen, gen_random_uuid(), 1, 1, 1, 1 FROM idem_key_gen WHERE consumer = 'a' AND sealed_at IS NULL;
+PERFORM pg_sleep(0.5 + 0.07 * %d);
+END $$`, n))
+				if pg, ok := errors.AsType[*pgconn.PgError](err); err != nil && (!ok || pg.Code != "23514") { // sealed meanwhile
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	until(t, "no claim is in flight", func() bool {
+		return text(t, db, `SELECT count(*) FROM pg_locks WHERE relation = 'idem_keys_1'::regclass AND mode = 'RowExclusiveLock' AND granted`) == "3"
+	})
+	j, _ := job(db, "a")
+	j.Transaction = time.Minute
+	err := j.Once(t.Context())
+	stop.Store(true)
+	workers.Wait()
+	if err != nil {
+		t.Error(err)
+	}
+	want(t, "generations", generations(t, db, "a"), "1 sealed, 2 open")
+}
+
+// Consumers share the numbering; several processes of each run their upkeep at once.
+func TestManyMaintainersAtOnce(t *testing.T) {
+	db := database(t)
+	consumers := []string{"a", "b", "c"}
+	var wg sync.WaitGroup
+	for _, name := range consumers {
+		for range 2 {
+			wg.Go(func() { first(t, db, name) })
+		}
+	}
+	wg.Wait()
+	for range 6 {
+		for _, name := range consumers {
+			key(t, db, name)
+			pass(t, db, name, 31*time.Minute)
+			for range 2 {
+				j, _ := job(db, name)
+				wg.Go(func() { _ = j.Once(t.Context()) }) // one may lose a number to another, and drop later
+			}
+		}
+		wg.Wait()
+	}
+	for _, name := range consumers {
+		j, _ := job(db, name)
+		upkeep(t, db, j)
+		got := generations(t, db, name)
+		if strings.Count(got, "open") != 1 || !strings.HasSuffix(got, "open") || strings.Count(got, "sealed") > 3 || !strings.Contains(got, "sealed") {
+			t.Errorf("generations of %s: %s", name, got)
+		}
+	}
+	want(t, "tables without a generation, beyond one left per consumer", text(t, db, `
+SELECT greatest(0, (SELECT count(*) FROM pg_class WHERE relname ~ '^idem_keys_[0-9]+$') - (SELECT count(*) FROM idem_key_gen) - 3)`), "0")
+}
+
+// The lock does not hold everywhere (a pooler in between): each step is safe without it.
+func TestRotationTwiceAtOnceOpensOne(t *testing.T) {
+	db := database(t)
+	first(t, db, "a")
+	key(t, db, "a")
+	var wg sync.WaitGroup
+	errs := make(chan error, 4)
+	for range 4 {
+		wg.Go(func() {
+			conn, err := db.Acquire(t.Context())
+			if err != nil {
+				errs <- err
+				return
+			}
+			defer conn.Release()
+			next, err := generation.Prepare(t.Context(), conn.Conn(), "a")
+			if err == nil {
+				err = generation.Rotate(t.Context(), conn.Conn(), "a", 1, next, time.Hour, 0)
+			}
+			errs <- err
+		})
+	}
+	wg.Wait()
+	close(errs)
+	done := 0
+	for err := range errs {
+		if err == nil {
+			done++
+		}
+	}
+	if done != 1 {
+		t.Errorf("%d of 4 rotations succeeded", done)
+	}
+	if got := generations(t, db, "a"); !strings.HasPrefix(got, "1 sealed, ") || strings.Count(got, "open") != 1 {
+		t.Error(got)
+	}
+}
+
+func TestClocksApartStopExpiry(t *testing.T) {
+	db := database(t)
+	first(t, db, "a")
+	key(t, db, "a")
+	j, log := job(db, "a")
+	pass(t, db, "a", 31*time.Minute)
+	upkeep(t, db, j)
+	key(t, db, "a")
+	pass(t, db, "a", 2*time.Hour)
+	stream := chain(t, db, "a", 200, 100)
+	letter(t, db, stream, 1, "d", "9 days")
+	letter(t, db, stream, 1, "r", "9 days")
+	j.Now = func() time.Time { return time.Now().Add(-6 * time.Minute) }
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		j.Run(ctx, time.Millisecond)
+	}()
+	until(t, "no alarm", func() bool { return strings.Contains(log.String(), "the clocks of this process and of the database") })
+	until(t, "the chain is not trimmed", func() bool { return rows(t, db, stream) == "100 200 101" })
+	cancel()
+	<-done
+	want(t, "generations while the clocks differ", generations(t, db, "a"), "1 sealed, 2 open")
+	want(t, "letters while the clocks differ", left(t, db), "d 1, r 1")
+	j.Now = time.Now
+	upkeep(t, db, j)
+	want(t, "generations then", generations(t, db, "a"), "2 sealed, 3 open")
+	want(t, "letters then", left(t, db), "x 1")
+}
+
+func TestClocksAreComparedWithinFiveMinutes(t *testing.T) {
+	now := time.Now()
+	for _, test := range []struct {
+		database time.Duration
+		apart    bool
+	}{{0, false}, {-4 * time.Minute, false}, {4 * time.Minute, false}, {-6 * time.Minute, true}, {6 * time.Minute, true}, {-24 * time.Hour, true}} {
+		if err := maintain.Apart(now, now.Add(test.database), now); (err != nil) != test.apart {
+			t.Errorf("the database's clock is %v off: %v", test.database, err)
+		}
+	}
+}
+
+// A role that may not make tables goes on consuming; the log says what to grant.
+func TestMissingRightsAreSaid(t *testing.T) {
+	db := database(t)
+	first(t, db, "a")
+	key(t, db, "a")
+	pass(t, db, "a", 31*time.Minute)
+	idemtest.Exec(t, db, `CREATE ROLE idem_poor NOLOGIN; GRANT USAGE ON SCHEMA public TO idem_poor;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO idem_poor`)
+	t.Cleanup(func() {
+		_, _ = db.Exec(context.Background(), `DROP OWNED BY idem_poor; DROP ROLE idem_poor`)
+	})
+	chain(t, db, "a", 200, 100)
+	j, log := job(db, "a")
+	connect := j.Connect
+	j.Connect = func(ctx context.Context) (*pgx.Conn, error) {
+		conn, err := connect(ctx)
+		if err == nil {
+			_, err = conn.Exec(ctx, `SET ROLE idem_poor`)
+		}
+		return conn, err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		j.Run(ctx, time.Millisecond)
+	}()
+	until(t, "nothing is said", func() bool { return strings.Contains(log.String(), "GRANT") })
+	until(t, "the rest is not done", func() bool { return text(t, db, `SELECT min(seq) FROM idem_ledger`) == "100" })
+	cancel()
+	<-done
+	want(t, "lines", strings.Repeat("x", strings.Count(log.String(), "level=ERROR")), "x")
+	want(t, "generations", generations(t, db, "a"), "1 open")
+}

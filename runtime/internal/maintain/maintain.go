@@ -1,0 +1,198 @@
+// Package maintain keeps the tables of one consumer bounded: it rotates and drops
+// generations of keys, and removes rows of the ledger and dead letters that are no longer
+// needed. Every process of a consumer may run it; one at a time does. Each step may be the
+// last of a run that is interrupted: the next run goes on from there. It never makes
+// consumption wait for longer than a transaction may take, nor for more than a tenth of the
+// time. Of this module it may import packages
+// fault and generation only.
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+)
+
+// Job is the upkeep of one consumer. It touches no other consumer's rows: what belongs to
+// one that no longer runs stays.
+type Job struct {
+	Consumer string
+	// Keep is the longest window of keys that all partitions share; 0 = there are none.
+	Keep time.Duration
+	// Transaction is longer than any transaction of the consumer runs; rows of the ledger
+	// that are younger stay.
+	Transaction time.Duration
+	// Connect opens a connection that the run has for itself and closes.
+	Connect func(context.Context) (*pgx.Conn, error)
+	Now     func() time.Time // this process's clock, only ever compared with the database's
+	Log     *slog.Logger
+	Expired *atomic.Int64 // counts the dead letters closed because keep was over
+
+	complaint string // of the last run, so that it is told once
+	told      time.Time
+}
+
+// rotations is how many generations begin in one window. Keys are kept for the window at
+// least, and for the window plus one rotation at most; with two, as many sealed ones are
+// asked as a rule.
+const rotations = 2
+
+// session is the settings of a maintenance connection, beside those of the runtime's.
+var session = []string{
+	`SET lock_timeout = '20s'`,      // except for the seal, nobody waits behind these locks
+	`SET statement_timeout = '60s'`, // what takes longer goes on in the next run
+}
+
+// Run runs the upkeep now and then after each interval, until ctx ends. Errors are logged,
+// once while they stay the same and then every hour.
+func (j *Job) Run(ctx context.Context, interval time.Duration) {
+	for {
+		j.complain(ctx, j.Once(ctx))
+		select {
+		case <-time.After(interval):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Once runs the upkeep once, unless another process is at it. One part's error does not keep
+// the others from running.
+func (j *Job) Once(ctx context.Context) error {
+	conn, err := j.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave(ctx, conn)
+	for _, sql := range session {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	var mine bool
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext($2))`, upkeepLock, j.Consumer).Scan(&mine); err != nil || !mine {
+		return err
+	}
+	late := j.clocks(ctx, conn)
+	parts := []func(context.Context, *pgx.Conn) error{j.trim}
+	if late == nil {
+		// A seal by a clock that is behind would make its keys look older than they are.
+		parts = append(parts, j.rotate, j.drop, j.letters)
+	}
+	errs := []error{late}
+	for _, part := range parts {
+		errs = append(errs, part(ctx, conn))
+		if conn.IsClosed() {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// leave gives the locks back and closes the connection: the server notices a close only after
+// a while, and until then no run could begin.
+func leave(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if !conn.IsClosed() {
+		_, _ = conn.Exec(ctx, `SELECT pg_advisory_unlock_all()`) // else they go with the connection
+	}
+	_ = conn.Close(ctx)
+}
+
+// upkeepLock and the consumer's name are the advisory lock of a run.
+const upkeepLock = 0x1de36e6
+
+// ClockTolerance is how far the clocks of worker and database may be apart while keys leave
+// their windows and dead letters expire: a failover may have led to a server whose clock is
+// wrong.
+const ClockTolerance = 5 * time.Minute
+
+// clocks compares the clocks.
+func (j *Job) clocks(ctx context.Context, conn *pgx.Conn) error {
+	var database time.Time
+	before := j.Now()
+	if err := conn.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&database); err != nil {
+		return err
+	}
+	return apart(before, database, j.Now())
+}
+
+func apart(before, database, after time.Time) error {
+	if database.Before(before.Add(-ClockTolerance)) || database.After(after.Add(ClockTolerance)) {
+		return fmt.Errorf("the clocks of this process and of the database are %v apart: nothing expires until they agree within %v",
+			database.Sub(after).Abs().Round(time.Second), ClockTolerance)
+	}
+	return nil
+}
+
+// rotate opens the next generation of keys when it is time.
+func (j *Job) rotate(ctx context.Context, conn *pgx.Conn) error {
+	if j.Keep == 0 {
+		return nil
+	}
+	open, due, err := generation.Due(ctx, conn, j.Consumer, j.Keep/rotations)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // the first partition that is taken over opens the first one
+	}
+	if err != nil || !due {
+		return err
+	}
+	next, err := generation.Prepare(ctx, conn, j.Consumer)
+	if err != nil {
+		return fmt.Errorf("make the next generation of keys: %w", err)
+	}
+	if err := fault.At(ctx, fault.Prepared); err != nil {
+		return err
+	}
+	if err := generation.Rotate(ctx, conn, j.Consumer, open, next, j.Keep, j.Transaction); err != nil {
+		return fmt.Errorf("seal generation %d of keys: %w", open, err)
+	}
+	j.Log.Info("generation of keys sealed", "generation", open, "open", next)
+	return fault.At(ctx, fault.Rotated)
+}
+
+// drop drops the generations whose keys are out of every window.
+func (j *Job) drop(ctx context.Context, conn *pgx.Conn) error {
+	numbers, err := generation.Expired(ctx, conn, j.Consumer, j.Keep)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	dropped, err := generation.Drop(ctx, conn, numbers)
+	if len(dropped) > 0 {
+		j.Log.Info("generations of keys dropped", "generations", dropped)
+	}
+	if err != nil {
+		return fmt.Errorf("drop generations of keys: %w", err)
+	}
+	return nil
+}
+
+// complainAgain is after how long an error that stays is told again.
+const complainAgain = time.Hour
+
+func (j *Job) complain(ctx context.Context, err error) {
+	if err == nil {
+		j.complaint = ""
+		return
+	}
+	text := err.Error()
+	if ctx.Err() != nil || text == j.complaint && time.Since(j.told) < complainAgain {
+		return
+	}
+	j.complaint, j.told = text, time.Now()
+	args := []any{"err", text}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
+		args = append(args, "grant", "the runtime's role makes and drops tables of keys: GRANT CREATE ON its schema to it, and make it a member of the role that owns idem_keys (GRANT owner TO role)")
+	}
+	j.Log.Error("the runtime's tables are not kept up; consumption goes on, they grow", args...)
+}

@@ -1,0 +1,100 @@
+package maintain
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+)
+
+// chunk is how many rows one statement removes.
+const chunk = 1000
+
+const (
+	streamsSQL = `SELECT stream FROM idem_stream WHERE consumer = $1 ORDER BY stream`
+
+	// trimSQL removes rows in front of those that are still needed: always the oldest ones,
+	// so that what stays is without a hole, and never the tail. A hole would let an owner
+	// that slept append into it. A place that gets free must not be one that a statement
+	// saw free when it began: rows stay for as long as such a statement may run.
+	trimSQL = `
+DELETE FROM idem_ledger l
+USING (SELECT stream, seq, window_seq FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1) t
+WHERE l.stream = t.stream AND l.seq < least(t.seq, t.window_seq, (SELECT seq FROM idem_ledger
+		WHERE stream = $1 AND written_at > clock_timestamp() - $3::interval ORDER BY seq LIMIT 1))
+	AND l.seq < (SELECT min(seq) FROM idem_ledger WHERE stream = $1) + $2`
+
+	// closeSQL closes dead letters that nobody replayed in their time. They stay as long
+	// again, counted from now. A letter that later records wait behind stays open.
+	closeSQL = `
+UPDATE idem_dead_letter SET state = 'x', resolved_at = clock_timestamp(), resolved_by = 'idemgen: keep is over',
+	expires_at = clock_timestamp() + (expires_at - created_at)
+WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
+	WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND order_key IS NULL ORDER BY expires_at LIMIT $2)
+	AND state = 'd'`
+
+	clearSQL = `
+DELETE FROM idem_dead_letter
+WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
+	WHERE stream = $1 AND expires_at < clock_timestamp() AND state IN ('r', 'x') ORDER BY expires_at LIMIT $2)
+	AND state IN ('r', 'x')`
+)
+
+// trim removes the rows of the ledger that nobody needs any more.
+func (j *Job) trim(ctx context.Context, conn *pgx.Conn) error {
+	return j.eachStream(ctx, conn, "remove rows of the ledger", func(stream int32) error {
+		_, err := chunks(ctx, conn, trimSQL, fault.Trimmed, stream, chunk, j.Transaction)
+		return err
+	})
+}
+
+// letters closes dead letters whose time is over, and removes closed and replayed ones.
+func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
+	var closed int64
+	err := j.eachStream(ctx, conn, "remove dead letters", func(stream int32) error {
+		n, err := chunks(ctx, conn, closeSQL, fault.Closed, stream, chunk)
+		closed += n
+		if err == nil {
+			_, err = chunks(ctx, conn, clearSQL, fault.Trimmed, stream, chunk)
+		}
+		return err
+	})
+	if closed > 0 {
+		j.Expired.Add(closed)
+		j.Log.Warn("dead letters were closed that nobody replayed: on_failure.keep is over; they are removed after as long again", "closed", closed)
+	}
+	return err
+}
+
+func (j *Job) eachStream(ctx context.Context, conn *pgx.Conn, what string, do func(stream int32) error) error {
+	rows, err := conn.Query(ctx, streamsSQL, j.Consumer)
+	if err != nil {
+		return err
+	}
+	streams, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	for _, s := range streams {
+		if err = do(s); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// chunks runs a statement until it finds no more rows.
+func chunks(ctx context.Context, conn *pgx.Conn, sql, step string, args ...any) (all int64, err error) {
+	for {
+		tag, err := conn.Exec(ctx, sql, args...)
+		if err != nil || tag.RowsAffected() == 0 {
+			return all, err
+		}
+		all += tag.RowsAffected()
+		if err := fault.At(ctx, step); err != nil {
+			return all, err
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package idem_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// A partition whose records the client does not hand over makes no progress, although nothing
+// fails.
+func TestSilentPartitionIsInHealth(t *testing.T) {
+	c := service{}.consumer(t, database(t))
+	src := newSource(records(0, "put 1 1"))
+	src.then = func(_ context.Context, sink idem.Sink) {
+		sink.Silent(src.assignment.Partition, time.Now().Add(-time.Minute))
+		if err := c.Health(); err == nil || !strings.Contains(err.Error(), "test.v1/0: READY: the broker has records") {
+			t.Errorf("while silent: %v", err)
+		}
+		sink.Silent(src.assignment.Partition, time.Time{})
+		if err := c.Health(); err != nil {
+			t.Errorf("after it: %v", err)
+		}
+	}
+	if err := src.run(t, c); err != nil {
+		t.Fatal(err)
+	}
+}

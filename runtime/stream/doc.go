@@ -1,0 +1,11 @@
+// Package stream is what operators do to partitions: it lists their ledgers, and it appends
+// the row with which a partition that stands goes on. idemgen stream is its command line.
+//
+// Every change is one row behind the chain's last row, with who and why in it; nothing else
+// is written, and no row is changed or removed. The row ends the memory of a worker that is
+// alive: its next append is refused, and it takes the partition over again at once. Two
+// operators, or an operator and a worker, cannot both append behind the same row.
+//
+// It knows nothing of Kafka: whether an offset exists, the caller must know. Of this module
+// it may import packages ledger and wire only; no Kafka client.
+package stream

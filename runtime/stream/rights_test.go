@@ -1,0 +1,60 @@
+package stream_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// as returns connections of a role that has just these rights.
+func as(t *testing.T, db *pgxpool.Pool, role, grants string) *pgxpool.Pool {
+	t.Helper()
+	idemtest.Exec(t, db, `CREATE ROLE `+role+`; `+grants)
+	t.Cleanup(func() { // the role is the server's, not the database's
+		if _, err := db.Exec(context.Background(), `DROP OWNED BY `+role+`; DROP ROLE `+role); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg := db.Config()
+	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, `SET ROLE `+role)
+		return err
+	}
+	limited, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(limited.Close)
+	return limited
+}
+
+// The rights that docs/operations.md names are enough.
+func TestCommandsNeedFewRights(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	operator := as(t, db, "idemgen_test_operator", `
+GRANT SELECT ON idem_stream, idem_ledger, idem_dead_letter TO idemgen_test_operator;
+GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
+	n := orders
+	n.TopicID = newID
+	_, err := stream.Adopt(t.Context(), operator, n, stream.Adoption{To: 1}, ann)
+	refused(t, err, "docs/operations.md lists the rights")
+	if _, err := stream.Release(t.Context(), operator, orders, 0, ann); err != nil {
+		t.Error(err)
+	}
+	idemtest.Exec(t, db, `GRANT INSERT ON idem_stream TO idemgen_test_operator`)
+	if _, err := stream.Adopt(t.Context(), operator, n, stream.Adoption{To: 1}, ann); err != nil {
+		t.Error(err)
+	}
+	idemtest.Exec(t, db, `GRANT SELECT ON idem_keys TO idemgen_test_operator; GRANT DELETE ON idem_ledger TO idemgen_test_operator`)
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE stream = $1`, w.stream)
+	n.TopicID = oldID
+	if _, err := stream.Adopt(t.Context(), operator, n, stream.Adoption{To: 1}, ann); err != nil {
+		t.Error(err)
+	}
+}

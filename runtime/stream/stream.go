@@ -1,0 +1,161 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+)
+
+// DB is a *pgxpool.Pool or a *pgx.Conn. A pool is better: it connects again if the
+// connection is lost while a row is written, and so learns what became of it.
+type DB interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Name names a partition of a topic as one consumer applies it.
+type Name struct {
+	Consumer  string
+	Topic     string
+	Partition int32
+	// TopicID is the broker's id of the topic, as the text of a UUID. "" is the topic that was
+	// seen last: it matters only for a topic that was deleted and made again.
+	TopicID string
+}
+
+func (n Name) String() string {
+	if n.Topic == "" {
+		return "consumer " + n.Consumer
+	}
+	if n.Partition < 0 {
+		return fmt.Sprintf("%s of %s", n.Topic, n.Consumer)
+	}
+	return fmt.Sprintf("%s/%d of %s", n.Topic, n.Partition, n.Consumer)
+}
+
+// By says who changes a stream, and why. Both are kept in the ledger.
+type By struct {
+	Operator string // "" is the database role
+	Reason   string // required
+	DryRun   bool   // find out what would be appended, and append nothing
+}
+
+// Status is a stream with its ledger's last row.
+type Status struct {
+	Stream          int32     `json:"stream"` // its number in the database
+	Consumer        string    `json:"consumer"`
+	Topic           string    `json:"topic"`
+	TopicID         string    `json:"topic_id"`
+	Former          bool      `json:"former"` // the topic was made again: another stream of the partition is the present one
+	Partition       int32     `json:"partition"`
+	CreatedAt       time.Time `json:"created_at"`
+	Tail            *Tail     `json:"tail"`              // null: the rows of the ledger are gone
+	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded
+	LastOperatorRow *Row      `json:"last_operator_row"` // among the newest 10,000 rows; null: none
+}
+
+// Name is what the commands call the stream.
+func (s *Status) Name() Name { return Name{s.Consumer, s.Topic, s.Partition, s.TopicID} }
+
+// Row is a row of a ledger.
+type Row struct {
+	Seq       int64     `json:"seq"`
+	Kind      string    `json:"kind"` // genesis, fence, batch, operator, skip or rewind
+	WrittenAt time.Time `json:"written_at"`
+	Info      string    `json:"info"` // who and why; "" for batches
+}
+
+// Tail is the last row of a ledger.
+type Tail struct {
+	Row
+	Position      int64   `json:"position"` // offset of the next record to apply
+	AgeSeconds    float64 `json:"age_seconds"`
+	Partitions    int32   `json:"partitions"` // that the topic had
+	KeyDefinition int32   `json:"key_definition"`
+	WindowRows    int64   `json:"window_rows"` // rows whose keys are remembered
+}
+
+var kinds = map[byte]string{
+	ledger.Genesis: "genesis", ledger.Fence: "fence", ledger.Batch: "batch",
+	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind",
+}
+
+// List returns the streams of a consumer, or of all with "", by consumer, topic, partition
+// and age. The last one of several that differ in their topic's id only is the one that the
+// topic has now; the others are former ones. A consumer without streams is a *NotFoundError.
+func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
+	found, err := list(ctx, db, consumer)
+	if err != nil || len(found) > 0 || consumer == "" {
+		return found, err
+	}
+	all, err := list(ctx, db, "")
+	if err != nil {
+		return nil, err
+	}
+	return nil, notFound(Name{Consumer: consumer}, all)
+}
+
+// list is List, but finding nothing is no error.
+func list(ctx context.Context, db DB, consumer string) ([]Status, error) {
+	rows, err := db.Query(ctx, ledger.ListSQL, pgx.QueryExecModeExec, consumer)
+	if err != nil {
+		return nil, explain(err)
+	}
+	all, err := pgx.CollectRows(rows, scanStatus)
+	for i := range len(all) - 1 {
+		s, next := &all[i], &all[i+1]
+		s.Former = s.Consumer == next.Consumer && s.Topic == next.Topic && s.Partition == next.Partition
+	}
+	return all, explain(err)
+}
+
+func scanStatus(r pgx.CollectableRow) (Status, error) {
+	var s Status
+	var seq, next, window, operatorSeq *int64
+	var kind, operatorKind *string
+	var written, operatorWritten *time.Time
+	var age *float64
+	var parts, def *int32
+	var info, operatorInfo string
+	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.CreatedAt,
+		&seq, &next, &kind, &written, &age, &parts, &def, &window, &info,
+		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo)
+	if err != nil {
+		return s, err
+	}
+	s.CreatedAt = s.CreatedAt.UTC()
+	if seq != nil {
+		s.Tail = &Tail{
+			Row:      Row{*seq, kinds[(*kind)[0]], written.UTC(), info},
+			Position: *next, AgeSeconds: *age, Partitions: *parts, KeyDefinition: *def, WindowRows: *window,
+		}
+	}
+	if operatorSeq != nil {
+		s.LastOperatorRow = &Row{*operatorSeq, kinds[(*operatorKind)[0]], operatorWritten.UTC(), operatorInfo}
+	}
+	return s, nil
+}
+
+// explain says what an error of the database means for an operator.
+func explain(err error) error {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return err
+	}
+	switch pg.Code {
+	case "42P01":
+		return fmt.Errorf("this database does not have the runtime's tables, or not of this version: is it the service's? (%w)", err)
+	case "42501":
+		return fmt.Errorf("the database role may not do this; docs/operations.md lists the rights that it needs: %w", err)
+	case "25006":
+		return fmt.Errorf("this is a standby: connect to the primary: %w", err)
+	}
+	return err
+}

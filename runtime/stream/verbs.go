@@ -1,0 +1,148 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+)
+
+// ConfirmPartitions says that the topic may have n partitions: a fence with that number.
+// From then on records of one key may stand in two partitions of the topic, and their order
+// across the change is not kept. A ledger that says n already is left alone. A number below
+// the ledger's is refused but with fewer, which says that the ledger's was confirmed by
+// mistake: Kafka takes no partition away.
+func ConfirmPartitions(ctx context.Context, db DB, name Name, n int32, fewer bool, by By) (Change, error) {
+	if n < 1 {
+		return Change{}, fmt.Errorf("a topic has at least one partition, not %d", n)
+	}
+	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
+		if n == t.Parts {
+			return ledger.Row{}, fmt.Sprintf("already %s, nothing appended", count(int64(n), "partition")), nil
+		}
+		if n < t.Parts && !fewer {
+			return ledger.Row{}, "", fmt.Errorf("%v: the ledger says %d partitions already (%s), and %d are fewer: Kafka takes no partition away, and a topic that was made again "+
+				"has another id, and a ledger of its own (adopt); --fewer says that %d were confirmed by mistake", name, t.Parts, last(t), n, t.Parts)
+		}
+		row := ledger.Row{Kind: ledger.Fence, Next: t.Next, Epoch: t.Epoch, Parts: &n}
+		return row, fmt.Sprintf("the topic may have %s, no longer %d", count(int64(n), "partition"), t.Parts), nil
+	})
+}
+
+// count says how many there are.
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// passed says what becomes of the offsets from from to before to.
+func passed(from, to int64, one, many string) string {
+	if to-from == 1 {
+		return fmt.Sprintf("1 offset, %d, %s", from, one)
+	}
+	return fmt.Sprintf("%d offsets, %d to %d, %s", to-from, from, to-1, many)
+}
+
+// Unmoved is the position that a move expects, so that a command that was copied from an
+// alert does nothing if somebody has acted already. A negative one expects nothing.
+type Unmoved int64
+
+// Skip moves the position forward to offset to, which is not applied itself yet. The
+// offsets passed never take effect.
+func Skip(ctx context.Context, db DB, name Name, from Unmoved, to int64, by By) (Change, error) {
+	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
+		if to <= t.Next {
+			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d already (%s): skip moves forward only, and %d is not", name, t.Next, last(t), to)
+		}
+		row := ledger.Row{Kind: ledger.Skip, Next: to, Epoch: -1}
+		return row, passed(t.Next, to, "passes without effect", "pass without effect"), from.check(name, t)
+	})
+}
+
+// Rewind moves the position back to offset to, which is applied next. What is applied again
+// takes effect again, unless it has a key that is still remembered; applyAgain says that the
+// caller knows. It is required even where the log was truncated, and the records are others
+// now: the database cannot know that.
+func Rewind(ctx context.Context, db DB, name Name, from Unmoved, to int64, applyAgain bool, by By) (Change, error) {
+	if to < 0 {
+		return Change{}, fmt.Errorf("there is no offset %d", to)
+	}
+	if !applyAgain {
+		return Change{}, errors.New("after a rewind, records that were applied take effect again unless they have a key that is still remembered; --apply-again says that you mean it")
+	}
+	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
+		if to >= t.Next {
+			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s): rewind moves back only, and %d is not", name, t.Next, last(t), to)
+		}
+		row := ledger.Row{Kind: ledger.Rewind, Next: to, Epoch: -1}
+		return row, passed(to, t.Next, "is read again", "are read again") + ": what has no remembered key takes effect again", from.check(name, t)
+	})
+}
+
+func (u Unmoved) check(name Name, t ledger.Tail) error {
+	if u < 0 || int64(u) == t.Next {
+		return nil
+	}
+	return fmt.Errorf("%v is at offset %d (%s), not %d: somebody has acted since; look with list, then give the present offset as --from", name, t.Next, last(t), u)
+}
+
+// Release lets a partition try again after its cause is gone. A keyDef above 0 also sets the
+// number of the key definitions, so that an older version of the service may run: it does
+// not recognise keys that the newer one remembered under changed definitions.
+func Release(ctx context.Context, db DB, name Name, keyDef int32, by By) (Change, error) {
+	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
+		row := ledger.Row{Kind: ledger.Operator, Next: t.Next, Epoch: t.Epoch}
+		if keyDef <= 0 {
+			return row, "the partition tries again", nil
+		}
+		if keyDef > t.Def {
+			return row, "", fmt.Errorf("%v has key definition %d: --key-definition goes back only, a newer service moves it forward itself", name, t.Def)
+		}
+		row.Def = &keyDef
+		return row, fmt.Sprintf("a service with key definition %d may run; the ledger had %d", keyDef, t.Def), nil
+	})
+}
+
+// last describes the row that somebody appended before.
+func last(t ledger.Tail) string {
+	text := fmt.Sprintf("row %d, %s", t.Seq, kinds[t.Kind])
+	if t.Info != "" {
+		text += " by " + t.Info
+	}
+	return text
+}
+
+// begin finds the stream and runs a command on it.
+func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail) (ledger.Row, string, error)) (Change, error) {
+	info, err := by.info(ctx, db)
+	if err != nil {
+		return Change{}, err
+	}
+	status, err := find(ctx, db, name)
+	if err != nil {
+		return Change{}, err
+	}
+	c := &change{db: db, status: status, info: info, dry: by.DryRun, decide: decide}
+	return c.run(ctx)
+}
+
+// info is what the row says of its author.
+func (b By) info(ctx context.Context, db DB) (string, error) {
+	why := strings.Join(strings.Fields(b.Reason), " ")
+	if why == "" {
+		return "", errors.New("a reason is required: the ledger keeps it for those who come after you")
+	}
+	who := strings.Join(strings.Fields(b.Operator), " ")
+	if who == "" {
+		if err := db.QueryRow(ctx, `SELECT session_user::text`, pgx.QueryExecModeExec).Scan(&who); err != nil {
+			return "", explain(err)
+		}
+	}
+	return ledger.OperatorInfo(who, why), nil
+}

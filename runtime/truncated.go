@@ -1,0 +1,38 @@
+package idem
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+)
+
+// aheadPatience is for how long a log may end below the position: a new leader may lag for a
+// moment. After it the partition halts.
+const aheadPatience = 10 * time.Second
+
+// cut is what is known of where a log was cut: since when it ends below the position, and
+// the lowest end seen since then; zero while it does not.
+type cut struct {
+	since time.Time
+	end   int64
+}
+
+// aheadError says that the log ends below the position. It may pass.
+type aheadError struct {
+	end  int64
+	tail ledger.Tail
+}
+
+func (e *aheadError) Error() string {
+	text := fmt.Sprintf("the log ends at %d, below the ledger's position %d", e.end, e.tail.Next)
+	if ledger.ByOperator(e.tail.Kind, e.tail.Info) && e.tail.Kind != ledger.Operator && e.tail.Kind != ledger.Fence {
+		text += ", which an operator's row has set"
+	}
+	return text
+}
+
+// truncatedText is what a person must know before the command is run. Nobody but they can
+// know where the log was cut: it may have grown before the first look at it.
+const truncatedText = ": the log was truncated or replaced; of the records written since, those below the offset that the command names are never read. " +
+	"It names the lowest end of the log seen since then: who knows the offset at which the log was cut names that"

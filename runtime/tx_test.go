@@ -1,0 +1,194 @@
+package idem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+type handle = func(ctx context.Context, tx idem.Tx, row int32) error
+
+// What a handler does with tx after it has returned must have no effect: its transaction is
+// over, or goes on with other records.
+func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
+	for name, unwrap := range map[string]func(idem.Tx) idem.Tx{
+		"Tx":    func(tx idem.Tx) idem.Tx { return tx },
+		"PgxTx": func(tx idem.Tx) idem.Tx { return idem.PgxTx(tx) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			var kept idem.Tx
+			w := own(t, service{handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+				kept = unwrap(tx)
+				return idem.Permanent(errors.New("refused"))
+			}}.consumer(t, db))
+			apply(t, w, records(0, "call 1"))
+			want(t, "dead letters", letters(t, db), "0 handler")
+			_, err := kept.Exec(t.Context(), `INSERT INTO t VALUES (1, 1)`)
+			want(t, "rows of a record that is a dead letter", table(t, db), "")
+			if err == nil {
+				t.Error("the statement succeeded, outside of any transaction of the runtime")
+			}
+		})
+	}
+}
+
+// A deadlock, a lock that was waited for in vain, a full disk: no fault of the event, whichever way
+// the handler ran the statement, and whether or not it wraps the error.
+func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
+	for name, run := range map[string]handle{
+		"Exec": func(ctx context.Context, tx idem.Tx, _ int32) error {
+			_, err := tx.Exec(ctx, `SELECT fails()`)
+			return fmt.Errorf("lock account: %v", err)
+		},
+		"Query": func(ctx context.Context, tx idem.Tx, _ int32) error {
+			rows, err := tx.Query(ctx, `SELECT fails()`)
+			if err != nil {
+				return err
+			}
+			if _, err = pgx.CollectRows(rows, pgx.RowTo[int32]); err != nil {
+				return fmt.Errorf("lock account: %v", err)
+			}
+			return nil
+		},
+		"SendBatch": func(ctx context.Context, tx idem.Tx, _ int32) error {
+			b := &pgx.Batch{}
+			b.Queue(`SELECT fails()`)
+			if err := tx.SendBatch(ctx, b).Close(); err != nil {
+				return fmt.Errorf("lock account: %v", err)
+			}
+			return nil
+		},
+		"PgxTx": func(ctx context.Context, tx idem.Tx, _ int32) error {
+			if _, err := idem.PgxTx(tx).Exec(ctx, `SELECT fails()`); err != nil {
+				return fmt.Errorf("lock account: %v", err)
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+				IF nextval('n') = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF; RETURN 1; END $$`)
+			calls := 0
+			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if calls++; calls > 1 {
+					return nil
+				}
+				return run(ctx, tx, row)
+			}}.consumer(t, db)
+			if err := newSource(records(0, "call 1")).run(t, c); err != nil {
+				t.Fatal(err)
+			}
+			want(t, "dead letters", letters(t, db), "")
+		})
+	}
+}
+
+// An error that a savepoint took back is not the one that failed the transaction later.
+func TestEarlierErrorOfASavepointIsNotBlamed(t *testing.T) {
+	db := database(t)
+	idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+		IF nextval('n') = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF; RETURN 1; END $$`)
+	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		if _, err := tx.Exec(ctx, `SAVEPOINT s`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SELECT 1/0`); err != nil { // a try that may fail
+			if _, err := tx.Exec(ctx, `ROLLBACK TO s`); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(ctx, `SELECT fails()`); err != nil {
+			return errors.New("later")
+		}
+		return nil
+	}}.consumer(t, db)
+	if err := newSource(records(0, "call 1")).run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "dead letters", letters(t, db), "")
+}
+
+// A handler that returns while a goroutine of it still runs a statement is refused: nobody
+// knows how much of it would take effect.
+func TestStatementLeftRunningIsADeadLetter(t *testing.T) {
+	db := database(t)
+	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		begun := make(chan struct{})
+		go func() {
+			_, _ = tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromFunc(func() ([]any, error) {
+				close(begun)
+				for idem.PgxTx(tx).Conn() != nil { // until the handler has returned
+					runtime.Gosched()
+				}
+				return nil, nil
+			}))
+		}()
+		<-begun
+		return nil
+	}}.consumer(t, db))
+	apply(t, w, records(0, "call 1"))
+	want(t, "rows", table(t, db), "")
+	want(t, "dead letters", letters(t, db), "0 handler")
+}
+
+// A handler that ends the transaction and begins another in one statement is found out.
+func TestTransactionIsTheOneOfTheAppend(t *testing.T) {
+	for _, sql := range []string{`ROLLBACK AND CHAIN`, `COMMIT AND CHAIN`, `ROLLBACK; BEGIN`} {
+		t.Run(sql, func(t *testing.T) {
+			db := database(t)
+			c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if row != 1 {
+					return nil
+				}
+				if _, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+					return err
+				}
+				_, err := tx.Exec(ctx, `INSERT INTO t VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET v = t.v + 1`)
+				return err
+			}}.consumer(t, db)
+			w := own(t, c)
+			_, err := w.Apply(t.Context(), records(0, "call 1"))
+			t.Log("first:", err)
+			if err == nil {
+				_, err = w.Apply(t.Context(), records(1, "put 2 2"))
+				t.Log("second:", err)
+				w = own(t, c)
+				_, err = w.Apply(t.Context(), records(0, "call 1", "put 2 2"))
+				t.Log("third:", err)
+				want(t, "the event took effect once", query(t, db, `SELECT v::text FROM t WHERE id = 1`), "1")
+			}
+			if _, ok := errors.AsType[*idem.HaltedError](err); !ok {
+				t.Error("the partition did not halt")
+			}
+		})
+	}
+}
+
+// A handler that reads only, and says so, must not hold up its partition for ever, nor end
+// the connections of all others.
+func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {
+	for name, insert := range map[string]bool{"and only reads": false, "and writes": true} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				_, err := tx.Exec(ctx, `SET TRANSACTION READ ONLY`)
+				if insert {
+					err = addOne(ctx, tx, row)
+				}
+				return err
+			}}.consumer(t, db))
+			apply(t, w, records(0, "put 1 1", "call 1", "put 2 2"))
+			want(t, "rows", table(t, db), "1=1 2=2")
+			want(t, "dead letters", letters(t, db), "1 handler")
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package idem
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/maintain"
+)
+
+// upkeepInterval is how often a process looks whether tables are to be kept up.
+const upkeepInterval = time.Minute
+
+// maintain starts the upkeep of the consumer's tables. The returned function ends it.
+func (c *Consumer) maintain(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.upkeep.Run(ctx, c.interval)
+	}()
+	return func() { cancel(); <-done }
+}
+
+func (c *Consumer) newUpkeep() *maintain.Job {
+	return &maintain.Job{
+		Consumer: c.service.Consumer, Keep: c.keepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
+		Connect: c.upkeepSession, Now: c.now, Log: c.log, Expired: &c.stats.expired,
+	}
+}
+
+// keepKeys is the longest window of keys that all partitions share.
+func (c *Consumer) keepKeys() time.Duration {
+	keep := time.Duration(0)
+	for _, t := range c.service.Topics {
+		keep = max(keep, t.Window)
+	}
+	return keep
+}
+
+// upkeepSession opens a connection for work in the background, which takes none from
+// partitions. Its statements may take long.
+func (c *Consumer) upkeepSession(ctx context.Context) (*pgx.Conn, error) {
+	return c.connectBeside(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0"})
+}
+
+// connectBeside opens a connection beside the pool. It is made as the pool's are, with the
+// hooks of the service's pool, such as one that knows the password of the hour, and with
+// other settings where they are given; nothing is prepared on it.
+func (c *Consumer) connectBeside(ctx context.Context, settings map[string]string) (*pgx.Conn, error) {
+	pool := c.db.Config()
+	cfg := pool.ConnConfig
+	c.settings(cfg)
+	wrapDial(&cfg.Config)
+	maps.Copy(cfg.RuntimeParams, settings)
+	if pool.BeforeConnect != nil {
+		if err := pool.BeforeConnect(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if pool.AfterConnect != nil {
+		if err := pool.AfterConnect(ctx, conn); err != nil {
+			_ = conn.Close(ctx) // its settings are unknown
+			return nil, err
+		}
+	}
+	return conn, nil
+}

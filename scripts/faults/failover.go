@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/scripts/internal/audit"
+	"github.com/idemgen/idemgen/scripts/internal/shop"
+	"github.com/idemgen/idemgen/scripts/internal/stage"
+)
+
+// failoverFaults concern a primary and its standby.
+var failoverFaults = []fault{
+	{name: "failover, synchronous standby", do: failover(true)},
+	{name: "failover, asynchronous standby that lost the tail", do: failover(false)},
+	{name: "split brain: the old primary comes back", do: splitBrain},
+	{name: "synchronous standby gone", do: standbyGone},
+}
+
+const standbyName = "second"
+
+// withStandby gives the primary a standby, and processes both addresses.
+func (t *theatre) withStandby(ctx context.Context, synchronous bool) (*idemtest.Postgres, error) {
+	s, err := t.postgres.Standby(ctx, standbyName, idemtest.PostgresOptions{Durable: true, TCP: true})
+	if err != nil {
+		return nil, err
+	}
+	t.standby = s
+	first, err := url.Parse(t.direct)
+	if err != nil {
+		return nil, err
+	}
+	second, err := url.Parse(s.URL())
+	if err != nil {
+		return nil, err
+	}
+	first.Host += "," + second.Host
+	t.dsn = first.String() + "&target_session_attrs=read-write"
+	streams := func() (ok bool, err error) {
+		conn := connect(ctx, t.direct)
+		if conn == nil {
+			return false, nil
+		}
+		defer conn.Close(ctx)
+		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')").Scan(&ok)
+		return ok, err
+	}
+	if err := stage.Until(ctx, 20*time.Second, streams); err != nil || !synchronous {
+		return s, err
+	}
+	if err := t.exec(ctx, "ALTER SYSTEM SET synchronous_standby_names = '"+standbyName+"'"); err != nil {
+		return nil, err
+	}
+	return s, t.exec(ctx, "SELECT pg_reload_conf()")
+}
+
+// promote makes the standby the database that counts.
+func (t *theatre) promote(ctx context.Context, s *idemtest.Postgres) error {
+	defer t.follow(s)
+	return stage.Until(ctx, time.Minute, func() (promoted bool, err error) {
+		conn := connect(ctx, s.URL())
+		if conn == nil {
+			return false, nil
+		}
+		defer conn.Close(ctx)
+		recovers := true
+		if err := conn.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&recovers); err != nil || !recovers {
+			return err == nil, nil // while it recovers it may cancel this
+		}
+		// A statement that waits could hold the recovery up that it waits for.
+		_, _ = conn.Exec(ctx, "SELECT pg_promote(false)")
+		return false, nil
+	})
+}
+
+// failover ends the primary and promotes the standby, which, if it is not synchronous, has
+// not got what was committed last.
+func failover(synchronous bool) func(context.Context, *theatre) (string, error) {
+	return func(ctx context.Context, t *theatre) (string, error) {
+		s, err := t.withStandby(ctx, synchronous)
+		if err != nil {
+			return "", err
+		}
+		if err := t.startWorking(ctx, 2); err != nil {
+			return "", err
+		}
+		did := "once, nothing was lost with it"
+		err = t.load(ctx, rate, func() error {
+			if err := t.moves(ctx, 400, patience); err != nil {
+				return err
+			}
+			if synchronous {
+				return errors.Join(t.postgres.Crash(), t.promote(ctx, s))
+			}
+			if err := s.Freeze(); err != nil {
+				return err
+			}
+			if err := t.moves(ctx, 400, patience); err != nil {
+				return err
+			}
+			before := t.watch.sum()
+			if err := errors.Join(t.postgres.Crash(), s.Thaw(), t.promote(ctx, s)); err != nil {
+				return err
+			}
+			lost, err := t.behind(ctx, before)
+			did = fmt.Sprintf("once, with the effects of %d records", lost)
+			return err
+		})
+		return did, err
+	}
+}
+
+// behind is by how much the database that counts has passed less than n records; it must
+// be some, or nothing was lost.
+func (t *theatre) behind(ctx context.Context, n int64) (int64, error) {
+	conn, err := pgx.Connect(ctx, t.database())
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(ctx)
+	passed, err := audit.Passed(ctx, conn)
+	if err == nil && total(passed) >= n {
+		err = errors.New("the standby had everything")
+	}
+	return n - total(passed), err
+}
+
+// splitBrain promotes the standby while the primary is down, and brings that one back. New
+// connections go to the old primary first, until it is gone for good. Each of the two must
+// be right in itself, and the one that stays must be complete.
+func splitBrain(ctx context.Context, t *theatre) (string, error) {
+	s, err := t.withStandby(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	if err := t.startWorking(ctx, 2); err != nil {
+		return "", err
+	}
+	old, wrote := t.database(), int64(0)
+	err = t.load(ctx, rate, func() error {
+		if err := t.moves(ctx, 400, patience); err != nil {
+			return err
+		}
+		if err := errors.Join(t.postgres.Crash(), t.promote(ctx, s)); err != nil {
+			return err
+		}
+		if err := t.moves(ctx, 400, patience); err != nil {
+			return err
+		}
+		if err := t.postgres.Restart(); err != nil {
+			return err
+		}
+		// Sessions end here and there, so that some begin again, on the old primary.
+		for range 20 {
+			if err := execAt(ctx, s.URL(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'idemgen'"); err != nil {
+				return err
+			}
+			if err := stage.Pause(ctx, 200*time.Millisecond); err != nil {
+				return err
+			}
+		}
+		if wrote, err = t.leave(ctx, old); err != nil {
+			return err
+		}
+		// Nobody knows of the loss until there is something to append.
+		return t.movesAll(ctx, patience)
+	})
+	return fmt.Sprintf("both took writes, the old one up to %d of %d records", wrote, len(t.messages())), err
+}
+
+// leave audits a database that does not count any more, and ends its server for good. It
+// tells how far it had come.
+func (t *theatre) leave(ctx context.Context, at string) (int64, error) {
+	found, err := t.auditAt(ctx, at)
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("the old primary: %v", found[:min(len(found), shownFindings)])
+	}
+	conn := connect(ctx, at)
+	if conn == nil {
+		return 0, errors.Join(err, errors.New("the old primary is not there"))
+	}
+	passed, err2 := audit.Passed(ctx, conn)
+	return total(passed), errors.Join(err, err2, conn.Close(ctx), t.postgres.Crash())
+}
+
+// standbyGone freezes the standby that commits wait for. Nothing may count as committed
+// while it is away, also if the waiting sessions are ended or cancelled.
+func standbyGone(ctx context.Context, t *theatre) (string, error) {
+	s, err := t.withStandby(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	if err := t.startWorking(ctx, 2); err != nil {
+		return "", err
+	}
+	waiting := 0
+	err = t.load(ctx, rate/2, func() error {
+		if err := t.moves(ctx, 200, patience); err != nil {
+			return err
+		}
+		if err := s.Freeze(); err != nil {
+			return err
+		}
+		for _, function := range []string{"pg_terminate_backend", "pg_cancel_backend", "pg_terminate_backend"} {
+			if err := stage.Pause(ctx, 2*time.Second); err != nil {
+				return errors.Join(err, s.Thaw())
+			}
+			n, err := t.endWaiting(ctx, function)
+			if err != nil {
+				return errors.Join(err, s.Thaw())
+			}
+			waiting += n
+		}
+		err := t.hintsBelowLedger(ctx)
+		return errors.Join(err, s.Thaw())
+	})
+	if err == nil && waiting == 0 {
+		err = errors.New("no commit waited")
+	}
+	return fmt.Sprintf("for 6 s; %d commits waited, and were ended or cancelled", waiting), err
+}
+
+// endWaiting ends or cancels sessions whose commit waits for the standby.
+func (t *theatre) endWaiting(ctx context.Context, function string) (int, error) {
+	conn, err := pgx.Connect(ctx, t.direct)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(ctx)
+	tag, err := conn.Exec(ctx, "SELECT "+function+"(pid) FROM pg_stat_activity WHERE application_name = 'idemgen' AND wait_event = 'SyncRep'")
+	return int(tag.RowsAffected()), err
+}
+
+// hintsBelowLedger demands that no offset was committed to Kafka that the ledger does not cover.
+func (t *theatre) hintsBelowLedger(ctx context.Context) error {
+	hints := t.broker.Committed(group, shop.Topic)
+	conn, err := pgx.Connect(ctx, t.database())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	passed, err := audit.Passed(ctx, conn)
+	for p, hint := range hints {
+		if err == nil && hint > passed[int32(p)] {
+			err = fmt.Errorf("offset %d of partition %d is committed to Kafka, the ledger is at %d", hint, p, passed[int32(p)])
+		}
+	}
+	return err
+}

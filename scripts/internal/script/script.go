@@ -1,0 +1,37 @@
+// Package script names what the fault kit tells the service's processes, by their
+// environment. It must import the standard library only.
+package script
+
+import "strings"
+
+// Variables of the environment.
+const (
+	Brokers  = "KAFKA_BROKERS"
+	Database = "DATABASE_URL"
+	ExitAt   = "FAULTS_EXIT_AT"  // "step" or "step/n": end at the n-th time a batch comes to it
+	Handler  = "FAULTS_HANDLER"  // one of the handlers below
+	Client   = "FAULTS_CLIENT"   // client.id
+	Session  = "FAULTS_SESSION"  // milliseconds after which the group misses the process
+	MaxPoll  = "FAULTS_MAX_POLL" // max.poll.interval in place of the spec's
+	NoPoll   = "FAULTS_NO_POLL"  // once, the polling goroutine stands still for so long
+	Clock    = "FAULTS_CLOCK_BY" // at every SIGUSR1 the process's clock jumps: by so much, and back
+)
+
+// Handlers of OrderPaid. They do what the example's does, and something else first.
+const (
+	Slow      = "slow"      // takes 300 ms
+	Contend   = "contend"   // locks two rows, each partition's own order
+	Serialize = "serialize" // every fifth call gets 40001 from the database
+	Panic     = "panic"     // panics at unlucky payments
+	Goexit    = "goexit"    // ends its goroutine at unlucky payments
+	Exit      = "exit"      // ends the process at the third call
+	Ignore    = "ignore"    // never comes back from the third call, whatever its context says
+	Read      = "read"      // reads a long result while it holds its transaction
+	Refuse    = "refuse"    // refuses every payment
+)
+
+// Code is what a process exits with that ends itself on purpose.
+const Code = 86
+
+// Unlucky says which payments the handlers fail at: one in sixteen.
+func Unlucky(paymentID string) bool { return strings.HasSuffix(paymentID, "d") }
