@@ -30,8 +30,9 @@ func claimOf(p Partition, start int64) claim {
 	return claim{Assignment: Assignment{Partition: p, Partitions: 1, Committed: -1}, start: start}
 }
 
-// fenceTries bounds how often a take-over starts anew because the chain moved meanwhile.
-const fenceTries = 20
+// fencePatience is how long a take-over reads the tail again because the chain moved
+// meanwhile. An owner that is alive may append every millisecond.
+const fencePatience = 10 * time.Second
 
 // take takes the partition over, from wherever its worker stands. Every way in goes
 // through a new owner, a fence and the chain; nothing of an earlier memory is used again.
@@ -108,15 +109,12 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 	if err := o.chain(ctx, conn, a); err != nil {
 		return err
 	}
-	for range fenceTries {
+	for end := time.Now().Add(fencePatience); time.Now().Before(end); {
 		if err := o.readTail(ctx, conn, a); err != nil {
 			return err
 		}
 		if err := o.policy(a); err != nil {
 			return err
-		}
-		if err := o.countLetters(ctx, conn.Conn().PgConn()); err != nil {
-			return o.haltIfFinal(err)
 		}
 		window, err := o.survey(ctx, conn)
 		if err != nil {
@@ -128,7 +126,7 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 		err = o.fenceOnce(ctx, conn, a, window)
 		switch classify(err) {
 		case classNone:
-			return nil
+			return o.haltIfFinal(o.countLetters(ctx, conn.Conn().PgConn()))
 		case classLockWait: // its owner is about to append, or its client has stopped
 			o.stalled = time.Now().After(o.w.watch.patient)
 		case classSuccessor, classGone: // the chain moved: read it again
@@ -139,7 +137,7 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 			return o.haltIfFinal(err)
 		}
 	}
-	return fmt.Errorf("the ledger of %s/%d moved %d times while it was taken over", o.id.Topic, o.id.Number, fenceTries)
+	return fmt.Errorf("the ledger of %s/%d moved at every try to take it over, for %v", o.id.Topic, o.id.Number, fencePatience)
 }
 
 // fenceOnce appends a fence. If the one before it waited in vain for another transaction,

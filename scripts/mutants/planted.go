@@ -163,7 +163,7 @@ var planted = []mutant{
 		"runtime/resolve.go", "return Result{}, o.fenced(protocol.Foreign, reason)", "_, o.attempts = reason, o.attempts[:0]\n		return Result{}, errors.Join(o.readTail(ctx, conn, claim{}), o.step(protocol.Conflict, nil, nil))",
 	}}, coreTests + "FencedOwner"},
 	{"14 chain: keys are loaded before the tail is read", []edit{{
-		"runtime/assign.go", "	for range fenceTries {\n", "	if err := errors.Join(o.readTail(ctx, conn, a), o.load(ctx)); err != nil {\n		return err\n	}\n	for range fenceTries {\n",
+		"runtime/assign.go", "	for end := time.Now().Add(fencePatience); time.Now().Before(end); {\n", "	if err := errors.Join(o.readTail(ctx, conn, a), o.load(ctx)); err != nil {\n		return err\n	}\n	for end := time.Now().Add(fencePatience); time.Now().Before(end); {\n",
 	}, {"runtime/assign.go", "err = o.load(ctx) //", "//"}}, coreTests + "KeysAreLoadedBehind"},
 	{"20 chain: the window by the process's clock", []edit{{
 		"runtime/memory.go", "o.keys.Window(o.clock.at, ", "o.keys.Window(o.c.now(), ",
