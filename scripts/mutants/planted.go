@@ -62,7 +62,7 @@ var planted = []mutant{
 		"runtime/confluent/settings.go", "\"auto.offset.reset\":        \"error\"", "\"auto.offset.reset\":        \"earliest\"",
 	}}, sourceTests + "Gone|LostPosition"},
 	{"25 intake opens without the Seek before it", []edit{{
-		"runtime/confluent/run.go", "		} else {\n			r.seek(t)\n		}", "		} else {\n			go func() { time.Sleep(time.Millisecond); r.seek(t) }()\n		}",
+		"runtime/confluent/run.go", "		} else {\n			r.seek(t)\n		}", "		} else if t.state == waiting {\n			r.seek(t)\n		} else {\n			time.AfterFunc(100*time.Millisecond, func() { r.seek(t) })\n		}",
 	}}, sourceTests + "EarlierPosition|TakenOverAgain"},
 	{"26 offset == previous + 1 is demanded", []edit{{
 		"runtime/confluent/run.go", "	accepted, full := t.queue.put(message, size)\n", "	if message.Offset != t.next {\n		t.again()\n		return\n	}\n	accepted, full := t.queue.put(message, size)\n",
