@@ -33,6 +33,18 @@ func (o *owner) inspect(ctx context.Context) error {
 	return nil
 }
 
+// pass moves the position to end: no record stands before it. What fails is tried again when
+// the partition is idle the next time, or with the next record.
+func (o *owner) pass(ctx context.Context, end int64) error {
+	_, err := o.transact(ctx, nil, end)
+	err = o.judge(nil, err)
+	if _, wait := errors.AsType[*waitError](err); wait {
+		o.w.tell(o, err)
+		return nil
+	}
+	return err
+}
+
 // compareTail takes the protocol's step if the tail is not the owner's.
 func (o *owner) compareTail(ctx context.Context) error {
 	pool, err := o.c.pool(ctx)

@@ -12,10 +12,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// lookAt is a delivery without records.
+// lookAt tells that the first partition is idle.
 func lookAt(t testing.TB, sink idem.Sink) error {
 	t.Helper()
-	return sink.Deliver(t.Context(), first, nil)
+	return sink.Idle(t.Context(), first, -1)
 }
 
 // What happens to the chain of an idle partition is learned without a record.

@@ -52,8 +52,11 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 	if errors.Is(err, errRolledBack) {
 		return protocol.Data, o.judgeData(records, err)
 	}
-	first := records[0].Offset
+	first := firstOf(records)
 	class := classify(err)
+	if class == classData && len(records) == 0 { // no record can be to blame
+		class = classHalt
+	}
 	switch class {
 	case classData:
 		return protocol.Data, o.judgeData(records, err)
@@ -81,8 +84,8 @@ const poolerText = "prepared statements disappear between two transactions: a co
 // judgeTimeout is for a statement that was cancelled or took too long: half the batch may
 // fit. A record alone is tried again, with pauses, as often as on_failure says.
 func (o *owner) judgeTimeout(records []Message, err error) (protocol.Event, error) {
-	if len(records) > 1 {
-		o.limit = len(records) / 2
+	if n := len(records); n != 1 {
+		o.limit = n / 2
 		return protocol.Conflict, &waitError{err: describe(err)}
 	}
 	if wait, again := o.calls.again(records[0].Offset, o.policyOf(&records[0]), err); again {

@@ -162,7 +162,7 @@ func (o *owner) applyUnseen(ctx context.Context, records []Message) (Result, err
 		if o.limit > 0 {
 			n = min(n, o.limit)
 		}
-		done, err := o.transact(ctx, rest[:n])
+		done, err := o.transact(ctx, rest[:n], 0)
 		res.add(done)
 		if err = o.judge(rest[:n], err); err != nil {
 			return res, err

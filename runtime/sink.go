@@ -68,26 +68,46 @@ func (s *sink) owner(p Partition) *owner {
 
 // Deliver implements [Sink].
 func (s *sink) Deliver(ctx context.Context, p Partition, records []Message) error {
-	c := (*Consumer)(s)
 	o := s.owner(p)
-	if w := c.worker(p); o == nil && w != nil && len(records) == 0 {
+	if o == nil {
+		return &FencedError{Partition: p, Reason: notTaken}
+	}
+	return o.alone(ctx, func() error {
+		o.w.waiting(true)
+		defer o.w.waiting(false)
+		return o.c.deliver(ctx, o, records)
+	})
+}
+
+// Idle implements [Sink].
+func (s *sink) Idle(ctx context.Context, p Partition, end int64) error {
+	o, w := s.owner(p), (*Consumer)(s).worker(p)
+	switch {
+	case w == nil:
+		return &FencedError{Partition: p, Reason: notTaken}
+	case o == nil:
 		return w.inspect(ctx)
 	}
-	if o == nil {
-		return &FencedError{Partition: p, Reason: "the partition is not assigned, or must be taken over first"}
-	}
+	return o.alone(ctx, func() error {
+		if end > o.tail.Next {
+			return o.pass(ctx, end)
+		}
+		return o.inspect(ctx)
+	})
+}
+
+// notTaken is the reason of a [FencedError] without an owner.
+const notTaken = "the partition is not assigned, or must be taken over first"
+
+// alone runs f while nothing else uses the owner.
+func (o *owner) alone(ctx context.Context, f func() error) error {
 	select {
 	case <-o.idle:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { o.idle <- struct{}{} }()
-	if len(records) == 0 {
-		return o.inspect(ctx)
-	}
-	o.w.waiting(true)
-	defer o.w.waiting(false)
-	return c.deliver(ctx, o, records)
+	return f()
 }
 
 // deliver tries until the records are durable, the partition is gone, or a person is needed.

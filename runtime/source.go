@@ -62,12 +62,15 @@ type Sink interface {
 	// durable. While it blocks, the Source goes on polling with the partition paused. It
 	// retries what can be retried itself. After a [FencedError] or a [HaltedError] the Source
 	// drops what it holds of the partition and calls Standby.
-	//
-	// Without records it asks whether the partition is still the sink's, or a turn told by
-	// Standby still right: a Source does so for a partition that had no record for a few
-	// seconds, and for one for which it waits for a record as a Turn says. Then it does not
-	// block: of an outage of the database only Health tells, and nil is the answer.
 	Deliver(ctx context.Context, p Partition, records []Message) error
+	// Idle tells that a partition had no record for a few seconds, and that all its records
+	// below end were delivered; end is -1 if the Source does not know. It asks whether the
+	// partition is still the sink's. Behind the last record the log may hold markers of
+	// transactions and aborted records: the position follows over them, so that the topic's
+	// retention does not overtake it. For a partition for which the Source waits for a
+	// record, as a Turn says, Idle asks whether the turn is still right. Errors are those of
+	// Deliver, but Idle does not wait: of an outage only Health tells, and nil is the answer.
+	Idle(ctx context.Context, p Partition, end int64) error
 	// Standby is called after a [FencedError] or a [HaltedError], while the partition stays
 	// assigned. It blocks until the partition may be taken over again: because its ledger
 	// stood still for longer than two transactions may take, or because an operator appended

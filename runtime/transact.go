@@ -27,6 +27,7 @@ const windowRows = 100
 // work is one transaction, ready to be sent.
 type work struct {
 	records []Message
+	end     int64 // no record stands between the last one and here
 	steps   []wire.Step
 	claims  []wire.Claim // that go into idem_keys
 	keys    []byte       // that go into the appended row
@@ -36,9 +37,10 @@ type work struct {
 	inRow   int // dead letters since the last record that took effect
 }
 
-// transact applies records as one transaction and moves forward when it is acknowledged.
-// After an error nothing moved; whether the transaction committed may be open.
-func (o *owner) transact(ctx context.Context, records []Message) (res Result, err error) {
+// transact applies records as one transaction and moves forward when it is acknowledged, to
+// end if that is behind them. After an error nothing moved; whether the transaction committed
+// may be open.
+func (o *owner) transact(ctx context.Context, records []Message, end int64) (res Result, err error) {
 	if o.quit.Err() != nil {
 		return res, o.ended()
 	}
@@ -46,7 +48,7 @@ func (o *owner) transact(ctx context.Context, records []Message) (res Result, er
 		if r := recover(); r != nil {
 			o.batch = nil // its buffers may hold half a record
 			o.c.log.Error("the runtime panicked", "topic", o.id.Topic, "partition", o.id.Number, "panic", panicText(r), "stack", string(debug.Stack()))
-			err = o.halted(halt.Runtime, records[0].Offset, "the runtime panicked: please report it", nil)
+			err = o.halted(halt.Runtime, firstOf(records), "the runtime panicked: please report it", nil)
 		}
 	}()
 	ctx, cancel := o.deadline(ctx)
@@ -64,6 +66,7 @@ func (o *owner) transact(ctx context.Context, records []Message) (res Result, er
 		if err != nil || known {
 			return w.result, err
 		}
+		w.end = end
 		if err := o.room(ctx, conn, w); err != nil {
 			return res, err
 		}
@@ -246,9 +249,28 @@ func (w *work) bury(l letter) {
 }
 
 // next is the first offset that the work does not cover.
-func (w *work) next() int64 { return w.records[len(w.records)-1].Offset + 1 }
+func (w *work) next() int64 {
+	if n := len(w.records); n > 0 {
+		return max(w.records[n-1].Offset+1, w.end)
+	}
+	return w.end
+}
 
-func (w *work) epoch() int32 { return w.records[len(w.records)-1].LeaderEpoch }
+// epoch is the last record's leader epoch, or the one before it.
+func (w *work) epoch(before int32) int32 {
+	if n := len(w.records); n > 0 {
+		return w.records[n-1].LeaderEpoch
+	}
+	return before
+}
+
+// firstOf is the first record's offset, -1 if there is none.
+func firstOf(records []Message) int64 {
+	if len(records) == 0 {
+		return -1
+	}
+	return records[0].Offset
+}
 
 func newToken() UUID {
 	var u UUID

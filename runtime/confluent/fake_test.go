@@ -154,18 +154,11 @@ func (s *fakeSink) Standby(ctx context.Context, p idem.Partition) (idem.Turn, er
 func (s *fakeSink) Deliver(ctx context.Context, p idem.Partition, records []idem.Message) error {
 	defer s.enter(p, "Deliver")()
 	s.mu.Lock()
-	if !s.owned[p] && len(records) == 0 { // it stands by
-		s.mu.Unlock()
-		if s.idle != nil {
-			return s.idle()
-		}
-		return nil
-	}
 	if !s.owned[p] {
 		s.t.Errorf("records of %v before it was taken over", p)
 	}
 	s.mu.Unlock()
-	if s.before != nil && len(records) > 0 {
+	if s.before != nil {
 		if err := s.before(ctx, p, records); err != nil {
 			s.mu.Lock()
 			s.owned[p] = false
@@ -191,6 +184,28 @@ func (s *fakeSink) Deliver(ctx context.Context, p idem.Partition, records []idem
 		if l.keep {
 			l.records = append(l.records, m)
 		}
+	}
+	return nil
+}
+
+func (s *fakeSink) Idle(_ context.Context, p idem.Partition, end int64) error {
+	defer s.enter(p, "Idle")()
+	s.mu.Lock()
+	owned := s.owned[p]
+	s.mu.Unlock()
+	l := s.ledger
+	switch {
+	case !owned && s.idle != nil: // it stands by
+		return s.idle()
+	case owned && !l.owned(p, s):
+		s.mu.Lock()
+		s.owned[p] = false
+		s.mu.Unlock()
+		return &idem.FencedError{Partition: p, Reason: "another owner took the partition over"}
+	case owned:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.next[p] = max(l.next[p], end)
 	}
 	return nil
 }

@@ -84,3 +84,34 @@ func TestIdleStandbyIsAskedAgain(t *testing.T) {
 	eventually(t, "the end", func() bool { return l.count() == 60 && l.position(p) == 100 })
 	delivered(t, l, p, numbers(100)[40:])
 }
+
+// Behind the last record of a topic that is written in transactions stands a marker. If
+// retention removes both while nothing is read, nothing was lost, and nothing halts.
+func TestRetentionOfMarkersIsNoLoss(t *testing.T) {
+	t.Parallel()
+	cluster, brokers := startCluster(t, 1)
+	db := diaryDB(t)
+	run := func(until func() bool) {
+		t.Helper()
+		c := consumer(t, db)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.Run(ctx, source(t, brokers)) }()
+		eventually(t, "the end of the log", func() bool { return c.Health() == nil && until() })
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	high := func() int { return int(cluster.PartitionInfos(topicName)[0].HighWatermark) }
+	position := func() int { return query(t, db, `SELECT coalesce(max(next), 0)::int FROM idem_ledger`) }
+	produceTransaction(t, brokers, 10, true)
+	produceTransaction(t, brokers, 10, false)
+	run(func() bool { return position() == high() })
+	if n := query(t, db, `SELECT count(*)::int FROM diary`); n != 10 {
+		t.Errorf("%d records took effect, want 10", n)
+	}
+	deleteRecords(t, brokers, 0, int64(high()))
+	produceTransaction(t, brokers, 1, true)
+	run(func() bool { return query(t, db, `SELECT count(*)::int FROM diary`) == 11 })
+}

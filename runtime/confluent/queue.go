@@ -27,6 +27,7 @@ type queue struct {
 	records int     // of all batches
 	size    int     // bytes of all batches
 	spare   [][]idem.Message
+	end     int64 // the client has read to here, and what it read was put; -1 if that is not known
 }
 
 type batch struct {
@@ -75,7 +76,7 @@ func (q *queue) retake() {
 
 func (q *queue) drop() {
 	q.open, q.again, q.held = false, false, false
-	q.batches, q.records, q.size = nil, 0, 0
+	q.batches, q.records, q.size, q.end = nil, 0, 0, -1
 }
 
 // put adds a record. It reports false if the queue accepts none; full says that no more
@@ -102,6 +103,26 @@ func (q *queue) put(m idem.Message, size int) (accepted, full bool) {
 }
 
 func (q *queue) full() bool { return q.records >= depth*q.events || q.size >= q.bytes }
+
+// reached tells that all records below an offset were put.
+func (q *queue) reached(end int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.open {
+		q.end = end
+	}
+}
+
+// ended is the offset below which all records were put, and were taken if take returned
+// none; -1 if it is not known.
+func (q *queue) ended() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.batches) > 0 {
+		return -1
+	}
+	return q.end
+}
 
 // hold says that the partition is paused because the queue is full. It waits a moment for
 // room first and reports false if there is some: a pause makes the client fetch again what

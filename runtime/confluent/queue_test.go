@@ -104,3 +104,28 @@ func TestShutQueue(t *testing.T) {
 		t.Errorf("after retake: %v", err)
 	}
 }
+
+// The end of the log counts only when all that was read before it was taken.
+func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
+	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour})
+	q.reached(7) // shut: the position is about to be set anew
+	q.start()
+	for _, step := range []struct {
+		what string
+		do   func()
+		want int64
+	}{
+		{"nothing was read", func() {}, -1},
+		{"a record is held", func() { q.put(idem.Message{Offset: 3}, 1); q.reached(5) }, -1},
+		{"it was taken", func() {
+			if _, _, err := q.take(t.Context(), time.Hour); err != nil {
+				t.Fatal(err)
+			}
+		}, 5},
+		{"the position is in doubt", q.retake, -1},
+	} {
+		if step.do(); q.ended() != step.want {
+			t.Errorf("%s: the end is %d, want %d", step.what, q.ended(), step.want)
+		}
+	}
+}

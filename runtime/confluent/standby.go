@@ -73,7 +73,7 @@ func (r *run) await(t *tenure, at idem.Position) (ok, changed bool) {
 		case <-t.ctx.Done():
 			return false, false
 		case <-look.C:
-			if stands(r.sink.Deliver(t.ctx, t.id, nil)) {
+			if stands(r.sink.Idle(t.ctx, t.id, -1)) {
 				return t.ctx.Err() == nil, true
 			}
 		}

@@ -120,14 +120,17 @@ func (r *run) deliverAll(t *tenure, ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if len(records) == 0 {
+			if err := r.sink.Idle(ctx, t.id, t.queue.ended()); err != nil {
+				return err
+			}
+			continue
+		}
 		if drained {
 			r.tell()
 		}
 		if err := r.sink.Deliver(ctx, t.id, records); err != nil {
 			return err
-		}
-		if len(records) == 0 {
-			continue
 		}
 		t.passed.Store(records[len(records)-1].Offset + 1)
 		t.queue.release(records)

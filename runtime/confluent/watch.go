@@ -151,5 +151,6 @@ func (r *run) ended(e kafka.PartitionEOF) {
 	t := r.find(kafka.TopicPartition(e))
 	if t != nil && (t.state == reading || t.state == waiting) {
 		t.next = max(t.next, int64(e.Offset))
+		t.queue.reached(t.next)
 	}
 }

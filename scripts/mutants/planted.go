@@ -70,6 +70,9 @@ var planted = []mutant{
 	{"46 the hint is committed before the ack", []edit{{
 		"runtime/confluent/hint.go", "hint{t, r.sink.Durable(t.id)}", "hint{t, max(t.next, r.sink.Durable(t.id))}",
 	}}, sourceTests + "Hint"},
+	{"46 the position passes records that are still held", []edit{{
+		"runtime/confluent/queue.go", "	if len(q.batches) > 0 {\n		return -1\n	}\n	return q.end", "	return q.end",
+	}}, sourceTests + "EndIsKnown"},
 	{"52 the callback returns without assigning", []edit{{
 		"runtime/confluent/run.go", "if must || len(fresh) > 0 {", "if len(fresh) > 0 {",
 	}}, sourceTests + "Late"},
@@ -89,7 +92,7 @@ var planted = []mutant{
 		"runtime/confluent/queue.go", "left = idle - time.Since(since); left <= 0 {", "left = time.Hour - time.Since(since); left <= 0 {",
 	}}, sourceTests + "IdlePartition"},
 	{"an idle partition that waits for a record in standby is not looked at", []edit{{
-		"runtime/confluent/standby.go", "if stands(r.sink.Deliver(t.ctx, t.id, nil)) {", "if false {",
+		"runtime/confluent/standby.go", "if stands(r.sink.Idle(t.ctx, t.id, -1)) {", "if false {",
 	}}, sourceTests + "IdleStandby"},
 	{"the record that a standby waited for is passed", []edit{{
 		"runtime/confluent/run.go", "		t.next, t.epoch, t.quiet = t.at.Offset, -1, false\n", "		t.next, t.epoch, t.quiet = max(t.next, t.at.Offset), -1, false\n",
@@ -265,13 +268,13 @@ var planted = []mutant{
 		"runtime/assign.go", "|| o.id.Number >= parts", "|| o.id.Number >= parts && parts < 0",
 	}}, coreTests + "LatestHolds"},
 	{"27 the right half of a search is sent first", []edit{{
-		"runtime/owner.go", "o.transact(ctx, rest[:n])", "o.transact(ctx, rest[len(rest)-n:])",
+		"runtime/owner.go", "o.transact(ctx, rest[:n], 0)", "o.transact(ctx, rest[len(rest)-n:], 0)",
 	}}, coreTests + "RefusedRecordIsFound"},
 	{"33 a key is unique within its stream only, so that where a copy landed chooses where it is sought", []edit{{
 		"runtime/internal/generation/make.go", "PRIMARY KEY (key))`", "PRIMARY KEY (key, stream))`",
 	}}, coreTests + "RaceForAKey"},
 	{"45 two appends of one stream are under way", []edit{{
-		"runtime/owner.go", "		done, err := o.transact(ctx, rest[:n])\n", "		go func() { _, _ = o.transact(ctx, rest[:n]) }()\n		time.Sleep(time.Millisecond)\n		done, err := o.transact(ctx, rest[:n])\n",
+		"runtime/owner.go", "		done, err := o.transact(ctx, rest[:n], 0)\n", "		go func() { _, _ = o.transact(ctx, rest[:n], 0) }()\n		time.Sleep(time.Millisecond)\n		done, err := o.transact(ctx, rest[:n], 0)\n",
 	}}, coreTests + "EveryRecordTakesEffect|CrashAtEvery"},
 }
 
