@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/halt"
@@ -16,7 +15,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // claim is what is known about a partition that is taken over.
@@ -49,6 +47,9 @@ func (w *worker) take(ctx context.Context, a claim) (*owner, error) {
 	err := w.patience(o.assign(short, a))
 	if err == nil {
 		err = o.load(ctx) // may take longer, and would not get further if it began anew
+	}
+	if err != nil && ctx.Err() != nil {
+		o.handBack()
 	}
 	event := protocol.Acked
 	if err != nil {
@@ -164,85 +165,6 @@ func (o *owner) haltIfFinal(err error) error {
 	return err
 }
 
-// chain finds the partition's chain, or makes it.
-func (o *owner) chain(ctx context.Context, conn *pgxpool.Conn, a claim) error {
-	rows, err := conn.Query(ctx, ledger.StreamsSQL, o.c.service.Consumer, o.id.Topic)
-	if err != nil {
-		return o.haltIfFinal(err)
-	}
-	var stream, partition, parts int32
-	var topicID UUID
-	found, added := false, false
-	var recreated bool
-	_, err = pgx.ForEachRow(rows, []any{&stream, &topicID, &partition, &parts}, func() error {
-		switch {
-		case partition != o.id.Number:
-			added = added || topicID != a.TopicID || o.id.Number >= parts
-		case a.broker && topicID != a.TopicID:
-			recreated = true
-		default:
-			found, o.stream = true, stream
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
-		return o.haltIfFinal(err)
-	case recreated && !found:
-		return o.haltedWith(halt.TopicRecreated, -1, "the topic was deleted and made again: its offsets are others than those in the ledger", nil,
-			o.adoption(a, a.Low))
-	case found:
-		return nil
-	}
-	return o.genesis(ctx, conn, a, added)
-}
-
-// genesis makes stream and first row, before any record is accepted, at an offset that the
-// broker named. There is no second genesis: stream rows are never deleted.
-func (o *owner) genesis(ctx context.Context, conn *pgxpool.Conn, a claim, added bool) error {
-	start, err := o.startOffset(a, added)
-	if err != nil {
-		return err
-	}
-	if err := o.beside(ctx, conn, a); err != nil {
-		return err
-	}
-	err = conn.QueryRow(ctx, ledger.GenesisSQL, o.c.service.Consumer, o.id.Topic, a.TopicID, o.id.Number,
-		newToken(), start, o.c.service.KeyDef, a.Partitions, who()).Scan(&o.stream)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity" {
-		return conn.QueryRow(ctx, ledger.StreamSQL,
-			o.c.service.Consumer, o.id.Topic, a.TopicID, o.id.Number).Scan(&o.stream) // another was first
-	}
-	if err != nil {
-		return o.haltIfFinal(err)
-	}
-	o.c.log.Info("the ledger of a partition begins", "topic", o.id.Topic, "partition", o.id.Number, "offset", start)
-	return nil
-}
-
-// startOffset is where a partition without a ledger starts. One that was added when others
-// had begun, or may have been, starts at the earliest record, so that none is missed.
-func (o *owner) startOffset(a claim, added bool) (int64, error) {
-	from := o.topic.StartFrom
-	switch {
-	case !a.broker:
-		return a.start, nil
-	case from == wire.Committed && a.Committed >= 0:
-		return a.Committed, nil
-	case a.Committed >= 0:
-		return 0, o.haltedWith(halt.LedgerMissing, -1, "the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong database, restored backup, renamed consumer); "+
-			"start_from: committed moves a group over from other code", nil, o.adoption(a, a.Committed))
-	case from == wire.Latest && !added:
-		return a.High, nil
-	}
-	return a.Low, nil
-}
-
-// adoption is what idemgen stream adopt must know to begin a chain at an offset.
-func (o *owner) adoption(a claim, to int64) string {
-	return fmt.Sprintf(" --topic-id %s --to %d --partitions %d --key-definition %d", a.TopicID, to, a.Partitions, o.c.service.KeyDef)
-}
-
 func (o *owner) readTail(ctx context.Context, conn *pgxpool.Conn, a claim) error {
 	var err error
 	o.tail, err = tailOf(ctx, conn, o.stream)
@@ -280,8 +202,15 @@ func (o *owner) policy(a claim) error {
 	return nil
 }
 
-// fence appends a row that moves nothing but ends every other owner's memory.
+// fence appends a row that moves nothing but ends every other owner's memory. One that was
+// sent is waited for, as long as the server lets it wait for a lock: who is given up
+// meanwhile can then hand back what it took.
 func (o *owner) fence(ctx context.Context, conn *pgxpool.Conn, a claim, window int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), assignTimeout)
+	defer cancel()
 	def := int32(o.c.service.KeyDef)
 	row := ledger.Row{Kind: ledger.Fence, Token: newToken(), Next: o.tail.Next, Epoch: o.tail.Epoch, Window: window, Def: &def, Info: who()}
 	if a.broker {
@@ -300,6 +229,7 @@ func (o *owner) fence(ctx context.Context, conn *pgxpool.Conn, a claim, window i
 	if a.broker {
 		o.tail.Parts = a.Partitions
 	}
+	o.fresh = true
 	return nil
 }
 

@@ -29,6 +29,7 @@ type owner struct {
 	// there in the end is the truth; its token tells which of them it was.
 	attempts  []attempt
 	tried     bool        // an append was sent behind the tail, whatever became of it
+	fresh     bool        // the tail is the fence of this owner
 	keys      *keyset.Set // of the chain's rows from the window to the tail; nil if the topic has none there
 	clock     dbClock
 	batch     *wire.Batch
@@ -186,7 +187,7 @@ func (o *owner) settle(a attempt, written time.Time) Result {
 		Def: o.tail.Def, Parts: o.tail.Parts, Window: max(o.tail.Window, a.row.Window), Written: written,
 	}
 	o.remember(a.row.Keys)
-	o.attempts, o.tried = o.attempts[:0], false
+	o.attempts, o.tried, o.fresh = o.attempts[:0], false, false
 	o.recall(a.claims)
 	o.pace.Clean()
 	maps.DeleteFunc(o.condemned, func(offset int64, _ letter) bool { return offset < a.row.Next })

@@ -171,14 +171,31 @@ func (s *sink) Durable(p Partition) int64 {
 }
 
 // Revoked implements [Sink].
-func (s *sink) Revoked(p Partition) { (*Consumer)(s).giveUp(p, revokePatience) }
+func (s *sink) Revoked(p Partition) { (*Consumer)(s).giveUp(p, revokePatience, false) }
 
 // Lost implements [Sink].
-func (s *sink) Lost(p Partition) { (*Consumer)(s).giveUp(p, 0) }
+func (s *sink) Lost(p Partition) { (*Consumer)(s).giveUp(p, 0, true) }
+
+// atRest waits until nothing uses the owner, and reports whether that was so in time.
+func (o *owner) atRest(wait time.Duration) bool {
+	select {
+	case <-o.idle:
+		return true
+	default:
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-o.idle:
+		return true
+	case <-t.C:
+		return false
+	}
+}
 
 // giveUp begins no further transaction, waits for the one in flight, then cancels it and
 // leaves it to the next owner's fence. The memory goes with the owner.
-func (c *Consumer) giveUp(p Partition, wait time.Duration) {
+func (c *Consumer) giveUp(p Partition, wait time.Duration, lost bool) {
 	c.mu.Lock()
 	w := c.workers[p]
 	delete(c.workers, p)
@@ -191,11 +208,8 @@ func (c *Consumer) giveUp(p Partition, wait time.Duration) {
 	w.mu.Unlock()
 	if o != nil {
 		o.leave()
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		select {
-		case <-o.idle:
-		case <-t.C:
+		if o.atRest(wait) && lost {
+			o.handBack()
 		}
 	}
 	_ = w.step(protocol.Revoked, nil) // leads from everywhere to Off

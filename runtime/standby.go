@@ -134,7 +134,7 @@ func (w *worker) look(ctx context.Context) (moved, operator bool, err error) {
 	moved = t.Token != v.seen.Token
 	switch {
 	case t.Token == v.acted: // nobody did anything since
-	case v.seen.Token == UUID{}, v.seen.Token != v.acted && ledger.ByOperator(v.seen.Kind, v.seen.Info):
+	case v.seen.Token == UUID{}, v.seen.Token != v.acted && ledger.Yields(v.seen.Kind, v.seen.Info):
 		operator = true
 	case moved:
 		operator, err = operatorSince(ctx, pool, v.stream, v.seen.Seq)
@@ -154,7 +154,7 @@ func operatorSince(ctx context.Context, pool *pgxpool.Pool, stream int32, seq in
 	var kind byte
 	var info string
 	_, err = pgx.ForEachRow(rows, []any{&kind, &info}, func() error {
-		found = found || ledger.ByOperator(kind, info)
+		found = found || ledger.Yields(kind, info)
 		return nil
 	})
 	return found, err

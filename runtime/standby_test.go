@@ -185,8 +185,12 @@ func nowFor(t testing.TB, sink idem.Sink, p idem.Partition) {
 // appendRow appends to the chain as an operator's command does.
 func appendRow(t testing.TB, db *pgxpool.Pool, kind, next, info string) {
 	t.Helper()
-	idemtest.Exec(t, db, fmt.Sprintf(`INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT stream, seq + 1, gen_random_uuid(), next, %s, '%s', epoch, def, parts, window_seq, '%s' FROM idem_ledger ORDER BY seq DESC LIMIT 1`, next, kind, info))
+	idemtest.Exec(t, db, appendRowSQL(kind, next, info))
+}
+
+func appendRowSQL(kind, next, info string) string {
+	return fmt.Sprintf(`INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
+SELECT stream, seq + 1, gen_random_uuid(), next, %s, '%s', epoch, def, parts, window_seq, '%s' FROM idem_ledger ORDER BY seq DESC LIMIT 1`, next, kind, info)
 }
 
 func TestOperatorGivesThePartitionBackAtOnce(t *testing.T) {

@@ -189,6 +189,9 @@ var planted = []mutant{
 	{"15 a worker that was fenced fences again at once", []edit{{
 		"runtime/standby.go", "time.Since(since) >= wait:", "time.Since(since) >= 0:",
 	}}, coreTests + "Duel"},
+	{"16 a fence that came too late is not handed back", []edit{{
+		"runtime/sink.go", "if o.atRest(wait) && lost {", "if o.atRest(wait) && lost && o.tried {",
+	}}, coreTests + "LateFence"},
 	{"16 a worker that was fenced never fences again", []edit{{
 		"runtime/standby.go", "case state == protocol.Standby && time.Since", "case state == protocol.Off && time.Since",
 	}}, coreTests + "FencedPartition"},

@@ -74,12 +74,20 @@ const operatorInfo = "operator "
 // OperatorInfo is the info of an operator's row: who, and why.
 func OperatorInfo(who, why string) string { return operatorInfo + who + ": " + why }
 
-// ByOperator reports whether an operator appended the row: workers that a row of theirs
-// fenced come back at once, and halted ones try again.
-func ByOperator(kind byte, info string) bool {
+// handBackInfo begins the info of every row by which an owner hands a partition back.
+const handBackInfo = "handed back by "
+
+// HandBackInfo is the info of a fence that its owner appends behind the one with which it
+// took a partition, because it was not to have it.
+func HandBackInfo(who string) string { return handBackInfo + who }
+
+// Yields reports whether who appended the row wants no partition: an operator, or an owner
+// that handed it back. Workers that such a row fenced come back at once, and halted ones try
+// again.
+func Yields(kind byte, info string) bool {
 	switch kind {
 	case Operator, Skip, Rewind:
 		return true
 	}
-	return strings.HasPrefix(info, operatorInfo)
+	return strings.HasPrefix(info, operatorInfo) || strings.HasPrefix(info, handBackInfo)
 }

@@ -1,0 +1,111 @@
+package idem_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// twoMembers are the sinks of two processes of one group, of which the first has applied a
+// record and the second, which the group has forgotten, fences the partition too late.
+func twoMembers(t *testing.T) (db *pgxpool.Pool, rightful, late idem.Sink) {
+	db = database(t)
+	rightful, late = drive(t, service{}.consumer(t, db)), drive(t, service{}.consumer(t, db))
+	assign(t, rightful, 0)
+	deliver(t, rightful, records(0, "put 1 1"))
+	assign(t, late, 1)
+	return db, rightful, late
+}
+
+const kindsSQL = `SELECT string_agg(kind::text, '' ORDER BY seq) FROM idem_ledger`
+
+// Who fenced a partition that it then turns out to have lost gives it back at once.
+func TestLateFenceIsHandedBack(t *testing.T) {
+	for name, noticed := range map[string]bool{"the owner has noticed": true, "the owner has not noticed": false} {
+		t.Run(name, func(t *testing.T) {
+			_, rightful, late := twoMembers(t)
+			refused := func() { wantError[*idem.FencedError](t, rightful.Deliver(t.Context(), first, records(1, "put 2 2"))) }
+			if noticed {
+				refused()
+			}
+			late.Lost(first)
+			if !noticed {
+				refused()
+			}
+			now(t, rightful)
+			assign(t, rightful, 1)
+			deliver(t, rightful, records(1, "put 2 2"))
+		})
+	}
+}
+
+// Who gives up what it worked on, or what the group waits for it to give up, appends nothing.
+func TestOnlyALateFenceIsHandedBack(t *testing.T) {
+	for name, test := range map[string]struct {
+		giveUp func(sink idem.Sink)
+		chain  string
+	}{
+		"a partition that was worked on is lost": {func(sink idem.Sink) {
+			deliver(t, sink, records(1, "put 2 2"))
+			sink.Lost(first)
+		}, "gfbfb"},
+		"a partition is revoked": {func(sink idem.Sink) { sink.Revoked(first) }, "gfbf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, _, late := twoMembers(t)
+			test.giveUp(late)
+			want(t, "chain", query(t, db, kindsSQL), test.chain)
+		})
+	}
+}
+
+// A hand-back is an append like any other: behind the next owner's row it is none.
+func TestHandingBackIsFenced(t *testing.T) {
+	db, rightful, late := twoMembers(t)
+	assign(t, rightful, 1)
+	late.Lost(first)
+	want(t, "chain", query(t, db, kindsSQL), "gfbff")
+	deliver(t, rightful, records(1, "put 2 2"))
+}
+
+// A fence may wait for the former owner's transaction when the partition is lost. It is
+// waited for, and handed back.
+func TestFenceInFlightIsHandedBack(t *testing.T) {
+	for name, s := range map[string]service{"keys anywhere": {}, "keys in the chain": inChain(time.Hour)} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			sink := drive(t, s.consumer(t, db))
+			assign(t, sink, 0)
+			former, err := db.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = former.Rollback(context.Background()) }()
+			if _, err := former.Exec(t.Context(), appendRowSQL("b", "next + 1", "")); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			answered := make(chan struct{})
+			go func() {
+				defer close(answered)
+				_, _ = sink.Assigned(ctx, newSource(nil).assignment)
+			}()
+			for query(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted`) == "0" {
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+			if err := former.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			<-answered
+			sink.Lost(first)
+			want(t, "chain", query(t, db, kindsSQL), "gfff")
+			want(t, "handed back", query(t, db, `SELECT count(*) FROM idem_ledger WHERE info LIKE 'handed back by %'`), "1")
+		})
+	}
+}
