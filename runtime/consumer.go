@@ -76,7 +76,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{
 		Group: c.service.Consumer, Topics: c.topics(),
-		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval,
+		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval, Retention: c.retention(),
 	}, (*sink)(c))
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		return nil
@@ -134,6 +134,16 @@ func (r *Result) add(o Result) {
 	r.Conflicts += o.Conflicts
 	r.Dead += o.Dead
 	r.Ignored += o.Ignored
+}
+
+func (c *Consumer) retention() map[string]time.Duration {
+	assumed := map[string]time.Duration{}
+	for _, t := range c.service.Topics {
+		if t.Retention > 0 {
+			assumed[t.Name] = t.Retention
+		}
+	}
+	return assumed
 }
 
 func (c *Consumer) topics() []string {

@@ -26,6 +26,11 @@ type Subscription struct {
 	BatchBytes      int           // bytes of keys, values and headers that close a batch
 	BatchWait       time.Duration // age that closes a batch
 	MaxPollInterval time.Duration // the client's max.poll.interval.ms
+	// Retention is how long each topic keeps records at most, as the spec assumes
+	// (assume.retention); topics of which it says nothing are left out. A Source that finds a
+	// topic that keeps them for longer says so in the log: copies that are read again may come
+	// after the window of their keys.
+	Retention map[string]time.Duration
 }
 
 // Assignment is what the broker says about a partition that was assigned.

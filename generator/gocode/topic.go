@@ -77,6 +77,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if t.Ordered {
 		elems = append(elems, text("Ordered: true"))
 	}
+	if t.Retention > 0 {
+		elems = append(elems, pair("Retention", duration(t.Retention)))
+	}
 	if w := window(t, false); w > 0 {
 		elems = append(elems, pair("Window", duration(w)))
 	}

@@ -67,9 +67,10 @@ type Topic struct {
 	GoName        string // "OrdersV1"
 	FileName      string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
 	Doc           Doc
-	RecordKey     *RecordKey // nil if not declared
-	Ordered       bool       // assume.ordered_by: record_key
-	UniqueRecords bool       // assume.unique_records
+	RecordKey     *RecordKey    // nil if not declared
+	Ordered       bool          // assume.ordered_by: record_key
+	UniqueRecords bool          // assume.unique_records
+	Retention     time.Duration // assume.retention; 0 = not stated
 	EventType     *Discriminator
 	Ignore        []string // type texts passed over on purpose
 	UnknownType   string   // dead_letter, skip or stop

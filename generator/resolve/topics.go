@@ -56,6 +56,9 @@ func (r *resolver) resolveAssume(t *topic) {
 		return
 	}
 	t.model.UniqueRecords = a.UniqueRecords != nil && a.UniqueRecords.Value
+	if a.Retention != nil {
+		t.model.Retention = a.Retention.Value
+	}
 	if a.OrderedBy == nil {
 		return
 	}

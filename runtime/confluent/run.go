@@ -69,6 +69,7 @@ func (r *run) poll() error {
 	if err := r.client.SubscribeTopics(r.sub.Topics, callback); err != nil {
 		return err
 	}
+	r.calls.Go(func() { r.checkRetention(r.ctx) })
 	for wait := 0; r.ctx.Err() == nil && r.failure == nil; {
 		if r.news.Load() && r.news.Swap(false) {
 			r.serve(false)

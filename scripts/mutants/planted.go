@@ -196,10 +196,10 @@ var planted = []mutant{
 		"runtime/standby.go", "case state == protocol.Standby && time.Since", "case state == protocol.Off && time.Since",
 	}}, coreTests + "FencedPartition"},
 	{"22 a missing chain is begun anew", []edit{{
-		"runtime/assign.go", "	case a.Committed >= 0:\n", "	case a.Committed >= 0 && a.Low < 0:\n",
+		"runtime/genesis.go", "	case a.Committed >= 0:\n", "	case a.Committed >= 0 && a.Low < 0:\n",
 	}}, coreTests + "CannotBeRead"},
 	{"24 a stream is found by the topic's name", []edit{{
-		"runtime/assign.go", "case a.broker && topicID != a.TopicID:", "case a.broker && topicID != a.TopicID && partition < 0:",
+		"runtime/genesis.go", "case a.broker && topicID != a.TopicID:", "case a.broker && topicID != a.TopicID && partition < 0:",
 	}}, coreTests + "MadeAgain"},
 	{"37 a full disk is a record's fault", []edit{{
 		"runtime/classify.go", "	case \"53\", \"58\":\n		return classResource", "	case \"53\", \"58\":\n		return classData",
@@ -247,7 +247,7 @@ var planted = []mutant{
 		"runtime/inspect.go", "			_, err = o.resolve(ctx, conn)\n", "			err = nil\n",
 	}}, coreTests + "IdlePartition"},
 	{"a new partition begins while the old ones stand", []edit{{
-		"runtime/assign.go", "if err := o.beside(ctx, conn, a); err != nil {", "if err := o.beside(ctx, conn, a); err != nil && a.Low < 0 {",
+		"runtime/genesis.go", "if err := o.beside(ctx, conn, a); err != nil {", "if err := o.beside(ctx, conn, a); err != nil && a.Low < 0 {",
 	}}, coreTests + "NewPartitionStands"},
 	{"a new partition begins when the first old one is confirmed", []edit{{
 		"runtime/partitions.go", "	case s.least != a.Partitions:\n", "	case s.most == a.Partitions:\n	case s.least != a.Partitions:\n",
@@ -265,10 +265,10 @@ var planted = []mutant{
 		"runtime/sink.go", "return Position{Offset: o.tail.Next, Epoch: o.tail.Epoch}, nil", "if o.topic.StartFrom == \"latest\" && o.tail.Seq < 3 {\n		return Position{Offset: a.High, Epoch: -1}, nil\n	}\n	return Position{Offset: o.tail.Next, Epoch: o.tail.Epoch}, nil",
 	}}, coreTests + "StartIsFixed"},
 	{"start_from: latest holds for the first partition only", []edit{{
-		"runtime/assign.go", "added = added || topicID != a.TopicID || o.id.Number >= parts", "added = true",
+		"runtime/genesis.go", "added = added || topicID != a.TopicID || o.id.Number >= parts", "added = true",
 	}}, coreTests + "LatestHolds"},
 	{"start_from: latest passes records of a partition that was added", []edit{{
-		"runtime/assign.go", "|| o.id.Number >= parts", "|| o.id.Number >= parts && parts < 0",
+		"runtime/genesis.go", "|| o.id.Number >= parts", "|| o.id.Number >= parts && parts < 0",
 	}}, coreTests + "LatestHolds"},
 	{"27 the right half of a search is sent first", []edit{{
 		"runtime/owner.go", "o.transact(ctx, rest[:n], 0)", "o.transact(ctx, rest[len(rest)-n:], 0)",

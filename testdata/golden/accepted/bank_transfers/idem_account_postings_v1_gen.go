@@ -21,9 +21,10 @@ func accountPostingsV1Topic() wire.Topic {
 			StopAfter:      50,
 			Keep:           336 * time.Hour,
 		},
-		Ordered: true,
-		Window:  480 * time.Hour,
-		Chain:   840 * time.Hour,
+		Ordered:   true,
+		Retention: 168 * time.Hour,
+		Window:    480 * time.Hour,
+		Chain:     840 * time.Hour,
 		Statements: []string{
 			insertAccountsSQL,
 			updateAccountsPostedSQL,
