@@ -41,6 +41,7 @@ var mixed = []struct {
 	{"Postgres crashes", 1, func(_ context.Context, s *soaking) error {
 		return errors.Join(s.postgres.Crash(), s.postgres.Restart())
 	}},
+	{"failovers", 1, func(ctx context.Context, s *soaking) error { return s.failOver(ctx) }},
 	{"old records again", 3, func(ctx context.Context, s *soaking) error { return s.sendAgain(ctx, 1+s.random.IntN(200)) }},
 }
 
@@ -61,6 +62,9 @@ func (k *kit) soak(ctx context.Context, minutes float64, seed uint64) (err error
 	}
 	defer func() { err = errors.Join(err, t.close(), k.keep("soak", t)) }()
 	s := &soaking{t, audit.NewAuditor(k.service, t.paid), rand.New(rand.NewPCG(seed, seed)), map[string]int{}}
+	if err := t.addStandby(ctx, true); err != nil {
+		return err
+	}
 	if err := t.startWorking(ctx, soakMembers); err != nil {
 		return err
 	}
