@@ -13,8 +13,8 @@ func (b *Broker) listen(network, _ string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.address = l.Addr().String()
 	if b.told == nil {
+		b.address = l.Addr().String()
 		if b.told, err = b.front(l.Addr()); err != nil {
 			return nil, errors.Join(err, l.Close())
 		}

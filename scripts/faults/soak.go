@@ -37,6 +37,7 @@ var mixed = []struct {
 	{"replies cut", 6, cutReply},
 	{"broker connections cut", 3, func(_ context.Context, s *soaking) error { s.kafka.CutAll(); return nil }},
 	{"broker away", 1, brokerShortlyAway},
+	{"broker restarts", 1, brokerShortlyStopped},
 	{"coordinator errors", 2, coordinatorError},
 	{"Postgres crashes", 1, func(_ context.Context, s *soaking) error {
 		return errors.Join(s.postgres.Crash(), s.postgres.Restart())
@@ -56,7 +57,7 @@ func (k *kit) soak(ctx context.Context, minutes float64, seed uint64) (err error
 		seed = rand.Uint64N(1_000_000) + 1
 	}
 	fmt.Printf("soak: seed %d\n", seed)
-	t, err := k.open(ctx, fault{name: "soak", proxied: true})
+	t, err := k.open(ctx, fault{name: "soak", proxied: true, kept: true})
 	if err != nil {
 		return err
 	}
@@ -204,6 +205,12 @@ func brokerShortlyAway(ctx context.Context, s *soaking) error {
 	err := stage.Pause(ctx, time.Duration(200+s.random.IntN(3000))*time.Millisecond)
 	s.kafka.Refuse(false)
 	return err
+}
+
+func brokerShortlyStopped(ctx context.Context, s *soaking) error {
+	s.broker.Stop()
+	err := stage.Pause(ctx, time.Duration(s.random.IntN(3000))*time.Millisecond)
+	return errors.Join(err, s.broker.Start())
 }
 
 func coordinatorError(_ context.Context, s *soaking) error {
