@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
+	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,10 +25,27 @@ const ByKey int32 = -1
 // Broker is a Kafka broker inside this process. It keeps records in memory, speaks the protocol on
 // a port of 127.0.0.1 and knows groups and transactions; it has no replicas.
 type Broker struct {
-	cluster    *kfake.Cluster
+	options    BrokerOptions
 	client     *kgo.Client
 	partitions map[string]int32
-	address    string // where it listens; clients may be told another one
+	address    string   // where it listens; clients may be told another one
+	told       net.Addr // what they are told
+
+	mu      sync.RWMutex
+	cluster *kfake.Cluster // nil while it is stopped
+}
+
+// BrokerOptions choose a broker for [StartBrokerWith].
+type BrokerOptions struct {
+	// Front puts something between broker and clients, such as a proxy: it gets the broker's
+	// address and returns the one that clients are told. The Broker's own methods do not go
+	// that way.
+	Front func(address string) (string, error)
+	// Dir is a folder that keeps what the broker knows for [Broker.Start]; "" is memory.
+	Dir string
+	// Session is after how long a silent member of a group.protocol=consumer group is missed;
+	// 0 is Kafka's 45 s.
+	Session time.Duration
 }
 
 // Kafka starts a broker that is the test's own. Topics are given with their number of partitions.
@@ -44,42 +61,32 @@ func Kafka(t testing.TB, topics map[string]int32) *Broker {
 
 // StartBroker is [Kafka] for a program that is not a test.
 func StartBroker(topics map[string]int32) (*Broker, error) {
-	return StartBrokerBehind(topics, func(address string) (string, error) { return address, nil })
+	return StartBrokerWith(topics, BrokerOptions{})
 }
 
-// StartBrokerBehind is [StartBroker] with something between broker and clients, such as a
-// proxy: front gets the broker's address and returns the one that clients are told. The
-// Broker's own methods do not go that way.
-func StartBrokerBehind(topics map[string]int32, front func(address string) (string, error)) (*Broker, error) {
-	b := &Broker{partitions: maps.Clone(topics)}
-	options := []kfake.Opt{
-		kfake.NumBrokers(1),
-		// Defaults are made for networks; a test waits for them.
-		kfake.BrokerConfigs(map[string]string{"group.consumer.heartbeat.interval.ms": "100"}),
-		kfake.GroupMinSessionTimeout(time.Second),
-		kfake.ListenFn(b.listen(front)),
-	}
-	for _, topic := range slices.Sorted(maps.Keys(topics)) {
-		if topics[topic] < 1 {
-			return nil, fmt.Errorf("topic %s with %d partitions", topic, topics[topic])
+// StartBrokerWith is [StartBroker] with options.
+func StartBrokerWith(topics map[string]int32, o BrokerOptions) (*Broker, error) {
+	b := &Broker{options: o, partitions: maps.Clone(topics), address: "127.0.0.1:0"}
+	for topic, n := range topics {
+		if n < 1 {
+			return nil, fmt.Errorf("topic %s with %d partitions", topic, n)
 		}
-		options = append(options, kfake.SeedTopics(topics[topic], topic))
+	}
+	if err := b.Start(); err != nil {
+		return nil, err
 	}
 	var err error
-	if b.cluster, err = kfake.NewCluster(options...); err != nil {
-		return nil, fmt.Errorf("start the broker: %w", err)
-	}
-	if b.client, err = kgo.NewClient(b.options()...); err != nil {
-		b.cluster.Close()
+	if b.client, err = kgo.NewClient(b.clientOptions()...); err != nil {
+		b.Stop()
 		return nil, fmt.Errorf("connect to the broker: %w", err)
 	}
 	return b, nil
 }
 
-// options are those of every client of the kit's own.
-func (b *Broker) options() []kgo.Opt {
+// clientOptions are those of every client of the kit's own.
+func (b *Broker) clientOptions() []kgo.Opt {
 	return []kgo.Opt{
-		kgo.SeedBrokers(b.cluster.ListenAddrs()...),
+		kgo.SeedBrokers(b.Addr()),
 		kgo.Dialer(b.dial),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerLinger(0),
@@ -89,12 +96,12 @@ func (b *Broker) options() []kgo.Opt {
 }
 
 // Addr is the broker's host and port, for bootstrap.servers.
-func (b *Broker) Addr() string { return strings.Join(b.cluster.ListenAddrs(), ",") }
+func (b *Broker) Addr() string { return b.told.String() }
 
 // Close stops the broker; its records are gone.
 func (b *Broker) Close() {
 	b.client.Close()
-	b.cluster.Close()
+	b.Stop()
 }
 
 // Produce appends messages, in their order within each partition, and sets Offset and, where it was
@@ -135,16 +142,18 @@ func (b *Broker) produce(ctx context.Context, client *kgo.Client, messages []*wi
 // Ends are the offsets of the next record of each partition, by partition.
 func (b *Broker) Ends(topic string) []int64 {
 	var ends []int64
-	for _, p := range b.cluster.PartitionInfos(topic) {
-		ends = append(ends, p.HighWatermark)
-	}
+	b.whileUp(func(c *kfake.Cluster) {
+		for _, p := range c.PartitionInfos(topic) {
+			ends = append(ends, p.HighWatermark)
+		}
+	})
 	return ends
 }
 
 // Committed are a group's committed offsets of a topic, by partition; -1 is none.
 func (b *Broker) Committed(group, topic string) []int64 {
 	offsets := make([]int64, b.partitions[topic])
-	info := b.cluster.GroupInfo(group)
+	info := b.group(group)
 	for p := range offsets {
 		offsets[p] = -1
 		if info == nil {
@@ -186,6 +195,8 @@ func (b *Broker) Commit(ctx context.Context, group, topic string, offsets []int6
 }
 
 // DeleteRecords drops the records of a partition below offset, as retention does.
-func (b *Broker) DeleteRecords(topic string, partition int32, offset int64) error {
-	return b.cluster.DeleteRecords(topic, partition, offset)
+func (b *Broker) DeleteRecords(topic string, partition int32, offset int64) (err error) {
+	err = errStopped
+	b.whileUp(func(c *kfake.Cluster) { err = c.DeleteRecords(topic, partition, offset) })
+	return err
 }

@@ -32,19 +32,22 @@ func (b *Broker) CreatePartitions(ctx context.Context, topic string, n int32) er
 
 // Recreate deletes a topic and makes it again, empty, with the same number of partitions:
 // it has another topic id, and the groups have lost its offsets.
-func (b *Broker) Recreate(topic string) error {
-	if err := b.cluster.DeleteTopic(topic); err != nil {
-		return fmt.Errorf("delete topic %s: %w", topic, err)
-	}
-	if err := b.cluster.CreateTopic(topic, b.partitions[topic], nil); err != nil {
-		return fmt.Errorf("create topic %s: %w", topic, err)
+func (b *Broker) Recreate(topic string) (err error) {
+	err = errStopped
+	b.whileUp(func(c *kfake.Cluster) {
+		if err = c.DeleteTopic(topic); err == nil {
+			err = c.CreateTopic(topic, b.partitions[topic], nil)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("make topic %s again: %w", topic, err)
 	}
 	return b.renew()
 }
 
 // renew lets the producer forget what it knows of topics.
 func (b *Broker) renew() error {
-	client, err := kgo.NewClient(b.options()...)
+	client, err := kgo.NewClient(b.clientOptions()...)
 	if err != nil {
 		return err
 	}
@@ -56,7 +59,7 @@ func (b *Broker) renew() error {
 // ProduceTransaction is [Broker.Produce] in one transaction, which ends with a commit or an
 // abort; either way the messages and a marker per partition take up offsets.
 func (b *Broker) ProduceTransaction(ctx context.Context, commit bool, messages ...*wire.Message) error {
-	client, err := kgo.NewClient(append(b.options(), kgo.TransactionalID("idemtest"))...)
+	client, err := kgo.NewClient(append(b.clientOptions(), kgo.TransactionalID("idemtest"))...)
 	if err != nil {
 		return err
 	}
@@ -84,14 +87,16 @@ func (b *Broker) Fail(f Failure) (failed func() int) {
 	}
 	var e *kerr.Error
 	errors.As(kerr.ErrorForCode(f.Error), &e)
-	return b.cluster.Fault(kfake.Fault{Keys: keys, Err: e, Count: f.Times}).Hits
+	failed = func() int { return 0 }
+	b.whileUp(func(c *kfake.Cluster) { failed = c.Fault(kfake.Fault{Keys: keys, Err: e, Count: f.Times}).Hits })
+	return failed
 }
 
 // Expel removes the members of a group that have a client id, as a broker does when their
 // session is over. This one forgets to end the sessions of members that die while they
 // join, and their group then waits for them.
 func (b *Broker) Expel(ctx context.Context, group, clientID string) error {
-	info := b.cluster.GroupInfo(group)
+	info := b.group(group)
 	if info == nil {
 		return nil
 	}
@@ -115,6 +120,22 @@ func (b *Broker) Expel(ctx context.Context, group, clientID string) error {
 
 // Joining reports whether a group waits for its members to join.
 func (b *Broker) Joining(group string) bool {
-	info := b.cluster.GroupInfo(group)
+	info := b.group(group)
 	return info != nil && info.State == "PreparingRebalance"
+}
+
+// ServerSide reports whether a group has the broker share its partitions out, which is what
+// group.protocol=consumer asks for.
+func (b *Broker) ServerSide(ctx context.Context, group string) (bool, error) {
+	request := kmsg.NewPtrConsumerGroupDescribeRequest()
+	request.Groups = append(request.Groups, group)
+	response, err := request.RequestWith(ctx, b.client)
+	if err != nil {
+		return false, fmt.Errorf("describe group %s: %w", group, err)
+	}
+	err = kerr.ErrorForCode(response.Groups[0].ErrorCode)
+	if errors.Is(err, kerr.GroupIDNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }

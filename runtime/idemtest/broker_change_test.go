@@ -11,11 +11,11 @@ import (
 
 func TestBrokerBehindAProxyTellsItsAddress(t *testing.T) {
 	var proxy *cutproxy.Proxy
-	b, err := StartBrokerBehind(map[string]int32{"a": 1}, func(address string) (string, error) {
+	b, err := StartBrokerWith(map[string]int32{"a": 1}, BrokerOptions{Front: func(address string) (string, error) {
 		var err error
 		proxy, err = cutproxy.New("tcp", address)
 		return proxy.Addr().String(), err
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,5 +109,27 @@ func TestExpelledMembersAreGone(t *testing.T) {
 	}
 	if err := b.Expel(t.Context(), "g", "c"); err != nil || members() != 0 {
 		t.Errorf("%d members, %v", members(), err)
+	}
+}
+
+func TestGroupsTellWhoSharesPartitionsOut(t *testing.T) {
+	b := Kafka(t, map[string]int32{"a": 1})
+	if err := b.Produce(t.Context(), &wire.Message{Topic: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	for group, want := range map[string]bool{"classic": false, "consumer": true} {
+		options := []kgo.Opt{kgo.SeedBrokers(b.Addr()), kgo.ConsumerGroup(group), kgo.ConsumeTopics("a")}
+		if want {
+			options = append(options, kgo.ServerSideBalancer())
+		}
+		client, err := kgo.NewClient(options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.CloseAllowingRebalance()
+		client.PollFetches(t.Context())
+		if got, err := b.ServerSide(t.Context(), group); err != nil || got != want {
+			t.Errorf("group %s: %v, %v", group, got, err)
+		}
 	}
 }

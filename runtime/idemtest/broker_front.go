@@ -2,29 +2,36 @@ package idemtest
 
 import (
 	"context"
+	"errors"
 	"net"
 )
 
-// listen makes the broker listen at one address and tell its clients another.
-func (b *Broker) listen(front func(string) (string, error)) func(network, address string) (net.Listener, error) {
-	return func(network, address string) (net.Listener, error) {
-		l, err := net.Listen(network, address)
-		if err != nil {
-			return nil, err
-		}
-		b.address = l.Addr().String()
-		told, err := front(b.address)
-		if err != nil {
-			l.Close()
-			return nil, err
-		}
-		a, err := net.ResolveTCPAddr(network, told)
-		if err != nil {
-			l.Close()
-			return nil, err
-		}
-		return &fronted{l, a}, nil
+// listen makes the broker listen, at the same address each time, and tell its clients
+// another one if the options say so.
+func (b *Broker) listen(network, _ string) (net.Listener, error) {
+	l, err := net.Listen(network, b.address)
+	if err != nil {
+		return nil, err
 	}
+	if b.told == nil {
+		b.address = l.Addr().String()
+		if b.told, err = b.front(l.Addr()); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+	}
+	return &fronted{l, b.told}, nil
+}
+
+// front is the address that clients are told.
+func (b *Broker) front(own net.Addr) (net.Addr, error) {
+	if b.options.Front == nil {
+		return own, nil
+	}
+	told, err := b.options.Front(own.String())
+	if err != nil {
+		return nil, err
+	}
+	return net.ResolveTCPAddr(own.Network(), told)
 }
 
 // fronted is a listener that gives another address as its own.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/internal/audit"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
@@ -21,62 +20,6 @@ var failoverFaults = []fault{
 	{name: "failover, asynchronous standby that lost the tail", do: failover(false)},
 	{name: "split brain: the old primary comes back", do: splitBrain},
 	{name: "synchronous standby gone", do: standbyGone},
-}
-
-const standbyName = "second"
-
-// withStandby gives the primary a standby, and processes both addresses.
-func (t *theatre) withStandby(ctx context.Context, synchronous bool) (*idemtest.Postgres, error) {
-	s, err := t.postgres.Standby(ctx, standbyName, idemtest.PostgresOptions{Durable: true, TCP: true})
-	if err != nil {
-		return nil, err
-	}
-	t.standby = s
-	first, err := url.Parse(t.direct)
-	if err != nil {
-		return nil, err
-	}
-	second, err := url.Parse(s.URL())
-	if err != nil {
-		return nil, err
-	}
-	first.Host += "," + second.Host
-	t.dsn = first.String() + "&target_session_attrs=read-write"
-	streams := func() (ok bool, err error) {
-		conn := connect(ctx, t.direct)
-		if conn == nil {
-			return false, nil
-		}
-		defer conn.Close(ctx)
-		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')").Scan(&ok)
-		return ok, err
-	}
-	if err := stage.Until(ctx, 20*time.Second, streams); err != nil || !synchronous {
-		return s, err
-	}
-	if err := t.exec(ctx, "ALTER SYSTEM SET synchronous_standby_names = '"+standbyName+"'"); err != nil {
-		return nil, err
-	}
-	return s, t.exec(ctx, "SELECT pg_reload_conf()")
-}
-
-// promote makes the standby the database that counts.
-func (t *theatre) promote(ctx context.Context, s *idemtest.Postgres) error {
-	defer t.follow(s)
-	return stage.Until(ctx, time.Minute, func() (promoted bool, err error) {
-		conn := connect(ctx, s.URL())
-		if conn == nil {
-			return false, nil
-		}
-		defer conn.Close(ctx)
-		recovers := true
-		if err := conn.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&recovers); err != nil || !recovers {
-			return err == nil, nil // while it recovers it may cancel this
-		}
-		// A statement that waits could hold the recovery up that it waits for.
-		_, _ = conn.Exec(ctx, "SELECT pg_promote(false)")
-		return false, nil
-	})
 }
 
 // failover ends the primary and promotes the standby, which, if it is not synchronous, has
@@ -114,6 +57,31 @@ func failover(synchronous bool) func(context.Context, *theatre) (string, error) 
 		})
 		return did, err
 	}
+}
+
+// failOver is a failover behind one address, where a proxy leads to the primary. A new standby
+// follows then, for the next time.
+func (t *theatre) failOver(ctx context.Context) error {
+	if err := t.follows(ctx); err != nil {
+		return err
+	}
+	old, next := t.postgres, t.standby
+	u, err := url.Parse(next.URL())
+	if err != nil {
+		return err
+	}
+	if err := old.Crash(); err != nil {
+		return err
+	}
+	t.wire.Lead(u.Host) // for a moment to a server that only reads
+	if err := t.promote(ctx, next); err != nil {
+		return err
+	}
+	t.postgres, t.standby = next, nil
+	if err := old.Close(); err != nil {
+		return err
+	}
+	return t.addStandby(ctx, true)
 }
 
 // behind is by how much the database that counts has passed less than n records; it must

@@ -36,6 +36,8 @@ type fault struct {
 	disk     string        // size of a file system of the server's own, such as "96m"; "" is none
 	clock    bool          // the server's clock can be moved
 	proxied  bool          // processes reach Postgres through a proxy
+	protocol string        // in which the group shares its partitions out; "" is the classic one
+	kept     bool          // the broker keeps its log for when it comes back
 	paid     audit.Handler // what the handler must do, if not what the example's does
 }
 
@@ -124,6 +126,9 @@ func (k *kit) run(ctx context.Context, f fault) (o *outcome) {
 		o.err = errors.Join(o.err, t.close(), k.keep(f.name, t))
 	}()
 	if o.did, o.err = f.do(ctx, t); o.err == nil {
+		o.err = t.spoken(ctx)
+	}
+	if o.err == nil {
 		o.findings = t.settle(ctx)
 	}
 	o.stall = t.watch.end()

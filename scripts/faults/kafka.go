@@ -17,9 +17,11 @@ import (
 var kafkaFaults = []fault{
 	{name: "connections to the broker cut", do: connectionsCut},
 	{name: "broker away", do: brokerAway},
+	{name: "broker stopped and started with its log", kept: true, do: brokerRestarted},
 	{name: "broker silent", do: brokerSilent},
 	{name: "coordinator errors", do: coordinatorErrors},
 	{name: "rebalance storm", do: rebalanceStorm},
+	{name: "rebalance storm, new consumer protocol", protocol: script.Consumer, do: rebalanceStorm},
 	{name: "max.poll.interval exceeded", do: pollExceeded},
 	{name: "transactions, 30 % aborted", do: transactions},
 	{name: "broken bytes in a fetch", do: brokenBytes},
@@ -49,6 +51,33 @@ func brokerAway(ctx context.Context, t *theatre) (string, error) {
 		return err
 	})
 	return fmt.Sprintf("%d times for 3 s, longer than the group waits", times), err
+}
+
+// brokerRestarted stops the broker for a moment and for longer than the group waits. It comes
+// back with its log.
+func brokerRestarted(ctx context.Context, t *theatre) (string, error) {
+	const times = 4
+	if err := t.startWorking(ctx, 2); err != nil {
+		return "", err
+	}
+	err := t.repeat(ctx, times, time.Second, func(i int) error {
+		t.broker.Stop()
+		err := stage.Pause(ctx, time.Duration(i%2*3000+200)*time.Millisecond)
+		if err := errors.Join(err, t.broker.Start()); err != nil {
+			return err
+		}
+		return t.movesAll(ctx, patience)
+	})
+	return fmt.Sprintf("%d times, for 0.2 s and for 3.2 s", times), err
+}
+
+// spoken is an error if the group does not speak the protocol that the fault is about.
+func (t *theatre) spoken(ctx context.Context) error {
+	brokers, err := t.broker.ServerSide(ctx, group)
+	if err == nil && brokers != (t.fault.protocol == script.Consumer) {
+		err = errors.New("the group speaks another protocol")
+	}
+	return err
 }
 
 // brokerSilent keeps connections open and swallows what is sent on them.

@@ -23,6 +23,7 @@ import (
 // processFaults end a process, or stop it, at the worst moment.
 var processFaults = []fault{
 	{name: "kill -9 loop", do: killLoop},
+	{name: "kill -9 loop, new consumer protocol", protocol: script.Consumer, do: killLoop},
 	{name: "crash at each step of a batch", do: crashPoints},
 	{name: "zombie: a stopped owner comes back", do: zombie},
 	{name: "stopped in the middle of sending", proxied: true, do: stoppedSending},

@@ -37,10 +37,12 @@ var mixed = []struct {
 	{"replies cut", 6, cutReply},
 	{"broker connections cut", 3, func(_ context.Context, s *soaking) error { s.kafka.CutAll(); return nil }},
 	{"broker away", 1, brokerShortlyAway},
+	{"broker restarts", 1, brokerShortlyStopped},
 	{"coordinator errors", 2, coordinatorError},
 	{"Postgres crashes", 1, func(_ context.Context, s *soaking) error {
 		return errors.Join(s.postgres.Crash(), s.postgres.Restart())
 	}},
+	{"failovers", 1, func(ctx context.Context, s *soaking) error { return s.failOver(ctx) }},
 	{"old records again", 3, func(ctx context.Context, s *soaking) error { return s.sendAgain(ctx, 1+s.random.IntN(200)) }},
 }
 
@@ -55,12 +57,15 @@ func (k *kit) soak(ctx context.Context, minutes float64, seed uint64) (err error
 		seed = rand.Uint64N(1_000_000) + 1
 	}
 	fmt.Printf("soak: seed %d\n", seed)
-	t, err := k.open(ctx, fault{name: "soak", proxied: true})
+	t, err := k.open(ctx, fault{name: "soak", proxied: true, kept: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close(), k.keep("soak", t)) }()
 	s := &soaking{t, audit.NewAuditor(k.service, t.paid), rand.New(rand.NewPCG(seed, seed)), map[string]int{}}
+	if err := t.addStandby(ctx, true); err != nil {
+		return err
+	}
 	if err := t.startWorking(ctx, soakMembers); err != nil {
 		return err
 	}
@@ -200,6 +205,12 @@ func brokerShortlyAway(ctx context.Context, s *soaking) error {
 	err := stage.Pause(ctx, time.Duration(200+s.random.IntN(3000))*time.Millisecond)
 	s.kafka.Refuse(false)
 	return err
+}
+
+func brokerShortlyStopped(ctx context.Context, s *soaking) error {
+	s.broker.Stop()
+	err := stage.Pause(ctx, time.Duration(s.random.IntN(3000))*time.Millisecond)
+	return errors.Join(err, s.broker.Start())
 }
 
 func coordinatorError(_ context.Context, s *soaking) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -27,6 +28,8 @@ const (
 	// maxPoll is how long a broker waits for a member that joined and then fell silent, by the
 	// spec 5 minutes; the service's source waits up to 10 s for partitions to be taken over.
 	maxPoll = 12 * time.Second
+	// session is how long it waits for one that fell silent, if it shares partitions out itself.
+	session = 1500 * time.Millisecond
 )
 
 // theatre is the stage of one fault: a server, a broker and processes of its own.
@@ -90,15 +93,7 @@ func (k *kit) open(ctx context.Context, f fault) (_ *theatre, err error) {
 	if !f.proxied {
 		t.dsn = t.direct
 	}
-	front := func(address string) (string, error) {
-		var err error
-		t.kafka, err = cutproxy.New("tcp", address)
-		if err != nil {
-			return "", err
-		}
-		return t.kafka.Addr().String(), nil
-	}
-	if t.broker, err = idemtest.StartBrokerBehind(map[string]int32{shop.Topic: partitions}, front); err != nil {
+	if err := t.startBroker(); err != nil {
 		return t, err
 	}
 	if err := t.postgres.Migrate(ctx, filepath.Join(example, "migrations")); err != nil {
@@ -109,6 +104,27 @@ func (k *kit) open(ctx context.Context, f fault) (_ *theatre, err error) {
 	}
 	t.watch = startWatch(ctx, t)
 	return t, nil
+}
+
+// startBroker starts a broker with a proxy in front of it.
+func (t *theatre) startBroker() (err error) {
+	o := idemtest.BrokerOptions{Session: session}
+	if t.fault.kept {
+		if o.Dir, err = os.MkdirTemp("", "idemgen-broker-"); err != nil {
+			return err
+		}
+		t.extra = append(t.extra, func() error { return os.RemoveAll(o.Dir) })
+	}
+	o.Front = func(address string) (string, error) {
+		var err error
+		t.kafka, err = cutproxy.New("tcp", address)
+		if err != nil {
+			return "", err
+		}
+		return t.kafka.Addr().String(), nil
+	}
+	t.broker, err = idemtest.StartBrokerWith(map[string]int32{shop.Topic: partitions}, o)
+	return err
 }
 
 // proxyFor puts a proxy in front of the server of a URL.
@@ -186,7 +202,7 @@ func (t *theatre) start(ctx context.Context, env ...string) (*stage.Process, err
 
 func (t *theatre) launch(ctx context.Context, env []string, argv ...string) (*stage.Process, error) {
 	id := fmt.Sprintf("process-%d", len(t.started))
-	env = append([]string{script.Client + "=" + id, script.MaxPoll + "=" + maxPoll.String(), script.Brokers + "=" + t.kafka.Addr().String(), script.Database + "=" + t.dsn}, env...)
+	env = append([]string{script.Client + "=" + id, script.Protocol + "=" + t.fault.protocol, script.MaxPoll + "=" + maxPoll.String(), script.Brokers + "=" + t.kafka.Addr().String(), script.Database + "=" + t.dsn}, env...)
 	p, err := stage.Start(ctx, env, argv...)
 	if err != nil {
 		return nil, err

@@ -24,10 +24,10 @@ const (
 type Proxy struct {
 	listener net.Listener
 	network  string
-	target   string
 	running  sync.WaitGroup
 
 	mu     sync.Mutex
+	target string
 	links  map[*link]struct{}
 	rules  []*armed // not fired yet, in the order of Once
 	delay  [2]time.Duration
@@ -128,7 +128,7 @@ func (p *Proxy) accept() {
 
 // connect forwards one connection until it has ended in both directions.
 func (p *Proxy) connect(client net.Conn) {
-	server, err := net.Dial(p.network, p.target)
+	server, err := net.Dial(p.network, p.aim())
 	if err != nil {
 		reset(client)
 		return
@@ -149,6 +149,19 @@ func (p *Proxy) connect(client net.Conn) {
 	p.mu.Lock()
 	delete(p.links, l)
 	p.mu.Unlock()
+}
+
+// Lead leads connections from now on to another server; those that are open stay.
+func (p *Proxy) Lead(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+}
+
+func (p *Proxy) aim() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.target
 }
 
 // weather is what every chunk of a direction meets.

@@ -200,3 +200,29 @@ func TestDeadServer(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A proxy that was led elsewhere takes new connections there, and cuts none.
+func TestLead(t *testing.T) {
+	p, old := echo(t)
+	if _, err := say(old, "before"); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		if c, err := listener.Accept(); err == nil {
+			io.WriteString(c, "another")
+			c.Close()
+		}
+	}()
+	p.Lead(listener.Addr().String())
+	if got, err := hear(dial(t, p), len("another")); got != "another" {
+		t.Errorf("the next connection: %q, %v", got, err)
+	}
+	if got, err := say(old, "after"); got != "after" {
+		t.Errorf("the connection from before: %q, %v", got, err)
+	}
+}

@@ -49,18 +49,10 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	session, err := strconv.Atoi(cmp.Or(os.Getenv(script.Session), "1500"))
-	if err != nil {
+	source := &slowed{Source: &confluent.Source{Brokers: os.Getenv(script.Brokers)}}
+	if source.Config, err = settings(); err != nil {
 		return err
 	}
-	source := &slowed{Source: &confluent.Source{
-		Brokers: os.Getenv(script.Brokers),
-		Config: kafka.ConfigMap{
-			"client.id":          cmp.Or(os.Getenv(script.Client), "service"),
-			"session.timeout.ms": session, "heartbeat.interval.ms": session / 5,
-			"reconnect.backoff.max.ms": 500, "socket.timeout.ms": 5000, "topic.metadata.refresh.interval.ms": 2000,
-		},
-	}}
 	if source.maxPoll, err = duration(script.MaxPoll, "5m"); err != nil {
 		return err
 	}
@@ -73,6 +65,22 @@ func run(ctx context.Context) error {
 	}
 	go jump(ctx, by)
 	return consumer.Run(exitAt(ctx, os.Getenv(script.ExitAt)), source)
+}
+
+// settings are the client's, with a short patience.
+func settings() (kafka.ConfigMap, error) {
+	config := kafka.ConfigMap{
+		"client.id":      cmp.Or(os.Getenv(script.Client), "service"),
+		"group.protocol": cmp.Or(os.Getenv(script.Protocol), script.Classic),
+
+		"reconnect.backoff.max.ms": 500, "socket.timeout.ms": 5000, "topic.metadata.refresh.interval.ms": 2000,
+	}
+	if config["group.protocol"] != script.Classic {
+		return config, nil // the broker knows when it misses a process
+	}
+	session, err := strconv.Atoi(cmp.Or(os.Getenv(script.Session), "1500"))
+	config["session.timeout.ms"], config["heartbeat.interval.ms"] = session, session/5
+	return config, err
 }
 
 // jump moves the process's clock and back, at every SIGUSR1.

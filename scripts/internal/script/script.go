@@ -12,6 +12,7 @@ const (
 	Handler  = "FAULTS_HANDLER"  // one of the handlers below
 	Client   = "FAULTS_CLIENT"   // client.id
 	Session  = "FAULTS_SESSION"  // milliseconds after which the group misses the process
+	Protocol = "FAULTS_PROTOCOL" // group.protocol
 	MaxPoll  = "FAULTS_MAX_POLL" // max.poll.interval in place of the spec's
 	NoPoll   = "FAULTS_NO_POLL"  // once, the polling goroutine stands still for so long
 	Clock    = "FAULTS_CLOCK_BY" // at every SIGUSR1 the process's clock jumps: by so much, and back
@@ -28,6 +29,12 @@ const (
 	Ignore    = "ignore"    // never comes back from the third call, whatever its context says
 	Read      = "read"      // reads a long result while it holds its transaction
 	Refuse    = "refuse"    // refuses every payment
+)
+
+// Protocols in which a group shares its partitions out.
+const (
+	Classic  = "classic"  // members do
+	Consumer = "consumer" // the broker does
 )
 
 // Code is what a process exits with that ends itself on purpose.

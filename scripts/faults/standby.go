@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/scripts/internal/stage"
+)
+
+const standbyName = "second"
+
+// withStandby gives the primary a standby, and processes both addresses.
+func (t *theatre) withStandby(ctx context.Context, synchronous bool) (*idemtest.Postgres, error) {
+	if err := t.addStandby(ctx, synchronous); err != nil {
+		return nil, err
+	}
+	first, err := url.Parse(t.direct)
+	if err != nil {
+		return nil, err
+	}
+	second, err := url.Parse(t.standby.URL())
+	if err != nil {
+		return nil, err
+	}
+	first.Host += "," + second.Host
+	t.dsn = first.String() + "&target_session_attrs=read-write"
+	return t.standby, nil
+}
+
+// addStandby gives the primary a standby that follows it.
+func (t *theatre) addStandby(ctx context.Context, synchronous bool) (err error) {
+	t.standby, err = t.postgres.Standby(ctx, standbyName, idemtest.PostgresOptions{Durable: true, TCP: true})
+	if err != nil {
+		return err
+	}
+	if err := t.streams(ctx, "true"); err != nil || !synchronous {
+		return err
+	}
+	if err := t.exec(ctx, "ALTER SYSTEM SET synchronous_standby_names = '"+standbyName+"'"); err != nil {
+		return err
+	}
+	return t.exec(ctx, "SELECT pg_reload_conf()")
+}
+
+// streams waits until the standby follows, and a condition on its row of pg_stat_replication.
+func (t *theatre) streams(ctx context.Context, condition string) error {
+	return stage.Until(ctx, time.Minute, func() (ok bool, err error) {
+		conn := connect(ctx, t.direct)
+		if conn == nil {
+			return false, nil
+		}
+		defer conn.Close(ctx)
+		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming' AND "+condition+")").Scan(&ok)
+		return ok, err
+	})
+}
+
+// follows waits until the synchronous standby has all that anybody has seen. A commit is seen
+// without it if somebody ended its wait, or if the server crashed meanwhile; once an audit
+// counted it, it must not be taken back.
+func (t *theatre) follows(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, t.direct)
+	if err != nil {
+		return err
+	}
+	var end string
+	err = conn.QueryRow(ctx, "SELECT pg_current_wal_flush_lsn()::text").Scan(&end)
+	if err := errors.Join(err, conn.Close(ctx)); err != nil {
+		return err
+	}
+	if err := t.streams(ctx, "sync_state = 'sync' AND flush_lsn >= '"+end+"'"); err != nil {
+		return fmt.Errorf("the standby does not follow: %w", err)
+	}
+	return nil
+}
+
+// promote makes the standby the database that counts.
+func (t *theatre) promote(ctx context.Context, s *idemtest.Postgres) error {
+	defer t.follow(s)
+	return stage.Until(ctx, time.Minute, func() (promoted bool, err error) {
+		conn := connect(ctx, s.URL())
+		if conn == nil {
+			return false, nil
+		}
+		defer conn.Close(ctx)
+		recovers := true
+		if err := conn.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&recovers); err != nil || !recovers {
+			return err == nil, nil // while it recovers it may cancel this
+		}
+		// A statement that waits could hold the recovery up that it waits for.
+		_, _ = conn.Exec(ctx, "SELECT pg_promote(false)")
+		return false, nil
+	})
+}
