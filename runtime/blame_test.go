@@ -8,6 +8,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -103,6 +104,35 @@ func TestHandlerThatIgnoresItsContextHalts(t *testing.T) {
 	}
 	close(release)
 	want(t, "dead letters", letters(t, db), "")
+}
+
+// Such a handler still has its tx. The connection behind it may serve other records next, or
+// none, so that it must be of no use to the handler any more.
+func TestHandlerThatIgnoresItsContextWritesNothing(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	release, late := make(chan struct{}), make(chan error, 1)
+	w := own(t, service{
+		edit: func(s *wire.Service) { s.Limits.EventTimeout = 50 * time.Millisecond },
+		handle: func(_ context.Context, tx idem.Tx, row int32) error {
+			// Else the server would end the session at about the same time.
+			_, err := tx.Exec(context.Background(), `SET LOCAL idle_in_transaction_session_timeout = 0`)
+			if err != nil {
+				t.Error(err)
+			}
+			<-release
+			_, err = tx.Exec(context.Background(), `INSERT INTO t VALUES ($1, 1)`, row)
+			late <- err
+			return err
+		},
+	}.consumer(t, db))
+	_, err := w.Apply(t.Context(), records(0, "call 1"))
+	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.Handler)
+	close(release)
+	if err := <-late; err == nil {
+		t.Error("its statement was executed")
+	}
+	want(t, "rows", table(t, db), "")
 }
 
 func TestResultLeftOpenIsTheHandlersFault(t *testing.T) {
