@@ -6,6 +6,9 @@ var outageBugs = []mutant{
 	{"a handler that ignores its context keeps its connection", []edit{{
 		"runtime/call.go", "	_ = conn.PgConn().Conn().Close() //", "	//",
 	}}, coreTests + "IgnoresItsContext"},
+	{"a handler that ignores its context keeps its transaction", []edit{{
+		"runtime/call.go", "	tx.life.cut()\n", "",
+	}}, coreTests + "IgnoresItsContext"},
 	{"a record that takes too long is given up without its retries", []edit{{
 		"runtime/judge.go", "o.policyOf(&records[0]), err); again {", "o.policyOf(&records[0]), err); again && false {",
 	}}, coreTests + "TimeOut"},
