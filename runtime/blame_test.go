@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -103,6 +106,40 @@ func TestHandlerThatIgnoresItsContextHalts(t *testing.T) {
 	}
 	close(release)
 	want(t, "dead letters", letters(t, db), "")
+}
+
+// Such a handler still has its tx, and may have the connection behind it, which could serve
+// other records next, or none. Neither is of any use to it.
+func TestHandlerThatIgnoresItsContextWritesNothing(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	release, late := make(chan struct{}), make(chan error, 2)
+	w := own(t, service{
+		edit: func(s *wire.Service) { s.Limits.EventTimeout = 50 * time.Millisecond },
+		handle: func(_ context.Context, tx idem.Tx, row int32) error {
+			ctx, conn := context.Background(), idem.PgxTx(tx).Conn()
+			// Else the server would end the session at about the same time.
+			if _, err := tx.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`); err != nil {
+				t.Error(err)
+			}
+			<-release
+			_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
+			late <- err
+			_, err = conn.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row+1)
+			late <- err
+			return err
+		},
+	}.consumer(t, db))
+	_, err := w.Apply(t.Context(), records(0, "call 1"))
+	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.Handler)
+	close(release)
+	if err := <-late; !errors.Is(err, pgx.ErrTxClosed) {
+		t.Errorf("a statement of its tx: %v", err)
+	}
+	if err := <-late; err == nil {
+		t.Error("a statement of its connection was executed")
+	}
+	want(t, "rows", table(t, db), "")
 }
 
 func TestResultLeftOpenIsTheHandlersFault(t *testing.T) {

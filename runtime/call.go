@@ -119,6 +119,7 @@ func (o *owner) contained(ctx context.Context, conn *pgx.Conn, tx *handlerTx, fn
 		return err
 	case <-t.C:
 	}
+	tx.life.cut()
 	_ = conn.PgConn().Conn().Close() // from under it: nothing of it may commit
 	go func() {
 		<-done

@@ -172,6 +172,51 @@ func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
 	}
 }
 
+// One refusal tells that the server of a connection takes no writes any more. No other
+// connection to it is tried: the next ones are opened anew, and find the primary.
+func TestReadOnlyServerIsLeftByAllConnections(t *testing.T) {
+	const partitions = 3
+	db := database(t)
+	var inside sync.WaitGroup
+	inside.Add(partitions)
+	c := service{
+		edit: func(s *wire.Service) { s.Limits.BatchTimeout, s.Limits.EventTimeout = time.Minute, time.Minute },
+		handle: func(context.Context, idem.Tx, int32) error {
+			inside.Done()
+			inside.Wait() // so that there are as many connections
+			return nil
+		},
+	}.consumer(t, db)
+	writers, done := make([]*idem.Writer, partitions), make(chan error, partitions)
+	for p := range writers {
+		writers[p] = ownPartition(t, c, int32(p))
+	}
+	for p, w := range writers {
+		msgs := records(0, "call 1")
+		msgs[0].Partition = int32(p)
+		go func() {
+			_, err := w.Apply(t.Context(), msgs)
+			done <- err
+		}()
+	}
+	for range writers {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The server fails over: whoever is connected stays with the old primary.
+	idemtest.Exec(t, db, `CREATE TABLE failover AS SELECT clock_timestamp() AS at;
+CREATE FUNCTION old_primary() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF (SELECT backend_start < at FROM pg_stat_activity, failover WHERE pid = pg_backend_pid()) THEN RAISE read_only_sql_transaction; END IF;
+RETURN NEW; END $$;
+CREATE TRIGGER old_primary BEFORE INSERT ON idem_ledger FOR EACH ROW EXECUTE FUNCTION old_primary()`)
+	if _, err := writers[0].Apply(t.Context(), records(1, "put 1 1")); err == nil {
+		t.Fatal("the old primary took it")
+	}
+	apply(t, writers[0], records(1, "put 1 1"))
+	want(t, "rows", table(t, db), "1=1")
+}
+
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

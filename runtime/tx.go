@@ -70,6 +70,13 @@ func (l *txLife) close() error {
 	return Permanent(errStatementLeft)
 }
 
+// cut lets nothing begin any more, and waits for nothing: what runs may never end.
+func (l *txLife) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+}
+
 func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	if err := h.life.begin(); err != nil {
 		return pgconn.CommandTag{}, err

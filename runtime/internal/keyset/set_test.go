@@ -88,6 +88,27 @@ func TestSetHoldsTheKeysOfTheWindow(t *testing.T) {
 	}
 }
 
+// After a failover the database's clock may stand behind what it said before. Keys stay for
+// the whole window all the same: the youngest row of a segment counts, not its last one.
+func TestKeysStayAlthoughTheClockWentBack(t *testing.T) {
+	const window = 8 * time.Hour
+	rows := []Row{row(0, epoch, 0), row(1, epoch.Add(30*time.Minute), 1), row(2, epoch.Add(10*time.Minute), 2)}
+	added, loaded := New(NewBudget(1<<30), window), New(NewBudget(1<<30), window)
+	for _, r := range rows {
+		added.Add(r)
+		if !loaded.Load(r) {
+			t.Fatal("full")
+		}
+	}
+	loaded.Loaded()
+	for name, s := range map[string]*Set{"added": added, "loaded": loaded} {
+		s.Drop(s.Window(epoch.Add(window+20*time.Minute), window, int64(len(rows)))) // 7:50 after row 1
+		if !has(s, 1) {
+			t.Errorf("%s: a key is forgotten within its window", name)
+		}
+	}
+}
+
 // Complete segments take 27 bytes per key, and what the budget counts is what they take.
 func TestBytesPerKey(t *testing.T) {
 	b := NewBudget(1 << 30)
