@@ -142,6 +142,36 @@ func TestHandlerThatIgnoresItsContextWritesNothing(t *testing.T) {
 	want(t, "rows", table(t, db), "")
 }
 
+// One that is in the middle of a statement has the connection to itself: with -race this
+// shows who else would touch it.
+func TestHandlerThatIgnoresItsContextInAStatement(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	ended := make(chan error, 1)
+	c := service{
+		edit: func(s *wire.Service) {
+			s.Limits.EventTimeout, s.Limits.StatementTimeout = 50*time.Millisecond, time.Minute
+		},
+		handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+			conn := idem.PgxTx(tx).Conn()
+			_, err := conn.Exec(context.Background(), `SELECT pg_sleep(60)`)
+			for range 100 { // and asks it again and again
+				_ = conn.IsClosed()
+				_ = conn.Ping(context.Background())
+			}
+			ended <- err
+			return err
+		},
+	}.consumer(t, db)
+	_, err := own(t, c).Apply(t.Context(), records(0, "call 1"))
+	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.Handler)
+	if err := <-ended; err == nil {
+		t.Error("its statement went on")
+	}
+	own(t, c)
+	want(t, "rows", table(t, db), "")
+}
+
 func TestResultLeftOpenIsTheHandlersFault(t *testing.T) {
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {

@@ -120,6 +120,7 @@ func (o *owner) contained(ctx context.Context, conn *pgx.Conn, tx *handlerTx, fn
 	case <-t.C:
 	}
 	tx.life.cut()
+	connectionOf(conn.PgConn()).kept = true
 	_ = conn.PgConn().Conn().Close() // from under it: nothing of it may commit
 	go func() {
 		<-done

@@ -6,12 +6,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // connection is what the runtime knows of one of its connections.
 type connection struct {
 	failed *pgconn.PgError // the last error that the server told
 	given  [][]byte        // names and values of what was set for the session when it was opened
+	kept   bool            // a handler that goes on has it: nobody else may touch it
 }
 
 const connectionKey = "idemgen"
@@ -23,6 +25,16 @@ func connectionOf(conn *pgconn.PgConn) *connection {
 		conn.CustomData()[connectionKey] = c
 	}
 	return c
+}
+
+// release gives a connection back, unless a handler that goes on has it. Such a one is cut
+// already; even to ask whether it is closed would race with the handler.
+func release(conn *pgxpool.Conn) {
+	if connectionOf(conn.Conn().PgConn()).kept {
+		conn.Hijack()
+		return
+	}
+	conn.Release()
 }
 
 // noteErrors has connections remember the last error, whichever way a handler ran the

@@ -104,6 +104,9 @@ var errRolledBack = errors.New("an error in it was swallowed")
 // abandon ends a failed transaction: by ROLLBACK if the connection is sound, else by
 // closing it.
 func abandon(ctx context.Context, conn *pgx.Conn) {
+	if connectionOf(conn.PgConn()).kept {
+		return
+	}
 	if !conn.IsClosed() && !conn.PgConn().IsBusy() {
 		p := newPipeline(ctx, conn)
 		p.p.SendQueryParams("ROLLBACK", nil, nil, nil, nil)

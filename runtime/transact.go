@@ -57,7 +57,7 @@ func (o *owner) transact(ctx context.Context, records []Message, end int64) (res
 	if err != nil {
 		return res, err
 	}
-	defer conn.Release()
+	defer release(conn)
 	if err := fault.At(ctx, fault.BeforeSend); err != nil {
 		return res, err
 	}
