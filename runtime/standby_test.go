@@ -117,82 +117,6 @@ func TestStandbyLastsLongerThanTransactions(t *testing.T) {
 	}
 }
 
-// hand is a Source that hands its sink to the test.
-type hand chan idem.Sink
-
-func (h hand) Run(ctx context.Context, _ idem.Subscription, sink idem.Sink) error {
-	h <- sink
-	<-ctx.Done()
-	return nil
-}
-
-// drive runs a consumer whose Source is the test itself.
-func drive(t testing.TB, c *idem.Consumer) idem.Sink {
-	t.Helper()
-	h, done := make(hand), make(chan error, 1)
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() { done <- c.Run(ctx, h) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case sink := <-h:
-		return sink
-	case err := <-done:
-		done <- err
-		t.Fatal(err)
-		return nil
-	}
-}
-
-var first = idem.Partition{Topic: topic}
-
-func assign(t testing.TB, sink idem.Sink, next int64) {
-	t.Helper()
-	at, err := sink.Assigned(t.Context(), newSource(nil).assignment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want(t, "position", at.Offset, next)
-}
-
-func deliver(t testing.TB, sink idem.Sink, msgs []idem.Message) {
-	t.Helper()
-	if err := sink.Deliver(t.Context(), first, msgs); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// now is for a partition that may be taken over at once.
-func now(t testing.TB, sink idem.Sink) {
-	t.Helper()
-	nowFor(t, sink, first)
-}
-
-func nowFor(t testing.TB, sink idem.Sink, p idem.Partition) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // less than two transactions may take
-	defer cancel()
-	turn, err := sink.Standby(ctx, p)
-	if err != nil || !turn.Now {
-		t.Fatalf("the partition is not given back at once: %+v, %v", turn, err)
-	}
-}
-
-// appendRow appends to the chain as an operator's command does.
-func appendRow(t testing.TB, db *pgxpool.Pool, kind, next, info string) {
-	t.Helper()
-	idemtest.Exec(t, db, appendRowSQL(kind, next, info))
-}
-
-func appendRowSQL(kind, next, info string) string {
-	return fmt.Sprintf(`INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT stream, seq + 1, gen_random_uuid(), next, %s, '%s', epoch, def, parts, window_seq, '%s' FROM idem_ledger ORDER BY seq DESC LIMIT 1`, next, kind, info)
-}
-
 func TestOperatorGivesThePartitionBackAtOnce(t *testing.T) {
 	db := database(t)
 	c := service{}.consumer(t, db)
@@ -287,16 +211,6 @@ func TestLostTailIsFencedAtOnce(t *testing.T) {
 	assign(t, sink, 1)
 	deliver(t, sink, records(1, "b: put 2 2", "c: put 3 3"))
 	want(t, "rows", table(t, db), "1=1 2=2 3=3")
-}
-
-// idles wants Standby to go on watching, for many times as long as it takes to look.
-func idles(t testing.TB, sink idem.Sink) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer cancel()
-	if turn, err := sink.Standby(ctx, first); err == nil {
-		t.Fatalf("a turn although nobody acted: %+v", turn)
-	}
 }
 
 // What an operator did counts once: if the partition stands all the same, the next row is
