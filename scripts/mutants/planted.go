@@ -12,10 +12,10 @@ var planted = []mutant{
 	}}, coreTests + "LedgerWasRestored"},
 	{"3 one token for all attempts of an owner", []edit{{
 		"runtime/send.go", "row:    ledger.Row{Kind: ledger.Batch, Token: newToken(),", "row:    ledger.Row{Kind: ledger.Batch, Token: UUID{byte(o.tail.Seq), 1},",
-	}}, coreTests + "TokenTells|MemoryIsAFunction"},
+	}}, coreTests + "AttemptThatCommitted/without"},
 	{"4 own token found: advance to the latest attempt's end", []edit{{
 		"runtime/resolve.go", "o.settle(o.attempts[i], written)", "o.settle(o.attempts[len(o.attempts)-1], written)",
-	}}, coreTests + "AnotherBoundary|DoubtIsSettled"},
+	}}, coreTests + "AttemptThatCommitted"},
 	{"7 the append ignores a conflict", []edit{{
 		"runtime/internal/ledger/statements.go", "AND p.token = $3::uuid AND p.next = $5::bigint\nRETURNING", "AND p.token = $3::uuid AND p.next = $5::bigint\nON CONFLICT DO NOTHING\nRETURNING",
 	}}, coreTests + "OldOwnerIsRefused"},
@@ -152,10 +152,10 @@ var planted = []mutant{
 
 	{"3 chain: one token for all attempts of an owner", []edit{{
 		"runtime/send.go", "row:    ledger.Row{Kind: ledger.Batch, Token: newToken(),", "row:    ledger.Row{Kind: ledger.Batch, Token: UUID{byte(o.tail.Seq), 1},",
-	}}, coreTests + "AdoptedAttempt"},
+	}}, coreTests + "AttemptThatCommitted"},
 	{"4 chain: own token found: the latest attempt's keys are adopted", []edit{{
 		"runtime/resolve.go", "o.settle(o.attempts[i], written)", "o.settle(o.attempts[len(o.attempts)-1], written)",
-	}}, coreTests + "AdoptedAttempt"},
+	}}, coreTests + "AttemptThatCommitted"},
 	{"11 chain: keys enter memory when they are sent", []edit{{
 		"runtime/send.go", "	sent := o.c.now()\n", "	sent := o.c.now()\n	o.remember(w.keys)\n",
 	}}, coreTests + "KeysEnterMemory"},
