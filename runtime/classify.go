@@ -79,8 +79,6 @@ func classify(err error) class {
 		return classResource
 	case neverEncoded(err):
 		return classData
-	case errors.Is(err, errKeyMemory):
-		return classResource
 	case pgconn.SafeToRetry(err):
 		return classUnsent
 	}
@@ -113,6 +111,8 @@ func protocolClass(pg *pgconn.PgError) (class, bool) {
 		case "23505", "23514", "23502", "42P01": // claimed by another; sealed; no such generation
 			return classKeyRace, true
 		}
+	case pg.TableName == "idem_dead_letter" && strings.HasPrefix(pg.Code, "23"):
+		return classData, true // somebody else's constraint: this letter is refused, others may not be
 	case strings.HasPrefix(pg.TableName, "idem_"):
 		return classHalt, true
 	}

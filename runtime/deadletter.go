@@ -114,17 +114,12 @@ func appendBytes(b, v []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(v))+1), v...)
 }
 
-// mostCounted is how many dead letters in a row are counted when a partition is taken over: a
-// chain may end with millions.
-const mostCounted = 10_000
-
-// countLetters counts the dead letters that the chain ends with: a new process, or the next
+// countLetters reads how many dead letters the chain ends with: a new process, or the next
 // owner, must not write as many again before on_failure.stop_after halts it.
 func (o *owner) countLetters(ctx context.Context, conn *pgconn.PgConn) error {
-	args := [][]byte{ledger.Int4(o.stream), ledger.Int8(o.tail.Next), ledger.Int4(mostCounted)}
-	r := conn.ExecPrepared(ctx, "idem_letters", args, binaryFormat, binaryFormat).Read()
-	if r.Err == nil {
-		o.row = int(binary.BigEndian.Uint64(r.Rows[0][0]))
+	r := conn.ExecPrepared(ctx, "idem_letters", [][]byte{ledger.Int4(o.stream)}, binaryFormat, binaryFormat).Read()
+	if r.Err == nil && len(r.Rows) > 0 {
+		o.row = ledger.Letters(r.Rows[0][0][0], string(r.Rows[0][1]))
 	}
 	return r.Err
 }

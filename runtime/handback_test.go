@@ -43,6 +43,38 @@ func TestLateFenceIsHandedBack(t *testing.T) {
 	}
 }
 
+// What was handed back and taken since is nobody else's: neither another deployment, which
+// stands by, nor one that halted may fence the owner at work.
+func TestHandBackIsOverWhenItIsTaken(t *testing.T) {
+	for name, refused := range map[string]func(t *testing.T, other idem.Sink){
+		"stands by": func(t *testing.T, other idem.Sink) {
+			wantError[*idem.FencedError](t, other.Deliver(t.Context(), first, records(0, "put 1 1")))
+		},
+		"is halted": func(t *testing.T, other idem.Sink) {
+			wantError[*idem.HaltedError](t, other.Deliver(t.Context(), first, records(0, "stop 1 1")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			other := drive(t, service{}.consumer(t, db))
+			assign(t, other, 0)
+			if name == "is halted" {
+				refused(t, other)
+			}
+			rightful, late := drive(t, service{}.consumer(t, db)), drive(t, service{}.consumer(t, db))
+			assign(t, rightful, 0)
+			deliver(t, rightful, records(0, "put 1 1"))
+			if name == "stands by" {
+				refused(t, other)
+			}
+			assign(t, late, 1)
+			late.Lost(first)
+			assign(t, rightful, 1)
+			idles(t, other)
+		})
+	}
+}
+
 // Who gives up what it worked on, or what the group waits for it to give up, appends nothing.
 func TestOnlyALateFenceIsHandedBack(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -3,10 +3,13 @@ package idem_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // idleAt tells that the first partition is idle, and was read to end.
@@ -104,4 +107,27 @@ func TestPassingThatIsRefusedHalts(t *testing.T) {
 	idemtest.Exec(t, db, `ALTER TABLE idem_ledger RENAME COLUMN info TO later`)
 	halted := wantError[*idem.HaltedError](t, idleAt(t, sink, 3))
 	want(t, "offset", halted.Offset, -1)
+}
+
+// A deployment that fails every record, and is started anew after each: the count of dead
+// letters in a row outlives that, whatever stands between the records.
+func TestCrashLoopOverMarkersHalts(t *testing.T) {
+	db := database(t)
+	s := service{policy: wire.FailurePolicy{StopAfter: 3, Keep: time.Hour}}
+	for offset := int64(0); offset < 20; offset += 2 {
+		sink := drive(t, s.consumer(t, db))
+		assign(t, sink, offset)
+		err := sink.Deliver(t.Context(), first, records(offset, "nonsense"))
+		if offset == 6 {
+			want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.DeadLetters)
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := idleAt(t, sink, offset+2); err != nil {
+			t.Fatal(err)
+		}
+		sink.Revoked(first)
+	}
 }

@@ -31,7 +31,7 @@ func (o *owner) resolve(ctx context.Context, conn *pgxpool.Conn) (Result, error)
 	i := slices.IndexFunc(o.attempts, func(a attempt) bool { return a.row.Token == token })
 	if i < 0 {
 		reason := "another owner appended to the ledger"
-		if ledger.Yields(kind, info) {
+		if ledger.ByOperator(kind, info) {
 			reason = operatorActed
 		} else if kind == ledger.Fence {
 			o.foreignFence()

@@ -171,8 +171,12 @@ func (c *Consumer) checkSchema(ctx context.Context) error {
 type schemaError struct{ have, want int }
 
 func (e *schemaError) Error() string {
-	return fmt.Sprintf("idem: the database has version %d of the runtime's tables, this service needs %d: apply the migration %04d_idem_%d.sql",
-		e.have, e.want, e.want, e.want)
+	text := fmt.Sprintf("idem: the database has version %d of the runtime's tables, this service needs %d: apply, in their order, all migrations up to the one whose name ends with _idem_%d.sql",
+		e.have, e.want, e.want)
+	if e.have == 0 {
+		text += "; the first of them ends with _idem_1.sql"
+	}
+	return text
 }
 
 // start connects and checks, waiting out a database that is away.

@@ -102,7 +102,7 @@ func (w *worker) standBy(ctx context.Context) (Turn, error) {
 }
 
 // look reads what was appended behind the last row seen: whether the tail is another one,
-// and whether an operator appended. Who has seen no row takes the tail for an operator's.
+// and whether an operator appended, or handed back what nobody took since. Who has seen no row takes the tail for an operator's.
 func (w *worker) look(ctx context.Context) (moved, operator bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, assignTimeout)
 	defer cancel()
@@ -131,10 +131,13 @@ func (w *worker) look(ctx context.Context) (moved, operator bool, err error) {
 	if err != nil {
 		return false, false, err
 	}
+	state, _ := w.at()
 	moved = t.Token != v.seen.Token
 	switch {
 	case t.Token == v.acted: // nobody did anything since
-	case v.seen.Token == UUID{}, v.seen.Token != v.acted && ledger.Yields(v.seen.Kind, v.seen.Info):
+	case v.seen.Token == UUID{}, v.seen.Token != v.acted && ledger.ByOperator(v.seen.Kind, v.seen.Info):
+		operator = true
+	case state == protocol.Standby && ledger.HandedBack(t.Info): // and nobody took it since
 		operator = true
 	case moved:
 		operator, err = operatorSince(ctx, pool, v.stream, v.seen.Seq)
@@ -154,7 +157,7 @@ func operatorSince(ctx context.Context, pool *pgxpool.Pool, stream int32, seq in
 	var kind byte
 	var info string
 	_, err = pgx.ForEachRow(rows, []any{&kind, &info}, func() error {
-		found = found || ledger.Yields(kind, info)
+		found = found || ledger.ByOperator(kind, info)
 		return nil
 	})
 	return found, err

@@ -44,7 +44,7 @@ func (l listed) text() string {
 		}
 		operator := "-"
 		if o := s.LastOperatorRow; o != nil {
-			operator = fmt.Sprintf("%s row %d %s: %s", o.WrittenAt.Format(time.RFC3339), o.Seq, o.Kind, o.Info)
+			operator = fmt.Sprintf("%s row %d %s, %d -> %d: %s", o.WrittenAt.Format(time.RFC3339), o.Seq, o.Kind, o.From, o.To, o.Info)
 		}
 		fmt.Fprintf(w, "%d\t%s\n", s.OpenDeadLetters, operator)
 	}

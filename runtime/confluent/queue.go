@@ -28,6 +28,7 @@ type queue struct {
 	size    int     // bytes of all batches
 	spare   [][]idem.Message
 	end     int64 // the client has read to here, and what it read was put; -1 if that is not known
+	turn    int   // of the take-overs, that with which records are accepted next
 }
 
 type batch struct {
@@ -46,12 +47,20 @@ func newQueue(sub idem.Subscription) *queue {
 	return &queue{events: sub.BatchEvents, bytes: sub.BatchBytes, wait: sub.BatchWait, bell: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// start accepts records from now on.
-func (q *queue) start() {
+// expect drops what the queue holds and returns the turn with which it may be started.
+func (q *queue) expect() (turn int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.drop()
-	q.open = true
+	return q.turn
+}
+
+// start accepts records from now on, unless the queue was shut since expect returned turn:
+// records that are read then are of a position that does not count any more.
+func (q *queue) start(turn int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.open = turn == q.turn
 }
 
 // shut drops what the queue holds and accepts nothing until start.
@@ -75,6 +84,7 @@ func (q *queue) retake() {
 }
 
 func (q *queue) drop() {
+	q.turn++
 	q.open, q.again, q.held = false, false, false
 	q.batches, q.records, q.size, q.end = nil, 0, 0, -1
 }

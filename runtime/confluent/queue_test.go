@@ -11,7 +11,7 @@ import (
 
 func testQueue(events, bytes int, wait time.Duration) *queue {
 	q := newQueue(idem.Subscription{BatchEvents: events, BatchBytes: bytes, BatchWait: wait})
-	q.start()
+	q.start(q.expect())
 	return q
 }
 
@@ -94,7 +94,7 @@ func TestShutQueue(t *testing.T) {
 		t.Error("a shut queue accepted a record")
 	}
 	q.retake() // it is being taken over anyway
-	q.start()
+	q.start(q.expect())
 	fill(q, 1, 1)
 	if got, _, err := q.take(t.Context(), time.Hour); len(got) != 1 || err != nil {
 		t.Errorf("took %d records, %v; want the one put after start", len(got), err)
@@ -109,7 +109,7 @@ func TestShutQueue(t *testing.T) {
 func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
 	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour})
 	q.reached(7) // shut: the position is about to be set anew
-	q.start()
+	q.start(q.expect())
 	for _, step := range []struct {
 		what string
 		do   func()
@@ -126,6 +126,20 @@ func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
 	} {
 		if step.do(); q.ended() != step.want {
 			t.Errorf("%s: the end is %d, want %d", step.what, q.ended(), step.want)
+		}
+	}
+}
+
+// The polling goroutine may be late: the partition was taken over anew meanwhile, perhaps at
+// an earlier position.
+func TestLateStartOpensNothing(t *testing.T) {
+	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour})
+	for what, again := range map[string]func(){"given up": q.shut, "taken over anew": func() { q.expect() }} {
+		turn := q.expect()
+		again()
+		q.start(turn)
+		if accepted, _ := q.put(idem.Message{}, 1); accepted {
+			t.Errorf("%s: a record of the position before was accepted", what)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func (r *run) serve(must bool) {
 		case n := <-t.notes:
 			t.state = n.state
 			if n.state == reading || n.state == waiting {
-				t.at = n.at
+				t.at, t.turn = n.at, n.turn
 				placed = append(placed, t)
 				continue
 			}
@@ -203,7 +203,7 @@ func (r *run) place(list []*tenure, must bool) {
 	for _, t := range list {
 		t.next, t.epoch, t.quiet = t.at.Offset, -1, false
 		if t.state == reading {
-			t.queue.start()
+			t.queue.start(t.turn)
 		}
 		r.resume(t)
 	}

@@ -57,6 +57,8 @@ var usual = kafka.ConfigMap{
 	"max.partition.fetch.bytes":  256 << 10,
 	"fetch.wait.max.ms":          50,
 	"fetch.queue.backoff.ms":     5,
+	// When new partitions are found; the client's own is five minutes.
+	"topic.metadata.refresh.interval.ms": 60_000,
 }
 
 // settings returns the client's settings, or an error that names every one refused.

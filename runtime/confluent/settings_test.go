@@ -85,7 +85,8 @@ max.partition.fetch.bytes=262144
 max.poll.interval.ms=60000
 partition.assignment.strategy=cooperative-sticky
 queued.max.messages.kbytes=1024
-session.timeout.ms=6000`
+session.timeout.ms=6000
+topic.metadata.refresh.interval.ms=60000`
 	if strings.Join(lines, "\n") != want {
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}

@@ -63,7 +63,7 @@ func (r *run) await(t *tenure, at idem.Position) (ok, changed bool) {
 	case <-t.came: // of an earlier wait
 	default:
 	}
-	r.note(t, note{waiting, at})
+	r.note(t, note{state: waiting, at: at})
 	look := time.NewTicker(r.idle)
 	defer look.Stop()
 	for {

@@ -211,3 +211,20 @@ func TestStandbyEndsWithTheAssignment(t *testing.T) {
 		complete(t, l, 100, 0, 1, 2, 3)
 	})
 }
+
+// Behind the record that the other owner read last come markers only. Nobody is left to pass
+// them, so that they, too, end the wait.
+func TestMarkersEndTheWait(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 1)
+	produceTransaction(t, brokers, 10, true)
+	l := newLedger()
+	sink := newSink(t, l)
+	p := idem.Partition{Topic: topicName}
+	fenceOnce(sink, p, 0, 10)
+	sink.turn = func(context.Context, idem.Partition) (idem.Turn, error) {
+		return idem.Turn{At: idem.Position{Offset: 10, Epoch: -1}}, nil
+	}
+	start(t, source(t, brokers), subscription(), sink)
+	eventually(t, "the partition is taken over", func() bool { return sink.seen("Assigned") == 2 && l.position(p) == 11 })
+}

@@ -27,6 +27,7 @@ const (
 type note struct {
 	state state
 	at    idem.Position // where to read, if waiting or reading
+	turn  int           // of the queue, if reading
 }
 
 // tenure is one assignment of one partition to this process. It is never used twice: a
@@ -57,6 +58,7 @@ type tenure struct {
 	assigned bool          // is in the client's assignment
 	paused   bool          // in the client
 	at       idem.Position // last told by the sink
+	turn     int           // of the queue, told with at
 	next     int64         // lowest offset that is accepted
 	epoch    int32         // leader epoch of the last record, -1 before the first one
 	quiet    bool          // no record since the last look
@@ -97,7 +99,7 @@ func (r *run) hold(t *tenure, deliver context.Context) {
 		at, err := r.takeOver(t)
 		if err == nil {
 			t.passed.Store(at.Offset)
-			r.note(t, note{reading, at})
+			r.note(t, note{reading, at, t.queue.expect()})
 			err = r.deliverAll(t, deliver)
 		}
 		t.queue.shut()
@@ -176,12 +178,12 @@ func (r *run) ask(t *tenure) (idem.Position, error) {
 // with Revoked, by their context, and a Deliver that waits by Revoked itself.
 func (r *run) giveUp(t *tenure, lost bool) {
 	t.asking.Lock()
-	defer t.asking.Unlock()
 	if lost {
 		r.sink.Lost(t.id)
 	} else {
 		r.sink.Revoked(t.id)
 	}
+	t.asking.Unlock() // hold may wait for it before it sees that it is over
 	t.stop()
 	<-t.left
 	close(t.over)

@@ -149,8 +149,13 @@ func (t *tenure) again() {
 // record and there are markers of transactions, records of aborted ones, or gaps.
 func (r *run) ended(e kafka.PartitionEOF) {
 	t := r.find(kafka.TopicPartition(e))
-	if t != nil && (t.state == reading || t.state == waiting) {
-		t.next = max(t.next, int64(e.Offset))
+	if t == nil || t.state != reading && t.state != waiting {
+		return
+	}
+	t.next = max(t.next, int64(e.Offset))
+	if t.state == reading {
 		t.queue.reached(t.next)
+	} else if t.next > t.at.Offset { // markers, that the owner is to pass if there is one
+		r.arrived(t)
 	}
 }

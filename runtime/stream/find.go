@@ -45,7 +45,10 @@ func find(ctx context.Context, db DB, n Name) (Status, error) {
 	if len(found) == 0 {
 		return Status{}, notFound(n, all)
 	}
-	return found[len(found)-1], nil
+	if i := slices.IndexFunc(found, func(s Status) bool { return !s.Former }); i >= 0 {
+		return found[i], nil
+	}
+	return found[0], nil // named by its id
 }
 
 // Partitions are the partitions of a topic that have a ledger, each as the topic is now.
@@ -56,11 +59,7 @@ func Partitions(ctx context.Context, db DB, consumer, topic string) ([]Name, err
 	}
 	var names []Name
 	for _, s := range all {
-		switch n := len(names); {
-		case s.Consumer != consumer || s.Topic != topic:
-		case n > 0 && names[n-1].Partition == s.Partition:
-			names[n-1] = s.Name()
-		default:
+		if s.Consumer == consumer && s.Topic == topic && !s.Former {
 			names = append(names, s.Name())
 		}
 	}

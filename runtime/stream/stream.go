@@ -58,7 +58,7 @@ type Status struct {
 	CreatedAt       time.Time `json:"created_at"`
 	Tail            *Tail     `json:"tail"`              // null: the rows of the ledger are gone
 	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded
-	LastOperatorRow *Row      `json:"last_operator_row"` // among the newest 10,000 rows; null: none
+	LastOperatorRow *Move     `json:"last_operator_row"` // null: none within a year
 }
 
 // Name is what the commands call the stream.
@@ -70,6 +70,13 @@ type Row struct {
 	Kind      string    `json:"kind"` // genesis, fence, batch, operator, skip or rewind
 	WrittenAt time.Time `json:"written_at"`
 	Info      string    `json:"info"` // who and why; "" for batches
+}
+
+// Move is a row by which an operator moved the position, or left it where it was.
+type Move struct {
+	Row
+	From int64 `json:"from"` // position before
+	To   int64 `json:"to"`   // and after
 }
 
 // Tail is the last row of a ledger.
@@ -88,8 +95,8 @@ var kinds = map[byte]string{
 }
 
 // List returns the streams of a consumer, or of all with "", by consumer, topic, partition
-// and age. The last one of several that differ in their topic's id only is the one that the
-// topic has now; the others are former ones. A consumer without streams is a *NotFoundError.
+// and age. The one of several that differ in their topic's id only that was written to last is
+// the one that the topic has now; the others are former ones. A consumer without streams is a *NotFoundError.
 func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
 	found, err := list(ctx, db, consumer)
 	if err != nil || len(found) > 0 || consumer == "" {
@@ -109,16 +116,33 @@ func list(ctx context.Context, db DB, consumer string) ([]Status, error) {
 		return nil, explain(err)
 	}
 	all, err := pgx.CollectRows(rows, scanStatus)
-	for i := range len(all) - 1 {
-		s, next := &all[i], &all[i+1]
-		s.Former = s.Consumer == next.Consumer && s.Topic == next.Topic && s.Partition == next.Partition
-	}
+	markFormer(all)
 	return all, explain(err)
+}
+
+// markFormer marks, of several streams of one partition, all but the one that was written to
+// last: a topic id that was mistyped when it was adopted is not the topic's present one.
+func markFormer(all []Status) {
+	present := map[Name]*Status{}
+	for i := range all {
+		s := &all[i]
+		n := s.Name()
+		n.TopicID = ""
+		switch p := present[n]; {
+		case p == nil || p.Tail == nil || s.Tail != nil && !s.Tail.WrittenAt.Before(p.Tail.WrittenAt):
+			if p != nil {
+				p.Former = true
+			}
+			present[n] = s
+		default:
+			s.Former = true
+		}
+	}
 }
 
 func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var s Status
-	var seq, next, window, operatorSeq *int64
+	var seq, next, window, operatorSeq, from, to *int64
 	var kind, operatorKind *string
 	var written, operatorWritten *time.Time
 	var age *float64
@@ -126,7 +150,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var info, operatorInfo string
 	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.CreatedAt,
 		&seq, &next, &kind, &written, &age, &parts, &def, &window, &info,
-		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo)
+		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to)
 	if err != nil {
 		return s, err
 	}
@@ -138,7 +162,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 		}
 	}
 	if operatorSeq != nil {
-		s.LastOperatorRow = &Row{*operatorSeq, kinds[(*operatorKind)[0]], operatorWritten.UTC(), operatorInfo}
+		s.LastOperatorRow = &Move{Row{*operatorSeq, kinds[(*operatorKind)[0]], operatorWritten.UTC(), operatorInfo}, *from, *to}
 	}
 	return s, nil
 }

@@ -143,14 +143,37 @@ func TestOperatorIsTheRoleByDefault(t *testing.T) {
 	want(t, "info", c.Info, "operator "+role+": two lines")
 }
 
+// A ledger that is adopted under a mistyped topic id is not the topic's, once the service has
+// gone on.
+func TestMistypedTopicIDIsNotThePresentOne(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	w.batch(5)
+	typo := orders
+	typo.TopicID = newID
+	if _, err := stream.Adopt(t.Context(), db, typo, stream.Adoption{To: 0}, ann); err != nil {
+		t.Fatal(err)
+	}
+	w.batch(5)
+	list, err := stream.List(t.Context(), db, "")
+	if err != nil || len(list) != 2 || list[0].Former || !list[1].Former {
+		t.Errorf("the living ledger is marked: %+v, %v", list, err)
+	}
+	done, err := stream.Skip(t.Context(), db, orders, -1, 30, ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "skipped in", done.TopicID, oldID)
+}
+
 func TestListShowsEveryStream(t *testing.T) {
 	db := database(t)
 	other := stream.Name{Consumer: "audit", Topic: "orders.v1", Partition: 1}
 	w := begin(t, db, orders, oldID)
 	begin(t, db, other, oldID)
+	w.batch(5)
 	again := begin(t, db, orders, newID)
 	gone := begin(t, db, stream.Name{Consumer: "projector", Topic: "orders.v1", Partition: 2}, newID)
-	w.batch(5)
 	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE stream = $1`, gone.stream)
 	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) VALUES ($1, 11, 1, 'd', 'decode'), ($1, 12, 1, 'w', 'decode'), ($1, 13, 1, 'r', 'decode')`, w.stream)
 	list, err := stream.List(t.Context(), db, "")

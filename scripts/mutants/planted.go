@@ -64,6 +64,15 @@ var planted = []mutant{
 	{"25 intake opens without the Seek before it", []edit{{
 		"runtime/confluent/run.go", "		} else {\n			r.seek(t)\n		}", "		} else if t.state == waiting {\n			r.seek(t)\n		} else {\n			time.AfterFunc(100*time.Millisecond, func() { r.seek(t) })\n		}",
 	}}, sourceTests + "EarlierPosition|TakenOverAgain"},
+	{"25 a late start opens the queue that was shut meanwhile", []edit{{
+		"runtime/confluent/queue.go", "q.open = turn == q.turn", "q.open = turn <= q.turn",
+	}}, sourceTests + "LateStart"},
+	{"25 records of the position before are delivered at the new one", []edit{{
+		"runtime/confluent/queue.go", "q.open = turn == q.turn", "q.open = turn <= q.turn",
+	}, {"runtime/confluent/queue.go", "	q.drop()\n	return q.turn\n", "	return q.turn\n"}}, sourceTests + "RewindBefore"},
+	{"a partition that is given up while it is taken over waits for itself", []edit{{
+		"runtime/confluent/tenure.go", "	t.asking.Unlock() // hold may wait for it before it sees that it is over\n	t.stop()\n", "	defer t.asking.Unlock()\n	t.stop()\n",
+	}}, sourceTests + "RevokeWhile"},
 	{"26 offset == previous + 1 is demanded", []edit{{
 		"runtime/confluent/run.go", "	accepted, full := t.queue.put(message, size)\n", "	if message.Offset != t.next {\n		t.again()\n		return\n	}\n	accepted, full := t.queue.put(message, size)\n",
 	}}, sourceTests + "Gaps|Compacted"},
@@ -77,7 +86,7 @@ var planted = []mutant{
 		"runtime/confluent/run.go", "if must || len(fresh) > 0 {", "if len(fresh) > 0 {",
 	}}, sourceTests + "Late"},
 	{"59 no Resume of a partition that comes back", []edit{{
-		"runtime/confluent/run.go", "			t.queue.start()\n		}\n		r.resume(t)\n", "			t.queue.start()\n		}\n		if t.paused {\n			r.resume(t)\n		}\n",
+		"runtime/confluent/run.go", "			t.queue.start(t.turn)\n		}\n		r.resume(t)\n", "			t.queue.start(t.turn)\n		}\n		if t.paused {\n			r.resume(t)\n		}\n",
 	}}, sourceTests + "Paused|StandBy|Standby"},
 	{"60 error -140 is only logged", []edit{{
 		"runtime/confluent/complaint.go", "		r.doubt.Store(true)\n", "		r.doubt.Store(false)\n",
@@ -104,7 +113,7 @@ var planted = []mutant{
 		"runtime/confluent/watch.go", "		if now != told {", "		if now.id != told.id {",
 	}}, sourceTests + "Added"},
 	{"the end of a log is taken for silence", []edit{{
-		"runtime/confluent/watch.go", "		t.next = max(t.next, int64(e.Offset))\n", "		t.next = max(t.next, 0*int64(e.Offset))\n",
+		"runtime/confluent/watch.go", "	t.next = max(t.next, int64(e.Offset))\n", "	t.next = max(t.next, 0*int64(e.Offset))\n",
 	}}, sourceTests + "Silence"},
 	{"partitions that were lost are committed", []edit{{
 		"runtime/confluent/rebalance.go", "	if !lost {\n		r.finish(hints)", "	if lost || !lost {\n		r.finish(hints)",
@@ -192,6 +201,21 @@ var planted = []mutant{
 	{"16 a fence that came too late is not handed back", []edit{{
 		"runtime/sink.go", "if o.atRest(wait) && lost {", "if o.atRest(wait) && lost && o.tried {",
 	}}, coreTests + "LateFence"},
+	{"16 who stands by follows a hand-back that another took", []edit{{
+		"runtime/internal/ledger/append.go", "	return strings.HasPrefix(info, operatorInfo)\n", "	return strings.HasPrefix(info, operatorInfo) || strings.HasPrefix(info, handBackInfo)\n",
+	}}, coreTests + "HandBackIsOver"},
+	{"dead letters in a row are forgotten where the log has gaps", []edit{{
+		"runtime/transact.go", "w := &work{records: records, inRow: o.row, known: known}", "w := &work{records: records, inRow: min(o.row, len(records)*o.row), known: known}",
+	}}, coreTests + "CrashLoopOverMarkers"},
+	{"a standby waits for a record behind markers for ever", []edit{{
+		"runtime/confluent/watch.go", "	} else if t.next > t.at.Offset {", "	} else if t.next < 0 {",
+	}}, sourceTests + "MarkersEnd"},
+	{"rows of operators are removed with the others", []edit{{
+		"runtime/internal/maintain/rows.go", "FROM gone WHERE kind IN ('o', 's', 'r')", "FROM gone WHERE kind IN ('x')",
+	}}, "./runtime/internal/maintain -run Operators"},
+	{"a mistyped topic id hides the living ledger", []edit{{
+		"runtime/stream/stream.go", "!s.Tail.WrittenAt.Before(p.Tail.WrittenAt):", "true:",
+	}}, "./runtime/stream -run Mistyped"},
 	{"16 a worker that was fenced never fences again", []edit{{
 		"runtime/standby.go", "case state == protocol.Standby && time.Since", "case state == protocol.Off && time.Since",
 	}}, coreTests + "FencedPartition"},
@@ -229,10 +253,10 @@ var planted = []mutant{
 		"runtime/transact.go", "w.inRow >= p.StopAfter:", "w.inRow >= p.StopAfter<<20:",
 	}}, coreTests + "InARow"},
 	{"a restart forgets the dead letters in a row", []edit{{
-		"runtime/deadletter.go", "o.row = int(", "_ = int(",
+		"runtime/deadletter.go", "o.row = ledger.Letters(", "_ = ledger.Letters(",
 	}}, coreTests + "DeadLettersInARow"},
 	{"a release does not begin the count of dead letters anew", []edit{{
-		"runtime/internal/ledger/statements.go", "kind IN ('o', 's', 'r') OR info LIKE 'operator %')), -1)", "kind IN ('s', 'r'))), -1)",
+		"runtime/internal/ledger/statements.go", "(kind <> 'f' OR info LIKE 'operator %') ORDER", "kind NOT IN ('f', 'o') ORDER",
 	}}, coreTests + "DeadLettersInARow"},
 	{"a record after a silence is fought for", []edit{{
 		"runtime/standby.go", "case !v.waited && time", "case v.waited && time",

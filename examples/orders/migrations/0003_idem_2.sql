@@ -13,6 +13,19 @@ SELECT pg_advisory_xact_lock(hashtextextended('idemgen schema', 0));
 ALTER TABLE idem_dead_letter ADD COLUMN IF NOT EXISTS expires_at timestamptz;
 CREATE INDEX IF NOT EXISTS idem_dead_letter_expiry ON idem_dead_letter (stream, expires_at);
 
+-- What operators did (idemgen stream): their rows are moved here when the rows of the ledger
+-- around them are removed, and stay for a year.
+CREATE TABLE IF NOT EXISTS idem_operator (
+    stream int NOT NULL,
+    seq bigint NOT NULL,
+    kind "char" NOT NULL,
+    prev bigint NOT NULL, -- the position before
+    next bigint NOT NULL, -- and after
+    written_at timestamptz NOT NULL,
+    info text, -- who, and why
+    PRIMARY KEY (stream, seq)
+);
+
 -- Each consumer has one open generation of keys, and no second one whatever happens.
 CREATE UNIQUE INDEX IF NOT EXISTS idem_key_gen_open ON idem_key_gen (consumer) WHERE sealed_at IS NULL;
 

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/binary"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ type Row struct {
 	Keys   []byte // 20 bytes per key; nil if there are none
 	Def    *int32 // nil copies the tail's
 	Parts  *int32 // nil copies the tail's
-	Info   string // "" is NULL
+	Info   string // "" is NULL; of a batch, LettersInfo
 }
 
 // Append is the parameters of [AppendSQL], in binary.
@@ -81,13 +82,38 @@ const handBackInfo = "handed back by "
 // took a partition, because it was not to have it.
 func HandBackInfo(who string) string { return handBackInfo + who }
 
-// Yields reports whether who appended the row wants no partition: an operator, or an owner
-// that handed it back. Workers that such a row fenced come back at once, and halted ones try
-// again.
-func Yields(kind byte, info string) bool {
+// HandedBack reports whether an owner handed the partition back with a row. While it is the
+// last one, a worker that stands by need not wait.
+func HandedBack(info string) bool { return strings.HasPrefix(info, handBackInfo) }
+
+// ByOperator reports whether an operator appended the row: workers that a row of theirs
+// fenced come back at once, and halted ones try again.
+func ByOperator(kind byte, info string) bool {
 	switch kind {
 	case Operator, Skip, Rewind:
 		return true
 	}
-	return strings.HasPrefix(info, operatorInfo) || strings.HasPrefix(info, handBackInfo)
+	return strings.HasPrefix(info, operatorInfo)
+}
+
+// lettersInfo ends the info of a batch behind which n dead letters in a row are counted.
+const lettersInfo = " dead letters in a row"
+
+// LettersInfo is the info of a batch: how many dead letters stand behind the last record that
+// took effect. "" is none.
+func LettersInfo(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n) + lettersInfo
+}
+
+// Letters reads [LettersInfo].
+func Letters(kind byte, info string) int {
+	count, ok := strings.CutSuffix(info, lettersInfo)
+	if kind != Batch || !ok {
+		return 0
+	}
+	n, _ := strconv.Atoi(count)
+	return n
 }

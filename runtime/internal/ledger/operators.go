@@ -3,20 +3,23 @@ package ledger
 // What operators' commands read and write beside the append.
 const (
 	// ListSQL is every stream with its last row, its open dead letters and its last row of an
-	// operator, which is searched among the newest rows only: a chain may hold millions.
-	// The columns of the last row are NULL if the rows are gone. Which rows are an operator's
-	// is the rule of [ByOperator].
+	// operator, which is searched among the newest rows only, a chain may hold millions, and
+	// then among those that were moved. The columns of the last row are NULL if the rows are
+	// gone.
 	ListSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, s.created_at, t.seq, t.next, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''),
        (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w')),
-       o.seq, o.kind::text, o.written_at, coalesce(o.info, '')
+       o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next
 FROM idem_stream s
 LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true
 LEFT JOIN LATERAL (
-  SELECT * FROM idem_ledger l
+  (SELECT seq, kind, written_at, info, prev, next FROM idem_ledger l
   WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND (l.kind IN ('o', 's', 'r') OR l.info LIKE 'operator %')
-  ORDER BY l.seq DESC LIMIT 1) o ON true
+  ORDER BY l.seq DESC LIMIT 1)
+  UNION ALL
+  (SELECT seq, kind, written_at, info, prev, next FROM idem_operator l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1)
+  ORDER BY seq DESC LIMIT 1) o ON true
 WHERE $1::text = '' OR s.consumer = $1::text
 ORDER BY s.consumer, s.topic, s.partition, s.stream`
 
@@ -26,7 +29,8 @@ ORDER BY s.consumer, s.topic, s.partition, s.stream`
 
 	// LastSeqSQL is the highest row that anything but the chain still names.
 	LastSeqSQL = `
-SELECT greatest((SELECT max(seq) FROM idem_keys WHERE stream = $1::int), (SELECT max(seq) FROM idem_dead_letter WHERE stream = $1::int), -1)`
+SELECT greatest((SELECT max(seq) FROM idem_keys WHERE stream = $1::int), (SELECT max(seq) FROM idem_dead_letter WHERE stream = $1::int),
+       (SELECT max(seq) FROM idem_operator WHERE stream = $1::int), -1)`
 
 	// RenewSQL is the first row of a stream whose rows are gone. It must come behind every row
 	// that keys or dead letters name: a worker takes a key of a row behind its tail for one of

@@ -92,18 +92,9 @@ SELECT kind, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq > $2 
 	RowSQL = `
 SELECT token, kind, written_at, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq = $2`
 
-	// LettersSQL counts, at most $3, the dead letters that end right before offset $2 without a
-	// gap, and that no operator's row stands behind ([ByOperator]). A letter that was written
-	// before a rewind may stand beside a later one.
+	// LettersSQL reads the last row that is no owner's fence: a batch says how many dead letters
+	// the chain ends with ([LettersInfo]), an operator's row says that counting begins anew.
 	LettersSQL = `
-WITH RECURSIVE run AS (
-    SELECT $2::bigint AS offs, NULL::bigint AS seq, 0 AS n
-    UNION ALL
-    SELECT run.offs - 1, d.seq, run.n + 1
-    FROM run CROSS JOIN LATERAL (SELECT max(seq) AS seq FROM idem_dead_letter WHERE stream = $1 AND offs = run.offs - 1) d
-    WHERE run.n < $3::int AND d.seq IS NOT NULL
-)
-SELECT count(*) FROM run WHERE seq > coalesce((
-    SELECT max(seq) FROM idem_ledger
-    WHERE stream = $1 AND seq > (SELECT min(seq) FROM run) AND (kind IN ('o', 's', 'r') OR info LIKE 'operator %')), -1)`
+SELECT kind, coalesce(info, '') FROM idem_ledger
+WHERE stream = $1 AND (kind <> 'f' OR info LIKE 'operator %') ORDER BY seq DESC LIMIT 1`
 )

@@ -19,12 +19,26 @@ const (
 	// so that what stays is without a hole, and never the tail. A hole would let an owner
 	// that slept append into it. A place that gets free must not be one that a statement
 	// saw free when it began: rows stay for as long as such a statement may run.
+	// What operators appended is moved, for people who ask later.
 	trimSQL = `
-DELETE FROM idem_ledger l
-USING (SELECT stream, seq, window_seq FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1) t
-WHERE l.stream = t.stream AND l.seq < least(t.seq, t.window_seq, (SELECT seq FROM idem_ledger
-		WHERE stream = $1 AND written_at > clock_timestamp() - $3::interval ORDER BY seq LIMIT 1))
-	AND l.seq < (SELECT min(seq) FROM idem_ledger WHERE stream = $1) + $2`
+WITH gone AS (
+	DELETE FROM idem_ledger l
+	USING (SELECT stream, seq, window_seq FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1) t
+	WHERE l.stream = t.stream AND l.seq < least(t.seq, t.window_seq, (SELECT seq FROM idem_ledger
+			WHERE stream = $1 AND written_at > clock_timestamp() - $3::interval ORDER BY seq LIMIT 1))
+		AND l.seq < (SELECT min(seq) FROM idem_ledger WHERE stream = $1) + $2
+	RETURNING l.stream, l.seq, l.kind, l.prev, l.next, l.written_at, l.info
+), kept AS (
+	INSERT INTO idem_operator (stream, seq, kind, prev, next, written_at, info)
+	SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind IN ('o', 's', 'r') OR info LIKE 'operator %'
+	ON CONFLICT DO NOTHING
+)
+SELECT FROM gone`
+
+	// forgetSQL removes what operators did long ago.
+	forgetSQL = `
+DELETE FROM idem_operator WHERE stream = $1 AND seq IN (SELECT seq FROM idem_operator
+	WHERE stream = $1 AND written_at < clock_timestamp() - interval '1 year' LIMIT $2)`
 
 	// closeSQL closes dead letters that nobody replayed in their time. They stay as long
 	// again, counted from now. A letter that later records wait behind stays open.
@@ -46,6 +60,9 @@ WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
 func (j *Job) trim(ctx context.Context, conn *pgx.Conn) error {
 	return j.eachStream(ctx, conn, "remove rows of the ledger", func(stream int32) error {
 		_, err := chunks(ctx, conn, trimSQL, fault.Trimmed, stream, chunk, j.Transaction)
+		if err == nil {
+			_, err = chunks(ctx, conn, forgetSQL, fault.Trimmed, stream, chunk)
+		}
 		return err
 	})
 }

@@ -93,3 +93,18 @@ UPDATE idem_dead_letter SET expires_at = NULL WHERE offs = 2`)
 	upkeep(t, db, j)
 	want(t, "left", left(t, db), "d 2, w 2")
 }
+
+// What operators did is known for a year, however soon the rows around it are removed.
+func TestRowsOfOperatorsAreMoved(t *testing.T) {
+	db := database(t)
+	stream := chain(t, db, "a", 3500, 3400)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET kind = 'o' WHERE stream = $1::text::int AND seq = 13`, stream)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET info = CASE seq WHEN 20 THEN 'operator ann: why' ELSE 'host, process 1' END WHERE stream = $1::text::int AND seq IN (20, 27)`, stream)
+	idemtest.Exec(t, db, `INSERT INTO idem_operator (stream, seq, kind, prev, next, written_at, info)
+SELECT $1::text::int, -n, 's', 0, 1, clock_timestamp() - n * interval '364 days', 'operator bob' FROM generate_series(1, 2) n`, stream)
+	j, _ := job(db, "a")
+	_ = j.Once(fault.With(t.Context(), func(string) error { return errCrash }))
+	upkeep(t, db, j)
+	want(t, "kept", text(t, db, `SELECT string_agg(seq || kind::text || coalesce(' ' || info, ''), ', ' ORDER BY seq) FROM idem_operator`), "-1s operator bob, 13o, 20f operator ann: why")
+	want(t, "the ledger", rows(t, db, stream), "3400 3500 101")
+}

@@ -1,0 +1,166 @@
+package confluent
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// lateSource is a Source whose polling goroutine is held up, by a revoke of partition 0, while
+// partition 1 is taken over for the second time.
+type lateSource struct {
+	*Source
+	takes                         atomic.Int32 // of partition 1
+	again, revoked, taken, fenced chan struct{}
+}
+
+type lateSink struct {
+	idem.Sink
+	s *lateSource
+}
+
+func newLateSource(s *Source) *lateSource {
+	late := &lateSource{s, atomic.Int32{}, make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
+	s.Logger = slog.New(&lateLog{s.Logger.Handler(), late})
+	return late
+}
+
+func (s *lateSource) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink) error {
+	return s.Source.Run(ctx, sub, &lateSink{sink, s})
+}
+
+func (s *lateSink) Assigned(ctx context.Context, a idem.Assignment) (idem.Position, error) {
+	second := a.Partition.Number == 1 && s.s.takes.Add(1) == 2
+	if second {
+		close(s.s.again)
+		<-s.s.revoked
+	}
+	at, err := s.Sink.Assigned(ctx, a)
+	if second {
+		close(s.s.taken)
+	}
+	return at, err
+}
+
+func (s *lateSink) Idle(ctx context.Context, p idem.Partition, end int64) error {
+	err := s.Sink.Idle(ctx, p, end)
+	if p.Number == 1 && err != nil && s.s.takes.Load() == 2 {
+		close(s.s.fenced)
+	}
+	return err
+}
+
+func (s *lateSink) Revoked(p idem.Partition) {
+	if p.Number == 0 {
+		close(s.s.revoked)
+		<-s.s.fenced
+		time.Sleep(20 * time.Millisecond) // the queue is shut
+	}
+	s.Sink.Revoked(p)
+}
+
+// lateLog has the line by which a partition stands by take so long that the polling goroutine
+// goes on first.
+type lateLog struct {
+	slog.Handler
+	s *lateSource
+}
+
+func (l *lateLog) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "partition stands by" && l.s.takes.Load() == 2 {
+		time.Sleep(200 * time.Millisecond)
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+// Partition 1 is taken over, and then rewound before the polling goroutine has begun to read
+// it: no record that is read at the later position may count at the earlier one.
+func TestRewindBeforeReadingBegins(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 2)
+	db := diaryDB(t)
+	run := func(s idem.Source) (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		c := consumer(t, db)
+		go func() { done <- c.Run(ctx, s) }()
+		return func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	rewind := func(from, to int64) {
+		n := stream.Name{Consumer: "orders", Topic: topicName, Partition: 1}
+		if _, err := stream.Rewind(t.Context(), db, n, stream.Unmoved(from), to, true, stream.By{Reason: "a test"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	produce(t, brokers, 100, 0, 1)
+	s := newLateSource(source(t, brokers))
+	stop := run(s)
+	eventually(t, "200 records", func() bool { return query(t, db, `SELECT count(*)::int FROM diary`) == 200 })
+	rewind(100, 80)
+	<-s.again
+	stopSecond := run(source(t, brokers))
+	select {
+	case <-s.taken:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the group took partition 1, not 0")
+	}
+	rewind(80, 60)
+	<-s.fenced
+	eventually(t, "the end", func() bool {
+		return query(t, db, `SELECT next::int FROM idem_ledger JOIN idem_stream USING (stream) WHERE partition = 1 ORDER BY seq DESC LIMIT 1`) == 100
+	})
+	stop()
+	stopSecond()
+	if n := query(t, db, `SELECT count(*)::int FROM diary WHERE partition = 1 AND offs >= 60`); n != 80 {
+		t.Errorf("the last 40 records took effect %d times together, want twice each", n)
+	}
+}
+
+// A partition is taken away while the member asks the broker about it. When it comes back, it
+// is read.
+func TestRevokeWhileTheBrokerIsAsked(t *testing.T) {
+	t.Parallel()
+	cluster, brokers := startCluster(t, 2, kfake.SleepOutOfOrder())
+	produce(t, brokers, 100, 0, 1)
+	gate, asked := make(chan struct{}), make(chan struct{}, 100)
+	cluster.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		asked <- struct{}{}
+		cluster.SleepControl(func() { <-gate })
+		return nil, nil, false
+	})
+	l := newLedger()
+	first, second := newSink(t, l), newSink(t, l)
+	member := func(sink idem.Sink) (stop func() error) {
+		s := source(t, brokers)
+		s.pace.assign = 100 * time.Millisecond
+		return start(t, s, subscription(), sink)
+	}
+	stopFirst := member(first)
+	<-asked
+	stopSecond := member(second)
+	eventually(t, "one is taken away", func() bool { return first.seen("Revoked") == 1 })
+	close(gate)
+	eventually(t, "each reads one", func() bool { return first.owns() == 1 && second.owns() == 1 && l.count() == 200 })
+	if err := stopSecond(); err != nil {
+		t.Error(err)
+	}
+	produce(t, brokers, 100, 0, 1)
+	eventually(t, "all is read by the first", func() bool { return l.count() == 400 })
+	if err := stopFirst(); err != nil {
+		t.Error(err)
+	}
+}
