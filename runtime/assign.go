@@ -127,7 +127,7 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 		err = o.fenceOnce(ctx, conn, a, window)
 		switch classify(err) {
 		case classNone:
-			return o.haltIfFinal(o.countLetters(ctx, conn.Conn().PgConn()))
+			return nil
 		case classLockWait: // its owner is about to append, or its client has stopped
 			o.stalled = time.Now().After(o.w.watch.patient)
 		case classSuccessor, classGone: // the chain moved: read it again
@@ -171,6 +171,9 @@ func (o *owner) readTail(ctx context.Context, conn *pgxpool.Conn, a claim) error
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o.haltedWith(halt.LedgerGone, -1, "the ledger is missing: the partition is known, but its rows are gone", nil, o.adoption(a, max(a.Low, a.Committed)))
 	}
+	// A new process, or the next owner, must not write as many dead letters again before
+	// on_failure.stop_after halts it.
+	o.row = ledger.Letters(o.tail.Kind, o.tail.Info)
 	return o.haltIfFinal(err)
 }
 
@@ -212,7 +215,7 @@ func (o *owner) fence(ctx context.Context, conn *pgxpool.Conn, a claim, window i
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), assignTimeout)
 	defer cancel()
 	def := int32(o.c.service.KeyDef)
-	row := ledger.Row{Kind: ledger.Fence, Token: newToken(), Next: o.tail.Next, Epoch: o.tail.Epoch, Window: window, Def: &def, Info: who()}
+	row := ledger.Row{Kind: ledger.Fence, Token: newToken(), Next: o.tail.Next, Epoch: o.tail.Epoch, Window: window, Def: &def, Info: ledger.FenceInfo(who(), o.row)}
 	if a.broker {
 		row.Parts = &a.Partitions
 	}

@@ -1,7 +1,6 @@
 package idem
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -112,16 +110,6 @@ func appendBytes(b, v []byte) []byte {
 		return binary.AppendUvarint(b, 0)
 	}
 	return append(binary.AppendUvarint(b, uint64(len(v))+1), v...)
-}
-
-// countLetters reads how many dead letters the chain ends with: a new process, or the next
-// owner, must not write as many again before on_failure.stop_after halts it.
-func (o *owner) countLetters(ctx context.Context, conn *pgconn.PgConn) error {
-	r := conn.ExecPrepared(ctx, "idem_letters", [][]byte{ledger.Int4(o.stream)}, binaryFormat, binaryFormat).Read()
-	if r.Err == nil && len(r.Rows) > 0 {
-		o.row = ledger.Letters(r.Rows[0][0][0], string(r.Rows[0][1]))
-	}
-	return r.Err
 }
 
 // warn logs a dead letter: coordinates, event and reason, never a payload.

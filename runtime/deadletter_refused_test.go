@@ -12,10 +12,11 @@ import (
 // record, with the command that passes it, and what stands before it has taken effect.
 func TestDeadLetterThatIsRefusedHalts(t *testing.T) {
 	for name, sql := range map[string]string{
-		"a check":         `ALTER TABLE idem_dead_letter ADD CONSTRAINT c CHECK (offs <> 1)`,
-		"a unique index":  `CREATE UNIQUE INDEX ON idem_dead_letter (stream) WHERE offs = 1; INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) SELECT stream, 1, 99, 'x', '' FROM idem_stream`,
-		"a column needed": `ALTER TABLE idem_dead_letter ADD COLUMN who text NOT NULL`,
-		"a trigger":       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'; CREATE TRIGGER refuse BEFORE INSERT ON idem_dead_letter FOR EACH ROW EXECUTE FUNCTION refuse()`,
+		"a check":          `ALTER TABLE idem_dead_letter ADD CONSTRAINT c CHECK (offs <> 1)`,
+		"a unique index":   `CREATE UNIQUE INDEX ON idem_dead_letter (stream) WHERE offs = 1; INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) SELECT stream, 1, 99, 'x', '' FROM idem_stream`,
+		"a column needed":  `ALTER TABLE idem_dead_letter ADD COLUMN who text NOT NULL`,
+		"a reason refused": `ALTER TABLE idem_dead_letter ADD CONSTRAINT c CHECK (reason NOT LIKE 'decode%')`,
+		"a trigger":        `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'; CREATE TRIGGER refuse BEFORE INSERT ON idem_dead_letter FOR EACH ROW EXECUTE FUNCTION refuse()`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)

@@ -34,7 +34,7 @@ func (o *owner) appendHandBack(ctx context.Context) error {
 	defer conn.Release()
 	p := newPipeline(ctx, conn.Conn())
 	p.add(o.appendStatement(ledger.Row{
-		Kind: ledger.Fence, Token: newToken(), Next: o.tail.Next, Epoch: o.tail.Epoch, Window: o.tail.Window, Info: ledger.HandBackInfo(who()),
+		Kind: ledger.Fence, Token: newToken(), Next: o.tail.Next, Epoch: o.tail.Epoch, Window: o.tail.Window, Info: ledger.FenceInfo(ledger.HandBackInfo(who()), o.row),
 	}))
 	_, err = p.run()
 	return err

@@ -141,3 +141,33 @@ func TestFenceInFlightIsHandedBack(t *testing.T) {
 		})
 	}
 }
+
+// Two stand by. What is handed back, or left by an operator, one of them takes; the other then
+// goes on standing by.
+func TestOneTakesWhatIsFree(t *testing.T) {
+	for name, free := range map[string]func(t *testing.T, db *pgxpool.Pool){
+		"handed back":    func(t *testing.T, db *pgxpool.Pool) { appendRow(t, db, "f", "next", "handed back by a test") },
+		"by an operator": func(t *testing.T, db *pgxpool.Pool) { appendRow(t, db, "o", "next", "operator ann: why") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			one, other, late := drive(t, service{}.consumer(t, db)), drive(t, service{}.consumer(t, db)), drive(t, service{}.consumer(t, db))
+			assign(t, one, 0)
+			assign(t, other, 0)
+			assign(t, late, 0)
+			appendRow(t, db, "f", "next", "another process")
+			for _, sink := range []idem.Sink{one, other, late} {
+				wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(0, "put 1 1")))
+			}
+			free(t, db)
+			now(t, one)
+			now(t, other)
+			assign(t, one, 0)
+			deliver(t, one, records(0, "put 1 1"))
+			_, err := other.Assigned(t.Context(), newSource(nil).assignment)
+			wantError[*idem.FencedError](t, err)
+			idles(t, late) // it looks for the first time
+			deliver(t, one, records(1, "put 2 2"))
+		})
+	}
+}

@@ -103,7 +103,7 @@ func (o *owner) judgeData(records []Message, err error) error {
 		return nil
 	}
 	m := &records[0]
-	if _, twice := o.condemned[m.Offset]; twice {
+	if _, twice := o.condemned[m.Offset]; twice || letterRefused(err) {
 		return o.halted(halt.LetterRefused, m.Offset, "the record's dead letter is refused too", describe(err))
 	}
 	l := letterOf(m, o.policyOf(m), wire.ReasonDatabase, o.batch.Event(), describe(err))
@@ -112,6 +112,14 @@ func (o *owner) judgeData(records []Message, err error) error {
 	}
 	o.condemned[m.Offset] = l
 	return nil
+}
+
+// letterRefused reports whether somebody's constraint refused a dead letter. Another one in
+// its place would hide why the record has none.
+func letterRefused(err error) bool {
+	_, own := errors.AsType[*protocolError](err)
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return own && ok && pg.TableName == "idem_dead_letter"
 }
 
 // judgeHandler follows on_failure for an error of a handler. The error names its record,

@@ -131,3 +131,22 @@ func TestCrashLoopOverMarkersHalts(t *testing.T) {
 		sink.Revoked(first)
 	}
 }
+
+// A partition that stands gets nothing but fences, and what is older is removed: the count is
+// not.
+func TestDeadLettersInARowOutliveTheirRows(t *testing.T) {
+	db := database(t)
+	s := service{policy: wire.FailurePolicy{StopAfter: 2, Keep: time.Hour}}
+	for range 3 {
+		sink := drive(t, s.consumer(t, db))
+		at, err := sink.Assigned(t.Context(), newSource(nil).assignment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		halted := wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(at.Offset, "nonsense", "nonsense", "nonsense")))
+		want(t, "code", halted.Code, halt.DeadLetters)
+		sink.Revoked(first)
+		idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq < (SELECT max(seq) FROM idem_ledger)`)
+	}
+	want(t, "dead letters", query(t, db, `SELECT count(*) FROM idem_dead_letter`), "2")
+}

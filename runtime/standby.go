@@ -135,12 +135,15 @@ func (w *worker) look(ctx context.Context) (moved, operator bool, err error) {
 	moved = t.Token != v.seen.Token
 	switch {
 	case t.Token == v.acted: // nobody did anything since
-	case v.seen.Token == UUID{}, v.seen.Token != v.acted && ledger.ByOperator(v.seen.Kind, v.seen.Info):
+	case v.seen.Token == UUID{}:
 		operator = true
 	case state == protocol.Standby && ledger.HandedBack(t.Info): // and nobody took it since
 		operator = true
-	case moved:
-		operator, err = operatorSince(ctx, pool, v.stream, v.seen.Seq)
+	default:
+		operator = v.seen.Token != v.acted && ledger.ByOperator(v.seen.Kind, v.seen.Info)
+		if moved {
+			operator, err = operatorSince(ctx, pool, v.stream, v.seen.Seq, operator, state == protocol.Standby)
+		}
 	}
 	if err == nil {
 		v.seen = t
@@ -148,8 +151,10 @@ func (w *worker) look(ctx context.Context) (moved, operator bool, err error) {
 	return moved, operator, err
 }
 
-// operatorSince reports whether an operator appended behind a row.
-func operatorSince(ctx context.Context, pool *pgxpool.Pool, stream int32, seq int64) (found bool, err error) {
+// operatorSince reports whether an operator appended behind a row, or before. With taken, an
+// operator's row does not count if an owner fenced the partition behind it.
+func operatorSince(ctx context.Context, pool *pgxpool.Pool, stream int32, seq int64, before, taken bool) (found bool, err error) {
+	found = before
 	rows, err := pool.Query(ctx, ledger.SinceSQL, stream, seq)
 	if err != nil {
 		return false, err
@@ -157,7 +162,8 @@ func operatorSince(ctx context.Context, pool *pgxpool.Pool, stream int32, seq in
 	var kind byte
 	var info string
 	_, err = pgx.ForEachRow(rows, []any{&kind, &info}, func() error {
-		found = found || ledger.ByOperator(kind, info)
+		byOperator := ledger.ByOperator(kind, info)
+		found = byOperator || found && !(taken && kind == ledger.Fence)
 		return nil
 	})
 	return found, err
@@ -192,19 +198,22 @@ func (w *worker) leaveStandby(ctx context.Context, why error) error {
 	if v.turn = nil; t == nil {
 		return why
 	}
-	if t.event == protocol.Quiet {
-		moved, _, err := w.look(ctx)
+	if state, _ := w.at(); state == protocol.Standby {
+		quiet := t.event == protocol.Quiet
+		moved, operator, err := w.look(ctx)
 		switch {
 		case err != nil:
 			return err
-		case moved:
+		case moved && (quiet || !operator):
 			v.waited = false
 			return &FencedError{Partition: w.id, Reason: "another owner is at work"}
-		case !v.waited && time.Since(t.given) > w.quiet():
+		case quiet && !v.waited && time.Since(t.given) > w.quiet():
 			v.waited = true
 			return &FencedError{Partition: w.id, Reason: late}
 		}
-		v.patient = time.Now().Add(w.quiet())
+		if quiet {
+			v.patient = time.Now().Add(w.quiet())
+		}
 	}
 	v.waited = false
 	return w.step(t.event, why) // it stands until the take-over succeeds

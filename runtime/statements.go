@@ -36,5 +36,4 @@ var prepared = []struct{ name, sql string }{
 	{"idem_close", `CLOSE ALL`},
 	{"idem_own", ledger.OwnSQL},
 	{"idem_lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`},
-	{"idem_letters", ledger.LettersSQL},
 }

@@ -69,7 +69,7 @@ type Row struct {
 	Seq       int64     `json:"seq"`
 	Kind      string    `json:"kind"` // genesis, fence, batch, operator, skip or rewind
 	WrittenAt time.Time `json:"written_at"`
-	Info      string    `json:"info"` // who and why; "" for batches
+	Info      string    `json:"info"` // who and why; how many dead letters in a row the ledger ends with
 }
 
 // Move is a row by which an operator moved the position, or left it where it was.

@@ -201,6 +201,18 @@ var planted = []mutant{
 	{"16 a fence that came too late is not handed back", []edit{{
 		"runtime/sink.go", "if o.atRest(wait) && lost {", "if o.atRest(wait) && lost && o.tried {",
 	}}, coreTests + "LateFence"},
+	{"16 who stands by follows an operator's row that another took", []edit{{
+		"runtime/standby.go", "found && !(taken && kind == ledger.Fence)", "found && !(taken && kind == 0)",
+	}}, coreTests + "OneTakes"},
+	{"16 a turn is used although another used it first", []edit{{
+		"runtime/standby.go", "case moved && (quiet || !operator):", "case moved && (quiet || !operator && v == nil):",
+	}}, coreTests + "OneTakes"},
+	{"fences forget the dead letters in a row", []edit{{
+		"runtime/assign.go", "ledger.FenceInfo(who(), o.row)", "ledger.FenceInfo(who(), 0)",
+	}}, coreTests + "InARowOutlive"},
+	{"a dead letter that is refused is replaced by another", []edit{{
+		"runtime/judge.go", "twice || letterRefused(err) {", "twice || letterRefused(nil) {",
+	}}, coreTests + "DeadLetterThatIsRefused"},
 	{"16 who stands by follows a hand-back that another took", []edit{{
 		"runtime/internal/ledger/append.go", "	return strings.HasPrefix(info, operatorInfo)\n", "	return strings.HasPrefix(info, operatorInfo) || strings.HasPrefix(info, handBackInfo)\n",
 	}}, coreTests + "HandBackIsOver"},
@@ -253,13 +265,10 @@ var planted = []mutant{
 		"runtime/transact.go", "w.inRow >= p.StopAfter:", "w.inRow >= p.StopAfter<<20:",
 	}}, coreTests + "InARow"},
 	{"a restart forgets the dead letters in a row", []edit{{
-		"runtime/deadletter.go", "o.row = ledger.Letters(", "_ = ledger.Letters(",
-	}}, coreTests + "DeadLettersInARow"},
-	{"a release does not begin the count of dead letters anew", []edit{{
-		"runtime/internal/ledger/statements.go", "(kind <> 'f' OR info LIKE 'operator %') ORDER", "kind NOT IN ('f', 'o') ORDER",
+		"runtime/assign.go", "o.row = ledger.Letters(", "_ = ledger.Letters(",
 	}}, coreTests + "DeadLettersInARow"},
 	{"a record after a silence is fought for", []edit{{
-		"runtime/standby.go", "case !v.waited && time", "case v.waited && time",
+		"runtime/standby.go", "case quiet && !v.waited && time", "case quiet && v.waited && time",
 	}}, coreTests + "AfterASilence"},
 	{"an idle worker overlooks that its row is gone", []edit{{
 		"runtime/inspect.go", "case t.Token == o.tail.Token:", "case t.Seq <= o.tail.Seq:",

@@ -108,12 +108,24 @@ func LettersInfo(n int) string {
 	return strconv.Itoa(n) + lettersInfo
 }
 
-// Letters reads [LettersInfo].
+// FenceInfo is the info of an owner's fence: who, and what the row before it says of dead
+// letters, which may be removed before this one is.
+func FenceInfo(who string, n int) string {
+	if n == 0 {
+		return who
+	}
+	return who + "; " + LettersInfo(n)
+}
+
+// Letters reads [LettersInfo] and [FenceInfo]. Behind an operator's row counting begins anew.
 func Letters(kind byte, info string) int {
-	count, ok := strings.CutSuffix(info, lettersInfo)
-	if kind != Batch || !ok {
+	text, ok := strings.CutSuffix(info, lettersInfo)
+	if kind != Batch && kind != Fence || !ok || ByOperator(kind, info) {
 		return 0
 	}
-	n, _ := strconv.Atoi(count)
+	if i := strings.LastIndex(text, "; "); i >= 0 {
+		text = text[i+2:]
+	}
+	n, _ := strconv.Atoi(text)
 	return n
 }

@@ -91,10 +91,4 @@ SELECT kind, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq > $2 
 	// RowSQL reads the row that stands in an append's place.
 	RowSQL = `
 SELECT token, kind, written_at, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq = $2`
-
-	// LettersSQL reads the last row that is no owner's fence: a batch says how many dead letters
-	// the chain ends with ([LettersInfo]), an operator's row says that counting begins anew.
-	LettersSQL = `
-SELECT kind, coalesce(info, '') FROM idem_ledger
-WHERE stream = $1 AND (kind <> 'f' OR info LIKE 'operator %') ORDER BY seq DESC LIMIT 1`
 )
