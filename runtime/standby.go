@@ -102,7 +102,8 @@ func (w *worker) standBy(ctx context.Context) (Turn, error) {
 }
 
 // look reads what was appended behind the last row seen: whether the tail is another one,
-// and whether an operator appended, or handed back what nobody took since. Who has seen no row takes the tail for an operator's.
+// and whether an operator appended, or an owner handed back what nobody took since. Who has
+// seen no row takes the tail for an operator's.
 func (w *worker) look(ctx context.Context) (moved, operator bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, assignTimeout)
 	defer cancel()

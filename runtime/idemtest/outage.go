@@ -19,9 +19,6 @@ func (p *Postgres) order(do func() error) error {
 // Crash ends the server and its sessions with kill -9; the data stays for Restart.
 func (p *Postgres) Crash() error { return p.order(func() error { return p.server.Crash() }) }
 
-// Shutdown ends the server in order, with a checkpoint; the data stays for Restart.
-func (p *Postgres) Shutdown() error { return p.order(func() error { return p.server.Shutdown() }) }
-
 // Restart starts a server that was ended, at the same address, and waits for its recovery.
 func (p *Postgres) Restart() error { return p.order(func() error { return p.server.Restart() }) }
 

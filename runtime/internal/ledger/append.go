@@ -20,7 +20,7 @@ type Tail struct {
 	Parts   int32 // partitions that the topic had
 	Window  int64 // first row whose keys are remembered
 	Written time.Time
-	Info    string // of rows that are no batch: who, and why
+	Info    string // who, and why; of batches and fences, dead letters in a row, too
 }
 
 // Row is what an append adds behind a tail.
@@ -96,7 +96,7 @@ func ByOperator(kind byte, info string) bool {
 	return strings.HasPrefix(info, operatorInfo)
 }
 
-// lettersInfo ends the info of a batch behind which n dead letters in a row are counted.
+// lettersInfo ends the info of a batch or a fence behind which n dead letters in a row are counted.
 const lettersInfo = " dead letters in a row"
 
 // LettersInfo is the info of a batch: how many dead letters stand behind the last record that
