@@ -2,21 +2,25 @@ package generator
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
 
-// keyChanges warns of events of which copies will not be recognised any more (W909), and notes a new
-// number of the key definitions.
+// keyChanges warns of events of which copies will not be recognised any more (W909), and notes
+// that older versions halt behind this one.
 func (u *unit) keyChanges() {
 	for _, id := range state.Identities(u.old, u.service) {
 		u.problems.Add(u.identityAt(id), "W909",
 			fmt.Sprintf("the identity of event %q changed: %s", id.Event, id.Effect), id.Change+": "+id.Remedy)
 	}
-	if u.old != nil && u.next.KeyDef != u.old.KeyDef {
-		u.note("%s: key definition %d (was %d): roll out without going back: an older version of the service halts on partitions that this one has written\n",
-			u.Path, u.next.KeyDef, u.old.KeyDef)
+	switch {
+	case u.old == nil || u.next.Identity == u.old.Identity:
+	case slices.Contains(u.old.Ahead, u.next.Identity):
+		u.note("%s: former sources are gone from also: versions of the service from before they were there halt on partitions that this one has written\n", u.Path)
+	default:
+		u.note("%s: events have another identity: roll out without going back: an older version of the service halts on partitions that this one has written\n", u.Path)
 	}
 }
 

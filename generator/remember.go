@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -35,7 +36,7 @@ func (u *unit) remember() error {
 		return err
 	}
 	u.next = state.Next(u.old, u.service)
-	u.service.KeyDef = u.next.KeyDef
+	u.service.Identity = model.Identity{Writes: u.next.Identity, Knows: slices.Concat(u.next.Knows, u.next.Ahead)}
 	var refused []state.Refusal
 	u.additions, refused = state.Diff(u.old, u.service)
 	u.additions = u.additions.Without(u.byHand)

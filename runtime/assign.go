@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -186,8 +187,8 @@ func tailOf(ctx context.Context, db rower, stream int32) (t ledger.Tail, err err
 // policy compares the tail with the broker and the spec before the partition is fenced.
 func (o *owner) policy(a claim) error {
 	t := o.tail
-	if t.Def > int32(o.c.service.KeyDef) {
-		return o.haltedWith(halt.NewerVersion, -1, fmt.Sprintf("the ledger was written with key definition %d, this service has %d: a newer version of it ran here, and going back would compare keys wrongly; deploy that version again", t.Def, o.c.service.KeyDef), nil,
+	if t.Def != ledger.NoIdentity && !slices.Contains(o.c.service.Identity.Knows, uint32(t.Def)) {
+		return o.haltedWith(halt.NewerVersion, -1, fmt.Sprintf("another version of this service ran here, under which events have another identity (%08x, this one has %08x): this version would not recognise what that one applied, and apply copies of it again; deploy that version again, or one that knows both", uint32(t.Def), o.c.service.Identity.Writes), nil,
 			" --older-version-may-run")
 	}
 	if !a.broker {
@@ -214,7 +215,7 @@ func (o *owner) fence(ctx context.Context, conn *pgxpool.Conn, a claim, window i
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), assignTimeout)
 	defer cancel()
-	def := int32(o.c.service.KeyDef)
+	def := int32(o.c.service.Identity.Writes)
 	row := ledger.Row{Kind: ledger.Fence, Token: newToken(), Next: o.tail.Next, Epoch: o.tail.Epoch, Window: window, Def: &def, Info: ledger.FenceInfo(who(), o.row)}
 	if a.broker {
 		row.Parts = &a.Partitions

@@ -25,6 +25,7 @@ import (
 // offset.
 type plan struct {
 	handle  func(ctx context.Context, tx idem.Tx, row int32) error
+	content wire.Content
 	key     wire.KeyBuilder
 	upserts wire.Rows
 	inserts wire.Rows
@@ -66,7 +67,7 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		if m.Headers[0].Name == "here" {
 			claim = b.ClaimHere
 		}
-		if fresh, err := claim("Test", key, uint32(id)<<16|uint32(v)); !fresh {
+		if fresh, err := claim("Test", key, &p.content, uint32(id)<<16|uint32(v)); !fresh {
 			return err
 		}
 	}
@@ -100,6 +101,7 @@ func (p *plan) Flush(b *wire.Batch) {
 type service struct {
 	handle  func(ctx context.Context, tx idem.Tx, row int32) error
 	policy  wire.FailurePolicy
+	content wire.Content
 	edit    func(*wire.Service)
 	options []idem.Option
 }
@@ -109,14 +111,14 @@ const topic = "test.v1"
 func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 	t.Helper()
 	spec := wire.Service{
-		Consumer: "test", Schema: 2, KeyDef: 1,
+		Consumer: "test", Schema: 2, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
 		Limits: wire.Limits{
 			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
 			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,
 		},
 		Topics: []wire.Topic{{
 			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
-			NewPlan: func() wire.Plan { return &plan{handle: s.handle} },
+			NewPlan: func() wire.Plan { return &plan{handle: s.handle, content: s.content} },
 		}},
 	}
 	if s.edit != nil {

@@ -58,7 +58,7 @@ func (o *owner) genesis(ctx context.Context, conn *pgxpool.Conn, a claim, added 
 		return err
 	}
 	err = conn.QueryRow(ctx, ledger.GenesisSQL, o.c.service.Consumer, o.id.Topic, a.TopicID, o.id.Number,
-		newToken(), start, o.c.service.KeyDef, a.Partitions, who()).Scan(&o.stream)
+		newToken(), start, int32(o.c.service.Identity.Writes), a.Partitions, who()).Scan(&o.stream)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity" {
 		return conn.QueryRow(ctx, ledger.StreamSQL,
 			o.c.service.Consumer, o.id.Topic, a.TopicID, o.id.Number).Scan(&o.stream) // another was first

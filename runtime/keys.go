@@ -57,18 +57,19 @@ func (k *known) find(key Key) (wire.Prior, bool) {
 		return hit.Prior, true
 	}
 	e, ok := k.owner.recent.Find(key, k.now)
-	return wire.Prior{Print: e.Print, Def: int32(k.owner.c.service.KeyDef)}, ok
+	return wire.Prior{Print: e.Print, Def: e.Def}, ok
 }
 
 // errOwnKey says that this stream claimed a key behind our tail: an attempt of ours
 // committed, or another owner's.
 var errOwnKey = errors.New("a row behind the tail claimed a key")
 
-// look tests the keys that w claims, and builds it again until none is known.
-func (o *owner) look(ctx context.Context, conn *pgxpool.Conn, w *work) (*work, error) {
-	keys := keysOf(w.claims)
-	if len(keys) == 0 {
-		return w, nil
+// look tests the keys that w claims, and those that decide about its conflicts, and builds it
+// again until none is known. stop is why w cannot be sent, if nothing that is found changes it.
+func (o *owner) look(ctx context.Context, conn *pgxpool.Conn, w *work, stop error) (*work, error) {
+	keys, hidden := keysOf(w.claims), w.hidden
+	if len(keys)+len(hidden) == 0 {
+		return w, stop
 	}
 	again := o.tried
 	list, _ := generation.Listed(conn.Conn())
@@ -84,29 +85,52 @@ func (o *owner) look(ctx context.Context, conn *pgxpool.Conn, w *work) (*work, e
 	if k.open, ok = list.Open(); !ok {
 		return w, o.fenced(protocol.Gone, "no generation of keys is open: a failover took back the one that was made for this owner")
 	}
-	tested := map[Key]bool{}
-	for len(keys) > 0 {
+	claimed, decided := map[Key]bool{}, map[Key]bool{} // tested as such
+	for len(keys)+len(hidden) > 0 {
 		numbers, suspects := list.Numbers(), keys
 		if !again {
 			numbers, suspects = o.c.filters.Where(list, keys, o.pace.Reads())
 		}
 		found, err := o.readKnown(ctx, conn, k, numbers, suspects)
-		if err != nil || !found {
-			return w, err
+		if err == nil && len(hidden) > 0 {
+			var more bool
+			more, err = o.readHidden(ctx, conn, k, hidden)
+			found = found || more
 		}
-		if !again && k.raced() {
+		switch {
+		case err != nil:
+			return w, err
+		case !found:
+			return w, stop
+		case !again && k.raced():
 			o.pace.Raced()
 		}
 		// Some are known. What is built without them may claim keys that a conflict hid before.
-		for _, key := range keys {
-			tested[key] = true
-		}
-		if w, err = o.build(w.records, k); err != nil {
-			return w, err
-		}
-		keys = slices.DeleteFunc(keysOf(w.claims), func(key Key) bool { return tested[key] })
+		note(claimed, keys)
+		note(decided, hidden)
+		w, stop = o.build(w.records, k)
+		keys = slices.DeleteFunc(keysOf(w.claims), func(key Key) bool { return claimed[key] || decided[key] })
+		hidden = slices.DeleteFunc(w.hidden, func(key Key) bool { return decided[key] })
 	}
-	return w, nil
+	return w, stop
+}
+
+// readHidden reads which of the keys were claimed before that decide about conflicts. Nothing
+// claims them, so nothing would refuse a list of generations that is too old, or what stands
+// in the open one.
+func (o *owner) readHidden(ctx context.Context, conn *pgxpool.Conn, k *known, keys []Key) (found bool, err error) {
+	list, err := generation.Read(ctx, conn.Conn(), o.c.service.Consumer)
+	if err != nil {
+		return false, err
+	}
+	return o.readKnown(ctx, conn, k, list.Numbers(), keys)
+}
+
+// note adds keys to those that were tested.
+func note(tested map[Key]bool, keys []Key) {
+	for _, key := range keys {
+		tested[key] = true
+	}
 }
 
 // readKnown reads which keys were claimed before. It reports whether one was.
@@ -157,7 +181,7 @@ func keysOf(claims []wire.Claim) []Key {
 func (o *owner) recall(claims []wire.Claim) {
 	now := time.Now()
 	for i := range claims {
-		o.recent.Add(claims[i].Key, recent.Entry{Print: claims[i].Print, Seq: o.tail.Seq}, now)
+		o.recent.Add(claims[i].Key, recent.Entry{Def: claims[i].Def, Print: claims[i].Print, Seq: o.tail.Seq}, now)
 	}
 }
 
@@ -182,12 +206,11 @@ func (o *owner) claimStatements(w *work) []statement {
 	for i := range claims {
 		r := rows.Row()
 		r.UUID(UUID(claims[i].Key))
+		r.Int4(int32(claims[i].Def))
 		r.Int4(int32(claims[i].Print))
 	}
 	open := w.known.open
-	args := [][]byte{
-		ledger.Int4(open.Number), open.Token[:], ledger.Int4(int32(o.c.service.KeyDef)), ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1),
-	}
+	args := [][]byte{ledger.Int4(open.Number), open.Token[:], ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1)}
 	return []statement{{name: "idem_claim", args: rows.Seal(args)}}
 }
 

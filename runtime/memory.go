@@ -1,10 +1,12 @@
 package idem
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -62,24 +64,34 @@ func (w *work) claim(claims []wire.Claim) {
 		w.claims = claims
 		return
 	}
-	w.keys, w.claims = make([]byte, 0, here*keyset.EntryBytes), make([]wire.Claim, 0, len(claims)-here)
+	ours := make([]wire.Claim, 0, here)
+	w.claims = make([]wire.Claim, 0, len(claims)-here)
 	for _, c := range claims {
-		if !c.Here {
+		if c.Here {
+			ours = append(ours, c)
+		} else {
 			w.claims = append(w.claims, c)
-			continue
 		}
-		w.keys = append(w.keys, c.Key[:]...)
-		w.keys = binary.BigEndian.AppendUint32(w.keys, c.Print)
+	}
+	slices.SortStableFunc(ours, func(a, b wire.Claim) int { return cmp.Compare(a.Def, b.Def) })
+	w.keys.Keys = make([]byte, 0, here*keyset.EntryBytes)
+	for from, i := 0, 0; i < len(ours); i++ {
+		w.keys.Keys = append(w.keys.Keys, ours[i].Key[:]...)
+		w.keys.Keys = binary.BigEndian.AppendUint32(w.keys.Keys, ours[i].Print)
+		if i+1 == len(ours) || ours[i+1].Def != ours[i].Def {
+			w.keys.Defs = keyset.AppendGroup(w.keys.Defs, ours[i].Def, i+1-from)
+			from = i + 1
+		}
 	}
 }
 
 // remember brings the memory forward to the tail, which is a row of ours.
-func (o *owner) remember(keys []byte) {
+func (o *owner) remember(r ledger.Row) {
 	if o.keys == nil {
 		return
 	}
 	o.keys.Drop(o.tail.Window)
-	o.keys.Add(keyset.Row{Seq: o.tail.Seq, Def: o.tail.Def, Written: o.tail.Written, Keys: keys})
+	o.keys.Add(keyset.Row{Seq: o.tail.Seq, Written: o.tail.Written, Keys: r.Keys, Defs: r.Defs})
 }
 
 // forget gives the memory back: the owner will not use it again. Any goroutine may call it.
@@ -188,7 +200,7 @@ func (o *owner) loadPart(ctx context.Context, conn *pgconn.PgConn, from int64) (
 		v := rows.Values()
 		last = int64(binary.BigEndian.Uint64(v[0]))
 		fits = o.keys.Load(keyset.Row{
-			Seq: last, Written: ledger.Time(v[1]), Def: int32(binary.BigEndian.Uint32(v[2])), Keys: v[3],
+			Seq: last, Written: ledger.Time(v[1]), Keys: v[2], Defs: v[3],
 		})
 		n++
 	}
@@ -202,8 +214,7 @@ func (o *owner) loadPart(ctx context.Context, conn *pgconn.PgConn, from int64) (
 // room makes sure that the keys of w can be remembered once they are durable. Else the
 // partition waits until keys leave the window: none is forgotten before, and none refused.
 func (o *owner) room(ctx context.Context, conn *pgxpool.Conn, w *work) error {
-	n := len(w.keys) / keyset.EntryBytes
-	if n == 0 || o.keys.Reserve(n, o.window()) {
+	if len(w.keys.Keys) == 0 || o.keys.Reserve(w.keys, o.window()) {
 		return nil
 	}
 	var now time.Time // perhaps a window has passed since the last append
@@ -212,7 +223,7 @@ func (o *owner) room(ctx context.Context, conn *pgxpool.Conn, w *work) error {
 		return err
 	}
 	o.heard(now, sent)
-	if o.keys.Reserve(n, o.window()) {
+	if o.keys.Reserve(w.keys, o.window()) {
 		return nil
 	}
 	return o.full()

@@ -14,7 +14,7 @@ func (w *Writer) Tail() (token UUID, window, seq int64) {
 }
 
 // Remembers tells what the memory of the chain's keys says of one.
-func (w *Writer) Remembers(key Key) (print uint32, def int32, ok bool) { return w.owner.keys.Find(key) }
+func (w *Writer) Remembers(key Key) (print, def uint32, ok bool) { return w.owner.keys.Find(key) }
 
 // Remembered is how many keys of the chain it holds.
 func (w *Writer) Remembered() int { return w.owner.keys.Len() }

@@ -1,11 +1,13 @@
 package idem_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -75,12 +77,47 @@ func TestNewPartitionOfAReadTopicStartsAtItsFirstRecord(t *testing.T) {
 	want(t, "ledger rows", query(t, db, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'g'`), "2")
 }
 
-// A worker with earlier key definitions than the ledger's would compare keys wrongly.
-func TestEarlierVersionHalts(t *testing.T) {
-	db := database(t)
-	own(t, service{edit: func(s *wire.Service) { s.KeyDef = 3 }}.consumer(t, db))
-	_, err := service{}.consumer(t, db).Own(t.Context(), topic, 0, 0)
-	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.NewerVersion)
+// A version halts where another wrote under an identity of the events that it does not know,
+// and only there: it would not recognise what that one applied. Where nobody has written, or
+// an operator says that it may, any version goes on.
+func TestVersionHaltsBehindAnIdentityThatItDoesNotKnow(t *testing.T) {
+	version := func(writes uint32, knows ...uint32) service {
+		return service{edit: func(s *wire.Service) { s.Identity = wire.Identity{Writes: writes, Knows: append(knows, writes)} }}
+	}
+	old, also, moved, branch := version(1), version(1, 2), version(0xfffffff2, 1), version(3, 1)
+	for _, c := range []struct {
+		name          string
+		first, second service
+		halts         bool
+	}{
+		{"the same", old, old, false},
+		{"a newer one that knows the former source, and writes as before", old, also, false},
+		{"back from it", also, old, false},
+		{"a newer one", old, moved, false},
+		{"back from it, without knowing it", moved, old, true},
+		{"two branches", moved, branch, true},
+		{"the same two the other way", branch, moved, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := database(t)
+			own(t, c.first.consumer(t, db))
+			_, err := c.second.consumer(t, db).Own(t.Context(), topic, 0, 0)
+			if !c.halts {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			halted := wantError[*idem.HaltedError](t, err)
+			want(t, "code", halted.Code, halt.NewerVersion)
+			if !strings.Contains(halted.Error(), "another version of this service ran here") {
+				t.Error(halted)
+			}
+			idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
+SELECT stream, seq + 1, gen_random_uuid(), next, next, 'o', epoch, 0, parts, window_seq, 'operator ann: back' FROM idem_ledger ORDER BY seq DESC LIMIT 1`)
+			own(t, c.second.consumer(t, db))
+		})
+	}
 }
 
 // Retention that ends exactly at the position took nothing; one record more is a loss.

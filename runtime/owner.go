@@ -186,7 +186,7 @@ func (o *owner) settle(a attempt, written time.Time) Result {
 		Seq: o.tail.Seq + 1, Token: a.row.Token, Next: a.row.Next, Kind: a.row.Kind, Epoch: a.row.Epoch,
 		Def: o.tail.Def, Parts: o.tail.Parts, Window: max(o.tail.Window, a.row.Window), Written: written,
 	}
-	o.remember(a.row.Keys)
+	o.remember(a.row)
 	o.attempts, o.tried, o.fresh = o.attempts[:0], false, false
 	o.recall(a.claims)
 	o.pace.Clean()

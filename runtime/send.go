@@ -32,7 +32,7 @@ var binaryFormat = []int16{1}
 // forward; if a row of ours stands there already, it adopts that one.
 func (o *owner) send(ctx context.Context, conn *pgxpool.Conn, w *work) (Result, error) {
 	a := attempt{
-		row:    ledger.Row{Kind: ledger.Batch, Token: newToken(), Next: w.next(), Epoch: w.epoch(o.tail.Epoch), Window: o.window(), Keys: w.keys, Info: ledger.LettersInfo(w.inRow)},
+		row:    ledger.Row{Kind: ledger.Batch, Token: newToken(), Next: w.next(), Epoch: w.epoch(o.tail.Epoch), Window: o.window(), Keys: w.keys.Keys, Defs: w.keys.Defs, Info: ledger.LettersInfo(w.inRow)},
 		result: w.result, letters: w.letters, inRow: w.inRow, claims: slices.Clone(w.claims),
 	}
 	o.attempts = append(o.attempts, a)

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -30,7 +32,8 @@ type work struct {
 	end     int64 // no record stands between the last one and here
 	steps   []wire.Step
 	claims  []wire.Claim // that go into idem_keys
-	keys    []byte       // that go into the appended row
+	hidden  []Key        // that decide about conflicts
+	keys    keyset.Row   // that go into the appended row
 	letters []letter
 	result  Result
 	known   *known
@@ -140,9 +143,7 @@ func (o *owner) deadline(ctx context.Context) (context.Context, context.CancelFu
 // and reports settled, with the attempt's result.
 func (o *owner) prepare(ctx context.Context, conn *pgxpool.Conn, records []Message) (w *work, settled bool, err error) {
 	w, err = o.build(records, &known{owner: o, now: time.Now()})
-	if err == nil {
-		w, err = o.look(ctx, conn, w)
-	}
+	w, err = o.look(ctx, conn, w, err)
 	if errors.Is(err, errOwnKey) {
 		res, err := o.resolve(ctx, conn)
 		return &work{result: res}, err == nil, err
@@ -157,7 +158,7 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 		o.batch = wire.NewBatch(o.topic.NewPlan())
 	}
 	w := &work{records: records, inRow: o.row, known: known}
-	o.batch.Reset(remembered{o.keys, known}, int32(o.c.service.KeyDef))
+	o.batch.Reset(remembered{o.keys, known})
 	for i := range records {
 		m := &records[i]
 		l, bad := o.condemned[m.Offset]
@@ -178,6 +179,7 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 			continue
 		}
 		if err := o.mayBury(w, &l); err != nil && i == 0 {
+			w.hidden = slices.Clone(o.batch.Hidden())
 			return w, err
 		} else if err != nil {
 			return o.build(records[:i], known) // what stands before it goes first
@@ -187,6 +189,7 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 	steps, claims := o.batch.Finish()
 	w.steps, w.result.Keyless = steps, o.batch.Keyless()
 	w.claim(claims)
+	w.hidden = slices.Clone(o.batch.Hidden())
 	return w, nil
 }
 

@@ -83,12 +83,12 @@ var ways = []way{
 	}, effects: "1=1 2=1 3=1 100=1"},
 	{code: halt.NewerVersion, cause: func(l *live) {
 		l.stop()
-		l.spec.KeyDef = 2
+		l.spec.Identity = wire.Identity{Writes: 2, Knows: []uint32{1, 2}}
 		l.start()
 		l.produce("put 4")
 		l.eventually("the newer version works", func() bool { return l.effects() == "1=1 2=1 3=1 4=1" })
 		l.stop()
-		l.spec.KeyDef = 1
+		l.spec.Identity = wire.Identity{Writes: 1, Knows: []uint32{1}}
 		l.start()
 	}, effects: "1=1 2=1 3=1 4=1 100=1"},
 	{code: halt.RecordRefused, cause: func(l *live) {

@@ -19,7 +19,7 @@ func TestDeclarativeEventAllocatesNothing(t *testing.T) {
 	}
 	policy := &wire.FailurePolicy{}
 	add := func(n int) {
-		b.Reset(nil, 1)
+		b.Reset(nil)
 		for i := range n {
 			copy(m.Headers[1].Value[1:], []byte{byte('0' + i/1000%10), byte('0' + i/100%10), byte('0' + i/10%10), byte('0' + i%10)})
 			copy(m.Value[13:], m.Headers[1].Value[1:5]) // another order each time

@@ -27,7 +27,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Consumer: "order-projector",
 		Schema:   2,
-		KeyDef:   1,
+		Identity: wire.Identity{
+			Writes: 0x1c4ddfe7,
+			Knows: []uint32{
+				0x1c4ddfe7,
+			},
+		},
 		Limits: wire.Limits{
 			BatchEvents:      500,
 			BatchBytes:       4 << 20,

@@ -191,6 +191,11 @@ func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error)
 	return k.Sum("OrderPlaced")
 }
 
+// orderPlacedContent is read only: what the fingerprint covers.
+var orderPlacedContent = wire.Content{
+	Def: 0xbd0af26f,
+}
+
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
 	f.Text("channel", string(e.Channel))
@@ -230,7 +235,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("OrderPlaced", key, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := b.Claim("OrderPlaced", key, &orderPlacedContent, e.fingerprint(&p.print, &p.json)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
@@ -356,6 +361,11 @@ func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error
 	return k.Sum("OrderShipped")
 }
 
+// orderShippedContent is read only: what the fingerprint covers.
+var orderShippedContent = wire.Content{
+	Def: 0x07a2ef95,
+}
+
 func (e *OrderShipped) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Text("carrier", e.Carrier)
@@ -374,7 +384,7 @@ func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("OrderShipped", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("OrderShipped", key, &orderShippedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
@@ -467,6 +477,11 @@ func (e *OrderPaid) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("OrderPaid")
 }
 
+// orderPaidContent is read only: what the fingerprint covers.
+var orderPaidContent = wire.Content{
+	Def: 0x21b81df0,
+}
+
 func (e *OrderPaid) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Decimal("amount", e.Amount)
@@ -495,7 +510,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("OrderPaid", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("OrderPaid", key, &orderPaidContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Reads(wire.Row("orders").UUID(e.OrderID))

@@ -14,7 +14,7 @@ func TestDeclarativeEventAllocatesNothing(t *testing.T) {
 	m := idem.Message{Value: []byte(`{"device_id":"d-1\u00e9","seq":7,"ts":1767225600512,"values":{"temperature":22.5,"humidity":61.25,"battery":87},"firmware":"2.14.1"}`)}
 	policy := &wire.FailurePolicy{}
 	add := func(n int) {
-		b.Reset(nil, 1)
+		b.Reset(nil)
 		for range n {
 			if _, err := b.Add(&m, policy); err != nil {
 				t.Fatal(err)

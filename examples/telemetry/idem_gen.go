@@ -22,7 +22,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Consumer: "device-state",
 		Schema:   2,
-		KeyDef:   1,
+		Identity: wire.Identity{
+			Writes: 0xe3b0c442,
+			Knows: []uint32{
+				0xe3b0c442,
+			},
+		},
 		Limits: wire.Limits{
 			BatchEvents:      500,
 			BatchBytes:       4 << 20,

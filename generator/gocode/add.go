@@ -54,7 +54,7 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 			if e.Key.SamePartition {
 				claim = "ClaimHere"
 			}
-			g.If(text("fresh, err := b.%s(%q, key, e.fingerprint(%s))", claim, e.GoName, args), text("!fresh")).Block(text("return err"))
+			g.If(text("fresh, err := b.%s(%q, key, &%s, e.fingerprint(%s))", claim, e.GoName, contentVar(e), args), text("!fresh")).Block(text("return err"))
 		}
 		declared := false
 		for _, s := range e.Steps {

@@ -106,13 +106,29 @@ func fingerprintMethod(f *file, e *model.Event) {
 	if buffersPrint(e) {
 		params = append(params, text("b *[]byte"))
 	}
+	f.decl(contentVar(e)+" is read only: what the fingerprint covers.", text("var %s =", contentVar(e)).Add(contentLiteral(e.Key)))
 	f.fn("", "e *"+e.GoName, "fingerprint", params, text("uint32"), func(g *group) {
 		g.Add(call("f.Start"))
+		if e.Key.CompareName {
+			g.Add(call("f.Event", lit(e.Name)))
+		}
 		for _, field := range e.Key.Compared {
 			fingerprintField(g, field)
 		}
 		g.Return(call("f.Sum"))
 	})
+}
+
+func contentLiteral(k *model.IdempotencyKey) code {
+	elems := []code{pair("Def", text("%#08x", k.Content))}
+	if len(k.ContentSame) > 0 {
+		var same []code
+		for _, def := range k.ContentSame {
+			same = append(same, text("%#08x", def))
+		}
+		elems = append(elems, pair("Same", composite(slice(text("uint32")), same)))
+	}
+	return composite(wire("Content"), elems)
 }
 
 // buffersPrint reports whether the fingerprint needs a buffer for JSON.

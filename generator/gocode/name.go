@@ -47,6 +47,8 @@ func handlerType(t *model.Topic) string { return t.GoName + "Handler" }
 
 func spaceConst(e *model.Event) string { return unexported(e.GoName) + "Space" }
 
+func contentVar(e *model.Event) string { return unexported(e.GoName) + "Content" }
+
 func policyVar(e *model.Event) string { return unexported(e.GoName) + "Policy" }
 
 func textsVar(t *model.Type) string { return unexported(t.GoName) + "Texts" }

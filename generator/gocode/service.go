@@ -79,10 +79,18 @@ func (p *pkg) serviceLiteral() code {
 	return composite(wire("Service"), []code{
 		pair("Consumer", lit(s.Consumer)),
 		pair("Schema", lit(s.Schema)),
-		pair("KeyDef", lit(s.KeyDef)),
+		pair("Identity", identityLiteral(s.Identity)),
 		pair("Limits", limits(s.Limits)),
 		pair("Topics", composite(slice(wire("Topic")), topics)),
 	})
+}
+
+func identityLiteral(id model.Identity) code {
+	var knows []code
+	for _, def := range id.Knows {
+		knows = append(knows, text("%#08x", def))
+	}
+	return composite(wire("Identity"), []code{pair("Writes", text("%#08x", id.Writes)), pair("Knows", composite(slice(text("uint32")), knows))})
 }
 
 func limits(l model.Limits) code {

@@ -42,7 +42,7 @@ func load(t testing.TB, spec string) *model.Service {
 	if read != nil {
 		s, more := resolve.Resolve(read)
 		if s != nil {
-			s.KeyDef, s.Schema = 1, 1
+			s.Identity, s.Schema = model.Identity{Writes: 1, Knows: []uint32{1}}, 1
 			return s
 		}
 		ds.Append(more)

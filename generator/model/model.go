@@ -18,11 +18,18 @@ type Service struct {
 	Limits     Limits
 	Migrations Migrations
 	Examples   string // path of the sample records as written in the spec, or ""
-	// KeyDef is the number of the key and compare definitions: 1 at first, one more
-	// each time a key definition changes. It comes from idem.state.yaml.
-	KeyDef int
+	// Identity is what makes records copies of one event, as hashes. It comes from
+	// idem.state.yaml.
+	Identity Identity
 	// Schema is the version of the runtime's own tables that the generated code needs.
 	Schema int
+}
+
+// Identity is the hash that this version writes into the ledger, and those behind which it may
+// go on.
+type Identity struct {
+	Writes uint32
+	Knows  []uint32
 }
 
 // Doc is what a named thing says about itself.
@@ -134,9 +141,16 @@ type IdempotencyKey struct {
 	// OffsetIfMissing is missing: offset: a record without a header of Parts has no key and
 	// counts by its offset. Else it is refused.
 	OffsetIfMissing bool
-	// Compared are the fields that two records of one key must share, in name order. None:
-	// compare: nothing.
+	// Compared are the fields that two records of one key must share, in name order.
 	Compared []*Field
+	// CompareName: they must share the event's name, too. The space is that of other events as
+	// well, and compare says nothing else. If neither a field nor the name is compared, whatever
+	// carries a known key is a duplicate.
+	CompareName bool
+	// Content is the definition of what the fingerprint covers, as a hash; ContentSame are those
+	// of other events of the space, with which it is compared.
+	Content     uint32
+	ContentSame []uint32
 	// Space is hashed before the parts: SHA-256 of consumer, topic and event name as far as
 	// unique_per reaches, and of what the parts are called, each length-prefixed, cut to 16
 	// bytes. So equal texts of two sources are two keys.

@@ -113,7 +113,7 @@ func (in *Interpreter) effect(e *event, keys []string) Outcome {
 		switch {
 		case !known:
 			continue
-		case old == e.content():
+		case old == e.content(), !e.compares():
 			in.claim(e, keys)
 			return Outcome{Kind: Duplicate}
 		}

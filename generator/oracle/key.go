@@ -88,10 +88,13 @@ func isEmpty(v value) bool {
 	return false
 }
 
-// content is what two copies of an event must share: the values of the compared fields in
-// name order, absent ones left out.
+// content is what two copies of an event must share: its name, where that counts, and the
+// values of the compared fields in name order, absent ones left out.
 func (e *event) content() string {
 	var b strings.Builder
+	if e.def.Key.CompareName {
+		b.WriteString("event " + content(e.def.Name))
+	}
 	for _, f := range e.def.Key.Compared {
 		if v := e.values[f]; v != nil {
 			b.WriteString(content(f.Name))
@@ -100,6 +103,9 @@ func (e *event) content() string {
 	}
 	return b.String()
 }
+
+// compares reports whether a known key with other content is a conflict.
+func (e *event) compares() bool { return len(e.def.Key.Compared) > 0 || e.def.Key.CompareName }
 
 func printableKey(keys []string) string {
 	if len(keys) == 0 {

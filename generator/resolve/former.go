@@ -69,6 +69,7 @@ func (e *event) resolveCompared() {
 		return
 	}
 	compare := e.keySpec().Compare
+	k.CompareName = reach(e.keySpec()) < 3 && (compare == nil || compare.Word != nil && compare.Word.Value == "declared")
 	for _, f := range e.model.Fields {
 		listed := true
 		switch {

@@ -19,8 +19,8 @@ import (
 )
 
 // Resolve checks spec and returns it as a model. The model is nil if a problem is an
-// error or if package schema refused a part of spec; warnings do not count. KeyDef and Schema of the service are
-// left 0: they come from the generator's memory, not from the spec.
+// error or if package schema refused a part of spec; warnings do not count. Identity and Schema of
+// the service are left 0: they come from the generator's memory, not from the spec.
 func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 	r := &resolver{spec: spec, types: map[string]*typeEntry{}, tables: map[string]*table{}}
 	r.resolveTypes()
@@ -44,6 +44,7 @@ func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 	s := r.service()
 	s.Limits = limits
 	planWrites(s)
+	defineContents(s)
 	return s, r.diags
 }
 

@@ -51,7 +51,7 @@ func Identities(old *State, s *model.Service) []Identity {
 func formerly(old, now []Key, n Key) (Key, bool) {
 	for _, o := range old {
 		alike := slices.Equal(o.Parts, n.Parts) && slices.Equal(o.Compare, n.Compare)
-		if alike && (o.Topic == n.Topic) != (o.Event == n.Event) && !slices.ContainsFunc(now, o.same) {
+		if alike && !o.Gone && (o.Topic == n.Topic) != (o.Event == n.Event) && !slices.ContainsFunc(now, o.same) {
 			return o, true
 		}
 	}
@@ -67,6 +67,9 @@ func (k Key) differs(n Key, now *model.IdempotencyKey) []Identity {
 	id := Identity{
 		Topic: n.Topic, Event: n.Event, Remedy: "to avoid it, keep the former one",
 		Effect: "a copy of an event that was applied before will be applied again",
+	}
+	if len(k.Parts) == 0 { // its keys were not stored either
+		return nil
 	}
 	same := slices.Equal(k.Parts, n.Parts)
 	reaches := same && k.Space == n.Space

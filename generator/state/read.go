@@ -81,20 +81,24 @@ func (r *reader) fail(n *schema.Node, want string) {
 
 func (r *reader) state(root *schema.Node) *State {
 	s := &State{Source: r.text(root.Get("source")), Consumer: r.text(root.Get("consumer"))}
-	if n := root.Get("key_definition"); n != nil {
-		var err error
-		if s.KeyDef, err = strconv.Atoi(n.Text); err != nil || s.KeyDef < 1 {
-			r.fail(n, "a number from 1")
-		}
+	s.Identity = r.hash(root.Get("identity"))
+	s.Knows, s.Ahead = r.hashes(root.Get("known_identities")), r.hashes(root.Get("coming_identities"))
+	if len(s.Knows) == 0 {
+		r.fail(root, "known_identities")
 	}
 	for _, topic := range r.pairs(root.Get("keys")) {
 		for _, event := range r.pairs(topic.Value) {
-			s.Keys = append(s.Keys, Key{
-				Topic: topic.Key, Event: event.Key,
+			k := Key{
+				Topic: topic.Key, Event: event.Key, Gone: r.text(event.Value.Get("gone")) != "",
+				History: r.hash(event.Value.Get("history")), Written: r.hash(event.Value.Get("known_as")),
 				Space: r.text(event.Value.Get("space")), Parts: r.texts(event.Value.Get("parts")),
 				Also: r.texts(event.Value.Get("also")), Copies: r.text(event.Value.Get("copies")),
 				Window: r.duration(event.Value.Get("window")), Compare: r.entries(event.Value.Get("compare")),
-			})
+			}
+			if k.Written == 0 {
+				k.Written = k.identity()
+			}
+			s.Keys = append(s.Keys, k)
 		}
 	}
 	for _, t := range r.pairs(root.Get("tables")) {
@@ -118,6 +122,29 @@ func (r *reader) text(n *schema.Node) string {
 		r.fail(n, "a text")
 	}
 	return n.Text
+}
+
+// hash reads a hash; 0 if there is none.
+func (r *reader) hash(n *schema.Node) uint32 {
+	if n == nil {
+		return 0
+	}
+	return r.parse(n, r.text(n))
+}
+
+func (r *reader) hashes(n *schema.Node) (all []uint32) {
+	for _, text := range r.texts(n) {
+		all = append(all, r.parse(n, text))
+	}
+	return all
+}
+
+func (r *reader) parse(n *schema.Node, text string) uint32 {
+	hash, err := strconv.ParseUint(text, 16, 32)
+	if err != nil || hash == 0 {
+		r.fail(n, "8 hex digits")
+	}
+	return uint32(hash)
 }
 
 // duration reads what model.DurationText writes; what else it takes is left to the

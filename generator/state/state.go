@@ -1,10 +1,10 @@
 // Package state is the generator's memory: idem.state.yaml, a reviewed file beside the
 // spec. It holds what the spec alone cannot tell: the tables as the last migration left
-// them, which migrations were written, and the key and compare definitions with their number.
+// them, which migrations were written, and what makes records copies of one event.
 //
 // Definitions are kept as text and compared as text: a definition that reads the same is
 // the same. The package does no I/O and must not import any package of this module but
-// schema, whose nodes it reads, and model.
+// schema, whose nodes it reads, definition and model.
 package state
 
 import (
@@ -26,7 +26,9 @@ const version = "1"
 type State struct {
 	Source     string // file name of the spec
 	Consumer   string
-	KeyDef     int // number of the key and compare definitions, from 1
+	Identity   uint32   // what makes records copies of one event: the hash that the service writes
+	Knows      []uint32 // what it and earlier versions wrote, in order: it may go on behind them
+	Ahead      []uint32 // what later ones will write when former sources go: behind these, too
 	Keys       []Key
 	Tables     []Table
 	Migrations []Migration // in the order in which they are applied
@@ -41,6 +43,11 @@ type Key struct {
 	Copies       string        // same_partition, or "" for anywhere
 	Window       time.Duration // 0 in a file of an older idemgen, which did not keep it
 	Compare      []Entry       // by name
+	// Written is the identity by which every version of the service knows the event that may go
+	// on behind this one. It is the key's own, or that of a former source.
+	Written uint32
+	History uint32 // hash of all earlier values of Written; 0 if there are none
+	Gone    bool   // the event is not in the spec any more
 }
 
 // Table is one table as the last migration left it.
@@ -74,15 +81,12 @@ func Sum(content []byte) string {
 // Next returns the state after this run, without the migrations that the run adds. old is
 // the state before it, nil at first.
 func Next(old *State, s *model.Service) *State {
-	next := &State{Source: s.Source, Consumer: s.Consumer, KeyDef: 1, Keys: keys(s)}
+	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s)}
+	next.epochs(old)
 	for _, t := range s.Tables {
 		next.Tables = append(next.Tables, table(t))
 	}
 	if old != nil {
-		next.KeyDef = old.KeyDef
-		if changed(old.Keys, next.Keys) {
-			next.KeyDef++
-		}
 		next.Migrations = append(next.Migrations, old.Migrations...)
 	}
 	return next

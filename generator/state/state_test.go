@@ -128,54 +128,13 @@ func TestUnusableFiles(t *testing.T) {
 		{"comment", strings.Replace(good, "tables:\n", "# mine\ntables:\n", 1), "edited by hand"},
 		{"list for a map", good[:strings.Index(good, "tables:")] + "tables:\n  - orders\n", "must be a map"},
 		{"map for a text", strings.Replace(good, "    primary_key: order_id", "    primary_key:\n      a: b", 1), "must be a text"},
-		{"key definition", strings.Replace(good, "key_definition: 1", "key_definition: 0", 1), "a number from 1"},
+		{"identity", strings.Replace(good, "\nidentity: ", "\nidentity: x", 1), "8 hex digits"},
+		{"no identity", good[:strings.Index(good, "identity: ")] + good[strings.Index(good, "keys:\n"):], "known_identities"},
 	} {
 		_, err := Read("dir/idem.state.yaml", []byte(tc.text))
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "dir/idem.state.yaml") {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
 		}
-	}
-}
-
-func TestKeyDefinitionNumber(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		change func(e *model.Event, s *model.Service)
-		want   int
-	}{
-		{"nothing", func(*model.Event, *model.Service) {}, 3},
-		{"order of fields", func(e *model.Event, _ *model.Service) { slices.Reverse(e.Fields) }, 3},
-		{"record metadata", func(e *model.Event, _ *model.Service) { e.Fields = e.Fields[:3] }, 3},
-		{"new event", func(e *model.Event, _ *model.Service) {
-			added := *e
-			added.Name = "Other"
-			e.Topic.Events = append(e.Topic.Events, &added)
-		}, 3},
-		{"window", func(e *model.Event, _ *model.Service) { e.Key.Window = 1 }, 3},
-		{"source", func(e *model.Event, _ *model.Service) { e.Key.Parts[0].Header = "Id" }, 4},
-		{"unique_per", func(e *model.Event, _ *model.Service) { e.Key.Space[3]++ }, 4},
-		{"new field", func(e *model.Event, _ *model.Service) { e.Fields = append(e.Fields, field("x", model.Bool)) }, 4},
-		{"removed field", func(e *model.Event, _ *model.Service) { e.Fields = e.Fields[1:] }, 4},
-		{"type of a field", func(e *model.Event, _ *model.Service) { e.Fields[0].Type.Kind = model.String }, 4},
-		{"type of a member", func(e *model.Event, _ *model.Service) { e.Fields[1].Type.Elem.Named.Fields[1].Type.Kind = model.Int64 }, 4},
-		{"path", func(e *model.Event, _ *model.Service) { e.Fields[1].Source.Path = []string{"a", "b.c"} }, 4},
-		{"default", func(e *model.Event, _ *model.Service) { e.Fields[0].Default = &model.Constant{Text: "0"} }, 4},
-		{"to an offset key", func(e *model.Event, _ *model.Service) { e.Key = &model.IdempotencyKey{Offset: true} }, 4},
-		{"copies", func(e *model.Event, _ *model.Service) { e.Key.SamePartition = true }, 4},
-		{"former source", func(e *model.Event, _ *model.Service) { e.Key.Former = former("Id") }, 3},
-		{"missing", func(e *model.Event, _ *model.Service) { e.Key.OffsetIfMissing = true }, 3},
-		{"removed event", func(e *model.Event, _ *model.Service) { e.Topic.Events = e.Topic.Events[1:] }, 4},
-	} {
-		old := first(service())
-		old.KeyDef = 3
-		s := service()
-		tc.change(s.Topics[0].Events[0], s)
-		if got := Next(old, declared(s)).KeyDef; got != tc.want {
-			t.Errorf("%s: number %d, want %d", tc.name, got, tc.want)
-		}
-	}
-	if got := Next(nil, service()).KeyDef; got != 1 {
-		t.Errorf("first number %d", got)
 	}
 }
 

@@ -21,7 +21,9 @@ func (s *State) Render() []byte {
 	w.entry(0, "version", version)
 	w.entry(0, "source", s.Source)
 	w.entry(0, "consumer", s.Consumer)
-	w.entry(0, "key_definition", strconv.Itoa(s.KeyDef))
+	w.entry(0, "identity", text(s.Identity))
+	w.list(0, "known_identities", texts(s.Knows))
+	w.list(0, "coming_identities", texts(s.Ahead))
 	w.keys(s.Keys)
 	if len(s.Tables) > 0 {
 		w.open(0, "tables")
@@ -46,6 +48,13 @@ func (s *State) Render() []byte {
 	return []byte(w.String())
 }
 
+func texts(hashes []uint32) (all []string) {
+	for _, hash := range hashes {
+		all = append(all, text(hash))
+	}
+	return all
+}
+
 type writer struct{ strings.Builder }
 
 func (w *writer) keys(keys []Key) {
@@ -57,6 +66,15 @@ func (w *writer) keys(keys []Key) {
 			w.open(1, k.Topic)
 		}
 		w.open(2, k.Event)
+		if k.Gone {
+			w.entry(3, "gone", "true")
+		}
+		if k.Written != k.identity() {
+			w.entry(3, "known_as", text(k.Written))
+		}
+		if k.History != 0 {
+			w.entry(3, "history", text(k.History))
+		}
 		w.entry(3, "space", k.Space)
 		w.list(3, "parts", k.Parts)
 		w.list(3, "also", k.Also)

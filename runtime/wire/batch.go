@@ -10,10 +10,10 @@ type Batch struct {
 	steps   []Step
 	claims  []Claim
 	mine    map[Key]int // key -> index in claims
+	hidden  []Key       // unknown keys of records that a later key of theirs made conflicts
 	known   Known       // keys that were claimed before this transaction
 	former  []Key       // of the event that is about to be claimed
 	keyless int         // events that count by their offset although their topic has keys
-	def     int32
 	args    [][]byte
 	dirty   []*Rows // rows that were written since Reset
 	out     Outcome
@@ -43,6 +43,7 @@ type Call struct {
 // Claim is a key that the batch claims.
 type Claim struct {
 	Key   Key
+	Def   uint32 // definition of the event's content
 	Print uint32 // fingerprint of the event's content
 	Here  bool   // copies: same_partition: the chain remembers the key, not idem_keys
 }
@@ -50,7 +51,7 @@ type Claim struct {
 // Prior is a key claimed earlier: its fingerprint and the definition it was made under.
 type Prior struct {
 	Print uint32
-	Def   int32
+	Def   uint32
 }
 
 // Known tells which keys were claimed before a transaction.
@@ -71,21 +72,22 @@ func (b *Batch) Also(key Key) {
 
 // Claim records the event's key, which all partitions remember. It returns false for a
 // duplicate, of which the caller then adds nothing, and a [ConflictError] if the key is
-// known with other content. What a duplicate carries of former keys and its own is recorded,
-// too: its copies are one event by whichever of them they are known. An event with the zero key is identified by its former key, or
-// counts by its offset if it has none. Call it after everything that can refuse the event,
-// before the first row.
-func (b *Batch) Claim(event string, key Key, print uint32) (fresh bool, err error) {
-	return b.claim(event, key, print, false)
+// known with other content. Of former keys and its own, the first one that is known decides.
+// What a duplicate carries of them is recorded, too: its copies are one event by whichever
+// they are known. An event with the zero key is identified by its former key, or counts by
+// its offset if it has none. print is the fingerprint of its content. Call it after
+// everything that can refuse the event, before the first row.
+func (b *Batch) Claim(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
+	return b.claim(event, key, content, print, false)
 }
 
 // ClaimHere is [Batch.Claim] for an event all copies of which come through this partition:
 // its chain remembers the key.
-func (b *Batch) ClaimHere(event string, key Key, print uint32) (fresh bool, err error) {
-	return b.claim(event, key, print, true)
+func (b *Batch) ClaimHere(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
+	return b.claim(event, key, content, print, true)
 }
 
-func (b *Batch) claim(event string, key Key, print uint32, here bool) (fresh bool, err error) {
+func (b *Batch) claim(event string, key Key, content *Content, print uint32, here bool) (fresh bool, err error) {
 	b.event = event
 	keys := b.former
 	if key != (Key{}) {
@@ -105,7 +107,10 @@ func (b *Batch) claim(event string, key Key, print uint32, here bool) (fresh boo
 		case !dup:
 			unknown = append(unknown, k)
 		case !fresh: // the first known key has said what the record is
-		case known.Print != print && known.Def == b.def: // prints of two definitions cannot be compared
+		case content.conflicts(known, print):
+			if !here {
+				b.hidden = append(b.hidden, unknown...)
+			}
 			return false, &ConflictError{Event: event, Key: k}
 		default:
 			b.out, b.dup, fresh = Resent, k, false
@@ -113,7 +118,7 @@ func (b *Batch) claim(event string, key Key, print uint32, here bool) (fresh boo
 	}
 	for _, k := range unknown { // a duplicate's, too: a later copy may carry that key alone
 		b.mine[k] = len(b.claims)
-		b.claims = append(b.claims, Claim{k, print, here})
+		b.claims = append(b.claims, Claim{k, content.Def, print, here})
 	}
 	return fresh, nil
 }
@@ -121,13 +126,18 @@ func (b *Batch) claim(event string, key Key, print uint32, here bool) (fresh boo
 // find looks a key up in this batch and before it.
 func (b *Batch) find(key Key, here bool) (Prior, bool) {
 	if i, ok := b.mine[key]; ok {
-		return Prior{Print: b.claims[i].Print, Def: b.def}, true
+		return Prior{Print: b.claims[i].Print, Def: b.claims[i].Def}, true
 	}
 	if b.known == nil {
 		return Prior{}, false
 	}
 	return b.known.Find(key, here)
 }
+
+// Hidden are keys, remembered by all partitions, of records that became conflicts. They come
+// before the key that is known with other content, and if one of them is known after all, it
+// decides instead.
+func (b *Batch) Hidden() []Key { return b.hidden }
 
 // Keyless is how many events of the batch have no key of their own, although their topic
 // has one, and count by their offset (missing: offset).
@@ -182,9 +192,8 @@ func NewBatch(plan Plan) *Batch {
 	return b
 }
 
-// Reset empties the batch. known, which may be nil, tells which keys were claimed before;
-// def is the number of the key definitions now.
-func (b *Batch) Reset(known Known, def int32) {
+// Reset empties the batch. known, which may be nil, tells which keys were claimed before.
+func (b *Batch) Reset(known Known) {
 	b.plan.Flush(b) // what an interrupted run left in the plan's buffers
 	for _, r := range b.dirty {
 		r.reset()
@@ -193,7 +202,8 @@ func (b *Batch) Reset(known Known, def int32) {
 	b.wave.event = 0
 	clear(b.mine)
 	b.steps, b.claims, b.args, b.dirty = b.steps[:0], b.claims[:0], b.args[:0], b.dirty[:0]
-	b.known, b.def, b.calls, b.keyless = known, def, false, 0
+	b.hidden = b.hidden[:0]
+	b.known, b.calls, b.keyless = known, false, 0
 }
 
 // Outcome is what became of one record.

@@ -16,8 +16,12 @@ func (p priors) Find(key Key, _ bool) (Prior, bool) {
 	return known, ok
 }
 
-// A key is fresh once. Then it is a duplicate, or a conflict if the content differs; a
-// content that was fingerprinted under another definition cannot be compared.
+// content is that of most events here.
+var content = &Content{Def: 3, Same: []uint32{4}}
+
+// A key is fresh once. Then it is a duplicate, or a conflict if the content differs, also of
+// another event that may have the key. A content that was fingerprinted under a definition
+// which this version does not have cannot be compared.
 func TestClaim(t *testing.T) {
 	const def = 3
 	for _, c := range []struct {
@@ -28,21 +32,26 @@ func TestClaim(t *testing.T) {
 		want  string
 	}{
 		{"unknown", nil, nil, 1, "fresh"},
-		{"another key in the batch", nil, []Claim{{Key: Key{2}, Print: 1}}, 1, "fresh"},
+		{"another key in the batch", nil, []Claim{{Key: Key{2}, Def: def, Print: 1}}, 1, "fresh"},
 		{"another key before", priors{{2}: {1, def}}, nil, 1, "fresh"},
-		{"again in the batch", nil, []Claim{{Key: Key{1}, Print: 1}}, 1, "resent"},
-		{"again in the batch, other content", nil, []Claim{{Key: Key{1}, Print: 1}}, 2, "conflict"},
+		{"again in the batch", nil, []Claim{{Key: Key{1}, Def: def, Print: 1}}, 1, "resent"},
+		{"again in the batch, other content", nil, []Claim{{Key: Key{1}, Def: def, Print: 1}}, 2, "conflict"},
 		{"claimed before", priors{{1}: {1, def}}, nil, 1, "resent"},
 		{"claimed before, other content", priors{{1}: {1, def}}, nil, 2, "conflict"},
 		{"claimed before under another definition", priors{{1}: {1, def - 1}}, nil, 1, "resent"},
+		{"by another event", priors{{1}: {1, 4}}, nil, 1, "resent"},
+		{"by another event, other content", priors{{1}: {1, 4}}, nil, 2, "conflict"},
+		{"in the batch by another event", nil, []Claim{{Key: Key{1}, Def: 4, Print: 1}}, 1, "resent"},
+		{"in the batch by another event, other content", nil, []Claim{{Key: Key{1}, Def: 4, Print: 1}}, 2, "conflict"},
+		{"in the batch under another definition", nil, []Claim{{Key: Key{1}, Def: 6, Print: 2}}, 1, "resent"},
 		{"the same with another fingerprint", priors{{1}: {1, def - 1}}, nil, 2, "resent"},
 	} {
 		b := NewBatch(newScript())
-		b.Reset(c.prior, def)
+		b.Reset(c.prior)
 		for _, m := range c.mine {
-			b.Claim("Other", m.Key, m.Print)
+			b.Claim("Other", m.Key, &Content{Def: m.Def}, m.Print)
 		}
-		fresh, err := b.Claim("E", Key{1}, c.print)
+		fresh, err := b.Claim("E", Key{1}, content, c.print)
 		got := "fresh"
 		if conflict, ok := errors.AsType[*ConflictError](err); ok && *conflict == (ConflictError{"E", Key{1}}) {
 			got = "conflict"
@@ -54,7 +63,7 @@ func TestClaim(t *testing.T) {
 		}
 		want := c.mine
 		if c.want == "fresh" {
-			want = append(want, Claim{Key: Key{1}, Print: c.print})
+			want = append(want, Claim{Key: Key{1}, Def: def, Print: c.print})
 		}
 		if _, claims := b.Finish(); !slices.Equal(claims, want) {
 			t.Errorf("%s: claims %v, want %v", c.name, claims, want)
@@ -67,30 +76,30 @@ func TestClaim(t *testing.T) {
 func TestFormerKeys(t *testing.T) {
 	for name, former := range map[string][]Key{"none": nil, "former": {{1}}, "missing": {{}}} {
 		b := NewBatch(newScript())
-		b.Reset(priors{{1}: {9, 1}}, 2)
+		b.Reset(priors{{1}: {9, 1}})
 		_, _ = b.Add(&Message{Value: []byte("put order 1")}, &FailurePolicy{})
 		for _, k := range former {
 			b.Also(k)
 		}
-		fresh, err := b.ClaimHere("E", Key{2}, 5)
+		fresh, err := b.ClaimHere("E", Key{2}, content, 5)
 		if want := name != "former"; fresh != want || err != nil {
 			t.Errorf("%s: fresh is %v, %v", name, fresh, err)
 		}
 	}
 	b := NewBatch(newScript())
-	b.Reset(nil, 1)
+	b.Reset(nil)
 	b.Also(Key{1})
-	if fresh, err := b.Claim("E", Key{2}, 5); !fresh || err != nil {
+	if fresh, err := b.Claim("E", Key{2}, content, 5); !fresh || err != nil {
 		t.Fatal(fresh, err)
 	}
 	_, claims := b.Finish()
-	if want := []Claim{{Key: Key{1}, Print: 5}, {Key: Key{2}, Print: 5}}; !slices.Equal(claims, want) {
+	if want := []Claim{{Key: Key{1}, Def: 3, Print: 5}, {Key: Key{2}, Def: 3, Print: 5}}; !slices.Equal(claims, want) {
 		t.Errorf("claims %v, want %v", claims, want)
 	}
-	if fresh, _ := b.Claim("E", Key{1}, 5); fresh {
+	if fresh, _ := b.Claim("E", Key{1}, content, 5); fresh {
 		t.Error("a copy with the former key is fresh")
 	}
-	if fresh, _ := b.Claim("E", Key{3}, 5); !fresh {
+	if fresh, _ := b.Claim("E", Key{3}, content, 5); !fresh {
 		t.Error("a former key outlives its claim")
 	}
 }
@@ -103,11 +112,11 @@ func TestCopyWithBothKeysJoinsThem(t *testing.T) {
 		known := priors{}
 		deliver := func(keys ...Key) bool { // a transaction per record
 			b := NewBatch(newScript())
-			b.Reset(known, 1)
+			b.Reset(known)
 			for _, k := range keys[:len(keys)-1] {
 				b.Also(k)
 			}
-			fresh, err := b.claim("E", keys[len(keys)-1], 7, here)
+			fresh, err := b.claim("E", keys[len(keys)-1], content, 7, here)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,14 +143,14 @@ func TestCopyWithBothKeysJoinsThem(t *testing.T) {
 // A record that lacks the present key is known by its former one, and not by its offset.
 func TestFormerKeyAlone(t *testing.T) {
 	b := NewBatch(newScript())
-	b.Reset(nil, 1)
+	b.Reset(nil)
 	for _, want := range []bool{true, false} {
 		b.Also(Key{1})
-		if fresh, err := b.Claim("E", Key{}, 5); fresh != want || err != nil || b.Keyless() != 0 {
+		if fresh, err := b.Claim("E", Key{}, content, 5); fresh != want || err != nil || b.Keyless() != 0 {
 			t.Errorf("%v, %v, %d keyless", fresh, err, b.Keyless())
 		}
 	}
-	if _, claims := b.Finish(); !slices.Equal(claims, []Claim{{Key: Key{1}, Print: 5}}) {
+	if _, claims := b.Finish(); !slices.Equal(claims, []Claim{{Key: Key{1}, Def: 3, Print: 5}}) {
 		t.Errorf("claims %v", claims)
 	}
 }
@@ -150,7 +159,7 @@ func TestFormerKeyAlone(t *testing.T) {
 // and nothing of the one before.
 func TestCallKnowsItsRecord(t *testing.T) {
 	b := NewBatch(callPlan{})
-	b.Reset(nil, 1)
+	b.Reset(nil)
 	topic := &FailurePolicy{}
 	for _, v := range []string{"key", "offset", "policy"} {
 		if _, err := b.Add(&Message{Value: []byte(v)}, topic); err != nil {
@@ -172,7 +181,7 @@ var own = &FailurePolicy{Stop: true}
 func (callPlan) Add(b *Batch, m *Message) error {
 	switch string(m.Value) {
 	case "key":
-		_, _ = b.Claim("E", Key{7}, 1)
+		_, _ = b.Claim("E", Key{7}, content, 1)
 	case "policy":
 		b.OnFailure(own)
 	}
@@ -185,16 +194,16 @@ func (callPlan) Flush(*Batch) {}
 // An event without a key counts by its offset: it is fresh and claims nothing.
 func TestKeyless(t *testing.T) {
 	b := NewBatch(newScript())
-	b.Reset(nil, 1)
+	b.Reset(nil)
 	for n := 1; n <= 2; n++ {
-		if fresh, err := b.Claim("E", Key{}, 5); !fresh || err != nil || b.Keyless() != n {
+		if fresh, err := b.Claim("E", Key{}, content, 5); !fresh || err != nil || b.Keyless() != n {
 			t.Errorf("%v, %v, %d keyless", fresh, err, b.Keyless())
 		}
 	}
 	if _, claims := b.Finish(); len(claims) > 0 {
 		t.Errorf("claims %v", claims)
 	}
-	if b.Reset(nil, 1); b.Keyless() != 0 {
+	if b.Reset(nil); b.Keyless() != 0 {
 		t.Error("the batch remembers keyless events")
 	}
 }
@@ -203,8 +212,8 @@ func TestKeyless(t *testing.T) {
 func TestBatchReset(t *testing.T) {
 	p := newScript()
 	b := NewBatch(p)
-	b.Reset(priors{{1}: {1, 1}}, 1)
-	b.Claim("E", Key{2}, 1)
+	b.Reset(priors{{1}: {1, 1}})
+	b.Claim("E", Key{2}, content, 1)
 	if _, err := b.Add(&Message{Value: []byte("put order 1; call; put item 1")}, &FailurePolicy{Stop: true}); err != nil || !b.Calls() || !b.Failure().Stop {
 		t.Fatal(err, b.Calls(), b.Failure().Stop)
 	}
@@ -215,9 +224,9 @@ func TestBatchReset(t *testing.T) {
 	if b.Calls() || b.Failure().Stop {
 		t.Error("the batch remembers a call")
 	}
-	b.Reset(nil, 1)
+	b.Reset(nil)
 	for _, k := range []Key{{1}, {2}} {
-		if fresh, err := b.Claim("E", k, 9); !fresh || err != nil {
+		if fresh, err := b.Claim("E", k, content, 9); !fresh || err != nil {
 			t.Errorf("key %v: %v, %v", k, fresh, err)
 		}
 	}
@@ -239,7 +248,7 @@ func TestBatchMemory(t *testing.T) {
 func TestOutcome(t *testing.T) {
 	p := outcomePlan{}
 	b := NewBatch(p)
-	b.Reset(nil, 0)
+	b.Reset(nil)
 	var got []Outcome
 	for _, v := range []string{"claim", "ignore", "claim", "other"} {
 		out, err := b.Add(&Message{Value: []byte(v)}, &FailurePolicy{})
@@ -260,7 +269,7 @@ func (outcomePlan) Add(b *Batch, m *Message) error {
 	case "ignore":
 		b.Ignore()
 	case "claim":
-		_, err := b.Claim("E", Key{1}, 1)
+		_, err := b.Claim("E", Key{1}, content, 1)
 		return err
 	}
 	return nil
@@ -272,7 +281,7 @@ func (outcomePlan) Flush(*Batch) {}
 func TestStepsStay(t *testing.T) {
 	p := newScript()
 	b := NewBatch(p)
-	b.Reset(nil, 0)
+	b.Reset(nil)
 	var kept [][]byte
 	for range 300 {
 		b.Add(&Message{Value: []byte("put order 1; put item 1; put item 2")}, &FailurePolicy{})

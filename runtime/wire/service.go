@@ -6,9 +6,17 @@ import "time"
 type Service struct {
 	Consumer string // names the ledger; also the default Kafka group.id
 	Schema   int    // version of the runtime's tables that the code needs
-	KeyDef   int    // number of the key and compare definitions
+	Identity Identity
 	Limits   Limits
 	Topics   []Topic
+}
+
+// Identity is what makes two records copies of one event, in hashes of what the spec says
+// about all events. Versions of a service that differ in it may not recognise what the other
+// one applied.
+type Identity struct {
+	Writes uint32   // what the ledger is told
+	Knows  []uint32 // behind which of them this version may go on; Writes is one
 }
 
 // Limits are the spec's limits; the generator writes every one of them.

@@ -77,7 +77,7 @@ func (p *scriptPlan) Flush(b *Batch) {
 // order 1 2, delete item 3 | put order 4", a bar between two waves.
 func (p *scriptPlan) run(b *Batch, records ...string) string {
 	p.event = 0
-	b.Reset(nil, 0)
+	b.Reset(nil)
 	for _, r := range records {
 		b.Add(&Message{Value: []byte(r)}, &FailurePolicy{})
 	}

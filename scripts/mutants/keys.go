@@ -18,7 +18,7 @@ var keyBugs = []mutant{
 		"runtime/internal/generation/make.go", "CHECK (false) NOT VALID", "CHECK (true) NOT VALID",
 	}}, coreTests + "AroundASeal"},
 	{"34 a claim after the seal without reading again", []edit{{
-		"runtime/keys.go", "	for len(keys) > 0 {\n", "	for len(keys) > 0 && !again {\n",
+		"runtime/keys.go", "	for len(keys)+len(hidden) > 0 {\n", "	for len(keys)+len(hidden) > 0 && !again {\n",
 	}}, coreTests + "AroundASeal"},
 	{"34 only the newest generation is read", []edit{{
 		"runtime/internal/generation/list.go", "WHERE consumer = $1 ORDER BY gen", "WHERE consumer = $1 AND sealed_at IS NULL ORDER BY gen",
@@ -53,8 +53,23 @@ var keyBugs = []mutant{
 		"runtime/internal/maintain/maintain.go", "	if late == nil {\n", "	if late == nil || j.Keep > 0 {\n",
 	}}, upkeepTests},
 	{"a key hidden by a conflict is claimed untested", []edit{{
-		"runtime/keys.go", "func(key Key) bool { return tested[key] })", "func(key Key) bool { return tested[key] || true })",
+		"runtime/keys.go", "func(key Key) bool { return claimed[key] || decided[key] })", "func(key Key) bool { return true })",
 	}}, coreTests + "Hidden"},
+	{"a conflict is decided before its former keys are looked for", []edit{{
+		"runtime/wire/batch.go", "b.hidden = append(b.hidden, unknown...)", "b.hidden = append(b.hidden, unknown[:0]...)",
+	}}, coreTests + "FirstKnownKeyDecides|LookedForBeforeAConflict"},
+	{"a former key of a conflict is looked for in the sealed generations only", []edit{{
+		"runtime/keys.go", "return o.readKnown(ctx, conn, k, list.Numbers(), keys)", "return o.readKnown(ctx, conn, k, list.Numbers()[:len(list)-1], keys)",
+	}}, coreTests + "FirstKnownKeyDecides"},
+	{"fingerprints of two definitions are compared", []edit{{
+		"runtime/wire/content.go", "(known.Def == c.Def || slices.Contains(c.Same, known.Def))", "(known.Def == c.Def || len(c.Same) >= 0)",
+	}}, coreTests + "DefinitionOfAKey"},
+	{"all keys of a segment have its first definition", []edit{{
+		"runtime/internal/keyset/segment.go", "		def = g.defs[g.def[i]]\n", "		def = g.defs[0*g.def[i]]\n",
+	}}, "./runtime/internal/keyset -run ^TestSetHolds"},
+	{"a version goes on behind an identity that it does not know", []edit{{
+		"runtime/assign.go", "if t.Def != ledger.NoIdentity && !slices.Contains(o.c.service.Identity.Knows, uint32(t.Def)) {", "if t.Def != ledger.NoIdentity && !slices.Contains(o.c.service.Identity.Knows, uint32(t.Def)) && o.c == nil {",
+	}}, coreTests + "VersionHalts"},
 	{"a duplicate claims nothing", []edit{{
 		"runtime/wire/batch.go", "	for _, k := range unknown {", "	if !fresh {\n		unknown = nil\n	}\n	for _, k := range unknown {",
 	}}, coreTests + "JoinsItsKeys"},

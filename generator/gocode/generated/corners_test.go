@@ -101,7 +101,7 @@ func TestRefused(t *testing.T) {
 				c.change(m)
 			}
 			b := wire.NewBatch(corners.NewPlan())
-			b.Reset(nil, 1)
+			b.Reset(nil)
 			_, err := b.Add(m, &wire.FailurePolicy{Stop: true})
 			var decode *wire.DecodeError
 			if !errors.As(err, &decode) {
@@ -124,7 +124,7 @@ func TestRefused(t *testing.T) {
 // TestOutcome: what the spec says about records that no event takes, and about failures.
 func TestOutcome(t *testing.T) {
 	b := wire.NewBatch(corners.NewPlan())
-	b.Reset(nil, 1)
+	b.Reset(nil)
 	for _, typ := range []string{"ping", "never heard of"} {
 		if out, err := b.Add(message(`{"meta":{"type":"`+typ+`"}}`), &wire.FailurePolicy{Stop: true}); out != wire.Ignored || err != nil {
 			t.Errorf("%s: %v, %v", typ, out, err)
@@ -165,7 +165,7 @@ func TestWaves(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			b := wire.NewBatch(corners.NewPlan())
-			b.Reset(nil, 1)
+			b.Reset(nil)
 			for i := 0; i < len(c.records); i += 2 {
 				m := message(c.records[i+1])
 				m.Key = []byte(c.records[i])
@@ -194,7 +194,7 @@ func TestNoAllocations(t *testing.T) {
 	gone.Headers[0].Value = []byte("id-2")
 	policy := &wire.FailurePolicy{}
 	run := func() {
-		b.Reset(nil, 1)
+		b.Reset(nil)
 		for _, m := range []*wire.Message{parts, gone} {
 			if _, err := b.Add(m, policy); err != nil {
 				t.Fatal(err)

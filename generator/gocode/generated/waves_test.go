@@ -123,7 +123,7 @@ type applier struct {
 
 func (r *applier) apply(t *testing.T, part []*wire.Message) {
 	t.Helper()
-	r.batch.Reset(nil, 1)
+	r.batch.Reset(nil)
 	for _, m := range part {
 		if _, err := r.batch.Add(m, &wire.FailurePolicy{}); err != nil {
 			t.Fatalf("record %d: %v", m.Offset, err)

@@ -92,8 +92,8 @@ SELECT key, gen, def, fp, stream, seq FROM idem_keys WHERE gen = $1::int AND key
 	// that is not ours makes gen NULL, which is refused.
 	claimSQL = `
 INSERT INTO idem_keys (gen, key, def, fp, stream, seq)
-SELECT (SELECT gen FROM idem_key_gen WHERE gen = $1 AND token = $2), k, $3::int, f, $4::int, $5::bigint
-FROM unnest($6::uuid[], $7::int[]) AS u (k, f)`
+SELECT (SELECT gen FROM idem_key_gen WHERE gen = $1 AND token = $2), k, d, f, $3::int, $4::bigint
+FROM unnest($5::uuid[], $6::int[], $7::int[]) AS u (k, d, f)`
 )
 
 var binaryFormat = []int16{1}
@@ -166,7 +166,7 @@ func hits(all []Hit, p *pgconn.Pipeline) ([]Hit, error) {
 		row := res.Values()
 		all = append(all, Hit{
 			Key: wire.Key(row[0]), Number: int32(binary.BigEndian.Uint32(row[1])),
-			Prior:  wire.Prior{Def: int32(binary.BigEndian.Uint32(row[2])), Print: binary.BigEndian.Uint32(row[3])},
+			Prior:  wire.Prior{Def: binary.BigEndian.Uint32(row[2]), Print: binary.BigEndian.Uint32(row[3])},
 			Stream: int32(binary.BigEndian.Uint32(row[4])), Seq: int64(binary.BigEndian.Uint64(row[5])),
 		})
 	}

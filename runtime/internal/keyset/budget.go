@@ -25,7 +25,7 @@ func (b *Budget) Used() int64 {
 
 // Fits reports whether there is room for that many keys more.
 func (b *Budget) Fits(keys int) bool {
-	return b.Used()+tableBytes(keys) <= b.limit
+	return b.Used()+tableBytes(keys, false) <= b.limit
 }
 
 // hold lets s hold that many bytes, of which it will soon free some. It reports false if

@@ -16,9 +16,9 @@ const spans = 8
 // Row is what one row of the chain adds to a Set.
 type Row struct {
 	Seq     int64
-	Def     int32     // number of the definitions that keys and fingerprints were made under
 	Written time.Time // by the database's clock
 	Keys    []byte    // EntryBytes per key: 16 of its hash, 4 of the fingerprint; not kept
+	Defs    []byte    // GroupBytes per group of keys; not kept
 }
 
 // Set is the keys of the chain's rows from the window on, in segments of consecutive rows.
@@ -27,7 +27,8 @@ type Set struct {
 	budget   *Budget
 	span     time.Duration
 	segments []*segment // oldest first; keys are added to the last one
-	loading  []byte     // what Load read for the last segment
+	loading  []byte     // keys that Load read for the last segment
+	groups   []group    // of which definitions they are
 	reserved int64      // bytes promised to the keys of the next Add
 	held     int64      // bytes counted in the budget; guarded by its lock, like freed
 	freed    bool
@@ -37,10 +38,10 @@ type Set struct {
 func New(b *Budget, window time.Duration) *Set { return &Set{budget: b, span: window / spans} }
 
 // Find looks a key up.
-func (s *Set) Find(key [16]byte) (print uint32, def int32, ok bool) {
+func (s *Set) Find(key [16]byte) (print, def uint32, ok bool) {
 	for i := len(s.segments) - 1; i >= 0; i-- {
-		if print, ok := s.segments[i].find(&key); ok {
-			return print, s.segments[i].def, true
+		if print, def, ok = s.segments[i].find(&key); ok {
+			return print, def, true
 		}
 	}
 	return 0, 0, false
@@ -59,15 +60,25 @@ func (s *Set) Len() int {
 // that no key is found. It reports false, and the Set is of no use, if the memory is full.
 // Until its segment is complete, a key takes its EntryBytes a second time.
 func (s *Set) Load(r Row) bool {
-	s.segmentOf(r)
+	groups := groupsOf(r)
+	g := s.segmentOf(r, groups)
 	s.loading = append(s.loading, r.Keys...)
-	return s.budget.hold(s, s.size()+tableBytes(len(s.loading)/EntryBytes), 0)
+	for _, add := range groups {
+		g.index(add.def)
+		if n := len(s.groups); n > 0 && s.groups[n-1].def == add.def {
+			s.groups[n-1].keys += add.keys
+		} else {
+			s.groups = append(s.groups, add)
+		}
+	}
+	read := int64(len(s.groups)) * GroupBytes
+	return s.budget.hold(s, s.size()+read+tableBytes(len(s.loading)/EntryBytes, g.mixed()), 0)
 }
 
 // Loaded says that every row was loaded.
 func (s *Set) Loaded() {
 	s.seal()
-	s.loading = nil
+	s.loading, s.groups = nil, nil
 	s.count()
 }
 
@@ -75,23 +86,28 @@ func (s *Set) Loaded() {
 // whether there is room.
 func (s *Set) Add(r Row) {
 	if len(r.Keys) > 0 {
-		g := s.segmentOf(r)
+		groups := groupsOf(r)
+		g := s.segmentOf(r, groups)
+		for _, add := range groups {
+			g.index(add.def)
+		}
 		g.grow(len(r.Keys) / EntryBytes)
-		g.insertAll(r.Keys)
+		g.insertAll(r.Keys, groups)
 	}
 	s.count()
 }
 
-// Reserve makes sure that an Add of n keys, after a Drop up to the row window, stays within
-// the budget. It reports false if it would not.
-func (s *Set) Reserve(n int, window int64) bool {
-	need, freed := tableBytes(n), int64(0)
+// Reserve makes sure that an Add of these keys, after a Drop up to the row window, stays
+// within the budget. It reports false if it would not.
+func (s *Set) Reserve(r Row, window int64) bool {
+	n, groups := len(r.Keys)/EntryBytes, groupsOf(r)
+	need, freed := tableBytes(n, mixed(nil, groups)), int64(0)
 	for i, g := range s.segments {
 		switch {
 		case g.last < window:
 			freed += g.size()
 		case i == len(s.segments)-1:
-			need = g.growth(n)
+			need = g.growth(n, mixed(g.defs, groups))
 		}
 	}
 	if need <= s.reserved {
@@ -132,12 +148,13 @@ func (s *Set) Drop(window int64) {
 func (s *Set) Free() { s.budget.free(s) }
 
 // segmentOf returns the segment that the row belongs to, which is the last one. A new one
-// begins when the last one covers its part of the window, or when the definition changes.
-func (s *Set) segmentOf(r Row) *segment {
+// begins when the last one covers its part of the window, or has no place for more
+// definitions.
+func (s *Set) segmentOf(r Row, groups []group) *segment {
 	n := len(s.segments)
-	if n == 0 || s.segments[n-1].def != r.Def || r.Written.Sub(s.segments[n-1].oldest) >= s.span {
+	if n == 0 || len(s.segments[n-1].defs)+len(groups) > mostDefs || r.Written.Sub(s.segments[n-1].oldest) >= s.span {
 		s.seal()
-		s.segments = append(s.segments, &segment{first: r.Seq, def: r.Def, oldest: r.Written, newest: r.Written})
+		s.segments = append(s.segments, &segment{first: r.Seq, oldest: r.Written, newest: r.Written})
 		n++
 	}
 	g := s.segments[n-1]
@@ -156,8 +173,8 @@ func (s *Set) seal() {
 	}
 	g := s.segments[n-1]
 	g.resize(slotsFor(g.count + len(s.loading)/EntryBytes))
-	g.insertAll(s.loading)
-	s.loading = s.loading[:0]
+	g.insertAll(s.loading, s.groups)
+	s.loading, s.groups = s.loading[:0], s.groups[:0]
 }
 
 func (s *Set) size() int64 {

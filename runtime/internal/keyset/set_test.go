@@ -17,16 +17,25 @@ func entry(n uint32) []byte {
 }
 
 func row(seq int64, written time.Time, keys ...uint32) Row {
-	r := Row{Seq: seq, Def: 1, Written: written}
+	r := Row{Seq: seq, Written: written}
 	for _, k := range keys {
 		r.Keys = append(r.Keys, entry(k)...)
 	}
+	r.Defs = AppendGroup(nil, 1, len(keys))
 	return r
 }
 
 func has(s *Set, k uint32) bool {
 	print, _, ok := s.Find([16]byte(entry(k)))
 	return ok && print == k
+}
+
+// defOf is the definition of a key in a row of TestSetHoldsTheKeysOfTheWindow.
+func defOf(key uint32, seq int64) uint32 {
+	if seq <= 40 {
+		return 1
+	}
+	return key % 3
 }
 
 // However rows are added or loaded and windows pass, the Set holds the keys of the rows
@@ -46,7 +55,12 @@ func TestSetHoldsTheKeysOfTheWindow(t *testing.T) {
 				next++
 			}
 			r := row(seq, now, keys...)
-			r.Def = int32(seq / 90)
+			if seq > 40 { // one definition at first, then several
+				r.Defs = nil
+				for n := range keys {
+					r.Defs = AppendGroup(r.Defs, defOf(keys[n], seq), 1)
+				}
+			}
 			rows = append(rows, r)
 			w := s.Window(now, window, seq)
 			for i := range rows[:w] {
@@ -75,7 +89,7 @@ func TestSetHoldsTheKeysOfTheWindow(t *testing.T) {
 			for ; len(r.Keys) > 0; r.Keys = r.Keys[EntryBytes:] {
 				n := binary.BigEndian.Uint32(r.Keys[16:])
 				print, def, ok := s.Find([16]byte(r.Keys))
-				if in := int64(i) >= first; ok != in || ok && (print != n || def != r.Def) {
+				if in := int64(i) >= first; ok != in || ok && (print != n || def != defOf(n, int64(i))) {
 					t.Fatalf("key %d of row %d, window from %d: got %v %d %d", n, i, first, ok, print, def)
 				} else if in {
 					count++
@@ -109,8 +123,15 @@ func TestKeysStayAlthoughTheClockWentBack(t *testing.T) {
 	}
 }
 
-// Complete segments take 27 bytes per key, and what the budget counts is what they take.
+// Complete segments take 27 bytes per key, 30 if the definitions of its content are mixed, and
+// what the budget counts is what they take.
 func TestBytesPerKey(t *testing.T) {
+	for defs, most := range map[int]float64{1: 27, 500: 30} {
+		bytesPerKey(t, defs, most)
+	}
+}
+
+func bytesPerKey(t *testing.T, defs int, most float64) {
 	b := NewBudget(1 << 30)
 	s := New(b, 8*time.Hour)
 	const rows, perRow = 1600, 50
@@ -119,12 +140,20 @@ func TestBytesPerKey(t *testing.T) {
 		for k := range uint32(perRow) {
 			keys = append(keys, i*perRow+k)
 		}
-		s.Add(row(int64(i), epoch.Add(time.Duration(i)*8*time.Hour/rows), keys...))
+		r := row(int64(i), epoch.Add(time.Duration(i)*8*time.Hour/rows), keys...)
+		r.Defs = AppendGroup(nil, i%uint32(defs), perRow)
+		if !s.Reserve(r, 0) {
+			t.Fatal("full")
+		}
+		promised := b.Used()
+		if s.Add(r); b.Used() > promised {
+			t.Fatalf("row %d takes %d bytes, %d were promised", i, b.Used(), promised)
+		}
 	}
 	s.seal()
 	s.count()
-	if per := float64(b.Used()) / (rows * perRow); per > 27 {
-		t.Errorf("%.1f bytes per key", per)
+	if per := float64(b.Used()) / (rows * perRow); per > most || per < most-1 {
+		t.Errorf("%.1f bytes per key with %d definitions", per, defs)
 	}
 	if s.Len() != rows*perRow || len(s.segments) > spans+1 {
 		t.Errorf("%d keys in %d segments", s.Len(), len(s.segments))
@@ -137,7 +166,7 @@ func TestFullMemoryRefuses(t *testing.T) {
 	b := NewBudget(40 * 27)
 	s, other := New(b, 8*time.Hour), New(b, 8*time.Hour)
 	other.Add(row(0, epoch, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109))
-	for n := uint32(0); s.Reserve(1, 0); n++ {
+	for n := uint32(0); s.Reserve(row(0, epoch, 0), 0); n++ {
 		s.Add(row(int64(n), epoch.Add(time.Duration(n)*time.Minute), n))
 		if b.Used() > b.Limit() {
 			t.Fatalf("%d bytes of %d with %d keys", b.Used(), b.Limit(), n)
@@ -152,13 +181,13 @@ func TestFullMemoryRefuses(t *testing.T) {
 			t.Fatalf("key %d of %d is gone", k, n)
 		}
 	}
-	if !s.Reserve(1, int64(n)) {
+	if !s.Reserve(row(0, epoch, 0), int64(n)) {
 		t.Error("refused although all of it is about to leave")
 	}
 	s.Add(row(int64(n), epoch, n))
 	other.Free()
 	other.Free()
-	if !s.Reserve(1, 0) {
+	if !s.Reserve(row(0, epoch, 0), 0) {
 		t.Error("refused although another was freed")
 	}
 	s.Free()

@@ -35,6 +35,7 @@ type Row struct {
 	Epoch  int32
 	Window int64  // never moves backward, whatever is said here
 	Keys   []byte // 20 bytes per key; nil if there are none
+	Defs   []byte // definitions of their content: 8 bytes per group
 	Def    *int32 // nil copies the tail's
 	Parts  *int32 // nil copies the tail's
 	Info   string // "" is NULL; of a batch, LettersInfo
@@ -48,7 +49,7 @@ func Append(stream int32, t Tail, r Row) [][]byte {
 	}
 	return [][]byte{
 		Int4(stream), Int8(t.Seq), t.Token[:], r.Token[:], Int8(t.Next), Int8(r.Next), {r.Kind}, Int4(r.Epoch),
-		Int8(r.Window), r.Keys, optInt4(r.Def), optInt4(r.Parts), info,
+		Int8(r.Window), r.Keys, optInt4(r.Def), optInt4(r.Parts), info, r.Defs,
 	}
 }
 

@@ -7,7 +7,8 @@ import "time"
 
 // Entry is what is remembered about a key.
 type Entry struct {
-	Print uint32 // fingerprint of the event's content
+	Def   uint32 // definition of the event's content
+	Print uint32 // fingerprint of it
 	Seq   int64  // row of the owner's chain that claimed it
 }
 

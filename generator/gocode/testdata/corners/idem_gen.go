@@ -28,7 +28,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Consumer: "corners",
 		Schema:   1,
-		KeyDef:   1,
+		Identity: wire.Identity{
+			Writes: 0x00000001,
+			Knows: []uint32{
+				0x00000001,
+			},
+		},
 		Limits: wire.Limits{
 			BatchEvents:      500,
 			BatchBytes:       4 << 20,

@@ -186,6 +186,11 @@ func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Scan")
 }
 
+// scanContent is read only: what the fingerprint covers.
+var scanContent = wire.Content{
+	Def: 0x003ca648,
+}
+
 func (e *Scan) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("e", e.E)
@@ -206,7 +211,7 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Scan", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Scan", key, &scanContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("excluded").UUID(e.E))
@@ -347,6 +352,11 @@ func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Select")
 }
 
+// selectContent is read only: what the fingerprint covers.
+var selectContent = wire.Content{
+	Def: 0xbc8dcfbe,
+}
+
 func (e *Select) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
 	f.UUID("e", e.E)
@@ -383,7 +393,7 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Select", key, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := b.Claim("Select", key, &selectContent, e.fingerprint(&p.print, &p.json)); !fresh {
 		return err
 	}
 	for _, v := range e.Words {
@@ -531,6 +541,11 @@ func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Parts")
 }
 
+// partsContent is read only: what the fingerprint covers.
+var partsContent = wire.Content{
+	Def: 0x53ab5289,
+}
+
 func (e *Parts) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
 	f.UUID("e", e.E)
@@ -568,7 +583,7 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Parts", key, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := b.Claim("Parts", key, &partsContent, e.fingerprint(&p.print, &p.json)); !fresh {
 		return err
 	}
 	for i := range e.Parts {
@@ -705,6 +720,11 @@ func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Gone")
 }
 
+// goneContent is read only: what the fingerprint covers.
+var goneContent = wire.Content{
+	Def: 0x0c5e2d2b,
+}
+
 func (e *Gone) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("e", e.E)
@@ -724,7 +744,7 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Gone", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Gone", key, &goneContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Touches("parts")

@@ -20,7 +20,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Consumer: "waves",
 		Schema:   1,
-		KeyDef:   1,
+		Identity: wire.Identity{
+			Writes: 0x00000001,
+			Knows: []uint32{
+				0x00000001,
+			},
+		},
 		Limits: wire.Limits{
 			BatchEvents:      500,
 			BatchBytes:       4 << 20,

@@ -22,7 +22,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Consumer: "all-types",
 		Schema:   2,
-		KeyDef:   1,
+		Identity: wire.Identity{
+			Writes: 0xb323b963,
+			Knows: []uint32{
+				0xb323b963,
+			},
+		},
 		Limits: wire.Limits{
 			BatchEvents:      500,
 			BatchBytes:       4 << 20,

@@ -175,6 +175,11 @@ func (e *Keyed) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("Keyed")
 }
 
+// keyedContent is read only: what the fingerprint covers.
+var keyedContent = wire.Content{
+	Def: 0x56e4c7c1,
+}
+
 func (e *Keyed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Decimal("k_amount", e.KAmount)
@@ -202,7 +207,7 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Keyed", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Keyed", key, &keyedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	r := p.upsertKeyed.Row()

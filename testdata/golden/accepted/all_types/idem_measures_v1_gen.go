@@ -126,6 +126,11 @@ func (e *Measured) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("Measured")
 }
 
+// measuredContent is read only: what the fingerprint covers.
+var measuredContent = wire.Content{
+	Def: 0x7ce2aeb9,
+}
+
 func (e *Measured) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("sensor", e.Sensor)
@@ -146,7 +151,7 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Measured", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Measured", key, &measuredContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))

@@ -437,6 +437,11 @@ func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Required")
 }
 
+// requiredContent is read only: what the fingerprint covers.
+var requiredContent = wire.Content{
+	Def: 0x5df40726,
+}
+
 func (e *Required) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
 	*b = e.CBag.appendJSON((*b)[:0])
@@ -508,7 +513,7 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Required", key, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := b.Claim("Required", key, &requiredContent, e.fingerprint(&p.print, &p.json)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("required").UUID(e.ID))
@@ -978,6 +983,11 @@ func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Optional")
 }
 
+// optionalContent is read only: what the fingerprint covers.
+var optionalContent = wire.Content{
+	Def: 0x66bee7b0,
+}
+
 func (e *Optional) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
 	f.OptInt64("c_bigint", e.CBigint)
@@ -1053,7 +1063,7 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Optional", key, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := b.Claim("Optional", key, &optionalContent, e.fingerprint(&p.print, &p.json)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("optional").UUID(e.ID))
@@ -1340,6 +1350,11 @@ func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Defaults")
 }
 
+// defaultsContent is read only: what the fingerprint covers.
+var defaultsContent = wire.Content{
+	Def: 0x7920d2d4,
+}
+
 func (e *Defaults) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Decimal("amount", e.Amount)
@@ -1369,7 +1384,7 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Defaults", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Defaults", key, &defaultsContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("defaults").UUID(e.ID))
@@ -1481,6 +1496,11 @@ func (e *DefaultsLeft) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error
 	return k.Sum("DefaultsLeft")
 }
 
+// defaultsLeftContent is read only: what the fingerprint covers.
+var defaultsLeftContent = wire.Content{
+	Def: 0x01953537,
+}
+
 func (e *DefaultsLeft) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("id", e.ID)
@@ -1498,7 +1518,7 @@ func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("DefaultsLeft", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("DefaultsLeft", key, &defaultsLeftContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("defaults").UUID(e.ID))
@@ -1549,6 +1569,11 @@ func (e *Constants) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Constants")
 }
 
+// constantsContent is read only: what the fingerprint covers.
+var constantsContent = wire.Content{
+	Def: 0x64e77b08,
+}
+
 func (e *Constants) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("id", e.ID)
@@ -1566,7 +1591,7 @@ func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Constants", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Constants", key, &constantsContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("constants").UUID(e.ID))
@@ -1689,6 +1714,11 @@ func (e *TypesErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error)
 	return k.Sum("TypesErased")
 }
 
+// typesErasedContent is read only: what the fingerprint covers.
+var typesErasedContent = wire.Content{
+	Def: 0xa60ed7b3,
+}
+
 func (e *TypesErased) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("id", e.ID)
@@ -1706,7 +1736,7 @@ func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("TypesErased", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("TypesErased", key, &typesErasedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Deletes(wire.Row("required").UUID(e.ID))

@@ -130,6 +130,11 @@ func (e *AccountOpened) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("AccountOpened")
 }
 
+// accountOpenedContent is read only: what the fingerprint covers.
+var accountOpenedContent = wire.Content{
+	Def: 0x427b5d13,
+}
+
 func (e *AccountOpened) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("account_id", e.AccountID)
@@ -159,7 +164,7 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.ClaimHere("AccountOpened", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.ClaimHere("AccountOpened", key, &accountOpenedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
@@ -275,6 +280,11 @@ func (e *Posted) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("Posted")
 }
 
+// postedContent is read only: what the fingerprint covers.
+var postedContent = wire.Content{
+	Def: 0x1d48aeac,
+}
+
 func (e *Posted) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("account_id", e.AccountID)
@@ -293,7 +303,7 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.ClaimHere("Posted", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.ClaimHere("Posted", key, &postedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
@@ -389,6 +399,11 @@ func (e *AccountClosed) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("AccountClosed")
 }
 
+// accountClosedContent is read only: what the fingerprint covers.
+var accountClosedContent = wire.Content{
+	Def: 0x0ef45667,
+}
+
 func (e *AccountClosed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("account_id", e.AccountID)
@@ -408,7 +423,7 @@ func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message)
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("AccountClosed", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("AccountClosed", key, &accountClosedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))

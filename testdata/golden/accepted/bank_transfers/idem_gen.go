@@ -20,7 +20,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Consumer: "account-postings",
 		Schema:   2,
-		KeyDef:   1,
+		Identity: wire.Identity{
+			Writes: 0x418f7346,
+			Knows: []uint32{
+				0x418f7346,
+			},
+		},
 		Limits: wire.Limits{
 			BatchEvents:      500,
 			BatchBytes:       4 << 20,

@@ -27,7 +27,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Consumer: "back-office",
 		Schema:   2,
-		KeyDef:   1,
+		Identity: wire.Identity{
+			Writes: 0x51375e13,
+			Knows: []uint32{
+				0x51375e13,
+			},
+		},
 		Limits: wire.Limits{
 			BatchEvents:      1000,
 			BatchBytes:       8 << 20,

@@ -122,8 +122,17 @@ func (e *Subscribed) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("Subscribed")
 }
 
+// subscribedContent is read only: what the fingerprint covers.
+var subscribedContent = wire.Content{
+	Def: 0xf47adf4a,
+	Same: []uint32{
+		0x11044ad7,
+	},
+}
+
 func (e *Subscribed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.Event("Subscribed")
 	f.Text("email", e.Email)
 	f.Text("subscription_id", e.SubscriptionID)
 	f.Text("topic", e.Topic)
@@ -142,7 +151,7 @@ func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Messa
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Subscribed", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Subscribed", key, &subscribedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.PutsAll("newsletter")
@@ -225,8 +234,17 @@ func (e *Unsubscribed) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("Unsubscribed")
 }
 
+// unsubscribedContent is read only: what the fingerprint covers.
+var unsubscribedContent = wire.Content{
+	Def: 0x11044ad7,
+	Same: []uint32{
+		0xf47adf4a,
+	},
+}
+
 func (e *Unsubscribed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.Event("Unsubscribed")
 	f.Text("email", e.Email)
 	f.Text("subscription_id", e.SubscriptionID)
 	f.Text("topic", e.Topic)
@@ -244,7 +262,7 @@ func (p *newsletterSubscriptionsPlan) addUnsubscribed(b *wire.Batch, m *wire.Mes
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Unsubscribed", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Unsubscribed", key, &unsubscribedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.DeletesAll("newsletter")

@@ -172,6 +172,11 @@ func (e *CustomerChanged) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, er
 	return k.Sum("CustomerChanged")
 }
 
+// customerChangedContent is read only: what the fingerprint covers.
+var customerChangedContent = wire.Content{
+	Def: 0x9fe619dc,
+}
+
 func (e *CustomerChanged) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
 	if e.Address != nil {
@@ -198,7 +203,7 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("CustomerChanged", key, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := b.Claim("CustomerChanged", key, &customerChangedContent, e.fingerprint(&p.print, &p.json)); !fresh {
 		return err
 	}
 	b.PutsAll("customers")
@@ -282,6 +287,11 @@ func (e *CustomerSeen) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error
 	return k.Sum("CustomerSeen")
 }
 
+// customerSeenContent is read only: what the fingerprint covers.
+var customerSeenContent = wire.Content{
+	Def: 0x63673069,
+}
+
 func (e *CustomerSeen) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("customer_id", e.CustomerID)
@@ -299,7 +309,7 @@ func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) erro
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("CustomerSeen", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("CustomerSeen", key, &customerSeenContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
@@ -362,6 +372,11 @@ func (e *CustomerClosed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, err
 	return k.Sum("CustomerClosed")
 }
 
+// customerClosedContent is read only: what the fingerprint covers.
+var customerClosedContent = wire.Content{
+	Def: 0x08d3761c,
+}
+
 func (e *CustomerClosed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("customer_id", e.CustomerID)
@@ -380,7 +395,7 @@ func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) er
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("CustomerClosed", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("CustomerClosed", key, &customerClosedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
@@ -442,6 +457,11 @@ func (e *CustomerErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, err
 	return k.Sum("CustomerErased")
 }
 
+// customerErasedContent is read only: what the fingerprint covers.
+var customerErasedContent = wire.Content{
+	Def: 0x207c3168,
+}
+
 func (e *CustomerErased) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("customer_id", e.CustomerID)
@@ -459,7 +479,7 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("CustomerErased", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("CustomerErased", key, &customerErasedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Touches("orders")

@@ -271,8 +271,20 @@ func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error)
 	return k.Sum("OrderPlaced")
 }
 
+// orderPlacedContent is read only: what the fingerprint covers.
+var orderPlacedContent = wire.Content{
+	Def: 0x17f903d0,
+	Same: []uint32{
+		0x5f0e1bda,
+		0x4fdf11e3,
+		0x68cee2ca,
+		0x00436b44,
+	},
+}
+
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
+	f.Event("OrderPlaced")
 	f.Time("changed_at", e.ChangedAt)
 	f.Text("channel", string(e.Channel))
 	f.OptUUID("customer_id", e.CustomerID)
@@ -312,7 +324,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("OrderPlaced", key, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := b.Claim("OrderPlaced", key, &orderPlacedContent, e.fingerprint(&p.print, &p.json)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
@@ -523,8 +535,20 @@ func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error
 	return k.Sum("OrderShipped")
 }
 
+// orderShippedContent is read only: what the fingerprint covers.
+var orderShippedContent = wire.Content{
+	Def: 0x5f0e1bda,
+	Same: []uint32{
+		0x17f903d0,
+		0x4fdf11e3,
+		0x68cee2ca,
+		0x00436b44,
+	},
+}
+
 func (e *OrderShipped) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.Event("OrderShipped")
 	f.Time("changed_at", e.ChangedAt)
 	f.UUID("order_id", e.OrderID)
 	f.Text("tenant", e.Tenant)
@@ -552,7 +576,7 @@ func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("OrderShipped", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("OrderShipped", key, &orderShippedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
@@ -675,8 +699,20 @@ func (e *LineDropped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error)
 	return k.Sum("LineDropped")
 }
 
+// lineDroppedContent is read only: what the fingerprint covers.
+var lineDroppedContent = wire.Content{
+	Def: 0x4fdf11e3,
+	Same: []uint32{
+		0x17f903d0,
+		0x5f0e1bda,
+		0x68cee2ca,
+		0x00436b44,
+	},
+}
+
 func (e *LineDropped) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.Event("LineDropped")
 	f.Time("changed_at", e.ChangedAt)
 	f.Int32("line_no", e.LineNo)
 	f.UUID("order_id", e.OrderID)
@@ -705,7 +741,7 @@ func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error 
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("LineDropped", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("LineDropped", key, &lineDroppedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
@@ -843,8 +879,20 @@ func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error)
 	return k.Sum("LinesPriced")
 }
 
+// linesPricedContent is read only: what the fingerprint covers.
+var linesPricedContent = wire.Content{
+	Def: 0x68cee2ca,
+	Same: []uint32{
+		0x17f903d0,
+		0x5f0e1bda,
+		0x4fdf11e3,
+		0x00436b44,
+	},
+}
+
 func (e *LinesPriced) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Start()
+	f.Event("LinesPriced")
 	f.Time("changed_at", e.ChangedAt)
 	*b = e.appendLines((*b)[:0])
 	f.JSON("lines", *b)
@@ -876,7 +924,7 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("LinesPriced", key, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := b.Claim("LinesPriced", key, &linesPricedContent, e.fingerprint(&p.print, &p.json)); !fresh {
 		return err
 	}
 	for i := range e.Lines {
@@ -1015,8 +1063,20 @@ func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, err
 	return k.Sum("OrderCancelled")
 }
 
+// orderCancelledContent is read only: what the fingerprint covers.
+var orderCancelledContent = wire.Content{
+	Def: 0x00436b44,
+	Same: []uint32{
+		0x17f903d0,
+		0x5f0e1bda,
+		0x4fdf11e3,
+		0x68cee2ca,
+	},
+}
+
 func (e *OrderCancelled) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
+	f.Event("OrderCancelled")
 	f.Time("changed_at", e.ChangedAt)
 	f.UUID("order_id", e.OrderID)
 	f.OptText("reason", e.Reason)
@@ -1045,7 +1105,7 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("OrderCancelled", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("OrderCancelled", key, &orderCancelledContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))

@@ -114,6 +114,11 @@ func (e *StockCounted) key(k *wire.KeyBuilder) (idem.Key, error) {
 	return k.Sum("StockCounted")
 }
 
+// stockCountedContent is read only: what the fingerprint covers.
+var stockCountedContent = wire.Content{
+	Def: 0xcc3eec9e,
+}
+
 func (e *StockCounted) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Int64("available", e.Available)
@@ -143,7 +148,7 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("StockCounted", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("StockCounted", key, &stockCountedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	r := p.upsertStock.Row()

@@ -123,6 +123,11 @@ func (e *NoteAdded) formerKey(k *wire.KeyBuilder, m *wire.Message) idem.Key {
 	return k.Former()
 }
 
+// noteAddedContent is read only: what the fingerprint covers.
+var noteAddedContent = wire.Content{
+	Def: 0x72350dc8,
+}
+
 func (e *NoteAdded) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("note_id", e.NoteID)
@@ -143,7 +148,7 @@ func (p *orderNotesV1Plan) addNoteAdded(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Also(e.formerKey(&p.key, m))
-	if fresh, err := b.Claim("NoteAdded", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("NoteAdded", key, &noteAddedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("order_notes").UUID(e.NoteID))

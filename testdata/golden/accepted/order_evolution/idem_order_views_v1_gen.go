@@ -105,6 +105,11 @@ func (e *OrderViewed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error)
 	return k.Sum("OrderViewed")
 }
 
+// orderViewedContent is read only: what the fingerprint covers.
+var orderViewedContent = wire.Content{
+	Def: 0x5bdf1b79,
+}
+
 func (e *OrderViewed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("order_id", e.OrderID)
@@ -124,7 +129,7 @@ func (p *orderViewsV1Plan) addOrderViewed(b *wire.Batch, m *wire.Message) error 
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.ClaimHere("OrderViewed", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.ClaimHere("OrderViewed", key, &orderViewedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	r := p.upsertOrderViews.Row()

@@ -161,6 +161,11 @@ func (e *OrderPlaced) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key {
 	return k.Former()
 }
 
+// orderPlacedContent is read only: what the fingerprint covers.
+var orderPlacedContent = wire.Content{
+	Def: 0x649b453e,
+}
+
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	return f.Sum()
@@ -188,7 +193,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Also(e.formerKey1(&p.key, m))
 	b.Also(e.formerKey2(&p.key, m))
-	if fresh, err := b.Claim("OrderPlaced", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("OrderPlaced", key, &orderPlacedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
@@ -307,6 +312,11 @@ func (e *OrderClosed) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key {
 	return k.Former()
 }
 
+// orderClosedContent is read only: what the fingerprint covers.
+var orderClosedContent = wire.Content{
+	Def: 0x3bc6abe7,
+}
+
 func (e *OrderClosed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	return f.Sum()
@@ -326,7 +336,7 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Also(e.formerKey1(&p.key, m))
 	b.Also(e.formerKey2(&p.key, m))
-	if fresh, err := b.Claim("OrderClosed", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("OrderClosed", key, &orderClosedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
@@ -446,6 +456,11 @@ func (e *OrderChecked) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key 
 	return k.Former()
 }
 
+// orderCheckedContent is read only: what the fingerprint covers.
+var orderCheckedContent = wire.Content{
+	Def: 0x480b185e,
+}
+
 func (e *OrderChecked) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	return f.Sum()
@@ -463,7 +478,7 @@ func (p *ordersV1Plan) addOrderChecked(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Also(e.formerKey1(&p.key, m))
 	b.Also(e.formerKey2(&p.key, m))
-	if fresh, err := b.Claim("OrderChecked", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("OrderChecked", key, &orderCheckedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{

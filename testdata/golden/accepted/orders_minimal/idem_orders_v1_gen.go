@@ -108,6 +108,11 @@ func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error)
 	return k.Sum("OrderPlaced")
 }
 
+// orderPlacedContent is read only: what the fingerprint covers.
+var orderPlacedContent = wire.Content{
+	Def: 0x905ab1f6,
+}
+
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Text("customer_id", e.CustomerID)
@@ -136,7 +141,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("OrderPlaced", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("OrderPlaced", key, &orderPlacedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	r := p.upsertOrders.Row()

@@ -139,6 +139,11 @@ func (e *DayOpened) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("DayOpened")
 }
 
+// dayOpenedContent is read only: what the fingerprint covers.
+var dayOpenedContent = wire.Content{
+	Def: 0x71734839,
+}
+
 func (e *DayOpened) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Time("day", e.Day)
@@ -157,7 +162,7 @@ func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("DayOpened", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("DayOpened", key, &dayOpenedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
@@ -231,6 +236,11 @@ func (e *AgentHired) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) 
 	return k.Sum("AgentHired")
 }
 
+// agentHiredContent is read only: what the fingerprint covers.
+var agentHiredContent = wire.Content{
+	Def: 0x55b6cc81,
+}
+
 func (e *AgentHired) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.UUID("agent", e.Agent)
@@ -249,7 +259,7 @@ func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("AgentHired", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("AgentHired", key, &agentHiredContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("agents").Text(e.Agent.String()))
@@ -323,6 +333,11 @@ func (e *BadgeMade) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("BadgeMade")
 }
 
+// badgeMadeContent is read only: what the fingerprint covers.
+var badgeMadeContent = wire.Content{
+	Def: 0x79d96941,
+}
+
 func (e *BadgeMade) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Text("agent", e.Agent)
@@ -341,7 +356,7 @@ func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("BadgeMade", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("BadgeMade", key, &badgeMadeContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Puts(wire.Row("badges").Text(string(e.Badge)))
@@ -419,6 +434,11 @@ func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Visited")
 }
 
+// visitedContent is read only: what the fingerprint covers.
+var visitedContent = wire.Content{
+	Def: 0x46d06ecc,
+}
+
 func (e *Visited) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.OptUUID("agent", e.Agent)
@@ -439,7 +459,7 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Visited", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Visited", key, &visitedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	if e.Day != nil {
@@ -527,6 +547,11 @@ func (e *Renamed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Renamed")
 }
 
+// renamedContent is read only: what the fingerprint covers.
+var renamedContent = wire.Content{
+	Def: 0x5745d3a2,
+}
+
 func (e *Renamed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.OptText("agent", e.Agent)
@@ -545,7 +570,7 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Renamed", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Renamed", key, &renamedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	if e.Agent != nil {
@@ -608,6 +633,11 @@ func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	return k.Sum("Ended")
 }
 
+// endedContent is read only: what the fingerprint covers.
+var endedContent = wire.Content{
+	Def: 0x8a8ea1e3,
+}
+
 func (e *Ended) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Start()
 	f.Text("visit", e.Visit)
@@ -625,7 +655,7 @@ func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 	if err != nil {
 		return err
 	}
-	if fresh, err := b.Claim("Ended", key, e.fingerprint(&p.print)); !fresh {
+	if fresh, err := b.Claim("Ended", key, &endedContent, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
 	b.Deletes(wire.Row("visits").Text(e.Visit))

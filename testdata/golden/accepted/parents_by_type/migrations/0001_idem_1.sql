@@ -36,11 +36,12 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     next bigint NOT NULL, -- first offset not yet covered
     kind "char" NOT NULL, -- g genesis, f fence of a new owner, b batch, o operator, s skip, r rewind
     epoch int NOT NULL, -- leader epoch of the last record, -1 if unknown
-    def int NOT NULL, -- number of the spec's key definitions
+    def int NOT NULL, -- identity of the events as the spec of this row's service has it: a hash; 0 is none
     parts int NOT NULL, -- partitions that the topic had
     window_seq bigint NOT NULL, -- first row whose keys are still remembered
     written_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     keys bytea, -- 20 bytes per applied key: 16 of its hash, 4 of the content's fingerprint
+    key_defs bytea, -- 8 bytes per group of keys: definition of their content, and how many they are
     info text, -- who wrote a row that is no batch, and why
     CONSTRAINT idem_ledger_pkey PRIMARY KEY (stream, seq),
     CONSTRAINT idem_ledger_shape CHECK (
@@ -108,7 +109,7 @@ CREATE TABLE IF NOT EXISTS idem_key_gen (
 CREATE TABLE IF NOT EXISTS idem_keys (
     gen int NOT NULL,
     key uuid NOT NULL, -- hash of the idempotency key
-    def int NOT NULL, -- number of the key definitions it was made under
+    def int NOT NULL, -- definition of the content that the fingerprint covers: a hash
     fp int NOT NULL, -- fingerprint of the content: the same key with other content is a conflict
     stream int NOT NULL, -- where the first copy stood
     seq bigint NOT NULL

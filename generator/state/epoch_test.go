@@ -1,0 +1,204 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// next is the state of a service after one more version, which change makes of the first.
+func next(old *State, change func(e *model.Event, s *model.Service)) *State {
+	s := service()
+	change(s.Topics[0].Events[0], s)
+	return Next(old, declared(s))
+}
+
+// knows reports whether a version goes on behind an identity.
+func knows(s *State, identity uint32) bool {
+	return slices.Contains(s.Knows, identity) || slices.Contains(s.Ahead, identity)
+}
+
+func same(*model.Event, *model.Service) {}
+
+// moves is a change of the source; also are the former ones that are still looked for.
+func moves(header string, also ...string) func(e *model.Event, s *model.Service) {
+	return func(e *model.Event, _ *model.Service) {
+		e.Key.Parts = []model.KeySource{{Header: header}}
+		e.Key.Former = former(also...)
+	}
+}
+
+// Only a change after which an older version does not recognise events halts it: content and
+// new events do not, and what has another identity does.
+func TestWhatHaltsAnOlderVersion(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(e *model.Event, s *model.Service)
+		halts  bool
+	}{
+		{"nothing", same, false},
+		{"new event", func(e *model.Event, _ *model.Service) {
+			added := *e
+			added.Name = "Other"
+			e.Topic.Events = append(e.Topic.Events, &added)
+		}, false},
+		{"removed event", func(e *model.Event, _ *model.Service) { e.Topic.Events = e.Topic.Events[1:] }, false},
+		{"new field", func(e *model.Event, _ *model.Service) { e.Fields = append(e.Fields, field("x", model.Bool)) }, false},
+		{"type of a field", func(e *model.Event, _ *model.Service) { e.Fields[0].Type.Kind = model.String }, false},
+		{"window", func(e *model.Event, _ *model.Service) { e.Key.Window = 1 }, false},
+		{"former source gone", func(e *model.Event, _ *model.Service) { e.Key.Former = nil }, false},
+		{"missing", func(e *model.Event, _ *model.Service) { e.Key.OffsetIfMissing = true }, false},
+		{"source, and the former one is known", moves("Id", "Idempotency-Key"), false},
+		{"source", moves("Id"), true},
+		{"source, and another former one is known", moves("Id", "Other"), true},
+		{"unique_per", func(e *model.Event, _ *model.Service) { e.Key.Space[3]++ }, true},
+		{"copies", func(e *model.Event, _ *model.Service) { e.Key.SamePartition = true }, true},
+		{"to an offset key", func(e *model.Event, _ *model.Service) { e.Key = &model.IdempotencyKey{Offset: true} }, true},
+		{"renamed", func(e *model.Event, _ *model.Service) { e.Name, e.Key.Space = "Other", [16]byte{9} }, true},
+		{"topic renamed", func(e *model.Event, _ *model.Service) { e.Topic.Name, e.Key.Space = "orders.v2", [16]byte{9} }, true},
+	} {
+		old := first(service())
+		now := next(old, tc.change)
+		if halts := !knows(old, now.Identity); halts != tc.halts {
+			t.Errorf("%s: halts is %v", tc.name, halts)
+		}
+		if !knows(now, old.Identity) || !knows(now, now.Identity) {
+			t.Errorf("%s: the new version does not go on behind the old one, or itself", tc.name)
+		}
+		if back := next(now, tc.change); back.Identity != now.Identity || !slices.Equal(back.Knows, now.Knows) || !slices.Equal(back.Ahead, now.Ahead) {
+			t.Errorf("%s: another run changes something", tc.name)
+		}
+	}
+}
+
+// A former source that is taken out of also halts those who never had it there, and only them.
+func TestEndOfAFormerSource(t *testing.T) {
+	old := next(nil, moves("A"))
+	both := next(old, moves("B", "A"))
+	now := next(both, moves("B"))
+	if both.Identity != old.Identity || now.Identity == both.Identity {
+		t.Errorf("identities %x, %x, %x", old.Identity, both.Identity, now.Identity)
+	}
+	if knows(old, now.Identity) || !knows(both, now.Identity) {
+		t.Error("who goes on behind the new source is not who recognises it")
+	}
+}
+
+// A change that is taken back is a change: the version in between does not recognise what is
+// applied after it.
+func TestChangeTakenBack(t *testing.T) {
+	old := next(nil, moves("A"))
+	moved := next(old, moves("B"))
+	back := next(moved, moves("A"))
+	if knows(moved, back.Identity) {
+		t.Error("the version in between goes on")
+	}
+}
+
+// Two branches that each change the identity once are two, unless they make one change.
+func TestBranches(t *testing.T) {
+	old := first(service())
+	a, b, again := next(old, moves("A")), next(old, moves("B")), next(old, moves("A"))
+	if knows(a, b.Identity) || knows(b, a.Identity) {
+		t.Error("a branch goes on behind the other")
+	}
+	if again.Identity != a.Identity {
+		t.Error("the same change has two identities")
+	}
+}
+
+// An event that is gone for a while and comes back with another source has another identity,
+// and the versions that had it before halt.
+func TestEventThatComesBack(t *testing.T) {
+	old := next(nil, moves("A"))
+	gone := next(old, func(e *model.Event, _ *model.Service) { e.Topic.Events = e.Topic.Events[1:] })
+	data, err := Read(File, gone.Render())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back := next(data, moves("A")); back.Identity != old.Identity || back.Keys[0].Gone {
+		t.Errorf("it came back as it was: %+v", back.Keys[0])
+	}
+	s := service()
+	moves("B")(s.Topics[0].Events[0], s)
+	if ids := Identities(data, declared(s)); len(ids) != 1 {
+		t.Errorf("%+v", ids)
+	}
+	if knows(old, Next(data, declared(s)).Identity) {
+		t.Error("a version that knows another source goes on")
+	}
+}
+
+// Whatever versions follow one another, with sources that move, are kept under also, go or come
+// back: one that goes on behind a later one recognises every event that it applied. A record
+// has every header that a source names.
+func TestVersionThatGoesOnRecognisesWhatLaterOnesApplied(t *testing.T) {
+	type version struct {
+		state *State
+		keys  map[string][]string // event -> its source, then the former ones
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	goes, halts := 0, 0
+	for range 2000 {
+		var all []version
+		var old *State
+		events := map[string][]string{"X": {"A"}, "Y": {"A"}}
+		for range 6 {
+			s := service()
+			template := s.Topics[0].Events[0]
+			s.Topics[0].Events = nil
+			for _, name := range slices.Sorted(maps.Keys(events)) {
+				e, key := *template, *template.Key
+				e.Name, e.Key, key.Space = name, &key, [16]byte{name[0]}
+				key.Parts, key.Former = nil, nil
+				for i, header := range events[name] {
+					source := []model.KeySource{{Header: header}}
+					if i == 0 {
+						key.Parts = source
+					} else {
+						key.Former = append(key.Former, model.FormerKey{Space: key.Space, Parts: source})
+					}
+				}
+				s.Topics[0].Events = append(s.Topics[0].Events, &e)
+			}
+			old = Next(old, s)
+			all = append(all, version{old, maps.Clone(events)})
+			for _, name := range []string{"X", "Y"} {
+				sources := events[name]
+				switch move := string(rune('A' + rnd.IntN(3))); {
+				case rnd.IntN(2) == 0: // as it was
+				case sources == nil || rnd.IntN(4) == 0:
+					events[name] = []string{move}
+				case rnd.IntN(6) == 0:
+					delete(events, name)
+				case rnd.IntN(2) == 0:
+					events[name] = sources[:1]
+				case !slices.Contains(sources, move):
+					events[name] = append([]string{move}, sources...)
+				}
+			}
+		}
+		for i, v := range all {
+			for _, later := range all[i+1:] {
+				if !knows(v.state, later.state.Identity) {
+					halts++
+					continue
+				}
+				goes++
+				for name, sources := range v.keys {
+					applied, there := later.keys[name]
+					if there && !slices.ContainsFunc(applied, func(s string) bool { return slices.Contains(sources, s) }) {
+						t.Fatalf("%s: %v goes on behind %v", name, sources, fmt.Sprint(applied))
+					}
+				}
+			}
+		}
+	}
+	if goes < 1000 || halts < 1000 {
+		t.Errorf("%d go on, %d halt", goes, halts)
+	}
+}
