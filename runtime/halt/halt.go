@@ -16,7 +16,7 @@ const (
 	PartitionsChanged Code = "partitions-changed"    // records of one key may be in another partition now
 	LedgerMissing     Code = "ledger-missing"        // the group has a committed offset, the database no ledger
 	LedgerGone        Code = "ledger-gone"           // the partition is known, the rows of its ledger are gone
-	NewerVersion      Code = "newer-version"         // a version of the service with later key definitions ran here
+	NewerVersion      Code = "newer-version"         // a version ran here whose events have an identity that this one does not know
 	RecordRefused     Code = "record-refused"        // a record fails, and the spec says stop
 	DeadLetters       Code = "too-many-dead-letters" // on_failure.stop_after was reached
 	LetterRefused     Code = "dead-letter-refused"   // the dead letter of a record cannot be written

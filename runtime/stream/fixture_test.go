@@ -41,7 +41,7 @@ type worker struct {
 	tokens byte
 }
 
-// begin makes a chain that starts at offset 10, written with key definition 3 when the topic
+// begin makes a chain that starts at offset 10, written with identity 3 when the topic
 // had 4 partitions.
 func begin(t testing.TB, db *pgxpool.Pool, n stream.Name, id string) *worker {
 	t.Helper()
