@@ -108,7 +108,7 @@ var planted = []mutant{
 	}, {"runtime/confluent/standby.go", "	t.state = taking\n", "	t.state = taking\n	t.next++\n"}}, source, "TestStandbyWaitsForARecord"},
 	{"a topic made again is not noticed", []edit{{
 		"runtime/confluent/watch.go", "		if now != told {", "		if now.partitions != told.partitions {",
-	}}, source, "TestTopicMadeAgainIsNoticed"},
+	}}, source, "TestTopicMadeAgainWithALowerEpochIsNoticed"},
 	{"added partitions are not noticed", []edit{{
 		"runtime/confluent/watch.go", "		if now != told {", "		if now.id != told.id {",
 	}}, source, "TestAddedPartitionsAreNoticed"},
