@@ -43,6 +43,7 @@ func wTopic() wire.Topic {
 			deleteProductsSQL,
 			deleteCustomersSQL,
 		},
+		Writes:  []string{"customers", "products", "orders", "lines", "log"},
 		NewPlan: func() wire.Plan { return &wPlan{} },
 	}
 }

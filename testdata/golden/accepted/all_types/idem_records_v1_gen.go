@@ -25,6 +25,7 @@ func recordsV1Topic() wire.Topic {
 		Statements: []string{
 			insertRecordsSQL,
 		},
+		Writes:  []string{"records"},
 		NewPlan: func() wire.Plan { return &recordsV1Plan{} },
 	}
 }

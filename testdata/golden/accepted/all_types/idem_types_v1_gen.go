@@ -36,6 +36,7 @@ func typesV1Topic() wire.Topic {
 			deleteOptionalSQL,
 			deleteRequiredSQL,
 		},
+		Writes:  []string{"required", "optional", "defaults", "constants"},
 		NewPlan: func() wire.Plan { return &typesV1Plan{} },
 	}
 }
