@@ -26,7 +26,7 @@ CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO 
 		"domain":           {`CREATE DOMAIN word AS text CHECK (value <> 'bad'); ALTER TABLE plain ALTER v TYPE word`, "plain.v1", "a=good a=bad a=fine b=1"},
 		"generated column": {`ALTER TABLE plain ADD n int GENERATED ALWAYS AS (10 / length(v)) STORED`, "plain.v1", "a=good a= a=fine b=1"},
 		"index expression": {`CREATE INDEX ON plain ((10 / length(v)))`, "plain.v1", "a=good a= a=fine b=1"},
-		"after trigger": {audit + `CREATE TRIGGER note AFTER INSERT OR UPDATE ON plain FOR EACH ROW EXECUTE FUNCTION note()`, "plain.v1", "a=1 a=2 a=3 b=1"},
+		"after trigger":    {audit + `CREATE TRIGGER note AFTER INSERT OR UPDATE ON plain FOR EACH ROW EXECUTE FUNCTION note()`, "plain.v1", "a=1 a=2 a=3 b=1"},
 		"trigger of a partition": {audit + `DROP TABLE plain; CREATE TABLE plain (k text PRIMARY KEY, v text) PARTITION BY HASH (k);
 CREATE TABLE plain_0 PARTITION OF plain FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 CREATE TRIGGER note AFTER INSERT OR UPDATE ON plain_0 FOR EACH ROW EXECUTE FUNCTION note()`, "plain.v1", "a=1 a=2 a=3 b=1"},

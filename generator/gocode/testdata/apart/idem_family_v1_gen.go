@@ -23,9 +23,9 @@ func familyV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Statements: []string{
-			upsertChildrenSQL,
-			upsertParentsSQL,
-			deleteParentsSQL,
+			childUpsertChildrenSQL,
+			parentUpsertParentsSQL,
+			goneDeleteParentsSQL,
 		},
 		Writes:  []string{"children", "parents"},
 		NewPlan: func() wire.Plan { return &familyV1Plan{} },
@@ -36,13 +36,14 @@ func familyV1Topic() wire.Topic {
 type familyV1Plan struct {
 	scan wire.Scanner
 
-	child  Child
-	parent Parent
-	gone   Gone
+	child               Child
+	childUpsertChildren wire.Rows
 
-	upsertChildren wire.Rows
-	upsertParents  wire.Rows
-	deleteParents  wire.Rows
+	parent              Parent
+	parentUpsertParents wire.Rows
+
+	gone              Gone
+	goneDeleteParents wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -67,9 +68,9 @@ func (p *familyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *familyV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertChildrenSQL, &p.upsertChildren)
-	b.Write(upsertParentsSQL, &p.upsertParents)
-	b.Write(deleteParentsSQL, &p.deleteParents)
+	b.Write(childUpsertChildrenSQL, &p.childUpsertChildren)
+	b.Write(parentUpsertParentsSQL, &p.parentUpsertParents)
+	b.Write(goneDeleteParentsSQL, &p.goneDeleteParents)
 }
 
 // Child is event "child" on topic "family.v1".
@@ -114,14 +115,14 @@ func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Upserts(wire.Row("children").Text(e.K))
-	r := p.upsertChildren.Row()
+	r := p.childUpsertChildren.Row()
 	r.Text(e.K)
 	r.Text(e.V)
 	return nil
 }
 
-// upsertChildrenSQL keeps the last row of each k.
-const upsertChildrenSQL = `
+// childUpsertChildrenSQL keeps the last row of each k.
+const childUpsertChildrenSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS k,
@@ -179,13 +180,13 @@ func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("parents").Text(e.K))
-	r := p.upsertParents.Row()
+	r := p.parentUpsertParents.Row()
 	r.Text(e.K)
 	r.OptText(e.V)
 	return nil
 }
 
-const upsertParentsSQL = `
+const parentUpsertParentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS k,
@@ -230,11 +231,11 @@ func (p *familyV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Deletes(wire.Row("parents").Text(e.K))
-	p.deleteParents.Row().Text(e.K)
+	p.goneDeleteParents.Row().Text(e.K)
 	return nil
 }
 
-const deleteParentsSQL = `
+const goneDeleteParentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS k

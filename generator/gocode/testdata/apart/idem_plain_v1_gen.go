@@ -23,7 +23,7 @@ func plainV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Statements: []string{
-			upsertPlainSQL,
+			putUpsertPlainSQL,
 		},
 		Writes:  []string{"plain"},
 		NewPlan: func() wire.Plan { return &plainV1Plan{} },
@@ -34,9 +34,8 @@ func plainV1Topic() wire.Topic {
 type plainV1Plan struct {
 	scan wire.Scanner
 
-	put Put
-
-	upsertPlain wire.Rows
+	put            Put
+	putUpsertPlain wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -49,7 +48,7 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertPlainSQL, &p.upsertPlain)
+	b.Write(putUpsertPlainSQL, &p.putUpsertPlain)
 }
 
 // Put is the event of topic "plain.v1".
@@ -91,14 +90,14 @@ func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Upserts(wire.Row("plain").Text(e.K))
-	r := p.upsertPlain.Row()
+	r := p.putUpsertPlain.Row()
 	r.Text(e.K)
 	r.OptText(e.V)
 	return nil
 }
 
-// upsertPlainSQL keeps the last row of each k.
-const upsertPlainSQL = `
+// putUpsertPlainSQL keeps the last row of each k.
+const putUpsertPlainSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS k,
