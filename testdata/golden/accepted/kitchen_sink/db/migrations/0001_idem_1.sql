@@ -41,8 +41,8 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     window_seq bigint NOT NULL, -- first row whose keys are still remembered
     written_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     keys bytea, -- 20 bytes per applied key: 16 of its hash, 4 of the content's fingerprint
-    key_defs bytea, -- 8 bytes per group of keys: definition of their content, and how many they are
     info text, -- who wrote a row that is no batch, and why
+    key_defs bytea, -- 8 bytes per group of keys: definition of their content, and how many they are
     CONSTRAINT idem_ledger_pkey PRIMARY KEY (stream, seq),
     CONSTRAINT idem_ledger_shape CHECK (
         (kind IN ('b', 's') AND next > prev)
