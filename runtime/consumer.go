@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -32,6 +33,7 @@ type Consumer struct {
 	interval   time.Duration // between two runs of upkeep
 	keyMemory  *keyset.Budget
 	now        func() time.Time
+	surveyed   atomic.Pointer[surveyed]
 
 	connecting sync.Mutex
 	sessions   *pgxpool.Pool // the runtime's own, with its session settings; guarded by connecting

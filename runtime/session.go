@@ -122,6 +122,9 @@ func (c *Consumer) prepare(ctx context.Context, conn *pgx.Conn) error {
 			return err
 		}
 	}
+	if err := c.survey(ctx, conn); err != nil {
+		return err
+	}
 	if err := remember(ctx, conn); err != nil {
 		return err
 	}
@@ -192,7 +195,7 @@ func (c *Consumer) start(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if _, final := errors.AsType[*schemaError](err); final {
+		if _, final := errors.AsType[*schemaError](err); final || refusedDatabase(err) {
 			return err
 		}
 		if e := classify(err).event(); e == protocol.Fatal || e == protocol.Data {

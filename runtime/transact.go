@@ -152,6 +152,7 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 		o.batch = wire.NewBatch(o.topic.NewPlan())
 	}
 	w := &work{records: records, inRow: o.row, known: known}
+	o.c.keepApart(o.batch, o.id.Topic)
 	o.batch.Reset(remembered{o.keys, known}, int32(o.c.service.KeyDef))
 	for i := range records {
 		m := &records[i]
