@@ -186,7 +186,8 @@ func renamedEvent(recordKey, key, payload string) idemtest.Event {
 
 func endedEvent(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
-		Keyed: true,
+		Keyed:  true,
+		Opaque: true,
 		Message: idem.Message{
 			Topic: "visits.v1",
 			Key:   []byte(recordKey),
