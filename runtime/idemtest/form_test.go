@@ -100,7 +100,7 @@ func TestDeadLetterMatches(t *testing.T) {
 
 func TestVariantsChangeOneValueEach(t *testing.T) {
 	var got []string
-	for _, v := range variants([]byte(`{"b":[{"x":1.50},"k9"],"a":"web","t":true,"n":null}`), nil) {
+	for _, v := range variants([]byte(`{"b":[{"x":1.50},"k9"],"a":"web","t":true,"n":null}`), taken{}) {
 		got = append(got, v.path+" "+string(v.value))
 	}
 	want := []string{
@@ -112,7 +112,7 @@ func TestVariantsChangeOneValueEach(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
-	if v := variants([]byte("no json"), nil); v != nil {
+	if v := variants([]byte("no json"), taken{}); v != nil {
 		t.Errorf("no JSON: %v", v)
 	}
 }
@@ -125,6 +125,12 @@ func TestVariantsTakeValuesThatTheLogHasNot(t *testing.T) {
 		}
 		if got, ok := changed(v, taken); got != want || !ok {
 			t.Errorf("%v becomes %v, want %v", v, got, want)
+		}
+	}
+	known := taken{"a=k1": true, "a=k2": true}
+	for _, want := range []string{`{"a":"k3"}`, `{"a":"k4"}`} {
+		if got := variants([]byte(`{"a":"k1"}`), known); len(got) != 1 || string(got[0].value) != want {
+			t.Errorf("variants %s, want %s", got, want)
 		}
 	}
 }

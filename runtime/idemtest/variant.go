@@ -19,7 +19,7 @@ type variant struct {
 // them in place of its own may be another record of the log.
 type taken map[string]bool
 
-func (t taken) has(path string, v any) bool { return t[fmt.Sprintf("%s=%v", path, v)] }
+func valueAt(path string, v any) string { return fmt.Sprintf("%s=%v", path, v) }
 
 // values are the leaves of all payloads of the log.
 func (b *bench) values() taken {
@@ -28,7 +28,7 @@ func (b *bench) values() taken {
 		var root any
 		if decodeJSON(r.message.Value, &root) == nil {
 			vary(root, "", func(path string, v any) (any, bool) {
-				t[fmt.Sprintf("%s=%v", path, v)] = true
+				t[valueAt(path, v)] = true
 				return nil, false
 			}, nil)
 		}
@@ -37,14 +37,20 @@ func (b *bench) values() taken {
 }
 
 // variants changes every string, number and boolean of a JSON payload, one at a time, to
-// another of its kind that is not taken, so that most still decode. A payload of another
-// format has none.
+// another of its kind that is not taken, so that most still decode, and takes that. A payload
+// of another format has none.
 func variants(payload []byte, not taken) (out []variant) {
 	var root any
 	if decodeJSON(payload, &root) != nil {
 		return nil
 	}
-	another := func(path string, v any) (any, bool) { return changed(v, func(c any) bool { return not.has(path, c) }) }
+	another := func(path string, v any) (any, bool) {
+		other, leaf := changed(v, func(c any) bool { return not[valueAt(path, c)] })
+		if leaf {
+			not[valueAt(path, other)] = true
+		}
+		return other, leaf
+	}
 	vary(root, "", another, func(path string) {
 		if changed, err := json.Marshal(root); err == nil {
 			out = append(out, variant{path, changed})
@@ -160,7 +166,7 @@ func (b *bench) sample() (out []record) {
 				kind = append(kind, text)
 			}
 		}
-		for _, v := range variants(r.message.Value, nil) {
+		for _, v := range variants(r.message.Value, taken{}) {
 			kind = append(kind, v.path)
 		}
 		if key := strings.Join(kind, "\n"); !seen[key] {
