@@ -23,7 +23,7 @@ type Handler interface {
 	TypeV1Handler
 }
 
-// NewConsumer returns the consumer "corners" of type.v1.
+// NewConsumer returns the consumer "corners".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "corners",
@@ -39,6 +39,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
+		},
+		Tables: []wire.Table{
+			{Name: "excluded", Unique: [][]string{{"e"}}},
+			{Name: "parts", Unique: [][]string{{"e", "no"}}, Nullable: []string{"more"}, References: []wire.Reference{{Columns: []string{"e"}, Table: "excluded", OnDelete: "cascade"}}},
+			{Name: "words", Unique: [][]string{{"e", "word"}}},
 		},
 		Topics: []wire.Topic{
 			typeV1Topic(h),

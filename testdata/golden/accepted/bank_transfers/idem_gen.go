@@ -15,7 +15,7 @@ import (
 // Fails to compile if the code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
-// NewConsumer returns the consumer "account-postings" of account.postings.v1.
+// NewConsumer returns the consumer "account-postings".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "account-postings",
@@ -31,6 +31,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
+		},
+		Tables: []wire.Table{
+			{Name: "accounts", Unique: [][]string{{"account_id"}}, Nullable: []string{"last_posting"}},
+			{Name: "postings", Unique: [][]string{{"account_id", "posting"}}, Nullable: []string{"memo"}, References: []wire.Reference{{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"}}, InsertOnly: true},
 		},
 		Topics: []wire.Topic{
 			accountPostingsV1Topic(),

@@ -20,7 +20,7 @@ type Handler interface {
 	OrdersHandler
 }
 
-// NewConsumer returns the consumer "order-processor-group" of orders.
+// NewConsumer returns the consumer "order-processor-group".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-processor-group",
@@ -36,6 +36,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
+		},
+		Tables: []wire.Table{
+			{Name: "orders", Unique: [][]string{{"id"}}, InsertOnly: true},
 		},
 		Topics: []wire.Topic{
 			ordersTopic(h),

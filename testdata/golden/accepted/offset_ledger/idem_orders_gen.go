@@ -31,8 +31,9 @@ func ordersTopic(h OrdersHandler) wire.Topic {
 		},
 		Ordered: true,
 		Statements: []string{
-			insertOrdersSQL,
+			orderInsertOrdersSQL,
 		},
+		Writes:  []string{"orders"},
 		NewPlan: func() wire.Plan { return &ordersPlan{handler: h} },
 	}
 }
@@ -41,7 +42,7 @@ func ordersTopic(h OrdersHandler) wire.Topic {
 type ordersPlan struct {
 	handler OrdersHandler
 
-	insertOrders wire.Rows
+	orderInsertOrders wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -54,7 +55,7 @@ func (p *ordersPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *ordersPlan) Flush(b *wire.Batch) {
-	b.Write(insertOrdersSQL, &p.insertOrders)
+	b.Write(orderInsertOrdersSQL, &p.orderInsertOrders)
 }
 
 // Order is the event of topic "orders".
@@ -85,7 +86,7 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("orders").Text(e.ID))
-	r := p.insertOrders.Row()
+	r := p.orderInsertOrders.Row()
 	r.Text(e.ID)
 	r.JSONB(e.Payload)
 	b.Call(m, wire.Call{
@@ -97,7 +98,7 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const insertOrdersSQL = `
+const orderInsertOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS id,

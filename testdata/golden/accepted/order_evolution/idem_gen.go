@@ -20,7 +20,7 @@ type Handler interface {
 	OrdersV1Handler
 }
 
-// NewConsumer returns the consumer "order-history" of orders.v1, order.notes.v1 and order.views.v1.
+// NewConsumer returns the consumer "order-history".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-history",
@@ -36,6 +36,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
+		},
+		Tables: []wire.Table{
+			{Name: "order_history", Unique: [][]string{{"order_id"}}, Nullable: []string{"closed_reason"}},
+			{Name: "order_notes", Unique: [][]string{{"note_id"}}, InsertOnly: true},
+			{Name: "order_views", Unique: [][]string{{"order_id"}}, Unlogged: true},
 		},
 		Topics: []wire.Topic{
 			ordersV1Topic(h),

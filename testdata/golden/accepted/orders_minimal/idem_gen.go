@@ -15,7 +15,7 @@ import (
 // Fails to compile if the code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
-// NewConsumer returns the consumer "order-projector" of orders.v1.
+// NewConsumer returns the consumer "order-projector".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-projector",
@@ -31,6 +31,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
+		},
+		Tables: []wire.Table{
+			{Name: "orders", Unique: [][]string{{"order_id"}}},
 		},
 		Topics: []wire.Topic{
 			ordersV1Topic(),
