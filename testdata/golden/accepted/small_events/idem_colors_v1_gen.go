@@ -23,8 +23,9 @@ func colorsV1Topic() wire.Topic {
 		},
 		Window: 192 * time.Hour,
 		Statements: []string{
-			insertColorsSQL,
+			usedInsertColorsSQL,
 		},
+		Writes:  []string{"colors"},
 		NewPlan: func() wire.Plan { return &colorsV1Plan{} },
 	}
 }
@@ -35,9 +36,8 @@ type colorsV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	used Used
-
-	insertColors wire.Rows
+	used             Used
+	usedInsertColors wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -50,7 +50,7 @@ func (p *colorsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *colorsV1Plan) Flush(b *wire.Batch) {
-	b.Write(insertColorsSQL, &p.insertColors)
+	b.Write(usedInsertColorsSQL, &p.usedInsertColors)
 }
 
 // Used is the event of topic "colors.v1".
@@ -87,7 +87,7 @@ func (e *Used) decode(s *wire.Scanner) {
 // usedSpace separates the keys of Used from all others that must differ.
 const usedSpace = "\x9d\xc5\xc2\xb8\xcd\xb8\xa7\x04\x95\xee\x9e\xd6\x0a\xb7\x9f\x51"
 
-// key identifies the event by color.
+// key identifies the event by color. Its copies are known for 8d at least.
 func (e *Used) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(usedSpace)
 	k.Text("color", string(e.Color))
@@ -114,11 +114,11 @@ func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("colors").Text(string(e.Color)))
-	p.insertColors.Row().Text(string(e.Color))
+	p.usedInsertColors.Row().Text(string(e.Color))
 	return nil
 }
 
-const insertColorsSQL = `
+const usedInsertColorsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS color

@@ -15,7 +15,7 @@ import (
 // Fails to compile if the code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
-// NewConsumer returns the consumer "small-events" of seen.v1, seats.v1, signals.v1, colors.v1 and once.v1.
+// NewConsumer returns the consumer "small-events".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "small-events",
@@ -31,6 +31,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
+		},
+		Tables: []wire.Table{
+			{Name: "seen", Unique: [][]string{{"id"}}, InsertOnly: true},
+			{Name: "seats", Unique: [][]string{{"seat"}}, Nullable: []string{"taken_by"}},
+			{Name: "signals", Unique: [][]string{{"device"}}, Nullable: []string{"color"}},
+			{Name: "colors", Unique: [][]string{{"color"}}, InsertOnly: true},
+			{Name: "once", Unique: [][]string{{"id"}}},
 		},
 		Topics: []wire.Topic{
 			seenV1Topic(),

@@ -25,10 +25,11 @@ func onceV1Topic() wire.Topic {
 		Ordered: true,
 		Window:  192 * time.Hour,
 		Statements: []string{
-			insertOnceSQL,
-			updateOnceSQL,
-			deleteOnceSQL,
+			madeInsertOnceSQL,
+			doneUpdateOnceSQL,
+			droppedDeleteOnceSQL,
 		},
+		Writes:  []string{"once"},
 		NewPlan: func() wire.Plan { return &onceV1Plan{} },
 	}
 }
@@ -39,13 +40,14 @@ type onceV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	made    Made
-	done    Done
-	dropped Dropped
+	made           Made
+	madeInsertOnce wire.Rows
 
-	insertOnce wire.Rows
-	updateOnce wire.Rows
-	deleteOnce wire.Rows
+	done           Done
+	doneUpdateOnce wire.Rows
+
+	dropped           Dropped
+	droppedDeleteOnce wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -70,9 +72,9 @@ func (p *onceV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *onceV1Plan) Flush(b *wire.Batch) {
-	b.Write(insertOnceSQL, &p.insertOnce)
-	b.Write(updateOnceSQL, &p.updateOnce)
-	b.Write(deleteOnceSQL, &p.deleteOnce)
+	b.Write(madeInsertOnceSQL, &p.madeInsertOnce)
+	b.Write(doneUpdateOnceSQL, &p.doneUpdateOnce)
+	b.Write(droppedDeleteOnceSQL, &p.droppedDeleteOnce)
 }
 
 // Made is event "made" on topic "once.v1".
@@ -97,7 +99,7 @@ func (e *Made) decode(s *wire.Scanner, m *wire.Message) {
 // madeSpace separates the keys of Made from all others that must differ.
 const madeSpace = "\xc8\x68\x52\xf2\x4e\x8d\x3c\xbc\xa5\xd8\xed\xc5\xb1\x6e\x3c\x70"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Made) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(madeSpace)
 	k.Header(m, "key")
@@ -125,11 +127,11 @@ func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("once").UUID(e.ID))
-	p.insertOnce.Row().UUID(e.ID)
+	p.madeInsertOnce.Row().UUID(e.ID)
 	return nil
 }
 
-const insertOnceSQL = `
+const madeInsertOnceSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,
@@ -167,7 +169,7 @@ func (e *Done) decode(s *wire.Scanner, m *wire.Message) {
 // doneSpace separates the keys of Done from all others that must differ.
 const doneSpace = "\x20\xae\x16\xe0\x4d\x75\xb0\x4d\xd5\x35\xe7\xcd\x61\x9b\x21\xd9"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Done) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(doneSpace)
 	k.Header(m, "key")
@@ -195,12 +197,12 @@ func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("once").UUID(e.ID))
-	p.updateOnce.Row().UUID(e.ID)
+	p.doneUpdateOnce.Row().UUID(e.ID)
 	return nil
 }
 
-// updateOnceSQL fails if a row is missing.
-const updateOnceSQL = `
+// doneUpdateOnceSQL fails if a row is missing.
+const doneUpdateOnceSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,
@@ -241,7 +243,7 @@ func (e *Dropped) decode(s *wire.Scanner, m *wire.Message) {
 // droppedSpace separates the keys of Dropped from all others that must differ.
 const droppedSpace = "\x84\x56\xad\x84\xdd\xc2\xba\xdf\xc4\xa4\x6a\xc0\x3e\x14\x75\xc2"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(droppedSpace)
 	k.Header(m, "key")
@@ -269,11 +271,11 @@ func (p *onceV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Deletes(wire.Row("once").UUID(e.ID))
-	p.deleteOnce.Row().UUID(e.ID)
+	p.droppedDeleteOnce.Row().UUID(e.ID)
 	return nil
 }
 
-const deleteOnceSQL = `
+const droppedDeleteOnceSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id

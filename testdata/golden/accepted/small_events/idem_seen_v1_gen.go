@@ -23,8 +23,9 @@ func seenV1Topic() wire.Topic {
 		},
 		Window: 192 * time.Hour,
 		Statements: []string{
-			insertSeenSQL,
+			seenInsertSeenSQL,
 		},
+		Writes:  []string{"seen"},
 		NewPlan: func() wire.Plan { return &seenV1Plan{} },
 	}
 }
@@ -35,9 +36,8 @@ type seenV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	seen Seen
-
-	insertSeen wire.Rows
+	seen           Seen
+	seenInsertSeen wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -50,7 +50,7 @@ func (p *seenV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *seenV1Plan) Flush(b *wire.Batch) {
-	b.Write(insertSeenSQL, &p.insertSeen)
+	b.Write(seenInsertSeenSQL, &p.seenInsertSeen)
 }
 
 // Seen is the event of topic "seen.v1".
@@ -87,7 +87,7 @@ func (e *Seen) decode(s *wire.Scanner) {
 // seenSpace separates the keys of Seen from all others that must differ.
 const seenSpace = "\x0d\x1d\x1c\x89\x3f\xd2\x4f\xe5\x01\xb4\x07\x2f\x1c\x72\x4d\xcc"
 
-// key identifies the event by id.
+// key identifies the event by id. Its copies are known for 8d at least.
 func (e *Seen) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(seenSpace)
 	k.UUID("id", e.ID)
@@ -115,11 +115,11 @@ func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("seen").UUID(e.ID))
-	p.insertSeen.Row().UUID(e.ID)
+	p.seenInsertSeen.Row().UUID(e.ID)
 	return nil
 }
 
-const insertSeenSQL = `
+const seenInsertSeenSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,

@@ -24,10 +24,11 @@ func signalsV1Topic() wire.Topic {
 		Ordered: true,
 		Window:  192 * time.Hour,
 		Statements: []string{
-			upsertSignalsSQL,
-			updateSignalsSQL,
-			deleteSignalsSQL,
+			measuredUpsertSignalsSQL,
+			switchedUpdateSignalsSQL,
+			goneDeleteSignalsSQL,
 		},
+		Writes:  []string{"signals"},
 		NewPlan: func() wire.Plan { return &signalsV1Plan{} },
 	}
 }
@@ -38,13 +39,14 @@ type signalsV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	measured Measured
-	switched Switched
-	gone     Gone
+	measured              Measured
+	measuredUpsertSignals wire.Rows
 
-	upsertSignals wire.Rows
-	updateSignals wire.Rows
-	deleteSignals wire.Rows
+	switched              Switched
+	switchedUpdateSignals wire.Rows
+
+	gone              Gone
+	goneDeleteSignals wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -67,9 +69,9 @@ func (p *signalsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *signalsV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertSignalsSQL, &p.upsertSignals)
-	b.Write(updateSignalsSQL, &p.updateSignals)
-	b.Write(deleteSignalsSQL, &p.deleteSignals)
+	b.Write(measuredUpsertSignalsSQL, &p.measuredUpsertSignals)
+	b.Write(switchedUpdateSignalsSQL, &p.switchedUpdateSignals)
+	b.Write(goneDeleteSignalsSQL, &p.goneDeleteSignals)
 }
 
 // Measured is event "measured" on topic "signals.v1".
@@ -102,7 +104,7 @@ func (e *Measured) decode(s *wire.Scanner, m *wire.Message) {
 // measuredSpace separates the keys of Measured from all others that must differ.
 const measuredSpace = "\x19\x26\x1b\xa7\xf8\x08\x59\xee\x07\xa0\xeb\x93\x8f\xa3\xdf\x7f"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(measuredSpace)
 	k.Header(m, "key")
@@ -132,14 +134,14 @@ func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("signals").Text(e.Device))
-	r := p.upsertSignals.Row()
+	r := p.measuredUpsertSignals.Row()
 	r.Text(e.Device)
 	r.Int4(e.Level)
 	r.OptText((*string)(e.Color))
 	return nil
 }
 
-const upsertSignalsSQL = `
+const measuredUpsertSignalsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS device,
@@ -183,7 +185,7 @@ func (e *Switched) decode(s *wire.Scanner, m *wire.Message) {
 // switchedSpace separates the keys of Switched from all others that must differ.
 const switchedSpace = "\xc4\xc8\x3b\xdc\x13\x3a\x57\x70\x09\x62\x63\x5e\x38\xa6\xbd\xbf"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Switched) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(switchedSpace)
 	k.Header(m, "key")
@@ -211,12 +213,12 @@ func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("signals").Text(e.Device))
-	p.updateSignals.Row().Text(e.Device)
+	p.switchedUpdateSignals.Row().Text(e.Device)
 	return nil
 }
 
-// updateSignalsSQL fails if a row is missing.
-const updateSignalsSQL = `
+// switchedUpdateSignalsSQL fails if a row is missing.
+const switchedUpdateSignalsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS device,
@@ -263,7 +265,7 @@ func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Deletes(wire.Row("signals").Text(e.Device))
-	p.deleteSignals.Row().Text(e.Device)
+	p.goneDeleteSignals.Row().Text(e.Device)
 	return nil
 }
 
@@ -276,7 +278,7 @@ var gonePolicy = wire.FailurePolicy{
 	Keep:           720 * time.Hour,
 }
 
-const deleteSignalsSQL = `
+const goneDeleteSignalsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS device
