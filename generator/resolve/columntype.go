@@ -26,7 +26,8 @@ var columnWords = map[string]model.ColKind{
 var (
 	lengthType  = regexp.MustCompile(`^(varchar|char)\( *([1-9][0-9]{0,7}) *\)$`)
 	numericType = regexp.MustCompile(`^numeric\( *([1-9][0-9]{0,3}) *, *(0|[1-9][0-9]{0,3}) *\)$`)
-	namedType   = regexp.MustCompile(`^named\( *((?:[a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}) *\)$`)
+	namedType   = regexp.MustCompile(`^named\( *([a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}) *\)$`)
+	bareType    = regexp.MustCompile(`^named\( *([a-z_][a-z0-9_]{0,62}) *\)$`)
 )
 
 // maxLength is Postgres' longest varchar(n) and char(n); maxPrecision its largest numeric.
@@ -98,6 +99,9 @@ func unknownColumnHint(t schema.ColumnType) string {
 	case form == "varchar" || form == "char":
 		return fmt.Sprintf("write %s(n) with n from 1 to %d", form, maxLength)
 	case form == "named":
+		if m := bareType.FindStringSubmatch(word); m != nil {
+			return fmt.Sprintf("write the schema, too: named(public.%s)", m[1])
+		}
 		return "write named(schema.type) with names of lower-case letters, digits and _"
 	}
 	if h, ok := otherColumnWords[word]; ok {

@@ -183,7 +183,8 @@ func doubleText(text string) (string, fit) {
 		return "", "write a number"
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(f, 0) {
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	if err != nil || math.IsInf(f, 0) || f == 0 && strings.Trim(mantissa, "-0.") != "" {
 		return "", "it is out of range"
 	}
 	return text, fits

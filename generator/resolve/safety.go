@@ -168,14 +168,17 @@ func (st *step) whyUnordered() string {
 }
 
 // sameAtAnyTime reports whether an update writes only constants, into columns that no
-// other step writes: then it does not matter when it runs. An insert does not count as
+// other step writes: then it does not matter when it runs. The transaction's time counts as
+// one: it says when a record was last applied, whatever the order of the records. An insert does not count as
 // another writer, because before it there is no row to update; unless that is skipped.
 func (r *resolver) sameAtAnyTime(st *step) bool {
 	if st.model.Verb != model.Update {
 		return false
 	}
 	for c, v := range st.set {
-		if v.model.Kind != model.ConstValue && v.model.Kind != model.NullValue {
+		switch v.model.Kind {
+		case model.ConstValue, model.NullValue, model.NowValue:
+		default:
 			return false
 		}
 		for _, other := range r.steps() {
