@@ -81,7 +81,7 @@ func (w *walker) name(kind nameKind, pos Pos, text string) bool {
 		}
 	case columnNames.what:
 		if slices.Contains(systemColumns, text) {
-			w.ds.Add(pos, "E203", quote(text)+" is a system column of Postgres", "")
+			w.ds.Add(pos, "E203", quote(text)+" is a system column of Postgres", "choose another name; a field of this name goes there with set")
 			return false
 		}
 	case typeNames.what, eventNames.what, goNames.what:

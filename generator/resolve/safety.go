@@ -73,7 +73,7 @@ func (r *resolver) checkHalfApplied(e *event) {
 	for _, st := range e.steps {
 		if st.spec.IfNewer == nil && st.table != nil {
 			r.fail(st.spec.Verb.Pos, "E507", fmt.Sprintf("a stale %s would be applied in part: %s has if_newer, this %s has no guard", quote(e.spec.Name.Value), e.steps[i].is(), st.spec.Verb.Value),
-				`put it under "then" of the guarded step, guard it too, or state always: true`)
+				"add if_newer here too, with a column of this table (an insert has none: use upsert), or drop it there")
 		}
 	}
 }
