@@ -91,9 +91,11 @@ func plannedKeys(t *testing.T, built map[string]bool) []string {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(text), "\n## Planned keys\n")
+	_, table, _ = strings.Cut(table, "\n| in | keys |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
 	var keys []string
 	for _, key := range regexp.MustCompile(`[a-z]+(_[a-z]+)*`).FindAllString(table, -1) {
-		english := slices.Contains(strings.Fields("refused with this version the top file without consumer a library type verbs keys values value is in of built for are"), key)
+		english := slices.Contains(strings.Fields("the file without a library verbs keys values"), key)
 		if !built[key] && !english && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
