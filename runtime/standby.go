@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
@@ -95,6 +96,11 @@ func (w *worker) standBy(ctx context.Context) (Turn, error) {
 			w.watch.turn, w.watch.again = &turn{protocol.Quiet, time.Now()}, false
 			return Turn{At: at}, nil
 		}
+		if err == nil {
+			if err := fault.At(ctx, fault.StandingBy); err != nil {
+				return Turn{}, err
+			}
+		}
 		if !sleep(ctx, pause) {
 			return Turn{}, ctx.Err()
 		}
@@ -148,6 +154,7 @@ func (w *worker) look(ctx context.Context) (moved, operator bool, err error) {
 	}
 	if err == nil {
 		v.seen = t
+		w.lag.At(t.Next, time.Now())
 	}
 	return moved, operator, err
 }
