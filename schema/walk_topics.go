@@ -93,7 +93,7 @@ var discriminatorKeys = keys[Discriminator]{
 	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
 	{name: "ce", meanwhile: binaryMode},
 	{name: "segment", meanwhile: "until then, list all texts that mean the event: type: [a.1, a.2]"},
-	{name: "schema", meanwhile: "until then, name the place of the type's text: {header: event-type} or {path: type}"},
+	{name: "schema", meanwhile: "until then, name a header or a member: {header: event-type} or {path: type}"},
 }
 
 func (w *walker) discriminator(e entry) (*Discriminator, bool) {

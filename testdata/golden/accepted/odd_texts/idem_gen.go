@@ -34,6 +34,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
 		},
+		Tables: []wire.Table{
+			{Name: "e", Unique: [][]string{{"e"}}, Nullable: []string{"closed_at"}},
+			{Name: "t", Unique: [][]string{{"t"}}, Nullable: []string{"u"}},
+			{Name: "tables", Unique: [][]string{{"columns"}}, InsertOnly: true},
+		},
 		Topics: []wire.Topic{
 			longestTopicTopic(),
 		},

@@ -29,6 +29,7 @@ func longestTopicTopic() wire.Topic {
 			closedUpdateTSQL,
 			openedInsertTablesSQL,
 		},
+		Writes:  []string{"e", "t", "tables"},
 		NewPlan: func() wire.Plan { return &longestTopicPlan{} },
 	}
 }
