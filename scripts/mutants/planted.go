@@ -321,6 +321,7 @@ const (
 	waves     = "./runtime/wire"
 	upkeep    = "./runtime/internal/maintain"
 	keysets   = "./runtime/internal/keyset"
+	outages   = "./runtime/internal/outage"
 	streams   = "./runtime/stream"
 	sqlcode   = "./generator/sqlcode"
 	orders    = "./examples/orders"
