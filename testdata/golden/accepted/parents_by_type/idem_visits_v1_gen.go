@@ -24,12 +24,12 @@ func visitsV1Topic() wire.Topic {
 		Ordered: true,
 		Window:  192 * time.Hour,
 		Statements: []string{
-			insertDaysSQL,
-			insertAgentsSQL,
-			insertBadgesSQL,
-			upsertVisitsSQL,
-			updateVisitsSQL,
-			deleteVisitsSQL,
+			dayOpenedInsertDaysSQL,
+			agentHiredInsertAgentsSQL,
+			badgeMadeInsertBadgesSQL,
+			visitedUpsertVisitsSQL,
+			renamedUpdateVisitsSQL,
+			endedDeleteVisitsSQL,
 		},
 		NewPlan: func() wire.Plan { return &visitsV1Plan{} },
 	}
@@ -41,19 +41,23 @@ type visitsV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	dayOpened  DayOpened
-	agentHired AgentHired
-	badgeMade  BadgeMade
-	visited    Visited
-	renamed    Renamed
-	ended      Ended
+	dayOpened           DayOpened
+	dayOpenedInsertDays wire.Rows
 
-	insertDays   wire.Rows
-	insertAgents wire.Rows
-	insertBadges wire.Rows
-	upsertVisits wire.Rows
-	updateVisits wire.Rows
-	deleteVisits wire.Rows
+	agentHired             AgentHired
+	agentHiredInsertAgents wire.Rows
+
+	badgeMade             BadgeMade
+	badgeMadeInsertBadges wire.Rows
+
+	visited             Visited
+	visitedUpsertVisits wire.Rows
+
+	renamed             Renamed
+	renamedUpdateVisits wire.Rows
+
+	ended             Ended
+	endedDeleteVisits wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -84,12 +88,12 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
-	b.Write(insertDaysSQL, &p.insertDays)
-	b.Write(insertAgentsSQL, &p.insertAgents)
-	b.Write(insertBadgesSQL, &p.insertBadges)
-	b.Write(upsertVisitsSQL, &p.upsertVisits)
-	b.Write(updateVisitsSQL, &p.updateVisits)
-	b.Write(deleteVisitsSQL, &p.deleteVisits)
+	b.Write(dayOpenedInsertDaysSQL, &p.dayOpenedInsertDays)
+	b.Write(agentHiredInsertAgentsSQL, &p.agentHiredInsertAgents)
+	b.Write(badgeMadeInsertBadgesSQL, &p.badgeMadeInsertBadges)
+	b.Write(visitedUpsertVisitsSQL, &p.visitedUpsertVisits)
+	b.Write(renamedUpdateVisitsSQL, &p.renamedUpdateVisits)
+	b.Write(endedDeleteVisitsSQL, &p.endedDeleteVisits)
 }
 
 // DayOpened is event "day" on topic "visits.v1".
@@ -132,7 +136,7 @@ func (e *DayOpened) decode(s *wire.Scanner) {
 // dayOpenedSpace separates the keys of DayOpened from all others that must differ.
 const dayOpenedSpace = "\xfd\x94\x8f\x2a\x2a\xa5\x92\x66\x7c\x58\xac\x39\x10\x39\x4e\xd1"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *DayOpened) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(dayOpenedSpace)
 	k.Header(m, "key")
@@ -161,13 +165,13 @@ func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
-	r := p.insertDays.Row()
+	r := p.dayOpenedInsertDays.Row()
 	r.Time(e.Day)
 	r.Text(e.OpenedBy)
 	return nil
 }
 
-const insertDaysSQL = `
+const dayOpenedInsertDaysSQL = `
 WITH e AS (
     SELECT
         unnest($1::timestamptz[]) AS day,
@@ -224,7 +228,7 @@ func (e *AgentHired) decode(s *wire.Scanner) {
 // agentHiredSpace separates the keys of AgentHired from all others that must differ.
 const agentHiredSpace = "\x71\x0c\x21\xe2\xaa\xe0\x2f\x72\x89\x50\x3b\xc5\x8b\x9b\x16\xbc"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *AgentHired) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(agentHiredSpace)
 	k.Header(m, "key")
@@ -253,13 +257,13 @@ func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("agents").Text(e.Agent.String()))
-	r := p.insertAgents.Row()
+	r := p.agentHiredInsertAgents.Row()
 	r.UUID(e.Agent)
 	r.OptText(e.Name)
 	return nil
 }
 
-const insertAgentsSQL = `
+const agentHiredInsertAgentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[])::text AS agent,
@@ -316,7 +320,7 @@ func (e *BadgeMade) decode(s *wire.Scanner) {
 // badgeMadeSpace separates the keys of BadgeMade from all others that must differ.
 const badgeMadeSpace = "\xcd\x4c\x59\xd4\xce\x61\x3b\x28\xe7\xfd\xb2\x25\xa0\x78\x86\xd7"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *BadgeMade) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(badgeMadeSpace)
 	k.Header(m, "key")
@@ -345,13 +349,13 @@ func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("badges").Text(string(e.Badge)))
-	r := p.insertBadges.Row()
+	r := p.badgeMadeInsertBadges.Row()
 	r.Bytea(e.Badge)
 	r.Text(e.Agent)
 	return nil
 }
 
-const insertBadgesSQL = `
+const badgeMadeInsertBadgesSQL = `
 WITH e AS (
     SELECT
         unnest($1::bytea[]) AS badge,
@@ -412,7 +416,7 @@ func (e *Visited) decode(s *wire.Scanner, m *wire.Message) {
 // visitedSpace separates the keys of Visited from all others that must differ.
 const visitedSpace = "\xda\x23\x4f\xc1\x2d\xa6\x59\x93\xf1\xa1\xde\x25\xf2\xb8\xd0\xaa"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(visitedSpace)
 	k.Header(m, "key")
@@ -452,7 +456,7 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 		b.Reads(wire.Row("badges").Text(string(e.Badge)))
 	}
 	b.Puts(wire.Row("visits").Text(e.Visit))
-	r := p.upsertVisits.Row()
+	r := p.visitedUpsertVisits.Row()
 	r.Text(e.Visit)
 	r.OptTime(e.Day)
 	r.OptUUID(e.Agent)
@@ -460,7 +464,7 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const upsertVisitsSQL = `
+const visitedUpsertVisitsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS visit,
@@ -520,7 +524,7 @@ func (e *Renamed) decode(s *wire.Scanner, m *wire.Message) {
 // renamedSpace separates the keys of Renamed from all others that must differ.
 const renamedSpace = "\x94\x20\x90\x9b\x53\xfe\x53\x99\xed\x65\x6e\xe7\xfc\x84\x1b\xcf"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Renamed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(renamedSpace)
 	k.Header(m, "key")
@@ -552,14 +556,14 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
 	}
 	b.Puts(wire.Row("visits").Text(e.Visit))
-	r := p.updateVisits.Row()
+	r := p.renamedUpdateVisits.Row()
 	r.Text(e.Visit)
 	r.OptText(e.Agent)
 	return nil
 }
 
-// updateVisitsSQL fails if a row is missing.
-const updateVisitsSQL = `
+// renamedUpdateVisitsSQL fails if a row is missing.
+const renamedUpdateVisitsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS visit,
@@ -601,7 +605,7 @@ func (e *Ended) decode(s *wire.Scanner, m *wire.Message) {
 // endedSpace separates the keys of Ended from all others that must differ.
 const endedSpace = "\xd3\x5f\xf4\xd5\xff\xd2\xdd\x9f\xb2\x48\xe2\x91\x4f\xc8\x24\xce"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(endedSpace)
 	k.Header(m, "key")
@@ -629,11 +633,11 @@ func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Deletes(wire.Row("visits").Text(e.Visit))
-	p.deleteVisits.Row().Text(e.Visit)
+	p.endedDeleteVisits.Row().Text(e.Visit)
 	return nil
 }
 
-const deleteVisitsSQL = `
+const endedDeleteVisitsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS visit
