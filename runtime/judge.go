@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -29,6 +30,7 @@ func (o *owner) judge(records []Message, err error) error {
 		event, verdict = protocol.Fatal, halted
 	}
 	if _, unconnected := errors.AsType[*connectError](err); unconnected && event != protocol.Fatal {
+		o.w.tell(o, verdict)
 		return verdict // nothing was sent, so that the owner stands where it stood
 	}
 	if err := o.step(event, verdict, nil); err != nil {
@@ -77,7 +79,7 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 	case classDoubt:
 		o.doubtful = true
 	}
-	return class.event(), &waitError{err: describe(err)}
+	return class.event(), &waitError{err: inWords(describe(err))}
 }
 
 const poolerText = "prepared statements disappear between two transactions: a connection pooler stands before the database that does not keep them; use its session mode, or connect directly"
@@ -309,6 +311,9 @@ func (e *databaseError) Error() string {
 		return "no row with this key in table " + missingTable(e.pg.Detail)
 	}
 	text := "SQLSTATE " + e.pg.Code
+	if words := outage.State(e.pg.Code); words != "" {
+		text = words + ": " + text
+	}
 	for _, part := range []struct{ name, value string }{
 		{"table", e.pg.TableName}, {"column", e.pg.ColumnName}, {"constraint", e.pg.ConstraintName}, {"type", e.pg.DataTypeName},
 	} {
@@ -341,6 +346,9 @@ func missingTable(detail string) string {
 func describe(err error) error {
 	if late, ok := errors.AsType[*overdueError](err); ok { // which describes its cause
 		return late
+	}
+	if gone, ok := errors.AsType[*unreachable](err); ok {
+		return gone
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {

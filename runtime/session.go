@@ -97,6 +97,9 @@ func (c *Consumer) settings(cfg *pgx.ConnConfig) {
 	} {
 		cfg.RuntimeParams[name] = value
 	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectTimeout
+	}
 	cfg.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 }
 
@@ -119,6 +122,9 @@ func (c *Consumer) prepare(ctx context.Context, conn *pgx.Conn) error {
 		if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused {
 			return err
 		}
+	}
+	if err := c.survey(ctx, conn); err != nil {
+		return err
 	}
 	if err := remember(ctx, conn); err != nil {
 		return err
@@ -180,6 +186,9 @@ func (e *schemaError) Error() string {
 	return text
 }
 
+// startMost is the longest pause between two tries at the start.
+const startMost = time.Second
+
 // start connects and checks, waiting out a database that is away.
 func (c *Consumer) start(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
@@ -187,15 +196,14 @@ func (c *Consumer) start(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if _, final := errors.AsType[*schemaError](err); final {
+		if _, final := errors.AsType[*schemaError](err); final || refusedDatabase(err) {
 			return err
 		}
 		if e := classify(err).event(); e == protocol.Fatal || e == protocol.Data {
 			return err
 		}
-		wait := backoff(attempt, time.Second, 30*time.Second)
-		c.log.Error("the database cannot be reached, will try again", "err", err, "wait", wait.Round(time.Millisecond))
-		if !sleep(ctx, wait) {
+		c.run.set(c.log, fmt.Errorf("the database was not reached since the start: %w", &unreachable{err}))
+		if !sleep(ctx, backoff(attempt, waitInitial, startMost)) {
 			return ctx.Err()
 		}
 	}
