@@ -1,12 +1,10 @@
 package idem
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -49,40 +47,6 @@ func (o *owner) inChain(key Key) bool {
 	}
 	_, _, ok := o.keys.Find(key)
 	return ok
-}
-
-// claim takes over what the batch claims: the keys of the chain go into the appended row,
-// the others into idem_keys.
-func (w *work) claim(claims []wire.Claim) {
-	here := 0
-	for i := range claims {
-		if claims[i].Here {
-			here++
-		}
-	}
-	if here == 0 {
-		w.claims = claims
-		return
-	}
-	ours := make([]wire.Claim, 0, here)
-	w.claims = make([]wire.Claim, 0, len(claims)-here)
-	for _, c := range claims {
-		if c.Here {
-			ours = append(ours, c)
-		} else {
-			w.claims = append(w.claims, c)
-		}
-	}
-	slices.SortStableFunc(ours, func(a, b wire.Claim) int { return cmp.Compare(a.Def, b.Def) })
-	w.keys.Keys = make([]byte, 0, here*keyset.EntryBytes)
-	for from, i := 0, 0; i < len(ours); i++ {
-		w.keys.Keys = append(w.keys.Keys, ours[i].Key[:]...)
-		w.keys.Keys = binary.BigEndian.AppendUint32(w.keys.Keys, ours[i].Print)
-		if i+1 == len(ours) || ours[i+1].Def != ours[i].Def {
-			w.keys.Defs = keyset.AppendGroup(w.keys.Defs, ours[i].Def, i+1-from)
-			from = i + 1
-		}
-	}
 }
 
 // remember brings the memory forward to the tail, which is a row of ours.
@@ -173,6 +137,9 @@ func (o *owner) load(ctx context.Context) error {
 	start := time.Now()
 	for from := o.tail.Window; ; {
 		n, last, err := o.loadPart(ctx, conn.Conn().PgConn(), from)
+		if ctx.Err() != nil { // the server says only that the statement was cancelled
+			return ctx.Err()
+		}
 		if err != nil {
 			return o.haltIfFinal(err)
 		}

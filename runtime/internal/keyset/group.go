@@ -12,11 +12,6 @@ const GroupBytes = 8
 // group is consecutive keys of a row whose content has one definition.
 type group struct{ def, keys uint32 }
 
-// AppendGroup adds a group to what a row says of its keys.
-func AppendGroup(b []byte, def uint32, keys int) []byte {
-	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, def), uint32(keys))
-}
-
 // groupsOf are the groups of a row. Keys of which it says nothing have definition 0, which
 // no content has: they are known, and not compared.
 func groupsOf(r Row) (all []group) {

@@ -16,12 +16,17 @@ func entry(n uint32) []byte {
 	return binary.BigEndian.AppendUint32(h[:16:16], n)
 }
 
+// appendGroup adds a group to what a row says of its keys.
+func appendGroup(b []byte, def uint32, keys int) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, def), uint32(keys))
+}
+
 func row(seq int64, written time.Time, keys ...uint32) Row {
 	r := Row{Seq: seq, Written: written}
 	for _, k := range keys {
 		r.Keys = append(r.Keys, entry(k)...)
 	}
-	r.Defs = AppendGroup(nil, 1, len(keys))
+	r.Defs = appendGroup(nil, 1, len(keys))
 	return r
 }
 
@@ -58,7 +63,7 @@ func TestSetHoldsTheKeysOfTheWindow(t *testing.T) {
 			if seq > 40 { // one definition at first, then several
 				r.Defs = nil
 				for n := range keys {
-					r.Defs = AppendGroup(r.Defs, defOf(keys[n], seq), 1)
+					r.Defs = appendGroup(r.Defs, defOf(keys[n], seq), 1)
 				}
 			}
 			rows = append(rows, r)
@@ -141,7 +146,7 @@ func bytesPerKey(t *testing.T, defs int, most float64) {
 			keys = append(keys, i*perRow+k)
 		}
 		r := row(int64(i), epoch.Add(time.Duration(i)*8*time.Hour/rows), keys...)
-		r.Defs = AppendGroup(nil, i%uint32(defs), perRow)
+		r.Defs = appendGroup(nil, i%uint32(defs), perRow)
 		if !s.Reserve(r, 0) {
 			t.Fatal("full")
 		}
