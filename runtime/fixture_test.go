@@ -140,13 +140,19 @@ func database(t testing.TB) *pgxpool.Pool {
 	return db
 }
 
-func migrate(t testing.TB, db *pgxpool.Pool) {
+// runtimeTables applies the runtime's migrations as they are compiled in.
+func runtimeTables(t testing.TB, db *pgxpool.Pool) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, templates.SQL); err != nil {
 		t.Fatal(err)
 	}
 	idemtest.Migrate(t, db, filepath.Join(dir, "sql"))
+}
+
+func migrate(t testing.TB, db *pgxpool.Pool) {
+	t.Helper()
+	runtimeTables(t, db)
 	idemtest.Exec(t, db, `CREATE TABLE t (id integer PRIMARY KEY, v integer NOT NULL CHECK (v < 1000))`)
 }
 

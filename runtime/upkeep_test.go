@@ -120,7 +120,7 @@ func TestTenWindowsLeaveEveryTableBounded(t *testing.T) {
 	db := database(t)
 	c := service{edit: func(s *wire.Service) { s.Topics[0].Window, s.Topics[0].Chain = window, window }}.consumer(t, db)
 	c.UpkeepEvery(20 * time.Millisecond)
-	c.TransactionsEnd(window)
+	c.TransactionsEnd(window / 8)
 	s := &tenWindows{t: t, db: db, c: c, window: window}
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()

@@ -39,6 +39,9 @@ var keyBugs = []mutant{
 	{"56 a table is used again with its keys", []edit{{
 		"templates/sql/idem_2.sql", "        EXECUTE format('TRUNCATE idem_keys_%s', number);\n", "",
 	}}, upkeep, "TestTableOfKeysIsUsedAgainEmpty"},
+	{"the service itself would seal", []edit{{
+		"templates/sql/idem_2.sql", "kept interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$\nBEGIN", "kept interval) RETURNS void LANGUAGE plpgsql AS $$\nBEGIN",
+	}}, core, "TestDocumentedRightsAreEnough"},
 	{"keys are forgotten whose window is not over", []edit{{
 		"templates/sql/idem_2.sql", "AND sealed_at < clock_timestamp() - keep) THEN", "AND sealed_at < clock_timestamp()) THEN",
 	}}, upkeep, "TestFunctionsOfTheKeysJudgeTheirArguments"},

@@ -19,10 +19,11 @@ FROM idem_key_gen g WHERE consumer = $1 AND sealed_at IS NULL`, consumer, age).S
 
 // Expired are the consumer's generations that were sealed longer ago than their keys are
 // kept: by what was stored with them, or by keep if that is longer. The time is the
-// database's.
-func Expired(ctx context.Context, conn *pgx.Conn, consumer string, keep time.Duration) ([]int32, error) {
+// database's. They stay for as long as a transaction may run on top: their tables are used
+// again, and a claim that saw them open must not sleep until then.
+func Expired(ctx context.Context, conn *pgx.Conn, consumer string, keep, transaction time.Duration) ([]int32, error) {
 	rows, err := conn.Query(ctx, `
-SELECT gen FROM idem_key_gen WHERE consumer = $1 AND sealed_at < clock_timestamp() - greatest(keep, $2::interval) ORDER BY gen`, consumer, keep)
+SELECT gen FROM idem_key_gen WHERE consumer = $1 AND sealed_at < clock_timestamp() - greatest(keep, $2::interval) - $3::interval ORDER BY gen`, consumer, keep, transaction)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type Generation struct {
 // where the seal that opened it never happened, after a failover (23502). What a list is
 // missing then is only what was dropped meanwhile. A table that is used again holds other
 // consumers' keys, which none of ours equals, or such that T's seal came before. A claim
-// cannot sleep until its table is used again: its statement_timeout is shorter than a window.
+// cannot sleep until its table is used again: see [Expired].
 type List []Generation
 
 // Open is the generation that keys are claimed in. It reports false if there is none.

@@ -163,7 +163,7 @@ func (j *Job) rotate(ctx context.Context, conn *pgx.Conn) error {
 
 // drop drops the generations whose keys are out of every window.
 func (j *Job) drop(ctx context.Context, conn *pgx.Conn) error {
-	numbers, err := generation.Expired(ctx, conn, j.Consumer, j.Keep)
+	numbers, err := generation.Expired(ctx, conn, j.Consumer, j.Keep, j.Transaction)
 	if err != nil || len(numbers) == 0 {
 		return err
 	}
