@@ -2,7 +2,6 @@ package idem
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -49,7 +48,9 @@ func (o *owner) sendOvertaking(ctx context.Context, conn *pgxpool.Conn, w *work,
 		return err
 	})
 	if err == nil {
-		_, err = o.stages(ctx, conn.Conn(), tx, w, a.row.Token, o.claimStatements(w), written)
+		x := o.explicit(conn.Conn(), tx, w, a, o.claimStatements(w))
+		x.written = written
+		_, err = x.run(ctx)
 	}
 	if err != nil {
 		abandon(ctx, conn.Conn())
@@ -62,7 +63,7 @@ func (o *owner) sendOvertaking(ctx context.Context, conn *pgxpool.Conn, w *work,
 func (o *owner) overtake(ctx context.Context, pid int32) error {
 	control, err := o.c.connectBeside(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("no connection: %w", err)
+		return &unreachable{err}
 	}
 	defer control.Close(context.WithoutCancel(ctx))
 	for {

@@ -38,9 +38,10 @@ type owner struct {
 	condemned map[int64]letter // by offset: records that must become dead letters, because they were refused alone
 	recent    *recent.Keys     // keys of ours that stand
 	pace      generation.Pace
-	calls     callCount
-	limit     int // records per transaction while transactions fail for no record's fault; 0 = all
-	row       int // dead letters since the last record that took effect
+	calls     callCount // failed calls of the record that failed last
+	timeouts  callCount // and transactions with it alone that took too long
+	limit     int       // records per transaction while transactions fail for no record's fault; 0 = all
+	row       int       // dead letters since the last record that took effect
 	durable   atomic.Int64
 
 	doubtful  bool      // the answer to an attempt was lost; until the seq is settled
@@ -104,6 +105,7 @@ func (o *owner) step(e protocol.Event, why error, forward func()) error {
 		o.w.progressed()
 	case protocol.Load:
 		o.durable.Store(o.tail.Next)
+		o.w.lag.At(o.tail.Next, time.Now())
 	}
 	return nil
 }
@@ -149,6 +151,7 @@ func (o *owner) apply(ctx context.Context, records []Message) (Result, error) {
 	if n := len(records) - len(rest); n > 0 {
 		res.Duplicates = n
 		o.c.stats.redelivered.Add(int64(n))
+		o.w.lag.Again(n)
 	}
 	done, err := o.applyUnseen(ctx, rest)
 	res.add(done)
@@ -159,6 +162,7 @@ func (o *owner) apply(ctx context.Context, records []Message) (Result, error) {
 func (o *owner) applyUnseen(ctx context.Context, records []Message) (Result, error) {
 	var res Result
 	for rest := records; len(rest) > 0; rest = o.unseen(rest) {
+		o.w.lag.First(rest[0].Offset, rest[0].Time)
 		n := o.search.size(len(rest))
 		if o.limit > 0 {
 			n = min(n, o.limit)
@@ -194,6 +198,7 @@ func (o *owner) settle(a attempt, written time.Time) Result {
 	o.limit, o.row, o.doubtful, o.stalled, o.replanned, o.forward = 0, a.inRow, false, false, false, time.Now()
 	o.durable.Store(a.row.Next)
 	o.c.stats.add(a.result)
+	o.w.lag.Add(a.result.counts(), a.row.Next, time.Now())
 	for i := range a.letters {
 		o.warn(&a.letters[i])
 	}
@@ -220,9 +225,12 @@ func (o *owner) haltedWith(code halt.Code, offset int64, reason string, err erro
 }
 
 func haltedAt(w *worker, code halt.Code, offset int64, reason string, err error, args string) error {
-	return &HaltedError{
+	h := &HaltedError{
 		Partition: w.id, Offset: offset, Code: code, Reason: reason, Err: err,
 		Remedy: halt.Remedy(code, w.c.service.Consumer, w.id.Topic, w.id.Number, args),
-		Pass:   halt.Pass(code, w.c.service.Consumer, w.id.Topic, w.id.Number, offset),
 	}
+	if code != halt.Database { // which rarely has to do with the record
+		offerPass(h, w.c.service.Consumer)
+	}
+	return h
 }

@@ -29,6 +29,7 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	c.settings(cfg.ConnConfig)
 	wrapDial(&cfg.ConnConfig.Config)
 	noteErrors(cfg.ConnConfig)
+	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer
 	before := cfg.AfterConnect
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if before != nil {
@@ -95,6 +96,9 @@ func (c *Consumer) settings(cfg *pgx.ConnConfig) {
 		"tcp_keepalives_count":                "3",
 	} {
 		cfg.RuntimeParams[name] = value
+	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectTimeout
 	}
 	cfg.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 }
@@ -182,6 +186,9 @@ func (e *schemaError) Error() string {
 	return text
 }
 
+// startMost is the longest pause between two tries at the start.
+const startMost = time.Second
+
 // start connects and checks, waiting out a database that is away.
 func (c *Consumer) start(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
@@ -195,9 +202,8 @@ func (c *Consumer) start(ctx context.Context) error {
 		if e := classify(err).event(); e == protocol.Fatal || e == protocol.Data {
 			return err
 		}
-		wait := backoff(attempt, time.Second, 30*time.Second)
-		c.log.Error("the database cannot be reached, will try again", "err", err, "wait", wait.Round(time.Millisecond))
-		if !sleep(ctx, wait) {
+		c.run.set(c.log, fmt.Errorf("the database was not reached since the start: %w", &unreachable{err}))
+		if !sleep(ctx, backoff(attempt, waitInitial, startMost)) {
 			return ctx.Err()
 		}
 	}
