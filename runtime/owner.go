@@ -39,8 +39,8 @@ type owner struct {
 	recent    *recent.Keys     // keys of ours that stand
 	pace      generation.Pace
 	calls     callCount
-	limit     int // records per transaction while transactions fail for no record's fault; 0 = all
-	row       int // dead letters since the last record that took effect
+	limit     int          // records per transaction while transactions fail for no record's fault; 0 = all
+	row       ledger.InRow // dead letters since the last record that took effect
 	durable   atomic.Int64
 
 	doubtful  bool      // the answer to an attempt was lost; until the seq is settled
@@ -114,7 +114,7 @@ type attempt struct {
 	row     ledger.Row
 	result  Result
 	letters []letter
-	inRow   int // dead letters since the last record that took effect, when it is acknowledged
+	inRow   ledger.InRow // dead letters since the last record that took effect, when it is acknowledged
 	claims  []wire.Claim
 }
 
