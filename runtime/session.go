@@ -29,6 +29,7 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	c.settings(cfg.ConnConfig)
 	wrapDial(&cfg.ConnConfig.Config)
 	noteErrors(cfg.ConnConfig)
+	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer
 	before := cfg.AfterConnect
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if before != nil {

@@ -35,5 +35,6 @@ var prepared = []struct{ name, sql string }{
 	{"idem_unlisten", `UNLISTEN *`},
 	{"idem_close", `CLOSE ALL`},
 	{"idem_own", ledger.OwnSQL},
+	{"idem_shorten", ledger.ShortenSQL},
 	{"idem_lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`},
 }

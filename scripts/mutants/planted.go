@@ -256,7 +256,7 @@ var planted = []mutant{
 		"runtime/classify.go", "return classResource // no partition for the row", "return classData",
 	}}, core, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
 	{"58 an unknown SQLSTATE is a record's fault", []edit{{
-		"runtime/classify.go", "	case \"22\", \"23\", \"44\", \"54\":\n		return classData\n	}\n	return classHalt", "	}\n	return classData",
+		"runtime/classify.go", "	if ownClass(pg.Code) {\n		return classData\n	}\n	return classHalt", "	return classData",
 	}}, core, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
 	{"a fence ends migrations", []edit{{
 		"runtime/statements.go", "w.locktype = 'transactionid')", "w.locktype <> '')",
