@@ -30,7 +30,7 @@ var outageBugs = []mutant{
 		"runtime/classify.go", "	if loginRefused(err) {\n		return classUnsent\n	}\n", "	_ = loginRefused\n",
 	}}, core, "TestChangedPasswordIsWaitedOut"},
 	{"the service is healthy while its database was never reached", []edit{{
-		"runtime/session.go", "		c.run.set(c.log, fmt.Errorf(\"the database was not reached since the start: %w\", &unreachable{err}))\n", "		c.run.set(nil, nil)\n",
+		"runtime/session.go", "		c.run.Set(c.log, fmt.Errorf(\"the database was not reached since the start: %w\", &unreachable{err}))\n", "		c.run.Set(nil, nil)\n",
 	}}, core, "TestDatabaseThatWasNeverReachedIsTold"},
 	{"who waits for the database tries for itself", []edit{{
 		"runtime/internal/outage/prober.go", "	if p.round == nil {\n", "	if true {\n",
