@@ -5,7 +5,7 @@ package main
 var outageBugs = []mutant{
 	{"a handler that ignores its context keeps its connection", []edit{{
 		"runtime/call.go", "	_ = conn.PgConn().Conn().Close() //", "	//",
-	}}, core, "TestHandlerThatIgnoresItsContextHalts"},
+	}}, core, "TestHandlerThatIgnoresItsContextWritesNothing"},
 	{"a handler that ignores its context keeps its transaction", []edit{{
 		"runtime/call.go", "	tx.life.cut()\n", "",
 	}}, core, "TestHandlerThatIgnoresItsContextWritesNothing"},
