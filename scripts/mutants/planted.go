@@ -121,25 +121,25 @@ var planted = []mutant{
 
 	{"a key claim is always fresh", []edit{{
 		"runtime/wire/batch.go", "	case !dup:\n", "	case !dup || dup:\n",
-	}}, orders, "TestOrdersV1"},
+	}}, core, "TestEveryRecordTakesEffectOnce"},
 	{"a conflict in the ledger counts as success", []edit{{
 		"runtime/send.go", "		return o.resolve(ctx, conn)\n	case classGone:", "		return o.settle(a, written), nil\n	case classGone:",
 	}}, core, "TestOldOwnerIsRefused"},
 	{"no flush before a handler", []edit{{
 		"runtime/wire/batch.go", "	b.cut()\n	b.calls = true\n", "	b.calls = true\n",
-	}}, orders, "TestOrdersV1"},
+	}}, orders, "TestOrdersV1/handlers/one_batch"},
 	{"keys are not stored", []edit{{
 		"runtime/send.go", "	head = append(head, o.claimStatements(w)...)\n", "	if len(w.claims) > 1<<30 {\n		head = append(head, o.claimStatements(w)...)\n	}\n",
-	}}, orders, "TestOrdersV1"},
+	}}, core, "TestKeyIsKnownInEveryGeneration"},
 	{"redelivered records are not passed over", []edit{{
 		"runtime/owner.go", "for len(records) > 0 && records[0].Offset < o.tail.Next {", "for len(records) > 1<<30 && records[0].Offset < o.tail.Next {",
 	}}, core, "TestEveryRecordTakesEffectOnce"},
 	{"an own commit is taken for another owner's", []edit{{
 		"runtime/resolve.go", "return a.row.Token == token", "return a.row.Token == token && false",
-	}}, orders, "TestOrdersV1"},
+	}}, core, "TestAttemptThatCommittedIsAdopted"},
 	{"rows of a wave are not told apart", []edit{{
 		"runtime/wire/wave.go", "t.whole || a.put || a.deleted || a.other(w.event) {", "t.whole && a.put && a.deleted && a.other(w.event) {",
-	}}, orders, "TestOrdersV1"},
+	}}, waves, "TestWaves"},
 	{"children do not wait for a deleted parent", []edit{{
 		"runtime/wire/wave.go", "a.deleted || t.whole && t.deleted {", "a.deleted && t.whole && t.deleted {",
 	}}, waves, "TestWaves"},
@@ -154,10 +154,10 @@ var planted = []mutant{
 	}}, telemetry, "TestTelemetryV1"},
 	{"positions of elements count from 0", []edit{{
 		ordersCode, "r.Int4(int32(i + 1))", "r.Int4(int32(i))",
-	}}, orders, "TestOrdersV1"},
+	}}, orders, "TestOrdersV1/spec"},
 	{"a delete leaves rows", []edit{{
 		ordersCode, "DELETE FROM order_items AS t\nUSING e\nWHERE t.order_id = e.order_id`", "DELETE FROM order_items AS t\nUSING e\nWHERE t.order_id = e.order_id AND t.line > 1`",
-	}}, orders, "TestOrdersV1"},
+	}}, orders, "TestOrdersV1/spec"},
 
 	{"3 chain: one token for all attempts of an owner", []edit{{
 		"runtime/send.go", "row:    ledger.Row{Kind: ledger.Batch, Token: newToken(),", "row:    ledger.Row{Kind: ledger.Batch, Token: UUID{byte(o.tail.Seq), 1},",
@@ -309,8 +309,8 @@ var planted = []mutant{
 	{"33 a key is unique within its stream only, so that where a copy landed chooses where it is sought", []edit{{
 		"runtime/internal/generation/make.go", "PRIMARY KEY (key))`", "PRIMARY KEY (key, stream))`",
 	}}, core, "TestRaceForAKeyHasOneWinner"},
-	{"45 two appends of one stream are under way", []edit{{
-		"runtime/owner.go", "		done, err := o.transact(ctx, rest[:n], 0)\n", "		go func() { _, _ = o.transact(ctx, rest[:n], 0) }()\n		time.Sleep(time.Millisecond)\n		done, err := o.transact(ctx, rest[:n], 0)\n",
+	{"45 two appends are made of one batch, the second without the first's answer", []edit{{
+		"runtime/owner.go", "		done, err := o.transact(ctx, rest[:n], 0)\n", "		_, _ = o.transact(ctx, rest[:n], 0)\n		done, err := o.transact(ctx, rest[:n], 0)\n",
 	}}, core, "TestEveryRecordTakesEffectOnce"},
 }
 
