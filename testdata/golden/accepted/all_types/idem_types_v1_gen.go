@@ -1583,7 +1583,7 @@ const constantsUpsertConstantsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,
-        'it''s "quoted" \ ` + "`" + ` */ --' AS c_text,
+        E'it''s "quoted" \\ ` + "`" + ` */ --' AS c_text,
         'ten chars!' AS c_varchar,
         'EUR'::bpchar AS c_char,
         'Mixed'::citext AS c_citext,
