@@ -46,6 +46,7 @@ func (u *unit) remember() error {
 		}
 	}
 	u.keyChanges()
+	u.recordChanges()
 	return nil
 }
 

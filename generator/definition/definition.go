@@ -60,14 +60,14 @@ func Field(f *model.Field) string {
 	switch f.Source.Kind {
 	case model.FromPayload:
 		if len(f.Source.Path) != 1 || f.Source.Path[0] != f.Name {
-			def += " path " + pathDef(f.Source.Path)
+			def += " path " + Path(f.Source.Path)
 		}
 	case model.FromHeader:
 		def += " header " + strconv.Quote(f.Source.Header)
 	case model.FromRecord:
 		def += " record " + f.Source.Record
 	case model.FromRecordKey:
-		def += " record_key " + pathDef(f.Source.Part.Path)
+		def += " record_key " + Path(f.Source.Part.Path)
 	}
 	if f.Default != nil {
 		def += " default " + strconv.Quote(f.Default.Text)
@@ -75,8 +75,8 @@ func Field(f *model.Field) string {
 	return def
 }
 
-// pathDef is a path of member names, which may hold dots themselves.
-func pathDef(path []string) string {
+// Path is a path of member names, which may hold dots themselves.
+func Path(path []string) string {
 	names := make([]string, len(path))
 	for i, name := range path {
 		names[i] = strings.NewReplacer(`\`, `\\`, `.`, `\.`).Replace(name)
@@ -84,7 +84,8 @@ func pathDef(path []string) string {
 	return "$" + strings.Join(append([]string{""}, names...), ".")
 }
 
-var kindNames = map[model.Kind]string{
+// Kinds are what the definitions call the kinds of types.
+var Kinds = map[model.Kind]string{
 	model.String: "string", model.UUID: "uuid", model.Bool: "bool", model.Int32: "int32", model.Int64: "int64",
 	model.Float64: "float64", model.Decimal: "decimal", model.Timestamp: "timestamp", model.EpochS: "epoch_s",
 	model.EpochMS: "epoch_ms", model.EpochUS: "epoch_us", model.EpochNS: "epoch_ns", model.LocalTimestamp: "local_timestamp",
@@ -92,7 +93,7 @@ var kindNames = map[model.Kind]string{
 }
 
 func typeDef(t model.FieldType) string {
-	def := kindNames[t.Kind]
+	def := Kinds[t.Kind]
 	switch t.Kind {
 	case model.Object:
 		members := make([]string, len(t.Named.Fields))

@@ -32,6 +32,7 @@ type State struct {
 	Keys       []Key
 	Tables     []Table
 	Migrations []Migration // in the order in which they are applied
+	Wire       Wire
 }
 
 // Key is what decides whether two records are the same event, and have the same content.
@@ -82,7 +83,7 @@ func Sum(content []byte) string {
 // Next returns the state after this run, without the migrations that the run adds. old is
 // the state before it, nil at first.
 func Next(old *State, s *model.Service) *State {
-	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s)}
+	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s), Wire: wire(s)}
 	next.epochs(old)
 	for _, t := range s.Tables {
 		next.Tables = append(next.Tables, table(t))

@@ -25,6 +25,7 @@ func (s *State) Render() []byte {
 	w.list(0, "known_identities", texts(s.Knows))
 	w.list(0, "coming_identities", texts(s.Ahead))
 	w.keys(s.Keys)
+	w.wire(s.Wire)
 	if len(s.Tables) > 0 {
 		w.open(0, "tables")
 	}
