@@ -98,7 +98,7 @@ func TestRenamedEvent(t *testing.T) {
 func TestSameIdentity(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
-	edit(t, "idemgen.yaml", "total: decimal}", "total: {type: decimal, path: sum}}")
+	edit(t, "idemgen.yaml", "window: 8d}", "window: 8d, compare: [order_id]}")
 	code, _, stderr := run(t, "generate", "-strict")
 	if code != done || stderr != "" {
 		t.Errorf("exit code %d, stderr %q", code, stderr)
