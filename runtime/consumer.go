@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
@@ -27,7 +28,7 @@ type Consumer struct {
 	observer   Observer
 	middleware []Middleware
 	stats      counters
-	warnings   throttle
+	warnings   frequency.Throttle
 	filters    *generation.Filters
 	upkeep     *maintain.Job
 	interval   time.Duration // between two runs of upkeep
@@ -44,7 +45,7 @@ type Consumer struct {
 
 	mu      sync.Mutex
 	workers map[Partition]*worker // of the partitions that are assigned
-	fences  hour                  // foreign ones
+	fences  frequency.Hour        // foreign ones
 
 	memories sync.Map // Partition -> *keyset.Set that counts
 }
