@@ -11,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -31,7 +32,7 @@ func (o *owner) sendExplicit(ctx context.Context, conn *pgx.Conn, w *work, token
 // stages runs the transaction, from the append on or, if that was written already, from
 // behind it.
 func (o *owner) stages(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, w *work, token UUID, pending []statement, written time.Time) (time.Time, error) {
-	session := connectionOf(conn.PgConn())
+	own := session.Of(conn.PgConn())
 	var last *wire.Call
 	for i := range w.steps {
 		call := w.steps[i].Call
@@ -44,7 +45,7 @@ func (o *owner) stages(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, w *work, 
 		p.add(o.lockStatement())
 		r, err := p.run()
 		if err != nil {
-			return written, o.behind(session, last, r, err)
+			return written, o.behind(last, r, err)
 		}
 		if written.IsZero() { // the append comes first
 			written = r.written()
@@ -55,7 +56,7 @@ func (o *owner) stages(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, w *work, 
 		if err := o.call(ctx, conn, tx, call); err != nil {
 			return written, err
 		}
-		last, pending = call, append(session.clean(), o.ownStatement(token))
+		last, pending = call, append(clean(own), o.ownStatement(token))
 		if err := fault.At(ctx, fault.AfterHandler); err != nil {
 			return written, err
 		}
@@ -67,12 +68,12 @@ func (o *owner) stages(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, w *work, 
 	p.add(pending...)
 	p.add(o.letterStatements(w.letters)...)
 	p.p.SendQueryParams(commitSQL, nil, nil, nil, nil)
-	r, err, unclean := p.runThen(session.leave()...)
+	r, err, unclean := p.runThen(leave(own)...)
 	if unclean != nil { // the transaction is over all the same
 		_ = conn.Close(ctx)
 	}
 	if err != nil {
-		return written, o.behind(session, last, r, err)
+		return written, o.behind(last, r, err)
 	}
 	if r.tag != commitSQL {
 		// A transaction that failed before answers COMMIT with ROLLBACK, and no error.
@@ -83,9 +84,9 @@ func (o *owner) stages(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, w *work, 
 
 // behind blames the last handler for an error of the statements that stand behind its call:
 // they take back what it changed and ask for the append's row.
-func (o *owner) behind(session *connection, last *wire.Call, r reply, err error) error {
+func (o *owner) behind(last *wire.Call, r reply, err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || last == nil || r.answered > len(session.clean()) {
+	if !ok || last == nil || r.answered > cleaning {
 		return err
 	}
 	switch {
@@ -110,7 +111,7 @@ func abandon(ctx context.Context, conn *pgx.Conn) {
 	if !conn.IsClosed() && !conn.PgConn().IsBusy() {
 		p := newPipeline(ctx, conn)
 		p.p.SendQueryParams("ROLLBACK", nil, nil, nil, nil)
-		if _, err, unclean := p.runThen(connectionOf(conn.PgConn()).leave()...); err == nil && unclean == nil {
+		if _, err, unclean := p.runThen(leave(session.Of(conn.PgConn()))...); err == nil && unclean == nil {
 			return
 		}
 	}
@@ -119,7 +120,7 @@ func abandon(ctx context.Context, conn *pgx.Conn) {
 
 // ownStatement is refused unless the transaction is the one that appended.
 func (o *owner) ownStatement(token UUID) statement {
-	return statement{name: "idem_own", args: [][]byte{ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1), token[:]}}
+	return statement{is: ownTransaction, args: [][]byte{ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1), token[:]}}
 }
 
 // lockStatement has a lock that a handler waits for be given up before the handler's own
@@ -127,5 +128,5 @@ func (o *owner) ownStatement(token UUID) statement {
 func (o *owner) lockStatement() statement {
 	l := o.c.service.Limits
 	wait := max(min(l.LockTimeout, l.EventTimeout/2), time.Millisecond)
-	return statement{name: "idem_lock_timeout", args: [][]byte{ledger.Int4(int32(wait.Milliseconds()))}}
+	return statement{is: handlerLockWait, args: [][]byte{ledger.Int4(int32(wait.Milliseconds()))}}
 }

@@ -79,7 +79,7 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 	return class.event(), &waitError{err: describe(err)}
 }
 
-const poolerText = "prepared statements disappear between two transactions: a connection pooler stands before the database that does not keep them; use its session mode, or connect directly"
+const poolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode stands before the database; use its session mode, or connect directly"
 
 // judgeTimeout is for a statement that was cancelled or took too long: half the batch may
 // fit. A record alone is tried again, with pauses, as often as on_failure says.

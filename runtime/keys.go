@@ -188,7 +188,7 @@ func (o *owner) claimStatements(w *work) []statement {
 	args := [][]byte{
 		ledger.Int4(open.Number), open.Token[:], ledger.Int4(int32(o.c.service.KeyDef)), ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1),
 	}
-	return []statement{{name: "idem_claim", args: rows.Seal(args)}}
+	return []statement{{is: generation.Claim, args: rows.Seal(args)}}
 }
 
 // logDuplicate tells at Debug where the first copy of a duplicate stands.

@@ -38,7 +38,7 @@ func run(only string) error {
 	}
 	defer os.RemoveAll(dir)
 	count, caught := 0, 0
-	for _, m := range slices.Concat(planted, keyBugs, outageBugs) {
+	for _, m := range slices.Concat(planted, keyBugs, outageBugs, sessionBugs) {
 		if !match.MatchString(m.name) {
 			continue
 		}

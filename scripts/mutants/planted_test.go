@@ -10,7 +10,7 @@ import (
 
 // A bug that is not planted is not caught either: each must find its text, once.
 func TestEveryBugFindsItsText(t *testing.T) {
-	for _, m := range slices.Concat(planted, keyBugs, outageBugs) {
+	for _, m := range slices.Concat(planted, keyBugs, outageBugs, sessionBugs) {
 		for _, e := range m.edits {
 			src, err := os.ReadFile(filepath.Join("..", "..", e.file))
 			if err != nil {
