@@ -73,7 +73,7 @@ func literal(t model.ColType, c *model.Constant) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return `'\x` + hex.EncodeToString(raw) + "'", nil
+		return quote(`\x` + hex.EncodeToString(raw)), nil
 	}
 	return quote(c.Text), nil
 }
@@ -89,7 +89,12 @@ func typedLiteral(t model.ColType, c *model.Constant) (string, error) {
 	return text + "::" + castType(t), err
 }
 
-// quote writes text as an SQL string.
+// quote writes text as an SQL string, which says the same whatever the session makes of a
+// backslash (standard_conforming_strings).
 func quote(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	text = strings.ReplaceAll(text, "'", "''")
+	if strings.Contains(text, `\`) {
+		return "E'" + strings.ReplaceAll(text, `\`, `\\`) + "'"
+	}
+	return "'" + text + "'"
 }

@@ -1578,7 +1578,7 @@ const upsertConstantsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,
-        'it''s "quoted" \ ` + "`" + ` */ --' AS c_text,
+        E'it''s "quoted" \\ ` + "`" + ` */ --' AS c_text,
         'ten chars!' AS c_varchar,
         'EUR'::bpchar AS c_char,
         'Mixed'::citext AS c_citext,
@@ -1592,7 +1592,7 @@ WITH e AS (
         '2026-01-31T10:00:00.123456Z'::timestamptz AS c_timestamptz,
         '2026-01-31T12:00:00'::timestamp AS c_timestamp,
         '2026-01-31'::date AS c_date,
-        '\xdeadbeef'::bytea AS c_bytea,
+        E'\\xdeadbeef'::bytea AS c_bytea,
         '{"a": 1}'::jsonb AS c_jsonb,
         '[1, "x"]'::json AS c_json,
         now() AS c_now
