@@ -200,7 +200,7 @@ func (o *owner) policy(a claim) error {
 	t := o.tail
 	if t.Def > int32(o.c.service.KeyDef) {
 		return o.haltedWith(halt.NewerVersion, -1, fmt.Sprintf("the ledger was written with key definition %d, this service has %d: a newer version of it ran here, and going back would compare keys wrongly; deploy that version again", t.Def, o.c.service.KeyDef), nil,
-			fmt.Sprintf(" --key-definition %d", o.c.service.KeyDef))
+			" --older-version-may-run")
 	}
 	if !a.broker {
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
 // hand is a Source that hands its sink to the test.
@@ -88,12 +89,22 @@ func appendRowSQL(kind, next, info string) string {
 SELECT stream, seq + 1, gen_random_uuid(), next, %s, '%s', epoch, def, parts, window_seq, '%s' FROM idem_ledger ORDER BY seq DESC LIMIT 1`, next, kind, info)
 }
 
-// idles wants Standby to go on watching, for many times as long as it takes to look.
+// idles wants Standby to go on watching after it has looked twice.
 func idles(t testing.TB, sink idem.Sink) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if turn, err := sink.Standby(ctx, first); err == nil {
+	looks := 0
+	turn, err := sink.Standby(fault.With(ctx, func(string) error {
+		if looks++; looks == 2 {
+			cancel()
+		}
+		return nil
+	}), first)
+	switch {
+	case err == nil:
 		t.Fatalf("a turn although nobody acted: %+v", turn)
+	case looks < 2:
+		t.Fatalf("Standby looked at the chain %d times within a minute, want 2: %v", looks, err)
 	}
 }

@@ -90,5 +90,5 @@ func (o *owner) startOffset(a claim, added bool) (int64, error) {
 
 // adoption is what idemgen stream adopt must know to begin a chain at an offset.
 func (o *owner) adoption(a claim, to int64) string {
-	return fmt.Sprintf(" --topic-id %s --to %d --partitions %d --key-definition %d", a.TopicID, to, a.Partitions, o.c.service.KeyDef)
+	return fmt.Sprintf(" --topic-id %s --to %d --partitions %d", a.TopicID, to, a.Partitions)
 }

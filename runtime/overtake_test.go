@@ -142,7 +142,11 @@ func TestFenceEndsNoYoungTransaction(t *testing.T) {
 	c := service{edit: briefLocks}.consumer(t, db)
 	apply(t, own(t, c), records(0, "put 1 1"))
 	pid := stalled(t, db, "idemgen", "ClientRead", `SELECT 1`)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // less than 5 s, more than several waits
+	began, err := time.Parse(time.RFC3339Nano, query(t, db, fmt.Sprintf(`SELECT to_char(xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') FROM pg_stat_activity WHERE pid = %d`, pid)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), began.Add(4500*time.Millisecond)) // less than 5 s, more than several waits
 	defer cancel()
 	if _, err := c.Own(ctx, topic, 0, 0); err == nil {
 		t.Error("taken over")

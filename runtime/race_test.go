@@ -74,44 +74,36 @@ func TestClaimsOfTheSameKeysDoNotDeadlock(t *testing.T) {
 	db := database(t)
 	c := service{}.consumer(t, db)
 	const partitions, rounds, keys = 2, 4, 20
-	own(t, c) // opens the generation
-	// Slow claims overlap for sure.
-	idemtest.Exec(t, db, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.002); RETURN NEW; END $$;
+	writers := []*idem.Writer{own(t, c), ownPartition(t, c, 1)}
+	// Slow claims overlap for sure: they begin together.
+	idemtest.Exec(t, db, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.01); RETURN NEW; END $$;
 CREATE TRIGGER slow BEFORE INSERT ON idem_keys_1 FOR EACH ROW EXECUTE FUNCTION slow()`)
-	var wg sync.WaitGroup
-	errs := make(chan error, 100*partitions*rounds)
-	for p := range int32(partitions) {
-		w, err := c.Own(t.Context(), topic, p, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wg.Go(func() {
-			for r := range rounds {
-				var texts []string
-				for k := range keys {
-					texts = append(texts, fmt.Sprintf("%d-%d: skip 0", r, k))
-				}
-				if p%2 == 1 {
-					slices.Reverse(texts)
-				}
-				msgs := records(int64(r*keys), texts...)
-				for try := 0; ; try++ {
-					_, err := w.Apply(t.Context(), msgs)
-					if err == nil {
-						break
-					}
-					errs <- err
-					if try > 20 {
-						return
-					}
-				}
+	for r := range rounds {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		errs := make(chan error, partitions)
+		var met sync.WaitGroup
+		met.Add(partitions)
+		for p, w := range writers {
+			var texts []string
+			for k := range keys {
+				texts = append(texts, fmt.Sprintf("%d-%d: skip 0", r, k))
 			}
-		})
-	}
-	wg.Wait()
-	close(errs)
-	for err := range errs {
-		t.Errorf("a batch had to wait: %v", err)
+			if p%2 == 1 {
+				slices.Reverse(texts)
+			}
+			go func() {
+				_, err := w.Apply(once(ctx, fault.BeforeClaim, func() { met.Done(); met.Wait() }), records(int64(r*keys), texts...))
+				errs <- err
+			}()
+		}
+		for range partitions {
+			if err := <-errs; err != nil {
+				t.Errorf("a batch of round %d had to wait: %v", r, err)
+			}
+		}
+		if cancel(); t.Failed() {
+			return
+		}
 	}
 	want(t, "keys", query(t, db, `SELECT count(*)::text FROM idem_keys`), fmt.Sprint(rounds*keys))
 }

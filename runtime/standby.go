@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
@@ -94,6 +95,11 @@ func (w *worker) standBy(ctx context.Context) (Turn, error) {
 		case state == protocol.Standby && time.Since(since) >= wait:
 			w.watch.turn, w.watch.again = &turn{protocol.Quiet, time.Now()}, false
 			return Turn{At: at}, nil
+		}
+		if err == nil {
+			if err := fault.At(ctx, fault.StandingBy); err != nil {
+				return Turn{}, err
+			}
 		}
 		if !sleep(ctx, pause) {
 			return Turn{}, ctx.Err()

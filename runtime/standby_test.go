@@ -100,7 +100,7 @@ func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
 // Planted bug 53: standing by is shorter than a transaction, so that an owner that is in the
 // middle of one counts as gone. Each fence of another doubles it.
 func TestStandbyLastsLongerThanTransactions(t *testing.T) {
-	const batchTimeout = 400 * time.Millisecond
+	const batchTimeout = time.Second
 	db := database(t)
 	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = batchTimeout }}.consumer(t, db))
 	for fences, atLeast := range []time.Duration{2 * batchTimeout, 4 * batchTimeout} {

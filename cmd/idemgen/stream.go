@@ -19,12 +19,12 @@ type streamCall struct {
 	name     stream.Name
 	by       stream.By
 
-	partition     int // -1: not given
-	partitions    int
-	to, from      int64
-	keyDefinition int
-	applyAgain    bool
-	fewer         bool
+	partition  int // -1: not given
+	partitions int
+	to, from   int64
+	older      bool
+	applyAgain bool
+	fewer      bool
 }
 
 // streamVerb is a command of idemgen stream.
@@ -43,10 +43,10 @@ func streamVerbs() []streamVerb {
 	return []streamVerb{
 		{"list", "show the ledger of every partition", "consumer", listStreams},
 		{"confirm-partitions", "the topic may have COUNT partitions", "partition partitions* fewer" + change, confirmPartitions},
-		{"adopt", "begin a ledger at an offset, where there is none", "partition* to* partitions key-definition" + strings.Replace(change, "topic-id", "topic-id*", 1), adopt},
+		{"adopt", "begin a ledger at an offset, where there is none", "partition* to* partitions" + strings.Replace(change, "topic-id", "topic-id*", 1), adopt},
 		{"skip", "move forward: the offsets up to OFFSET pass without effect", "partition* from to*" + change, skip},
 		{"rewind", "move back: what is read again may take effect again", "partition* from to* apply-again" + change, rewind},
-		{"release", "the cause is gone: try again; --key-definition lets an older version run", "partition key-definition" + change, release},
+		{"release", "the cause is gone: try again", "partition older-version-may-run" + change, release},
 	}
 }
 
@@ -127,8 +127,8 @@ func (s *streamCall) define(f *flag.FlagSet) {
 			f.Int64Var(&s.from, name, -1, "")
 		case "to":
 			f.Int64Var(&s.to, name, 0, "")
-		case "key-definition":
-			f.IntVar(&s.keyDefinition, name, 0, "")
+		case "older-version-may-run":
+			f.BoolVar(&s.older, name, false, "")
 		case "apply-again":
 			f.BoolVar(&s.applyAgain, name, false, "")
 		case "fewer":
@@ -158,7 +158,7 @@ func (s *streamCall) check(rest []string, given map[string]bool) error {
 		return fmt.Errorf("%s missing", strings.Join(missing, ", "))
 	}
 	const most = 1<<31 - 1
-	for name, value := range map[string]int{"partition": s.partition, "partitions": s.partitions, "key-definition": s.keyDefinition} {
+	for name, value := range map[string]int{"partition": s.partition, "partitions": s.partitions} {
 		if given[name] && (value < 0 || value > most) {
 			return fmt.Errorf("--%s %d cannot be", name, value)
 		}

@@ -16,13 +16,13 @@ func confirmPartitions(ctx context.Context, db stream.DB, s *streamCall) (result
 
 func release(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
 	return s.each(ctx, db, func(n stream.Name) (stream.Change, error) {
-		return stream.Release(ctx, db, n, int32(s.keyDefinition), s.by)
+		return stream.Release(ctx, db, n, s.older, s.by)
 	})
 }
 
 func adopt(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
 	return one(stream.Adopt(ctx, db, s.name, stream.Adoption{
-		To: s.to, Partitions: int32(s.partitions), KeyDefinition: int32(s.keyDefinition),
+		To: s.to, Partitions: int32(s.partitions),
 	}, s.by))
 }
 

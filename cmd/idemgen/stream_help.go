@@ -19,7 +19,7 @@ var streamFlags = []struct{ name, value, about string }{
 	{"from", " OFFSET", "do nothing unless the position is this"},
 	{"to", " OFFSET", "of the next record to apply"},
 	{"apply-again", "", "rewind needs it: you know that records may take effect again"},
-	{"key-definition", " N", "the number in idem.state.yaml; with release, of an older version that is to run"},
+	{"older-version-may-run", "", "a newer version ran; you know that an older one may apply again what it applied"},
 	{"reason", " TEXT", "why; required for every change, and kept in the ledger"},
 	{"operator", " NAME", "who; default $USER, else the database role"},
 	{"dry-run", "", "print the row that would be appended"},
@@ -59,11 +59,11 @@ func streamHelp(verb string) string {
 	}
 	b.WriteString(streamAbout)
 	for _, v := range streamVerbs() {
-		fmt.Fprintf(&b, "  %-19s %s\n", v.name, v.about)
+		fmt.Fprintf(&b, "  %-24s %s\n", v.name, v.about)
 	}
 	b.WriteString("\n")
 	for _, f := range streamFlags {
-		fmt.Fprintf(&b, "  %-19s %s\n", "--"+f.name+f.value, f.about)
+		fmt.Fprintf(&b, "  %-24s %s\n", "--"+f.name+f.value, f.about)
 	}
 	return b.String() + "\nidemgen help stream COMMAND tells of one of them.\n" + streamCodes
 }
@@ -89,7 +89,7 @@ func (v *streamVerb) explain(b *strings.Builder) {
 	for _, f := range streamFlags {
 		may, must := v.has(f.name)
 		if may || must || f.name == "database" || f.name == "json" {
-			fmt.Fprintf(b, "  %-19s %s\n", "--"+f.name+f.value, f.about)
+			fmt.Fprintf(b, "  %-24s %s\n", "--"+f.name+f.value, f.about)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -28,7 +29,7 @@ type listed []stream.Status
 func (l listed) text() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CONSUMER\tTOPIC\tPARTITION\tTOPIC ID\tPOSITION\tROW\tKIND\tWRITTEN\tAGE\tPARTITIONS\tKEY DEFINITION\tWINDOW ROWS\tDEAD LETTERS\tLAST OPERATOR")
+	fmt.Fprintln(w, "CONSUMER\tTOPIC\tPARTITION\tTOPIC ID\tPOSITION\tROW\tKIND\tWRITTEN\tAGE\tPARTITIONS\tIDENTITY\tWINDOW ROWS\tDEAD LETTERS\tLAST OPERATOR")
 	for i := range l {
 		s := &l[i]
 		id := s.TopicID
@@ -37,8 +38,8 @@ func (l listed) text() string {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t", s.Consumer, s.Topic, s.Partition, id)
 		if t := s.Tail; t != nil {
-			fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t", t.Position, t.Seq, t.Kind, t.WrittenAt.Format(time.RFC3339),
-				age(t.AgeSeconds), t.Partitions, t.KeyDefinition, t.WindowRows)
+			fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%d\t%s\t%d\t", t.Position, t.Seq, t.Kind, t.WrittenAt.Format(time.RFC3339),
+				age(t.AgeSeconds), t.Partitions, cmp.Or(t.Identity, "-"), t.WindowRows)
 		} else {
 			fmt.Fprint(w, "-\t-\tgone\t-\t-\t-\t-\t-\t")
 		}

@@ -32,9 +32,9 @@ var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 func TestStreamCommands(t *testing.T) {
 	ledgers(t)
 	const table = `
-CONSUMER   TOPIC      PARTITION  TOPIC ID                              POSITION  ROW  KIND     WRITTEN  AGE  PARTITIONS  KEY DEFINITION  WINDOW ROWS  DEAD LETTERS  LAST OPERATOR
-projector  orders.v1  0          00000000-0000-4000-8000-000000000001  10        0    genesis  T        3d   4           3               1            0             -
-projector  orders.v1  1          00000000-0000-4000-8000-000000000001  10        0    genesis  T        3d   4           3               1            0             -
+CONSUMER   TOPIC      PARTITION  TOPIC ID                              POSITION  ROW  KIND     WRITTEN  AGE  PARTITIONS  IDENTITY  WINDOW ROWS  DEAD LETTERS  LAST OPERATOR
+projector  orders.v1  0          00000000-0000-4000-8000-000000000001  10        0    genesis  T        3d   4           00000003        1            0             -
+projector  orders.v1  1          00000000-0000-4000-8000-000000000001  10        0    genesis  T        3d   4           00000003        1            0             -
 `
 	lines := strings.Split(must(t, "stream", "list"), "\n")
 	for i, line := range lines {
@@ -60,8 +60,8 @@ projector  orders.v1  1          00000000-0000-4000-8000-000000000001  10       
 				`orders.v1/1 of projector: appended row 1 (fence), offset 10 -> 10: the topic may have 8 partitions, no longer 4. "operator ann: why"`},
 		{"confirm-partitions " + orders + "--partitions 8 --reason why",
 			"orders.v1/0 of projector: already 8 partitions, nothing appended\norders.v1/1 of projector: already 8 partitions, nothing appended"},
-		{"release " + orders + "--key-definition 2 --partition 1 --reason why",
-			`orders.v1/1 of projector: appended row 2 (operator), offset 10 -> 10: a service with key definition 2 may run; the ledger had 3. "operator ann: why"`},
+		{"release " + orders + "--older-version-may-run --partition 1 --reason why",
+			`orders.v1/1 of projector: appended row 2 (operator), offset 10 -> 10: any version of the service may go on, also an older one. "operator ann: why"`},
 		{"adopt " + orders + "--partition 2 --topic-id 00000000-0000-4000-8000-000000000001 --to 7 --reason why",
 			`orders.v1/2 of projector: appended row 0 (genesis), offset 7 -> 7: a ledger begins at offset 7: nothing is known of the offsets before it. "operator ann: why"`},
 	} {

@@ -22,7 +22,7 @@ type Handler interface {
 	OrdersV1Handler
 }
 
-// NewConsumer returns the consumer "order-projector" of orders.v1.
+// NewConsumer returns the consumer "order-projector".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-projector",

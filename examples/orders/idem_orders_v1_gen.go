@@ -32,12 +32,12 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 		Ordered: true,
 		Window:  840 * time.Hour,
 		Statements: []string{
-			insertOrdersSQL,
-			updateOrdersSQL,
-			insertOrderItemsSQL,
-			insertPaymentsSQL,
-			deleteOrderItemsSQL,
-			deleteOrdersSQL,
+			orderPlacedInsertOrdersSQL,
+			orderShippedUpdateOrdersSQL,
+			orderPlacedInsertOrderItemsSQL,
+			orderPaidInsertPaymentsSQL,
+			orderErasedDeleteOrderItemsSQL,
+			orderErasedDeleteOrdersSQL,
 		},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{handler: h} },
 	}
@@ -51,16 +51,18 @@ type ordersV1Plan struct {
 	print   wire.Fingerprint
 	json    []byte
 
-	orderPlaced  OrderPlaced
-	orderShipped OrderShipped
-	orderErased  OrderErased
+	orderPlaced                 OrderPlaced
+	orderPlacedInsertOrders     wire.Rows
+	orderPlacedInsertOrderItems wire.Rows
 
-	insertOrders     wire.Rows
-	updateOrders     wire.Rows
-	insertOrderItems wire.Rows
-	insertPayments   wire.Rows
-	deleteOrderItems wire.Rows
-	deleteOrders     wire.Rows
+	orderShipped             OrderShipped
+	orderShippedUpdateOrders wire.Rows
+
+	orderPaidInsertPayments wire.Rows
+
+	orderErased                 OrderErased
+	orderErasedDeleteOrderItems wire.Rows
+	orderErasedDeleteOrders     wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -88,12 +90,12 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
-	b.Write(insertOrdersSQL, &p.insertOrders)
-	b.Write(updateOrdersSQL, &p.updateOrders)
-	b.Write(insertOrderItemsSQL, &p.insertOrderItems)
-	b.Write(insertPaymentsSQL, &p.insertPayments)
-	b.Write(deleteOrderItemsSQL, &p.deleteOrderItems)
-	b.Write(deleteOrdersSQL, &p.deleteOrders)
+	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
+	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
+	b.Write(orderPlacedInsertOrderItemsSQL, &p.orderPlacedInsertOrderItems)
+	b.Write(orderPaidInsertPaymentsSQL, &p.orderPaidInsertPayments)
+	b.Write(orderErasedDeleteOrderItemsSQL, &p.orderErasedDeleteOrderItems)
+	b.Write(orderErasedDeleteOrdersSQL, &p.orderErasedDeleteOrders)
 }
 
 // OrderPlaced says that a customer placed an order.
@@ -184,7 +186,7 @@ func (e *OrderPlaced) appendItems(b []byte) []byte {
 // orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
 const orderPlacedSpace = "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68"
 
-// key identifies the event by header "Idempotency-Key".
+// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(orderPlacedSpace)
 	k.Header(m, "Idempotency-Key")
@@ -234,7 +236,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
-	r := p.insertOrders.Row()
+	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.CustomerID)
 	r.Text(string(e.Channel))
@@ -245,7 +247,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 		v := &e.Items[i]
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
-		r = p.insertOrderItems.Row()
+		r = p.orderPlacedInsertOrderItems.Row()
 		r.UUID(e.OrderID)
 		r.Int4(int32(i + 1))
 		r.Text(v.SKU)
@@ -255,7 +257,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const insertOrdersSQL = `
+const orderPlacedInsertOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id,
@@ -286,7 +288,7 @@ SELECT
 FROM e
 ORDER BY order_id`
 
-const insertOrderItemsSQL = `
+const orderPlacedInsertOrderItemsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id,
@@ -349,7 +351,7 @@ func (e *OrderShipped) decode(s *wire.Scanner, m *wire.Message) {
 // orderShippedSpace separates the keys of OrderShipped from all others that must differ.
 const orderShippedSpace = "\xc1\x82\xe8\x07\xcb\x0e\x76\xe0\x48\x1f\xee\x1c\x92\x37\x9e\x55"
 
-// key identifies the event by header "Idempotency-Key".
+// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(orderShippedSpace)
 	k.Header(m, "Idempotency-Key")
@@ -378,14 +380,14 @@ func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
-	r := p.updateOrders.Row()
+	r := p.orderShippedUpdateOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Carrier)
 	return nil
 }
 
-// updateOrdersSQL fails if a row is missing.
-const updateOrdersSQL = `
+// orderShippedUpdateOrdersSQL fails if a row is missing.
+const orderShippedUpdateOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id,
@@ -460,7 +462,7 @@ func (e *OrderPaid) decode(s *wire.Scanner, m *wire.Message) {
 // orderPaidSpace separates the keys of OrderPaid from all others that must differ.
 const orderPaidSpace = "\xaa\x85\xdc\x26\x8d\x80\xfd\x63\x4e\xd6\x22\xc8\x4f\x15\x9b\xaa"
 
-// key identifies the event by payment_id.
+// key identifies the event by payment_id. Its copies are known for 35d at least.
 func (e *OrderPaid) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(orderPaidSpace)
 	k.UUID("payment_id", e.PaymentID)
@@ -500,7 +502,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Reads(wire.Row("orders").UUID(e.OrderID))
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
-	r := p.insertPayments.Row()
+	r := p.orderPaidInsertPayments.Row()
 	r.UUID(e.PaymentID)
 	r.UUID(e.OrderID)
 	r.Numeric(e.Amount)
@@ -523,7 +525,7 @@ var orderPaidPolicy = wire.FailurePolicy{
 	Keep:           840 * time.Hour,
 }
 
-const insertPaymentsSQL = `
+const orderPaidInsertPaymentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS payment_id,
@@ -575,10 +577,10 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
-	p.deleteOrderItems.Row().UUID(e.OrderID)
+	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
 	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
-	p.deleteOrders.Row().UUID(e.OrderID)
+	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)
 	return nil
 }
 
@@ -591,7 +593,7 @@ var orderErasedPolicy = wire.FailurePolicy{
 	Keep:           720 * time.Hour,
 }
 
-const deleteOrderItemsSQL = `
+const orderErasedDeleteOrderItemsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id
@@ -601,7 +603,7 @@ DELETE FROM order_items AS t
 USING e
 WHERE t.order_id = e.order_id`
 
-const deleteOrdersSQL = `
+const orderErasedDeleteOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id

@@ -24,7 +24,7 @@ func telemetryV1Topic() wire.Topic {
 			Keep:           720 * time.Hour,
 		},
 		Statements: []string{
-			upsertDeviceStateSQL,
+			readingUpsertDeviceStateSQL,
 		},
 		NewPlan: func() wire.Plan { return &telemetryV1Plan{} },
 	}
@@ -34,9 +34,8 @@ func telemetryV1Topic() wire.Topic {
 type telemetryV1Plan struct {
 	scan wire.Scanner
 
-	reading Reading
-
-	upsertDeviceState wire.Rows
+	reading                  Reading
+	readingUpsertDeviceState wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -49,7 +48,7 @@ func (p *telemetryV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *telemetryV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertDeviceStateSQL, &p.upsertDeviceState)
+	b.Write(readingUpsertDeviceStateSQL, &p.readingUpsertDeviceState)
 }
 
 // Reading is the event of topic "telemetry.v1".
@@ -148,7 +147,7 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	r := p.upsertDeviceState.Row()
+	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.DeviceID)
 	r.Int8(e.Seq)
 	r.Time(e.ReportedAt)
@@ -159,8 +158,8 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// upsertDeviceStateSQL keeps the row with the highest seq of each device_id; of equals, the first.
-const upsertDeviceStateSQL = `
+// readingUpsertDeviceStateSQL keeps the row with the highest seq of each device_id; of equals, the first.
+const readingUpsertDeviceStateSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS device_id,

@@ -165,13 +165,14 @@ func identity(s *model.Step, table *model.Table, i int, c *model.Column, v model
 	if v.Kind == model.NowValue || v.Kind == model.NullValue {
 		return "", nil
 	}
-	src := ""
+	src, methods := "", "" // the value, and what its methods are called on
 	if v.Kind != model.ConstValue {
-		src = deref(source(s, v), v.Optional())
+		methods = source(s, v)
+		src = deref(methods, s.TypeOf(v))
 	}
 	switch c.Type.Kind {
 	case model.ColText, model.ColVarchar, model.ColChar:
-		return textIdentity(s, v, src, keyKinds(s.Event.Topic, table, i))
+		return textIdentity(s, v, src, methods, keyKinds(s.Event.Topic, table, i))
 	case model.ColUUID:
 		if v.Kind == model.ConstValue {
 			id, err := uuidLiteral(v.Const.Text)
@@ -193,7 +194,7 @@ func identity(s *model.Step, table *model.Table, i int, c *model.Column, v model
 		return "Int", integer(s, v, src)
 	case model.ColTimestamptz:
 		if v.Kind != model.ConstValue {
-			return "Int", text(src + ".UnixMicro()")
+			return "Int", text(methods + ".UnixMicro()")
 		}
 	case model.ColTimestamp, model.ColDate:
 		if v.Kind != model.ConstValue {
@@ -207,7 +208,7 @@ func identity(s *model.Step, table *model.Table, i int, c *model.Column, v model
 	return "", nil
 }
 
-func textIdentity(s *model.Step, v model.Value, src string, used map[model.Kind]bool) (method string, arg code) {
+func textIdentity(s *model.Step, v model.Value, src, methods string, used map[model.Kind]bool) (method string, arg code) {
 	if v.Kind == model.ConstValue {
 		return "Text", lit(v.Const.Text)
 	}
@@ -215,7 +216,7 @@ func textIdentity(s *model.Step, v model.Value, src string, used map[model.Kind]
 	case kind == model.UUID && len(used) == 1:
 		return "UUID", text(src) // no text is made of it, since nobody compares it with one
 	case kind == model.UUID:
-		return "Text", text(src + ".String()")
+		return "Text", text(methods + ".String()")
 	case kind == model.Enum:
 		return "Text", text("string(%s)", src)
 	}
@@ -258,8 +259,9 @@ func integer(s *model.Step, v model.Value, src string) code {
 	return text("int64(%s)", src)
 }
 
-func deref(src string, optional bool) string {
-	if optional {
+// deref is the value that src, which is not nil, holds or points to.
+func deref(src string, t model.FieldType) string {
+	if t.Optional && !nilable(t) {
 		return "*" + src
 	}
 	return src

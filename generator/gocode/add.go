@@ -11,7 +11,7 @@ import (
 func (p *pkg) addMethod(f *file, e *model.Event) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("", "p *"+planType(e.Topic), "add"+e.GoName, params, text("error"), func(g *group) {
-		if ownPolicy(e) {
+		if e.OwnFailure {
 			g.Add(text("b.OnFailure(&%s)", policyVar(e)))
 		}
 		if e.Handle {
@@ -44,7 +44,7 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 				if keyHeaders(former.Parts) {
 					args += ", m"
 				}
-				g.Add(text("b.Also(e.%s(%s))", formerMethod(e, i), args))
+				g.Add(text("b.Also(e.%s(%s))", formerMethod(i), args))
 			}
 			args := "&p.print"
 			if buffersPrint(e) {
@@ -65,7 +65,7 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 		}
 		g.Return(text("nil"))
 	})
-	if ownPolicy(e) {
+	if e.OwnFailure {
 		f.decl(policyVar(e)+" is read only.", text("var %s =", policyVar(e)).Add(failurePolicy(e.OnFailure)))
 	}
 }
@@ -78,9 +78,6 @@ func callHandler(g *group, e *model.Event) {
 		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, e)", e.GoName)) })
 	g.Add(call("b.Call", text("m"), composite(wire("Call"), []code{pair("Event", lit(e.GoName)), pair("Fn", fn)})))
 }
-
-// ownPolicy reports whether on_failure of an event differs from its topic's.
-func ownPolicy(e *model.Event) bool { return e.OnFailure != e.Topic.OnFailure }
 
 // failurePolicy is on_failure of a topic or an event.
 func failurePolicy(p model.FailurePolicy) code {

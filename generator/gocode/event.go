@@ -26,7 +26,7 @@ func (p *pkg) event(f *file, e *model.Event) error {
 	fitsMethod(f, e)
 	p.addMethod(f, e)
 	for _, s := range e.Steps {
-		f.decl(stepDoc(p.consts[s], s), text("const %s =", p.consts[s]).Add(rawString("\n"+p.sql[s])))
+		f.decl(stepDoc(statementConst(s), s), text("const %s =", statementConst(s)).Add(rawString("\n"+p.sql[s])))
 	}
 	return nil
 }

@@ -16,13 +16,13 @@ func keyMethod(f *file, e *model.Event) {
 	if e.Key.OffsetIfMissing {
 		header = "HeaderOrOffset"
 	}
-	doc := "key identifies the event by " + keyDoc(e.Key.Parts) + "."
+	doc := fmt.Sprintf("key identifies the event by %s. Its copies are known for %s at least.", keyDoc(e.Key.Parts), model.DurationText(e.Key.Window))
 	f.fn(doc, "e *"+e.GoName, "key", keyParams(e.Key.Parts), results(idem("Key"), text("error")), func(g *group) {
 		keyParts(g, spaceConst(e), e.Key.Parts, header)
 		g.Return(text("k.Sum(%q)", e.GoName))
 	})
 	for i, former := range e.Key.Former {
-		name := formerMethod(e, i)
+		name := formerMethod(i)
 		doc := name + " is the key by " + keyDoc(former.Parts) + ", which identified the event before."
 		f.fn(doc, "e *"+e.GoName, name, keyParams(former.Parts), idem("Key"), func(g *group) {
 			g.Add(spaceConstant("space", former.Space))
@@ -32,13 +32,8 @@ func keyMethod(f *file, e *model.Event) {
 	}
 }
 
-// formerMethod names the method that makes the i-th former key of an event.
-func formerMethod(e *model.Event, i int) string {
-	if len(e.Key.Former) == 1 {
-		return "formerKey"
-	}
-	return fmt.Sprintf("formerKey%d", i+1)
-}
+// formerMethod names the method that makes the i-th former key.
+func formerMethod(i int) string { return fmt.Sprintf("formerKey%d", i+1) }
 
 func keyParams(parts []model.KeySource) []code {
 	params := []code{named("k", pointer(wire("KeyBuilder")))}

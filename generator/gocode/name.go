@@ -29,15 +29,17 @@ var planFields = map[string]bool{"handler": true, "scan": true, "key": true, "pr
 // scratch is the plan's field for a declarative event.
 func scratch(e *model.Event) string {
 	name := unexported(e.GoName)
-	taken := planFields[name] || token.IsKeyword(name)
-	for _, s := range e.Topic.Flush {
-		taken = taken || s.GoName == name
-	}
-	if taken {
+	if planFields[name] || token.IsKeyword(name) {
 		return name + "Event"
 	}
 	return name
 }
+
+// rowsField is the plan's field for the rows of a step, statementConst the constant that
+// holds its SQL.
+func rowsField(s *model.Step) string { return unexported(s.GoName) }
+
+func statementConst(s *model.Step) string { return rowsField(s) + "SQL" }
 
 func planType(t *model.Topic) string { return unexported(t.GoName) + "Plan" }
 

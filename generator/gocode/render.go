@@ -65,14 +65,12 @@ func renderAll(files []*file) ([]File, error) {
 type pkg struct {
 	service  *model.Service
 	sql      map[*model.Step]string // text
-	consts   map[*model.Step]string // name of the constant that holds it
 	appended map[*model.Type]bool   // object types that are written as JSON
 	decoded  map[*model.Type]bool   // types that are read
 }
 
 func newPkg(s *model.Service, sql Statements) (*pkg, error) {
-	p := &pkg{service: s, sql: map[*model.Step]string{}, consts: map[*model.Step]string{}}
-	uses := map[string]int{}
+	p := &pkg{service: s, sql: map[*model.Step]string{}}
 	for _, t := range s.Topics {
 		for _, step := range t.Flush {
 			text, err := sql(step)
@@ -80,15 +78,6 @@ func newPkg(s *model.Service, sql Statements) (*pkg, error) {
 				return nil, err
 			}
 			p.sql[step] = text
-			uses[step.GoName]++
-		}
-	}
-	for _, t := range s.Topics {
-		for _, step := range t.Flush {
-			p.consts[step] = step.GoName + "SQL"
-			if uses[step.GoName] > 1 {
-				p.consts[step] = unexported(t.GoName) + upperFirst(step.GoName) + "SQL"
-			}
 		}
 	}
 	p.findTypes()

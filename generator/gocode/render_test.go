@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/generator/gocode"
+	"github.com/idemgen/idemgen/generator/model"
 )
 
 // TestFiles: a service has one file and one test file for itself and for each topic; all
@@ -67,29 +68,31 @@ func TestRendersEqual(t *testing.T) {
 func TestTypeCheck(t *testing.T) {
 	exports := exportData(t)
 	for name, s := range golden(t) {
-		t.Run(name, func(t *testing.T) {
-			fset := token.NewFileSet()
-			var files []*ast.File
-			add := func(path string, src any) {
-				f, err := parser.ParseFile(fset, path, src, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				files = append(files, f)
-			}
-			handles := false
-			for _, f := range render(t, s) {
-				add(f.Path, f.Content)
-				handles = handles || bytes.Contains(f.Content, []byte("stubHandler"))
-			}
-			if handles {
-				add("idem_setup_test.go", strings.Replace(setup, "package p", "package "+s.Package, 1))
-			}
-			lookup := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
-			conf := types.Config{Importer: importer.ForCompiler(fset, "gc", lookup), Error: func(err error) { t.Error(err) }}
-			_, _ = conf.Check(s.Package, fset, files, nil) // errors went to conf.Error
-		})
+		t.Run(name, func(t *testing.T) { typeCheck(t, s, exports) })
 	}
+}
+
+func typeCheck(t *testing.T, s *model.Service, exports map[string]string) {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	add := func(path string, src any) {
+		f, err := parser.ParseFile(fset, path, src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	handles := false
+	for _, f := range render(t, s) {
+		add(f.Path, f.Content)
+		handles = handles || bytes.Contains(f.Content, []byte("stubHandler"))
+	}
+	if handles {
+		add("idem_setup_test.go", strings.Replace(setup, "package p", "package "+s.Package, 1))
+	}
+	lookup := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", lookup), Error: func(err error) { t.Error(err) }}
+	_, _ = conf.Check(s.Package, fset, files, nil) // errors went to conf.Error
 }
 
 // setup is what a service with Go code writes for its tests.

@@ -7,13 +7,13 @@ func row(g *group, s *model.Step, declared bool) bool {
 	params := s.Params()
 	if len(params) == 1 && !composed(s.TypeOf(params[0].Value)) {
 		method, arg := rowValue(s, params[0])
-		g.Add(call("p."+s.GoName+".Row()."+method, arg))
+		g.Add(call("p."+rowsField(s)+".Row()."+method, arg))
 		return declared
 	}
 	if declared {
-		g.Add(text("r = p.%s.Row()", s.GoName))
+		g.Add(text("r = p.%s.Row()", rowsField(s)))
 	} else {
-		g.Add(text("r := p.%s.Row()", s.GoName))
+		g.Add(text("r := p.%s.Row()", rowsField(s)))
 	}
 	for _, a := range params {
 		t := s.TypeOf(a.Value)

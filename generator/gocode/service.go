@@ -25,7 +25,7 @@ func (p *pkg) serviceFile() *file {
 		params = append(params, named("h", text("Handler")))
 	}
 	params = append(params, named("opts", text("...").Add(idem("Option"))))
-	doc := fmt.Sprintf("NewConsumer returns the consumer %q of %s.", s.Consumer, topicNames(s))
+	doc := fmt.Sprintf("NewConsumer returns the consumer %q.", s.Consumer)
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {
 		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), text("opts...")))
 	})
@@ -48,14 +48,6 @@ func packageDoc(s *model.Service) string {
 	default:
 		return doc + "\n\n" + text
 	}
-}
-
-func topicNames(s *model.Service) string {
-	var names []string
-	for _, t := range s.Topics {
-		names = append(names, t.Name)
-	}
-	return listing(names)
 }
 
 // listing joins words as in a sentence: a, b and c.

@@ -19,7 +19,7 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	addDispatch(f, t)
 	f.fn("Flush implements wire.Plan.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
-			g.Add(text("b.Write(%s, &p.%s)", p.consts[s], s.GoName))
+			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
 		}
 	})
 	for _, e := range t.Events {
@@ -89,7 +89,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if len(t.Flush) > 0 {
 		var statements []code
 		for _, s := range t.Flush {
-			statements = append(statements, text(p.consts[s]))
+			statements = append(statements, text(statementConst(s)))
 		}
 		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
 	}
@@ -138,21 +138,24 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if json {
 			g.Add(text("json []byte"))
 		}
-		if declarative {
-			g.Line()
-		}
 		for _, e := range t.Events {
-			if !e.Handle {
-				g.Add(text("%s %s", scratch(e), e.GoName))
-			}
-		}
-		if len(t.Flush) > 0 {
-			g.Line()
-		}
-		for _, s := range t.Flush {
-			g.Add(text(s.GoName).Add(wire("Rows")))
+			eventFields(g, e)
 		}
 	})
+}
+
+// eventFields are the plan's fields for one event, in a block of their own: gofmt aligns
+// them with nothing else, so that another event changes none of these lines.
+func eventFields(g *group, e *model.Event) {
+	if !e.Handle || len(e.Steps) > 0 {
+		g.Line()
+	}
+	if !e.Handle {
+		g.Add(text("%s %s", scratch(e), e.GoName))
+	}
+	for _, s := range e.Steps {
+		g.Add(text(rowsField(s)).Add(wire("Rows")))
+	}
 }
 
 // addDispatch writes the method that finds the event of a record.

@@ -121,6 +121,10 @@ type Event struct {
 	Steps     []*Step // in spec order
 	Handle    bool
 	OnFailure FailurePolicy
+	// OwnFailure says that the spec gives this event on_failure or an idempotency_key, which
+	// decides how long its dead letters are kept: then its code states the whole policy, also
+	// one that is equal to the topic's.
+	OwnFailure bool
 }
 
 // IdempotencyKey is what makes two records the same event.

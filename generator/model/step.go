@@ -16,7 +16,7 @@ type Step struct {
 	Event  *Event
 	Verb   Verb
 	Table  *Table
-	GoName string // unique in its topic: "upsertOrders"; if several events have the step, "upsertOrdersOrderPlaced"
+	GoName string // unique in the service: event, verb and table, as in "OrderPlacedUpsertOrders"
 	Each   *Field // list field: one row per element; nil = one row
 	// Set are the columns that the step writes, in the table's column order. insert and
 	// upsert: every column but Leave and the database's own; update: set and clear.

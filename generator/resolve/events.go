@@ -27,7 +27,7 @@ func (r *resolver) resolveEvent(t *topic, spec *schema.Event) *event {
 		Name: spec.Name.Value, GoName: goNameOr(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Topic: t.model,
 		Tombstone: spec.Tombstone != nil && spec.Tombstone.Value,
 		Handle:    spec.Handle != nil && spec.Handle.Value,
-		OnFailure: r.resolveEventFailure(t, spec),
+		OnFailure: r.resolveEventFailure(t, spec), OwnFailure: spec.OnFailure != nil || spec.IdempotencyKey != nil,
 	}}
 	e.scope.open = spec.Broken || t.spec.Broken
 	own := r.ownFields(e)

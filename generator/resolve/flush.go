@@ -3,6 +3,7 @@ package resolve
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -13,7 +14,9 @@ func planWrites(s *model.Service) {
 	parentsFirst := parentsFirst(s.Tables)
 	for _, t := range s.Topics {
 		t.Flush = flushOrder(t, parentsFirst)
-		nameSteps(t)
+		for _, e := range t.Events {
+			nameSteps(e)
+		}
 		for _, st := range t.Flush {
 			st.Whole = whole(st)
 			st.Reads = reads(st)
@@ -70,36 +73,25 @@ func flushOrder(t *model.Topic, parentsFirst []*model.Table) []*model.Step {
 	return out
 }
 
-// nameSteps gives every step a Go name of its own in the topic: verb and table; with
-// the event where several events have that step; with a number where one event has
-// several.
-func nameSteps(t *model.Topic) {
-	var steps []*model.Step
-	count, taken := map[string]int{}, map[string]bool{}
-	for _, e := range t.Events {
-		for _, st := range e.Steps {
-			st.GoName = verbName(st.Verb) + st.Table.GoName
-			count[st.GoName]++
-			steps = append(steps, st)
+// nameSteps gives every step of an event its Go name: event, verb and table, so that no
+// name depends on what other events do. Of several steps that have that in common the
+// second and later ones get a number, in spec order.
+func nameSteps(e *model.Event) {
+	taken := map[string]bool{}
+	for _, st := range e.Steps {
+		base := stepName(st)
+		st.GoName = base
+		for n := 2; taken[st.GoName]; n++ {
+			st.GoName = fmt.Sprintf("%s%d", base, n)
 		}
+		taken[st.GoName] = true
 	}
-	for _, st := range steps {
-		if count[st.GoName] == 1 {
-			taken[st.GoName] = true
-		}
-	}
-	for _, st := range steps {
-		if count[st.GoName] == 1 {
-			continue
-		}
-		base := st.GoName + st.Event.GoName
-		name := base
-		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s%d", base, n)
-		}
-		taken[name] = true
-		st.GoName = name
-	}
+}
+
+// stepName is event, verb and table of a step as one Go name.
+func stepName(st *model.Step) string {
+	verb := verbName(st.Verb)
+	return st.Event.GoName + strings.ToUpper(verb[:1]) + verb[1:] + st.Table.GoName
 }
 
 func verbName(v model.Verb) string {

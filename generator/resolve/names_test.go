@@ -53,23 +53,28 @@ topics:
 	}
 }
 
-// TestStepNames: every step of a topic has a name of its own, without numbers as long as
-// table and event tell it apart.
-func TestStepNames(t *testing.T) {
+// TestNamesOfStepsDoNotDependOnOtherEvents: event, verb and table name a step; only the
+// steps of one event that have all three in common get numbers.
+func TestNamesOfStepsDoNotDependOnOtherEvents(t *testing.T) {
 	tables := "  orders: {primary_key: [id], columns: {id: uuid, a: text, b: text}}\n  orders_e1: {primary_key: [id], columns: {id: uuid, a: text}}\n"
-	s := accept(t, "names", []byte(graph(tables, `
+	one := `
       E1: {type: e1, fields: {a: string}, write: [{update: orders, set: {a: a}}, {update: orders, set: {b: a}}, {update: orders_e1, set: {a: a}}]}
-      E2: {type: e2, fields: {a: string}, write: [{update: orders, set: {a: a}}, {delete: orders}]}
-`)))
-	var got []string
-	for _, e := range s.Topics[0].Events {
-		for _, st := range e.Steps {
-			got = append(got, st.GoName)
+`
+	two := one + `      E2: {type: e2, fields: {a: string}, write: [{update: orders, set: {a: a}}, {delete: orders}]}
+`
+	for spec, want := range map[string]string{
+		one: "E1UpdateOrders E1UpdateOrders2 E1UpdateOrdersE1",
+		two: "E1UpdateOrders E1UpdateOrders2 E1UpdateOrdersE1 E2UpdateOrders E2DeleteOrders",
+	} {
+		var got []string
+		for _, e := range accept(t, "names", []byte(graph(tables, spec))).Topics[0].Events {
+			for _, st := range e.Steps {
+				got = append(got, st.GoName)
+			}
 		}
-	}
-	want := "updateOrdersE12 updateOrdersE13 updateOrdersE1 updateOrdersE2 deleteOrders"
-	if strings.Join(got, " ") != want {
-		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
+		if strings.Join(got, " ") != want {
+			t.Errorf("got %s, want %s", strings.Join(got, " "), want)
+		}
 	}
 }
 

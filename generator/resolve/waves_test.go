@@ -10,7 +10,7 @@ import (
 
 // facts writes what a wave needs to know of a step.
 func facts(st *model.Step) string {
-	out := st.GoName
+	out := verbName(st.Verb) + st.Table.GoName
 	if st.Collapse {
 		out += " collapse"
 	}
@@ -41,8 +41,8 @@ func TestWrites(t *testing.T) {
 		{"offset_ledger", "orders", "insertOrders"},
 		{"kitchen_sink", "shop.orders.v1", `
 upsertOrders reads:customers/1
-updateOrdersOrderShipped
-updateOrdersOrderCancelled
+updateOrders
+updateOrders
 upsertOrderLines reads:orders/2
 updateOrderLines whole
 deleteOrderLines
@@ -50,8 +50,8 @@ deleteOrders cascades:order_lines`},
 		// e-mail addresses are unique, and an erased customer's orders stay without one
 		{"kitchen_sink", "shop.customers", `
 upsertCustomers whole
-updateCustomersCustomerSeen
-updateCustomersCustomerClosed
+updateCustomers
+updateCustomers
 deleteCustomers whole cascades:orders`},
 		{"kitchen_sink", "stock-levels", "upsertStock collapse"},
 		{"kitchen_sink", "stock.moves", "insertMovements whole"},

@@ -81,17 +81,13 @@ func TestStandbyWaitsForARecord(t *testing.T) {
 	sink := newSink(t, l)
 	p := idem.Partition{Topic: topicName}
 	fenceOnce(sink, p, 0, 100)
-	turned := make(chan struct{})
 	sink.turn = func(context.Context, idem.Partition) (idem.Turn, error) {
-		close(turned)
 		return idem.Turn{At: idem.Position{Offset: 100, Epoch: -1}}, nil
 	}
-	log := &testLog{}
-	s := source(t, brokers)
-	s.Logger = textLogger(log)
-	start(t, s, subscription(), sink)
-	<-turned
-	time.Sleep(300 * time.Millisecond)
+	var looks atomic.Int64
+	sink.idle = func() error { looks.Add(1); return nil }
+	start(t, source(t, brokers), subscription(), sink)
+	eventually(t, "two looks while it waits", func() bool { return looks.Load() >= 2 || sink.seen("Assigned") > 1 })
 	if n := sink.seen("Assigned"); n != 1 {
 		t.Fatalf("taken over %d times although nothing waits, want once", n)
 	}

@@ -15,9 +15,8 @@ import (
 
 // Adoption is the first row of a ledger that an operator begins.
 type Adoption struct {
-	To            int64 // offset of the first record to apply
-	Partitions    int32 // of the topic; 0 takes the number from another stream of the topic
-	KeyDefinition int32 // of the service; 0 takes the highest of the consumer's streams
+	To         int64 // offset of the first record to apply
+	Partitions int32 // of the topic; 0 takes the number from another stream of the topic
 }
 
 // Adopt begins the ledger of a partition that has none: of a topic that was deleted and made
@@ -72,7 +71,7 @@ func (n *adoption) try(ctx context.Context, dry bool) (Change, error) {
 	}
 	c := Change{
 		Consumer: n.name.Consumer, Topic: n.name.Topic, TopicID: n.name.TopicID, Partition: n.name.Partition, Kind: kinds[ledger.Genesis],
-		From: n.To, To: n.To, Partitions: n.Partitions, KeyDefinition: n.KeyDefinition, Info: n.info, Appended: !dry,
+		From: n.To, To: n.To, Partitions: n.Partitions, Info: n.info, Appended: !dry,
 		Effect: fmt.Sprintf("a ledger begins at offset %d: nothing is known of the offsets before it", n.To),
 	}
 	switch {
@@ -92,14 +91,11 @@ func (n *adoption) try(ctx context.Context, dry bool) (Change, error) {
 
 // complete finds the stream, if it is known, and takes what was not said from other ones.
 func (n *adoption) complete(all []Status) (known *Status, err error) {
-	var parts, def int32
+	var parts int32
 	for i := range all {
 		s := &all[i]
-		if s.Tail != nil {
-			def = max(def, s.Tail.KeyDefinition)
-			if s.Topic == n.name.Topic {
-				parts = s.Tail.Partitions
-			}
+		if s.Tail != nil && s.Topic == n.name.Topic {
+			parts = s.Tail.Partitions
 		}
 		if s.Topic == n.name.Topic && s.Partition == n.name.Partition && s.TopicID == n.name.TopicID {
 			known = s
@@ -108,14 +104,8 @@ func (n *adoption) complete(all []Status) (known *Status, err error) {
 	if n.Partitions == 0 {
 		n.Partitions = parts
 	}
-	if n.KeyDefinition == 0 {
-		n.KeyDefinition = def
-	}
 	if n.Partitions < 1 {
 		return nil, fmt.Errorf("%v: no other ledger tells how many partitions the topic has: give --partitions", n.name)
-	}
-	if n.KeyDefinition < 1 {
-		return nil, fmt.Errorf("%v: no other ledger tells the key definition: give --key-definition, key_definition of idem.state.yaml", n.name)
 	}
 	return known, nil
 }
@@ -127,7 +117,7 @@ func (n *adoption) start(ctx context.Context, dry bool) error {
 	}
 	return n.write(ctx, func(conn *pgconn.PgConn) (int64, error) {
 		return exec(ctx, conn, ledger.GenesisSQL, []byte(n.name.Consumer), []byte(n.name.Topic), n.id[:], ledger.Int4(n.name.Partition),
-			n.token[:], ledger.Int8(n.To), ledger.Int4(n.KeyDefinition), ledger.Int4(n.Partitions), []byte(n.info))
+			n.token[:], ledger.Int8(n.To), ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info))
 	})
 }
 
@@ -147,7 +137,7 @@ func (n *adoption) renew(ctx context.Context, stream int32, dry bool) (int64, er
 			return 0, err
 		}
 		return exec(ctx, conn, ledger.RenewSQL, ledger.Int4(stream), ledger.Int8(seq), n.token[:], ledger.Int8(n.To),
-			ledger.Int4(n.KeyDefinition), ledger.Int4(n.Partitions), []byte(n.info))
+			ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info))
 	})
 }
 

@@ -18,19 +18,19 @@ import (
 // Change is a row that was appended, or would be; or the last row where there is nothing to
 // append.
 type Change struct {
-	Consumer      string `json:"consumer"`
-	Topic         string `json:"topic"`
-	TopicID       string `json:"topic_id"`
-	Partition     int32  `json:"partition"`
-	Seq           int64  `json:"seq"`
-	Kind          string `json:"kind"` // as in Row; "" where there is nothing to append
-	From          int64  `json:"from"` // the position before; that after, for a genesis
-	To            int64  `json:"to"`   // the position after
-	Partitions    int32  `json:"partitions"`
-	KeyDefinition int32  `json:"key_definition"`
-	Info          string `json:"info"`     // who and why
-	Effect        string `json:"effect"`   // what the row does, in words
-	Appended      bool   `json:"appended"` // false: a dry run, or there is nothing to append
+	Consumer   string `json:"consumer"`
+	Topic      string `json:"topic"`
+	TopicID    string `json:"topic_id"`
+	Partition  int32  `json:"partition"`
+	Seq        int64  `json:"seq"`
+	Kind       string `json:"kind"` // as in Row; "" where there is nothing to append
+	From       int64  `json:"from"` // the position before; that after, for a genesis
+	To         int64  `json:"to"`   // the position after
+	Partitions int32  `json:"partitions"`
+	Identity   string `json:"identity"` // as in Tail
+	Info       string `json:"info"`     // who and why
+	Effect     string `json:"effect"`   // what the row does, in words
+	Appended   bool   `json:"appended"` // false: a dry run, or there is nothing to append
 }
 
 // change is one command on one stream.
@@ -175,13 +175,13 @@ func (c *change) settled(ctx context.Context, tail ledger.Tail) (done Change, fo
 func (c *change) describe(t ledger.Tail, r ledger.Row, effect string) Change {
 	d := Change{
 		Consumer: c.status.Consumer, Topic: c.status.Topic, TopicID: c.status.TopicID, Partition: c.status.Partition,
-		Seq: t.Seq + 1, Kind: kinds[r.Kind], From: t.Next, To: r.Next, Partitions: t.Parts, KeyDefinition: t.Def, Info: c.info, Effect: effect,
+		Seq: t.Seq + 1, Kind: kinds[r.Kind], From: t.Next, To: r.Next, Partitions: t.Parts, Identity: identity(t.Def), Info: c.info, Effect: effect,
 	}
 	if r.Parts != nil {
 		d.Partitions = *r.Parts
 	}
 	if r.Def != nil {
-		d.KeyDefinition = *r.Def
+		d.Identity = identity(*r.Def)
 	}
 	return d
 }

@@ -97,7 +97,7 @@ func TestOnlyOneAdopts(t *testing.T) {
 		errs := make(chan error, 4)
 		for range 4 {
 			group.Go(func() {
-				_, err := stream.Adopt(t.Context(), db, n, stream.Adoption{To: 12, Partitions: 4, KeyDefinition: 3}, ann)
+				_, err := stream.Adopt(t.Context(), db, n, stream.Adoption{To: 12, Partitions: 4}, ann)
 				errs <- err
 			})
 		}
@@ -168,6 +168,6 @@ func TestLostReplyOfACommand(t *testing.T) {
 		if err != nil || len(list) != 2 {
 			t.Fatal(list, err)
 		}
-		want(t, "new chain", chain(t, db, list[1].Stream), "0g 20>20 3 4")
+		want(t, "new chain", chain(t, db, list[1].Stream), "0g 20>20 0 4")
 	}
 }

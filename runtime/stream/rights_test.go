@@ -44,7 +44,7 @@ GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 	n.TopicID = newID
 	_, err := stream.Adopt(t.Context(), operator, n, stream.Adoption{To: 1}, ann)
 	refused(t, err, "docs/operations.md lists the rights")
-	if _, err := stream.Release(t.Context(), operator, orders, 0, ann); err != nil {
+	if _, err := stream.Release(t.Context(), operator, orders, false, ann); err != nil {
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `GRANT INSERT ON idem_stream TO idemgen_test_operator`)

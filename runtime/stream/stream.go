@@ -82,11 +82,11 @@ type Move struct {
 // Tail is the last row of a ledger.
 type Tail struct {
 	Row
-	Position      int64   `json:"position"` // offset of the next record to apply
-	AgeSeconds    float64 `json:"age_seconds"`
-	Partitions    int32   `json:"partitions"` // that the topic had
-	KeyDefinition int32   `json:"key_definition"`
-	WindowRows    int64   `json:"window_rows"` // rows whose keys are remembered
+	Position   int64   `json:"position"` // offset of the next record to apply
+	AgeSeconds float64 `json:"age_seconds"`
+	Partitions int32   `json:"partitions"`  // that the topic had
+	Identity   string  `json:"identity"`    // what the service that wrote last says of its events, 8 hex digits; "" if none has written yet
+	WindowRows int64   `json:"window_rows"` // rows whose keys are remembered
 }
 
 var kinds = map[byte]string{
@@ -158,7 +158,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	if seq != nil {
 		s.Tail = &Tail{
 			Row:      Row{*seq, kinds[(*kind)[0]], written.UTC(), info},
-			Position: *next, AgeSeconds: *age, Partitions: *parts, KeyDefinition: *def, WindowRows: *window,
+			Position: *next, AgeSeconds: *age, Partitions: *parts, Identity: identity(*def), WindowRows: *window,
 		}
 	}
 	if operatorSeq != nil {
@@ -182,4 +182,12 @@ func explain(err error) error {
 		return fmt.Errorf("this is a standby: connect to the primary: %w", err)
 	}
 	return err
+}
+
+// identity is the text of what a row says of the events' identity.
+func identity(def int32) string {
+	if def == ledger.NoIdentity {
+		return ""
+	}
+	return fmt.Sprintf("%08x", uint32(def))
 }

@@ -92,20 +92,18 @@ func (u Unmoved) check(name Name, t ledger.Tail) error {
 	return fmt.Errorf("%v is at offset %d (%s), not %d: somebody has acted since; look with list, then give the present offset as --from", name, t.Next, last(t), u)
 }
 
-// Release lets a partition try again after its cause is gone. A keyDef above 0 also sets the
-// number of the key definitions, so that an older version of the service may run: it does
-// not recognise keys that the newer one remembered under changed definitions.
-func Release(ctx context.Context, db DB, name Name, keyDef int32, by By) (Change, error) {
+// Release lets a partition try again after its cause is gone. If older, an older version of
+// the service may go on, too: it does not recognise events that the newer one applied under
+// another identity.
+func Release(ctx context.Context, db DB, name Name, older bool, by By) (Change, error) {
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		row := ledger.Row{Kind: ledger.Operator, Next: t.Next, Epoch: t.Epoch}
-		if keyDef <= 0 {
+		if !older {
 			return row, "the partition tries again", nil
 		}
-		if keyDef > t.Def {
-			return row, "", fmt.Errorf("%v has key definition %d: --key-definition goes back only, a newer service moves it forward itself", name, t.Def)
-		}
-		row.Def = &keyDef
-		return row, fmt.Sprintf("a service with key definition %d may run; the ledger had %d", keyDef, t.Def), nil
+		none := ledger.NoIdentity
+		row.Def = &none
+		return row, "any version of the service may go on, also an older one", nil
 	})
 }
 

@@ -28,11 +28,11 @@ func TestCommandsAppendOneRow(t *testing.T) {
 			return stream.Rewind(t.Context(), db, orders, -1, 0, true, by)
 		}, "2r 15>0 3 4", -1},
 		"release": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
-			return stream.Release(t.Context(), db, orders, 0, by)
+			return stream.Release(t.Context(), db, orders, false, by)
 		}, "2o 15>15 3 4", 7},
 		"release for an older version": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
-			return stream.Release(t.Context(), db, orders, 2, by)
-		}, "2o 15>15 2 4", 7},
+			return stream.Release(t.Context(), db, orders, true, by)
+		}, "2o 15>15 0 4", 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
@@ -83,8 +83,8 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 		_, err := stream.Rewind(ctx, db, orders, from, to, again, ann)
 		return err
 	}
-	release := func(n stream.Name, def int32) error {
-		_, err := stream.Release(ctx, db, n, def, ann)
+	release := func(n stream.Name) error {
+		_, err := stream.Release(ctx, db, n, false, ann)
 		return err
 	}
 	refused(t, skip(-1, 15, ann), "moves forward only")
@@ -94,12 +94,11 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 	refused(t, rewind(14, 10, true), "not 14")
 	refused(t, rewind(-1, 10, false), "--apply-again")
 	refused(t, rewind(-1, -5, true), "no offset -5")
-	refused(t, release(orders, 4), "goes back only")
-	refused(t, release(stream.Name{Consumer: "projector", Topic: "orders.v1", Partition: 9}, 0), "no ledger of orders.v1/9 of projector; it has partitions 0")
-	refused(t, release(stream.Name{Consumer: "projector", Topic: "order.v1"}, 0), "it has topics orders.v1")
-	refused(t, release(stream.Name{Consumer: "protector", Topic: "orders.v1"}, 0), "it has consumers projector")
-	refused(t, release(stream.Name{Consumer: "projector", Topic: "orders.v1", TopicID: newID}, 0), "it has partitions 0 (topic id "+oldID)
-	refused(t, release(stream.Name{Consumer: "projector", Topic: "orders.v1", TopicID: "x"}, 0), "no topic id")
+	refused(t, release(stream.Name{Consumer: "projector", Topic: "orders.v1", Partition: 9}), "no ledger of orders.v1/9 of projector; it has partitions 0")
+	refused(t, release(stream.Name{Consumer: "projector", Topic: "order.v1"}), "it has topics orders.v1")
+	refused(t, release(stream.Name{Consumer: "protector", Topic: "orders.v1"}), "it has consumers projector")
+	refused(t, release(stream.Name{Consumer: "projector", Topic: "orders.v1", TopicID: newID}), "it has partitions 0 (topic id "+oldID)
+	refused(t, release(stream.Name{Consumer: "projector", Topic: "orders.v1", TopicID: "x"}), "no topic id")
 	_, err := stream.ConfirmPartitions(ctx, db, orders, 0, true, ann)
 	refused(t, err, "at least one partition")
 	_, err = stream.ConfirmPartitions(ctx, db, orders, 3, false, ann)
@@ -121,7 +120,7 @@ func TestConfirmedAlready(t *testing.T) {
 		}
 		want(t, "change", got, stream.Change{
 			Consumer: "projector", Topic: "orders.v1", TopicID: oldID, Seq: 1, From: 15, To: 15,
-			Partitions: 4, KeyDefinition: 3, Effect: "already 4 partitions, nothing appended",
+			Partitions: 4, Identity: "00000003", Effect: "already 4 partitions, nothing appended",
 		})
 	}
 	w.batch(1)
@@ -136,7 +135,7 @@ func TestOperatorIsTheRoleByDefault(t *testing.T) {
 	if err := db.QueryRow(t.Context(), `SELECT session_user`).Scan(&role); err != nil {
 		t.Fatal(err)
 	}
-	c, err := stream.Release(t.Context(), db, orders, 0, stream.By{Reason: " two\nlines "})
+	c, err := stream.Release(t.Context(), db, orders, false, stream.By{Reason: " two\nlines "})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +196,7 @@ func TestListShowsEveryStream(t *testing.T) {
 	want(t, "kind", s.Tail.Kind, "batch")
 	want(t, "rows of the window", s.Tail.WindowRows, 2)
 	want(t, "partitions", s.Tail.Partitions, 4)
-	want(t, "key definition", s.Tail.KeyDefinition, 3)
+	want(t, "identity", s.Tail.Identity, "00000003")
 	want(t, "last operator's row", s.LastOperatorRow, nil)
 	want(t, "tail of a ledger without rows", list[3].Tail, nil)
 	names, err := stream.Partitions(t.Context(), db, "projector", "orders.v1")

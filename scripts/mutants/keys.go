@@ -4,68 +4,64 @@ package main
 var keyBugs = []mutant{
 	{"11 shared: own recent keys enter memory when they are sent", []edit{{
 		"runtime/send.go", "	o.attempts = append(o.attempts, a)\n", "	o.attempts = append(o.attempts, a)\n	o.recall(w.claims)\n",
-	}}, coreTests + "FailedBatch"},
+	}}, core, "TestFailedBatchLeavesNoRecentKeys"},
 	{"18 retention removes the tail of an idle stream", []edit{{
 		"runtime/internal/maintain/rows.go", "l.seq < least(t.seq, t.window_seq, (SELECT", "l.seq <= greatest(t.seq, (SELECT",
-	}}, upkeepTests},
+	}}, upkeep, "TestChainKeepsItsTailAndHasNoHole"},
 	{"19 retention removes fence rows only", []edit{{
 		"runtime/internal/maintain/rows.go", "WHERE l.stream = t.stream AND l.seq <", "WHERE l.stream = t.stream AND l.kind = 'f' AND l.seq <",
-	}}, upkeepTests},
+	}}, upkeep, "TestChainKeepsItsTailAndHasNoHole"},
 	{"19 retention removes no prefix", []edit{{
 		"runtime/internal/maintain/rows.go", "AND l.seq < (SELECT min(seq) FROM idem_ledger WHERE stream = $1) + $2", "AND l.seq >= least(t.seq, t.window_seq) - $2",
-	}}, upkeepTests},
+	}}, upkeep, "TestChainKeepsItsTailAndHasNoHole"},
 	{"34 rotation without a seal", []edit{{
 		"runtime/internal/generation/make.go", "CHECK (false) NOT VALID", "CHECK (true) NOT VALID",
-	}}, coreTests + "AroundASeal"},
+	}}, core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 a claim after the seal without reading again", []edit{{
 		"runtime/keys.go", "	for len(keys) > 0 {\n", "	for len(keys) > 0 && !again {\n",
-	}}, coreTests + "AroundASeal"},
+	}}, core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 only the newest generation is read", []edit{{
 		"runtime/internal/generation/list.go", "WHERE consumer = $1 AND idem_session($2::text) ORDER BY gen", "WHERE consumer = $1 AND idem_session($2::text) AND sealed_at IS NULL ORDER BY gen",
-	}}, coreTests + "InEveryGeneration"},
+	}}, core, "TestKeyIsKnownInEveryGeneration"},
 	{"49 what was read is kept over a reconnect", []edit{{
 		"runtime/keys.go", "	hits, err := generation.Known(ctx, conn.Conn(), numbers, keys)\n",
 		"	hits := kept[o]\n	if hits == nil {\n		hits, err = generation.Known(ctx, conn.Conn(), numbers, keys)\n		kept[o] = hits\n	}\n",
-	}, {"runtime/keys.go", "var errOwnKey =", "var kept = map[*owner][]generation.Hit{}\n\nvar errOwnKey ="}}, coreTests + "OnANewConnection"},
+	}, {"runtime/keys.go", "var errOwnKey =", "var kept = map[*owner][]generation.Hit{}\n\nvar errOwnKey ="}}, core, "TestKnownKeysAreReadAgainOnANewConnection"},
 	{"49 an own key behind the tail is taken for a duplicate", []edit{{
 		"runtime/keys.go", "h.Stream == o.stream && h.Seq > o.tail.Seq", "h.Stream == o.stream && h.Seq > o.tail.Seq && false",
-	}}, coreTests + "BehindTheTail"},
+	}}, core, "TestOwnKeyBehindTheTailIsAnAttempt"},
 	{"50 the next generation is listed before the seal", []edit{{
 		"runtime/internal/generation/make.go", "fmt.Sprintf(`ALTER TABLE %s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID`, Table(open))", "`SELECT $1::text`, Table(open)",
-	}}, coreTests + "RotationWaits"},
+	}}, core, "TestRotationWaitsForClaimsInFlight"},
 	{"50 a claim does not name its generation's token", []edit{{
 		"runtime/internal/generation/list.go", "WHERE gen = $1 AND token = $2)", "WHERE gen = $1 AND $2::uuid IS NOT NULL)",
-	}}, coreTests + "TakenBack"},
+	}}, core, "TestSealTakenBackByAFailoverIsNoticed"},
 	{"56 a pending detach is not finalized", []edit{{
 		"runtime/internal/generation/drop.go", "if err := finalize(ctx, conn); err != nil {", "if err := error(nil); err != nil {",
-	}}, upkeepTests},
+	}}, upkeep, "TestInterruptedDetachIsFinalized"},
 	{"61 own recent keys outlive the memory they belong to", []edit{{
 		"runtime/owner.go", "	o.recent = recent.New(recentKeys, o.topic.Window)\n",
 		"	if kept[o.id] == nil {\n		kept[o.id] = recent.New(recentKeys, o.topic.Window)\n	}\n	o.recent = kept[o.id]\n",
-	}, {"runtime/owner.go", "// givenUp is", "var kept = map[Partition]*recent.Keys{}\n\n// givenUp is"}}, coreTests + "EndWithTheOwner"},
+	}, {"runtime/owner.go", "// givenUp is", "var kept = map[Partition]*recent.Keys{}\n\n// givenUp is"}}, core, "TestOwnRecentKeysEndWithTheOwner"},
 	{"62 a filter is kept after a failover", []edit{{
 		"runtime/internal/generation/list.go", "	return l[i+1].Token, true\n", "	return wire.UUID{byte(l[i].Number)}, true\n",
-	}}, coreTests + "TakenBack"},
+	}}, core, "TestSealTakenBackByAFailoverIsNoticed"},
 	{"a window made longer is not honoured", []edit{{
 		"runtime/internal/generation/drop.go", "greatest(keep, $2::interval)", "least(keep, $2::interval)",
-	}}, upkeepTests},
+	}}, upkeep, "TestChangedWindow"},
 	{"keys expire although the clocks are apart", []edit{{
 		"runtime/internal/maintain/maintain.go", "	if late == nil {\n", "	if late == nil || j.Keep > 0 {\n",
-	}}, upkeepTests},
+	}}, upkeep, "TestClocksApartStopExpiry"},
 	{"a key hidden by a conflict is claimed untested", []edit{{
 		"runtime/keys.go", "func(key Key) bool { return tested[key] })", "func(key Key) bool { return tested[key] || true })",
-	}}, coreTests + "Hidden"},
+	}}, core, "TestKeyHiddenByAConflictIsTested"},
 	{"a duplicate claims nothing", []edit{{
 		"runtime/wire/batch.go", "	for _, k := range unknown {", "	if !fresh {\n		unknown = nil\n	}\n	for _, k := range unknown {",
-	}}, coreTests + "JoinsItsKeys"},
+	}}, core, "TestDuplicateJoinsItsKeys"},
 	{"the seal waits as briefly as at first", []edit{{
 		"runtime/internal/generation/make.go", "wait = min(2*wait, most)", "wait = min(wait, most)",
-	}}, upkeepTests},
+	}}, upkeep, "TestSealThatCannotBeHadLetsOthersPass"},
 	{"open dead letters are removed", []edit{{
 		"runtime/internal/maintain/rows.go", "expires_at < clock_timestamp() AND state IN ('r', 'x') ORDER BY expires_at LIMIT $2)\n	AND state IN ('r', 'x')", "expires_at < clock_timestamp() ORDER BY expires_at LIMIT $2)",
-	}}, upkeepTests},
+	}}, upkeep, "TestDeadLettersThatStayOpen"},
 }
-
-const (
-	upkeepTests = "./runtime/internal/maintain"
-)

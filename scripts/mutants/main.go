@@ -1,138 +1,134 @@
-// Command mutants plants one bug at a time and checks that a test fails. A bug that
-// nobody catches is a missing test. The working tree stays as it is: a bug is planted by
-// an overlay of the go command.
+// Command mutants plants one bug at a time and checks that the test that states the broken
+// property fails. A bug that nobody catches is a missing test. The working tree stays as it
+// is: a bug is planted by an overlay of the go command.
 //
-// Its last line is "mutants: N planted, N caught"; it exits 1 if a bug was not caught.
+// A bug is caught if its test says so: it ran to its end, failed with a message, and passes
+// without the bug. A run that ends by a time-out or a crash says nothing. It is tried again,
+// alone and with more time; if it says nothing then either, the bug is undecided.
+//
+// Its last line is "mutants: N planted, N caught"; it exits 1 unless all are.
 package main
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"os/signal"
 	"regexp"
 	"slices"
-	"strings"
+	"sync"
+	"syscall"
 	"time"
 )
 
 func main() {
 	only := flag.String("only", "", "plant only bugs whose name matches this regular expression")
+	times := flag.Int("times", 1, "run a bug's test so often: it must catch it every time")
+	workers := flag.Int("workers", 2, "so many bugs are tried at the same time")
 	flag.Parse()
-	if err := run(*only); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *only, *times, *workers)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string) error {
+// all are the bugs of every list.
+func all() []mutant { return slices.Concat(planted, keyBugs, outageBugs, sessionBugs) }
+
+func run(ctx context.Context, only string, times, workers int) error {
 	match, err := regexp.Compile(only)
 	if err != nil {
-		return err
+		return fmt.Errorf("-only: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "mutants-")
+	chosen := slices.DeleteFunc(all(), func(m mutant) bool { return !match.MatchString(m.name) })
+	if len(chosen) == 0 {
+		return fmt.Errorf("-only: no bug's name matches %q", only)
+	}
+	l, err := newLab(".", times, 3*time.Minute, 5*time.Minute, 8*time.Minute)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	count, caught := 0, 0
-	for _, m := range slices.Concat(planted, keyBugs, outageBugs, sessionBugs) {
-		if !match.MatchString(m.name) {
-			continue
-		}
-		count++
-		start := time.Now()
-		test, err := m.plant(dir)
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-		}
-		verdict := "NOT CAUGHT by " + m.test
-		if test != "" {
-			caught++
-			verdict = "caught by " + test
-		}
-		fmt.Printf("%-62s %s (%.0f s)\n", m.name, verdict, time.Since(start).Seconds())
+	defer l.close()
+	start := time.Now()
+	if err := l.baseline(ctx, chosen, 10*time.Minute); err != nil {
+		return err
 	}
-	fmt.Printf("mutants: %d planted, %d caught\n", count, caught)
-	if caught < count {
-		return fmt.Errorf("%d not caught", count-caught)
-	}
-	return nil
+	fmt.Printf("all tests pass without a bug (%.0f s)\n", time.Since(start).Seconds())
+	return report(l.tryAll(ctx, chosen, workers), len(chosen))
 }
 
-// mutant is one planted bug.
-type mutant struct {
-	name  string
-	edits []edit
-	test  string // arguments of go test: packages and -run
+// report prints the last line.
+func report(counts map[verdict]int, planted int) error {
+	line := fmt.Sprintf("mutants: %d planted, %d caught", planted, counts[caught])
+	var errs []error
+	for _, v := range []verdict{missed, undecided, broken} {
+		if n := counts[v]; n > 0 {
+			errs = append(errs, fmt.Errorf("%d %s", n, v))
+			line += fmt.Sprintf(", %d %s", n, v)
+		}
+	}
+	if counts[caught] < planted && len(errs) == 0 {
+		errs = append(errs, errors.New("stopped before the end"))
+	}
+	fmt.Println(line)
+	return errors.Join(errs...)
 }
 
-// edit replaces one text by another in a file; the text must occur exactly once.
-type edit struct{ file, old, new string }
-
-// plant runs the mutant's tests on the changed code and returns the first that failed.
-func (m mutant) plant(dir string) (failed string, err error) {
-	replace := map[string]string{}
-	for i, e := range m.edits {
-		file, err := filepath.Abs(e.file)
-		if err != nil {
-			return "", err
+// tryAll tries all bugs, some at a time; those of which their tests say nothing again, one at
+// a time and with more patience. It prints a line for each.
+func (l *lab) tryAll(ctx context.Context, bugs []mutant, workers int) map[verdict]int {
+	counts := map[verdict]int{}
+	var mu sync.Mutex
+	for n, limit := range l.patience {
+		last := n == len(l.patience)-1
+		if n > 0 {
+			workers = 1
 		}
-		from := file
-		if earlier, ok := replace[file]; ok {
-			from = earlier
+		var again []mutant
+		each(bugs, workers, func(m mutant) {
+			start := time.Now()
+			f := l.try(ctx, m, limit)
+			if ctx.Err() != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			retry := f.verdict == undecided && !last
+			if retry {
+				again = append(again, m)
+			} else {
+				counts[f.verdict]++
+			}
+			fmt.Printf("%-62s %s (%.0f s)\n", m.name, f.text(retry), time.Since(start).Seconds())
+		})
+		if bugs = again; len(bugs) == 0 {
+			break
 		}
-		src, err := os.ReadFile(from)
-		if err != nil {
-			return "", err
-		}
-		if n := strings.Count(string(src), e.old); n != 1 {
-			return "", fmt.Errorf("%s: the text to replace occurs %d times: %q", e.file, n, e.old)
-		}
-		out := filepath.Join(dir, fmt.Sprintf("%d_%s", i, filepath.Base(e.file)))
-		if err := os.WriteFile(out, []byte(strings.Replace(string(src), e.old, e.new, 1)), 0o644); err != nil {
-			return "", err
-		}
-		replace[file] = out
+		slices.SortFunc(bugs, func(a, b mutant) int { return cmp.Compare(a.name, b.name) })
 	}
-	overlay := filepath.Join(dir, "overlay.json")
-	b, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(overlay, b, 0o644); err != nil {
-		return "", err
-	}
-	args := append([]string{"test", "-count=1", "-timeout=120s", "-failfast", "-overlay=" + overlay}, strings.Fields(m.test)...)
-	out, err := exec.Command("go", args...).CombinedOutput()
-	if err == nil {
-		return "", nil
-	}
-	return firstFailure(string(out))
+	return counts
 }
 
-var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
-
-// firstFailure names the failed test that is deepest in the first failed tree. A mutant that
-// does not compile is no mutant.
-func firstFailure(out string) (string, error) {
-	if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
-		return "", fmt.Errorf("the planted bug does not compile:\n%s", out)
+// each calls f with every bug, so many at a time.
+func each(bugs []mutant, workers int, f func(mutant)) {
+	next := make(chan mutant)
+	var wg sync.WaitGroup
+	for range max(workers, 1) {
+		wg.Go(func() {
+			for m := range next {
+				f(m)
+			}
+		})
 	}
-	all := failure.FindAllStringSubmatch(out, -1)
-	if len(all) == 0 {
-		if strings.Contains(out, "panic: test timed out") {
-			return "time-out", nil
-		}
-		return "", fmt.Errorf("go test failed without a failed test:\n%s", out)
+	for _, m := range bugs {
+		next <- m
 	}
-	name := all[0][1]
-	for _, f := range all {
-		if strings.HasPrefix(f[1], name+"/") {
-			name = f[1]
-		}
-	}
-	return name, nil
+	close(next)
+	wg.Wait()
 }

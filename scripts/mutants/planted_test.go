@@ -3,23 +3,50 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 )
 
 // A bug that is not planted is not caught either: each must find its text, once.
 func TestEveryBugFindsItsText(t *testing.T) {
-	for _, m := range slices.Concat(planted, keyBugs, outageBugs, sessionBugs) {
-		for _, e := range m.edits {
-			src, err := os.ReadFile(filepath.Join("..", "..", e.file))
-			if err != nil {
-				t.Errorf("%s: %v", m.name, err)
-				continue
-			}
-			if n := strings.Count(string(src), e.old); n != 1 {
-				t.Errorf("%s: %s has its text %d times", m.name, e.file, n)
-			}
+	for _, m := range all() {
+		if _, err := m.overlay(filepath.Join("..", ".."), t.TempDir()); err != nil {
+			t.Errorf("%s: %v", m.name, err)
 		}
 	}
+}
+
+// Every bug names one test in full, which exists in its package; no two bugs share a name.
+func TestEveryBugNamesItsTest(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range all() {
+		if names[m.name] {
+			t.Errorf("two bugs are called %q", m.name)
+		}
+		names[m.name] = true
+		test, _, _ := strings.Cut(m.test, "/")
+		if !strings.Contains(tests(t, m.pkg), "func "+test+"(t *testing.T)") {
+			t.Errorf("%s: %s has no test %q; write its full name", m.name, m.pkg, test)
+		}
+	}
+}
+
+var testFuncs = regexp.MustCompile(`(?m)^func Test\w+\(t \*testing\.T\)`)
+
+// tests are the heads of a package's tests.
+func tests(t *testing.T, pkg string) string {
+	files, err := filepath.Glob(filepath.Join("..", "..", pkg, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heads []string
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads = append(heads, testFuncs.FindAllString(string(src), -1)...)
+	}
+	return strings.Join(heads, "\n")
 }

@@ -18,6 +18,10 @@ const (
 	Reply        = "reply"         // committed; the reply is withheld
 )
 
+// StandingBy is the step of a partition that stands by: it looked at the chain, and nobody had
+// acted.
+const StandingBy = "standing by"
+
 // The steps of the upkeep of one consumer's tables, in order.
 const (
 	Prepared = "prepared" // the next generation's table is attached

@@ -16,12 +16,16 @@ type Tail struct {
 	Next    int64 // first offset not covered
 	Kind    byte
 	Epoch   int32 // leader epoch of the last record; -1 if unknown
-	Def     int32 // number of the key definitions
+	Def     int32 // the identity of the events, as the service that wrote last has it; or NoIdentity
 	Parts   int32 // partitions that the topic had
 	Window  int64 // first row whose keys are remembered
 	Written time.Time
 	Info    string // who, and why; of batches and fences, dead letters in a row, too
 }
+
+// NoIdentity is the Def of a row behind which any version of the service may go on: none has
+// written yet, or an operator says so.
+const NoIdentity int32 = 0
 
 // Row is what an append adds behind a tail.
 type Row struct {

@@ -23,7 +23,7 @@ type Handler interface {
 	TypeV1Handler
 }
 
-// NewConsumer returns the consumer "corners" of type.v1.
+// NewConsumer returns the consumer "corners".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "corners",

@@ -39,10 +39,10 @@ func typeV1Topic(h TypeV1Handler) wire.Topic {
 		Ordered: true,
 		Window:  90 * time.Minute,
 		Statements: []string{
-			upsertExcludedSQL,
-			upsertPartsSQL,
-			upsertWordsSQL,
-			deleteExcludedSQL,
+			scanUpsertExcludedSQL,
+			partsUpsertPartsSQL,
+			selectUpsertWordsSQL,
+			goneDeleteExcludedSQL,
 		},
 		NewPlan: func() wire.Plan { return &typeV1Plan{handler: h} },
 	}
@@ -56,13 +56,15 @@ type typeV1Plan struct {
 	print   wire.Fingerprint
 	json    []byte
 
-	parts Parts
-	gone  Gone
+	scanUpsertExcluded wire.Rows
 
-	upsertExcluded wire.Rows
-	upsertParts    wire.Rows
-	upsertWords    wire.Rows
-	deleteExcluded wire.Rows
+	selectUpsertWords wire.Rows
+
+	parts            Parts
+	partsUpsertParts wire.Rows
+
+	gone               Gone
+	goneDeleteExcluded wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -93,10 +95,10 @@ func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *typeV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertExcludedSQL, &p.upsertExcluded)
-	b.Write(upsertPartsSQL, &p.upsertParts)
-	b.Write(upsertWordsSQL, &p.upsertWords)
-	b.Write(deleteExcludedSQL, &p.deleteExcluded)
+	b.Write(scanUpsertExcludedSQL, &p.scanUpsertExcluded)
+	b.Write(partsUpsertPartsSQL, &p.partsUpsertParts)
+	b.Write(selectUpsertWordsSQL, &p.selectUpsertWords)
+	b.Write(goneDeleteExcludedSQL, &p.goneDeleteExcluded)
 }
 
 // Scan is event "scan" on topic "type.v1".
@@ -179,7 +181,7 @@ func (e *Scan) decode(s *wire.Scanner, m *wire.Message) {
 // scanSpace separates the keys of Scan from all others that must differ.
 const scanSpace = "\xd4\xac\x07\xa7\x10\x90\x9d\xbf\x4c\xee\x38\x42\x87\x3f\x6a\x59"
 
-// key identifies the event by header "type".
+// key identifies the event by header "type". Its copies are known for 90m at least.
 func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(scanSpace)
 	k.Header(m, "type")
@@ -210,7 +212,7 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("excluded").UUID(e.E))
-	r := p.upsertExcluded.Row()
+	r := p.scanUpsertExcluded.Row()
 	r.UUID(e.E)
 	r.Text(e.T)
 	r.Int8(e.N)
@@ -224,8 +226,8 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// upsertExcludedSQL changes a row only if its n grows.
-const upsertExcludedSQL = `
+// scanUpsertExcludedSQL changes a row only if its n grows.
+const scanUpsertExcludedSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[])::text AS e,
@@ -340,7 +342,7 @@ func (e *Select) appendWords(b []byte) []byte {
 // selectSpace separates the keys of Select from all others that must differ.
 const selectSpace = "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb"
 
-// key identifies the event by header "type".
+// key identifies the event by header "type". Its copies are known for 90m at least.
 func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(selectSpace)
 	k.Header(m, "type")
@@ -387,7 +389,7 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	for _, v := range e.Words {
-		r := p.upsertWords.Row()
+		r := p.selectUpsertWords.Row()
 		r.UUID(e.E)
 		r.Text(v)
 		r.JSON(e.Whole)
@@ -411,8 +413,8 @@ var selectPolicy = wire.FailurePolicy{
 	Keep:           90 * time.Minute,
 }
 
-// upsertWordsSQL keeps the last row of each e, word.
-const upsertWordsSQL = `
+// selectUpsertWordsSQL keeps the last row of each e, word.
+const selectUpsertWordsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[])::text AS e,
@@ -524,7 +526,7 @@ func (e *Parts) appendParts(b []byte) []byte {
 // partsSpace separates the keys of Parts from all others that must differ.
 const partsSpace = "\xe9\x92\x2e\x43\x8b\x58\x0a\xc0\x02\xc0\x4d\x0f\xa4\x2a\xcd\x96"
 
-// key identifies the event by header "type".
+// key identifies the event by header "type". Its copies are known for 90m at least.
 func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(partsSpace)
 	k.Header(m, "type")
@@ -575,7 +577,7 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 		v := &e.Parts[i]
 		b.Reads(wire.Row("excluded").UUID(e.E))
 		b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
-		r := p.upsertParts.Row()
+		r := p.partsUpsertParts.Row()
 		r.UUID(e.E)
 		r.Int4(int32(i + 1))
 		r.Text(v.M)
@@ -608,7 +610,7 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const upsertPartsSQL = `
+const partsUpsertPartsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[])::text AS e,
@@ -698,7 +700,7 @@ func (e *Gone) decode(s *wire.Scanner, m *wire.Message) {
 // goneSpace separates the keys of Gone from all others that must differ.
 const goneSpace = "\x6e\x5e\xdf\xb7\x24\xcb\x1d\x26\x57\x33\x32\xd4\x85\x41\x13\xf8"
 
-// key identifies the event by header "type".
+// key identifies the event by header "type". Its copies are known for 90m at least.
 func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(goneSpace)
 	k.Header(m, "type")
@@ -729,11 +731,11 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))
-	p.deleteExcluded.Row().UUID(e.E)
+	p.goneDeleteExcluded.Row().UUID(e.E)
 	return nil
 }
 
-const deleteExcludedSQL = `
+const goneDeleteExcludedSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[])::text AS e

@@ -24,24 +24,24 @@ func wTopic() wire.Topic {
 		},
 		Ordered: true,
 		Statements: []string{
-			insertCustomersSQL,
-			upsertCustomersSQL,
-			updateCustomersSQL,
-			insertProductsSQL,
-			insertOrdersSQL,
-			upsertOrdersSQL,
-			updateOrdersOSetSQL,
-			updateOrdersONoteSQL,
-			insertLinesOInsSQL,
-			insertLinesLRepSQL,
-			upsertLinesSQL,
-			updateLinesSQL,
-			insertLogSQL,
-			deleteLinesLRepSQL,
-			deleteLinesLDelSQL,
-			deleteOrdersSQL,
-			deleteProductsSQL,
-			deleteCustomersSQL,
+			cOnlyInsertCustomersSQL,
+			cUpUpsertCustomersSQL,
+			cMailUpdateCustomersSQL,
+			pInsInsertProductsSQL,
+			oInsInsertOrdersSQL,
+			oUpUpsertOrdersSQL,
+			oSetUpdateOrdersSQL,
+			oNoteUpdateOrdersSQL,
+			oInsInsertLinesSQL,
+			lRepInsertLinesSQL,
+			lUpUpsertLinesSQL,
+			lSkuUpdateLinesSQL,
+			oInsInsertLogSQL,
+			lRepDeleteLinesSQL,
+			lDelDeleteLinesSQL,
+			oDelDeleteOrdersSQL,
+			pDelDeleteProductsSQL,
+			cDelDeleteCustomersSQL,
 		},
 		NewPlan: func() wire.Plan { return &wPlan{} },
 	}
@@ -51,40 +51,53 @@ func wTopic() wire.Topic {
 type wPlan struct {
 	scan wire.Scanner
 
-	cUp   CUp
-	cOnly COnly
-	cDel  CDel
-	cMail CMail
-	pIns  PIns
-	pDel  PDel
-	oIns  OIns
-	oUp   OUp
-	oSet  OSet
-	oNote ONote
-	oDel  ODel
-	lRep  LRep
-	lSku  LSku
-	lUp   LUp
-	lDel  LDel
+	cUp                CUp
+	cUpUpsertCustomers wire.Rows
 
-	insertCustomers   wire.Rows
-	upsertCustomers   wire.Rows
-	updateCustomers   wire.Rows
-	insertProducts    wire.Rows
-	insertOrders      wire.Rows
-	upsertOrders      wire.Rows
-	updateOrdersOSet  wire.Rows
-	updateOrdersONote wire.Rows
-	insertLinesOIns   wire.Rows
-	insertLinesLRep   wire.Rows
-	upsertLines       wire.Rows
-	updateLines       wire.Rows
-	insertLog         wire.Rows
-	deleteLinesLRep   wire.Rows
-	deleteLinesLDel   wire.Rows
-	deleteOrders      wire.Rows
-	deleteProducts    wire.Rows
-	deleteCustomers   wire.Rows
+	cOnly                COnly
+	cOnlyInsertCustomers wire.Rows
+
+	cDel                CDel
+	cDelDeleteCustomers wire.Rows
+
+	cMail                CMail
+	cMailUpdateCustomers wire.Rows
+
+	pIns               PIns
+	pInsInsertProducts wire.Rows
+
+	pDel               PDel
+	pDelDeleteProducts wire.Rows
+
+	oIns             OIns
+	oInsInsertOrders wire.Rows
+	oInsInsertLines  wire.Rows
+	oInsInsertLog    wire.Rows
+
+	oUp             OUp
+	oUpUpsertOrders wire.Rows
+
+	oSet             OSet
+	oSetUpdateOrders wire.Rows
+
+	oNote             ONote
+	oNoteUpdateOrders wire.Rows
+
+	oDel             ODel
+	oDelDeleteOrders wire.Rows
+
+	lRep            LRep
+	lRepDeleteLines wire.Rows
+	lRepInsertLines wire.Rows
+
+	lSku            LSku
+	lSkuUpdateLines wire.Rows
+
+	lUp            LUp
+	lUpUpsertLines wire.Rows
+
+	lDel            LDel
+	lDelDeleteLines wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -133,24 +146,24 @@ func (p *wPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *wPlan) Flush(b *wire.Batch) {
-	b.Write(insertCustomersSQL, &p.insertCustomers)
-	b.Write(upsertCustomersSQL, &p.upsertCustomers)
-	b.Write(updateCustomersSQL, &p.updateCustomers)
-	b.Write(insertProductsSQL, &p.insertProducts)
-	b.Write(insertOrdersSQL, &p.insertOrders)
-	b.Write(upsertOrdersSQL, &p.upsertOrders)
-	b.Write(updateOrdersOSetSQL, &p.updateOrdersOSet)
-	b.Write(updateOrdersONoteSQL, &p.updateOrdersONote)
-	b.Write(insertLinesOInsSQL, &p.insertLinesOIns)
-	b.Write(insertLinesLRepSQL, &p.insertLinesLRep)
-	b.Write(upsertLinesSQL, &p.upsertLines)
-	b.Write(updateLinesSQL, &p.updateLines)
-	b.Write(insertLogSQL, &p.insertLog)
-	b.Write(deleteLinesLRepSQL, &p.deleteLinesLRep)
-	b.Write(deleteLinesLDelSQL, &p.deleteLinesLDel)
-	b.Write(deleteOrdersSQL, &p.deleteOrders)
-	b.Write(deleteProductsSQL, &p.deleteProducts)
-	b.Write(deleteCustomersSQL, &p.deleteCustomers)
+	b.Write(cOnlyInsertCustomersSQL, &p.cOnlyInsertCustomers)
+	b.Write(cUpUpsertCustomersSQL, &p.cUpUpsertCustomers)
+	b.Write(cMailUpdateCustomersSQL, &p.cMailUpdateCustomers)
+	b.Write(pInsInsertProductsSQL, &p.pInsInsertProducts)
+	b.Write(oInsInsertOrdersSQL, &p.oInsInsertOrders)
+	b.Write(oUpUpsertOrdersSQL, &p.oUpUpsertOrders)
+	b.Write(oSetUpdateOrdersSQL, &p.oSetUpdateOrders)
+	b.Write(oNoteUpdateOrdersSQL, &p.oNoteUpdateOrders)
+	b.Write(oInsInsertLinesSQL, &p.oInsInsertLines)
+	b.Write(lRepInsertLinesSQL, &p.lRepInsertLines)
+	b.Write(lUpUpsertLinesSQL, &p.lUpUpsertLines)
+	b.Write(lSkuUpdateLinesSQL, &p.lSkuUpdateLines)
+	b.Write(oInsInsertLogSQL, &p.oInsInsertLog)
+	b.Write(lRepDeleteLinesSQL, &p.lRepDeleteLines)
+	b.Write(lDelDeleteLinesSQL, &p.lDelDeleteLines)
+	b.Write(oDelDeleteOrdersSQL, &p.oDelDeleteOrders)
+	b.Write(pDelDeleteProductsSQL, &p.pDelDeleteProducts)
+	b.Write(cDelDeleteCustomersSQL, &p.cDelDeleteCustomers)
 }
 
 // CUp is event "cu" on topic "w".
@@ -207,7 +220,7 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.PutsAll("customers")
-	r := p.upsertCustomers.Row()
+	r := p.cUpUpsertCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	r.Text(e.Name)
@@ -215,7 +228,7 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const upsertCustomersSQL = `
+const cUpUpsertCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -294,7 +307,7 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
-	r := p.insertCustomers.Row()
+	r := p.cOnlyInsertCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	r.Text(e.Name)
@@ -302,7 +315,7 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const insertCustomersSQL = `
+const cOnlyInsertCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -367,13 +380,13 @@ func (p *wPlan) addCDel(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.DeletesAll("customers")
-	r := p.deleteCustomers.Row()
+	r := p.cDelDeleteCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	return nil
 }
 
-const deleteCustomersSQL = `
+const cDelDeleteCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -433,15 +446,15 @@ func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.PutsAll("customers")
-	r := p.updateCustomers.Row()
+	r := p.cMailUpdateCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	r.OptText(e.Email)
 	return nil
 }
 
-// updateCustomersSQL fails if a row is missing.
-const updateCustomersSQL = `
+// cMailUpdateCustomersSQL fails if a row is missing.
+const cMailUpdateCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -511,14 +524,14 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
-	r := p.insertProducts.Row()
+	r := p.pInsInsertProducts.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	r.Text(e.Name)
 	return nil
 }
 
-const insertProductsSQL = `
+const pInsInsertProductsSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -579,13 +592,13 @@ func (p *wPlan) addPDel(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
-	r := p.deleteProducts.Row()
+	r := p.pDelDeleteProducts.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	return nil
 }
 
-const deleteProductsSQL = `
+const pDelDeleteProductsSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -674,7 +687,7 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 		b.Touches("orders")
 	}
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	r := p.insertOrders.Row()
+	r := p.oInsInsertOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.OptInt4(e.Cid)
@@ -685,17 +698,17 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
-		r = p.insertLinesOIns.Row()
+		r = p.oInsInsertLines.Row()
 		r.Int4(e.K)
 		r.Int4(e.Oid)
 		r.Int4(v.No)
 		r.Int4(v.SKU)
 	}
-	p.insertLog.Row().Int4(e.Oid)
+	p.oInsInsertLog.Row().Int4(e.Oid)
 	return nil
 }
 
-const insertOrdersSQL = `
+const oInsInsertOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -720,7 +733,7 @@ SELECT
 FROM e
 ORDER BY k, oid`
 
-const insertLinesOInsSQL = `
+const oInsInsertLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -742,7 +755,7 @@ SELECT
 FROM e
 ORDER BY k, oid, no`
 
-const insertLogSQL = `
+const oInsInsertLogSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS oid,
@@ -826,7 +839,7 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Unlinks("customers")
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	r := p.upsertOrders.Row()
+	r := p.oUpUpsertOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.OptInt4(e.Cid)
@@ -835,7 +848,7 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const upsertOrdersSQL = `
+const oUpUpsertOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -916,15 +929,15 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Unlinks("customers")
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	r := p.updateOrdersOSet.Row()
+	r := p.oSetUpdateOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.OptInt4(e.Cid)
 	return nil
 }
 
-// updateOrdersOSetSQL fails if a row is missing.
-const updateOrdersOSetSQL = `
+// oSetUpdateOrdersSQL fails if a row is missing.
+const oSetUpdateOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -994,14 +1007,14 @@ func (p *wPlan) addONote(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	r := p.updateOrdersONote.Row()
+	r := p.oNoteUpdateOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Text(e.Note)
 	return nil
 }
 
-const updateOrdersONoteSQL = `
+const oNoteUpdateOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -1060,13 +1073,13 @@ func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	b.Touches("lines")
 	b.Unlinks("customers")
 	b.Deletes(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	r := p.deleteOrders.Row()
+	r := p.oDelDeleteOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	return nil
 }
 
-const deleteOrdersSQL = `
+const oDelDeleteOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -1132,7 +1145,7 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Unlinks("products")
 	b.DeletesAll("lines")
-	r := p.deleteLinesLRep.Row()
+	r := p.lRepDeleteLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	for i := range e.Lines {
@@ -1140,7 +1153,7 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
-		r = p.insertLinesLRep.Row()
+		r = p.lRepInsertLines.Row()
 		r.Int4(e.K)
 		r.Int4(e.Oid)
 		r.Int4(v.No)
@@ -1149,7 +1162,7 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const deleteLinesLRepSQL = `
+const lRepDeleteLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -1161,7 +1174,7 @@ USING e
 WHERE t.k = e.k
     AND t.oid = e.oid`
 
-const insertLinesLRepSQL = `
+const lRepInsertLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -1231,15 +1244,15 @@ func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.PutsAll("lines")
-	r := p.updateLines.Row()
+	r := p.lSkuUpdateLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	r.Int4(e.New)
 	return nil
 }
 
-// updateLinesSQL fails if a row is missing.
-const updateLinesSQL = `
+// lSkuUpdateLinesSQL fails if a row is missing.
+const lSkuUpdateLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -1318,7 +1331,7 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	b.Unlinks("products")
 	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
-	r := p.upsertLines.Row()
+	r := p.lUpUpsertLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Int4(e.No)
@@ -1326,7 +1339,7 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const upsertLinesSQL = `
+const lUpUpsertLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
@@ -1399,14 +1412,14 @@ func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Unlinks("products")
 	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
-	r := p.deleteLinesLDel.Row()
+	r := p.lDelDeleteLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Int4(e.No)
 	return nil
 }
 
-const deleteLinesLDelSQL = `
+const lDelDeleteLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,

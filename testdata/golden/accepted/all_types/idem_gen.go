@@ -17,7 +17,7 @@ import (
 // Fails to compile if the code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
-// NewConsumer returns the consumer "all-types" of types.v1, records.v1, keyed.v1 and measures.v1.
+// NewConsumer returns the consumer "all-types".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "all-types",

@@ -24,7 +24,7 @@ func keyedV1Topic() wire.Topic {
 		Ordered: true,
 		Window:  12 * time.Hour,
 		Statements: []string{
-			upsertKeyedSQL,
+			keyedUpsertKeyedSQL,
 		},
 		NewPlan: func() wire.Plan { return &keyedV1Plan{} },
 	}
@@ -36,9 +36,8 @@ type keyedV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	keyed Keyed
-
-	upsertKeyed wire.Rows
+	keyed            Keyed
+	keyedUpsertKeyed wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -51,7 +50,7 @@ func (p *keyedV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *keyedV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertKeyedSQL, &p.upsertKeyed)
+	b.Write(keyedUpsertKeyedSQL, &p.keyedUpsertKeyed)
 }
 
 // Keyed is the event of topic "keyed.v1".
@@ -158,7 +157,7 @@ func (e *Keyed) decode(s *wire.Scanner, m *wire.Message) {
 // keyedSpace separates the keys of Keyed from all others that must differ.
 const keyedSpace = "\x16\x87\x2c\x5e\xe4\x9a\x2f\x08\x5a\xcb\x4f\x89\x00\x9a\x3f\xd8"
 
-// key identifies the event by k_text, k_id, k_small, k_big, k_amount, k_at, k_ms, k_day, k_days, k_raw and k_colour.
+// key identifies the event by k_text, k_id, k_small, k_big, k_amount, k_at, k_ms, k_day, k_days, k_raw and k_colour. Its copies are known for 12h at least.
 func (e *Keyed) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(keyedSpace)
 	k.Text("record key.text", e.KText)
@@ -205,7 +204,7 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := b.Claim("Keyed", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
-	r := p.upsertKeyed.Row()
+	r := p.keyedUpsertKeyed.Row()
 	r.Text(e.KText)
 	r.UUID(e.KID)
 	r.Int4(e.KSmall)
@@ -219,8 +218,8 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// upsertKeyedSQL keeps the last row of each k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour.
-const upsertKeyedSQL = `
+// keyedUpsertKeyedSQL keeps the last row of each k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour.
+const keyedUpsertKeyedSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS k_text,

@@ -23,7 +23,7 @@ func measuresV1Topic() wire.Topic {
 		},
 		Window: 48 * time.Hour,
 		Statements: []string{
-			insertMeasuresSQL,
+			measuredInsertMeasuresSQL,
 		},
 		NewPlan: func() wire.Plan { return &measuresV1Plan{} },
 	}
@@ -35,9 +35,8 @@ type measuresV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	measured Measured
-
-	insertMeasures wire.Rows
+	measured               Measured
+	measuredInsertMeasures wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -50,7 +49,7 @@ func (p *measuresV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *measuresV1Plan) Flush(b *wire.Batch) {
-	b.Write(insertMeasuresSQL, &p.insertMeasures)
+	b.Write(measuredInsertMeasuresSQL, &p.measuredInsertMeasures)
 }
 
 // Measured is the event of topic "measures.v1".
@@ -118,7 +117,7 @@ func (e *Measured) decode(s *wire.Scanner) {
 // measuredSpace separates the keys of Measured from all others that must differ.
 const measuredSpace = "\xd5\x2b\xbc\xf8\x6e\xbf\xd8\xdb\xa3\x1b\xb9\xc8\xb7\x8c\x65\x61"
 
-// key identifies the event by sensor and taken_at.
+// key identifies the event by sensor and taken_at. Its copies are known for 2d at least.
 func (e *Measured) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(measuredSpace)
 	k.UUID("sensor", e.Sensor)
@@ -150,7 +149,7 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
-	r := p.insertMeasures.Row()
+	r := p.measuredInsertMeasures.Row()
 	r.UUID(e.Sensor)
 	r.Time(e.TakenAt)
 	r.Float8(e.X)
@@ -158,7 +157,7 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const insertMeasuresSQL = `
+const measuredInsertMeasuresSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS sensor,

@@ -23,7 +23,7 @@ func recordsV1Topic() wire.Topic {
 			Keep:           720 * time.Hour,
 		},
 		Statements: []string{
-			insertRecordsSQL,
+			recordedInsertRecordsSQL,
 		},
 		NewPlan: func() wire.Plan { return &recordsV1Plan{} },
 	}
@@ -33,9 +33,8 @@ func recordsV1Topic() wire.Topic {
 type recordsV1Plan struct {
 	scan wire.Scanner
 
-	recorded Recorded
-
-	insertRecords wire.Rows
+	recorded              Recorded
+	recordedInsertRecords wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -48,7 +47,7 @@ func (p *recordsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *recordsV1Plan) Flush(b *wire.Batch) {
-	b.Write(insertRecordsSQL, &p.insertRecords)
+	b.Write(recordedInsertRecordsSQL, &p.recordedInsertRecords)
 }
 
 // Recorded is the event of topic "records.v1".
@@ -147,7 +146,7 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
-	r := p.insertRecords.Row()
+	r := p.recordedInsertRecords.Row()
 	r.Text(e.Topic)
 	r.Int4(e.Partition)
 	r.Int8(e.RecordOffset)
@@ -173,7 +172,7 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const insertRecordsSQL = `
+const recordedInsertRecordsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS topic,

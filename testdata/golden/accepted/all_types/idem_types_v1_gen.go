@@ -26,15 +26,15 @@ func typesV1Topic() wire.Topic {
 		Ordered: true,
 		Window:  192 * time.Hour,
 		Statements: []string{
-			upsertRequiredSQL,
-			upsertOptionalSQL,
-			insertDefaultsSQL,
-			upsertDefaultsSQL,
-			upsertConstantsSQL,
-			deleteConstantsSQL,
-			deleteDefaultsSQL,
-			deleteOptionalSQL,
-			deleteRequiredSQL,
+			requiredUpsertRequiredSQL,
+			optionalUpsertOptionalSQL,
+			defaultsLeftInsertDefaultsSQL,
+			defaultsUpsertDefaultsSQL,
+			constantsUpsertConstantsSQL,
+			typesErasedDeleteConstantsSQL,
+			typesErasedDeleteDefaultsSQL,
+			typesErasedDeleteOptionalSQL,
+			typesErasedDeleteRequiredSQL,
 		},
 		NewPlan: func() wire.Plan { return &typesV1Plan{} },
 	}
@@ -47,22 +47,26 @@ type typesV1Plan struct {
 	print wire.Fingerprint
 	json  []byte
 
-	required     Required
-	optional     Optional
-	defaults     Defaults
-	defaultsLeft DefaultsLeft
-	constants    Constants
-	typesErased  TypesErased
+	required               Required
+	requiredUpsertRequired wire.Rows
 
-	upsertRequired  wire.Rows
-	upsertOptional  wire.Rows
-	insertDefaults  wire.Rows
-	upsertDefaults  wire.Rows
-	upsertConstants wire.Rows
-	deleteConstants wire.Rows
-	deleteDefaults  wire.Rows
-	deleteOptional  wire.Rows
-	deleteRequired  wire.Rows
+	optional               Optional
+	optionalUpsertOptional wire.Rows
+
+	defaults               Defaults
+	defaultsUpsertDefaults wire.Rows
+
+	defaultsLeft               DefaultsLeft
+	defaultsLeftInsertDefaults wire.Rows
+
+	constants                Constants
+	constantsUpsertConstants wire.Rows
+
+	typesErased                TypesErased
+	typesErasedDeleteRequired  wire.Rows
+	typesErasedDeleteOptional  wire.Rows
+	typesErasedDeleteDefaults  wire.Rows
+	typesErasedDeleteConstants wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -91,15 +95,15 @@ func (p *typesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *typesV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertRequiredSQL, &p.upsertRequired)
-	b.Write(upsertOptionalSQL, &p.upsertOptional)
-	b.Write(insertDefaultsSQL, &p.insertDefaults)
-	b.Write(upsertDefaultsSQL, &p.upsertDefaults)
-	b.Write(upsertConstantsSQL, &p.upsertConstants)
-	b.Write(deleteConstantsSQL, &p.deleteConstants)
-	b.Write(deleteDefaultsSQL, &p.deleteDefaults)
-	b.Write(deleteOptionalSQL, &p.deleteOptional)
-	b.Write(deleteRequiredSQL, &p.deleteRequired)
+	b.Write(requiredUpsertRequiredSQL, &p.requiredUpsertRequired)
+	b.Write(optionalUpsertOptionalSQL, &p.optionalUpsertOptional)
+	b.Write(defaultsLeftInsertDefaultsSQL, &p.defaultsLeftInsertDefaults)
+	b.Write(defaultsUpsertDefaultsSQL, &p.defaultsUpsertDefaults)
+	b.Write(constantsUpsertConstantsSQL, &p.constantsUpsertConstants)
+	b.Write(typesErasedDeleteConstantsSQL, &p.typesErasedDeleteConstants)
+	b.Write(typesErasedDeleteDefaultsSQL, &p.typesErasedDeleteDefaults)
+	b.Write(typesErasedDeleteOptionalSQL, &p.typesErasedDeleteOptional)
+	b.Write(typesErasedDeleteRequiredSQL, &p.typesErasedDeleteRequired)
 }
 
 // Required is event "required" on topic "types.v1".
@@ -430,7 +434,7 @@ func (e *Required) appendCUUIDs(b []byte) []byte {
 // requiredSpace separates the keys of Required from all others that must differ.
 const requiredSpace = "\xec\xb3\x51\xdc\x3a\xa8\xa9\xd4\xcc\x1e\xdf\x85\x3f\x5e\xfb\x5b"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(requiredSpace)
 	k.Header(m, "key")
@@ -512,7 +516,7 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("required").UUID(e.ID))
-	r := p.upsertRequired.Row()
+	r := p.requiredUpsertRequired.Row()
 	r.UUID(e.ID)
 	r.Text(e.CText)
 	r.Text(e.CVarchar)
@@ -556,7 +560,7 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const upsertRequiredSQL = `
+const requiredUpsertRequiredSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,
@@ -971,7 +975,7 @@ func (e *Optional) appendCUUIDs(b []byte) []byte {
 // optionalSpace separates the keys of Optional from all others that must differ.
 const optionalSpace = "\x5d\x4e\x18\xc3\xf1\x79\x4f\xd1\x75\x39\x47\xa3\xb2\xca\x37\x5f"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(optionalSpace)
 	k.Header(m, "key")
@@ -1057,7 +1061,7 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("optional").UUID(e.ID))
-	r := p.upsertOptional.Row()
+	r := p.optionalUpsertOptional.Row()
 	r.UUID(e.ID)
 	r.OptText(e.CText)
 	r.OptText(e.CVarchar)
@@ -1101,7 +1105,7 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const upsertOptionalSQL = `
+const optionalUpsertOptionalSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,
@@ -1333,7 +1337,7 @@ func (e *Defaults) decode(s *wire.Scanner, m *wire.Message) {
 // defaultsSpace separates the keys of Defaults from all others that must differ.
 const defaultsSpace = "\x9b\xd3\x83\x37\xec\x18\xe0\x60\x47\xd7\xd9\xe1\x42\x80\x49\x8f"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(defaultsSpace)
 	k.Header(m, "key")
@@ -1373,7 +1377,7 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("defaults").UUID(e.ID))
-	r := p.upsertDefaults.Row()
+	r := p.defaultsUpsertDefaults.Row()
 	r.UUID(e.ID)
 	r.Text(e.Text)
 	r.Bool(e.Flag)
@@ -1390,7 +1394,7 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const upsertDefaultsSQL = `
+const defaultsUpsertDefaultsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,
@@ -1474,7 +1478,7 @@ func (e *DefaultsLeft) decode(s *wire.Scanner, m *wire.Message) {
 // defaultsLeftSpace separates the keys of DefaultsLeft from all others that must differ.
 const defaultsLeftSpace = "\xcc\x65\xf4\x29\x81\x1f\x61\xbb\x1e\xf4\x0c\x86\x03\x03\xd5\x1e"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *DefaultsLeft) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(defaultsLeftSpace)
 	k.Header(m, "key")
@@ -1502,11 +1506,11 @@ func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("defaults").UUID(e.ID))
-	p.insertDefaults.Row().UUID(e.ID)
+	p.defaultsLeftInsertDefaults.Row().UUID(e.ID)
 	return nil
 }
 
-const insertDefaultsSQL = `
+const defaultsLeftInsertDefaultsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
@@ -1542,7 +1546,7 @@ func (e *Constants) decode(s *wire.Scanner, m *wire.Message) {
 // constantsSpace separates the keys of Constants from all others that must differ.
 const constantsSpace = "\x23\x7e\xe3\x51\x25\x30\x79\x47\x66\x1e\xdf\x3c\xd0\x2e\x9b\x2b"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *Constants) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(constantsSpace)
 	k.Header(m, "key")
@@ -1570,11 +1574,11 @@ func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("constants").UUID(e.ID))
-	p.upsertConstants.Row().UUID(e.ID)
+	p.constantsUpsertConstants.Row().UUID(e.ID)
 	return nil
 }
 
-const upsertConstantsSQL = `
+const constantsUpsertConstantsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id,
@@ -1682,7 +1686,7 @@ func (e *TypesErased) decode(s *wire.Scanner, m *wire.Message) {
 // typesErasedSpace separates the keys of TypesErased from all others that must differ.
 const typesErasedSpace = "\x99\x6f\x39\x57\x7a\x10\x53\xd0\xca\xee\x3c\x75\x95\x7a\x29\x38"
 
-// key identifies the event by header "key".
+// key identifies the event by header "key". Its copies are known for 8d at least.
 func (e *TypesErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(typesErasedSpace)
 	k.Header(m, "key")
@@ -1710,17 +1714,17 @@ func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Deletes(wire.Row("required").UUID(e.ID))
-	p.deleteRequired.Row().UUID(e.ID)
+	p.typesErasedDeleteRequired.Row().UUID(e.ID)
 	b.Deletes(wire.Row("optional").UUID(e.ID))
-	p.deleteOptional.Row().UUID(e.ID)
+	p.typesErasedDeleteOptional.Row().UUID(e.ID)
 	b.Deletes(wire.Row("defaults").UUID(e.ID))
-	p.deleteDefaults.Row().UUID(e.ID)
+	p.typesErasedDeleteDefaults.Row().UUID(e.ID)
 	b.Deletes(wire.Row("constants").UUID(e.ID))
-	p.deleteConstants.Row().UUID(e.ID)
+	p.typesErasedDeleteConstants.Row().UUID(e.ID)
 	return nil
 }
 
-const deleteRequiredSQL = `
+const typesErasedDeleteRequiredSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
@@ -1730,7 +1734,7 @@ DELETE FROM required AS t
 USING e
 WHERE t.id = e.id`
 
-const deleteOptionalSQL = `
+const typesErasedDeleteOptionalSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
@@ -1740,7 +1744,7 @@ DELETE FROM optional AS t
 USING e
 WHERE t.id = e.id`
 
-const deleteDefaultsSQL = `
+const typesErasedDeleteDefaultsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
@@ -1750,7 +1754,7 @@ DELETE FROM defaults AS t
 USING e
 WHERE t.id = e.id`
 
-const deleteConstantsSQL = `
+const typesErasedDeleteConstantsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id

@@ -26,10 +26,10 @@ func accountPostingsV1Topic() wire.Topic {
 		Window:    480 * time.Hour,
 		Chain:     840 * time.Hour,
 		Statements: []string{
-			insertAccountsSQL,
-			updateAccountsPostedSQL,
-			updateAccountsAccountClosedSQL,
-			insertPostingsSQL,
+			accountOpenedInsertAccountsSQL,
+			postedUpdateAccountsSQL,
+			accountClosedUpdateAccountsSQL,
+			postedInsertPostingsSQL,
 		},
 		NewPlan: func() wire.Plan { return &accountPostingsV1Plan{} },
 	}
@@ -41,14 +41,15 @@ type accountPostingsV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	accountOpened AccountOpened
-	posted        Posted
-	accountClosed AccountClosed
+	accountOpened               AccountOpened
+	accountOpenedInsertAccounts wire.Rows
 
-	insertAccounts              wire.Rows
-	updateAccountsPosted        wire.Rows
-	updateAccountsAccountClosed wire.Rows
-	insertPostings              wire.Rows
+	posted               Posted
+	postedInsertPostings wire.Rows
+	postedUpdateAccounts wire.Rows
+
+	accountClosed               AccountClosed
+	accountClosedUpdateAccounts wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -73,10 +74,10 @@ func (p *accountPostingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
-	b.Write(insertAccountsSQL, &p.insertAccounts)
-	b.Write(updateAccountsPostedSQL, &p.updateAccountsPosted)
-	b.Write(updateAccountsAccountClosedSQL, &p.updateAccountsAccountClosed)
-	b.Write(insertPostingsSQL, &p.insertPostings)
+	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
+	b.Write(postedUpdateAccountsSQL, &p.postedUpdateAccounts)
+	b.Write(accountClosedUpdateAccountsSQL, &p.accountClosedUpdateAccounts)
+	b.Write(postedInsertPostingsSQL, &p.postedInsertPostings)
 }
 
 // AccountOpened is event "opened" on topic "account.postings.v1".
@@ -122,7 +123,7 @@ func (e *AccountOpened) decode(s *wire.Scanner, m *wire.Message) {
 // accountOpenedSpace separates the keys of AccountOpened from all others that must differ.
 const accountOpenedSpace = "\xd9\x0d\x3f\x6f\x3a\x62\x28\x50\x4b\x28\x02\x63\x89\x27\x01\x51"
 
-// key identifies the event by account_id and posting.
+// key identifies the event by account_id and posting. Its copies are known for 8d at least.
 func (e *AccountOpened) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(accountOpenedSpace)
 	k.UUID("record key", e.AccountID)
@@ -163,7 +164,7 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 		return err
 	}
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
-	r := p.insertAccounts.Row()
+	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Currency)
 	r.Int8(e.Posting)
@@ -179,7 +180,7 @@ var accountOpenedPolicy = wire.FailurePolicy{
 	Keep:           192 * time.Hour,
 }
 
-const insertAccountsSQL = `
+const accountOpenedInsertAccountsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS account_id,
@@ -267,7 +268,7 @@ func (e *Posted) decode(s *wire.Scanner, m *wire.Message) {
 // postedSpace separates the keys of Posted from all others that must differ.
 const postedSpace = "\xe3\x4d\xa2\x49\xd9\x59\x4b\x3f\x6c\xe7\xd8\xab\x2b\x80\x3d\x5b"
 
-// key identifies the event by account_id and posting.
+// key identifies the event by account_id and posting. Its copies are known for 35d at least.
 func (e *Posted) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(postedSpace)
 	k.UUID("record key", e.AccountID)
@@ -298,20 +299,20 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	}
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
-	r := p.insertPostings.Row()
+	r := p.postedInsertPostings.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Posting)
 	r.Int8(e.AmountMinor)
 	r.OptText(e.Memo)
 	r.Time(e.BookedAt)
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
-	r = p.updateAccountsPosted.Row()
+	r = p.postedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Posting)
 	return nil
 }
 
-const insertPostingsSQL = `
+const postedInsertPostingsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS account_id,
@@ -336,8 +337,8 @@ SELECT
 FROM e
 ORDER BY account_id, posting`
 
-// updateAccountsPostedSQL fails if a row is missing.
-const updateAccountsPostedSQL = `
+// postedUpdateAccountsSQL fails if a row is missing.
+const postedUpdateAccountsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS account_id,
@@ -382,7 +383,7 @@ func (e *AccountClosed) decode(s *wire.Scanner, m *wire.Message) {
 // accountClosedSpace separates the keys of AccountClosed from all others that must differ.
 const accountClosedSpace = "\x2d\xbd\x9b\x38\xe2\xa9\x4b\x76\x5e\x61\xd3\xb2\xa8\x26\x14\x2b"
 
-// key identifies the event by notice.
+// key identifies the event by notice. Its copies are known for 20d at least.
 func (e *AccountClosed) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(accountClosedSpace)
 	k.Text("header notice-id", e.Notice)
@@ -412,7 +413,7 @@ func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message)
 		return err
 	}
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
-	p.updateAccountsAccountClosed.Row().UUID(e.AccountID)
+	p.accountClosedUpdateAccounts.Row().UUID(e.AccountID)
 	return nil
 }
 
@@ -426,8 +427,8 @@ var accountClosedPolicy = wire.FailurePolicy{
 	Keep:           336 * time.Hour,
 }
 
-// updateAccountsAccountClosedSQL fails if a row is missing.
-const updateAccountsAccountClosedSQL = `
+// accountClosedUpdateAccountsSQL fails if a row is missing.
+const accountClosedUpdateAccountsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS account_id,

@@ -15,7 +15,7 @@ import (
 // Fails to compile if the code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
-// NewConsumer returns the consumer "account-postings" of account.postings.v1.
+// NewConsumer returns the consumer "account-postings".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "account-postings",

@@ -22,7 +22,7 @@ type Handler interface {
 	ShopOrdersV1Handler
 }
 
-// NewConsumer returns the consumer "back-office" of shop.orders.v1, shop.customers, stock-levels, stock.moves and newsletter.subscriptions.
+// NewConsumer returns the consumer "back-office".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "back-office",

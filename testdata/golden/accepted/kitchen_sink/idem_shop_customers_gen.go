@@ -24,10 +24,10 @@ func shopCustomersTopic() wire.Topic {
 		Ordered: true,
 		Window:  72 * time.Hour,
 		Statements: []string{
-			upsertCustomersSQL,
-			updateCustomersCustomerSeenSQL,
-			updateCustomersCustomerClosedSQL,
-			deleteCustomersSQL,
+			customerChangedUpsertCustomersSQL,
+			customerSeenUpdateCustomersSQL,
+			customerClosedUpdateCustomersSQL,
+			customerErasedDeleteCustomersSQL,
 		},
 		NewPlan: func() wire.Plan { return &shopCustomersPlan{scan: wire.Scanner{MaxDepth: 32}} },
 	}
@@ -40,15 +40,17 @@ type shopCustomersPlan struct {
 	print wire.Fingerprint
 	json  []byte
 
-	customerChanged CustomerChanged
-	customerSeen    CustomerSeen
-	customerClosed  CustomerClosed
-	customerErased  CustomerErased
+	customerChanged                CustomerChanged
+	customerChangedUpsertCustomers wire.Rows
 
-	upsertCustomers               wire.Rows
-	updateCustomersCustomerSeen   wire.Rows
-	updateCustomersCustomerClosed wire.Rows
-	deleteCustomers               wire.Rows
+	customerSeen                CustomerSeen
+	customerSeenUpdateCustomers wire.Rows
+
+	customerClosed                CustomerClosed
+	customerClosedUpdateCustomers wire.Rows
+
+	customerErased                CustomerErased
+	customerErasedDeleteCustomers wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -73,10 +75,10 @@ func (p *shopCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *shopCustomersPlan) Flush(b *wire.Batch) {
-	b.Write(upsertCustomersSQL, &p.upsertCustomers)
-	b.Write(updateCustomersCustomerSeenSQL, &p.updateCustomersCustomerSeen)
-	b.Write(updateCustomersCustomerClosedSQL, &p.updateCustomersCustomerClosed)
-	b.Write(deleteCustomersSQL, &p.deleteCustomers)
+	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
+	b.Write(customerSeenUpdateCustomersSQL, &p.customerSeenUpdateCustomers)
+	b.Write(customerClosedUpdateCustomersSQL, &p.customerClosedUpdateCustomers)
+	b.Write(customerErasedDeleteCustomersSQL, &p.customerErasedDeleteCustomers)
 }
 
 // CustomerChanged is event "changed" on topic "shop.customers".
@@ -165,7 +167,7 @@ func (e *CustomerChanged) appendTags(b []byte) []byte {
 // customerChangedSpace separates the keys of CustomerChanged from all others that must differ.
 const customerChangedSpace = "\x2a\xca\x25\x6a\xb9\x08\x86\x84\x9b\xd2\x4f\xa9\xc1\x16\x32\x47"
 
-// key identifies the event by header "message-id".
+// key identifies the event by header "message-id". Its copies are known for 3d at least.
 func (e *CustomerChanged) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(customerChangedSpace)
 	k.Header(m, "message-id")
@@ -202,7 +204,7 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 		return err
 	}
 	b.PutsAll("customers")
-	r := p.upsertCustomers.Row()
+	r := p.customerChangedUpsertCustomers.Row()
 	r.UUID(e.CustomerID)
 	r.Text(e.Email)
 	r.OptText(e.Name)
@@ -217,8 +219,8 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	return nil
 }
 
-// upsertCustomersSQL changes a row only if its version grows.
-const upsertCustomersSQL = `
+// customerChangedUpsertCustomersSQL changes a row only if its version grows.
+const customerChangedUpsertCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS customer_id,
@@ -275,7 +277,7 @@ func (e *CustomerSeen) decode(s *wire.Scanner, m *wire.Message) {
 // customerSeenSpace separates the keys of CustomerSeen from all others that must differ.
 const customerSeenSpace = "\xab\x37\x16\xe3\xfd\x3c\x3b\xec\xa5\x5b\x9a\x04\xaf\xae\xf5\xb1"
 
-// key identifies the event by header "message-id".
+// key identifies the event by header "message-id". Its copies are known for 3d at least.
 func (e *CustomerSeen) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(customerSeenSpace)
 	k.Header(m, "message-id")
@@ -303,11 +305,11 @@ func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) erro
 		return err
 	}
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
-	p.updateCustomersCustomerSeen.Row().UUID(e.CustomerID)
+	p.customerSeenUpdateCustomers.Row().UUID(e.CustomerID)
 	return nil
 }
 
-const updateCustomersCustomerSeenSQL = `
+const customerSeenUpdateCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS customer_id
@@ -355,7 +357,7 @@ func (e *CustomerClosed) decode(s *wire.Scanner, m *wire.Message) {
 // customerClosedSpace separates the keys of CustomerClosed from all others that must differ.
 const customerClosedSpace = "\x74\xe5\xe1\x41\xd2\xd8\x43\xcb\x9e\x79\x4c\x21\xc2\x0a\xef\x06"
 
-// key identifies the event by header "message-id".
+// key identifies the event by header "message-id". Its copies are known for 3d at least.
 func (e *CustomerClosed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(customerClosedSpace)
 	k.Header(m, "message-id")
@@ -384,14 +386,14 @@ func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) er
 		return err
 	}
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
-	r := p.updateCustomersCustomerClosed.Row()
+	r := p.customerClosedUpdateCustomers.Row()
 	r.UUID(e.CustomerID)
 	r.Int8(e.Version)
 	return nil
 }
 
-// updateCustomersCustomerClosedSQL changes a row only if its version grows; it fails if the row is missing.
-const updateCustomersCustomerClosedSQL = `
+// customerClosedUpdateCustomersSQL changes a row only if its version grows; it fails if the row is missing.
+const customerClosedUpdateCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS customer_id,
@@ -435,7 +437,7 @@ func (e *CustomerErased) decode(s *wire.Scanner, m *wire.Message) {
 // customerErasedSpace separates the keys of CustomerErased from all others that must differ.
 const customerErasedSpace = "\x4b\x1c\xdc\xfa\xee\xb3\xe8\xae\x3e\xb1\x43\x1f\x95\x21\xa2\xc3"
 
-// key identifies the event by header "message-id".
+// key identifies the event by header "message-id". Its copies are known for 3d at least.
 func (e *CustomerErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(customerErasedSpace)
 	k.Header(m, "message-id")
@@ -464,11 +466,11 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	}
 	b.Touches("orders")
 	b.DeletesAll("customers")
-	p.deleteCustomers.Row().UUID(e.CustomerID)
+	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)
 	return nil
 }
 
-const deleteCustomersSQL = `
+const customerErasedDeleteCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS customer_id

@@ -37,13 +37,13 @@ func shopOrdersV1Topic(h ShopOrdersV1Handler) wire.Topic {
 		Ordered: true,
 		Window:  192 * time.Hour,
 		Statements: []string{
-			upsertOrdersSQL,
-			updateOrdersOrderShippedSQL,
-			updateOrdersOrderCancelledSQL,
-			upsertOrderLinesSQL,
-			updateOrderLinesSQL,
-			deleteOrderLinesSQL,
-			deleteOrdersSQL,
+			orderPlacedUpsertOrdersSQL,
+			orderShippedUpdateOrdersSQL,
+			orderCancelledUpdateOrdersSQL,
+			orderPlacedUpsertOrderLinesSQL,
+			linesPricedUpdateOrderLinesSQL,
+			lineDroppedDeleteOrderLinesSQL,
+			orderErasedDeleteOrdersSQL,
 		},
 		NewPlan: func() wire.Plan { return &shopOrdersV1Plan{handler: h, scan: wire.Scanner{MaxDepth: 32}} },
 	}
@@ -57,19 +57,23 @@ type shopOrdersV1Plan struct {
 	print   wire.Fingerprint
 	json    []byte
 
-	orderPlaced  OrderPlaced
-	orderShipped OrderShipped
-	lineDropped  LineDropped
-	linesPriced  LinesPriced
-	orderErased  OrderErased
+	orderPlaced                 OrderPlaced
+	orderPlacedUpsertOrders     wire.Rows
+	orderPlacedUpsertOrderLines wire.Rows
 
-	upsertOrders               wire.Rows
-	updateOrdersOrderShipped   wire.Rows
-	updateOrdersOrderCancelled wire.Rows
-	upsertOrderLines           wire.Rows
-	updateOrderLines           wire.Rows
-	deleteOrderLines           wire.Rows
-	deleteOrders               wire.Rows
+	orderShipped             OrderShipped
+	orderShippedUpdateOrders wire.Rows
+
+	lineDropped                 LineDropped
+	lineDroppedDeleteOrderLines wire.Rows
+
+	linesPriced                 LinesPriced
+	linesPricedUpdateOrderLines wire.Rows
+
+	orderCancelledUpdateOrders wire.Rows
+
+	orderErased             OrderErased
+	orderErasedDeleteOrders wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -101,13 +105,13 @@ func (p *shopOrdersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *shopOrdersV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertOrdersSQL, &p.upsertOrders)
-	b.Write(updateOrdersOrderShippedSQL, &p.updateOrdersOrderShipped)
-	b.Write(updateOrdersOrderCancelledSQL, &p.updateOrdersOrderCancelled)
-	b.Write(upsertOrderLinesSQL, &p.upsertOrderLines)
-	b.Write(updateOrderLinesSQL, &p.updateOrderLines)
-	b.Write(deleteOrderLinesSQL, &p.deleteOrderLines)
-	b.Write(deleteOrdersSQL, &p.deleteOrders)
+	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
+	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
+	b.Write(orderCancelledUpdateOrdersSQL, &p.orderCancelledUpdateOrders)
+	b.Write(orderPlacedUpsertOrderLinesSQL, &p.orderPlacedUpsertOrderLines)
+	b.Write(linesPricedUpdateOrderLinesSQL, &p.linesPricedUpdateOrderLines)
+	b.Write(lineDroppedDeleteOrderLinesSQL, &p.lineDroppedDeleteOrderLines)
+	b.Write(orderErasedDeleteOrdersSQL, &p.orderErasedDeleteOrders)
 }
 
 // OrderPlaced opens an order together with its lines.
@@ -263,7 +267,7 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 // orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
 const orderPlacedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
-// key identifies the event by header "Idempotency-Key" and order_id.
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(orderPlacedSpace)
 	k.Header(m, "Idempotency-Key")
@@ -316,7 +320,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 		return err
 	}
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
-	r := p.upsertOrders.Row()
+	r := p.orderPlacedUpsertOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	r.OptUUID(e.CustomerID)
@@ -335,7 +339,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 		v := &e.Lines[i]
 		b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
-		r = p.upsertOrderLines.Row()
+		r = p.orderPlacedUpsertOrderLines.Row()
 		r.Text(e.Tenant)
 		r.UUID(e.OrderID)
 		r.Int4(int32(i + 1))
@@ -347,7 +351,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-const upsertOrdersSQL = `
+const orderPlacedUpsertOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS tenant,
@@ -396,7 +400,7 @@ ON CONFLICT (tenant, order_id) DO UPDATE SET
     cancelled_at = excluded.cancelled_at,
     changed_at = excluded.changed_at`
 
-const upsertOrderLinesSQL = `
+const orderPlacedUpsertOrderLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS tenant,
@@ -515,7 +519,7 @@ func (e *OrderShipped) decode(s *wire.Scanner, m *wire.Message) {
 // orderShippedSpace separates the keys of OrderShipped from all others that must differ.
 const orderShippedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
-// key identifies the event by header "Idempotency-Key" and order_id.
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(orderShippedSpace)
 	k.Header(m, "Idempotency-Key")
@@ -556,14 +560,14 @@ func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error
 		return err
 	}
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
-	r := p.updateOrdersOrderShipped.Row()
+	r := p.orderShippedUpdateOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	r.Time(e.ChangedAt)
 	return nil
 }
 
-const updateOrdersOrderShippedSQL = `
+const orderShippedUpdateOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS tenant,
@@ -667,7 +671,7 @@ func (e *LineDropped) decode(s *wire.Scanner, m *wire.Message) {
 // lineDroppedSpace separates the keys of LineDropped from all others that must differ.
 const lineDroppedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
-// key identifies the event by header "Idempotency-Key" and order_id.
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
 func (e *LineDropped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(lineDroppedSpace)
 	k.Header(m, "Idempotency-Key")
@@ -709,14 +713,14 @@ func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error 
 		return err
 	}
 	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
-	r := p.deleteOrderLines.Row()
+	r := p.lineDroppedDeleteOrderLines.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	r.Int4(e.LineNo)
 	return nil
 }
 
-const deleteOrderLinesSQL = `
+const lineDroppedDeleteOrderLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS tenant,
@@ -835,7 +839,7 @@ func (e *LinesPriced) appendLines(b []byte) []byte {
 // linesPricedSpace separates the keys of LinesPriced from all others that must differ.
 const linesPricedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
-// key identifies the event by header "Idempotency-Key" and order_id.
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
 func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(linesPricedSpace)
 	k.Header(m, "Idempotency-Key")
@@ -882,7 +886,7 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	for i := range e.Lines {
 		v := &e.Lines[i]
 		b.PutsAll("order_lines")
-		r := p.updateOrderLines.Row()
+		r := p.linesPricedUpdateOrderLines.Row()
 		r.Text(e.Tenant)
 		r.UUID(e.OrderID)
 		r.Text(v.SKU)
@@ -892,7 +896,7 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-const updateOrderLinesSQL = `
+const linesPricedUpdateOrderLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS tenant,
@@ -1007,7 +1011,7 @@ func (e *OrderCancelled) decode(s *wire.Scanner, m *wire.Message) {
 // orderCancelledSpace separates the keys of OrderCancelled from all others that must differ.
 const orderCancelledSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
-// key identifies the event by header "Idempotency-Key" and order_id.
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
 func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(orderCancelledSpace)
 	k.Header(m, "Idempotency-Key")
@@ -1049,7 +1053,7 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 		return err
 	}
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
-	r := p.updateOrdersOrderCancelled.Row()
+	r := p.orderCancelledUpdateOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	b.Call(m, wire.Call{
@@ -1070,8 +1074,8 @@ var orderCancelledPolicy = wire.FailurePolicy{
 	Keep:           192 * time.Hour,
 }
 
-// updateOrdersOrderCancelledSQL fails if a row is missing.
-const updateOrdersOrderCancelledSQL = `
+// orderCancelledUpdateOrdersSQL fails if a row is missing.
+const orderCancelledUpdateOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS tenant,
@@ -1166,7 +1170,7 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	}
 	b.Touches("order_lines")
 	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
-	r := p.deleteOrders.Row()
+	r := p.orderErasedDeleteOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	return nil
@@ -1181,7 +1185,7 @@ var orderErasedPolicy = wire.FailurePolicy{
 	Keep:           720 * time.Hour,
 }
 
-const deleteOrdersSQL = `
+const orderErasedDeleteOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS tenant,

@@ -23,7 +23,7 @@ func stockLevelsTopic() wire.Topic {
 		},
 		Window: 36 * time.Hour,
 		Statements: []string{
-			upsertStockSQL,
+			stockCountedUpsertStockSQL,
 		},
 		NewPlan: func() wire.Plan { return &stockLevelsPlan{scan: wire.Scanner{MaxDepth: 32}} },
 	}
@@ -35,9 +35,8 @@ type stockLevelsPlan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	stockCounted StockCounted
-
-	upsertStock wire.Rows
+	stockCounted            StockCounted
+	stockCountedUpsertStock wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -50,7 +49,7 @@ func (p *stockLevelsPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *stockLevelsPlan) Flush(b *wire.Batch) {
-	b.Write(upsertStockSQL, &p.upsertStock)
+	b.Write(stockCountedUpsertStockSQL, &p.stockCountedUpsertStock)
 }
 
 // StockCounted is the event of topic "stock-levels".
@@ -105,7 +104,7 @@ func (e *StockCounted) decode(s *wire.Scanner) {
 // stockCountedSpace separates the keys of StockCounted from all others that must differ.
 const stockCountedSpace = "\x79\x36\x4c\xfa\x4d\x5b\x84\xb5\x85\xed\xb7\x10\x30\xf4\x8e\x63"
 
-// key identifies the event by sku, warehouse and counted_at.
+// key identifies the event by sku, warehouse and counted_at. Its copies are known for 36h at least.
 func (e *StockCounted) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(stockCountedSpace)
 	k.Text("sku", e.SKU)
@@ -146,7 +145,7 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := b.Claim("StockCounted", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
-	r := p.upsertStock.Row()
+	r := p.stockCountedUpsertStock.Row()
 	r.Text(e.SKU)
 	r.Text(e.Warehouse)
 	r.Int8(e.Available)
@@ -154,8 +153,8 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// upsertStockSQL keeps the row with the highest counted_at of each sku, warehouse; of equals, the first.
-const upsertStockSQL = `
+// stockCountedUpsertStockSQL keeps the row with the highest counted_at of each sku, warehouse; of equals, the first.
+const stockCountedUpsertStockSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku,

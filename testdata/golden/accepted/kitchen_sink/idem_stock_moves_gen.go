@@ -23,7 +23,7 @@ func stockMovesTopic() wire.Topic {
 			Keep:           720 * time.Hour,
 		},
 		Statements: []string{
-			insertMovementsSQL,
+			stockMovedInsertMovementsSQL,
 		},
 		NewPlan: func() wire.Plan { return &stockMovesPlan{scan: wire.Scanner{MaxDepth: 32}} },
 	}
@@ -33,9 +33,8 @@ func stockMovesTopic() wire.Topic {
 type stockMovesPlan struct {
 	scan wire.Scanner
 
-	stockMoved StockMoved
-
-	insertMovements wire.Rows
+	stockMoved                StockMoved
+	stockMovedInsertMovements wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -48,7 +47,7 @@ func (p *stockMovesPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *stockMovesPlan) Flush(b *wire.Batch) {
-	b.Write(insertMovementsSQL, &p.insertMovements)
+	b.Write(stockMovedInsertMovementsSQL, &p.stockMovedInsertMovements)
 }
 
 // StockMoved is the event of topic "stock.moves".
@@ -117,7 +116,7 @@ func (p *stockMovesPlan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	for _, v := range e.Changes {
-		r := p.insertMovements.Row()
+		r := p.stockMovedInsertMovements.Row()
 		r.Text(e.SKU)
 		r.Text(e.Warehouse)
 		r.Int4(v)
@@ -125,7 +124,7 @@ func (p *stockMovesPlan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const insertMovementsSQL = `
+const stockMovedInsertMovementsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku,

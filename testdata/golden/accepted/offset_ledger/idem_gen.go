@@ -20,7 +20,7 @@ type Handler interface {
 	OrdersHandler
 }
 
-// NewConsumer returns the consumer "order-processor-group" of orders.
+// NewConsumer returns the consumer "order-processor-group".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-processor-group",

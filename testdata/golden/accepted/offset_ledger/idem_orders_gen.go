@@ -31,7 +31,7 @@ func ordersTopic(h OrdersHandler) wire.Topic {
 		},
 		Ordered: true,
 		Statements: []string{
-			insertOrdersSQL,
+			orderInsertOrdersSQL,
 		},
 		NewPlan: func() wire.Plan { return &ordersPlan{handler: h} },
 	}
@@ -41,7 +41,7 @@ func ordersTopic(h OrdersHandler) wire.Topic {
 type ordersPlan struct {
 	handler OrdersHandler
 
-	insertOrders wire.Rows
+	orderInsertOrders wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -54,7 +54,7 @@ func (p *ordersPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *ordersPlan) Flush(b *wire.Batch) {
-	b.Write(insertOrdersSQL, &p.insertOrders)
+	b.Write(orderInsertOrdersSQL, &p.orderInsertOrders)
 }
 
 // Order is the event of topic "orders".
@@ -85,7 +85,7 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("orders").Text(e.ID))
-	r := p.insertOrders.Row()
+	r := p.orderInsertOrders.Row()
 	r.Text(e.ID)
 	r.JSONB(e.Payload)
 	b.Call(m, wire.Call{
@@ -97,7 +97,7 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-const insertOrdersSQL = `
+const orderInsertOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS id,

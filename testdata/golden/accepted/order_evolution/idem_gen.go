@@ -20,7 +20,7 @@ type Handler interface {
 	OrdersV1Handler
 }
 
-// NewConsumer returns the consumer "order-history" of orders.v1, order.notes.v1 and order.views.v1.
+// NewConsumer returns the consumer "order-history".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-history",

@@ -30,8 +30,8 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 		},
 		Window: 360 * time.Hour,
 		Statements: []string{
-			upsertOrderHistorySQL,
-			updateOrderHistorySQL,
+			orderPlacedUpsertOrderHistorySQL,
+			orderClosedUpdateOrderHistorySQL,
 		},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{handler: h} },
 	}
@@ -44,11 +44,11 @@ type ordersV1Plan struct {
 	key     wire.KeyBuilder
 	print   wire.Fingerprint
 
-	orderPlaced OrderPlaced
-	orderClosed OrderClosed
+	orderPlaced                   OrderPlaced
+	orderPlacedUpsertOrderHistory wire.Rows
 
-	upsertOrderHistory wire.Rows
-	updateOrderHistory wire.Rows
+	orderClosed                   OrderClosed
+	orderClosedUpdateOrderHistory wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -73,8 +73,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertOrderHistorySQL, &p.upsertOrderHistory)
-	b.Write(updateOrderHistorySQL, &p.updateOrderHistory)
+	b.Write(orderPlacedUpsertOrderHistorySQL, &p.orderPlacedUpsertOrderHistory)
+	b.Write(orderClosedUpdateOrderHistorySQL, &p.orderClosedUpdateOrderHistory)
 }
 
 // OrderPlaced is event "order.placed" or "order.placed.v2" on topic "orders.v1".
@@ -132,7 +132,7 @@ func (e *OrderPlaced) decode(s *wire.Scanner, m *wire.Message) {
 // orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
 const orderPlacedSpace = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
 
-// key identifies the event by event_id.
+// key identifies the event by event_id. Its copies are known for 15d at least.
 func (e *OrderPlaced) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(orderPlacedSpace)
 	k.UUID("event_id", e.EventID)
@@ -192,15 +192,15 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
-	r := p.upsertOrderHistory.Row()
+	r := p.orderPlacedUpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
 	r.Numeric(e.Total)
 	r.Int8(e.Revision)
 	return nil
 }
 
-// upsertOrderHistorySQL changes a row only if its revision grows.
-const upsertOrderHistorySQL = `
+// orderPlacedUpsertOrderHistorySQL changes a row only if its revision grows.
+const orderPlacedUpsertOrderHistorySQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id,
@@ -278,7 +278,7 @@ func (e *OrderClosed) decode(s *wire.Scanner, m *wire.Message) {
 // orderClosedSpace separates the keys of OrderClosed from all others that must differ.
 const orderClosedSpace = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
 
-// key identifies the event by event_id.
+// key identifies the event by event_id. Its copies are known for 15d at least.
 func (e *OrderClosed) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(orderClosedSpace)
 	k.UUID("event_id", e.EventID)
@@ -330,7 +330,7 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
-	r := p.updateOrderHistory.Row()
+	r := p.orderClosedUpdateOrderHistory.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Reason)
 	r.Int8(e.Revision)
@@ -346,8 +346,8 @@ var orderClosedPolicy = wire.FailurePolicy{
 	Keep:           360 * time.Hour,
 }
 
-// updateOrderHistorySQL changes a row only if its revision grows; it fails if the row is missing.
-const updateOrderHistorySQL = `
+// orderClosedUpdateOrderHistorySQL changes a row only if its revision grows; it fails if the row is missing.
+const orderClosedUpdateOrderHistorySQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id,
@@ -417,7 +417,7 @@ func (e *OrderChecked) decode(s *wire.Scanner, m *wire.Message) {
 // orderCheckedSpace separates the keys of OrderChecked from all others that must differ.
 const orderCheckedSpace = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
 
-// key identifies the event by event_id.
+// key identifies the event by event_id. Its copies are known for 15d at least.
 func (e *OrderChecked) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Start(orderCheckedSpace)
 	k.UUID("event_id", e.EventID)

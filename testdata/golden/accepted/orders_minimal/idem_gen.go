@@ -15,7 +15,7 @@ import (
 // Fails to compile if the code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
-// NewConsumer returns the consumer "order-projector" of orders.v1.
+// NewConsumer returns the consumer "order-projector".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-projector",

@@ -24,7 +24,7 @@ func ordersV1Topic() wire.Topic {
 		Ordered: true,
 		Window:  192 * time.Hour,
 		Statements: []string{
-			upsertOrdersSQL,
+			orderPlacedUpsertOrdersSQL,
 		},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{} },
 	}
@@ -36,9 +36,8 @@ type ordersV1Plan struct {
 	key   wire.KeyBuilder
 	print wire.Fingerprint
 
-	orderPlaced OrderPlaced
-
-	upsertOrders wire.Rows
+	orderPlaced             OrderPlaced
+	orderPlacedUpsertOrders wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -51,7 +50,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
-	b.Write(upsertOrdersSQL, &p.upsertOrders)
+	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 }
 
 // OrderPlaced is the event of topic "orders.v1".
@@ -101,7 +100,7 @@ func (e *OrderPlaced) decode(s *wire.Scanner, m *wire.Message) {
 // orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
 const orderPlacedSpace = "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68"
 
-// key identifies the event by header "Idempotency-Key".
+// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
 	k.Start(orderPlacedSpace)
 	k.Header(m, "Idempotency-Key")
@@ -139,15 +138,15 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := b.Claim("OrderPlaced", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
-	r := p.upsertOrders.Row()
+	r := p.orderPlacedUpsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.CustomerID)
 	r.Numeric(e.Total)
 	return nil
 }
 
-// upsertOrdersSQL keeps the last row of each order_id.
-const upsertOrdersSQL = `
+// orderPlacedUpsertOrdersSQL keeps the last row of each order_id.
+const orderPlacedUpsertOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id,

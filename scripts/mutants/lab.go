@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// lab builds and runs tests, with a bug and without.
+type lab struct {
+	root  string // of the module
+	dir   string // of what is built
+	times int    // how often a bug's test runs
+
+	patience []time.Duration // how long it may run: at first, and each time that it is tried again
+	clean    sync.Map        // func() built, by package
+}
+
+func newLab(root string, times int, patience ...time.Duration) (*lab, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "mutants-")
+	return &lab{root: root, dir: dir, times: max(times, 1), patience: patience}, err
+}
+
+func (l *lab) close() { _ = os.RemoveAll(l.dir) }
+
+// build makes a package's test binary. Without optimizations it takes a third of the time.
+func (l *lab) build(ctx context.Context, pkg, bin string, args ...string) error {
+	args = append([]string{"test", "-c", "-vet=off", "-gcflags=github.com/idemgen/idemgen/...=-N -l", "-o", bin}, args...)
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd.Dir = l.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+// built is a test binary without a bug.
+type built struct {
+	bin string
+	err error
+}
+
+// without returns a package's test binary without a bug.
+func (l *lab) without(ctx context.Context, pkg string) (string, error) {
+	once, _ := l.clean.LoadOrStore(pkg, sync.OnceValue(func() built {
+		bin := filepath.Join(l.dir, strings.NewReplacer("/", "_", ".", "").Replace(pkg)+".test")
+		return built{bin, l.build(ctx, pkg, bin)}
+	}))
+	b := once.(func() built)()
+	return b.bin, b.err
+}
+
+// killAfter is how much longer than its limit a test binary may take.
+const killAfter = 30 * time.Second
+
+// run runs tests of a package's binary. An error says that nothing ran.
+func (l *lab) run(ctx context.Context, pkg, bin, pattern string, limit time.Duration) (outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit+killAfter)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, "-test.v", "-test.run="+pattern, "-test.timeout="+limit.String())
+	cmd.Dir = filepath.Join(l.root, pkg)
+	cmd.WaitDelay = killAfter
+	out, err := cmd.CombinedOutput()
+	o := read(string(out))
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && ctx.Err() == nil {
+		return o, err
+	}
+	if ctx.Err() != nil && o.silent == "" {
+		o.silent = "was killed"
+	}
+	return o, nil
+}
+
+// pattern selects exactly one test, by its full name.
+func pattern(test string) string {
+	var parts []string
+	for part := range strings.SplitSeq(test, "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
+	}
+	return strings.Join(parts, "/")
+}
+
+// baseline runs the tests of all bugs without one. What fails is run once more alone: other
+// tests may have taken its time.
+func (l *lab) baseline(ctx context.Context, bugs []mutant, limit time.Duration) error {
+	tests := map[string][]string{}
+	for _, m := range bugs {
+		if !slices.Contains(tests[m.pkg], m.test) {
+			tests[m.pkg] = append(tests[m.pkg], m.test)
+		}
+	}
+	var errs []error
+	for pkg, names := range tests {
+		bin, err := l.without(ctx, pkg)
+		if err != nil {
+			return fmt.Errorf("%s does not compile without any bug: %w", pkg, err)
+		}
+		var tops []string
+		for _, name := range names {
+			top, _, _ := strings.Cut(name, "/")
+			tops = append(tops, regexp.QuoteMeta(top))
+		}
+		together, err := l.run(ctx, pkg, bin, "^("+strings.Join(tops, "|")+")$", limit)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if together.passed(name) {
+				continue
+			}
+			o, err := l.run(ctx, pkg, bin, pattern(name), limit)
+			if err != nil {
+				return err
+			}
+			if !o.passed(name) {
+				errs = append(errs, fmt.Errorf("%s %s does not pass without any bug:\n%s", pkg, name, o.tail()))
+			}
+		}
+	}
+	return errors.Join(append(errs, ctx.Err())...)
+}

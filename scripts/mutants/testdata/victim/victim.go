@@ -1,0 +1,8 @@
+// Package victim is where the harness's own tests plant bugs.
+package victim
+
+// Double is twice n.
+func Double(n int) int { return 2 * n }
+
+// Half is half of n. No test asks for it.
+func Half(n int) int { return n / 2 }

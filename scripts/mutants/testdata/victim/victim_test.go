@@ -1,0 +1,30 @@
+package victim
+
+import "testing"
+
+func TestDouble(t *testing.T) {
+	for name, n := range map[string]int{"two": 2, "zero": 0} {
+		t.Run(name, func(t *testing.T) {
+			if got := Double(n); got != n+n {
+				t.Errorf("got %d, want %d", got, n+n)
+			}
+		})
+	}
+}
+
+func TestThatFailsWithoutABug(t *testing.T) { t.Error("always") }
+
+func TestThatSaysNothing(t *testing.T) {
+	if Double(2) != 4 {
+		t.Fail()
+	}
+}
+
+func TestThatSkips(t *testing.T) { t.Skip("never") }
+
+func TestThatHangsAfterItsMessage(t *testing.T) {
+	if Double(2) != 4 {
+		t.Error("not doubled")
+		select {}
+	}
+}

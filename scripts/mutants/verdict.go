@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// verdict is what is known of a bug after its test ran.
+type verdict string
+
+const (
+	caught    verdict = "caught"
+	missed    verdict = "NOT CAUGHT" // the test passed
+	undecided verdict = "UNDECIDED"  // the test said nothing, or the same without the bug
+	broken    verdict = "BROKEN"     // the bug cannot be planted
+)
+
+// finding is a verdict and its reason: of a bug that is caught, the test that failed.
+type finding struct {
+	verdict verdict
+	reason  string
+	tail    string // of what the test printed, if that helps
+}
+
+// text is the finding as a line, and more lines where it needs them.
+func (f finding) text(retry bool) string {
+	if retry {
+		return "to be tried again: " + f.reason
+	}
+	if f.tail != "" {
+		return fmt.Sprintf("%s: %s\n%s\n", f.verdict, f.reason, f.tail)
+	}
+	if f.verdict == caught || f.verdict == missed {
+		return fmt.Sprintf("%s by %s", f.verdict, f.reason)
+	}
+	return fmt.Sprintf("%s: %s", f.verdict, f.reason)
+}
+
+// try plants a bug and asks its test.
+func (l *lab) try(ctx context.Context, m mutant, limit time.Duration) finding {
+	dir, err := os.MkdirTemp(l.dir, "bug-")
+	if err != nil {
+		return finding{verdict: broken, reason: err.Error()}
+	}
+	defer os.RemoveAll(dir)
+	list, err := m.overlay(l.root, dir)
+	if err != nil {
+		return finding{verdict: broken, reason: err.Error()}
+	}
+	bin := dir + "/with.test"
+	if err := l.build(ctx, m.pkg, bin, "-overlay="+list); err != nil {
+		return finding{verdict: broken, reason: "it does not compile", tail: err.Error()}
+	}
+	var by string
+	for n := range l.times {
+		o, err := l.run(ctx, m.pkg, bin, pattern(m.test), limit)
+		if err != nil {
+			return finding{verdict: broken, reason: err.Error()}
+		}
+		failed, ok := o.failed(m.test)
+		switch {
+		case o.passed(m.test):
+			return finding{verdict: missed, reason: fmt.Sprintf("%s%s", m.test, count(n, l.times))}
+		case !ok:
+			return finding{undecided, fmt.Sprintf("%s %s%s", m.test, o.why(m.test), count(n, l.times)), o.tail()}
+		}
+		by = failed
+	}
+	return l.control(ctx, m, by, limit)
+}
+
+// count says how often a test caught a bug before it did not.
+func count(n, times int) string {
+	if times == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", after it caught it %d times", n)
+}
+
+// control runs the test without the bug: if it fails then too, it was not the bug that it saw.
+func (l *lab) control(ctx context.Context, m mutant, by string, limit time.Duration) finding {
+	bin, err := l.without(ctx, m.pkg)
+	if err != nil {
+		return finding{verdict: undecided, reason: err.Error()}
+	}
+	o, err := l.run(ctx, m.pkg, bin, pattern(m.test), limit)
+	if err != nil {
+		return finding{verdict: undecided, reason: err.Error()}
+	}
+	if !o.passed(m.test) {
+		return finding{undecided, m.test + " does not pass without the bug either", o.tail()}
+	}
+	return finding{verdict: caught, reason: by}
+}
