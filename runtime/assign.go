@@ -49,6 +49,7 @@ func (w *worker) take(ctx context.Context, a claim) (*owner, error) {
 	if err == nil {
 		err = o.load(ctx) // may take longer, and would not get further if it began anew
 	}
+	err = inWords(err)
 	if err != nil && ctx.Err() != nil {
 		o.handBack()
 	}
@@ -94,13 +95,9 @@ func (w *worker) patience(err error) error {
 // assign finds or makes the chain, reads its tail, checks it against the broker, and
 // appends a fence (docs/protocol.md). From then on every statement of the previous owner fails.
 func (o *owner) assign(ctx context.Context, a claim) error {
-	pool, err := o.c.pool(ctx)
+	conn, err := o.acquire(ctx, a.broker)
 	if err != nil {
 		return o.haltIfPooler(err)
-	}
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return o.haltIfPooler(fmt.Errorf("no connection: %w", err))
 	}
 	defer conn.Release()
 	if err := session.Of(conn.Conn().PgConn()).Check(ctx, conn.Conn()); err != nil {
@@ -186,6 +183,9 @@ func (o *owner) readTail(ctx context.Context, conn *pgxpool.Conn, a claim) error
 	// A new process, or the next owner, must not write as many dead letters again before
 	// on_failure.stop_after halts it.
 	o.row = ledger.Letters(o.tail.Kind, o.tail.Info)
+	if err == nil {
+		o.w.lag.At(o.tail.Next, time.Now())
+	}
 	return o.haltIfFinal(err)
 }
 

@@ -67,6 +67,9 @@ func classify(err error) class {
 	if err == nil {
 		return classNone
 	}
+	if loginRefused(err) {
+		return classUnsent
+	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		if _, ok := errors.AsType[*protocolError](err); ok {
 			if c, own := protocolClass(pg); own {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -13,6 +14,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -31,9 +33,14 @@ type Consumer struct {
 	interval   time.Duration // between two runs of upkeep
 	keyMemory  *keyset.Budget
 	now        func() time.Time
+	surveyed   atomic.Pointer[surveyed]
 
 	connecting sync.Mutex
 	sessions   *pgxpool.Pool // the runtime's own, with its session settings; guarded by connecting
+
+	prober *outage.Prober // for all partitions that wait for the database
+	run    condition      // of Run
+	group  condition      // of the Source
 
 	mu      sync.Mutex
 	workers map[Partition]*worker // of the partitions that are assigned
@@ -58,6 +65,8 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	}
 	c.filters = generation.NewFilters(service.Consumer, filterBytes, c.upkeepSession, c.log)
 	c.upkeep, c.interval = c.newUpkeep(), upkeepInterval
+	c.prober = &outage.Prober{Try: c.probe}
+	c.run.why = errNotRun
 	return c, nil
 }
 
@@ -65,6 +74,8 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 // Any other return is an error that needs a person: a database schema that is too old,
 // wrong credentials of the broker. Outages of database and broker are waited out.
 func (c *Consumer) Run(ctx context.Context, src Source) error {
+	c.run.set(nil, errStarting)
+	defer func() { c.run.set(nil, errEnded) }()
 	if err := c.start(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -73,6 +84,8 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	}
 	defer c.Close()
 	defer c.maintain(ctx)()
+	c.group.set(nil, errNotJoined)
+	c.run.set(c.log, nil)
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{
 		Group: c.service.Consumer, Topics: c.topics(),

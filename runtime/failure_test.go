@@ -228,10 +228,17 @@ func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 			t.Fatal("Health says nothing")
 		}
 	}
+	wantError[*idem.HaltedError](t, <-done)
+	for _, text := range []string{"HALTED: handler Test goes on", "[handler; then: idemgen stream release --consumer test --topic test.v1 --partition 0 --reason handler]"} {
+		if err := c.Health(); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("while it hangs, Health says %v, not %q", err, text)
+		}
+	}
 	close(release)
-	<-done
-	if err := c.Health(); err != nil && strings.Contains(err.Error(), "goes on") {
-		t.Errorf("after it ended: %v", err)
+	for deadline := time.Now().Add(20 * time.Second); strings.Contains(c.Health().Error(), "goes on"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after it ended: %v", c.Health())
+		}
 	}
 }
 

@@ -23,11 +23,7 @@ func (o *owner) handBack() {
 }
 
 func (o *owner) appendHandBack(ctx context.Context) error {
-	pool, err := o.c.pool(ctx)
-	if err != nil {
-		return err
-	}
-	conn, err := pool.Acquire(ctx)
+	conn, err := o.c.acquire(ctx)
 	if err != nil {
 		return err
 	}

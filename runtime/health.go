@@ -3,30 +3,97 @@ package idem
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
 
-// Health returns nil while every assigned partition makes progress, otherwise an error that
-// names each partition that does not, its state, and why: a [HaltedError] with its code and
-// remedy, a [FencedError] while another owner has it, the error for which a batch is tried
+// Health returns nil while the service runs and every assigned partition makes progress. Else
+// its error has one line per reason.
+//
+// Of the service as a whole: [Consumer.Run] was not called or has ended; the database was not
+// reached since the start; the broker does not answer, a topic does not exist, or the group
+// has not shared its partitions out, as far as the [Source] tells. A member of a group that
+// has more members than partitions is healthy, and has none.
+//
+// Of each partition that makes no progress, its state and why: a [HaltedError] with its code
+// and remedy, a [FencedError] while another owner has it, the error for which a batch is tried
 // again, a handler that goes on although its time is over. A partition whose records wait
 // for longer than two transactions may take is named although nothing says why, and so is one
 // whose records the client does not hand over.
+//
+// It is meant for alerts and for readiness: a rollout waits until the new process works. It
+// is no liveness check, because a restart cures none of these: an outage ends by itself, and
+// a partition that is HALTED waits for a person. It asks nobody and returns at once.
 func (c *Consumer) Health() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var errs []error
+	if why := c.run.get(); why != nil {
+		errs = append(errs, why)
+	} else if why := c.group.get(); why != nil {
+		errs = append(errs, why)
+	}
+	whole := len(errs)
 	for p, w := range c.workers {
 		if err := w.health(time.Now()); err != nil {
 			errs = append(errs, fmt.Errorf("%s/%d: %w", p.Topic, p.Number, err))
 		}
 	}
-	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	slices.SortFunc(errs[whole:], func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
+}
+
+// condition is why the service as a whole does nothing; nil while it works.
+type condition struct {
+	mu   sync.Mutex
+	why  error
+	said string
+}
+
+var (
+	errNotRun    = errors.New("the service is not started: Run was not called")
+	errStarting  = errors.New("the service starts: the database was not reached yet")
+	errEnded     = errors.New("the service has ended: Run has returned")
+	errNotJoined = errors.New("the group has not shared its partitions out yet")
+)
+
+func (c *condition) get() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why
+}
+
+// set keeps why, and logs one line if that is news; without a logger it is none.
+func (c *condition) set(log *slog.Logger, why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.why = why
+	text := ""
+	if why != nil {
+		text = why.Error()
+	}
+	if log == nil || text == c.said {
+		return
+	}
+	if c.said = text; why != nil {
+		log.Error("the service stands", "reason", text)
+	} else {
+		log.Info("the service goes on")
+	}
+}
+
+// assigned says that a partition was: a Source that says nothing of its group has one then.
+func (c *condition) assigned() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.why == errNotJoined {
+		c.why = nil
+	}
 }
 
 func (w *worker) health(now time.Time) error {
@@ -37,6 +104,8 @@ func (w *worker) health(now time.Time) error {
 		waits = now.Sub(w.since)
 	}
 	switch {
+	case w.handler != "" && w.why != nil:
+		return fmt.Errorf("%v: handler %s goes on although its context has ended: %w", w.state, w.handler, w.why)
 	case w.handler != "":
 		return fmt.Errorf("%v: handler %s goes on although its context has ended", w.state, w.handler)
 	case w.why != nil:

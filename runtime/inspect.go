@@ -3,7 +3,6 @@ package idem
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,7 +26,7 @@ func (o *owner) inspect(ctx context.Context) error {
 		return err
 	}
 	if err != nil { // no reason to halt: nothing is refused
-		err = &waitError{err: describe(err)}
+		err = &waitError{err: inWords(describe(err))}
 	}
 	o.w.tell(o, err)
 	return nil
@@ -47,13 +46,9 @@ func (o *owner) pass(ctx context.Context, end int64) error {
 
 // compareTail takes the protocol's step if the tail is not the owner's.
 func (o *owner) compareTail(ctx context.Context) error {
-	pool, err := o.c.pool(ctx)
+	conn, err := o.c.acquire(ctx)
 	if err != nil {
 		return err
-	}
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("no connection: %w", err)
 	}
 	defer conn.Release()
 	t, err := tailOf(ctx, conn, o.stream)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -28,6 +29,7 @@ func (o *owner) judge(records []Message, err error) error {
 		event, verdict = protocol.Fatal, halted
 	}
 	if _, unconnected := errors.AsType[*connectError](err); unconnected && event != protocol.Fatal {
+		o.w.tell(o, verdict)
 		return verdict // nothing was sent, so that the owner stands where it stood
 	}
 	if err := o.step(event, verdict, nil); err != nil {
@@ -76,7 +78,7 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 	case classDoubt:
 		o.doubtful = true
 	}
-	return class.event(), &waitError{err: describe(err)}
+	return class.event(), &waitError{err: inWords(describe(err))}
 }
 
 const poolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode stands before the database; use its session mode, or connect directly"
@@ -229,6 +231,9 @@ func (e *databaseError) Error() string {
 		return "no row with this key in table " + missingTable(e.pg.Detail)
 	}
 	text := "SQLSTATE " + e.pg.Code
+	if words := outage.State(e.pg.Code); words != "" {
+		text = words + ": " + text
+	}
 	for _, part := range []struct{ name, value string }{
 		{"table", e.pg.TableName}, {"column", e.pg.ColumnName}, {"constraint", e.pg.ConstraintName}, {"type", e.pg.DataTypeName},
 	} {
@@ -259,6 +264,9 @@ func missingTable(detail string) string {
 // the schema and of rights keeps its message: it names tables and columns, and a person
 // needs it.
 func describe(err error) error {
+	if gone, ok := errors.AsType[*unreachable](err); ok {
+		return gone
+	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return err

@@ -151,13 +151,9 @@ func (o *owner) load(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life, cancel)()
-	pool, err := o.c.pool(ctx)
+	conn, err := o.c.acquire(ctx)
 	if err != nil {
 		return err
-	}
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("no connection: %w", err)
 	}
 	defer conn.Release()
 	if err := fault.At(ctx, fault.BeforeLoad); err != nil {

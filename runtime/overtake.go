@@ -2,7 +2,6 @@ package idem
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -62,7 +61,7 @@ func (o *owner) sendOvertaking(ctx context.Context, conn *pgxpool.Conn, w *work,
 func (o *owner) overtake(ctx context.Context, pid int32) error {
 	control, err := o.c.connectBeside(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("no connection: %w", err)
+		return &unreachable{err}
 	}
 	defer control.Close(context.WithoutCancel(ctx))
 	for {

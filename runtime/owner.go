@@ -105,6 +105,7 @@ func (o *owner) step(e protocol.Event, why error, forward func()) error {
 		o.w.progressed()
 	case protocol.Load:
 		o.durable.Store(o.tail.Next)
+		o.w.lag.At(o.tail.Next, time.Now())
 	}
 	return nil
 }
@@ -150,6 +151,7 @@ func (o *owner) apply(ctx context.Context, records []Message) (Result, error) {
 	if n := len(records) - len(rest); n > 0 {
 		res.Duplicates = n
 		o.c.stats.redelivered.Add(int64(n))
+		o.w.lag.Again(n)
 	}
 	done, err := o.applyUnseen(ctx, rest)
 	res.add(done)
@@ -160,6 +162,7 @@ func (o *owner) apply(ctx context.Context, records []Message) (Result, error) {
 func (o *owner) applyUnseen(ctx context.Context, records []Message) (Result, error) {
 	var res Result
 	for rest := records; len(rest) > 0; rest = o.unseen(rest) {
+		o.w.lag.First(rest[0].Offset, rest[0].Time)
 		n := o.search.size(len(rest))
 		if o.limit > 0 {
 			n = min(n, o.limit)
@@ -195,6 +198,7 @@ func (o *owner) settle(a attempt, written time.Time) Result {
 	o.limit, o.row, o.doubtful, o.stalled, o.replanned, o.forward = 0, a.inRow, false, false, false, time.Now()
 	o.durable.Store(a.row.Next)
 	o.c.stats.add(a.result)
+	o.w.lag.Add(a.result.counts(), a.row.Next, time.Now())
 	for i := range a.letters {
 		o.warn(&a.letters[i])
 	}

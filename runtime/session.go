@@ -104,6 +104,9 @@ func (c *Consumer) opening(cfg *pgxpool.Config, other map[string]string) func(co
 		}), other),
 	}
 	session.Configure(cfg.ConnConfig)
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectTimeout
+	}
 	wrapDial(&cfg.ConnConfig.Config)
 	noteErrors(cfg.ConnConfig)
 	return func(ctx context.Context, conn *pgx.Conn) error { return session.Open(ctx, conn, o) }
@@ -112,6 +115,9 @@ func (c *Consumer) opening(cfg *pgxpool.Config, other map[string]string) func(co
 // prepare prepares every statement, explicitly: the driver's cache would be dropped after
 // each failed batch, and a batch would then take three round trips.
 func (c *Consumer) prepare(ctx context.Context, conn *pgx.Conn) error {
+	if err := c.survey(ctx, conn); err != nil {
+		return err
+	}
 	s := session.Of(conn.PgConn())
 	own := slices.Concat(prepared, generation.Statements)
 	if n, err := s.Prepare(ctx, conn.PgConn(), own); err != nil {
@@ -164,6 +170,9 @@ func (e *schemaError) Error() string {
 	return text
 }
 
+// startMost is the longest pause between two tries at the start.
+const startMost = time.Second
+
 // start connects and checks, waiting out a database that is away.
 func (c *Consumer) start(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
@@ -171,7 +180,7 @@ func (c *Consumer) start(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if _, final := errors.AsType[*schemaError](err); final {
+		if _, final := errors.AsType[*schemaError](err); final || refusedDatabase(err) {
 			return err
 		}
 		if _, final := errors.AsType[*session.Error](err); final {
@@ -180,9 +189,8 @@ func (c *Consumer) start(ctx context.Context) error {
 		if e := classify(err).event(); e == protocol.Fatal || e == protocol.Data {
 			return err
 		}
-		wait := backoff(attempt, time.Second, 30*time.Second)
-		c.log.Error("the database cannot be reached, will try again", "err", err, "wait", wait.Round(time.Millisecond))
-		if !sleep(ctx, wait) {
+		c.run.set(c.log, fmt.Errorf("the database was not reached since the start: %w", &unreachable{err}))
+		if !sleep(ctx, backoff(attempt, waitInitial, startMost)) {
 			return ctx.Err()
 		}
 	}

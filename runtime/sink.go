@@ -15,17 +15,19 @@ const (
 	assignTimeout  = 10 * time.Second
 	revokePatience = 2 * time.Second
 	waitInitial    = 100 * time.Millisecond
-	waitMost       = 30 * time.Second
+	waitMost       = 5 * time.Second
 	halveAfter     = 3 // tries of a whole batch before half of it is tried
 )
 
 // Assigned implements [Sink].
 func (s *sink) Assigned(ctx context.Context, a Assignment) (Position, error) {
 	c := (*Consumer)(s)
+	c.group.assigned()
 	w, err := c.assigned(a.Partition)
 	if err != nil {
 		return Position{}, err
 	}
+	w.lag.End(a.High, time.Now())
 	o, err := w.take(ctx, claim{Assignment: a, broker: true})
 	if err != nil {
 		return Position{}, err
@@ -136,19 +138,6 @@ func (o *owner) next(n int) int {
 		return min(n, o.limit)
 	}
 	return n
-}
-
-// pause waits before the next try. It reports false if the partition or the process ends.
-func (c *Consumer) pause(ctx context.Context, o *owner, err error, try int) bool {
-	wait := backoff(try, waitInitial, waitMost)
-	if w, ok := errors.AsType[*waitError](err); ok && w.after > 0 {
-		wait = w.after
-	}
-	c.stats.waits.Add(1)
-	both, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(o.quit, cancel)()
-	return sleep(both, wait)
 }
 
 func (c *Consumer) observed(ctx context.Context, o *owner, records []Message, apply func(context.Context, []Message) (Result, error)) error {

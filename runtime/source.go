@@ -89,6 +89,16 @@ type Sink interface {
 	// Silent tells since when the client hands over no records of a partition although its log
 	// has some; the zero time tells that this is over. It may be called at any time.
 	Silent(p Partition, since time.Time)
+	// End tells the offset of the next record to come of a partition that is assigned, of
+	// which the Source hears now and then, also while it is not read: how far behind it is. It
+	// may be called at any time.
+	End(p Partition, end int64)
+	// Group tells how the Source stands to its group: nil while the broker answers and the
+	// group has shared its partitions out, of which none may be left for this member; else
+	// why that is not so, in words that are the same while the cause is. Until it is called
+	// first, or a partition is assigned, the group has shared nothing out. It may be called at
+	// any time.
+	Group(why error)
 	// Revoked gives a partition up: it waits up to two seconds for the transaction in
 	// flight, then cancels it.
 	Revoked(p Partition)

@@ -154,6 +154,7 @@ func (w *worker) look(ctx context.Context) (moved, operator bool, err error) {
 	}
 	if err == nil {
 		v.seen = t
+		w.lag.At(t.Next, time.Now())
 	}
 	return moved, operator, err
 }

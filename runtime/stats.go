@@ -1,10 +1,18 @@
 package idem
 
-import "sync/atomic"
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
 
-// Stats is a snapshot of counters that only grow, since the consumer was constructed.
-// Applied, Redelivered, Resent, Conflicts, Dead and Ignored count records and add up to
-// what was delivered.
+	"github.com/idemgen/idemgen/runtime/internal/lag"
+)
+
+// Stats is a snapshot of counters that only grow, since the consumer was constructed, and of
+// the partitions that are assigned now. Applied, Redelivered, Resent, Conflicts, Dead and
+// Ignored count records and add up to what was delivered.
 type Stats struct {
 	Applied     int64 // took effect
 	Keyless     int64 // of Applied: events that lack their key's header and count by their offset (missing: offset)
@@ -28,6 +36,68 @@ type Stats struct {
 	// of their keys meanwhile, or because the generation of keys had been sealed.
 	KeyRaces int64
 	Expired  int64 // dead letters closed because on_failure.keep was over
+	// Partitions are those that are assigned to this process, by topic and number.
+	Partitions []PartitionStats
+}
+
+// PartitionStats is one partition while it is assigned to this process: where it stands, how
+// far it is behind, and what became of its records since it was assigned. A partition that
+// makes no progress, and one that is not read, because it stands, waits or stands by, is
+// looked at about every 5 seconds: its lag grows.
+type PartitionStats struct {
+	Partition Partition
+	State     string // as in Health: READY and SENT while it works
+	// Position is the offset of the next record to apply, as the ledger says: everything below
+	// it is durable. It is -1 until the ledger was read.
+	Position int64
+	// End is the offset of the next record to come, the broker's high watermark as the client
+	// heard of it last; -1 until it did.
+	End int64
+	// Lag is how many offsets stand from Position to End; -1 until both are known. It is an
+	// upper bound for the records: markers of transactions, aborted records and those that
+	// compaction removed take up offsets, too.
+	Lag int64
+	// LagTime is the age of the oldest record that is not durable yet, by its timestamp; 0 if
+	// Lag is. As long as that record was not handed over, or has no timestamp, it is the time
+	// since this process first saw that something is there behind Position: a lower bound.
+	LagTime time.Duration
+
+	Applied    int64 // took effect
+	Duplicates int64 // had their effect before: Redelivered and Resent of Stats
+	Conflicts  int64 // dead letters: a known key with other content
+	Dead       int64 // all other dead letters
+	Ignored    int64 // passed over on purpose
+}
+
+// stats reads the partition's account.
+func (w *worker) stats(now time.Time) PartitionStats {
+	state, _ := w.at()
+	r := w.lag.Read(now)
+	return PartitionStats{
+		Partition: w.id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
+		Applied: r.Applied, Duplicates: r.Duplicates, Conflicts: r.Conflicts, Dead: r.Dead, Ignored: r.Ignored,
+	}
+}
+
+// partitions are the accounts of all partitions that are assigned.
+func (c *Consumer) partitions() []PartitionStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []PartitionStats
+	for _, w := range c.workers {
+		all = append(all, w.stats(time.Now()))
+	}
+	slices.SortFunc(all, func(a, b PartitionStats) int {
+		return cmp.Or(strings.Compare(a.Partition.Topic, b.Partition.Topic), cmp.Compare(a.Partition.Number, b.Partition.Number))
+	})
+	return all
+}
+
+// counts is the result as a partition's account has it.
+func (r Result) counts() lag.Counts {
+	return lag.Counts{
+		Applied: int64(r.Applied), Duplicates: int64(r.Duplicates), Conflicts: int64(r.Conflicts), Dead: int64(r.Dead), Ignored: int64(r.Ignored),
+	}
 }
 
 type counters struct {
@@ -44,13 +114,14 @@ func (c *counters) add(r Result) {
 	c.batches.Add(1)
 }
 
-// Stats returns the counters; metric packages poll it.
+// Stats returns the counters and the partitions; metric packages poll it. It asks neither
+// broker nor database. Each partition's numbers are of one moment.
 func (c *Consumer) Stats() Stats {
 	s := &c.stats
 	return Stats{
 		Applied: s.applied.Load(), Keyless: s.keyless.Load(), Redelivered: s.redelivered.Load(), Resent: s.resent.Load(),
 		Conflicts: s.conflicts.Load(), Dead: s.dead.Load(), Ignored: s.ignored.Load(),
 		Batches: s.batches.Load(), Splits: s.splits.Load(), Fenced: s.fenced.Load(), ForeignFences: s.foreignFences.Load(), Waits: s.waits.Load(),
-		KeyRaces: s.keyRaces.Load(), Expired: s.expired.Load(),
+		KeyRaces: s.keyRaces.Load(), Expired: s.expired.Load(), Partitions: c.partitions(),
 	}
 }

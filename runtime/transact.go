@@ -100,13 +100,8 @@ func (o *owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 		}
 		state = protocol.Ready
 	}
-	pool, err := o.c.pool(ctx)
-	var conn *pgxpool.Conn
-	if err == nil {
-		conn, err = pool.Acquire(ctx)
-	}
+	conn, err := o.c.acquire(ctx)
 	if err != nil {
-		err = fmt.Errorf("no connection: %w", err)
 		switch e := classify(err).event(); {
 		case e == protocol.Fatal && state == protocol.Doubt:
 			return nil, err
@@ -157,6 +152,7 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 		o.batch = wire.NewBatch(o.topic.NewPlan())
 	}
 	w := &work{records: records, inRow: o.row, known: known}
+	o.c.keepApart(o.batch, o.id.Topic)
 	o.batch.Reset(remembered{o.keys, known}, int32(o.c.service.KeyDef))
 	for i := range records {
 		m := &records[i]

@@ -27,7 +27,7 @@ func (c *Consumer) maintain(ctx context.Context) (stop func()) {
 func (c *Consumer) newUpkeep() *maintain.Job {
 	return &maintain.Job{
 		Consumer: c.service.Consumer, Keep: c.keepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
-		Connect: c.upkeepSession, Now: c.now, Log: c.log, Expired: &c.stats.expired,
+		Connect: c.upkeepSurvey, Now: c.now, Log: c.log, Expired: &c.stats.expired,
 	}
 }
 
@@ -38,6 +38,18 @@ func (c *Consumer) keepKeys() time.Duration {
 		keep = max(keep, t.Window)
 	}
 	return keep
+}
+
+// upkeepSurvey opens the upkeep's connection, and looks at the catalog again.
+func (c *Consumer) upkeepSurvey(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := c.upkeepSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.survey(ctx, conn); err != nil && ctx.Err() == nil {
+		c.log.Error("the database is not as the service needs it, or cannot be asked", "err", err)
+	}
+	return conn, nil
 }
 
 // upkeepSession opens a connection for work in the background, which takes none from

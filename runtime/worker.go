@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/lag"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -30,6 +31,7 @@ type worker struct {
 	// since is when the records that stand first were handed over; zero while none wait.
 	since   time.Time
 	silent  time.Time // since when the Source gets no records although there are some; zero if it gets them
+	lag     lag.Gauge // has a lock of its own
 	handler string    // event of a handler that goes on although its time is over
 
 	// Of the goroutine that the Source calls with.

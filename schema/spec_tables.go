@@ -9,6 +9,7 @@ type Table struct {
 	Unique      []Texts
 	Indexes     []Texts
 	ForeignKeys []*ForeignKey
+	Unlogged    *Bool
 	Pos         Pos // the map
 	Broken      bool
 }

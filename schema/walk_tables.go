@@ -8,6 +8,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "unique", value: columnLists(func(t *Table) *[]Texts { return &t.Unique })},
 	key[Table]{name: "indexes", value: columnLists(func(t *Table) *[]Texts { return &t.Indexes })},
 	key[Table]{name: "foreign_keys", value: value[Table]{shape{items: &shape{keys: foreignKeyKeys.shapes()}}, (*walker).foreignKeys}},
+	key[Table]{name: "unlogged", value: boolValue(func(t *Table) **Bool { return &t.Unlogged })},
 	key[Table]{name: "schema"}, key[Table]{name: "name"}, key[Table]{name: "external"}, key[Table]{name: "owner"}, key[Table]{name: "renamed_from"},
 )
 

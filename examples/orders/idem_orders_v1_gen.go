@@ -39,6 +39,7 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 			orderErasedDeleteOrderItemsSQL,
 			orderErasedDeleteOrdersSQL,
 		},
+		Writes:  []string{"orders", "order_items", "payments"},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{handler: h} },
 	}
 }

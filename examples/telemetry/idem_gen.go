@@ -34,6 +34,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
 		},
+		Tables: []wire.Table{
+			{Name: "device_state", Unique: [][]string{{"device_id"}}, Nullable: []string{"humidity"}},
+		},
 		Topics: []wire.Topic{
 			telemetryV1Topic(),
 		},

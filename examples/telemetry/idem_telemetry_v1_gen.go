@@ -26,6 +26,7 @@ func telemetryV1Topic() wire.Topic {
 		Statements: []string{
 			readingUpsertDeviceStateSQL,
 		},
+		Writes:  []string{"device_state"},
 		NewPlan: func() wire.Plan { return &telemetryV1Plan{} },
 	}
 }
@@ -147,6 +148,7 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
+	b.Upserts(wire.Row("device_state").Text(e.DeviceID))
 	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.DeviceID)
 	r.Int8(e.Seq)

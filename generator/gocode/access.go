@@ -27,7 +27,13 @@ func accesses(g *group, s *model.Step) {
 		}
 	}
 	switch {
-	case s.Collapse || onlyFreshRows(t, s.Table):
+	case onlyFreshRows(t, s.Table):
+	case s.Collapse:
+		row, ok := rowID(s, s.Table, keyValues(s))
+		if !ok { // then all rows count as one
+			row = wire("Row").Call(lit(s.Table.Name))
+		}
+		g.Add(call("b.Upserts", row))
 	case s.Verb == model.Delete:
 		writes(g, s, "Deletes")
 	default:

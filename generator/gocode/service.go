@@ -73,6 +73,7 @@ func (p *pkg) serviceLiteral() code {
 		pair("Schema", lit(s.Schema)),
 		pair("KeyDef", lit(s.KeyDef)),
 		pair("Limits", limits(s.Limits)),
+		pair("Tables", composite(slice(wire("Table")), tables(s))),
 		pair("Topics", composite(slice(wire("Topic")), topics)),
 	})
 }

@@ -92,6 +92,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 			statements = append(statements, text(statementConst(s)))
 		}
 		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
+		elems = append(elems, pair("Writes", text("[]string").Values(written(p.service, t)...)))
 	}
 	elems = append(elems, pair("NewPlan", oneLine(nil, wire("Plan"), plan)))
 	doc := ""

@@ -101,6 +101,10 @@ func (r *resolver) resolveForeignKey(t *table, fk *schema.ForeignKey) {
 			r.fail(fk.OnDelete.Pos, "E608", fmt.Sprintf("on_delete: set_null cannot work: %s may not be null", c.is()), "make the column nullable, or use cascade or restrict")
 		}
 	}
+	if parent.model.Unlogged && !t.model.Unlogged {
+		r.fail(fk.References.Pos, "E608", fmt.Sprintf("foreign key to %s, which is unlogged: Postgres refuses it in a table that is not", quote(fk.References.Value)),
+			"say unlogged: true of "+quote(t.spec.Name.Value)+", too, or of neither")
+	}
 	t.foreignKeys = append(t.foreignKeys, foreignKey{columns, fk.Columns.Pos})
 	t.model.ForeignKeys = append(t.model.ForeignKeys, model.ForeignKey{Columns: models(columns), References: parent.model, OnDelete: onDelete})
 }

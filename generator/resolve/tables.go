@@ -80,6 +80,7 @@ func (r *resolver) resolveTables() {
 	for _, spec := range r.spec.Tables {
 		t := &table{spec: spec, broken: spec.Broken, model: &model.Table{
 			Name: spec.Name.Value, GoName: goNameOf(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
+			Unlogged: spec.Unlogged != nil && spec.Unlogged.Value,
 		}}
 		r.tables[spec.Name.Value] = t
 		for _, c := range spec.Columns {

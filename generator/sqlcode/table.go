@@ -10,6 +10,7 @@ import (
 
 type table struct {
 	Table    string
+	Unlogged bool
 	Lines    []string // columns and constraints
 	Indexes  []index
 	After    []string // foreign keys of a cycle
@@ -85,7 +86,7 @@ func parentsFirst(tables []*model.Table) []*model.Table {
 // newTable prepares one table. names are the constraint and index names of the schema so
 // far; waits reports whether a foreign key must be added later.
 func newTable(t *model.Table, names map[string]string, waits func(model.ForeignKey, string) bool) (*table, error) {
-	data := &table{Table: ident(t.Name)}
+	data := &table{Table: ident(t.Name), Unlogged: t.Unlogged}
 	name := func(columns []*model.Column, suffix string) (string, error) {
 		full := constraintName(t.Name, columns, suffix)
 		if other, twice := names[full]; twice {

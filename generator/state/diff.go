@@ -116,6 +116,9 @@ func diffTable(old Table, t *model.Table) (added []*model.Column, refused []Refu
 	if old.PrimaryKey != now.PrimaryKey {
 		refuse("", "change it", "the primary key of %q changed from [%s] to [%s]", t.Name, old.PrimaryKey, now.PrimaryKey)
 	}
+	if old.Unlogged != now.Unlogged {
+		refuse("", "change it", "table %q is unlogged now, or not any more; idemgen does not change it", t.Name)
+	}
 	for _, part := range []struct {
 		what     string
 		old, now []string

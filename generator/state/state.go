@@ -51,6 +51,7 @@ type Table struct {
 	Unique      []string
 	Indexes     []string
 	ForeignKeys []string
+	Unlogged    bool
 }
 
 // Entry is one named definition.

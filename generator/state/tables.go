@@ -10,7 +10,7 @@ import (
 
 // table returns the definitions of one table.
 func table(t *model.Table) Table {
-	def := Table{Name: t.Name, PrimaryKey: columnNames(t.PrimaryKey)}
+	def := Table{Name: t.Name, PrimaryKey: columnNames(t.PrimaryKey), Unlogged: t.Unlogged}
 	for _, c := range t.Columns {
 		def.Columns = append(def.Columns, Entry{c.Name, columnDef(c)})
 	}

@@ -36,6 +36,9 @@ func (s *State) Render() []byte {
 		w.list(2, "unique", t.Unique)
 		w.list(2, "indexes", t.Indexes)
 		w.list(2, "foreign_keys", t.ForeignKeys)
+		if t.Unlogged {
+			w.entry(2, "unlogged", "true")
+		}
 	}
 	if len(s.Migrations) > 0 {
 		w.open(0, "migrations")

@@ -150,6 +150,8 @@ func (s *chaosSink) Standby(ctx context.Context, p idem.Partition) (idem.Turn, e
 
 func (s *chaosSink) Durable(idem.Partition) int64     { return -1 }
 func (s *chaosSink) Silent(idem.Partition, time.Time) {}
+func (s *chaosSink) End(idem.Partition, int64)        {}
+func (s *chaosSink) Group(error)                      {}
 func (s *chaosSink) Lost(p idem.Partition)            { s.Revoked(p) }
 
 func (s *chaosSink) Revoked(p idem.Partition) {

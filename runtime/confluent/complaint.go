@@ -25,6 +25,11 @@ func (r *run) complain(e kafka.Error) {
 	case kafka.ErrAutoOffsetReset, kafka.ErrLogTruncation, kafka.ErrOffsetOutOfRange:
 		r.doubt.Store(true)
 	}
+	r.alarm(e)
+	if r.group.broker != nil { // the sink was told
+		r.log.Debug("the Kafka client reports an error and goes on trying", "err", e.Error(), "code", int(e.Code()))
+		return
+	}
 	if now := time.Now(); now.Sub(r.told[e.Code()]) >= quiet {
 		r.told[e.Code()] = now
 		r.log.Warn("the Kafka client reports an error and goes on trying", "err", e.Error(), "code", int(e.Code()),

@@ -3,6 +3,7 @@ package confluent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -73,11 +74,13 @@ type fakeSink struct {
 	busy    map[idem.Partition]string
 	owned   map[idem.Partition]bool
 	calls   []string
+	group   []string
+	ends    map[idem.Partition]int64
 	answers []idem.Assignment
 }
 
 func newSink(t testing.TB, l *ledger) *fakeSink {
-	return &fakeSink{t: t, ledger: l, turned: map[idem.Partition]int64{}, silent: map[idem.Partition]time.Time{}, busy: map[idem.Partition]string{}, owned: map[idem.Partition]bool{}}
+	return &fakeSink{t: t, ledger: l, turned: map[idem.Partition]int64{}, silent: map[idem.Partition]time.Time{}, ends: map[idem.Partition]int64{}, busy: map[idem.Partition]string{}, owned: map[idem.Partition]bool{}}
 }
 
 func (s *fakeSink) enter(p idem.Partition, call string) func() {
@@ -220,6 +223,42 @@ func (s *fakeSink) Durable(p idem.Partition) int64 {
 		return -1
 	}
 	return s.ledger.position(p)
+}
+
+func (s *fakeSink) End(p idem.Partition, end int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ends[p] = end
+}
+
+func (s *fakeSink) Group(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.group = append(s.group, fmt.Sprint(why))
+}
+
+// knows reports whether the sink was told of the group.
+func (s *fakeSink) knows() bool { return len(s.changes()) > 0 }
+
+// changes is all that the sink was told of the group.
+func (s *fakeSink) changes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.group)
+}
+
+// end is what the sink was told of a log's end.
+func (s *fakeSink) end(p idem.Partition) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ends[p]
+}
+
+// stands is what the sink was told of the group last.
+func (s *fakeSink) stands() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.group[len(s.group)-1]
 }
 
 func (s *fakeSink) Silent(p idem.Partition, since time.Time) {

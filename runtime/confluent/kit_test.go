@@ -116,6 +116,16 @@ func eventually(t testing.TB, what string, cond func() bool) {
 	}
 }
 
+// happens waits for an event.
+func happens(t testing.TB, what string, event <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-event:
+	case <-time.After(time.Minute):
+		t.Fatalf("not within a minute: %s", what)
+	}
+}
+
 // complete fails unless every one of n offsets of each partition was delivered.
 func complete(t testing.TB, l *ledger, n int, partitions ...int32) {
 	t.Helper()

@@ -18,8 +18,11 @@ import (
 // partition 1 is taken over for the second time.
 type lateSource struct {
 	*Source
-	takes                         atomic.Int32 // of partition 1
-	again, revoked, taken, fenced chan struct{}
+	takes          atomic.Int32    // of partition 1
+	again, revoked chan struct{}   // the second one begins; partition 0 is revoked
+	taken, fenced  chan struct{}   // the second one is done; it is refused again
+	shut           chan struct{}   // its queue is shut
+	read           <-chan struct{} // the client has its records all the same
 }
 
 type lateSink struct {
@@ -28,7 +31,10 @@ type lateSink struct {
 }
 
 func newLateSource(s *Source) *lateSource {
-	late := &lateSource{s, atomic.Int32{}, make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
+	late := &lateSource{Source: s}
+	for _, c := range []*chan struct{}{&late.again, &late.revoked, &late.taken, &late.fenced, &late.shut} {
+		*c = make(chan struct{})
+	}
 	s.Logger = slog.New(&lateLog{s.Logger.Handler(), late})
 	return late
 }
@@ -41,7 +47,10 @@ func (s *lateSink) Assigned(ctx context.Context, a idem.Assignment) (idem.Positi
 	second := a.Partition.Number == 1 && s.s.takes.Add(1) == 2
 	if second {
 		close(s.s.again)
-		<-s.s.revoked
+		select {
+		case <-s.s.revoked:
+		case <-ctx.Done():
+		}
 	}
 	at, err := s.Sink.Assigned(ctx, a)
 	if second {
@@ -61,14 +70,16 @@ func (s *lateSink) Idle(ctx context.Context, p idem.Partition, end int64) error 
 func (s *lateSink) Revoked(p idem.Partition) {
 	if p.Number == 0 {
 		close(s.s.revoked)
-		<-s.s.fenced
-		time.Sleep(20 * time.Millisecond) // the queue is shut
+		select {
+		case <-s.s.shut:
+		case <-time.After(time.Minute): // the test says so
+		}
 	}
 	s.Sink.Revoked(p)
 }
 
-// lateLog has the line by which a partition stands by take so long that the polling goroutine
-// goes on first.
+// lateLog holds up the line by which a partition stands by, before which its queue is shut,
+// until the polling goroutine has gone on.
 type lateLog struct {
 	slog.Handler
 	s *lateSource
@@ -76,16 +87,43 @@ type lateLog struct {
 
 func (l *lateLog) Handle(ctx context.Context, r slog.Record) error {
 	if r.Message == "partition stands by" && l.s.takes.Load() == 2 {
-		time.Sleep(200 * time.Millisecond)
+		close(l.s.shut)
+		select {
+		case <-l.s.read:
+			time.Sleep(200 * time.Millisecond) // and hands them over
+		case <-time.After(time.Minute): // the test says so
+		}
 	}
 	return l.Handler.Handle(ctx, r)
+}
+
+// fetchedFrom is closed when a client that fetched partition 1 from an offset has what lies
+// before another one, from which it fetches next.
+func fetchedFrom(cluster *kfake.Cluster, from, to int64) <-chan struct{} {
+	done := make(chan struct{})
+	var begun, ended atomic.Bool
+	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Count: -1, Observe: true, When: func(r kmsg.Request) bool {
+		for _, t := range r.(*kmsg.FetchRequest).Topics {
+			for _, p := range t.Partitions {
+				switch {
+				case p.Partition != 1:
+				case p.FetchOffset == from:
+					begun.Store(true)
+				case p.FetchOffset == to && begun.Load() && !ended.Swap(true):
+					close(done)
+				}
+			}
+		}
+		return true
+	}})
+	return done
 }
 
 // Partition 1 is taken over, and then rewound before the polling goroutine has begun to read
 // it: no record that is read at the later position may count at the earlier one.
 func TestRewindBeforeReadingBegins(t *testing.T) {
 	t.Parallel()
-	_, brokers := startCluster(t, 2)
+	cluster, brokers := startCluster(t, 2)
 	db := diaryDB(t)
 	run := func(s idem.Source) (stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -109,16 +147,14 @@ func TestRewindBeforeReadingBegins(t *testing.T) {
 	s := newLateSource(source(t, brokers))
 	stop := run(s)
 	eventually(t, "200 records", func() bool { return query(t, db, `SELECT count(*)::int FROM diary`) == 200 })
+	s.read = fetchedFrom(cluster, 80, 100)
 	rewind(100, 80)
-	<-s.again
+	happens(t, "the second take-over begins", s.again)
 	stopSecond := run(source(t, brokers))
-	select {
-	case <-s.taken:
-	case <-time.After(10 * time.Second):
-		t.Fatal("the group took partition 1, not 0")
-	}
+	happens(t, "the second take-over ends: the group took partition 0", s.taken)
 	rewind(80, 60)
-	<-s.fenced
+	happens(t, "the second take-over is refused", s.fenced)
+	happens(t, "the client reads at the second position", s.read)
 	eventually(t, "the end", func() bool {
 		return query(t, db, `SELECT next::int FROM idem_ledger JOIN idem_stream USING (stream) WHERE partition = 1 ORDER BY seq DESC LIMIT 1`) == 100
 	})
@@ -150,7 +186,7 @@ func TestRevokeWhileTheBrokerIsAsked(t *testing.T) {
 		return start(t, s, subscription(), sink)
 	}
 	stopFirst := member(first)
-	<-asked
+	eventually(t, "the broker is asked", func() bool { return len(asked) > 0 })
 	stopSecond := member(second)
 	eventually(t, "one is taken away", func() bool { return first.seen("Revoked") == 1 })
 	close(gate)

@@ -19,6 +19,9 @@ func (r *run) rebalance(e kafka.Event) {
 		lost := r.client.AssignmentLost()
 		r.log.Info("partitions were taken away", "partitions", names(e.Partitions), "lost", lost)
 		r.release(r.tenures(e.Partitions), lost)
+		if lost {
+			r.joined(false)
+		}
 	}
 }
 
@@ -44,6 +47,7 @@ func (r *run) assigned(list []kafka.TopicPartition) {
 		break
 	}
 	r.serve(true)
+	r.joined(true)
 }
 
 func (r *run) tenures(list []kafka.TopicPartition) []*tenure {

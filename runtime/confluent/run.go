@@ -30,10 +30,14 @@ type run struct {
 	closing bool
 	failure error // raised in the rebalance callback, which cannot return it
 	told    complaints
+	group   group
 
 	nextHint  time.Time
+	nextGauge time.Time
 	nextLook  time.Time
 	nextDoubt time.Time
+
+	incomparable string // why the last comparison failed; of the goroutine that compares
 
 	news  atomic.Bool   // any goroutine: a tenure has something for the polling goroutine
 	bell  chan struct{} // the same, for the callback, which waits
@@ -44,12 +48,9 @@ type run struct {
 
 func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sink, client *kafka.Consumer) *run {
 	r := &run{
-		pace: usualPace, ctx: ctx, log: s.Logger, brokers: s.Brokers, sub: sub, sink: sink, client: client,
+		pace: s.paces(), ctx: ctx, log: s.Logger, brokers: s.Brokers, sub: sub, sink: sink, client: client,
 		parts: map[idem.Partition]*tenure{}, before: map[idem.Partition]<-chan struct{}{},
 		bell: make(chan struct{}, 1), told: complaints{},
-	}
-	if s.pace != nil {
-		r.pace = *s.pace
 	}
 	if r.log == nil {
 		r.log = slog.Default()
@@ -69,6 +70,7 @@ func (r *run) poll() error {
 	if err := r.client.SubscribeTopics(r.sub.Topics, callback); err != nil {
 		return err
 	}
+	r.say()
 	r.calls.Go(func() { r.checkRetention(r.ctx) })
 	for wait := 0; r.ctx.Err() == nil && r.failure == nil; {
 		if r.news.Load() && r.news.Swap(false) {
@@ -82,6 +84,8 @@ func (r *run) poll() error {
 			r.accept(e)
 		case kafka.PartitionEOF:
 			r.ended(e)
+		case *kafka.Stats:
+			r.counted(e)
 		case kafka.Error:
 			r.complain(e)
 		case kafka.OAuthBearerTokenRefresh:
@@ -253,6 +257,11 @@ func (r *run) tick(now time.Time) {
 		r.nextHint = now.Add(r.hint)
 		r.sendHint()
 	}
+	if now.After(r.nextGauge) {
+		r.nextGauge = now.Add(gauge)
+		r.heardEnds()
+	}
+	r.learn()
 	if now.After(r.nextLook) || r.doubt.Load() {
 		r.look(now)
 	}

@@ -47,6 +47,7 @@ var elsewhere = map[string]string{
 	"go.events.channel.enable":        "records are polled",
 	"go.events.channel.size":          "records are polled",
 	"go.logs.channel":                 "use Source.Logger",
+	"statistics.interval.ms":          "Consumer.Stats has what they say",
 }
 
 // usual are defaults of ours, which Config may change. The client's own allow 64 MiB of
@@ -88,6 +89,9 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	}
 	config["bootstrap.servers"] = s.Brokers
 	config["group.id"] = sub.Group
+	if protocol == "consumer" { // a member without partitions learns from nothing else that it is one
+		config["statistics.interval.ms"] = int(s.paces().glance.Milliseconds())
+	}
 	if ms := sub.MaxPollInterval.Milliseconds(); ms > 0 {
 		config["max.poll.interval.ms"] = int(ms)
 	}

@@ -54,6 +54,13 @@ var usualPace = pace{
 	hint: 5 * time.Second, glance: 5 * time.Second, watch: 30 * time.Second, leave: 10 * time.Second,
 }
 
+func (s *Source) paces() pace {
+	if s.pace != nil {
+		return *s.pace
+	}
+	return usualPace
+}
+
 // Run implements [idem.Source]. An unreachable broker, or a topic that does not exist yet,
 // is logged and waited for. Run returns an error for a setting that is refused, and for an
 // error after which the client cannot go on.

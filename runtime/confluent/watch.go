@@ -1,6 +1,8 @@
 package confluent
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
@@ -27,7 +29,10 @@ func (r *run) look(now time.Time) {
 	}
 	all := r.doubt.Swap(false)
 	r.nextDoubt = now.Add(r.backoff)
-	if !all {
+	switch {
+	case r.group.broker != nil:
+		r.nextLook = now.Add(r.backoff)
+	case !all:
 		r.nextLook = now.Add(r.glance)
 	}
 	var list []suspect
@@ -39,19 +44,29 @@ func (r *run) look(now time.Time) {
 		s.silent = r.silent(t, now) || all
 		list = append(list, s)
 	}
-	if len(list) == 0 {
-		return
-	}
+	unread, alarms := r.unread(), r.group.alarms
 	r.busy.watch.Store(true)
 	r.calls.Go(func() {
 		defer r.busy.watch.Store(false)
-		if err := r.compare(list, all); err != nil {
-			r.log.Warn("partitions could not be compared with the broker", "err", err)
-			if all {
-				r.doubt.Store(true)
-			}
+		topics, err := r.topics(r.ctx, r.sub.Topics...)
+		r.group.found.Store(&finding{alarms, r.judge(topics, err)})
+		if err == nil {
+			err = errors.Join(r.askEnds(unread), r.compare(list, topics, all))
+			r.compared(err)
+		}
+		if err != nil && all {
+			r.doubt.Store(true)
 		}
 	})
+}
+
+// compared logs that a comparison failed, once while the cause is the same.
+func (r *run) compared(err error) {
+	if text := fmt.Sprint(err); text != r.incomparable {
+		if r.incomparable = text; err != nil {
+			r.log.Warn("partitions could not be compared with the broker", "err", err)
+		}
+	}
 }
 
 // silent reports, once in a while, that no record of a partition came for as long.
@@ -71,11 +86,7 @@ func (r *run) silent(t *tenure, now time.Time) bool {
 // told of, or whose position does not exist in the broker's log, so that the sink halts it
 // with the reason. If the client lost a position, or is silent although there is something to
 // read, the partition is read again from where it is; if that does not help, the sink is told.
-func (r *run) compare(list []suspect, all bool) error {
-	topics, err := r.topics(r.ctx, r.sub.Topics...)
-	if err != nil {
-		return err
-	}
+func (r *run) compare(list []suspect, topics map[string]topic, all bool) error {
 	for _, s := range list {
 		now, told := topics[s.t.id.Topic], *s.t.told.Load()
 		if now != told {

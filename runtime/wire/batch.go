@@ -212,6 +212,9 @@ const (
 func (b *Batch) Add(m *Message, policy *FailurePolicy) (Outcome, error) {
 	b.policy, b.event, b.key, b.former = policy, "", Key{}, b.former[:0]
 	b.wave.begin()
+	if b.wave.records {
+		b.cut()
+	}
 	b.out = Applied
 	err := b.plan.Add(b, m)
 	return b.out, err

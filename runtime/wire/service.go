@@ -8,6 +8,7 @@ type Service struct {
 	Schema   int    // version of the runtime's tables that the code needs
 	KeyDef   int    // number of the key and compare definitions
 	Limits   Limits
+	Tables   []Table // all of the spec
 	Topics   []Topic
 }
 
@@ -46,6 +47,8 @@ type Topic struct {
 	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
 	// prepares them when it opens a connection.
 	Statements []string
+	// Writes are the tables that the statements change, also by a foreign key's cascade.
+	Writes []string
 	// NewPlan returns a plan with its own buffers; the runtime keeps one per partition.
 	NewPlan func() Plan
 }

@@ -52,6 +52,8 @@ type wave struct {
 	// pending is what was said about the row that is about to be added, which a wave that
 	// begins meanwhile must know too: the row will be part of that wave.
 	pending []mark
+	apart   map[string]Apart // tables that the catalog knows more of than generated code
+	records bool             // each record is a wave of its own
 }
 
 // mark is a parent row that is read, or a table (a row without hash) that is touched.
@@ -134,7 +136,7 @@ func (w *wave) table(name string) *access {
 func (a *access) other(event int) bool { return a.reader != 0 && a.reader != event }
 
 // What generated code says before it adds a row: Reads, Touches and Unlinks, then what
-// the row itself is: Puts, PutsAll, Deletes or DeletesAll.
+// the row itself is: Upserts, Puts, PutsAll, Deletes or DeletesAll.
 
 // Reads says that a row the event is about to insert, upsert or update names r as its
 // parent. The wave ends first if r was deleted in it.
@@ -169,10 +171,22 @@ func (b *Batch) Touches(table string) {
 	w.later(RowID{table: table}, (*wave).deletesAll)
 }
 
+// Upserts says that the event is about to upsert row r by a statement that collapses equal
+// rows: no wave ends, unless the table's rows must be kept apart.
+func (b *Batch) Upserts(r RowID) {
+	if b.wave.apart[r.table] != 0 {
+		b.Puts(r)
+	}
+}
+
 // Puts says that the event is about to insert, upsert or update row r. The wave ends
 // first if r was written in it, or read in it by another event.
 func (b *Batch) Puts(r RowID) {
 	w := &b.wave
+	if w.apart[r.table] >= ApartTable {
+		b.PutsAll(r.table)
+		return
+	}
 	if t, a := w.table(r.table), w.row(r); t.whole || a.put || a.deleted || a.other(w.event) {
 		b.cut()
 	}
@@ -184,6 +198,10 @@ func (b *Batch) Puts(r RowID) {
 // written in it.
 func (b *Batch) Deletes(r RowID) {
 	w := &b.wave
+	if w.apart[r.table] >= ApartTable {
+		b.DeletesAll(r.table)
+		return
+	}
 	if t, a := w.table(r.table), w.row(r); t.whole || a.put || a.deleted {
 		b.cut()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,42 +93,53 @@ func pattern(test string) string {
 	return strings.Join(parts, "/")
 }
 
-// baseline runs the tests of all bugs without one. What fails is run once more alone: other
-// tests may have taken its time.
-func (l *lab) baseline(ctx context.Context, bugs []mutant, limit time.Duration) error {
+// baseline runs the tests of all bugs without one.
+func (l *lab) baseline(ctx context.Context, bugs []mutant, workers int, limit time.Duration) error {
 	tests := map[string][]string{}
 	for _, m := range bugs {
 		if !slices.Contains(tests[m.pkg], m.test) {
 			tests[m.pkg] = append(tests[m.pkg], m.test)
 		}
 	}
+	var mu sync.Mutex
+	errs := []error{}
+	each(slices.Sorted(maps.Keys(tests)), workers, func(pkg string) {
+		err := l.allPass(ctx, pkg, tests[pkg], limit)
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
+	})
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// allPass runs tests of one package. What fails is run once more alone: other tests may have
+// taken its time.
+func (l *lab) allPass(ctx context.Context, pkg string, names []string, limit time.Duration) error {
+	bin, err := l.without(ctx, pkg)
+	if err != nil {
+		return fmt.Errorf("%s does not compile without any bug: %w", pkg, err)
+	}
+	var tops []string
+	for _, name := range names {
+		top, _, _ := strings.Cut(name, "/")
+		tops = append(tops, regexp.QuoteMeta(top))
+	}
+	together, err := l.run(ctx, pkg, bin, "^("+strings.Join(tops, "|")+")$", limit)
+	if err != nil {
+		return err
+	}
 	var errs []error
-	for pkg, names := range tests {
-		bin, err := l.without(ctx, pkg)
-		if err != nil {
-			return fmt.Errorf("%s does not compile without any bug: %w", pkg, err)
+	for _, name := range names {
+		if together.passed(name) {
+			continue
 		}
-		var tops []string
-		for _, name := range names {
-			top, _, _ := strings.Cut(name, "/")
-			tops = append(tops, regexp.QuoteMeta(top))
-		}
-		together, err := l.run(ctx, pkg, bin, "^("+strings.Join(tops, "|")+")$", limit)
+		o, err := l.run(ctx, pkg, bin, pattern(name), limit)
 		if err != nil {
 			return err
 		}
-		for _, name := range names {
-			if together.passed(name) {
-				continue
-			}
-			o, err := l.run(ctx, pkg, bin, pattern(name), limit)
-			if err != nil {
-				return err
-			}
-			if !o.passed(name) {
-				errs = append(errs, fmt.Errorf("%s %s does not pass without any bug:\n%s", pkg, name, o.tail()))
-			}
+		if !o.passed(name) {
+			errs = append(errs, fmt.Errorf("%s %s does not pass without any bug:\n%s", pkg, name, o.tail()))
 		}
 	}
-	return errors.Join(append(errs, ctx.Err())...)
+	return errors.Join(errs...)
 }

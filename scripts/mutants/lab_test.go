@@ -99,10 +99,10 @@ func TestTheTestMustCatchTheBugEveryTime(t *testing.T) {
 // Before any bug is planted, the tests pass.
 func TestBaselineNamesTheTestsThatFail(t *testing.T) {
 	l := testLab(t, 1)
-	if err := l.baseline(t.Context(), []mutant{doubling("", "TestDouble/two"), doubling("", "TestThatSaysNothing")}, time.Minute); err != nil {
+	if err := l.baseline(t.Context(), []mutant{doubling("", "TestDouble/two"), doubling("", "TestThatSaysNothing")}, 1, time.Minute); err != nil {
 		t.Error(err)
 	}
-	err := l.baseline(t.Context(), []mutant{doubling("", "TestDouble"), doubling("", "TestThatFailsWithoutABug"), doubling("", "TestNothing")}, time.Minute)
+	err := l.baseline(t.Context(), []mutant{doubling("", "TestDouble"), doubling("", "TestThatFailsWithoutABug"), doubling("", "TestNothing")}, 2, time.Minute)
 	if err == nil || !strings.Contains(err.Error(), "TestThatFailsWithoutABug") || !strings.Contains(err.Error(), "TestNothing") || strings.Contains(err.Error(), "TestDouble") {
 		t.Errorf("got %v", err)
 	}

@@ -39,7 +39,7 @@ func main() {
 }
 
 // all are the bugs of every list.
-func all() []mutant { return slices.Concat(planted, keyBugs, outageBugs, sessionBugs) }
+func all() []mutant { return slices.Concat(planted, keyBugs, outageBugs, catalogBugs, sessionBugs) }
 
 func run(ctx context.Context, only string, times, workers int) error {
 	match, err := regexp.Compile(only)
@@ -56,7 +56,7 @@ func run(ctx context.Context, only string, times, workers int) error {
 	}
 	defer l.close()
 	start := time.Now()
-	if err := l.baseline(ctx, chosen, 10*time.Minute); err != nil {
+	if err := l.baseline(ctx, chosen, workers, 10*time.Minute); err != nil {
 		return err
 	}
 	fmt.Printf("all tests pass without a bug (%.0f s)\n", time.Since(start).Seconds())
@@ -115,19 +115,19 @@ func (l *lab) tryAll(ctx context.Context, bugs []mutant, workers int) map[verdic
 	return counts
 }
 
-// each calls f with every bug, so many at a time.
-func each(bugs []mutant, workers int, f func(mutant)) {
-	next := make(chan mutant)
+// each calls f with every item, so many at a time.
+func each[T any](items []T, workers int, f func(T)) {
+	next := make(chan T)
 	var wg sync.WaitGroup
 	for range max(workers, 1) {
 		wg.Go(func() {
-			for m := range next {
-				f(m)
+			for item := range next {
+				f(item)
 			}
 		})
 	}
-	for _, m := range bugs {
-		next <- m
+	for _, item := range items {
+		next <- item
 	}
 	close(next)
 	wg.Wait()

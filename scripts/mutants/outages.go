@@ -18,6 +18,31 @@ var outageBugs = []mutant{
 	{"a handler whose statement takes too long is never given up", []edit{{
 		"runtime/judge.go", "		case classData, classTimeout:\n", "		case classData:\n",
 	}}, core, "TestTimeOutOfAStatement"},
+	{"a partition that has no connection says nothing", []edit{{
+		"runtime/judge.go", "		o.w.tell(o, verdict)\n		return verdict", "		return verdict",
+	}, {
+		"runtime/outage.go", "o.w.tell(o, &waitError{err: err})", "_ = err",
+	}}, core, "TestOutageIsToldAtOnceAndOnce"},
+	{"an outage is waited out although the database is back", []edit{{
+		"runtime/outage.go", "c.prober.Wait(both, tell) == nil", "(tell == nil || sleep(both, 30*time.Second))",
+	}}, core, "TestOutageIsToldAtOnceAndOnce"},
+	{"a password that was refused halts", []edit{{
+		"runtime/classify.go", "	if loginRefused(err) {\n		return classUnsent\n	}\n", "	_ = loginRefused\n",
+	}}, core, "TestChangedPasswordIsWaitedOut"},
+	{"the service is healthy while its database was never reached", []edit{{
+		"runtime/session.go", "		c.run.set(c.log, ", "		c.run.set(nil, nil)\n		_ = ",
+	}}, core, "TestDatabaseThatWasNeverReachedIsTold"},
+	{"who waits for the database tries for itself", []edit{{
+		"runtime/internal/outage/prober.go", "	if p.round == nil {\n", "	if true {\n",
+	}}, outages, "TestAllWhoWaitShareOneProbe"},
+	{"the end of a log is not asked of a partition that stands", []edit{{
+		"runtime/confluent/ends.go", "	if len(list) == 0 {\n", "	if true {\n",
+	}}, source, "TestSinkHearsWhereLogsEnd"},
+	{"brokers that are gone are not told", []edit{{
+		"runtime/confluent/group.go", "		if r.group.broker == nil {\n", "		if false {\n",
+	}, {
+		"runtime/confluent/group.go", "		return r.silentBrokers(err.Error())\n", "		return nil\n",
+	}}, source, "TestBrokerThatIsGoneIsTold"},
 	{"a read-only server is left by one connection only", []edit{{
 		"runtime/transact.go", "			o.c.reconnect()\n", "			_ = o.c.reconnect\n",
 	}}, core, "TestReadOnlyServerIsLeftByAllConnections"},

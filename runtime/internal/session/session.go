@@ -63,7 +63,7 @@ func writable(ctx context.Context, conn *pgconn.PgConn) error {
 	case r.Err != nil:
 		return r.Err
 	case string(r.Rows[0][0]) == "t":
-		return errors.New("the server is a standby, which takes no writes")
+		return pgconn.ErrReadOnlyConnection
 	case string(r.Rows[0][1]) == "on":
 		return errors.New("the database takes no writes: default_transaction_read_only is on, for the role, the database or the server; some providers set it when the disk is full")
 	}

@@ -40,6 +40,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
 		},
+		Tables: []wire.Table{
+			{Name: "excluded", Unique: [][]string{{"e"}}},
+			{Name: "parts", Unique: [][]string{{"e", "no"}}, Nullable: []string{"more"}, References: []wire.Reference{{Columns: []string{"e"}, Table: "excluded", OnDelete: "cascade"}}},
+			{Name: "words", Unique: [][]string{{"e", "word"}}},
+		},
 		Topics: []wire.Topic{
 			typeV1Topic(h),
 		},

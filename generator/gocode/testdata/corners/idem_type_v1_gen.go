@@ -44,6 +44,7 @@ func typeV1Topic(h TypeV1Handler) wire.Topic {
 			selectUpsertWordsSQL,
 			goneDeleteExcludedSQL,
 		},
+		Writes:  []string{"excluded", "parts", "words"},
 		NewPlan: func() wire.Plan { return &typeV1Plan{handler: h} },
 	}
 }
@@ -389,6 +390,7 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	for _, v := range e.Words {
+		b.Upserts(wire.Row("words").UUID(e.E).Text(v))
 		r := p.selectUpsertWords.Row()
 		r.UUID(e.E)
 		r.Text(v)

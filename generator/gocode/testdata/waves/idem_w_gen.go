@@ -43,6 +43,7 @@ func wTopic() wire.Topic {
 			pDelDeleteProductsSQL,
 			cDelDeleteCustomersSQL,
 		},
+		Writes:  []string{"customers", "products", "orders", "lines", "log"},
 		NewPlan: func() wire.Plan { return &wPlan{} },
 	}
 }

@@ -26,6 +26,7 @@ func keyedV1Topic() wire.Topic {
 		Statements: []string{
 			keyedUpsertKeyedSQL,
 		},
+		Writes:  []string{"keyed"},
 		NewPlan: func() wire.Plan { return &keyedV1Plan{} },
 	}
 }
@@ -204,6 +205,7 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := b.Claim("Keyed", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
+	b.Upserts(wire.Row("keyed").Text(e.KText).UUID(e.KID).Int(int64(e.KSmall)).Int(e.KBig).Int(e.KAt.UnixMicro()).Int(int64(e.KDay)).Int(int64(e.KDays)).Text(string(e.KColour)))
 	r := p.keyedUpsertKeyed.Row()
 	r.Text(e.KText)
 	r.UUID(e.KID)

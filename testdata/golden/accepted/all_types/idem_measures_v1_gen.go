@@ -25,6 +25,7 @@ func measuresV1Topic() wire.Topic {
 		Statements: []string{
 			measuredInsertMeasuresSQL,
 		},
+		Writes:  []string{"measures"},
 		NewPlan: func() wire.Plan { return &measuresV1Plan{} },
 	}
 }

@@ -25,6 +25,7 @@ func recordsV1Topic() wire.Topic {
 		Statements: []string{
 			recordedInsertRecordsSQL,
 		},
+		Writes:  []string{"records"},
 		NewPlan: func() wire.Plan { return &recordsV1Plan{} },
 	}
 }

@@ -36,6 +36,7 @@ func typesV1Topic() wire.Topic {
 			typesErasedDeleteOptionalSQL,
 			typesErasedDeleteRequiredSQL,
 		},
+		Writes:  []string{"required", "optional", "defaults", "constants"},
 		NewPlan: func() wire.Plan { return &typesV1Plan{} },
 	}
 }

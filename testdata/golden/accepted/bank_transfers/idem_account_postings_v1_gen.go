@@ -31,6 +31,7 @@ func accountPostingsV1Topic() wire.Topic {
 			accountClosedUpdateAccountsSQL,
 			postedInsertPostingsSQL,
 		},
+		Writes:  []string{"accounts", "postings"},
 		NewPlan: func() wire.Plan { return &accountPostingsV1Plan{} },
 	}
 }

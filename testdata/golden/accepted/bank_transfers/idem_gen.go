@@ -32,6 +32,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
 		},
+		Tables: []wire.Table{
+			{Name: "accounts", Unique: [][]string{{"account_id"}}, Nullable: []string{"last_posting"}},
+			{Name: "postings", Unique: [][]string{{"account_id", "posting"}}, Nullable: []string{"memo"}, References: []wire.Reference{{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"}}, InsertOnly: true},
+		},
 		Topics: []wire.Topic{
 			accountPostingsV1Topic(),
 		},

@@ -27,6 +27,7 @@ func newsletterSubscriptionsTopic() wire.Topic {
 			subscribedUpsertNewsletterSQL,
 			unsubscribedDeleteNewsletterSQL,
 		},
+		Writes:  []string{"newsletter"},
 		NewPlan: func() wire.Plan { return &newsletterSubscriptionsPlan{scan: wire.Scanner{MaxDepth: 32}} },
 	}
 }

@@ -29,6 +29,7 @@ func shopCustomersTopic() wire.Topic {
 			customerClosedUpdateCustomersSQL,
 			customerErasedDeleteCustomersSQL,
 		},
+		Writes:  []string{"customers", "orders"},
 		NewPlan: func() wire.Plan { return &shopCustomersPlan{scan: wire.Scanner{MaxDepth: 32}} },
 	}
 }

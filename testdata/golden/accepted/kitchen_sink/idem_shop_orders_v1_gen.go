@@ -45,6 +45,7 @@ func shopOrdersV1Topic(h ShopOrdersV1Handler) wire.Topic {
 			lineDroppedDeleteOrderLinesSQL,
 			orderErasedDeleteOrdersSQL,
 		},
+		Writes:  []string{"orders", "order_lines"},
 		NewPlan: func() wire.Plan { return &shopOrdersV1Plan{handler: h, scan: wire.Scanner{MaxDepth: 32}} },
 	}
 }

@@ -25,6 +25,7 @@ func stockLevelsTopic() wire.Topic {
 		Statements: []string{
 			stockCountedUpsertStockSQL,
 		},
+		Writes:  []string{"stock"},
 		NewPlan: func() wire.Plan { return &stockLevelsPlan{scan: wire.Scanner{MaxDepth: 32}} },
 	}
 }
@@ -145,6 +146,7 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := b.Claim("StockCounted", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
+	b.Upserts(wire.Row("stock").Text(e.SKU).Text(e.Warehouse))
 	r := p.stockCountedUpsertStock.Row()
 	r.Text(e.SKU)
 	r.Text(e.Warehouse)

@@ -25,6 +25,7 @@ func stockMovesTopic() wire.Topic {
 		Statements: []string{
 			stockMovedInsertMovementsSQL,
 		},
+		Writes:  []string{"movements"},
 		NewPlan: func() wire.Plan { return &stockMovesPlan{scan: wire.Scanner{MaxDepth: 32}} },
 	}
 }

@@ -37,6 +37,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
 		},
+		Tables: []wire.Table{
+			{Name: "orders", Unique: [][]string{{"id"}}, InsertOnly: true},
+		},
 		Topics: []wire.Topic{
 			ordersTopic(h),
 		},

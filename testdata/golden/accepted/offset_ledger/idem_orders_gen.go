@@ -33,6 +33,7 @@ func ordersTopic(h OrdersHandler) wire.Topic {
 		Statements: []string{
 			orderInsertOrdersSQL,
 		},
+		Writes:  []string{"orders"},
 		NewPlan: func() wire.Plan { return &ordersPlan{handler: h} },
 	}
 }

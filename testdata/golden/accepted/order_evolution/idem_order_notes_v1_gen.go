@@ -25,6 +25,7 @@ func orderNotesV1Topic() wire.Topic {
 		Statements: []string{
 			noteAddedInsertOrderNotesSQL,
 		},
+		Writes:  []string{"order_notes"},
 		NewPlan: func() wire.Plan { return &orderNotesV1Plan{} },
 	}
 }

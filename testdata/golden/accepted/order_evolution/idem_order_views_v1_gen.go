@@ -26,6 +26,7 @@ func orderViewsV1Topic() wire.Topic {
 		Statements: []string{
 			orderViewedUpsertOrderViewsSQL,
 		},
+		Writes:  []string{"order_views"},
 		NewPlan: func() wire.Plan { return &orderViewsV1Plan{} },
 	}
 }
@@ -126,6 +127,7 @@ func (p *orderViewsV1Plan) addOrderViewed(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := b.ClaimHere("OrderViewed", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
+	b.Upserts(wire.Row("order_views").UUID(e.OrderID))
 	r := p.orderViewedUpsertOrderViews.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Page)

@@ -33,6 +33,7 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 			orderPlacedUpsertOrderHistorySQL,
 			orderClosedUpdateOrderHistorySQL,
 		},
+		Writes:  []string{"order_history"},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{handler: h} },
 	}
 }

@@ -32,6 +32,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
 		},
+		Tables: []wire.Table{
+			{Name: "orders", Unique: [][]string{{"order_id"}}},
+		},
 		Topics: []wire.Topic{
 			ordersV1Topic(),
 		},

@@ -26,6 +26,7 @@ func ordersV1Topic() wire.Topic {
 		Statements: []string{
 			orderPlacedUpsertOrdersSQL,
 		},
+		Writes:  []string{"orders"},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{} },
 	}
 }
@@ -138,6 +139,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := b.Claim("OrderPlaced", key, e.fingerprint(&p.print)); !fresh {
 		return err
 	}
+	b.Upserts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.CustomerID)

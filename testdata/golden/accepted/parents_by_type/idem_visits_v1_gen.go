@@ -31,6 +31,7 @@ func visitsV1Topic() wire.Topic {
 			renamedUpdateVisitsSQL,
 			endedDeleteVisitsSQL,
 		},
+		Writes:  []string{"days", "agents", "badges", "visits"},
 		NewPlan: func() wire.Plan { return &visitsV1Plan{} },
 	}
 }

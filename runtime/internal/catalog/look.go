@@ -1,0 +1,146 @@
+// Package catalog asks a database once about everything that the guarantee rests on and
+// that generated code cannot know: its encoding, and what others did to the tables that the
+// service writes. Look returns facts; what follows from each is decided in verdict.go, and
+// listed in docs/operations.md. It changes nothing. Of this module it may import package
+// wire only.
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// kind is what a fact is about.
+type kind string
+
+// What the catalog is asked about. Facts of partitions and children count as the table's.
+const (
+	encoding   kind = "encoding"   // detail: its name
+	relation   kind = "relation"   // neither a table nor partitioned; detail: pg_class.relkind
+	storage    kind = "storage"    // not permanent; detail: pg_class.relpersistence
+	trigger    kind = "trigger"    // detail: its name
+	rule       kind = "rule"       // detail: its name
+	policy     kind = "policy"     // row level security that this role is subject to
+	check      kind = "check"      // a constraint; detail: its name
+	notNull    kind = "not null"   // detail: the column
+	computed   kind = "computed"   // a generated column, or an index that computes; detail: its name
+	restricted kind = "restricted" // a column of a domain or a composite type; detail: the column
+	unique     kind = "unique"     // a unique index or an exclusion; detail: its name, columns: its columns, none if it computes
+	reference  kind = "reference"  // a foreign key; detail: its name, target: the table, action: on delete
+	deferred   kind = "deferred"   // a constraint or trigger that is initially deferred; detail: its name
+	loose      kind = "loose"      // a column whose equal values may differ; columns: the column, detail: its collation or type
+)
+
+// fact is one row of the answer.
+type fact struct {
+	table   string
+	kind    kind
+	detail  string
+	columns []string
+	target  string // of a reference: a table that was asked about, or ""
+	action  string // of a reference: pg_constraint's confdeltype and confupdtype
+}
+
+// own are the tables of the runtime that must survive a crash as one.
+var own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_gen", "idem_keys", "idem_operator"}
+
+// lookSQL resolves names as the statements do, by search_path. It is one statement, and
+// reads the system's catalogs only, so that every role may run it.
+const lookSQL = `
+WITH RECURSIVE asked AS (
+	SELECT name, to_regclass(quote_ident(name))::oid AS root FROM unnest($1::text[]) AS name
+), family AS (
+	SELECT name, root, root AS oid FROM asked WHERE root IS NOT NULL
+	UNION
+	SELECT f.name, f.root, i.inhrelid FROM family f JOIN pg_inherits i ON i.inhparent = f.oid
+), facts AS (
+	SELECT '' AS name, 'encoding' AS kind, current_setting('server_encoding') AS detail, NULL::text[] AS columns, '' AS target, '' AS action
+	UNION ALL
+	SELECT f.name, 'relation', c.relkind::text, NULL, '', '' FROM family f JOIN pg_class c USING (oid) WHERE c.relkind NOT IN ('r', 'p')
+	UNION ALL
+	SELECT f.name, 'storage', c.relpersistence::text, NULL, '', '' FROM family f JOIN pg_class c USING (oid) WHERE c.relpersistence <> 'p'
+	UNION ALL
+	SELECT f.name, 'trigger', t.tgname, NULL, '', '' FROM family f JOIN pg_trigger t ON t.tgrelid = f.oid
+	WHERE NOT t.tgisinternal AND t.tgenabled <> 'D'
+	UNION ALL
+	SELECT f.name, 'deferred', t.tgname, NULL, '', '' FROM family f JOIN pg_trigger t ON t.tgrelid = f.oid
+	WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tginitdeferred
+	UNION ALL
+	SELECT f.name, 'rule', r.rulename, NULL, '', '' FROM family f JOIN pg_rewrite r ON r.ev_class = f.oid WHERE r.ev_type <> '1'
+	UNION ALL
+	SELECT name, 'policy', '', NULL, '', '' FROM asked WHERE row_security_active(root)
+	UNION ALL
+	SELECT f.name, 'check', c.conname, NULL, '', '' FROM family f JOIN pg_constraint c ON c.conrelid = f.oid WHERE c.contype = 'c'
+	UNION ALL
+	SELECT f.name, 'deferred', c.conname, NULL, '', '' FROM family f JOIN pg_constraint c ON c.conrelid = f.oid
+	WHERE c.condeferred AND c.contype IN ('p', 'u', 'x', 'f')
+	UNION ALL
+	SELECT f.name, 'reference', c.conname, (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(c.conkey) WITH ORDINALITY AS k (num, n)
+		JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.num),
+		coalesce((SELECT min(t.name) FROM family t WHERE t.oid = c.confrelid), ''), c.confdeltype::text || c.confupdtype::text
+	FROM family f JOIN pg_constraint c ON c.conrelid = f.oid WHERE c.contype = 'f'
+	UNION ALL
+	SELECT f.name, 'unique', i.indexrelid::regclass::text, CASE WHEN i.indexprs IS NULL AND i.indpred IS NULL AND i.indisunique THEN
+		(SELECT array_agg(a.attname::text) FROM unnest(i.indkey[0 : i.indnkeyatts - 1]) AS k (num)
+		JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num) END, '', ''
+	FROM family f JOIN pg_index i ON i.indrelid = f.oid WHERE i.indisunique OR i.indisexclusion
+	UNION ALL
+	SELECT f.name, 'computed', i.indexrelid::regclass::text, NULL, '', '' FROM family f JOIN pg_index i ON i.indrelid = f.oid
+	WHERE i.indexprs IS NOT NULL OR i.indpred IS NOT NULL
+	UNION ALL
+	SELECT f.name, v.kind, v.detail, ARRAY[a.attname::text], '', ''
+	FROM family f JOIN pg_attribute a ON a.attrelid = f.oid AND a.attnum > 0 AND NOT a.attisdropped
+	JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
+	LEFT JOIN pg_collation l ON l.oid = a.attcollation
+	CROSS JOIN LATERAL (VALUES
+		('not null', a.attname::text, a.attnotnull),
+		('computed', a.attname::text, a.attgenerated <> ''),
+		('restricted', a.attname::text, coalesce(e.typtype, t.typtype) IN ('d', 'c')),
+		('loose', coalesce('collation ' || l.collname, ''), NOT l.collisdeterministic),
+		('loose', 'type ' || format_type(a.atttypid, NULL), CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END::regtype::text
+			NOT IN ('text', 'character varying', 'character', 'uuid', 'boolean', 'smallint', 'integer', 'bigint', 'bytea', 'date',
+				'timestamp with time zone', 'timestamp without time zone'))
+	) AS v (kind, detail, holds)
+	WHERE v.holds
+)
+SELECT name, kind, detail, coalesce(columns, '{}'), target, action FROM facts ORDER BY name, kind, detail, columns`
+
+// Look asks about the tables of a service, by names that the connection's search_path
+// resolves, and about the runtime's own, and decides what follows. A table that is not there
+// is passed over: preparing the statements tells.
+func Look(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, error) {
+	names := make([]string, 0, len(tables)+len(own))
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	// Nothing is prepared: a pooler may stand between.
+	rows, err := conn.Query(ctx, lookSQL, pgx.QueryExecModeExec, array(append(names, own...)))
+	if err != nil {
+		return Findings{}, fmt.Errorf("look at the catalog: %w", err)
+	}
+	facts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f fact, err error) {
+		err = row.Scan(&f.table, &f.kind, &f.detail, &f.columns, &f.target, &f.action)
+		return f, err
+	})
+	if err != nil {
+		return Findings{}, fmt.Errorf("look at the catalog: %w", err)
+	}
+	return decide(tables, facts), nil
+}
+
+// array is a list of names as Postgres writes one.
+func array(names []string) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(n) + `"`)
+	}
+	return "{" + b.String() + "}"
+}

@@ -1,0 +1,121 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// tables are what the cases below change: p is the parent of c.
+const tables = `
+CREATE TABLE p (id text PRIMARY KEY, v text NOT NULL, note text, UNIQUE (v));
+CREATE TABLE c (a int, b text, PRIMARY KEY (a, b), p text REFERENCES p (id) ON DELETE CASCADE);
+CREATE INDEX ON c (p);
+CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
+`
+
+var spec = []wire.Table{
+	{Name: "p", Unique: [][]string{{"id"}, {"v"}}, Nullable: []string{"note"}},
+	{Name: "c", Unique: [][]string{{"b", "a"}}, Nullable: []string{"p"}, References: []wire.Reference{{Columns: []string{"p"}, Table: "p", OnDelete: "cascade"}}, InsertOnly: true},
+}
+
+// What follows from what others did to the tables. "-" is nothing.
+func TestVerdicts(t *testing.T) {
+	db := idemtest.DB(t)
+	idemtest.Migrate(t, db, "../../../templates/sql")
+	for name, c := range map[string]struct{ sql, want string }{
+		"as in the spec":                   {`SELECT`, "-"},
+		"another plain index":              {`CREATE INDEX ON p (note)`, "-"},
+		"known key by another order":       {`ALTER TABLE c DROP CONSTRAINT c_pkey; CREATE UNIQUE INDEX ON c (b, a)`, "-"},
+		"new column":                       {`ALTER TABLE p ADD more text`, "-"},
+		"trigger":                          {`CREATE TRIGGER x AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION f()`, "p records: trigger x"},
+		"statement trigger":                {`CREATE TRIGGER x AFTER INSERT ON p EXECUTE FUNCTION f()`, "p records: trigger x"},
+		"disabled trigger":                 {`CREATE TRIGGER x AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION f(); ALTER TABLE p DISABLE TRIGGER x`, "-"},
+		"rule":                             {`CREATE RULE x AS ON DELETE TO p DO ALSO SELECT 1`, "p records: rule x"},
+		"check":                            {`ALTER TABLE p ADD CONSTRAINT x CHECK (v <> '') NOT VALID`, "p rows: check constraint x"},
+		"check of a child":                 {`CREATE TABLE q (CONSTRAINT x CHECK (v <> '')) INHERITS (p)`, "p rows: check constraint x"},
+		"nullable in the spec only":        {`ALTER TABLE p ALTER note SET NOT NULL`, "p rows: column note is NOT NULL, in the spec it is nullable"},
+		"domain":                           {`CREATE DOMAIN d AS text; ALTER TABLE p ALTER note TYPE d`, "p rows: column note has a domain or composite type"},
+		"array of a domain":                {`CREATE DOMAIN d AS text; ALTER TABLE p ADD more d[]`, "p rows: column more has a domain or composite type"},
+		"generated column":                 {`ALTER TABLE p ADD n int GENERATED ALWAYS AS (1 / length(v)) STORED`, "p rows: n is computed"},
+		"index of an expression":           {`CREATE INDEX x ON p (lower(v))`, "p rows: x is computed"},
+		"unique key of an insert only":     {`CREATE UNIQUE INDEX x ON c (p)`, "-"},
+		"unique key":                       {`CREATE UNIQUE INDEX x ON p (note)`, "p table: unique index or exclusion x is not in the spec"},
+		"unique key with a further column": {`CREATE UNIQUE INDEX x ON p (id, note)`, "p table: unique index or exclusion x is not in the spec"},
+		"covering unique key":              {`CREATE UNIQUE INDEX x ON p (id) INCLUDE (note)`, "-"},
+		"partial unique key":               {`CREATE UNIQUE INDEX x ON p (id) WHERE v <> ''`, "p rows: x is computed; p table: unique index or exclusion x is not in the spec"},
+		"exclusion":                        {`ALTER TABLE p ADD CONSTRAINT x EXCLUDE USING btree (note WITH =)`, "p table: unique index or exclusion x is not in the spec"},
+		"loose collation of a key": {`CREATE COLLATION l (provider = icu, locale = 'und-u-ks-level2', deterministic = false); ALTER TABLE p ALTER v TYPE text COLLATE l`,
+			"p table: key column v has collation l"},
+		"loose collation beside the key": {`CREATE COLLATION l (provider = icu, locale = 'und-u-ks-level2', deterministic = false); ALTER TABLE p ALTER note TYPE text COLLATE l`, "-"},
+		"loose type of a key":            {`ALTER TABLE c ALTER a TYPE numeric`, "c table: key column a has type numeric"},
+		"foreign key":                    {`ALTER TABLE p ADD CONSTRAINT x FOREIGN KEY (note) REFERENCES p (id)`, "p records: foreign key x is not in the spec as it is here"},
+		"foreign key to elsewhere":       {`CREATE TABLE o (id text PRIMARY KEY); ALTER TABLE p ADD FOREIGN KEY (note) REFERENCES o (id)`, "-"},
+		"foreign key with another action": {`ALTER TABLE c DROP CONSTRAINT c_p_fkey, ADD CONSTRAINT x FOREIGN KEY (p) REFERENCES p (id) ON DELETE SET NULL`,
+			"c records: foreign key x is not in the spec as it is here"},
+		"foreign key of NO ACTION":    {`ALTER TABLE c DROP CONSTRAINT c_p_fkey, ADD CONSTRAINT x FOREIGN KEY (p) REFERENCES p (id)`, "c records: foreign key x is not in the spec as it is here"},
+		"deferred foreign key":        {`ALTER TABLE c ALTER CONSTRAINT c_p_fkey DEFERRABLE INITIALLY DEFERRED`, "c warning: c_p_fkey"},
+		"deferrable foreign key":      {`ALTER TABLE c ALTER CONSTRAINT c_p_fkey DEFERRABLE`, "-"},
+		"deferred constraint trigger": {`CREATE CONSTRAINT TRIGGER x AFTER INSERT ON p DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION f()`, "p records: trigger x; p warning: x"},
+		"view":                        {`ALTER TABLE p RENAME TO q; CREATE VIEW p AS SELECT * FROM q`, "p records: it is a view"},
+		"partitions": {`DROP TABLE c; CREATE TABLE c (a int, b text, PRIMARY KEY (a, b), p text REFERENCES p (id) ON DELETE CASCADE) PARTITION BY LIST (a);
+CREATE TABLE c_1 PARTITION OF c FOR VALUES IN (1) PARTITION BY LIST (b); CREATE TABLE c_1_1 PARTITION OF c_1 DEFAULT`, "-"},
+		"trigger of a partition's partition": {`DROP TABLE c; CREATE TABLE c (a int, b text, p text, PRIMARY KEY (a, b)) PARTITION BY LIST (a);
+CREATE TABLE c_1 PARTITION OF c FOR VALUES IN (1) PARTITION BY LIST (b); CREATE TABLE c_1_1 PARTITION OF c_1 DEFAULT;
+CREATE TRIGGER x AFTER INSERT ON c_1_1 FOR EACH ROW EXECUTE FUNCTION f()`, "c records: trigger x"},
+		"unlogged": {`DROP TABLE c; ALTER TABLE p SET UNLOGGED`, "refused: table p is unlogged (it, or a partition of it)"},
+		"unlogged partition": {`DROP TABLE c; CREATE TABLE c (a int, b text, p text, PRIMARY KEY (a, b)) PARTITION BY LIST (a); CREATE UNLOGGED TABLE c_1 PARTITION OF c DEFAULT`,
+			"refused: table c is unlogged (it, or a partition of it)"},
+		"temporary":       {`CREATE TEMPORARY TABLE p (id text PRIMARY KEY)`, "refused: table p is temporary (it, or a partition of it)"},
+		"foreign table":   {`DROP TABLE c, p; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE p (id text) SERVER s`, "refused: table p is a foreign table (it, or a partition of it)"},
+		"unlogged ledger": {`ALTER TABLE idem_ledger SET UNLOGGED`, "refused: the runtime's table idem_ledger is unlogged (it, or a partition of it)"},
+		"unlogged keys":   {`CREATE UNLOGGED TABLE idem_keys_1 PARTITION OF idem_keys FOR VALUES IN (1)`, "refused: the runtime's table idem_keys is unlogged (it, or a partition of it)"},
+		"row security": {`CREATE ROLE idemgen_test_catalog; GRANT ALL ON SCHEMA public TO idemgen_test_catalog; ALTER TABLE p ENABLE ROW LEVEL SECURITY; SET ROLE idemgen_test_catalog`,
+			"p records: row level security"},
+		"row security of others": {`ALTER TABLE p ENABLE ROW LEVEL SECURITY`, "-"}, // a superuser is not subject to it
+		"another schema": {`CREATE SCHEMA s; SET search_path = s, public; CREATE TABLE s.p (id text PRIMARY KEY, v text UNIQUE CHECK (v <> ''), note text)`,
+			"p rows: check constraint p_v_check"},
+		"no tables": {`DROP TABLE c, p`, "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx, err := db.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback(context.WithoutCancel(t.Context()))
+			if _, err := tx.Exec(t.Context(), tables+c.sql); err != nil {
+				t.Fatal(err)
+			}
+			found, err := catalog.Look(t.Context(), tx.Conn(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := said(found); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func said(found catalog.Findings) string {
+	if found.Refused != nil {
+		reason, _, _ := strings.Cut(found.Refused.Error(), ": ")
+		return "refused: " + reason
+	}
+	var all []string
+	for _, r := range found.Why {
+		all = append(all, fmt.Sprintf("%s %s: %s", r.Table, r.Apart, r.Fact))
+	}
+	for _, r := range found.Warnings {
+		all = append(all, fmt.Sprintf("%s warning: %s", r.Table, r.Fact))
+	}
+	if all == nil {
+		return "-"
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,174 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Findings is what follows from the facts.
+type Findings struct {
+	Refused  *RefusedError // nil if the service may start
+	Apart    map[string]wire.Apart
+	Why      []Reason // for Apart, by table
+	Warnings []Reason
+}
+
+// Reason is why something follows for a table.
+type Reason struct {
+	Table string
+	Fact  string // "trigger audit"
+	Apart wire.Apart
+}
+
+// RefusedError says why the service must not start on this database. It is final: a person
+// must change the database or the spec.
+type RefusedError struct{ reason, advice string }
+
+// Error says what was found, and what to do.
+func (e *RefusedError) Error() string { return e.reason + ": " + e.advice }
+
+// decide is the one place that says what follows from a fact: the table "What is looked at
+// in the catalog" of docs/operations.md.
+func decide(tables []wire.Table, facts []fact) Findings {
+	found := Findings{Apart: map[string]wire.Apart{}}
+	for _, f := range facts {
+		i := slices.IndexFunc(tables, func(t wire.Table) bool { return t.Name == f.table })
+		if i < 0 {
+			found.refuse(runtimeRefusal(f))
+			continue
+		}
+		t := &tables[i]
+		found.refuse(refusal(t, f))
+		if f.kind == deferred {
+			found.Warnings = append(found.Warnings, Reason{Table: t.Name, Fact: f.detail})
+		}
+		if apart := apart(t, f); apart != 0 {
+			found.Apart[t.Name] = max(found.Apart[t.Name], apart)
+			found.Why = append(found.Why, Reason{t.Name, f.says(), apart})
+		}
+	}
+	return found
+}
+
+func (found *Findings) refuse(err *RefusedError) {
+	if found.Refused == nil {
+		found.Refused = err
+	}
+}
+
+// runtimeRefusal judges the database, and the runtime's own tables.
+func runtimeRefusal(f fact) *RefusedError {
+	switch {
+	case f.kind == encoding && f.detail != "UTF8":
+		return &RefusedError{
+			"the database's encoding is " + f.detail + ", which would store other texts than were sent",
+			"use a database that was made with ENCODING 'UTF8' (see CREATE DATABASE, TEMPLATE template0), and move the data over with pg_dump",
+		}
+	case f.kind == storage:
+		return &RefusedError{"the runtime's table " + f.table + " is " + stored(f.detail) + " (it, or a partition of it)", "ALTER TABLE ... SET LOGGED; the protocol needs it after a crash"}
+	case f.kind == relation:
+		return &RefusedError{f.table + " is not a table", "apply the runtime's migrations to the schema that search_path finds first"}
+	}
+	return nil
+}
+
+// refusal judges a table of the service.
+func refusal(t *wire.Table, f fact) *RefusedError {
+	switch {
+	case f.kind == storage && (f.detail != "u" || !t.Unlogged):
+		return &RefusedError{
+			fmt.Sprintf("table %s is %s (it, or a partition of it): after a crash its rows are gone, and their records count as applied", t.Name, stored(f.detail)),
+			"ALTER TABLE ... SET LOGGED, or say unlogged: true of the table in the spec",
+		}
+	case f.kind == relation && f.detail == "f":
+		return &RefusedError{
+			fmt.Sprintf("table %s is a foreign table (it, or a partition of it): its rows are not committed together with the position", t.Name),
+			"write to a table of this database",
+		}
+	}
+	return nil
+}
+
+func stored(persistence string) string {
+	if persistence == "t" {
+		return "temporary"
+	}
+	return "unlogged"
+}
+
+// apart says how far the writes of a table must be kept apart because of a fact.
+func apart(t *wire.Table, f fact) wire.Apart {
+	switch f.kind {
+	case trigger, rule, policy, relation: // code of others, which may read and write anything
+		return wire.ApartRecords
+	case check, computed, restricted:
+		return wire.ApartRows
+	case notNull:
+		if slices.Contains(t.Nullable, f.detail) {
+			return wire.ApartRows
+		}
+	case unique:
+		if !t.InsertOnly && !slices.ContainsFunc(t.Unique, func(key []string) bool { return same(key, f.columns) }) {
+			return wire.ApartTable
+		}
+	case loose:
+		if keyed(t, f.columns[0]) {
+			return wire.ApartTable
+		}
+	case reference:
+		if f.target != "" && !declared(t, f) {
+			return wire.ApartRecords
+		}
+	}
+	return 0
+}
+
+// keyed reports whether a column is part of a key that tells rows apart or names a parent.
+func keyed(t *wire.Table, column string) bool {
+	return slices.ContainsFunc(t.Unique, func(key []string) bool { return slices.Contains(key, column) }) ||
+		slices.ContainsFunc(t.References, func(r wire.Reference) bool { return slices.Contains(r.Columns, column) })
+}
+
+// actions are ON DELETE of a declared reference, and ON UPDATE, which is not declared: keys
+// of parents do not change.
+var actions = map[string]string{"ra": "", "aa": "", "ca": "cascade", "na": "set_null"}
+
+// declared reports whether a foreign key is the spec's.
+func declared(t *wire.Table, f fact) bool {
+	action, known := actions[f.action]
+	return known && slices.ContainsFunc(t.References, func(r wire.Reference) bool {
+		return r.Table == f.target && r.OnDelete == action && same(r.Columns, f.columns)
+	})
+}
+
+// same reports whether two keys hold the same columns, in any order.
+func same(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// says names a fact for people.
+func (f fact) says() string {
+	switch f.kind {
+	case policy:
+		return "row level security"
+	case relation:
+		return "it is a view"
+	case notNull:
+		return "column " + f.detail + " is NOT NULL, in the spec it is nullable"
+	case check:
+		return "check constraint " + f.detail
+	case computed:
+		return f.detail + " is computed"
+	case restricted:
+		return "column " + f.detail + " has a domain or composite type"
+	case unique:
+		return "unique index or exclusion " + f.detail + " is not in the spec"
+	case loose:
+		return "key column " + f.columns[0] + " has " + f.detail
+	case reference:
+		return "foreign key " + f.detail + " is not in the spec as it is here"
+	}
+	return string(f.kind) + " " + f.detail
+}

@@ -1,0 +1,131 @@
+// Package lag keeps how far one partition is: where its ledger stands, where its log ends,
+// how old the first record between the two is, and what became of the records before. What
+// it is told comes from several goroutines; a reading is of one moment. It asks nobody. It
+// must not import any other package of this module.
+package lag
+
+import (
+	"sync"
+	"time"
+)
+
+// Counts are records of a partition by what became of them.
+type Counts struct {
+	Applied    int64
+	Duplicates int64
+	Conflicts  int64
+	Dead       int64
+	Ignored    int64
+}
+
+// Unknown is an offset that is not known.
+const Unknown = -1
+
+// Gauge is the account of one partition.
+type Gauge struct {
+	mu       sync.Mutex
+	known    bool // the position is
+	position int64
+	end      int64 // 0 while nobody told: no log ends before that
+	told     bool
+	first    int64     // offset of the oldest record that was handed over and is not durable
+	at       time.Time // its timestamp; zero if there is none, or it has none
+	behind   time.Time // since when there is more than the position, or since it moved last; zero if there is not
+	counts   Counts
+}
+
+// At tells where the ledger stands.
+func (g *Gauge) At(position int64, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.move(position, now)
+}
+
+// Add tells what became of records, and where the ledger stands since.
+func (g *Gauge) Add(c Counts, position int64, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.count(c)
+	g.move(position, now)
+}
+
+// Again tells that records were delivered again, which moves nothing.
+func (g *Gauge) Again(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.count(Counts{Duplicates: int64(n)})
+}
+
+// End tells the offset of the next record to come.
+func (g *Gauge) End(end int64, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.end, g.told = end, true
+	g.look(now)
+}
+
+// First tells which record is the first of those that were handed over and are not durable.
+func (g *Gauge) First(offset int64, at time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.first, g.at = offset, at
+}
+
+func (g *Gauge) count(c Counts) {
+	g.counts.Applied += c.Applied
+	g.counts.Duplicates += c.Duplicates
+	g.counts.Conflicts += c.Conflicts
+	g.counts.Dead += c.Dead
+	g.counts.Ignored += c.Ignored
+}
+
+func (g *Gauge) move(position int64, now time.Time) {
+	if !g.known || position != g.position {
+		g.behind = time.Time{}
+	}
+	g.position, g.known = position, true
+	g.look(now)
+}
+
+// look notes since when there is something behind the position.
+func (g *Gauge) look(now time.Time) {
+	switch {
+	case !g.known || !g.told || g.end <= g.position:
+		g.behind = time.Time{}
+	case g.behind.IsZero():
+		g.behind = now
+	}
+}
+
+// Reading is a Gauge at one moment. Offsets and Records are [Unknown] if they are not known.
+type Reading struct {
+	Position int64
+	End      int64
+	Records  int64         // from the position to the end
+	Age      time.Duration // of the oldest of them
+	Counts
+}
+
+// Read reads the gauge.
+func (g *Gauge) Read(now time.Time) Reading {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := Reading{Position: Unknown, End: Unknown, Records: Unknown, Counts: g.counts}
+	if g.known {
+		r.Position = g.position
+	}
+	if g.told {
+		r.End = g.end
+	}
+	if g.known && g.told {
+		r.Records = max(0, g.end-g.position)
+	}
+	if g.behind.IsZero() {
+		return r
+	}
+	r.Age = max(0, now.Sub(g.behind))
+	if g.first >= g.position && !g.at.IsZero() {
+		r.Age = max(0, now.Sub(g.at))
+	}
+	return r
+}

@@ -1,0 +1,130 @@
+// Package outage knows what to do while the database is away: to say why in words, and to
+// find out, once for all who wait, when it is back.
+//
+//	       work fails        Wait
+//	owner ------------> prober ----> Try, Try, Try ... succeeds: all who wait go on
+//
+// However many partitions wait, one connection is tried at a time: the first one at once,
+// then with short pauses, so that a server that starts is neither missed for long nor met by
+// a herd. What follows from an error, and whether one is an outage, is not decided here. It
+// must not import any other package of this module.
+package outage
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Prober tries to connect while somebody waits for that.
+type Prober struct {
+	// Try connects and gives the connection back.
+	Try func(ctx context.Context) error
+
+	mu    sync.Mutex
+	round *round // nil while nobody waits
+}
+
+// round are the tries until one succeeds, or nobody waits any more.
+type round struct {
+	waiting int
+	back    chan struct{} // closed when a try succeeded
+	failed  chan struct{} // closed when one failed, and made anew
+	err     error         // of the last try
+	stop    context.CancelFunc
+}
+
+const (
+	firstPause = 50 * time.Millisecond
+	mostPause  = time.Second
+	patience   = 5 * time.Second // for one try
+)
+
+// Wait returns nil when a try succeeded, else the error of ctx, which ended before. Of each
+// try that fails meanwhile it calls tell.
+func (p *Prober) Wait(ctx context.Context, tell func(error)) error {
+	r, failed := p.join()
+	defer p.leave(r)
+	for {
+		select {
+		case <-r.back:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-failed:
+		}
+		p.mu.Lock()
+		err := r.err
+		failed = r.failed
+		p.mu.Unlock()
+		tell(err)
+	}
+}
+
+func (p *Prober) join() (r *round, failed chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.round == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		p.round = &round{back: make(chan struct{}), failed: make(chan struct{}), stop: stop}
+		go p.probe(ctx, p.round)
+	}
+	p.round.waiting++
+	return p.round, p.round.failed
+}
+
+func (p *Prober) leave(r *round) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.waiting--; r.waiting == 0 {
+		r.stop()
+		if p.round == r {
+			p.round = nil
+		}
+	}
+}
+
+func (p *Prober) probe(ctx context.Context, r *round) {
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		err := p.try(ctx)
+		if ctx.Err() != nil || p.tried(r, err) || !Sleep(ctx, pause/2+rand.N(pause/2)) {
+			return
+		}
+	}
+}
+
+// tried tells those who wait how a try ended, and reports whether that ends the round.
+func (p *Prober) tried(r *round, err error) (over bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		r.err = err
+		close(r.failed)
+		r.failed = make(chan struct{})
+		return false
+	}
+	if p.round == r {
+		p.round = nil
+	}
+	close(r.back)
+	return true
+}
+
+func (p *Prober) try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return p.Try(ctx)
+}
+
+// Sleep waits for d and reports false if ctx ended before.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,139 @@
+package outage
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// states says what an SQLSTATE means for people who run the database.
+var states = map[string]string{
+	"08000": "the connection was lost",
+	"08001": "the connection was refused",
+	"08003": "the connection was lost",
+	"08004": "the server refused the connection",
+	"08006": "the connection was lost",
+	"25006": "the server is read-only: a standby, or the primary while it fails over",
+	"25P03": "the transaction was idle for too long",
+	"25P04": "the transaction took too long",
+	"28000": "the server does not let this user in from here (pg_hba.conf, or the role may not log in)",
+	"28P01": "wrong user or password",
+	"3D000": "the database does not exist",
+	"40001": "another transaction wrote the same rows",
+	"40P01": "deadlock",
+	"53100": "disk full",
+	"53200": "the server is out of memory",
+	"53300": "too many connections",
+	"53400": "a limit of the server's configuration was reached",
+	"54023": "too many arguments for this server",
+	"55P03": "a lock was not to be had in time",
+	"57014": "the statement took too long, or somebody cancelled it",
+	"57P01": "the server is shutting down, or an administrator ended the connection",
+	"57P02": "the server crashed",
+	"57P03": "the database is starting up or shutting down",
+	"57P04": "the database was dropped",
+	"57P05": "the connection was idle for too long",
+	"58000": "the server's system failed",
+	"58030": "the server could not read or write a file",
+}
+
+// State says in words what an SQLSTATE means; "" if it has no entry.
+func State(code string) string { return states[code] }
+
+// numbers say what an error of the operating system means.
+var numbers = []struct {
+	number syscall.Errno
+	words  string
+}{
+	{syscall.ECONNREFUSED, "connection refused"},
+	{syscall.ENOENT, "no server listens at the socket"},
+	{syscall.EHOSTUNREACH, "no route to the host"},
+	{syscall.ENETUNREACH, "no route to the network"},
+	{syscall.ECONNRESET, "the connection was lost"},
+	{syscall.EPIPE, "the connection was lost"},
+	{syscall.ETIMEDOUT, "no answer in time"},
+	{syscall.EMFILE, "this process has too many open files"},
+}
+
+// Words says in words why the database cannot be used, and the same words for the same
+// cause: ports and times that differ between two tries are left out, and so is all that the
+// server says of values. Each address that was tried is named once. "" means that there are
+// none for err.
+func Words(err error) string {
+	var found []string
+	walk(err, "", func(words, address string) {
+		if address != "" {
+			words += " (" + address + ")"
+		}
+		if !slices.Contains(found, words) {
+			found = append(found, words)
+		}
+	})
+	return strings.Join(found, "; ")
+}
+
+// walk calls say for each cause in a tree of errors. address is what the nearest error above
+// names.
+func walk(err error, address string, say func(words, address string)) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range several.Unwrap() {
+			walk(e, address, say)
+		}
+		return
+	}
+	if dial, ok := err.(*net.OpError); ok && dial.Op == "dial" && dial.Addr != nil {
+		address = dial.Addr.String()
+	}
+	if words := own(err); words != "" {
+		say(words, address)
+		return
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		walk(inner, address, say)
+	}
+}
+
+// own are the words for an error itself, not for one within it.
+func own(err error) string {
+	switch e := err.(type) {
+	case *pgconn.PgError:
+		if words := State(e.Code); words != "" {
+			return words + ": SQLSTATE " + e.Code
+		}
+	case *net.DNSError:
+		if e.IsNotFound {
+			return "the name " + e.Name + " does not resolve"
+		}
+		return "no name server answers for " + e.Name
+	case *tls.CertificateVerificationError, x509.UnknownAuthorityError, x509.HostnameError, x509.CertificateInvalidError:
+		return "the server's certificate is not accepted: " + err.Error()
+	case syscall.Errno:
+		for _, n := range numbers {
+			if e == n.number {
+				return n.words
+			}
+		}
+		return e.Error()
+	case net.Error: // of one that holds another, the other tells more
+		if errors.Unwrap(err) == nil && e.Timeout() {
+			return "no answer in time"
+		}
+	}
+	switch err {
+	case io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed:
+		return "the connection was lost"
+	case context.DeadlineExceeded:
+		return "no answer in time"
+	case pgconn.ErrReadOnlyConnection:
+		return State("25006")
+	}
+	return ""
+}
