@@ -16,6 +16,7 @@ import (
 	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/scaffold"
 	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/schema"
 )
 
 // Start is what Init needs to know. Empty names are taken from the import path.
@@ -150,7 +151,7 @@ func consumerName(importPath string) string {
 // packageName makes a Go package's name of an import path.
 func packageName(importPath string) string {
 	name := strings.ReplaceAll(consumerName(importPath), "-", "")
-	if token.IsKeyword(name) || name == "main" || name == "internal" || name == "vendor" {
+	if schema.ReservedPackage(name) {
 		return "events"
 	}
 	return name[:min(len(name), 41)]

@@ -23,6 +23,7 @@ func TestOnlyAttemptsThatMayHaveCommittedAreKept(t *testing.T) {
 		"lock":                {answer("55P03"), true},
 		"deadlock":            {answer("40P01"), true},
 		"refused":             {answer("23505"), true},
+		"time is over":        {answer("25P04"), true},
 		"handler":             {&handlerError{call: &wire.Call{}, err: io.EOF}, true},
 		"no answer":           {io.ErrUnexpectedEOF, false},
 		"ended by a person":   {answer("57P01"), false},

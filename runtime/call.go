@@ -19,7 +19,8 @@ import (
 // call runs one handler inside the transaction, with middleware around it. A handler that
 // panics or ends its goroutine becomes an error.
 func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wire.Call) error {
-	ctx, cancel := context.WithTimeout(batch, o.c.service.Limits.EventTimeout)
+	limits := o.c.service.Limits
+	ctx, cancel := context.WithTimeout(batch, limits.EventTimeout)
 	defer cancel()
 	ctx = context.WithValue(ctx, deliveryKey{}, &Delivery{
 		Consumer: o.c.service.Consumer, Event: call.Event, Key: call.Key,
@@ -34,14 +35,22 @@ func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wir
 	switch {
 	case errors.Is(err, errIgnored):
 		return o.halted(halt.Handler, call.Message.Offset, "handler "+call.Event+" does not end although its context has ended", nil)
+	case errors.Is(batch.Err(), context.DeadlineExceeded):
+		err = o.overdue(batch, "batch_timeout", limits.BatchTimeout, "", cmp.Or(err, batch.Err()))
+		return &handlerError{call: call, err: err, late: true}
 	case batch.Err() != nil, conn.IsClosed() && ctx.Err() == nil:
 		return &handlerError{call: call, err: cmp.Or(err, batch.Err(), errConnection), outage: true}
 	case conn.IsClosed(): // the event's own time was over in the middle of a statement
-		return &handlerError{call: call, err: cmp.Or(err, ctx.Err())}
+		err = &handlerError{call: call, err: cmp.Or(err, ctx.Err())}
 	case conn.PgConn().IsBusy(): // abandon closes the connection
-		return &handlerError{call: call, err: cmp.Or(err, Permanent(errors.New("the handler left the result of a query open")))}
+		err = &handlerError{call: call, err: cmp.Or(err, Permanent(errors.New("the handler left the result of a query open")))}
+	default:
+		err = o.outcome(conn, call, err)
 	}
-	return o.outcome(conn, call, err)
+	if h, ok := errors.AsType[*handlerError](err); ok {
+		h.err = o.overdue(ctx, "event_timeout", limits.EventTimeout, "", h.err)
+	}
+	return err
 }
 
 var errConnection = errors.New("the connection to the database was lost")

@@ -60,6 +60,11 @@ type protocolError struct{ error }
 
 func (e *protocolError) Unwrap() error { return e.error }
 
+// writeError is an error that the user's tables and triggers can have raised.
+type writeError struct{ error }
+
+func (e *writeError) Unwrap() error { return e.error }
+
 // classify is the one place where errors of the database are judged. The statement must be
 // the protocol's, and table, constraint and column are compared, before an error counts as
 // the protocol's own.
@@ -133,11 +138,11 @@ func sqlstateClass(pg *pgconn.PgError) class {
 		return classConflict
 	case "55P03":
 		return classLockWait
-	case "57014":
+	case "57014", "25P04": // the second ends the session, too
 		return classTimeout
 	case "25006", "57P03": // read-only, starting up
 		return classReadOnly
-	case "25P03", "25P04", "40003", "57P01", "57P02", "57P04", "57P05":
+	case "25P03", "40003", "57P01", "57P02", "57P04", "57P05":
 		return classDoubt
 	case "23514":
 		if pg.ConstraintName == "" && pg.TableName != "" && !raised(pg) {
@@ -164,7 +169,20 @@ func sqlstateClass(pg *pgconn.PgError) class {
 	case "22", "23", "44", "54":
 		return classData
 	}
+	if ownClass(pg.Code) {
+		return classData
+	}
 	return classHalt
+}
+
+// serverClasses are the first two characters of every SQLSTATE that a server raises itself
+// (errcodes.txt of Postgres).
+const serverClasses = " 00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX "
+
+// ownClass reports whether a trigger or a function chose the SQLSTATE for an error of its
+// own: the server raises none of that class.
+func ownClass(code string) bool {
+	return len(code) == 5 && !strings.Contains(serverClasses, " "+code[:2]+" ")
 }
 
 // raised reports whether a function in PL/pgSQL raised the error, and not the server.

@@ -41,7 +41,7 @@ func TestErrorsAreJudgedByTheTable(t *testing.T) {
 		{pgconn.PgError{Code: "57014"}, classTimeout},
 		{pgconn.PgError{Code: "08006"}, classDoubt},
 		{pgconn.PgError{Code: "25P03"}, classDoubt},
-		{pgconn.PgError{Code: "25P04"}, classDoubt},
+		{pgconn.PgError{Code: "25P04"}, classTimeout},
 		{pgconn.PgError{Code: "40003"}, classDoubt},
 		{pgconn.PgError{Code: "57P01"}, classDoubt},
 		{pgconn.PgError{Code: "57P02"}, classDoubt},
@@ -80,7 +80,11 @@ func TestErrorsAreJudgedByTheTable(t *testing.T) {
 		{pgconn.PgError{Code: "P0003"}, classData},
 		{pgconn.PgError{Code: "P0004"}, classData},
 		{pgconn.PgError{Code: "P0000"}, classHalt},
-		{pgconn.PgError{Code: "ZZ999"}, classHalt},
+		{pgconn.PgError{Code: "ZZ999"}, classData}, // of a class that no server uses
+		{pgconn.PgError{Code: "U0001"}, classData},
+		{pgconn.PgError{Code: "40ZZZ"}, classHalt},
+		{pgconn.PgError{Code: "72000"}, classHalt}, // of a class that servers used once
+		{pgconn.PgError{Code: "ZZ"}, classHalt},
 		{pgconn.PgError{Code: ""}, classHalt},
 	} {
 		err := fmt.Errorf("wrapped: %w", &test.err)

@@ -78,6 +78,18 @@ func nowFor(t testing.TB, sink idem.Sink, p idem.Partition) {
 	}
 }
 
+// standsStill waits until a partition may be taken over because its owner does nothing.
+func standsStill(t testing.TB, sink idem.Sink) idem.Turn {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	turn, err := sink.Standby(ctx, first)
+	if err != nil || turn.Now {
+		t.Fatalf("not within 30 s: the partition may be taken over because its owner does nothing: %+v, %v", turn, err)
+	}
+	return turn
+}
+
 // appendRow appends to the chain as an operator's command does.
 func appendRow(t testing.TB, db *pgxpool.Pool, kind, next, info string) {
 	t.Helper()

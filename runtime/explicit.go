@@ -15,99 +15,140 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
+// explicit is a transaction with handler calls, while it runs.
+type explicit struct {
+	o       *owner
+	conn    *pgx.Conn
+	tx      pgx.Tx
+	session *session.Session
+	w       *work
+	a       *attempt    // what it will have done when it commits
+	pending []statement // to be sent in the next round trip
+	behind  int         // the first step behind the last call
+	last    *wire.Call  // the handler that was called last; nil before the first call
+	written time.Time   // when the row was appended; zero if that is pending
+}
+
+func (o *owner) explicit(conn *pgx.Conn, tx pgx.Tx, w *work, a *attempt, pending []statement) *explicit {
+	return &explicit{o: o, conn: conn, tx: tx, session: session.Of(conn.PgConn()), w: w, a: a, pending: pending}
+}
+
 // sendExplicit runs a transaction with handler calls. Each stage is sent in one round
 // trip; a handler sees all that earlier records of the batch did.
-func (o *owner) sendExplicit(ctx context.Context, conn *pgx.Conn, w *work, token UUID, pending []statement) (written time.Time, err error) {
+func (o *owner) sendExplicit(ctx context.Context, conn *pgx.Conn, w *work, a *attempt, pending []statement) (written time.Time, err error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return written, err
 	}
-	written, err = o.stages(ctx, conn, tx, w, token, pending, time.Time{})
+	written, err = o.explicit(conn, tx, w, a, pending).run(ctx)
 	if err != nil {
 		abandon(ctx, conn)
 	}
 	return written, err
 }
 
-// stages runs the transaction, from the append on or, if that was written already, from
+// run runs the transaction, from the append on or, if that was written already, from
 // behind it.
-func (o *owner) stages(ctx context.Context, conn *pgx.Conn, tx pgx.Tx, w *work, token UUID, pending []statement, written time.Time) (time.Time, error) {
-	own := session.Of(conn.PgConn())
-	var last *wire.Call
-	for i := range w.steps {
-		call := w.steps[i].Call
-		if call == nil {
-			pending = append(pending, o.writeStatement(w.steps[i]))
-			continue
-		}
-		p := newPipeline(ctx, conn)
-		p.add(pending...)
-		p.add(o.lockStatement())
-		r, err := p.run()
-		if err != nil {
-			return written, o.behind(last, r, err)
-		}
-		if written.IsZero() { // the append comes first
-			written = r.written()
-		}
-		if err := fault.At(ctx, fault.AfterAppend); err != nil {
-			return written, err
-		}
-		if err := o.call(ctx, conn, tx, call); err != nil {
-			return written, err
-		}
-		last, pending = call, append(clean(own), o.ownStatement(token))
-		if err := fault.At(ctx, fault.AfterHandler); err != nil {
-			return written, err
+func (x *explicit) run(ctx context.Context) (time.Time, error) {
+	for i := 0; i < len(x.w.steps); i++ {
+		call := x.w.steps[i].Call
+		switch {
+		case call == nil:
+			x.pending = append(x.pending, x.o.writeStatement(x.w.steps[i]))
+		case x.late(ctx, call):
+			if err := x.shorten(call.Message.Offset); err != nil {
+				return x.written, err
+			}
+			i = x.behind - 1 // what is left behind the last call holds no other one
+		default:
+			if err := x.call(ctx, call); err != nil {
+				return x.written, err
+			}
+			x.behind = i + 1
 		}
 	}
+	return x.written, x.commit(ctx)
+}
+
+// call sends what is pending, and then calls a handler.
+func (x *explicit) call(ctx context.Context, call *wire.Call) error {
+	p := newPipeline(ctx, x.conn)
+	p.add(x.pending...)
+	p.add(x.o.lockStatement())
+	r, err := p.run()
+	if err := x.heard(r, err); err != nil {
+		return err
+	}
+	if x.written.IsZero() { // the append comes first
+		x.written = r.written()
+	}
+	if err := fault.At(ctx, fault.AfterAppend); err != nil {
+		return err
+	}
+	if err := x.o.call(ctx, x.conn, x.tx, call); err != nil {
+		return err
+	}
+	x.last, x.pending = call, append(clean(x.session), x.o.ownStatement(x.a.row.Token))
+	return fault.At(ctx, fault.AfterHandler)
+}
+
+func (x *explicit) commit(ctx context.Context) error {
 	if err := fault.At(ctx, fault.BeforeCommit); err != nil {
-		return written, err
+		return err
 	}
-	p := newPipeline(ctx, conn)
-	p.add(pending...)
-	p.add(o.letterStatements(w.letters)...)
+	p := newPipeline(ctx, x.conn)
+	p.add(x.pending...)
+	p.add(x.o.letterStatements(x.w.letters)...)
 	p.p.SendQueryParams(commitSQL, nil, nil, nil, nil)
-	r, err, unclean := p.runThen(leave(own)...)
+	r, err, unclean := p.runThen(leave(x.session)...)
 	if unclean != nil { // the transaction is over all the same
-		_ = conn.Close(ctx)
+		_ = x.conn.Close(ctx)
 	}
-	if err != nil {
-		return written, o.behind(last, r, err)
+	if err := x.heard(r, err); err != nil {
+		return err
 	}
 	if r.tag != commitSQL {
 		// A transaction that failed before answers COMMIT with ROLLBACK, and no error.
-		return written, fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", errRolledBack)
+		return fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", errRolledBack)
 	}
-	return written, nil
+	return nil
 }
 
-// behind blames the last handler for an error of the statements that stand behind its call:
-// they take back what it changed and ask for the append's row.
-func (o *owner) behind(last *wire.Call, r reply, err error) error {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || last == nil || r.answered > cleaning {
+// heard judges the reply to what was pending. The last handler is to blame for an error of
+// the statements that stand behind its call: they take back what it changed and ask for the
+// append's row. If they went well, its call did, whatever comes behind it.
+func (x *explicit) heard(r reply, err error) error {
+	if x.last == nil {
 		return err
 	}
+	if r.answered > cleaning {
+		x.o.calls.succeeded(x.last.Message.Offset)
+		return err
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
+	case !ok:
+		return err
 	case pg.TableName == "idem_assert":
-		return o.endedByHandler(last)
+		return x.o.endedByHandler(x.last)
 	case classify(pg) == classPooler: // statements that were prepared are gone
 		return err
 	case pg.Code == "25006": // the append was written, so that the server is no standby
-		return &handlerError{call: last, err: Permanent(errReadOnly)}
+		return &handlerError{call: x.last, err: Permanent(errReadOnly)}
 	}
-	return &handlerError{call: last, err: pg}
+	return &handlerError{call: x.last, err: pg}
 }
 
 var errRolledBack = errors.New("an error in it was swallowed")
 
 // abandon ends a failed transaction: by ROLLBACK if the connection is sound, else by
-// closing it.
+// closing it. The time of the transaction may be over; that of its end begins now.
 func abandon(ctx context.Context, conn *pgx.Conn) {
 	if connectionOf(conn.PgConn()).kept {
 		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelPatience)
+	defer cancel()
 	if !conn.IsClosed() && !conn.PgConn().IsBusy() {
 		p := newPipeline(ctx, conn)
 		p.p.SendQueryParams("ROLLBACK", nil, nil, nil, nil)

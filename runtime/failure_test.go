@@ -106,7 +106,7 @@ CREATE TRIGGER fail BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fail()`
 		"no partition":    {setup: `DROP TABLE t; CREATE TABLE t (id integer PRIMARY KEY, v integer) PARTITION BY RANGE (id)`},
 		"table is gone":   {setup: raise("42P01"), code: halt.Database},
 		"corruption":      {setup: raise("XX001"), code: halt.Database},
-		"unknown":         {setup: raise("ZZ999"), code: halt.Database},
+		"unknown":         {setup: raise("42ZZZ"), code: halt.Database},
 		"pooler":          {setup: raise("26000"), code: halt.Pooler},
 		"lost connection": {setup: raise("08006")},
 	} {

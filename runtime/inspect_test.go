@@ -103,9 +103,7 @@ func TestOperatorEndsTheWaitForARecord(t *testing.T) {
 	deliver(t, sink, records(0, "put 1 1"))
 	appendRow(t, db, "f", "next", "another process")
 	wantError[*idem.FencedError](t, lookAt(t, sink))
-	if turn, err := sink.Standby(t.Context(), first); err != nil || turn.Now {
-		t.Fatal(turn, err)
-	}
+	standsStill(t, sink)
 	if err := lookAt(t, sink); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package idem
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // its caller must know.
 func (o *owner) judge(records []Message, err error) error {
 	if err == nil {
-		o.search.passed(len(records))
+		o.search.passed(len(records) - len(o.unseen(records)))
 		return nil
 	}
 	if fenced, ok := errors.AsType[*FencedError](err); ok { // its step was taken
@@ -65,7 +66,7 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 	case classPooler:
 		return protocol.Fatal, o.halted(halt.Pooler, first, poolerText, describe(err))
 	case classHalt:
-		return protocol.Fatal, o.halted(halt.Database, first, "the database refused a statement for a reason that is no record's fault", describe(err))
+		return o.judgeNobodys(records, err)
 	case classStale:
 		if o.replanned {
 			return protocol.Fatal, o.halted(halt.Database, first, "statements no longer fit the schema, although they were prepared anew", describe(err))
@@ -83,6 +84,29 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 
 const poolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode stands before the database; use its session mode, or connect directly"
 
+// judgeNobodys is for an error that is no record's fault as far as anybody knows. One of the
+// user's tables and triggers may be about one record all the same: what stands before that
+// one is applied, and the partition stands before it.
+func (o *owner) judgeNobodys(records []Message, err error) (protocol.Event, error) {
+	_, theirs := errors.AsType[*writeError](err)
+	if theirs && len(records) > 1 {
+		o.searchIn(records)
+		return protocol.Data, nil
+	}
+	halted := o.halted(halt.Database, firstOf(records), "the database refused a statement for a reason that is no record's fault", describe(err))
+	if theirs {
+		offerPass(halted, o.c.service.Consumer)
+	}
+	return protocol.Fatal, halted
+}
+
+// offerPass has a halt name the command that passes its record, which it may be about.
+func offerPass(err error, consumer string) {
+	if h, ok := errors.AsType[*HaltedError](err); ok {
+		h.Pass = halt.Pass(h.Code, consumer, h.Partition.Topic, h.Partition.Number, h.Offset)
+	}
+}
+
 // judgeTimeout is for a statement that was cancelled or took too long: half the batch may
 // fit. A record alone is tried again, with pauses, as often as on_failure says.
 func (o *owner) judgeTimeout(records []Message, err error) (protocol.Event, error) {
@@ -90,17 +114,22 @@ func (o *owner) judgeTimeout(records []Message, err error) (protocol.Event, erro
 		o.limit = n / 2
 		return protocol.Conflict, &waitError{err: describe(err)}
 	}
-	if wait, again := o.calls.again(records[0].Offset, o.policyOf(&records[0]), err); again {
+	if wait, again := o.timeouts.again(records[0].Offset, o.policyOf(&records[0]), err); again {
 		return protocol.Conflict, &waitError{err: describe(err), after: wait}
 	}
 	return protocol.Data, o.judgeData(records, err)
 }
 
-// judgeData searches the records for the one that is refused, and condemns it.
-func (o *owner) judgeData(records []Message, err error) error {
+// searchIn says that the records fail together.
+func (o *owner) searchIn(records []Message) {
 	if o.search.failed(len(records)) {
 		o.c.stats.splits.Add(1)
 	}
+}
+
+// judgeData searches the records for the one that is refused, and condemns it.
+func (o *owner) judgeData(records []Message, err error) error {
+	o.searchIn(records)
 	if len(records) > 1 {
 		return nil
 	}
@@ -129,20 +158,31 @@ func letterRefused(err error) bool {
 func (o *owner) judgeHandler(records []Message, h *handlerError) (protocol.Event, error) {
 	m := h.call.Message
 	if errors.Is(h.err, ErrNotImplemented) {
+		if o.others(records, m) {
+			return protocol.Data, nil
+		}
 		return protocol.Fatal, o.halted(halt.Handler, m.Offset, "handler "+h.call.Event+" is not implemented", nil)
 	}
 	if h.outage {
 		// No fault of the event, so nothing is counted. What stands before it goes first, in
-		// a transaction of its own: a batch of slow handlers may never fit into its time.
+		// a transaction of its own.
 		o.limit = max(1, indexOf(records, m.Offset))
 		o.doubtful = true
 		return protocol.Unknown, &waitError{err: h}
+	}
+	if h.late {
+		return o.judgeLate(records, h)
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](h.err); ok {
 		switch class := classify(pg); class {
 		case classData, classTimeout:
 		case classHalt, classPooler, classSuccessor, classGone:
-			return protocol.Fatal, o.halted(halt.Database, m.Offset, "handler "+h.call.Event+" got an error that is no record's fault", describe(pg))
+			if o.others(records, m) {
+				return protocol.Data, nil
+			}
+			halted := o.halted(halt.Database, m.Offset, "handler "+h.call.Event+" got an error that is no record's fault", describe(pg))
+			offerPass(halted, o.c.service.Consumer)
+			return protocol.Fatal, halted
 		default:
 			return class.event(), &waitError{err: describe(pg)}
 		}
@@ -153,7 +193,39 @@ func (o *owner) judgeHandler(records []Message, h *handlerError) (protocol.Event
 			return protocol.Conflict, &waitError{err: h, after: wait}
 		}
 	}
+	return o.giveUp(records, h)
+}
+
+// judgeLate is for a handler that was at work when the time of the transaction was over. That
+// counts for its record if nothing else was done in that time.
+func (o *owner) judgeLate(records []Message, h *handlerError) (protocol.Event, error) {
+	o.doubtful = true // the server may not have heard of it yet
+	if o.others(records, h.call.Message) {
+		return protocol.Conflict, &waitError{err: h}
+	}
+	if wait, again := o.timeouts.again(h.call.Message.Offset, h.call.Policy, h.err); again {
+		o.limit = 1
+		return protocol.Conflict, &waitError{err: h, after: wait}
+	}
+	return o.giveUp(records, h)
+}
+
+// others reports whether records stand before m, and has them go first.
+func (o *owner) others(records []Message, m *Message) bool {
+	n := indexOf(records, m.Offset)
+	if n > 0 {
+		o.limit = n
+	}
+	return n > 0
+}
+
+// giveUp does what on_failure says of a record whose handler failed for the last time.
+func (o *owner) giveUp(records []Message, h *handlerError) (protocol.Event, error) {
+	m := h.call.Message
 	if h.call.Policy.Stop {
+		if o.others(records, m) {
+			return protocol.Data, nil
+		}
 		return protocol.Fatal, o.halted(halt.RecordRefused, m.Offset, "handler "+h.call.Event+" failed and on_failure says stop", describe(h.err))
 	}
 	o.c.stats.splits.Add(1)
@@ -171,7 +243,7 @@ func indexOf(records []Message, offset int64) int {
 	return len(records)
 }
 
-// callCount counts the failed calls for the record that stands first, and its time-outs.
+// callCount counts the failures of one record: of its handler, or by time.
 type callCount struct {
 	offset int64
 	failed int
@@ -190,6 +262,14 @@ func (c *callCount) again(offset int64, p *wire.FailurePolicy, err error) (time.
 	}
 	c.failed++
 	return backoff(c.failed, p.InitialBackoff, p.MaxBackoff), c.failed <= p.Retries
+}
+
+// succeeded says that a call went well: what failed before it does not count any more, even
+// if the transaction is rolled back for another record.
+func (c *callCount) succeeded(offset int64) {
+	if c.offset == offset {
+		c.failed = 0
+	}
 }
 
 // attempt is the number of the coming call for a record.
@@ -211,14 +291,14 @@ func (e *waitError) Unwrap() error { return e.err }
 
 // handlerError is an error of a handler's call.
 type handlerError struct {
-	call *wire.Call
-	err  error
-	// outage: the connection is gone, or the batch's time was over, not the event's.
-	outage bool
+	call   *wire.Call
+	err    error
+	outage bool // the connection is gone
+	late   bool // the batch's time was over, not the event's
 }
 
 func (e *handlerError) Error() string {
-	return "handler " + e.call.Event + ": " + describe(e.err).Error()
+	return fmt.Sprintf("handler %s, offset %d: %v", e.call.Event, e.call.Message.Offset, describe(e.err))
 }
 func (e *handlerError) Unwrap() error { return e.err }
 
@@ -264,6 +344,9 @@ func missingTable(detail string) string {
 // the schema and of rights keeps its message: it names tables and columns, and a person
 // needs it.
 func describe(err error) error {
+	if late, ok := errors.AsType[*overdueError](err); ok { // which describes its cause
+		return late
+	}
 	if gone, ok := errors.AsType[*unreachable](err); ok {
 		return gone
 	}

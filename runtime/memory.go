@@ -162,6 +162,9 @@ func (o *owner) load(ctx context.Context) error {
 	start := time.Now()
 	for from := o.tail.Window; ; {
 		n, last, err := o.loadPart(ctx, conn.Conn().PgConn(), from)
+		if ctx.Err() != nil { // the server says only that the statement was cancelled
+			return ctx.Err()
+		}
 		if err != nil {
 			return o.haltIfFinal(err)
 		}

@@ -57,7 +57,7 @@ type Delivery struct {
 	Consumer string
 	Event    string // Go name of the event
 	Key      Key    // hand it downstream as an idempotency key; zero for events identified by offset
-	Attempt  int    // 1 for the first call
+	Attempt  int    // 1 for the first call, and for the one after a call that went well
 	Message  Message
 }
 

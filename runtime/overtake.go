@@ -48,7 +48,9 @@ func (o *owner) sendOvertaking(ctx context.Context, conn *pgxpool.Conn, w *work,
 		return err
 	})
 	if err == nil {
-		_, err = o.stages(ctx, conn.Conn(), tx, w, a.row.Token, o.claimStatements(w), written)
+		x := o.explicit(conn.Conn(), tx, w, a, o.claimStatements(w))
+		x.written = written
+		_, err = x.run(ctx)
 	}
 	if err != nil {
 		abandon(ctx, conn.Conn())

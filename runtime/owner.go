@@ -39,9 +39,10 @@ type owner struct {
 	condemned  map[int64]letter // by offset: records that must become dead letters, because they were refused alone
 	recent     *recent.Keys     // keys of ours that stand
 	pace       generation.Pace
-	calls      callCount
-	limit      int // records per transaction while transactions fail for no record's fault; 0 = all
-	row        int // dead letters since the last record that took effect
+	calls      callCount // failed calls of the record that failed last
+	timeouts   callCount // and transactions with it alone that took too long
+	limit      int       // records per transaction while transactions fail for no record's fault; 0 = all
+	row        int       // dead letters since the last record that took effect
 	durable    atomic.Int64
 
 	doubtful  bool      // the answer to an attempt was lost; until the seq is settled
@@ -225,9 +226,12 @@ func (o *owner) haltedWith(code halt.Code, offset int64, reason string, err erro
 }
 
 func haltedAt(w *worker, code halt.Code, offset int64, reason string, err error, args string) error {
-	return &HaltedError{
+	h := &HaltedError{
 		Partition: w.id, Offset: offset, Code: code, Reason: reason, Err: err,
 		Remedy: halt.Remedy(code, w.c.service.Consumer, w.id.Topic, w.id.Number, args),
-		Pass:   halt.Pass(code, w.c.service.Consumer, w.id.Topic, w.id.Number, offset),
 	}
+	if code != halt.Database { // which rarely has to do with the record
+		offerPass(h, w.c.service.Consumer)
+	}
+	return h
 }

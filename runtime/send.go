@@ -20,9 +20,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// statement is one prepared statement with its parameters in binary.
+// statement is one statement, prepared unless it has a text, with its parameters in binary.
 type statement struct {
 	is   session.Statement
+	sql  string // if it is not prepared: parsed anew each time
 	args [][]byte
 	user bool // of the spec's topic: the tables and triggers are the user's
 }
@@ -32,11 +33,8 @@ var binaryFormat = []int16{1}
 // send sends w: append, key claims, writes, dead letters. On the acknowledgement it moves
 // forward; if a row of ours stands there already, it adopts that one.
 func (o *owner) send(ctx context.Context, conn *pgxpool.Conn, w *work) (Result, error) {
-	a := attempt{
-		row:    ledger.Row{Kind: ledger.Batch, Token: newToken(), Next: w.next(), Epoch: w.epoch(o.tail.Epoch), Window: o.window(), Keys: w.keys, Info: ledger.LettersInfo(w.inRow)},
-		result: w.result, letters: w.letters, inRow: w.inRow, claims: slices.Clone(w.claims),
-	}
-	o.attempts = append(o.attempts, a)
+	before := len(o.attempts)
+	a := o.attempt(w)
 	o.tried = true
 	sent := o.c.now()
 	written, err := o.sendOnce(ctx, conn, w, &a)
@@ -48,8 +46,7 @@ func (o *owner) send(ctx context.Context, conn *pgxpool.Conn, w *work) (Result, 
 		o.heard(written, sent)
 		return a.result, o.step(protocol.Acked, nil, func() { o.settle(a, written) })
 	case rolledBack(err): // an outage must not fill the memory with them
-		n := len(o.attempts)
-		o.attempts = slices.Delete(o.attempts, n-1, n)
+		o.attempts = slices.Delete(o.attempts, before, len(o.attempts))
 	}
 	if isHandlerError(err) {
 		return Result{}, err
@@ -61,6 +58,17 @@ func (o *owner) send(ctx context.Context, conn *pgxpool.Conn, w *work) (Result, 
 		return Result{}, o.fenced(protocol.Gone, "the ledger's row that this owner appends to is gone or another one")
 	}
 	return Result{}, err
+}
+
+// attempt is a new attempt to do w. It is remembered before anything that may commit it is
+// sent.
+func (o *owner) attempt(w *work) attempt {
+	a := attempt{
+		row:    ledger.Row{Kind: ledger.Batch, Token: newToken(), Next: w.next(), Epoch: w.epoch(o.tail.Epoch), Window: o.window(), Keys: w.keys, Info: ledger.LettersInfo(w.inRow)},
+		result: w.result, letters: w.letters, inRow: w.inRow, claims: slices.Clone(w.claims),
+	}
+	o.attempts = append(o.attempts, a)
+	return a
 }
 
 // sendOnce sends an attempt. If the one before it, of which nobody knows whether it
@@ -91,7 +99,7 @@ func (o *owner) sendAttempt(ctx context.Context, conn *pgxpool.Conn, w *work, a 
 	head := []statement{o.appendStatement(a.row)}
 	head = append(head, o.claimStatements(w)...)
 	if o.batch.Calls() {
-		return o.sendExplicit(ctx, conn.Conn(), w, a.row.Token, head)
+		return o.sendExplicit(ctx, conn.Conn(), w, a, head)
 	}
 	for _, s := range w.steps {
 		head = append(head, o.writeStatement(s))
@@ -144,8 +152,12 @@ func newPipeline(ctx context.Context, conn *pgx.Conn) *pipeline {
 
 func (p *pipeline) add(statements ...statement) {
 	for _, s := range statements {
-		name, args := p.session.Bind(s.is, s.args)
-		p.p.SendQueryPrepared(name, args, binaryFormat, binaryFormat)
+		if s.sql == "" {
+			name, args := p.session.Bind(s.is, s.args)
+			p.p.SendQueryPrepared(name, args, binaryFormat, binaryFormat)
+		} else {
+			p.p.SendQueryParams(s.sql, s.args, nil, binaryFormat, binaryFormat)
+		}
 		p.user = append(p.user, s.user)
 	}
 }
@@ -221,8 +233,11 @@ func (p *pipeline) answers(out *reply) error {
 // of marks an error of the statement at i as the protocol's, unless the user's tables and
 // triggers can have raised it: in a statement of theirs, or when the transaction ended.
 func (p *pipeline) of(i int, err error) error {
-	if err == nil || i >= len(p.user) || p.user[i] {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case i >= len(p.user) || p.user[i]:
+		return &writeError{err}
 	}
 	return &protocolError{err}
 }

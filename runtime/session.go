@@ -29,6 +29,7 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
 	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may end what is prepared
 	open := c.opening(cfg, nil)
+	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if err := open(ctx, conn); err != nil {
 			return err

@@ -222,9 +222,7 @@ func TestFencedPartitionIsGivenBack(t *testing.T) {
 		if _, err := sink.Assigned(ctx, src.assignment); err == nil {
 			t.Error("taken over again without standing by")
 		}
-		if turn, err := sink.Standby(ctx, src.assignment.Partition); err != nil || turn.Now || turn.At.Offset != 1 {
-			t.Error(turn, err)
-		}
+		want(t, "position of the turn", standsStill(t, sink).At.Offset, 1)
 		if _, err := sink.Assigned(ctx, src.assignment); err != nil {
 			t.Error(err)
 		}

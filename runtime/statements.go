@@ -35,10 +35,11 @@ var (
 	unlisten        = session.NewStatement("unlisten", `UNLISTEN *`)
 	closeAll        = session.NewStatement("close", `CLOSE ALL`)
 	ownTransaction  = session.NewStatement("own", ledger.OwnSQL)
+	shorten         = session.NewStatement("shorten", ledger.ShortenSQL)
 	handlerLockWait = session.NewStatement("lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`)
 )
 
 // prepared are the runtime's statements, beside those of package generation.
 var prepared = []session.Statement{
-	appendStatement, letterStatement, chainKeys, session.Reset, session.Give, discardTemp, unlock, unlisten, closeAll, ownTransaction, handlerLockWait,
+	appendStatement, letterStatement, chainKeys, session.Reset, session.Give, discardTemp, unlock, unlisten, closeAll, ownTransaction, shorten, handlerLockWait,
 }

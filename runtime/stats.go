@@ -23,7 +23,8 @@ type Stats struct {
 	Ignored     int64 // passed over on purpose
 	Batches     int64 // transactions
 	// Splits counts failures of a batch because of data, each of which was searched for one
-	// record: equal to the records that the database or a handler refused. A greater number
+	// record: equal to the records that the database or a handler refused, or before which a
+	// partition halted. A greater number
 	// means that statements of one batch got in each other's way: please report it.
 	Splits int64
 	Fenced int64 // batches refused because another owner had appended

@@ -58,6 +58,12 @@ func (o *owner) transact(ctx context.Context, records []Message, end int64) (res
 		return res, err
 	}
 	defer release(conn)
+	res, err = o.transactOn(ctx, conn, records, end)
+	return res, o.overdue(ctx, "batch_timeout", o.c.service.Limits.BatchTimeout, o.textOf(records), err)
+}
+
+// transactOn is transact on a connection.
+func (o *owner) transactOn(ctx context.Context, conn *pgxpool.Conn, records []Message, end int64) (res Result, err error) {
 	if err := fault.At(ctx, fault.BeforeSend); err != nil {
 		return res, err
 	}
@@ -258,6 +264,19 @@ func (w *work) epoch(before int32) int32 {
 		return w.records[n-1].LeaderEpoch
 	}
 	return before
+}
+
+// textOf says which records a transaction held, for people.
+func (o *owner) textOf(records []Message) string {
+	switch {
+	case len(records) == 0:
+		return "for a transaction without records"
+	case len(records) > 1:
+		return fmt.Sprintf("for a transaction of %d records from offset %d on", len(records), records[0].Offset)
+	case o.batch == nil || o.batch.Event() == "":
+		return fmt.Sprintf("for offset %d", records[0].Offset)
+	}
+	return fmt.Sprintf("for event %s, offset %d", o.batch.Event(), records[0].Offset)
 }
 
 // firstOf is the first record's offset, -1 if there is none.

@@ -45,7 +45,7 @@ func (w *walker) variable(pos Pos, text string) bool {
 	return true
 }
 
-var environmentLine = regexp.MustCompile(`(?i)([a-z][a-z_.-]*)["']?\s*:\s+(\S.*)`)
+var environmentLine = regexp.MustCompile(`(?i)([a-z][a-z_.-]*)["']?\s*:\s+(\S)`)
 
 // maskLines hides everything behind environment keys in a file that could not be
 // parsed.

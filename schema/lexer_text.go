@@ -114,7 +114,7 @@ func (l *lexer) trap(col int, c rune) {
 	}
 	switch {
 	case c == '?' && slices.Contains([]rune(",]} "), next):
-		hint = `write "optional string" (a field) or "nullable string" (a column)`
+		hint = `write "optional string" (a field) or "nullable text" (a column)`
 	case c == '{' && l.lines[l.ln][col-1] == '$':
 		hint = "a spec has no variables: write the value itself"
 	case c == '[' && next == ']':

@@ -45,9 +45,11 @@ var (
 )
 
 var (
-	systemColumns    = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
-	generatedNames   = []string{"Consumer", "Handler", "Option", "Config"}
-	refusedPackages  = []string{"main", "internal", "vendor"}
+	systemColumns  = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
+	generatedNames = []string{"Consumer", "Handler", "Option", "Config"}
+	// refusedPackages are names that the go command keeps to itself: nobody can import init,
+	// and the files of package documentation are not compiled.
+	refusedPackages  = []string{"main", "init", "documentation", "internal", "vendor"}
 	reservedElements = []string{"each", "result"}
 )
 
@@ -69,12 +71,17 @@ func (w *walker) name(kind nameKind, pos Pos, text string) bool {
 			return reserved("choose another name and keep the wire name with path:")
 		}
 	case tableNames.what:
-		if strings.HasPrefix(text, "idem_") {
+		switch {
+		case strings.HasPrefix(text, "idem_"):
 			return reserved("names with idem_ belong to the tables of the runtime")
+		case strings.HasPrefix(text, "pg_"):
+			return reserved("Postgres looks for a table in its system catalogs first, and their names begin with pg_")
+		case text == "citext":
+			return reserved("every table is a type of its name too, and this one is that of the extension citext")
 		}
 	case columnNames.what:
 		if slices.Contains(systemColumns, text) {
-			w.ds.Add(pos, "E203", quote(text)+" is a system column of Postgres", "")
+			w.ds.Add(pos, "E203", quote(text)+" is a system column of Postgres", "choose another name; a field of this name goes there with set")
 			return false
 		}
 	case typeNames.what, eventNames.what, goNames.what:
@@ -82,12 +89,18 @@ func (w *walker) name(kind nameKind, pos Pos, text string) bool {
 			return reserved("the generated code has this name itself: choose another one")
 		}
 	case packageNames.what:
-		if token.IsKeyword(text) || slices.Contains(refusedPackages, text) {
-			w.ds.Add(pos, "E215", quote(text)+" cannot be a Go package name here", "")
+		if ReservedPackage(text) {
+			w.ds.Add(pos, "E215", quote(text)+" cannot be a Go package name here", "choose another name: it is the Go package clause, not the folder")
 			return false
 		}
 	}
 	return true
+}
+
+// ReservedPackage reports whether Go has another use for a name that looks like that of a
+// package.
+func ReservedPackage(name string) bool {
+	return token.IsKeyword(name) || slices.Contains(refusedPackages, name)
 }
 
 // hint proposes the name in the style of its kind, or says the rule.

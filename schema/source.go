@@ -75,13 +75,22 @@ func checkEncoding(data []byte, ds *Diagnostics) bool {
 			line, col = line+1, 0
 		case r == '\r' && i+1 < len(data) && data[i+1] == '\n':
 		case !allowedRune(r):
-			ds.Add(pos, "E103", fmt.Sprintf("the character U+%04X is not allowed in a spec", r), "remove it")
+			ds.Add(pos, "E103", fmt.Sprintf("the character U+%04X is not allowed in a spec", r), escapeHint(r))
 			return false
 		}
 		col++
 		i += n
 	}
 	return true
+}
+
+// escapeHint says how a text holds a character that the file must not: Go, SQL and people
+// read past it.
+func escapeHint(r rune) string {
+	if r == 0 {
+		return "remove it"
+	}
+	return fmt.Sprintf(`remove it; where a text needs it, write \u%04X inside of "..."`, r)
 }
 
 // allowedRune is YAML's printable set without the characters that YAML takes for line

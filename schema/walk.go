@@ -187,7 +187,6 @@ func (w *walker) notThatKind(e entry, want, hint string) bool {
 	n := e.node
 	pos, have := n.Pos, "a "+n.Kind.word()
 	switch {
-	case hint != "":
 	case n.Null() && n.Text == "":
 		have = "empty"
 		if e.key != (Pos{}) {
@@ -195,18 +194,46 @@ func (w *walker) notThatKind(e entry, want, hint string) bool {
 		}
 	case n.Null():
 		have = n.Text
-		if want == "a text" || want == "a constant" {
-			hint = `if the text "` + n.Text + `" is meant, put it in quotes`
-		}
-	case want == "a list" && n.Kind == ScalarNode:
-		hint = "write [" + short(n.Text) + "]"
-	case want == "a list" && n.Kind == MapNode:
-		hint = `every item of a list starts with "- "`
-	case want == "a map" && n.Kind == ListNode:
-		hint = `the entries of a map have no "- " before them`
+	}
+	if hint == "" {
+		hint = meantKind(e, want)
 	}
 	w.ds.Add(pos, "E106", fmt.Sprintf("%s must be %s, not %s", e.what, want, have), hint)
 	return false
+}
+
+// meantKind is the hint for a value of the wrong kind.
+func meantKind(e entry, want string) string {
+	n := e.node
+	text := n.Kind == ScalarNode && !n.Null()
+	switch {
+	case n.Null() && n.Text != "" && (want == "a text" || want == "a constant"):
+		return `if the text "` + n.Text + `" is meant, put it in quotes`
+	case want == "a list" && text:
+		return "write [" + short(n.Text) + "]"
+	case want == "a list" && n.Kind == MapNode:
+		return `every item of a list starts with "- "`
+	case want == "a map" && n.Kind == ListNode:
+		return `the entries of a map have no "- " before them`
+	case want == "a map" && text:
+		return strings.ReplaceAll(asMap[e.what], "TEXT", short(n.Text))
+	}
+	return ""
+}
+
+// asMap says how to write as a map what people write as one text.
+var asMap = map[string]string{
+	"event_type":      "write event_type: {header: TEXT} or {path: TEXT}",
+	"idempotency_key": "write idempotency_key: {source: TEXT, window: 8d}",
+	"assume":          "write what holds: assume: {ordered_by: record_key} or {unique_records: true}",
+	"unhandled":       "write unhandled: {unknown_type: skip} or {tombstone: skip}",
+	"on_failure":      "for example on_failure: {give_up: stop}",
+	"limits":          "for example limits: {batch_events: 500}",
+	"migrations":      "write migrations: {dir: TEXT}",
+	"columns":         "for example columns: {order_id: uuid}",
+	"fields":          "for example fields: {order_id: uuid}",
+	"set":             "for example set: {status: {value: TEXT}}",
+	"where":           "for example where: {order_id: TEXT}",
 }
 
 // put is a value that read makes and at finds the place for.

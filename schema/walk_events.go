@@ -8,8 +8,12 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "write", value: value[Event]{shape{items: &shape{keys: stepShapes()}}, (*walker).write}},
 	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, (*walker).failurePolicy)},
-	key[Event]{name: "version"}, key[Event]{name: "root"}, key[Event]{name: "effect"}, key[Event]{name: "may_emit"},
-	key[Event]{name: "erase_traces"}, key[Event]{name: "renamed_from"},
+	key[Event]{name: "version", meanwhile: "until then, give each version an event and a type text of its own"},
+	key[Event]{name: "root", meanwhile: "until then, write the whole path at each field: {type: string, path: data.order_id}"},
+	key[Event]{name: "effect", meanwhile: "until then, handle: true; effects outside of Postgres can happen twice, so hand on idem.DeliveryFrom(ctx)'s key"},
+	key[Event]{name: "may_emit", meanwhile: toOutbox},
+	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},
+	key[Event]{name: "renamed_from", meanwhile: "keep the name, which is part of the event's identity; in Go it can have another one: go_name"},
 )
 
 func (w *walker) events(e entry, t *Topic) bool {
@@ -23,8 +27,8 @@ func (w *walker) events(e entry, t *Topic) bool {
 		v.Broken = !walkMap(w, ve, eventKeys, v) || !valid
 		if !v.Broken && len(v.Write) == 0 && (v.Handle == nil || !v.Handle.Value) {
 			v.Broken = true
-			w.ds.Add(name.Pos, "E406", ve.what+" does nothing: it has no write, handle or effect",
-				`to pass over this type on purpose, list it under "ignore" of the topic`)
+			w.ds.Add(name.Pos, "E406", ve.what+" does nothing: it has neither write nor handle",
+				`add one of them; to pass over this type on purpose, list its text under "ignore" of the topic`)
 		}
 	})
 }

@@ -14,12 +14,16 @@ const (
 var typeShape = put(scalarShape, func(f *Field) **FieldType { return &f.Type }, (*walker).fieldType)
 
 var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
-	key[Field]{name: "type", required: true, value: typeShape},
+	key[Field]{name: "type", required: true, example: "for example type: string", value: typeShape},
 	key[Field]{name: "path", value: pathOfMembers(func(f *Field) **Path { return &f.Path })},
 	key[Field]{name: "header", value: textValue(func(f *Field) **Text { return &f.Header })},
 	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, (*walker).constant)},
-	key[Field]{name: "segment"}, key[Field]{name: "ce", meanwhile: binaryMode}, key[Field]{name: "patch"}, key[Field]{name: "text"}, key[Field]{name: "sensitive"},
+	key[Field]{name: "segment", meanwhile: "until then, declare the whole text as string, and cut it in the handler: handle: true"},
+	key[Field]{name: "ce", meanwhile: binaryMode},
+	key[Field]{name: "patch", meanwhile: "until then, declare it json: null and absent can be told apart in the handler: handle: true"},
+	key[Field]{name: "text", meanwhile: "until then, declare it string, and read it in the handler: handle: true"},
+	key[Field]{name: "sensitive", meanwhile: notLogged},
 	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
 	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},
 	key[Field]{name: "required", instead: `fields are required unless their type is "optional ..."`},

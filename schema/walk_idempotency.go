@@ -6,7 +6,7 @@ import (
 )
 
 var idempotencyKeys = keys[IdempotencyKey]{
-	{name: "source", required: true, value: value[IdempotencyKey]{
+	{name: "source", required: true, example: "for example source: {header: Idempotency-Key}", value: value[IdempotencyKey]{
 		shape{scalar: true, items: &partShape, keys: sourceKeys.shapes()}, (*walker).source}},
 	{name: "window", value: put(scalarShape, func(k *IdempotencyKey) **Duration { return &k.Window }, (*walker).window)},
 	{name: "unique_per", value: wordValue(func(k *IdempotencyKey) **Text { return &k.UniquePer }, "event", "topic", "consumer")},
@@ -70,7 +70,7 @@ func (w *walker) compare(e entry) (*Compare, bool) {
 		}
 		return &Compare{Fields: list.Items, Pos: list.Pos}, true
 	}
-	t, ok := w.word(e, []string{"declared", "nothing"}, nil)
+	t, ok := w.word(e, []string{"declared", "nothing"}, nil, "")
 	if !ok {
 		return nil, false
 	}
@@ -161,7 +161,7 @@ func (w *walker) keySource(e entry) (KeySource, bool) {
 		return src, false
 	}
 	if (m.header == nil) == (m.record == nil) {
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, record", "several parts go into a list: [{header: a}, {header: b}]")
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, record", "several headers or fields go into a list: [{header: a}, b]")
 		return src, false
 	}
 	src.Header, src.Offset = m.header, m.record != nil

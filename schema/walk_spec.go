@@ -14,7 +14,9 @@ var specKeys = keys[Spec]{
 	{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(s *Spec) **FailurePolicy { return &s.OnFailure }, (*walker).failurePolicy)},
 	{name: "limits", value: put(shape{keys: limitKeys.shapes()}, func(s *Spec) **Limits { return &s.Limits }, (*walker).limits)},
 	{name: "migrations", value: put(shape{keys: migrationKeys.shapes()}, func(s *Spec) **Migrations { return &s.Migrations }, (*walker).migrations)},
-	{name: "renamed_from"}, {name: "import"}, {name: "outbox"},
+	{name: "renamed_from", meanwhile: "keep the name: under another one the consumer begins with an empty ledger"},
+	{name: "import", meanwhile: "until then, write the types into each spec"},
+	{name: "outbox", meanwhile: "until then, insert into a table of yours, and send from there"},
 }
 
 // Load reads a service spec. File is the path as the user gave it. The Spec is never
@@ -64,10 +66,13 @@ func (w *walker) service(e entry, s *Spec) {
 		w.unbuiltLibrary(pos)
 		return
 	}
-	for _, name := range []string{"package", "topics"} {
+	for name, example := range map[string]string{
+		"package": "name the Go package of the folder that this spec is in, for example package: orders",
+		"topics":  "name the topics that the consumer reads, for example topics: {orders.v1: {...}}",
+	} {
 		if lacks(name) && !(name == "topics" && e.node.Get("outbox") != nil) {
 			s.Broken = true
-			w.ds.Add(firstKey(e), "E105", fmt.Sprintf("%s lacks the key %q", e.what, name), "")
+			w.ds.Add(firstKey(e), "E105", fmt.Sprintf("%s lacks the key %q", e.what, name), example)
 		}
 	}
 }
@@ -83,7 +88,9 @@ var failureKeys = keys[FailurePolicy]{
 	{name: "give_up", value: wordValue(func(f *FailurePolicy) **Text { return &f.GiveUp }, "dead_letter", "stop")},
 	{name: "stop_after", value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000)},
 	{name: "keep", value: durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d")},
-	{name: "park"}, {name: "dead_letter_topic"}, {name: "dead_letter_payload"},
+	{name: "park", meanwhile: "until then, give_up: stop halts the whole partition before the record"},
+	{name: "dead_letter_topic", meanwhile: "dead letters are rows of idem_dead_letter: send them on from there"},
+	{name: "dead_letter_payload", meanwhile: "leave it out: a row of idem_dead_letter holds the record as it came"},
 }
 
 func (w *walker) failurePolicy(e entry) (*FailurePolicy, bool) {
@@ -93,7 +100,7 @@ func (w *walker) failurePolicy(e entry) (*FailurePolicy, bool) {
 		for _, p := range e.node.Pairs {
 			if p.Key == "stop_after" || p.Key == "keep" {
 				f.Broken = true
-				w.ds.Add(p.KeyPos, "E707", fmt.Sprintf("give_up: stop never writes dead letters, so %q means nothing here", p.Key), "")
+				w.ds.Add(p.KeyPos, "E707", fmt.Sprintf("give_up: stop never writes dead letters, so %q means nothing here", p.Key), "leave one of the two out")
 			}
 		}
 	}
@@ -111,7 +118,7 @@ var limitKeys = keys[Limits]{
 	{name: "max_poll_interval", value: durationValue(func(l *Limits) **Duration { return &l.MaxPollInterval }, "1s", "1d")},
 	{name: "max_payload", value: sizeValue(func(l *Limits) **Size { return &l.MaxPayload }, "1KiB", "256MiB")},
 	{name: "max_depth", value: intValue(func(l *Limits) **Int { return &l.MaxDepth }, 1, 1000)},
-	{name: "effect_concurrency"},
+	{name: "effect_concurrency", meanwhile: "leave it out: the handlers of a partition run one after the other"},
 }
 
 func (w *walker) limits(e entry) (*Limits, bool) {
@@ -123,7 +130,7 @@ func (w *walker) limits(e entry) (*Limits, bool) {
 var migrationKeys = keys[Migrations]{
 	{name: "dir", value: pathValue(func(m *Migrations) **Text { return &m.Dir })},
 	{name: "format", value: put(shape{words: []string{"sql"}}, func(m *Migrations) **Text { return &m.Format }, func(w *walker, e entry) (*Text, bool) {
-		return w.word(e, []string{"sql"}, []string{"goose", "golang_migrate"})
+		return w.word(e, []string{"sql"}, []string{"goose", "golang_migrate"}, "until then, format: sql writes numbered files, which either of them can run as they are once they are renamed")
 	})},
 }
 

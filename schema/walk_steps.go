@@ -17,7 +17,7 @@ var stepTables = []struct {
 }
 
 // unbuiltVerbs are verbs of the language that are not built yet.
-var unbuiltVerbs = keys[Step]{{name: "add", meanwhile: inGo}, {name: "append", meanwhile: inGo}, {name: "replace", meanwhile: inGo}, {name: "emit"}}
+var unbuiltVerbs = keys[Step]{{name: "add", meanwhile: inGo}, {name: "append", meanwhile: inGo}, {name: "replace", meanwhile: inGo}, {name: "emit", meanwhile: toOutbox}}
 
 // allStepKeys are the keys of steps, each with one meaning under every verb.
 var allStepKeys = keys[Step]{
@@ -31,7 +31,8 @@ var allStepKeys = keys[Step]{
 	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.IfExists }, "error", "skip")},
 	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.IfMissing }, "error", "skip")},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.IfNewer })},
-	{name: "keep"}, {name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo}, {name: "always"},
+	{name: "keep", meanwhile: "until then, make it two steps: insert with if_exists: skip, and update of the columns that change"},
+	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo}, {name: "always", meanwhile: inGo},
 	{name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic},
 }
 
@@ -192,7 +193,7 @@ func (w *walker) stepValue(e entry) (Value, bool) {
 	}
 	switch {
 	case len(e.node.Pairs) != 1:
-		w.ds.Add(v.Pos, "E110", e.what+" must be exactly one of {value: ...}, {now: true}, {each: position}", "")
+		w.ds.Add(v.Pos, "E110", e.what+" must be exactly one of {value: ...}, {now: true}, {each: position}", "keep one of them; a field is named as it is, without { }")
 		return v, false
 	case m.value != nil:
 		v.Kind, v.Const = ConstantValue, *m.value
@@ -207,7 +208,11 @@ func (w *walker) stepValue(e entry) (Value, bool) {
 // reference reads the name of a field or of a member of the element.
 func (w *walker) reference(e entry, v Value) (Value, bool) {
 	if e.node.Kind == ListNode || e.node.Null() {
-		return v, w.wrongKind(e, "a field name or {value: ...}")
+		hint := ""
+		if e.node.Null() {
+			hint = "list the column under clear to set it to NULL"
+		}
+		return v, w.notThatKind(e, "a field name or {value: ...}", hint)
 	}
 	t, ok := w.full(e)
 	if !ok {
@@ -220,7 +225,7 @@ func (w *walker) reference(e entry, v Value) (Value, bool) {
 	case isMember:
 		v.Kind, v.Name = MemberValue, member
 	case strings.HasPrefix(t.Value, "result."):
-		w.unbuilt(v.Pos, "a value from result", "")
+		w.unbuilt(v.Pos, "a value from result", inGo)
 		return v, false
 	default:
 		v.Kind, v.Name = FieldValue, t.Value

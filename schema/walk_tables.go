@@ -4,12 +4,16 @@ import "strings"
 
 var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "primary_key", value: textsValue(func(t *Table) **Texts { return &t.PrimaryKey })},
-	key[Table]{name: "columns", required: true, value: value[Table]{shape{entries: &shape{scalar: true, keys: columnKeys.shapes()}}, (*walker).columns}},
+	key[Table]{name: "columns", required: true, example: "for example columns: {order_id: uuid}", value: value[Table]{shape{entries: &shape{scalar: true, keys: columnKeys.shapes()}}, (*walker).columns}},
 	key[Table]{name: "unique", value: columnLists(func(t *Table) *[]Texts { return &t.Unique })},
 	key[Table]{name: "indexes", value: columnLists(func(t *Table) *[]Texts { return &t.Indexes })},
 	key[Table]{name: "foreign_keys", value: value[Table]{shape{items: &shape{keys: foreignKeyKeys.shapes()}}, (*walker).foreignKeys}},
 	key[Table]{name: "unlogged", value: boolValue(func(t *Table) **Bool { return &t.Unlogged })},
-	key[Table]{name: "schema"}, key[Table]{name: "name"}, key[Table]{name: "external"}, key[Table]{name: "owner"}, key[Table]{name: "renamed_from"},
+	key[Table]{name: "schema", meanwhile: "until then, tables are in the schema that search_path of the connection names first"},
+	key[Table]{name: "name", meanwhile: "the table is called as it is here; in Go it can have another name: go_name"},
+	key[Table]{name: "external", meanwhile: "for a table that exists already, add a migration of your own with the line -- idemgen:by-hand and its name"},
+	key[Table]{name: "owner", meanwhile: "until then, set owner and rights in a migration of your own"},
+	key[Table]{name: "renamed_from", meanwhile: renameByHand},
 )
 
 func (w *walker) tables(e entry, s *Spec) bool {
@@ -35,10 +39,12 @@ func firstColumn(table *Node) string {
 }
 
 var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
-	key[Column]{name: "type", required: true, value: value[Column]{scalarShape, (*walker).columnType}},
+	key[Column]{name: "type", required: true, example: "for example type: text", value: value[Column]{scalarShape, (*walker).columnType}},
 	key[Column]{name: "default", value: put(scalarShape, func(c *Column) **Text { return &c.Default }, (*walker).constant)},
 	key[Column]{name: "identity", value: boolValue(func(c *Column) **Bool { return &c.Identity })},
-	key[Column]{name: "name"}, key[Column]{name: "filled_by"}, key[Column]{name: "renamed_from"},
+	key[Column]{name: "name", meanwhile: "the column is called as it is here; a field of another name goes there with set"},
+	key[Column]{name: "filled_by", meanwhile: "until then, give it a default, and list it under leave in the steps"},
+	key[Column]{name: "renamed_from", meanwhile: renameByHand},
 	key[Column]{name: "nullable", instead: `write "nullable ..." as the type`},
 	key[Column]{name: "not_null", instead: `columns are NOT NULL unless their type is "nullable ..."`},
 	key[Column]{name: "primary_key", instead: "write primary_key: [...] on the table"},
@@ -51,7 +57,7 @@ var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
 func withoutGoName(ks keys[Column], more ...key[Column]) keys[Column] {
 	for i := range ks {
 		if ks[i].name == "go_name" {
-			ks[i] = key[Column]{name: "go_name"}
+			ks[i] = key[Column]{name: "go_name", meanwhile: "leave it out: nothing in Go is named after a column"}
 		}
 	}
 	return append(ks, more...)
@@ -116,8 +122,8 @@ func columnLists(at func(*Table) *[]Texts) value[Table] {
 }
 
 var foreignKeyKeys = keys[ForeignKey]{
-	{name: "columns", required: true, value: textsValue(func(f *ForeignKey) **Texts { return &f.Columns })},
-	{name: "references", required: true, value: textValue(func(f *ForeignKey) **Text { return &f.References })},
+	{name: "columns", required: true, example: "for example columns: [order_id]", value: textsValue(func(f *ForeignKey) **Texts { return &f.Columns })},
+	{name: "references", required: true, example: "name the parent table: references: orders", value: textValue(func(f *ForeignKey) **Text { return &f.References })},
 	{name: "on_delete", value: wordValue(func(f *ForeignKey) **Text { return &f.OnDelete }, "restrict", "cascade", "set_null")},
 }
 

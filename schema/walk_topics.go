@@ -11,10 +11,14 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "ignore", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Ignore }, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 0) })},
 	key[Topic]{name: "unhandled", value: put(shape{keys: unhandledKeys.shapes()}, func(t *Topic) **Unhandled { return &t.Unhandled }, (*walker).unhandled)},
 	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
-	key[Topic]{name: "events", required: true, value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, (*walker).events}},
+	key[Topic]{name: "events", required: true, example: "for example events: {OrderPlaced: {handle: true}}", value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, (*walker).events}},
 	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, (*walker).failurePolicy)},
-	key[Topic]{name: "name"}, key[Topic]{name: "names"}, key[Topic]{name: "pattern"}, key[Topic]{name: "envelope"},
-	key[Topic]{name: "payload"}, key[Topic]{name: "event_version"}, key[Topic]{name: "renamed_from"},
+	key[Topic]{name: "name", meanwhile: "the key under topics is the name that Kafka knows; in Go it can have another one: go_name"},
+	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
+	key[Topic]{name: "envelope", meanwhile: "until then, read what the envelope holds by its path: {type: string, path: data.order_id}"},
+	key[Topic]{name: "payload", meanwhile: "payloads are JSON; others can be read in the handler: {type: bytes, record: value} and handle: true"},
+	key[Topic]{name: "event_version", meanwhile: "until then, give each version an event and a type text of its own"},
+	key[Topic]{name: "renamed_from", meanwhile: "until then, declare the new topic beside the old one until that is read to its end"},
 )
 
 func (w *walker) topics(e entry, s *Spec) bool {
@@ -30,7 +34,7 @@ func (w *walker) topics(e entry, s *Spec) bool {
 }
 
 var keyPartKeys = docKeys(func(p *KeyPart) *Doc { return &p.Doc },
-	key[KeyPart]{name: "type", required: true, value: put(scalarShape, func(p *KeyPart) **FieldType { return &p.Type }, (*walker).fieldType)},
+	key[KeyPart]{name: "type", required: true, example: "for example type: uuid", value: put(scalarShape, func(p *KeyPart) **FieldType { return &p.Type }, (*walker).fieldType)},
 	key[KeyPart]{name: "path", value: pathOfMembers(func(p *KeyPart) **Path { return &p.Path })},
 )
 
@@ -74,7 +78,8 @@ var assumeKeys = keys[Assume]{
 	{name: "ordered_by", value: wordValue(func(a *Assume) **Text { return &a.OrderedBy }, "record_key")},
 	{name: "unique_records", value: boolValue(func(a *Assume) **Bool { return &a.UniqueRecords })},
 	{name: "retention", value: durationValue(func(a *Assume) **Duration { return &a.Retention }, "1s", "3650d")},
-	{name: "disjoint_topics"}, {name: "record_timestamp"},
+	{name: "disjoint_topics", meanwhile: "until then, if_newer orders what two topics write to one row"},
+	{name: "record_timestamp", meanwhile: "until then, compare a time or version of the payload: if_newer"},
 }
 
 func (w *walker) assume(e entry) (*Assume, bool) {
@@ -86,7 +91,9 @@ func (w *walker) assume(e entry) (*Assume, bool) {
 var discriminatorKeys = keys[Discriminator]{
 	{name: "header", value: textValue(func(d *Discriminator) **Text { return &d.Header })},
 	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
-	{name: "ce", meanwhile: binaryMode}, {name: "segment"}, {name: "schema"},
+	{name: "ce", meanwhile: binaryMode},
+	{name: "segment", meanwhile: "until then, list all texts that mean the event: type: [a.1, a.2]"},
+	{name: "schema", meanwhile: "until then, name a header or a member: {header: event-type} or {path: type}"},
 }
 
 func (w *walker) discriminator(e entry) (*Discriminator, bool) {

@@ -12,7 +12,11 @@ var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
 		return w.some(e) && w.fields(e, objectField, &t.Fields)
 	}}},
 	key[Type]{name: "enum", value: value[Type]{shape{items: &scalarShape, entries: &scalarShape}, (*walker).enum}},
-	key[Type]{name: "is"}, key[Type]{name: "unknown"}, key[Type]{name: "go"}, key[Type]{name: "codec"}, key[Type]{name: "sensitive"},
+	key[Type]{name: "is", meanwhile: "until then, write the type itself at each field"},
+	key[Type]{name: "unknown", meanwhile: "until then, declare the field string, which takes any text"},
+	key[Type]{name: "go", meanwhile: "until then, convert in the handler: handle: true"},
+	key[Type]{name: "codec", meanwhile: "until then, declare the field string or bytes, and convert in the handler: handle: true"},
+	key[Type]{name: "sensitive", meanwhile: notLogged},
 )
 
 func (w *walker) types(e entry, s *Spec) bool {
@@ -29,7 +33,7 @@ func (w *walker) types(e entry, s *Spec) bool {
 		}
 		if kinds > 1 || kinds == 0 && !t.Broken {
 			t.Broken = true
-			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum", "")
+			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts")
 		}
 	})
 }
@@ -71,7 +75,7 @@ func (w *walker) enum(e entry, t *Type) bool {
 		seen[v.Wire.Value] = true
 	}
 	if bad {
-		w.ds.Add(e.node.Pos, "E312", fmt.Sprintf("type %s: enum values must be distinct and not empty", quote(t.Name.Value)), "")
+		w.ds.Add(e.node.Pos, "E312", fmt.Sprintf("type %s: enum values must be distinct and not empty", quote(t.Name.Value)), "list every text that can be on the wire once")
 	}
 	return ok && !bad
 }
@@ -84,7 +88,7 @@ func (w *walker) fieldType(e entry) (*FieldType, bool) {
 	t := parseFieldType(e.node.Text, e.node.Pos, e.node.Quoted)
 	for x := t; x != nil; x = x.Elem {
 		if strings.HasPrefix(x.Name, "map(") && strings.HasSuffix(x.Name, ")") {
-			w.unbuilt(x.Pos, "type "+quote(x.Name), `until then: "json", which a jsonb column takes`)
+			w.unbuilt(x.Pos, "type "+quote(x.Name), `until then, "json", which a jsonb column takes`)
 			return nil, false
 		}
 	}

@@ -35,9 +35,9 @@ func telemetryV1Log() []idemtest.Event {
 		readingEvent(`{"device_id":"device_id 1","seq":15,"ts":1767225840000,"values":{"temperature":4.5,"humidity":null,"battery":4}}`),
 		readingEvent(`{"device_id":"device_id 2","seq":50,"ts":1767225900000,"values":{"temperature":5.5,"battery":5},"firmware":"firmware 5"}`),
 		readingEvent(`{"device_id":"device_id 2","seq":60,"ts":1767225960000,"values":{"temperature":6.5,"humidity":6.5,"battery":6}}`),
-		readingEvent(`{"device_id":"device_id 3","seq":70,"ts":1767226020000,"values":{"temperature":7.5,"humidity":null,"battery":7},"firmware":"firmware 7"}`),
-		readingEvent(`{"device_id":"device_id 4","seq":80,"ts":1767226080000,"values":{"temperature":8.5,"battery":8}}`),
-		readingEvent(`{"device_id":"device_id 5","seq":90,"ts":1767226140000,"values":{"temperature":9.5,"humidity":9.5,"battery":9},"firmware":"firmware 9"}`),
+		readingEvent(`{"device_id":"device_id 6","seq":70,"ts":1767226020000,"values":{"temperature":7.5,"humidity":null,"battery":7},"firmware":"firmware 7"}`),
+		readingEvent(`{"device_id":"device_id 7","seq":80,"ts":1767226080000,"values":{"temperature":8.5,"battery":8}}`),
+		readingEvent(`{"device_id":"device_id 8","seq":90,"ts":1767226140000,"values":{"temperature":9.5,"humidity":9.5,"battery":9},"firmware":"firmware 9"}`),
 	}
 }
 

@@ -184,11 +184,25 @@ func (m *maker) declare(f *file) {
 		params = append(params, text("more ...").Add(idem("Header")))
 	}
 	elems := []code{pair("Message", composite(idem("Message"), message))}
+	if m.value && opaque(m.of) {
+		elems = slices.Insert(elems, 0, code(text("Opaque: true")))
+	}
 	if m.keyed {
 		elems = slices.Concat(m.identity(), elems)
 	}
 	f.fn("", "", m.name(), params, qual(idemtestPath, "Event"), func(g *group) {
 		g.Return(composite(qual(idemtestPath, "Event"), elems))
+	})
+}
+
+// opaque reports whether a record of the event takes effect whatever its payload holds.
+func opaque(e *model.Event) bool {
+	if by := e.Topic.EventType; by != nil && by.Header == "" && !e.Tombstone {
+		return false
+	}
+	return !slices.ContainsFunc(e.Fields, func(f *model.Field) bool {
+		whole := f.Source.Kind == model.FromRecord && f.Source.Record == "value"
+		return f.Source.Kind == model.FromPayload || whole && f.Type.Kind == model.JSON
 	})
 }
 

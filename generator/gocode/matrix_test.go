@@ -33,7 +33,7 @@ var combinations = []combination{
 	{field: "date", column: "date", key: true, guard: true}, {field: "epoch_days", column: "date", key: true, guard: true},
 	{field: "bytes", column: "bytea", key: true},
 	{field: "json", column: "jsonb"}, {field: "json", column: "json"},
-	{field: "Color", column: "text", key: true}, {field: "Color", column: "varchar(5)", key: true}, {field: "Color", column: "named(color)", key: true},
+	{field: "Color", column: "text", key: true}, {field: "Color", column: "varchar(5)", key: true}, {field: "Color", column: "named(public.color)", key: true},
 	{field: "Thing", column: "jsonb", list: true}, {field: "list(Thing)", column: "jsonb", list: true},
 	{field: "list(string)", column: "jsonb", list: true}, {field: "list(string)", column: "text array", list: true},
 	{field: "list(int32)", column: "integer array", list: true}, {field: "list(int64)", column: "bigint array", list: true},

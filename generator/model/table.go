@@ -35,7 +35,7 @@ type ColType struct {
 	Len       int    // varchar(n), char(n)
 	Precision int    // numeric(p,s); 0 = unconstrained
 	Scale     int    // numeric(p,s)
-	Name      string // ColNamed: "schema.type" or "type"
+	Name      string // ColNamed: "schema.type"
 }
 
 // Table is one table.

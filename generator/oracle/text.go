@@ -73,12 +73,16 @@ func parseEpoch(kind model.Kind, text string) (value, error) {
 }
 
 func parseFloat(text string) (value, string) {
-	if _, _, _, _, err := splitNumber(text); err != nil {
+	_, digits, _, _, err := splitNumber(text)
+	if err != nil {
 		return nil, err.Error()
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
 		return nil, "too large for float64"
+	}
+	if f == 0 && strings.Trim(digits, "0") != "" {
+		return nil, "too small for float64"
 	}
 	return f, ""
 }

@@ -155,6 +155,10 @@ func (r *resolver) namedEvents() []*event {
 // inTopic names the event together with its topic.
 func (e *event) inTopic() string { return e.is() + " of topic " + quote(e.topic.spec.Name.Value) }
 
+// maxFileName leaves room for what stands around the name of a topic in file names, also in
+// the temporary ones of editors and version control.
+const maxFileName = 200
+
 // checkTopicNames reports topics that become one Go name or one file name.
 func (r *resolver) checkTopicNames() {
 	names, files := newGoNames(r), map[string]*topic{}
@@ -165,6 +169,11 @@ func (r *resolver) checkTopicNames() {
 		}
 		if !isExported(t.model.GoName) {
 			r.fail(name.Pos, "E201", fmt.Sprintf("topic %s gives no Go name: it must begin with a letter", quote(name.Value)), "set go_name")
+			continue
+		}
+		if len(t.model.FileName) > maxFileName {
+			r.fail(name.Pos, "E201", fmt.Sprintf("topic %s gives file names of %d characters, and file systems end at 255", quote(name.Value), len("idem__gen_test.go")+len(t.model.FileName)),
+				"set go_name, which then stands in them")
 			continue
 		}
 		if first := files[t.model.FileName]; first != nil && first.model.GoName != t.model.GoName {

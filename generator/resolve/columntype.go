@@ -26,7 +26,8 @@ var columnWords = map[string]model.ColKind{
 var (
 	lengthType  = regexp.MustCompile(`^(varchar|char)\( *([1-9][0-9]{0,7}) *\)$`)
 	numericType = regexp.MustCompile(`^numeric\( *([1-9][0-9]{0,3}) *, *(0|[1-9][0-9]{0,3}) *\)$`)
-	namedType   = regexp.MustCompile(`^named\( *((?:[a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}) *\)$`)
+	namedType   = regexp.MustCompile(`^named\( *([a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}) *\)$`)
+	bareType    = regexp.MustCompile(`^named\( *([a-z_][a-z0-9_]{0,62}) *\)$`)
 )
 
 // maxLength is Postgres' longest varchar(n) and char(n); maxPrecision its largest numeric.
@@ -70,26 +71,55 @@ var otherColumnWords = map[string]string{
 	"varchar": "varchar(n) with a length, or text", "char": "char(n) with a length", "character varying": "varchar(n) with a length, or text",
 }
 
+// columnWord returns the type that a word stands for, in this language or another one; "" if
+// there is none of one word.
+func columnWord(word string) string {
+	word = strings.ToLower(word)
+	if _, ok := columnType(word); ok {
+		return word
+	}
+	if _, ok := columnType(otherColumnWords[word]); ok {
+		return otherColumnWords[word]
+	}
+	return ""
+}
+
+// elementOf takes apart what other languages write for a list of something.
+func elementOf(word string) (string, bool) {
+	for _, end := range []string{"[]", " array"} {
+		if base, ok := strings.CutSuffix(word, end); ok {
+			return base, true
+		}
+	}
+	if m := otherList.FindStringSubmatch(word); m != nil {
+		return m[1], true
+	}
+	return "", false
+}
+
 // unknownColumnHint says what was probably meant by a word that is no column type.
 func unknownColumnHint(t schema.ColumnType) string {
 	word, nullable := t.Word, ""
 	if t.Nullable {
 		nullable = "nullable "
 	}
-	if base, ok := strings.CutSuffix(word, "?"); ok {
-		return `use "nullable ` + base + `"`
+	for _, form := range []struct{ before, after, why string }{
+		{"", "?", ""}, {"optional ", "", " (a column is nullable, a field is optional)"}, {"", " nullable", ""}, {"", " null", ""},
+	} {
+		base, before := strings.CutPrefix(strings.ToLower(word), form.before)
+		base, after := strings.CutSuffix(base, form.after)
+		if known := columnWord(base); before && after && known != "" {
+			return `write "nullable ` + known + `"` + form.why
+		}
 	}
-	if base, ok := strings.CutPrefix(word, "optional "); ok {
-		return `use "nullable ` + base + `" (a column is nullable, a field is optional)`
+	if base, ok := strings.CutSuffix(strings.ToLower(word), " not null"); ok && columnWord(base) != "" {
+		return `write "` + columnWord(base) + `": columns are NOT NULL unless their type is "nullable ..."`
 	}
-	if base, ok := strings.CutSuffix(word, " nullable"); ok {
-		return `write "nullable ` + base + `"`
-	}
-	if base, ok := strings.CutSuffix(strings.ToLower(word), " not null"); ok {
-		return `write "` + base + `": columns are NOT NULL unless their type is "nullable ..."`
-	}
-	if base, ok := strings.CutSuffix(word, "[]"); ok {
-		return `use "` + nullable + base + ` array"`
+	if base, ok := elementOf(word); ok {
+		if known := columnWord(base) + " array"; columnWords[known] != 0 {
+			return `write "` + nullable + known + `"`
+		}
+		return `write "` + nullable + `jsonb": arrays are of text, integer, bigint and uuid`
 	}
 	switch form, _, _ := strings.Cut(word, "("); {
 	case form == word: // no parentheses
@@ -98,6 +128,9 @@ func unknownColumnHint(t schema.ColumnType) string {
 	case form == "varchar" || form == "char":
 		return fmt.Sprintf("write %s(n) with n from 1 to %d", form, maxLength)
 	case form == "named":
+		if m := bareType.FindStringSubmatch(word); m != nil {
+			return fmt.Sprintf("write the schema, too: named(public.%s)", m[1])
+		}
 		return "write named(schema.type) with names of lower-case letters, digits and _"
 	}
 	if h, ok := otherColumnWords[word]; ok {

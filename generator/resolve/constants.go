@@ -14,21 +14,10 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// fit says what is wrong with a constant: nothing (fits), a hint for the user, or
-// something that the message itself makes plain (noHint).
+// fit says what is wrong with a constant: nothing (fits), or a hint for the user.
 type fit string
 
-const (
-	fits   fit = ""
-	noHint fit = "-"
-)
-
-func (f fit) hint() string {
-	if f == noHint {
-		return ""
-	}
-	return string(f)
-}
+const fits fit = ""
 
 var (
 	integerText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
@@ -136,7 +125,7 @@ func boolText(text string) (string, fit) {
 	if text == "true" || text == "false" {
 		return text, fits
 	}
-	return "", noHint
+	return "", "write true or false"
 }
 
 func intText(text string, bits int) (string, fit) {
@@ -183,7 +172,8 @@ func doubleText(text string) (string, fit) {
 		return "", "write a number"
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(f, 0) {
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	if err != nil || math.IsInf(f, 0) || f == 0 && strings.Trim(mantissa, "-0.") != "" {
 		return "", "it is out of range"
 	}
 	return text, fits

@@ -109,7 +109,7 @@ func stringHint(ct model.ColType) string {
 
 // columnWordOf is the name of a kind of column.
 var columnWordOf = func() map[model.ColKind]string {
-	m := map[model.ColKind]string{model.ColVarchar: "varchar(n)", model.ColChar: "char(n)", model.ColNamed: "named(t)"}
+	m := map[model.ColKind]string{model.ColVarchar: "varchar(n)", model.ColChar: "char(n)", model.ColNamed: "named(schema.type)"}
 	for w, k := range columnWords {
 		m[k] = w
 	}

@@ -3,6 +3,8 @@ package resolve
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/schema"
@@ -43,7 +45,7 @@ func (r *resolver) resolveDiscriminator(t *topic) {
 	}
 	for _, e := range typed {
 		if e.spec.Type != nil {
-			r.fail(e.spec.Type.Key, "E403", fmt.Sprintf("event %s has a type, but topic %s has no event_type", quote(e.spec.Name.Value), quote(t.spec.Name.Value)), where)
+			r.fail(e.spec.Type.Key, "E403", fmt.Sprintf("event %s has a type, but topic %s has no event_type", quote(e.spec.Name.Value), quote(t.spec.Name.Value)), "drop it: the topic has one event; or "+where)
 		}
 	}
 }
@@ -55,15 +57,27 @@ func (r *resolver) checkTombstones(t *topic) {
 			continue
 		}
 		if e.spec.Type != nil {
-			r.fail(e.spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", quote(e.spec.Name.Value)), "")
+			r.fail(e.spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", quote(e.spec.Name.Value)), "drop one of the two: a record without a value is known by that")
 		}
 		if first != nil {
 			r.fail(e.spec.Tombstone.Key, "E405", fmt.Sprintf("topic %s has two tombstone events: %s and %s",
-				quote(t.spec.Name.Value), quote(first.spec.Name.Value), quote(e.spec.Name.Value)), "")
+				quote(t.spec.Name.Value), quote(first.spec.Name.Value), quote(e.spec.Name.Value)), "keep one: nothing tells two records without a value apart")
 			continue
 		}
 		first = e
 	}
+}
+
+// typeExample is a text that could be the type of an event: order.placed for OrderPlaced.
+func typeExample(event string) string {
+	var b strings.Builder
+	for i, c := range event {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
 }
 
 // checkTypeTexts collects the type texts and reports texts that mean two things.
@@ -72,7 +86,8 @@ func (r *resolver) checkTypeTexts(t *topic, typed []*event) {
 	for _, e := range typed {
 		if e.spec.Type == nil {
 			if !e.spec.Broken {
-				r.fail(e.spec.Name.Pos, "E402", fmt.Sprintf("event %s lacks \"type\", the text that event_type finds for it", quote(e.spec.Name.Value)), "")
+				r.fail(e.spec.Name.Pos, "E402", fmt.Sprintf("event %s lacks \"type\", the text that event_type finds for it", quote(e.spec.Name.Value)),
+					"write the text that the producer sends, for example type: "+typeExample(e.spec.Name.Value))
 			}
 			continue
 		}
@@ -85,7 +100,7 @@ func (r *resolver) checkTypeTexts(t *topic, typed []*event) {
 				r.fail(text.Pos, "E213", fmt.Sprintf("type %s appears twice in event %s", quote(text.Value), quote(e.spec.Name.Value)), "name it once")
 			default:
 				r.fail(text.Pos, "E213", fmt.Sprintf("type %s is used by events %s and %s", quote(text.Value), quote(first.spec.Name.Value), quote(e.spec.Name.Value)),
-					"tell them apart by event_version, or merge them")
+					"give each event type texts of its own, or make them one event")
 			}
 		}
 	}
@@ -97,7 +112,7 @@ func (r *resolver) checkTypeTexts(t *topic, typed []*event) {
 func (r *resolver) checkIgnore(t *topic, ignored []schema.Text, taken map[string]*event) {
 	for _, text := range ignored {
 		if e := taken[text.Value]; e != nil {
-			r.fail(text.Pos, "E414", fmt.Sprintf("type %s is ignored and handled by event %s", quote(text.Value), quote(e.spec.Name.Value)), "")
+			r.fail(text.Pos, "E414", fmt.Sprintf("type %s is ignored and handled by event %s", quote(text.Value), quote(e.spec.Name.Value)), "drop it here, or the event")
 			continue
 		}
 		if slices.Contains(t.model.Ignore, text.Value) {

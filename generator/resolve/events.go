@@ -90,7 +90,7 @@ func (r *resolver) fieldsOfType(e *event) []fieldInfo {
 		}
 		r.fail(text.Pos, "E208", "unknown type "+quote(text.Value), schema.DidYouMean(text.Value, words))
 	case t.spec.Kind == schema.EnumType:
-		r.fail(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", quote(text.Value)), "")
+		r.fail(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", quote(text.Value)), "declare the fields here: fields: {name: "+text.Value+"}")
 	case !t.broken:
 		var infos []fieldInfo
 		for i, m := range t.model.Fields {

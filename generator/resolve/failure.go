@@ -38,7 +38,7 @@ func (r *resolver) resolveFailure(base model.FailurePolicy, spec *schema.Failure
 		base.Keep = spec.Keep.Value
 	}
 	if at != nil && !spec.Broken && base.MaxBackoff < base.InitialBackoff {
-		hint := ""
+		hint := "raise max_backoff or lower initial_backoff"
 		if spec.InitialBackoff == nil || spec.MaxBackoff == nil {
 			hint = "one of the two comes from an outer on_failure or is the default: set both here"
 		}
@@ -63,7 +63,7 @@ func (r *resolver) resolveEventFailure(t *topic, spec *schema.Event) model.Failu
 		} {
 			if k.set {
 				r.fail(k.key(), "E705", fmt.Sprintf("event %s has no handle, so %q would count nothing", quote(spec.Name.Value), k.name),
-					"database outages are always retried without counting")
+					"drop it: outages of the database are retried without counting; or set handle: true")
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (r *resolver) resolveField(spec *schema.Field, owner string) fieldInfo {
 	if spec.Default != nil {
 		norm, why := fieldConstant(ft, spec.Default.Value)
 		if why != fits {
-			r.fail(spec.Default.Pos, "E304", fmt.Sprintf("default %s does not fit field %s of type %s", quote(spec.Default.Value), quote(f.Name), typeText(ft)), why.hint())
+			r.fail(spec.Default.Pos, "E304", fmt.Sprintf("default %s does not fit field %s of type %s", quote(spec.Default.Value), quote(f.Name), typeText(ft)), string(why))
 			return info
 		}
 		f.Default = &model.Constant{Text: norm}

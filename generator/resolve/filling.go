@@ -90,11 +90,17 @@ func (st *step) sameNamed(text string) (value, bool) {
 
 // reportEmpty reports columns without a value, with the field that was probably meant.
 func (r *resolver) reportEmpty(st *step, empty []*column) {
-	hint := "add it to set:, declare a field of that name, or list it under leave: to leave it to the database"
-	if st.elem != nil {
-		hint = "add it to set: (with each, only the element's fields fill columns by name), or list it under leave: to leave it to the database"
-	}
 	for _, c := range empty {
+		hint := "add it to set:, or declare a field of that name"
+		if st.elem != nil {
+			hint = "add it to set: (with each, only the element's fields fill columns by name)"
+		}
+		switch {
+		case c.model.Default != nil:
+			hint += ", or list it under leave: to leave it to its default"
+		case c.model.Nullable:
+			hint += ", or list it under leave: for NULL in a new row"
+		}
 		r.fail(st.spec.Table.Pos, "E601", c.is()+" gets no value", cmp.Or(r.misspelt(st, c, empty), hint))
 	}
 }

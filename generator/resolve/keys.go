@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/schema"
@@ -100,18 +102,7 @@ func (r *resolver) findKeyField(e *event, at schema.Text) *model.Field {
 		if e.scope.open {
 			return nil
 		}
-		pos := e.spec.Name.Pos // of a key of the topic: the event is what lacks the field
-		if e.spec.IdempotencyKey != nil {
-			pos = at.Pos
-		}
-		hint := fmt.Sprintf("declare field %s or give the event its own idempotency_key", quote(at.Value))
-		if e.model.Tombstone {
-			hint = "a tombstone has headers and the record key only: give it its own idempotency_key"
-		}
-		if at.Value == "header" {
-			hint = "the value of a header is written source: {header: <name>}"
-		}
-		r.fail(pos, "E409", fmt.Sprintf("the idempotency key of %s uses field %s, which the event does not have", e.is(), quote(at.Value)), hint)
+		r.failKeyField(e, at)
 		return nil
 	}
 	n.used = true
@@ -121,13 +112,68 @@ func (r *resolver) findKeyField(e *event, at schema.Text) *model.Field {
 	return n.field
 }
 
+// failKeyField reports a key that names a field which the event does not have (E409): at
+// the key if it is the event's own or no event of the topic has that field, because then the
+// key is misspelt; else at the event, which is what lacks it.
+func (r *resolver) failKeyField(e *event, at schema.Text) {
+	message := fmt.Sprintf("the idempotency key of %s uses field %s, which the event does not have", e.is(), quote(at.Value))
+	var fit []string
+	for _, n := range e.scope.names {
+		if n.field != nil && !n.noPayload && n.field.Default == nil && !n.field.Type.Optional && fitForKey(n.field.Type) && !ofRecord(n.field) {
+			fit = append(fit, n.text)
+		}
+	}
+	hint := choices(at.Value, "fields", fit)
+	switch {
+	case at.Value == "header":
+		hint = "the value of a header is written source: {header: <name>}"
+	case strings.HasPrefix(at.Value, "$.") || memberPath.MatchString(at.Value):
+		hint = "a key names fields: declare one with this path, and name it here"
+	case e.spec.IdempotencyKey != nil:
+	case r.inNoEvent(e.topic, at.Value):
+		message = fmt.Sprintf("the idempotency key of topic %s uses field %s, which none of its events has", quote(e.topic.spec.Name.Value), quote(at.Value))
+	case e.model.Tombstone:
+		r.fail(e.spec.Name.Pos, "E409", message, "a tombstone has headers and the record key only: give it its own idempotency_key")
+		return
+	default:
+		hint = fmt.Sprintf("declare field %s or give the event its own idempotency_key", quote(at.Value))
+		if near := schema.Closest(at.Value, fit); near != "" {
+			hint = fmt.Sprintf("call field %s %s, and keep its name on the wire with path:, or give the event its own idempotency_key", quote(near), quote(at.Value))
+		}
+		r.fail(e.spec.Name.Pos, "E409", message, hint)
+		return
+	}
+	switch {
+	case hint == "":
+		hint = "declare it under fields, or take the text of a header: source: {header: <name>}"
+	case strings.HasPrefix(hint, "fields here"):
+		hint = "declare it under fields, or name another one; " + hint
+	}
+	r.fail(at.Pos, "E409", message, hint)
+}
+
+// inNoEvent reports whether no event of a topic declares a field, nor the topic itself.
+func (r *resolver) inNoEvent(t *topic, name string) bool {
+	declares := func(f *schema.Field) bool { return f.Name.Value == name }
+	for _, e := range t.spec.Events {
+		if slices.ContainsFunc(e.Fields, declares) || e.Broken {
+			return false
+		}
+		if e.FieldsType != nil && (r.types[e.FieldsType.Value] == nil || slices.ContainsFunc(r.types[e.FieldsType.Value].spec.Fields, declares)) {
+			return false
+		}
+	}
+	part := func(p *schema.KeyPart) bool { return p.Name.Value == name }
+	return !slices.ContainsFunc(t.spec.Fields, declares) && (t.spec.RecordKey == nil || !slices.ContainsFunc(t.spec.RecordKey.Parts, part))
+}
+
 // checkKeyField refuses fields that do not identify an event (E310).
 func (r *resolver) checkKeyField(f *model.Field, at schema.Text) bool {
 	src := f.Source
 	switch {
 	case f.Default != nil:
 		r.fail(at.Pos, "E310", fmt.Sprintf("field %s has a default, so all events without it would share one idempotency key", quote(f.Name)), `drop "default" or choose another field`)
-	case src.Kind == model.FromRecord && (src.Record == "offset" || src.Record == "partition" || src.Record == "timestamp"):
+	case ofRecord(f):
 		r.fail(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which differs between two copies of one event", quote(f.Name), src.Record),
 			"name what the producer repeats, or write source: {record: offset}")
 	case !fitForKey(f.Type):
@@ -136,6 +182,11 @@ func (r *resolver) checkKeyField(f *model.Field, at schema.Text) bool {
 		return true
 	}
 	return false
+}
+
+// ofRecord reports whether a field is what differs between two records of one event.
+func ofRecord(f *model.Field) bool {
+	return f.Source.Kind == model.FromRecord && slices.Contains([]string{"offset", "partition", "timestamp"}, f.Source.Record)
 }
 
 // reach is how far unique_per reaches: 3 parts of the space for an event, 2 for a

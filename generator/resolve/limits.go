@@ -82,7 +82,7 @@ func (r *resolver) checkBudget(code string, inner, outer budget) {
 	if inner.value <= outer.value {
 		return
 	}
-	at, hint := inner.set, ""
+	at, hint := inner.set, fmt.Sprintf("lower %s or raise %s", inner.name, outer.name)
 	switch {
 	case inner.set == nil && outer.set == nil:
 		return

@@ -35,6 +35,7 @@ func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 	r.checkSafety()
 	r.checkUnused()
 	limits := r.resolveLimits()
+	r.checkExtents(limits)
 	r.checkGoNames()
 	r.checkDatabaseNames()
 	r.warn()

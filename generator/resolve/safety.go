@@ -73,7 +73,7 @@ func (r *resolver) checkHalfApplied(e *event) {
 	for _, st := range e.steps {
 		if st.spec.IfNewer == nil && st.table != nil {
 			r.fail(st.spec.Verb.Pos, "E507", fmt.Sprintf("a stale %s would be applied in part: %s has if_newer, this %s has no guard", quote(e.spec.Name.Value), e.steps[i].is(), st.spec.Verb.Value),
-				`put it under "then" of the guarded step, guard it too, or state always: true`)
+				"add if_newer here too, with a column of this table (an insert has none: use upsert), or drop it there")
 		}
 	}
 }
@@ -168,14 +168,17 @@ func (st *step) whyUnordered() string {
 }
 
 // sameAtAnyTime reports whether an update writes only constants, into columns that no
-// other step writes: then it does not matter when it runs. An insert does not count as
+// other step writes: then it does not matter when it runs. The transaction's time counts as
+// one: it says when a record was last applied, whatever the order of the records. An insert does not count as
 // another writer, because before it there is no row to update; unless that is skipped.
 func (r *resolver) sameAtAnyTime(st *step) bool {
 	if st.model.Verb != model.Update {
 		return false
 	}
 	for c, v := range st.set {
-		if v.model.Kind != model.ConstValue && v.model.Kind != model.NullValue {
+		switch v.model.Kind {
+		case model.ConstValue, model.NullValue, model.NowValue:
+		default:
 			return false
 		}
 		for _, other := range r.steps() {

@@ -85,32 +85,44 @@ var otherWords = map[string]string{
 // otherList is how other languages write a list of something.
 var otherList = regexp.MustCompile(`^(?i:list|array|repeated) ?[<\[(] *([A-Za-z0-9_]+) *[>\])]$`)
 
+// typeWord returns the type that a word stands for, in this language or another one; "" if
+// there is none.
+func (r *resolver) typeWord(word string) string {
+	if _, ok := scalarKind(word); ok || r.types[word] != nil {
+		return word
+	}
+	if inner, ok := strings.CutPrefix(word, "list("); ok && strings.HasSuffix(inner, ")") && r.typeWord(strings.TrimSuffix(inner, ")")) != "" {
+		return word
+	}
+	return otherWords[strings.ToLower(word)]
+}
+
 // unknownTypeHint says what was probably meant by a word that is no type.
 func (r *resolver) unknownTypeHint(word string) string {
-	if base, ok := strings.CutSuffix(word, "?"); ok {
-		return `write "optional ` + base + `"`
-	}
-	if base, ok := strings.CutPrefix(word, "nullable "); ok {
-		return `write "optional ` + base + `" (a field is optional, a column is nullable)`
-	}
-	for _, last := range []string{" optional", " nullable"} {
-		if base, ok := strings.CutSuffix(word, last); ok {
-			return `write "optional ` + base + `"`
+	for _, form := range []struct{ before, after, why string }{
+		{"", "?", ""}, {"", " optional", ""}, {"", " nullable", ""}, {"nullable ", "", " (a field is optional, a column is nullable)"},
+	} {
+		base, before := strings.CutPrefix(word, form.before)
+		base, after := strings.CutSuffix(base, form.after)
+		if known := r.typeWord(base); before && after && known != "" {
+			return `write "optional ` + known + `"` + form.why
 		}
 	}
-	if m := otherList.FindStringSubmatch(word); m != nil {
-		return `write "list(` + m[1] + `)"`
+	if strings.EqualFold(word, "list") || strings.EqualFold(word, "array") {
+		return `write "list(string)", with the type of its elements`
 	}
-	if base, ok := strings.CutSuffix(word, "[]"); ok {
-		return `write "list(` + base + `)"`
+	if base, ok := strings.CutSuffix(word, " array"); ok && r.typeWord(base) != "" {
+		return `write "list(` + r.typeWord(base) + `)" (array is a column type)`
 	}
-	if base, ok := strings.CutSuffix(word, " array"); ok {
-		return `write "list(` + base + `)" (array is a column type)`
+	if base, ok := elementOf(word); ok {
+		if known := r.typeWord(base); known != "" {
+			return `write "list(` + known + `)"`
+		}
 	}
 	if w, ok := otherWords[strings.ToLower(word)]; ok {
 		return `did you mean "` + w + `"?`
 	}
-	words := []string{"list"}
+	var words []string
 	for _, s := range scalars {
 		words = append(words, s.word)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/schema"
@@ -75,6 +76,20 @@ func (r *resolver) use(e *event, at schema.Text, hint func(*event, string) strin
 	return n.field
 }
 
+// isNow reports whether a text is what some database or language calls the time it is.
+func isNow(text string) bool {
+	switch strings.ToLower(strings.TrimSuffix(text, "()")) {
+	case "now", "current_timestamp", "transaction_timestamp", "clock_timestamp", "localtimestamp", "getdate", "sysdate":
+		return true
+	}
+	return false
+}
+
+var (
+	memberPath = regexp.MustCompile(`^[a-z][A-Za-z0-9_]*(\.[a-z][a-z0-9_]{0,40})+$`)
+	call       = regexp.MustCompile(`^[A-Za-z_]+\(.*\)$`)
+)
+
 // arithmetic is what people write who look for expressions: "total + amount".
 var arithmetic = regexp.MustCompile(`^[a-z][a-z0-9_.]*( [-+*/] |\+)[a-z0-9_.]+$`)
 
@@ -83,7 +98,17 @@ func fieldOrConstant(e *event, text string) string {
 	if near := schema.DidYouMean(text, e.scope.texts()); near != "" {
 		return near
 	}
-	if arithmetic.MatchString(text) {
+	switch {
+	case isNow(text):
+		return "for the transaction's time write {now: true}"
+	case text == "position":
+		return "for the element's place in the list write {each: position}"
+	case memberPath.MatchString(text):
+		last := text[strings.LastIndexByte(text, '.')+1:]
+		return fmt.Sprintf("a step names fields: declare %s: {type: ..., path: %s} and name %s", last, text, last)
+	case call.MatchString(text):
+		return "a step calls nothing: give the column a default, now() or gen_random_uuid(), and list it under leave"
+	case arithmetic.MatchString(text):
 		return "a step writes values as they come: for arithmetic write handle: true and do it in Go, in the same transaction"
 	}
 	return "for a constant write {value: " + text + "}"

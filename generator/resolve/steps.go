@@ -101,7 +101,7 @@ func (r *resolver) resolveEach(st *step) {
 	st.model.Each = f
 	switch {
 	case f.Type.Kind != model.List:
-		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", quote(f.Name), typeText(f.Type)), "")
+		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", quote(f.Name), typeText(f.Type)), st.event.listHint())
 	case f.Type.Optional:
 		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", quote(f.Name)), `drop "optional": an empty list has no rows`)
 	default:
@@ -137,7 +137,7 @@ func (r *resolver) resolveSet(st *step) {
 			}
 			v := value{model: model.Value{Kind: model.NullValue}, known: !c.broken}
 			if !c.broken && !c.model.Nullable {
-				r.fail(st.spec.Clear.Pos, "E303", c.is()+" may not be null and cannot be cleared", "")
+				r.fail(st.spec.Clear.Pos, "E303", c.is()+" may not be null and cannot be cleared", "set it to a value, or declare the column nullable: \"nullable "+c.spec.Type.Word+"\"")
 				v.known = false
 			}
 			st.put(c, v)
@@ -163,7 +163,7 @@ func (r *resolver) nameColumn(st *step, at schema.Text) *column {
 		return nil
 	}
 	if st.named[c] {
-		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", quote(at.Value)), "")
+		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", quote(at.Value)), "keep one of set, clear and leave")
 	}
 	st.named[c] = true
 	return c

@@ -62,7 +62,7 @@ func (r *resolver) checkNewKey(t *table, list *schema.Texts, columns []*column) 
 	case same(t.model.PrimaryKey):
 		r.fail(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is its primary key", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "drop it: a primary key is unique")
 	case slices.ContainsFunc(t.model.Unique, same):
-		r.fail(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is declared twice", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "")
+		r.fail(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is declared twice", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "keep one of them")
 	default:
 		return true
 	}

@@ -140,8 +140,11 @@ func (r *resolver) columnDefault(c *column) *model.Default {
 		return &model.Default{Func: f.call}
 	}
 	norm, why := columnConstant(ct, text.Value)
+	if why != fits && isNow(text.Value) {
+		why = "for the time of the insert write now(), in a timestamptz column"
+	}
 	if why != fits {
-		r.fail(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", quote(text.Value), c.is(), c.spec.Type.Word), why.hint())
+		r.fail(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", quote(text.Value), c.is(), c.spec.Type.Word), string(why))
 		return nil
 	}
 	return &model.Default{Const: &model.Constant{Text: norm}}
@@ -169,7 +172,7 @@ func (r *resolver) columnList(t *table, list *schema.Texts, what string) (column
 	complete = true
 	for i, name := range list.Items {
 		if slices.ContainsFunc(list.Items[:i], func(x schema.Text) bool { return x.Value == name.Value }) {
-			r.fail(name.Pos, "E107", fmt.Sprintf("column %s appears twice in %s", quote(name.Value), what), "")
+			r.fail(name.Pos, "E107", fmt.Sprintf("column %s appears twice in %s", quote(name.Value), what), "name it once")
 			complete = false
 			continue
 		}

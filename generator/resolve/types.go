@@ -85,30 +85,59 @@ func (r *resolver) checkMember(f *schema.Field, owner string) bool {
 
 // checkCycles reports every object type that contains itself; such types are broken.
 func (r *resolver) checkCycles() {
+	c := cycles{r: r, number: map[*typeEntry]int{}, low: map[*typeEntry]int{}, inCycle: map[*typeEntry]bool{}}
 	for _, t := range r.spec.Types {
-		if r.contains(t, t.Name.Value, map[string]bool{}) {
+		c.visit(r.types[t.Name.Value])
+	}
+	for _, t := range r.spec.Types {
+		if c.inCycle[r.types[t.Name.Value]] {
 			r.fail(t.Name.Pos, "E211", fmt.Sprintf("type %s contains itself", quote(t.Name.Value)), `use "json" for the recursive part`)
 			r.types[t.Name.Value].broken = true
 		}
 	}
 }
 
-func (r *resolver) contains(t *schema.Type, name string, seen map[string]bool) bool {
-	return slices.ContainsFunc(t.Fields, func(f *schema.Field) bool {
+// cycles finds the types that contain themselves: Tarjan's strongly connected components.
+type cycles struct {
+	r       *resolver
+	number  map[*typeEntry]int // in order of discovery, from 1
+	low     map[*typeEntry]int // the lowest number that can be reached; 0 = the component is done
+	path    []*typeEntry
+	inCycle map[*typeEntry]bool
+}
+
+func (c *cycles) visit(e *typeEntry) {
+	if e == nil || c.number[e] > 0 {
+		return
+	}
+	c.number[e] = len(c.number) + 1
+	c.low[e] = c.number[e]
+	c.path = append(c.path, e)
+	for _, f := range e.spec.Fields {
 		ft := f.Type
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
-		if ft == nil || seen[ft.Name] {
-			return false
+		if ft == nil || c.r.types[ft.Name] == nil {
+			continue
 		}
-		if ft.Name == name {
-			return true
+		member := c.r.types[ft.Name]
+		c.inCycle[e] = c.inCycle[e] || member == e
+		c.visit(member)
+		if c.low[member] > 0 {
+			c.low[e] = min(c.low[e], c.low[member])
 		}
-		seen[ft.Name] = true
-		e := r.types[ft.Name]
-		return e != nil && r.contains(e.spec, name, seen)
-	})
+	}
+	if c.low[e] < c.number[e] {
+		return
+	}
+	from := slices.Index(c.path, e)
+	component := c.path[from:]
+	c.path = c.path[:from]
+	for _, member := range component {
+		c.low[member] = 0
+		c.inCycle[member] = c.inCycle[member] || len(component) > 1
+	}
 }
 
 // fieldType looks up a type text. It returns false for a type that is unknown or

@@ -62,6 +62,14 @@ func (r *resolver) needsEach(st *step, v schema.Value, text string) bool {
 	return true
 }
 
+// listHint says how a field gets many rows.
+func (e *event) listHint() string {
+	if name := e.listField(); name[0] != '<' {
+		return "did you mean " + quote(name) + "?"
+	}
+	return "drop each for one row, or declare the field as a list: list(string), or list(T) of a type with fields"
+}
+
 // listField is a list that the event has, for an example.
 func (e *event) listField() string {
 	for _, n := range e.scope.names {
@@ -86,9 +94,9 @@ func (r *resolver) memberValue(st *step, v schema.Value) value {
 		if m.Name == v.Name {
 			return elemValue(m, text)
 		}
-		names = append(names, m.Name)
+		names = append(names, "each."+m.Name)
 	}
-	r.fail(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", quote(typeText(*st.elem)), quote(v.Name)), choices(v.Name, "fields", names))
+	r.fail(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", quote(typeText(*st.elem)), quote(v.Name)), choices(text, "fields", names))
 	return value{}
 }
 
@@ -102,8 +110,11 @@ func (r *resolver) constantValue(v schema.Value, c *column) value {
 		return value{}
 	}
 	norm, why := columnConstant(c.model.Type, v.Const.Value)
+	if why != fits && isNow(v.Const.Value) {
+		why = "for the transaction's time write {now: true}"
+	}
 	if why != fits {
-		r.fail(v.Const.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", quote(v.Const.Value), quote(c.spec.Name.Value), c.spec.Type.Word), why.hint())
+		r.fail(v.Const.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", quote(v.Const.Value), quote(c.spec.Name.Value), c.spec.Type.Word), string(why))
 		return value{}
 	}
 	return value{model: model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: norm}}, known: true, constAt: v.Const.Pos}

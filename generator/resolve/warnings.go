@@ -77,7 +77,8 @@ func (r *resolver) warnUnique(st *step) {
 		}
 	}
 	if len(others) > 0 {
-		r.fail(st.spec.Verb.Pos, "W904", fmt.Sprintf("%s is also unique by %s: a conflict there dead-letters the event", quote(st.spec.Table.Value), strings.Join(others, " and ")), "")
+		r.fail(st.spec.Verb.Pos, "W904", fmt.Sprintf("%s is also unique by %s: a conflict there dead-letters the event", quote(st.spec.Table.Value), strings.Join(others, " and ")),
+			"if that is meant, all is well; to find the row by such a key, name it: by: "+others[0])
 	}
 }
 

@@ -155,7 +155,7 @@ func TestCollapse(t *testing.T) {
 		"citext key":      {"  a: {primary_key: [k], columns: {k: citext, n: bigint, v: bigint}}\n", keyed("string"), false},
 		"numeric key":     {"  a: {primary_key: [n, k], columns: {k: numeric, n: bigint, v: bigint}}\n", keyed("decimal"), false},
 		"scaled key":      {"  a: {primary_key: [k], columns: {k: \"numeric(9,2)\", n: bigint, v: bigint}}\n", keyed("decimal"), false},
-		"key of the user": {"  a: {primary_key: [k], columns: {k: named(kind), n: bigint, v: bigint}}\n", keyed("Kind") + "types:\n  Kind: {enum: [a, b]}\n", false},
+		"key of the user": {"  a: {primary_key: [k], columns: {k: named(public.kind), n: bigint, v: bigint}}\n", keyed("Kind") + "types:\n  Kind: {enum: [a, b]}\n", false},
 		"two steps":       {plain, upsert(1, "a") + upsert(2, "a"), false},
 		"another table":   {plain + "  b: {primary_key: [id], columns: {id: uuid, n: bigint}}\n", upsert(1, "a") + upsert(2, "b"), true},
 		"parent":          {plain + "  b: {primary_key: [id], columns: {id: uuid, n: bigint}, foreign_keys: [{columns: [id], references: a}]}\n", upsert(1, "a") + upsert(2, "b"), false},

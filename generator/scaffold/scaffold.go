@@ -8,7 +8,9 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"go/types"
 	"path"
+	"slices"
 	"text/template"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -47,11 +49,21 @@ func Generate(s *model.Service) ([]byte, error) { return goFile("gen.go.tmpl", s
 
 // Main renders the program; importPath is that of the generated package.
 func Main(s *model.Service, importPath string) ([]byte, error) {
+	name := s.Package
+	if slices.Contains(inMain, name) || types.Universe.Lookup(name) != nil {
+		name += "pkg"
+	}
 	return goFile("main.go.tmpl", struct {
 		*model.Service
-		Handled                 bool
-		ImportPath, LastElement string
-	}{s, len(Handled(s)) > 0, importPath, path.Base(importPath)})
+		Handled                       bool
+		Name, ImportPath, LastElement string
+	}{s, len(Handled(s)) > 0, name, importPath, path.Base(importPath)})
+}
+
+// inMain are the names that the program has a use for, beside those of the language.
+var inMain = []string{
+	"context", "errors", "slog", "os", "signal", "syscall", "pgxpool", "confluent",
+	"run", "stop", "err", "ctx", "brokers", "dsn", "db", "consumer",
 }
 
 // Handler renders type Service with a method for each handled event. Each returns

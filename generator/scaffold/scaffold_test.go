@@ -1,6 +1,9 @@
 package scaffold
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"strings"
 	"testing"
 
@@ -51,6 +54,29 @@ func TestMainPassesTheHandlerIfThereIsOne(t *testing.T) {
 	for _, name := range []string{"KAFKA_BROKERS", "DATABASE_URL"} {
 		if !strings.Contains(with, `errors.New("`+name+` is not set")`) {
 			t.Errorf("an empty %s is not refused", name)
+		}
+	}
+}
+
+// Whatever a package may be called, the program compiles: no name of the program hides that
+// of the package, and no package a name that the program uses.
+func TestMainImportsPackagesOfAnyName(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "main.go", render(t)(Main(service(true), "example.com/orders")), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"error", "nil", "string", "byte", "append"}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && id.Name == strings.ToLower(id.Name) && id.Name != "orders" && id.Name != "main" {
+			names = append(names, id.Name)
+		}
+		return true
+	})
+	for _, name := range names {
+		s := service(true)
+		s.Package = name
+		if text := render(t)(Main(s, "example.com/"+name)); !strings.Contains(text, "\t"+name+"pkg \"example.com/"+name+"\"\n") || !strings.Contains(text, " "+name+"pkg.NewConsumer(") {
+			t.Errorf("package %s:\n%s", name, text)
 		}
 	}
 }

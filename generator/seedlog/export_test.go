@@ -8,3 +8,10 @@ func Forecast(s *model.Service, t *model.Topic) int {
 	p.plan()
 	return p.refused
 }
+
+// Work is how often the planner asks whether an event would take effect.
+func Work(s *model.Service, t *model.Topic) int {
+	p := newPlanner(rolesOf(s, t), t)
+	p.plan()
+	return p.work
+}

@@ -6,51 +6,63 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// extras adds what needs a row that exists: on the first row an equal and an older version
-// and empty lists, on the first two a second copy of rows that otherwise differ from
-// record to record.
-func (p *planner) extras(at position, row int) {
-	reach := func(e *model.Event, ready func(state) bool) bool {
-		if ready(at.state) {
-			return true
-		}
-		path := p.search(at, func(from position, last *model.Event) bool {
-			after, ok := p.apply(last, from.state)
-			return ok && ready(after)
-		})
-		for _, e := range path {
-			at = p.visit(at, visit{event: e, row: row})
-		}
-		return path != nil
-	}
+// special adds what pairs alone do not show: of each event that compares versions newer, equal
+// and older ones, and of rows that otherwise differ from record to record a second copy, on
+// two rows.
+func (p *planner) special() {
 	for _, e := range p.events {
-		if _, once := p.once[e]; once {
+		if p.does[e].once >= 0 {
 			continue
 		}
-		applies := func(s state) bool { _, ok := p.apply(e, s); return ok }
-		guarded := slices.IndexFunc(e.Steps, func(s *model.Step) bool { return s.IfNewer != nil && s.Newer.Field != nil })
-		if row == 1 && guarded >= 0 {
-			there := func(s state) bool { return applies(s) && s.has(p.bit[e.Steps[guarded].Table]) }
-			if reach(e, there) {
-				if !p.roles.versionInKey(e) {
-					at = p.visit(at, visit{event: e, row: row, version: equal})
-				}
-				if reach(e, there) {
-					at = p.visit(at, visit{event: e, row: row, version: older})
-				}
+		if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.IfNewer != nil && s.Newer.Field != nil }) {
+			p.versions(e)
+		}
+		if slices.ContainsFunc(e.Steps, p.repeatable) && !p.roles.keyedByRow(e) {
+			for range rowsPerPair {
+				p.repeat(e)
 			}
 		}
-		if row == 1 && slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Each != nil }) && reach(e, applies) {
-			at = p.visit(at, visit{event: e, row: row, bare: true})
+	}
+}
+
+// empty adds a record without elements for each event that writes a row per element.
+func (p *planner) empty() {
+	for _, e := range p.events {
+		if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Each != nil }) {
+			at := p.lead(p.fresh(), e)
+			p.visit(at, visit{event: e, row: at.row, bare: true})
 		}
-		if row <= rowsPerPair && slices.ContainsFunc(e.Steps, p.repeatable) && !p.roles.keyedByRow(e) && reach(e, applies) {
-			at = p.visit(at, visit{event: e, row: row})
-			p.visits = append(p.visits, visit{event: e, row: row, again: true})
-			if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return p.repeatable(s) && s.IfExists != "skip" }) {
-				p.refused++
-			}
-			at.last = nil
+	}
+}
+
+// versions are records of one row with versions that rise, stay and fall.
+func (p *planner) versions(e *model.Event) {
+	at := p.fresh()
+	orders := []int{newer, newer, equal, older}
+	if p.roles.versionInKey(e) {
+		orders = []int{newer, newer, older}
+	}
+	for _, version := range orders {
+		at = p.lead(at, e)
+		if _, ok := p.apply(e, at.state); ok {
+			at = p.visit(at, visit{event: e, row: at.row, version: version})
 		}
+	}
+}
+
+func (p *planner) repeat(e *model.Event) {
+	at := p.lead(p.fresh(), e)
+	if at = p.visit(at, visit{event: e, row: at.row}); at.last == nil {
+		return
+	}
+	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return p.repeatable(s) && s.IfExists != "skip" })
+	if refused && p.does[e].halts {
+		return
+	}
+	p.visits = append(p.visits, visit{event: e, row: at.row, again: true})
+	p.occurs[e]++
+	if refused {
+		p.refused++
 	}
 }
 
@@ -86,21 +98,34 @@ func varied(f *model.Field, depth int) bool {
 		t.Kind == model.Object && depth < 8 && slices.ContainsFunc(t.Named.Fields, func(m *model.Field) bool { return varied(m, depth+1) })
 }
 
-// life adds a fresh row on which each event that can apply and deletes nothing applies
-// once: what was deleted or overwritten proves nothing about its values. It returns false
-// if no event can.
-func (p *planner) life(row, shape int) bool {
-	at := position{state: p.empty}
+// lifetime is what one row can live through: each event that can apply and deletes nothing
+// applies once. What was deleted or overwritten proves nothing about its values.
+func (p *planner) lifetime() (life []*model.Event) {
+	now := state{}
 	lived := map[*model.Event]bool{}
-	for range p.events {
+	for more := true; more; {
+		more = false
 		for _, e := range p.events {
 			deletes := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Verb == model.Delete })
-			if _, ok := p.apply(e, at.state); ok && !lived[e] && !deletes && p.allowed(e, at.state) {
-				lived[e] = true
-				at = p.visit(at, visit{event: e, row: row, shape: shape})
-				break
+			if lived[e] || deletes || !p.allowed(e, now) {
+				continue
 			}
+			changes, ok := p.apply(e, now)
+			if !ok {
+				continue
+			}
+			now.set(changes)
+			lived[e], more = true, true
+			life = append(life, e)
 		}
 	}
-	return len(lived) > 0
+	return life
+}
+
+// live plays a life on a fresh row.
+func (p *planner) live(life []*model.Event, shape int) {
+	at := p.fresh()
+	for _, e := range life {
+		at = p.visit(at, visit{event: e, row: at.row, shape: shape})
+	}
 }

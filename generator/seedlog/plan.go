@@ -1,6 +1,7 @@
 package seedlog
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -24,208 +25,202 @@ const (
 
 type pair struct{ a, b *model.Event }
 
-// planner finds a short order of events. It walks from row identity to row identity; on
-// each it looks for the shortest way to the next pair that is still wanted.
+// planner orders events. It goes from row identity to row identity. On each it makes what
+// the next wanted pair needs, and goes on from there as long as it can.
 type planner struct {
-	roles   *roles
-	events  []*model.Event
-	bit     map[*model.Table]int // index into state
-	once    map[*model.Event]int // events whose key is used up after one record of a row: index into state
-	empty   state
-	wanted  map[pair]int // how many more rows the pair must meet on
-	visits  []visit
-	refused int
-	row     int // the next row that no record has touched
+	roles    *roles
+	events   []*model.Event
+	tables   []*model.Table
+	bit      map[*model.Table]int // index into state
+	does     map[*model.Event]*deed
+	bars     [][]int          // by table: children that keep a row from being deleted
+	makers   [][]*model.Event // by table
+	wanted   map[pair]int     // how many more rows the pair must meet on
+	open     map[*model.Event][]*model.Event
+	meetings int          // how many there are to be, in all
+	tried    map[pair]int // how often a row was begun for the pair
+	visits   []visit
+	occurs   map[*model.Event]int
+	met      map[pair]bool // on this row
+	refused  int
+	row      int // the next row that no record has touched
+	work     int // how often it was asked whether an event would take effect
 }
 
-const rowsPerPair = 2
-
 func newPlanner(r *roles, t *model.Topic) *planner {
-	p := &planner{roles: r, events: t.Events, bit: map[*model.Table]int{}, once: map[*model.Event]int{}, wanted: map[pair]int{}}
-	size := 0
+	p := &planner{
+		roles: r, events: t.Events, bit: map[*model.Table]int{}, does: map[*model.Event]*deed{}, wanted: map[pair]int{},
+		open: map[*model.Event][]*model.Event{}, tried: map[pair]int{}, occurs: map[*model.Event]int{}, row: 1,
+	}
 	for _, e := range t.Events {
 		for _, s := range e.Steps {
 			for _, tab := range append(append([]*model.Table{s.Table}, s.Cascades...), p.parents(s)...) {
 				if _, known := p.bit[tab]; !known {
-					p.bit[tab] = size
-					size++
+					p.bit[tab] = len(p.tables)
+					p.tables = append(p.tables, tab)
 				}
 			}
 		}
 	}
+	p.barring()
 	spaces := map[[16]byte]int{}
 	for _, e := range t.Events {
+		d := p.study(e)
+		p.does[e] = d
 		if r.usedUp(e) {
 			if _, known := spaces[e.Key.Space]; !known {
-				spaces[e.Key.Space] = size
-				size++
+				spaces[e.Key.Space] = len(p.tables) + len(spaces)
 			}
-			p.once[e] = spaces[e.Key.Space]
+			d.once = spaces[e.Key.Space]
 		}
 	}
-	p.empty = state(make([]byte, size))
-	for _, a := range t.Events {
-		for _, b := range t.Events {
-			spaceA, onceA := p.once[a]
-			spaceB, onceB := p.once[b]
-			copies := onceA && onceB && spaceA == spaceB
-			if (a == b || p.related(a, b)) && !copies {
-				p.wanted[pair{a, b}] = rowsPerPair
-			}
-		}
-	}
+	p.findMakers()
+	p.want()
 	return p
 }
 
+// Records that only prepare a row are at most so many: a topic in which each row needs a
+// long chain of parents must do with fewer rows.
+func (p *planner) most() int { return 2*p.meetings + 6*len(p.events) + 100 }
+
 // plan returns the whole log.
 func (p *planner) plan() []visit {
-	row := 1
-	for ; p.walk(row); row++ {
-	}
-	for ; p.march(row); row++ {
-	}
+	p.special()
+	p.walks()
+	p.empty()
 	for _, e := range p.events { // what happens only once per row
-		for ; p.count(e) < 2; row++ {
-			at := position{state: p.empty}
-			for _, step := range p.wayTo(e) {
-				at = p.visit(at, visit{event: step, row: row})
-			}
+		for range 2 - p.occurs[e] {
+			at := p.lead(p.fresh(), e)
+			p.visit(at, visit{event: e, row: at.row})
 		}
 	}
 	for n := range p.shapes() {
-		p.life(row, n+1)
-		row++
+		p.live(p.lifetime(), n+1)
 	}
-	for ; p.refused*4 > len(p.visits) && p.life(row, 0); row++ {
+	life := p.lifetime()
+	for p.refused*4 > len(p.visits) && len(life) > 0 {
+		p.live(life, 0)
 	}
-	p.row = row
 	return p.visits
 }
 
-func (p *planner) count(e *model.Event) (n int) {
-	for _, v := range p.visits {
-		if v.event == e {
-			n++
-		}
-	}
-	return n
-}
-
-// wayTo is the shortest path on a fresh row that ends with the event taking effect, or
-// the event alone if there is none.
-func (p *planner) wayTo(e *model.Event) []*model.Event {
-	path := p.search(position{state: p.empty}, func(from position, last *model.Event) bool {
-		_, ok := p.apply(e, from.state)
-		return last == e && ok
-	})
-	if path == nil {
-		return []*model.Event{e}
-	}
-	return path
-}
-
-// walk meets as many wanted pairs as it can on one row. It returns false if there was none.
-func (p *planner) walk(row int) bool {
-	at := position{state: p.empty}
-	met := map[pair]bool{}
-	for {
-		path := p.search(at, func(from position, e *model.Event) bool {
-			two := pair{from.last, e}
-			return from.last != nil && !met[two] && p.wanted[two] > 0
-		})
-		if path == nil {
-			break
-		}
-		for _, e := range path {
-			at = p.visit(at, visit{event: e, row: row})
-		}
-		two := pair{p.visits[len(p.visits)-2].event, path[len(path)-1]}
-		met[two] = true
-		p.wanted[two]--
-	}
-	if len(met) == 0 {
-		return false
-	}
-	p.extras(at, row)
-	return true
-}
-
-// march meets on one row the pairs that cannot be had with a first event that takes
-// effect, whatever becomes of them. It returns false if there was none.
-func (p *planner) march(row int) bool {
-	at := position{state: p.empty}
-	var last *model.Event
-	met := map[pair]bool{}
-	open := func(a, b *model.Event) bool { return a != nil && p.wanted[pair{a, b}] > 0 && !met[pair{a, b}] }
-	for {
-		next := p.pick(func(e *model.Event) bool { return open(last, e) })
-		if next != nil {
-			met[pair{last, next}] = true
-			p.wanted[pair{last, next}]--
-		} else if next = p.pick(func(a *model.Event) bool { return p.pick(func(b *model.Event) bool { return open(a, b) }) != nil }); next == nil {
-			return len(met) > 0
-		}
-		at = p.visit(at, visit{event: next, row: row})
-		last = next
-	}
-}
-
-func (p *planner) pick(fits func(*model.Event) bool) *model.Event {
-	if i := slices.IndexFunc(p.events, fits); i >= 0 {
-		return p.events[i]
-	}
-	return nil
-}
-
-// position is where a walk stands; last is nil if the last event was refused.
-type position struct {
-	state state
-	last  *model.Event
-}
-
-func (p *planner) visit(at position, v visit) position {
-	p.visits = append(p.visits, v)
-	after, ok := p.apply(v.event, at.state)
-	if !ok {
-		p.refused++
-		return position{state: at.state}
-	}
-	return position{after, v.event}
-}
-
-// allowed reports whether the event's key is still unused on this row.
-func (p *planner) allowed(e *model.Event, s state) bool {
-	space, once := p.once[e]
-	return !once || !s.has(space)
-}
-
-// search finds the shortest path of events that apply whose end is wanted; the last event
-// itself may be refused.
-func (p *planner) search(from position, wanted func(position, *model.Event) bool) []*model.Event {
-	const most = 20000 // positions looked at
-	type step struct {
-		at   position
-		path []*model.Event
-	}
-	queue := []step{{at: from}}
-	seen := map[position]bool{from: true}
-	for len(queue) > 0 && len(seen) < most {
-		s := queue[0]
-		queue = queue[1:]
-		for _, e := range p.events {
-			if !p.allowed(e, s.at.state) {
+// walks meets the wanted pairs, row by row.
+func (p *planner) walks() {
+	hopeless := []pair{}
+	for _, a := range p.events {
+		for len(p.open[a]) > 0 {
+			two := pair{a, p.open[a][0]}
+			if p.tried[two] == patience || len(p.visits) > p.most() {
+				p.give(two)
+				hopeless = append(hopeless, two)
 				continue
 			}
-			path := append(slices.Clone(s.path), e)
-			if wanted(s.at, e) {
-				return path
-			}
-			after, ok := p.apply(e, s.at.state)
-			if next := (position{after, e}); ok && !seen[next] {
-				seen[next] = true
-				queue = append(queue, step{next, path})
+			p.tried[two]++
+			p.walk(two)
+		}
+	}
+	p.march(hopeless)
+}
+
+// patience is how many rows are begun for a pair: one with all that the second event needs,
+// if that keeps the first one from taking effect, one without, and the same on further rows.
+const patience = 2 * rowsPerPair
+
+// walk meets the pair on a fresh row, and then as many as it can.
+func (p *planner) walk(two pair) {
+	at := p.fresh()
+	if p.tried[two]%2 == 1 {
+		makes := p.does[two.a].makes
+		for _, t := range p.does[two.b].needs {
+			if !slices.Contains(makes, t) {
+				at = p.ensure(at, t, two.a, two.b)
 			}
 		}
 	}
+	at = p.lead(at, two.a, two.b)
+	if at = p.visit(at, visit{event: two.a, row: at.row}); at.last == nil {
+		return
+	}
+	if p.wants(two) && p.allowed(two.b, at.state) {
+		at = p.visit(at, visit{event: two.b, row: at.row})
+	}
+	for on := p.next(at); on != nil; on = p.next(at) {
+		for _, e := range on {
+			at = p.visit(at, visit{event: e, row: at.row})
+		}
+	}
+}
+
+func (p *planner) wants(two pair) bool { return p.wanted[two] > 0 && !p.met[two] }
+
+// sight is how many of the events that could come next are looked at.
+const sight = 16
+
+// next is an event that makes a wanted pair with the last one, or two events that are one;
+// nil if there is none in sight.
+func (p *planner) next(at position) []*model.Event {
+	if e := p.second(at.last, at.state); e != nil {
+		return []*model.Event{e}
+	}
+	looked := 0
+	for _, a := range p.events {
+		if len(p.open[a]) == 0 || !p.allowed(a, at.state) {
+			continue
+		}
+		if looked++; looked > sight {
+			return nil
+		}
+		changes, ok := p.apply(a, at.state)
+		if !ok {
+			continue
+		}
+		after := maps.Clone(at.state)
+		after.set(changes)
+		if b := p.second(a, after); b != nil {
+			return []*model.Event{a, b}
+		}
+	}
 	return nil
+}
+
+// second is an event that is wanted behind a. It takes effect, or is refused for another
+// reason than what is not there yet.
+func (p *planner) second(a *model.Event, now state) *model.Event {
+	if a == nil {
+		return nil
+	}
+	for _, b := range p.open[a][:min(sight, len(p.open[a]))] {
+		if !p.wants(pair{a, b}) || !p.allowed(b, now) {
+			continue
+		}
+		_, ok := p.apply(b, now)
+		lacks := slices.ContainsFunc(p.does[b].needs, func(t int) bool { return !now[t] })
+		if ok || !lacks && !p.does[b].halts {
+			return b
+		}
+	}
+	return nil
+}
+
+// march meets the pairs that cannot be had with a first event that takes effect, whatever
+// becomes of them.
+func (p *planner) march(pairs []pair) {
+	at := p.fresh()
+	var last *model.Event
+	for n := range rowsPerPair {
+		for _, two := range pairs {
+			if p.does[two.a].halts || p.does[two.b].halts || p.wanted[two] <= n || len(p.visits) > 2*p.most() {
+				continue
+			}
+			if !p.allowed(two.a, at.state) || !p.allowed(two.b, at.state) {
+				at, last = p.fresh(), nil
+			}
+			if last != two.a {
+				at = p.visit(at, visit{event: two.a, row: at.row})
+			}
+			at = p.visit(at, visit{event: two.b, row: at.row})
+			last = two.b
+		}
+		at, last = p.fresh(), nil
+	}
 }

@@ -1,7 +1,31 @@
-// Package seedlog makes the records with which the generated test of a topic starts: a
-// short log in which every two kinds of event that touch one row meet on one, next to
-// each other and in both orders. It reads generator/model and imports nothing else of
-// this module; what the records do to the tables is the business of package oracle.
+// Package seedlog makes the records with which the generated test of a topic starts. It
+// reads generator/model and imports nothing else of this module; what the records do to the
+// tables is the business of package oracle.
+//
+// # What the log covers
+//
+// What can go wrong between two records depends on how they touch a row: by which verb, once
+// or per element of a list, by its primary key or not, guarded by a version or not, as the
+// row of a step, of a cascade or of a parent. So per table every kind of touch stands next
+// to every kind that touches the table, in both orders, where the spec lets the first one
+// take effect. The first three events of a kind speak for it, and meet on two rows each; in
+// a topic with so few, that is every pair of events. Each further event meets the first one
+// of its kind, in both orders, and itself.
+//
+// Beside that: versions that rise, stay and fall; lists without elements; a second copy of
+// rows that otherwise differ from record to record; every event twice; a row on which each
+// event shows optional values as present, null and absent; records that former keys or no
+// key identify. Copies, tombstones and broken records are made of the log by the suite that
+// runs it (runtime/idemtest).
+//
+// # How large it is
+//
+// Linear in the touches of the topic, that is in events times the tables that each touches,
+// because there are only so many kinds. The planner does not search: it makes what the next
+// pair needs (the events that make rows are known per table, the cheapest first) and goes on
+// on the same row while one of the next few events makes a wanted pair. Where every row
+// needs a long chain of parents the number of records is limited and later pairs are left
+// out.
 //
 // Values are made to be read: "customer_id 1", uuid ...0001, decimals that fit. The same
 // row always has the same key values; everything else differs from record to record, so
@@ -28,10 +52,12 @@ type Header struct {
 // Log returns the records in the order in which they are sent, all to one partition. The
 // same model always gives the same bytes.
 //
-// Every idempotency key occurs once, except for copies that only a former key gives away, at
-// the end of the log; there stand also records that lack the key's header. Some records are refused, because a pair such as
-// delete and update of one row cannot be had otherwise; at least three of four apply
-// unless the topic cannot do better, for example because other topics own the parent rows.
+// Every idempotency key occurs once, except for one that consists of enums and for copies that
+// only a former key gives away, at the end of the log; there stand also records that lack the
+// key's header. Some records are refused, because a pair such as delete and update of one row
+// cannot be had otherwise; at least three of four apply unless the topic cannot do better, for
+// example because other topics own the parent rows. None is refused of an event whose
+// on_failure says stop: it would halt the partition.
 func Log(s *model.Service, t *model.Topic) []Record {
 	r := rolesOf(s, t)
 	p := newPlanner(r, t)

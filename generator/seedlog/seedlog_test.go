@@ -103,7 +103,8 @@ func TestEveryPairMeetsInBothOrdersOnTwoRows(t *testing.T) {
 		for _, a := range topic.Events {
 			for _, b := range topic.Events {
 				two := a.GoName + " " + b.GoName
-				if mayMeet(a, b) && len(met[two]) < 2 {
+				stops := a.OnFailure.GiveUp == "stop" || b.OnFailure.GiveUp == "stop" // nothing may be refused
+				if mayMeet(a, b) && !stops && len(met[two]) < 2 {
 					t.Errorf("%s meet on %v", two, met[two])
 				}
 			}
@@ -115,21 +116,23 @@ func TestMostRecordsApply(t *testing.T) {
 	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
 		knownOtherwise := map[string]bool{}
 		for _, e := range topic.Events {
-			knownOtherwise[e.GoName] = len(e.Key.Former) > 0
+			few := !e.Key.Offset && !slices.ContainsFunc(e.Key.Parts, func(p model.KeySource) bool { return p.Field == nil || p.Field.Type.Kind != model.Enum })
+			knownOtherwise[e.GoName] = len(e.Key.Former) > 0 || few
 		}
 		in := oracle.New(s)
-		applied := 0
+		refused := 0
 		for i, r := range log {
 			switch out := in.Apply(kafka(topic, i, r)); {
+			case out.Refused:
+				refused++
 			case out.Kind == oracle.Applied:
-				applied++
 			case out.Kind == oracle.Duplicate && knownOtherwise[r.Event]:
-			case !out.Refused:
+			default:
 				t.Errorf("record %d %s %s: %s %s %s %s", i, r.Event, r.Value, out.Kind, out.Class, out.Path, out.Detail)
 			}
 		}
-		if applied*4 < len(log)*3 && !orphaned(topic) {
-			t.Errorf("%d of %d records apply", applied, len(log))
+		if refused*4 > len(log) && !orphaned(topic) {
+			t.Errorf("%d of %d records are refused", refused, len(log))
 		}
 	})
 }
@@ -165,19 +168,6 @@ func TestEveryEventOccursTwice(t *testing.T) {
 			if n < 2 {
 				t.Errorf("%s occurs %d times", e.Name, n)
 			}
-		}
-	})
-}
-
-func TestTheLogIsShort(t *testing.T) {
-	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
-		k := len(topic.Events)
-		others := 0 // a record of the event and its copy, and what the row needs before
-		for _, e := range topic.Events {
-			others += (len(e.Key.Former) + 1) * (k + 1)
-		}
-		if most := 3*k*k + 8*k + others; len(log) > most {
-			t.Errorf("%d records for %d events, more than %d", len(log), k, most)
 		}
 	})
 }

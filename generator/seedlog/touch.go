@@ -6,48 +6,90 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// related reports whether two events touch one row: both write it, or one writes what the
-// other names as a parent.
-func (p *planner) related(a, b *model.Event) bool {
-	writesA, readsA := p.touches(a)
-	writesB, readsB := p.touches(b)
-	for t := range writesA {
-		if writesB[t] || readsB[t] {
-			return true
-		}
-	}
-	for t := range readsA {
-		if writesB[t] {
-			return true
-		}
-	}
-	return false
+// deed is what an event does, as far as existence of rows goes.
+type deed struct {
+	steps   []stepDeed
+	touches []touch
+	once    int   // the key space that one record of a row uses up, as an index into state; -1 = none
+	needs   []int // tables that must have a row before
+	likes   []int // tables of which it deletes or changes a row if there is one
+	makes   []int // tables that have a row afterwards
+	cost    int   // how many records it takes on a fresh row, about; endless if the topic cannot
+	halts   bool  // a refused record halts the partition
 }
 
-// touches returns the tables of which the event writes rows that other records may touch
-// too, and those of which it names rows.
-func (p *planner) touches(e *model.Event) (writes, reads map[*model.Table]bool) {
-	writes, reads = map[*model.Table]bool{}, map[*model.Table]bool{}
+const endless = 1 << 20
+
+// stepDeed is one step of it.
+type stepDeed struct {
+	verb    model.Verb
+	table   int
+	own     bool  // inserts a row that no other record touches
+	skips   bool  // what is there, or not there, is no error
+	parents []int // that must be there afterwards
+	gone    []int // rows that go with the deleted one
+	bars    []int // rows that keep it from being deleted
+}
+
+// study finds out what the event does.
+func (p *planner) study(e *model.Event) *deed {
+	d := &deed{once: -1, halts: e.OnFailure.GiveUp == "stop", cost: endless}
+	there, gone := map[int]bool{}, map[int]bool{}
 	for _, s := range e.Steps {
-		if !p.ownRow(s) {
-			writes[s.Table] = true
+		t := stepDeed{verb: s.Verb, table: p.bit[s.Table], own: p.ownRow(s), skips: s.IfExists == "skip" || s.IfMissing == "skip"}
+		switch s.Verb {
+		case model.Insert, model.Upsert:
+			there[t.table] = true
+		case model.Update:
+			if !there[t.table] && t.skips {
+				d.likes = append(d.likes, t.table)
+			} else if !there[t.table] {
+				d.needs = append(d.needs, t.table)
+			}
+		case model.Delete:
+			d.likes = append(d.likes, t.table)
+			delete(there, t.table)
+			gone[t.table] = true
+			t.bars = p.bars[t.table]
+			for _, child := range s.Cascades {
+				if cascades(child, s.Table, s.Cascades) {
+					t.gone = append(t.gone, p.bit[child])
+				}
+			}
 		}
-		for _, t := range s.Cascades {
-			writes[t] = true
+		if s.Verb != model.Delete {
+			for _, parent := range p.parents(s) {
+				t.parents = append(t.parents, p.bit[parent])
+			}
 		}
-		for _, t := range p.parents(s) {
-			reads[t] = true
+		d.steps = append(d.steps, t)
+	}
+	for _, s := range d.steps {
+		for _, parent := range s.parents {
+			if !there[parent] && !gone[parent] {
+				d.needs = append(d.needs, parent)
+			}
 		}
 	}
-	return writes, reads
+	for t := range p.bit {
+		if there[p.bit[t]] {
+			d.makes = append(d.makes, p.bit[t])
+		}
+	}
+	slices.Sort(d.makes)
+	d.touches = p.touches(e)
+	return d
 }
 
 // ownRow reports whether the step inserts a row that no other record touches.
 func (p *planner) ownRow(s *model.Step) bool {
+	if s.Verb != model.Insert {
+		return false
+	}
 	return slices.ContainsFunc(s.Set, func(a model.Assign) bool {
 		return a.Value.Kind == model.FieldValue && slices.Contains(s.Table.PrimaryKey, a.Column) && p.roles.byRecord[byRecord{s.Event, a.Value.Field}]
 	}) || slices.ContainsFunc(s.Table.PrimaryKey, func(c *model.Column) bool {
-		return !slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Column == c }) && s.Verb == model.Insert
+		return !slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Column == c })
 	})
 }
 
@@ -65,55 +107,64 @@ func (p *planner) parents(s *model.Step) []*model.Table {
 	return out
 }
 
-// state is what is known of one row identity: which tables have a row of it, and which
-// key spaces it has used up. Comparable.
-type state string
+// state is what is known of one row identity: which tables have a row of it, and which key
+// spaces it has used up.
+type state map[int]bool
 
-func (s state) has(i int) bool { return s[i] == 1 }
-
-func (s state) with(i int, on bool) state {
-	b := []byte(s)
-	b[i] = 0
-	if on {
-		b[i] = 1
-	}
-	return state(b)
+// change sets one entry of a state.
+type change struct {
+	at int
+	on bool
 }
 
-// apply tells whether the event would take effect, and what is there afterwards. It
-// follows the steps in order as far as existence of rows goes.
-func (p *planner) apply(e *model.Event, before state) (after state, ok bool) {
-	after = before
-	for _, s := range e.Steps {
-		i := p.bit[s.Table]
-		switch s.Verb {
-		case model.Insert:
-			if !p.ownRow(s) && after.has(i) && s.IfExists != "skip" {
-				return before, false
+func (s state) set(changes []change) {
+	for _, c := range changes {
+		s[c.at] = c.on
+	}
+}
+
+// apply tells whether the event would take effect, and what changes then. It follows the
+// steps in order as far as existence of rows goes.
+func (p *planner) apply(e *model.Event, before state) (changes []change, ok bool) {
+	p.work++
+	has := func(t int) bool {
+		for i := len(changes) - 1; i >= 0; i-- {
+			if changes[i].at == t {
+				return changes[i].on
 			}
-			after = after.with(i, true)
+		}
+		return before[t]
+	}
+	d := p.does[e]
+	for _, s := range d.steps {
+		switch s.verb {
+		case model.Insert:
+			if !s.own && has(s.table) && !s.skips {
+				return nil, false
+			}
+			changes = append(changes, change{s.table, true})
 		case model.Upsert:
-			after = after.with(i, true)
+			changes = append(changes, change{s.table, true})
 		case model.Update:
-			if !after.has(i) && s.IfMissing != "skip" {
-				return before, false
+			if !has(s.table) && !s.skips {
+				return nil, false
 			}
 		case model.Delete:
-			after = after.with(i, false)
-			for _, t := range s.Cascades {
-				if bit, known := p.bit[t]; known && cascades(t, s.Table, s.Cascades) {
-					after = after.with(bit, false)
-				}
+			changes = append(changes, change{s.table, false})
+			for _, t := range s.gone {
+				changes = append(changes, change{t, false})
 			}
 		}
 	}
-	if !p.whole(e, after) {
-		return before, false
+	for _, s := range d.steps { // every parent is there, and no child is left without one
+		if slices.ContainsFunc(s.bars, has) || slices.ContainsFunc(s.parents, func(t int) bool { return !has(t) }) {
+			return nil, false
+		}
 	}
-	if space, once := p.once[e]; once {
-		after = after.with(space, true)
+	if d.once >= 0 {
+		changes = append(changes, change{d.once, true})
 	}
-	return after, true
+	return changes, true
 }
 
 // cascades reports whether rows of t go with the row of parent.
@@ -123,27 +174,51 @@ func cascades(t, parent *model.Table, through []*model.Table) bool {
 	})
 }
 
-// whole reports whether every parent that the event names is there, and no child is left
-// whose parent the event deleted.
-func (p *planner) whole(e *model.Event, after state) bool {
-	for _, s := range e.Steps {
-		if s.Verb == model.Delete {
-			for t, bit := range p.bit {
-				restricted := slices.ContainsFunc(t.ForeignKeys, func(fk model.ForeignKey) bool {
-					return fk.References == s.Table && fk.References != t && fk.OnDelete != "cascade" && fk.OnDelete != "set_null"
-				})
-				if restricted && after.has(bit) {
-					return false
-				}
-			}
-			continue
-		}
-		for _, t := range p.parents(s) {
-			bit, known := p.bit[t]
-			if !known || !after.has(bit) {
-				return false
+// barring finds for each table the tables whose rows keep its rows from being deleted.
+func (p *planner) barring() {
+	p.bars = make([][]int, len(p.bit))
+	for _, child := range p.tables {
+		for _, fk := range child.ForeignKeys {
+			if parent, known := p.bit[fk.References]; known && fk.References != child && fk.OnDelete != "cascade" && fk.OnDelete != "set_null" {
+				p.bars[parent] = append(p.bars[parent], p.bit[child])
 			}
 		}
 	}
-	return true
+}
+
+// findMakers finds for each table the events that make rows of it, the cheapest first, in
+// rounds: what the last round made is there for the next.
+func (p *planner) findMakers() {
+	tableCost := make([]int, len(p.bit))
+	for i := range tableCost {
+		tableCost[i] = endless
+	}
+	for better := true; better; {
+		better = false
+		for _, e := range p.events {
+			d := p.does[e]
+			cost := 1
+			for _, t := range d.needs {
+				cost = min(cost+tableCost[t], endless)
+			}
+			if cost >= d.cost {
+				continue
+			}
+			d.cost, better = cost, true
+			for _, t := range d.makes {
+				tableCost[t] = min(tableCost[t], cost)
+			}
+		}
+	}
+	p.makers = make([][]*model.Event, len(p.bit))
+	for _, e := range p.events {
+		for _, t := range p.does[e].makes {
+			if p.does[e].cost < endless {
+				p.makers[t] = append(p.makers[t], e)
+			}
+		}
+	}
+	for _, makers := range p.makers {
+		slices.SortStableFunc(makers, func(a, b *model.Event) int { return p.does[a].cost - p.does[b].cost })
+	}
 }

@@ -3,7 +3,9 @@ package sqlcode
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -89,12 +91,27 @@ func typedLiteral(t model.ColType, c *model.Constant) (string, error) {
 	return text + "::" + castType(t), err
 }
 
-// quote writes text as an SQL string, which says the same whatever the session makes of a
-// backslash (standard_conforming_strings).
+// quote writes text as an SQL string. Backslashes and characters that nobody sees are
+// escaped, so that the string means the same under every setting of the database, and
+// stands in a Go file, a migration and a diff as it is.
 func quote(text string) string {
+	hidden := func(c rune) bool { return c != '\n' && !unicode.IsPrint(c) }
 	text = strings.ReplaceAll(text, "'", "''")
-	if strings.Contains(text, `\`) {
-		return "E'" + strings.ReplaceAll(text, `\`, `\\`) + "'"
+	if !strings.Contains(text, `\`) && !strings.ContainsFunc(text, hidden) {
+		return "'" + text + "'"
 	}
-	return "'" + text + "'"
+	var b strings.Builder
+	for _, c := range text {
+		switch {
+		case c == '\\':
+			b.WriteString(`\\`)
+		case !hidden(c):
+			b.WriteRune(c)
+		case c <= 0xffff:
+			fmt.Fprintf(&b, `\u%04X`, c)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, c)
+		}
+	}
+	return "E'" + b.String() + "'"
 }

@@ -56,3 +56,20 @@ func TestConstraintName(t *testing.T) {
 		t.Errorf("%q (%d bytes) and %q (%d bytes)", a, len(a), b, len(b))
 	}
 }
+
+// A text constant reads the same for Postgres, Go, git and people.
+func TestTextConstantsHideNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"it's":            `'it''s'`,
+		"two\nlines":      "'two\nlines'",
+		`C:\temp`:         `E'C:\\temp'`,
+		"a\rb":            `E'a\u000Db'`,
+		"\ufeffx\u2028":   `E'\uFEFFx\u2028'`,
+		"'\U000e0041'":    `E'''\U000E0041'''`,
+		"größe 1 < 2 -- ": `'größe 1 < 2 -- '`,
+	} {
+		if got := quote(text); got != want {
+			t.Errorf("quote(%q) = %s, want %s", text, got, want)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func Remedy(c Code, consumer, topic string, partition int32, args string) string
 // "" if that does not end the halt, or no record is known. It names no position to go from:
 // there may be gaps before the record.
 func Pass(c Code, consumer, topic string, partition int32, offset int64) string {
-	if offset < 0 || c != RecordRefused && c != LetterRefused {
+	if offset < 0 || c != RecordRefused && c != LetterRefused && c != Database {
 		return ""
 	}
 	return fmt.Sprintf("idemgen stream skip --consumer %s --topic %s --partition %d --to %d --reason %s", consumer, topic, partition, offset+1, c)

@@ -1,6 +1,7 @@
 package idemtest
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,7 +100,7 @@ func TestDeadLetterMatches(t *testing.T) {
 
 func TestVariantsChangeOneValueEach(t *testing.T) {
 	var got []string
-	for _, v := range variants([]byte(`{"b":[{"x":1.50},"k9"],"a":"web","t":true,"n":null}`)) {
+	for _, v := range variants([]byte(`{"b":[{"x":1.50},"k9"],"a":"web","t":true,"n":null}`), taken{}) {
 		got = append(got, v.path+" "+string(v.value))
 	}
 	want := []string{
@@ -111,8 +112,26 @@ func TestVariantsChangeOneValueEach(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
-	if v := variants([]byte("no json")); v != nil {
+	if v := variants([]byte("no json"), taken{}); v != nil {
 		t.Errorf("no JSON: %v", v)
+	}
+}
+
+// A value in place of another must not make the record another one of the log.
+func TestVariantsTakeValuesThatTheLogHasNot(t *testing.T) {
+	for v, want := range map[any]any{"k 1": "k 5", "a": "axx", json.Number("9"): json.Number("7"), json.Number("10"): json.Number("11"), true: false} {
+		taken := func(v any) bool {
+			return slices.Contains([]any{"k 2", "k 3", "k 4", "ax", json.Number("8"), json.Number("1"), false}, v)
+		}
+		if got, ok := changed(v, taken); got != want || !ok {
+			t.Errorf("%v becomes %v, want %v", v, got, want)
+		}
+	}
+	known := taken{"a=k1": true, "a=k2": true}
+	for _, want := range []string{`{"a":"k3"}`, `{"a":"k4"}`} {
+		if got := variants([]byte(`{"a":"k1"}`), known); len(got) != 1 || string(got[0].value) != want {
+			t.Errorf("variants %s, want %s", got, want)
+		}
 	}
 }
 

@@ -10,13 +10,15 @@ import (
 
 // poison puts a broken record between two that are not.
 func poison(b *bench) {
-	i := slices.IndexFunc(b.log, func(r record) bool { return len(r.message.Value) > 1 })
-	if i < 0 {
-		b.t.Skip("no record of this topic has a value that could be broken")
+	var bad idem.Message
+	breaks := func(broken func(record) (idem.Message, bool)) bool {
+		return slices.ContainsFunc(b.log, func(r record) (ok bool) { bad, ok = broken(r); return ok })
+	}
+	if !breaks(brokenPayload) && !breaks(brokenRest) {
+		b.t.Skip("no record of this topic has a part that could be broken")
 	}
 	middle := int64(len(b.log) / 2)
-	bad := b.log[i].message
-	bad.Offset, bad.Value = middle, []byte(`{"`)
+	bad.Offset = middle
 	b.letters[spot{0, middle}] = deadRecord{}
 	var all []idem.Message
 	for _, r := range b.log {
@@ -26,6 +28,21 @@ func poison(b *bench) {
 		all = append(all, b.at(r, 0, int64(len(all))))
 	}
 	b.apply(0, all...)
+}
+
+// brokenPayload is the record with a payload that cannot be decoded, where one is read.
+func brokenPayload(r record) (idem.Message, bool) {
+	m := r.message
+	ok := len(m.Value) > 1 && !r.opaque
+	m.Value = []byte(`{"`)
+	return m, ok
+}
+
+// brokenRest is the record without a record key, and with every header twice.
+func brokenRest(r record) (idem.Message, bool) {
+	m := r.message
+	m.Key, m.Headers = nil, slices.Concat(m.Headers, m.Headers)
+	return m, r.keyed || len(m.Headers) > 0
 }
 
 // among reports whether what stands at a path is one of the members, or in one.
@@ -45,8 +62,9 @@ func conflict(b *bench) {
 	trial := b.newBench(b.t)
 	w := trial.own(0)
 	trial.deliver(w, trial.messages(trial.log))
+	known := b.values()
 	for _, r := range trial.sample() {
-		for _, v := range variants(r.message.Value) {
+		for _, v := range variants(r.message.Value, known) {
 			m := trial.copied(r, 0, trial.end(0))
 			m.Value = v.value
 			res, err := trial.try(b.t.Context(), w, []idem.Message{m})

@@ -43,6 +43,7 @@ type Event struct {
 	Message idem.Message
 	Keyed   bool     // has an identity of its own, so that a second copy has no effect
 	Here    bool     // only within its partition, where all copies come (copies: same_partition)
+	Opaque  bool     // nothing in the payload is read, so that it may hold anything
 	Loose   []string // members of the payload, as "a.b", that copies need not share
 	Naming  []string // members that copies need not share, but whose change may make it another event
 }
@@ -100,6 +101,7 @@ type record struct {
 	index   int
 	keyed   bool
 	here    bool
+	opaque  bool
 	loose   []string
 	naming  []string
 	message idem.Message
@@ -119,7 +121,7 @@ func numbered(topic string, log []Event) []record {
 		if m.Time.IsZero() {
 			m.Time = logStart.Add(time.Duration(i) * time.Second)
 		}
-		out[i] = record{i, e.Keyed, e.Here, e.Loose, e.Naming, m}
+		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, m}
 	}
 	return out
 }

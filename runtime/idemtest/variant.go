@@ -1,6 +1,7 @@
 package idemtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,16 +15,43 @@ type variant struct {
 	value []byte
 }
 
+// taken are the values that records of a log have, by where they stand: a record with one of
+// them in place of its own may be another record of the log.
+type taken map[string]bool
+
+func valueAt(path string, v any) string { return fmt.Sprintf("%s=%v", path, v) }
+
+// values are the leaves of all payloads of the log.
+func (b *bench) values() taken {
+	t := taken{}
+	for _, r := range b.log {
+		var root any
+		if decodeJSON(r.message.Value, &root) == nil {
+			vary(root, "", func(path string, v any) (any, bool) {
+				t[valueAt(path, v)] = true
+				return nil, false
+			}, nil)
+		}
+	}
+	return t
+}
+
 // variants changes every string, number and boolean of a JSON payload, one at a time, to
-// another of its kind, so that most still decode. A payload of another format has none.
-func variants(payload []byte) (out []variant) {
+// another of its kind that is not taken, so that most still decode, and takes that. A payload
+// of another format has none.
+func variants(payload []byte, not taken) (out []variant) {
 	var root any
-	d := json.NewDecoder(strings.NewReader(string(payload)))
-	d.UseNumber()
-	if d.Decode(&root) != nil {
+	if decodeJSON(payload, &root) != nil {
 		return nil
 	}
-	vary(root, "", func(path string) {
+	another := func(path string, v any) (any, bool) {
+		other, leaf := changed(v, func(c any) bool { return not[valueAt(path, c)] })
+		if leaf {
+			not[valueAt(path, other)] = true
+		}
+		return other, leaf
+	}
+	vary(root, "", another, func(path string) {
 		if changed, err := json.Marshal(root); err == nil {
 			out = append(out, variant{path, changed})
 		}
@@ -31,16 +59,23 @@ func variants(payload []byte) (out []variant) {
 	return out
 }
 
-// vary calls emit for each leaf below v while that leaf is changed.
-func vary(v any, path string, emit func(path string)) {
+func decodeJSON(payload []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(payload))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// vary asks for another value of each leaf below v, and calls emit for each that has one
+// while it stands in the leaf's place.
+func vary(v any, path string, another func(path string, v any) (any, bool), emit func(path string)) {
 	step := func(at string, child any, set func(any)) {
-		if other, leaf := changed(child); leaf {
+		if other, ok := another(at, child); ok {
 			set(other)
 			emit(at)
 			set(child)
 			return
 		}
-		vary(child, at, emit)
+		vary(child, at, another, emit)
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -58,31 +93,59 @@ func vary(v any, path string, emit func(path string)) {
 // microseconds is cut, so a change there is none.
 const nanosecondDigits = 17
 
-// changed is another value of the same kind. It reports false for objects, lists and null.
-func changed(v any) (any, bool) {
+// changed is another value of the same kind, one that is not taken if there is any. It
+// reports false for objects, lists and null.
+func changed(v any, taken func(any) bool) (any, bool) {
 	switch v := v.(type) {
 	case string:
-		if i := strings.LastIndexAny(v, "0123456789"); i >= 0 {
-			return v[:i] + nextDigit(v[i]) + v[i+1:], true
+		if last := strings.LastIndexAny(v, "0123456789"); last >= 0 {
+			return otherDigit(v, last, '0', func(s string) any { return s }, taken), true
 		}
-		return v + "x", true
+		for v += "x"; taken(v); v += "x" {
+		}
+		return v, true
 	case json.Number:
-		i := strings.LastIndexAny(v.String(), "0123456789")
+		last := strings.LastIndexAny(v.String(), "0123456789")
 		if len(v) > nanosecondDigits && !strings.ContainsAny(v.String(), ".eE") {
-			i -= 3
+			last -= 3
 		}
-		return json.Number(v[:i] + json.Number(nextDigit(v[i])) + v[i+1:]), true
+		return otherDigit(v.String(), last, '1', func(s string) any { return json.Number(s) }, taken), true
 	case bool:
 		return !v, true
 	}
 	return nil, false
 }
 
-func nextDigit(d byte) string {
-	if d == '9' {
-		return "8"
+// otherDigit changes one digit of a text, the last one if that gives what is not taken, and
+// to none below lowest.
+func otherDigit(text string, last int, lowest byte, kind func(string) any, taken func(any) bool) any {
+	first := ""
+	for at := last; at >= 0; at-- {
+		if text[at] < '0' || text[at] > '9' {
+			continue
+		}
+		for _, digit := range otherDigits(text[at], lowest) {
+			other := text[:at] + string(digit) + text[at+1:]
+			if first == "" {
+				first = other
+			}
+			if !taken(kind(other)) {
+				return kind(other)
+			}
+		}
 	}
-	return string(d + 1)
+	return kind(first)
+}
+
+// otherDigits are the digits above d, then those below.
+func otherDigits(d, lowest byte) (out []byte) {
+	for c := d + 1; c <= '9'; c++ {
+		out = append(out, c)
+	}
+	for c := d - 1; c >= lowest; c-- {
+		out = append(out, c)
+	}
+	return out
 }
 
 // sample is one record per kind of event among those whose copies must have no effect.
@@ -103,7 +166,7 @@ func (b *bench) sample() (out []record) {
 				kind = append(kind, text)
 			}
 		}
-		for _, v := range variants(r.message.Value) {
+		for _, v := range variants(r.message.Value, taken{}) {
 			kind = append(kind, v.path)
 		}
 		if key := strings.Join(kind, "\n"); !seen[key] {

@@ -16,7 +16,7 @@ import (
 func FuzzScanner(f *testing.F) {
 	f.Add(kindsJSON)
 	f.Add(orderJSON)
-	for _, in := range []string{`{"s":"\ud800"}`, `{"s":"","d":-0.10e-3,"i":"-0","l":-0}`, `{"s":"","o":{"t":null}}`, `{"s":"","t":"2024-02-29t23:59:59.1z"}`, "\ufeff{}"} {
+	for _, in := range []string{`{"s":"\ud800"}`, `{"s":"","d":-0.10e-3,"i":"-0","l":-0}`, `{"s":"","o":{"t":null}}`, `{"s":"","f":1e-400}`, `{"s":"","f":-0.0e-400}`, `{"s":"","t":"2024-02-29t23:59:59.1z"}`, "\ufeff{}"} {
 		f.Add(in)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
@@ -83,6 +83,9 @@ func agree(t *testing.T, members map[string]json.RawMessage, e *kinds) {
 			var f float64
 			if err := json.Unmarshal(raw, &f); err != nil || f != e.F {
 				t.Fatalf("f: %s read as %v", raw, e.F)
+			}
+			if mantissa, _, _ := strings.Cut(strings.ToLower(string(raw)), "e"); f == 0 && strings.ContainsAny(mantissa, "123456789") {
+				t.Fatalf("f: %s is not 0", raw)
 			}
 		case "d":
 			got, want = rational(e.D.String()), rational(want)

@@ -84,7 +84,8 @@ func scanInt(d []byte, i int, lo, hi int64) (v int64, end int, reason string) {
 	return v, i, ""
 }
 
-// Float64 reads a number. Overflow is an error; a number too small is 0.
+// Float64 reads a number. One that is too large is an error, and so is one that is not 0
+// but so small that no float64 but 0 is near.
 func (s *Scanner) Float64() float64 {
 	raw, _ := s.number()
 	if raw == nil {
@@ -98,10 +99,23 @@ func (s *Scanner) Float64() float64 {
 // parseFloat reads what scanNumber accepted.
 func parseFloat(raw []byte) (float64, string) {
 	f, err := strconv.ParseFloat(borrow(raw), 64)
-	if err != nil {
+	if err != nil || f == 0 && !isZero(raw) {
 		return 0, outOfRange
 	}
 	return f, ""
+}
+
+// isZero reports whether a number has no digit but 0 before its exponent.
+func isZero(raw []byte) bool {
+	for _, c := range raw {
+		switch {
+		case c >= '1' && c <= '9':
+			return false
+		case c|0x20 == 'e':
+			return true
+		}
+	}
+	return true
 }
 
 // Decimal reads a number, or one in a string, without rounding. An exponent is accepted

@@ -36,6 +36,7 @@ func TestText(t *testing.T) {
 		{"Int32", "-7", int32(-7)}, {"Int32", "2147483648", outOfRange}, {"Int32", "7 ", notInteger}, {"Int32", "", notInteger},
 		{"Int64", "9007199254740993", int64(9007199254740993)}, {"Int64", "1.0", notInteger}, {"Int64", "07", "has a leading zero"},
 		{"Float64", "-1.5e1", -15.0}, {"Float64", "NaN", notNumber}, {"Float64", "0x1p-2", notNumber}, {"Float64", "1_0", notNumber}, {"Float64", "1e999", outOfRange},
+		{"Float64", "1e-400", outOfRange}, {"Float64", "0e-400", 0.0},
 		{"Decimal", "1.50", MustDecimal("1.50")}, {"Decimal", "15e-1", MustDecimal("1.5")}, {"Decimal", "", "must be a decimal number"}, {"Decimal", "1e1001", tooManyDigits},
 		{"Time", "2024-02-29T13:00:00.0000009+01:00", noon}, {"Time", "2024-02-29T13:00:00", notATime}, {"Time", "", notATime},
 		{"EpochS", "1709208000", noon}, {"EpochMS", "1709208000000", noon}, {"EpochUS", "1709208000000000", noon}, {"EpochNS", "1709208000000000999", noon},

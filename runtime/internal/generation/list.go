@@ -99,6 +99,15 @@ SELECT key, gen, def, fp, stream, seq FROM idem_keys WHERE gen = $1::int AND key
 INSERT INTO idem_keys (gen, key, def, fp, stream, seq)
 SELECT (SELECT gen FROM idem_key_gen WHERE gen = $1 AND token = $2), k, $3::int, f, $4::int, $5::bigint
 FROM unnest($6::uuid[], $7::int[]) AS u (k, f)`
+
+	// ReleaseSQL takes back claims that this very transaction made, and did not commit. It is
+	// refused (23514 on idem_assert) if one of them is not there. It is not prepared: a plan for
+	// any generation would lock the tables of all.
+	ReleaseSQL = `
+WITH own AS (
+    DELETE FROM idem_keys WHERE gen = $1::int AND stream = $2::int AND seq = $3::bigint AND key = ANY ($4::uuid[]) RETURNING key
+)
+INSERT INTO idem_assert (what) SELECT 'claims' WHERE (SELECT count(*) FROM own) <> cardinality($4::uuid[])`
 )
 
 var binaryFormat = []int16{1}

@@ -42,13 +42,17 @@ type Row struct {
 
 // Append is the parameters of [AppendSQL], in binary.
 func Append(stream int32, t Tail, r Row) [][]byte {
-	var info []byte
-	if r.Info != "" {
-		info = []byte(r.Info)
-	}
 	return [][]byte{
 		Int4(stream), Int8(t.Seq), t.Token[:], r.Token[:], Int8(t.Next), Int8(r.Next), {r.Kind}, Int4(r.Epoch),
-		Int8(r.Window), r.Keys, optInt4(r.Def), optInt4(r.Parts), info,
+		Int8(r.Window), r.Keys, optInt4(r.Def), optInt4(r.Parts), optText(r.Info),
+	}
+}
+
+// Shorten is the parameters of [ShortenSQL], in binary: the row behind t whose token is was
+// becomes r.
+func Shorten(stream int32, t Tail, was wire.UUID, r Row) [][]byte {
+	return [][]byte{
+		Int4(stream), Int8(t.Seq + 1), was[:], r.Token[:], Int8(r.Next), Int4(r.Epoch), r.Keys, optText(r.Info),
 	}
 }
 
@@ -63,6 +67,13 @@ func optInt4(v *int32) []byte {
 		return nil
 	}
 	return Int4(*v)
+}
+
+func optText(v string) []byte {
+	if v == "" {
+		return nil
+	}
+	return []byte(v)
 }
 
 // postgresEpoch is where Postgres' times begin.

@@ -35,6 +35,16 @@ RETURNING written_at`
 INSERT INTO idem_assert (what) SELECT 'transaction' WHERE NOT EXISTS (
   SELECT FROM idem_ledger WHERE stream = $1::int AND seq = $2::bigint AND token = $3::uuid AND xmin = pg_current_xact_id()::xid)`
 
+	// ShortenSQL gives the row that this very transaction appended, and did not commit, another
+	// token and end: of the records that it named, the last ones are left to the next row. It is
+	// refused (23514 on idem_assert) if the row is not there.
+	ShortenSQL = `
+WITH own AS (
+    UPDATE idem_ledger SET token = $4::uuid, next = $5::bigint, epoch = $6::int, keys = $7::bytea, info = $8::text
+    WHERE stream = $1::int AND seq = $2::bigint AND token = $3::uuid AND xmin = pg_current_xact_id()::xid RETURNING seq
+)
+INSERT INTO idem_assert (what) SELECT 'append' WHERE NOT EXISTS (SELECT FROM own)`
+
 	// StreamsSQL lists the streams of a topic, also those of topics that had its name before,
 	// and how many partitions it had when each began; 0 if that row was trimmed.
 	StreamsSQL = `

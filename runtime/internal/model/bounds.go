@@ -14,6 +14,7 @@ func Short() []Bound {
 		{"retention", Faults{Assignments: 1, Retentions: 1}, none, false},
 		{"operator", Faults{Assignments: 1, Operators: 1}, none, false},
 		{"late genesis", Faults{Assignments: 1, Retentions: 1}, none, true},
+		{"ended early", Faults{Losses: 1, Refusals: 1, Shortenings: 1}, none, false},
 	}
 }
 
@@ -32,6 +33,8 @@ func Full() []Bound {
 		{"retention and failover", Faults{Assignments: 1, Failovers: 1, Retentions: 1}, none, false},
 		{"operator", Faults{Assignments: 1, Losses: 1, Operators: 1}, none, false},
 		{"operator, suspected", Faults{Assignments: 1, Suspicions: 1, Operators: 1}, none, false},
+		{"ended early", Faults{Assignments: 1, Losses: 1, Shortenings: 1}, every, false},
+		{"ended early, and failover", Faults{Losses: 1, Failovers: 1, Shortenings: 1}, none, false},
 		{"late genesis", Faults{Assignments: 2, Losses: 1}, none, true},
 		{"late genesis and retention", Faults{Assignments: 2, Retentions: 1}, none, true},
 		{"late genesis and failover", Faults{Assignments: 1, Losses: 1, Failovers: 1}, none, true},

@@ -15,7 +15,8 @@ const (
 	Troubles   // conflicts, key races, missing resources, fatal errors
 	Suspicions // STANDBY takes over although the other one lives
 	Retentions
-	Operators // an operator appends a row
+	Operators   // an operator appends a row
+	Shortenings // a transaction ends early, with some of its messages
 	faultKinds
 
 	faultBits = 3
@@ -63,6 +64,7 @@ func (t *turn) statementFaults(i int) {
 	if op.Wait == nobody {
 		return
 	}
+	t.shortenings(i, op)
 	if x, ok := t.fault(Losses, Lose, worker); ok {
 		about(x)
 		x.Event = protocol.Unknown
@@ -88,6 +90,31 @@ func (t *turn) statementFaults(i int) {
 			x.After.Workers[worker].Condemned |= 1 << o
 			t.end(x, i, protocol.Data)
 		}
+	}
+}
+
+// shortenings have a transaction under way end early. Its row gets another end, and the
+// token of an attempt of its own, which is remembered before it may commit.
+func (t *turn) shortenings(i int, op *Statement) {
+	if op.Stage != Inserted || op.Row.Kind != Batch {
+		return
+	}
+	worker := int(op.Wait) - 1
+	for end := op.Prev + 1; end < op.Row.Next; end++ {
+		x, ok := t.fault(Shortenings, Shorten, worker)
+		if !ok {
+			return
+		}
+		w, row := &x.After.Workers[worker], &x.After.Ops[i].Row
+		a := t.rules.build(w, end)
+		if a.Token = x.After.name(); t.rules.Bug == ShortenedUnderTheSameToken {
+			a.Token = row.Token
+		}
+		if t.rules.Bug != ShortenedUnremembered {
+			w.remember(a)
+		}
+		row.Token, row.Next, row.Applied, row.Dead = a.Token, a.Next, a.Applied, a.Dead
+		x.From, x.Row = op.Prev, *row
 	}
 }
 

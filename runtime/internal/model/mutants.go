@@ -30,6 +30,8 @@ const (
 	LetterClaims
 	TwoAppends
 	GenesisWithoutStream
+	ShortenedUnderTheSameToken
+	ShortenedUnremembered
 )
 
 // Rules are what the model runs by.

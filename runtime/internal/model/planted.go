@@ -56,6 +56,8 @@ func Mutants() []Mutant {
 		bug("28 a dead letter claims its key", LetterClaims, small(Faults{Refusals: 1}), wrongKeys),
 		bug("29 dead letters are committed before the row", LetterOutside, small(Faults{Kills: 1, Refusals: 1}), twiceEffect),
 		bug("45 two appends of one worker are under way", TwoAppends, small(Faults{}), "I7"),
+		bug("a transaction that ends early keeps its token", ShortenedUnderTheSameToken, small(Faults{Losses: 1, Shortenings: 1}), anotherRow),
+		bug("a transaction that ends early is no attempt of its own", ShortenedUnremembered, small(Faults{Losses: 1, Shortenings: 1}), "I5, I8: whose row"),
 		bug("47 genesis is not tied to making the stream's row", GenesisWithoutStream, young(Faults{Assignments: 1, Retentions: 1}), twiceAtSeq),
 	)
 }

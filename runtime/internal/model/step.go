@@ -29,10 +29,11 @@ const (
 	Failover               // the primary is gone, and with it a suffix of the chain
 	Retain                 // retention deletes a prefix of the chain
 	Operate                // an operator appends a row
+	Shorten                // a transaction under way leaves its last messages to the next one
 )
 
 var actNames = [...]string{"assigned", "revoked", "sends a genesis", "reads the tail, sends a fence", "sends", "reads the row in its place", "finds its keys claimed by itself", "moves on",
-	"loads keys", "started", "inserted", "committed", "refused", "backend killed", "nobody waits for it any more", "failover", "retention", "an operator's row"}
+	"loads keys", "started", "inserted", "committed", "refused", "backend killed", "nobody waits for it any more", "failover", "retention", "an operator's row", "ends early:"}
 
 // Step is one transition of the model.
 type Step struct {
@@ -66,7 +67,7 @@ func (x *Step) String() string {
 		return fmt.Sprintf("retention: deleted %012b", x.After.Deleted)
 	case Operate:
 		return "an operator appends a row"
-	case Start, Insert, Commit, Kill, Lose, Send, SendFence, SendGenesis:
+	case Start, Insert, Commit, Kill, Lose, Send, SendFence, SendGenesis, Shorten:
 		return fmt.Sprintf("%s: %s %s", who, actNames[x.Act], x.statement())
 	case Refuse:
 		return fmt.Sprintf("%s: %s refused: %v", who, x.statement(), x.Event)

@@ -34,23 +34,21 @@ func familyV1Log() []idemtest.Event {
 		parentEvent("k 1", `{"v":"v 3"}`),
 		parentEvent("k 1", `{"v":null}`),
 		goneEvent("k 1", "{}"),
+		goneEvent("k 1", "{}"),
 		parentEvent("k 1", "{}"),
-		goneEvent("k 1", "{}"),
-		goneEvent("k 1", "{}"),
+		childEvent("k 2", `{"v":"v 8"}`),
 		childEvent("k 2", `{"v":"v 9"}`),
-		childEvent("k 2", `{"v":"v 10"}`),
-		parentEvent("k 2", `{"v":"v 11"}`),
+		parentEvent("k 2", `{"v":"v 10"}`),
 		parentEvent("k 2", `{"v":null}`),
 		goneEvent("k 2", "{}"),
+		goneEvent("k 2", "{}"),
 		parentEvent("k 2", "{}"),
-		goneEvent("k 2", "{}"),
-		goneEvent("k 2", "{}"),
-		childEvent("k 3", `{"v":"v 17"}`),
-		parentEvent("k 3", `{"v":"v 18"}`),
-		childEvent("k 4", `{"v":"v 19"}`),
-		parentEvent("k 4", `{"v":null}`),
-		childEvent("k 5", `{"v":"v 21"}`),
-		parentEvent("k 5", "{}"),
+		childEvent("k 6", `{"v":"v 15"}`),
+		parentEvent("k 6", `{"v":"v 16"}`),
+		childEvent("k 7", `{"v":"v 17"}`),
+		parentEvent("k 7", `{"v":null}`),
+		childEvent("k 8", `{"v":"v 19"}`),
+		parentEvent("k 8", "{}"),
 	}
 }
 
@@ -82,6 +80,7 @@ func parentEvent(recordKey, payload string) idemtest.Event {
 
 func goneEvent(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
+		Opaque: true,
 		Message: idem.Message{
 			Topic: "family.v1",
 			Key:   []byte(recordKey),

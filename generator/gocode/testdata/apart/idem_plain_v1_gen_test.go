@@ -33,9 +33,9 @@ func plainV1Log() []idemtest.Event {
 		putEvent("k 1", `{"v":null}`),
 		putEvent("k 2", "{}"),
 		putEvent("k 2", `{"v":"v 4"}`),
-		putEvent("k 3", `{"v":"v 5"}`),
-		putEvent("k 4", `{"v":null}`),
-		putEvent("k 5", "{}"),
+		putEvent("k 6", `{"v":"v 5"}`),
+		putEvent("k 7", `{"v":null}`),
+		putEvent("k 8", "{}"),
 	}
 }
 

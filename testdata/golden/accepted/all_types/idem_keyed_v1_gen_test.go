@@ -33,7 +33,7 @@ func keyedV1Log() []idemtest.Event {
 		keyedEvent(`{"text":"k_text 1","id":"00000000-0000-4000-8000-000000000001","small":1,"big":1,"at":"2026-01-01T00:01:00Z","day":"2026-01-02","days":20455,"colour":"green"}`, `{"ms":1767225720000,"raw":"a19yYXcgMg==","amount":2.50}`),
 		keyedEvent(`{"text":"k_text 2","id":"00000000-0000-4000-8000-000000000002","small":2,"big":2,"at":"2026-01-01T00:02:00Z","day":"2026-01-03","days":20456,"colour":"dark-blue"}`, `{"ms":1767225780000,"raw":"a19yYXcgMw==","amount":3.50}`),
 		keyedEvent(`{"text":"k_text 2","id":"00000000-0000-4000-8000-000000000002","small":2,"big":2,"at":"2026-01-01T00:02:00Z","day":"2026-01-03","days":20456,"colour":"dark-blue"}`, `{"ms":1767225840000,"raw":"a19yYXcgNA==","amount":4.50}`),
-		keyedEvent(`{"text":"k_text 3","id":"00000000-0000-4000-8000-000000000003","small":3,"big":3,"at":"2026-01-01T00:03:00Z","day":"2026-01-04","days":20457,"colour":"red"}`, `{"ms":1767225900000,"raw":"a19yYXcgNQ==","amount":5.50}`),
+		keyedEvent(`{"text":"k_text 6","id":"00000000-0000-4000-8000-000000000006","small":6,"big":6,"at":"2026-01-01T00:06:00Z","day":"2026-01-07","days":20460,"colour":"red"}`, `{"ms":1767225900000,"raw":"a19yYXcgNQ==","amount":5.50}`),
 	}
 }
 

@@ -32,16 +32,14 @@ func newsletterSubscriptionsLog() []idemtest.Event {
 		subscribedEvent("email 1", "subscription_id 1", `{"topic":"topic 1","updated_at":"2026-01-01T00:01:00Z"}`),
 		subscribedEvent("email 1", "subscription_id 2", `{"topic":"topic 1","updated_at":"2026-01-01T00:02:00Z"}`),
 		unsubscribedEvent("email 1", "subscription_id 3", `{"topic":"topic 1"}`),
-		subscribedEvent("email 1", "subscription_id 4", `{"topic":"topic 1","updated_at":"2026-01-01T00:04:00Z"}`),
-		unsubscribedEvent("email 1", "subscription_id 5", `{"topic":"topic 1"}`),
-		unsubscribedEvent("email 1", "subscription_id 6", `{"topic":"topic 1"}`),
+		unsubscribedEvent("email 1", "subscription_id 4", `{"topic":"topic 1"}`),
+		subscribedEvent("email 1", "subscription_id 5", `{"topic":"topic 1","updated_at":"2026-01-01T00:05:00Z"}`),
+		subscribedEvent("email 2", "subscription_id 6", `{"topic":"topic 2","updated_at":"2026-01-01T00:06:00Z"}`),
 		subscribedEvent("email 2", "subscription_id 7", `{"topic":"topic 2","updated_at":"2026-01-01T00:07:00Z"}`),
-		subscribedEvent("email 2", "subscription_id 8", `{"topic":"topic 2","updated_at":"2026-01-01T00:08:00Z"}`),
+		unsubscribedEvent("email 2", "subscription_id 8", `{"topic":"topic 2"}`),
 		unsubscribedEvent("email 2", "subscription_id 9", `{"topic":"topic 2"}`),
 		subscribedEvent("email 2", "subscription_id 10", `{"topic":"topic 2","updated_at":"2026-01-01T00:10:00Z"}`),
-		unsubscribedEvent("email 2", "subscription_id 11", `{"topic":"topic 2"}`),
-		unsubscribedEvent("email 2", "subscription_id 12", `{"topic":"topic 2"}`),
-		subscribedEvent("email 3", "subscription_id 13", `{"topic":"topic 3","updated_at":"2026-01-01T00:13:00Z"}`),
+		subscribedEvent("email 6", "subscription_id 11", `{"topic":"topic 6","updated_at":"2026-01-01T00:11:00Z"}`),
 	}
 }
 

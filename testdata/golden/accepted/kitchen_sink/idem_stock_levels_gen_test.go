@@ -34,7 +34,7 @@ func stockLevelsLog() []idemtest.Event {
 		stockCountedEvent(`{"sku":"sku 1","warehouse":"war1","available":3,"ts":1767226500000}`),
 		stockCountedEvent(`{"sku":"sku 2","warehouse":"war2","available":4,"ts":1767228000000}`),
 		stockCountedEvent(`{"sku":"sku 2","warehouse":"war2","available":5,"ts":1767228600000}`),
-		stockCountedEvent(`{"sku":"sku 3","warehouse":"war3","available":6,"ts":1767229200000}`),
+		stockCountedEvent(`{"sku":"sku 6","warehouse":"war6","available":6,"ts":1767229200000}`),
 	}
 }
 

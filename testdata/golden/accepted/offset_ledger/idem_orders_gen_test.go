@@ -38,7 +38,7 @@ func ordersLog() []idemtest.Event {
 		orderEvent("orders 1", `{"n":2}`),
 		orderEvent("orders 2", `{"n":3}`),
 		orderEvent("orders 2", `{"n":4}`),
-		orderEvent("orders 3", `{"n":5}`),
+		orderEvent("orders 6", `{"n":5}`),
 	}
 }
 

@@ -33,7 +33,7 @@ func ordersV1Log() []idemtest.Event {
 		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "k2", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 2","total":2.50}`),
 		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "k3", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 3","total":3.50}`),
 		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "k4", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 4","total":4.50}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000003", "k5", `{"order_id":"00000000-0000-4000-8000-000000000003","customer_id":"customer_id 5","total":5.50}`),
+		orderPlacedEvent("00000000-0000-4000-8000-000000000006", "k5", `{"order_id":"00000000-0000-4000-8000-000000000006","customer_id":"customer_id 5","total":5.50}`),
 	}
 }
 

@@ -1,0 +1,320 @@
+package resolve
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/schema"
+)
+
+// refusedSpecs returns the golden specs that are refused.
+func refusedSpecs(t *testing.T) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(golden, "refused/*/*.yaml"))
+	if err != nil || len(files) < 90 {
+		t.Fatalf("%d refused specs (%v)", len(files), err)
+	}
+	specs := map[string][]byte{}
+	for _, file := range files {
+		if specs[filepath.Base(file)], err = os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return specs
+}
+
+func problems(file string, data []byte) []schema.Diagnostic {
+	spec, ds := schema.Load(file, data)
+	_, more := Resolve(spec)
+	ds.Append(more)
+	return ds.Sorted()
+}
+
+// builtWords are the keys of the language and the words that they take, from the schema for
+// editors, which another test holds to what Load reads.
+func builtWords(t *testing.T) map[string]bool {
+	t.Helper()
+	words := map[string]bool{}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if properties, ok := v["properties"].(map[string]any); ok {
+				for name := range properties {
+					words[name] = true
+				}
+			}
+			for key, child := range v {
+				if texts, ok := child.([]any); ok && key == "enum" {
+					for _, text := range texts {
+						if text, ok := text.(string); ok {
+							words[text] = true
+						}
+					}
+				}
+				walk(child)
+			}
+		case []any:
+			for _, child := range v {
+				walk(child)
+			}
+		}
+	}
+	var doc any
+	if err := json.Unmarshal(schema.JSONSchema(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	walk(doc)
+	for _, s := range scalars {
+		words[s.word] = true
+	}
+	if len(words) < 90 {
+		t.Fatalf("only %d words", len(words))
+	}
+	return words
+}
+
+// plannedKeys are the keys of docs/spec.md that this version does not have at any place.
+func plannedKeys(t *testing.T, built map[string]bool) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/spec.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Planned keys\n")
+	_, table, _ = strings.Cut(table, "\n| in | keys |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var keys []string
+	for _, key := range regexp.MustCompile(`[a-z]+(_[a-z]+)*`).FindAllString(table, -1) {
+		english := slices.Contains(strings.Fields("the file without a library verbs keys values"), key)
+		if !built[key] && !english && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	if !slices.Contains(keys, "event_version") || !slices.Contains(keys, "then") || len(keys) < 30 {
+		t.Fatalf("planned: %q", keys)
+	}
+	return keys
+}
+
+// naming matches texts that tell people to write a key: before a colon, or in quotes. Keys
+// that are everyday words, too, count only before a map or a list.
+func naming(key string) *regexp.Regexp {
+	if slices.Contains(strings.Fields("name names text map is go steps payload"), key) {
+		return regexp.MustCompile(`(^|[^A-Za-z_-])` + key + `: [\[{]`)
+	}
+	return regexp.MustCompile(`(^|[^A-Za-z_-])(` + key + `:( |$)|["` + "`]" + key + `["` + "`])")
+}
+
+// TestHintsNameOnlyWhatIsBuilt: no hint proposes a key that waits for a later version, and
+// every word with _ in it is one of the language, of the spec or of the database.
+func TestHintsNameOnlyWhatIsBuilt(t *testing.T) {
+	built := builtWords(t)
+	planned := map[string]*regexp.Regexp{}
+	for _, key := range plannedKeys(t, built) {
+		planned[key] = naming(key)
+	}
+	database := strings.Fields("idem_dead_letter search_path gen_random_uuid ce_ go_name payment_id order_id")
+	snake := regexp.MustCompile(`[a-z]+(_[a-z]*)+`)
+	for file, data := range refusedSpecs(t) {
+		for _, d := range problems(file, data) {
+			for key, naming := range planned {
+				if naming.MatchString(d.Hint) {
+					t.Errorf("%s:%d: %s: hint %q names %s, which is refused with E115", file, d.Pos.Line, d.Code, d.Hint, key)
+				}
+			}
+			for _, word := range snake.FindAllString(d.Hint, -1) {
+				if !built[word] && !slices.Contains(database, word) && !strings.Contains(string(data), word) {
+					t.Errorf("%s:%d: %s: hint %q names %s, which is nothing", file, d.Pos.Line, d.Code, d.Hint, word)
+				}
+			}
+		}
+	}
+	// Hints that no golden case shows stand in the code.
+	for _, dir := range []string{".", "../../schema", ".."} {
+		for _, text := range literals(t, dir) {
+			for key, naming := range planned {
+				if text != key && naming.MatchString(text) {
+					t.Errorf("%s: the text %q names %s, which is refused with E115", dir, text, key)
+				}
+			}
+		}
+	}
+}
+
+// literals are the texts in the Go files of a folder, but for tests.
+func literals(t *testing.T, dir string) (texts []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, _ := strconv.Unquote(lit.Value)
+				texts = append(texts, text)
+			}
+			return true
+		})
+	}
+	if len(texts) < 50 {
+		t.Fatalf("%s: %d texts", dir, len(texts))
+	}
+	return texts
+}
+
+// replacement is what a hint says to write in place of what the caret marks.
+var replacement = regexp.MustCompile(`^(?:did you mean|write|use) "([^".]+(?:\.[^".]+)?)"`)
+
+// TestFollowedHintsHelp: whoever writes what a hint proposes in place of what is marked does
+// not read the same problem there again, nor another one about the same words.
+func TestFollowedHintsHelp(t *testing.T) {
+	followed := 0
+	for file, data := range refusedSpecs(t) {
+		for _, d := range problems(file, data) {
+			m := replacement.FindStringSubmatch(d.Hint)
+			if m == nil || d.Code == "E113" || d.Code == "E102" || d.Warning() { // there it is one of two, or no text is marked
+				continue
+			}
+			lines := strings.Split(string(data), "\n")
+			line := []rune(lines[d.Pos.Line-1])
+			start, end := d.Pos.Col-1, min(d.Pos.Col-1+d.Pos.Width, len(line))
+			if start < end && (line[start] == '"' || line[start] == '\'') {
+				start, end = start+1, end-1
+			}
+			lines[d.Pos.Line-1] = string(line[:start]) + m[1] + string(line[end:])
+			followed++
+			for _, again := range problems(file, []byte(strings.Join(lines, "\n"))) {
+				if again.Pos.Line == d.Pos.Line && again.Pos.Col == d.Pos.Col && (again.Code == d.Code || strings.Contains(again.Message, `"`+m[1]+`"`) && again.Code < "E107") {
+					t.Errorf("%s:%d: %s: %s\nhint %q, and then: %s: %s", file, d.Pos.Line, d.Code, d.Message, d.Hint, again.Code, again.Message)
+				}
+			}
+		}
+	}
+	if followed < 40 {
+		t.Errorf("only %d hints followed", followed)
+	}
+}
+
+// base is a spec in order; every case below breaks it, and mends it as the hint says.
+const base = `version: 1
+consumer: c
+package: c
+tables:
+  orders:
+    primary_key: [order_id]
+    columns: {order_id: uuid, status: text, seen: boolean, created_at: timestamptz, note: nullable text, tags: nullable text array}
+  lines: {primary_key: [order_id, line], columns: {order_id: uuid, line: integer, sku: text}}
+topics:
+  orders.v1:
+    record_key: {order_id: uuid}
+    assume: {ordered_by: record_key}
+    idempotency_key: {source: payment_id, window: 8d}
+    event_type: {header: type}
+    events:
+      OrderPlaced:
+        type: order.placed
+        fields: {payment_id: string, status: string, seen: bool, tags: optional list(string)}
+        write:
+          - upsert: orders
+            set: {created_at: {now: true}}
+            leave: [note]
+      OrderPaid:
+        type: order.paid
+        fields: {payment_id: string, skus: list(string)}
+        write:
+          - update: orders
+            set: {status: {value: paid}}
+          - upsert: lines
+            each: skus
+            set: {order_id: order_id, line: {each: position}, sku: each}
+`
+
+// TestWrittenHintsHelp: a hint that proposes some lines of a spec is of use as it is printed.
+func TestWrittenHintsHelp(t *testing.T) {
+	if out := check(t, "base", []byte(base)); out != "" {
+		t.Fatal(out)
+	}
+	for _, c := range []struct{ code, old, broken, hint, mended string }{
+		{"E207", "{created_at: {now: true}}", "{created_at: now}", "write {now: true}", "{created_at: {now: true}}"},
+		{"E207", "{created_at: {now: true}}", "{created_at: now()}", "write {now: true}", "{created_at: {now: true}}"},
+		{"E304", "{created_at: {now: true}}", "{created_at: {value: now}}", "write {now: true}", "{created_at: {now: true}}"},
+		{"E304", "created_at: timestamptz", "created_at: {type: timestamptz, default: now}", "write now()", "created_at: {type: timestamptz, default: now()}"},
+		{"E207", "line: {each: position}", "line: position", "write {each: position}", "line: {each: position}"},
+		{"E207", "sku: each", "sku: sku.text", "declare text: {type: ..., path: sku.text}", "sku: each"},
+		{"E106", "{status: {value: paid}}", "{status: {value: paid}, note: null}", "list the column under clear", "{status: {value: paid}}\n            clear: [note]"},
+		{"E303", "set: {status: {value: paid}}", "clear: [status]", "set it to a value", "set: {status: {value: paid}}"},
+		{"E409", "source: payment_id", "source: paymentid", `did you mean "payment_id"?`, "source: payment_id"},
+		{"E409", "source: payment_id", "source: [payment_id, $.id]", "declare one with this path", "source: payment_id"},
+		{"E106", "event_type: {header: type}", "event_type: type", "event_type: {header: type} or {path: type}", "event_type: {path: type}"},
+		{"E106", "idempotency_key: {source: payment_id, window: 8d}", "idempotency_key: payment_id", "idempotency_key: {source: payment_id, window: 8d}", "idempotency_key: {source: payment_id, window: 8d}"},
+		{"E106", "assume: {ordered_by: record_key}", "assume: ordered", "assume: {ordered_by: record_key}", "assume: {ordered_by: record_key}"},
+		{"E402", "        type: order.paid\n", "", "for example type: order.paid", "        type: order.paid\n"},
+		{"E213", "type: order.paid", "type: order.placed", "give each event type texts of its own", "type: order.paid"},
+		{"E507", "            each: skus\n", "            each: skus\n            if_newer: line\n", "or drop it there", "            each: skus\n"},
+		{"E601", "            leave: [note]\n", "", "list it under leave: for NULL in a new row", "            leave: [note]\n"},
+		{"E601", "status: string, ", "", "declare a field of that name", "status: string, "},
+		{"E208", "status: string", "status: \"text?\"", `write "optional string"`, "status: string"},
+		{"E208", "status: string", "status: list", `write "list(string)"`, "status: string"},
+		{"E208", "skus: list(string)", "skus: list<text>", `write "list(string)"`, "skus: list(string)"},
+		{"E610", "status: text", "status: optional string", `write "nullable text"`, "status: nullable text"},
+		{"E610", "tags: nullable text array", `tags: "nullable string[]"`, `write "nullable text array"`, "tags: nullable text array"},
+		{"E610", "tags: nullable text array", "tags: nullable boolean array", `write "nullable jsonb"`, "tags: nullable jsonb"},
+		{"E610", "status: text", "status: string null", `write "nullable text"`, "status: nullable text"},
+		{"E308", "each: skus", "each: payment_id", `did you mean "skus"?`, "each: skus"},
+		{"E304", "seen: boolean", "seen: {type: boolean, default: yes}", "write true or false", "seen: {type: boolean, default: true}"},
+	} {
+		broken := strings.Replace(base, c.old, c.broken, 1)
+		found := slices.ContainsFunc(problems("broken", []byte(broken)), func(d schema.Diagnostic) bool {
+			return d.Code == c.code && strings.Contains(d.Hint, c.hint)
+		})
+		if !found || broken == base {
+			t.Errorf("%s for %q: no hint %q in\n%s", c.code, c.broken, c.hint, check(t, "broken", []byte(broken)))
+		}
+		if out := check(t, "mended", []byte(strings.Replace(base, c.old, c.mended, 1))); out != "" {
+			t.Errorf("%q mended by %q:\n%s", c.broken, c.mended, out)
+		}
+	}
+}
+
+// TestKeyFieldsAreMissedWhereTheyAreMeant: a key that no event can make is misspelt, one that
+// an event cannot make is missed by that event.
+func TestKeyFieldsAreMissedWhereTheyAreMeant(t *testing.T) {
+	at := func(spec string) string {
+		for _, d := range problems("s", []byte(spec)) {
+			if d.Code == "E409" {
+				return strings.TrimSpace(strings.Split(spec, "\n")[d.Pos.Line-1]) + " | " + d.Hint
+			}
+		}
+		return ""
+	}
+	misspelt := at(strings.Replace(base, "source: payment_id", "source: paymentid", 1))
+	if !strings.HasPrefix(misspelt, "idempotency_key:") {
+		t.Error(misspelt)
+	}
+	other := at(strings.Replace(base, "{payment_id: string, skus", "{paymentid: string, skus", 1))
+	if !strings.HasPrefix(other, "OrderPaid:") || !strings.Contains(other, `call field "paymentid" "payment_id"`) {
+		t.Error(other)
+	}
+	lacks := at(strings.Replace(base, "{payment_id: string, skus", "{skus", 1))
+	if !strings.HasPrefix(lacks, "OrderPaid:") || !strings.Contains(lacks, `declare field "payment_id" or give the event its own`) {
+		t.Error(lacks)
+	}
+}

@@ -1,0 +1,59 @@
+package idem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+)
+
+// cancelPatience is how long a statement whose time is over may take to end when the server
+// is told to cancel it. Who has heard nothing by then gives the connection up.
+const cancelPatience = 5 * time.Second
+
+// endOnServer has the server cancel a statement whose context ends, and waits for the answer:
+// the next try must not find the last one at work. The driver's own way is to leave the
+// connection, and the statement, to themselves.
+func endOnServer(conn *pgconn.PgConn) ctxwatch.Handler {
+	return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelPatience}
+}
+
+// overdueError says which limit was over, and of what.
+type overdueError struct {
+	limit string // "batch_timeout (30s) was over"
+	of    string // which records took so long; "" if the text around says it
+	err   error
+}
+
+func (e *overdueError) Error() string {
+	of := e.of
+	if of != "" {
+		of = " " + of
+	}
+	return fmt.Sprintf("limits.%s%s: %v", e.limit, of, describe(e.err))
+}
+func (e *overdueError) Unwrap() error { return e.err }
+
+const (
+	wasOver     = "%s (%v) was over"
+	orCancelled = "%s (%v) was over, or somebody cancelled the statement"
+)
+
+// overdue names the limit for an error that a limit may have caused: the one of ctx if that
+// is over, else the server's own. Other errors stay as they are.
+func (o *owner) overdue(ctx context.Context, name string, most time.Duration, of string, err error) error {
+	if _, named := errors.AsType[*overdueError](err); named || err == nil {
+		return err
+	}
+	class := classify(err)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && (class == classTimeout || class == classDoubt || class == classUnsent):
+		return &overdueError{fmt.Sprintf(wasOver, name, most), of, err}
+	case class == classTimeout:
+		return &overdueError{fmt.Sprintf(orCancelled, "statement_timeout", o.c.service.Limits.StatementTimeout), of, err}
+	}
+	return err
+}
