@@ -23,5 +23,5 @@ func (s *sink) End(p Partition, end int64) {
 // Group implements [Sink].
 func (s *sink) Group(why error) {
 	c := (*Consumer)(s)
-	c.group.set(c.log, why)
+	c.group.Set(c.log, why)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
@@ -27,7 +28,7 @@ type Consumer struct {
 	observer   Observer
 	middleware []Middleware
 	stats      counters
-	warnings   throttle
+	warnings   frequency.Throttle
 	filters    *generation.Filters
 	upkeep     *maintain.Job
 	interval   time.Duration // between two runs of upkeep
@@ -38,13 +39,13 @@ type Consumer struct {
 	connecting sync.Mutex
 	sessions   *pgxpool.Pool // the runtime's own, with its session settings; guarded by connecting
 
-	prober *outage.Prober // for all partitions that wait for the database
-	run    condition      // of Run
-	group  condition      // of the Source
+	prober *outage.Prober   // for all partitions that wait for the database
+	run    outage.Condition // of Run
+	group  outage.Condition // of the Source
 
 	mu      sync.Mutex
 	workers map[Partition]*worker // of the partitions that are assigned
-	fences  hour                  // foreign ones
+	fences  frequency.Hour        // foreign ones
 
 	memories sync.Map // Partition -> *keyset.Set that counts
 }
@@ -66,7 +67,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	c.filters = generation.NewFilters(service.Consumer, filterBytes, c.upkeepSession, c.log)
 	c.upkeep, c.interval = c.newUpkeep(), upkeepInterval
 	c.prober = &outage.Prober{Try: c.probe}
-	c.run.why = errNotRun
+	c.run.Set(nil, errNotRun)
 	return c, nil
 }
 
@@ -74,8 +75,8 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 // Any other return is an error that needs a person: a database schema that is too old,
 // wrong credentials of the broker. Outages of database and broker are waited out.
 func (c *Consumer) Run(ctx context.Context, src Source) error {
-	c.run.set(nil, errStarting)
-	defer func() { c.run.set(nil, errEnded) }()
+	c.run.Set(nil, errStarting)
+	defer func() { c.run.Set(nil, errEnded) }()
 	if err := c.start(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -84,8 +85,8 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	}
 	defer c.Close()
 	defer c.maintain(ctx)()
-	c.group.set(nil, errNotJoined)
-	c.run.set(c.log, nil)
+	c.group.Set(nil, errNotJoined)
+	c.run.Set(c.log, nil)
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{
 		Group: c.service.Consumer, Topics: c.topics(),

@@ -114,7 +114,7 @@ func appendBytes(b, v []byte) []byte {
 
 // warn logs a dead letter: coordinates, event and reason, never a payload.
 func (o *owner) warn(l *letter) {
-	ok, held := o.c.warnings.pass(time.Now())
+	ok, held := o.c.warnings.Pass(time.Now())
 	if !ok {
 		return
 	}

@@ -3,6 +3,7 @@ package idem_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ func TestDeadLettersInARowHalt(t *testing.T) {
 			halted := wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(6, bad, bad, bad, "put 3 3")))
 			want(t, "code", halted.Code, halt.DeadLetters)
 			want(t, "halted before", halted.Offset, 8)
+			if !strings.Contains(halted.Error(), "2 records in a row became dead letters, the first at offset 6 (") {
+				t.Errorf("it does not say where the row began: %v", halted)
+			}
 			want(t, "dead letters", query(t, db, `SELECT string_agg(offs::text, ' ' ORDER BY offs) FROM idem_dead_letter`), "0 1 3 6 7")
 			appendRow(t, db, "o", "next", "operator me: released")
 			now(t, sink)
@@ -48,11 +52,14 @@ func TestRestartDoesNotForgetTheDeadLettersInARow(t *testing.T) {
 	restart := func() idem.Sink {
 		return drive(t, service{policy: wire.FailurePolicy{StopAfter: 2}}.consumer(t, db))
 	}
-	halts := func(sink idem.Sink, offset int64) {
+	halts := func(sink idem.Sink, offset, began int64) {
 		t.Helper()
 		halted := wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(offset, bad, "put 3 3")))
 		want(t, "code", halted.Code, halt.DeadLetters)
 		want(t, "halted before", halted.Offset, offset)
+		if !strings.Contains(halted.Error(), fmt.Sprintf("the first at offset %d (", began)) {
+			t.Errorf("it does not say where the row began: %v", halted)
+		}
 	}
 	sink := restart()
 	assign(t, sink, 0)
@@ -60,11 +67,11 @@ func TestRestartDoesNotForgetTheDeadLettersInARow(t *testing.T) {
 	sink = restart()
 	assign(t, sink, 4)
 	deliver(t, sink, records(4, bad))
-	halts(sink, 5)
+	halts(sink, 5, 3)
 	for range 2 { // the fence of the first of them is no operator's
 		sink = restart()
 		assign(t, sink, 5)
-		halts(sink, 5)
+		halts(sink, 5, 3)
 	}
 	appendRow(t, db, "o", "next", "operator me: released")
 	sink = restart()
@@ -73,14 +80,14 @@ func TestRestartDoesNotForgetTheDeadLettersInARow(t *testing.T) {
 	sink = restart()
 	assign(t, sink, 6)
 	deliver(t, sink, records(6, bad))
-	halts(sink, 7)
+	halts(sink, 7, 5)
 	appendRow(t, db, "r", "5", "operator me: again")
 	sink = restart() // the letters of the first time do not count
 	assign(t, sink, 5)
 	deliver(t, sink, records(5, bad, bad))
 	sink = restart()
 	assign(t, sink, 7)
-	halts(sink, 7)
+	halts(sink, 7, 5)
 	want(t, "dead letters", query(t, db, `SELECT string_agg(offs::text, ' ' ORDER BY offs, seq) FROM idem_dead_letter`), "0 1 3 4 5 5 6 6")
 }
 

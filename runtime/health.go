@@ -3,10 +3,8 @@ package idem
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
@@ -33,9 +31,9 @@ func (c *Consumer) Health() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var errs []error
-	if why := c.run.get(); why != nil {
+	if why := c.run.Why(); why != nil {
 		errs = append(errs, why)
-	} else if why := c.group.get(); why != nil {
+	} else if why := c.group.Why(); why != nil {
 		errs = append(errs, why)
 	}
 	whole := len(errs)
@@ -48,53 +46,12 @@ func (c *Consumer) Health() error {
 	return errors.Join(errs...)
 }
 
-// condition is why the service as a whole does nothing; nil while it works.
-type condition struct {
-	mu   sync.Mutex
-	why  error
-	said string
-}
-
 var (
 	errNotRun    = errors.New("the service is not started: Run was not called")
 	errStarting  = errors.New("the service starts: the database was not reached yet")
 	errEnded     = errors.New("the service has ended: Run has returned")
 	errNotJoined = errors.New("the group has not shared its partitions out yet")
 )
-
-func (c *condition) get() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.why
-}
-
-// set keeps why, and logs one line if that is news; without a logger it is none.
-func (c *condition) set(log *slog.Logger, why error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.why = why
-	text := ""
-	if why != nil {
-		text = why.Error()
-	}
-	if log == nil || text == c.said {
-		return
-	}
-	if c.said = text; why != nil {
-		log.Error("the service stands", "reason", text)
-	} else {
-		log.Info("the service goes on")
-	}
-}
-
-// assigned says that a partition was: a Source that says nothing of its group has one then.
-func (c *condition) assigned() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.why == errNotJoined {
-		c.why = nil
-	}
-}
 
 func (w *worker) health(now time.Time) error {
 	w.mu.Lock()

@@ -2,8 +2,10 @@ package idem
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -196,15 +198,19 @@ func (o *owner) logDuplicate(m *Message, known *known) {
 	if !o.c.log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	args := []any{"topic", o.id.Topic, "partition", o.id.Number, "offset", m.Offset}
-	if at, ok := known.prior[o.batch.Duplicate()]; ok {
-		args = append(args, "first_stream", at.Stream, "first_seq", at.Seq)
-	} else if at, ok := o.recent.Find(o.batch.Duplicate(), known.now); ok {
-		args = append(args, "first_stream", o.stream, "first_seq", at.Seq)
-	} else if o.inChain(o.batch.Duplicate()) {
-		args = append(args, "first", "in this partition")
-	} else {
-		args = append(args, "first", "in the same batch")
+	o.c.log.Debug("duplicate", "topic", o.id.Topic, "partition", o.id.Number, "offset", m.Offset, "first", o.firstCopy(o.batch.Duplicate(), known))
+}
+
+// firstCopy says where the first copy of a key stands, as far as this owner knows.
+func (o *owner) firstCopy(key Key, known *known) string {
+	if at, ok := known.prior[key]; ok {
+		return fmt.Sprintf("in row %d of the ledger of %s", at.Seq, cmp.Or(at.Place, fmt.Sprintf("stream %d", at.Stream)))
 	}
-	o.c.log.Debug("duplicate", args...)
+	if at, ok := o.recent.Find(key, known.now); ok {
+		return fmt.Sprintf("in row %d of the ledger of %s/%d", at.Seq, o.id.Topic, o.id.Number)
+	}
+	if o.inChain(key) {
+		return fmt.Sprintf("in an earlier batch of %s/%d", o.id.Topic, o.id.Number)
+	}
+	return "in the same batch"
 }

@@ -41,24 +41,13 @@ func loginRefused(err error) bool {
 	return own && connecting && ok && (strings.HasPrefix(pg.Code, "28") || strings.HasPrefix(pg.Code, "3D"))
 }
 
-// inWords is an error that is none of the database's, of a lost connection or of the time, in
-// words that are the same at the next try.
+// inWords is an error that is none of the database's in words, where it has some.
 func inWords(err error) error {
-	_, known := errors.AsType[*unreachable](err)
-	_, told := errors.AsType[*pgconn.PgError](err)
-	if words := outage.Words(err); !known && !told && words != "" {
-		return &worded{words, err}
+	if _, known := errors.AsType[*unreachable](err); known {
+		return err
 	}
-	return err
+	return outage.InWords(err)
 }
-
-type worded struct {
-	words string
-	error
-}
-
-func (e *worded) Error() string { return e.words }
-func (e *worded) Unwrap() error { return e.error }
 
 // acquire gets a connection of the runtime's own. The error is an unreachable.
 func (c *Consumer) acquire(ctx context.Context) (*pgxpool.Conn, error) {

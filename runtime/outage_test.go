@@ -169,6 +169,7 @@ func TestChangedPasswordIsWaitedOut(t *testing.T) {
 	assign(t, sink, 0)
 	idemtest.Exec(t, db, `ALTER ROLE clerk PASSWORD 'new'`)
 	idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clerk'`)
+	time.Sleep(1100 * time.Millisecond) // the pool looks at connections that were idle for a second
 	done := make(chan error, 1)
 	go func() { done <- sink.Deliver(t.Context(), first, records(0, "put 1 1")) }()
 	within(t, "Health", func() bool { return tells(c, "test.v1/0: ", "wrong user or password: SQLSTATE 28P01") })

@@ -39,10 +39,10 @@ type owner struct {
 	condemned  map[int64]letter // by offset: records that must become dead letters, because they were refused alone
 	recent     *recent.Keys     // keys of ours that stand
 	pace       generation.Pace
-	calls      callCount // failed calls of the record that failed last
-	timeouts   callCount // and transactions with it alone that took too long
-	limit      int       // records per transaction while transactions fail for no record's fault; 0 = all
-	row        int       // dead letters since the last record that took effect
+	calls      callCount    // failed calls of the record that failed last
+	timeouts   callCount    // and transactions with it alone that took too long
+	limit      int          // records per transaction while transactions fail for no record's fault; 0 = all
+	row        ledger.InRow // dead letters since the last record that took effect
 	durable    atomic.Int64
 
 	doubtful  bool      // the answer to an attempt was lost; until the seq is settled
@@ -116,7 +116,7 @@ type attempt struct {
 	row     ledger.Row
 	result  Result
 	letters []letter
-	inRow   int // dead letters since the last record that took effect, when it is acknowledged
+	inRow   ledger.InRow // dead letters since the last record that took effect, when it is acknowledged
 	claims  []wire.Claim
 }
 

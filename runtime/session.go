@@ -190,7 +190,7 @@ func (c *Consumer) start(ctx context.Context) error {
 		if e := classify(err).event(); e == protocol.Fatal || e == protocol.Data {
 			return err
 		}
-		c.run.set(c.log, fmt.Errorf("the database was not reached since the start: %w", &unreachable{err}))
+		c.run.Set(c.log, fmt.Errorf("the database was not reached since the start: %w", &unreachable{err}))
 		if !sleep(ctx, backoff(attempt, waitInitial, startMost)) {
 			return ctx.Err()
 		}

@@ -22,7 +22,7 @@ const (
 // Assigned implements [Sink].
 func (s *sink) Assigned(ctx context.Context, a Assignment) (Position, error) {
 	c := (*Consumer)(s)
-	c.group.assigned()
+	c.group.End(errNotJoined) // of a Source that says nothing of its group
 	w, err := c.assigned(a.Partition)
 	if err != nil {
 		return Position{}, err

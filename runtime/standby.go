@@ -236,7 +236,7 @@ func (o *owner) foreignFence() {
 	}
 	w.watch.fences++
 	o.c.stats.foreignFences.Add(1)
-	if n := o.c.fences.count(now); n == alarmFences {
+	if n := o.c.fences.Count(now); n == alarmFences {
 		o.c.log.Error("other owners took partitions over and over: does another deployment use the consumer's name?",
 			"consumer", o.c.service.Consumer, "times_in_an_hour", n)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -34,7 +35,7 @@ type work struct {
 	letters []letter
 	result  Result
 	known   *known
-	inRow   int // dead letters since the last record that took effect
+	inRow   ledger.InRow // dead letters since the last record that took effect
 }
 
 // transact applies records as one transaction and moves forward when it is acknowledged, to
@@ -169,6 +170,9 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 			if bad = err != nil; bad {
 				l = refused(m, err)
 				l.policy = o.policyOf(m)
+				if l.conflict {
+					l.reason += "; the first copy is " + o.firstCopy(Key(*l.key), known)
+				}
 			} else {
 				w.count(outcome)
 			}
@@ -220,8 +224,8 @@ func (o *owner) mayBury(w *work, l *letter) error {
 		return o.halted(halt.RecordRefused, l.message.Offset, l.reason, nil)
 	case p.Stop:
 		return o.halted(halt.RecordRefused, l.message.Offset, "on_failure says stop: "+l.reason, nil)
-	case p.StopAfter > 0 && w.inRow >= p.StopAfter:
-		return o.halted(halt.DeadLetters, l.message.Offset, fmt.Sprintf("%d records in a row became dead letters (on_failure.stop_after), and this one would be the next: %s", w.inRow, l.reason), nil)
+	case p.StopAfter > 0 && w.inRow.N >= p.StopAfter:
+		return o.halted(halt.DeadLetters, l.message.Offset, fmt.Sprintf("%d records in a row became dead letters, the first at offset %d (on_failure.stop_after), and this one would be the next: %s", w.inRow.N, w.inRow.First, l.reason), nil)
 	}
 	return nil
 }
@@ -235,7 +239,7 @@ func (w *work) count(o wire.Outcome) {
 		w.result.Ignored++
 	default:
 		w.result.Applied++
-		w.inRow = 0
+		w.inRow = ledger.InRow{}
 	}
 }
 
@@ -246,7 +250,9 @@ func (w *work) bury(l letter) {
 	} else {
 		w.result.Dead++
 	}
-	w.inRow++
+	if w.inRow.N++; w.inRow.N == 1 {
+		w.inRow.First = l.message.Offset
+	}
 	w.letters = append(w.letters, l)
 }
 

@@ -19,7 +19,9 @@ type streamCall struct {
 	name     stream.Name
 	by       stream.By
 
-	partition  int // -1: not given
+	all        bool
+	places     map[int32]int64 // of --to PARTITION:OFFSET
+	partition  int             // -1: not given
 	partitions int
 	to, from   int64
 	older      bool
@@ -43,10 +45,10 @@ func streamVerbs() []streamVerb {
 	return []streamVerb{
 		{"list", "show the ledger of every partition", "consumer", listStreams},
 		{"confirm-partitions", "the topic may have COUNT partitions", "partition partitions* fewer" + change, confirmPartitions},
-		{"adopt", "begin a ledger at an offset, where there is none", "partition* to* partitions" + strings.Replace(change, "topic-id", "topic-id*", 1), adopt},
+		{"adopt", "begin a ledger at an offset, where there is none", "partition to* partitions" + strings.Replace(change, "topic-id", "topic-id*", 1), adopt},
 		{"skip", "move forward: the offsets up to OFFSET pass without effect", "partition* from to*" + change, skip},
 		{"rewind", "move back: what is read again may take effect again", "partition* from to* apply-again" + change, rewind},
-		{"release", "the cause is gone: try again", "partition older-version-may-run" + change, release},
+		{"release", "the cause is gone: try again", "partition all older-version-may-run" + change, release},
 	}
 }
 
@@ -126,11 +128,13 @@ func (s *streamCall) define(f *flag.FlagSet) {
 		case "from":
 			f.Int64Var(&s.from, name, -1, "")
 		case "to":
-			f.Int64Var(&s.to, name, 0, "")
+			f.Func(name, "", s.setTo)
 		case "older-version-may-run":
 			f.BoolVar(&s.older, name, false, "")
 		case "apply-again":
 			f.BoolVar(&s.applyAgain, name, false, "")
+		case "all":
+			f.BoolVar(&s.all, name, false, "")
 		case "fewer":
 			f.BoolVar(&s.fewer, name, false, "")
 		case "reason":
@@ -167,6 +171,9 @@ func (s *streamCall) check(rest []string, given map[string]bool) error {
 		if given[name] && offset < 0 {
 			return fmt.Errorf("--%s %d: there is no such offset", name, offset)
 		}
+	}
+	if err := s.agree(given); err != nil {
+		return err
 	}
 	if s.database == "" {
 		return fmt.Errorf("--database or $DATABASE_URL missing")

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/runtime/stream"
@@ -21,9 +23,27 @@ func release(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
 }
 
 func adopt(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
+	if len(s.places) > 0 {
+		return s.adoptSeveral(ctx, db)
+	}
 	return one(stream.Adopt(ctx, db, s.name, stream.Adoption{
 		To: s.to, Partitions: int32(s.partitions),
 	}, s.by))
+}
+
+// adoptSeveral begins the ledgers of several partitions, in their order. One that was begun
+// already ends it: what was done before is told.
+func (s *streamCall) adoptSeveral(ctx context.Context, db stream.DB) (result, error) {
+	var all changed
+	for _, partition := range slices.Sorted(maps.Keys(s.places)) {
+		s.name.Partition = partition
+		c, err := stream.Adopt(ctx, db, s.name, stream.Adoption{To: s.places[partition], Partitions: int32(s.partitions)}, s.by)
+		if err != nil {
+			return all, fmt.Errorf("%w; %d of %d partitions are done", err, len(all), len(s.places))
+		}
+		all = append(all, c)
+	}
+	return all, nil
 }
 
 func skip(ctx context.Context, db stream.DB, s *streamCall) (result, error) {

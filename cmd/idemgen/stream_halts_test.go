@@ -239,7 +239,7 @@ func TestWorkerFollowsItsOperator(t *testing.T) {
 	l.produce("put 4")
 	l.eventually("two of them again", func() bool { return l.effects() == "1=1 2=2 3=2 4=1" })
 	l.idemgen("idemgen stream rewind --consumer live --topic live.v1 --partition 0 --to 0 --apply-again --reason test --dry-run")
-	l.idemgen("idemgen stream release --consumer live --topic live.v1 --reason test")
+	l.idemgen("idemgen stream release --consumer live --topic live.v1 --all --reason test")
 	l.produce("put 5")
 	l.eventually("one more", func() bool { return l.effects() == "1=1 2=2 3=2 4=1 5=1" })
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/idemgen/idemgen/runtime/stream"
 )
@@ -26,31 +26,77 @@ func listStreams(ctx context.Context, db stream.DB, s *streamCall) (result, erro
 // listed is the result of list.
 type listed []stream.Status
 
+// text is a table per topic, for terminals of 100 columns; --json has more.
 func (l listed) text() string {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CONSUMER\tTOPIC\tPARTITION\tTOPIC ID\tPOSITION\tROW\tKIND\tWRITTEN\tAGE\tPARTITIONS\tIDENTITY\tWINDOW ROWS\tDEAD LETTERS\tLAST OPERATOR")
+	for i := 0; i < len(l); {
+		n := i + 1
+		for n < len(l) && l[n].Consumer == l[i].Consumer && l[n].Topic == l[i].Topic {
+			n++
+		}
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		l[i:n].table(&b)
+		i = n
+	}
+	return b.String()
+}
+
+const (
+	columns = 100
+	row     = "%9s %4s %13s %10s  %-8s %9s  %-8s %11s %12s\n" // of a table
+)
+
+// table writes the streams of one topic, with a head for each topic id.
+func (l listed) table(b *strings.Builder) {
+	fmt.Fprintf(b, "%s of %s\n", l[0].Topic, l[0].Consumer)
 	for i := range l {
 		s := &l[i]
-		id := s.TopicID
-		if s.Former {
-			id += " (former)"
+		if i == 0 || s.TopicID != l[i-1].TopicID || s.Former != l[i-1].Former {
+			former := ""
+			if s.Former {
+				former = " (former)"
+			}
+			fmt.Fprintf(b, "topic id %s%s\n", s.TopicID, former)
+			fmt.Fprintf(b, row, "PARTITION", "OF", "POSITION", "ROW", "KIND", "AGE", "IDENTITY", "WINDOW ROWS", "DEAD LETTERS")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t", s.Consumer, s.Topic, s.Partition, id)
-		if t := s.Tail; t != nil {
-			fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%d\t%s\t%d\t", t.Position, t.Seq, t.Kind, t.WrittenAt.Format(time.RFC3339),
-				age(t.AgeSeconds), t.Partitions, cmp.Or(t.Identity, "-"), t.WindowRows)
-		} else {
-			fmt.Fprint(w, "-\t-\tgone\t-\t-\t-\t-\t-\t")
-		}
-		operator := "-"
-		if o := s.LastOperatorRow; o != nil {
-			operator = fmt.Sprintf("%s row %d %s, %d -> %d: %s", o.WrittenAt.Format(time.RFC3339), o.Seq, o.Kind, o.From, o.To, o.Info)
-		}
-		fmt.Fprintf(w, "%d\t%s\n", s.OpenDeadLetters, operator)
+		line(b, s)
 	}
-	_ = w.Flush() // never fails
-	return b.String()
+}
+
+// line writes one stream, and what an operator did to it last below it.
+func line(b *strings.Builder, s *stream.Status) {
+	of, position, seq, kind, old, identity, window := "-", "-", "-", "gone", "-", "-", "-"
+	if t := s.Tail; t != nil {
+		of, position, seq, kind = fmt.Sprint(t.Partitions), fmt.Sprint(t.Position), fmt.Sprint(t.Seq), t.Kind
+		old, identity, window = age(t.AgeSeconds), cmp.Or(t.Identity, "-"), fmt.Sprint(t.WindowRows)
+	}
+	fmt.Fprintf(b, row, fmt.Sprint(s.Partition), of, position, seq, kind, old, identity, window, fmt.Sprint(s.OpenDeadLetters))
+	if o := s.LastOperatorRow; o != nil {
+		wrap(b, fmt.Sprintf("last operator: %s row %d %s, %d -> %d: %s", o.WrittenAt.Format(time.RFC3339), o.Seq, o.Kind, o.From, o.To, o.Info))
+	}
+}
+
+// wrap writes a text behind blanks, in lines that end before the last column.
+func wrap(b *strings.Builder, text string) {
+	const indent = "          "
+	used := 0
+	for word := range strings.FieldsSeq(text) {
+		switch n := utf8.RuneCountInString(word); {
+		case used == 0:
+			b.WriteString(indent)
+			used = len(indent) + n
+		case used+1+n > columns:
+			b.WriteString("\n" + indent + "  ")
+			used = len(indent) + 2 + n
+		default:
+			b.WriteString(" ")
+			used += 1 + n
+		}
+		b.WriteString(word)
+	}
+	b.WriteString("\n")
 }
 
 // age is a duration as people say it.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -78,6 +80,8 @@ func (n *adoption) try(ctx context.Context, dry bool) (Change, error) {
 	case known == nil:
 		if len(all) == 0 {
 			c.Effect += "; the first one of consumer " + n.name.Consumer + " in this database"
+		} else if topics := topicsOf(all); !slices.Contains(topics, n.name.Topic) {
+			c.Effect += "; the first one of topic " + n.name.Topic + ", where the consumer has " + strings.Join(topics, ", ")
 		}
 		return c, n.start(ctx, dry)
 	case known.Tail == nil:
@@ -106,6 +110,9 @@ func (n *adoption) complete(all []Status) (known *Status, err error) {
 	}
 	if n.Partitions < 1 {
 		return nil, fmt.Errorf("%v: no other ledger tells how many partitions the topic has: give --partitions", n.name)
+	}
+	if n.name.Partition >= n.Partitions || n.name.Partition < 0 {
+		return nil, fmt.Errorf("%v: the topic has %s, numbered from 0: there is no partition %d", n.name, count(int64(n.Partitions), "partition"), n.name.Partition)
 	}
 	return known, nil
 }

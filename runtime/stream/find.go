@@ -69,6 +69,16 @@ func Partitions(ctx context.Context, db DB, consumer, topic string) ([]Name, err
 	return names, nil
 }
 
+// topicsOf are the topics of streams.
+func topicsOf(all []Status) []string {
+	var topics []string
+	for i := range all {
+		topics = append(topics, all[i].Topic)
+	}
+	slices.Sort(topics)
+	return slices.Compact(topics)
+}
+
 // nearMost bounds how many names an error lists.
 const nearMost = 20
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,6 +21,9 @@ import (
 func ConfirmPartitions(ctx context.Context, db DB, name Name, n int32, fewer bool, by By) (Change, error) {
 	if n < 1 {
 		return Change{}, fmt.Errorf("a topic has at least one partition, not %d", n)
+	}
+	if name.Partition >= n && !fewer {
+		return Change{}, fmt.Errorf("%v: there is no partition %d of %d, which are numbered from 0", name, name.Partition, n)
 	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		if n == t.Parts {
@@ -130,13 +135,39 @@ func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail
 	return c.run(ctx)
 }
 
+// What the ledger keeps of people is shown in lists and in errors.
+const (
+	mostReason   = 500 // characters
+	mostOperator = 100
+)
+
+// oneLine is a text with single blanks between its words. What a terminal would act on, and
+// what is too long to be read, is refused.
+func oneLine(what, text string, most int) (string, error) {
+	text = strings.Join(strings.Fields(text), " ")
+	if n := utf8.RuneCountInString(text); n > most {
+		return "", fmt.Errorf("%s has %d characters, more than %d: keep the rest elsewhere, and say where", what, n, most)
+	}
+	bad := func(r rune) bool { return !unicode.IsPrint(r) }
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, bad) {
+		return "", fmt.Errorf("%s holds characters that cannot be printed", what)
+	}
+	return text, nil
+}
+
 // info is what the row says of its author.
 func (b By) info(ctx context.Context, db DB) (string, error) {
-	why := strings.Join(strings.Fields(b.Reason), " ")
-	if why == "" {
-		return "", errors.New("a reason is required: the ledger keeps it for those who come after you")
+	why, err := oneLine("the reason", b.Reason, mostReason)
+	if err == nil && why == "" {
+		err = errors.New("a reason is required: the ledger keeps it for those who come after you")
 	}
-	who := strings.Join(strings.Fields(b.Operator), " ")
+	if err != nil {
+		return "", err
+	}
+	who, err := oneLine("the operator's name", b.Operator, mostOperator)
+	if err != nil {
+		return "", err
+	}
 	if who == "" {
 		if err := db.QueryRow(ctx, `SELECT session_user::text`, pgx.QueryExecModeExec).Scan(&who); err != nil {
 			return "", explain(err)

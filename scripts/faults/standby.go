@@ -33,9 +33,17 @@ func (t *theatre) withStandby(ctx context.Context, synchronous bool) (*idemtest.
 	return t.standby, nil
 }
 
-// addStandby gives the primary a standby that follows it.
+// addStandby gives the primary a standby that follows it, also through one crash after the
+// other: each recovery of the primary ends with a checkpoint, which removes the log that a
+// standby has not got yet, and by itself that one tries to connect every 5 s only. A standby
+// that can never follow again would hold every commit up.
 func (t *theatre) addStandby(ctx context.Context, synchronous bool) (err error) {
-	t.standby, err = t.postgres.Standby(ctx, standbyName, idemtest.PostgresOptions{Durable: true, TCP: true})
+	if err := t.exec(ctx, "ALTER SYSTEM SET wal_keep_size = '1GB'"); err != nil { // the standby copies it, too
+		return err
+	}
+	t.standby, err = t.postgres.Standby(ctx, standbyName, idemtest.PostgresOptions{
+		Durable: true, TCP: true, Conf: map[string]string{"wal_retrieve_retry_interval": "200ms"},
+	})
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,10 @@ var catalogBugs = []mutant{
 	}}, boundaries, "TestBoundariesCarryNoMeaning"},
 	{"partitions are not looked at", []edit{{
 		"runtime/internal/catalog/look.go", "JOIN pg_inherits i ON i.inhparent = f.oid\n", "JOIN pg_inherits i ON i.inhparent = f.oid AND false\n",
-	}}, "runtime/internal/catalog", "TestVerdicts"},
+	}}, "./runtime/internal/catalog", "TestVerdicts"},
 	{"any encoding is taken", []edit{{
 		"runtime/internal/catalog/verdict.go", `f.detail != "UTF8"`, `f.detail == ""`,
 	}}, core, "TestOtherEncodingsAreRefusedAtTheStart"},
 }
 
-const boundaries = "generator/gocode/generated"
+const boundaries = "./generator/gocode/generated"

@@ -60,7 +60,7 @@ var keyBugs = []mutant{
 	}}, core, "TestDuplicateJoinsItsKeys"},
 	{"the seal waits as briefly as at first", []edit{{
 		"runtime/internal/generation/make.go", "wait = min(2*wait, most)", "wait = min(wait, most)",
-	}}, upkeep, "TestSealThatCannotBeHadLetsOthersPass"},
+	}}, upkeep, "TestRotationBesideHandlers"},
 	{"open dead letters are removed", []edit{{
 		"runtime/internal/maintain/rows.go", "expires_at < clock_timestamp() AND state IN ('r', 'x') ORDER BY expires_at LIMIT $2)\n	AND state IN ('r', 'x')", "expires_at < clock_timestamp() ORDER BY expires_at LIMIT $2)",
 	}}, upkeep, "TestDeadLettersThatStayOpen"},

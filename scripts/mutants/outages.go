@@ -5,7 +5,7 @@ package main
 var outageBugs = []mutant{
 	{"a handler that ignores its context keeps its connection", []edit{{
 		"runtime/call.go", "	_ = conn.PgConn().Conn().Close() //", "	//",
-	}}, core, "TestHandlerThatIgnoresItsContextInAStatement"},
+	}}, core, "TestHandlerThatIgnoresItsContextWritesNothing"},
 	{"a handler that ignores its context keeps its transaction", []edit{{
 		"runtime/call.go", "	tx.life.cut()\n", "",
 	}}, core, "TestHandlerThatIgnoresItsContextWritesNothing"},
@@ -17,7 +17,7 @@ var outageBugs = []mutant{
 	}}, core, "TestTimeOutsAreRetriedThenGivenUp"},
 	{"a handler whose statement takes too long is never given up", []edit{{
 		"runtime/judge.go", "		case classData, classTimeout:\n", "		case classData:\n",
-	}}, core, "TestTimeOutOfAStatement"},
+	}}, core, "TestTimeOutsAreRetriedThenGivenUp"},
 	{"a partition that has no connection says nothing", []edit{{
 		"runtime/judge.go", "		o.w.tell(o, verdict)\n		return verdict", "		return verdict",
 	}, {
@@ -30,7 +30,7 @@ var outageBugs = []mutant{
 		"runtime/classify.go", "	if loginRefused(err) {\n		return classUnsent\n	}\n", "	_ = loginRefused\n",
 	}}, core, "TestChangedPasswordIsWaitedOut"},
 	{"the service is healthy while its database was never reached", []edit{{
-		"runtime/session.go", "		c.run.set(c.log, ", "		c.run.set(nil, nil)\n		_ = ",
+		"runtime/session.go", "		c.run.Set(c.log, fmt.Errorf(\"the database was not reached since the start: %w\", &unreachable{err}))\n", "		c.run.Set(nil, nil)\n",
 	}}, core, "TestDatabaseThatWasNeverReachedIsTold"},
 	{"who waits for the database tries for itself", []edit{{
 		"runtime/internal/outage/prober.go", "	if p.round == nil {\n", "	if true {\n",

@@ -25,6 +25,9 @@ func TestEveryBugNamesItsTest(t *testing.T) {
 			t.Errorf("two bugs are called %q", m.name)
 		}
 		names[m.name] = true
+		if !strings.HasPrefix(m.pkg, "./") {
+			t.Errorf("%s: package %s is none of this module: begin it with ./", m.name, m.pkg)
+		}
 		test, _, _ := strings.Cut(m.test, "/")
 		if !strings.Contains(tests(t, m.pkg), "func "+test+"(t *testing.T)") {
 			t.Errorf("%s: %s has no test %q; write its full name", m.name, m.pkg, test)

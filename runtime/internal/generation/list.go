@@ -91,7 +91,8 @@ SELECT gen, token, sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 AND i
 	// knownSQL reads which keys were claimed before in one generation. With an array of
 	// generations a cached plan would probe all of them, also other consumers'.
 	knownSQL = `
-SELECT key, gen, def, fp, stream, seq FROM idem_keys WHERE gen = $1::int AND key = ANY ($2::uuid[]) AND idem_session($3::text)`
+SELECT key, gen, def, fp, stream, seq, (SELECT s.topic || '/' || s.partition FROM idem_stream s WHERE s.stream = k.stream)
+FROM idem_keys k WHERE gen = $1::int AND key = ANY ($2::uuid[]) AND idem_session($3::text)`
 
 	// claimSQL claims sorted keys in the open generation, named by its token; a generation
 	// that is not ours makes gen NULL, which is refused.
@@ -147,6 +148,7 @@ type Hit struct {
 	Prior  wire.Prior
 	Stream int32 // where the first copy stands
 	Seq    int64
+	Place  string // the stream's topic and partition; "" if it is gone
 }
 
 // Known reads which keys were claimed before in some generations, in one round trip.
@@ -183,7 +185,7 @@ func hits(all []Hit, p *pgconn.Pipeline) ([]Hit, error) {
 		all = append(all, Hit{
 			Key: wire.Key(row[0]), Number: int32(binary.BigEndian.Uint32(row[1])),
 			Prior:  wire.Prior{Def: int32(binary.BigEndian.Uint32(row[2])), Print: binary.BigEndian.Uint32(row[3])},
-			Stream: int32(binary.BigEndian.Uint32(row[4])), Seq: int64(binary.BigEndian.Uint64(row[5])),
+			Stream: int32(binary.BigEndian.Uint32(row[4])), Seq: int64(binary.BigEndian.Uint64(row[5])), Place: string(row[6]),
 		})
 	}
 	_, err = res.Close()

@@ -111,36 +111,48 @@ func ByOperator(kind byte, info string) bool {
 	return strings.HasPrefix(info, operatorInfo)
 }
 
-// lettersInfo ends the info of a batch or a fence behind which n dead letters in a row are counted.
-const lettersInfo = " dead letters in a row"
+// InRow counts dead letters behind the last record that took effect.
+type InRow struct {
+	N     int
+	First int64 // offset of the first of them; of no meaning if there is none
+}
 
-// LettersInfo is the info of a batch: how many dead letters stand behind the last record that
-// took effect. "" is none.
-func LettersInfo(n int) string {
-	if n == 0 {
+// lettersInfo stands in the info of a batch or a fence behind which dead letters in a row are
+// counted, between how many they are and the offset of the first.
+const lettersInfo = " dead letters in a row, from offset "
+
+// LettersInfo is the info of a batch: the dead letters behind the last record that took
+// effect. "" is none.
+func LettersInfo(r InRow) string {
+	if r.N == 0 {
 		return ""
 	}
-	return strconv.Itoa(n) + lettersInfo
+	return strconv.Itoa(r.N) + lettersInfo + strconv.FormatInt(r.First, 10)
 }
 
 // FenceInfo is the info of an owner's fence: who, and what the row before it says of dead
 // letters, which may be removed before this one is.
-func FenceInfo(who string, n int) string {
-	if n == 0 {
+func FenceInfo(who string, r InRow) string {
+	if r.N == 0 {
 		return who
 	}
-	return who + "; " + LettersInfo(n)
+	return who + "; " + LettersInfo(r)
 }
 
 // Letters reads [LettersInfo] and [FenceInfo]. Behind an operator's row counting begins anew.
-func Letters(kind byte, info string) int {
-	text, ok := strings.CutSuffix(info, lettersInfo)
-	if kind != Batch && kind != Fence || !ok || ByOperator(kind, info) {
-		return 0
+func Letters(kind byte, info string) (r InRow) {
+	i := strings.LastIndex(info, lettersInfo)
+	if kind != Batch && kind != Fence || i < 0 || ByOperator(kind, info) {
+		return r
 	}
-	if i := strings.LastIndex(text, "; "); i >= 0 {
-		text = text[i+2:]
+	number := info[:i]
+	if j := strings.LastIndex(number, "; "); j >= 0 {
+		number = number[j+2:]
 	}
-	n, _ := strconv.Atoi(text)
-	return n
+	n, err := strconv.Atoi(number)
+	first, errFirst := strconv.ParseInt(info[i+len(lettersInfo):], 10, 64)
+	if err != nil || errFirst != nil {
+		return r
+	}
+	return InRow{n, first}
 }

@@ -137,3 +137,23 @@ func own(err error) string {
 	}
 	return ""
 }
+
+// InWords is an error of a lost connection, or of the time, in words that are the same at the
+// next try; any other error stays as it is, and so does what the database itself says.
+func InWords(err error) error {
+	if _, told := errors.AsType[*pgconn.PgError](err); told || err == nil {
+		return err
+	}
+	if words := Words(err); words != "" {
+		return &worded{words, err}
+	}
+	return err
+}
+
+type worded struct {
+	words string
+	error
+}
+
+func (e *worded) Error() string { return e.words }
+func (e *worded) Unwrap() error { return e.error }
