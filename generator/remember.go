@@ -45,6 +45,7 @@ func (u *unit) remember() error {
 		}
 	}
 	u.keyChanges()
+	u.recordChanges()
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/templates"
 )
 
 // plan is a plan as generated code would be, for records whose value is
@@ -138,9 +140,19 @@ func database(t testing.TB) *pgxpool.Pool {
 	return db
 }
 
+// runtimeTables applies the runtime's migrations as they are compiled in.
+func runtimeTables(t testing.TB, db *pgxpool.Pool) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, templates.SQL); err != nil {
+		t.Fatal(err)
+	}
+	idemtest.Migrate(t, db, filepath.Join(dir, "sql"))
+}
+
 func migrate(t testing.TB, db *pgxpool.Pool) {
 	t.Helper()
-	idemtest.Migrate(t, db, filepath.Join("..", "templates", "sql"))
+	runtimeTables(t, db)
 	idemtest.Exec(t, db, `CREATE TABLE t (id integer PRIMARY KEY, v integer NOT NULL CHECK (v < 1000))`)
 }
 

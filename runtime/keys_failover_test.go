@@ -28,7 +28,7 @@ DELETE FROM idem_key_gen WHERE gen = 2;
 UPDATE idem_key_gen SET sealed_at = NULL`)
 	apply(t, ownPartition(t, rival, 1), records(0, "k: put 7 7", "l: put 8 8"))
 	idemtest.Exec(t, db, `ALTER TABLE idem_keys_1 ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID;
-UPDATE idem_key_gen SET sealed_at = clock_timestamp();
+UPDATE idem_key_gen SET sealed_at = clock_timestamp(), seal = gen_random_uuid();
 INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (2, 'test', gen_random_uuid(), '1 hour')`)
 	want(t, "copy", apply(t, w, records(3, "k: put 7 7")), idem.Result{Duplicates: 1})
 	want(t, "next copy", apply(t, w, records(4, "l: put 8 8")), idem.Result{Duplicates: 1}) // by what is remembered now

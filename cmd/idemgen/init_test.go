@@ -56,6 +56,23 @@ func TestInit(t *testing.T) {
 			t.Errorf("no line %q in\n%s", want, stderr)
 		}
 	}
+	// What README tells new users to paste makes the module complete, as what init prints does.
+	_, start, _ := strings.Cut(read(t, filepath.Join(repo, "README.md")), "\ngo mod init example.com/orders\n")
+	start, _, _ = strings.Cut(start, "\n```\n")
+	at := 0
+	for _, want := range []string{
+		"go get -tool github.com/idemgen/idemgen/cmd/idemgen", "go tool idemgen init",
+		"go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0", "go mod tidy", "go test ./...",
+	} {
+		i := strings.Index(start[at:], want)
+		if i < 0 {
+			t.Errorf("README's quick start lacks %q, or has it too early:\n%s", want, start)
+		}
+		at += max(i, 0)
+		if !strings.Contains(want, " init") && !strings.Contains(stderr, "  "+want) {
+			t.Errorf("init does not print %q", want)
+		}
+	}
 	must(t, "check", "-strict")
 	build(t, repo, "vet", "./...")
 	build(t, repo, "test", "./...")

@@ -97,6 +97,7 @@ func (r *reader) state(root *schema.Node) *State {
 			})
 		}
 	}
+	s.Wire = r.wire(root)
 	for _, t := range r.pairs(root.Get("tables")) {
 		s.Tables = append(s.Tables, Table{
 			Name: t.Key, Columns: r.entries(t.Value.Get("columns")), PrimaryKey: r.text(t.Value.Get("primary_key")),

@@ -30,6 +30,7 @@ type State struct {
 	Keys       []Key
 	Tables     []Table
 	Migrations []Migration // in the order in which they are applied
+	Wire       Wire
 }
 
 // Key is what decides whether two records are the same event, and have the same content.
@@ -75,7 +76,7 @@ func Sum(content []byte) string {
 // Next returns the state after this run, without the migrations that the run adds. old is
 // the state before it, nil at first.
 func Next(old *State, s *model.Service) *State {
-	next := &State{Source: s.Source, Consumer: s.Consumer, KeyDef: 1, Keys: keys(s)}
+	next := &State{Source: s.Source, Consumer: s.Consumer, KeyDef: 1, Keys: keys(s), Wire: wire(s)}
 	for _, t := range s.Tables {
 		next.Tables = append(next.Tables, table(t))
 	}

@@ -23,6 +23,7 @@ func (s *State) Render() []byte {
 	w.entry(0, "consumer", s.Consumer)
 	w.entry(0, "key_definition", strconv.Itoa(s.KeyDef))
 	w.keys(s.Keys)
+	w.wire(s.Wire)
 	if len(s.Tables) > 0 {
 		w.open(0, "tables")
 	}

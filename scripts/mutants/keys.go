@@ -15,13 +15,13 @@ var keyBugs = []mutant{
 		"runtime/internal/maintain/rows.go", "AND l.seq < (SELECT min(seq) FROM idem_ledger WHERE stream = $1) + $2", "AND l.seq >= least(t.seq, t.window_seq) - $2",
 	}}, upkeep, "TestChainKeepsItsTailAndHasNoHole"},
 	{"34 rotation without a seal", []edit{{
-		"runtime/internal/generation/make.go", "CHECK (false) NOT VALID", "CHECK (true) NOT VALID",
+		"templates/sql/idem_2.sql", "CHECK (false) NOT VALID", "CHECK (true) NOT VALID",
 	}}, core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 a claim after the seal without reading again", []edit{{
 		"runtime/keys.go", "	for len(keys) > 0 {\n", "	for len(keys) > 0 && !again {\n",
 	}}, core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 only the newest generation is read", []edit{{
-		"runtime/internal/generation/list.go", "WHERE consumer = $1 AND idem_session($2::text) ORDER BY gen", "WHERE consumer = $1 AND idem_session($2::text) AND sealed_at IS NULL ORDER BY gen",
+		"runtime/internal/generation/list.go", "WHERE consumer = $1 AND idem_session($2::text) ORDER BY sealed_at", "WHERE consumer = $1 AND idem_session($2::text) AND sealed_at IS NULL ORDER BY sealed_at",
 	}}, core, "TestKeyIsKnownInEveryGeneration"},
 	{"49 what was read is kept over a reconnect", []edit{{
 		"runtime/keys.go", "	hits, err := generation.Known(ctx, conn.Conn(), numbers, keys)\n",
@@ -31,20 +31,26 @@ var keyBugs = []mutant{
 		"runtime/keys.go", "h.Stream == o.stream && h.Seq > o.tail.Seq", "h.Stream == o.stream && h.Seq > o.tail.Seq && false",
 	}}, core, "TestOwnKeyBehindTheTailIsAnAttempt"},
 	{"50 the next generation is listed before the seal", []edit{{
-		"runtime/internal/generation/make.go", "fmt.Sprintf(`ALTER TABLE %s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID`, Table(open))", "`SELECT $1::text`, Table(open)",
+		"templates/sql/idem_2.sql", "        EXECUTE format('ALTER TABLE idem_keys_%s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID', number);\n", "",
 	}}, core, "TestRotationWaitsForClaimsInFlight"},
 	{"50 a claim does not name its generation's token", []edit{{
 		"runtime/internal/generation/list.go", "WHERE gen = $1 AND token = $2)", "WHERE gen = $1 AND $2::uuid IS NOT NULL)",
 	}}, core, "TestSealTakenBackByAFailoverIsNoticed"},
-	{"56 a pending detach is not finalized", []edit{{
-		"runtime/internal/generation/drop.go", "if err := finalize(ctx, conn); err != nil {", "if err := error(nil); err != nil {",
-	}}, upkeep, "TestInterruptedDetachIsFinalized"},
+	{"56 a table is used again with its keys", []edit{{
+		"templates/sql/idem_2.sql", "        EXECUTE format('TRUNCATE idem_keys_%s', number);\n", "",
+	}}, upkeep, "TestTableOfKeysIsUsedAgainEmpty"},
+	{"the service itself would seal", []edit{{
+		"templates/sql/idem_2.sql", "kept interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$\nBEGIN", "kept interval) RETURNS void LANGUAGE plpgsql AS $$\nBEGIN",
+	}}, core, "TestDocumentedRightsAreEnough"},
+	{"keys are forgotten whose window is not over", []edit{{
+		"templates/sql/idem_2.sql", "AND sealed_at < clock_timestamp() - keep) THEN", "AND sealed_at < clock_timestamp()) THEN",
+	}}, upkeep, "TestFunctionsOfTheKeysJudgeTheirArguments"},
 	{"61 own recent keys outlive the memory they belong to", []edit{{
 		"runtime/owner.go", "	o.recent = recent.New(recentKeys, o.topic.Window)\n",
 		"	if kept[o.id] == nil {\n		kept[o.id] = recent.New(recentKeys, o.topic.Window)\n	}\n	o.recent = kept[o.id]\n",
 	}, {"runtime/owner.go", "// givenUp is", "var kept = map[Partition]*recent.Keys{}\n\n// givenUp is"}}, core, "TestOwnRecentKeysEndWithTheOwner"},
 	{"62 a filter is kept after a failover", []edit{{
-		"runtime/internal/generation/list.go", "	return l[i+1].Token, true\n", "	return wire.UUID{byte(l[i].Number)}, true\n",
+		"runtime/internal/generation/list.go", "return g.Seal, !g.Open", "return wire.UUID{byte(g.Number)}, !g.Open",
 	}}, core, "TestSealTakenBackByAFailoverIsNoticed"},
 	{"a window made longer is not honoured", []edit{{
 		"runtime/internal/generation/drop.go", "greatest(keep, $2::interval)", "least(keep, $2::interval)",

@@ -26,8 +26,7 @@ const StandingBy = "standing by"
 const (
 	Prepared = "prepared" // the next generation's table is attached
 	Rotated  = "rotated"  // the open generation was sealed, the next one is open
-	Detached = "detached" // an expired generation was detached
-	Dropped  = "dropped"  // its table was dropped, its row is still there
+	Dropped  = "dropped"  // an expired generation was forgotten
 	Trimmed  = "trimmed"  // some rows of a chain were removed
 	Closed   = "closed"   // open dead letters were closed
 )

@@ -17,9 +17,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Filters answer for sealed generations from memory. Each is named by the token of the
-// generation that its seal opened: after a failover that took the seal back the token is
-// gone, and with it the filter. They are built in the background; a generation without one
+// Filters answer for sealed generations from memory. Each is named by the generation's
+// seal: after a failover that took the seal back the name is gone, and with it the filter. They are built in the background; a generation without one
 // is asked in the database. Safe for concurrent use.
 type Filters struct {
 	consumer string
@@ -83,11 +82,11 @@ func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, su
 	defer f.mu.RUnlock()
 	all := false
 	found := map[wire.Key]bool{}
-	for i, g := range l {
+	for _, g := range l {
 		if g.Open && !open {
 			continue
 		}
-		name, sealed := l.name(i)
+		name, sealed := g.name()
 		filter := f.ready[name]
 		if !sealed || filter == nil {
 			all = true
@@ -110,7 +109,7 @@ func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, su
 	return numbers, slices.Collect(maps.Keys(found))
 }
 
-// missing is a sealed generation that has no filter yet, the newest first.
+// missing is a sealed generation that has no filter yet.
 func (f *Filters) missing() (name wire.UUID, number int32, ok bool) {
 	for n, g := range f.wanted {
 		if f.ready[n] == nil && !f.refused[n] && g > number {

@@ -23,17 +23,19 @@ type Generation struct {
 	Number int32
 	Token  wire.UUID // names this very generation in a claim
 	Open   bool      // keys are claimed in it; else nothing is ever added to it
+	Seal   wire.UUID // names what a sealed one holds
 }
 
-// List is the generations of a consumer in the order in which they were opened, as one
-// statement saw them.
+// List is the generations of a consumer, the open one last, as one statement saw them.
 //
 // A list stays true as long as its open generation takes claims. The seal of a generation,
 // the row of the next one and that one's token are one transaction. So whoever sees token T
 // open sees every generation before it as sealed, with all its keys: the seal waited for
 // every claim in flight. And a claim that names T is refused once T is sealed (23514), or
 // where the seal that opened it never happened, after a failover (23502). What a list is
-// missing then is only what was dropped meanwhile.
+// missing then is only what was dropped meanwhile. A table that is used again holds other
+// consumers' keys, which none of ours equals, or such that T's seal came before. A claim
+// cannot sleep until its table is used again: see [Expired].
 type List []Generation
 
 // Open is the generation that keys are claimed in. It reports false if there is none.
@@ -53,21 +55,16 @@ func (l List) Numbers() []int32 {
 	return all
 }
 
-// name is what a sealed generation's content is known by: the token of the generation that
-// its seal opened. That one is proof that this content was sealed, also after a failover.
-func (l List) name(i int) (wire.UUID, bool) {
-	if l[i].Open || i+1 == len(l) {
-		return wire.UUID{}, false
-	}
-	return l[i+1].Token, true
-}
+// name is what a sealed generation's content is known by. Its seal made that name: it is
+// proof that this content was sealed, also after a failover, and when the table is used again.
+func (g Generation) name() (wire.UUID, bool) { return g.Seal, !g.Open }
 
 // sealed are the sealed generations by their names.
 func (l List) sealed() map[wire.UUID]int32 {
 	all := map[wire.UUID]int32{}
-	for i := range l {
-		if name, ok := l.name(i); ok {
-			all[name] = l[i].Number
+	for _, g := range l {
+		if name, ok := g.name(); ok {
+			all[name] = g.Number
 		}
 	}
 	return all
@@ -86,7 +83,7 @@ var Statements = []session.Statement{list, known, Claim}
 
 const (
 	listSQL = `
-SELECT gen, token, sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 AND idem_session($2::text) ORDER BY gen`
+SELECT gen, token, coalesce(seal, token), sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 AND idem_session($2::text) ORDER BY sealed_at NULLS LAST`
 
 	// knownSQL reads which keys were claimed before in one generation. With an array of
 	// generations a cached plan would probe all of them, also other consumers'.
@@ -131,7 +128,7 @@ func Read(ctx context.Context, conn *pgx.Conn, consumer string) (List, error) {
 	res := conn.PgConn().ExecPrepared(ctx, name, args, binaryFormat, binaryFormat)
 	for res.NextRow() {
 		row := res.Values()
-		l = append(l, Generation{int32(binary.BigEndian.Uint32(row[0])), wire.UUID(row[1]), row[2][0] != 0})
+		l = append(l, Generation{Number: int32(binary.BigEndian.Uint32(row[0])), Token: wire.UUID(row[1]), Seal: wire.UUID(row[2]), Open: row[3][0] != 0})
 	}
 	if _, err := res.Close(); err != nil {
 		delete(conn.PgConn().CustomData(), listed)
@@ -191,6 +188,3 @@ func hits(all []Hit, p *pgconn.Pipeline) ([]Hit, error) {
 	_, err = res.Close()
 	return all, err
 }
-
-// Table is the name of a generation's table.
-func Table(number int32) string { return fmt.Sprintf("idem_keys_%d", number) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -17,13 +18,18 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
+	"github.com/idemgen/idemgen/templates"
 )
 
 // database has the runtime's tables.
 func database(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	db := idemtest.DB(t)
-	idemtest.Migrate(t, db, filepath.Join("..", "..", "..", "templates", "sql"))
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, templates.SQL); err != nil {
+		t.Fatal(err)
+	}
+	idemtest.Migrate(t, db, filepath.Join(dir, "sql"))
 	return db
 }
 
@@ -97,7 +103,7 @@ func pass(t testing.TB, db *pgxpool.Pool, consumer string, d time.Duration) {
 // generations are the consumer's, as "number open" or "number sealed".
 func generations(t testing.TB, db *pgxpool.Pool, consumer string) string {
 	t.Helper()
-	return text(t, db, `SELECT coalesce(string_agg(gen || CASE WHEN sealed_at IS NULL THEN ' open' ELSE ' sealed' END, ', ' ORDER BY gen), '')
+	return text(t, db, `SELECT coalesce(string_agg(gen || CASE WHEN sealed_at IS NULL THEN ' open' ELSE ' sealed' END, ', ' ORDER BY sealed_at NULLS LAST), '')
 FROM idem_key_gen WHERE consumer = $1`, consumer)
 }
 

@@ -147,7 +147,7 @@ func (j *Job) rotate(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil || !due {
 		return err
 	}
-	next, err := generation.Prepare(ctx, conn, j.Consumer)
+	next, err := generation.Prepare(ctx, conn)
 	if err != nil {
 		return fmt.Errorf("make the next generation of keys: %w", err)
 	}
@@ -163,11 +163,11 @@ func (j *Job) rotate(ctx context.Context, conn *pgx.Conn) error {
 
 // drop drops the generations whose keys are out of every window.
 func (j *Job) drop(ctx context.Context, conn *pgx.Conn) error {
-	numbers, err := generation.Expired(ctx, conn, j.Consumer, j.Keep)
+	numbers, err := generation.Expired(ctx, conn, j.Consumer, j.Keep, j.Transaction)
 	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	dropped, err := generation.Drop(ctx, conn, numbers)
+	dropped, err := generation.Drop(ctx, conn, j.Consumer, numbers, j.Transaction)
 	if len(dropped) > 0 {
 		j.Log.Info("generations of keys dropped", "generations", dropped)
 	}
@@ -192,7 +192,7 @@ func (j *Job) complain(ctx context.Context, err error) {
 	j.complaint, j.told = text, time.Now()
 	args := []any{"err", text}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
-		args = append(args, "grant", "the runtime's role makes and drops tables of keys: GRANT CREATE ON its schema to it, and make it a member of the role that owns idem_keys (GRANT owner TO role)")
+		args = append(args, "grant", "the service's role lacks a right: docs/operations.md, roles and rights, lists all of them as GRANT statements; the role that owns the runtime's tables needs CREATE on their schema")
 	}
 	j.Log.Error("the runtime's tables are not kept up; consumption goes on, they grow", args...)
 }

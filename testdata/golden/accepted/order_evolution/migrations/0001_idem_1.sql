@@ -105,19 +105,19 @@ CREATE TABLE IF NOT EXISTS idem_row_missing (
     CONSTRAINT idem_row_missing CHECK (false)
 );
 
--- Generations of remembered idempotency keys. Each consumer has exactly one open. Sealing
--- and dropping them, so that keys expire, comes with a later version.
+-- Generations of remembered idempotency keys. Each consumer has exactly one open.
 CREATE TABLE IF NOT EXISTS idem_key_gen (
-    gen int PRIMARY KEY, -- numbered across consumers
+    gen int PRIMARY KEY, -- of its table, idem_keys_<gen>, which is used again when it is over
     consumer text COLLATE "C" NOT NULL,
     token uuid NOT NULL, -- names this very generation in a claim
     keep interval NOT NULL,
     opened_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    sealed_at timestamptz -- NULL while open
+    sealed_at timestamptz, -- NULL while open
+    seal uuid -- names its content from then on
 );
 
--- Remembered idempotency keys: one partition per generation, idem_keys_<gen>, made by the
--- runtime with PRIMARY KEY (key), so that no key can be claimed twice.
+-- Remembered idempotency keys: one partition per generation, idem_keys_<gen>, made by
+-- idem_keys_prepare with PRIMARY KEY (key), so that no key can be claimed twice.
 CREATE TABLE IF NOT EXISTS idem_keys (
     gen int NOT NULL,
     key uuid NOT NULL, -- hash of the idempotency key

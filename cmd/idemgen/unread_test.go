@@ -1,0 +1,54 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A change after which records of yesterday become dead letters is warned of, with the way
+// out; one that reads them as before is not.
+func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
+	base := strings.Replace(spec, "total: decimal}", "total: decimal, note: optional string, channel: Channel, lines: list(Line), n: {type: int32, path: deep.n}, tenant: {type: string, header: tenant}}", 1)
+	base = strings.Replace(base, "set: {status: {value: placed}}", "set: {status: {value: placed}}\n        handle: true", 1)
+	base = strings.Replace(base, "tables:\n", "types:\n  Channel: {enum: [web, shop]}\n  Line: {fields: {sku: string, pieces: optional int32}}\ntables:\n", 1)
+	for _, c := range []struct{ old, new, warning, hint string }{
+		{"note: optional string", "note: string", `field "note" is required, and was not`, "until the older records are read"},
+		{"note: optional string", "note: {type: string, default: none}", `field "note" may not be null any more`, "keep it optional"},
+		{"note: optional string", "note: optional string, weight: int32", `field "weight" is new and required`, "optional or with a default"},
+		{"note: optional string", "note: optional string, weight: {type: int32, default: 1}", "", ""},
+		{"note: optional string", "note: optional string, at: {type: timestamp, record: timestamp}", "", ""},
+		{"note: optional string, ", "", "", ""},
+		{"path: deep.n", "path: deep.count", `field "n" is read at $.deep.count, and was at $.deep.n`, "both optional"},
+		{"n: {type: int32, path: deep.n}", "count: {type: int32, path: deep.n}", "", ""},
+		{"n: {type: int32, path: deep.n}", "n: {type: int64, path: deep.n}", "", ""},
+		{"n: {type: int32, path: deep.n}", "n: {type: uuid, path: deep.n}", `field "n" is uuid, and was int32`, "json"},
+		{"header: tenant", "header: Tenant", `field "tenant" is read at header Tenant, and was at header tenant`, "both optional"},
+		{"[web, shop]", "[web]", `"shop" is no text of "Channel" any more`, "keep the text"},
+		{"[web, shop]", "[web, shop, phone]", "", ""},
+		{"channel: Channel", "channel: string", "", ""},
+		{"pieces: optional int32", "pieces: int32", `field "pieces" is required, and was not`, "optional"},
+		{"sku: string", "sku: {type: string, path: article}", `field "sku" is read at $.article, and was at $.sku`, "both optional"},
+		{"lines: list(Line)", "lines: json", "", ""},
+	} {
+		module(t, map[string]string{"idemgen.yaml": base})
+		must(t, "generate")
+		edit(t, "idemgen.yaml", c.old, c.new)
+		if strings.Contains(c.new, "channel: string") {
+			edit(t, "idemgen.yaml", "  Channel: {enum: [web, shop]}\n", "")
+		}
+		if strings.Contains(c.new, "lines: json") {
+			edit(t, "idemgen.yaml", "  Line: {fields: {sku: string, pieces: optional int32}}\n", "")
+		}
+		code, _, stderr := run(t, "generate")
+		found := strings.Count(stderr, ": W910: ")
+		switch {
+		case code != done:
+			t.Errorf("%s: exit code %d\n%s", c.new, code, stderr)
+		case c.warning == "" && found > 0, c.warning != "" && (found != 1 || !strings.Contains(stderr, `event "OrderPlaced"`) || !strings.Contains(stderr, c.warning) || !strings.Contains(stderr, c.hint)):
+			t.Errorf("%s for %s: want %q, got\n%s", c.new, c.old, c.warning, stderr)
+		}
+		if code, _, stderr := run(t, "generate"); code != done || strings.Contains(stderr, "W910") {
+			t.Errorf("%s: the second time: exit code %d\n%s", c.new, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// Unread is a change after which records of the form before it become dead letters, if they
+// are still to be read.
+type Unread struct {
+	Topic, Event string // of the first event that has the field
+	Type, Field  string // Type is "" if the field is the event's own; Field is "" for an enum
+	Change       string
+	Remedy       string
+}
+
+// Remedies of an [Unread].
+const (
+	firstOptional = "declare it optional or with a default until the older records are read, or deploy this when they are"
+	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records are read, or deploy this when they are"
+	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
+	firstText     = "keep the text until the records that hold it are read"
+)
+
+// Unreadable returns the changes since old that refuse records of the older form. Events and
+// types are told by their names; an event that old does not have has no older records.
+func Unreadable(old *State, s *model.Service) []Unread {
+	if old == nil {
+		return nil
+	}
+	now := wire(s)
+	c := comparison{old: old.Wire, now: now, seen: map[[2]string]bool{}}
+	for _, e := range now.Events {
+		i := slices.IndexFunc(old.Wire.Events, func(o WireEvent) bool { return o.Topic == e.Topic && o.Event == e.Event })
+		if i < 0 {
+			continue
+		}
+		c.at = Unread{Topic: e.Topic, Event: e.Event}
+		c.fields(old.Wire.Events[i].Fields, e.Fields)
+	}
+	return c.found
+}
+
+// comparison compares two forms. Every two types are compared once, at the first event that
+// names them.
+type comparison struct {
+	old, now Wire
+	at       Unread // where the fields that are compared belong
+	seen     map[[2]string]bool
+	found    []Unread
+}
+
+func (c *comparison) report(field, remedy, change string, args ...any) {
+	u := c.at
+	u.Field, u.Remedy, u.Change = field, remedy, fmt.Sprintf(change, args...)
+	c.found = append(c.found, u)
+}
+
+func (c *comparison) fields(old, now []Entry) {
+	for _, entry := range now {
+		f := takeApart(entry)
+		was, ok := formerField(old, f)
+		required := f.need == ""
+		switch {
+		case strings.HasPrefix(f.place, "record "): // every record has it
+			if ok && was.place == f.place {
+				c.types(f, was.typ, f.typ)
+			}
+		case !ok && required:
+			c.report(f.name, firstOptional, "field %q is new and required", f.name)
+		case !ok:
+		case was.place != f.place && required:
+			c.report(f.name, firstBoth, "field %q is read at %s, and was at %s", f.name, f.place, was.place)
+		case was.place != f.place:
+		case required && was.need != "":
+			c.report(f.name, firstOptional, "field %q is required, and was not", f.name)
+		case f.need == "default" && was.need == "optional":
+			c.report(f.name, "keep it optional until the older records are read, or deploy this when they are", "field %q may not be null any more: its default is for records without it", f.name)
+		default:
+			c.types(f, was.typ, f.typ)
+		}
+	}
+}
+
+// formerField finds what a field was: at the same place, or else of the same name.
+func formerField(old []Entry, f wireField) (wireField, bool) {
+	var found wireField
+	best := 0
+	for _, entry := range old {
+		was := takeApart(entry)
+		score := 0
+		if was.place == f.place {
+			score += 2
+		}
+		if was.name == f.name {
+			score++
+		}
+		if score > best {
+			found, best = was, score
+		}
+	}
+	return found, best > 0
+}
+
+// types reports a type that takes less than the one before.
+func (c *comparison) types(f wireField, old, now string) {
+	if !c.takes(f, old, now) {
+		c.report(f.name, firstJSON, "field %q is %s, and was %s", f.name, now, old)
+	}
+}
+
+// wider are the types that take whatever a type takes, in a payload.
+var wider = map[string]string{
+	"int32": "int64 decimal", "int64": "decimal", "float64": "decimal", "epoch_days": "int32 int64 decimal float64",
+	"epoch_s": "int64 decimal float64", "epoch_ms": "int64 decimal float64", "epoch_us": "int64 decimal float64", "epoch_ns": "int64 decimal float64",
+	"uuid": "string", "timestamp": "string", "local_timestamp": "string", "date": "string", "bytes": "string",
+}
+
+// takes reports whether every value of the type old is one of the type now. What changed
+// inside a type of the spec is reported there.
+func (c *comparison) takes(f wireField, old, now string) bool {
+	switch {
+	case now == "json":
+		return old == "json" || strings.HasPrefix(f.place, "$")
+	case strings.HasPrefix(now, "list("):
+		inner, ok := strings.CutPrefix(old, "list(")
+		return ok && c.takes(f, strings.TrimSuffix(inner, ")"), strings.TrimSuffix(strings.TrimPrefix(now, "list("), ")"))
+	}
+	was, known := named(c.old.Types, old)
+	is, named := named(c.now.Types, now)
+	switch {
+	case !known && !named:
+		return old == now || slices.Contains(strings.Fields(wider[old]), now)
+	case !named:
+		return now == "string" && was.Texts != nil
+	case !known, (was.Texts == nil) != (is.Texts == nil):
+		return false
+	}
+	if pair := [2]string{old, now}; !c.seen[pair] {
+		c.seen[pair] = true
+		c.inside(was, is)
+	}
+	return true
+}
+
+// inside compares two types of the spec.
+func (c *comparison) inside(was, is WireType) {
+	outer := c.at
+	c.at.Type = is.Name
+	var gone []string
+	for _, text := range was.Texts {
+		if !slices.Contains(is.Texts, text) {
+			gone = append(gone, strconv.Quote(text))
+		}
+	}
+	if len(gone) > 0 {
+		c.report("", firstText, "%s is no text of %q any more", strings.Join(gone, ", "), is.Name)
+	}
+	c.fields(was.Fields, is.Fields)
+	c.at = outer
+}
+
+func named(types []WireType, name string) (WireType, bool) {
+	if i := slices.IndexFunc(types, func(t WireType) bool { return t.Name == name }); i >= 0 {
+		return types[i], true
+	}
+	return WireType{}, false
+}
