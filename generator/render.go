@@ -2,6 +2,8 @@ package generator
 
 import (
 	"fmt"
+	"runtime"
+	"sync"
 
 	"github.com/idemgen/idemgen/generator/gocode"
 	"github.com/idemgen/idemgen/generator/model"
@@ -14,10 +16,7 @@ import (
 
 // render renders every Owned and Ledger file of the spec.
 func (u *unit) render() error {
-	logs := map[*model.Topic][]seedlog.Record{}
-	for _, t := range u.service.Topics {
-		logs[t] = seedlog.Log(u.service, t)
-	}
+	logs, rows := u.testData()
 	in := oracle.New(u.service)
 	code, err := gocode.Render(u.service, sqlcode.Step, gocode.Tests{
 		Log:     func(t *model.Topic) []gocode.Record { return testLog(logs[t]) },
@@ -29,9 +28,7 @@ func (u *unit) render() error {
 	for _, f := range code {
 		u.files = append(u.files, output.File{Path: f.Path, Policy: output.Owned, Data: f.Content})
 	}
-	for _, t := range u.service.Topics {
-		u.files = append(u.files, expected(u.service, t, logs[t]))
-	}
+	u.files = append(u.files, rows...)
 	migrations, err := u.migrations()
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
@@ -39,6 +36,28 @@ func (u *unit) render() error {
 	u.files = append(u.files, migrations...)
 	u.files = append(u.files, output.File{Path: state.File, Policy: output.Owned, Data: u.next.Render()})
 	return nil
+}
+
+// testData makes the log of each topic and the rows expected of it, topics side by side.
+func (u *unit) testData() (map[*model.Topic][]seedlog.Record, []output.File) {
+	topics := u.service.Topics
+	made, rows := make([][]seedlog.Record, len(topics)), make([]output.File, len(topics))
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for i, t := range topics {
+		free <- struct{}{}
+		all.Go(func() {
+			made[i] = seedlog.Log(u.service, t)
+			rows[i] = expected(u.service, t, made[i])
+			<-free
+		})
+	}
+	all.Wait()
+	logs := map[*model.Topic][]seedlog.Record{}
+	for i, t := range topics {
+		logs[t] = made[i]
+	}
+	return logs, rows
 }
 
 // testLog is the log as gocode takes it: the two packages do not know each other.

@@ -63,7 +63,7 @@ func TestWhatIsAddedOnlyAddsLines(t *testing.T) {
 	base := strings.Replace(spec, "\ntopics:", table+"\ntopics:", 1) + last
 	for name, added := range map[string]struct{ old, new string }{
 		"a step":              {last, last + "          - update: orders\n            where: {order_id: order_id}\n            set: {customer_id: {value: nobody}}\n"},
-		"a step in front":     {"          - update: orders\n", "          - delete: returned\n          - update: orders\n"},
+		"a step in front":     {"          - upsert: orders\n", "          - insert: returned\n            set: {reason: {value: placed}}\n          - upsert: orders\n"},
 		"an event at the end": {last, last + event},
 		"an event in front":   {"      OrderPlaced:\n", event + "      OrderPlaced:\n"},
 		"a topic at the end":  {last, last + topic},

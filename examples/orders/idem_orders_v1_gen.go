@@ -86,7 +86,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		b.Ignore()
 		return nil
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -183,7 +183,7 @@ func addDispatch(f *file, t *model.Topic) {
 			g.Add(text("eventType, err :=").Add(call("p.scan.EventType", path...)))
 			switchType(g, t, "eventType")
 		}
-		unhandled(g, t.UnknownType, "Unknown")
+		unhandled(g, t.UnknownType, "Unknown", text("eventType"))
 	})
 }
 
@@ -220,14 +220,14 @@ func literals(texts []string) []code {
 }
 
 // unhandled does what the spec says about a record that no event takes.
-func unhandled(g *group, policy, failure string) {
+func unhandled(g *group, policy, failure string, about ...code) {
 	switch policy {
 	case "skip":
 		g.Add(text("b.Ignore()"))
 		g.Return(text("nil"))
 	case "stop":
-		g.Return(wire(failure + "Stop").Call())
+		g.Return(wire(failure + "Stop").Call(about...))
 	default:
-		g.Return(wire(failure).Call())
+		g.Return(wire(failure).Call(about...))
 	}
 }

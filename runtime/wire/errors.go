@@ -1,6 +1,9 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // Reasons are the first words of a dead letter's reason: stable, one per class.
 const (
@@ -63,16 +66,32 @@ type StopError struct {
 
 func (e *StopError) Error() string { return e.Reason }
 
-// Unknown is what generated code returns for an event type that the spec neither
-// names nor ignores, where unhandled.unknown_type is dead_letter. The type's text is not repeated: it is
-// the producer's and may hold anything.
-func Unknown() error {
-	return &DecodeError{Class: ReasonUnknownType, Reason: "the event type is not in the spec"}
+// Unknown is what generated code returns for an event type that the spec neither names nor
+// ignores, where unhandled.unknown_type is dead_letter. It names the type: a type is no
+// payload, and people cannot act without it. The text is the producer's and may hold
+// anything, so that it is cut and escaped.
+func Unknown[T string | []byte](eventType T) error {
+	return &DecodeError{Class: ReasonUnknownType, Reason: "the event type " + quoteType(string(eventType)) + " is not in the spec"}
 }
 
 // UnknownStop is [Unknown] where unhandled.unknown_type is stop.
-func UnknownStop() error {
-	return &StopError{Reason: "unknown_type: the event type is not in the spec, which says stop for that"}
+func UnknownStop[T string | []byte](eventType T) error {
+	return &StopError{Reason: ReasonUnknownType + ": the event type " + quoteType(string(eventType)) + " is not in the spec, which says stop for that"}
+}
+
+// typeBytes is how much of an unknown event type is told.
+const typeBytes = 64
+
+// quoteType is the start of an event type, in quotes and in printable ASCII.
+func quoteType(text string) string {
+	if len(text) <= typeBytes {
+		return strconv.QuoteToASCII(text)
+	}
+	cut := typeBytes
+	for cut > typeBytes-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strconv.QuoteToASCII(text[:cut]) + "..."
 }
 
 // NoTombstone is what generated code returns for a record without a value where

@@ -56,7 +56,7 @@ func (p *scriptPlan) Add(b *Batch, m *Message) error {
 		case "call":
 			b.Call(m, Call{Event: step, Fn: func(context.Context, Tx) error { return nil }})
 		case "fail":
-			return Unknown()
+			return Unknown("other")
 		}
 		if rows := p.rows[verb+" "+table]; rows != nil {
 			rows.Row().Int4(int32(p.event))

@@ -63,7 +63,7 @@ func (p *familyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "gone":
 		return p.addGone(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -142,7 +142,7 @@ func (p *wPlan) Add(b *wire.Batch, m *wire.Message) error {
 	case "ld":
 		return p.addLDel(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

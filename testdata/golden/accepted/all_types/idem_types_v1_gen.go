@@ -91,7 +91,7 @@ func (p *typesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "constants":
 		return p.addConstants(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -70,7 +70,7 @@ func (p *accountPostingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "closed":
 		return p.addAccountClosed(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

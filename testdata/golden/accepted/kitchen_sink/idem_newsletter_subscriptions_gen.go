@@ -61,7 +61,7 @@ func (p *newsletterSubscriptionsPlan) Add(b *wire.Batch, m *wire.Message) error 
 	case "unsubscribed":
 		return p.addUnsubscribed(b, m)
 	}
-	return wire.UnknownStop()
+	return wire.UnknownStop(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -71,7 +71,7 @@ func (p *shopCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	case "closed":
 		return p.addCustomerClosed(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -101,7 +101,7 @@ func (p *shopOrdersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		b.Ignore()
 		return nil
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

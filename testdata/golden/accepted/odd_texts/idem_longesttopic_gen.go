@@ -68,7 +68,7 @@ func (p *longestTopicPlan) Add(b *wire.Batch, m *wire.Message) error {
 		b.Ignore()
 		return nil
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

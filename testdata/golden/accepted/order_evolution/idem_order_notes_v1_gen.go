@@ -53,7 +53,7 @@ func (p *orderNotesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "note.added":
 		return p.addNoteAdded(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -69,7 +69,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "order.checked":
 		return p.addOrderChecked(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -84,7 +84,7 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "ended":
 		return p.addEnded(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -67,7 +67,7 @@ func (p *onceV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "dropped":
 		return p.addDropped(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -60,7 +60,7 @@ func (p *seatsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "left":
 		return p.addLeft(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -64,7 +64,7 @@ func (p *signalsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "switched":
 		return p.addSwitched(b, m)
 	}
-	return wire.Unknown()
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/generator"
+)
+
+// generated is what runs of the generator took.
+type generated struct {
+	seconds float64 // fifty topics of ten events each, the median of the rounds
+	growth  float64 // one topic of 500 events, against one of 50
+}
+
+func generate(ctx context.Context, rounds int) (out generated, err error) {
+	var wide, small, large []float64
+	for range rounds {
+		for _, run := range []struct {
+			topics, events int
+			took           *[]float64
+		}{{50, 10, &wide}, {1, 50, &small}, {1, 500, &large}} {
+			seconds, err := generateOnce(ctx, upserts(run.topics, run.events))
+			if err != nil {
+				return out, err
+			}
+			*run.took = append(*run.took, seconds)
+		}
+	}
+	return generated{median(wide), median(large) / median(small)}, nil
+}
+
+// generateOnce generates a spec into an empty folder.
+func generateOnce(ctx context.Context, spec string) (seconds float64, err error) {
+	dir, err := os.MkdirTemp("", "idemgen-bench-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module bench\n"), 0o600); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	result, err := generator.Generate(ctx, []generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}}, false)
+	if err != nil {
+		return 0, err
+	}
+	seconds = time.Since(start).Seconds()
+	if result.Refused {
+		err = errors.New(result.Problems)
+	}
+	return seconds, errors.Join(err, result.Close())
+}
+
+// upserts is a spec in which every topic has a table, and every event writes a row of it.
+func upserts(topics, events int) string {
+	var b strings.Builder
+	b.WriteString("version: 1\nconsumer: bench\npackage: bench\ntables:\n")
+	for i := range topics {
+		fmt.Fprintf(&b, "  t%d: {primary_key: [id], columns: {id: text, seq: bigint, a: text, b: text, c: numeric, d: timestamptz}}\n", i)
+	}
+	b.WriteString("topics:\n")
+	for i := range topics {
+		fmt.Fprintf(&b, "  topic%d:\n    idempotency_key: {source: {header: key}, window: 8d}\n    event_type: {header: type}\n    events:\n", i)
+		for j := range events {
+			fmt.Fprintf(&b, "      E%dx%d:\n        type: e%d\n        fields: {id: string, seq: int64, a: string, b: string, c: decimal, d: timestamp}\n", i, j, j)
+			fmt.Fprintf(&b, "        write: [{upsert: t%d, if_newer: seq}]\n", i)
+		}
+	}
+	return b.String()
+}
