@@ -16,6 +16,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
 // claim is what is known about a partition that is taken over.
@@ -97,9 +98,12 @@ func (w *worker) patience(err error) error {
 func (o *owner) assign(ctx context.Context, a claim) error {
 	conn, err := o.acquire(ctx, a.broker)
 	if err != nil {
-		return err
+		return o.haltIfPooler(err)
 	}
 	defer conn.Release()
+	if err := session.Of(conn.Conn().PgConn()).Check(ctx, conn.Conn()); err != nil {
+		return o.haltIfPooler(err)
+	}
 	if o.topic.Window > 0 {
 		if err := generation.First(ctx, conn.Conn(), o.c.service.Consumer, o.c.keepKeys()); err != nil {
 			return o.haltIfFinal(err)
@@ -159,6 +163,14 @@ func (o *owner) haltIfFinal(err error) error {
 		return o.halted(halt.Pooler, -1, poolerText, err)
 	case c.event() == protocol.Fatal:
 		return o.halted(halt.Database, -1, "the ledger cannot be used", err)
+	}
+	return err
+}
+
+// haltIfPooler is haltIfFinal for want of a connection: what else is wrong with that may pass.
+func (o *owner) haltIfPooler(err error) error {
+	if classify(err) == classPooler {
+		return o.haltIfFinal(err)
 	}
 	return err
 }

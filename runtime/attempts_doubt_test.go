@@ -25,7 +25,7 @@ func TestAttemptThatCommittedIsAdopted(t *testing.T) {
 		} {
 			t.Run(kind+", "+name, func(t *testing.T) {
 				db := database(t)
-				l := &line{sent: []byte("idem_append"), early: true}
+				l := &line{sent: []byte("_append\x00"), early: true}
 				w := own(t, inChain(time.Hour).consumer(t, l.through(t, db)))
 				attempt := func(n int, commits bool) {
 					t.Helper()

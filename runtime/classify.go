@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
 // class says what an error of a transaction means for the batch (docs/protocol.md).
@@ -81,6 +82,9 @@ func classify(err error) class {
 			}
 		}
 		return sqlstateClass(pg)
+	}
+	if _, ok := errors.AsType[*session.Error](err); ok {
+		return classPooler
 	}
 	switch {
 	case errors.Is(err, errKeyMemory):

@@ -11,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -19,7 +20,7 @@ type explicit struct {
 	o       *owner
 	conn    *pgx.Conn
 	tx      pgx.Tx
-	session *connection
+	session *session.Session
 	w       *work
 	a       *attempt    // what it will have done when it commits
 	pending []statement // to be sent in the next round trip
@@ -29,7 +30,7 @@ type explicit struct {
 }
 
 func (o *owner) explicit(conn *pgx.Conn, tx pgx.Tx, w *work, a *attempt, pending []statement) *explicit {
-	return &explicit{o: o, conn: conn, tx: tx, session: connectionOf(conn.PgConn()), w: w, a: a, pending: pending}
+	return &explicit{o: o, conn: conn, tx: tx, session: session.Of(conn.PgConn()), w: w, a: a, pending: pending}
 }
 
 // sendExplicit runs a transaction with handler calls. Each stage is sent in one round
@@ -87,7 +88,7 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if err := x.o.call(ctx, x.conn, x.tx, call); err != nil {
 		return err
 	}
-	x.last, x.pending = call, append(x.session.clean(), x.o.ownStatement(x.a.row.Token))
+	x.last, x.pending = call, append(clean(x.session), x.o.ownStatement(x.a.row.Token))
 	return fault.At(ctx, fault.AfterHandler)
 }
 
@@ -99,7 +100,7 @@ func (x *explicit) commit(ctx context.Context) error {
 	p.add(x.pending...)
 	p.add(x.o.letterStatements(x.w.letters)...)
 	p.p.SendQueryParams(commitSQL, nil, nil, nil, nil)
-	r, err, unclean := p.runThen(x.session.leave()...)
+	r, err, unclean := p.runThen(leave(x.session)...)
 	if unclean != nil { // the transaction is over all the same
 		_ = x.conn.Close(ctx)
 	}
@@ -120,7 +121,7 @@ func (x *explicit) heard(r reply, err error) error {
 	if x.last == nil {
 		return err
 	}
-	if r.answered > len(x.session.clean()) {
+	if r.answered > cleaning {
 		x.o.calls.succeeded(x.last.Message.Offset)
 		return err
 	}
@@ -151,7 +152,7 @@ func abandon(ctx context.Context, conn *pgx.Conn) {
 	if !conn.IsClosed() && !conn.PgConn().IsBusy() {
 		p := newPipeline(ctx, conn)
 		p.p.SendQueryParams("ROLLBACK", nil, nil, nil, nil)
-		if _, err, unclean := p.runThen(connectionOf(conn.PgConn()).leave()...); err == nil && unclean == nil {
+		if _, err, unclean := p.runThen(leave(session.Of(conn.PgConn()))...); err == nil && unclean == nil {
 			return
 		}
 	}
@@ -160,7 +161,7 @@ func abandon(ctx context.Context, conn *pgx.Conn) {
 
 // ownStatement is refused unless the transaction is the one that appended.
 func (o *owner) ownStatement(token UUID) statement {
-	return statement{name: "idem_own", args: [][]byte{ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1), token[:]}}
+	return statement{is: ownTransaction, args: [][]byte{ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1), token[:]}}
 }
 
 // lockStatement has a lock that a handler waits for be given up before the handler's own
@@ -168,5 +169,5 @@ func (o *owner) ownStatement(token UUID) statement {
 func (o *owner) lockStatement() statement {
 	l := o.c.service.Limits
 	wait := max(min(l.LockTimeout, l.EventTimeout/2), time.Millisecond)
-	return statement{name: "idem_lock_timeout", args: [][]byte{ledger.Int4(int32(wait.Milliseconds()))}}
+	return statement{is: handlerLockWait, args: [][]byte{ledger.Int4(int32(wait.Milliseconds()))}}
 }

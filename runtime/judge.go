@@ -82,7 +82,7 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 	return class.event(), &waitError{err: inWords(describe(err))}
 }
 
-const poolerText = "prepared statements disappear between two transactions: a connection pooler stands before the database that does not keep them; use its session mode, or connect directly"
+const poolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode stands before the database; use its session mode, or connect directly"
 
 // judgeNobodys is for an error that is no record's fault as far as anybody knows. One of the
 // user's tables and triggers may be about one record all the same: what stands before that

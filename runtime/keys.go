@@ -213,7 +213,7 @@ func (o *owner) claimStatements(w *work) []statement {
 	}
 	open := w.known.open
 	args := [][]byte{ledger.Int4(open.Number), open.Token[:], ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1)}
-	return []statement{{name: "idem_claim", args: rows.Seal(args)}}
+	return []statement{{is: generation.Claim, args: rows.Seal(args)}}
 }
 
 // logDuplicate tells at Debug where the first copy of a duplicate stands.

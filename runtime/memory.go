@@ -13,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -157,7 +158,8 @@ func (o *owner) load(ctx context.Context) error {
 // loadPart loads the first rows with keys from a row on.
 func (o *owner) loadPart(ctx context.Context, conn *pgconn.PgConn, from int64) (n int, last int64, err error) {
 	args := [][]byte{ledger.Int4(o.stream), ledger.Int8(from), ledger.Int8(o.tail.Seq), ledger.Int8(loadRows)}
-	rows := conn.ExecPrepared(ctx, "idem_chain_keys", args, binaryFormat, binaryFormat)
+	name, args := session.Of(conn).Bind(chainKeys, args)
+	rows := conn.ExecPrepared(ctx, name, args, binaryFormat, binaryFormat)
 	fits := true
 	for fits && rows.NextRow() {
 		v := rows.Values()

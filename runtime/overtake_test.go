@@ -175,7 +175,7 @@ func TestAppendNotInDoubtEndsNobody(t *testing.T) {
 func TestAppendInDoubtEndsAStalledTransaction(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	l := &line{sent: []byte("idem_append")}
+	l := &line{sent: []byte("_append\x00")}
 	sink := drive(t, service{edit: briefLocks}.consumer(t, l.through(t, db)))
 	assign(t, sink, 0)
 	stalled(t, db, "idemgen", "ClientRead", `SELECT 1`)

@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/recent"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -27,22 +28,22 @@ type owner struct {
 	tail   ledger.Tail
 	// attempts are the appends sent behind the tail whose fate is open. Whatever row stands
 	// there in the end is the truth; its token tells which of them it was.
-	attempts  []attempt
-	tried     bool        // an append was sent behind the tail, whatever became of it
-	fresh     bool        // the tail is the fence of this owner
-	keys      *keyset.Set // of the chain's rows from the window to the tail; nil if the topic has none there
-	clock     dbClock
-	batch     *wire.Batch
-	names     map[string]string // statement text -> prepared name
-	search    search
-	condemned map[int64]letter // by offset: records that must become dead letters, because they were refused alone
-	recent    *recent.Keys     // keys of ours that stand
-	pace      generation.Pace
-	calls     callCount    // failed calls of the record that failed last
-	timeouts  callCount    // and transactions with it alone that took too long
-	limit     int          // records per transaction while transactions fail for no record's fault; 0 = all
-	row       ledger.InRow // dead letters since the last record that took effect
-	durable   atomic.Int64
+	attempts   []attempt
+	tried      bool        // an append was sent behind the tail, whatever became of it
+	fresh      bool        // the tail is the fence of this owner
+	keys       *keyset.Set // of the chain's rows from the window to the tail; nil if the topic has none there
+	clock      dbClock
+	batch      *wire.Batch
+	statements map[string]session.Statement // of the topic, by text
+	search     search
+	condemned  map[int64]letter // by offset: records that must become dead letters, because they were refused alone
+	recent     *recent.Keys     // keys of ours that stand
+	pace       generation.Pace
+	calls      callCount    // failed calls of the record that failed last
+	timeouts   callCount    // and transactions with it alone that took too long
+	limit      int          // records per transaction while transactions fail for no record's fault; 0 = all
+	row        ledger.InRow // dead letters since the last record that took effect
+	durable    atomic.Int64
 
 	doubtful  bool      // the answer to an attempt was lost; until the seq is settled
 	stalled   bool      // such an attempt seems to stand, and holds its locks

@@ -41,8 +41,8 @@ func TestPositionFollowsTheLogOverMarkers(t *testing.T) {
 // and what comes then is applied once.
 func TestPassingInDoubt(t *testing.T) {
 	for name, l := range map[string]*line{
-		"it stands":         {sent: []byte("idem_append"), reply: true},
-		"it was never sent": {sent: []byte("idem_append"), early: true},
+		"it stands":         {sent: []byte("_append\x00"), reply: true},
+		"it was never sent": {sent: []byte("_append\x00"), early: true},
 	} {
 		for _, then := range []string{"idle", "a record"} {
 			t.Run(name+", then "+then, func(t *testing.T) {

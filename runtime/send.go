@@ -16,13 +16,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // statement is one statement, prepared unless it has a text, with its parameters in binary.
 type statement struct {
-	name string
-	sql  string // if it has no name: parsed anew each time
+	is   session.Statement
+	sql  string // if it is not prepared: parsed anew each time
 	args [][]byte
 	user bool // of the spec's topic: the tables and triggers are the user's
 }
@@ -111,18 +112,17 @@ func (o *owner) sendAttempt(ctx context.Context, conn *pgxpool.Conn, w *work, a 
 }
 
 func (o *owner) writeStatement(s wire.Step) statement {
-	if o.names == nil {
-		o.names = map[string]string{}
-		topic := slices.IndexFunc(o.c.service.Topics, func(t wire.Topic) bool { return t.Name == o.topic.Name })
-		for i, sql := range o.topic.Statements {
-			o.names[sql] = statementName(topic, i)
+	if o.statements == nil {
+		o.statements = map[string]session.Statement{}
+		for _, sql := range o.topic.Statements {
+			o.statements[sql] = userStatement(sql)
 		}
 	}
-	name, ok := o.names[s.SQL]
+	is, ok := o.statements[s.SQL]
 	if !ok {
 		panic("idem: generated code writes with a statement that its topic does not list")
 	}
-	return statement{name: name, args: s.Args, user: true}
+	return statement{is: is, args: s.Args, user: true}
 }
 
 func (o *owner) letterStatements(letters []letter) []statement {
@@ -130,29 +130,31 @@ func (o *owner) letterStatements(letters []letter) []statement {
 		return nil
 	}
 	args := append([][]byte{ledger.Int4(o.stream), ledger.Int8(o.tail.Seq + 1)}, letterRows(letters)...)
-	return []statement{{name: "idem_dead_letter", args: args}}
+	return []statement{{is: letterStatement, args: args}}
 }
 
 // appendStatement appends the row after the tail.
 func (o *owner) appendStatement(r ledger.Row) statement {
-	return statement{name: "idem_append", args: ledger.Append(o.stream, o.tail, r)}
+	return statement{is: appendStatement, args: ledger.Append(o.stream, o.tail, r)}
 }
 
 // pipeline is several statements in one round trip. Outside of an explicit transaction
 // they are one implicit transaction: all of them or none.
 type pipeline struct {
-	p    *pgconn.Pipeline
-	user []bool // of each statement that was added
+	p       *pgconn.Pipeline
+	session *session.Session
+	user    []bool // of each statement that was added
 }
 
 func newPipeline(ctx context.Context, conn *pgx.Conn) *pipeline {
-	return &pipeline{p: conn.PgConn().StartPipeline(ctx)}
+	return &pipeline{p: conn.PgConn().StartPipeline(ctx), session: session.Of(conn.PgConn())}
 }
 
 func (p *pipeline) add(statements ...statement) {
 	for _, s := range statements {
 		if s.sql == "" {
-			p.p.SendQueryPrepared(s.name, s.args, binaryFormat, binaryFormat)
+			name, args := p.session.Bind(s.is, s.args)
+			p.p.SendQueryPrepared(name, args, binaryFormat, binaryFormat)
 		} else {
 			p.p.SendQueryParams(s.sql, s.args, nil, binaryFormat, binaryFormat)
 		}

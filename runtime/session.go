@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
 // pool returns the runtime's own connections, made at first use. They carry the settings
@@ -26,16 +28,11 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	cfg := c.db.Config()
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
 	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may end what is prepared
-	c.settings(cfg.ConnConfig)
-	wrapDial(&cfg.ConnConfig.Config)
-	noteErrors(cfg.ConnConfig)
+	open := c.opening(cfg, nil)
 	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer
-	before := cfg.AfterConnect
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		if before != nil {
-			if err := before(ctx, conn); err != nil {
-				return err
-			}
+		if err := open(ctx, conn); err != nil {
+			return err
 		}
 		return c.prepare(ctx, conn)
 	}
@@ -43,18 +40,35 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("idem: %w", err)
 	}
-	if err := c.checkSchema(ctx); err != nil {
+	if err := c.check(ctx, p); err != nil {
 		p.Close()
 		return nil, err
 	}
-	conn, err := p.Acquire(ctx) // prepares every statement: a missing migration shows now
-	if err != nil {
-		p.Close()
-		return nil, fmt.Errorf("idem: %w", err)
-	}
-	conn.Release()
 	c.sessions = p
 	return p, nil
+}
+
+// check finds out whether the database and what stands before it are as the runtime needs
+// them. It takes a bare connection first, because on the pool's the statements would fail to
+// prepare.
+func (c *Consumer) check(ctx context.Context, p *pgxpool.Pool) error {
+	bare, err := c.connectBeside(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("idem: connect to the database: %w", err)
+	}
+	defer bare.Close(context.WithoutCancel(ctx))
+	if err := c.checkSchema(ctx, bare); err != nil {
+		return err
+	}
+	conn, err := p.Acquire(ctx) // prepares every statement: a missing migration shows now
+	if err != nil {
+		return fmt.Errorf("idem: %w", session.Explain(err))
+	}
+	defer conn.Release()
+	if err := session.Probe(ctx, conn.Conn(), bare); err != nil {
+		return fmt.Errorf("idem: %w", err)
+	}
+	return nil
 }
 
 // reconnect has every connection opened anew when it is needed next: this server takes no
@@ -80,88 +94,59 @@ func (c *Consumer) Close() {
 	}
 }
 
-func (c *Consumer) settings(cfg *pgx.ConnConfig) {
+// opening prepares a configuration for connections of the runtime, and returns what gives
+// each of them its session, some of it with other values than the pool's.
+func (c *Consumer) opening(cfg *pgxpool.Config, other map[string]string) func(context.Context, *pgx.Conn) error {
 	l := c.service.Limits
-	for name, value := range map[string]string{
-		"application_name":                    "idemgen",
-		"default_transaction_isolation":       "read committed",
-		"default_transaction_deferrable":      "off",
-		"synchronous_commit":                  "on",
-		"lock_timeout":                        millis(l.LockTimeout),
-		"statement_timeout":                   millis(l.StatementTimeout),
-		"idle_in_transaction_session_timeout": millis(l.EventTimeout + 5*time.Second),
-		"tcp_user_timeout":                    "20000",
-		"tcp_keepalives_idle":                 "10",
-		"tcp_keepalives_interval":             "5",
-		"tcp_keepalives_count":                "3",
-	} {
-		cfg.RuntimeParams[name] = value
+	o := session.Options{
+		Asked: maps.Clone(cfg.ConnConfig.RuntimeParams), Hook: cfg.AfterConnect,
+		Settings: session.With(session.Relied(session.Limits{
+			Lock: l.LockTimeout, Statement: l.StatementTimeout, Idle: l.EventTimeout + 5*time.Second, Transaction: l.BatchTimeout,
+		}), other),
 	}
-	if cfg.ConnectTimeout == 0 {
-		cfg.ConnectTimeout = connectTimeout
+	session.Configure(cfg.ConnConfig)
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	cfg.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-}
-
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-
-// optionalSettings are set where the server knows them: Postgres 17 and later, and
-// servers on Linux.
-func (c *Consumer) optionalSettings() map[string]string {
-	return map[string]string{
-		"transaction_timeout":              millis(c.service.Limits.BatchTimeout),
-		"client_connection_check_interval": "5000",
-	}
+	wrapDial(&cfg.ConnConfig.Config)
+	noteErrors(cfg.ConnConfig)
+	return func(ctx context.Context, conn *pgx.Conn) error { return session.Open(ctx, conn, o) }
 }
 
 // prepare prepares every statement, explicitly: the driver's cache would be dropped after
 // each failed batch, and a batch would then take three round trips.
 func (c *Consumer) prepare(ctx context.Context, conn *pgx.Conn) error {
-	for name, value := range c.optionalSettings() {
-		_, err := conn.PgConn().ExecParams(ctx, "SELECT set_config($1, $2, false)", [][]byte{[]byte(name), []byte(value)}, nil, nil, nil).Close()
-		if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused {
-			return err
-		}
-	}
 	if err := c.survey(ctx, conn); err != nil {
 		return err
 	}
-	if err := remember(ctx, conn); err != nil {
-		return err
+	s := session.Of(conn.PgConn())
+	own := slices.Concat(prepared, generation.Statements)
+	if n, err := s.Prepare(ctx, conn.PgConn(), own); err != nil {
+		return fmt.Errorf("prepare the statement %s: %w", own[min(n, len(own)-1)].Label, err)
 	}
-	for _, s := range prepared {
-		if _, err := conn.PgConn().Prepare(ctx, s.name, s.sql, nil); err != nil {
-			return fmt.Errorf("prepare %s: %w", s.name, err)
-		}
-	}
-	for _, s := range generation.Statements {
-		if _, err := conn.PgConn().Prepare(ctx, s.Name, s.SQL, nil); err != nil {
-			return fmt.Errorf("prepare %s: %w", s.Name, err)
-		}
-	}
-	for n, t := range c.service.Topics {
-		for i, sql := range t.Statements {
-			if _, err := conn.PgConn().Prepare(ctx, statementName(n, i), sql, nil); err != nil {
-				return fmt.Errorf("prepare statement %d of topic %s (are all migrations applied?): %w", i+1, t.Name, err)
+	done := map[string]bool{}
+	for _, t := range c.service.Topics {
+		var all []session.Statement
+		for _, sql := range t.Statements {
+			if !done[sql] { // two topics may write one table alike
+				all = append(all, userStatement(sql))
 			}
+			done[sql] = true
+		}
+		if n, err := s.Prepare(ctx, conn.PgConn(), all); err != nil {
+			return fmt.Errorf("prepare statement %d of topic %s (are all migrations applied?): %w", n+1, t.Name, err)
 		}
 	}
 	return nil
 }
 
-// statementName does not hold the topic's name: the server cuts a name at 63 bytes.
-func statementName(topic, i int) string { return fmt.Sprintf("idem_%d_%d", topic, i) }
+// userStatement is a statement of the spec's.
+func userStatement(sql string) session.Statement { return session.NewStatement("write", sql) }
 
-// checkSchema compares the version of the runtime's tables with what the code needs. It
-// uses a bare connection, because on the pool's the statements would fail to prepare.
-func (c *Consumer) checkSchema(ctx context.Context) error {
-	conn, err := c.connectBeside(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("idem: connect to the database: %w", err)
-	}
-	defer conn.Close(ctx)
+// checkSchema compares the version of the runtime's tables with what the code needs.
+func (c *Consumer) checkSchema(ctx context.Context, conn *pgx.Conn) error {
 	version := 0
-	err = conn.QueryRow(ctx, `SELECT max(version) FROM idem_schema`).Scan(&version)
+	err := conn.QueryRow(ctx, `SELECT max(version) FROM idem_schema`).Scan(&version)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42P01" {
 		err = nil // version 0: nothing was applied
 	}
@@ -197,6 +182,9 @@ func (c *Consumer) start(ctx context.Context) error {
 			return nil
 		}
 		if _, final := errors.AsType[*schemaError](err); final || refusedDatabase(err) {
+			return err
+		}
+		if _, final := errors.AsType[*session.Error](err); final {
 			return err
 		}
 		if e := classify(err).event(); e == protocol.Fatal || e == protocol.Data {

@@ -167,7 +167,7 @@ func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "rows", table(t, db), "1=1")
-	if !strings.Contains(log.String(), "the database cannot be reached, will try again") {
+	if !strings.Contains(log.String(), "the database was not reached since the start") {
 		t.Errorf("the log does not say so: %s", log)
 	}
 }

@@ -1,9 +1,12 @@
 package idem
 
-import "github.com/idemgen/idemgen/runtime/internal/ledger"
+import (
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+)
 
 // The statements beside the ledger's own. Their text never varies with data. Each is
-// prepared under its name when a connection is opened.
+// prepared when a connection is opened.
 const (
 	deadLetterSQL = `
 INSERT INTO idem_dead_letter (stream, offs, seq, state, reason, sqlstate, key, fp, record, expires_at)
@@ -23,18 +26,20 @@ WHERE pid = ANY (pg_blocking_pids($1)) AND usename = current_user AND applicatio
 	commitSQL = `COMMIT`
 )
 
-// prepared are the runtime's statements by name, beside those of package generation.
-var prepared = []struct{ name, sql string }{
-	{"idem_append", ledger.AppendSQL},
-	{"idem_dead_letter", deadLetterSQL},
-	{"idem_chain_keys", ledger.KeysSQL},
-	{"idem_reset", `RESET ALL`},
-	{"idem_give", giveSQL},
-	{"idem_discard_temp", `DISCARD TEMP`},
-	{"idem_unlock", `SELECT pg_advisory_unlock_all()`},
-	{"idem_unlisten", `UNLISTEN *`},
-	{"idem_close", `CLOSE ALL`},
-	{"idem_own", ledger.OwnSQL},
-	{"idem_shorten", ledger.ShortenSQL},
-	{"idem_lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`},
+var (
+	appendStatement = session.Marked("append", ledger.AppendSQL)
+	letterStatement = session.NewStatement("dead_letter", deadLetterSQL)
+	chainKeys       = session.Marked("chain_keys", ledger.KeysSQL)
+	discardTemp     = session.NewStatement("discard_temp", `DISCARD TEMP`)
+	unlock          = session.NewStatement("unlock", `SELECT pg_advisory_unlock_all()`)
+	unlisten        = session.NewStatement("unlisten", `UNLISTEN *`)
+	closeAll        = session.NewStatement("close", `CLOSE ALL`)
+	ownTransaction  = session.NewStatement("own", ledger.OwnSQL)
+	shorten         = session.NewStatement("shorten", ledger.ShortenSQL)
+	handlerLockWait = session.NewStatement("lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`)
+)
+
+// prepared are the runtime's statements, beside those of package generation.
+var prepared = []session.Statement{
+	appendStatement, letterStatement, chainKeys, session.Reset, session.Give, discardTemp, unlock, unlisten, closeAll, ownTransaction, shorten, handlerLockWait,
 }

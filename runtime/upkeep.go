@@ -2,12 +2,12 @@ package idem
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
 // upkeepInterval is how often a process looks whether tables are to be kept up.
@@ -55,32 +55,27 @@ func (c *Consumer) upkeepSurvey(ctx context.Context) (*pgx.Conn, error) {
 // upkeepSession opens a connection for work in the background, which takes none from
 // partitions. Its statements may take long.
 func (c *Consumer) upkeepSession(ctx context.Context) (*pgx.Conn, error) {
-	return c.connectBeside(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0"})
+	return c.connectBeside(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0", "transaction_timeout": "0"})
 }
 
 // connectBeside opens a connection beside the pool. It is made as the pool's are, with the
 // hooks of the service's pool, such as one that knows the password of the hour, and with
 // other settings where they are given; nothing is prepared on it.
 func (c *Consumer) connectBeside(ctx context.Context, settings map[string]string) (*pgx.Conn, error) {
-	pool := c.db.Config()
-	cfg := pool.ConnConfig
-	c.settings(cfg)
-	wrapDial(&cfg.Config)
-	maps.Copy(cfg.RuntimeParams, settings)
-	if pool.BeforeConnect != nil {
-		if err := pool.BeforeConnect(ctx, cfg); err != nil {
+	cfg := c.db.Config()
+	open := c.opening(cfg, settings)
+	if cfg.BeforeConnect != nil {
+		if err := cfg.BeforeConnect(ctx, cfg.ConnConfig); err != nil {
 			return nil, err
 		}
 	}
-	conn, err := pgx.ConnectConfig(ctx, cfg)
+	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
 	if err != nil {
-		return nil, err
+		return nil, session.Explain(err)
 	}
-	if pool.AfterConnect != nil {
-		if err := pool.AfterConnect(ctx, conn); err != nil {
-			_ = conn.Close(ctx) // its settings are unknown
-			return nil, err
-		}
+	if err := open(ctx, conn); err != nil {
+		_ = conn.Close(ctx) // its settings are unknown
+		return nil, err
 	}
 	return conn, nil
 }

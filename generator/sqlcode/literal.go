@@ -75,7 +75,7 @@ func literal(t model.ColType, c *model.Constant) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return `'\x` + hex.EncodeToString(raw) + "'", nil
+		return quote(`\x` + hex.EncodeToString(raw)), nil
 	}
 	return quote(c.Text), nil
 }

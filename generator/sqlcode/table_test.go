@@ -65,7 +65,7 @@ CREATE TABLE "order" (
     parent uuid,
     code char(3) NOT NULL DEFAULT 'it''',
     total numeric(12,2) NOT NULL DEFAULT 0,
-    raw bytea NOT NULL DEFAULT '\x0102',
+    raw bytea NOT NULL DEFAULT E'\\x0102',
     tags text[] NOT NULL DEFAULT '{}',
     made timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT order_pkey PRIMARY KEY (id),
@@ -214,7 +214,7 @@ VALUES (1, 5, gen_random_uuid(), 0, 1, 'b', -1, 1, 1, 0, $1::text::timestamptz)`
 // TestMigration: a migration is one transaction under its comment.
 func TestMigration(t *testing.T) {
 	got, err := sqlcode.Migration("Tables of consumer \"c\".\nSecond line.", "SELECT 1;", "SELECT 2;")
-	want := "-- Tables of consumer \"c\".\n-- Second line.\n\nBEGIN;\n\nSELECT 1;\n\nSELECT 2;\n\nCOMMIT;\n"
+	want := "-- Tables of consumer \"c\".\n-- Second line.\n\nBEGIN;\nSET LOCAL client_encoding = 'UTF8';\n\nSELECT 1;\n\nSELECT 2;\n\nCOMMIT;\n"
 	if err != nil || got != want {
 		t.Errorf("%v\n%s", err, got)
 	}

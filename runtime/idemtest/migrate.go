@@ -72,12 +72,18 @@ func apply(ctx context.Context, db *pgxpool.Pool, files []migration) error {
 		return err
 	}
 	defer conn.Release()
+	pg := conn.Conn().PgConn()
+	// A file is one message here, which the server reads before its first statement is run.
+	if _, err := pg.Exec(ctx, `SET client_encoding = 'UTF8'`).ReadAll(); err != nil {
+		return err
+	}
 	for _, file := range files {
-		if _, err := conn.Conn().PgConn().Exec(ctx, file.sql).ReadAll(); err != nil {
+		if _, err := pg.Exec(ctx, file.sql).ReadAll(); err != nil {
 			return fmt.Errorf("%s: %w", place(file, err), err)
 		}
 	}
-	return nil
+	_, err = pg.Exec(ctx, `RESET client_encoding`).ReadAll()
+	return err
 }
 
 // place is the file and, if the server tells a position, the line.

@@ -65,7 +65,7 @@ func (w *worker) try(n int64) error {
 		return err
 	}
 	defer conn.Release()
-	params := ledger.Append(w.stream, w.tail, row)
+	params := append(ledger.Append(w.stream, w.tail, row), nil)
 	formats := make([]int16, len(params))
 	for i := range formats {
 		formats[i] = pgx.BinaryFormatCode

@@ -64,7 +64,7 @@ var may = map[string][]string{
 	"generator/gopkg":                    {},
 	"schema":                             {},
 	"templates":                          {},
-	"runtime":                            {"runtime/halt", "runtime/wire", "runtime/internal/catalog", "runtime/internal/fault", "runtime/internal/frequency", "runtime/internal/generation", "runtime/internal/keyset", "runtime/internal/lag", "runtime/internal/ledger", "runtime/internal/maintain", "runtime/internal/outage", "runtime/internal/protocol", "runtime/internal/recent"},
+	"runtime":                            {"runtime/halt", "runtime/wire", "runtime/internal/catalog", "runtime/internal/fault", "runtime/internal/frequency", "runtime/internal/generation", "runtime/internal/keyset", "runtime/internal/lag", "runtime/internal/ledger", "runtime/internal/maintain", "runtime/internal/outage", "runtime/internal/protocol", "runtime/internal/recent", "runtime/internal/session"},
 	"runtime/wire":                       {},
 	"runtime/halt":                       {},
 	"runtime/stream":                     {"runtime/wire", "runtime/internal/ledger"},
@@ -80,12 +80,14 @@ var may = map[string][]string{
 	"runtime/internal/modelcheck":        {"runtime/internal/model"},
 	"runtime/internal/bloom":             {},
 	"runtime/internal/recent":            {},
-	"runtime/internal/generation":        {"runtime/wire", "runtime/internal/bloom", "runtime/internal/fault"},
+	"runtime/internal/session":           {},
+	"runtime/internal/generation":        {"runtime/wire", "runtime/internal/bloom", "runtime/internal/fault", "runtime/internal/session"},
 	"runtime/internal/maintain":          {"runtime/internal/fault", "runtime/internal/generation"},
 	"runtime/confluent":                  {"runtime"},
 	"runtime/idemtest":                   {"runtime", "runtime/halt", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
 	"runtime/idemtest/internal/postgres": {},
 	"runtime/idemtest/cutproxy":          {},
+	"runtime/idemtest/pgbouncer":         {"runtime/idemtest/internal/postgres"},
 }
 
 // free are programs that stand on top of everything.

@@ -83,7 +83,7 @@ func repliesCut(ctx context.Context, t *theatre) (string, error) {
 	}
 	err := t.repeat(ctx, cuts, 20*time.Millisecond, func(int) error {
 		select {
-		case <-t.wire.Once(cutproxy.AnswerLost("idem_append")):
+		case <-t.wire.Once(cutproxy.AnswerLost("_append")):
 			return nil
 		case <-time.After(30 * time.Second):
 			return errors.New("no commit passed the proxy in 30 s")

@@ -143,7 +143,7 @@ func stoppedSending(ctx context.Context, t *theatre) (string, error) {
 				return err
 			}
 			// The append has been executed; the claims of the keys are on their way.
-			held := t.wire.Once(cutproxy.Rule{Direction: cutproxy.Up, Match: cutproxy.Executes("idem_claim"), Do: cutproxy.Hold})
+			held := t.wire.Once(cutproxy.Rule{Direction: cutproxy.Up, Match: cutproxy.Executes("_claim"), Do: cutproxy.Hold})
 			select {
 			case <-held:
 			case <-time.After(20 * time.Second):

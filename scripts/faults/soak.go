@@ -191,7 +191,7 @@ func hitSessions(function string) func(context.Context, *soaking) error {
 
 func cutReply(ctx context.Context, s *soaking) error {
 	select {
-	case <-s.wire.Once(cutproxy.AnswerLost("idem_append")):
+	case <-s.wire.Once(cutproxy.AnswerLost("_append")):
 		return nil
 	case <-time.After(patience):
 		return errors.New("no commit passed the proxy")

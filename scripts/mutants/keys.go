@@ -21,7 +21,7 @@ var keyBugs = []mutant{
 		"runtime/keys.go", "	for len(keys)+len(hidden) > 0 {\n", "	for len(keys)+len(hidden) > 0 && !again {\n",
 	}}, core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 only the newest generation is read", []edit{{
-		"runtime/internal/generation/list.go", "WHERE consumer = $1 ORDER BY sealed_at", "WHERE consumer = $1 AND sealed_at IS NULL ORDER BY sealed_at",
+		"runtime/internal/generation/list.go", "WHERE consumer = $1 AND idem_session($2::text) ORDER BY sealed_at", "WHERE consumer = $1 AND idem_session($2::text) AND sealed_at IS NULL ORDER BY sealed_at",
 	}}, core, "TestKeyIsKnownInEveryGeneration"},
 	{"49 what was read is kept over a reconnect", []edit{{
 		"runtime/keys.go", "	hits, err := generation.Known(ctx, conn.Conn(), numbers, keys)\n",

@@ -39,7 +39,9 @@ func main() {
 }
 
 // all are the bugs of every list.
-func all() []mutant { return slices.Concat(planted, keyBugs, outageBugs, catalogBugs, slowBugs) }
+func all() []mutant {
+	return slices.Concat(planted, keyBugs, outageBugs, catalogBugs, sessionBugs, slowBugs)
+}
 
 func run(ctx context.Context, only string, times, workers int) error {
 	match, err := regexp.Compile(only)

@@ -17,7 +17,7 @@ var planted = []mutant{
 		"runtime/resolve.go", "o.settle(o.attempts[i], written)", "o.settle(o.attempts[len(o.attempts)-1], written)",
 	}}, core, "TestAttemptThatCommittedIsAdopted"},
 	{"7 the append ignores a conflict", []edit{{
-		"runtime/internal/ledger/statements.go", "AND p.token = $3::uuid AND p.next = $5::bigint\nRETURNING", "AND p.token = $3::uuid AND p.next = $5::bigint\nON CONFLICT DO NOTHING\nRETURNING",
+		"runtime/internal/ledger/statements.go", "WHERE idem_session($14::text)\nRETURNING", "WHERE idem_session($14::text)\nON CONFLICT DO NOTHING\nRETURNING",
 	}}, core, "TestOldOwnerIsRefused"},
 	{"8 the append is sent last", []edit{{
 		"runtime/send.go", "	p.add(head...)\n", "	p.add(head[1:]...)\n	p.add(head[0])\n",
@@ -241,7 +241,7 @@ var planted = []mutant{
 		"runtime/classify.go", "	case \"53\", \"58\":\n		return classResource", "	case \"53\", \"58\":\n		return classData",
 	}}, core, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
 	{"38 a commit with a warning is taken for a lost one", []edit{{
-		"runtime/session.go", "	cfg.ValidateConnect =", "	cfg.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {\n		if n.Severity == \"WARNING\" {\n			_ = c.Conn().Close()\n		}\n	}\n	cfg.ValidateConnect =",
+		"runtime/internal/session/session.go", "	cfg.ValidateConnect =", "	cfg.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {\n		if n.Severity == \"WARNING\" {\n			_ = c.Conn().Close()\n		}\n	}\n	cfg.ValidateConnect =",
 	}}, core, "TestCommitWithAWarningIsACommit"},
 	{"53 standing by is shorter than a transaction", []edit{{
 		"runtime/standby.go", "d := 2 * w.c.service.Limits.BatchTimeout", "d := w.c.service.Limits.BatchTimeout / 20",

@@ -4,6 +4,7 @@
 -- also when two services apply it at the same moment.
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_advisory_xact_lock(hashtextextended('idemgen schema', 0));
 
@@ -85,6 +86,18 @@ CREATE TABLE IF NOT EXISTS idem_assert (
     what text NOT NULL,
     CONSTRAINT idem_assert_failed CHECK (false)
 );
+
+-- The runtime gives each of its sessions a mark. What decides or writes asks for it, so that
+-- no connection pooler can hand it to another client's session, with other settings.
+CREATE OR REPLACE FUNCTION idem_session(mark text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF mark IS NULL OR current_setting('idem.session', true) = mark THEN
+        RETURN true;
+    END IF;
+    RAISE 'the connection leads to another session than the one that it was given'
+        USING ERRCODE = 'invalid_sql_statement_name';
+END
+$$;
 
 -- Always empty. An update that does not find its row inserts the table's name, which fails:
 -- the event becomes a dead letter instead of passing without effect.

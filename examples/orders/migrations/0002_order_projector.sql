@@ -5,6 +5,7 @@
 --   table payments
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE orders (
     order_id uuid NOT NULL,

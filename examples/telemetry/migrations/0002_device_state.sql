@@ -3,6 +3,7 @@
 --   table device_state
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE device_state (
     device_id text NOT NULL,

@@ -29,7 +29,7 @@ const (
 )
 
 // Executes are the bytes with which a client has a PostgreSQL server execute a prepared
-// statement with binary parameters, which preparing it has not.
+// statement with binary parameters, which preparing it has not. The end of its name will do.
 func Executes(statement string) []byte { return []byte(statement + "\x00\x00\x01\x00\x01") }
 
 // AnswerLost is the fault in which a server has executed a prepared statement and is out of its

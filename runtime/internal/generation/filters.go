@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/internal/bloom"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -153,7 +154,8 @@ func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) er
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.PgConn().Prepare(ctx, "idem_generations", listSQL, nil); err != nil {
+	own := session.Of(conn.PgConn())
+	if _, err := own.Prepare(ctx, conn.PgConn(), []session.Statement{list}); err != nil {
 		return err
 	}
 	l, err := Read(ctx, conn, f.consumer)
@@ -173,6 +175,9 @@ func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) er
 	}
 	filter := bloom.New(count)
 	if err := fill(ctx, conn, filter, number, count); err != nil {
+		return err
+	}
+	if err := own.Verify(ctx, conn); err != nil { // those were the keys of this database's tables
 		return err
 	}
 	f.mu.Lock()

@@ -2,7 +2,7 @@
 // (docs/protocol.md, keys anywhere): which generations there are, where a key may have been
 // claimed before, filters in memory that answer for sealed generations, and how a
 // generation is made, sealed and dropped. Of this module it may import packages bloom,
-// fault and wire only.
+// fault, session and wire only.
 package generation
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -69,22 +70,26 @@ func (l List) sealed() map[wire.UUID]int32 {
 	return all
 }
 
-// Statements are prepared under their names on every connection that claims keys.
-var Statements = []struct{ Name, SQL string }{
-	{"idem_generations", listSQL},
-	{"idem_known_keys", knownSQL},
-	{"idem_claim", claimSQL},
-}
+// Claim claims keys.
+var Claim = session.NewStatement("claim", claimSQL)
+
+var (
+	list  = session.Marked("generations", listSQL)
+	known = session.Marked("known_keys", knownSQL)
+)
+
+// Statements are prepared on every connection that claims keys.
+var Statements = []session.Statement{list, known, Claim}
 
 const (
 	listSQL = `
-SELECT gen, token, coalesce(seal, token), sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 ORDER BY sealed_at NULLS LAST`
+SELECT gen, token, coalesce(seal, token), sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 AND idem_session($2::text) ORDER BY sealed_at NULLS LAST`
 
 	// knownSQL reads which keys were claimed before in one generation. With an array of
 	// generations a cached plan would probe all of them, also other consumers'.
 	knownSQL = `
 SELECT key, gen, def, fp, stream, seq, (SELECT s.topic || '/' || s.partition FROM idem_stream s WHERE s.stream = k.stream)
-FROM idem_keys k WHERE gen = $1::int AND key = ANY ($2::uuid[])`
+FROM idem_keys k WHERE gen = $1::int AND key = ANY ($2::uuid[]) AND idem_session($3::text)`
 
 	// claimSQL claims sorted keys in the open generation, named by its token; a generation
 	// that is not ours makes gen NULL, which is refused.
@@ -119,7 +124,8 @@ func Listed(conn *pgx.Conn) (List, bool) {
 // connection. The statements must be prepared on it.
 func Read(ctx context.Context, conn *pgx.Conn, consumer string) (List, error) {
 	var l List
-	res := conn.PgConn().ExecPrepared(ctx, "idem_generations", [][]byte{[]byte(consumer)}, binaryFormat, binaryFormat)
+	name, args := session.Of(conn.PgConn()).Bind(list, [][]byte{[]byte(consumer)})
+	res := conn.PgConn().ExecPrepared(ctx, name, args, binaryFormat, binaryFormat)
 	for res.NextRow() {
 		row := res.Values()
 		l = append(l, Generation{Number: int32(binary.BigEndian.Uint32(row[0])), Token: wire.UUID(row[1]), Seal: wire.UUID(row[2]), Open: row[3][0] != 0})
@@ -151,7 +157,8 @@ func Known(ctx context.Context, conn *pgx.Conn, numbers []int32, keys []wire.Key
 	array := asked.Seal(nil)[0]
 	p := conn.PgConn().StartPipeline(ctx)
 	for _, n := range numbers {
-		p.SendQueryPrepared("idem_known_keys", [][]byte{binary.BigEndian.AppendUint32(nil, uint32(n)), array}, binaryFormat, binaryFormat)
+		name, args := session.Of(conn.PgConn()).Bind(known, [][]byte{binary.BigEndian.AppendUint32(nil, uint32(n)), array})
+		p.SendQueryPrepared(name, args, binaryFormat, binaryFormat)
 	}
 	err = p.Sync()
 	for i := 0; i < len(numbers) && err == nil; i++ {

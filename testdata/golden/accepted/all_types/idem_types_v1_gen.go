@@ -1622,7 +1622,7 @@ WITH e AS (
         '2026-01-31T10:00:00.123456Z'::timestamptz AS c_timestamptz,
         '2026-01-31T12:00:00'::timestamp AS c_timestamp,
         '2026-01-31'::date AS c_date,
-        '\xdeadbeef'::bytea AS c_bytea,
+        E'\\xdeadbeef'::bytea AS c_bytea,
         '{"a": 1}'::jsonb AS c_jsonb,
         '[1, "x"]'::json AS c_json,
         now() AS c_now

@@ -9,6 +9,7 @@
 --   table keyed
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE EXTENSION IF NOT EXISTS citext;
 
@@ -97,7 +98,7 @@ CREATE TABLE defaults (
     moment timestamptz NOT NULL DEFAULT '2026-01-31T11:00:00Z',
     local timestamp NOT NULL DEFAULT '2026-01-31T12:00:00',
     day date NOT NULL DEFAULT '2026-01-31',
-    raw bytea NOT NULL DEFAULT '\x000102',
+    raw bytea NOT NULL DEFAULT E'\\x000102',
     body jsonb NOT NULL DEFAULT '{"a": [1, null]}',
     colour text NOT NULL DEFAULT 'dark-blue',
     made_by uuid NOT NULL DEFAULT gen_random_uuid(),

@@ -4,6 +4,7 @@
 --   table postings
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE accounts (
     account_id uuid NOT NULL,

@@ -5,6 +5,7 @@
 --   table tables
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE e (
     e text NOT NULL,

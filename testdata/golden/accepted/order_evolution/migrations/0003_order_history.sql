@@ -5,6 +5,7 @@
 --   table order_views
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE order_history (
     order_id uuid NOT NULL,

@@ -3,6 +3,7 @@
 --   table orders
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE orders (
     order_id uuid NOT NULL,

@@ -6,6 +6,7 @@
 --   table visits
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE days (
     day timestamptz NOT NULL,

@@ -4,6 +4,7 @@
 -- moment.
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_advisory_xact_lock(hashtextextended('idemgen schema', 0));
 

@@ -7,6 +7,7 @@
 --   table once
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE seen (
     id uuid NOT NULL,

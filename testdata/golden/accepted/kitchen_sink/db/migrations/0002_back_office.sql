@@ -8,6 +8,7 @@
 --   table newsletter
 
 BEGIN;
+SET LOCAL client_encoding = 'UTF8';
 
 CREATE EXTENSION IF NOT EXISTS citext;
 

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// markSetting holds the mark of a session.
+const markSetting = "idem.session"
+
+// Error says that sessions are not as the runtime must have them. Trying again does not
+// help: a person must change the pooler or the database.
+type Error struct {
+	Reason string
+	Err    error // may be nil
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return e.Reason
+	}
+	return e.Reason + ": " + e.Err.Error()
+}
+
+// Unwrap returns what the database said.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Transaction is what is wrong with a pooler in transaction mode, and the way out.
+const Transaction = "a connection pooler in transaction or statement mode stands between the service and the database: what a session is given, settings and prepared statements, " +
+	"does not stay with its connection, so that another client's could decide what is written; set pool_mode = session for the service's database or user, or connect to the server itself"
+
+// Verify reads the session back: the connection must still lead to the backend that it led
+// to, and that one must have the mark and the settings. It finds out what nobody can have done
+// but a pooler, or a program that is no client of its own.
+func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
+	var names []string
+	for name := range s.relied {
+		names = append(names, name)
+	}
+	rows, err := conn.Query(ctx, `SELECT name, coalesce(current_setting(name, true), ''), pg_backend_pid() FROM unnest($1::text[]) AS s (name)`, pgx.QueryExecModeExec, names)
+	if err != nil {
+		return err
+	}
+	var name, value string
+	var pid int32
+	var other error
+	_, err = pgx.ForEachRow(rows, []any{&name, &value, &pid}, func() error {
+		switch {
+		case pid != s.pid || name == markSetting && value != s.mark:
+			other = &Error{Reason: Transaction}
+		case value != s.relied[name] && other == nil:
+			other = &Error{Reason: fmt.Sprintf("the setting %s was made %q, and reads back as %q: does a pooler stand between, or a trigger or function that sets it?", name, s.relied[name], value)}
+		}
+		return nil
+	})
+	return errors.Join(err, other)
+}
+
+// Check is Verify where it can fail: where somebody stands between.
+func (s *Session) Check(ctx context.Context, conn *pgx.Conn) error {
+	if !s.pooled {
+		return nil
+	}
+	return s.Verify(ctx, conn)
+}
+
+const (
+	probes = 5
+	// patience is how long a connection that has its session may need for a query that waits
+	// for nothing.
+	patience = 5 * time.Second
+)
+
+// Probe finds out, with two connections, whether each keeps its session while the other is in
+// a transaction. Poolers hand out the server's connections in the order in which they were
+// given back or in a circle: both show, and where few are free, too.
+func Probe(ctx context.Context, a, b *pgx.Conn) error {
+	sa, sb := Of(a.PgConn()), Of(b.PgConn())
+	tries := 1
+	if sa.pooled || sb.pooled {
+		tries = probes
+	}
+	for range tries {
+		for range 2 { // in a circle, each goes to another
+			if err := sa.Verify(ctx, a); err != nil {
+				return err
+			}
+		}
+		if err := probe(ctx, a, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probe asks a for its session while b is in a transaction.
+func probe(ctx context.Context, a, b *pgx.Conn) error {
+	sa, sb := Of(a.PgConn()), Of(b.PgConn())
+	if _, err := b.PgConn().Exec(ctx, "BEGIN").ReadAll(); err != nil {
+		if statementMode(err) {
+			return &Error{Reason: Transaction, Err: err}
+		}
+		return err
+	}
+	if err := sb.Verify(ctx, b); err != nil {
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := sa.Verify(short, a)
+	if sa.pooled && short.Err() != nil && ctx.Err() == nil && sb.Verify(ctx, b) == nil {
+		// b is answered, and a has to wait for what b holds: the pool is one connection.
+		return &Error{Reason: Transaction, Err: err}
+	}
+	_, ended := b.PgConn().Exec(ctx, "ROLLBACK").ReadAll()
+	return errors.Join(err, ended)
+}
+
+// statementMode knows PgBouncer's refusal of a transaction.
+func statementMode(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && strings.Contains(pg.Message, "statement pooling mode")
+}
+
+// Explain says what to do about an error of the connect that a pooler gave and that would
+// come again for ever.
+func Explain(err error) error {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || pg.Code != "08P01" || !strings.Contains(pg.Message, "unsupported startup parameter") {
+		return err
+	}
+	return &Error{Reason: "a connection pooler refuses a start-up parameter that the connection string sets: let it pass with the pooler's ignore_startup_parameters, " +
+		"the runtime then sets it itself, or take it out of the connection string", Err: err}
+}

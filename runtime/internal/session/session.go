@@ -1,0 +1,207 @@
+// Package session is what a connection of the runtime is given behind the connect: settings,
+// a mark by which the server's session is known again, prepared statements. It reads back
+// what it gave, and finds out whether a connection pooler stands between that hands sessions
+// from one client to another. Of this module it may import nothing.
+//
+// Nothing but client_encoding goes into the start-up packet: poolers refuse what they do not
+// know there, or leave it out in silence.
+//
+// A statement that decides or writes asks for the mark (idem_session, in the runtime's
+// migration), which raises 26000 in every other session: in one that another client was given
+// and in ours after another client had it. Names of prepared statements are those of one
+// session only, so that another one answers 26000, too.
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Session is what a connection was given.
+type Session struct {
+	mark   string
+	pid    int32             // of the backend that was found behind the connection
+	pooled bool              // the server announced another one: somebody stands between
+	relied map[string]string // the settings that must stay, as they read back
+	given  [][]byte          // names and values of all that was set for the session
+}
+
+// key is where a connection keeps its session.
+const key = "idemgen: session"
+
+// Of is the session that [Open] gave a connection; nil if it gave none.
+func Of(conn *pgconn.PgConn) *Session {
+	s, _ := conn.CustomData()[key].(*Session)
+	return s
+}
+
+// Options say what a session is given.
+type Options struct {
+	Asked    map[string]string                      // start-up parameters of the connection string
+	Hook     func(context.Context, *pgx.Conn) error // of the service's pool; may be nil
+	Settings []Setting
+}
+
+// Configure has the connection begin with UTF8, whatever the database's default is. RESET
+// ALL comes back to it, so that texts stay readable even then. It must lead to a server that
+// takes writes.
+func Configure(cfg *pgx.ConnConfig) {
+	cfg.RuntimeParams["client_encoding"] = "UTF8"
+	cfg.ValidateConnect = writable
+}
+
+// writable refuses a server that takes no writes, so that another address is tried. A
+// default of the database is not overruled: providers make it read-only when its disk is full.
+func writable(ctx context.Context, conn *pgconn.PgConn) error {
+	r := conn.ExecParams(ctx, `SELECT pg_is_in_recovery(), current_setting('transaction_read_only')`, nil, nil, nil, nil).Read()
+	switch {
+	case r.Err != nil:
+		return r.Err
+	case string(r.Rows[0][0]) == "t":
+		return pgconn.ErrReadOnlyConnection
+	case string(r.Rows[0][1]) == "on":
+		return errors.New("the database takes no writes: default_transaction_read_only is on, for the role, the database or the server; some providers set it when the disk is full")
+	}
+	return nil
+}
+
+// Open gives a fresh connection its session, and reads it back.
+func Open(ctx context.Context, conn *pgx.Conn, o Options) error {
+	s := &Session{mark: rand.Text(), relied: map[string]string{}}
+	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeExec).Scan(&s.pid); err != nil {
+		return err
+	}
+	if s.pooled = uint32(s.pid) != conn.PgConn().PID(); s.pooled {
+		if err := renew(ctx, conn, o.Asked); err != nil {
+			return err
+		}
+	}
+	if o.Hook != nil {
+		if err := o.Hook(ctx, conn); err != nil {
+			return err
+		}
+	}
+	if err := s.give(ctx, conn, o.Settings); err != nil {
+		return err
+	}
+	if err := s.remember(ctx, conn); err != nil {
+		return err
+	}
+	conn.PgConn().CustomData()[key] = s
+	return s.Verify(ctx, conn)
+}
+
+// renew takes back what another client may have left in a session, and sets what the
+// connection string asks for: a pooler may have left it out.
+func renew(ctx context.Context, conn *pgx.Conn, asked map[string]string) error {
+	const sql = `RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; DISCARD TEMP; CLOSE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all()`
+	if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+		return fmt.Errorf("renew a session of the pooler: %w", err)
+	}
+	var names, values []string
+	for name, value := range parameters(asked) {
+		names, values = append(names, name), append(values, value)
+	}
+	const set = `
+SELECT count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS s (name, value)
+WHERE current_setting(name, true) IS DISTINCT FROM value`
+	if _, err := conn.Exec(ctx, set, pgx.QueryExecModeExec, names, values); err != nil {
+		return fmt.Errorf("set the parameters of the connection string in a session of the pooler: %w", err)
+	}
+	return nil
+}
+
+// give sets the settings and the mark.
+func (s *Session) give(ctx context.Context, conn *pgx.Conn, settings []Setting) error {
+	var names, values []string
+	var ifKnown, ifOther []bool
+	var best []Setting
+	for _, o := range settings {
+		if o.how == wanted {
+			best = append(best, o)
+			continue
+		}
+		names, values = append(names, o.Name), append(values, o.Value)
+		ifKnown, ifOther = append(ifKnown, o.how == known), append(ifOther, o.how == differs)
+		if o.how == differs {
+			s.relied[o.Name] = o.Value
+		}
+	}
+	const sql = `
+SELECT name, set_config(name, value, false) FROM unnest($1::text[], $2::text[], $3::bool[], $4::bool[]) AS s (name, value, if_known, if_other)
+WHERE NOT (if_known AND current_setting(name, true) IS NULL) AND NOT (if_other AND current_setting(name, true) = value)`
+	rows, err := conn.Query(ctx, sql, pgx.QueryExecModeExec, append(names, markSetting), append(values, s.mark), append(ifKnown, false), append(ifOther, false))
+	if err != nil {
+		return err
+	}
+	var name, value string
+	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error { s.relied[name] = value; return nil }); err != nil {
+		return s.refused(err)
+	}
+	return giveBest(ctx, conn.PgConn(), best)
+}
+
+// refused says which settings the role may not make.
+func (s *Session) refused(err error) error {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
+		return &Error{Reason: "the role may not set what the runtime relies on, and the database, the role or the server has another default for it; " +
+			"take that default back (ALTER DATABASE ... RESET, ALTER ROLE ... RESET)", Err: err}
+	}
+	return fmt.Errorf("set the session's settings: %w", err)
+}
+
+// giveBest makes settings that not every server takes, each for itself.
+func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) error {
+	p := conn.StartPipeline(ctx)
+	for _, o := range settings {
+		p.SendQueryParams(`SELECT set_config($1, $2, false)`, [][]byte{[]byte(o.Name), []byte(o.Value)}, nil, nil, nil)
+		p.SendPipelineSync()
+	}
+	err := p.Flush()
+	for synced := 0; synced < len(settings) && err == nil; {
+		res, failed := p.GetResults()
+		switch r := res.(type) {
+		case *pgconn.PipelineSync:
+			synced++
+		case *pgconn.ResultReader:
+			_, failed = r.Close()
+		}
+		if _, refused := errors.AsType[*pgconn.PgError](failed); !refused {
+			err = failed
+		}
+	}
+	return errors.Join(err, p.Close())
+}
+
+// rememberSQL reads what was set for the session when it was opened, by the runtime, by the
+// service's hook or by a pooler; parameters of the start-up packet survive RESET ALL. The role
+// stands in no view, and must be the first that is given back; nor does the mark.
+const rememberSQL = `
+SELECT array_agg(name ORDER BY n), array_agg(value ORDER BY n)
+FROM (SELECT 1 AS n, 'session_authorization' AS name, current_setting('session_authorization') AS value
+      UNION ALL SELECT 2, 'role', current_setting('role')
+      UNION ALL SELECT 3, '` + markSetting + `', current_setting('` + markSetting + `', true)
+      UNION ALL SELECT 4, name, setting FROM pg_settings WHERE source = 'session') AS s`
+
+func (s *Session) remember(ctx context.Context, conn *pgx.Conn) error {
+	r := conn.PgConn().ExecParams(ctx, rememberSQL, nil, nil, nil, []int16{pgx.BinaryFormatCode}).Read()
+	if r.Err != nil {
+		return fmt.Errorf("read the session's settings: %w", r.Err)
+	}
+	s.given = r.Rows[0]
+	return nil
+}
+
+// Reset and then Give take back what was changed of the session's settings.
+var (
+	Reset = NewStatement("reset", `RESET ALL`)
+	Give  = NewStatement("give", `SELECT count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS s (name, value)`)
+)
+
+// Given are the parameters of [Give]: all that was set when the session was opened.
+func (s *Session) Given() [][]byte { return s.given }

@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Statement is a statement that is prepared on every connection, under a name that holds a
+// hash of its text: a name never means two texts.
+type Statement struct {
+	Label  string // ends its name, for people who look
+	SQL    string
+	hash   string
+	marked bool
+}
+
+// NewStatement returns a statement.
+func NewStatement(label, sql string) Statement {
+	sum := sha256.Sum256([]byte(sql))
+	return Statement{Label: label, SQL: sql, hash: hex.EncodeToString(sum[:8])}
+}
+
+// Marked returns a statement whose last parameter, beside those that its callers give, is
+// the session's mark. Its text hands that to idem_session.
+func Marked(label, sql string) Statement {
+	st := NewStatement(label, sql)
+	st.marked = true
+	return st
+}
+
+// Bind returns a statement's name in the session, and its parameters.
+func (s *Session) Bind(st Statement, args [][]byte) (name string, all [][]byte) {
+	if st.marked {
+		args = append(args[:len(args):len(args)], []byte(s.mark))
+	}
+	return "idem_" + st.hash + "_" + s.mark[:10] + "_" + st.Label, args
+}
+
+// Prepare prepares statements in one round trip. If one fails, it returns how many did not.
+func (s *Session) Prepare(ctx context.Context, conn *pgconn.PgConn, statements []Statement) (prepared int, err error) {
+	p := conn.StartPipeline(ctx)
+	for _, st := range statements {
+		name, _ := s.Bind(st, nil)
+		p.SendPrepare(name, st.SQL, nil)
+	}
+	err = p.Sync()
+	for prepared < len(statements) && err == nil {
+		if _, err = p.GetResults(); err == nil {
+			prepared++
+		}
+	}
+	return prepared, errors.Join(err, p.Close())
+}
