@@ -105,6 +105,7 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 			r.upkeep(t, c)
 			r.commands(t, c)
 			r.owners(t, c)
+			r.slow(t)
 			want(t, "tables that the service owns", query(t, r.admin, `SELECT count(*)::text FROM pg_class WHERE relowner = $1::text::regrole`, r.service.Config().ConnConfig.User), "0")
 			if strings.Contains(log.String(), "42501") || strings.Contains(log.String(), "permission denied") {
 				t.Errorf("a right was missed: %s", log)
@@ -117,6 +118,16 @@ func keysAndBriefLocks(s *wire.Service) {
 	briefLocks(s)
 	s.Topics[0].Chain = time.Hour
 	s.Topics[0].OnFailure.StopAfter = 20
+}
+
+// slow handlers have their transaction take back what it leaves to the next one.
+func (r realm) slow(t *testing.T) {
+	t.Helper()
+	var calls slowCalls
+	c := calls.service(keysAndBriefLocks).consumer(t, r.service)
+	w := own(t, c)
+	want(t, "result", apply(t, w, records(w.Next(), "x: call 8", "@y: call 18", "z: put 28 0")), idem.Result{Applied: 3})
+	want(t, "transactions", c.Stats().Batches, 2)
 }
 
 // generations come and go while keys are claimed.
