@@ -17,7 +17,7 @@ var planted = []mutant{
 		"runtime/resolve.go", "o.settle(o.attempts[i], written)", "o.settle(o.attempts[len(o.attempts)-1], written)",
 	}}, core, "TestAttemptThatCommittedIsAdopted"},
 	{"7 the append ignores a conflict", []edit{{
-		"runtime/internal/ledger/statements.go", "WHERE idem_session($14::text)\nRETURNING", "WHERE idem_session($14::text)\nON CONFLICT DO NOTHING\nRETURNING",
+		"runtime/internal/ledger/statements.go", "WHERE idem_session($15::text)\nRETURNING", "WHERE idem_session($15::text)\nON CONFLICT DO NOTHING\nRETURNING",
 	}}, core, "TestOldOwnerIsRefused"},
 	{"8 the append is sent last", []edit{{
 		"runtime/send.go", "	p.add(head...)\n", "	p.add(head[1:]...)\n	p.add(head[0])\n",

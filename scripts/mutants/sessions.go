@@ -10,7 +10,7 @@ var sessionBugs = []mutant{
 	}, {"runtime/internal/session/statement.go", `"_" + s.mark[:10] + "_"`, `"_"`},
 		{"runtime/internal/session/statement.go", "[]byte(s.mark))", "nil)"}}, core, "TestPoolerNeverMixesTables"},
 	{"an append asks for no mark", []edit{{
-		"runtime/internal/ledger/statements.go", "WHERE idem_session($14::text)\n", "WHERE $14::text IS NOT NULL\n",
+		"runtime/internal/ledger/statements.go", "WHERE idem_session($15::text)\n", "WHERE $14::text IS NOT NULL\n",
 	}}, core, "TestSessionThatAnotherClientHadIsNotWrittenWith"},
 	{"nobody looks for a pooler", []edit{{
 		"runtime/internal/session/pooler.go", "	for range tries {\n", "	for range tries - tries {\n",
