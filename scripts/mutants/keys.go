@@ -76,6 +76,12 @@ var keyBugs = []mutant{
 	{"a version goes on behind an identity that it does not know", []edit{{
 		"runtime/assign.go", "if t.Def != ledger.NoIdentity && !slices.Contains(o.c.service.Identity.Knows, uint32(t.Def)) {", "if t.Def != ledger.NoIdentity && !slices.Contains(o.c.service.Identity.Knows, uint32(t.Def)) && o.c == nil {",
 	}}, core, "TestVersionHaltsBehindAnIdentityThatItDoesNotKnow"},
+	{"versions: an event is not stored under its former key", []edit{{
+		"runtime/wire/batch.go", "	if key != (Key{}) {\n		b.former", "	if key != (Key{}) && b == nil {\n		b.former",
+	}}, boundaries, "TestVersionsOfAServiceMayShareAGroup"},
+	{"versions: fingerprints of two versions are compared", []edit{{
+		"runtime/wire/content.go", "(known.Def == c.Def || slices.Contains(c.Same, known.Def))", "(known.Def != 0 || slices.Contains(c.Same, known.Def))",
+	}}, boundaries, "TestVersionsOfAServiceMayShareAGroup"},
 	{"a duplicate claims nothing", []edit{{
 		"runtime/wire/batch.go", "	for _, k := range unknown {", "	if !fresh {\n		unknown = nil\n	}\n	for _, k := range unknown {",
 	}}, core, "TestDuplicateJoinsItsKeys"},

@@ -21,7 +21,6 @@ import (
 
 // member is a version of the service that reads as a member of its consumer group.
 type member struct {
-	t    *testing.T
 	is   version
 	c    *idem.Consumer
 	stop func()
@@ -40,7 +39,7 @@ func join(t *testing.T, broker *idemtest.Broker, db *pgxpool.Pool, v version) *m
 			"session.timeout.ms": 6000, "heartbeat.interval.ms": 200,
 		}})
 	}()
-	m := &member{t: t, is: v, c: c}
+	m := &member{is: v, c: c}
 	m.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -59,13 +58,6 @@ func (m *member) ready() (n int) {
 		}
 	}
 	return n
-}
-
-func (m *member) healthy() {
-	m.t.Helper()
-	if err := m.c.Health(); err != nil {
-		m.t.Errorf("%s: %v", m.is.name, err)
-	}
 }
 
 // within waits until cond holds.
@@ -162,7 +154,9 @@ func (g *group) round(members ...*member) {
 		return read == 4
 	})
 	for _, m := range members {
-		m.healthy()
+		if err := m.c.Health(); err != nil {
+			g.t.Errorf("%s: %v", m.is.name, err)
+		}
 	}
 	var rows []string
 	got, letters := entriesOf(g.t, g.db)
@@ -173,6 +167,6 @@ func (g *group) round(members ...*member) {
 	slices.Sort(rows)
 	slices.Sort(g.rows)
 	if !slices.Equal(rows, g.rows) || len(letters) > 0 {
-		g.t.Errorf("round %d: %d rows %v\nwant %d %v\ndead letters %v", g.rounds, len(rows), rows, len(g.rows), g.rows, letters)
+		g.t.Fatalf("round %d: %d rows %v\nwant %d %v\ndead letters %v", g.rounds, len(rows), rows, len(g.rows), g.rows, letters)
 	}
 }
