@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "rewrite the generated files of testdata
 // TestGolden: the packages of testdata, which other tests call, are what their specs
 // render to.
 func TestGolden(t *testing.T) {
-	for _, name := range []string{"apart", "corners", "waves"} {
+	for _, name := range []string{"apart", "corners", "shared", "waves"} {
 		for _, f := range render(t, golden(t)[name]) {
 			path := filepath.Join("testdata", name, f.Path)
 			if *update {

@@ -76,6 +76,18 @@ var keyBugs = []mutant{
 	{"a version goes on behind an identity that it does not know", []edit{{
 		"runtime/assign.go", "if t.Def != ledger.NoIdentity && !slices.Contains(o.c.service.Identity.Knows, uint32(t.Def)) {", "if t.Def != ledger.NoIdentity && !slices.Contains(o.c.service.Identity.Knows, uint32(t.Def)) && o.c == nil {",
 	}}, core, "TestVersionHaltsBehindAnIdentityThatItDoesNotKnow"},
+	{"versions: an event is not stored under its former key", []edit{{
+		"runtime/wire/batch.go", "	if key != (Key{}) {\n		b.former", "	if key != (Key{}) && b == nil {\n		b.former",
+	}}, boundaries, "TestVersionsOfAServiceMayShareAGroup"},
+	{"shared keys: the event's name is no content", []edit{{
+		"runtime/wire/fingerprint.go", `{ f.name("").text(partText, name) }`, `{ f.name("").text(partText, name[:0]) }`,
+	}}, boundaries, "TestAnotherEventUnderASharedKeyIsAConflict"},
+	{"shared keys: content of another event is not compared", []edit{{
+		"runtime/wire/content.go", "slices.Contains(c.Same, known.Def)", "slices.Contains(c.Same[:0], known.Def)",
+	}}, boundaries, "TestAnotherEventUnderASharedKeyIsAConflict"},
+	{"versions: fingerprints of two versions are compared", []edit{{
+		"runtime/wire/content.go", "(known.Def == c.Def || slices.Contains(c.Same, known.Def))", "(known.Def != 0 || slices.Contains(c.Same, known.Def))",
+	}}, boundaries, "TestVersionsOfAServiceMayShareAGroup"},
 	{"a duplicate claims nothing", []edit{{
 		"runtime/wire/batch.go", "	for _, k := range unknown {", "	if !fresh {\n		unknown = nil\n	}\n	for _, k := range unknown {",
 	}}, core, "TestDuplicateJoinsItsKeys"},
