@@ -14,6 +14,7 @@ import (
 // surveyed is what the catalog said last (docs/operations.md): how far the writes of tables
 // are kept apart, and which topics' records are waves of their own.
 type surveyed struct {
+	began   int64 // number of the look: what a later one found stays
 	apart   map[string]wire.Apart
 	records map[string]bool
 	reasons []catalog.Reason
@@ -22,6 +23,7 @@ type surveyed struct {
 // survey asks the catalog what the guarantee rests on. It runs on each connection that is
 // opened, and with the upkeep: what others change in tables meanwhile is noticed then.
 func (c *Consumer) survey(ctx context.Context, conn *pgx.Conn) error {
+	began := c.surveys.Add(1)
 	found, err := catalog.Look(ctx, conn, c.service.Tables)
 	if err != nil {
 		return err
@@ -29,12 +31,18 @@ func (c *Consumer) survey(ctx context.Context, conn *pgx.Conn) error {
 	if found.Refused != nil {
 		return found.Refused
 	}
-	now := &surveyed{apart: found.Apart, records: map[string]bool{}, reasons: append(found.Why, found.Warnings...)}
+	now := &surveyed{began: began, apart: found.Apart, records: map[string]bool{}, reasons: append(found.Why, found.Warnings...)}
 	for _, t := range c.service.Topics {
 		now.records[t.Name] = slices.ContainsFunc(t.Writes, func(table string) bool { return found.Apart[table] >= wire.ApartRecords })
 	}
-	before := c.surveyed.Swap(now)
-	if before != nil && slices.Equal(before.reasons, now.reasons) {
+	before := c.surveyed.Load()
+	for before == nil || before.began < began {
+		if c.surveyed.CompareAndSwap(before, now) {
+			break
+		}
+		before = c.surveyed.Load()
+	}
+	if before != nil && (before.began > began || slices.Equal(before.reasons, now.reasons)) {
 		return nil
 	}
 	for _, r := range found.Why {
@@ -46,10 +54,10 @@ func (c *Consumer) survey(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// keepApart tells a batch of a topic what the catalog said last.
-func (c *Consumer) keepApart(b *wire.Batch, topic string) {
-	if now := c.surveyed.Load(); now != nil {
-		b.KeepApart(now.apart, now.records[topic])
+// keepApart tells a batch of a topic what the catalog said.
+func (s *surveyed) keepApart(b *wire.Batch, topic string) {
+	if s != nil {
+		b.KeepApart(s.apart, s.records[topic])
 	}
 }
 

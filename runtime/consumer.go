@@ -35,6 +35,7 @@ type Consumer struct {
 	keyMemory  *keyset.Budget
 	now        func() time.Time
 	surveyed   atomic.Pointer[surveyed]
+	surveys    atomic.Int64 // looks at the catalog that began
 
 	connecting sync.Mutex
 	sessions   *pgxpool.Pool // the runtime's own, with its session settings; guarded by connecting

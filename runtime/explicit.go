@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +25,6 @@ type explicit struct {
 	w       *work
 	a       *attempt    // what it will have done when it commits
 	pending []statement // to be sent in the next round trip
-	behind  int         // the first step behind the last call
 	last    *wire.Call  // the handler that was called last; nil before the first call
 	written time.Time   // when the row was appended; zero if that is pending
 }
@@ -59,15 +59,24 @@ func (x *explicit) run(ctx context.Context) (time.Time, error) {
 			if err := x.shorten(call.Message.Offset); err != nil {
 				return x.written, err
 			}
-			i = x.behind - 1 // what is left behind the last call holds no other one
+			i = x.lastCall() // what is left behind it holds no other one
 		default:
 			if err := x.call(ctx, call); err != nil {
 				return x.written, err
 			}
-			x.behind = i + 1
 		}
 	}
 	return x.written, x.commit(ctx)
+}
+
+// lastCall is the step of the handler that was called last. All that stands before it was
+// sent, however the steps before it were cut.
+func (x *explicit) lastCall() int {
+	i := slices.IndexFunc(x.w.steps, func(s wire.Step) bool { return s.Call != nil && s.Call.Message.Offset == x.last.Message.Offset })
+	if i < 0 {
+		panic("idem: a transaction that ends early lost the call that it ends with")
+	}
+	return i
 }
 
 // call sends what is pending, and then calls a handler.

@@ -44,10 +44,11 @@ const recentKeys = 1 << 16
 // filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
 const filterBytes = 256 << 20
 
-// known is what is known about the keys of one try of a batch. It holds for the transaction
-// that follows on the same connection.
+// known is what is known about the keys of one try of a batch, and about the tables that it
+// writes. It holds for the transaction that follows on the same connection.
 type known struct {
 	owner *owner
+	apart *surveyed
 	now   time.Time
 	prior map[Key]generation.Hit
 	open  generation.Generation // where new keys are claimed

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -221,6 +222,50 @@ func TestTimeOutNamesLimitEventAndHandler(t *testing.T) {
 					t.Errorf("the log does not name %q", text)
 				}
 			}
+		})
+	}
+}
+
+// Others may change a table while a handler is slow, and another connection may see that at
+// once. The transaction goes on where it was: nothing is left out and nothing is done twice.
+func TestTableThatChangesUnderASlowHandlerLosesNothing(t *testing.T) {
+	for name, first := range map[string]bool{"a trigger goes": true, "a trigger comes": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT t_v_check; CREATE TABLE effects (row int)`)
+			change := func(on bool) {
+				if on {
+					trigger(t, db, `NULL`)
+				} else {
+					idemtest.Exec(t, db, `DROP TRIGGER judge ON t`)
+				}
+			}
+			if first {
+				change(true)
+			}
+			calls := map[int32]int{}
+			var c *idem.Consumer
+			c = service{policy: impatient, edit: func(s *wire.Service) {
+				s.Limits.BatchTimeout = slowBatch
+				s.Tables, s.Topics[0].Writes = []wire.Table{{Name: "t", Unique: [][]string{{"id"}}}}, []string{"t"}
+			}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				calls[row]++
+				if row == 1 {
+					if _, err := c.Own(context.Background(), topic, 1, 0); err != nil { // looks at the catalog
+						return err
+					}
+					time.Sleep(slowBatch/3 + 50*time.Millisecond)
+				}
+				_, err := tx.Exec(ctx, `INSERT INTO effects VALUES ($1)`, row)
+				return err
+			}}.consumer(t, db)
+			w := own(t, c)
+			change(!first)
+			want(t, "result", apply(t, w, records(0, "a: put 20 1", "b: put 21 1", "c: put 22 1", "d: call 1", "e: put 23 1", "f: call 11")), idem.Result{Applied: 6})
+			want(t, "rows", table(t, db), "20=1 21=1 22=1 23=1")
+			want(t, "effects", query(t, db, `SELECT string_agg(row::text, ' ') FROM effects`), "1 11")
+			want(t, "calls", fmt.Sprint(calls), "map[1:1 11:1]")
 		})
 	}
 }

@@ -148,7 +148,7 @@ func (o *owner) deadline(ctx context.Context) (context.Context, context.CancelFu
 // claims. If that shows that an earlier attempt of ours committed, it adopts that instead
 // and reports settled, with the attempt's result.
 func (o *owner) prepare(ctx context.Context, conn *pgxpool.Conn, records []Message) (w *work, settled bool, err error) {
-	w, err = o.build(records, &known{owner: o, now: time.Now()})
+	w, err = o.build(records, &known{owner: o, apart: o.c.surveyed.Load(), now: time.Now()})
 	w, err = o.look(ctx, conn, w, err)
 	if errors.Is(err, errOwnKey) {
 		res, err := o.resolve(ctx, conn)
@@ -164,7 +164,7 @@ func (o *owner) build(records []Message, known *known) (*work, error) {
 		o.batch = wire.NewBatch(o.topic.NewPlan())
 	}
 	w := &work{records: records, inRow: o.row, known: known}
-	o.c.keepApart(o.batch, o.id.Topic)
+	known.apart.keepApart(o.batch, o.id.Topic)
 	o.batch.Reset(remembered{o.keys, known})
 	for i := range records {
 		m := &records[i]

@@ -31,7 +31,7 @@ const (
 	computed   kind = "computed"   // a generated column, or an index that computes; detail: its name
 	restricted kind = "restricted" // a column of a domain or a composite type; detail: the column
 	unique     kind = "unique"     // a unique index or an exclusion; detail: its name, columns: its columns, none if it computes
-	reference  kind = "reference"  // a foreign key; detail: its name, target: the table, action: on delete
+	reference  kind = "reference"  // a foreign key; detail: its name, target: the table, also one that is behind tables of others, action: on delete
 	deferred   kind = "deferred"   // a constraint or trigger that is initially deferred; detail: its name
 	loose      kind = "loose"      // a column whose equal values may differ; columns: the column, detail: its collation or type
 )
@@ -58,6 +58,12 @@ WITH RECURSIVE asked AS (
 	SELECT name, root, root AS oid FROM asked WHERE root IS NOT NULL
 	UNION
 	SELECT f.name, f.root, i.inhrelid FROM family f JOIN pg_inherits i ON i.inhparent = f.oid
+), outside AS ( -- tables of others whose rows go or change with rows of ours
+	SELECT c.conrelid AS oid, f.name AS origin FROM family f JOIN pg_constraint c ON c.confrelid = f.oid
+	WHERE c.contype = 'f' AND (c.confdeltype NOT IN ('a', 'r') OR c.confupdtype NOT IN ('a', 'r')) AND c.conrelid NOT IN (SELECT oid FROM family)
+	UNION
+	SELECT c.conrelid, o.origin FROM outside o JOIN pg_constraint c ON c.confrelid = o.oid
+	WHERE c.contype = 'f' AND (c.confdeltype NOT IN ('a', 'r') OR c.confupdtype NOT IN ('a', 'r')) AND c.conrelid NOT IN (SELECT oid FROM family)
 ), facts AS (
 	SELECT '' AS name, 'encoding' AS kind, current_setting('server_encoding') AS detail, NULL::text[] AS columns, '' AS target, '' AS action
 	UNION ALL
@@ -82,7 +88,7 @@ WITH RECURSIVE asked AS (
 	UNION ALL
 	SELECT f.name, 'reference', c.conname, (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(c.conkey) WITH ORDINALITY AS k (num, n)
 		JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.num),
-		coalesce((SELECT min(t.name) FROM family t WHERE t.oid = c.confrelid), ''), c.confdeltype::text || c.confupdtype::text
+		coalesce((SELECT min(t.name) FROM family t WHERE t.oid = c.confrelid), (SELECT min(o.origin) FROM outside o WHERE o.oid = c.confrelid), ''), c.confdeltype::text || c.confupdtype::text
 	FROM family f JOIN pg_constraint c ON c.conrelid = f.oid WHERE c.contype = 'f'
 	UNION ALL
 	SELECT f.name, 'unique', i.indexrelid::regclass::text, CASE WHEN i.indexprs IS NULL AND i.indpred IS NULL AND i.indisunique THEN
