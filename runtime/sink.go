@@ -27,6 +27,7 @@ func (s *sink) Assigned(ctx context.Context, a Assignment) (Position, error) {
 	if err != nil {
 		return Position{}, err
 	}
+	w.lag.Low(a.Low)
 	w.lag.End(a.High, time.Now())
 	o, err := w.take(ctx, claim{Assignment: a, broker: true})
 	if err != nil {

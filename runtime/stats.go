@@ -54,13 +54,16 @@ type PartitionStats struct {
 	// End is the offset of the next record to come, the broker's high watermark as the client
 	// heard of it last; -1 until it did.
 	End int64
-	// Lag is how many offsets stand from Position to End; -1 until both are known. It is an
+	// Lag is how many offsets stand from Position to End; -1 until both are known, and while
+	// the partition is halted because its position is none of this log's. It is an
 	// upper bound for the records: markers of transactions, aborted records and those that
 	// compaction removed take up offsets, too.
 	Lag int64
 	// LagTime is the age of the oldest record that is not durable yet, by its timestamp; 0 if
 	// Lag is. As long as that record was not handed over, or has no timestamp, it is the time
 	// since this process first saw that something is there behind Position: a lower bound.
+	// While the partition stands and Lag is -1, it is the time since it stands, unless the log
+	// is empty: something may wait.
 	LagTime time.Duration
 
 	Applied    int64 // took effect

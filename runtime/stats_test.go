@@ -1,10 +1,12 @@
 package idem_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Stats tells of each partition where it stands and what became of its records.
@@ -56,4 +58,42 @@ func TestLagOfAPartitionThatStands(t *testing.T) {
 	}
 	want(t, "state", got.State, "HALTED")
 	want(t, "lag", got.Lag, 3000)
+}
+
+// The lag of a partition that stands grows, also where nobody can say how many records wait.
+func TestLagTimeGrowsForEveryPartitionThatStands(t *testing.T) {
+	remade := func(a *idem.Assignment) { a.TopicID, a.High = idem.UUID{9}, 1 }
+	for name, c := range map[string]struct {
+		position int64
+		change   func(*idem.Assignment)
+		known    bool // that nothing waits
+	}{
+		"topic-recreated":        {1, remade, false},
+		"topic-recreated, empty": {1, func(a *idem.Assignment) { remade(a); a.Low = 1 }, true},
+		"ledger-missing":         {-1, func(a *idem.Assignment) { a.Partition.Number, a.Committed = 1, 0 }, false},
+		"partitions-changed":     {-1, func(a *idem.Assignment) { a.Partition.Number, a.Partitions = 4, 5 }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c0 := service{edit: func(s *wire.Service) { s.Topics[0].Ordered = true }}.consumer(t, database(t))
+			sink := drive(t, c0)
+			assign(t, sink, 0)
+			deliver(t, sink, records(0, "put 1 1"))
+			a := newSource(nil).assignment
+			c.change(&a)
+			_, err := sink.Assigned(t.Context(), a)
+			if halted := wantError[*idem.HaltedError](t, err); !strings.HasPrefix(name, string(halted.Code)) {
+				t.Fatal(halted)
+			}
+			time.Sleep(20 * time.Millisecond)
+			all := c0.Stats().Partitions
+			got := all[len(all)-1]
+			want(t, "partition", got.Partition, a.Partition)
+			want(t, "state", got.State, "HALTED")
+			want(t, "position", got.Position, c.position)
+			want(t, "lag", got.Lag, -1)
+			if grows := got.LagTime >= 20*time.Millisecond; grows == c.known {
+				t.Errorf("the lag is %v", got.LagTime)
+			}
+		})
+	}
 }

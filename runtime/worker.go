@@ -89,6 +89,7 @@ func (w *worker) next(o *owner, e protocol.Event, why error) (protocol.Memory, e
 		next, memory = protocol.Halted, protocol.Discard
 	}
 	w.state = next
+	w.account(next, why)
 	old := w.owner
 	if memory == protocol.Discard {
 		w.owner, w.since = nil, time.Time{}
@@ -105,6 +106,25 @@ func (w *worker) next(o *owner, e protocol.Event, why error) (protocol.Memory, e
 		return memory, why
 	}
 	return memory, nil
+}
+
+// account tells the partition's account whether the partition stands, and whether its
+// position is known to be none of the log's.
+func (w *worker) account(s protocol.State, why error) {
+	switch s {
+	case protocol.Off, protocol.Fencing, protocol.Standby, protocol.Halted:
+	default:
+		w.lag.Works()
+		return
+	}
+	_, lost := errors.AsType[*aheadError](why)
+	if halted, ok := errors.AsType[*HaltedError](why); ok {
+		switch halted.Code {
+		case halt.TopicRecreated, halt.LogTruncated, halt.LedgerMissing, halt.LedgerGone:
+			lost = true
+		}
+	}
+	w.lag.Stands(lost, time.Now())
 }
 
 // show keeps why the partition makes no progress, for Health, and logs one line if what

@@ -16,6 +16,9 @@ import (
 // that no worker ends one of them as a stalled one of its own.
 func (s *streamCall) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(s.database)
+	if err == nil && strings.LastIndexByte(cfg.ConnConfig.Host, '@') > 0 { // of a password
+		return nil, errors.New("--database, or $DATABASE_URL: a password with an @ must have %40 in its place")
+	}
 	if err != nil { // not told: it may quote the password
 		return nil, errors.New("--database, or $DATABASE_URL, is no address of a database: write postgres://user@host:5432/name")
 	}
@@ -34,13 +37,19 @@ func (s *streamCall) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	return db, nil
 }
 
-// mask takes the database's address and password out of an error.
+// mask takes the user and the database out of an error of connecting: of an address that was
+// mistyped, one of them may hold a part of the password. The driver prints the password
+// nowhere, so nothing else of the text is touched: a password may be a word of it.
 func (s *streamCall) mask(err error) error {
-	text := strings.ReplaceAll(err.Error(), s.database, "the database")
-	if cfg, parsed := pgx.ParseConfig(s.database); parsed == nil && cfg.Password != "" {
-		text = strings.ReplaceAll(text, cfg.Password, "xxxxx")
+	connecting, ok := errors.AsType[*pgconn.ConnectError](err)
+	if !ok {
+		return err
 	}
-	return errors.New(text)
+	before, _, found := strings.Cut(err.Error(), connecting.Error())
+	if !found {
+		before = ""
+	}
+	return fmt.Errorf("%sfailed to connect: %w", before, connecting.Unwrap())
 }
 
 // print prints a result; none is printed as nothing.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,10 +151,27 @@ func TestStreamNeverTellsTheDatabase(t *testing.T) {
 	for _, url := range []string{
 		"postgres://u:hunter2@127.0.0.1:1/db", "postgres://u:hunter2@127.0.0.1:x/db", "postgres://u:%zzhunter2@127.0.0.1/db",
 		"host=127.0.0.1 port=1 password=hunter2", "password=hunter2 port=x", "hunter2",
+		"postgres://u:x@hunter2@127.0.0.1:1/db", "postgres://localhost:1/hunter2@127.0.0.1/db",
 	} {
 		code, stdout, stderr := run(t, "stream", "list", "--database", url)
 		if code != trouble || strings.Contains(stdout+stderr, "hunter2") {
 			t.Errorf("%s: exit code %d\n%s", url, code, stderr)
+		}
+	}
+}
+
+// A password that is a word of a message, or a letter, garbles no message.
+func TestPasswordIsNotMaskedInOtherWords(t *testing.T) {
+	db := ledgers(t)
+	at := db.Config().ConnConfig
+	told := func(password string) string {
+		url := fmt.Sprintf("host=%s port=%d user=%s dbname=%s password=%s", at.Host, at.Port, at.User, at.Database, password)
+		_, _, stderr := run(t, "stream", "release", "--database", url, "--consumer", "order-projector", "--topic", "p", "--partition", "0", "--reason", "r")
+		return stderr
+	}
+	for _, password := range []string{"p", "order", "projector"} {
+		if got := told(password); !strings.Contains(got, "order-projector") || got != told("qqqqq") {
+			t.Errorf("with the password %s: %s", password, got)
 		}
 	}
 }

@@ -32,6 +32,10 @@ type Gauge struct {
 	at       time.Time // its timestamp; zero if there is none, or it has none
 	behind   time.Time // since when there is more than the position, or since it moved last; zero if there is not
 	counts   Counts
+
+	low   int64     // the log held no record below it
+	stood time.Time // since when the partition stands; zero while it does not
+	lost  bool      // the position is none of this log's
 }
 
 // At tells where the ledger stands.
@@ -62,6 +66,30 @@ func (g *Gauge) End(end int64, now time.Time) {
 	defer g.mu.Unlock()
 	g.end, g.told = end, true
 	g.look(now)
+}
+
+// Low tells the offset of the first record that the log holds.
+func (g *Gauge) Low(low int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.low = low
+}
+
+// Stands tells that nobody reads the partition from now on; with lost, that the position is
+// none of its log's, which is another one or was cut.
+func (g *Gauge) Stands(lost bool, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.lost = lost; g.stood.IsZero() {
+		g.stood = now
+	}
+}
+
+// Works tells that the partition does not stand.
+func (g *Gauge) Works() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stood, g.lost = time.Time{}, false
 }
 
 // First tells which record is the first of those that were handed over and are not durable.
@@ -101,8 +129,10 @@ func (g *Gauge) look(now time.Time) {
 type Reading struct {
 	Position int64
 	End      int64
-	Records  int64         // from the position to the end
-	Age      time.Duration // of the oldest of them
+	Records  int64 // from the position to the end
+	// Age is that of the oldest of them. Of a partition that stands, of which nobody can say
+	// whether records wait, it is the time since it stands.
+	Age time.Duration
 	Counts
 }
 
@@ -117,9 +147,13 @@ func (g *Gauge) Read(now time.Time) Reading {
 	if g.told {
 		r.End = g.end
 	}
-	if g.known && g.told {
-		r.Records = max(0, g.end-g.position)
+	if !g.known || !g.told || g.lost {
+		if !g.stood.IsZero() && !(g.told && g.end <= g.low) { // an empty log has nothing that waits
+			r.Age = max(0, now.Sub(g.stood))
+		}
+		return r
 	}
+	r.Records = max(0, g.end-g.position)
 	if g.behind.IsZero() {
 		return r
 	}
