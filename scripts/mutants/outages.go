@@ -32,6 +32,9 @@ var outageBugs = []mutant{
 	{"a partition that waits for a connection of its process says nothing", []edit{{
 		"runtime/outage.go", "			tell(&unreachable{err})\n", "			_ = tell\n",
 	}}, core, "TestWaitForAConnectionIsTold"},
+	{"a statement waits for a lock as long as it may take", []edit{{
+		"runtime/session.go", "Lock: c.lockTimeout(),", "Lock: l.LockTimeout,",
+	}}, core, "TestHeldLockIsNoDeadLetterOfAStatement"},
 	{"an error of a connect is judged as one of the record", []edit{{
 		"runtime/judge.go", "AsType[*connectError](err); unconnected {", "AsType[*connectError](err); unconnected && classify(err) != classData {",
 	}}, core, "TestErrorOfAConnectIsNoRecordsFault"},
