@@ -133,14 +133,15 @@ func TestErrorOfAConnectIsNoRecordsFault(t *testing.T) {
 				return err
 			}))
 			w := own(t, c)
+			apply(t, w, records(0, "put 1 1"))
 			failing.Store(1)
 			query(t, db, `SELECT count(pg_terminate_backend(pid, 5000))::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)
 			time.Sleep(1100 * time.Millisecond) // the pool looks at connections that were idle for a second
-			for end := time.Now().Add(soon); w.Next() == 0 && time.Now().Before(end); {
-				_, _ = w.Apply(t.Context(), records(0, "put 1 1"))
+			for end := time.Now().Add(soon); w.Next() == 1 && time.Now().Before(end); {
+				_, _ = w.Apply(t.Context(), records(1, "put 2 2"))
 			}
 			want(t, "failed", failed.Load(), most+1)
-			want(t, "rows", table(t, db), "1=1")
+			want(t, "rows", table(t, db), "1=1 2=2")
 			want(t, "dead letters", letters(t, db), "")
 		})
 	}

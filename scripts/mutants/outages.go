@@ -27,7 +27,9 @@ var outageBugs = []mutant{
 		"runtime/outage.go", "c.prober.Wait(both, o.tellWait) == nil", "sleep(both, 30*time.Second)",
 	}}, core, "TestOutageIsToldAtOnceAndOnce"},
 	{"the wait for a connection counts for the record", []edit{{
-		"runtime/transact.go", "	conn, err := o.connect(ctx)\n", "	ctx, ended := o.deadline(ctx)\n	defer ended()\n	conn, err := o.connect(ctx)\n",
+		"runtime/transact.go", "	conn, err := o.connect(ctx)\n", "	ctx, cancel := o.deadline(ctx)\n	defer cancel()\n	conn, err := o.connect(ctx)\n",
+	}, {
+		"runtime/transact.go", "	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault\n	defer cancel()\n", "",
 	}}, core, "TestWaitForAConnectionCountsForNoRecord"},
 	{"a partition that waits for a connection of its process says nothing", []edit{{
 		"runtime/outage.go", "			tell(&unreachable{err})\n", "			_ = tell\n",
