@@ -176,7 +176,14 @@ func (o *owner) ownStatement(token UUID) statement {
 // lockStatement has a lock that a handler waits for be given up before the handler's own
 // time is over: nobody could tell then what it waited for, and it would be blamed.
 func (o *owner) lockStatement() statement {
-	l := o.c.service.Limits
-	wait := max(min(l.LockTimeout, l.EventTimeout/2), time.Millisecond)
+	wait := within(o.c.lockTimeout(), o.c.service.Limits.EventTimeout)
 	return statement{is: handlerLockWait, args: [][]byte{ledger.Int4(int32(wait.Milliseconds()))}}
 }
+
+// lockTimeout is how long a statement waits for a lock, for the same reason.
+func (c *Consumer) lockTimeout() time.Duration {
+	return within(c.service.Limits.LockTimeout, c.service.Limits.StatementTimeout)
+}
+
+// within is lock, or half of what it must end in; never zero, which is no limit.
+func within(lock, most time.Duration) time.Duration { return max(min(lock, most/2), time.Millisecond) }

@@ -23,7 +23,7 @@ func (o *owner) handBack() {
 }
 
 func (o *owner) appendHandBack(ctx context.Context) error {
-	conn, err := o.c.acquire(ctx)
+	conn, err := o.c.acquire(ctx, func(error) {})
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (o *owner) pass(ctx context.Context, end int64) error {
 
 // compareTail takes the protocol's step if the tail is not the owner's.
 func (o *owner) compareTail(ctx context.Context) error {
-	conn, err := o.c.acquire(ctx)
+	conn, err := o.c.acquire(ctx, o.tellWait)
 	if err != nil {
 		return err
 	}

@@ -25,13 +25,16 @@ func (o *owner) judge(records []Message, err error) error {
 	if fenced, ok := errors.AsType[*FencedError](err); ok { // its step was taken
 		return fenced
 	}
+	if _, unconnected := errors.AsType[*connectError](err); unconnected {
+		// Nothing was sent, whatever the error is: the owner stands where it stood, and no
+		// record is to blame.
+		wait := &waitError{err: inWords(describe(err))}
+		o.w.tell(o, wait)
+		return wait
+	}
 	event, verdict := o.verdict(records, err)
 	if halted, ok := errors.AsType[*HaltedError](verdict); ok {
 		event, verdict = protocol.Fatal, halted
-	}
-	if _, unconnected := errors.AsType[*connectError](err); unconnected && event != protocol.Fatal {
-		o.w.tell(o, verdict)
-		return verdict // nothing was sent, so that the owner stands where it stood
 	}
 	if err := o.step(event, verdict, nil); err != nil {
 		return err

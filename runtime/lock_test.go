@@ -2,6 +2,7 @@ package idem_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,4 +33,38 @@ func TestHeldLockIsNoDeadLetterOfAHandler(t *testing.T) {
 		}
 	}
 	want(t, "dead letters while a lock is held", letters(t, db), "")
+}
+
+// The same with lock_timeout and statement_timeout equal, which the spec allows: the server
+// must give the lock up first, since a statement that takes too long counts for its record.
+func TestHeldLockIsNoDeadLetterOfAStatement(t *testing.T) {
+	for _, record := range []string{"put 1 1", "call 1"} {
+		t.Run(record, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			idemtest.Exec(t, db, `INSERT INTO t VALUES (1, 0)`)
+			w := own(t, service{policy: impatient, handle: addOne, edit: func(s *wire.Service) {
+				s.Limits.LockTimeout, s.Limits.StatementTimeout = 600*time.Millisecond, 600*time.Millisecond
+			}}.consumer(t, db))
+			tx, err := db.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = tx.Rollback(context.Background()) }()
+			if _, err := tx.Exec(t.Context(), `LOCK TABLE t IN SHARE MODE`); err != nil {
+				t.Fatal(err)
+			}
+			for range impatient.Retries + 3 {
+				if _, err := w.Apply(t.Context(), records(0, record)); err == nil || !strings.Contains(err.Error(), "55P03") {
+					t.Errorf("while the lock is held: %v", err)
+				}
+			}
+			if err := tx.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			apply(t, w, records(0, record))
+			want(t, "rows", table(t, db), "1=1")
+			want(t, "dead letters", letters(t, db), "")
+		})
+	}
 }

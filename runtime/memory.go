@@ -127,7 +127,7 @@ func (o *owner) load(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life, cancel)()
-	conn, err := o.c.acquire(ctx)
+	conn, err := o.c.acquire(ctx, o.tellWait)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package idem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,20 +50,44 @@ func inWords(err error) error {
 	return outage.InWords(err)
 }
 
-// acquire gets a connection of the runtime's own. The error is an unreachable.
-func (c *Consumer) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+// acquire gets a connection of the runtime's own. The error is an unreachable. Who waits long
+// keeps the place in the queue for a connection, and tells why.
+func (c *Consumer) acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, error) {
 	pool, err := c.pool(ctx)
 	if err != nil {
 		return nil, &unreachable{err}
 	}
+	told := make(chan struct{})
+	t := time.AfterFunc(waitForFree, func() {
+		defer close(told)
+		if err := poolFull(pool); err != nil {
+			tell(&unreachable{err})
+		}
+	})
 	conn, err := pool.Acquire(ctx)
+	if !t.Stop() {
+		<-told // what is told now must not stand behind what comes
+	}
 	if err == nil {
 		return conn, nil
 	}
-	if s := pool.Stat(); errors.Is(err, context.DeadlineExceeded) && s.AcquiredConns() == s.MaxConns() {
-		err = fmt.Errorf("all %d connections of this process are in use: %w", s.MaxConns(), errPoolFull)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = cmp.Or(poolFull(pool), err)
 	}
 	return nil, &unreachable{err}
+}
+
+// waitForFree is how long a partition waits for a connection before it says so: a wait for
+// the transaction of another partition is no news.
+const waitForFree = 2 * time.Second
+
+// poolFull is why no connection can be had, if all are in use.
+func poolFull(pool *pgxpool.Pool) error {
+	s := pool.Stat()
+	if s.AcquiredConns() < s.MaxConns() {
+		return nil
+	}
+	return fmt.Errorf("it waits for a connection, all %d of this process are in use: %w", s.MaxConns(), errPoolFull)
 }
 
 var errPoolFull = errors.New("raise pool_max_conns, or assign fewer partitions to a process")
@@ -71,16 +96,19 @@ var errPoolFull = errors.New("raise pool_max_conns, or assign fewer partitions t
 // Source asks again, it waits for the database as long as ctx lasts.
 func (o *owner) acquire(ctx context.Context, wait bool) (*pgxpool.Conn, error) {
 	for try := 1; ; try++ {
-		conn, err := o.c.acquire(ctx)
+		tell := func(err error) { o.w.tell(o, err) }
+		conn, err := o.c.acquire(ctx, tell)
 		if err == nil || !wait || !away(err) {
 			return conn, err
 		}
-		tell := func(err error) { o.w.tell(o, err) }
 		if tell(err); !sleep(ctx, backoff(try, waitInitial, waitMost)) || o.c.prober.Wait(ctx, tell) != nil {
 			return nil, err
 		}
 	}
 }
+
+// tellWait says why a transaction cannot begin.
+func (o *owner) tellWait(err error) { o.w.tell(o, &waitError{err: err}) }
 
 // away reports whether err is one that ends when the database can be connected to.
 func away(err error) bool {
@@ -96,7 +124,7 @@ func away(err error) bool {
 
 // probe connects as a batch does, and gives the connection back.
 func (c *Consumer) probe(ctx context.Context) error {
-	conn, err := c.acquire(ctx)
+	conn, err := c.acquire(ctx, func(error) {})
 	if err != nil {
 		return err
 	}
@@ -115,6 +143,5 @@ func (c *Consumer) pause(ctx context.Context, o *owner, err error, try int) bool
 	both, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.quit, cancel)()
-	tell := func(err error) { o.w.tell(o, &waitError{err: err}) }
-	return sleep(both, wait) && (!away(err) || c.prober.Wait(both, tell) == nil)
+	return sleep(both, wait) && (!away(err) || c.prober.Wait(both, o.tellWait) == nil)
 }

@@ -101,7 +101,7 @@ func (c *Consumer) opening(cfg *pgxpool.Config, other map[string]string) func(co
 	o := session.Options{
 		Asked: maps.Clone(cfg.ConnConfig.RuntimeParams), Hook: cfg.AfterConnect,
 		Settings: session.With(session.Relied(session.Limits{
-			Lock: l.LockTimeout, Statement: l.StatementTimeout, Idle: l.EventTimeout + 5*time.Second, Transaction: l.BatchTimeout,
+			Lock: c.lockTimeout(), Statement: l.StatementTimeout, Idle: l.EventTimeout + 5*time.Second, Transaction: l.BatchTimeout,
 		}), other),
 	}
 	session.Configure(cfg.ConnConfig)

@@ -55,13 +55,13 @@ func (o *owner) transact(ctx context.Context, records []Message, end int64) (res
 			err = o.halted(halt.Runtime, firstOf(records), "the runtime panicked: please report it", nil)
 		}
 	}()
-	ctx, cancel := o.deadline(ctx)
-	defer cancel()
 	conn, err := o.connect(ctx)
 	if err != nil {
 		return res, err
 	}
 	defer release(conn)
+	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault
+	defer cancel()
 	res, err = o.transactOn(ctx, conn, records, end)
 	return res, o.overdue(ctx, "batch_timeout", o.c.service.Limits.BatchTimeout, o.textOf(records), err)
 }
@@ -101,7 +101,8 @@ func (o *owner) transactOn(ctx context.Context, conn *pgxpool.Conn, records []Me
 	}
 }
 
-// connect begins a transaction: it gets a connection and takes the step that leads to Sent.
+// connect begins a transaction: it gets a connection, for which it waits as long as a
+// transaction may take, and takes the step that leads to Sent.
 func (o *owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 	state, _ := o.w.at()
 	if state == protocol.Backoff {
@@ -110,7 +111,9 @@ func (o *owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 		}
 		state = protocol.Ready
 	}
-	conn, err := o.c.acquire(ctx)
+	ctx, cancel := o.deadline(ctx)
+	defer cancel()
+	conn, err := o.c.acquire(ctx, o.tellWait)
 	if err != nil {
 		switch e := classify(err).event(); {
 		case e == protocol.Fatal && state == protocol.Doubt:
@@ -132,8 +135,9 @@ func (o *owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, err
 }
 
-// deadline is the context of one transaction. A transaction begun is finished although
-// ctx ends, for the batch's time; a partition that is lost ends it at once.
+// deadline is the context of one transaction, and of the wait for its connection. A
+// transaction begun is finished although ctx ends, for the batch's time; a partition that is
+// lost ends it at once.
 func (o *owner) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	free, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.c.service.Limits.BatchTimeout)
 	stop := context.AfterFunc(o.life, cancel)

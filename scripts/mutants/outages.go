@@ -19,13 +19,25 @@ var outageBugs = []mutant{
 		"runtime/judge.go", "		case classData, classTimeout:\n", "		case classData:\n",
 	}}, core, "TestTimeOutsAreRetriedThenGivenUp"},
 	{"a partition that has no connection says nothing", []edit{{
-		"runtime/judge.go", "		o.w.tell(o, verdict)\n		return verdict", "		return verdict",
+		"runtime/judge.go", "		o.w.tell(o, wait)\n		return wait", "		return wait",
 	}, {
 		"runtime/outage.go", "o.w.tell(o, &waitError{err: err})", "_ = err",
 	}}, core, "TestOutageIsToldAtOnceAndOnce"},
 	{"an outage is waited out although the database is back", []edit{{
-		"runtime/outage.go", "c.prober.Wait(both, tell) == nil", "(tell == nil || sleep(both, 30*time.Second))",
+		"runtime/outage.go", "c.prober.Wait(both, o.tellWait) == nil", "sleep(both, 30*time.Second)",
 	}}, core, "TestOutageIsToldAtOnceAndOnce"},
+	{"the wait for a connection counts for the record", []edit{{
+		"runtime/transact.go", "	conn, err := o.connect(ctx)\n", "	ctx, ended := o.deadline(ctx)\n	defer ended()\n	conn, err := o.connect(ctx)\n",
+	}}, core, "TestWaitForAConnectionCountsForNoRecord"},
+	{"a partition that waits for a connection of its process says nothing", []edit{{
+		"runtime/outage.go", "			tell(&unreachable{err})\n", "			_ = tell\n",
+	}}, core, "TestWaitForAConnectionIsTold"},
+	{"a statement waits for a lock as long as it may take", []edit{{
+		"runtime/session.go", "Lock: c.lockTimeout(),", "Lock: l.LockTimeout,",
+	}}, core, "TestHeldLockIsNoDeadLetterOfAStatement"},
+	{"an error of a connect is judged as one of the record", []edit{{
+		"runtime/judge.go", "AsType[*connectError](err); unconnected {", "AsType[*connectError](err); unconnected && classify(err) != classData {",
+	}}, core, "TestErrorOfAConnectIsNoRecordsFault"},
 	{"a password that was refused halts", []edit{{
 		"runtime/classify.go", "	if loginRefused(err) {\n		return classUnsent\n	}\n", "	_ = loginRefused\n",
 	}}, core, "TestChangedPasswordIsWaitedOut"},

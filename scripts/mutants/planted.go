@@ -166,7 +166,7 @@ var planted = []mutant{
 		"runtime/resolve.go", "o.settle(o.attempts[i], written)", "o.settle(o.attempts[len(o.attempts)-1], written)",
 	}}, core, "TestAttemptThatCommittedIsAdopted"},
 	{"11 chain: keys enter memory when they are sent", []edit{{
-		"runtime/send.go", "	sent := o.c.now()\n", "	sent := o.c.now()\n	o.remember(w.keys)\n",
+		"runtime/send.go", "	sent := o.c.now()\n", "	sent := o.c.now()\n	o.remember(a.row)\n",
 	}}, core, "TestKeysEnterMemoryWithTheirAcknowledgement"},
 	{"12 chain: memory is kept after another owner", []edit{{
 		"runtime/memory.go", "	start := time.Now()\n", "	if m := kept[o.c]; m != nil {\n		o.keys = m\n		return nil\n	}\n	kept[o.c] = o.keys\n	start := time.Now()\n",

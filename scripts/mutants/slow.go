@@ -6,6 +6,9 @@ var slowBugs = []mutant{
 	{"a transaction with slow handlers does not end early", []edit{{
 		"runtime/shorten.go", "return ok && time.Until(end)", "return ok && false && time.Until(end)",
 	}}, core, "TestSlowHandlersAreCalledOnce"},
+	{"a transaction that ends early goes on in front of its last call", []edit{{
+		"runtime/explicit.go", "i = x.lastCall()", "i = x.lastCall() - 1",
+	}}, core, "TestTransactionThatEndsEarlySaysNothingOfTheRest"},
 	{"the row of a transaction that ended early keeps the token of the whole", []edit{{
 		"runtime/shorten.go", "	*x.a = o.attempt(w)\n", "	*x.a = o.attempt(w)\n	x.a.row.Token = before.row.Token\n",
 	}}, core, "TestLostReplyOfATransactionThatEndedEarly"},
