@@ -86,7 +86,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	}
 	defer c.Close()
 	defer c.maintain(ctx)()
-	c.group.Set(nil, errNotJoined)
+	defer c.group.Begin(c.log, errNotJoined, joinPatience)()
 	c.run.Set(c.log, nil)
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{

@@ -49,7 +49,7 @@ func (e *HaltedError) Error() string {
 		text += " [" + string(e.Code) + "; then: " + e.Remedy + "]"
 	}
 	if e.Pass != "" {
-		text += " [to pass the record without effect: " + e.Pass + "]"
+		text += " [or pass the record without effect, which loses it: " + e.Pass + "]"
 	}
 	return text
 }

@@ -53,6 +53,10 @@ var (
 	errNotJoined = errors.New("the group has not shared its partitions out yet")
 )
 
+// joinPatience is how long a group may take to share its partitions out before the log says
+// that it has not. Health says so at once.
+const joinPatience = 5 * time.Second
+
 func (w *worker) health(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

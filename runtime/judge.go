@@ -85,7 +85,7 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 	return class.event(), &waitError{err: inWords(describe(err))}
 }
 
-const poolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode stands before the database; use its session mode, or connect directly"
+const poolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode stands before the database; use its session mode, or connect directly, and restart the service, which is enough; the command alone is not"
 
 // judgeNobodys is for an error that is no record's fault as far as anybody knows. One of the
 // user's tables and triggers may be about one record all the same: what stands before that
@@ -306,7 +306,7 @@ func (e *handlerError) Error() string {
 func (e *handlerError) Unwrap() error { return e.err }
 
 // databaseError is what may be told of an error of the database: everything but its
-// message and detail, which may quote values of a record.
+// message, detail and statements, which may quote values of a record.
 type databaseError struct{ pg *pgconn.PgError }
 
 func (e *databaseError) Error() string {
@@ -323,6 +323,9 @@ func (e *databaseError) Error() string {
 		if part.value != "" {
 			text += ", " + part.name + " " + part.value
 		}
+	}
+	if frame := outage.Frame(e.pg.Where); frame != "" {
+		text += ", " + frame
 	}
 	return text
 }

@@ -150,6 +150,9 @@ func (c *Consumer) checkSchema(ctx context.Context, conn *pgx.Conn) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42P01" {
 		err = nil // version 0: nothing was applied
 	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
+		return fmt.Errorf("idem: the service's role may not read the runtime's tables: grant it what \"Roles and rights\" in idemgen's docs/operations.md lists: %w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("idem: read the version of the runtime's tables: %w", err)
 	}

@@ -100,6 +100,9 @@ func TestMessageOfATriggerIsNotQuoted(t *testing.T) {
 					text += err.Error()
 				}
 				text += log.String() + query(t, db, `SELECT coalesce(string_agg(reason, ' '), '') FROM idem_dead_letter`)
+				if !strings.Contains(text, "function judge() line 1") {
+					t.Errorf("it names no function:\n%s", text)
+				}
 				if strings.Contains(text, "777777") || !strings.Contains(text, code) {
 					t.Errorf("it quotes the row, or names no SQLSTATE:\n%s", text)
 				}

@@ -3,13 +3,16 @@ package outage
 import (
 	"log/slog"
 	"sync"
+	"time"
 )
 
 // Condition is why a service as a whole does nothing; nothing while it works.
 type Condition struct {
-	mu   sync.Mutex
-	why  error
-	said string
+	mu    sync.Mutex
+	why   error
+	said  string
+	early string // what is no news yet
+	log   *slog.Logger
 }
 
 // Why is nil while the service works.
@@ -19,23 +22,27 @@ func (c *Condition) Why() error {
 	return c.why
 }
 
+// Begin keeps why, with which every start begins: a line is logged only if it lasts. Stop
+// ends the wait.
+func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.why, c.early, c.log = why, why.Error(), log
+	t := time.AfterFunc(patience, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.early = ""
+		c.say(log)
+	})
+	return func() { t.Stop() }
+}
+
 // Set keeps why, and logs one line if that is news; without a logger it is none.
 func (c *Condition) Set(log *slog.Logger, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.why = why
-	text := ""
-	if why != nil {
-		text = why.Error()
-	}
-	if log == nil || text == c.said {
-		return
-	}
-	if c.said = text; why != nil {
-		log.Error("the service stands", "reason", text)
-	} else {
-		log.Info("the service goes on")
-	}
+	c.say(log)
 }
 
 // End takes why back if it is still that.
@@ -44,5 +51,21 @@ func (c *Condition) End(why error) {
 	defer c.mu.Unlock()
 	if c.why == why {
 		c.why = nil
+		c.say(c.log)
+	}
+}
+
+func (c *Condition) say(log *slog.Logger) {
+	text := ""
+	if c.why != nil {
+		text = c.why.Error()
+	}
+	if log == nil || text == c.said || text != "" && text == c.early {
+		return
+	}
+	if c.said = text; text != "" {
+		log.Error("the service stands", "reason", text)
+	} else {
+		log.Info("the service goes on")
 	}
 }

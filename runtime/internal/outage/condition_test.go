@@ -1,0 +1,53 @@
+package outage
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What every start begins with is told at once, and logged only if it lasts.
+func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
+	early := errors.New("not yet")
+	for name, c := range map[string]struct {
+		then func(*Condition, *slog.Logger)
+		want string
+	}{
+		"it passes":         {func(c *Condition, log *slog.Logger) { c.Set(log, nil) }, ""},
+		"it is taken back":  {func(c *Condition, _ *slog.Logger) { c.End(early) }, ""},
+		"it lasts":          {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("not yet")) }, "stands: not yet"},
+		"something else is": {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")) }, "stands: down"},
+		"and both":          {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")); c.Set(log, early) }, "stands: down, stands: not yet"},
+		"for long": {func(c *Condition, log *slog.Logger) {
+			time.Sleep(time.Minute)
+			c.Set(log, nil)
+		}, "stands: not yet, goes on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var lines strings.Builder
+				log := slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+					if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
+						return slog.Attr{}
+					}
+					return a
+				}}))
+				condition := &Condition{}
+				defer condition.Begin(log, early, 5*time.Second)()
+				if condition.Why() != early {
+					t.Error("it is not told at once")
+				}
+				c.then(condition, log)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				got := strings.NewReplacer("msg=\"the service ", "", "\" reason=", ": ", "\"", "", "\n", ", ").Replace(lines.String())
+				if got = strings.TrimSuffix(got, ", "); got != c.want {
+					t.Errorf("the log says %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
