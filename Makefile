@@ -37,20 +37,22 @@ check: cc
 	@unformatted=$$(gofmt -l cmd generator schema templates runtime examples scripts bench testdata); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
 	go vet ./... $(GOLDEN)
-	go run ./cmd/idemgen check ./examples/... ./testdata/golden/accepted/...
+	go vet -C bench/peers ./...
+	go run ./cmd/idemgen check ./examples/... ./bench/... ./testdata/golden/accepted/...
 	go test -race -timeout 20m ./runtime/...
 
-## generate: the examples' and the golden cases' generated files
+## generate: the generated files of the examples, the bench and the golden cases
 generate:
-	go run ./cmd/idemgen generate ./examples/... ./testdata/golden/accepted/...
+	go run ./cmd/idemgen generate ./examples/... ./bench/... ./testdata/golden/accepted/...
 
 ## mutants: plants bugs one at a time; each must be caught by a test
 mutants: cc
 	go run ./scripts/mutants
 
-## bench: speed and memory as ratios of interleaved runs
+## bench: speed and memory beside programs by hand; ONLY=P1b,P12 chooses rows, docs/benchmarks.md says more
+ONLY ?=
 bench: cc
-	go run ./bench
+	@go run ./bench -only '$(ONLY)'
 
 cc:
 	@./scripts/cc.sh

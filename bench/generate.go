@@ -6,33 +6,40 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/generator"
 )
 
-// generated is what runs of the generator took.
+// generated is what runs of the generator took, in seconds.
 type generated struct {
-	seconds float64 // fifty topics of ten events each, the median of the rounds
-	growth  float64 // one topic of 500 events, against one of 50
+	wide         []float64 // fifty topics of ten events each
+	small, large []float64 // one topic of 50 events, and of 500
 }
 
-func generate(ctx context.Context, rounds int) (out generated, err error) {
-	var wide, small, large []float64
+func wideSeconds(g *generated) figure {
+	return figure{median(g.wide), slices.Min(g.wide), slices.Max(g.wide)}
+}
+
+func eventsGrowth(g *generated) figure { return pairwise(g.large, g.small) }
+
+func generate(ctx context.Context, rounds int) (*generated, error) {
+	var out generated
 	for range rounds {
 		for _, run := range []struct {
 			topics, events int
 			took           *[]float64
-		}{{50, 10, &wide}, {1, 50, &small}, {1, 500, &large}} {
+		}{{50, 10, &out.wide}, {1, 50, &out.small}, {1, 500, &out.large}} {
 			seconds, err := generateOnce(ctx, upserts(run.topics, run.events))
 			if err != nil {
-				return out, err
+				return nil, err
 			}
 			*run.took = append(*run.took, seconds)
 		}
 	}
-	return generated{median(wide), median(large) / median(small)}, nil
+	return &out, nil
 }
 
 // generateOnce generates a spec into an empty folder.

@@ -1,6 +1,7 @@
-// Command bench measures speed and memory as ratios of interleaved runs on this machine.
-// Absolute times depend on the machine and are not printed as results. What is slower than
-// its goal is printed like everything else.
+// Command bench measures speed and memory, mostly as ratios of interleaved runs on this machine:
+// docs/benchmarks.md says what each row is. Absolute times depend on the machine and are not
+// results; each run's are on standard error, beside. What misses its goal is printed like
+// everything else.
 package main
 
 import (
@@ -9,64 +10,49 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 )
 
+// size says how much is measured.
+type size struct {
+	rounds   int    // interleaved runs of each contender
+	readings int    // records that are inserted in a run
+	handled  int    // records that a handler gets in a run
+	copies   int    // records of a run that come twice
+	profiles string // folder for CPU profiles; "" is none
+}
+
 func main() {
-	rounds := flag.Int("rounds", 5, "interleaved rounds of the end-to-end runs")
-	records := flag.Int("records", 150_000, "records of an end-to-end run")
+	var s size
+	only := flag.String("only", "", "rows to measure, by the beginnings of their names: P1b,P12")
+	flag.IntVar(&s.rounds, "rounds", 5, "interleaved rounds of the runs that are compared")
+	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
+	flag.IntVar(&s.handled, "handled", 100_000, "records of a run of P12")
+	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for a CPU profile of each run; profiled figures are no results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := run(ctx, *rounds, *records); err != nil {
+	if err := run(ctx, *only, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, rounds, records int) error {
-	r, err := endToEnd(ctx, rounds, records)
+func run(ctx context.Context, only string, s size) error {
+	wanted, err := selected(rows, only)
 	if err != nil {
 		return err
 	}
-	bare := r.bare.seconds()
-	fmt.Printf("%-28s %5.2f   speed, median of %d interleaved pairs of %d records, fsync off; goal >= 0.95\n",
-		"P1 offset keys/no check", median(ratios(bare, r.offsets.seconds())), rounds, records)
-	fmt.Printf("%-28s %5.2f   the same with keys from a header, which are stored; no goal\n",
-		"P1b header keys/no check", median(ratios(bare, r.headers.seconds())))
-	ratios7, err := decoders(ctx)
+	r, err := measure(ctx, wanted, s)
 	if err != nil {
 		return err
 	}
-	for _, d := range ratios7 {
-		fmt.Printf("%-28s %5.2f   speed, %s; goal >= 5\n", "P7 decoder/encoding-json", d.ratio, d.what)
-	}
-	for _, k := range []struct {
-		name string
-		*rival
-	}{{"P10 peak RSS, offset keys", r.offsets}, {"P10b peak RSS, header keys", r.headers}} {
-		p8, err := generate(ctx, rounds)
+	for _, one := range wanted {
+		f, err := one.figure(ctx, r)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%-28s %5.2f   wall clock of 50 topics of 10 events; goal <= 0.3\n", "P8 generator 50x10 seconds", p8.seconds)
-		fmt.Printf("%-28s %5.1f   times as long as 50 events; goal <= 10, which is linear\n", "P8 500 events in one topic", p8.growth)
-		fmt.Printf("%-28s %5.1f   MiB, the largest of %d runs at 4 partitions; goal <= 64\n", k.name, k.peak(), rounds)
+		fmt.Println(one.line(f))
 	}
 	return nil
-}
-
-// ratios divides pairwise.
-func ratios(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = a[i] / b[i]
-	}
-	return out
-}
-
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

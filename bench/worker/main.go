@@ -1,36 +1,50 @@
-// Command worker consumes RECORDS records with the telemetry example and prints how long
-// that took, from the first batch to the last, and its own peak memory.
+// Command worker consumes a topic with one of the bench's generated packages.
+//
+//	worker readings|devices
+//
+// The environment says where: KAFKA_BROKERS, DATABASE_URL, RECORDS. When as many records are
+// applied it prints one line of JSON, and ends when its standard input does.
 package main
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/examples/telemetry"
+	"github.com/idemgen/idemgen/bench/devices"
+	"github.com/idemgen/idemgen/bench/readings"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/confluent"
 )
 
+// consumers are the generated constructors, by the program's argument.
+var consumers = map[string]func(*pgxpool.Pool, ...idem.Option) (*idem.Consumer, error){
+	"readings": readings.NewConsumer,
+	"devices": func(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
+		return devices.NewConsumer(db, devices.Service{}, opts...)
+	},
+}
+
 func main() {
-	if err := run(context.Background()); err != nil {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "worker:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, args []string) error {
+	if len(args) != 1 || consumers[args[0]] == nil {
+		return fmt.Errorf("want readings or devices, not %q", args)
+	}
 	records, err := strconv.ParseInt(os.Getenv("RECORDS"), 10, 64)
 	if err != nil {
-		return err
+		return fmt.Errorf("RECORDS: %w", err)
 	}
 	db, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
 	if err != nil {
@@ -38,7 +52,11 @@ func run(ctx context.Context) error {
 	}
 	defer db.Close()
 	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	consumer, err := telemetry.NewConsumer(db, idem.WithLogger(quiet))
+	consumer, err := consumers[args[0]](db, idem.WithLogger(quiet))
+	if err != nil {
+		return err
+	}
+	stopProfile, err := startProfile(os.Getenv("CPUPROFILE"))
 	if err != nil {
 		return err
 	}
@@ -48,52 +66,19 @@ func run(ctx context.Context) error {
 	go func() {
 		done <- consumer.Run(ctx, &confluent.Source{Brokers: os.Getenv("KAFKA_BROKERS"), Logger: quiet})
 	}()
-	seconds, err := watch(ctx, consumer, records, done)
+	took, err := measure(consumer, records, done)
 	if err != nil {
 		return err
 	}
-	peak, err := peakMiB()
-	if err != nil {
+	if err := stopProfile(); err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(took); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
 	stop()
-	if err := <-done; err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]float64{"Seconds": seconds, "PeakMiB": peak})
-}
-
-// watch waits until all records are applied and returns the time since the first batch.
-func watch(ctx context.Context, c *idem.Consumer, records int64, done <-chan error) (float64, error) {
-	var first time.Time
-	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		select {
-		case err := <-done:
-			return 0, errors.Join(errors.New("the consumer ended early"), err)
-		default:
-		}
-		applied := c.Stats().Applied
-		if applied > 0 && first.IsZero() {
-			first = time.Now()
-		}
-		if applied >= records {
-			return time.Since(first).Seconds(), nil
-		}
-	}
-	return 0, fmt.Errorf("%d of %d records in 5 minutes: %w", c.Stats().Applied, records, c.Health())
-}
-
-// peakMiB is the high-water mark of this process' resident memory, as Linux counts it.
-func peakMiB() (float64, error) {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, fmt.Errorf("peak memory is measured on Linux only: %w", err)
-	}
-	for line := range strings.Lines(string(status)) {
-		if kb, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			n, err := strconv.ParseFloat(strings.Fields(kb)[0], 64)
-			return n / 1024, err
-		}
-	}
-	return 0, errors.New("/proc/self/status has no VmHWM")
+	return <-done
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// contender is a program that consumes a log into Postgres.
+type contender struct {
+	name    string
+	log     string // what it consumes: one of logs
+	program func(ctx context.Context, dir, name string) (file string, err error)
+	args    []string
+}
+
+// contenders are all that rows compare. Those of one log must leave the same rows in its table.
+var contenders = []contender{
+	{"offset", "readings", worker(asItIs), []string{"readings"}},
+	{"no-ledger", "readings", worker(withoutLedger), []string{"readings"}},
+	{"header", "readings", worker(withKey(headerKey)), []string{"readings"}},
+	{"same-partition", "readings", worker(withKey(headerKeySamePartition)), []string{"readings"}},
+	{"unchecked", "readings", peers, []string{"unchecked"}},
+	{"checked", "readings", peers, []string{"checked"}},
+	{"handler", "devices", worker(asItIs), []string{"devices"}},
+	{"loop", "devices", peers, []string{"loop"}},
+	{"loop-checked", "devices", peers, []string{"loop-checked"}},
+}
+
+// worker builds bench/worker with an overlay: files of the repository that are replaced.
+func worker(overlay func(ctx context.Context, dir string) (map[string]string, error)) func(context.Context, string, string) (string, error) {
+	return func(ctx context.Context, dir, name string) (string, error) {
+		folder := filepath.Join(dir, name)
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			return "", err
+		}
+		replaced, err := overlay(ctx, folder)
+		if err != nil {
+			return "", err
+		}
+		list := filepath.Join(folder, "overlay.json")
+		if err := writeOverlay(list, replaced); err != nil {
+			return "", err
+		}
+		file := filepath.Join(folder, "worker")
+		return file, command(ctx, "go", "build", "-overlay="+list, "-o", file, "./bench/worker")
+	}
+}
+
+// peers builds the programs by hand, which are a module of their own.
+func peers(ctx context.Context, dir, _ string) (string, error) {
+	file := filepath.Join(dir, "peers")
+	return file, command(ctx, "go", "build", "-C", "bench/peers", "-o", file, ".")
+}
+
+func command(ctx context.Context, name string, args ...string) error {
+	if out, err := exec.CommandContext(ctx, name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// measurement is what one run of a contender took.
+type measurement struct {
+	Records int64
+	Seconds float64
+	PeakMiB float64 `json:"-"`
+}
+
+func (m measurement) speed() float64 { return float64(m.Records) / m.Seconds }

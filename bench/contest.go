@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// longest is what a run may take.
+const longest = 5 * time.Minute
+
+// contest is everything that the contenders share: one broker, whose logs are produced once, and
+// one server.
+type contest struct {
+	size
+	dir        string
+	taking     []contender
+	programs   map[string]string // by contender
+	logs       map[string]log
+	broker     *idemtest.Broker
+	db         *database
+	sums       map[string]string // what the first one left, by log
+	conditions string
+}
+
+func newContest(ctx context.Context, s size, taking []contender) (c *contest, err error) {
+	c = &contest{size: s, taking: taking, programs: map[string]string{}, logs: map[string]log{}, sums: map[string]string{}}
+	if c.dir, err = os.MkdirTemp("", "idemgen-bench-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	if err := c.build(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.produce(ctx); err != nil {
+		return nil, err
+	}
+	if c.db, err = startDatabase(ctx); err != nil {
+		return nil, err
+	}
+	settings, err := c.db.settings(ctx)
+	c.conditions = fmt.Sprintf("# %s; broker in memory, %d partitions; %d cores; %d rounds", settings, partitions, runtime.NumCPU(), s.rounds)
+	return c, err
+}
+
+func (c *contest) close() error {
+	if c.broker != nil {
+		c.broker.Close()
+	}
+	var err error
+	if c.db != nil {
+		err = c.db.close()
+	}
+	return errors.Join(err, os.RemoveAll(c.dir))
+}
+
+func (c *contest) build(ctx context.Context) (err error) {
+	for _, one := range c.taking {
+		if c.programs[one.name], err = one.program(ctx, c.dir, one.name); err != nil {
+			return err
+		}
+	}
+	if c.profiles != "" {
+		if c.profiles, err = filepath.Abs(c.profiles); err == nil {
+			err = os.MkdirAll(c.profiles, 0o755)
+		}
+	}
+	return err
+}
+
+// produce starts the broker with the logs that are needed.
+func (c *contest) produce(ctx context.Context) (err error) {
+	topics := map[string]int32{}
+	for _, l := range logs(c.readings, c.handled, c.copies) {
+		if slices.ContainsFunc(c.taking, func(one contender) bool { return one.log == l.name }) {
+			c.logs[l.name], topics[l.topic] = l, partitions
+		}
+	}
+	if c.broker, err = idemtest.StartBroker(topics); err != nil {
+		return err
+	}
+	for _, l := range c.logs {
+		if err := l.produce(ctx, c.broker); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run has every contender consume its log once per round. Another one is the first of each round.
+func (c *contest) run(ctx context.Context) (map[string][]measurement, error) {
+	runs := map[string][]measurement{}
+	for round := range c.rounds {
+		for i := range c.taking {
+			one := c.taking[(round+i)%len(c.taking)]
+			m, err := c.once(ctx, one, round)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", one.name, err)
+			}
+			fmt.Fprintf(os.Stderr, "round %d of %d: %-14s %8.0f records/s, peak %.0f MiB\n", round+1, c.rounds, one.name, m.speed(), m.PeakMiB)
+			runs[one.name] = append(runs[one.name], m)
+		}
+	}
+	return runs, nil
+}
+
+// once is one run, against an empty database and without committed offsets.
+func (c *contest) once(ctx context.Context, one contender, round int) (m measurement, err error) {
+	ctx, stop := context.WithTimeout(ctx, longest)
+	defer stop()
+	l := c.logs[one.log]
+	if err := forgetGroups(ctx, c.broker.Addr()); err != nil {
+		return m, err
+	}
+	url, err := c.db.fresh(ctx, l)
+	if err != nil {
+		return m, err
+	}
+	env := []string{"KAFKA_BROKERS=" + c.broker.Addr(), "DATABASE_URL=" + url, "TOPIC=" + l.topic, fmt.Sprintf("RECORDS=%d", l.records+l.copies)}
+	if c.profiles != "" {
+		env = append(env, "CPUPROFILE="+filepath.Join(c.profiles, fmt.Sprintf("%s-%d.pprof", one.name, round+1)))
+	}
+	if m, err = consume(ctx, c.programs[one.name], one.args, env); err != nil {
+		return m, err
+	}
+	return m, c.compare(ctx, l)
+}
+
+// compare is an error if a run did not leave what every other run of its log left.
+func (c *contest) compare(ctx context.Context, l log) error {
+	effects, sum, err := c.db.left(ctx, l)
+	if err != nil {
+		return err
+	}
+	if c.sums[l.name] == "" {
+		c.sums[l.name] = sum
+	}
+	if effects != l.records || sum != c.sums[l.name] {
+		return fmt.Errorf("%d of %d records took effect, and the rows are %s, want %s", effects, l.records, sum, c.sums[l.name])
+	}
+	return nil
+}

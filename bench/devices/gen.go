@@ -1,0 +1,3 @@
+package devices
+
+//go:generate go tool idemgen generate

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+const (
+	partitions = 4
+	devices    = 1000
+	keyHeader  = "Idempotency-Key"
+)
+
+// log is a topic with records, and what becomes of them.
+type log struct {
+	name, topic string
+	migrations  string // of the tables, for whoever consumes it
+	seed        string // SQL that makes rows which the records change
+	digest      string // SQL: how many records took effect, and a sum of the table's content
+	records     int    // each with a key of its own
+	copies      int    // of the first ones, behind them
+}
+
+// logs are the topics of the bench, of so many records.
+func logs(readings, handled, copies int) []log {
+	return []log{
+		{
+			name: "readings", topic: "readings.v1", migrations: "bench/readings/migrations", records: readings, copies: copies,
+			digest: `SELECT count(*), coalesce(sum(hashtextextended(r::text, 0)::numeric), 0)::text FROM readings r`,
+		},
+		{
+			name: "devices", topic: "device-readings.v1", migrations: "bench/devices/migrations", records: handled, copies: copies,
+			seed:   fmt.Sprintf(`INSERT INTO devices SELECT 'device-' || lpad(i::text, 6, '0'), 0, 0 FROM generate_series(0, %d) AS i`, devices-1),
+			digest: `SELECT coalesce(sum(readings), 0)::bigint, coalesce(sum(hashtextextended(d::text, 0)::numeric), 0)::text FROM devices d`,
+		},
+	}
+}
+
+// produce writes the log's records to a broker.
+func (l log) produce(ctx context.Context, broker *idemtest.Broker) error {
+	const chunk = 5000
+	for from := 0; from < l.records+l.copies; from += chunk {
+		var batch []*wire.Message
+		for i := from; i < min(from+chunk, l.records+l.copies); i++ {
+			batch = append(batch, l.message(i%l.records))
+		}
+		if err := broker.Produce(ctx, batch...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// message is one record. All records of a device are in one partition.
+func (l log) message(i int) *wire.Message {
+	device := i * 7919 % devices
+	at := time.Date(2026, 3, 1, 8, 0, 0, 1000, time.UTC).Add(time.Duration(i) * time.Millisecond)
+	return &wire.Message{
+		Topic: l.topic, Partition: int32(device % partitions), Key: fmt.Appendf(nil, "device-%06d", device), Time: at,
+		Headers: []wire.Header{{Name: keyHeader, Value: randomUUID(i)}},
+		Value:   payload(i, device, at),
+	}
+}
+
+// payload is a reading of 261 bytes, of which seven members are used.
+func payload(i, device int, at time.Time) []byte {
+	return fmt.Appendf(nil, `{"reading_id":%d,"device_id":"device-%06d","site":"north-yard-%02d","taken_at":"%s",`+
+		`"temperature":%d.25,"humidity":%d.5,"battery":%d,"firmware":"2.14.1","signal":{"rssi":-71,"snr":9.5},`+
+		`"trace":"4bf92f3577b34da6a3ce929d0e0e4736"}`,
+		1_000_000_000+i, device, device%100, at.Format("2006-01-02T15:04:05.000000Z07:00"), 10+i%30, 40+i%50, 10+i%90)
+}
+
+// randomUUID is a UUID of version 4, the usual kind of key, and the same one for the same i.
+func randomUUID(i int) []byte {
+	b := sha256.Sum256(fmt.Append(nil, i))
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Appendf(nil, "%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// asItIs replaces nothing.
+func asItIs(context.Context, string) (map[string]string, error) { return nil, nil }
+
+// withoutLedger sends a batch without its ledger row: the same pipeline without any duplicate
+// check.
+func withoutLedger(_ context.Context, dir string) (map[string]string, error) {
+	const head = "head := []statement{o.appendStatement(a.row)}"
+	src, err := replaceOnce("runtime/send.go", head, "head := []statement{}")
+	if err != nil {
+		return nil, err
+	}
+	changed := filepath.Join(dir, "send.go")
+	own, err := filepath.Abs("runtime/send.go")
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{own: changed}, os.WriteFile(changed, []byte(src), 0o644)
+}
+
+// The keys that a spec can have instead of the record's offset.
+const (
+	offsetKey              = "    idempotency_key: {source: {record: offset}}\n"
+	headerKey              = "    idempotency_key: {source: {header: " + keyHeader + "}, window: 1h}\n"
+	headerKeySamePartition = "    record_key: {device_id: string}\n" +
+		"    assume: {ordered_by: record_key}\n" +
+		"    idempotency_key: {source: [{header: " + keyHeader + "}, device_id], window: 1h, copies: same_partition}\n"
+)
+
+// withKey replaces the code of bench/readings by code that is generated for another key.
+func withKey(key string) func(context.Context, string) (map[string]string, error) {
+	return func(ctx context.Context, dir string) (map[string]string, error) {
+		const example, spec = "bench/readings", "idemgen.yaml"
+		src, err := replaceOnce(filepath.Join(example, spec), offsetKey, key)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, spec), []byte(src), 0o644); err != nil {
+			return nil, err
+		}
+		if err := command(ctx, "go", "run", "./cmd/idemgen", "generate", dir); err != nil {
+			return nil, err
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*_gen.go"))
+		if err != nil {
+			return nil, err
+		}
+		replaced := map[string]string{}
+		for _, file := range files {
+			own, err := filepath.Abs(filepath.Join(example, filepath.Base(file)))
+			if err != nil {
+				return nil, err
+			}
+			replaced[own] = file
+		}
+		return replaced, nil
+	}
+}
+
+// replaceOnce is a file's content with a text in place of one that it must hold once.
+func replaceOnce(file, old, with string) (string, error) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(src), old); n != 1 {
+		return "", fmt.Errorf("%s holds %d times, not once, the text %q", file, n, old)
+	}
+	return strings.Replace(string(src), old, with, 1), nil
+}
+
+// writeOverlay writes the list of replaced files for go build -overlay.
+func writeOverlay(file string, replaced map[string]string) error {
+	b, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, b, 0o644)
+}

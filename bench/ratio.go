@@ -1,0 +1,26 @@
+package main
+
+import "slices"
+
+// figure is what a row prints: a value, and the least and the most that were seen.
+type figure struct{ value, least, most float64 }
+
+// pairwise is the median of the ratios of runs that stood in one round: what changes from round
+// to round, such as the load of the machine, is in both.
+func pairwise(ours, theirs []float64) figure {
+	ratios := make([]float64, len(ours))
+	for i := range ours {
+		ratios[i] = ours[i] / theirs[i]
+	}
+	return figure{median(ratios), slices.Min(ratios), slices.Max(ratios)}
+}
+
+// largest is the figure of a row for which the worst run counts.
+func largest(values []float64) figure {
+	return figure{slices.Max(values), slices.Min(values), slices.Max(values)}
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}

@@ -1,0 +1,3 @@
+package readings
+
+//go:generate go tool idemgen generate

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// results are what was measured for the rows that are wanted. What needs no contender is
+// measured when its first row asks.
+type results struct {
+	size
+	runs      map[string][]measurement // by contender, one per round
+	decoders  map[string]map[string][]float64
+	generated *generated
+}
+
+// measure runs every contender that the rows need.
+func measure(ctx context.Context, wanted []row, s size) (*results, error) {
+	r := &results{size: s, runs: map[string][]measurement{}, decoders: map[string]map[string][]float64{}}
+	needed := map[string]bool{}
+	for _, one := range wanted {
+		for _, name := range one.runs {
+			needed[name] = true
+		}
+	}
+	taking := slices.DeleteFunc(slices.Clone(contenders), func(c contender) bool { return !needed[c.name] })
+	if len(taking) == 0 {
+		return r, nil
+	}
+	c, err := newContest(ctx, s, taking)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Println(c.conditions)
+	r.runs, err = c.run(ctx)
+	return r, errors.Join(err, c.close())
+}
+
+// speeds are a contender's records per second, by round.
+func (r *results) speeds(contender string) (out []float64) {
+	for _, m := range r.runs[contender] {
+		out = append(out, m.speed())
+	}
+	return out
+}
+
+// peaks are a contender's largest memory in MiB, by round.
+func (r *results) peaks(contender string) (out []float64) {
+	for _, m := range r.runs[contender] {
+		out = append(out, m.PeakMiB)
+	}
+	return out
+}
+
+// decoder is how much faster an example's generated decoder is than encoding/json.
+func (r *results) decoder(ctx context.Context, example, style string) (figure, error) {
+	if r.decoders[example] == nil {
+		took, err := benchmark(ctx, "./examples/"+example)
+		if err != nil {
+			return figure{}, err
+		}
+		r.decoders[example] = took
+	}
+	took := r.decoders[example]
+	return pairwise(took["json"], took[style]), nil
+}
+
+// generator is one of the figures of the generator.
+func (r *results) generator(ctx context.Context, which func(*generated) figure) (figure, error) {
+	if r.generated == nil {
+		g, err := generate(ctx, r.rounds)
+		if err != nil {
+			return figure{}, err
+		}
+		r.generated = g
+	}
+	return which(r.generated), nil
+}

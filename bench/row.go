@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// row is one line of the output.
+type row struct {
+	id, name string
+	goal     goal
+	runs     []string // the contenders that it needs
+	figure   func(context.Context, *results) (figure, error)
+}
+
+// goal is what a figure should be.
+type goal struct {
+	sign  string // ">=" or "<="
+	bound float64
+}
+
+func atLeast(bound float64) goal { return goal{">=", bound} }
+func atMost(bound float64) goal  { return goal{"<=", bound} }
+
+func (g goal) met(f figure) bool {
+	if g.sign == ">=" {
+		return f.value >= g.bound
+	}
+	return f.value <= g.bound
+}
+
+// line is how a row is printed, such as "P1b header keys/by hand 0.70 goal>=0.75 below (0.66 to 0.72)".
+func (r row) line(f figure) string {
+	verdict := "below"
+	if r.goal.met(f) {
+		verdict = "met"
+	}
+	return fmt.Sprintf("%s %s %.2f goal%s%g %s (%.2f to %.2f)", r.id, r.name, f.value, r.goal.sign, r.goal.bound, verdict, f.least, f.most)
+}
+
+// rows are all that can be measured, in the order in which they are printed.
+var rows = []row{
+	speed("P1", "offset keys/no ledger", "offset", "no-ledger", atLeast(0.95)),
+	speed("P1a", "offset keys/by hand", "offset", "unchecked", atLeast(1.1)),
+	speed("P1b", "header keys/by hand", "header", "unchecked", atLeast(0.75)),
+	speed("P1c", "header keys/by hand with keys", "header", "checked", atLeast(1.2)),
+	speed("P1d", "header keys same_partition/by hand", "same-partition", "unchecked", atLeast(1)),
+	decoder("orders", "borrowed"), decoder("orders", "owned"), decoder("telemetry", "borrowed"), decoder("telemetry", "owned"),
+	{
+		id: "P8", name: "generator, 50 topics of 10 events, seconds", goal: atMost(0.3),
+		figure: func(ctx context.Context, r *results) (figure, error) { return r.generator(ctx, wideSeconds) },
+	},
+	{
+		id: "P8", name: "generator, 500 events/50 events, times as long", goal: atMost(10),
+		figure: func(ctx context.Context, r *results) (figure, error) { return r.generator(ctx, eventsGrowth) },
+	},
+	memory("P10", "offset keys, peak MiB", "offset"),
+	memory("P10b", "header keys, peak MiB", "header"),
+	speed("P12a", "handler/loop by hand", "handler", "loop", atLeast(0.9)),
+	speed("P12b", "handler/loop by hand with keys", "handler", "loop-checked", atLeast(1)),
+}
+
+// speed compares how many records per second two contenders consume.
+func speed(id, name, ours, theirs string, g goal) row {
+	return row{id: id, name: name, goal: g, runs: []string{ours, theirs}, figure: func(_ context.Context, r *results) (figure, error) {
+		return pairwise(r.speeds(ours), r.speeds(theirs)), nil
+	}}
+}
+
+// memory is the most resident memory that a run had.
+func memory(id, name, contender string) row {
+	return row{id: id, name: name, goal: atMost(64), runs: []string{contender}, figure: func(_ context.Context, r *results) (figure, error) {
+		return largest(r.peaks(contender)), nil
+	}}
+}
+
+// decoder compares an example's generated decoder with encoding/json: borrowed is how a batch
+// decodes, with nothing allocated, and owned how a handler gets its event.
+func decoder(example, style string) row {
+	return row{id: "P7", name: "decoder/encoding-json, " + example + " " + style, goal: atLeast(5), figure: func(ctx context.Context, r *results) (figure, error) {
+		return r.decoder(ctx, example, style)
+	}}
+}
