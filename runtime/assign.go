@@ -27,7 +27,8 @@ type claim struct {
 }
 
 func claimOf(p Partition, start int64) claim {
-	return claim{Assignment: Assignment{Partition: p, Partitions: 1, Committed: -1}, start: start}
+	none := func(context.Context) (int64, error) { return -1, nil }
+	return claim{Assignment: Assignment{Partition: p, Partitions: 1, Committed: none}, start: start}
 }
 
 // fencePatience is how long a take-over reads the tail again because the chain moved
@@ -179,7 +180,11 @@ func (o *owner) readTail(ctx context.Context, conn *pgxpool.Conn, a claim) error
 	var err error
 	o.tail, err = tailOf(ctx, conn, o.stream)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o.haltedWith(halt.LedgerGone, -1, "the ledger is missing: the partition is known, but its rows are gone", nil, o.adoption(a, max(a.Low, a.Committed)))
+		committed, err := a.Committed(ctx)
+		if err != nil {
+			return err
+		}
+		return o.haltedWith(halt.LedgerGone, -1, "the ledger is missing: the partition is known, but its rows are gone", nil, o.adoption(a, max(a.Low, committed)))
 	}
 	// A new process, or the next owner, must not write as many dead letters again before
 	// on_failure.stop_after halts it.
