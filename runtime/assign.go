@@ -15,6 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
@@ -70,7 +71,7 @@ func fencingEvent(err error) protocol.Event {
 	if _, ok := errors.AsType[*HaltedError](err); ok {
 		return protocol.Refused
 	}
-	switch e := classify(err).event(); e {
+	switch e := pgerror.Of(err).Event(); e {
 	case protocol.Resource, protocol.Unknown, protocol.Foreign, protocol.Gone:
 		return e
 	}
@@ -128,13 +129,13 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 			return err
 		}
 		err = o.fenceOnce(ctx, conn, a, window)
-		switch classify(err) {
-		case classNone:
+		switch pgerror.Of(err) {
+		case pgerror.None:
 			return nil
-		case classLockWait: // its owner is about to append, or its client has stopped
+		case pgerror.LockWait: // its owner is about to append, or its client has stopped
 			o.stalled = time.Now().After(o.w.watch.patient)
-		case classSuccessor, classGone: // the chain moved: read it again
-		case classStale:
+		case pgerror.Successor, pgerror.Gone: // the chain moved: read it again
+		case pgerror.Stale:
 			_ = conn.Conn().Close(ctx)
 			return err
 		default:
@@ -159,10 +160,10 @@ func (o *owner) haltIfFinal(err error) error {
 	if err == nil {
 		return nil
 	}
-	switch c := classify(&protocolError{err}); {
-	case c == classPooler:
+	switch c := pgerror.Of(&pgerror.Protocol{Err: err}); {
+	case c == pgerror.Pooler:
 		return o.halted(halt.Pooler, -1, poolerText, err)
-	case c.event() == protocol.Fatal:
+	case c.Event() == protocol.Fatal:
 		return o.halted(halt.Database, -1, "the ledger cannot be used", err)
 	}
 	return err
@@ -170,7 +171,7 @@ func (o *owner) haltIfFinal(err error) error {
 
 // haltIfPooler is haltIfFinal for want of a connection: what else is wrong with that may pass.
 func (o *owner) haltIfPooler(err error) error {
-	if classify(err) == classPooler {
+	if pgerror.Of(err) == pgerror.Pooler {
 		return o.haltIfFinal(err)
 	}
 	return err
