@@ -108,7 +108,8 @@ func (c *contest) run(ctx context.Context) (map[string][]measurement, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", one.name, err)
 			}
-			fmt.Fprintf(os.Stderr, "round %d of %d: %-14s %8.0f records/s, peak %.0f MiB\n", round+1, c.rounds, one.name, m.speed(), m.PeakMiB)
+			fmt.Fprintf(os.Stderr, "round %d of %d: %-14s %8.0f records/s, %5.1f s of CPU, peak %3.0f MiB\n",
+				round+1, c.rounds, one.name, m.speed(), m.CPU.Seconds(), m.PeakMiB)
 			runs[one.name] = append(runs[one.name], m)
 		}
 	}

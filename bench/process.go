@@ -36,6 +36,7 @@ func consume(ctx context.Context, file string, args, env []string) (m measuremen
 	if err = errors.Join(err, in.Close(), cmd.Wait(), ctx.Err()); err != nil {
 		return m, fmt.Errorf("%s %s: %w\n%s", file, strings.Join(args, " "), err, said.String())
 	}
+	m.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return m, nil
 }
 
