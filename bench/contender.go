@@ -70,8 +70,9 @@ type measurement struct {
 	Records int64
 	Seconds float64
 
-	PeakMiB float64       `json:"-"` // resident memory of the process
-	CPU     time.Duration `json:"-"` // of the process, which is neither broker nor database
+	PeakMiB     float64       `json:"-"` // resident memory of the process
+	CPU         time.Duration `json:"-"` // of the process
+	DatabaseCPU time.Duration `json:"-"` // of the database's processes
 }
 
 // speed is records per second.

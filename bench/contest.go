@@ -108,8 +108,8 @@ func (c *contest) run(ctx context.Context) (map[string][]measurement, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", one.name, err)
 			}
-			fmt.Fprintf(os.Stderr, "round %d of %d: %-14s %8.0f records/s, %5.1f s of CPU, peak %3.0f MiB\n",
-				round+1, c.rounds, one.name, m.speed(), m.CPU.Seconds(), m.PeakMiB)
+			fmt.Fprintf(os.Stderr, "round %d of %d: %-14s %8.0f records/s, %5.1f s of CPU, %5.1f s in the database, peak %3.0f MiB\n",
+				round+1, c.rounds, one.name, m.speed(), m.CPU.Seconds(), m.DatabaseCPU.Seconds(), m.PeakMiB)
 			runs[one.name] = append(runs[one.name], m)
 		}
 	}
@@ -132,9 +132,18 @@ func (c *contest) once(ctx context.Context, one contender, round int) (m measure
 	if c.profiles != "" {
 		env = append(env, "CPUPROFILE="+filepath.Join(c.profiles, fmt.Sprintf("%s-%d.pprof", one.name, round+1)))
 	}
+	before, err := c.db.cpu(ctx)
+	if err != nil {
+		return m, err
+	}
 	if m, err = consume(ctx, c.programs[one.name], one.args, env); err != nil {
 		return m, err
 	}
+	after, err := c.db.cpu(ctx)
+	if err != nil {
+		return m, err
+	}
+	m.DatabaseCPU = after - before
 	return m, c.compare(ctx, l)
 }
 

@@ -29,7 +29,7 @@ func TestContendersLeaveTheSameRows(t *testing.T) {
 		t.Errorf("%d of %d contenders ran", len(runs), len(contenders))
 	}
 	for name, m := range runs {
-		if len(m) != 1 || m[0].speed() <= 0 || m[0].PeakMiB < 1 {
+		if len(m) != 1 || m[0].speed() <= 0 || m[0].PeakMiB < 1 || m[0].CPU <= 0 || m[0].DatabaseCPU <= 0 {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}

@@ -20,7 +20,7 @@ type generated struct {
 }
 
 func wideSeconds(g *generated) figure {
-	return figure{median(g.wide), slices.Min(g.wide), slices.Max(g.wide)}
+	return figure{value: median(g.wide), least: slices.Min(g.wide), most: slices.Max(g.wide)}
 }
 
 func eventsGrowth(g *generated) figure { return pairwise(g.large, g.small) }

@@ -3,7 +3,11 @@ package main
 import "slices"
 
 // figure is what a row prints: a value, and the least and the most that were seen.
-type figure struct{ value, least, most float64 }
+type figure struct {
+	value, least, most float64
+
+	cpu float64 // for a ratio of speeds: what it would be by CPU time; else 0
+}
 
 // pairwise is the median of the ratios of runs that stood in one round: what changes from round
 // to round, such as the load of the machine, is in both.
@@ -12,12 +16,12 @@ func pairwise(ours, theirs []float64) figure {
 	for i := range ours {
 		ratios[i] = ours[i] / theirs[i]
 	}
-	return figure{median(ratios), slices.Min(ratios), slices.Max(ratios)}
+	return figure{value: median(ratios), least: slices.Min(ratios), most: slices.Max(ratios)}
 }
 
 // largest is the figure of a row for which the worst run counts.
 func largest(values []float64) figure {
-	return figure{slices.Max(values), slices.Min(values), slices.Max(values)}
+	return figure{value: slices.Max(values), least: slices.Min(values), most: slices.Max(values)}
 }
 
 func median(v []float64) float64 {

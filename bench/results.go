@@ -46,6 +46,14 @@ func (r *results) speeds(contender string) (out []float64) {
 	return out
 }
 
+// cpu are the seconds of CPU time of a contender and the database, by round.
+func (r *results) cpu(contender string) (out []float64) {
+	for _, m := range r.runs[contender] {
+		out = append(out, (m.CPU + m.DatabaseCPU).Seconds())
+	}
+	return out
+}
+
 // peaks are a contender's largest memory in MiB, by round.
 func (r *results) peaks(contender string) (out []float64) {
 	for _, m := range r.runs[contender] {
