@@ -99,13 +99,13 @@ func (p *planner) making(at position, table int, reserved []*model.Event, busy m
 	return at
 }
 
-// wayTo is a way on a fresh row that ends with the event.
+// wayTo is a way on a fresh row that ends with the event. The row stays fresh.
 func (p *planner) wayTo(e *model.Event) (path []*model.Event) {
-	from := len(p.visits)
+	from, row := len(p.visits), p.row
 	p.visit(p.lead(p.fresh(), e), visit{event: e})
 	for _, v := range p.visits[from:] {
 		path = append(path, v.event)
 	}
-	p.visits = p.visits[:from]
+	p.visits, p.row = p.visits[:from], row
 	return path
 }
