@@ -21,6 +21,8 @@ type Statements func(*model.Step) (string, error)
 type Tests struct {
 	// Log returns the records of a topic's test, in order.
 	Log func(*model.Topic) []Record
+	// Rows names the file with the rows that are there before the log; "" if there are none.
+	Rows func(*model.Topic) string
 	// Columns names the columns of a table that tests compare: all but those that the
 	// database fills.
 	Columns func(*model.Table) []string

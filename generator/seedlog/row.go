@@ -17,7 +17,18 @@ type position struct {
 func (p *planner) fresh() position {
 	p.met = map[pair]bool{}
 	p.row++
-	return position{row: p.row - 1, state: state{}}
+	return position{row: p.row - 1, state: p.first()}
+}
+
+// first is what is known of such a row: some tables may have one before the log.
+func (p *planner) first() state {
+	now := state{}
+	for _, t := range p.roles.before {
+		if at, known := p.bit[t]; known {
+			now[at] = true
+		}
+	}
+	return now
 }
 
 // visit adds a record. One that would halt the partition is left out.

@@ -54,11 +54,14 @@ type Header struct {
 //
 // Every idempotency key occurs once, except for one that consists of enums, and at the end of
 // the log: there stand copies that only a former key gives away, records that lack the key's
-// header, and two events under a key that they share. Some records are refused, because a pair such as delete and update of one row
-// cannot be had otherwise; at least three of four apply unless the topic cannot do better, for
-// example because other topics own the parent rows. None is refused of an event whose
-// on_failure says stop: it would halt the partition.
-func Log(s *model.Service, t *model.Topic) []Record {
+// header, and two events under a key that they share. Some records are refused, because a pair
+// such as delete and update of one row cannot be had otherwise; at least three of four apply
+// unless the topic cannot do better. None is refused of an event whose on_failure says stop: it
+// would halt the partition.
+//
+// The rows are there before the first record: those that the topic changes or names as
+// parents, and does not make. A row that cannot be added is there already.
+func Log(s *model.Service, t *model.Topic) ([]model.Row, []Record) {
 	r := rolesOf(s, t)
 	p := newPlanner(r, t)
 	w := &writer{roles: r, topic: t, seen: map[*model.Event]int{}, last: map[int]int{}}
@@ -69,5 +72,6 @@ func Log(s *model.Service, t *model.Topic) []Record {
 	for _, e := range t.Events {
 		log = append(log, w.otherKeys(p, e)...)
 	}
-	return append(log, w.sharedKeys(p)...)
+	log = append(log, w.sharedKeys(p)...)
+	return w.rowsBefore(s), log
 }

@@ -102,7 +102,7 @@ func TestTheLogGrowsWithTheTouches(t *testing.T) {
 					t.Fatal(bad)
 				}
 				topic := s.Topics[0]
-				log, touches, work := len(seedlog.Log(s, topic)), countTouches(topic), seedlog.Work(s, topic)
+				log, touches, work := len(logOf(s, topic)), countTouches(topic), seedlog.Work(s, topic)
 				t.Logf("%d events: %d touches, %d records, %d questions", n, touches, log, work)
 				if log > records*touches+some || work > questions*touches+some {
 					t.Errorf("%d events with %d touches: %d records, the planner asked %d times", n, touches, log, work)
