@@ -19,8 +19,7 @@ var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // testFiles renders the rows that are there before the log of a topic, if there are any, and
 // the rows and dead letters that the log must leave behind.
-func testFiles(s *model.Service, t *model.Topic, before []model.Row, log []seedlog.Record) ([]output.File, error) {
-	in := oracle.New(s)
+func testFiles(in *oracle.Interpreter, t *model.Topic, before []model.Row, log []seedlog.Record) ([]output.File, error) {
 	var files []output.File
 	before = slices.DeleteFunc(before, func(r model.Row) bool { return in.Insert(r) != nil }) // it is there already
 	if len(before) > 0 {

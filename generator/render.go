@@ -18,11 +18,11 @@ import (
 
 // render renders every Owned and Ledger file of the spec.
 func (u *unit) render() error {
-	logs, testdata, err := u.testData()
+	in := oracle.New(u.service)
+	logs, testdata, err := u.testData(in)
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
 	}
-	in := oracle.New(u.service)
 	code, err := gocode.Render(u.service, sqlcode.Step, gocode.Tests{
 		Log: func(t *model.Topic) []gocode.Record { return testLog(logs[t]) },
 		Rows: func(t *model.Topic) string {
@@ -50,7 +50,7 @@ func (u *unit) render() error {
 }
 
 // testData makes the log of each topic, and the files beside it, topics side by side.
-func (u *unit) testData() (map[*model.Topic][]seedlog.Record, []output.File, error) {
+func (u *unit) testData(in *oracle.Interpreter) (map[*model.Topic][]seedlog.Record, []output.File, error) {
 	topics := u.service.Topics
 	made, files, errs := make([][]seedlog.Record, len(topics)), make([][]output.File, len(topics)), make([]error, len(topics))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -60,7 +60,7 @@ func (u *unit) testData() (map[*model.Topic][]seedlog.Record, []output.File, err
 		all.Go(func() {
 			var before []model.Row
 			before, made[i] = seedlog.Log(u.service, t)
-			files[i], errs[i] = testFiles(u.service, t, before, made[i])
+			files[i], errs[i] = testFiles(in.Fresh(), t, before, made[i])
 			<-free
 		})
 	}

@@ -83,14 +83,7 @@ func tests(s *model.Service) gocode.Tests {
 			}
 			return "testdata/idem_" + topic.FileName + "_rows.sql"
 		},
-		Columns: func(table *model.Table) (names []string) {
-			for _, c := range table.Columns {
-				if !oracle.FilledByDatabase(s, table, c) {
-					names = append(names, c.Name)
-				}
-			}
-			return names
-		},
+		Columns: func(table *model.Table) []string { return oracle.New(s).Columns(table.Name) },
 	}
 }
 
