@@ -15,6 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
@@ -27,7 +28,8 @@ type claim struct {
 }
 
 func claimOf(p Partition, start int64) claim {
-	return claim{Assignment: Assignment{Partition: p, Partitions: 1, Committed: -1}, start: start}
+	none := func(context.Context) (int64, error) { return -1, nil }
+	return claim{Assignment: Assignment{Partition: p, Partitions: 1, Committed: none}, start: start}
 }
 
 // fencePatience is how long a take-over reads the tail again because the chain moved
@@ -69,7 +71,7 @@ func fencingEvent(err error) protocol.Event {
 	if _, ok := errors.AsType[*HaltedError](err); ok {
 		return protocol.Refused
 	}
-	switch e := classify(err).event(); e {
+	switch e := pgerror.Of(err).Event(); e {
 	case protocol.Resource, protocol.Unknown, protocol.Foreign, protocol.Gone:
 		return e
 	}
@@ -127,13 +129,13 @@ func (o *owner) assign(ctx context.Context, a claim) error {
 			return err
 		}
 		err = o.fenceOnce(ctx, conn, a, window)
-		switch classify(err) {
-		case classNone:
+		switch pgerror.Of(err) {
+		case pgerror.None:
 			return nil
-		case classLockWait: // its owner is about to append, or its client has stopped
+		case pgerror.LockWait: // its owner is about to append, or its client has stopped
 			o.stalled = time.Now().After(o.w.watch.patient)
-		case classSuccessor, classGone: // the chain moved: read it again
-		case classStale:
+		case pgerror.Successor, pgerror.Gone: // the chain moved: read it again
+		case pgerror.Stale:
 			_ = conn.Conn().Close(ctx)
 			return err
 		default:
@@ -158,10 +160,10 @@ func (o *owner) haltIfFinal(err error) error {
 	if err == nil {
 		return nil
 	}
-	switch c := classify(&protocolError{err}); {
-	case c == classPooler:
+	switch c := pgerror.Of(&pgerror.Protocol{Err: err}); {
+	case c == pgerror.Pooler:
 		return o.halted(halt.Pooler, -1, poolerText, err)
-	case c.event() == protocol.Fatal:
+	case c.Event() == protocol.Fatal:
 		return o.halted(halt.Database, -1, "the ledger cannot be used", err)
 	}
 	return err
@@ -169,7 +171,7 @@ func (o *owner) haltIfFinal(err error) error {
 
 // haltIfPooler is haltIfFinal for want of a connection: what else is wrong with that may pass.
 func (o *owner) haltIfPooler(err error) error {
-	if classify(err) == classPooler {
+	if pgerror.Of(err) == pgerror.Pooler {
 		return o.haltIfFinal(err)
 	}
 	return err
@@ -179,7 +181,11 @@ func (o *owner) readTail(ctx context.Context, conn *pgxpool.Conn, a claim) error
 	var err error
 	o.tail, err = tailOf(ctx, conn, o.stream)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o.haltedWith(halt.LedgerGone, -1, "the ledger is missing: the partition is known, but its rows are gone", nil, o.adoption(a, max(a.Low, a.Committed)))
+		committed, err := a.Committed(ctx)
+		if err != nil {
+			return err
+		}
+		return o.haltedWith(halt.LedgerGone, -1, "the ledger is missing: the partition is known, but its rows are gone", nil, o.adoption(a, max(a.Low, committed)))
 	}
 	// A new process, or the next owner, must not write as many dead letters again before
 	// on_failure.stop_after halts it.

@@ -201,7 +201,7 @@ func TestHealthForgetsPartitionsThatAreGone(t *testing.T) {
 	src := newSource(records(0, "put 1 1"))
 	src.then = func(ctx context.Context, sink idem.Sink) {
 		bad := src.assignment
-		bad.Partition.Number, bad.Committed = 3, 10
+		bad.Partition.Number, bad.Committed = 3, committedAt(10)
 		if _, err := sink.Assigned(ctx, bad); err == nil || c.Health() == nil {
 			t.Error("a partition that halts is not reported")
 		}

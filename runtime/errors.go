@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 )
 
 // ErrNotImplemented is what a scaffolded handler returns. It halts the partition before
@@ -98,5 +99,5 @@ func IsPermanent(err error) bool {
 	if _, ok := errors.AsType[*ConflictError](err); ok {
 		return true
 	}
-	return classify(err) == classData
+	return pgerror.Of(err) == pgerror.Data
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -140,7 +141,7 @@ func (x *explicit) heard(r reply, err error) error {
 		return err
 	case pg.TableName == "idem_assert":
 		return x.o.endedByHandler(x.last)
-	case classify(pg) == classPooler: // statements that were prepared are gone
+	case pgerror.Of(pg) == pgerror.Pooler: // statements that were prepared are gone
 		return err
 	case pg.Code == "25006": // the append was written, so that the server is no standby
 		return &handlerError{call: x.last, err: Permanent(errReadOnly)}

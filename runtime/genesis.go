@@ -50,7 +50,7 @@ func (o *owner) chain(ctx context.Context, conn *pgxpool.Conn, a claim) error {
 // genesis makes stream and first row, before any record is accepted, at an offset that the
 // broker named. There is no second genesis: stream rows are never deleted.
 func (o *owner) genesis(ctx context.Context, conn *pgxpool.Conn, a claim, added bool) error {
-	start, err := o.startOffset(a, added)
+	start, err := o.startOffset(ctx, a, added)
 	if err != nil {
 		return err
 	}
@@ -72,16 +72,19 @@ func (o *owner) genesis(ctx context.Context, conn *pgxpool.Conn, a claim, added 
 
 // startOffset is where a partition without a ledger starts. One that was added when others
 // had begun, or may have been, starts at the earliest record, so that none is missed.
-func (o *owner) startOffset(a claim, added bool) (int64, error) {
+func (o *owner) startOffset(ctx context.Context, a claim, added bool) (int64, error) {
 	from := o.topic.StartFrom
+	committed, err := a.Committed(ctx)
 	switch {
+	case err != nil:
+		return 0, err
 	case !a.broker:
 		return a.start, nil
-	case from == wire.Committed && a.Committed >= 0:
-		return a.Committed, nil
-	case a.Committed >= 0:
+	case from == wire.Committed && committed >= 0:
+		return committed, nil
+	case committed >= 0:
 		return 0, o.haltedWith(halt.LedgerMissing, -1, "the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong database, restored backup, renamed consumer); "+
-			"start_from: committed moves a group over from other code", nil, o.adoption(a, a.Committed))
+			"start_from: committed moves a group over from other code", nil, o.adoption(a, committed))
 	case from == wire.Latest && !added:
 		return a.High, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -59,30 +60,30 @@ func (o *owner) verdict(records []Message, err error) (protocol.Event, error) {
 		return protocol.Data, o.judgeData(records, err)
 	}
 	first := firstOf(records)
-	class := classify(err)
-	if class == classData && len(records) == 0 { // no record can be to blame
-		class = classHalt
+	class := pgerror.Of(err)
+	if class == pgerror.Data && len(records) == 0 { // no record can be to blame
+		class = pgerror.Halt
 	}
 	switch class {
-	case classData:
+	case pgerror.Data:
 		return protocol.Data, o.judgeData(records, err)
-	case classPooler:
+	case pgerror.Pooler:
 		return protocol.Fatal, o.halted(halt.Pooler, first, poolerText, describe(err))
-	case classHalt:
+	case pgerror.Halt:
 		return o.judgeNobodys(records, err)
-	case classStale:
+	case pgerror.Stale:
 		if o.replanned {
 			return protocol.Fatal, o.halted(halt.Database, first, "statements no longer fit the schema, although they were prepared anew", describe(err))
 		}
 		o.replanned = true
-	case classTimeout:
+	case pgerror.Timeout:
 		return o.judgeTimeout(records, err)
-	case classLockWait:
+	case pgerror.LockWait:
 		o.stalled = o.doubtful
-	case classDoubt:
+	case pgerror.Doubt:
 		o.doubtful = true
 	}
-	return class.event(), &waitError{err: inWords(describe(err))}
+	return class.Event(), &waitError{err: inWords(describe(err))}
 }
 
 const poolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode stands before the database; use its session mode, or connect directly, and restart the service, which is enough; the command alone is not"
@@ -91,7 +92,7 @@ const poolerText = "another session answers than the one that the connection was
 // user's tables and triggers may be about one record all the same: what stands before that
 // one is applied, and the partition stands before it.
 func (o *owner) judgeNobodys(records []Message, err error) (protocol.Event, error) {
-	_, theirs := errors.AsType[*writeError](err)
+	_, theirs := errors.AsType[*pgerror.Write](err)
 	if theirs && len(records) > 1 {
 		o.searchIn(records)
 		return protocol.Data, nil
@@ -151,7 +152,7 @@ func (o *owner) judgeData(records []Message, err error) error {
 // letterRefused reports whether somebody's constraint refused a dead letter. Another one in
 // its place would hide why the record has none.
 func letterRefused(err error) bool {
-	_, own := errors.AsType[*protocolError](err)
+	_, own := errors.AsType[*pgerror.Protocol](err)
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return own && ok && pg.TableName == "idem_dead_letter"
 }
@@ -177,9 +178,9 @@ func (o *owner) judgeHandler(records []Message, h *handlerError) (protocol.Event
 		return o.judgeLate(records, h)
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](h.err); ok {
-		switch class := classify(pg); class {
-		case classData, classTimeout:
-		case classHalt, classPooler, classSuccessor, classGone:
+		switch class := pgerror.Of(pg); class {
+		case pgerror.Data, pgerror.Timeout:
+		case pgerror.Halt, pgerror.Pooler, pgerror.Successor, pgerror.Gone:
 			if o.others(records, m) {
 				return protocol.Data, nil
 			}
@@ -187,7 +188,7 @@ func (o *owner) judgeHandler(records []Message, h *handlerError) (protocol.Event
 			offerPass(halted, o.c.service.Consumer)
 			return protocol.Fatal, halted
 		default:
-			return class.event(), &waitError{err: describe(pg)}
+			return class.Event(), &waitError{err: describe(pg)}
 		}
 	}
 	if !IsPermanent(h.err) {
@@ -353,7 +354,7 @@ func describe(err error) error {
 	if late, ok := errors.AsType[*overdueError](err); ok { // which describes its cause
 		return late
 	}
-	if gone, ok := errors.AsType[*unreachable](err); ok {
+	if gone, ok := errors.AsType[*outage.Unreachable](err); ok {
 		return gone
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
@@ -362,7 +363,7 @@ func describe(err error) error {
 	}
 	switch pg.Code[:min(2, len(pg.Code))] {
 	case "42", "28", "3D", "3F":
-		if !raised(pg) {
+		if !pgerror.Raised(pg) {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package idem
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -194,10 +194,7 @@ func (o *owner) room(ctx context.Context, conn *pgxpool.Conn, w *work) error {
 	return o.full()
 }
 
-// errKeyMemory is the alarm of a partition that waits for memory.
-var errKeyMemory = errors.New("the memory for keys is full")
-
 func (o *owner) full() error {
 	return fmt.Errorf("%w: all partitions of this process together may use %d MiB: the partition waits until keys are older than their window; "+
-		"raise it with WithKeyMemory, spread the partitions over more processes, or shorten the window", errKeyMemory, o.c.keyMemory.Limit()>>20)
+		"raise it with WithKeyMemory, spread the partitions over more processes, or shorten the window", pgerror.ErrKeyMemory, o.c.keyMemory.Limit()>>20)
 }

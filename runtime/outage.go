@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
 
@@ -19,49 +18,26 @@ import (
 // pool says: without a limit, a server that does not answer at all would not show for long.
 const connectTimeout = 5 * time.Second
 
-// unreachable says that there is no connection to the database, and why, in words that are
-// the same at the next try.
-type unreachable struct{ err error }
-
-func (e *unreachable) Error() string {
-	words := outage.Words(e.err)
-	if words == "" {
-		words = e.err.Error()
-	}
-	return "no connection to the database: " + words
-}
-
-func (e *unreachable) Unwrap() error { return e.err }
-
-// loginRefused reports whether the server did not let the service in. A password that is
-// changed on one side first is an outage like any other: nothing was sent.
-func loginRefused(err error) bool {
-	_, own := errors.AsType[*unreachable](err)
-	_, connecting := errors.AsType[*pgconn.ConnectError](err)
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return own && connecting && ok && (strings.HasPrefix(pg.Code, "28") || strings.HasPrefix(pg.Code, "3D"))
-}
-
 // inWords is an error that is none of the database's in words, where it has some.
 func inWords(err error) error {
-	if _, known := errors.AsType[*unreachable](err); known {
+	if _, known := errors.AsType[*outage.Unreachable](err); known {
 		return err
 	}
 	return outage.InWords(err)
 }
 
-// acquire gets a connection of the runtime's own. The error is an unreachable. Who waits long
+// acquire gets a connection of the runtime's own. The error is an outage.Unreachable. Who waits long
 // keeps the place in the queue for a connection, and tells why.
 func (c *Consumer) acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, error) {
 	pool, err := c.pool(ctx)
 	if err != nil {
-		return nil, &unreachable{err}
+		return nil, &outage.Unreachable{Err: err}
 	}
 	told := make(chan struct{})
 	t := time.AfterFunc(waitForFree, func() {
 		defer close(told)
 		if err := poolFull(pool); err != nil {
-			tell(&unreachable{err})
+			tell(&outage.Unreachable{Err: err})
 		}
 	})
 	conn, err := pool.Acquire(ctx)
@@ -74,7 +50,7 @@ func (c *Consumer) acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = cmp.Or(poolFull(pool), err)
 	}
-	return nil, &unreachable{err}
+	return nil, &outage.Unreachable{Err: err}
 }
 
 // waitForFree is how long a partition waits for a connection before it says so: a wait for
@@ -112,11 +88,11 @@ func (o *owner) tellWait(err error) { o.w.tell(o, &waitError{err: err}) }
 
 // away reports whether err is one that ends when the database can be connected to.
 func away(err error) bool {
-	if _, ok := errors.AsType[*unreachable](err); ok {
-		return classify(err).event() != protocol.Fatal
+	if _, ok := errors.AsType[*outage.Unreachable](err); ok {
+		return pgerror.Of(err).Event() != protocol.Fatal
 	}
-	switch classify(err) {
-	case classDoubt, classReadOnly, classUnsent:
+	switch pgerror.Of(err) {
+	case pgerror.Doubt, pgerror.ReadOnly, pgerror.Unsent:
 		return true
 	}
 	return false

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 )
 
 // cancelPatience is how long a statement whose time is over may take to end when the server
@@ -48,12 +50,14 @@ func (o *owner) overdue(ctx context.Context, name string, most time.Duration, of
 	if _, named := errors.AsType[*overdueError](err); named || err == nil {
 		return err
 	}
-	class := classify(err)
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) && (class == classTimeout || class == classDoubt || class == classUnsent):
+	class, limits := pgerror.Of(err), o.c.service.Limits
+	switch pg, _ := errors.AsType[*pgconn.PgError](err); {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && (class == pgerror.Timeout || class == pgerror.Doubt || class == pgerror.Unsent):
 		return &overdueError{fmt.Sprintf(wasOver, name, most), of, err}
-	case class == classTimeout:
-		return &overdueError{fmt.Sprintf(orCancelled, "statement_timeout", o.c.service.Limits.StatementTimeout), of, err}
+	case class == pgerror.Timeout && pg.Code == "25P04": // the server's own clock was first
+		return &overdueError{fmt.Sprintf(wasOver, "batch_timeout", limits.BatchTimeout), of, err}
+	case class == pgerror.Timeout:
+		return &overdueError{fmt.Sprintf(orCancelled, "statement_timeout", limits.StatementTimeout), of, err}
 	}
 	return err
 }

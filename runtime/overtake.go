@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 )
 
 // overtakePause is how often a transaction that waits is looked at.
@@ -63,7 +65,7 @@ func (o *owner) sendOvertaking(ctx context.Context, conn *pgxpool.Conn, w *work,
 func (o *owner) overtake(ctx context.Context, pid int32) error {
 	control, err := o.c.connectBeside(ctx, nil)
 	if err != nil {
-		return &unreachable{err}
+		return &outage.Unreachable{Err: err}
 	}
 	defer control.Close(context.WithoutCancel(ctx))
 	for {

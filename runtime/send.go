@@ -15,6 +15,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -51,10 +52,10 @@ func (o *owner) send(ctx context.Context, conn *pgxpool.Conn, w *work) (Result, 
 	if isHandlerError(err) {
 		return Result{}, err
 	}
-	switch classify(err) {
-	case classSuccessor:
+	switch pgerror.Of(err) {
+	case pgerror.Successor:
 		return o.resolve(ctx, conn)
-	case classGone:
+	case pgerror.Gone:
 		return Result{}, o.fenced(protocol.Gone, "the ledger's row that this owner appends to is gone or another one")
 	}
 	return Result{}, err
@@ -87,7 +88,7 @@ func rolledBack(err error) bool {
 		return true
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && sqlstateClass(pg) != classDoubt && !strings.HasPrefix(pg.Code, "57P")
+	return ok && pgerror.OfState(pg) != pgerror.Doubt && !strings.HasPrefix(pg.Code, "57P")
 }
 
 func isHandlerError(err error) bool {
@@ -237,9 +238,9 @@ func (p *pipeline) of(i int, err error) error {
 	case err == nil:
 		return nil
 	case i >= len(p.user) || p.user[i]:
-		return &writeError{err}
+		return &pgerror.Write{Err: err}
 	}
-	return &protocolError{err}
+	return &pgerror.Protocol{Err: err}
 }
 
 func (r *reply) read(result *pgconn.ResultReader) error {

@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
@@ -190,10 +192,10 @@ func (c *Consumer) start(ctx context.Context) error {
 		if _, final := errors.AsType[*session.Error](err); final {
 			return err
 		}
-		if e := classify(err).event(); e == protocol.Fatal || e == protocol.Data {
+		if e := pgerror.Of(err).Event(); e == protocol.Fatal || e == protocol.Data {
 			return err
 		}
-		c.run.Set(c.log, fmt.Errorf("the database was not reached since the start: %w", &unreachable{err}))
+		c.run.Set(c.log, fmt.Errorf("the database was not reached since the start: %w", &outage.Unreachable{Err: err}))
 		if !sleep(ctx, backoff(attempt, waitInitial, startMost)) {
 			return ctx.Err()
 		}

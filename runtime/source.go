@@ -39,7 +39,9 @@ type Assignment struct {
 	TopicID    UUID  // changes when a topic is deleted and made again
 	Partitions int32 // of the topic
 	Low, High  int64 // first offset that still exists; offset of the next record to come
-	Committed  int64 // the group's committed offset; -1 if there is none
+	// Committed is the group's committed offset; -1 if there is none. It is asked for only where
+	// no ledger decides: the answer waits while the group shares its partitions out.
+	Committed func(context.Context) (int64, error)
 }
 
 // Position is where a partition is read from.

@@ -25,8 +25,13 @@ func hasty(s *wire.Service) { s.Limits.BatchTimeout = 500 * time.Millisecond }
 
 func newSource(batch []idem.Message) *source {
 	return &source{batch: batch, assignment: idem.Assignment{
-		Partition: idem.Partition{Topic: topic}, TopicID: idem.UUID{1}, Partitions: 4, Low: 0, High: 1000, Committed: -1,
+		Partition: idem.Partition{Topic: topic}, TopicID: idem.UUID{1}, Partitions: 4, Low: 0, High: 1000, Committed: committedAt(-1),
 	}}
+}
+
+// committedAt is a group whose committed offset is known.
+func committedAt(offset int64) func(context.Context) (int64, error) {
+	return func(context.Context) (int64, error) { return offset, nil }
 }
 
 var errDone = errors.New("delivered")
@@ -73,13 +78,33 @@ func TestSourceIsToldWhereToRead(t *testing.T) {
 	}
 	want(t, "first position", src.position.Offset, 0)
 	src = newSource(records(1, "put 2 9", "put 3 3"))
-	src.assignment.Committed = 1 // an old hint: the ledger decides
+	src.assignment.Committed = committedAt(1) // an old hint: the ledger decides
 	if err := src.run(t, c); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "second position", src.position.Offset, 2)
 	want(t, "rows", table(t, db), "1=1 2=2 3=3")
 	want(t, "redelivered", c.Stats().Redelivered, 1)
+}
+
+// The answer to a question for the group's offsets waits while the group shares its
+// partitions out. Only where it decides anything is it asked, and waited for.
+func TestOnlyAPartitionWithoutALedgerAsksForTheGroupsOffset(t *testing.T) {
+	db := database(t)
+	sink := drive(t, service{}.consumer(t, db))
+	a := newSource(nil).assignment
+	settling := errors.New("the group settles")
+	a.Committed = func(context.Context) (int64, error) { return -1, settling }
+	if _, err := sink.Assigned(t.Context(), a); !errors.Is(err, settling) {
+		t.Fatalf("a partition that nobody knows was taken over with the error %v", err)
+	}
+	a.Committed = committedAt(-1)
+	for range 2 {
+		if _, err := sink.Assigned(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		a.Committed = func(context.Context) (int64, error) { return -1, settling }
+	}
 }
 
 // The start of a partition is fixed before its first record: records that came while no
@@ -151,7 +176,7 @@ func TestPartitionThatCannotBeReadHalts(t *testing.T) {
 	for name, edit := range map[string]func(*idem.Assignment){
 		"topic made again":    func(a *idem.Assignment) { a.TopicID = idem.UUID{2} },
 		"retention overtook":  func(a *idem.Assignment) { a.Low = 5 },
-		"other partition has": func(a *idem.Assignment) { a.Partition.Number, a.Committed = 3, 10 },
+		"other partition has": func(a *idem.Assignment) { a.Partition.Number, a.Committed = 3, committedAt(10) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)

@@ -183,7 +183,7 @@ func TestHaltedPartitionWithoutALedgerGoesOnWhenItIsAdopted(t *testing.T) {
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	a := newSource(nil).assignment
-	a.Committed = 7
+	a.Committed = committedAt(7)
 	_, err := sink.Assigned(t.Context(), a)
 	wantError[*idem.HaltedError](t, err)
 	idemtest.Exec(t, db, `WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('test', $1, $2, 0) RETURNING stream)

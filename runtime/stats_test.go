@@ -70,7 +70,7 @@ func TestLagTimeGrowsForEveryPartitionThatStands(t *testing.T) {
 	}{
 		"topic-recreated":        {1, remade, false},
 		"topic-recreated, empty": {1, func(a *idem.Assignment) { remade(a); a.Low = 1 }, true},
-		"ledger-missing":         {-1, func(a *idem.Assignment) { a.Partition.Number, a.Committed = 1, 0 }, false},
+		"ledger-missing":         {-1, func(a *idem.Assignment) { a.Partition.Number, a.Committed = 1, committedAt(0) }, false},
 		"partitions-changed":     {-1, func(a *idem.Assignment) { a.Partition.Number, a.Partitions = 4, 5 }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -84,16 +85,16 @@ func (o *owner) transactOn(ctx context.Context, conn *pgxpool.Conn, records []Me
 			return res, err
 		}
 		done, err := o.send(ctx, conn, w)
-		if err != nil && classify(err) == classKeyRace {
+		if err != nil && pgerror.Of(err) == pgerror.KeyRace {
 			o.race(err)
 			if race < keyRaces {
 				continue
 			}
 		}
-		switch classify(err) {
-		case classStale: // its statements were prepared before the schema changed
+		switch pgerror.Of(err) {
+		case pgerror.Stale: // its statements were prepared before the schema changed
 			_ = conn.Conn().Close(ctx)
-		case classReadOnly: // and so is every other connection to this server
+		case pgerror.ReadOnly: // and so is every other connection to this server
 			_ = conn.Conn().Close(ctx)
 			o.c.reconnect()
 		}
@@ -115,7 +116,7 @@ func (o *owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 	defer cancel()
 	conn, err := o.c.acquire(ctx, o.tellWait)
 	if err != nil {
-		switch e := classify(err).event(); {
+		switch e := pgerror.Of(err).Event(); {
 		case e == protocol.Fatal && state == protocol.Doubt:
 			return nil, err
 		case e != protocol.Fatal && e != protocol.Resource, state == protocol.Doubt:

@@ -39,7 +39,7 @@ func (s *tenWindows) partition(n int) idem.Partition {
 
 func (s *tenWindows) Run(ctx context.Context, _ idem.Subscription, sink idem.Sink) error {
 	for n := range s.next {
-		a := idem.Assignment{Partition: s.partition(n), TopicID: idem.UUID{1}, Partitions: 2, High: 1 << 40, Committed: -1}
+		a := idem.Assignment{Partition: s.partition(n), TopicID: idem.UUID{1}, Partitions: 2, High: 1 << 40, Committed: committedAt(-1)}
 		if _, err := sink.Assigned(ctx, a); err != nil {
 			return err
 		}

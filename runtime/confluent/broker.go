@@ -12,7 +12,7 @@ import (
 
 // assignment asks the broker what the sink must know about a partition.
 func (r *run) assignment(ctx context.Context, id idem.Partition) (idem.Assignment, error) {
-	a := idem.Assignment{Partition: id, Committed: -1}
+	a := idem.Assignment{Partition: id}
 	topics, err := r.topics(ctx, id.Topic)
 	if err != nil {
 		return a, err
@@ -25,17 +25,22 @@ func (r *run) assignment(ctx context.Context, id idem.Partition) (idem.Assignmen
 	if a.Low, a.High, err = r.watermarks(id); err != nil {
 		return a, err
 	}
-	tp := kafka.TopicPartition{Topic: &id.Topic, Partition: id.Number}
-	committed, err := r.client.Committed([]kafka.TopicPartition{tp}, int(r.answer.Milliseconds()))
-	switch {
-	case err != nil:
-		return a, fmt.Errorf("asking for the group's committed offset: %w", err)
-	case committed[0].Error != nil:
-		return a, fmt.Errorf("asking for the group's committed offset: %w", committed[0].Error)
-	case committed[0].Offset >= 0:
-		a.Committed = int64(committed[0].Offset)
-	}
+	a.Committed = func(context.Context) (int64, error) { return r.committed(id) }
 	return a, nil
+}
+
+// committed asks for the group's committed offset, -1 if there is none. The client answers
+// within r.answer, or not at all.
+func (r *run) committed(id idem.Partition) (int64, error) {
+	tp := kafka.TopicPartition{Topic: &id.Topic, Partition: id.Number}
+	of, err := r.client.Committed([]kafka.TopicPartition{tp}, int(r.answer.Milliseconds()))
+	if err == nil {
+		err = of[0].Error
+	}
+	if err != nil {
+		return -1, fmt.Errorf("asking for the group's committed offset: %w", err)
+	}
+	return max(int64(of[0].Offset), -1), nil
 }
 
 type topic struct {

@@ -79,8 +79,11 @@ func TestStartsWhereTheSinkSays(t *testing.T) {
 	commit(t, brokers, 80)
 	l := newLedger()
 	sink := newSink(t, l)
-	sink.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
-		if a.Low != 0 || a.High != 100 || a.Committed != 80 || a.Partitions != 2 || a.TopicID == (idem.UUID{}) {
+	sink.assign = func(ctx context.Context, a idem.Assignment) (idem.Position, error) {
+		if committed, err := a.Committed(ctx); committed != 80 || err != nil {
+			t.Errorf("the group's committed offset is %d, %v", committed, err)
+		}
+		if a.Low != 0 || a.High != 100 || a.Partitions != 2 || a.TopicID == (idem.UUID{}) {
 			t.Errorf("the sink was told %+v", a)
 		}
 		return idem.Position{Offset: 30, Epoch: 0}, nil

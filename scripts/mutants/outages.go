@@ -16,7 +16,7 @@ var outageBugs = []mutant{
 		"runtime/judge.go", "o.policyOf(&records[0]), err); again {", "o.policyOf(&records[0]), err); again || true {",
 	}}, core, "TestTimeOutsAreRetriedThenGivenUp"},
 	{"a handler whose statement takes too long is never given up", []edit{{
-		"runtime/judge.go", "		case classData, classTimeout:\n", "		case classData:\n",
+		"runtime/judge.go", "		case pgerror.Data, pgerror.Timeout:\n", "		case pgerror.Data:\n",
 	}}, core, "TestTimeOutsAreRetriedThenGivenUp"},
 	{"a partition that has no connection says nothing", []edit{{
 		"runtime/judge.go", "		o.w.tell(o, wait)\n		return wait", "		return wait",
@@ -32,19 +32,19 @@ var outageBugs = []mutant{
 		"runtime/transact.go", "	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault\n	defer cancel()\n", "",
 	}}, core, "TestWaitForAConnectionCountsForNoRecord"},
 	{"a partition that waits for a connection of its process says nothing", []edit{{
-		"runtime/outage.go", "			tell(&unreachable{err})\n", "			_ = tell\n",
+		"runtime/outage.go", "			tell(&outage.Unreachable{Err: err})\n", "			_ = tell\n",
 	}}, core, "TestWaitForAConnectionIsTold"},
 	{"a statement waits for a lock as long as it may take", []edit{{
 		"runtime/session.go", "Lock: c.lockTimeout(),", "Lock: l.LockTimeout,",
 	}}, core, "TestHeldLockIsNoDeadLetterOfAStatement"},
 	{"an error of a connect is judged as one of the record", []edit{{
-		"runtime/judge.go", "AsType[*connectError](err); unconnected {", "AsType[*connectError](err); unconnected && classify(err) != classData {",
+		"runtime/judge.go", "AsType[*connectError](err); unconnected {", "AsType[*connectError](err); unconnected && pgerror.Of(err) != pgerror.Data {",
 	}}, core, "TestErrorOfAConnectIsNoRecordsFault"},
 	{"a password that was refused halts", []edit{{
-		"runtime/classify.go", "	if loginRefused(err) {\n		return classUnsent\n	}\n", "	_ = loginRefused\n",
+		"runtime/internal/pgerror/class.go", "	if loginRefused(err) {\n		return Unsent\n	}\n", "	_ = loginRefused\n",
 	}}, core, "TestChangedPasswordIsWaitedOut"},
 	{"the service is healthy while its database was never reached", []edit{{
-		"runtime/session.go", "		c.run.Set(c.log, fmt.Errorf(\"the database was not reached since the start: %w\", &unreachable{err}))\n", "		c.run.Set(nil, nil)\n",
+		"runtime/session.go", "		c.run.Set(c.log, fmt.Errorf(\"the database was not reached since the start: %w\", &outage.Unreachable{Err: err}))\n", "		c.run.Set(nil, nil)\n",
 	}}, core, "TestDatabaseThatWasNeverReachedIsTold"},
 	{"who waits for the database tries for itself", []edit{{
 		"runtime/internal/outage/prober.go", "	if p.round == nil {\n", "	if true {\n",

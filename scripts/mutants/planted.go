@@ -45,7 +45,7 @@ var planted = []mutant{
 		"runtime/keys.go", "return bytes.Compare(a.Key[:], b.Key[:])", "return 0 * bytes.Compare(a.Key[:], b.Key[:])",
 	}}, core, "TestClaimsOfTheSameKeysDoNotDeadlock"},
 	{"39 a user table's unique violation is taken for the ledger's", []edit{{
-		"runtime/classify.go", "		if _, ok := errors.AsType[*protocolError](err); ok {", "		if pg.Code == \"23505\" {\n			return classSuccessor\n		}\n		if _, ok := errors.AsType[*protocolError](err); ok {",
+		"runtime/internal/pgerror/class.go", "		if _, ok := errors.AsType[*Protocol](err); ok {", "		if pg.Code == \"23505\" {\n			return Successor\n		}\n		if _, ok := errors.AsType[*Protocol](err); ok {",
 	}}, core, "TestViolationOfAUserTableIsNotTheLedgers"},
 	{"a user's trigger that names the ledger is taken for the ledger", []edit{{
 		"runtime/send.go", "i >= len(p.user) || p.user[i]", "i >= len(p.user)",
@@ -123,7 +123,7 @@ var planted = []mutant{
 		"runtime/wire/batch.go", "	case !dup:\n", "	case !dup || dup:\n",
 	}}, core, "TestEveryRecordTakesEffectOnce"},
 	{"a conflict in the ledger counts as success", []edit{{
-		"runtime/send.go", "		return o.resolve(ctx, conn)\n	case classGone:", "		return o.settle(a, written), nil\n	case classGone:",
+		"runtime/send.go", "		return o.resolve(ctx, conn)\n	case pgerror.Gone:", "		return o.settle(a, written), nil\n	case pgerror.Gone:",
 	}}, core, "TestOldOwnerIsRefused"},
 	{"no flush before a handler", []edit{{
 		"runtime/wire/batch.go", "	b.cut()\n	b.calls = true\n", "	b.calls = true\n",
@@ -170,7 +170,7 @@ var planted = []mutant{
 	}}, core, "TestKeysEnterMemoryWithTheirAcknowledgement"},
 	{"12 chain: memory is kept after another owner", []edit{{
 		"runtime/memory.go", "	start := time.Now()\n", "	if m := kept[o.c]; m != nil {\n		o.keys = m\n		return nil\n	}\n	kept[o.c] = o.keys\n	start := time.Now()\n",
-	}, {"runtime/memory.go", "var errKeyMemory =", "var kept = map[*Consumer]*keyset.Set{}\n\nvar errKeyMemory ="}}, core, "TestMemoryIsNotUsedAfterAnotherOwner"},
+	}, {"runtime/memory.go", "func (o *owner) full() error", "var kept = map[*Consumer]*keyset.Set{}\n\nfunc (o *owner) full() error"}}, core, "TestMemoryIsNotUsedAfterAnotherOwner"},
 	{"13 chain: memory is kept after being fenced, only the tail is read again", []edit{{
 		"runtime/resolve.go", "return Result{}, o.fenced(protocol.Foreign, reason)", "_, o.attempts = reason, o.attempts[:0]\n		return Result{}, errors.Join(o.readTail(ctx, conn, claim{}), o.step(protocol.Conflict, nil, nil))",
 	}}, core, "TestFencedOwnerDoesNotGoOnWithItsMemory"},
@@ -232,13 +232,13 @@ var planted = []mutant{
 		"runtime/standby.go", "case state == protocol.Standby && time.Since", "case state == protocol.Off && time.Since",
 	}}, core, "TestFencedPartitionIsGivenBack"},
 	{"22 a missing chain is begun anew", []edit{{
-		"runtime/genesis.go", "	case a.Committed >= 0:\n", "	case a.Committed >= 0 && a.Low < 0:\n",
+		"runtime/genesis.go", "	case committed >= 0:\n", "	case committed >= 0 && a.Low < 0:\n",
 	}}, core, "TestPartitionThatCannotBeReadHalts"},
 	{"24 a stream is found by the topic's name", []edit{{
 		"runtime/genesis.go", "case a.broker && topicID != a.TopicID:", "case a.broker && topicID != a.TopicID && partition < 0:",
 	}}, core, "TestTopicMadeAgainWhileItIsRead"},
 	{"37 a full disk is a record's fault", []edit{{
-		"runtime/classify.go", "	case \"53\", \"58\":\n		return classResource", "	case \"53\", \"58\":\n		return classData",
+		"runtime/internal/pgerror/class.go", "	case \"53\", \"58\":\n		return Resource", "	case \"53\", \"58\":\n		return Data",
 	}}, core, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
 	{"38 a commit with a warning is taken for a lost one", []edit{{
 		"runtime/internal/session/session.go", "	cfg.ValidateConnect =", "	cfg.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {\n		if n.Severity == \"WARNING\" {\n			_ = c.Conn().Close()\n		}\n	}\n	cfg.ValidateConnect =",
@@ -247,16 +247,16 @@ var planted = []mutant{
 		"runtime/standby.go", "d := 2 * w.c.service.Limits.BatchTimeout", "d := w.c.service.Limits.BatchTimeout / 20",
 	}}, core, "TestStandbyLastsLongerThanTransactions"},
 	{"54 what the driver cannot encode is in doubt", []edit{{
-		"runtime/classify.go", "	case neverEncoded(err):\n		return classData", "	case neverEncoded(err):\n		return classDoubt",
-	}}, core, "TestErrorsWithoutASQLSTATE"},
+		"runtime/internal/pgerror/class.go", "	case neverEncoded(err):\n		return Data", "	case neverEncoded(err):\n		return Doubt",
+	}}, "./runtime/internal/pgerror", "TestErrorsWithoutASQLSTATE"},
 	{"55 a client that stopped reading is waited for", []edit{{
 		"runtime/statements.go", "IN ('ClientRead', 'ClientWrite')", "IN ('ClientRead')",
 	}}, core, "TestFenceEndsAStalledTransaction"},
 	{"57 a missing partition of a table is a record's fault", []edit{{
-		"runtime/classify.go", "return classResource // no partition for the row", "return classData",
+		"runtime/internal/pgerror/class.go", "return Resource // no partition for the row", "return Data",
 	}}, core, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
 	{"58 an unknown SQLSTATE is a record's fault", []edit{{
-		"runtime/classify.go", "	if ownClass(pg.Code) {\n		return classData\n	}\n	return classHalt", "	return classData",
+		"runtime/internal/pgerror/class.go", "	if ownClass(pg.Code) {\n		return Data\n	}\n	return Halt", "	return Data",
 	}}, core, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
 	{"a fence ends migrations", []edit{{
 		"runtime/statements.go", "w.locktype = 'transactionid')", "w.locktype <> '')",

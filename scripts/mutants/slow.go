@@ -34,7 +34,7 @@ var slowBugs = []mutant{
 		"runtime/judge.go", "if theirs && len(records) > 1 {", "if theirs && len(records) < 0 {",
 	}}, core, "TestErrorOfOneRowHaltsBeforeItsRecord"},
 	{"errors of the protocol's own statements are searched", []edit{{
-		"runtime/judge.go", "	_, theirs := errors.AsType[*writeError](err)\n", "	theirs := true\n",
+		"runtime/judge.go", "	_, theirs := errors.AsType[*pgerror.Write](err)\n", "	theirs := true\n",
 	}}, core, "TestErrorOfTheProtocolsStatementsIsNotSearched"},
 	{"a call that went well does not end the count of failures", []edit{{
 		"runtime/judge.go", "		c.failed = 0\n", "",
