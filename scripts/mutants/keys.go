@@ -82,9 +82,6 @@ var keyBugs = []mutant{
 	{"shared keys: the event's name is no content", []edit{{
 		"runtime/wire/fingerprint.go", `{ f.name("").text(partText, name) }`, `{ f.name("").text(partText, name[:0]) }`,
 	}}, boundaries, "TestAnotherEventUnderASharedKeyIsAConflict"},
-	{"shared keys: generated tests, the event's name is no content", []edit{{
-		"testdata/golden/accepted/shared_keys/idem_doors_v1_gen.go", `f.Event("Closed")`, `f.Event("Opened")`,
-	}}, "./testdata/golden/accepted/shared_keys", "TestDoorsV1/spec/one_by_one"},
 	{"shared keys: content of another event is not compared", []edit{{
 		"runtime/wire/content.go", "slices.Contains(c.Same, known.Def)", "slices.Contains(c.Same[:0], known.Def)",
 	}}, boundaries, "TestAnotherEventUnderASharedKeyIsAConflict"},
