@@ -30,3 +30,22 @@ var handlerBugs = []mutant{
 		"runtime/explicit.go", "x.last = call; left {", "x.last = call; left || !left {",
 	}}, core, "TestRoundTripsOfABatch"},
 }
+
+// feedBugs are bugs of how records flow from the client to the batches.
+var feedBugs = []mutant{
+	{"a full queue pauses its partition at once", []edit{{
+		"runtime/confluent/pressure.go", "t.pressed++; t.pressed < moments", "t.pressed++; t.pressed < 1",
+	}}, source, "TestFullQueueIsWaitedForWhileAllHaveWork"},
+	{"a full queue never pauses its partition", []edit{{
+		"runtime/confluent/pressure.go", "t.pressed < moments &&", "t.pressed < 1000*moments &&",
+	}}, source, "TestQueueThatStaysFullPausesItsPartition"},
+	{"a fetch has no room in a queue", []edit{{
+		"runtime/confluent/queue.go", "q.records >= depth*q.events && q.size+framing*q.records >= 2*fetched", "q.records >= depth*q.events",
+	}}, source, "TestQueueIsFull"},
+	{"a full queue is waited for although another one is hungry", []edit{{
+		"runtime/confluent/pressure.go", " && !r.hungry()", "",
+	}}, source, "TestFullQueueIsPausedForOneThatIsHungry"},
+	{"a queue is never hungry", []edit{{
+		"runtime/confluent/queue.go", "return q.open && q.records == 0 && q.end < next", "return q.open && q.records < 0 && q.end < next",
+	}}, source, "TestHungryQueue"},
+}
