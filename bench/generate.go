@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,14 +17,14 @@ type generated struct {
 	growth  float64 // one topic of 500 events, against one of 50
 }
 
-func generate(ctx context.Context, rounds int) (out generated, err error) {
+func generate(rounds int) (out generated, err error) {
 	var wide, small, large []float64
 	for range rounds {
 		for _, run := range []struct {
 			topics, events int
 			took           *[]float64
 		}{{50, 10, &wide}, {1, 50, &small}, {1, 500, &large}} {
-			seconds, err := generateOnce(ctx, upserts(run.topics, run.events))
+			seconds, err := generateOnce(upserts(run.topics, run.events))
 			if err != nil {
 				return out, err
 			}
@@ -36,7 +35,7 @@ func generate(ctx context.Context, rounds int) (out generated, err error) {
 }
 
 // generateOnce generates a spec into an empty folder.
-func generateOnce(ctx context.Context, spec string) (seconds float64, err error) {
+func generateOnce(spec string) (seconds float64, err error) {
 	dir, err := os.MkdirTemp("", "idemgen-bench-")
 	if err != nil {
 		return 0, err
@@ -46,7 +45,7 @@ func generateOnce(ctx context.Context, spec string) (seconds float64, err error)
 		return 0, err
 	}
 	start := time.Now()
-	result, err := generator.Generate(ctx, []generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}}, false)
+	result, err := generator.Generate([]generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}}, false)
 	if err != nil {
 		return 0, err
 	}

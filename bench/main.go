@@ -46,7 +46,7 @@ func run(ctx context.Context, rounds, records int) error {
 		name string
 		*rival
 	}{{"P10 peak RSS, offset keys", r.offsets}, {"P10b peak RSS, header keys", r.headers}} {
-		p8, err := generate(ctx, rounds)
+		p8, err := generate(rounds)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package generator
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"go/parser"
@@ -39,7 +38,7 @@ type Started struct {
 // Init writes nothing; it returns, as Generate does, what applying the result writes: a
 // first spec, the files around it, and what Generate makes of them. A file in the way of
 // one of them is an error.
-func Init(ctx context.Context, s Start) (*Started, error) {
+func Init(s Start) (*Started, error) {
 	dir := filepath.Clean(s.Dir)
 	importPath, goMod, err := module(dir)
 	if err != nil {
@@ -62,7 +61,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
+	started.Result, err = generate([]Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
 		return started.around(u, spec, importPath)
 	})
 	return started, err

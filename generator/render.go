@@ -1,8 +1,10 @@
 package generator
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/idemgen/idemgen/generator/gocode"
@@ -16,10 +18,19 @@ import (
 
 // render renders every Owned and Ledger file of the spec.
 func (u *unit) render() error {
-	logs, rows := u.testData()
 	in := oracle.New(u.service)
+	logs, testdata, err := u.testData(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", u.Path, err)
+	}
 	code, err := gocode.Render(u.service, sqlcode.Step, gocode.Tests{
-		Log:     func(t *model.Topic) []gocode.Record { return testLog(logs[t]) },
+		Log: func(t *model.Topic) []gocode.Record { return testLog(logs[t]) },
+		Rows: func(t *model.Topic) string {
+			if slices.ContainsFunc(testdata, func(f output.File) bool { return f.Path == rowsFile(t) }) {
+				return rowsFile(t)
+			}
+			return ""
+		},
 		Columns: func(t *model.Table) []string { return in.Columns(t.Name) },
 	})
 	if err != nil {
@@ -28,7 +39,7 @@ func (u *unit) render() error {
 	for _, f := range code {
 		u.files = append(u.files, output.File{Path: f.Path, Policy: output.Owned, Data: f.Content})
 	}
-	u.files = append(u.files, rows...)
+	u.files = append(u.files, testdata...)
 	migrations, err := u.migrations()
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
@@ -38,17 +49,18 @@ func (u *unit) render() error {
 	return nil
 }
 
-// testData makes the log of each topic and the rows expected of it, topics side by side.
-func (u *unit) testData() (map[*model.Topic][]seedlog.Record, []output.File) {
+// testData makes the log of each topic, and the files beside it, topics side by side.
+func (u *unit) testData(in *oracle.Interpreter) (map[*model.Topic][]seedlog.Record, []output.File, error) {
 	topics := u.service.Topics
-	made, rows := make([][]seedlog.Record, len(topics)), make([]output.File, len(topics))
+	made, files, errs := make([][]seedlog.Record, len(topics)), make([][]output.File, len(topics)), make([]error, len(topics))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
 	for i, t := range topics {
 		free <- struct{}{}
 		all.Go(func() {
-			made[i] = seedlog.Log(u.service, t)
-			rows[i] = expected(u.service, t, made[i])
+			var before []model.Row
+			before, made[i] = seedlog.Log(u.service, t)
+			files[i], errs[i] = testFiles(in.Fresh(), t, before, made[i])
 			<-free
 		})
 	}
@@ -57,7 +69,7 @@ func (u *unit) testData() (map[*model.Topic][]seedlog.Record, []output.File) {
 	for i, t := range topics {
 		logs[t] = made[i]
 	}
-	return logs, rows
+	return logs, slices.Concat(files...), errors.Join(errs...)
 }
 
 // testLog is the log as gocode takes it: the two packages do not know each other.

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"go/ast"
@@ -95,7 +96,7 @@ func (u *unit) missingMethods(hand *gopkg.Package) error {
 // testsUse reports whether a generated test refers to a name.
 func (u *unit) testsUse(name string) (used bool) {
 	for _, f := range u.files {
-		if !strings.HasSuffix(f.Path, "_test.go") {
+		if !strings.HasSuffix(f.Path, "_test.go") || !bytes.Contains(f.Data, []byte(name)) {
 			continue
 		}
 		syntax, _ := parser.ParseFile(token.NewFileSet(), f.Path, f.Data, parser.SkipObjectResolution) // checked when it was rendered

@@ -6,8 +6,8 @@ import (
 )
 
 // check prints what generate would change.
-func check(ctx context.Context, c *call) int {
-	result, code := c.load(ctx, "check")
+func check(_ context.Context, c *call) int {
+	result, code := c.load("check")
 	if result == nil {
 		return code
 	}

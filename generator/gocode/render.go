@@ -3,6 +3,7 @@ package gocode
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -17,10 +18,13 @@ type File struct {
 // Statements returns the SQL text of a step.
 type Statements func(*model.Step) (string, error)
 
-// Tests is what generated tests hold besides the topic itself.
+// Tests is what generated tests hold besides the topic itself. Its functions are called side
+// by side.
 type Tests struct {
 	// Log returns the records of a topic's test, in order.
 	Log func(*model.Topic) []Record
+	// Rows names the file with the rows that are there before the log; "" if there are none.
+	Rows func(*model.Topic) string
 	// Columns names the columns of a table that tests compare: all but those that the
 	// database fills.
 	Columns func(*model.Table) []string
@@ -32,27 +36,38 @@ func Render(s *model.Service, sql Statements, tests Tests) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []*file{p.serviceFile()}
+	files := []func() (*file, error){func() (*file, error) { return p.serviceFile(), nil }}
 	for _, t := range s.Topics {
-		f, err := p.topicFile(t)
-		if err != nil {
-			return nil, fmt.Errorf("topic %s: %w", t.Name, err)
-		}
-		files = append(files, f)
+		files = append(files, func() (*file, error) {
+			f, err := p.topicFile(t)
+			if err != nil {
+				return nil, fmt.Errorf("topic %s: %w", t.Name, err)
+			}
+			return f, nil
+		})
 	}
-	files = append(files, p.sharedTestFile(tests))
+	files = append(files, func() (*file, error) { return p.sharedTestFile(tests), nil })
 	for _, t := range s.Topics {
-		files = append(files, p.testFile(t, tests))
+		files = append(files, func() (*file, error) { return p.testFile(t, tests), nil })
 	}
 	return renderAll(files)
 }
 
-// renderAll formats the files side by side: formatting is most of a run's time.
-func renderAll(files []*file) ([]File, error) {
+// renderAll makes and formats the files side by side: that is most of a run's time.
+func renderAll(files []func() (*file, error)) ([]File, error) {
 	out, errs := make([]File, len(files)), make([]error, len(files))
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
-	for i, f := range files {
-		all.Go(func() { out[i], errs[i] = f.render() })
+	for i, build := range files {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			f, err := build()
+			if err == nil {
+				out[i], err = f.render()
+			}
+			errs[i] = err
+		})
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {

@@ -67,7 +67,8 @@ func render(t testing.TB, s *model.Service) []gocode.File {
 func tests(s *model.Service) gocode.Tests {
 	return gocode.Tests{
 		Log: func(topic *model.Topic) (out []gocode.Record) {
-			for _, r := range seedlog.Log(s, topic) {
+			_, log := seedlog.Log(s, topic)
+			for _, r := range log {
 				headers := make([]gocode.Header, len(r.Headers))
 				for i, h := range r.Headers {
 					headers[i] = gocode.Header(h)
@@ -76,14 +77,13 @@ func tests(s *model.Service) gocode.Tests {
 			}
 			return out
 		},
-		Columns: func(table *model.Table) (names []string) {
-			for _, c := range table.Columns {
-				if !oracle.FilledByDatabase(s, table, c) {
-					names = append(names, c.Name)
-				}
+		Rows: func(topic *model.Topic) string {
+			if rows, _ := seedlog.Log(s, topic); len(rows) == 0 {
+				return ""
 			}
-			return names
+			return "testdata/idem_" + topic.FileName + "_rows.sql"
 		},
+		Columns: func(table *model.Table) []string { return oracle.New(s).Columns(table.Name) },
 	}
 }
 

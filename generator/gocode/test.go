@@ -70,7 +70,7 @@ func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
-		g.Add(composite(qual(idemtestPath, "Suite"), p.suite(t, log)).Add(text(".Run(t)")))
+		g.Add(composite(qual(idemtestPath, "Suite"), p.suite(t, log, tests.Rows(t))).Add(text(".Run(t)")))
 	})
 	makers := map[string]*maker{}
 	records := tests.Log(t)
@@ -95,13 +95,18 @@ func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	return f
 }
 
-func (p *pkg) suite(t *model.Topic, log string) []code {
+func (p *pkg) suite(t *model.Topic, log, rows string) []code {
 	elems := []code{
 		pair("Topic", lit(t.Name)),
 		pair("Migrations", lit(p.service.Migrations.Dir)),
+	}
+	if rows != "" {
+		elems = append(elems, pair("Rows", lit(rows)))
+	}
+	elems = append(elems,
 		pair("Expected", lit("testdata/idem_"+t.FileName+"_expected.txt")),
 		text("Tables: testTables()"),
-	}
+	)
 	consumer := func(handler string) code {
 		return closure(
 			[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},

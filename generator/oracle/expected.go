@@ -108,7 +108,7 @@ func (s *store) named(name string) *table {
 func (in *Interpreter) shown(t *table) map[*model.Column]bool {
 	shown := map[*model.Column]bool{}
 	for i, c := range t.def.Columns {
-		shown[c] = !FilledByDatabase(in.service, t.def, c)
+		shown[c] = !c.Identity && !in.filled[c]
 		for r := range t.rows {
 			if _, ok := r.cells[i].(filled); ok {
 				shown[c] = false
@@ -118,23 +118,23 @@ func (in *Interpreter) shown(t *table) map[*model.Column]bool {
 	return shown
 }
 
-// FilledByDatabase reports whether some step of the service lets the database fill a
-// column of a table: identity, {now: true}, or a function as default of a column that an
-// insert or upsert leaves out.
-func FilledByDatabase(s *model.Service, t *model.Table, c *model.Column) bool {
-	if c.Identity {
-		return true
-	}
+// filledByDatabase are the columns that some step of the service lets the database fill:
+// {now: true}, or a function as default of a column that an insert or upsert leaves out.
+// Identity columns come on top.
+func filledByDatabase(s *model.Service) map[*model.Column]bool {
+	filled := map[*model.Column]bool{}
 	for _, topic := range s.Topics {
 		for _, e := range topic.Events {
 			for _, step := range e.Steps {
-				if step.Table == t && fills(step, c) {
-					return true
+				for _, c := range step.Table.Columns {
+					if fills(step, c) {
+						filled[c] = true
+					}
 				}
 			}
 		}
 	}
-	return false
+	return filled
 }
 
 func fills(s *model.Step, c *model.Column) bool {

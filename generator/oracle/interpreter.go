@@ -11,7 +11,8 @@ type Interpreter struct {
 	service  *model.Service
 	topics   map[string]*model.Topic
 	tables   *store
-	claimed  map[string]string // idempotency key -> content of the event that took effect
+	filled   map[*model.Column]bool // see filledByDatabase
+	claimed  map[string]string      // idempotency key -> content of the event that took effect
 	handlers map[string]func(*Tables, Values) error
 	stopped  map[partition]Outcome
 	dead     []deadLetter
@@ -24,14 +25,19 @@ type partition struct {
 
 // New returns an interpreter with empty tables.
 func New(s *model.Service) *Interpreter {
-	in := &Interpreter{
-		service: s, topics: map[string]*model.Topic{}, tables: newStore(s.Tables), claimed: map[string]string{},
-		handlers: map[string]func(*Tables, Values) error{}, stopped: map[partition]Outcome{},
-	}
+	in := &Interpreter{service: s, topics: map[string]*model.Topic{}, filled: filledByDatabase(s)}
 	for _, t := range s.Topics {
 		in.topics[t.Name] = t
 	}
-	return in
+	return in.Fresh()
+}
+
+// Fresh returns an interpreter of the same service with empty tables and without handlers.
+func (in *Interpreter) Fresh() *Interpreter {
+	return &Interpreter{
+		service: in.service, topics: in.topics, filled: in.filled, tables: newStore(in.service.Tables), claimed: map[string]string{},
+		handlers: map[string]func(*Tables, Values) error{}, stopped: map[partition]Outcome{},
+	}
 }
 
 // Handle stands in for the Go handler of an event, named by its Go name. It runs after

@@ -63,6 +63,7 @@ var ownedNames = []string{
 	"idem_*_gen.go",
 	"idem_*_gen_test.go",
 	"testdata/idem_*_expected.txt",
+	"testdata/idem_*_rows.sql",
 }
 
 // unix returns text with every line ending in LF.

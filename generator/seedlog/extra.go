@@ -101,7 +101,7 @@ func varied(f *model.Field, depth int) bool {
 // lifetime is what one row can live through: each event that can apply and deletes nothing
 // applies once. What was deleted or overwritten proves nothing about its values.
 func (p *planner) lifetime() (life []*model.Event) {
-	now := state{}
+	now := p.first()
 	lived := map[*model.Event]bool{}
 	for more := true; more; {
 		more = false

@@ -61,12 +61,7 @@ func (w *writer) copied(of Record, source []model.KeySource) (Record, bool) {
 		return Record{}, false
 	}
 	again := w.record(visit{event: e, row: w.now.row})
-	for i, h := range again.Headers {
-		if slices.Contains(kept, h.Name) {
-			again.Headers[i] = of.Headers[slices.IndexFunc(of.Headers, func(o Header) bool { return o.Name == h.Name })]
-		}
-	}
-	return again, true
+	return again.withHeadersOf(of, kept), true
 }
 
 func headersOf(source []model.KeySource) (names []string) {
@@ -80,6 +75,16 @@ func headersOf(source []model.KeySource) (names []string) {
 
 func (r Record) without(headers []string) Record {
 	r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h Header) bool { return slices.Contains(headers, h.Name) })
+	return r
+}
+
+// withHeadersOf gives some headers the values that they have in another record.
+func (r Record) withHeadersOf(of Record, headers []string) Record {
+	for i, h := range r.Headers {
+		if slices.Contains(headers, h.Name) {
+			r.Headers[i] = of.Headers[slices.IndexFunc(of.Headers, func(o Header) bool { return o.Name == h.Name })]
+		}
+	}
 	return r
 }
 

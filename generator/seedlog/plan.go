@@ -15,6 +15,8 @@ type visit struct {
 	again   bool // with the own row of the record before
 	bare    bool // with empty lists
 	shape   int  // from 1: which shape of the record is wanted; 0 = the event's next one
+
+	like *model.Event // of the record before, whose key this one has; nil = a key of its own
 }
 
 const (

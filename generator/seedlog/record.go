@@ -139,17 +139,21 @@ func (w *writer) partText(e *model.Event, part *model.KeyPart) string {
 
 // text is the value of a scalar field, member or element as text.
 func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
+	e := w.now.event
+	if same := w.likeness(f); same != nil {
+		e, f, node = w.now.like, same, same
+	}
 	c := w.roles.class(node)
 	label, n := f.Name, w.serial
 	switch {
-	case w.roles.byRecord[byRecord{w.now.event, f}]:
+	case w.roles.byRecord[byRecord{e, f}]:
 		n = w.own
 	case c.row:
 		n = w.rowNumber(c)
 		if c.label != "" {
 			label = c.label
 		}
-	case w.roles.isVersion(w.now.event, f):
+	case w.roles.isVersion(e, f):
 		n = w.number
 	case w.element > 1:
 		n += w.element - 1

@@ -1,6 +1,7 @@
 package seedlog
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -16,6 +17,8 @@ type roles struct {
 	versions map[*model.Column]bool
 	byRecord map[byRecord]bool
 	absent   map[*model.Field]bool // always NULL: it names a parent that no event of the topic makes
+	keys     map[*model.Column]bool
+	before   []*model.Table // rows of them are there before the log, parents before children
 }
 
 // element stands for the elements of a list of scalars.
@@ -28,21 +31,11 @@ type byRecord struct {
 	field *model.Field
 }
 
-type class struct {
-	label    string // what strings of the class start with
-	row      bool   // it identifies rows or the record key
-	element  bool   // elements of a list carry it: numbered within their record
-	uuid     bool   // some member is a uuid, so texts are too
-	length   int    // most characters; 0 = any
-	exactly  bool   // exactly length characters
-	whole    int    // most digits before the point; -1 = any
-	fraction int    // most digits after the point; -1 = any
-}
-
 func rolesOf(s *model.Service, t *model.Topic) *roles {
 	r := &roles{topic: t, parent: map[any]any{}, classes: map[any]*class{}, written: map[*model.Table]bool{},
 		versions: map[*model.Column]bool{}, byRecord: map[byRecord]bool{}, absent: map[*model.Field]bool{}}
-	keys := r.keyColumns(s)
+	r.keys = r.keyColumns(s)
+	r.findBefore(s)
 	for _, tab := range s.Tables {
 		for _, fk := range tab.ForeignKeys {
 			for i, c := range fk.Columns {
@@ -51,7 +44,7 @@ func rolesOf(s *model.Service, t *model.Topic) *roles {
 		}
 	}
 	r.uses(func(e *model.Event, _ *model.Step, c *model.Column, node any, _ model.FieldType) {
-		if keys[c] {
+		if r.keys[c] {
 			r.join(c, node)
 		}
 	})
@@ -62,7 +55,7 @@ func rolesOf(s *model.Service, t *model.Topic) *roles {
 			}
 		}
 	}
-	r.describe(s, keys)
+	r.describe(s)
 	for _, e := range t.Events {
 		r.findAbsent(e)
 		r.findByRecord(e)
@@ -152,16 +145,16 @@ func (r *roles) join(a, b any) {
 func (r *roles) class(node any) *class {
 	root := r.root(node)
 	if r.classes[root] == nil {
-		r.classes[root] = &class{whole: -1, fraction: -1}
+		r.classes[root] = newClass()
 	}
 	return r.classes[root]
 }
 
 // describe fills in what the members of each class need.
-func (r *roles) describe(s *model.Service, keys map[*model.Column]bool) {
+func (r *roles) describe(s *model.Service) {
 	for _, t := range s.Tables {
 		for _, c := range t.Columns {
-			if !keys[c] {
+			if !r.keys[c] {
 				continue
 			}
 			cl := r.class(c)
@@ -171,6 +164,14 @@ func (r *roles) describe(s *model.Service, keys map[*model.Column]bool) {
 				if c.Name == "id" {
 					cl.label = t.Name
 				}
+			}
+		}
+	}
+	for _, t := range r.before {
+		for _, c := range t.Columns {
+			if cl := r.class(c); r.keys[c] {
+				cl.limit(c.Type)
+				cl.label = cmp.Or(cl.label, c.Name)
 			}
 		}
 	}
@@ -196,30 +197,12 @@ func (r *roles) describe(s *model.Service, keys map[*model.Column]bool) {
 		cl := r.class(node)
 		cl.limit(c.Type)
 		cl.uuid = cl.uuid || t.Kind == model.UUID
+		if t.Kind == model.Enum {
+			cl.enum = t.Named
+		}
 		_, isField := node.(*model.Field)
 		cl.element = cl.element || !isField || !slices.Contains(e.Fields, node.(*model.Field))
 	})
-}
-
-// limit keeps values of the class within a column.
-func (c *class) limit(t model.ColType) {
-	switch t.Kind {
-	case model.ColVarchar, model.ColChar:
-		if c.length == 0 || t.Len < c.length {
-			c.length = t.Len
-		}
-		c.exactly = c.exactly || t.Kind == model.ColChar
-	case model.ColNumeric:
-		if t.Precision == 0 {
-			return
-		}
-		if whole := max(0, t.Precision-t.Scale); c.whole < 0 || whole < c.whole {
-			c.whole = whole
-		}
-		if c.fraction < 0 || t.Scale < c.fraction {
-			c.fraction = t.Scale
-		}
-	}
 }
 
 // findAbsent leaves out optional fields that name a row which no event of the topic can
@@ -227,7 +210,7 @@ func (c *class) limit(t model.ColType) {
 func (r *roles) findAbsent(e *model.Event) {
 	for _, s := range e.Steps {
 		for _, fk := range s.Table.ForeignKeys {
-			if r.written[fk.References] {
+			if r.written[fk.References] || slices.Contains(r.before, fk.References) {
 				continue
 			}
 			for _, a := range s.Set {

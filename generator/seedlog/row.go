@@ -17,7 +17,18 @@ type position struct {
 func (p *planner) fresh() position {
 	p.met = map[pair]bool{}
 	p.row++
-	return position{row: p.row - 1, state: state{}}
+	return position{row: p.row - 1, state: p.first()}
+}
+
+// first is what is known of such a row: some tables may have one before the log.
+func (p *planner) first() state {
+	now := state{}
+	for _, t := range p.roles.before {
+		if at, known := p.bit[t]; known {
+			now[at] = true
+		}
+	}
+	return now
 }
 
 // visit adds a record. One that would halt the partition is left out.
@@ -99,13 +110,13 @@ func (p *planner) making(at position, table int, reserved []*model.Event, busy m
 	return at
 }
 
-// wayTo is a way on a fresh row that ends with the event.
+// wayTo is a way on a fresh row that ends with the event. The row stays fresh.
 func (p *planner) wayTo(e *model.Event) (path []*model.Event) {
-	from := len(p.visits)
+	from, row := len(p.visits), p.row
 	p.visit(p.lead(p.fresh(), e), visit{event: e})
 	for _, v := range p.visits[from:] {
 		path = append(path, v.event)
 	}
-	p.visits = p.visits[:from]
+	p.visits, p.row = p.visits[:from], row
 	return path
 }

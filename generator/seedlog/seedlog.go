@@ -15,8 +15,8 @@
 // Beside that: versions that rise, stay and fall; lists without elements; a second copy of
 // rows that otherwise differ from record to record; every event twice; a row on which each
 // event shows optional values as present, null and absent; records that former keys or no
-// key identify. Copies, tombstones and broken records are made of the log by the suite that
-// runs it (runtime/idemtest).
+// key identify; two events under one key where they share keys. Copies, tombstones and
+// broken records are made of the log by the suite that runs it (runtime/idemtest).
 //
 // # How large it is
 //
@@ -52,13 +52,16 @@ type Header struct {
 // Log returns the records in the order in which they are sent, all to one partition. The
 // same model always gives the same bytes.
 //
-// Every idempotency key occurs once, except for one that consists of enums and for copies that
-// only a former key gives away, at the end of the log; there stand also records that lack the
-// key's header. Some records are refused, because a pair such as delete and update of one row
-// cannot be had otherwise; at least three of four apply unless the topic cannot do better, for
-// example because other topics own the parent rows. None is refused of an event whose
-// on_failure says stop: it would halt the partition.
-func Log(s *model.Service, t *model.Topic) []Record {
+// Every idempotency key occurs once, except for one that consists of enums, and at the end of
+// the log: there stand copies that only a former key gives away, records that lack the key's
+// header, and two events under a key that they share. Some records are refused, because a pair
+// such as delete and update of one row cannot be had otherwise; at least three of four apply
+// unless the topic cannot do better. None is refused of an event whose on_failure says stop: it
+// would halt the partition.
+//
+// The rows are there before the first record: those that the topic changes or names as
+// parents, and does not make. A row that cannot be added is there already.
+func Log(s *model.Service, t *model.Topic) ([]model.Row, []Record) {
 	r := rolesOf(s, t)
 	p := newPlanner(r, t)
 	w := &writer{roles: r, topic: t, seen: map[*model.Event]int{}, last: map[int]int{}}
@@ -69,5 +72,6 @@ func Log(s *model.Service, t *model.Topic) []Record {
 	for _, e := range t.Events {
 		log = append(log, w.otherKeys(p, e)...)
 	}
-	return log
+	log = append(log, w.sharedKeys(p)...)
+	return w.rowsBefore(s), log
 }

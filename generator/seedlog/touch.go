@@ -193,6 +193,9 @@ func (p *planner) findMakers() {
 	for i := range tableCost {
 		tableCost[i] = endless
 	}
+	for t := range p.first() {
+		tableCost[t] = 0
+	}
 	for better := true; better; {
 		better = false
 		for _, e := range p.events {

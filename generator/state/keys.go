@@ -24,6 +24,9 @@ func keys(s *model.Service) []Key {
 			if e.Key.SamePartition {
 				k.Copies = "same_partition"
 			}
+			if e.Key.OffsetIfMissing {
+				k.Missing = "offset"
+			}
 			for _, f := range e.Key.Compared {
 				k.Compare = append(k.Compare, Entry{f.Name, definition.Field(f)})
 			}

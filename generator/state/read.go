@@ -92,7 +92,7 @@ func (r *reader) state(root *schema.Node) *State {
 				Topic: topic.Key, Event: event.Key, Gone: r.text(event.Value.Get("gone")) != "",
 				History: r.hash(event.Value.Get("history")), Written: r.hash(event.Value.Get("known_as")),
 				Space: r.text(event.Value.Get("space")), Parts: r.texts(event.Value.Get("parts")),
-				Also: r.texts(event.Value.Get("also")), Copies: r.text(event.Value.Get("copies")),
+				Also: r.texts(event.Value.Get("also")), Copies: r.text(event.Value.Get("copies")), Missing: r.text(event.Value.Get("missing")),
 				Window: r.duration(event.Value.Get("window")), Compare: r.entries(event.Value.Get("compare")),
 			}
 			if k.Written == 0 {
@@ -101,7 +101,7 @@ func (r *reader) state(root *schema.Node) *State {
 			s.Keys = append(s.Keys, k)
 		}
 	}
-	s.Wire = r.wire(root)
+	s.Limits, s.Dispatch, s.Wire = r.limits(root.Get("limits")), r.dispatch(root), r.wire(root)
 	for _, t := range r.pairs(root.Get("tables")) {
 		s.Tables = append(s.Tables, Table{
 			Name: t.Key, Columns: r.entries(t.Value.Get("columns")), PrimaryKey: r.text(t.Value.Get("primary_key")),

@@ -33,6 +33,8 @@ type State struct {
 	Tables     []Table
 	Migrations []Migration // in the order in which they are applied
 	Wire       Wire
+	Dispatch   []Dispatch
+	Limits     Limits
 }
 
 // Key is what decides whether two records are the same event, and have the same content.
@@ -42,6 +44,7 @@ type Key struct {
 	Parts        []string      // in order
 	Also         []string      // former sources, each its parts joined by " + "
 	Copies       string        // same_partition, or "" for anywhere
+	Missing      string        // offset if a record without the header counts by its offset
 	Window       time.Duration // 0 in a file of an older idemgen, which did not keep it
 	Compare      []Entry       // by name
 	// Written is the identity by which every version of the service knows the event that may go
@@ -83,7 +86,7 @@ func Sum(content []byte) string {
 // Next returns the state after this run, without the migrations that the run adds. old is
 // the state before it, nil at first.
 func Next(old *State, s *model.Service) *State {
-	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s), Wire: wire(s)}
+	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s), Wire: wire(s), Dispatch: dispatch(s), Limits: limits(s)}
 	next.epochs(old)
 	for _, t := range s.Tables {
 		next.Tables = append(next.Tables, table(t))

@@ -9,14 +9,33 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// Unread is a change after which records of the form before it become dead letters, if they
-// are still to be read.
+// Unread is a change after which records of the form before it become dead letters, or halt
+// their partition, if they are still to be read.
 type Unread struct {
-	Topic, Event string // of the first event that has the field
-	Type, Field  string // Type is "" if the field is the event's own; Field is "" for an enum
-	Change       string
-	Remedy       string
+	About
+	Halts  bool
+	Change string
+	Remedy string
 }
+
+// About is what of the spec a change is about.
+type About struct {
+	Topic, Event string // of the first event that has the field; "" for a limit
+	What         What
+	Type, Field  string // Type is "" if the field is the event's own; Field is "" for an enum
+}
+
+// What is the kind of thing that changed.
+type What int
+
+// What may have changed.
+const (
+	Field     What = iota // a field or a type of the spec
+	EventType             // where the topic's event_type is
+	Type                  // the types of an event, which may be gone
+	KeySource             // the idempotency key of an event
+	Limit
+)
 
 // Remedies of an [Unread].
 const (
@@ -26,38 +45,76 @@ const (
 	firstText     = "keep the text until the records that hold it are read"
 )
 
-// Unreadable returns the changes since old that refuse records of the older form. Events and
-// types are told by their names; an event that old does not have has no older records.
-func Unreadable(old *State, s *model.Service) []Unread {
+// Unreadable returns the changes since old that refuse records of the older form. What event
+// they are of now is told as the spec tells it; types are told by their names.
+func Unreadable(old, now *State, s *model.Service) []Unread {
 	if old == nil {
 		return nil
 	}
-	now := wire(s)
-	c := comparison{old: old.Wire, now: now, seen: map[[2]string]bool{}}
-	for _, e := range now.Events {
-		i := slices.IndexFunc(old.Wire.Events, func(o WireEvent) bool { return o.Topic == e.Topic && o.Event == e.Event })
-		if i < 0 {
-			continue
+	c := comparison{old: old.Wire, now: now.Wire, seen: map[[2]string]bool{}}
+	c.limits(old.Limits, now.Limits)
+	for _, t := range s.Topics {
+		was, is := ofTopic(old.Dispatch, t.Name), ofTopic(now.Dispatch, t.Name)
+		if !old.Wire.has(t.Name) {
+			continue // nobody read it
 		}
-		c.at = Unread{Topic: e.Topic, Event: e.Event}
-		c.fields(old.Wire.Events[i].Fields, e.Fields)
+		if old.Limits != (Limits{}) { // else an older idemgen wrote it, without event_types
+			c.dispatch(was, is, t)
+			c.tombstones(was, is, t)
+		}
+		c.topic(old, now, was, is)
 	}
 	return c.found
+}
+
+// topic compares what records of a topic hold with what its events read.
+func (c *comparison) topic(old, now *State, was, is Dispatch) {
+	for _, e := range now.Wire.Events {
+		for _, o := range old.Wire.Events {
+			if e.Topic != is.Topic || o.Topic != is.Topic || !reads(was, is, o.Event, e.Event) {
+				continue
+			}
+			c.at = About{Topic: e.Topic, Event: e.Event}
+			c.fields(o.Fields, e.Fields)
+			c.headers(old.key(o.Topic, o.Event), now.key(e.Topic, e.Event), o.Fields)
+		}
+	}
+}
+
+// has reports whether anything is known of a topic's records.
+func (w Wire) has(topic string) bool {
+	return slices.ContainsFunc(w.Events, func(e WireEvent) bool { return e.Topic == topic })
+}
+
+// key is the key of an event that the spec had; nil if none is stored.
+func (s *State) key(topic, event string) *Key {
+	i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.Topic == topic && k.Event == event && !k.Gone })
+	if i < 0 {
+		return nil
+	}
+	return &s.Keys[i]
 }
 
 // comparison compares two forms. Every two types are compared once, at the first event that
 // names them.
 type comparison struct {
 	old, now Wire
-	at       Unread // where the fields that are compared belong
+	at       About // where the fields that are compared belong
 	seen     map[[2]string]bool
 	found    []Unread
 }
 
 func (c *comparison) report(field, remedy, change string, args ...any) {
-	u := c.at
-	u.Field, u.Remedy, u.Change = field, remedy, fmt.Sprintf(change, args...)
-	c.found = append(c.found, u)
+	u := Unread{About: c.at, Remedy: remedy, Change: fmt.Sprintf(change, args...)}
+	u.Field = field
+	c.add(u)
+}
+
+// add notes a change once: records of several events may be read by one.
+func (c *comparison) add(u Unread) {
+	if !slices.Contains(c.found, u) {
+		c.found = append(c.found, u)
+	}
 }
 
 func (c *comparison) fields(old, now []Entry) {

@@ -25,6 +25,8 @@ func (s *State) Render() []byte {
 	w.list(0, "known_identities", texts(s.Knows))
 	w.list(0, "coming_identities", texts(s.Ahead))
 	w.keys(s.Keys)
+	w.limits(s.Limits)
+	w.dispatch(s.Dispatch)
 	w.wire(s.Wire)
 	if len(s.Tables) > 0 {
 		w.open(0, "tables")
@@ -87,6 +89,9 @@ func (w *writer) keys(keys []Key) {
 		}
 		if k.Copies != "" {
 			w.entry(3, "copies", k.Copies)
+		}
+		if k.Missing != "" {
+			w.entry(3, "missing", k.Missing)
 		}
 		if len(k.Compare) > 0 {
 			w.open(3, "compare")

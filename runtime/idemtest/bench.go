@@ -44,6 +44,9 @@ func (c *course) newBench(t testing.TB) *bench {
 	t.Helper()
 	db := DB(t)
 	Migrate(t, db, c.Migrations)
+	if c.Rows != "" {
+		insertRows(t, db, c.Rows)
+	}
 	b := &bench{
 		course: c, t: t, db: db, logged: &logLines{},
 		placed: map[spot]int{}, letters: map[spot]deadRecord{}, reached: map[int32]int64{},

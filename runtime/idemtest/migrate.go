@@ -26,6 +26,18 @@ func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
 	}
 }
 
+// insertRows runs the statements of a file.
+func insertRows(t testing.TB, db *pgxpool.Pool, path string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err == nil {
+		err = apply(t.Context(), db, []migration{{path, string(content)}})
+	}
+	if err != nil {
+		t.Fatalf("idemtest: insert the rows that are there before the log: %v", err)
+	}
+}
+
 // Migrate is [Migrate] for a program that is not a test.
 func (p *Postgres) Migrate(ctx context.Context, dir string) error {
 	files, err := migrations(dir)

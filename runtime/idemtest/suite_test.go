@@ -181,6 +181,19 @@ INSERT INTO total VALUES (0, 'epoch');`...)
 
 func TestSoundServicePassesEveryScenario(t *testing.T) { small(t, flaw{}).run(t) }
 
+// A topic in which no event can take effect, and none may be refused, is no fault of the
+// service.
+func TestTopicWithoutALogIsSkippedAndSaysWhy(t *testing.T) {
+	t.Run("nothing can apply", func(t *testing.T) {
+		t.Cleanup(func() {
+			if !t.Skipped() {
+				t.Error("the test went on without a log")
+			}
+		})
+		(&course{}).run(t)
+	})
+}
+
 // Every flaw must be noticed by the scenario that is there for it.
 func TestFlawsAreNoticed(t *testing.T) {
 	for _, c := range []struct {

@@ -34,6 +34,10 @@ func bareV1Log() []idemtest.Event {
 		droppedEvent(`{"id":"effects 6"}`),
 		droppedEvent(`{"id":"effects 7"}`),
 		madeEvent(`{"id":"effects 8"}`),
+		madeEvent(`{"id":"effects 9"}`),
+		droppedEvent(`{"id":"effects 9"}`),
+		droppedEvent(`{"id":"effects 10"}`),
+		madeEvent(`{"id":"effects 10"}`),
 	}
 }
 

@@ -61,6 +61,10 @@ func chainV1Log() []idemtest.Event {
 		addedEvent("shop 25", "k30", `{"id":"effects 25","note":"note 30"}`),
 		addedEvent("shop 26", "k31", `{"id":"effects 26","note":"note 31"}`),
 		addedEvent("shop 27", "k32", `{"id":"effects 27","note":"note 32"}`),
+		addedEvent("shop 28", "k33", `{"id":"effects 28","note":"note 33"}`),
+		removedEvent("shop 28", "k33", `{"id":"effects 28","note":"note 33"}`),
+		removedEvent("shop 29", "k34", `{"id":"effects 29","note":"note 34"}`),
+		addedEvent("shop 29", "k34", `{"id":"effects 29","note":"note 34"}`),
 	}
 }
 

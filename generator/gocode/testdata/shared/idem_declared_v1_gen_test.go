@@ -61,6 +61,10 @@ func declaredV1Log() []idemtest.Event {
 		placedEvent("k30", `{"id":"effects 25","note":"note 30"}`),
 		placedEvent("k31", `{"id":"effects 26","note":"note 31"}`),
 		placedEvent("k32", `{"id":"effects 27","note":"note 32"}`),
+		placedEvent("k33", `{"id":"effects 28","note":"note 33"}`),
+		cancelledEvent("k33", `{"id":"effects 28","note":"note 33"}`),
+		cancelledEvent("k34", `{"id":"effects 29","note":"note 34"}`),
+		placedEvent("k34", `{"id":"effects 29","note":"note 34"}`),
 	}
 }
 

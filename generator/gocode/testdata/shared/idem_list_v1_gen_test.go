@@ -61,6 +61,10 @@ func listV1Log() []idemtest.Event {
 		begunEvent("k30", `{"id":"effects 25","note":"note 30"}`),
 		begunEvent("k31", `{"id":"effects 26","note":"note 31"}`),
 		begunEvent("k32", `{"id":"effects 27","note":"note 32"}`),
+		begunEvent("k33", `{"id":"effects 28","note":"note 33"}`),
+		endedEvent("k33", `{"id":"effects 28","note":"note 33"}`),
+		endedEvent("k34", `{"id":"effects 29","note":"note 34"}`),
+		begunEvent("k34", `{"id":"effects 29","note":"note 34"}`),
 	}
 }
 

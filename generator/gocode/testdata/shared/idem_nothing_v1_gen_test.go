@@ -61,6 +61,10 @@ func nothingV1Log() []idemtest.Event {
 		openedEvent("k30", `{"id":"effects 25","note":"note 30"}`),
 		openedEvent("k31", `{"id":"effects 26","note":"note 31"}`),
 		openedEvent("k32", `{"id":"effects 27","note":"note 32"}`),
+		openedEvent("k33", `{"id":"effects 28","note":"note 33"}`),
+		closedEvent("k33", `{"id":"effects 28","note":"note 33"}`),
+		closedEvent("k34", `{"id":"effects 29","note":"note 34"}`),
+		openedEvent("k34", `{"id":"effects 29","note":"note 34"}`),
 	}
 }
 

@@ -40,6 +40,11 @@ func newsletterSubscriptionsLog() []idemtest.Event {
 		unsubscribedEvent("email 2", "subscription_id 9", `{"topic":"topic 2"}`),
 		subscribedEvent("email 2", "subscription_id 10", `{"topic":"topic 2","updated_at":"2026-01-01T00:10:00Z"}`),
 		subscribedEvent("email 6", "subscription_id 11", `{"topic":"topic 6","updated_at":"2026-01-01T00:11:00Z"}`),
+		subscribedEvent("email 7", "subscription_id 12", `{"topic":"topic 7","updated_at":"2026-01-01T00:12:00Z"}`),
+		unsubscribedEvent("email 7", "subscription_id 12", `{"topic":"topic 7"}`),
+		subscribedEvent("email 8", "subscription_id 13", `{"topic":"topic 8","updated_at":"2026-01-01T00:13:00Z"}`),
+		unsubscribedEvent("email 8", "subscription_id 14", `{"topic":"topic 8"}`),
+		subscribedEvent("email 8", "subscription_id 14", `{"topic":"topic 8","updated_at":"2026-01-01T00:14:00Z"}`),
 	}
 }
 

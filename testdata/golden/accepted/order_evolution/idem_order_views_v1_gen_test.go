@@ -34,7 +34,7 @@ func orderViewsV1Log() []idemtest.Event {
 		orderViewedEvent("00000000-0000-4000-8000-000000000002", "k3", `{"page":"page 3","seen":3}`),
 		orderViewedEvent("00000000-0000-4000-8000-000000000002", "k4", `{"page":"page 4","seen":4}`),
 		orderViewedEvent("00000000-0000-4000-8000-000000000006", "k5", `{"page":"page 5","seen":5}`),
-		orderViewedEvent("00000000-0000-4000-8000-000000000008", "", `{"page":"page 6","seen":6}`).Without("View-Id").ByOffset(),
+		orderViewedEvent("00000000-0000-4000-8000-000000000007", "", `{"page":"page 6","seen":6}`).Without("View-Id").ByOffset(),
 	}
 }
 

@@ -1,0 +1,54 @@
+package sqlcode
+
+import (
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+type rows struct {
+	Table   string
+	Columns []string
+	Rows    []string
+}
+
+// InsertRows returns the statements that insert rows, one for each run of rows of one table. The
+// rows of a table set the same columns.
+func InsertRows(all []model.Row) (string, error) {
+	var parts []string
+	for len(all) > 0 {
+		data := rows{Table: ident(all[0].Table.Name)}
+		for _, a := range all[0].Set {
+			data.Columns = append(data.Columns, ident(a.Column.Name))
+		}
+		for table := all[0].Table; len(all) > 0 && all[0].Table == table; all = all[1:] {
+			line, err := rowLine(all[0])
+			if err != nil {
+				return "", err
+			}
+			data.Rows = append(data.Rows, line)
+		}
+		text, err := render("rows", data)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n\n") + "\n", nil
+}
+
+func rowLine(r model.Row) (string, error) {
+	var values []string
+	for _, a := range r.Set {
+		if a.Value.Kind == model.NullValue {
+			values = append(values, "NULL")
+			continue
+		}
+		text, err := literal(a.Column.Type, a.Value.Const)
+		if err != nil {
+			return "", err
+		}
+		values = append(values, text)
+	}
+	return "(" + strings.Join(values, ", ") + ")", nil
+}

@@ -1,0 +1,106 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// reads reports whether records of an event of old are records of an event of now.
+func reads(old, now Dispatch, was, is string) bool {
+	before, after := old.told(was), now.told(is)
+	switch {
+	case before.Tombstone || after.Tombstone:
+		return before.Tombstone && after.Tombstone
+	case was == is, now.ToldBy == "":
+		return true
+	}
+	return slices.ContainsFunc(before.Texts, func(text string) bool { return slices.Contains(after.Texts, text) })
+}
+
+// dispatch reports records of which nothing tells any more what event they are.
+func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
+	moved := now.ToldBy != old.ToldBy
+	switch {
+	case now.ToldBy == "":
+		return // they are all of the one event
+	case moved && old.ToldBy == "":
+		c.unhandled(About{Topic: t.Name, What: EventType}, "", "deploy this when the older records are read",
+			"event_type is read at %s, and was not read", now.ToldBy)
+	case moved:
+		c.unhandled(About{Topic: t.Name, What: EventType}, "", "have producers send both until the older records are read, or deploy this when they are",
+			"event_type is read at %s, and was at %s", now.ToldBy, old.ToldBy)
+	}
+	for _, was := range old.Events {
+		var gone []string
+		for _, text := range was.Texts {
+			if !slices.Contains(t.Ignore, text) && !slices.ContainsFunc(now.Events, func(is Told) bool { return slices.Contains(is.Texts, text) }) {
+				gone = append(gone, strconv.Quote(text))
+			}
+		}
+		about := About{Topic: t.Name, Event: was.Event, What: Type}
+		if len(gone) > 0 && t.UnknownType != "skip" {
+			c.unhandled(about, t.UnknownType, "keep the text until the records that hold it are read, or list it under ignore",
+				"%s is no type of an event any more", strings.Join(gone, ", "))
+		}
+	}
+}
+
+// tombstones reports records without a value, if the event that took them is gone.
+func (c *comparison) tombstones(old, now Dispatch, t *model.Topic) {
+	isTombstone := func(e Told) bool { return e.Tombstone }
+	i := slices.IndexFunc(old.Events, isTombstone)
+	if i < 0 || slices.ContainsFunc(now.Events, isTombstone) || t.Tombstone == "skip" {
+		return
+	}
+	c.unhandled(About{Topic: t.Name, Event: old.Events[i].Event, What: Type}, t.Tombstone,
+		"keep the event until the older records are read, or say unhandled: {tombstone: skip}", "no event is the tombstone any more")
+}
+
+func (c *comparison) unhandled(about About, policy, remedy, change string, args ...any) {
+	c.add(Unread{About: about, Halts: policy == "stop", Remedy: remedy, Change: fmt.Sprintf(change, args...)})
+}
+
+// limits reports records that are too large now.
+func (c *comparison) limits(old, now Limits) {
+	for _, l := range []struct {
+		name     string
+		old, now int64
+	}{{"max_payload", old.MaxPayload, now.MaxPayload}, {"max_depth", old.MaxDepth, now.MaxDepth}} {
+		if l.old > 0 && l.now < l.old {
+			c.unhandled(About{What: Limit}, "", "keep the former one until the larger records are read", "%s is %d, and was %d", l.name, l.now, l.old)
+		}
+	}
+}
+
+// headers reports headers that the key of an event needs and did not need before.
+func (c *comparison) headers(old, now *Key, fields []Entry) {
+	if now == nil || now.Missing != "" {
+		return
+	}
+	for _, part := range now.Parts {
+		name, isHeader := headerOf(part)
+		if !isHeader || old != nil && old.Missing == "" && slices.Contains(old.Parts, part) {
+			continue
+		}
+		needed := slices.ContainsFunc(fields, func(e Entry) bool {
+			f := takeApart(e)
+			return f.need == "" && f.place == "header "+name
+		})
+		if !needed {
+			about := About{Topic: now.Topic, Event: now.Event, What: KeySource}
+			c.unhandled(about, "", "say missing: offset until the older records are read, deploy this when they are, or make sure that they have it",
+				"the key needs header %q, which older records may lack", name)
+		}
+	}
+}
+
+// headerOf is the name in a part that is a header.
+func headerOf(part string) (string, bool) {
+	quoted, ok := strings.CutPrefix(part, "header ")
+	name, err := strconv.Unquote(quoted)
+	return name, ok && err == nil
+}

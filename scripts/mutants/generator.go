@@ -1,0 +1,31 @@
+package main
+
+// generatorBugs are bugs of what generated tests hold, and of what the generator warns of.
+var generatorBugs = []mutant{
+	{"shared keys: generated tests, the event's name is no content", []edit{{
+		"testdata/golden/accepted/shared_keys/idem_doors_v1_gen.go", `f.Event("Closed")`, `f.Event("Opened")`,
+	}}, "./testdata/golden/accepted/shared_keys", "TestDoorsV1/spec/one_by_one"},
+	{"generated tests: two events never meet under one key", []edit{{
+		"generator/seedlog/sharing.go", "%len(events)]; a != b &&", "%len(events)]; a == nil &&",
+	}}, seedlogs, "TestEventsThatShareKeysMeetUnderOne"},
+	{"generated tests: rows of other topics are not there", []edit{{
+		"generator/seedlog/before.go", "	b.tables = append(b.tables, t)\n", "",
+	}}, seedlogs, "TestEveryEventOccursTwice"},
+	{"generated tests: rows are there that a handler may make", []edit{{
+		"generator/seedlog/before.go", "func(e *model.Event) bool { return e.Handle })", "func(e *model.Event) bool { return false })",
+	}}, seedlogs, "TestOnlyRowsThatTheTopicCannotMakeAreThereBefore"},
+	{"W910: a text of the type may go unnoticed", []edit{{
+		"generator/state/dispatchdiff.go", "if len(gone) > 0 &&", "if len(gone) > 1 &&",
+	}}, command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/a_text_is_gone"},
+	{"W910: events are told by their names", []edit{{
+		"generator/state/dispatchdiff.go", "	return slices.ContainsFunc(before.Texts,", "	return was == is && slices.ContainsFunc(before.Texts,",
+	}}, command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/an_event_is_renamed_and_needs_more"},
+	{"W910: a new header of the key may be missing", []edit{{
+		"generator/state/dispatchdiff.go", "		if !needed {\n", "		if !needed && old == nil {\n",
+	}}, command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/the_key_moves_to_another_header"},
+}
+
+const (
+	seedlogs = "./generator/seedlog"
+	command  = "./cmd/idemgen"
+)
