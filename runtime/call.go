@@ -17,8 +17,9 @@ import (
 )
 
 // call runs one handler inside the transaction, with middleware around it. A handler that
-// panics or ends its goroutine becomes an error.
-func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wire.Call) error {
+// panics or ends its goroutine becomes an error. Without an error, left tells whether the
+// handler's statements may have left something behind for what follows.
+func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wire.Call) (left bool, err error) {
 	limits := o.c.service.Limits
 	ctx, cancel := context.WithTimeout(batch, limits.EventTimeout)
 	defer cancel()
@@ -30,16 +31,16 @@ func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wir
 	for _, m := range slices.Backward(o.c.middleware) {
 		fn = m(fn)
 	}
-	guarded := &handlerTx{tx: tx, life: newTxLife()}
-	err := o.contained(ctx, conn, guarded, fn, call)
+	guarded := &handlerTx{tx: tx, life: newTxLife(), trace: &trace{texts: &o.c.texts}}
+	err = o.contained(ctx, conn, guarded, fn, call)
 	switch {
 	case errors.Is(err, errIgnored):
-		return o.halted(halt.Handler, call.Message.Offset, "handler "+call.Event+" does not end although its context has ended", nil)
+		return false, o.halted(halt.Handler, call.Message.Offset, "handler "+call.Event+" does not end although its context has ended", nil)
 	case errors.Is(batch.Err(), context.DeadlineExceeded):
 		err = o.overdue(batch, "batch_timeout", limits.BatchTimeout, "", cmp.Or(err, batch.Err()))
-		return &handlerError{call: call, err: err, late: true}
+		return false, &handlerError{call: call, err: err, late: true}
 	case batch.Err() != nil, conn.IsClosed() && ctx.Err() == nil:
-		return &handlerError{call: call, err: cmp.Or(err, batch.Err(), errConnection), outage: true}
+		return false, &handlerError{call: call, err: cmp.Or(err, batch.Err(), errConnection), outage: true}
 	case conn.IsClosed(): // the event's own time was over in the middle of a statement
 		err = &handlerError{call: call, err: cmp.Or(err, ctx.Err())}
 	case conn.PgConn().IsBusy(): // abandon closes the connection
@@ -50,7 +51,7 @@ func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wir
 	if h, ok := errors.AsType[*handlerError](err); ok {
 		h.err = o.overdue(ctx, "event_timeout", limits.EventTimeout, "", h.err)
 	}
-	return err
+	return guarded.trace.left.Load(), err
 }
 
 var errConnection = errors.New("the connection to the database was lost")

@@ -48,9 +48,6 @@ func noteErrors(cfg *pgx.ConnConfig) {
 	}
 }
 
-// cleaning is how many statements clean has.
-const cleaning = 3
-
 // clean takes back what a handler changed for the session and what would change the meaning
 // of the statements behind it: settings, the role, temporary tables.
 func clean(s *session.Session) []statement {

@@ -2,6 +2,8 @@ package idem_test
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -24,6 +26,85 @@ func TestSessionOfAHandlerIsClean(t *testing.T) {
 	apply(t, w, records(3, "put 3 3"))
 	want(t, "rows", table(t, db), "1=1 2=2 3=3")
 	want(t, "rows elsewhere", query(t, db, `SELECT count(*)::text FROM tenant.t`), "0")
+}
+
+// rewriter makes any statement of a text.
+type rewriter struct{}
+
+func (rewriter) RewriteQuery(context.Context, *pgx.Conn, string, []any) (string, []any, error) {
+	return setPath, nil, nil
+}
+
+const setPath = `SELECT set_config('search_path', 'tenant, public', false)`
+
+// ways are the ways in which a handler can send a statement that leaves something behind.
+// Plain statements stand in front and behind, which leave nothing.
+var ways = map[string]func(ctx context.Context, tx idem.Tx, sql string) error{
+	"by Exec": func(ctx context.Context, tx idem.Tx, sql string) error {
+		_, err := tx.Exec(ctx, sql)
+		return err
+	},
+	"by Query": func(ctx context.Context, tx idem.Tx, sql string) error {
+		rows, err := tx.Query(ctx, sql)
+		if err == nil {
+			rows.Close()
+			err = rows.Err()
+		}
+		return err
+	},
+	"by QueryRow": func(ctx context.Context, tx idem.Tx, sql string) error {
+		if err := tx.QueryRow(ctx, sql).Scan(new(string)); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return nil
+	},
+	"by SendBatch": func(ctx context.Context, tx idem.Tx, sql string) error {
+		var b pgx.Batch
+		b.Queue(`SELECT 1 + 1`)
+		b.Queue(sql)
+		return tx.SendBatch(ctx, &b).Close()
+	},
+	"by Conn": func(ctx context.Context, tx idem.Tx, sql string) error {
+		_, err := idem.PgxTx(tx).Conn().Exec(ctx, sql)
+		return err
+	},
+	"in a savepoint": func(ctx context.Context, tx idem.Tx, sql string) error {
+		return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, sql)
+			return err
+		})
+	},
+	"under a name": func(ctx context.Context, tx idem.Tx, sql string) error {
+		if _, err := idem.PgxTx(tx).Prepare(ctx, "select it", sql); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "select it")
+		return err
+	},
+}
+
+func TestWhatAHandlerSetsIsTakenBackHoweverItIsSent(t *testing.T) {
+	sent := maps.Clone(ways)
+	sent["by a rewriter"] = func(ctx context.Context, tx idem.Tx, _ string) error {
+		_, err := tx.Exec(ctx, `SELECT 1 + 1`, pgx.QueryExecModeExec, rewriter{})
+		return err
+	}
+	for name, send := range sent {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			idemtest.Exec(t, db, `CREATE SCHEMA tenant; CREATE TABLE tenant.t (LIKE public.t INCLUDING ALL)`)
+			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if row == 1 {
+					return send(ctx, tx, setPath)
+				}
+				return addOne(ctx, tx, row)
+			}}.consumer(t, db))
+			apply(t, w, records(0, "put 2 2", "call 2", "call 1", "call 2", "put 3 3", "call 1", "put 4 4", "call 2"))
+			apply(t, w, records(8, "put 5 5", "call 2"))
+			want(t, "rows", table(t, db), "2=6 3=3 4=4 5=5")
+			want(t, "rows elsewhere", query(t, db, `SELECT count(*)::text FROM tenant.t`), "0")
+		})
+	}
 }
 
 func TestSessionLocksOfAHandlerEnd(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
@@ -33,6 +34,7 @@ type Consumer struct {
 	upkeep     *maintain.Job
 	interval   time.Duration // between two runs of upkeep
 	keyMemory  *keyset.Budget
+	texts      footprint.Memo // of handlers' statements
 	now        func() time.Time
 	surveyed   atomic.Pointer[surveyed]
 	surveys    atomic.Int64 // looks at the catalog that began

@@ -27,6 +27,8 @@ type explicit struct {
 	a       *attempt    // what it will have done when it commits
 	pending []statement // to be sent in the next round trip
 	last    *wire.Call  // the handler that was called last; nil before the first call
+	asked   int         // how many of pending look at what the last call left; they come first
+	fitted  bool        // locks are waited for as handlers may
 	written time.Time   // when the row was appended; zero if that is pending
 }
 
@@ -80,11 +82,39 @@ func (x *explicit) lastCall() int {
 	return i
 }
 
-// call sends what is pending, and then calls a handler.
+// call sends what is pending, if anything is, and then calls a handler.
 func (x *explicit) call(ctx context.Context, call *wire.Call) error {
+	if !x.fitted {
+		x.pending = append(x.pending, x.o.lockStatement())
+	}
+	if len(x.pending) > 0 {
+		if err := x.flush(ctx); err != nil {
+			return err
+		}
+	}
+	left, err := x.o.call(ctx, x.conn, x.tx, call)
+	if err != nil {
+		return err
+	}
+	if x.last = call; left {
+		x.ask(clean(x.session)...)
+	} else {
+		x.o.calls.succeeded(call.Message.Offset)
+	}
+	return fault.At(ctx, fault.AfterHandler)
+}
+
+// ask has the server look, before anything else is done, whether the transaction is still
+// the one that appended, behind statements that take back what the last call left.
+func (x *explicit) ask(clean ...statement) {
+	x.pending = append(append(clean, x.o.ownStatement(x.a.row.Token)), x.pending...)
+	x.asked, x.fitted = len(clean)+1, len(clean) == 0
+}
+
+// flush sends what is pending in one round trip.
+func (x *explicit) flush(ctx context.Context) error {
 	p := newPipeline(ctx, x.conn)
 	p.add(x.pending...)
-	p.add(x.o.lockStatement())
 	r, err := p.run()
 	if err := x.heard(r, err); err != nil {
 		return err
@@ -92,19 +122,18 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if x.written.IsZero() { // the append comes first
 		x.written = r.written()
 	}
-	if err := fault.At(ctx, fault.AfterAppend); err != nil {
-		return err
-	}
-	if err := x.o.call(ctx, x.conn, x.tx, call); err != nil {
-		return err
-	}
-	x.last, x.pending = call, append(clean(x.session), x.o.ownStatement(x.a.row.Token))
-	return fault.At(ctx, fault.AfterHandler)
+	x.pending, x.asked, x.fitted = nil, 0, true
+	return fault.At(ctx, fault.AfterAppend)
 }
 
+// commit ends the transaction. Whether that is still the one that appended, which plain
+// statements of handlers cannot change, is asked here if it was not before.
 func (x *explicit) commit(ctx context.Context) error {
 	if err := fault.At(ctx, fault.BeforeCommit); err != nil {
 		return err
+	}
+	if x.last != nil && x.asked == 0 {
+		x.ask()
 	}
 	p := newPipeline(ctx, x.conn)
 	p.add(x.pending...)
@@ -128,10 +157,10 @@ func (x *explicit) commit(ctx context.Context) error {
 // the statements that stand behind its call: they take back what it changed and ask for the
 // append's row. If they went well, its call did, whatever comes behind it.
 func (x *explicit) heard(r reply, err error) error {
-	if x.last == nil {
+	if x.asked == 0 {
 		return err
 	}
-	if r.answered > cleaning {
+	if r.answered >= x.asked {
 		x.o.calls.succeeded(x.last.Message.Offset)
 		return err
 	}

@@ -140,15 +140,18 @@ func TestRoundTripsOfABatch(t *testing.T) {
 		"with keys of the chain": {[]string{"@a: put 1 1", "@b: put 2 2", "@a: put 1 1"}, 1},
 		"with a dead letter":     {[]string{"put 1 1", "nonsense x"}, 1},
 		"only duplicates below":  {[]string{"put 1 1"}, 1},
+		// BEGIN, append, COMMIT, and one for each statement of a handler.
+		"with calls of handlers": {[]string{"call 9", "call 8", "call 9", "call 9", "call 9"}, 3 + 5},
+		"with writes between":    {[]string{"call 9", "put 1 1", "call 1", "put 2 2"}, 3 + 2 + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g gate
 			db := database(t)
-			both := service{edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
+			both := service{handle: addOne, edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
 			w := own(t, both.consumer(t, through(t, db, &g)))
-			apply(t, w, records(0, "put 9 9", "w: put 8 8"))
+			apply(t, w, records(0, "put 9 9", "w: put 8 8", "call 9"))
 			before := g.trips.Load()
-			apply(t, w, records(2, test.texts...))
+			apply(t, w, records(3, test.texts...))
 			want(t, "round trips", g.trips.Load()-before, test.trips)
 		})
 	}

@@ -36,10 +36,12 @@ func (x *explicit) shorten(offset int64) error {
 	if err != nil {
 		return err
 	}
+	if x.asked == 0 {
+		x.ask()
+	}
 	before := *x.a
 	*x.a = o.attempt(w)
-	x.w, x.pending = w, append(clean(x.session), o.ownStatement(before.row.Token),
-		statement{is: shorten, args: ledger.Shorten(o.stream, o.tail, before.row.Token, x.a.row)})
+	x.w, x.pending = w, append(x.pending[:x.asked:x.asked], statement{is: shorten, args: ledger.Shorten(o.stream, o.tail, before.row.Token, x.a.row)})
 	if left := leftOver(before.claims, w.claims); len(left) > 0 {
 		x.pending = append(x.pending, o.releaseStatement(w.known.open, left))
 	}

@@ -5,17 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/idemgen/idemgen/runtime/internal/footprint"
 )
 
 // handlerTx is what handlers get: the transaction without its end. A type of its own, so
 // that tx.(pgx.Tx) fails and nobody commits by accident.
 type handlerTx struct {
-	tx   pgx.Tx
-	life *txLife
+	tx    pgx.Tx
+	life  *txLife
+	trace *trace
+}
+
+// trace is what a handler's statements may have left behind for those of others: settings,
+// a role, temporary tables, another transaction.
+type trace struct {
+	texts *footprint.Memo
+	left  atomic.Bool
+}
+
+// see looks at a statement before it runs. Another rewriter than pgx's own may make any
+// statement of its text.
+func (t *trace) see(sql string, args []any) {
+	for _, a := range args {
+		switch a.(type) {
+		case pgx.NamedArgs, pgx.StrictNamedArgs:
+		case pgx.QueryRewriter:
+			t.left.Store(true)
+		}
+	}
+	if !t.texts.None(sql) {
+		t.left.Store(true)
+	}
 }
 
 // txLife knows when a handler's transaction is over for it: when the handler has returned.
@@ -82,6 +108,7 @@ func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 		return pgconn.CommandTag{}, err
 	}
 	defer h.life.end()
+	h.trace.see(sql, args)
 	tag, err := h.tx.Exec(ctx, sql, args...)
 	return tag, withoutValue(err)
 }
@@ -91,6 +118,7 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 		return noRows{err: err}, err
 	}
 	defer h.life.end()
+	h.trace.see(sql, args)
 	rows, err := h.tx.Query(ctx, sql, args...)
 	if bare := withoutValue(err); bare != err {
 		return noRows{err: bare}, bare
@@ -103,6 +131,7 @@ func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 		return noRows{err: err}
 	}
 	defer h.life.end()
+	h.trace.see(sql, args)
 	return bareRow{h.tx.QueryRow(ctx, sql, args...)}
 }
 
@@ -120,6 +149,9 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 		return pgx.FailedBatchResults(b, err)
 	}
 	defer h.life.end()
+	for _, q := range b.QueuedQueries {
+		h.trace.see(q.SQL, q.Arguments)
+	}
 	return bareResults{h.tx.SendBatch(ctx, b)}
 }
 
@@ -167,7 +199,7 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	return savepointTx{ownedTx{&handlerTx{tx: savepoint, life: t.life}}}, nil
+	return savepointTx{ownedTx{&handlerTx{tx: savepoint, life: t.life, trace: t.trace}}}, nil
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
@@ -175,6 +207,7 @@ func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.Stateme
 		return nil, err
 	}
 	defer t.life.end()
+	t.trace.see(sql, nil) // it runs by its name later
 	return t.tx.Prepare(ctx, name, sql)
 }
 
@@ -184,6 +217,7 @@ func (t ownedTx) Conn() *pgx.Conn {
 		return nil
 	}
 	defer t.life.end()
+	t.trace.left.Store(true) // nobody sees what runs on it
 	return t.tx.Conn()
 }
 

@@ -173,6 +173,33 @@ func TestTransactionIsTheOneOfTheAppend(t *testing.T) {
 	}
 }
 
+// So is one that does it in another way, in front of plain statements of its own and of others.
+func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
+	for name, send := range ways {
+		if name == "under a name" || name == "by Query" || name == "by QueryRow" { // of which two take one statement
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if row == 1 {
+					if err := send(ctx, tx, `COMMIT AND CHAIN`); err != nil && name != "in a savepoint" { // which is gone then
+						return err
+					}
+				}
+				return addOne(ctx, tx, 2)
+			}}.consumer(t, db))
+			apply(t, w, records(0, "put 2 2"))
+			_, err := w.Apply(t.Context(), records(1, "call 1", "call 3", "call 4"))
+			if err == nil {
+				_, err = w.Apply(t.Context(), records(1, "call 1", "call 3", "call 4"))
+			}
+			wantError[*idem.HaltedError](t, err)
+			want(t, "calls that took effect", query(t, db, `SELECT v::text FROM t WHERE id = 2`), "2")
+		})
+	}
+}
+
 // A handler that reads only, and says so, must not hold up its partition for ever, nor end
 // the connections of all others.
 func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {

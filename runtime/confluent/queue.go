@@ -37,8 +37,12 @@ type batch struct {
 	since   time.Time // arrival of the first record
 }
 
-// depth is how many full batches are held while one is delivered, unless bytes end it first.
-const depth = 4
+const (
+	// depth is how many full batches are held while one is delivered, unless bytes end it first.
+	depth = 4
+	// framing is what a record has beside its key, value and headers, in bytes of a fetch.
+	framing = 8
+)
 
 // errAgain ends take: the partition must be taken over again.
 var errAgain = errors.New("the position is in doubt")
@@ -112,7 +116,11 @@ func (q *queue) put(m idem.Message, size int) (accepted, full bool) {
 	return true, q.full()
 }
 
-func (q *queue) full() bool { return q.records >= depth*q.events || q.size >= q.bytes }
+// full tells that there is enough. What the client fetches at a time has room twice in any
+// case: records of other partitions come behind it, and must not come too late for them.
+func (q *queue) full() bool {
+	return q.records >= depth*q.events && q.size+framing*q.records >= 2*fetched || q.size >= q.bytes
+}
 
 // reached tells that all records below an offset were put.
 func (q *queue) reached(end int64) {
@@ -134,29 +142,49 @@ func (q *queue) ended() int64 {
 	return q.end
 }
 
-// hold says that the partition is paused because the queue is full. It waits a moment for
-// room first and reports false if there is some: a pause makes the client fetch again what
-// it has fetched, so it must pay.
-func (q *queue) hold(moment time.Duration) bool {
+// drains waits a moment for room in a full queue, and reports whether there is some.
+func (q *queue) drains(moment time.Duration) bool {
 	timer := time.NewTimer(moment)
 	defer timer.Stop()
 	for {
-		q.mu.Lock()
-		if !q.full() {
-			q.mu.Unlock()
-			return false
+		if q.roomy() {
+			return true
 		}
-		q.mu.Unlock()
 		select {
 		case <-q.room:
-			continue
 		case <-timer.C:
+			return q.roomy()
 		}
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.held = q.full()
-		return q.held
 	}
+}
+
+func (q *queue) roomy() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.full()
+}
+
+// crowded reports whether the queue holds twice the bytes that fill it.
+func (q *queue) crowded() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.size >= 2*q.bytes
+}
+
+// hungry reports whether the queue is empty though the log may have records: the client has
+// not said that it ends at next, the offset of the record that would be put next.
+func (q *queue) hungry(next int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.open && q.records == 0 && q.end < next
+}
+
+// hold says that the partition is paused, and reports false if there is room after all.
+func (q *queue) hold() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held = q.full()
+	return q.held
 }
 
 func (q *queue) closed(b *batch) bool { return len(b.records) >= q.events || b.size >= q.bytes }

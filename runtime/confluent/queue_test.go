@@ -49,9 +49,15 @@ func TestWhatClosesABatch(t *testing.T) {
 	}
 }
 
+// large is the size of records of which depth batches of ten are as much as two fetches.
+const large = 2 * fetched / (10 * depth)
+
 func TestQueueIsFull(t *testing.T) {
-	if q := testQueue(10, 1000, time.Hour); fill(q, 10*depth-1, 1) || !fill(q, 1, 1) {
+	if q := testQueue(10, 1<<30, time.Hour); fill(q, 10*depth-1, large) || !fill(q, 1, large) {
 		t.Error("want full at depth batches of records")
+	}
+	if q := testQueue(10, 1<<30, time.Hour); fill(q, 2*fetched/64-1, 64-framing) || !fill(q, 1, 64-framing) {
+		t.Error("want full at the bytes of two fetches")
 	}
 	if q := testQueue(1000, 100, time.Hour); fill(q, 9, 11) || !fill(q, 1, 11) {
 		t.Error("want full at the bytes of one batch")
@@ -59,11 +65,11 @@ func TestQueueIsFull(t *testing.T) {
 }
 
 func TestFullQueueHoldsUntilHalfIsTaken(t *testing.T) {
-	q := testQueue(10, 1000, time.Hour)
-	if fill(q, 10*depth-1, 1); q.hold(time.Millisecond) {
+	q := testQueue(10, 1<<30, time.Hour)
+	if fill(q, 10*depth-1, large); q.hold() {
 		t.Fatal("held with room for a record")
 	}
-	if fill(q, 1, 1); !q.hold(time.Millisecond) {
+	if fill(q, 1, large); !q.hold() {
 		t.Fatal("not held although full")
 	}
 	for i := range depth {
@@ -74,15 +80,47 @@ func TestFullQueueHoldsUntilHalfIsTaken(t *testing.T) {
 	}
 }
 
-func TestHoldWaitsForRoom(t *testing.T) {
-	q := testQueue(10, 1000, time.Hour)
-	fill(q, 10*depth, 1)
+func TestFullQueueIsWaitedForAMoment(t *testing.T) {
+	q := testQueue(10, 1<<30, time.Hour)
+	if fill(q, 10*depth, large); q.drains(time.Millisecond) {
+		t.Error("it has room although nothing was taken")
+	}
 	go func() {
 		time.Sleep(10 * time.Millisecond)
 		_, _, _ = q.take(context.Background(), time.Hour)
 	}()
-	if q.hold(10 * time.Second) {
-		t.Error("held although a batch was taken while it waited")
+	if !q.drains(10 * time.Second) {
+		t.Error("it has no room although a batch was taken")
+	}
+}
+
+// A partition has nothing to do if its queue is empty and its log goes on, as far as is known.
+func TestHungryQueue(t *testing.T) {
+	q := testQueue(1, 1000, time.Hour)
+	if !q.hungry(0) {
+		t.Error("it is not hungry before its first record")
+	}
+	if fill(q, 1, 1); q.hungry(1) {
+		t.Error("it is hungry although it holds a record")
+	}
+	if _, _, err := q.take(t.Context(), time.Hour); err != nil || !q.hungry(1) {
+		t.Errorf("it is not hungry although all was taken, %v", err)
+	}
+	if q.reached(1); q.hungry(1) {
+		t.Error("it is hungry at the end of its log")
+	}
+	if q.shut(); q.hungry(1) {
+		t.Error("it is hungry although it accepts nothing")
+	}
+}
+
+func TestCrowdedQueue(t *testing.T) {
+	q := testQueue(10, 100, time.Hour)
+	if fill(q, 1, 199); q.crowded() {
+		t.Error("crowded below twice the bytes that fill it")
+	}
+	if fill(q, 1, 1); !q.crowded() {
+		t.Error("not crowded at twice the bytes that fill it")
 	}
 }
 

@@ -107,10 +107,6 @@ func (r *run) patience() int {
 	return 50
 }
 
-// moment is how long polling waits for a full queue before its partition is paused: less
-// than the batches that the other partitions' queues hold take to apply.
-const moment = 20 * time.Millisecond
-
 // accept puts a record into its partition's queue.
 func (r *run) accept(m *kafka.Message) {
 	if err := m.TopicPartition.Error; err != nil {
@@ -140,8 +136,10 @@ func (r *run) accept(m *kafka.Message) {
 		return // the partition is about to be taken over, which sets the position anew
 	}
 	t.next, t.epoch, t.quiet = message.Offset+1, max(t.epoch, message.LeaderEpoch), false
-	if full && !t.paused && t.queue.hold(moment) {
-		r.pause(t)
+	if !full {
+		t.pressed = 0
+	} else if !t.paused {
+		r.press(t)
 	}
 }
 

@@ -50,12 +50,16 @@ var elsewhere = map[string]string{
 	"statistics.interval.ms":          "Consumer.Stats has what they say",
 }
 
+// fetched is how many bytes of a partition the client fetches at a time, unless Config says
+// otherwise.
+const fetched = 256 << 10
+
 // usual are defaults of ours, which Config may change. The client's own allow 64 MiB of
 // records in memory. A fetch that waits for records holds up all else that is asked of the
 // same broker, such as records of a partition that was paused, so that it must not wait long.
 var usual = kafka.ConfigMap{
 	"queued.max.messages.kbytes": 4096,
-	"max.partition.fetch.bytes":  256 << 10,
+	"max.partition.fetch.bytes":  fetched,
 	"fetch.wait.max.ms":          50,
 	"fetch.queue.backoff.ms":     5,
 	// When new partitions are found; the client's own is five minutes.

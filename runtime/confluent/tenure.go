@@ -61,6 +61,7 @@ type tenure struct {
 	turn     int           // of the queue, told with at
 	next     int64         // lowest offset that is accepted
 	epoch    int32         // leader epoch of the last record, -1 before the first one
+	pressed  int           // moments for which the queue has been full
 	quiet    bool          // no record since the last look
 	since    time.Time     // first look of those without a record, or the last comparison
 }

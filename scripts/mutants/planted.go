@@ -316,16 +316,17 @@ var planted = []mutant{
 
 // The packages whose tests catch the bugs.
 const (
-	core      = "./runtime"
-	source    = "./runtime/confluent"
-	waves     = "./runtime/wire"
-	upkeep    = "./runtime/internal/maintain"
-	keysets   = "./runtime/internal/keyset"
-	outages   = "./runtime/internal/outage"
-	streams   = "./runtime/stream"
-	sqlcode   = "./generator/sqlcode"
-	orders    = "./examples/orders"
-	telemetry = "./examples/telemetry"
+	core       = "./runtime"
+	source     = "./runtime/confluent"
+	waves      = "./runtime/wire"
+	footprints = "./runtime/internal/footprint"
+	upkeep     = "./runtime/internal/maintain"
+	keysets    = "./runtime/internal/keyset"
+	outages    = "./runtime/internal/outage"
+	streams    = "./runtime/stream"
+	sqlcode    = "./generator/sqlcode"
+	orders     = "./examples/orders"
+	telemetry  = "./examples/telemetry"
 )
 
 // Generated files that bugs are planted in.

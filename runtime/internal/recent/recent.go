@@ -13,51 +13,65 @@ type Entry struct {
 }
 
 // Keys are the keys remembered. The zero value remembers none; see [New]. It is used by one
-// goroutine at a time.
+// goroutine at a time. A key takes 40 bytes.
 type Keys struct {
-	most int
-	keep time.Duration
-	ring []slot           // oldest at next, once it is full
-	next int              // where the next one goes
-	at   map[[16]byte]int // place in ring
+	most  int
+	keep  time.Duration
+	since time.Time // of the slots' times
+	first int64     // of the slots' rows
+	ring  []slot    // oldest at next, once it is full
+	next  int       // where the next one goes
+	index index     // the place in ring of each key
 }
 
+// slot is a key in 32 bytes. Row and time count from those of the first key.
 type slot struct {
 	key   [16]byte
-	entry Entry
-	since time.Time
+	def   uint32
+	print uint32
+	row   uint32
+	milli uint32
 }
 
-// New returns an empty memory of at most so many keys, each for the time keep.
-func New(most int, keep time.Duration) *Keys {
-	return &Keys{most: most, keep: keep, at: map[[16]byte]int{}}
-}
+// New returns an empty memory of at most so many keys, each for the time keep, to the
+// millisecond below.
+func New(most int, keep time.Duration) *Keys { return &Keys{most: most, keep: keep} }
 
 // Add remembers a key, and forgets the oldest one if there is no room.
 func (k *Keys) Add(key [16]byte, e Entry, now time.Time) {
-	s := slot{key, e, now}
-	if len(k.ring) < k.most {
-		k.at[key] = len(k.ring)
-		k.ring = append(k.ring, s)
-		return
-	}
 	if k.most <= 0 {
 		return
 	}
-	old := k.ring[k.next].key
-	if k.at[old] == k.next { // else it was added again, later
-		delete(k.at, old)
+	row, milli := e.Seq-k.first, now.Sub(k.since).Milliseconds()
+	if len(k.ring) == 0 || row != int64(uint32(row)) || milli != int64(uint32(milli)) {
+		// The first one, or too far from that: with those that are forgotten now, time and rows
+		// begin anew.
+		*k = Keys{most: k.most, keep: k.keep, since: now, first: e.Seq, ring: k.ring[:0], index: k.index.cleared()}
+		row, milli = 0, 0
 	}
-	k.at[key] = k.next
-	k.ring[k.next] = s
-	k.next = (k.next + 1) % k.most
+	s := slot{key, e.Def, e.Print, uint32(row), uint32(milli)}
+	place := k.next
+	if len(k.ring) < k.most {
+		place = len(k.ring)
+		k.ring = append(k.ring, s)
+		k.index.grow(k.ring)
+	} else {
+		k.index.remove(k.ring, place)
+		k.ring[place] = s
+		k.next = (k.next + 1) % k.most
+	}
+	k.index.put(k.ring, place)
 }
 
 // Find looks a key up. One that was added longer ago than keep is forgotten.
 func (k *Keys) Find(key [16]byte, now time.Time) (Entry, bool) {
-	i, ok := k.at[key]
-	if !ok || now.Sub(k.ring[i].since) > k.keep {
+	i, ok := k.index.find(k.ring, key)
+	if !ok {
 		return Entry{}, false
 	}
-	return k.ring[i].entry, true
+	s := &k.ring[i]
+	if now.Sub(k.since)-time.Duration(s.milli)*time.Millisecond > k.keep {
+		return Entry{}, false
+	}
+	return Entry{s.def, s.print, k.first + int64(s.row)}, true
 }

@@ -1,6 +1,8 @@
 package recent_test
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -41,6 +43,66 @@ func TestMemoryWithoutRoomKnowsNothing(t *testing.T) {
 	k.Add([16]byte{1}, recent.Entry{}, start)
 	if _, ok := k.Find([16]byte{1}, start); ok {
 		t.Error("found")
+	}
+}
+
+// Places are used again and keys added again; whatever that does to the index, what is
+// remembered is found, and nothing else.
+func TestAllKeysOfALargeMemoryAreFound(t *testing.T) {
+	const most, keys, adds = 1000, 1500, 50_000
+	r := rand.New(rand.NewPCG(1, 2))
+	k := recent.New(most, time.Hour)
+	last := map[int]int{}
+	for n := range adds {
+		i := r.IntN(keys)
+		k.Add(key(i), recent.Entry{Def: uint32(i), Print: 7, Seq: int64(n)}, start)
+		last[i] = n
+		for range 5 {
+			i := r.IntN(keys)
+			at, ok := last[i]
+			ok = ok && n-at < most
+			if e, found := k.Find(key(i), start); found != ok || ok && e != (recent.Entry{Def: uint32(i), Print: 7, Seq: int64(at)}) {
+				t.Fatalf("after %d: key %d: %v %v, want row %d %v", n, i, e, found, at, ok)
+			}
+		}
+	}
+}
+
+// key has few different bytes where the index begins its search, so that searches meet.
+func key(i int) [16]byte { return [16]byte{byte(i), 9: byte(i >> 8), 15: 1} }
+
+// Rows and times that are too far from the first ones are remembered rightly, or not at all.
+func TestFarRowsAndTimes(t *testing.T) {
+	k := recent.New(10, 200*24*time.Hour)
+	for n, add := range []struct {
+		seq int64
+		at  time.Duration
+	}{{5, 0}, {6, time.Hour}, {5 + 1<<33, time.Hour}, {6 + 1<<33, 2 * time.Hour}, {7, 2 * time.Hour}, {8, 99 * 24 * time.Hour}, {9, time.Minute}, {10, time.Minute}} {
+		now := start.Add(add.at)
+		k.Add(key(n), recent.Entry{Seq: add.seq}, now)
+		for i := range n + 1 {
+			e, ok := k.Find(key(i), now)
+			if i == n && (!ok || e.Seq != add.seq) {
+				t.Errorf("key %d: %v %v", i, e, ok)
+			}
+			if want := []int64{5, 6, 5 + 1<<33, 6 + 1<<33, 7, 8, 9, 10}[i]; ok && e.Seq != want {
+				t.Errorf("key %d is of row %d, want %d", i, e.Seq, want)
+			}
+		}
+	}
+	if _, ok := k.Find(key(6), start.Add(time.Hour)); !ok {
+		t.Error("a key before the last one is forgotten although they are near")
+	}
+}
+
+func BenchmarkAddAndFind(b *testing.B) {
+	k := recent.New(1<<16, time.Hour)
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		id := [16]byte{}
+		binary.BigEndian.PutUint64(id[:], uint64(n)*0x9E3779B97F4A7C15)
+		k.Find(id, start)
+		k.Add(id, recent.Entry{Seq: int64(n)}, start)
 	}
 }
 

@@ -1,0 +1,133 @@
+// Package footprint tells the statements that leave nothing behind but rows: no setting, no
+// role, no temporary table, no other transaction. What runs behind them on the same
+// connection needs no clean-up. It reads the statement's text alone, and is a proof, not a
+// guess: what it does not know has a footprint.
+//
+// What the database itself runs for a plain statement is not seen: triggers, rules, defaults,
+// views and operators that somebody made. It must import nothing but the standard library.
+package footprint
+
+// None reports whether sql is one statement that reads and writes rows, and calls only
+// functions of the server that change nothing for what runs behind it.
+func None(sql string) bool {
+	r := reader{lexer: lexer{rest: sql}}
+	if !r.advance().is("select", "insert", "update", "delete", "merge", "values", "with") {
+		return false
+	}
+	r.note()
+	for r.advance(); r.now.kind != nothing; r.advance() {
+		switch {
+		case r.symbol(";"):
+			return r.advance().kind == nothing && !r.unsure // nothing behind it
+		case r.symbol("(") && !r.opens(),
+			r.now.is("into") && !r.fills(),
+			r.now.is("uescape"),                          // names that are written in another way
+			r.now.is("on") && r.before(1).is("distinct"): // a call may follow its parenthesis
+			return false
+		}
+		r.note()
+	}
+	return !r.unsure && r.before(2).kind != nothing // one word may be the name of any statement
+}
+
+// reader goes over a statement and remembers a few tokens.
+type reader struct {
+	lexer
+	now  token
+	past [5]token // the last one first
+
+	depth    int  // parentheses that are open
+	selected bool // a SELECT of depth 0 was passed
+	joined   bool // a JOIN was passed
+}
+
+func (r *reader) advance() token {
+	copy(r.past[1:], r.past[:])
+	r.past[0], r.now = r.now, r.next()
+	return r.now
+}
+
+// note remembers what a later token depends on.
+func (r *reader) note() {
+	switch {
+	case r.symbol("("):
+		r.depth++
+	case r.symbol(")"):
+		r.depth--
+	case r.now.is("select"):
+		r.selected = r.selected || r.depth == 0
+	case r.now.is("join"):
+		r.joined = true
+	}
+}
+
+func (r *reader) symbol(text string) bool { return r.now.kind == symbol && r.now.text == text }
+
+// fills reports whether INTO is that of INSERT and MERGE, and not the one with which a
+// SELECT makes a table, whose columns may have any name.
+func (r *reader) fills() bool {
+	if !r.before(1).is("insert", "merge") {
+		return false
+	}
+	switch front := r.before(2); {
+	case front.kind == nothing:
+		return true
+	case front.kind != symbol:
+		return false
+	}
+	return r.before(2).text == "(" || r.before(2).text == ")" && r.depth == 0 && !r.selected
+}
+
+// before is the token n in front of the present one.
+func (r *reader) before(n int) token { return r.past[n-1] }
+
+// opens reports whether the parenthesis at hand begins no call, or one of a function that
+// is known.
+func (r *reader) opens() bool {
+	switch last := r.before(1); last.kind {
+	case symbol:
+		return true // of an expression, a list or a subquery
+	case word:
+		return r.keyword(last.text) || r.declares(2) || r.known(last.text) || r.query()
+	case name:
+		return r.declares(2)
+	}
+	return false
+}
+
+// keyword reports whether a parenthesis behind the word calls nothing. Words that may name
+// a function, too, count only behind the words that make them keywords.
+func (r *reader) keyword(text string) bool {
+	behind, ok := keywords[text]
+	if !ok || r.qualified(1) || text == "conflict" && r.joined { // ON conflict(x)
+		return false
+	}
+	return behind == nil || r.before(2).is(behind...) || r.before(2).kind == symbol && behind[0] == r.before(2).text
+}
+
+// declares reports whether the name that ends in front of the parenthesis, the token at i
+// being the one in front of its last part, names a table, an alias or a type with what
+// stands in the parenthesis.
+func (r *reader) declares(i int) bool {
+	if r.qualified(i - 1) {
+		i += 2
+	}
+	return r.before(i).is("into", "as", "with", "recursive") ||
+		r.before(i).text == ":" && r.before(i).kind == symbol && r.before(i+1).text == ":"
+}
+
+// qualified reports whether a dot stands in front of the token at i.
+func (r *reader) qualified(i int) bool {
+	return r.before(i+1).kind == symbol && r.before(i+1).text == "."
+}
+
+// known reports whether the function is the server's own and leaves nothing behind.
+func (r *reader) known(text string) bool {
+	return functions[text] && (!r.qualified(1) || r.before(3).is("pg_catalog") && !r.qualified(3))
+}
+
+// query reports whether a query stands in the parenthesis: no call takes one as it is.
+func (r *reader) query() bool {
+	ahead := r.lexer
+	return ahead.next().is("select", "values", "with")
+}

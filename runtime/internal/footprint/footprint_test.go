@@ -1,0 +1,113 @@
+package footprint_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/internal/footprint"
+)
+
+// plain are statements as services write them, and as sqlc and libraries do.
+var plain = []string{
+	`UPDATE account SET balance = balance + $1 WHERE id = $2`,
+	`UPDATE "account" SET "balance" = coalesce("balance", 0) + $1, seen = now() WHERE id = $2;`,
+	"-- name: AddBalance :exec\nUPDATE account SET balance = balance + @amount WHERE id = @id",
+	`insert into audit (id, what, at) values ($1, 'it''s; a (text) set_config(', now()) on conflict (id) do nothing`,
+	`INSERT INTO s.audit AS a (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET n = a.n + 1 RETURNING a.n`,
+	`INSERT INTO audit (id) SELECT x FROM unnest($1::int[]) AS u(x) ON CONFLICT DO NOTHING`,
+	`WITH moved AS (DELETE FROM a WHERE id IN (1, 2) RETURNING *) INSERT INTO b SELECT * FROM moved`,
+	`WITH RECURSIVE t(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT sum(n) FROM t`,
+	`SELECT count(*) FILTER (WHERE a > 1) OVER (PARTITION BY (b)), pg_catalog.lower(c) FROM x JOIN (SELECT 1 AS i) y ON (y.i = x.i)`,
+	`SELECT id FROM job WHERE state = 'ready' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+	`SELECT a::numeric(10,2), CAST(b AS varchar(3)), $1::timestamptz /* set /* nested */ x */ FROM t`,
+	`DELETE FROM a USING b WHERE a.id = b.id AND NOT EXISTS (SELECT FROM c) AND EXTRACT(year FROM a.at) > 2000`,
+	`MERGE INTO a USING b ON a.id = b.id WHEN MATCHED THEN UPDATE SET n = b.n WHEN NOT MATCHED THEN INSERT VALUES (b.id, b.n)`,
+	`SELECT pg_notify('orders', $1), pg_advisory_xact_lock(7)`,
+	`VALUES (1), (2)`,
+	`SELECT jsonb_build_object('a', $1::text) || '{"b": 1}'::jsonb`,
+}
+
+func TestPlainStatementsHaveNoFootprint(t *testing.T) {
+	for _, sql := range plain {
+		if !footprint.None(sql) {
+			t.Errorf("has a footprint: %s", sql)
+		}
+	}
+}
+
+func TestWhatMayLeaveSomethingHasAFootprint(t *testing.T) {
+	for _, sql := range []string{
+		``, `values`, `delete`, `select `, `-- only a comment`, `;`,
+		`SET search_path = x`, `RESET ALL`, `COMMIT`, `ROLLBACK`, `BEGIN`, `PREPARE TRANSACTION 'x'`, `SAVEPOINT a`, `LISTEN x`,
+		`CREATE TEMP TABLE t (a int)`, `DO $$ BEGIN END $$`, `CALL p()`, `EXPLAIN ANALYZE SELECT f()`, `LOCK TABLE a`, `DECLARE c CURSOR FOR SELECT 1`,
+		`UPDATE a SET b = 1; COMMIT; BEGIN`, `SELECT 1; SET ROLE x`, `SELECT 1;;`,
+		`SELECT set_config('search_path', 'x', false)`, `SELECT pg_catalog.set_config('a', 'b', true)`, `SELECT "set_config"('a', 'b', true)`,
+		`SELECT SET_CONFIG ('a', 'b', true)`, `SELECT set_config/* */('a', 'b', true)`, "SELECT set_config -- x\n('a', 'b', true)",
+		`SELECT my.lower('x')`, `SELECT x.pg_catalog.lower('x')`, `SELECT my."lower"('x')`, `SELECT f(1)`, `SELECT 1, f(1)`, `SELECT (f(1))`, `SELECT public.exists(1)`,
+		`UPDATE a SET b = f(b)`, `INSERT INTO a (b) VALUES (f(1))`, `INSERT INTO a SELECT f(1)`, `DELETE FROM a WHERE f(b)`,
+		`SELECT * FROM f(1)`, `SELECT * FROM a, LATERAL f(a.b) AS x(y)`, `SELECT 1 FROM a JOIN b ON conflict(1)`, `SELECT over(1)`, `SELECT set(1)`,
+		`SELECT DISTINCT ON (a) over(1) FROM b`, `SELECT pg_advisory_lock(1)`,
+		`SELECT 1 INTO TEMP t`, `SELECT INTO TEMP t FROM a`, `SELECT 1 AS insert INTO TEMP t`, `SELECT (1) insert INTO TEMP t FROM a`,
+		`WITH a AS (SELECT 1) SELECT (1) insert INTO TEMP t FROM a`, `WITH a AS (SELECT 1) (SELECT (1) insert INTO TEMP t FROM a)`,
+		`SELECT U&"set!005fconfig" UESCAPE '!' ('a', 'b', true)`, `SELECT E'\' || set_config(''a'', ''b'', true) --'`, `SELECT $$a$$`, `SELECT $a$ x $a$`,
+		`SELECT 'open`, `SELECT "open`, `SELECT 1 /* open`, `SELECT 1 /* /* */`, "SELECT 1\x00",
+		`SELECT nextval('s') FROM dblink('x', 'y')`,
+	} {
+		if footprint.None(sql) {
+			t.Errorf("has no footprint: %s", sql)
+		}
+	}
+}
+
+// A call of a function that nobody knows is found wherever it stands in a statement.
+func FuzzUnknownCallIsFound(f *testing.F) {
+	for i := range plain {
+		f.Add(i, 40)
+	}
+	f.Fuzz(func(t *testing.T, i, at int) {
+		sql := plain[max(i, -i)%len(plain)]
+		words := strings.Fields(sql)
+		at = max(at, -at) % (len(words) + 1)
+		if at < 0 || inText(words[:at]) || at > 0 && definer(words[at-1]) {
+			return
+		}
+		with := strings.Join(append(append(append([]string{}, words[:at]...), "set_config('a', 'b', true)"), words[at:]...), " ")
+		if footprint.None(with) {
+			t.Errorf("has no footprint: %s", with)
+		}
+	})
+}
+
+// definer reports whether a name behind the word is declared, and not called.
+func definer(word string) bool {
+	switch w := strings.ToLower(word); w {
+	case "into", "as", "with", "recursive":
+		return true
+	}
+	return false
+}
+
+// inText reports whether a string, a name in quotes or a comment is open.
+func inText(words []string) bool {
+	s := strings.Join(words, " ")
+	return strings.Count(s, "'")%2 == 1 || strings.Count(s, `"`)%2 == 1 || strings.Count(s, "/*") > strings.Count(s, "*/") || strings.Contains(s, "--")
+}
+
+func TestMemoSaysWhatItsFunctionSays(t *testing.T) {
+	var m footprint.Memo
+	for i := range 2000 {
+		for _, sql := range []string{fmt.Sprintf("SELECT %d", i), fmt.Sprintf("SET a.b = %d", i), "SELECT 1", "RESET ALL"} {
+			if m.None(sql) != footprint.None(sql) {
+				t.Fatalf("the memo is wrong about %s", sql)
+			}
+		}
+	}
+}
+
+func BenchmarkMemo(b *testing.B) {
+	var m footprint.Memo
+	for b.Loop() {
+		m.None(plain[0])
+	}
+}

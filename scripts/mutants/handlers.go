@@ -1,0 +1,51 @@
+package main
+
+// handlerBugs are bugs of what a handler's statements may leave behind.
+var handlerBugs = []mutant{
+	{"every statement of a handler counts as plain", []edit{{
+		"runtime/tx.go", "	if !t.texts.None(sql) {\n", "	if !t.texts.None(sql) && sql == \"\" {\n",
+	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
+	{"a call of any function counts as plain", []edit{{
+		"runtime/internal/footprint/footprint.go", "r.symbol(\"(\") && !r.opens(),", "r.symbol(\"(\") && !r.opens() && r.depth > 9,",
+	}}, footprints, "TestWhatMayLeaveSomethingHasAFootprint"},
+	{"a second statement in a text is not seen", []edit{{
+		"runtime/internal/footprint/footprint.go", "return r.advance().kind == nothing && !r.unsure", "return !r.unsure",
+	}}, footprints, "TestWhatMayLeaveSomethingHasAFootprint"},
+	{"statements of a batch are not looked at", []edit{{
+		"runtime/tx.go", "		h.trace.see(q.SQL, q.Arguments)\n", "		_ = q\n",
+	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
+	{"a rewriter counts as plain", []edit{{
+		"runtime/tx.go", "		case pgx.QueryRewriter:\n			t.left.Store(true)\n", "		case pgx.QueryRewriter:\n",
+	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
+	{"what runs on a handler's connection counts as plain", []edit{{
+		"runtime/tx.go", "	t.trace.left.Store(true) // nobody sees what runs on it\n", "",
+	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
+	{"nothing is taken back behind a call", []edit{{
+		"runtime/explicit.go", "		x.ask(clean(x.session)...)\n", "		x.ask()\n",
+	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
+	{"nobody asks for the transaction behind a call", []edit{{
+		"runtime/explicit.go", "append(append(clean, x.o.ownStatement(x.a.row.Token)), x.pending...)", "append(clean, x.pending...)",
+	}, {"runtime/explicit.go", "len(clean)+1, len(clean) == 0", "len(clean), len(clean) == 0"}}, core, "TestEndOfATransactionIsFoundHoweverItIsSent"},
+	{"a plain call is cleaned up behind all the same", []edit{{
+		"runtime/explicit.go", "x.last = call; left {", "x.last = call; left || !left {",
+	}}, core, "TestRoundTripsOfABatch"},
+}
+
+// feedBugs are bugs of how records flow from the client to the batches.
+var feedBugs = []mutant{
+	{"a full queue pauses its partition at once", []edit{{
+		"runtime/confluent/pressure.go", "t.pressed++; t.pressed < moments", "t.pressed++; t.pressed < 1",
+	}}, source, "TestFullQueueIsWaitedForWhileAllHaveWork"},
+	{"a full queue never pauses its partition", []edit{{
+		"runtime/confluent/pressure.go", "t.pressed < moments &&", "t.pressed < 1000*moments &&",
+	}}, source, "TestQueueThatStaysFullPausesItsPartition"},
+	{"a fetch has no room in a queue", []edit{{
+		"runtime/confluent/queue.go", "q.records >= depth*q.events && q.size+framing*q.records >= 2*fetched", "q.records >= depth*q.events",
+	}}, source, "TestQueueIsFull"},
+	{"a full queue is waited for although another one is hungry", []edit{{
+		"runtime/confluent/pressure.go", " && !r.hungry()", "",
+	}}, source, "TestFullQueueIsPausedForOneThatIsHungry"},
+	{"a queue is never hungry", []edit{{
+		"runtime/confluent/queue.go", "return q.open && q.records == 0 && q.end < next", "return q.open && q.records < 0 && q.end < next",
+	}}, source, "TestHungryQueue"},
+}
