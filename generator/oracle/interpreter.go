@@ -68,6 +68,12 @@ func (in *Interpreter) Apply(r Record) Outcome {
 	return out
 }
 
+// Release lets a partition go on behind the record that stopped it, as an operator does who
+// skips that record.
+func (in *Interpreter) Release(topic string, number int32) {
+	delete(in.stopped, partition{topic, number})
+}
+
 func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
 	p := &payload{record: r}
 	def, policy, f := in.dispatch(t, r, p)

@@ -56,8 +56,8 @@ type Header struct {
 // the log: there stand copies that only a former key gives away, records that lack the key's
 // header, and two events under a key that they share. Some records are refused, because a pair
 // such as delete and update of one row cannot be had otherwise; at least three of four apply
-// unless the topic cannot do better. None is refused of an event whose on_failure says stop: it
-// would halt the partition.
+// unless the topic cannot do better. None of an event whose on_failure says stop is refused, as
+// far as the planner foresees it: it would halt the partition.
 //
 // The rows are there before the first record: those that the topic changes or names as
 // parents, and does not make. A row that cannot be added is there already.

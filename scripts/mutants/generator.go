@@ -14,6 +14,9 @@ var generatorBugs = []mutant{
 	{"generated tests: rows are there that a handler may make", []edit{{
 		"generator/seedlog/before.go", "func(e *model.Event) bool { return e.Handle })", "func(e *model.Event) bool { return false })",
 	}}, seedlogs, "TestOnlyRowsThatTheTopicCannotMakeAreThereBefore"},
+	{"generated tests: a record that halts stays in the log", []edit{{
+		"generator/testdata.go", "			in.Release(t.Name, 0)\n			continue\n", "			in.Release(t.Name, 0)\n",
+	}}, "./generator", "TestNoRecordOfALogHalts"},
 	{"W910: a text of the type may go unnoticed", []edit{{
 		"generator/state/dispatchdiff.go", "if len(gone) > 0 &&", "if len(gone) > 1 &&",
 	}}, command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/a_text_is_gone"},

@@ -1,0 +1,97 @@
+package generator
+
+import (
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/gocode"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/generator/sqlcode"
+)
+
+// The generated test of a topic sends its log to partition 0, from offset 0, one second
+// between two records. What the tables hold then is computed under the same assumption.
+var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// testData is what the generated test of a topic starts from, and what it must end with.
+type testData struct {
+	topic    *model.Topic
+	before   []model.Row // there before the log
+	log      []seedlog.Record
+	expected []byte
+}
+
+// newTestData makes the log of a topic and applies it. What is there already is not inserted
+// again, and a record that would halt the partition is left out: the log's author knows less of
+// values than the interpreter.
+func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic) testData {
+	rows, log := seedlog.Log(s, t)
+	d := testData{topic: t}
+	for _, r := range rows {
+		if in.Insert(r) == nil {
+			d.before = append(d.before, r)
+		}
+	}
+	for _, r := range log {
+		i := len(d.log)
+		record := oracle.Record{
+			Topic: t.Name, Offset: int64(i), Time: logStart.Add(time.Duration(i) * time.Second),
+			Key: r.Key, Value: r.Value,
+		}
+		for _, h := range r.Headers {
+			record.Headers = append(record.Headers, oracle.Header(h))
+		}
+		if in.Apply(record).Kind == oracle.Stop {
+			in.Release(t.Name, 0)
+			continue
+		}
+		d.log = append(d.log, r)
+	}
+	d.expected = in.Expected()
+	return d
+}
+
+// files renders the rows that are there before the log, if there are any, and the rows and dead
+// letters that the log must leave behind.
+func (d testData) files() ([]output.File, error) {
+	var files []output.File
+	if len(d.before) > 0 {
+		sql, err := sqlcode.InsertRows(d.before)
+		if err != nil {
+			return nil, fmt.Errorf("rows for the test of topic %s: %w", d.topic.Name, err)
+		}
+		files = append(files, output.File{
+			Path: d.rowsFile(), Policy: output.Owned,
+			Data: []byte("-- " + output.Marker + "\n-- Rows that topic " + d.topic.Name + " does not make and its events need.\n" + sql),
+		})
+	}
+	return append(files, output.File{
+		Path:   path.Join("testdata", "idem_"+d.topic.FileName+"_expected.txt"),
+		Policy: output.Owned,
+		Data:   append([]byte("# "+output.Marker+"\n# dead letters: partition offset class path\n"), d.expected...),
+	}), nil
+}
+
+// rowsFile names the file with the rows; "" if there are none.
+func (d testData) rowsFile() string {
+	if len(d.before) == 0 {
+		return ""
+	}
+	return path.Join("testdata", "idem_"+d.topic.FileName+"_rows.sql")
+}
+
+// records is the log as gocode takes it: the two packages do not know each other.
+func (d testData) records() []gocode.Record {
+	records := make([]gocode.Record, len(d.log))
+	for i, r := range d.log {
+		records[i] = gocode.Record{Event: r.Event, Keyed: r.Keyed, Key: r.Key, Value: r.Value}
+		for _, h := range r.Headers {
+			records[i].Headers = append(records[i].Headers, gocode.Header(h))
+		}
+	}
+	return records
+}

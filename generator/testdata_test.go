@@ -1,0 +1,61 @@
+package generator
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// desks has a table of ten rows at most, because their codes must differ: the log's author, who
+// does not look at values, makes more.
+const desks = `version: 1
+consumer: desk-plan
+package: desks
+tables:
+  desks: {primary_key: [desk], columns: {desk: uuid, code: "char(1)", taken: boolean}, unique: [[code]]}
+topics:
+  desks.v1:
+    record_key: {desk: uuid}
+    assume: {ordered_by: record_key}
+    idempotency_key: {source: {header: key}, window: 8d}
+    event_type: {header: type}
+    on_failure: {give_up: stop}
+    events:
+      Placed: {type: placed, fields: {code: string}, write: [{insert: desks, set: {taken: {value: false}}}]}
+      Occupied: {type: occupied, write: [{update: desks, set: {taken: {value: true}}}]}
+      Freed: {type: freed, write: [{update: desks, set: {taken: {value: false}}}]}
+      Moved: {type: moved, fields: {code: string}, write: [{update: desks, set: {code: code}}]}
+`
+
+// Where a refused record halts the partition, the log of a generated test has none.
+func TestNoRecordOfALogHalts(t *testing.T) {
+	spec, problems := schema.Load("idemgen.yaml", []byte(desks))
+	if problems.Errors() > 0 {
+		t.Fatal(problems)
+	}
+	service, problems := resolve.Resolve(spec)
+	if service == nil {
+		t.Fatal(problems)
+	}
+	topic := service.Topics[0]
+	data := newTestData(oracle.New(service), service, topic)
+	in := oracle.New(service)
+	events := map[string]bool{}
+	for i, r := range data.log {
+		record := oracle.Record{Topic: topic.Name, Offset: int64(i), Time: time.Unix(0, 0), Key: r.Key, Value: r.Value}
+		for _, h := range r.Headers {
+			record.Headers = append(record.Headers, oracle.Header(h))
+		}
+		if out := in.Apply(record); out.Kind != oracle.Applied {
+			t.Errorf("record %d %s: %s %s", i, r.Event, out.Kind, out.Detail)
+		}
+		events[r.Event] = true
+	}
+	if len(events) != 4 || len(in.Rows("desks")) != 10 || !strings.Contains(string(data.expected), in.Rows("desks")[9]) {
+		t.Errorf("events %v, %d rows\n%s", events, len(in.Rows("desks")), data.expected)
+	}
+}
