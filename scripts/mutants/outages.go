@@ -44,7 +44,7 @@ var outageBugs = []mutant{
 		"runtime/internal/pgerror/class.go", "	if loginRefused(err) {\n		return Unsent\n	}\n", "	_ = loginRefused\n",
 	}}, core, "TestChangedPasswordIsWaitedOut"},
 	{"the service is healthy while its database was never reached", []edit{{
-		"runtime/session.go", "		c.run.Set(c.log, fmt.Errorf(\"the database was not reached since the start: %w\", &outage.Unreachable{Err: err}))\n", "		c.run.Set(nil, nil)\n",
+		"runtime/session.go", "		c.run.Set(c.log, fmt.Errorf(\"the database was not reached since the start: %w\", &outage.Unreachable{Err: err}))\n", "		c.run.Set(nil, nil)\n		_ = outage.Unreachable{Err: err}\n",
 	}}, core, "TestDatabaseThatWasNeverReachedIsTold"},
 	{"who waits for the database tries for itself", []edit{{
 		"runtime/internal/outage/prober.go", "	if p.round == nil {\n", "	if true {\n",
