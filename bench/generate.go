@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -24,14 +25,14 @@ func wideSeconds(g *generated) figure {
 
 func eventsGrowth(g *generated) figure { return pairwise(g.large, g.small) }
 
-func generate(rounds int) (*generated, error) {
+func generate(ctx context.Context, rounds int) (*generated, error) {
 	var out generated
 	for range rounds {
 		for _, run := range []struct {
 			topics, events int
 			took           *[]float64
 		}{{50, 10, &out.wide}, {1, 50, &out.small}, {1, 500, &out.large}} {
-			seconds, err := generateOnce(upserts(run.topics, run.events))
+			seconds, err := generateOnce(ctx, upserts(run.topics, run.events))
 			if err != nil {
 				return nil, err
 			}
@@ -42,7 +43,7 @@ func generate(rounds int) (*generated, error) {
 }
 
 // generateOnce generates a spec into an empty folder.
-func generateOnce(spec string) (seconds float64, err error) {
+func generateOnce(ctx context.Context, spec string) (seconds float64, err error) {
 	dir, err := os.MkdirTemp("", "idemgen-bench-")
 	if err != nil {
 		return 0, err
@@ -52,7 +53,7 @@ func generateOnce(spec string) (seconds float64, err error) {
 		return 0, err
 	}
 	start := time.Now()
-	result, err := generator.Generate([]generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}}, false)
+	result, err := generator.Generate(ctx, []generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}}, false)
 	if err != nil {
 		return 0, err
 	}

@@ -53,11 +53,11 @@ var rows = []row{
 	decoder("orders", "borrowed"), decoder("orders", "owned"), decoder("telemetry", "borrowed"), decoder("telemetry", "owned"),
 	{
 		id: "P8", name: "generator, 50 topics of 10 events, seconds", goal: atMost(0.3),
-		figure: func(_ context.Context, r *results) (figure, error) { return r.generator(wideSeconds) },
+		figure: func(ctx context.Context, r *results) (figure, error) { return r.generator(ctx, wideSeconds) },
 	},
 	{
 		id: "P8", name: "generator, 500 events/50 events, times as long", goal: atMost(10),
-		figure: func(_ context.Context, r *results) (figure, error) { return r.generator(eventsGrowth) },
+		figure: func(ctx context.Context, r *results) (figure, error) { return r.generator(ctx, eventsGrowth) },
 	},
 	memory("P10", "offset keys, peak MiB", "offset"),
 	memory("P10b", "header keys, peak MiB", "header"),

@@ -7,6 +7,7 @@
 package generator
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -35,12 +36,12 @@ type Result struct {
 
 // Generate runs the pipeline and writes nothing. If strict, warnings count as errors. An
 // error is about files: one that cannot be read, or is in the way.
-func Generate(specs []Spec, strict bool) (*Result, error) {
-	return generate(specs, strict, nil)
+func Generate(ctx context.Context, specs []Spec, strict bool) (*Result, error) {
+	return generate(ctx, specs, strict, nil)
 }
 
 // generate is Generate with more files for each spec.
-func generate(specs []Spec, strict bool, more func(*unit) ([]output.File, error)) (_ *Result, err error) {
+func generate(ctx context.Context, specs []Spec, strict bool, more func(*unit) ([]output.File, error)) (_ *Result, err error) {
 	result := &Result{}
 	defer func() {
 		if err != nil {
@@ -61,10 +62,11 @@ func generate(specs []Spec, strict bool, more func(*unit) ([]output.File, error)
 	if err != nil || result.Refused {
 		return result, err
 	}
+	look := lookAtHandWritten(ctx, units)
 	if err := each(units, (*unit).render); err != nil {
 		return result, err
 	}
-	if err := lookAtHandWritten(units); err != nil {
+	if err := look(); err != nil {
 		return result, err
 	}
 	err = each(units, func(u *unit) error {

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/parser"
@@ -38,7 +39,7 @@ type Started struct {
 // Init writes nothing; it returns, as Generate does, what applying the result writes: a
 // first spec, the files around it, and what Generate makes of them. A file in the way of
 // one of them is an error.
-func Init(s Start) (*Started, error) {
+func Init(ctx context.Context, s Start) (*Started, error) {
 	dir := filepath.Clean(s.Dir)
 	importPath, goMod, err := module(dir)
 	if err != nil {
@@ -61,7 +62,7 @@ func Init(s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate([]Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
+	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
 		return started.around(u, spec, importPath)
 	})
 	return started, err

@@ -6,8 +6,8 @@ import (
 )
 
 // check prints what generate would change.
-func check(_ context.Context, c *call) int {
-	result, code := c.load("check")
+func check(ctx context.Context, c *call) int {
+	result, code := c.load(ctx, "check")
 	if result == nil {
 		return code
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // generate writes what the specs ask for.
-func generate(_ context.Context, c *call) int {
-	result, code := c.load("generate")
+func generate(ctx context.Context, c *call) int {
+	result, code := c.load(ctx, "generate")
 	if result == nil {
 		return code
 	}
@@ -33,7 +33,7 @@ func generate(_ context.Context, c *call) int {
 
 // load runs the generator over the specs that the arguments name. A nil result means that
 // all is said and code is the exit code.
-func (c *call) load(verb string) (result *generator.Result, code int) {
+func (c *call) load(ctx context.Context, verb string) (result *generator.Result, code int) {
 	var strict bool
 	rest, code, ok := c.parse(verb, func(f *flag.FlagSet) {
 		f.BoolVar(&strict, "strict", false, "warnings count as errors")
@@ -45,7 +45,7 @@ func (c *call) load(verb string) (result *generator.Result, code int) {
 	if err != nil {
 		return nil, c.fail(err)
 	}
-	result, err = generator.Generate(specs, strict)
+	result, err = generator.Generate(ctx, specs, strict)
 	if result != nil {
 		fmt.Fprint(c.stderr, result.Problems)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // initialize writes a first spec and what it needs.
-func initialize(_ context.Context, c *call) int {
+func initialize(ctx context.Context, c *call) int {
 	start := generator.Start{Dir: "."}
 	rest, code, ok := c.parse("init", func(f *flag.FlagSet) {
 		f.StringVar(&start.Consumer, "consumer", "", "name of the consumer")
@@ -26,7 +26,7 @@ func initialize(_ context.Context, c *call) int {
 	default:
 		return c.fail(fmt.Errorf("init takes one folder, not %s", strings.Join(rest, " ")))
 	}
-	started, err := generator.Init(start)
+	started, err := generator.Init(ctx, start)
 	if err != nil {
 		return c.fail(err)
 	}

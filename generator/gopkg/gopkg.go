@@ -1,29 +1,26 @@
 // Package gopkg looks at the Go files that a team keeps beside a spec: which names they
-// declare. It reads them one by one and does not start the go command, which takes longer than
-// all else of a run: what a package imports, and whether it compiles, does not matter, because
-// generated code that is not written yet is a usual reason why it does not.
+// declare. It is the only package that uses go/packages, and asks it for file names only:
+// what a package imports, and whether it compiles, does not matter, because generated
+// code that is not written yet is a usual reason why it does not.
 //
 // It must not import any other package of this module.
 package gopkg
 
 import (
-	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
-	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-// File is one Go file of a folder.
-type File struct {
-	Name    string
-	Content []byte
-}
+	"golang.org/x/tools/go/packages"
+)
 
 // Package is what the hand-written files of one folder declare.
 type Package struct {
@@ -55,20 +52,98 @@ func (p *Package) Receiver(accepts func(method string) bool) string {
 	return ""
 }
 
-// Of returns what files of one folder declare. Those that the go command passes over, because
-// of their names, count for nothing.
-func Of(files []File) *Package {
-	p := &Package{Declared: map[string]token.Position{}, Clauses: map[string]token.Position{}}
-	for _, f := range files {
-		if filepath.Ext(f.Name) != ".go" || strings.HasPrefix(f.Name, "_") || strings.HasPrefix(f.Name, ".") {
+// Load reads the packages in the folders, which are absolute, symbolic links resolved,
+// and each inside a module; the result is by folder. generated tells which files are not
+// hand-written. It starts the go command once per module, usually once.
+func Load(ctx context.Context, folders []string, generated func(content []byte) bool) (map[string]*Package, error) {
+	result := map[string]*Package{}
+	modules := map[string][]string{}
+	var order []string
+	for _, dir := range folders {
+		result[dir] = &Package{Declared: map[string]token.Position{}, Clauses: map[string]token.Position{}}
+		module, err := moduleOf(dir)
+		if err != nil {
+			return nil, err
+		}
+		if modules[module] == nil {
+			order = append(order, module)
+		}
+		modules[module] = append(modules[module], dir)
+	}
+	for _, module := range order {
+		if err := load(ctx, module, modules[module], generated, result); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
+}
+
+// moduleOf returns the folder upwards from dir that holds go.mod.
+func moduleOf(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%s holds Go files but no go.mod is found upwards: run go mod init first", filepath.ToSlash(dir))
+		}
+	}
+}
+
+// listing is the error of the go command, with what helps where its own text hides it.
+func listing(err error) error {
+	for _, incomplete := range []string{"updates to go.mod needed", "updates to go.sum needed", "missing go.sum entry"} {
+		if strings.Contains(err.Error(), incomplete) {
+			return fmt.Errorf("listing the Go files beside the spec: run go mod tidy first, the module's go.mod or go.sum is not complete: %w", err)
+		}
+	}
+	return fmt.Errorf("listing the Go files beside the spec: %w", err)
+}
+
+// load fills result for the folders, all of one module.
+func load(ctx context.Context, module string, folders []string, generated func([]byte) bool, result map[string]*Package) error {
+	listed, err := packages.Load(&packages.Config{
+		Context: ctx, Dir: module, Tests: true,
+		Mode: packages.NeedName | packages.NeedFiles,
+		// No network, no change of go.mod, whatever the environment says.
+		BuildFlags: []string{"-mod=readonly"},
+		Env:        append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
+	}, folders...)
+	if err != nil {
+		return listing(err)
+	}
+	var files []string
+	excluded := map[string]bool{} // by a build constraint
+	for _, p := range listed {
+		files = append(files, p.GoFiles...)
+		for _, name := range p.IgnoredFiles {
+			files = append(files, name)
+			excluded[name] = true
+		}
+		for _, e := range p.Errors {
+			if len(p.GoFiles) == 0 && e.Kind == packages.ListError {
+				err = errors.Join(err, listing(e))
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	slices.Sort(files)
+	for _, name := range slices.Compact(files) { // a package is listed again with its tests
+		p := result[filepath.Dir(name)]
+		if p == nil || filepath.Ext(name) != ".go" { // the generated main of a test
 			continue
 		}
-		builds := build.Default
-		builds.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f.Content)), nil }
-		included, err := builds.MatchFile("", f.Name)
-		p.add(f.Name, f.Content, !included && err == nil)
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if !generated(content) {
+			p.add(name, content, excluded[name])
+		}
 	}
-	return p
+	return nil
 }
 
 // add reads one file as far as it can be read.

@@ -118,6 +118,7 @@ func TestImportDirection(t *testing.T) {
 var only = map[string]string{
 	"github.com/dave/jennifer/jen":                        "generator/gocode",
 	"gopkg.in/yaml.v3":                                    "schema",
+	"golang.org/x/tools/go/packages":                      "generator/gopkg",
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka": "runtime/confluent",
 }
 
