@@ -26,7 +26,7 @@ func main() {
 	only := flag.String("only", "", "rows to measure, by the beginnings of their names: P1b,P12")
 	flag.IntVar(&s.rounds, "rounds", 5, "interleaved rounds of the runs that are compared")
 	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
-	flag.IntVar(&s.handled, "handled", 100_000, "records of a run of P12")
+	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12")
 	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for a CPU profile of each run; profiled figures are no results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
