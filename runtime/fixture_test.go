@@ -42,7 +42,7 @@ INSERT INTO t (id, v) SELECT id, v FROM e ORDER BY id ON CONFLICT (id) DO UPDATE
 WITH e AS (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v)
 INSERT INTO t (id, v) SELECT id, v FROM e ORDER BY id`
 	updateSQL = `
-WITH e AS (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v, generate_subscripts($1::integer[], 1) AS n),
+WITH e AS (SELECT *, row_number() OVER () AS n FROM (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v) AS e),
 u AS (UPDATE t SET v = e.v FROM e WHERE t.id = e.id RETURNING e.n)
 INSERT INTO idem_row_missing (what) SELECT 't' FROM e WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 )

@@ -401,9 +401,13 @@ func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 const orderShippedUpdateOrdersSQL = `
 WITH e AS (
     SELECT
-        unnest($1::uuid[]) AS order_id,
-        unnest($2::text[]) AS note,
-        generate_subscripts($1::uuid[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::uuid[]) AS order_id,
+            unnest($2::text[]) AS note
+    ) AS e
     ORDER BY order_id
 ),
 u AS (

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -210,6 +212,48 @@ func TestStatements(t *testing.T) {
 			}
 			if got := rows(t, db, "SELECT * FROM t1 ORDER BY t1::text"); !slices.Equal(got, c.want) {
 				t.Errorf("got %q\nwant %q\n%s", got, c.want, sql)
+			}
+		})
+	}
+}
+
+// TestRowsAreFoundByIndex: what a batch costs does not grow with its table. The planner must
+// not take the rows of a batch for so many that it reads the whole table.
+func TestRowsAreFoundByIndex(t *testing.T) {
+	const fill = `INSERT INTO t1 SELECT (jsonb_populate_record(NULL::t1, jsonb_build_object(
+'id', 100 + i, 'n', '1', 'v', 'x', 's', 'x', 'at', now()))).* FROM generate_series(1, 20000) AS i`
+	for _, c := range stepCases {
+		verb, _, _ := strings.Cut(c.write, ":")
+		if verb != "update" && verb != "delete" || strings.Contains(c.write, "where:") || !strings.HasPrefix(c.table, "primary_key: [id], columns: {id: integer") {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			s := load(t, c.spec())
+			step := s.Topics[0].Events[0].Steps[0]
+			sql := statement(t, step)
+			db := database(t, s)
+			idemtest.Exec(t, db, fill)
+			conn, err := db.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Release()
+			for _, prepare := range []string{"PREPARE s AS " + sql, "SET plan_cache_mode = force_generic_plan"} {
+				if _, err := conn.Exec(t.Context(), prepare); err != nil {
+					t.Fatalf("%v\n%s", err, prepare)
+				}
+			}
+			nulls := strings.TrimSuffix(strings.Repeat("NULL, ", len(step.Params())), ", ")
+			lines, err := conn.Query(t.Context(), "EXPLAIN EXECUTE s("+nulls+")")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := pgx.CollectRows(lines, pgx.RowTo[string])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := strings.Join(plan, "\n"); strings.Contains(text, "Seq Scan on t1") {
+				t.Errorf("the whole table is read:\n%s\n%s", sql, text)
 			}
 		})
 	}

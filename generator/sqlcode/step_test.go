@@ -54,9 +54,13 @@ WHERE t.n IS NULL OR t.n < excluded.n`,
 			},
 			`WITH e AS (
     SELECT
-        unnest($1::integer[]) AS id,
-        unnest($2::text[]) AS v,
-        generate_subscripts($1::integer[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::integer[]) AS id,
+            unnest($2::text[]) AS v
+    ) AS e
     ORDER BY id
 ),
 u AS (

@@ -21,7 +21,9 @@ func (st *statement) update() error {
 	}
 	st.Missing = quote(s.Table.Name)
 	if s.IfNewer == nil {
-		st.number() // a stale row is not missing, so with if_newer the table itself is asked
+		// A stale row is not missing, so with if_newer the table itself is asked. The planner takes
+		// generate_subscripts for a thousand rows, and would read the whole table for them.
+		st.Ordinal = ident(free("n", st.hasColumn))
 	}
 	return nil
 }

@@ -458,10 +458,14 @@ func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 const cMailUpdateCustomersSQL = `
 WITH e AS (
     SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS cid,
-        unnest($3::text[]) AS email,
-        generate_subscripts($1::integer[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::integer[]) AS k,
+            unnest($2::integer[]) AS cid,
+            unnest($3::text[]) AS email
+    ) AS e
     ORDER BY k, cid
 ),
 u AS (
@@ -941,10 +945,14 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 const oSetUpdateOrdersSQL = `
 WITH e AS (
     SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS cid,
-        generate_subscripts($1::integer[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::integer[]) AS k,
+            unnest($2::integer[]) AS oid,
+            unnest($3::integer[]) AS cid
+    ) AS e
     ORDER BY k, oid
 ),
 u AS (
@@ -1256,10 +1264,14 @@ func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 const lSkuUpdateLinesSQL = `
 WITH e AS (
     SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS sku,
-        unnest($3::integer[]) AS w,
-        generate_subscripts($1::integer[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::integer[]) AS k,
+            unnest($2::integer[]) AS sku,
+            unnest($3::integer[]) AS w
+    ) AS e
     ORDER BY k, sku
 ),
 u AS (

@@ -352,9 +352,13 @@ ORDER BY account_id, posting`
 const postedUpdateAccountsSQL = `
 WITH e AS (
     SELECT
-        unnest($1::uuid[]) AS account_id,
-        unnest($2::bigint[]) AS last_posting,
-        generate_subscripts($1::uuid[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::uuid[]) AS account_id,
+            unnest($2::bigint[]) AS last_posting
+    ) AS e
     ORDER BY account_id
 ),
 u AS (
@@ -447,8 +451,12 @@ var accountClosedPolicy = wire.FailurePolicy{
 const accountClosedUpdateAccountsSQL = `
 WITH e AS (
     SELECT
-        unnest($1::uuid[]) AS account_id,
-        generate_subscripts($1::uuid[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::uuid[]) AS account_id
+    ) AS e
     ORDER BY account_id
 ),
 u AS (

@@ -1139,9 +1139,13 @@ var orderCancelledPolicy = wire.FailurePolicy{
 const orderCancelledUpdateOrdersSQL = `
 WITH e AS (
     SELECT
-        unnest($1::text[]) AS tenant,
-        unnest($2::uuid[]) AS order_id,
-        generate_subscripts($1::text[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::text[]) AS tenant,
+            unnest($2::uuid[]) AS order_id
+    ) AS e
     ORDER BY tenant, order_id
 ),
 u AS (

@@ -295,8 +295,12 @@ func (p *longestTopicPlan) addClosed(b *wire.Batch, m *wire.Message) error {
 const closedUpdateESQL = `
 WITH e_ AS (
     SELECT
-        unnest($1::text[]) AS e,
-        generate_subscripts($1::text[], 1) AS n_
+        *,
+        row_number() OVER () AS n_
+    FROM (
+        SELECT
+            unnest($1::text[]) AS e
+    ) AS e_
     ORDER BY e
 ),
 u AS (
@@ -316,8 +320,12 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n_ = e_.n_)`
 const closedUpdateTSQL = `
 WITH e AS (
     SELECT
-        unnest($1::text[]) AS t,
-        generate_subscripts($1::text[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::text[]) AS t
+    ) AS e
     ORDER BY t
 ),
 u AS (

@@ -592,9 +592,13 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 const renamedUpdateVisitsSQL = `
 WITH e AS (
     SELECT
-        unnest($1::text[]) AS visit,
-        unnest($2::text[]) AS agent,
-        generate_subscripts($1::text[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::text[]) AS visit,
+            unnest($2::text[]) AS agent
+    ) AS e
     ORDER BY visit
 ),
 u AS (

@@ -215,8 +215,12 @@ func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
 const doneUpdateOnceSQL = `
 WITH e AS (
     SELECT
-        unnest($1::uuid[]) AS id,
-        generate_subscripts($1::uuid[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::uuid[]) AS id
+    ) AS e
     ORDER BY id
 ),
 u AS (

@@ -231,8 +231,12 @@ func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {
 const switchedUpdateSignalsSQL = `
 WITH e AS (
     SELECT
-        unnest($1::text[]) AS device,
-        generate_subscripts($1::text[], 1) AS n
+        *,
+        row_number() OVER () AS n
+    FROM (
+        SELECT
+            unnest($1::text[]) AS device
+    ) AS e
     ORDER BY device
 ),
 u AS (

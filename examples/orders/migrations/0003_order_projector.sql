@@ -41,5 +41,6 @@ CREATE TABLE payments (
     CONSTRAINT payments_pkey PRIMARY KEY (payment_id),
     CONSTRAINT payments_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders (order_id) ON DELETE CASCADE
 );
+CREATE INDEX payments_order_id_idx ON payments (order_id);
 
 COMMIT;
