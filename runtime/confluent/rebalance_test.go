@@ -65,11 +65,13 @@ func pausedPartitionFlowsAfterItComesBack(t *testing.T, protocol string) {
 		return nil
 	}
 	first.before, second.before = wait, wait
-	start(t, sourceBy(t, brokers, protocol), subscription(), first)
+	sub := subscription()
+	sub.BatchBytes = 1000
+	start(t, sourceBy(t, brokers, protocol), sub, first)
 	eventually(t, "both owned", func() bool { return first.owns() == 2 })
-	time.Sleep(300 * time.Millisecond) // both queues are full, both partitions paused
+	time.Sleep(4 * moments * moment) // both queues are full, both partitions paused
 	s := sourceBy(t, brokers, protocol)
-	stop := start(t, s, subscription(), second)
+	stop := start(t, s, sub, second)
 	eventually(t, "one each", func() bool { return second.owns() == 1 })
 	if err := stop(); err != nil {
 		t.Error(err)
