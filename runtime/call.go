@@ -33,14 +33,15 @@ func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wir
 	}
 	guarded := &handlerTx{tx: tx, life: newTxLife(), trace: &trace{texts: &o.c.texts}}
 	err = o.contained(ctx, conn, guarded, fn, call)
+	left = guarded.trace.left.Load()
 	switch {
 	case errors.Is(err, errIgnored):
 		return false, o.halted(halt.Handler, call.Message.Offset, "handler "+call.Event+" does not end although its context has ended", nil)
 	case errors.Is(batch.Err(), context.DeadlineExceeded):
 		err = o.overdue(batch, "batch_timeout", limits.BatchTimeout, "", cmp.Or(err, batch.Err()))
-		return false, &handlerError{call: call, err: err, late: true}
+		return false, &handlerError{call: call, err: err, late: true, left: left}
 	case batch.Err() != nil, conn.IsClosed() && ctx.Err() == nil:
-		return false, &handlerError{call: call, err: cmp.Or(err, batch.Err(), errConnection), outage: true}
+		return false, &handlerError{call: call, err: cmp.Or(err, batch.Err(), errConnection), outage: true, left: left}
 	case conn.IsClosed(): // the event's own time was over in the middle of a statement
 		err = &handlerError{call: call, err: cmp.Or(err, ctx.Err())}
 	case conn.PgConn().IsBusy(): // abandon closes the connection
@@ -49,9 +50,9 @@ func (o *owner) call(batch context.Context, conn *pgx.Conn, tx pgx.Tx, call *wir
 		err = o.outcome(conn, call, err)
 	}
 	if h, ok := errors.AsType[*handlerError](err); ok {
-		h.err = o.overdue(ctx, "event_timeout", limits.EventTimeout, "", h.err)
+		h.left, h.err = left, o.overdue(ctx, "event_timeout", limits.EventTimeout, "", h.err)
 	}
-	return guarded.trace.left.Load(), err
+	return left, err
 }
 
 var errConnection = errors.New("the connection to the database was lost")

@@ -68,6 +68,28 @@ var ways = map[string]func(ctx context.Context, tx idem.Tx, sql string) error{
 		_, err := idem.PgxTx(tx).Conn().Exec(ctx, sql)
 		return err
 	},
+	"by the rows of a query": func(ctx context.Context, tx idem.Tx, sql string) error {
+		rows, err := tx.Query(ctx, `SELECT 1 + 1 AS two`)
+		if err != nil {
+			return err
+		}
+		rows.Close()
+		_, err = rows.Conn().Exec(ctx, sql)
+		return err
+	},
+	"by the rows of a batch": func(ctx context.Context, tx idem.Tx, sql string) error {
+		var b pgx.Batch
+		var conn *pgx.Conn
+		b.Queue(`SELECT 1 + 1 AS two`).Query(func(rows pgx.Rows) error {
+			conn = rows.Conn()
+			return nil
+		})
+		if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+			return err
+		}
+		_, err := conn.Exec(ctx, sql)
+		return err
+	},
 	"in a savepoint": func(ctx context.Context, tx idem.Tx, sql string) error {
 		return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error {
 			_, err := tx.Exec(ctx, sql)

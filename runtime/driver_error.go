@@ -39,7 +39,10 @@ type bareRow struct{ pgx.Row }
 
 func (r bareRow) Scan(dest ...any) error { return withoutValue(r.Row.Scan(dest...)) }
 
-type bareResults struct{ pgx.BatchResults }
+type bareResults struct {
+	pgx.BatchResults
+	of *handlerTx
+}
 
 func (r bareResults) Exec() (pgconn.CommandTag, error) {
 	tag, err := r.BatchResults.Exec()
@@ -51,7 +54,7 @@ func (r bareResults) Query() (pgx.Rows, error) {
 	if bare := withoutValue(err); bare != err {
 		return noRows{err: bare}, bare
 	}
-	return rows, err
+	return handlerRows{rows, r.of}, err
 }
 
 func (r bareResults) QueryRow() pgx.Row { return bareRow{r.BatchResults.QueryRow()} }

@@ -170,6 +170,8 @@ func (x *explicit) heard(r reply, err error) error {
 		return err
 	case pg.TableName == "idem_assert":
 		return x.o.endedByHandler(x.last)
+	case x.asked == 1: // behind plain calls, which change nothing that could be the cause
+		return err
 	case pgerror.Of(pg) == pgerror.Pooler: // statements that were prepared are gone
 		return err
 	case pg.Code == "25006": // the append was written, so that the server is no standby

@@ -299,6 +299,7 @@ type handlerError struct {
 	err    error
 	outage bool // the connection is gone
 	late   bool // the batch's time was over, not the event's
+	left   bool // what the call ran may have ended the transaction before it failed
 }
 
 func (e *handlerError) Error() string {

@@ -118,6 +118,7 @@ type attempt struct {
 	letters []letter
 	inRow   ledger.InRow // dead letters since the last record that took effect, when it is acknowledged
 	claims  []wire.Claim
+	by      *wire.Call // if the transaction was rolled back: the call that may have committed it before
 }
 
 // search halves a batch that failed because of data until one record is left. Sending the

@@ -39,6 +39,9 @@ func (o *owner) resolve(ctx context.Context, conn *pgxpool.Conn) (Result, error)
 		o.tail = ledger.Tail{Seq: o.tail.Seq + 1, Token: token, Next: o.tail.Next, Epoch: o.tail.Epoch, Kind: kind, Info: info}
 		return Result{}, o.fenced(protocol.Foreign, reason)
 	}
+	if by := o.attempts[i].by; by != nil {
+		return Result{}, o.endedByHandler(by)
+	}
 	o.c.log.Info("a transaction whose reply was lost had committed", "topic", o.id.Topic, "partition", o.id.Number, "seq", o.tail.Seq+1, "next", o.attempts[i].row.Next)
 	res := o.attempts[i].result
 	return res, o.step(protocol.Own, nil, func() { o.settle(o.attempts[i], written) })

@@ -48,6 +48,11 @@ func (o *owner) send(ctx context.Context, conn *pgxpool.Conn, w *work) (Result, 
 		return a.result, o.step(protocol.Acked, nil, func() { o.settle(a, written) })
 	case rolledBack(err): // an outage must not fill the memory with them
 		o.attempts = slices.Delete(o.attempts, before, len(o.attempts))
+		if h, ok := errors.AsType[*handlerError](err); ok && h.left {
+			a.by = h.call
+			// Had an earlier one been committed so, this one's append would have met its row.
+			o.attempts = append(slices.DeleteFunc(o.attempts, func(a attempt) bool { return a.by != nil }), a)
+		}
 	}
 	if isHandlerError(err) {
 		return Result{}, err

@@ -123,7 +123,7 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 	if bare := withoutValue(err); bare != err {
 		return noRows{err: bare}, bare
 	}
-	return rows, err
+	return handlerRows{rows, h}, err
 }
 
 func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
@@ -151,9 +151,31 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	defer h.life.end()
 	for _, q := range b.QueuedQueries {
 		h.trace.see(q.SQL, q.Arguments)
+		if then := q.Fn; then != nil {
+			q.Fn = func(r pgx.BatchResults) error { return then(bareResults{r, h}) }
+		}
 	}
-	return bareResults{h.tx.SendBatch(ctx, b)}
+	return bareResults{h.tx.SendBatch(ctx, b), h}
 }
+
+// conn is the connection itself, of which nobody sees what runs on it; nil when the
+// transaction is over.
+func (h *handlerTx) conn() *pgx.Conn {
+	if h.life.begin() != nil {
+		return nil
+	}
+	defer h.life.end()
+	h.trace.left.Store(true)
+	return h.tx.Conn()
+}
+
+// handlerRows are rows whose connection is the handler's.
+type handlerRows struct {
+	pgx.Rows
+	of *handlerTx
+}
+
+func (r handlerRows) Conn() *pgx.Conn { return r.of.conn() }
 
 // noRows is the result of a query that was not sent.
 type noRows struct{ err error }
@@ -212,14 +234,7 @@ func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.Stateme
 }
 
 // Conn returns nil when the transaction is over.
-func (t ownedTx) Conn() *pgx.Conn {
-	if t.life.begin() != nil {
-		return nil
-	}
-	defer t.life.end()
-	t.trace.left.Store(true) // nobody sees what runs on it
-	return t.tx.Conn()
-}
+func (t ownedTx) Conn() *pgx.Conn { return t.conn() }
 
 // LargeObjects returns a value that cannot be used when the transaction is over.
 func (t ownedTx) LargeObjects() pgx.LargeObjects {

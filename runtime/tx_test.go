@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 type handle = func(ctx context.Context, tx idem.Tx, row int32) error
@@ -196,6 +198,38 @@ func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
 			}
 			wantError[*idem.HaltedError](t, err)
 			want(t, "calls that took effect", query(t, db, `SELECT v::text FROM t WHERE id = 2`), "2")
+		})
+	}
+}
+
+// A call may end the transaction and fail then: what it ended stands, and nothing of the
+// batch may be passed for that.
+func TestFailedCallThatEndedTheTransactionHalts(t *testing.T) {
+	for name, fail := range map[string]func(ctx context.Context, tx idem.Tx) error{
+		"by an error":      func(context.Context, idem.Tx) error { return errors.New("afterwards") },
+		"in the database":  func(ctx context.Context, tx idem.Tx) error { _, err := tx.Exec(ctx, `SELECT 1 / 0`); return err },
+		"for good":         func(context.Context, idem.Tx) error { return idem.Permanent(errors.New("afterwards")) },
+		"without its time": func(ctx context.Context, _ idem.Tx) error { <-ctx.Done(); return ctx.Err() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.EventTimeout = time.Second }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if _, err := tx.Exec(ctx, `COMMIT AND CHAIN`); err != nil {
+					return err
+				}
+				return fail(ctx, tx)
+			}}.consumer(t, db)
+			w := own(t, c)
+			var err error
+			for range 5 {
+				if _, err = w.Apply(t.Context(), records(0, "put 1 1", "call 1", "put 2 2")); err == nil {
+					break
+				}
+				if _, ok := errors.AsType[*idem.HaltedError](err); ok {
+					return
+				}
+			}
+			t.Errorf("the partition did not halt: %v", err)
 		})
 	}
 }

@@ -18,8 +18,20 @@ var handlerBugs = []mutant{
 		"runtime/tx.go", "		case pgx.QueryRewriter:\n			t.left.Store(true)\n", "		case pgx.QueryRewriter:\n",
 	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
 	{"what runs on a handler's connection counts as plain", []edit{{
-		"runtime/tx.go", "	t.trace.left.Store(true) // nobody sees what runs on it\n", "",
+		"runtime/tx.go", "	h.trace.left.Store(true)\n	return h.tx.Conn()\n", "	return h.tx.Conn()\n",
 	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
+	{"rows of a handler give the connection away", []edit{{
+		"runtime/tx.go", "	return handlerRows{rows, h}, err\n", "	return rows, err\n",
+	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
+	{"a call that committed and failed is taken for rolled back", []edit{{
+		"runtime/send.go", "); ok && h.left {", "); ok && h.left && h.call == nil {",
+	}}, core, "TestFailedCallThatEndedTheTransactionHalts"},
+	{"a call that committed and failed is taken for a lost reply", []edit{{
+		"runtime/resolve.go", "by != nil {", "by != nil && by.Message == nil {",
+	}}, core, "TestFailedCallThatEndedTheTransactionHalts"},
+	{"a column called values opens any call", []edit{{
+		"runtime/internal/footprint/footprint.go", "first.is(\"values\") && ahead.next() == token{symbol, \"(\"}", "first.is(\"values\")",
+	}}, footprints, "TestWhatMayLeaveSomethingHasAFootprint"},
 	{"nothing is taken back behind a call", []edit{{
 		"runtime/explicit.go", "		x.ask(clean(x.session)...)\n", "		x.ask()\n",
 	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},

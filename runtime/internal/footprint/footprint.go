@@ -4,31 +4,36 @@
 // guess: what it does not know has a footprint.
 //
 // What the database itself runs for a plain statement is not seen: triggers, rules, defaults,
-// views and operators that somebody made. It must import nothing but the standard library.
+// views, operators, casts and domains that somebody made, a function called as if it were a
+// column, and one of a name of the server's own that the search_path prefers. It must import nothing but the standard library.
 package footprint
 
 // None reports whether sql is one statement that reads and writes rows, and calls only
 // functions of the server that change nothing for what runs behind it.
 func None(sql string) bool {
 	r := reader{lexer: lexer{rest: sql}}
-	if !r.advance().is("select", "insert", "update", "delete", "merge", "values", "with") {
+	if !r.advance().is("select", "insert", "update", "delete", "merge", "values", "with") || !r.apart() {
 		return false
 	}
 	r.note()
 	for r.advance(); r.now.kind != nothing; r.advance() {
 		switch {
 		case r.symbol(";"):
-			return r.advance().kind == nothing && !r.unsure // nothing behind it
+			return r.advance().kind == nothing && !r.unsure && r.count-1 > fewest // nothing behind it
 		case r.symbol("(") && !r.opens(),
 			r.now.is("into") && !r.fills(),
 			r.now.is("uescape"),                          // names that are written in another way
+			r.named("pg_settings"),                       // a rule of the server's makes its updates settings
 			r.now.is("on") && r.before(1).is("distinct"): // a call may follow its parenthesis
 			return false
 		}
 		r.note()
 	}
-	return !r.unsure && r.before(2).kind != nothing // one word may be the name of any statement
+	return !r.unsure && r.count > fewest
 }
+
+// Few tokens may be the name under which any statement was prepared.
+const fewest = 4 // with the end
 
 // reader goes over a statement and remembers a few tokens.
 type reader struct {
@@ -36,14 +41,16 @@ type reader struct {
 	now  token
 	past [5]token // the last one first
 
+	count    int  // of tokens so far, and the end
 	depth    int  // parentheses that are open
 	selected bool // a SELECT of depth 0 was passed
-	joined   bool // a JOIN was passed
+	joined   bool // a JOIN or a MERGE was passed, whose ON is no ON CONFLICT
 }
 
 func (r *reader) advance() token {
 	copy(r.past[1:], r.past[:])
 	r.past[0], r.now = r.now, r.next()
+	r.count++
 	return r.now
 }
 
@@ -56,7 +63,7 @@ func (r *reader) note() {
 		r.depth--
 	case r.now.is("select"):
 		r.selected = r.selected || r.depth == 0
-	case r.now.is("join"):
+	case r.now.is("join", "merge"):
 		r.joined = true
 	}
 }
@@ -99,7 +106,10 @@ func (r *reader) opens() bool {
 // a function, too, count only behind the words that make them keywords.
 func (r *reader) keyword(text string) bool {
 	behind, ok := keywords[text]
-	if !ok || r.qualified(1) || text == "conflict" && r.joined { // ON conflict(x)
+	switch {
+	case !ok, r.qualified(1),
+		text == "conflict" && r.joined,                                           // ON conflict(x)
+		text == "materialized" && r.before(2).is("not") && !r.before(3).is("as"): // SELECT NOT materialized(x)
 		return false
 	}
 	return behind == nil || r.before(2).is(behind...) || r.before(2).kind == symbol && behind[0] == r.before(2).text
@@ -113,7 +123,7 @@ func (r *reader) declares(i int) bool {
 		i += 2
 	}
 	return r.before(i).is("into", "as", "with", "recursive") ||
-		r.before(i).text == ":" && r.before(i).kind == symbol && r.before(i+1).text == ":"
+		r.before(i) == token{symbol, ":"} && r.before(i+1) == token{symbol, ":"}
 }
 
 // qualified reports whether a dot stands in front of the token at i.
@@ -129,5 +139,15 @@ func (r *reader) known(text string) bool {
 // query reports whether a query stands in the parenthesis: no call takes one as it is.
 func (r *reader) query() bool {
 	ahead := r.lexer
-	return ahead.next().is("select", "values", "with")
+	first := ahead.next()
+	return first.is("select", "with") || first.is("values") && ahead.next() == token{symbol, "("} // else a column
 }
+
+// named reports whether the token is a name, in quotes or not.
+func (r *reader) named(text string) bool {
+	return (r.now.kind == word || r.now.kind == name) && r.now.text == text
+}
+
+// apart reports whether space stands behind the first word. Else the text may be the name of
+// a prepared statement, such as with-tenant.
+func (r *reader) apart() bool { return r.rest != "" && space(r.rest[0]) }

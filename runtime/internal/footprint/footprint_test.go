@@ -25,6 +25,7 @@ var plain = []string{
 	`MERGE INTO a USING b ON a.id = b.id WHEN MATCHED THEN UPDATE SET n = b.n WHEN NOT MATCHED THEN INSERT VALUES (b.id, b.n)`,
 	`SELECT pg_notify('orders', $1), pg_advisory_xact_lock(7)`,
 	`VALUES (1), (2)`,
+	`SELECT a FROM (VALUES (1)) AS v (a) WHERE a IN (VALUES (2))`,
 	`SELECT jsonb_build_object('a', $1::text) || '{"b": 1}'::jsonb`,
 }
 
@@ -53,6 +54,13 @@ func TestWhatMayLeaveSomethingHasAFootprint(t *testing.T) {
 		`SELECT U&"set!005fconfig" UESCAPE '!' ('a', 'b', true)`, `SELECT E'\' || set_config(''a'', ''b'', true) --'`, `SELECT $$a$$`, `SELECT $a$ x $a$`,
 		`SELECT 'open`, `SELECT "open`, `SELECT 1 /* open`, `SELECT 1 /* /* */`, "SELECT 1\x00",
 		`SELECT nextval('s') FROM dblink('x', 'y')`,
+		`UPDATE pg_settings SET setting = 'x' WHERE name = 'search_path'`, `UPDATE pg_catalog."pg_settings" SET setting = 'x'`,
+		`SELECT set_config('search_path', values, false) FROM a`, `SELECT pg_advisory_lock(values) FROM a`, `SELECT f(values, 1) FROM a`,
+		`SELECT NOT materialized(1)`, `SELECT 1 AND NOT materialized(a.id) FROM a`,
+		`MERGE INTO a USING b ON conflict(a.id) WHEN MATCHED THEN DO NOTHING`,
+		`SELECT 1INTO TEMP t`, `SELECT 1.5into TEMP t`, `SELECT $1into TEMP t`, `SELECT date$1into TEMP t`, `SELECT f@lower('x')`,
+		`SELECT (ARRAY[1])[":":set_config('a', '1', false)::int] FROM a`, `SELECT mİn(1) FROM a`,
+		`with-tenant`, `select-tenant`, `update.tenant`, `select tenant`, `select;`, `select it now`,
 	} {
 		if footprint.None(sql) {
 			t.Errorf("has no footprint: %s", sql)

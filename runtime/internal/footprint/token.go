@@ -49,7 +49,7 @@ func (l *lexer) next() token {
 		return l.quoted(c, name)
 	case c == '$':
 		if n := span(l.rest[1:], digit); n > 0 {
-			return l.take(1+n, literal)
+			return l.ends(l.take(1+n, literal))
 		}
 		l.unsure = true
 		return token{}
@@ -57,9 +57,9 @@ func (l *lexer) next() token {
 		l.unsure = true
 		return token{}
 	case digit(c):
-		return l.take(span(l.rest, func(c byte) bool { return digit(c) || c == '.' || letter(c) }), literal)
+		return l.ends(l.take(span(l.rest, func(c byte) bool { return digit(c) || c == '.' }), literal))
 	case letter(c):
-		return l.take(span(l.rest, func(c byte) bool { return letter(c) || digit(c) || c == '$' }), word)
+		return l.ends(l.take(span(l.rest, part), word))
 	}
 	return l.take(1, symbol)
 }
@@ -105,9 +105,27 @@ func (l *lexer) quoted(quote byte, k kind) token {
 }
 
 func (l *lexer) take(n int, k kind) token {
-	t := token{k, strings.ToLower(l.rest[:n])}
+	t := token{k, strings.Map(lower, l.rest[:n])}
 	l.rest = l.rest[n:]
 	return t
+}
+
+// ends is unsure of a token to which something sticks that servers of one version take for
+// another token, or that the driver replaces: 1into, date$1, f@name.
+func (l *lexer) ends(t token) token {
+	if l.rest != "" && (part(l.rest[0]) || l.rest[0] == '$' || l.rest[0] == '@') {
+		l.unsure = true
+		return token{}
+	}
+	return t
+}
+
+// lower folds ASCII only, as the server does with names in UTF-8.
+func lower(r rune) rune {
+	if r >= 'A' && r <= 'Z' {
+		return r + 'a' - 'A'
+	}
+	return r
 }
 
 func span(s string, in func(byte) bool) (n int) {
@@ -117,6 +135,7 @@ func span(s string, in func(byte) bool) (n int) {
 	return n
 }
 
+func part(c byte) bool  { return letter(c) || digit(c) }
 func space(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
