@@ -76,13 +76,13 @@ func (r *reader) fills() bool {
 	if !r.before(1).is("insert", "merge") {
 		return false
 	}
-	switch front := r.before(2); {
-	case front.kind == nothing:
+	switch r.before(2) {
+	case token{}, token{symbol, "("}:
 		return true
-	case front.kind != symbol:
-		return false
+	case token{symbol, ")"}:
+		return r.depth == 0 && !r.selected
 	}
-	return r.before(2).text == "(" || r.before(2).text == ")" && r.depth == 0 && !r.selected
+	return false
 }
 
 // before is the token n in front of the present one.
