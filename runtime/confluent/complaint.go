@@ -39,8 +39,8 @@ func (r *run) complain(e kafka.Error) {
 
 // forwardLogs copies the client's own log until the client is closed. Its syslog levels 0 to
 // 4 are errors and warnings, 5 is a notice; connection failures also come as error events.
-func (r *run) forwardLogs(lines <-chan kafka.LogEvent) {
-	for l := range lines {
+func (r *run) forwardLogs() {
+	for l := range r.lines {
 		level := slog.LevelDebug
 		switch {
 		case l.Tag == "FAIL" || l.Tag == "ERROR":

@@ -16,6 +16,7 @@ func (r *run) leave() error {
 	go func() {
 		r.calls.Wait()
 		closed <- r.client.Close()
+		close(r.lines) // the client writes no more
 	}()
 	select {
 	case err := <-closed:

@@ -106,7 +106,7 @@ func (q *queue) put(m idem.Message, size int) (accepted, full bool) {
 		ring(q.bell) // starts the clock of its age
 	}
 	last := &q.batches[len(q.batches)-1]
-	last.records = append(last.records, m)
+	last.records = append(q.grown(last.records), m)
 	last.size += size
 	q.records++
 	q.size += size
@@ -255,6 +255,15 @@ func (q *queue) slice() []idem.Message {
 		return s
 	}
 	return nil
+}
+
+// grown makes room for one more record of a batch that is not closed, and never for more than
+// a batch has: append would.
+func (q *queue) grown(records []idem.Message) []idem.Message {
+	if len(records) < cap(records) {
+		return records
+	}
+	return append(make([]idem.Message, 0, min(max(16, 2*len(records)), q.events)), records...)
 }
 
 // holds reports whether the partition must stay paused.

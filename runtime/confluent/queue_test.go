@@ -143,6 +143,16 @@ func TestShutQueue(t *testing.T) {
 	}
 }
 
+// Batches are of up to some hundred records, of 136 bytes each without what they hold: those of
+// busy partitions have no room to spare, those of quiet ones not the room of a busy one's.
+func TestABatchHasNoMoreRoomThanItMayFill(t *testing.T) {
+	q := testQueue(500, 1<<30, time.Hour)
+	fill(q, 501, 1)
+	if full, next := cap(q.batches[0].records), cap(q.batches[1].records); full != 500 || next > 16 {
+		t.Errorf("a batch of 500 records has room for %d, one with a record for %d", full, next)
+	}
+}
+
 // The end of the log counts only when all that was read before it was taken.
 func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
 	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour})

@@ -23,6 +23,7 @@ type run struct {
 	sink    idem.Sink
 	client  *kafka.Consumer // any goroutine may ask; only the polling one changes the assignment
 	admin   *kafka.AdminClient
+	lines   chan kafka.LogEvent // of the client's own log
 
 	parts   map[idem.Partition]*tenure
 	before  map[idem.Partition]<-chan struct{} // closed when the last tenure of a partition is over

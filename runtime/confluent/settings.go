@@ -55,10 +55,10 @@ var elsewhere = map[string]string{
 const fetched = 256 << 10
 
 // usual are defaults of ours, which Config may change. The client's own allow 64 MiB of
-// records in memory. A fetch that waits for records holds up all else that is asked of the
+// records in its queue, where small ones take three times their bytes. A fetch that waits for records holds up all else that is asked of the
 // same broker, such as records of a partition that was paused, so that it must not wait long.
 var usual = kafka.ConfigMap{
-	"queued.max.messages.kbytes": 4096,
+	"queued.max.messages.kbytes": 2048,
 	"max.partition.fetch.bytes":  fetched,
 	"fetch.wait.max.ms":          50,
 	"fetch.queue.backoff.ms":     5,

@@ -69,12 +69,15 @@ func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink)
 	if err != nil {
 		return err
 	}
+	lines := make(chan kafka.LogEvent, 100) // the client's own would hold 10,000, which is 1 MB
+	(*config)["go.logs.channel"] = lines
 	client, err := kafka.NewConsumer(config)
 	if err != nil {
 		return fmt.Errorf("confluent: %w", err)
 	}
 	r := newRun(ctx, s, sub, sink, client)
-	go r.forwardLogs(client.Logs())
+	r.lines = lines
+	go r.forwardLogs()
 	err = r.poll()
 	return errors.Join(err, r.leave())
 }

@@ -5,13 +5,13 @@ import "encoding/binary"
 // index finds the place of a key in a ring, by open addressing: a cell holds a place plus
 // one, or 0, and a key's cell is the first one from its own on that holds it. At least half
 // of the cells are 0. Their number is a power of two.
-type index []uint32
+type index []uint16
 
-// home is the cell where a key's search begins. Keys are hashes already; the multiplication
-// is for those that are not.
+// home is the cell where a key's search begins. Keys are hashes already; for those that are
+// not, the first bits of the product depend on all bits of the key.
 func (x index) home(key [16]byte) int {
 	h := binary.LittleEndian.Uint64(key[:8]) ^ binary.LittleEndian.Uint64(key[8:])
-	return int((h*0x9E3779B97F4A7C15)>>32) & (len(x) - 1)
+	return int(h * 0x9E3779B97F4A7C15 >> 32 * uint64(len(x)) >> 32)
 }
 
 // cell is the cell of a key: the one that holds it, or the one where it would go.
@@ -32,7 +32,7 @@ func (x index) find(ring []slot, key [16]byte) (place int, ok bool) {
 }
 
 // put has a key's cell name its newest place.
-func (x index) put(ring []slot, place int) { x[x.cell(ring, ring[place].key)] = uint32(place + 1) }
+func (x index) put(ring []slot, place int) { x[x.cell(ring, ring[place].key)] = uint16(place + 1) }
 
 // grow makes room for as many keys as the ring has places, and finds all of them again.
 func (x *index) grow(ring []slot) {
@@ -49,7 +49,7 @@ func (x *index) grow(ring []slot) {
 // it that were put there because its cell was taken move up.
 func (x index) remove(ring []slot, place int) {
 	hole := x.cell(ring, ring[place].key)
-	if x[hole] != uint32(place+1) {
+	if x[hole] != uint16(place+1) {
 		return
 	}
 	mask := len(x) - 1

@@ -3,7 +3,10 @@
 // import any other package of this module.
 package recent
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Entry is what is remembered about a key.
 type Entry struct {
@@ -13,7 +16,7 @@ type Entry struct {
 }
 
 // Keys are the keys remembered. The zero value remembers none; see [New]. It is used by one
-// goroutine at a time. A key takes 40 bytes.
+// goroutine at a time. A key takes 36 bytes.
 type Keys struct {
 	most  int
 	keep  time.Duration
@@ -33,9 +36,12 @@ type slot struct {
 	milli uint32
 }
 
-// New returns an empty memory of at most so many keys, each for the time keep, to the
-// millisecond below.
-func New(most int, keep time.Duration) *Keys { return &Keys{most: most, keep: keep} }
+// limit is how many places an index can name.
+const limit = math.MaxUint16
+
+// New returns an empty memory of at most so many keys, and 65,535, each for the time keep, to
+// the millisecond below.
+func New(most int, keep time.Duration) *Keys { return &Keys{most: min(most, limit), keep: keep} }
 
 // Add remembers a key, and forgets the oldest one if there is no room.
 func (k *Keys) Add(key [16]byte, e Entry, now time.Time) {
@@ -53,7 +59,7 @@ func (k *Keys) Add(key [16]byte, e Entry, now time.Time) {
 	place := k.next
 	if len(k.ring) < k.most {
 		place = len(k.ring)
-		k.ring = append(k.ring, s)
+		k.ring = append(k.grown(), s)
 		k.index.grow(k.ring)
 	} else {
 		k.index.remove(k.ring, place)
@@ -61,6 +67,15 @@ func (k *Keys) Add(key [16]byte, e Entry, now time.Time) {
 		k.next = (k.next + 1) % k.most
 	}
 	k.index.put(k.ring, place)
+}
+
+// grown is the ring with room for one more key, and never for more than the most: append would
+// make some.
+func (k *Keys) grown() []slot {
+	if len(k.ring) < cap(k.ring) {
+		return k.ring
+	}
+	return append(make([]slot, 0, min(max(16, 2*len(k.ring)), k.most)), k.ring...)
 }
 
 // Find looks a key up. One that was added longer ago than keep is forgotten.

@@ -96,11 +96,13 @@ func TestFarRowsAndTimes(t *testing.T) {
 }
 
 func BenchmarkAddAndFind(b *testing.B) {
-	k := recent.New(1<<16, time.Hour)
+	k := recent.New(1<<15, time.Hour)
 	b.ReportAllocs()
+	r := rand.New(rand.NewPCG(1, 2)) // keys are hashes
 	for n := 0; b.Loop(); n++ {
 		id := [16]byte{}
-		binary.BigEndian.PutUint64(id[:], uint64(n)*0x9E3779B97F4A7C15)
+		binary.BigEndian.PutUint64(id[:], r.Uint64())
+		binary.BigEndian.PutUint64(id[8:], r.Uint64())
 		k.Find(id, start)
 		k.Add(id, recent.Entry{Seq: int64(n)}, start)
 	}
