@@ -70,6 +70,9 @@ type measurement struct {
 	Records int64
 	Seconds float64
 
+	Applied    int64 // records in all; not of the programs by hand
+	Goroutines int   // the most that were seen; not of the programs by hand
+
 	PeakMiB     float64       `json:"-"` // resident memory of the process
 	CPU         time.Duration `json:"-"` // of the process
 	DatabaseCPU time.Duration `json:"-"` // of the database's processes

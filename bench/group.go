@@ -10,8 +10,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
+// readingsGroup is the consumer of bench/readings.
+const readingsGroup = "bench-readings"
+
 // groups are those of the contenders: the consumers of the specs, and that of bench/peers.
-var groups = []string{"bench-readings", "bench-devices", "peers"}
+var groups = []string{readingsGroup, "bench-devices", "peers"}
 
 // forgetGroups makes the broker forget their committed offsets, so that the next run begins at
 // the first record.

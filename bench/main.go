@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"time"
 )
 
 // size says how much is measured.
@@ -19,6 +20,8 @@ type size struct {
 	handled  int    // records that a handler gets in a run
 	copies   int    // records of a run that come twice
 	profiles string // folder for CPU profiles; "" is none
+
+	span time.Duration // how long P10c runs
 }
 
 func main() {
@@ -27,6 +30,7 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 5, "interleaved rounds of the runs that are compared")
 	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
 	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12")
+	flag.DurationVar(&s.span, "for", time.Minute, "how long P10c runs at full speed")
 	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for a CPU profile of each run; profiled figures are no results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -5,52 +5,75 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 )
 
-// consume runs a program until it has consumed its log. It says so in a line of JSON, its memory
-// is read, and its standard input is closed, so that it ends.
-func consume(ctx context.Context, file string, args, env []string) (m measurement, err error) {
-	cmd := exec.CommandContext(ctx, file, args...)
-	cmd.Env = append(os.Environ(), env...)
-	var said strings.Builder
-	cmd.Stderr = &said
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return m, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return m, err
-	}
-	if err := cmd.Start(); err != nil {
-		return m, err
-	}
-	err = json.NewDecoder(out).Decode(&m)
-	if err == nil {
-		m.PeakMiB, err = peakMiB(cmd.Process.Pid)
-	}
-	if err = errors.Join(err, in.Close(), cmd.Wait(), ctx.Err()); err != nil {
-		return m, fmt.Errorf("%s %s: %w\n%s", file, strings.Join(args, " "), err, said.String())
-	}
-	m.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	return m, nil
+// program is a contender's process. It prints its measurement, a line of JSON, and ends when its
+// standard input does.
+type program struct {
+	cmd  *exec.Cmd
+	in   io.Closer
+	out  *json.Decoder
+	said strings.Builder // on standard error
 }
 
-// peakMiB is the high-water mark of a process' resident memory, as Linux counts it.
-func peakMiB(pid int) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+func launch(ctx context.Context, file string, args, env []string) (*program, error) {
+	p := &program{cmd: exec.CommandContext(ctx, file, args...)}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stderr = &p.said
+	in, err := p.cmd.StdinPipe()
 	if err != nil {
-		return 0, fmt.Errorf("peak memory is measured on Linux only: %w", err)
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.in, p.out = in, json.NewDecoder(out)
+	return p, p.cmd.Start()
+}
+
+// end waits for the process after its standard input was closed. err is what went wrong before.
+func (p *program) end(ctx context.Context, err error) error {
+	if err = errors.Join(err, p.cmd.Wait(), ctx.Err()); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(p.cmd.Args, " "), err, p.said.String())
+	}
+	return nil
+}
+
+// memory is one of the figures that Linux has of the process' memory: VmHWM, the high-water mark
+// of its resident memory, or VmRSS, what is resident now.
+func (p *program) memory(name string) (mib float64, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("memory is measured on Linux only: %w", err)
 	}
 	for line := range strings.Lines(string(status)) {
-		if kb, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if kb, ok := strings.CutPrefix(line, name+":"); ok {
 			n, err := strconv.ParseFloat(strings.Fields(kb)[0], 64)
 			return n / 1024, err
 		}
 	}
-	return 0, errors.New("/proc has no VmHWM")
+	return 0, fmt.Errorf("/proc has no %s", name)
+}
+
+// consume runs a program until it has consumed its log and said so, and its memory is read.
+func consume(ctx context.Context, file string, args, env []string) (m measurement, err error) {
+	p, err := launch(ctx, file, args, env)
+	if err != nil {
+		return m, err
+	}
+	err = p.out.Decode(&m)
+	if err == nil {
+		m.PeakMiB, err = p.memory("VmHWM")
+	}
+	if err := p.end(ctx, errors.Join(err, p.in.Close())); err != nil {
+		return m, err
+	}
+	m.CPU = p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+	return m, nil
 }

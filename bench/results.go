@@ -14,6 +14,7 @@ type results struct {
 	runs      map[string][]measurement // by contender, one per round
 	decoders  map[string]map[string][]float64
 	generated *generated
+	endured   *endured
 }
 
 // measure runs every contender that the rows need.
@@ -87,4 +88,16 @@ func (r *results) generator(ctx context.Context, which func(*generated) figure) 
 		r.generated = g
 	}
 	return which(r.generated), nil
+}
+
+// endurance is one of the figures of a long run.
+func (r *results) endurance(ctx context.Context, which func(*endured) figure) (figure, error) {
+	if r.endured == nil {
+		e, err := endure(ctx, r.span, ahead)
+		if err != nil {
+			return figure{}, err
+		}
+		r.endured = e
+	}
+	return which(r.endured), nil
 }

@@ -61,6 +61,14 @@ var rows = []row{
 	},
 	memory("P10", "offset keys, peak MiB", "offset"),
 	memory("P10b", "header keys, peak MiB", "header"),
+	{
+		id: "P10c", name: "header keys for long, peak MiB", goal: atMost(64),
+		figure: func(ctx context.Context, r *results) (figure, error) { return r.endurance(ctx, enduredMemory) },
+	},
+	{
+		id: "P10c", name: "header keys for long, goroutines", goal: atMost(mostGoroutines),
+		figure: func(ctx context.Context, r *results) (figure, error) { return r.endurance(ctx, enduredGoroutines) },
+	},
 	speed("P12a", "handler/loop by hand", "handler", "loop", atLeast(0.9)),
 	speed("P12b", "handler/loop by hand with keys", "handler", "loop-checked", atLeast(1)),
 }

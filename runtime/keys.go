@@ -38,8 +38,9 @@ import (
 // the try it was read for, and after a try that failed, whatever the reason, list and keys
 // are read again, in all generations: its connection may have led to another server.
 
-// recentKeys is how many of its own keys an owner remembers: some 1.3 MB.
-const recentKeys = 1 << 15
+// recentKeys is how many of its own keys an owner remembers, in 590 kB: what a producer sends
+// again is near.
+const recentKeys = 1 << 14
 
 // filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
 const filterBytes = 256 << 20

@@ -3,12 +3,14 @@
 //	worker readings|devices
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, RECORDS. When as many records are
-// applied it prints one line of JSON, and ends when its standard input does.
+// applied it prints one line of JSON, and ends when its standard input does. With RECORDS=0 it
+// applies what comes until then, and prints the line at its end.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -66,19 +68,28 @@ func run(ctx context.Context, args []string) error {
 	go func() {
 		done <- consumer.Run(ctx, &confluent.Source{Brokers: os.Getenv("KAFKA_BROKERS"), Logger: quiet})
 	}()
-	took, err := measure(consumer, records, done)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, os.Stdin) // an error ends it, too
+	}()
+	took, err := measure(consumer, records, ended, done)
 	if err != nil {
 		return err
 	}
 	if err := stopProfile(); err != nil {
 		return err
 	}
+	if records == 0 {
+		stop()
+		err = <-done
+		took.Applied = consumer.Stats().Applied // what was on its way, too
+		return errors.Join(err, json.NewEncoder(os.Stdout).Encode(took))
+	}
 	if err := json.NewEncoder(os.Stdout).Encode(took); err != nil {
 		return err
 	}
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
-		return err
-	}
+	<-ended
 	stop()
 	return <-done
 }

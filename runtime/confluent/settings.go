@@ -55,8 +55,9 @@ var elsewhere = map[string]string{
 const fetched = 256 << 10
 
 // usual are defaults of ours, which Config may change. The client's own allow 64 MiB of
-// records in its queue, where small ones take three times their bytes. A fetch that waits for records holds up all else that is asked of the
-// same broker, such as records of a partition that was paused, so that it must not wait long.
+// records in its queue, where small ones take three times their bytes. A fetch that waits for
+// records holds up all else that is asked of the same broker, such as records of a partition
+// that was paused, so that it must not wait long.
 var usual = kafka.ConfigMap{
 	"queued.max.messages.kbytes": 2048,
 	"max.partition.fetch.bytes":  fetched,

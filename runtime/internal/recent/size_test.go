@@ -21,7 +21,7 @@ func number(i int) (key [16]byte) {
 
 // A partition has a memory of its own, so that what append has to spare would be there often.
 func TestAKeyTakesThirtySixBytes(t *testing.T) {
-	const most = 1 << 15
+	const most = 1 << 14
 	k := New(most, time.Hour)
 	add(k, 0, 2*most)
 	slots, cells := cap(k.ring)*int(unsafe.Sizeof(slot{})), cap(k.index)*int(unsafe.Sizeof(index{}[0]))
