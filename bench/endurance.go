@@ -11,10 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// mostGoroutines is how many the worker may have: some of the program, its pools, its client and
-// its upkeep, and three for each partition: its own, and up to two of the driver while it waits
-// for the database.
-const mostGoroutines = 16 + 3*partitions
+// mostGoroutines is how many the worker may have: its own ones included, what docs/operations.md
+// says of a consumer and its partitions.
+const mostGoroutines = 12 + 4*partitions
 
 // ahead is how many records wait for the consumer. Its group commits every five seconds, and it
 // is not to wait for records meanwhile.

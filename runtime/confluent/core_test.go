@@ -34,9 +34,24 @@ func (d *diary) Add(b *wire.Batch, m *wire.Message) error {
 
 func (d *diary) Flush(b *wire.Batch) { b.Write(diarySQL, &d.rows) }
 
+// called writes the same by a handler.
+type called struct{ diary }
+
+func (c *called) Add(b *wire.Batch, m *wire.Message) error {
+	b.Call(m, wire.Call{Event: "Called", Fn: func(ctx context.Context, tx wire.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO diary (partition, offs) VALUES ($1, $2)`, m.Partition, m.Offset)
+		return err
+	}})
+	return nil
+}
+
 // consumer is a deployment of the service "orders" whose transactions take half a second at
 // most.
 func consumer(t *testing.T, db *pgxpool.Pool) *idem.Consumer {
+	return consumerOf(t, db, func() wire.Plan { return &diary{} })
+}
+
+func consumerOf(t *testing.T, db *pgxpool.Pool, plan func() wire.Plan) *idem.Consumer {
 	t.Helper()
 	const most = 500 * time.Millisecond
 	c, err := idem.New(db, wire.Service{
@@ -46,7 +61,7 @@ func consumer(t *testing.T, db *pgxpool.Pool) *idem.Consumer {
 			StatementTimeout: most, LockTimeout: most, MaxPollInterval: time.Minute, MaxPayload: 1 << 10,
 		},
 		Topics: []wire.Topic{{
-			Name: topicName, StartFrom: wire.Earliest, Statements: []string{diarySQL}, NewPlan: func() wire.Plan { return &diary{} },
+			Name: topicName, StartFrom: wire.Earliest, Statements: []string{diarySQL}, NewPlan: plan,
 		}},
 	}, idem.WithLogger(textLogger(&testLog{})))
 	if err != nil {

@@ -2,8 +2,17 @@ package confluent
 
 import (
 	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	idem "github.com/idemgen/idemgen/runtime"
 )
@@ -84,5 +93,100 @@ func TestQueueThatStaysFullPausesItsPartition(t *testing.T) {
 	}
 	if !full.queue.holds() {
 		t.Error("its partition was not paused")
+	}
+}
+
+// However many queues are full, polling goes on after a moment: nothing else that the client has
+// to tell, such as a rebalance, waits for longer. And none is waited for in vain for ever. The
+// time is that of a bubble, in which only these goroutines live.
+func TestFullQueuesHoldPollingUpByAMomentAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := &run{parts: map[idem.Partition]*tenure{}}
+		topic := topicName
+		for number := range int32(4) {
+			id := idem.Partition{Topic: topic, Number: number}
+			r.parts[id] = &tenure{id: id, state: reading, next: 10 * depth, queue: testQueue(10, 1<<30, time.Hour)}
+			fill(r.parts[id].queue, 10*depth, large)
+		}
+		begun, polls := time.Now(), 0
+		for ; slices.ContainsFunc(slices.Collect(maps.Values(r.parts)), func(t *tenure) bool { return !t.queue.holds() }); polls++ {
+			id := idem.Partition{Topic: topic, Number: int32(polls % len(r.parts))}
+			at := kafka.TopicPartition{Topic: &topic, Partition: id.Number, Offset: kafka.Offset(r.parts[id].next)}
+			before := time.Now()
+			r.accept(&kafka.Message{TopicPartition: at, Value: make([]byte, large)})
+			if held := time.Since(before); held > moment {
+				t.Fatalf("a record held polling up by %v, want %v at most", held, moment)
+			}
+		}
+		if all := time.Since(begun); polls != moments*len(r.parts) || all != time.Duration(polls)*moment {
+			t.Errorf("all were paused after %d polls and %v, want %d polls of a moment", polls, all, moments*len(r.parts))
+		}
+	})
+}
+
+// slowly is a sink whose deliveries take longer than polling waits for a queue, so that the
+// queues become full.
+func slowly(t *testing.T, l *ledger) *fakeSink {
+	sink := newSink(t, l)
+	sink.before = func(ctx context.Context, _ idem.Partition, _ []idem.Message) error {
+		if !sleep(ctx, 3*moment) {
+			return ctx.Err()
+		}
+		return nil
+	}
+	return sink
+}
+
+// delegated is closed when the client has a revoke for its application, as it says in its log.
+type delegated struct {
+	slog.Handler
+	revoke chan struct{}
+	once   sync.Once
+}
+
+func (d *delegated) Enabled(context.Context, slog.Level) bool { return true }
+
+func (d *delegated) Handle(ctx context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if text := a.Value.String(); a.Key == "text" && strings.Contains(text, "delegating incremental revoke") {
+			d.once.Do(func() { close(d.revoke) })
+		}
+		return true
+	})
+	if d.Handler.Enabled(ctx, r.Level) {
+		return d.Handler.Handle(ctx, r)
+	}
+	return nil
+}
+
+// A revoke does not wait until the records are delivered that the client fetched before, or
+// that stand in the queues: that would be some hundred deliveries.
+func TestRevokeIsAnsweredWhileQueuesAreFull(t *testing.T) {
+	onBothProtocols(t, revokeIsAnsweredWhileQueuesAreFull)
+}
+
+func revokeIsAnsweredWhileQueuesAreFull(t *testing.T, protocol string) {
+	_, brokers := startCluster(t, 2)
+	const events, each = 100, 20000
+	var records []*kgo.Record
+	for i := range 2 * each {
+		records = append(records, &kgo.Record{Topic: topicName, Partition: int32(i % 2), Value: make([]byte, 300)})
+	}
+	produceRecords(t, brokers, records...)
+	l := newLedger()
+	first := slowly(t, l)
+	s := sourceBy(t, brokers, protocol)
+	s.Config["debug"] = "cgrp"
+	told := &delegated{Handler: s.Logger.Handler(), revoke: make(chan struct{})}
+	s.Logger = slog.New(told)
+	start(t, s, subscription(), first)
+	eventually(t, "deliveries", func() bool { return l.count() > 10*events })
+	start(t, sourceBy(t, brokers, protocol), subscription(), slowly(t, l))
+	happens(t, "the client has a revoke", told.revoke)
+	from := l.count()
+	eventually(t, "a revoke", func() bool { return first.seen("Revoked") == 1 })
+	if all := l.count(); all-from > 10*events || all == 2*each {
+		t.Errorf("%d records were delivered before it was answered, and %d in all", all-from, all)
 	}
 }

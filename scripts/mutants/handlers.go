@@ -60,4 +60,26 @@ var feedBugs = []mutant{
 	{"a queue is never hungry", []edit{{
 		"runtime/confluent/queue.go", "return q.open && q.records == 0 && q.end < next", "return q.open && q.records < 0 && q.end < next",
 	}}, source, "TestHungryQueue"},
+	{"polling waits for a full queue until it drains", []edit{{
+		"runtime/confluent/pressure.go", "if t.queue.drains(moment) {", "if t.queue.drains(moments * moment) {",
+	}}, source, "TestFullQueuesHoldPollingUpByAMomentAtATime"},
+	{"a revoke waits until the queue is delivered", []edit{{
+		"runtime/confluent/rebalance.go", "		r.release(r.tenures(e.Partitions), lost)\n",
+		"		for _, t := range r.tenures(e.Partitions) {\n			for !t.queue.hungry(1 << 62) {\n				time.Sleep(time.Millisecond)\n			}\n		}\n		r.release(r.tenures(e.Partitions), lost)\n",
+	}}, source, "TestRevokeIsAnsweredWhileQueuesAreFull"},
+	{"every batch leaves a goroutine behind", []edit{{
+		"runtime/confluent/tenure.go", "		t.queue.release(records)\n", "		t.queue.release(records)\n		go func() { <-t.ctx.Done() }()\n",
+	}}, source, "TestGoroutinesAreBounded"},
+	{"the client's log is read when the client is gone", []edit{{
+		"runtime/confluent/leave.go", "		close(r.lines) // the client writes no more\n", "",
+	}}, source, "TestGoroutinesAreBounded"},
+	{"a batch has room to spare", []edit{{
+		"runtime/confluent/queue.go", "min(max(16, 2*len(records)), q.events)", "max(16, 2*len(records))",
+	}}, source, "TestABatchHasNoMoreRoomThanItMayFill"},
+	{"recent keys have room to spare", []edit{{
+		"runtime/internal/recent/recent.go", "min(max(16, 2*len(k.ring)), k.most)", "max(16, 3*len(k.ring))",
+	}}, recents, "TestAKeyTakesThirtySixBytes"},
+	{"there may be more recent keys than the index can name", []edit{{
+		"runtime/internal/recent/recent.go", "most: min(most, limit)", "most: most",
+	}}, recents, "TestAMemoryIsAsLargeAsItsIndexCanName"},
 }

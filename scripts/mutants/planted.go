@@ -322,6 +322,7 @@ const (
 	footprints = "./runtime/internal/footprint"
 	upkeep     = "./runtime/internal/maintain"
 	keysets    = "./runtime/internal/keyset"
+	recents    = "./runtime/internal/recent"
 	outages    = "./runtime/internal/outage"
 	streams    = "./runtime/stream"
 	sqlcode    = "./generator/sqlcode"
