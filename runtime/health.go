@@ -37,7 +37,7 @@ func (c *Consumer) Health() error {
 	} else if why := c.group.Why(); why != nil {
 		errs = append(errs, why)
 	}
-	if why := c.upkeep.Copies.Why(); why != nil {
+	if why := c.audit.Why(); why != nil {
 		errs = append(errs, why)
 	}
 	whole := len(errs)

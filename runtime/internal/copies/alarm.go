@@ -68,8 +68,12 @@ func (a *Audit) remember(breach error, second place) {
 	}
 }
 
-// Why is the newest breach while its second copy is younger than an hour; else nil.
+// Why is the newest breach while its second copy is younger than an hour; else nil. Without an
+// audit there is none.
 func (a *Audit) Why() error {
+	if a == nil {
+		return nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if time.Now().Before(a.until) {
