@@ -27,6 +27,7 @@ type endured struct {
 	resident   []float64 // MiB, as the run went on
 	peak       float64
 	goroutines int
+	records    int64
 }
 
 func enduredMemory(e *endured) figure {
@@ -65,7 +66,7 @@ func endure(ctx context.Context, span time.Duration, ahead int) (e *endured, err
 	if err = p.end(ctx, err); err != nil {
 		return nil, err
 	}
-	e.goroutines = m.Goroutines
+	e.goroutines, e.records = m.Goroutines, m.Applied
 	fmt.Fprintf(os.Stderr, "%v: %-14s %8.0f records/s, %d records, peak %3.0f MiB, %d goroutines\n",
 		span, one.name, m.speed(), m.Applied, e.peak, e.goroutines)
 	return e, c.db.counted(ctx, m.Applied)
@@ -83,9 +84,11 @@ func (e *endured) watch(ctx context.Context, p *program, span time.Duration) err
 		if err != nil {
 			return err
 		}
-		if e.peak, err = p.memory("VmHWM"); err != nil {
+		high, err := p.memory("VmHWM")
+		if err != nil {
 			return err
 		}
+		e.peak = max(e.peak, high, now) // Linux counts roughly: now may be above the mark
 		e.resident = append(e.resident, now)
 		fmt.Fprintf(os.Stderr, "after %v: %.1f MiB, peak %.1f MiB\n", time.Duration(i+1)*span/looks, now, e.peak)
 	}
