@@ -50,7 +50,7 @@ func (x *explicit) calling(call *wire.Call) *calling {
 	c.trace.texts = &x.o.c.texts
 	c.ctx.of = &c.delivery
 	c.tx = handlerTx{tx: x.tx, life: &c.life, trace: &c.trace}
-	if x.conn.Config().Tracer == nil { // it may ask a statement's context for the call
+	if !x.traced { // a tracer may ask a statement's context for the call
 		c.tx.own = &c.ctx
 	}
 	return c

@@ -30,12 +30,13 @@ type explicit struct {
 	pending []statement // to be sent in the next round trip
 	last    *wire.Call  // the handler that was called last; nil before the first call
 	asked   int         // how many of pending look at what the last call left; they come first
+	traced  bool        // the service looks at each statement of the driver
 	fitted  bool        // locks are waited for as handlers may
 	written time.Time   // when the row was appended; zero if that is pending
 }
 
 func (o *owner) explicit(conn *pgx.Conn, tx pgx.Tx, w *work, a *attempt, pending []statement) *explicit {
-	return &explicit{o: o, conn: conn, tx: tx, session: session.Of(conn.PgConn()), w: w, a: a, pending: pending}
+	return &explicit{o: o, conn: conn, tx: tx, session: session.Of(conn.PgConn()), w: w, a: a, pending: pending, traced: conn.Config().Tracer != nil}
 }
 
 // sendExplicit runs a transaction with handler calls. Each stage is sent in one round
