@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/internal/copies"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/internal/frequency"
@@ -32,6 +33,7 @@ type Consumer struct {
 	warnings   frequency.Throttle
 	filters    *generation.Filters
 	upkeep     *maintain.Job
+	audit      *copies.Audit
 	interval   time.Duration // between two runs of upkeep
 	keyMemory  *keyset.Budget
 	texts      footprint.Memo // of handlers' statements
@@ -68,6 +70,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 		o(c)
 	}
 	c.filters = generation.NewFilters(service.Consumer, filterBytes, c.upkeepSession, c.log)
+	c.audit = c.newAudit()
 	c.upkeep, c.interval = c.newUpkeep(), upkeepInterval
 	c.prober = &outage.Prober{Try: c.probe}
 	c.run.Set(nil, errNotRun)

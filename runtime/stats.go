@@ -37,6 +37,9 @@ type Stats struct {
 	// of their keys meanwhile, or because the generation of keys had been sealed.
 	KeyRaces int64
 	Expired  int64 // dead letters closed because on_failure.keep was over
+	// KeysInTwoPartitions counts keys of copies: same_partition, of those that the upkeep samples,
+	// that a second partition's ledger holds, too: their events took effect twice.
+	KeysInTwoPartitions int64
 	// Partitions are those that are assigned to this process, by topic and number.
 	Partitions []PartitionStats
 }
@@ -105,7 +108,7 @@ func (r Result) counts() lag.Counts {
 }
 
 type counters struct {
-	applied, keyless, redelivered, resent, conflicts, dead, ignored, batches, splits, fenced, foreignFences, waits, keyRaces, expired atomic.Int64
+	applied, keyless, redelivered, resent, conflicts, dead, ignored, batches, splits, fenced, foreignFences, waits, keyRaces, expired, twoPartitions atomic.Int64
 }
 
 func (c *counters) add(r Result) {
@@ -126,6 +129,6 @@ func (c *Consumer) Stats() Stats {
 		Applied: s.applied.Load(), Keyless: s.keyless.Load(), Redelivered: s.redelivered.Load(), Resent: s.resent.Load(),
 		Conflicts: s.conflicts.Load(), Dead: s.dead.Load(), Ignored: s.ignored.Load(),
 		Batches: s.batches.Load(), Splits: s.splits.Load(), Fenced: s.fenced.Load(), ForeignFences: s.foreignFences.Load(), Waits: s.waits.Load(),
-		KeyRaces: s.keyRaces.Load(), Expired: s.expired.Load(), Partitions: c.partitions(),
+		KeyRaces: s.keyRaces.Load(), Expired: s.expired.Load(), KeysInTwoPartitions: s.twoPartitions.Load(), Partitions: c.partitions(),
 	}
 }

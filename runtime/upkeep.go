@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/runtime/internal/copies"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
@@ -28,7 +29,19 @@ func (c *Consumer) newUpkeep() *maintain.Job {
 	return &maintain.Job{
 		Consumer: c.service.Consumer, Keep: c.keepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
 		Connect: c.upkeepSurvey, Now: c.now, Log: c.log, Expired: &c.stats.expired,
+		Copies: c.audit,
 	}
+}
+
+// newAudit is the audit of the topics whose keys are in the chains.
+func (c *Consumer) newAudit() *copies.Audit {
+	windows := map[string]time.Duration{}
+	for _, t := range c.service.Topics {
+		if t.Chain > 0 {
+			windows[t.Name] = t.Chain
+		}
+	}
+	return &copies.Audit{Consumer: c.service.Consumer, Topics: windows, Log: c.log, Found: &c.stats.twoPartitions}
 }
 
 // keepKeys is the longest window of keys that all partitions share.

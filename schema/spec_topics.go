@@ -43,6 +43,7 @@ type Assume struct {
 	Pos           Pos
 	OrderedBy     *Text // record_key
 	UniqueRecords *Bool
+	CopiesKeepKey *Bool // copies_keep_record_key
 	Retention     *Duration
 	Broken        bool
 }

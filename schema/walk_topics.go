@@ -77,6 +77,7 @@ func (w *walker) recordKey(e entry) (*RecordKey, bool) {
 var assumeKeys = keys[Assume]{
 	{name: "ordered_by", value: wordValue(func(a *Assume) **Text { return &a.OrderedBy }, "record_key")},
 	{name: "unique_records", value: boolValue(func(a *Assume) **Bool { return &a.UniqueRecords })},
+	{name: "copies_keep_record_key", value: boolValue(func(a *Assume) **Bool { return &a.CopiesKeepKey })},
 	{name: "retention", value: durationValue(func(a *Assume) **Duration { return &a.Retention }, "1s", "3650d")},
 	{name: "disjoint_topics", meanwhile: "until then, if_newer orders what two topics write to one row"},
 	{name: "record_timestamp", meanwhile: "until then, compare a time or version of the payload: if_newer"},

@@ -52,3 +52,40 @@ func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// Where the record key is what keeps copies in one partition it is read, also by an event that
+// has no use for it: a record without one is a dead letter. And other copies are known.
+func TestPromiseThatCopiesKeepTheirRecordKeyIsAChange(t *testing.T) {
+	const before, after = "{ordered_by: record_key}", "{ordered_by: record_key, copies_keep_record_key: true}"
+	module(t, map[string]string{"idemgen.yaml": `version: 1
+consumer: reader
+package: readings
+tables:
+  readings: {primary_key: [id], columns: {id: uuid}}
+topics:
+  readings.v1:
+    record_key: {site: string}
+    assume: ` + before + `
+    idempotency_key: {source: {header: event-id}, window: 8d}
+    events:
+      Read: {fields: {id: uuid}, write: [{insert: readings}]}
+`})
+	must(t, "generate")
+	edit(t, "idemgen.yaml", before, after)
+	edit(t, "idemgen.yaml", "window: 8d}", "window: 8d, copies: same_partition}")
+	code, _, stderr := run(t, "generate")
+	for _, want := range []string{
+		`W909: the identity of event "Read" changed`, "its copies was anywhere and is same_partition",
+		`W910: records of event "Read" from before this change become dead letters: part "site" of the record key is read, and was not`,
+		"make sure that the older records have that record key",
+	} {
+		if code != done || !strings.Contains(stderr, want) {
+			t.Errorf("exit code %d, want %s, got\n%s", code, want, stderr)
+		}
+	}
+	must(t, "generate")
+	edit(t, "idemgen.yaml", after, before)
+	if code, _, stderr := run(t, "generate"); code == done || !strings.Contains(stderr, "E411") {
+		t.Errorf("without the promise: exit code %d\n%s", code, stderr)
+	}
+}

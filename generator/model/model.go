@@ -77,6 +77,7 @@ type Topic struct {
 	RecordKey     *RecordKey    // nil if not declared
 	Ordered       bool          // assume.ordered_by: record_key
 	UniqueRecords bool          // assume.unique_records
+	CopiesKeepKey bool          // assume.copies_keep_record_key
 	Retention     time.Duration // assume.retention; 0 = not stated
 	EventType     *Discriminator
 	Ignore        []string // type texts passed over on purpose

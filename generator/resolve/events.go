@@ -147,10 +147,11 @@ func (r *resolver) checkEventPaths(e *event, own []fieldInfo) {
 }
 
 // collectFields fills the struct of the event: its own fields, the topic's, and the
-// record-key parts that it uses (all of them if Go code gets the event).
+// record-key parts that it uses (all of them if Go code gets the event, or if they are what
+// keeps its copies in one partition: a record without a record key may be in any).
 func (e *event) collectFields() {
 	for _, n := range e.scope.names {
-		if n.origin == keyPart && (n.used || e.model.Handle) || n.origin != keyPart && !n.noPayload {
+		if n.origin == keyPart && (n.used || e.model.Handle || e.keptByRecordKey()) || n.origin != keyPart && !n.noPayload {
 			if n.field != nil {
 				e.model.Fields = append(e.model.Fields, n.field)
 			}

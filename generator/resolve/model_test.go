@@ -221,3 +221,19 @@ func TestKeyOptions(t *testing.T) {
 		t.Error("two sources of one event share a space")
 	}
 }
+
+// An event whose copies are in one partition because the producer promises their record key has
+// that key among its fields: a record without one may be in any partition, and must not decode.
+func TestRecordKeyIsReadWhereItKeepsCopiesTogether(t *testing.T) {
+	service := acceptedSpec(t, "header_keys")
+	for _, topic := range service.Topics {
+		for _, e := range topic.Events {
+			for _, part := range topic.RecordKey.Parts {
+				read := func(f *model.Field) bool { return f.Source.Part == part }
+				if !e.Key.SamePartition || !slices.ContainsFunc(e.Fields, read) {
+					t.Errorf("%s does not read %s of its record key", e.Name, part.Name)
+				}
+			}
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 // disorder and stale events leave the right rows.
 func (r *resolver) checkSafety() {
 	for _, t := range r.topics {
+		r.checkPromiseIsNeeded(t)
 		for _, e := range t.events {
 			r.checkProducerCopies(e)
 			r.checkCopies(e)

@@ -56,10 +56,12 @@ func (r *resolver) resolveAssume(t *topic) {
 		return
 	}
 	t.model.UniqueRecords = a.UniqueRecords != nil && a.UniqueRecords.Value
+	t.model.CopiesKeepKey = a.CopiesKeepKey != nil && a.CopiesKeepKey.Value
 	if a.Retention != nil {
 		t.model.Retention = a.Retention.Value
 	}
 	if a.OrderedBy == nil {
+		r.checkPromiseHasOrder(t)
 		return
 	}
 	t.model.Ordered = true

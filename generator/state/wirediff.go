@@ -42,6 +42,7 @@ const (
 	firstOptional = "declare it optional or with a default until the older records are read, or deploy this when they are"
 	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records are read, or deploy this when they are"
 	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
+	firstKeyed    = "make sure that the older records have that record key, or deploy this when they are read"
 	firstText     = "keep the text until the records that hold it are read"
 )
 
@@ -127,6 +128,8 @@ func (c *comparison) fields(old, now []Entry) {
 			if ok && was.place == f.place {
 				c.types(f, was.typ, f.typ)
 			}
+		case !ok && strings.HasPrefix(f.place, "record_key "): // as it has to be
+			c.report(f.name, firstKeyed, "part %q of the record key is read, and was not", f.name)
 		case !ok && required:
 			c.report(f.name, firstOptional, "field %q is new and required", f.name)
 		case !ok:

@@ -26,6 +26,12 @@ var generatorBugs = []mutant{
 	{"W910: a new header of the key may be missing", []edit{{
 		"generator/state/dispatchdiff.go", "		if !needed {\n", "		if !needed && old == nil {\n",
 	}}, command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/the_key_moves_to_another_header"},
+	{"copies_keep_record_key: records without a record key are taken", []edit{{
+		"generator/resolve/events.go", " || e.keptByRecordKey())", ")",
+	}}, "./generator/resolve", "TestRecordKeyIsReadWhereItKeepsCopiesTogether"},
+	{"copies_keep_record_key: proves it where a record key may move", []edit{{
+		"generator/resolve/topics.go", "		r.checkPromiseHasOrder(t)\n", "		t.model.Ordered = t.model.CopiesKeepKey\n",
+	}}, "./generator/resolve", "TestRefused/record_keys_of_copies"},
 }
 
 const (

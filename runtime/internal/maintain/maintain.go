@@ -1,10 +1,9 @@
 // Package maintain keeps the tables of one consumer bounded: it rotates and drops
 // generations of keys, and removes rows of the ledger and dead letters that are no longer
-// needed. Every process of a consumer may run it; one at a time does. Each step may be the
+// needed. It also runs the audit of copies: same_partition. Every process of a consumer may run it; one at a time does. Each step may be the
 // last of a run that is interrupted: the next run goes on from there. It never makes
 // consumption wait for longer than a transaction may take, nor for more than a tenth of the
-// time. Of this module it may import packages
-// fault and generation only.
+// time. Of this module it may import packages copies, fault and generation only.
 package maintain
 
 import (
@@ -18,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/copies"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 )
@@ -35,6 +35,7 @@ type Job struct {
 	Connect func(context.Context) (*pgx.Conn, error)
 	Now     func() time.Time // this process's clock, only ever compared with the database's
 	Log     *slog.Logger
+	Copies  *copies.Audit // nil where no topic has copies: same_partition
 	Expired *atomic.Int64 // counts the dead letters closed because keep was over
 
 	complaint string // of the last run, so that it is told once
@@ -88,6 +89,7 @@ func (j *Job) Once(ctx context.Context) error {
 		// A seal by a clock that is behind would make its keys look older than they are.
 		parts = append(parts, j.rotate, j.drop, j.letters)
 	}
+	parts = append(parts, j.Copies.Look) // the last one, since it may take long
 	errs := []error{late}
 	for _, part := range parts {
 		errs = append(errs, part(ctx, conn))

@@ -1,0 +1,228 @@
+// Package copies holds topics with copies: same_partition to their word. A partition knows the
+// keys of its own chain only: a copy in another partition takes effect again, and no statement
+// notices. So the audit reads the keys of all chains of these topics, and says which stand in
+// two.
+//
+//	chain of partition 3   ... | 812: keys | 813: keys |            each row is read once,
+//	chain of partition 7   ... |  90: keys |                        a few hundred at a time
+//	                                 \
+//	                                  sample: key -> chain, row     known from another chain:
+//	                                                                alarm with both places
+//
+// The sample bounds the memory: when there are more keys than it may hold, it keeps those of
+// which some bits are as the process drew them, half of them, a quarter and so on. Either both
+// copies of an event are in it or none is, so a producer that breaks its promise again and
+// again is found, and a single breach only by chance.
+//
+// The audit changes nothing and locks nothing. What it knows is of its process and ends with
+// it: a new one begins where the window does. Of this module it may import package ledger only.
+package copies
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+)
+
+// Audit is that of one consumer. Look is called by one goroutine at a time, Why by any.
+type Audit struct {
+	Consumer string
+	Topics   map[string]time.Duration // windows of those with copies: same_partition
+	Log      *slog.Logger
+	Found    *atomic.Int64 // counts keys found in a second chain
+
+	chains map[int32]*chain // by stream
+	sample sample
+	now    time.Time // of the database, when Look began
+	rows   int64     // that were read
+	said   int       // lines of the log, in this Look
+	unsaid int       // pairs of rows without a line
+
+	mu    sync.Mutex
+	last  error // the newest breach
+	until time.Time
+}
+
+// chain is one partition's.
+type chain struct {
+	stream    int32
+	topic     string
+	id        [16]byte // of the topic: one that was made again is another one
+	partition int32
+	window    time.Duration
+	next      int64 // first row that was not read
+	tail      int64
+}
+
+const (
+	// part is how many rows one statement reads.
+	part = 500
+	// atMost is how long one Look goes on; the next one continues.
+	atMost = 20 * time.Second
+	// rest is how much longer than a statement the pause behind it is.
+	rest = 9
+	// longestRest ends a pause for sure.
+	longestRest = 500 * time.Millisecond
+)
+
+const (
+	// chainsSQL lists the chains of topics, where they end and where their windows begin.
+	chainsSQL = `
+SELECT s.stream, s.topic, s.topic_id, s.partition, t.seq, t.window_seq, clock_timestamp()
+FROM idem_stream s
+CROSS JOIN LATERAL (SELECT seq, window_seq FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
+WHERE s.consumer = $1 AND s.topic = ANY($2) ORDER BY s.stream`
+
+	// rowsSQL reads the rows $2 to $3 that hold keys of the last $4.
+	rowsSQL = `
+SELECT seq, prev, next, written_at, keys FROM idem_ledger
+WHERE stream = $1 AND seq >= $2 AND seq <= $3 AND keys IS NOT NULL AND written_at > clock_timestamp() - $4::interval ORDER BY seq`
+)
+
+// Look reads what was appended since the last time, and tells of keys that stand in two
+// chains. It works for a tenth of the time at most, and for some seconds.
+func (a *Audit) Look(ctx context.Context, conn *pgx.Conn) error {
+	if a == nil || len(a.Topics) == 0 {
+		return nil
+	}
+	chains, err := a.list(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("look for keys in two partitions: %w", err)
+	}
+	a.sample.tidy(a.over)
+	a.said, a.unsaid = 0, 0
+	defer a.sayRest()
+	end := time.Now().Add(atMost)
+	for left := unread(chains); len(left) > 0; left = unread(left) {
+		for _, c := range left {
+			began := time.Now()
+			if err := a.read(ctx, conn, c); err != nil {
+				return fmt.Errorf("look for keys in two partitions: %w", err)
+			}
+			if !sleep(ctx, min(rest*time.Since(began), longestRest)) || time.Now().After(end) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// list brings the chains up to date. They come in another order each time: where Look ends
+// early, none is always the last one.
+func (a *Audit) list(ctx context.Context, conn *pgx.Conn) (all []*chain, err error) {
+	if a.chains == nil {
+		a.chains = map[int32]*chain{}
+	}
+	var topics []string
+	for name := range a.Topics {
+		topics = append(topics, name)
+	}
+	rows, err := conn.Query(ctx, chainsSQL, a.Consumer, topics)
+	if err != nil {
+		return nil, err
+	}
+	var of chain
+	var window int64
+	_, err = pgx.ForEachRow(rows, []any{&of.stream, &of.topic, &of.id, &of.partition, &of.tail, &window, &a.now}, func() error {
+		c := a.chains[of.stream]
+		if c == nil {
+			known := of
+			c = &known
+			a.chains[of.stream] = c
+		}
+		c.window, c.tail = a.Topics[of.topic], of.tail
+		c.next = min(max(c.next, window), c.tail+1) // a failover may have taken rows back
+		all = append(all, c)
+		return nil
+	})
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all, err
+}
+
+// unread are the chains that go on behind what was read.
+func unread(chains []*chain) []*chain {
+	return slices.DeleteFunc(chains, func(c *chain) bool { return c.next > c.tail })
+}
+
+// read reads the next part of a chain. A row whose keys were looked at is not read again.
+func (a *Audit) read(ctx context.Context, conn *pgx.Conn, c *chain) error {
+	last := min(c.tail, c.next+part-1)
+	rows, err := conn.Query(ctx, rowsSQL, c.stream, c.next, last, c.window)
+	if err != nil {
+		return err
+	}
+	p := place{stream: c.stream}
+	var written time.Time
+	var keys pgtype.DriverBytes // of this row only
+	_, err = pgx.ForEachRow(rows, []any{&p.seq, &p.first, &p.next, &written, &keys}, func() error {
+		p.written = written.UnixMicro()
+		a.look(c, p, keys)
+		a.rows++
+		c.next = p.seq + 1
+		return nil
+	})
+	if err == nil {
+		c.next = last + 1
+	}
+	return err
+}
+
+// look compares the keys of a row with those of the sample, and adds them.
+func (a *Audit) look(c *chain, p place, keys []byte) {
+	met := map[place]int{}
+	for ; len(keys) >= ledger.KeyBytes; keys = keys[ledger.KeyBytes:] {
+		key := [16]byte(keys)
+		if !a.sample.covers(key) {
+			continue
+		}
+		before, known := a.sample.places[key]
+		switch {
+		case known && a.breach(c, p, before):
+			met[before]++
+		case !known || before.written <= p.written:
+			a.sample.put(key, p, a.over)
+		}
+	}
+	others := make([]place, 0, len(met))
+	for before := range met {
+		others = append(others, before)
+	}
+	slices.SortFunc(others, func(x, y place) int { return cmp.Or(cmp.Compare(x.stream, y.stream), cmp.Compare(x.seq, y.seq)) })
+	for _, before := range others {
+		a.found(before, p, met[before])
+	}
+}
+
+// breach reports whether a key that is in both rows had to be known: they are of two
+// partitions of one topic, and the window of the first was not over.
+func (a *Audit) breach(c *chain, p, before place) bool {
+	other := a.chains[before.stream]
+	apart := time.Duration(max(p.written-before.written, before.written-p.written)) * time.Microsecond
+	return other != c && other.id == c.id && apart < c.window
+}
+
+// over reports whether the window of a place is.
+func (a *Audit) over(p place) bool {
+	return p.written <= a.now.Add(-a.chains[p.stream].window).UnixMicro()
+}
+
+// sleep waits, and reports false if ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
