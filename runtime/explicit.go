@@ -14,6 +14,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -23,17 +24,19 @@ type explicit struct {
 	conn    *pgx.Conn
 	tx      pgx.Tx
 	session *session.Session
+	watch   *watchdog.Watch[*calling]
 	w       *work
 	a       *attempt    // what it will have done when it commits
 	pending []statement // to be sent in the next round trip
 	last    *wire.Call  // the handler that was called last; nil before the first call
 	asked   int         // how many of pending look at what the last call left; they come first
+	traced  bool        // the service looks at each statement of the driver
 	fitted  bool        // locks are waited for as handlers may
 	written time.Time   // when the row was appended; zero if that is pending
 }
 
 func (o *owner) explicit(conn *pgx.Conn, tx pgx.Tx, w *work, a *attempt, pending []statement) *explicit {
-	return &explicit{o: o, conn: conn, tx: tx, session: session.Of(conn.PgConn()), w: w, a: a, pending: pending}
+	return &explicit{o: o, conn: conn, tx: tx, session: session.Of(conn.PgConn()), w: w, a: a, pending: pending, traced: conn.Config().Tracer != nil}
 }
 
 // sendExplicit runs a transaction with handler calls. Each stage is sent in one round
@@ -53,6 +56,12 @@ func (o *owner) sendExplicit(ctx context.Context, conn *pgx.Conn, w *work, a *at
 // run runs the transaction, from the append on or, if that was written already, from
 // behind it.
 func (x *explicit) run(ctx context.Context) (time.Time, error) {
+	err := x.watched(ctx, x.steps)
+	return x.written, err
+}
+
+// steps does what the transaction's records do, in their order, and commits.
+func (x *explicit) steps(ctx context.Context) error {
 	for i := 0; i < len(x.w.steps); i++ {
 		call := x.w.steps[i].Call
 		switch {
@@ -60,16 +69,16 @@ func (x *explicit) run(ctx context.Context) (time.Time, error) {
 			x.pending = append(x.pending, x.o.writeStatement(x.w.steps[i]))
 		case x.late(ctx, call):
 			if err := x.shorten(call.Message.Offset); err != nil {
-				return x.written, err
+				return err
 			}
 			i = x.lastCall() // what is left behind it holds no other one
 		default:
 			if err := x.call(ctx, call); err != nil {
-				return x.written, err
+				return err
 			}
 		}
 	}
-	return x.written, x.commit(ctx)
+	return x.commit(ctx)
 }
 
 // lastCall is the step of the handler that was called last. All that stands before it was
@@ -92,7 +101,7 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 			return err
 		}
 	}
-	left, err := x.o.call(ctx, x.conn, x.tx, call)
+	left, err := x.invoke(ctx, call)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pgerror"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -52,7 +53,11 @@ func (o *owner) transact(ctx context.Context, records []Message, end int64) (res
 	defer func() {
 		if r := recover(); r != nil {
 			o.batch = nil // its buffers may hold half a record
-			o.c.log.Error("the runtime panicked", "topic", o.id.Topic, "partition", o.id.Number, "panic", panicText(r), "stack", string(debug.Stack()))
+			stack := string(debug.Stack())
+			if p, ok := r.(*watchdog.Panic); ok { // on the goroutine of the handlers
+				r, stack = p.Value, p.Stack
+			}
+			o.c.log.Error("the runtime panicked", "topic", o.id.Topic, "partition", o.id.Number, "panic", panicText(r), "stack", stack)
 			err = o.halted(halt.Runtime, firstOf(records), "the runtime panicked: please report it", nil)
 		}
 	}()

@@ -20,6 +20,15 @@ type handlerTx struct {
 	tx    pgx.Tx
 	life  *txLife
 	trace *trace
+	own   *callContext // the handler's; nil if statements need all that it knows
+}
+
+// during is the context for a statement that a handler runs during ctx.
+func (h *handlerTx) during(ctx context.Context) context.Context {
+	if h.own != nil && ctx == context.Context(h.own) {
+		return h.own.Statements()
+	}
+	return ctx
 }
 
 // trace is what a handler's statements may have left behind for those of others: settings,
@@ -52,12 +61,6 @@ type txLife struct {
 	over    bool
 	running int       // statements
 	idle    sync.Cond // of mu: none runs
-}
-
-func newTxLife() *txLife {
-	l := &txLife{}
-	l.idle.L = &l.mu
-	return l
 }
 
 // begin is before every use of the connection, and end behind it.
@@ -109,7 +112,7 @@ func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 	}
 	defer h.life.end()
 	h.trace.see(sql, args)
-	tag, err := h.tx.Exec(ctx, sql, args...)
+	tag, err := h.tx.Exec(h.during(ctx), sql, args...)
 	return tag, withoutValue(err)
 }
 
@@ -119,7 +122,7 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 	}
 	defer h.life.end()
 	h.trace.see(sql, args)
-	rows, err := h.tx.Query(ctx, sql, args...)
+	rows, err := h.tx.Query(h.during(ctx), sql, args...)
 	if bare := withoutValue(err); bare != err {
 		return noRows{err: bare}, bare
 	}
@@ -132,7 +135,7 @@ func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 	}
 	defer h.life.end()
 	h.trace.see(sql, args)
-	return bareRow{h.tx.QueryRow(ctx, sql, args...)}
+	return bareRow{h.tx.QueryRow(h.during(ctx), sql, args...)}
 }
 
 func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
@@ -140,7 +143,7 @@ func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns 
 		return 0, err
 	}
 	defer h.life.end()
-	n, err := h.tx.CopyFrom(ctx, table, columns, src)
+	n, err := h.tx.CopyFrom(h.during(ctx), table, columns, src)
 	return n, withoutValue(err)
 }
 
@@ -155,7 +158,7 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 			q.Fn = func(r pgx.BatchResults) error { return then(bareResults{r, h}) }
 		}
 	}
-	return bareResults{h.tx.SendBatch(ctx, b), h}
+	return bareResults{h.tx.SendBatch(h.during(ctx), b), h}
 }
 
 // conn is the connection itself, of which nobody sees what runs on it; nil when the
@@ -221,7 +224,7 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	return savepointTx{ownedTx{&handlerTx{tx: savepoint, life: t.life, trace: t.trace}}}, nil
+	return savepointTx{ownedTx{&handlerTx{savepoint, t.life, t.trace, t.own}}}, nil
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {

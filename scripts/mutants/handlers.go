@@ -41,6 +41,27 @@ var handlerBugs = []mutant{
 	{"a plain call is cleaned up behind all the same", []edit{{
 		"runtime/explicit.go", "x.last = call; left {", "x.last = call; left || !left {",
 	}}, core, "TestRoundTripsOfABatch"},
+	{"a handler's time is not looked at", []edit{{
+		"runtime/internal/watchdog/watchdog.go", "	w.statements.cancel(context.DeadlineExceeded) //", "	//",
+	}}, watchdogs, "TestEachCallHasItsOwnTime"},
+	{"a call whose time was over ends the statements of the next one", []edit{{
+		"runtime/internal/watchdog/watchdog.go", "w.statements == nil || w.statements.Err() != nil", "w.statements == nil",
+	}}, watchdogs, "TestEachCallHasItsOwnTime"},
+	{"the work goes on behind a call that was left", []edit{{
+		"runtime/internal/watchdog/watchdog.go", "	if left := w.end(); left {\n", "	if left := w.end(); left && returned == false {\n",
+	}}, watchdogs, "TestCallThatDoesNotEndIsLeft"},
+	{"a call is not left when the batch's time is over", []edit{{
+		"runtime/internal/watchdog/watchdog.go", "	if w.work.Err() == nil {\n", "	if w.work.Err() == nil || true {\n",
+	}}, watchdogs, "TestCallThatDoesNotEndIsLeft"},
+	{"a call's context outlives it", []edit{{
+		"runtime/internal/watchdog/context.go", "	c.ended = true\n", "",
+	}}, watchdogs, "TestContextEndsWithItsCall"},
+	{"a panic beside the handlers is swallowed", []edit{{
+		"runtime/internal/watchdog/watchdog.go", "		panic(panicked)\n", "",
+	}}, watchdogs, "TestPanicGoesOnInTheCaller"},
+	{"a tracer does not find the call", []edit{{
+		"runtime/explicit.go", "traced: conn.Config().Tracer != nil", "traced: false",
+	}}, core, "TestTracerFindsTheCallInAStatementsContext"},
 }
 
 // feedBugs are bugs of how records flow from the client to the batches.

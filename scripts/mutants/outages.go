@@ -4,10 +4,10 @@ package main
 // a statement, a client, a server, a clock.
 var outageBugs = []mutant{
 	{"a handler that ignores its context keeps its connection", []edit{{
-		"runtime/call.go", "	_ = conn.PgConn().Conn().Close() //", "	//",
+		"runtime/call.go", "			_ = x.conn.PgConn().Conn().Close() //", "			//",
 	}}, core, "TestHandlerThatIgnoresItsContextWritesNothing"},
 	{"a handler that ignores its context keeps its transaction", []edit{{
-		"runtime/call.go", "	tx.life.cut()\n", "",
+		"runtime/call.go", "			c.life.cut()\n", "",
 	}}, core, "TestHandlerThatIgnoresItsContextWritesNothing"},
 	{"a record that takes too long is given up without its retries", []edit{{
 		"runtime/judge.go", "o.policyOf(&records[0]), err); again {", "o.policyOf(&records[0]), err); again && false {",

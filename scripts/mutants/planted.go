@@ -320,6 +320,7 @@ const (
 	source     = "./runtime/confluent"
 	waves      = "./runtime/wire"
 	footprints = "./runtime/internal/footprint"
+	watchdogs  = "./runtime/internal/watchdog"
 	upkeep     = "./runtime/internal/maintain"
 	keysets    = "./runtime/internal/keyset"
 	recents    = "./runtime/internal/recent"

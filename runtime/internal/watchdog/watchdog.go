@@ -1,0 +1,197 @@
+// Package watchdog runs work that calls code of others, and answers although a call never
+// ends. The work has one goroutine for all its calls. It must not import other packages of
+// this module.
+package watchdog
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Rules say how long a call may take, and who hears of one that takes longer. T is what the
+// caller knows of a call. The functions are called one at a time, and must not wait.
+type Rules[T any] struct {
+	Limit time.Duration // after that a call's context ends
+	Heed  time.Duration // how long a call may go on after that, and nobody hears of it
+	Grace time.Duration // how long before it is left; longer than Heed
+
+	Late  func(T)               // a call went on for Heed
+	Leave func(T)               // a call went on for Grace; from now on nobody waits for it
+	End   func(of T, left bool) // a call of which Late heard has ended at last
+}
+
+// ErrExit is the error of work whose goroutine a call ended.
+var ErrExit = errors.New("the call ended its goroutine")
+
+// ErrLeft is the error of work with a call that did not end. Its goroutine still runs that
+// call, and nothing else behind it.
+var ErrLeft = errors.New("the call does not end although its context has ended")
+
+// Panic is a panic of the work, which Run brings to its own caller.
+type Panic struct {
+	Value any
+	Stack string // of the goroutine that panicked
+}
+
+// Watch is the work's side.
+type Watch[T any] struct {
+	rules Rules[T]
+	work  context.Context
+
+	mu         sync.Mutex
+	statements *shared
+	ctx        *Context  // of the call that runs; nil between calls
+	of         T         // the call that runs, or the last one
+	late, left bool      // it goes on although its time is over, and nobody waits for it
+	exited     bool      // it ended the goroutine
+	over       time.Time // when the work's context was seen to have ended
+}
+
+// Run runs work with the context ctx, and returns what it returns, or ErrExit or ErrLeft with
+// the call that is to blame for it. A panic of the work goes on in the caller, as a *Panic, and
+// so does the end of its goroutine outside of a call.
+func Run[T any](ctx context.Context, rules Rules[T], work func(*Watch[T]) error) (of T, err error) {
+	w := &Watch[T]{rules: rules, work: ctx}
+	defer w.close()
+	done := make(chan error, 1)
+	var panicked *Panic
+	go func() {
+		err := ErrExit
+		defer func() {
+			if r := recover(); r != nil {
+				panicked = &Panic{r, string(debug.Stack())}
+			}
+			done <- err
+		}()
+		err = work(w)
+	}()
+	err = w.wait(done)
+	switch {
+	case errors.Is(err, ErrLeft): // all else is still the work's
+	case panicked != nil:
+		panic(panicked)
+	case err == ErrExit && !w.exited:
+		runtime.Goexit()
+	}
+	return w.of, err
+}
+
+// wait waits for the work, unless one of its calls is left.
+func (w *Watch[T]) wait(done <-chan error) error {
+	over := w.work.Done()
+	t := time.NewTimer(w.rules.Limit)
+	defer t.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-over:
+			over = nil
+		case <-t.C:
+		}
+		next, left := w.look(time.Now())
+		if left {
+			return ErrLeft
+		}
+		t.Reset(next)
+	}
+}
+
+// look looks at the call that runs, and says when to look again. No call that begins later
+// needs a look before.
+func (w *Watch[T]) look(now time.Time) (next time.Duration, left bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ctx == nil {
+		return min(w.rules.Limit, w.rules.Heed), false
+	}
+	over := w.ended(now)
+	late := now.Sub(over)
+	if late < 0 {
+		return -late, false
+	}
+	w.statements.cancel(context.DeadlineExceeded) // unless the work's context was first
+	if late < w.rules.Heed {
+		return w.rules.Heed - late, false
+	}
+	if !w.late {
+		w.late = true
+		w.rules.Late(w.of)
+	}
+	if late < w.rules.Grace {
+		return w.rules.Grace - late, false
+	}
+	w.left = true
+	w.rules.Leave(w.of)
+	return 0, true
+}
+
+// ended is when the context of the call that runs ended or will end.
+func (w *Watch[T]) ended(now time.Time) time.Time {
+	end := w.ctx.deadline
+	if w.work.Err() == nil {
+		return end
+	}
+	if w.over.IsZero() {
+		w.over = now
+	}
+	if w.over.Before(w.ctx.begun) {
+		return w.ctx.begun
+	}
+	if w.over.Before(end) {
+		return w.over
+	}
+	return end
+}
+
+// Call calls fn with the context of a call, which the caller ends. It does not return if the
+// call was left meanwhile, or ended its goroutine.
+func (w *Watch[T]) Call(of T, fn func(*Context) error) error {
+	ctx := w.begin(of)
+	returned := false
+	defer func() {
+		if !returned {
+			w.exited = true
+			w.end()
+		}
+	}()
+	err := fn(ctx)
+	returned = true
+	if left := w.end(); left {
+		runtime.Goexit()
+	}
+	return err
+}
+
+func (w *Watch[T]) begin(of T) *Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.statements == nil || w.statements.Err() != nil {
+		w.statements = share(w.work)
+	}
+	w.ctx, w.of = newContext(w.work, w.rules.Limit, w.statements), of
+	return w.ctx
+}
+
+func (w *Watch[T]) end() (left bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.late {
+		w.rules.End(w.of, w.left)
+	}
+	w.ctx, w.late = nil, false
+	return w.left
+}
+
+// close gives back what the watch holds.
+func (w *Watch[T]) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.statements != nil {
+		w.statements.cancel(context.Canceled)
+	}
+}

@@ -1,0 +1,253 @@
+package watchdog_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/watchdog"
+)
+
+// heard notes what Rules are told of.
+type heard struct {
+	mu    sync.Mutex
+	lines []string
+	ended chan struct{} // closed by End
+}
+
+func (h *heard) say(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, line)
+}
+
+func (h *heard) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.lines)
+}
+
+func rules(limit, heed, grace time.Duration) (*heard, watchdog.Rules[string]) {
+	h := &heard{ended: make(chan struct{})}
+	return h, watchdog.Rules[string]{
+		Limit: limit, Heed: heed, Grace: grace,
+		Late:  func(of string) { h.say("late " + of) },
+		Leave: func(of string) { h.say("leave " + of) },
+		End: func(of string, left bool) {
+			if left {
+				of += ", left"
+			}
+			h.say("end " + of)
+			close(h.ended)
+		},
+	}
+}
+
+type watch = watchdog.Watch[string]
+
+// patient are rules under which no call is late.
+func patient() watchdog.Rules[string] {
+	_, r := rules(time.Hour, time.Hour, 2*time.Hour)
+	return r
+}
+
+func TestErrorOfTheWorkIsReturned(t *testing.T) {
+	want := errors.New("no")
+	of, err := watchdog.Run(t.Context(), patient(), func(w *watch) error {
+		return errors.Join(w.Call("a", func(*watchdog.Context) error { return nil }), w.Call("b", func(*watchdog.Context) error { return want }))
+	})
+	if !errors.Is(err, want) || of != "b" {
+		t.Errorf("got %q, %v", of, err)
+	}
+}
+
+func TestCallThatEndsItsGoroutineIsNamed(t *testing.T) {
+	of, err := watchdog.Run(t.Context(), patient(), func(w *watch) error {
+		return w.Call("a", func(*watchdog.Context) error { runtime.Goexit(); return nil })
+	})
+	if !errors.Is(err, watchdog.ErrExit) || of != "a" {
+		t.Errorf("got %q, %v", of, err)
+	}
+}
+
+// A test's hook may end its test so.
+func TestGoroutineThatEndsOutsideOfACallEndsTheCallers(t *testing.T) {
+	ended := make(chan bool)
+	go func() {
+		came := false
+		defer func() { ended <- !came }()
+		_, _ = watchdog.Run(t.Context(), patient(), func(*watch) error { runtime.Goexit(); return nil })
+		came = true
+	}()
+	if !<-ended {
+		t.Error("Run returned")
+	}
+}
+
+func explode() { panic("boom") }
+
+func TestPanicGoesOnInTheCaller(t *testing.T) {
+	defer func() {
+		p, ok := recover().(*watchdog.Panic)
+		if !ok || p.Value != "boom" || !strings.Contains(p.Stack, "explode") {
+			t.Errorf("got %+v", p)
+		}
+	}()
+	_, _ = watchdog.Run(t.Context(), patient(), func(*watch) error { explode(); return nil })
+}
+
+func TestLateCallIsHeardOfAndReturnsAllTheSame(t *testing.T) {
+	h, r := rules(time.Millisecond, time.Millisecond, time.Hour)
+	_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
+		return w.Call("a", func(*watchdog.Context) error {
+			for len(h.all()) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			return nil
+		})
+	})
+	if want := []string{"late a", "end a"}; err != nil || !slices.Equal(h.all(), want) {
+		t.Errorf("got %v, %q, want %q", err, h.all(), want)
+	}
+}
+
+func TestCallThatDoesNotEndIsLeft(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		limit time.Duration
+		over  bool // the work's context is cancelled
+	}{{"its own time", time.Millisecond, false}, {"the work's context", time.Hour, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			h, r := rules(c.limit, time.Millisecond, 2*time.Millisecond)
+			free, behind := make(chan struct{}), false
+			of, err := watchdog.Run(ctx, r, func(w *watch) error {
+				err := w.Call("a", func(*watchdog.Context) error {
+					if c.over {
+						cancel()
+					}
+					select {
+					case <-free:
+					case <-time.After(10 * time.Second):
+					}
+					return nil
+				})
+				behind = true
+				return err
+			})
+			if !errors.Is(err, watchdog.ErrLeft) || of != "a" {
+				t.Errorf("got %q, %v", of, err)
+			}
+			close(free)
+			select {
+			case <-h.ended:
+			case <-time.After(10 * time.Second):
+			}
+			if want := []string{"late a", "leave a", "end a, left"}; !slices.Equal(h.all(), want) {
+				t.Errorf("heard %q, want %q", h.all(), want)
+			}
+			time.Sleep(10 * time.Millisecond)
+			if behind {
+				t.Error("the work went on behind a call that was left")
+			}
+		})
+	}
+}
+
+func TestEachCallHasItsOwnTime(t *testing.T) {
+	_, r := rules(300*time.Millisecond, time.Hour, 2*time.Hour)
+	_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
+		err := w.Call("slow", func(ctx *watchdog.Context) error {
+			select {
+			case <-ctx.Statements().Done():
+			case <-time.After(10 * time.Second):
+			}
+			return errors.Join(expect(ctx.Err(), context.DeadlineExceeded), expect(ctx.Statements().Err(), context.DeadlineExceeded))
+		})
+		return errors.Join(err, w.Call("next", func(ctx *watchdog.Context) error {
+			return errors.Join(expect(ctx.Err(), nil), expect(ctx.Statements().Err(), nil))
+		}))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func expect(got, want error) error {
+	if got != want {
+		return errors.New("the context's error is " + errorText(got) + ", want " + errorText(want))
+	}
+	return nil
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "nil"
+	}
+	return err.Error()
+}
+
+func TestContextEndsWithTheWorks(t *testing.T) {
+	work, cancel := context.WithCancel(t.Context())
+	_, _ = watchdog.Run(work, patient(), func(w *watch) error {
+		return w.Call("a", func(ctx *watchdog.Context) error {
+			derived, stop := context.WithCancel(ctx)
+			defer stop()
+			cancel()
+			<-derived.Done()
+			<-ctx.Statements().Done()
+			for _, err := range []error{ctx.Err(), derived.Err(), ctx.Statements().Err()} {
+				if err != context.Canceled {
+					t.Errorf("got %v", err)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+func TestContextEndsWithItsCall(t *testing.T) {
+	for _, asked := range []bool{true, false} { // whether somebody asked before
+		var kept *watchdog.Context
+		_, _ = watchdog.Run(t.Context(), patient(), func(w *watch) error {
+			return w.Call("a", func(ctx *watchdog.Context) error {
+				if kept = ctx; asked && ctx.Err() != nil {
+					t.Error("it ended early")
+				}
+				return nil
+			})
+		})
+		kept.End()
+		if kept.Err() != context.Canceled {
+			t.Errorf("asked before: %v: got %v", asked, kept.Err())
+		}
+	}
+}
+
+type key struct{}
+
+func TestContextHasTheWorksValuesAndTheEarlierDeadline(t *testing.T) {
+	end := time.Now().Add(time.Minute)
+	work, cancel := context.WithDeadline(context.WithValue(t.Context(), key{}, "v"), end)
+	defer cancel()
+	_, _ = watchdog.Run(work, patient(), func(w *watch) error {
+		return w.Call("a", func(ctx *watchdog.Context) error {
+			if got, ok := ctx.Deadline(); !ok || !got.Equal(end) {
+				t.Errorf("deadline %v, want %v", got, end)
+			}
+			for range 2 { // before and behind the first question for its end
+				if ctx.Value(key{}) != "v" {
+					t.Error("the value is lost")
+				}
+				_ = ctx.Err()
+			}
+			return nil
+		})
+	})
+}
