@@ -30,28 +30,30 @@ type contest struct {
 	conditions string
 }
 
-func newContest(ctx context.Context, s size, taking []contender) (c *contest, err error) {
-	c = &contest{size: s, taking: taking, programs: map[string]string{}, logs: map[string]log{}, sums: map[string]string{}}
-	if c.dir, err = os.MkdirTemp("", "idemgen-bench-"); err != nil {
-		return nil, err
+func newContest(ctx context.Context, s size, taking []contender) (*contest, error) {
+	c := &contest{size: s, taking: taking, programs: map[string]string{}, logs: map[string]log{}, sums: map[string]string{}}
+	if err := c.open(ctx); err != nil {
+		return nil, errors.Join(err, c.close())
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.close())
-		}
-	}()
+	return c, nil
+}
+
+func (c *contest) open(ctx context.Context) (err error) {
+	if c.dir, err = os.MkdirTemp("", "idemgen-bench-"); err != nil {
+		return err
+	}
 	if err := c.build(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.produce(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if c.db, err = startDatabase(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	settings, err := c.db.settings(ctx)
-	c.conditions = fmt.Sprintf("# %s; broker in memory, %d partitions; %d cores; %d rounds", settings, partitions, runtime.NumCPU(), s.rounds)
-	return c, err
+	c.conditions = fmt.Sprintf("# %s; broker in memory, %d partitions; %d cores; %d rounds", settings, partitions, runtime.NumCPU(), c.rounds)
+	return err
 }
 
 func (c *contest) close() error {

@@ -7,18 +7,24 @@ const (
 	// that waits for it, such as a rebalance.
 	moment = 20 * time.Millisecond
 	// moments is how many of them a queue may stay full before its partition is paused, each
-	// with one more record in it.
+	// with one more record in it: others may have records that the client did not tell of.
 	moments = 10
 )
 
 // press is called when a queue is full. To pause its partition makes the client throw away
-// what it has fetched, and fetch it again: under load, most of its work. So polling waits
-// for room instead, as long as no other partition has nothing to do for that.
+// what it has fetched, and fetch it again: under load, most of its work. So polling goes on for
+// partitions that have nothing to do for now, whose records come behind, until the queue is
+// crowded. If there are none it waits for room, or until there is one.
 func (r *run) press(t *tenure) {
-	if t.queue.drains(moment) {
+	crowded := t.queue.crowded()
+	if !crowded && r.hungry() {
 		return
 	}
-	if t.pressed++; t.pressed < moments && !t.queue.crowded() && !r.hungry() {
+	roomy, over := t.queue.drains(moment, r.starving)
+	if over {
+		t.pressed++
+	}
+	if roomy || t.pressed < moments && !(crowded && r.hungry()) {
 		return
 	}
 	t.pressed = 0
@@ -27,7 +33,7 @@ func (r *run) press(t *tenure) {
 	}
 }
 
-// hungry reports whether a partition has nothing to deliver although its log may have more.
+// hungry reports whether a partition waits for records although its log may have more.
 func (r *run) hungry() bool {
 	for _, t := range r.parts {
 		if t.state == reading && !t.paused && t.queue.hungry(t.next) {

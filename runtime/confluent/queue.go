@@ -13,15 +13,17 @@ import (
 // partition's goroutine, which takes batches. It is bounded by its user: put tells when it
 // is full, and the partition is then paused until half is taken.
 type queue struct {
-	events int           // records that close a batch
-	bytes  int           // bytes that close a batch
-	wait   time.Duration // age that closes a batch
-	bell   chan struct{} // rung when there may be something to take
-	room   chan struct{} // rung when something was taken
+	events   int           // records that close a batch
+	bytes    int           // bytes that close a batch
+	wait     time.Duration // age that closes a batch
+	bell     chan struct{} // rung when there may be something to take
+	room     chan struct{} // rung when something was taken
+	starving chan struct{} // of all queues: rung when take waits
 
 	mu      sync.Mutex
 	open    bool    // records are accepted
 	again   bool    // the partition must be taken over again
+	waits   bool    // take waits for a batch to be full, or for records
 	held    bool    // it was full, the partition is paused, and it has not drained since
 	batches []batch // oldest first; only the last one grows
 	records int     // of all batches
@@ -47,8 +49,8 @@ const (
 // errAgain ends take: the partition must be taken over again.
 var errAgain = errors.New("the position is in doubt")
 
-func newQueue(sub idem.Subscription) *queue {
-	return &queue{events: sub.BatchEvents, bytes: sub.BatchBytes, wait: sub.BatchWait, bell: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+func newQueue(sub idem.Subscription, starving chan struct{}) *queue {
+	return &queue{events: sub.BatchEvents, bytes: sub.BatchBytes, wait: sub.BatchWait, bell: make(chan struct{}, 1), room: make(chan struct{}, 1), starving: starving}
 }
 
 // expect drops what the queue holds and returns the turn with which it may be started.
@@ -118,8 +120,11 @@ func (q *queue) put(m idem.Message, size int) (accepted, full bool) {
 
 // full tells that there is enough. What the client fetches at a time has room twice in any
 // case: records of other partitions come behind it, and must not come too late for them.
-func (q *queue) full() bool {
-	return q.records >= depth*q.events && q.size+framing*q.records >= 2*fetched || q.size >= q.bytes
+func (q *queue) full() bool { return q.holdsTimes(1) }
+
+// holdsTimes tells whether the queue holds n times what fills it.
+func (q *queue) holdsTimes(n int) bool {
+	return q.records >= n*depth*q.events && q.size+framing*q.records >= 2*n*fetched || q.size >= n*q.bytes
 }
 
 // reached tells that all records below an offset were put.
@@ -142,18 +147,21 @@ func (q *queue) ended() int64 {
 	return q.end
 }
 
-// drains waits a moment for room in a full queue, and reports whether there is some.
-func (q *queue) drains(moment time.Duration) bool {
+// drains waits a moment for room in a full queue, or until a partition waits for records. It reports
+// whether there is room, and whether the moment is over.
+func (q *queue) drains(moment time.Duration, starving <-chan struct{}) (roomy, over bool) {
 	timer := time.NewTimer(moment)
 	defer timer.Stop()
 	for {
 		if q.roomy() {
-			return true
+			return true, false
 		}
 		select {
 		case <-q.room:
+		case <-starving:
+			return false, false
 		case <-timer.C:
-			return q.roomy()
+			return q.roomy(), true
 		}
 	}
 }
@@ -164,19 +172,19 @@ func (q *queue) roomy() bool {
 	return !q.full()
 }
 
-// crowded reports whether the queue holds twice the bytes that fill it.
+// crowded reports whether the queue holds twice of what fills it.
 func (q *queue) crowded() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.size >= 2*q.bytes
+	return q.holdsTimes(2)
 }
 
-// hungry reports whether the queue is empty though the log may have records: the client has
-// not said that it ends at next, the offset of the record that would be put next.
+// hungry reports whether take waits though the log may have records: the client has not said
+// that it ends at next, the offset of the record that would be put next.
 func (q *queue) hungry(next int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.open && q.records == 0 && q.end < next
+	return q.open && q.waits && q.end < next
 }
 
 // hold says that the partition is paused, and reports false if there is room after all.
@@ -218,14 +226,17 @@ func (q *queue) take(ctx context.Context, idle time.Duration) (records []idem.Me
 func (q *queue) first() (records []idem.Message, drained bool, left time.Duration, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.waits = false
 	if q.again {
 		return nil, false, 0, errAgain
 	}
 	if len(q.batches) == 0 {
+		q.starve()
 		return nil, false, 0, nil
 	}
 	b := q.batches[0]
 	if left := q.wait - time.Since(b.since); left > 0 && !q.closed(&b) {
+		q.starve()
 		return nil, false, left, nil
 	}
 	q.batches = append(q.batches[:0], q.batches[1:]...)
@@ -236,6 +247,12 @@ func (q *queue) first() (records []idem.Message, drained bool, left time.Duratio
 		q.held, drained = false, true
 	}
 	return b.records, drained, 0, nil
+}
+
+// starve tells polling that take waits.
+func (q *queue) starve() {
+	q.waits = true
+	ring(q.starving)
 }
 
 // release gives back the memory of a batch that was delivered.

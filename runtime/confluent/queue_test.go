@@ -10,7 +10,7 @@ import (
 )
 
 func testQueue(events, bytes int, wait time.Duration) *queue {
-	q := newQueue(idem.Subscription{BatchEvents: events, BatchBytes: bytes, BatchWait: wait})
+	q := newQueue(idem.Subscription{BatchEvents: events, BatchBytes: bytes, BatchWait: wait}, make(chan struct{}, 1))
 	q.start(q.expect())
 	return q
 }
@@ -82,35 +82,67 @@ func TestFullQueueHoldsUntilHalfIsTaken(t *testing.T) {
 
 func TestFullQueueIsWaitedForAMoment(t *testing.T) {
 	q := testQueue(10, 1<<30, time.Hour)
-	if fill(q, 10*depth, large); q.drains(time.Millisecond) {
-		t.Error("it has room although nothing was taken")
+	fill(q, 10*depth, large)
+	if roomy, over := q.drains(time.Millisecond, nil); roomy || !over {
+		t.Errorf("room %v although nothing was taken, over %v", roomy, over)
 	}
 	go func() {
 		time.Sleep(10 * time.Millisecond)
 		_, _, _ = q.take(context.Background(), time.Hour)
 	}()
-	if !q.drains(10 * time.Second) {
-		t.Error("it has no room although a batch was taken")
+	if roomy, over := q.drains(10*time.Second, nil); !roomy || over {
+		t.Errorf("room %v although a batch was taken, over %v", roomy, over)
 	}
 }
 
-// A partition has nothing to do if its queue is empty and its log goes on, as far as is known.
+func TestFullQueueIsNotWaitedForWhileAnotherStarves(t *testing.T) {
+	q, other := testQueue(10, 1<<30, time.Hour), testQueue(10, 1<<30, time.Hour)
+	fill(q, 10*depth, large)
+	go func() {
+		time.Sleep(10 * time.Millisecond)
+		_, _, _ = other.take(context.Background(), time.Millisecond)
+	}()
+	if roomy, over := q.drains(10*time.Second, other.starving); roomy || over {
+		t.Errorf("room %v, over %v", roomy, over)
+	}
+}
+
+// A partition starves if it waits for records and its log goes on, as far as is known. That
+// some stand there already, too few for a batch, is not enough.
 func TestHungryQueue(t *testing.T) {
-	q := testQueue(1, 1000, time.Hour)
-	if !q.hungry(0) {
+	q := testQueue(2, 1000, time.Hour)
+	taken := make(chan error)
+	take := func() {
+		go func() {
+			_, _, err := q.take(t.Context(), time.Hour)
+			taken <- err
+		}()
+		<-q.starving
+	}
+	if q.hungry(0) {
+		t.Error("it is hungry although nobody waits")
+	}
+	if take(); !q.hungry(0) {
 		t.Error("it is not hungry before its first record")
 	}
-	if fill(q, 1, 1); q.hungry(1) {
-		t.Error("it is hungry although it holds a record")
+	if fill(q, 1, 1); !q.hungry(1) {
+		t.Error("it is not hungry with half a batch")
 	}
-	if _, _, err := q.take(t.Context(), time.Hour); err != nil || !q.hungry(1) {
-		t.Errorf("it is not hungry although all was taken, %v", err)
+	if fill(q, 1, 1); <-taken != nil || q.hungry(2) {
+		t.Error("it is hungry although a batch was taken")
 	}
-	if q.reached(1); q.hungry(1) {
+	if take(); !q.hungry(2) {
+		t.Error("it is not hungry although all was taken")
+	}
+	if q.reached(2); q.hungry(2) {
 		t.Error("it is hungry at the end of its log")
 	}
-	if q.shut(); q.hungry(1) {
+	if q.shut(); q.hungry(3) {
 		t.Error("it is hungry although it accepts nothing")
+	}
+	q.start(q.expect())
+	if q.retake(); <-taken != errAgain || q.hungry(3) {
+		t.Error("it is hungry although it is taken over again")
 	}
 }
 
@@ -121,6 +153,13 @@ func TestCrowdedQueue(t *testing.T) {
 	}
 	if fill(q, 1, 1); !q.crowded() {
 		t.Error("not crowded at twice the bytes that fill it")
+	}
+	q = testQueue(10, 1<<30, time.Hour)
+	if fill(q, 2*10*depth-1, large); q.crowded() {
+		t.Error("crowded below twice the records that fill it")
+	}
+	if fill(q, 1, large); !q.crowded() {
+		t.Error("not crowded at twice the records that fill it")
 	}
 }
 
@@ -155,7 +194,7 @@ func TestABatchHasNoMoreRoomThanItMayFill(t *testing.T) {
 
 // The end of the log counts only when all that was read before it was taken.
 func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
-	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour})
+	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour}, make(chan struct{}, 1))
 	q.reached(7) // shut: the position is about to be set anew
 	q.start(q.expect())
 	for _, step := range []struct {
@@ -181,7 +220,7 @@ func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
 // The polling goroutine may be late: the partition was taken over anew meanwhile, perhaps at
 // an earlier position.
 func TestLateStartOpensNothing(t *testing.T) {
-	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour})
+	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour}, make(chan struct{}, 1))
 	for what, again := range map[string]func(){"given up": q.shut, "taken over anew": func() { q.expect() }} {
 		turn := q.expect()
 		again()

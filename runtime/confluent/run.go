@@ -40,18 +40,19 @@ type run struct {
 
 	incomparable string // why the last comparison failed; of the goroutine that compares
 
-	news  atomic.Bool   // any goroutine: a tenure has something for the polling goroutine
-	bell  chan struct{} // the same, for the callback, which waits
-	doubt atomic.Bool   // any goroutine: a partition stands silent, and the client did not say which
-	busy  struct{ hint, watch atomic.Bool }
-	calls sync.WaitGroup // goroutines that use the client
+	news     atomic.Bool   // any goroutine: a tenure has something for the polling goroutine
+	bell     chan struct{} // the same, for the callback, which waits
+	starving chan struct{} // any goroutine: a partition waits for records
+	doubt    atomic.Bool   // any goroutine: a partition stands silent, and the client did not say which
+	busy     struct{ hint, watch atomic.Bool }
+	calls    sync.WaitGroup // goroutines that use the client
 }
 
 func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sink, client *kafka.Consumer) *run {
 	r := &run{
 		pace: s.paces(), ctx: ctx, log: s.Logger, brokers: s.Brokers, sub: sub, sink: sink, client: client,
 		parts: map[idem.Partition]*tenure{}, before: map[idem.Partition]<-chan struct{}{},
-		bell: make(chan struct{}, 1), told: complaints{},
+		bell: make(chan struct{}, 1), starving: make(chan struct{}, 1), told: complaints{},
 	}
 	if r.log == nil {
 		r.log = slog.Default()

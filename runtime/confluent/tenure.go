@@ -76,7 +76,7 @@ func (t *tenure) position() kafka.TopicPartition {
 
 // begin starts a tenure.
 func (r *run) begin(id idem.Partition) *tenure {
-	t := &tenure{id: id, queue: newQueue(r.sub), notes: make(chan note, 1), came: make(chan struct{}, 1), before: r.before[id],
+	t := &tenure{id: id, queue: newQueue(r.sub, r.starving), notes: make(chan note, 1), came: make(chan struct{}, 1), before: r.before[id],
 		left: make(chan struct{}), over: make(chan struct{})}
 	t.passed.Store(-1)
 	t.hinted.Store(-1)

@@ -67,22 +67,34 @@ var handlerBugs = []mutant{
 // feedBugs are bugs of how records flow from the client to the batches.
 var feedBugs = []mutant{
 	{"a full queue pauses its partition at once", []edit{{
-		"runtime/confluent/pressure.go", "t.pressed++; t.pressed < moments", "t.pressed++; t.pressed < 1",
+		"runtime/confluent/pressure.go", "t.pressed < moments &&", "t.pressed < 1 &&",
 	}}, source, "TestFullQueueIsWaitedForWhileAllHaveWork"},
 	{"a full queue never pauses its partition", []edit{{
 		"runtime/confluent/pressure.go", "t.pressed < moments &&", "t.pressed < 1000*moments &&",
 	}}, source, "TestQueueThatStaysFullPausesItsPartition"},
 	{"a fetch has no room in a queue", []edit{{
-		"runtime/confluent/queue.go", "q.records >= depth*q.events && q.size+framing*q.records >= 2*fetched", "q.records >= depth*q.events",
+		"runtime/confluent/queue.go", "q.records >= n*depth*q.events && q.size+framing*q.records >= 2*n*fetched", "q.records >= n*depth*q.events",
 	}}, source, "TestQueueIsFull"},
 	{"a full queue is waited for although another one is hungry", []edit{{
-		"runtime/confluent/pressure.go", " && !r.hungry()", "",
-	}}, source, "TestFullQueueIsPausedForOneThatIsHungry"},
+		"runtime/confluent/pressure.go", "!crowded && r.hungry() {", "false {",
+	}}, source, "TestFullQueueTakesMoreForOneThatIsHungry"},
+	{"a queue grows for as long as another one is hungry", []edit{{
+		"runtime/confluent/pressure.go", "!crowded && r.hungry() {", "r.hungry() {",
+	}}, source, "TestCrowdedQueueIsPausedForOneThatIsHungry"},
+	{"a crowded queue is paused for nobody", []edit{{
+		"runtime/confluent/pressure.go", "!(crowded && r.hungry())", "!crowded",
+	}}, source, "TestCrowdedQueueIsWaitedForWhileAllHaveWork"},
+	{"polling does not hear that a partition waits", []edit{{
+		"runtime/confluent/queue.go", "	ring(q.starving)\n", "",
+	}}, source, "TestFullQueueIsNotWaitedForWhileAnotherStarves"},
 	{"a queue is never hungry", []edit{{
-		"runtime/confluent/queue.go", "return q.open && q.records == 0 && q.end < next", "return q.open && q.records < 0 && q.end < next",
+		"runtime/confluent/queue.go", "return q.open && q.waits && q.end < next", "return q.open && q.waits && q.records < 0 && q.end < next",
+	}}, source, "TestHungryQueue"},
+	{"a partition counts as hungry while it delivers", []edit{{
+		"runtime/confluent/queue.go", "return q.open && q.waits && q.end < next", "return q.open && q.end < next",
 	}}, source, "TestHungryQueue"},
 	{"polling waits for a full queue until it drains", []edit{{
-		"runtime/confluent/pressure.go", "if t.queue.drains(moment) {", "if t.queue.drains(moments * moment) {",
+		"runtime/confluent/pressure.go", "t.queue.drains(moment, r.starving)", "t.queue.drains(moments*moment, r.starving)",
 	}}, source, "TestFullQueuesHoldPollingUpByAMomentAtATime"},
 	{"a revoke waits until the queue is delivered", []edit{{
 		"runtime/confluent/rebalance.go", "		r.release(r.tenures(e.Partitions), lost)\n",
