@@ -11,6 +11,7 @@ import (
 // it for every event.
 type KeyBuilder struct {
 	parts  parts
+	place  place
 	absent bool // a part that may be absent is
 	err    *DecodeError
 }
@@ -18,7 +19,7 @@ type KeyBuilder struct {
 // Start begins a key. space is 16 bytes: a hash of consumer, topic and event as far as
 // unique_per reaches.
 func (k *KeyBuilder) Start(space string) {
-	k.parts, k.absent, k.err = append(k.parts[:0], space...), false, nil
+	k.parts, k.place, k.absent, k.err = append(k.parts[:0], space...), place{}, false, nil
 }
 
 // Header adds the value of the only header called name.
@@ -34,6 +35,7 @@ func (k *KeyBuilder) Header(m *Message, name string) {
 		k.fail("header "+name, flaw)
 	}
 	k.parts.bytes(partHeader, v)
+	placeText(&k.place, v)
 }
 
 // HeaderOrOffset adds the value of the only header called name. If no header is called so,
@@ -57,6 +59,7 @@ func (k *KeyBuilder) Text(path, v string) {
 		k.fail(path, partEmpty)
 	}
 	k.parts.text(partText, v)
+	placeText(&k.place, v)
 }
 
 // Bytes adds bytes; path names them in errors.
@@ -68,19 +71,28 @@ func (k *KeyBuilder) Bytes(path string, v []byte) {
 }
 
 // UUID adds a UUID; the nil UUID is a value.
-func (k *KeyBuilder) UUID(_ string, v UUID) { k.parts.bytes(partUUID, v[:]) }
+func (k *KeyBuilder) UUID(_ string, v UUID) {
+	k.parts.bytes(partUUID, v[:])
+	k.place.uuid(v)
+}
 
 // Int32 adds an integer; it equals the same number added by Int64.
-func (k *KeyBuilder) Int32(_ string, v int32) { k.parts.fixed8(partInt, uint64(int64(v))) }
+func (k *KeyBuilder) Int32(path string, v int32) { k.Int64(path, int64(v)) }
 
 // Int64 adds an integer.
-func (k *KeyBuilder) Int64(_ string, v int64) { k.parts.fixed8(partInt, uint64(v)) }
+func (k *KeyBuilder) Int64(_ string, v int64) {
+	k.parts.fixed8(partInt, uint64(v))
+	k.place.number(v)
+}
 
 // Decimal adds a number; equal numbers are equal parts, however many zeros they end with.
 func (k *KeyBuilder) Decimal(_ string, v Decimal) { k.parts.text(partDecimal, v.normal()) }
 
 // Time adds a time, as microseconds since 1970 in UTC.
-func (k *KeyBuilder) Time(_ string, v time.Time) { k.parts.time(v) }
+func (k *KeyBuilder) Time(_ string, v time.Time) {
+	k.parts.time(v)
+	k.place.time(v)
+}
 
 // Date adds a date.
 func (k *KeyBuilder) Date(_ string, v Date) { k.parts.fixed8(partDate, uint64(int64(v))) }
@@ -115,5 +127,5 @@ func (k *KeyBuilder) sum() Key {
 		return Key{}
 	}
 	h := sha256.Sum256(k.parts)
-	return Key(h[:16])
+	return k.place.in(Key(h[:16]))
 }

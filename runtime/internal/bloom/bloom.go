@@ -1,6 +1,6 @@
 // Package bloom is a filter that knows which keys are surely not in a set: of those that it
-// was given it never denies one, of others it takes one in 15,000 for one of them. Keys are
-// hashes already. It must not import any other package of this module.
+// was given it never denies one, of others it takes one in 15,000 for one of them. The last 11
+// bytes of a key are of a hash. It must not import any other package of this module.
 package bloom
 
 import (
@@ -48,10 +48,10 @@ func (f *Filter) Has(key [16]byte) bool {
 	return true
 }
 
-// split makes two independent numbers of a key. The step is odd, so that it reaches every
-// place.
+// split makes two numbers of what is hash in a key. The step is odd, so that it reaches every
+// place. They share bytes, which are the first ones of the one and the last ones of the other.
 func split(key [16]byte) (at, step uint64) {
-	return binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:]) | 1
+	return binary.LittleEndian.Uint64(key[5:]), binary.BigEndian.Uint64(key[8:]) | 1
 }
 
 // place maps a hash onto the filter's bits, evenly and without a division.

@@ -8,7 +8,7 @@ import (
 )
 
 // segment is the keys of consecutive rows: a table with open addressing, at most three
-// quarters full. Keys are the start of a SHA-256, so their bytes serve as hash.
+// quarters full. The last bytes of a key are of a SHA-256, so that they serve as hash.
 type segment struct {
 	first, last    int64     // rows
 	oldest, newest time.Time // of the first row; of the youngest one
@@ -79,7 +79,7 @@ func (g *segment) find(key *[16]byte) (print, def uint32, ok bool) {
 
 // slot is the place of the one that holds key, or of the empty one where it belongs.
 func (g *segment) slot(key *[16]byte) int {
-	hash, _ := bits.Mul64(binary.BigEndian.Uint64(key[:8]), uint64(len(g.slots)))
+	hash, _ := bits.Mul64(binary.BigEndian.Uint64(key[8:]), uint64(len(g.slots)))
 	for i := int(hash); ; {
 		if k := g.slots[i].key(); *k == *key || *k == [16]byte{} {
 			return i

@@ -273,3 +273,18 @@ func BenchmarkMillionKeys(b *testing.B) {
 		}
 	})
 }
+
+// The first five bytes of a key may tell where it stands among others, and be those of all keys
+// of a while.
+func TestKeysOfOnePlaceAreSpreadOverATable(t *testing.T) {
+	g := segment{slots: make([]slot, 1<<16)}
+	seen := map[int]bool{}
+	for n := range uint32(1000) {
+		key := [16]byte(entry(n))
+		copy(key[:5], "place")
+		seen[g.slot(&key)] = true
+	}
+	if len(seen) < 950 {
+		t.Errorf("1000 keys begin at %d of 65,536 slots", len(seen))
+	}
+}
