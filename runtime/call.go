@@ -89,8 +89,8 @@ func (o *owner) contained(c *calling, fn HandlerFunc) (err error) {
 func (x *explicit) judge(batch context.Context, c *calling, err error) error {
 	limits, left := x.o.c.service.Limits, c.trace.left.Load()
 	switch {
-	case errors.Is(batch.Err(), context.DeadlineExceeded):
-		err = x.o.overdue(batch, "batch_timeout", limits.BatchTimeout, "", cmp.Or(err, batch.Err()))
+	case outOfTime(batch):
+		err = x.o.overdue(batch, "batch_timeout", limits.BatchTimeout, "", cmp.Or(err, batch.Err(), context.DeadlineExceeded))
 		return &handlerError{call: c.call, err: err, late: true, left: left}
 	case batch.Err() != nil, x.conn.IsClosed() && !c.ctx.Over():
 		return &handlerError{call: c.call, err: cmp.Or(err, batch.Err(), errConnection), outage: true, left: left}

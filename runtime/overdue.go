@@ -52,12 +52,21 @@ func (o *owner) overdue(ctx context.Context, name string, most time.Duration, of
 	}
 	class, limits := pgerror.Of(err), o.c.service.Limits
 	switch pg, _ := errors.AsType[*pgconn.PgError](err); {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) && (class == pgerror.Timeout || class == pgerror.Doubt || class == pgerror.Unsent):
-		return &overdueError{fmt.Sprintf(wasOver, name, most), of, err}
 	case class == pgerror.Timeout && pg.Code == "25P04": // the server's own clock was first
 		return &overdueError{fmt.Sprintf(wasOver, "batch_timeout", limits.BatchTimeout), of, err}
+	case outOfTime(ctx) && (class == pgerror.Timeout || class == pgerror.Doubt || class == pgerror.Unsent):
+		return &overdueError{fmt.Sprintf(wasOver, name, most), of, err}
 	case class == pgerror.Timeout:
 		return &overdueError{fmt.Sprintf(orCancelled, "statement_timeout", limits.StatementTimeout), of, err}
 	}
 	return err
+}
+
+// outOfTime reports whether ctx ended, or is about to, because its time is over.
+func outOfTime(ctx context.Context) bool {
+	if err := ctx.Err(); err != nil {
+		return errors.Is(err, context.DeadlineExceeded)
+	}
+	end, ok := ctx.Deadline()
+	return ok && !time.Now().Before(end)
 }

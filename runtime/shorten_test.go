@@ -190,9 +190,14 @@ func TestServersOwnTimeOutsNameTheirLimit(t *testing.T) {
 		s.Limits.BatchTimeout, s.Limits.StatementTimeout = 30*time.Second, 8*time.Second
 	}}.consumer(t, database(t))
 	for code, limit := range map[string]string{"25P04": "limits.batch_timeout (30s) was over", "57014": "limits.statement_timeout (8s) was over"} {
-		if err := idem.Overdue(c, &pgconn.PgError{Code: code}); !strings.HasPrefix(err.Error(), limit) {
+		if err := idem.Overdue(t.Context(), c, &pgconn.PgError{Code: code}); !strings.HasPrefix(err.Error(), limit) {
 			t.Errorf("%s is told as %v, want %s", code, err, limit)
 		}
+	}
+	over, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel() // a call has no more time than its batch
+	if err := idem.Overdue(over, c, &pgconn.PgError{Code: "25P04"}); !strings.HasPrefix(err.Error(), "limits.batch_timeout (30s)") {
+		t.Errorf("25P04 of a call that is over is told as %v", err)
 	}
 }
 
