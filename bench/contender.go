@@ -29,6 +29,7 @@ var contenders = []contender{
 	{"handler", "devices", worker(asItIs), []string{"devices"}},
 	{"loop", "devices", peers, []string{"loop"}},
 	{"loop-checked", "devices", peers, []string{"loop-checked"}},
+	{"loop-queued", "devices", peers, []string{"loop-queued"}},
 }
 
 // worker builds bench/worker with an overlay: files of the repository that are replaced.

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// smallest is how many records a run must have to be a run.
+const smallest = 10_000
+
 // size says how much is measured.
 type size struct {
 	rounds   int    // interleaved runs of each contender
@@ -43,6 +46,9 @@ func main() {
 }
 
 func run(ctx context.Context, only string, s size) error {
+	if s.rounds < 1 || s.readings < smallest || s.handled < smallest {
+		return fmt.Errorf("-rounds must be 1 or more, -records and -handled %d or more: the first batches of a run do not count", smallest)
+	}
 	wanted, err := selected(rows, only)
 	if err != nil {
 		return err

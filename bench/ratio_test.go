@@ -32,6 +32,9 @@ func TestLineSaysWhetherTheGoalIsMet(t *testing.T) {
 	}{
 		{row{id: "P1b", name: "header keys/by hand", goal: atLeast(0.75)}, figure{0.7, 0.66, 0.72, 0}, "P1b header keys/by hand 0.70 goal>=0.75 below (0.66 to 0.72)"},
 		{row{id: "P1b", name: "header keys/by hand", goal: atLeast(0.75)}, figure{0.75, 0.7, 0.8, 0.77}, "P1b header keys/by hand 0.75 goal>=0.75 met (0.70 to 0.80; 0.77 by CPU time)"},
+		{row{id: "P1b", name: "header keys/by hand", goal: atLeast(0.75)}, figure{0.8, 0.7, 0.9, 0.74}, "P1b header keys/by hand 0.80 goal>=0.75 unclear (0.70 to 0.90; 0.74 by CPU time)"},
+		{row{id: "P1b", name: "header keys/by hand", goal: atLeast(0.75)}, figure{0.7, 0.6, 0.9, 0.76}, "P1b header keys/by hand 0.70 goal>=0.75 unclear (0.60 to 0.90; 0.76 by CPU time)"},
+		{row{id: "P12c", name: "handler/statements queued by hand"}, figure{0.3, 0.2, 0.4, 0.25}, "P12c handler/statements queued by hand 0.30 (0.20 to 0.40; 0.25 by CPU time)"},
 		{row{id: "P10", name: "offset keys, peak MiB", goal: atMost(64)}, figure{64.5, 60, 64.5, 0}, "P10 offset keys, peak MiB 64.50 goal<=64 below (60.00 to 64.50)"},
 		{row{id: "P10", name: "offset keys, peak MiB", goal: atMost(64)}, figure{64, 60, 64, 0}, "P10 offset keys, peak MiB 64.00 goal<=64 met (60.00 to 64.00)"},
 	} {

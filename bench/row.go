@@ -13,7 +13,7 @@ type row struct {
 	figure   func(context.Context, *results) (figure, error)
 }
 
-// goal is what a figure should be.
+// goal is what a figure should be; the zero value is none.
 type goal struct {
 	sign  string // ">=" or "<="
 	bound float64
@@ -22,25 +22,36 @@ type goal struct {
 func atLeast(bound float64) goal { return goal{">=", bound} }
 func atMost(bound float64) goal  { return goal{"<=", bound} }
 
-func (g goal) met(f figure) bool {
+func (g goal) met(value float64) bool {
 	if g.sign == ">=" {
-		return f.value >= g.bound
+		return value >= g.bound
 	}
-	return f.value <= g.bound
+	return value <= g.bound
+}
+
+// verdict is "goal>=0.75 met" or "goal>=0.75 below", and empty without a goal. A ratio of speeds
+// that meets the goal by the clock and not by CPU time, or the other way round, is "unclear".
+func (g goal) verdict(f figure) string {
+	if g == (goal{}) {
+		return ""
+	}
+	word := "below"
+	if met := g.met(f.value); f.cpu != 0 && g.met(f.cpu) != met {
+		word = "unclear"
+	} else if met {
+		word = "met"
+	}
+	return fmt.Sprintf("goal%s%g %s ", g.sign, g.bound, word)
 }
 
 // line is how a row is printed, such as "P1b header keys/by hand
 // 0.70 goal>=0.75 below (0.66 to 0.72; 0.71 by CPU time)".
 func (r row) line(f figure) string {
-	verdict := "below"
-	if r.goal.met(f) {
-		verdict = "met"
-	}
 	by := ""
 	if f.cpu != 0 {
 		by = fmt.Sprintf("; %.2f by CPU time", f.cpu)
 	}
-	return fmt.Sprintf("%s %s %.2f goal%s%g %s (%.2f to %.2f%s)", r.id, r.name, f.value, r.goal.sign, r.goal.bound, verdict, f.least, f.most, by)
+	return fmt.Sprintf("%s %s %.2f %s(%.2f to %.2f%s)", r.id, r.name, f.value, r.goal.verdict(f), f.least, f.most, by)
 }
 
 // rows are all that can be measured, in the order in which they are printed.
@@ -71,6 +82,7 @@ var rows = []row{
 	},
 	speed("P12a", "handler/loop by hand", "handler", "loop", atLeast(0.9)),
 	speed("P12b", "handler/loop by hand with keys", "handler", "loop-checked", atLeast(1)),
+	speed("P12c", "handler/statements queued by hand", "handler", "loop-queued", goal{}),
 }
 
 // speed compares how many records per second two contenders consume, and how much CPU time that

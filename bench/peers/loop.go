@@ -9,6 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
+const updateDevice = `UPDATE devices SET readings = readings + 1, temperature = $2 WHERE device_id = $1`
+
 // loop handles the records of a batch one by one, in one transaction.
 type loop struct{ db *pgxpool.Pool }
 
@@ -31,7 +33,7 @@ func handle(ctx context.Context, tx pgx.Tx, r *kgo.Record) error {
 	if err != nil {
 		return err
 	}
-	tag, err := tx.Exec(ctx, `UPDATE devices SET readings = readings + 1, temperature = $2 WHERE device_id = $1`, one.DeviceID, one.Temperature)
+	tag, err := tx.Exec(ctx, updateDevice, one.DeviceID, one.Temperature)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 // encoding/json, a goroutine per partition and a transaction per batch. It is what idemgen's
 // speed is compared with, so it must be as good as an expert makes it.
 //
-//	peers unchecked|checked|loop|loop-checked
+//	peers unchecked|checked|loop|loop-checked|loop-queued
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, TOPIC, RECORDS. When as many records
 // are in the database it prints one line of JSON, and ends when its standard input does.
@@ -25,6 +25,7 @@ var writers = map[string]func(*pgxpool.Pool) writer{
 	"checked":      newChecked,
 	"loop":         newLoop,
 	"loop-checked": newLoopChecked,
+	"loop-queued":  newLoopQueued,
 }
 
 func main() {
@@ -36,7 +37,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 || writers[args[0]] == nil {
-		return fmt.Errorf("want unchecked, checked, loop or loop-checked, not %q", args)
+		return fmt.Errorf("want unchecked, checked, loop, loop-checked or loop-queued, not %q", args)
 	}
 	records, err := strconv.ParseInt(os.Getenv("RECORDS"), 10, 64)
 	if err != nil {

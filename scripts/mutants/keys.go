@@ -97,4 +97,19 @@ var keyBugs = []mutant{
 	{"open dead letters are removed", []edit{{
 		"runtime/internal/maintain/rows.go", "expires_at < clock_timestamp() AND state IN ('r', 'x') ORDER BY expires_at LIMIT $2)\n	AND state IN ('r', 'x')", "expires_at < clock_timestamp() ORDER BY expires_at LIMIT $2)",
 	}}, upkeep, "TestDeadLettersThatStayOpen"},
+	{"keys have no place", []edit{{
+		"runtime/wire/place.go", "	if p.by == nowhere {\n", "	if p.by >= nowhere {\n",
+	}}, waves, "TestKeysOfOrderedPartsStandInTheirOrder"},
+	{"a number gives a key its place before a time", []edit{{
+		"runtime/wire/place.go", "	if by > p.by {\n", "	if p.by == nowhere {\n",
+	}}, waves, "TestKeysOfOrderedPartsStandInTheirOrder"},
+	{"any UUID gives a key its place", []edit{{
+		"runtime/wire/place.go", "(v[uuidVersion] == '6' || v[uuidVersion] == '7')", "v[uuidVersion] != '-'",
+	}, {"runtime/wire/place.go", "version == 6 || version == 7", "version != 0"}}, waves, "TestKeysWithoutAnOrderHaveNoPlace"},
+	{"the place of a key takes the bytes that tell it from others", []edit{{
+		"runtime/wire/place.go", "placeBytes = 5\n", "placeBytes = 8\n",
+	}}, waves, "TestKeysOfOrderedPartsStandInTheirOrder|TestKeyIsStable"},
+	{"the place of a key is its hash in a table of keys", []edit{{
+		"runtime/internal/keyset/segment.go", "bits.Mul64(binary.BigEndian.Uint64(key[8:]),", "bits.Mul64(binary.BigEndian.Uint64(key[:8]),",
+	}}, keysets, "TestKeysOfOnePlaceAreSpreadOverATable"},
 }
