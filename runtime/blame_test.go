@@ -3,6 +3,7 @@ package idem_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,20 @@ func TestOutageInAHandlerIsNotTheEventsFault(t *testing.T) {
 					}
 					_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
 					return err
+				}
+			},
+		},
+		"the connection is lost, and the handler ends its goroutine": {
+			handle: func(first bool) func(context.Context, idem.Tx, int32) error {
+				return func(ctx context.Context, tx idem.Tx, row int32) error {
+					if row == 3 && first {
+						first = false
+						_ = idem.PgxTx(tx).Conn().PgConn().Conn().Close()
+					}
+					if _, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row); err != nil {
+						runtime.Goexit() // as FailNow of a test does
+					}
+					return nil
 				}
 			},
 		},

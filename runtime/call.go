@@ -92,7 +92,7 @@ func (x *explicit) judge(batch context.Context, c *calling, err error) error {
 	case errors.Is(batch.Err(), context.DeadlineExceeded):
 		err = x.o.overdue(batch, "batch_timeout", limits.BatchTimeout, "", cmp.Or(err, batch.Err()))
 		return &handlerError{call: c.call, err: err, late: true, left: left}
-	case batch.Err() != nil, x.conn.IsClosed() && c.ctx.Err() == nil:
+	case batch.Err() != nil, x.conn.IsClosed() && !c.ctx.Over():
 		return &handlerError{call: c.call, err: cmp.Or(err, batch.Err(), errConnection), outage: true, left: left}
 	case x.conn.IsClosed(): // the event's own time was over in the middle of a statement
 		err = &handlerError{call: c.call, err: cmp.Or(err, c.ctx.Err())}

@@ -23,9 +23,10 @@ type handlerTx struct {
 	own   *callContext // the handler's; nil if statements need all that it knows
 }
 
-// during is the context for a statement that a handler runs during ctx.
-func (h *handlerTx) during(ctx context.Context) context.Context {
-	if h.own != nil && ctx == context.Context(h.own) {
+// during is the context for a statement that a handler runs during ctx. A rewriter may ask it
+// for the call.
+func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context {
+	if h.own != nil && !rewritten && ctx == context.Context(h.own) {
 		return h.own.Statements()
 	}
 	return ctx
@@ -40,17 +41,19 @@ type trace struct {
 
 // see looks at a statement before it runs. Another rewriter than pgx's own may make any
 // statement of its text.
-func (t *trace) see(sql string, args []any) {
+func (t *trace) see(sql string, args []any) (rewritten bool) {
 	for _, a := range args {
 		switch a.(type) {
 		case pgx.NamedArgs, pgx.StrictNamedArgs:
 		case pgx.QueryRewriter:
 			t.left.Store(true)
+			rewritten = true
 		}
 	}
 	if !t.texts.None(sql) {
 		t.left.Store(true)
 	}
+	return rewritten
 }
 
 // txLife knows when a handler's transaction is over for it: when the handler has returned.
@@ -111,8 +114,7 @@ func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 		return pgconn.CommandTag{}, err
 	}
 	defer h.life.end()
-	h.trace.see(sql, args)
-	tag, err := h.tx.Exec(h.during(ctx), sql, args...)
+	tag, err := h.tx.Exec(h.during(ctx, h.trace.see(sql, args)), sql, args...)
 	return tag, withoutValue(err)
 }
 
@@ -121,8 +123,7 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 		return noRows{err: err}, err
 	}
 	defer h.life.end()
-	h.trace.see(sql, args)
-	rows, err := h.tx.Query(h.during(ctx), sql, args...)
+	rows, err := h.tx.Query(h.during(ctx, h.trace.see(sql, args)), sql, args...)
 	if bare := withoutValue(err); bare != err {
 		return noRows{err: bare}, bare
 	}
@@ -134,8 +135,7 @@ func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 		return noRows{err: err}
 	}
 	defer h.life.end()
-	h.trace.see(sql, args)
-	return bareRow{h.tx.QueryRow(h.during(ctx), sql, args...)}
+	return bareRow{h.tx.QueryRow(h.during(ctx, h.trace.see(sql, args)), sql, args...)}
 }
 
 func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
@@ -143,7 +143,7 @@ func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns 
 		return 0, err
 	}
 	defer h.life.end()
-	n, err := h.tx.CopyFrom(h.during(ctx), table, columns, src)
+	n, err := h.tx.CopyFrom(h.during(ctx, false), table, columns, src)
 	return n, withoutValue(err)
 }
 
@@ -152,13 +152,14 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 		return pgx.FailedBatchResults(b, err)
 	}
 	defer h.life.end()
+	rewritten := false
 	for _, q := range b.QueuedQueries {
-		h.trace.see(q.SQL, q.Arguments)
+		rewritten = h.trace.see(q.SQL, q.Arguments) || rewritten
 		if then := q.Fn; then != nil {
 			q.Fn = func(r pgx.BatchResults) error { return then(bareResults{r, h}) }
 		}
 	}
-	return bareResults{h.tx.SendBatch(h.during(ctx), b), h}
+	return bareResults{h.tx.SendBatch(h.during(ctx, rewritten), b), h}
 }
 
 // conn is the connection itself, of which nobody sees what runs on it; nil when the

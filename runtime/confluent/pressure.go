@@ -20,7 +20,7 @@ func (r *run) press(t *tenure) {
 	if !crowded && r.hungry() {
 		return
 	}
-	roomy, over := t.queue.drains(moment, r.starving)
+	roomy, over := t.queue.drains(moment, r.starving, r.hungry)
 	if over {
 		t.pressed++
 	}

@@ -132,6 +132,37 @@ func TestQueueThatStaysFullPausesItsPartition(t *testing.T) {
 	}
 }
 
+// A partition at the end of its log waits for records, too, and says so again and again. That
+// makes room for nothing.
+func TestQueueThatStaysFullPausesItsPartitionWhileOthersAreIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, full := pressed(1, false)
+		r.starving = make(chan struct{}, 1)
+		stop := make(chan struct{})
+		defer close(stop)
+		go func() {
+			idle := time.NewTicker(moment / 2)
+			defer idle.Stop()
+			for {
+				select {
+				case <-idle.C:
+					ring(r.starving)
+				case <-stop:
+					return
+				}
+			}
+		}()
+		begun := time.Now()
+		for range moments {
+			r.press(full)
+		}
+		if waited := time.Since(begun); !full.queue.holds() || waited != moments*moment {
+			t.Errorf("after %d looks and %v its partition was paused: %v", moments, waited, full.queue.holds())
+		}
+	})
+}
+
 // However many queues are full, polling goes on after a moment: nothing else that the client has
 // to tell, such as a rebalance, waits for longer. And none is waited for in vain for ever. The
 // time is that of a bubble, in which only these goroutines live.

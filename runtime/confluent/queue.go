@@ -147,9 +147,9 @@ func (q *queue) ended() int64 {
 	return q.end
 }
 
-// drains waits a moment for room in a full queue, or until a partition waits for records. It reports
-// whether there is room, and whether the moment is over.
-func (q *queue) drains(moment time.Duration, starving <-chan struct{}) (roomy, over bool) {
+// drains waits a moment for room in a full queue, or until a partition that starves is hungry. It
+// reports whether there is room, and whether the moment is over.
+func (q *queue) drains(moment time.Duration, starving <-chan struct{}, hungry func() bool) (roomy, over bool) {
 	timer := time.NewTimer(moment)
 	defer timer.Stop()
 	for {
@@ -159,7 +159,9 @@ func (q *queue) drains(moment time.Duration, starving <-chan struct{}) (roomy, o
 		select {
 		case <-q.room:
 		case <-starving:
-			return false, false
+			if hungry() {
+				return false, false
+			}
 		case <-timer.C:
 			return q.roomy(), true
 		}

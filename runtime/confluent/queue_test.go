@@ -83,14 +83,14 @@ func TestFullQueueHoldsUntilHalfIsTaken(t *testing.T) {
 func TestFullQueueIsWaitedForAMoment(t *testing.T) {
 	q := testQueue(10, 1<<30, time.Hour)
 	fill(q, 10*depth, large)
-	if roomy, over := q.drains(time.Millisecond, nil); roomy || !over {
+	if roomy, over := q.drains(time.Millisecond, nil, nil); roomy || !over {
 		t.Errorf("room %v although nothing was taken, over %v", roomy, over)
 	}
 	go func() {
 		time.Sleep(10 * time.Millisecond)
 		_, _, _ = q.take(context.Background(), time.Hour)
 	}()
-	if roomy, over := q.drains(10*time.Second, nil); !roomy || over {
+	if roomy, over := q.drains(10*time.Second, nil, nil); !roomy || over {
 		t.Errorf("room %v although a batch was taken, over %v", roomy, over)
 	}
 }
@@ -102,7 +102,7 @@ func TestFullQueueIsNotWaitedForWhileAnotherStarves(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		_, _, _ = other.take(context.Background(), time.Millisecond)
 	}()
-	if roomy, over := q.drains(10*time.Second, other.starving); roomy || over {
+	if roomy, over := q.drains(10*time.Second, other.starving, func() bool { return other.hungry(0) }); roomy || over {
 		t.Errorf("room %v, over %v", roomy, over)
 	}
 }

@@ -12,11 +12,17 @@ var handlerBugs = []mutant{
 		"runtime/internal/footprint/footprint.go", "return r.advance().kind == nothing && !r.unsure", "return !r.unsure",
 	}}, footprints, "TestWhatMayLeaveSomethingHasAFootprint"},
 	{"statements of a batch are not looked at", []edit{{
-		"runtime/tx.go", "		h.trace.see(q.SQL, q.Arguments)\n", "		_ = q\n",
+		"runtime/tx.go", "rewritten = h.trace.see(q.SQL, q.Arguments) || rewritten", "_ = q",
 	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
 	{"a rewriter counts as plain", []edit{{
 		"runtime/tx.go", "		case pgx.QueryRewriter:\n			t.left.Store(true)\n", "		case pgx.QueryRewriter:\n",
 	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
+	{"a rewriter does not find the call", []edit{{
+		"runtime/tx.go", "if h.own != nil && !rewritten &&", "if h.own != nil &&",
+	}}, core, "TestRewriterFindsTheCallInAStatementsContext"},
+	{"the end of a call's context counts as the end of its time", []edit{{
+		"runtime/call.go", "x.conn.IsClosed() && !c.ctx.Over()", "x.conn.IsClosed() && c.ctx.Err() == nil",
+	}}, core, "TestOutageInAHandlerIsNotTheEventsFault"},
 	{"what runs on a handler's connection counts as plain", []edit{{
 		"runtime/tx.go", "	h.trace.left.Store(true)\n	return h.tx.Conn()\n", "	return h.tx.Conn()\n",
 	}}, core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
@@ -93,8 +99,11 @@ var feedBugs = []mutant{
 	{"a partition counts as hungry while it delivers", []edit{{
 		"runtime/confluent/queue.go", "return q.open && q.waits && q.end < next", "return q.open && q.end < next",
 	}}, source, "TestHungryQueue"},
+	{"any partition that waits ends the wait for a full queue", []edit{{
+		"runtime/confluent/queue.go", "			if hungry() {\n", "			if hungry() || true {\n",
+	}}, source, "TestQueueThatStaysFullPausesItsPartitionWhileOthersAreIdle"},
 	{"polling waits for a full queue until it drains", []edit{{
-		"runtime/confluent/pressure.go", "t.queue.drains(moment, r.starving)", "t.queue.drains(moments*moment, r.starving)",
+		"runtime/confluent/pressure.go", "t.queue.drains(moment, r.starving, r.hungry)", "t.queue.drains(moments*moment, r.starving, r.hungry)",
 	}}, source, "TestFullQueuesHoldPollingUpByAMomentAtATime"},
 	{"a revoke waits until the queue is delivered", []edit{{
 		"runtime/confluent/rebalance.go", "		r.release(r.tenures(e.Partitions), lost)\n",

@@ -41,8 +41,18 @@ func (c *Context) Deadline() (time.Time, bool) { return c.deadline, true }
 // Done is closed when the call's time is over, the work's context ends, or the call has ended.
 func (c *Context) Done() <-chan struct{} { return c.standard().Done() }
 
-// Err tells why the context has ended; nil while it has not.
-func (c *Context) Err() error { return c.standard().Err() }
+// Err tells why the context has ended; nil while it has not. When the call's time is over it
+// waits until Done is closed, since statements may have ended a moment before.
+func (c *Context) Err() error {
+	ctx := c.standard()
+	if !time.Now().Before(c.deadline) {
+		<-ctx.Done()
+	}
+	return ctx.Err()
+}
+
+// Over reports whether the context has ended otherwise than by End.
+func (c *Context) Over() bool { return c.work.Err() != nil || !time.Now().Before(c.deadline) }
 
 // Value is the work's.
 func (c *Context) Value(key any) any {

@@ -179,6 +179,23 @@ func TestEachCallHasItsOwnTime(t *testing.T) {
 	}
 }
 
+// Who sees a statement end with the call's time asks the context next.
+func TestStatementsEndWhenTheContextHasEnded(t *testing.T) {
+	for range 1000 {
+		_, r := rules(200*time.Microsecond, time.Hour, 2*time.Hour)
+		_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
+			return w.Call("a", func(ctx *watchdog.Context) error {
+				_ = ctx.Err() // it ends by a clock of its own from here on
+				<-ctx.Statements().Done()
+				return expect(ctx.Err(), context.DeadlineExceeded)
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func expect(got, want error) error {
 	if got != want {
 		return errors.New("the context's error is " + errorText(got) + ", want " + errorText(want))
