@@ -38,7 +38,8 @@ type Stats struct {
 	KeyRaces int64
 	Expired  int64 // dead letters closed because on_failure.keep was over
 	// KeysInTwoPartitions counts keys of copies: same_partition, of those that the upkeep samples,
-	// that a second partition's ledger holds, too: their events took effect twice.
+	// that a second partition's ledger holds, too: their events took effect twice. Each process
+	// counts by itself, from an hour before it began; older ones are in its log.
 	KeysInTwoPartitions int64
 	// Partitions are those that are assigned to this process, by topic and number.
 	Partitions []PartitionStats

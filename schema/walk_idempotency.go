@@ -14,6 +14,7 @@ var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "compare", value: put(shape{words: []string{"declared", "nothing"}, items: &scalarShape}, func(k *IdempotencyKey) **Compare { return &k.Compare }, (*walker).compare)},
 	{name: "also", value: value[IdempotencyKey]{shape{items: &shape{scalar: true, items: &partShape, keys: partShape.keys}}, (*walker).also}},
 	{name: "missing", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Missing }, "dead_letter", "offset")},
+	{name: "copies_keep_record_key", instead: "it is a promise for the whole topic: write assume: {ordered_by: record_key, copies_keep_record_key: true} there"},
 }
 
 // partShape is one part of a source that has several.

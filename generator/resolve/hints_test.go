@@ -252,6 +252,13 @@ func TestWrittenHintsHelp(t *testing.T) {
 	if out := check(t, "base", []byte(base)); out != "" {
 		t.Fatal(out)
 	}
+	const (
+		order   = "    assume: {ordered_by: record_key}\n"
+		promise = "    assume: {copies_keep_record_key: true}\n"
+		both    = "    assume: {ordered_by: record_key, copies_keep_record_key: true}\n"
+		stored  = "    idempotency_key: {source: payment_id, window: 8d}\n"
+		inOne   = "    idempotency_key: {source: payment_id, window: 8d, copies: same_partition}\n"
+	)
 	for _, c := range []struct{ code, old, broken, hint, mended string }{
 		{"E207", "{created_at: {now: true}}", "{created_at: now}", "write {now: true}", "{created_at: {now: true}}"},
 		{"E207", "{created_at: {now: true}}", "{created_at: now()}", "write {now: true}", "{created_at: {now: true}}"},
@@ -280,6 +287,13 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E610", "status: text", "status: string null", `write "nullable text"`, "status: nullable text"},
 		{"E308", "each: skus", "each: payment_id", `did you mean "skus"?`, "each: skus"},
 		{"E304", "seen: boolean", "seen: {type: boolean, default: yes}", "write true or false", "seen: {type: boolean, default: true}"},
+		{"E411", order + stored, order + inOne, "state assume: {ordered_by: record_key, copies_keep_record_key: true}", both + inOne},
+		{"E411", "    record_key: {order_id: uuid}\n" + order + stored, inOne, "declare record_key; ", "    record_key: {order_id: uuid}\n" + both + inOne},
+		{"E411", order + stored, both + strings.Replace(inOne, "8d", "8d, unique_per: consumer", 1), "use copies: anywhere and drop copies_keep_record_key", order + strings.Replace(stored, "8d", "8d, unique_per: consumer", 1)},
+		{"E104", order + stored, order + strings.Replace(inOne, "8d", "8d, copies_keep_record_key: true", 1), "write assume: {ordered_by: record_key, copies_keep_record_key: true}", both + inOne},
+		{"E412", order + stored, both + stored, "or say copies: same_partition in idempotency_key", both + inOne},
+		{"E412", order + stored, both + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1), "drop it: the key holds the record key", order + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1)},
+		{"E413", "    record_key: {order_id: uuid}\n" + order + stored, promise + inOne, "declare record_key and state ordered_by: record_key too", "    record_key: {order_id: uuid}\n" + both + inOne},
 	} {
 		broken := strings.Replace(base, c.old, c.broken, 1)
 		found := slices.ContainsFunc(problems("broken", []byte(broken)), func(d schema.Diagnostic) bool {

@@ -29,6 +29,12 @@ var copyBugs = []mutant{
 	{"audit: an old breach makes a new process unhealthy", []edit{{
 		"runtime/internal/copies/alarm.go", "fresh - a.now.Sub(time.UnixMicro(second.written))", "fresh",
 	}}, audits, "TestOldBreachIsNoReasonToBeUnhealthy"},
+	{"audit: each process counts the whole window again", []edit{{
+		"runtime/internal/copies/audit.go", "a.since = a.now.Add(-fresh)", "a.since = time.Unix(0, 0)",
+	}}, audits, "TestOldBreachIsNoReasonToBeUnhealthy"},
+	{"audit: a breach that is read late is not counted", []edit{{
+		"runtime/internal/copies/audit.go", "if a.since.IsZero() && len(all) > 0 {", "if len(all) > 0 {",
+	}}, audits, "TestBreachOfThisProcessIsCountedHoweverLateItIsRead"},
 }
 
 const audits = "./runtime/internal/copies"

@@ -10,7 +10,8 @@ const (
 	// lines is how many pairs of rows one Look tells in the log.
 	lines = 10
 	// fresh is for how long after the second copy was applied Why tells of it. A process that
-	// starts later reads it, too, and need not be taken for one that does not work.
+	// starts later reads it, too, and need not be taken for one that does not work. What was
+	// older when it began is not counted either: a process before it counted that.
 	fresh = time.Hour
 	// remedy is where to read on.
 	remedy = "docs/operations.md, One key in two partitions"
@@ -18,9 +19,11 @@ const (
 
 // found tells of n keys that stand in two rows.
 func (a *Audit) found(one, other place, n int) {
-	a.Found.Add(int64(n))
 	if other.written < one.written {
 		one, other = other, one
+	}
+	if other.written > a.since.UnixMicro() {
+		a.Found.Add(int64(n))
 	}
 	first, second := a.chains[one.stream], a.chains[other.stream]
 	a.remember(fmt.Errorf("topic %s: a key stands in partition %d (row %d of its ledger, offsets %s) and in partition %d (row %d, offsets %s): "+

@@ -40,11 +40,12 @@ type Audit struct {
 	Consumer string
 	Topics   map[string]time.Duration // windows of those with copies: same_partition
 	Log      *slog.Logger
-	Found    *atomic.Int64 // counts keys found in a second chain
+	Found    *atomic.Int64 // counts keys found in a second chain, but for those of earlier processes
 
 	chains map[int32]*chain // by stream
 	sample sample
 	now    time.Time // of the database, when Look began
+	since  time.Time // second copies count that were applied later
 	rows   int64     // that were read
 	said   int       // lines of the log, in this Look
 	unsaid int       // pairs of rows without a line
@@ -91,7 +92,7 @@ WHERE stream = $1 AND seq >= $2 AND seq <= $3 AND keys IS NOT NULL AND written_a
 )
 
 // Look reads what was appended since the last time, and tells of keys that stand in two
-// chains. It works for a tenth of the time at most, and for some seconds.
+// chains. It goes on for atMost, and most of that is pauses.
 func (a *Audit) Look(ctx context.Context, conn *pgx.Conn) error {
 	if a == nil || len(a.Topics) == 0 {
 		return nil
@@ -146,6 +147,9 @@ func (a *Audit) list(ctx context.Context, conn *pgx.Conn) (all []*chain, err err
 		all = append(all, c)
 		return nil
 	})
+	if a.since.IsZero() && len(all) > 0 {
+		a.since = a.now.Add(-fresh)
+	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all, err
 }

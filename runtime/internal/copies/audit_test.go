@@ -170,7 +170,7 @@ func TestKeyWhoseWindowIsOverIsNoAlarm(t *testing.T) {
 	b.alarms("of another process", 1, 1)
 }
 
-// Why is for what is going on: a process that begins later tells the log only.
+// Why and the count are for what is going on: a process that begins later tells the log only.
 func TestOldBreachIsNoReasonToBeUnhealthy(t *testing.T) {
 	b := newBench(t)
 	b.Topics["x"] = 24 * time.Hour
@@ -178,7 +178,7 @@ func TestOldBreachIsNoReasonToBeUnhealthy(t *testing.T) {
 	b.add(one, 3*time.Hour, 1)
 	b.add(other, 61*time.Minute, 1)
 	b.look()
-	b.alarms("an old one", 1, 1)
+	b.alarms("an old one", 0, 1)
 	if err := b.Why(); err != nil {
 		t.Errorf("an old one: %v", err)
 	}
@@ -187,6 +187,24 @@ func TestOldBreachIsNoReasonToBeUnhealthy(t *testing.T) {
 	b.look()
 	if err := b.Why(); err == nil {
 		t.Error("a newer one is not told")
+	}
+	b.alarms("a newer one", 1, 2)
+}
+
+// A process that has much to read may come to a breach hours later: no other one counts it.
+func TestBreachOfThisProcessIsCountedHoweverLateItIsRead(t *testing.T) {
+	b := newBench(t)
+	b.Topics["x"] = 24 * time.Hour
+	one, other := b.chain("x", 1, 0), b.chain("x", 1, 1)
+	b.look() // the process began
+	const moment = 300 * time.Millisecond
+	b.add(one, 3*time.Hour, 1)
+	b.add(other, time.Hour-moment, 1)
+	time.Sleep(2 * moment) // it is older than an hour now
+	b.look()
+	b.alarms("read late", 1, 1)
+	if err := b.Why(); err != nil {
+		t.Errorf("read late: %v", err)
 	}
 }
 
