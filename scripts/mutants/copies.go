@@ -9,11 +9,14 @@ var copyBugs = []mutant{
 		"runtime/internal/copies/audit.go", "return other != c && other.id == c.id &&", "return other != c && other.topic == c.topic &&",
 	}}, audits, "TestKeysThatMayStandTwiceAreNoAlarm"},
 	{"audit: a chain is read from the window on each time", []edit{{
-		"runtime/internal/copies/audit.go", "c.next = min(max(c.next, window), c.tail+1)", "c.next = min(window, c.tail+1)",
+		"runtime/internal/copies/audit.go", "c.next = max(c.next, window); lost {", "c.next = window; lost {",
 	}}, audits, "TestRowsAreReadOnceThoughTheyAreTrimmed"},
 	{"audit: rows that a failover took back count as read", []edit{{
-		"runtime/internal/copies/audit.go", "c.next = min(max(c.next, window), c.tail+1)", "c.next = max(c.next, window)",
-	}}, audits, "TestRowsAreReadOnceThoughTheyAreTrimmed"},
+		"runtime/internal/copies/audit.go", "c.next = max(c.next, window); lost {", "c.next = max(c.next, window); lost && false {",
+	}}, audits, "TestRowsThatCameInPlaceOfOthersAreRead"},
+	{"audit: the first copy's place is kept", []edit{{
+		"runtime/internal/copies/audit.go", "		if !known || before.written <= p.written {", "		if !known {",
+	}}, audits, "TestThirdCopyIsComparedWithTheSecond"},
 	{"audit: keys count although their window is over", []edit{{
 		"runtime/internal/copies/audit.go", "&& apart < c.window", "&& apart >= 0",
 	}}, audits, "TestKeyWhoseWindowIsOverIsNoAlarm"},

@@ -62,8 +62,9 @@ type chain struct {
 	id        [16]byte // of the topic: one that was made again is another one
 	partition int32
 	window    time.Duration
-	next      int64 // first row that was not read
-	tail      int64
+	next      int64    // first row that was not read
+	tail      int64    // row that was the last one
+	token     [16]byte // of the tail
 }
 
 const (
@@ -73,16 +74,18 @@ const (
 	atMost = 20 * time.Second
 	// rest is how much longer than a statement the pause behind it is.
 	rest = 9
-	// longestRest ends a pause for sure.
-	longestRest = 500 * time.Millisecond
 )
 
 const (
-	// chainsSQL lists the chains of topics, where they end and where their windows begin.
+	// chainsSQL lists the chains of topics, where they end and where their windows begin. The
+	// rows that were the last ones are $3, $4 and $5, and lost tells whether that row is another
+	// one now, or gone from the end.
 	chainsSQL = `
-SELECT s.stream, s.topic, s.topic_id, s.partition, t.seq, t.window_seq, clock_timestamp()
+SELECT s.stream, s.topic, s.topic_id, s.partition, t.seq, t.token, t.window_seq, clock_timestamp(),
+    coalesce(k.seq >= t.window_seq AND NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq = k.seq AND l.token = k.token), false) AS lost
 FROM idem_stream s
-CROSS JOIN LATERAL (SELECT seq, window_seq FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
+CROSS JOIN LATERAL (SELECT seq, token, window_seq FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
+LEFT JOIN unnest($3::int[], $4::bigint[], $5::uuid[]) AS k (stream, seq, token) ON k.stream = s.stream
 WHERE s.consumer = $1 AND s.topic = ANY($2) ORDER BY s.stream`
 
 	// rowsSQL reads the rows $2 to $3 that hold keys of the last $4.
@@ -92,7 +95,8 @@ WHERE stream = $1 AND seq >= $2 AND seq <= $3 AND keys IS NOT NULL AND written_a
 )
 
 // Look reads what was appended since the last time, and tells of keys that stand in two
-// chains. It goes on for atMost, and most of that is pauses.
+// chains. It goes on for atMost, or until a statement ends that began before, and nine tenths
+// of that are pauses.
 func (a *Audit) Look(ctx context.Context, conn *pgx.Conn) error {
 	if a == nil || len(a.Topics) == 0 {
 		return nil
@@ -111,7 +115,7 @@ func (a *Audit) Look(ctx context.Context, conn *pgx.Conn) error {
 			if err := a.read(ctx, conn, c); err != nil {
 				return fmt.Errorf("look for keys in two partitions: %w", err)
 			}
-			if !sleep(ctx, min(rest*time.Since(began), longestRest)) || time.Now().After(end) {
+			if !sleep(ctx, min(rest*time.Since(began), time.Until(end))) || time.Now().After(end) {
 				return nil
 			}
 		}
@@ -129,21 +133,30 @@ func (a *Audit) list(ctx context.Context, conn *pgx.Conn) (all []*chain, err err
 	for name := range a.Topics {
 		topics = append(topics, name)
 	}
-	rows, err := conn.Query(ctx, chainsSQL, a.Consumer, topics)
+	var streams []int32
+	var tails []int64
+	var tokens [][16]byte
+	for _, c := range a.chains {
+		streams, tails, tokens = append(streams, c.stream), append(tails, c.tail), append(tokens, c.token)
+	}
+	rows, err := conn.Query(ctx, chainsSQL, a.Consumer, topics, streams, tails, tokens)
 	if err != nil {
 		return nil, err
 	}
 	var of chain
 	var window int64
-	_, err = pgx.ForEachRow(rows, []any{&of.stream, &of.topic, &of.id, &of.partition, &of.tail, &window, &a.now}, func() error {
+	var lost bool
+	_, err = pgx.ForEachRow(rows, []any{&of.stream, &of.topic, &of.id, &of.partition, &of.tail, &of.token, &window, &a.now, &lost}, func() error {
 		c := a.chains[of.stream]
 		if c == nil {
 			known := of
 			c = &known
 			a.chains[of.stream] = c
 		}
-		c.window, c.tail = a.Topics[of.topic], of.tail
-		c.next = min(max(c.next, window), c.tail+1) // a failover may have taken rows back
+		c.window, c.tail, c.token = a.Topics[of.topic], of.tail, of.token
+		if c.next = max(c.next, window); lost { // a failover took rows back, and others may have come
+			c.next = window
+		}
 		all = append(all, c)
 		return nil
 	})
@@ -191,10 +204,10 @@ func (a *Audit) look(c *chain, p place, keys []byte) {
 			continue
 		}
 		before, known := a.sample.places[key]
-		switch {
-		case known && a.breach(c, p, before):
+		if known && a.breach(c, p, before) {
 			met[before]++
-		case !known || before.written <= p.written:
+		}
+		if !known || before.written <= p.written {
 			a.sample.put(key, p, a.over)
 		}
 	}

@@ -132,6 +132,37 @@ func TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces(t *testing.T) {
 	}
 }
 
+// A failover may take rows back that were read, and others come in their place.
+func TestRowsThatCameInPlaceOfOthersAreRead(t *testing.T) {
+	b := newBench(t)
+	one, other := b.chain("x", 1, 0), b.chain("x", 1, 1)
+	b.add(one, 0, 1, 2)
+	b.add(other, 0, 50)
+	b.add(other, 0, 51)
+	b.look()
+	idemtest.Exec(t, b.db, `DELETE FROM idem_ledger WHERE stream = $1 AND seq > 0`, other)
+	b.add(other, 0, 1)
+	b.add(other, 0, 2)
+	b.add(other, 0, 60)
+	b.look()
+	b.alarms("two keys in rows that came in place of others", 2, 2)
+}
+
+// Of several copies each may be within the window of the one before only.
+func TestThirdCopyIsComparedWithTheSecond(t *testing.T) {
+	b := newBench(t)
+	one, two, three := b.chain("x", 1, 0), b.chain("x", 1, 1), b.chain("x", 1, 2)
+	b.add(one, 50*time.Minute, 1)
+	b.look()
+	b.add(two, 10*time.Minute, 1)
+	b.look()
+	b.alarms("the second copy", 1, 1)
+	b.Topics["x"] = 30 * time.Minute // for the first one it is over, as if time had passed
+	b.add(three, 0, 1)
+	b.look()
+	b.alarms("the third copy", 2, 2)
+}
+
 // The keys of one chain may stand in it again, when their window is over or an operator said
 // so; keys of another topic, of one that was made again and of another consumer are others.
 func TestKeysThatMayStandTwiceAreNoAlarm(t *testing.T) {

@@ -17,9 +17,9 @@ type place struct {
 // most is how many keys a sample holds: about 4 MiB.
 const most = 1 << 15
 
-// sample is the places of all keys whose last bits are those that were drawn. The last
-// bytes of a key are of a SHA-256, so that any of their bits serve. A process draws its own: two processes
-// find more than one.
+// sample is the places of all keys whose last bits are those that were drawn. The last bytes
+// of a key are of a SHA-256, so that any of their bits serve. A process draws its own: two
+// processes find more than one.
 type sample struct {
 	places map[[16]byte]place
 	drawn  uint64
