@@ -54,7 +54,7 @@ var elsewhere = map[string]string{
 // otherwise. The client hands records over fetch by fetch, so that a large one of a partition
 // whose queue is full stands before those of others; and what was fetched is lost when the
 // partition is paused. A broker returns a batch of records that is larger all the same.
-const fetched = 64 << 10
+const fetched = 128 << 10
 
 // usual are defaults of ours, which Config may change. The client's own allow 64 MiB of
 // records in its queue, where small ones take three times their bytes. A fetch that waits for
