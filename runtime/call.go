@@ -25,6 +25,7 @@ type calling struct {
 	life     txLife
 	trace    trace
 	delivery Delivery
+	err      error // of the handler
 }
 
 // callContext is a handler's context.
@@ -68,22 +69,27 @@ func (x *explicit) invoke(batch context.Context, call *wire.Call) (left bool, er
 	defer func() { c.ctx.End() }()
 	err = x.watch.Call(c, func(ctx *watchdog.Context) error {
 		c.ctx.Context = ctx
-		return x.o.contained(c, fn)
+		x.o.contained(c, fn)
+		return c.err
 	})
 	return c.trace.left.Load(), x.judge(batch, c, err)
 }
 
-// contained calls fn. What it panics with is an error.
-func (o *owner) contained(c *calling, fn HandlerFunc) (err error) {
+// contained calls fn, and keeps its error. What it panics with is one, too, and so are a
+// goroutine that it ended and a statement that it left running.
+func (o *owner) contained(c *calling, fn HandlerFunc) {
+	c.err = errExit // until it returns
 	defer func() {
 		if r := recover(); r != nil {
 			o.c.log.Error("a handler panicked", "topic", o.id.Topic, "partition", o.id.Number, "event", c.call.Event, "panic", panicText(r), "stack", string(debug.Stack()))
-			err = Permanent(fmt.Errorf("the handler panicked: %s", panicText(r)))
+			c.err = Permanent(fmt.Errorf("the handler panicked: %s", panicText(r)))
 		}
-		err = cmp.Or(c.life.close(), err)
+		c.err = cmp.Or(c.life.close(), c.err)
 	}()
-	return fn(&c.ctx, &c.tx)
+	c.err = fn(&c.ctx, &c.tx)
 }
+
+var errExit = errors.New("the handler ended its goroutine")
 
 // judge finds out what became of a call that returned err.
 func (x *explicit) judge(batch context.Context, c *calling, err error) error {
@@ -166,7 +172,7 @@ func (x *explicit) watched(ctx context.Context, work func(context.Context) error
 	case errors.Is(err, watchdog.ErrLeft):
 		return o.halted(halt.Handler, c.delivery.Message.Offset, "handler "+c.delivery.Event+" does not end although its context has ended", nil)
 	case errors.Is(err, watchdog.ErrExit):
-		return x.judge(ctx, c, errors.New("the handler ended its goroutine"))
+		return x.judge(ctx, c, c.err)
 	}
 	return err
 }

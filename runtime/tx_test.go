@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,29 @@ func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
 			if err == nil {
 				t.Error("the statement succeeded, outside of any transaction of the runtime")
 			}
+		})
+	}
+}
+
+// Nobody knows what else the goroutine would have done with the transaction, however the handler
+// ended before it.
+func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
+	for name, end := range map[string]func(){
+		"return": func() {}, "panic": func() { panic("left") }, "Goexit": runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			var calls atomic.Int32
+			w := own(t, service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+				calls.Add(1)
+				go func() { _, _ = tx.Exec(ctx, `SELECT pg_sleep(0.3)`) }()
+				eventually(t, db, "1", `SELECT count(*)::text FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(0.3)' AND state = 'active' AND datname = current_database()`)
+				end()
+				return nil
+			}}.consumer(t, db))
+			apply(t, w, records(0, "call 1"))
+			want(t, "calls", calls.Load(), 1)
+			want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "handler: Test: the handler returned while a statement of its transaction was running")
 		})
 	}
 }

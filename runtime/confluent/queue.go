@@ -241,7 +241,8 @@ func (q *queue) first() (records []idem.Message, drained bool, left time.Duratio
 		q.starve()
 		return nil, false, left, nil
 	}
-	q.batches = append(q.batches[:0], q.batches[1:]...)
+	q.batches[0] = batch{}
+	q.batches = q.batches[1:]
 	q.records -= len(b.records)
 	q.size -= b.size
 	ring(q.room)

@@ -65,6 +65,9 @@ var handlerBugs = []mutant{
 	{"a panic beside the handlers is swallowed", []edit{{
 		"runtime/internal/watchdog/watchdog.go", "		panic(panicked)\n", "",
 	}}, watchdogs, "TestPanicGoesOnInTheCaller"},
+	{"a statement that a handler left running is the goroutine's end only", []edit{{
+		"runtime/call.go", "		c.err = cmp.Or(c.life.close(), c.err)\n", "		c.err = cmp.Or(c.err, c.life.close())\n",
+	}}, core, "TestStatementThatIsLeftRunningIsTheHandlersFault"},
 	{"a tracer does not find the call", []edit{{
 		"runtime/explicit.go", "traced: conn.Config().Tracer != nil", "traced: false",
 	}}, core, "TestTracerFindsTheCallInAStatementsContext"},
