@@ -6,12 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/scripts/mutants/plant"
 )
 
-// A bug that is not planted is not caught either: each must find its text, once.
-func TestEveryBugFindsItsText(t *testing.T) {
+// A bug that is not planted is not caught either: each must find its place, once.
+func TestEveryBugFindsItsPlace(t *testing.T) {
+	sources := plant.Read(filepath.Join("..", ".."))
 	for _, m := range all() {
-		if _, err := m.overlay(filepath.Join("..", ".."), t.TempDir()); err != nil {
+		if _, err := sources.Apply(m.edits); err != nil {
 			t.Errorf("%s: %v", m.name, err)
 		}
 	}
