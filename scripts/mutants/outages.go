@@ -41,7 +41,7 @@ var outageBugs = []mutant{
 		in(pgerrors, "Of").Never(`loginRefused(_)`),
 		core, "TestChangedPasswordIsWaitedOut"},
 	{"the service is healthy while its database was never reached",
-		in(core, "Consumer.start").Replace(`c.run.Set(_, fmt.Errorf(_, _))`, "c.run.Set(nil, nil)"),
+		in(core, "Consumer.start").Replace(`c.run.Set(_, fmt.Errorf(_, $why))`, "c.run.Set(nil, nil)\n_ = $why"),
 		core, "TestDatabaseThatWasNeverReachedIsTold"},
 	{"who waits for the database tries for itself",
 		in(outages, "Prober.join").Always(`p.round == nil`),
