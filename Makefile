@@ -30,7 +30,7 @@ test-pg: cc
 
 ## model: explores the protocol's state machine within its full bounds; needs a few minutes and 4 GB
 model:
-	@go run ./runtime/internal/modelcheck
+	@go run ./runtime/internal/protocol/modelcheck
 
 ## check: what a reviewer would ask for before reading
 check: cc
