@@ -46,7 +46,7 @@ func (s *Sources) declaration(p place, changed map[string]*file) (declaration, e
 		if now := changed[f.path]; now != nil {
 			f = now
 		}
-		for _, d := range f.declarations() {
+		for _, d := range f.all {
 			if d.name == p.name {
 				all = append(all, d)
 			}

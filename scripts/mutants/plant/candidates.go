@@ -71,7 +71,7 @@ func (s *Sources) candidates(dir string, points func(declaration) int) string {
 			return fmt.Sprintf("; no candidates: %v", err)
 		}
 		for _, f := range files {
-			for _, d := range f.declarations() {
+			for _, d := range f.all {
 				n := points(d)
 				if n > top {
 					best, top = best[:0], n

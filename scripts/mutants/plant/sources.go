@@ -27,7 +27,7 @@ type file struct {
 	path string // below root
 	src  []byte
 	set  *token.FileSet // nil of a file that is not Go
-	ast  *ast.File
+	all  []declaration
 }
 
 // declaration is something that has a name in a file.
@@ -90,11 +90,16 @@ func (s *Sources) file(path string) (*file, error) {
 	return f, err
 }
 
-func newFile(path string, src []byte) (f *file, err error) {
-	f = &file{path: path, src: src}
-	if filepath.Ext(path) == ".go" {
-		f.set = token.NewFileSet()
-		f.ast, err = parser.ParseFile(f.set, path, src, parser.SkipObjectResolution)
+func newFile(path string, src []byte) (*file, error) {
+	f := &file{path: path, src: src}
+	if filepath.Ext(path) != ".go" {
+		f.all = f.created()
+		return f, nil
+	}
+	f.set = token.NewFileSet()
+	syntax, err := parser.ParseFile(f.set, path, src, parser.SkipObjectResolution)
+	if err == nil {
+		f.all = f.declared(syntax)
 	}
 	return f, err
 }
@@ -105,16 +110,13 @@ func (f *file) offset(p token.Pos) int { return f.set.Position(p).Offset }
 // line is the number of the line of an offset.
 func (f *file) line(offset int) int { return 1 + strings.Count(string(f.src[:offset]), "\n") }
 
-// declarations are those of the file, in its order.
-func (f *file) declarations() []declaration {
-	if f.ast == nil {
-		return f.created()
-	}
+// declared are the declarations of a Go file, in its order.
+func (f *file) declared(syntax *ast.File) []declaration {
 	var list []declaration
 	add := func(name string, outer, inner ast.Node) {
 		list = append(list, declaration{f, name, inner, f.offset(outer.Pos()), f.offset(outer.End())})
 	}
-	for _, d := range f.ast.Decls {
+	for _, d := range syntax.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Body != nil {
