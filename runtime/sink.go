@@ -87,7 +87,7 @@ func (s *sink) Silent(id Partition, since time.Time) {
 // End implements [Sink].
 func (s *sink) End(id Partition, end int64) {
 	if p := s.partition(id); p != nil {
-		p.End(end)
+		p.Lag().End(end, time.Now())
 	}
 }
 

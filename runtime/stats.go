@@ -84,7 +84,7 @@ func (c *Consumer) partitions() []PartitionStats {
 	defer c.mu.Unlock()
 	var all []PartitionStats
 	for id, p := range c.assigned {
-		state, r := p.State(), p.Account(time.Now())
+		state, r := p.State(), p.Lag().Read(time.Now())
 		all = append(all, PartitionStats{
 			Partition: id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
 			Applied: r.Applied, Duplicates: r.Duplicates, Conflicts: r.Conflicts, Dead: r.Dead, Ignored: r.Ignored,

@@ -70,7 +70,7 @@ func (o *Owner) resolve(ctx context.Context, conn *pgxpool.Conn) (idemtype.Resul
 	case chain.ByOperator:
 		reason = operatorActed
 	case chain.ByFence:
-		o.p.foreignFence(o.life)
+		o.p.standby.rivals.fenced(o.p.process, o.life)
 	}
 	return idemtype.Result{}, o.fenced(protocol.Foreign, reason)
 }

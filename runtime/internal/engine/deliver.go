@@ -16,17 +16,21 @@ import (
 
 const halveAfter = 3 // tries of a whole batch before half of it is tried
 
-// deliver tries until the records are durable, the partition is gone, or a person is needed.
-func (o *Owner) deliver(ctx context.Context, records []wire.Message) error {
+// delivery is records that a Source delivers, until they are durable.
+type delivery struct{ o *Owner }
+
+// run tries until the records are durable, the partition is gone, or a person is needed.
+func (d delivery) run(ctx context.Context, records []wire.Message) error {
+	o := d.o
 	apply := o.Apply // counts what was redelivered, once
 	for try := 1; ; try++ {
-		err := o.observed(ctx, records, apply)
+		err := d.observed(ctx, records, apply)
 		apply = o.apply
 		later, wait := errors.AsType[*verdict.Later](err)
 		if !wait {
 			return err
 		}
-		if !o.pause(ctx, later, try) {
+		if !d.pause(ctx, later, try) {
 			return errors.Join(ctx.Err(), o.life.quit.Err())
 		}
 		if rest := o.unseen(records); len(rest) < len(records) {
@@ -38,21 +42,22 @@ func (o *Owner) deliver(ctx context.Context, records []wire.Message) error {
 }
 
 // observed applies records between the service's hooks.
-func (o *Owner) observed(ctx context.Context, records []wire.Message, apply func(context.Context, []wire.Message) (idemtype.Result, error)) error {
-	hooks := &o.p.process.Observer
+func (d delivery) observed(ctx context.Context, records []wire.Message, apply func(context.Context, []wire.Message) (idemtype.Result, error)) error {
+	hooks, id := &d.o.p.process.Observer, d.o.p.id
 	if hooks.BatchStart != nil {
-		ctx = hooks.BatchStart(ctx, o.p.id, len(records))
+		ctx = hooks.BatchStart(ctx, id, len(records))
 	}
 	res, err := apply(ctx, records)
 	if hooks.BatchEnd != nil {
-		hooks.BatchEnd(ctx, o.p.id, res, err)
+		hooks.BatchEnd(ctx, id, res, err)
 	}
 	return err
 }
 
 // pause waits before the next try, and while the database is away until it is back. It
 // reports false if the partition or the process ends.
-func (o *Owner) pause(ctx context.Context, later *verdict.Later, try int) bool {
+func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool {
+	o := d.o
 	wait := backoff.Pause(try, backoff.Initial, backoff.Most)
 	if later.After > 0 {
 		wait = later.After

@@ -101,7 +101,7 @@ func (x *explicit) lastCall() int {
 // call sends what is pending, if anything is, and then calls a handler.
 func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if !x.fitted {
-		x.pending = append(x.pending, x.o.lockStatement())
+		x.pending = append(x.pending, x.fitLocks())
 	}
 	if len(x.pending) > 0 {
 		if err := x.flush(ctx); err != nil {
@@ -200,10 +200,10 @@ func (x *explicit) answered(r pipeline.Reply, err error) error {
 
 var handlerLockWait = session.NewStatement("lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`)
 
-// lockStatement has a lock that a handler waits for be given up before the handler's own
-// time is over: nobody could tell then what it waited for, and it would be blamed.
-func (o *Owner) lockStatement() pipeline.Statement {
-	l := o.limits()
+// fitLocks has a lock that a handler waits for be given up before the handler's own time is
+// over: nobody could tell then what it waited for, and it would be blamed.
+func (x *explicit) fitLocks() pipeline.Statement {
+	l := x.o.limits()
 	wait := pool.LockWait(pool.LockWait(l.LockTimeout, l.StatementTimeout), l.EventTimeout)
 	return pipeline.Statement{Is: handlerLockWait, Args: [][]byte{ledger.Int4(int32(wait.Milliseconds()))}}
 }

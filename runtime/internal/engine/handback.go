@@ -20,16 +20,12 @@ func (o *Owner) handBack() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), handBackTime)
 	defer cancel()
-	if err := o.appendHandBack(ctx); err != nil {
+	conn, err := o.p.process.Pool.Acquire(ctx, func(error) {})
+	if err == nil {
+		defer conn.Release()
+		err = o.chain.HandBack(ctx, conn.Conn())
+	}
+	if err != nil {
 		o.p.process.Log.Debug("a partition was not handed back", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
 	}
-}
-
-func (o *Owner) appendHandBack(ctx context.Context) error {
-	conn, err := o.p.process.Pool.Acquire(ctx, func(error) {})
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	return o.chain.HandBack(ctx, conn.Conn())
 }

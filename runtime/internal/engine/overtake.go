@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
@@ -32,7 +33,7 @@ WHERE pid = ANY (pg_blocking_pids($1)) AND usename = current_user AND applicatio
 // overtaking runs wait, which waits for another transaction's row of the ledger. A client
 // that stopped in the middle of sending, or of reading, holds its locks for ever, so that
 // its backend is ended meanwhile. It had not committed, and never will.
-func (o *Owner) overtaking(ctx context.Context, conn *pgxpool.Conn, wait func() error) error {
+func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtype.Partition, wait func() error) error {
 	var pid int32
 	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
 		return err
@@ -40,8 +41,8 @@ func (o *Owner) overtaking(ctx context.Context, conn *pgxpool.Conn, wait func() 
 	watching, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		if err := o.overtake(watching, pid); err != nil && watching.Err() == nil {
-			o.p.process.Log.Warn("a stalled transaction cannot be looked for", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
+		if err := s.overtake(watching, pid, id); err != nil && watching.Err() == nil {
+			s.Log.Warn("a stalled transaction cannot be looked for", "topic", id.Topic, "partition", id.Number, "err", verdict.Describe(err))
 		}
 	})
 	err := wait()
@@ -58,7 +59,7 @@ func (t *transaction) sendOvertaking(ctx context.Context, d *decide.Decision, a 
 	if err != nil {
 		return written, err
 	}
-	err = o.overtaking(ctx, t.conn, func() error {
+	err = o.p.process.overtaking(ctx, t.conn, o.p.id, func() error {
 		p := pipeline.New(ctx, conn)
 		p.Add(o.chain.Append(a.Row))
 		r, err := p.Run()
@@ -78,8 +79,8 @@ func (t *transaction) sendOvertaking(ctx context.Context, d *decide.Decision, a 
 
 // overtake ends what pid waits for, again and again until ctx ends. Its connection is none
 // of the pool's, all of which may be waiting.
-func (o *Owner) overtake(ctx context.Context, pid int32) error {
-	control, err := o.p.process.Pool.Beside(ctx)
+func (s *Process) overtake(ctx context.Context, pid int32, id idemtype.Partition) error {
+	control, err := s.Pool.Beside(ctx)
 	if err != nil {
 		return &outage.Unreachable{Err: err}
 	}
@@ -92,7 +93,7 @@ func (o *Owner) overtake(ctx context.Context, pid int32) error {
 		var other int32
 		var ended bool
 		if _, err := pgx.ForEachRow(rows, []any{&other, &ended}, func() error {
-			o.p.process.Log.Warn("a transaction whose client had stopped was ended", "topic", o.p.id.Topic, "partition", o.p.id.Number, "backend", other, "ended", ended)
+			s.Log.Warn("a transaction whose client had stopped was ended", "topic", id.Topic, "partition", id.Number, "backend", other, "ended", ended)
 			return nil
 		}); err != nil {
 			return err

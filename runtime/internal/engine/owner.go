@@ -7,7 +7,6 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
-	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
@@ -93,7 +92,7 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.p.process.Counters.add(a.Result)
 	o.p.lag.Add(counts(a.Result), a.Row.Next, time.Now())
 	for i := range a.Letters {
-		o.warn(&a.Letters[i])
+		o.p.process.warn(o.p.id, &a.Letters[i])
 	}
 }
 
@@ -102,23 +101,6 @@ func counts(r idemtype.Result) lag.Counts {
 	return lag.Counts{
 		Applied: int64(r.Applied), Duplicates: int64(r.Duplicates), Conflicts: int64(r.Conflicts), Dead: int64(r.Dead), Ignored: int64(r.Ignored),
 	}
-}
-
-// warn logs a dead letter: coordinates, event and reason, never a payload.
-func (o *Owner) warn(l *deadletter.Letter) {
-	ok, held := o.p.process.letters.Pass(time.Now())
-	if !ok {
-		return
-	}
-	text := "dead letter"
-	if l.Conflict {
-		text = "conflict: dead letter"
-	}
-	args := []any{"topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.Message.Offset, "event", l.Event, "reason", l.Reason}
-	if held > 0 {
-		args = append(args, "left_out", held)
-	}
-	o.p.process.Log.Warn(text, args...)
 }
 
 // fenced discards the memory: another row than ours stands, or ours is gone.

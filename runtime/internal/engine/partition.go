@@ -201,7 +201,7 @@ func (p *Partition) Deliver(ctx context.Context, records []wire.Message) error {
 	defer o.life.rest()
 	p.waiting(true)
 	defer p.waiting(false)
-	return o.deliver(ctx, records)
+	return delivery{o}.run(ctx, records)
 }
 
 // Idle checks a partition that had no record for a while: its chain, and whether its position

@@ -9,14 +9,14 @@ import (
 )
 
 // reliesOnPartition reports whether the spec relies on which partition a record is in.
-func (p *Partition) reliesOnPartition() bool { return p.topic.Ordered || p.topic.Chain > 0 }
+func (t *takeOver) reliesOnPartition() bool { return t.o.p.topic.Ordered || t.o.p.topic.Chain > 0 }
 
 // promise is what of the topic's spec relies on it.
-func (p *Partition) promise() string {
-	switch {
-	case p.topic.Chain == 0:
+func (t *takeOver) promise() string {
+	switch topic := t.o.p.topic; {
+	case topic.Chain == 0:
 		return "assume.ordered_by rules out"
-	case !p.topic.Ordered:
+	case !topic.Ordered:
 		return "copies: same_partition rules out"
 	}
 	return "assume.ordered_by and copies: same_partition rule out"
@@ -29,7 +29,7 @@ func (t *takeOver) partitionsChanged(before int32) error {
 	if t.a.Partitions < before { // Kafka takes none away: somebody confirmed too many
 		args += " --fewer"
 	}
-	return t.halt(halt.PartitionsChanged, fmt.Sprintf("the topic has %d partitions, the ledger was written with %d: records of one key may now be in another partition, which %s", t.a.Partitions, before, t.o.p.promise()), args)
+	return t.halt(halt.PartitionsChanged, fmt.Sprintf("the topic has %d partitions, the ledger was written with %d: records of one key may now be in another partition, which %s", t.a.Partitions, before, t.promise()), args)
 }
 
 // checkOthers halts a partition that is to begin while the topic's other ones stand, or will,
@@ -38,7 +38,7 @@ func (t *takeOver) partitionsChanged(before int32) error {
 func (t *takeOver) checkOthers(ctx context.Context) error {
 	p := t.o.p
 	p.standby.others = nil
-	if !t.a.broker || !p.reliesOnPartition() {
+	if !t.a.broker || !t.reliesOnPartition() {
 		return nil
 	}
 	n, err := chain.Others(ctx, t.conn, p.process.Service.Consumer, p.id, t.a.TopicID)

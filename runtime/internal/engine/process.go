@@ -24,6 +24,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
@@ -69,6 +70,23 @@ func (c *Counters) add(r idemtype.Result) {
 // Statements are those of the runtime that every connection has prepared.
 func Statements() []session.Statement {
 	return slices.Concat(chain.Statements, keys.Statements, generation.Statements, []session.Statement{handlerLockWait})
+}
+
+// warn logs a dead letter: coordinates, event and reason, never a payload.
+func (s *Process) warn(id idemtype.Partition, l *deadletter.Letter) {
+	ok, held := s.letters.Pass(time.Now())
+	if !ok {
+		return
+	}
+	text := "dead letter"
+	if l.Conflict {
+		text = "conflict: dead letter"
+	}
+	args := []any{"topic", id.Topic, "partition", id.Number, "offset", l.Message.Offset, "event", l.Event, "reason", l.Reason}
+	if held > 0 {
+		args = append(args, "left_out", held)
+	}
+	s.Log.Warn(text, args...)
 }
 
 // KeepKeys is the longest window of keys that all partitions share.

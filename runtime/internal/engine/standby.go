@@ -20,10 +20,10 @@ import (
 
 // standby is what a partition without a memory knows of the chain that it waits for.
 type standby struct {
-	a       assignment    // the last one
-	stream  int32         // 0 while the partition has none
-	seen    ledger.Tail   // the last row known; zero while there is none
-	fences  int           // foreign fences that ended a memory, without progress for a while between them
+	a       assignment  // the last one
+	stream  int32       // 0 while the partition has none
+	seen    ledger.Tail // the last row known; zero while there is none
+	rivals  rivals
 	others  *chain.Counts // of the other chains, if that is why the partition could not begin; else nil
 	acted   wire.UUID     // the tail for which an operator's permission was given: it counts once
 	may     *permission   // how Standby ended; nil if it must be called first
@@ -42,26 +42,13 @@ type permission struct {
 func (s *standby) leave(o *Owner) { s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil }
 
 const (
-	mostQuiet   = 10 * time.Minute
-	mostPause   = 3 * time.Second
-	leastPause  = 10 * time.Millisecond
-	alarmFences = 3 // foreign fences in an hour
+	mostPause  = 3 * time.Second
+	leastPause = 10 * time.Millisecond
 )
-
-// quiet is how long the tail must stand still before its owner counts as gone: twice what
-// a transaction may take, so that an owner at work has moved it, doubled after each fence
-// of another.
-func (p *Partition) quiet() time.Duration {
-	d := 2 * p.process.Service.Limits.BatchTimeout
-	for range p.standby.fences - 1 {
-		d = min(2*d, mostQuiet)
-	}
-	return d
-}
 
 // Standby reads the chain now and then, until the partition may be taken over.
 func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
-	wait := p.quiet()
+	wait := p.standby.rivals.quiet(p.process)
 	wait += rand.N(wait/4 + 1)
 	pause := min(max(wait/20, leastPause), mostPause)
 	if p.State() == protocol.Halted && !outage.Sleep(ctx, pause) {
@@ -211,12 +198,12 @@ func (p *Partition) leaveStandby(ctx context.Context, why error) error {
 		case moved && (quiet || !operator):
 			s.waited = false
 			return p.fenced("another owner is at work")
-		case quiet && !s.waited && time.Since(may.given) > p.quiet():
+		case quiet && !s.waited && time.Since(may.given) > p.standby.rivals.quiet(p.process):
 			s.waited = true
 			return p.fenced(late)
 		}
 		if quiet {
-			s.patient = time.Now().Add(p.quiet())
+			s.patient = time.Now().Add(p.standby.rivals.quiet(p.process))
 		}
 	}
 	s.waited = false
@@ -235,18 +222,4 @@ func (p *Partition) checkPermission(ctx context.Context) error {
 	}
 	p.standby.may = nil
 	return fenced
-}
-
-// foreignFence counts that another owner fenced this one, which ends with it. It is no
-// accident when it happens again and again: two deployments have one consumer name.
-func (p *Partition) foreignFence(l *life) {
-	if l.forward.Sub(l.began) > p.quiet() {
-		p.standby.fences = 0
-	}
-	p.standby.fences++
-	p.process.Counters.ForeignFences.Add(1)
-	if n := p.process.fences.Count(time.Now()); n == alarmFences {
-		p.process.Log.Error("other owners took partitions over and over: does another deployment use the consumer's name?",
-			"consumer", p.process.Service.Consumer, "times_in_an_hour", n)
-	}
 }

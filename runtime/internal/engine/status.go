@@ -46,11 +46,8 @@ func (p *Partition) Health(now time.Time) error {
 	return nil
 }
 
-// Account is how far the partition is.
-func (p *Partition) Account(now time.Time) lag.Reading { return p.lag.Read(now) }
-
-// End says where the log ends.
-func (p *Partition) End(end int64) { p.lag.End(end, time.Now()) }
+// Lag is how far the partition is.
+func (p *Partition) Lag() *lag.Gauge { return &p.lag }
 
 // Silent says since when the client hands over no records although there are some.
 func (p *Partition) Silent(since time.Time) {

@@ -65,11 +65,15 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 		return nil, err
 	}
 	o := p.begin()
-	err := p.judgeTruncation((&takeOver{o: o, a: a}).run(short))
+	t := &takeOver{o: o, a: a}
+	err := p.truncation.judge(t.run(short))
 	if err == nil {
-		err = o.load(ctx) // may take longer, and would not get further if it began anew
+		err = t.load(ctx) // may take longer, and would not get further if it began anew
 	}
-	err = verdict.InWords(o.haltedOr(err))
+	if h, ok := errors.AsType[*verdict.Halt](err); ok {
+		err = p.halted(h)
+	}
+	err = verdict.InWords(err)
 	if err != nil && ctx.Err() != nil {
 		o.handBack()
 	}
@@ -81,14 +85,6 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 		return nil, stepErr
 	}
 	return o, err
-}
-
-// haltedOr is err, as a halt with its commands if it is one.
-func (o *Owner) haltedOr(err error) error {
-	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		return o.p.halted(h)
-	}
-	return err
 }
 
 // fencingEvent is what an error means for a partition that is fencing.
@@ -113,7 +109,7 @@ type takeOver struct {
 // run finds or makes the chain, reads its tail, checks it against the broker, and appends a
 // fence (docs/protocol.md). From then on every statement of the previous owner fails.
 func (t *takeOver) run(ctx context.Context) error {
-	conn, err := t.o.acquire(ctx, t.a.broker)
+	conn, err := t.acquire(ctx)
 	if err != nil {
 		return haltIfPooler(err)
 	}
@@ -166,7 +162,7 @@ func (t *takeOver) run(ctx context.Context) error {
 // client of which may have stopped, that one is ended.
 func (t *takeOver) fence(ctx context.Context, window int64) error {
 	if t.o.chain.Stalled() {
-		return t.o.overtaking(ctx, t.conn, func() error { return t.fenceOnce(ctx, window) })
+		return t.o.p.process.overtaking(ctx, t.conn, t.o.p.id, func() error { return t.fenceOnce(ctx, window) })
 	}
 	return t.fenceOnce(ctx, window)
 }
@@ -239,7 +235,7 @@ func (t *takeOver) checkTail() error {
 		return nil
 	}
 	switch {
-	case t.o.p.reliesOnPartition() && tail.Parts != t.a.Partitions:
+	case t.reliesOnPartition() && tail.Parts != t.a.Partitions:
 		return t.partitionsChanged(tail.Parts)
 	case tail.Next < t.a.Low:
 		return t.halt(halt.RetentionPassed, fmt.Sprintf("offsets %d to %d were deleted before they were read: the topic's retention overtook the position", tail.Next, t.a.Low-1),
@@ -252,11 +248,12 @@ func (t *takeOver) checkTail() error {
 
 // acquire gets a connection for a partition that is taken over. If the database is away and
 // the Source asks again, it waits for the database as long as ctx lasts.
-func (o *Owner) acquire(ctx context.Context, wait bool) (*pgxpool.Conn, error) {
+func (t *takeOver) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	o := t.o
 	for try := 1; ; try++ {
 		tell := func(err error) { o.p.tell(o, err) }
 		conn, err := o.p.process.Pool.Acquire(ctx, tell)
-		if err == nil || !wait || !verdict.Away(err) {
+		if err == nil || !t.a.broker || !verdict.Away(err) {
 			return conn, err
 		}
 		if tell(err); !outage.Sleep(ctx, backoff.Pause(try, backoff.Initial, backoff.Most)) || o.p.process.Prober.Wait(ctx, tell) != nil {
@@ -266,7 +263,8 @@ func (o *Owner) acquire(ctx context.Context, wait bool) (*pgxpool.Conn, error) {
 }
 
 // load builds the memory of keys from the chain, up to our fence.
-func (o *Owner) load(ctx context.Context) error {
+func (t *takeOver) load(ctx context.Context) error {
+	o := t.o
 	if !o.keys.InChain() {
 		return nil
 	}

@@ -45,21 +45,21 @@ func (o *Owner) transact(ctx context.Context, records []wire.Message, end int64)
 	if o.life.quit.Err() != nil {
 		return res, o.ended()
 	}
+	t := &transaction{o: o, records: records, end: end}
 	defer func() {
 		if r := recover(); r != nil {
-			err = o.panicked(r, records)
+			err = t.panicked(r)
 		}
 	}()
-	conn, err := o.connect(ctx)
-	if err != nil {
+	if t.conn, err = o.connect(ctx); err != nil {
 		return res, err
 	}
-	defer pool.Release(conn)
+	defer pool.Release(t.conn)
 	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault
 	defer cancel()
-	res, err = (&transaction{o, conn, records, end}).run(ctx)
+	res, err = t.run(ctx)
 	if err != nil {
-		err = verdict.Overdue(ctx, err, verdict.Limit{Name: "batch_timeout", Most: o.limits().BatchTimeout, Of: o.textOf(records)}, o.limits())
+		err = verdict.Overdue(ctx, err, verdict.Limit{Name: "batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
 	}
 	return res, err
 }
@@ -197,14 +197,19 @@ func (t *transaction) mend(ctx context.Context, err error) {
 }
 
 // panicked is the halt behind a panic of the runtime or of generated code.
-func (o *Owner) panicked(r any, records []wire.Message) error {
+func (t *transaction) panicked(r any) error {
+	o := t.o
 	o.decider.Discard()
 	stack := string(debug.Stack())
 	if p, ok := r.(*watchdog.Panic); ok { // on the goroutine of the handlers
 		r, stack = p.Value, p.Stack
 	}
 	o.p.process.Log.Error("the runtime panicked", "topic", o.p.id.Topic, "partition", o.p.id.Number, "panic", handler.PanicText(r), "stack", stack)
-	return &verdict.Halt{Code: halt.Runtime, Offset: firstOf(records), Reason: "the runtime panicked: please report it"}
+	first := int64(-1)
+	if len(t.records) > 0 {
+		first = t.records[0].Offset
+	}
+	return &verdict.Halt{Code: halt.Runtime, Offset: first, Reason: "the runtime panicked: please report it"}
 }
 
 // deadline is the context of one transaction, and of the wait for its connection. A
@@ -216,23 +221,16 @@ func (o *Owner) deadline(ctx context.Context) (context.Context, context.CancelFu
 	return free, func() { stop(); cancel() }
 }
 
-// textOf says which records a transaction held, for people.
-func (o *Owner) textOf(records []wire.Message) string {
-	switch {
+// text says which records the transaction held, for people.
+func (t *transaction) text() string {
+	switch records, event := t.records, t.o.decider.Event(); {
 	case len(records) == 0:
 		return "for a transaction without records"
 	case len(records) > 1:
 		return fmt.Sprintf("for a transaction of %d records from offset %d on", len(records), records[0].Offset)
-	case o.decider.Event() == "":
+	case event == "":
 		return fmt.Sprintf("for offset %d", records[0].Offset)
+	default:
+		return fmt.Sprintf("for event %s, offset %d", event, records[0].Offset)
 	}
-	return fmt.Sprintf("for event %s, offset %d", o.decider.Event(), records[0].Offset)
-}
-
-// firstOf is the first record's offset, -1 if there is none.
-func firstOf(records []wire.Message) int64 {
-	if len(records) == 0 {
-		return -1
-	}
-	return records[0].Offset
 }

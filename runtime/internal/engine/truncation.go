@@ -40,9 +40,8 @@ func (e *aheadError) Error() string {
 const truncatedText = ": the log was truncated or replaced; of the records written since, those below the offset that the command names are never read. " +
 	"It names the lowest end of the log seen since then: who knows the offset at which the log was cut names that"
 
-// judgeTruncation lets a log that ends below the position be for a while, then halts.
-func (p *Partition) judgeTruncation(err error) error {
-	seen := &p.truncation
+// judge lets a log that ends below the position be for a while, then halts.
+func (seen *truncation) judge(err error) error {
 	ahead, ok := errors.AsType[*aheadError](err)
 	switch {
 	case !ok:

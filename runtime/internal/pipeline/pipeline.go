@@ -1,7 +1,7 @@
 // Package pipeline sends several statements in one round trip, and says of an error whose
 // statement it was. Outside of an explicit transaction they are one implicit transaction: all
-// of them or none. It judges nothing. It must not import any package of this module but
-// session and verdict.
+// of them or none. It judges nothing. It must not import any package of this module but session
+// and verdict.
 package pipeline
 
 import (

@@ -6,6 +6,6 @@
 //	      -> Judge: Verdict     whose fault that is: nobody's, a record's, a handler's
 //	      -> Describe           the same in words, without values of a record
 //
-// What follows for the records is decided in package retry. It must not import any package
-// of this module but halt, outage, protocol, session and wire.
+// What follows for the records is decided in package retry. It must not import any package of
+// this module but halt, outage, protocol, session and wire.
 package verdict

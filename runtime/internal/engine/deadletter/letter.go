@@ -1,6 +1,6 @@
-// Package deadletter is a record that a batch passes without effect: why, what people may
-// read of it, and the rows that keep it. It decides nothing. It must not import any package of
-// this module but ledger, pipeline, session and wire.
+// Package deadletter is a record that a batch passes without effect: why, what people may read
+// of it, and the rows that keep it. It decides nothing. It must not import any package of this
+// module but ledger, pipeline, session and wire.
 package deadletter
 
 import (
