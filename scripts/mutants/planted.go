@@ -147,10 +147,10 @@ var planted = []mutant{
 		telemetryCode, "\nWHERE t.seq < excluded.seq`", "`",
 	}}, telemetry, "TestTelemetryV1"},
 	{"the oldest of a batch wins instead of the newest", []edit{{
-		telemetryCode, "ORDER BY device_id, seq DESC, n", "ORDER BY device_id, seq, n",
+		telemetryCode, "ORDER BY device_id, seq DESC, generate_subscripts", "ORDER BY device_id, seq, generate_subscripts",
 	}}, telemetry, "TestTelemetryV1"},
 	{"of equal versions the last wins instead of the first", []edit{{
-		telemetryCode, "ORDER BY device_id, seq DESC, n", "ORDER BY device_id, seq DESC, n DESC",
+		telemetryCode, "ORDER BY device_id, seq DESC, generate_subscripts($1::text[], 1)", "ORDER BY device_id, seq DESC, generate_subscripts($1::text[], 1) DESC",
 	}}, telemetry, "TestTelemetryV1"},
 	{"positions of elements count from 0", []edit{{
 		ordersCode, "r.Int4(int32(i + 1))", "r.Int4(int32(i))",
