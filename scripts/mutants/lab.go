@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/idemgen/idemgen/scripts/mutants/plant"
 )
 
 // lab builds and runs tests, with a bug and without.
@@ -20,6 +22,8 @@ type lab struct {
 	root  string // of the module
 	dir   string // of what is built
 	times int    // how often a bug's test runs
+
+	sources *plant.Sources
 
 	patience []time.Duration // how long it may run: at first, and each time that it is tried again
 	clean    sync.Map        // func() built, by package
@@ -31,7 +35,7 @@ func newLab(root string, times int, patience ...time.Duration) (*lab, error) {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "mutants-")
-	return &lab{root: root, dir: dir, times: max(times, 1), patience: patience}, err
+	return &lab{root: root, dir: dir, sources: plant.Read(root), times: max(times, 1), patience: patience}, err
 }
 
 func (l *lab) close() { _ = os.RemoveAll(l.dir) }

@@ -45,7 +45,7 @@ func (l *lab) try(ctx context.Context, m mutant, limit time.Duration) finding {
 		return finding{verdict: broken, reason: err.Error()}
 	}
 	defer os.RemoveAll(dir)
-	list, err := m.overlay(l.root, dir)
+	list, err := m.overlay(l.sources, l.root, dir)
 	if err != nil {
 		return finding{verdict: broken, reason: err.Error()}
 	}
