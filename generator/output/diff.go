@@ -10,20 +10,18 @@ import (
 // around is how many equal lines a hunk shows before and after a change.
 const around = 3
 
-// Diff returns the changes as a unified diff: what is on disk as old, what was rendered
-// as new. Where a file differs in nothing but its line endings, one line says so.
-// Scaffold files are left out: they are the team's own.
-func Diff(changes []Change) string {
-	var out strings.Builder
-	for _, c := range changes {
-		switch {
-		case c.Policy == Scaffold:
-		case c.Op == Replace && bytes.Equal(unix(c.old), c.new):
-			fmt.Fprintf(&out, "%s: only the line endings differ: CRLF on disk, LF generated; .gitattributes keeps them (eol=lf)\n", c.Path)
-		default:
-			c.diff(&out)
-		}
+// Diff returns the change as a unified diff: what is on disk as old, what was rendered as
+// new. Where the file differs in nothing but its line endings, one line says so. It is empty
+// for a scaffold file, which is the team's own.
+func (c *Change) Diff() string {
+	switch {
+	case c.Policy == Scaffold:
+		return ""
+	case c.Op == Replace && bytes.Equal(unix(c.old), c.new):
+		return c.Path + ": only the line endings differ: CRLF on disk, LF generated; .gitattributes keeps them (eol=lf)\n"
 	}
+	var out strings.Builder
+	c.diff(&out)
 	return out.String()
 }
 

@@ -29,7 +29,7 @@ func TestDiff(t *testing.T) {
 		{"scaffold", Change{Op: Create, Policy: Scaffold, new: []byte("a\n")}, ""},
 	} {
 		tc.c.Path = "f"
-		if got := Diff([]Change{tc.c}); got != tc.want {
+		if got := tc.c.Diff(); got != tc.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", tc.name, got, tc.want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestDiffIsAPatch(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(a), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		patch := Diff([]Change{{Op: Replace, Policy: Owned, Path: "f", old: []byte(a), new: []byte(b)}})
+		patch := (&Change{Op: Replace, Policy: Owned, Path: "f", old: []byte(a), new: []byte(b)}).Diff()
 		cmd := exec.Command(git, "apply", "-p0", "--unidiff-zero")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(patch)
 		if out, err := cmd.CombinedOutput(); err != nil {
