@@ -79,6 +79,33 @@ func TestWhatSaysNothingIsTriedAgain(t *testing.T) {
 	}
 }
 
+// A test may take longer than the harness's patience: its limit follows how long it takes
+// without the bug, by the baseline and by each further try.
+func TestLimitFollowsTheTimeWithoutTheBug(t *testing.T) {
+	bug := doubling("return 5 * n", "TestThatTakesTime")
+	l := testLab(t, 1, time.Second)
+	if f := l.try(t.Context(), bug, time.Second); f.verdict != undecided {
+		t.Errorf("before the test ran without the bug: got %s: %s, want a time-out", f.verdict, f.reason)
+	}
+	if err := l.baseline(t.Context(), []mutant{bug}, 1, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if counts := l.tryAll(t.Context(), []mutant{bug}, 1); counts[caught] != 1 {
+		t.Errorf("after the baseline: got %v, want one caught", counts)
+	}
+	if counts := testLab(t, 1, time.Second, 1500*time.Millisecond).tryAll(t.Context(), []mutant{bug}, 1); counts[caught] != 1 {
+		t.Errorf("tried again: got %v, want one caught", counts)
+	}
+}
+
+// A machine that is too busy for a test says nothing of the bug.
+func TestBugIsUndecidedWhereTheTestHasNoTime(t *testing.T) {
+	bug := doubling("return 2 * n + 1 - 1", "TestThatTakesTime")
+	if f := testLab(t, 1).again(t.Context(), bug, 100*time.Millisecond); f.verdict != undecided || !strings.Contains(f.reason, "without the bug") {
+		t.Errorf("got %s: %s", f.verdict, f.reason)
+	}
+}
+
 // A bug that is caught now and then is not caught.
 func TestTheTestMustCatchTheBugEveryTime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "seen")

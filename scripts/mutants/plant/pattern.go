@@ -165,7 +165,6 @@ func (m matcher) same(p, n ast.Node) bool { return m.equal(reflect.ValueOf(p), r
 var (
 	position = reflect.TypeFor[token.Pos]()
 	comments = reflect.TypeFor[*ast.CommentGroup]()
-	object   = reflect.TypeFor[*ast.Object]()
 )
 
 // equal compares a value of a pattern's syntax with another one.
@@ -220,7 +219,7 @@ func (m matcher) fields(p, n reflect.Value) bool {
 			if p.Field(i).Interface().(token.Pos).IsValid() != n.Field(i).Interface().(token.Pos).IsValid() {
 				return false
 			}
-		case t.Type == position || t.Type == comments || t.Type == object:
+		case t.Type == position || t.Type == comments:
 		case !m.equal(p.Field(i), n.Field(i)):
 			return false
 		}
