@@ -29,7 +29,6 @@ var tooLarge = map[string]shape{
 	"runtime/wire: Rows":          {14, 43},
 	"runtime/wire: Scanner":       {14, 88},
 	"runtime/wire: Text":          {14, 40},
-	"schema: lexer":               {16, 30},
 	"schema: walker":              {14, 66},
 	"scripts/faults: theatre":     {22, 60},
 }
