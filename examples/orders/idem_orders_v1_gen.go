@@ -255,16 +255,6 @@ func (e *OrderPlaced) beforeInsertOrderItems(b *wire.Batch, i int, v *Item) {
 }
 
 const orderPlacedInsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS order_id,
-        unnest($2::text[]) AS customer_id,
-        unnest($3::text[]) AS channel,
-        unnest($4::numeric[]) AS total,
-        'placed' AS status,
-        unnest($5::timestamptz[]) AS placed_at,
-        unnest($6::text[]) AS note
-)
 INSERT INTO orders (
     order_id,
     customer_id,
@@ -275,25 +265,16 @@ INSERT INTO orders (
     note
 )
 SELECT
-    order_id,
-    customer_id,
-    channel,
-    total,
-    status,
-    placed_at,
-    note
-FROM e
+    unnest($1::uuid[]) AS order_id,
+    unnest($2::text[]) AS customer_id,
+    unnest($3::text[]) AS channel,
+    unnest($4::numeric[]) AS total,
+    'placed' AS status,
+    unnest($5::timestamptz[]) AS placed_at,
+    unnest($6::text[]) AS note
 ORDER BY order_id`
 
 const orderPlacedInsertOrderItemsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS order_id,
-        unnest($2::integer[]) AS line,
-        unnest($3::text[]) AS sku,
-        unnest($4::integer[]) AS quantity,
-        unnest($5::numeric[]) AS price
-)
 INSERT INTO order_items (
     order_id,
     line,
@@ -302,12 +283,11 @@ INSERT INTO order_items (
     price
 )
 SELECT
-    order_id,
-    line,
-    sku,
-    quantity,
-    price
-FROM e
+    unnest($1::uuid[]) AS order_id,
+    unnest($2::integer[]) AS line,
+    unnest($3::text[]) AS sku,
+    unnest($4::integer[]) AS quantity,
+    unnest($5::numeric[]) AS price
 ORDER BY order_id, line`
 
 // OrderShipped says that all items of an order left the warehouse.
@@ -520,13 +500,6 @@ func (e *OrderPaid) beforeInsertPayments(b *wire.Batch) {
 }
 
 const orderPaidInsertPaymentsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS payment_id,
-        unnest($2::uuid[]) AS order_id,
-        unnest($3::numeric[]) AS amount,
-        unnest($4::timestamptz[]) AS booked_at
-)
 INSERT INTO payments (
     payment_id,
     order_id,
@@ -534,11 +507,10 @@ INSERT INTO payments (
     booked_at
 )
 SELECT
-    payment_id,
-    order_id,
-    amount,
-    booked_at
-FROM e
+    unnest($1::uuid[]) AS payment_id,
+    unnest($2::uuid[]) AS order_id,
+    unnest($3::numeric[]) AS amount,
+    unnest($4::timestamptz[]) AS booked_at
 ORDER BY payment_id`
 
 // OrderErased is a record without a value. It removes the order and all that belongs to it.

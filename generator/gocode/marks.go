@@ -66,8 +66,8 @@ func marksOf(s *model.Step) []code {
 			marks = append(marks, text("b.Touches(%q)", child.Name))
 		}
 	}
-	for _, fk := range s.Table.ForeignKeys {
-		if restricts(fk) && deletes(t, fk.References) && unlinks(s, fk) {
+	for _, fk := range s.Unlinks {
+		if restricts(fk) && deletes(t, fk.References) {
 			marks = append(marks, text("b.Unlinks(%q)", fk.References.Name))
 		}
 	}
@@ -79,7 +79,7 @@ func marksOf(s *model.Step) []code {
 			row = wire("Row").Call(lit(s.Table.Name))
 		}
 		marks = append(marks, call("b.Upserts", row))
-	case s.Verb == model.Delete:
+	case s.Removes:
 		marks = append(marks, writes(s, "Deletes"))
 	default:
 		marks = append(marks, writes(s, "Puts"))
@@ -116,7 +116,7 @@ func reads(s *model.Step, r model.ParentRow) code {
 func putLater(s *model.Step, table *model.Table) bool {
 	flush := s.Event.Topic.Flush
 	return slices.ContainsFunc(flush[slices.Index(flush, s)+1:], func(o *model.Step) bool {
-		return o.Table == table && o.Verb != model.Delete
+		return o.Table == table && (o.Makes || o.Changes)
 	})
 }
 
@@ -130,10 +130,7 @@ func writes(s *model.Step, verb string) code {
 
 // keyValues are the step's values of the primary key, nil if it does not name all of it.
 func keyValues(s *model.Step) []model.Value {
-	assigns := s.Set
-	if s.Verb == model.Update || s.Verb == model.Delete {
-		assigns = s.Where
-	}
+	assigns := s.Names()
 	var values []model.Value
 	for _, c := range s.Table.PrimaryKey {
 		at := slices.IndexFunc(assigns, func(a model.Assign) bool { return a.Column == c })
@@ -150,7 +147,7 @@ func keyValues(s *model.Step) []model.Value {
 func onlyFreshRows(t *model.Topic, table *model.Table) bool {
 	return !slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
 		if s.Table == table {
-			return s.Verb != model.Insert || keyValues(s) != nil
+			return !s.OnlyMakes() || keyValues(s) != nil
 		}
 		return slices.Contains(s.Cascades, table)
 	})
@@ -172,23 +169,12 @@ func touches(t *model.Topic, table *model.Table) bool {
 
 func deletes(t *model.Topic, table *model.Table) bool {
 	return slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
-		return s.Verb == model.Delete && s.Table == table || slices.Contains(s.Cascades, table)
+		return s.Removes && s.Table == table || slices.Contains(s.Cascades, table)
 	})
 }
 
 func restricts(fk model.ForeignKey) bool {
 	return fk.OnDelete != "cascade" && fk.OnDelete != "set_null"
-}
-
-// unlinks reports whether a step may end a row's reference through a foreign key.
-func unlinks(s *model.Step, fk model.ForeignKey) bool {
-	switch s.Verb {
-	case model.Delete, model.Upsert:
-		return true
-	case model.Update:
-		return slices.ContainsFunc(s.Set, func(a model.Assign) bool { return slices.Contains(fk.Columns, a.Column) })
-	}
-	return false
 }
 
 // rowID is the expression that identifies a row by its primary key. It fails for keys

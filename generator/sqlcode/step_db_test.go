@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -57,8 +56,6 @@ topics:
 type ints = []int32
 type texts = []string
 
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-
 func ptr[T any](v T) *T { return &v }
 
 var stepCases = []stepCase{
@@ -84,6 +81,12 @@ var stepCases = []stepCase{
 		table: "primary_key: [no], columns: {no: {type: bigint, identity: true}, v: text, made: {type: boolean, default: true}}", fields: "v: string",
 		write: "insert: t1, leave: [made]", assume: "unique_records: true",
 		params: []any{texts{"c", "a", "b"}}, want: []string{"(1,c,t)", "(2,a,t)", "(3,b,t)"},
+	},
+	{
+		name:  "insert of rows whose key the database makes in part keeps their order",
+		table: "primary_key: [g, no], columns: {g: text, no: {type: bigint, identity: true}, v: text}", fields: "g: string, v: string",
+		write: "insert: t1", assume: "unique_records: true",
+		params: []any{texts{"b", "a", "b", "a"}, texts{"1", "2", "3", "4"}}, want: []string{"(a,1,2)", "(a,2,4)", "(b,3,1)", "(b,4,3)"},
 	},
 	{
 		name:  "insert of constants alone sends the number of rows",
@@ -154,6 +157,16 @@ var stepCases = []stepCase{
 		name: "update of a missing row is refused although others are stale", table: "primary_key: [id], columns: {id: integer, n: nullable integer}", fields: "n: int32",
 		write:  "update: t1, set: {n: n}, if_newer: n",
 		before: "INSERT INTO t1 VALUES (1, 5)", params: []any{ints{1, 2}, ints{4, 4}}, want: []string{"(1,5)"}, refused: "idem_row_missing",
+	},
+	{
+		name: "update of constants alone", table: "primary_key: [id], columns: {id: integer, v: text}",
+		write:  "update: t1, where: {id: {value: 1}}, set: {v: {value: shut}}",
+		before: "INSERT INTO t1 VALUES (1, 'a'), (2, 'b')", params: []any{ints{1}}, want: []string{"(1,shut)", "(2,b)"},
+	},
+	{
+		name: "update of a missing row by constants alone is refused", table: "primary_key: [id], columns: {id: integer, v: text}",
+		write:  "update: t1, where: {id: {value: 1}}, set: {v: {value: shut}}",
+		before: "INSERT INTO t1 VALUES (2, 'b')", params: []any{ints{1}}, want: []string{"(2,b)"}, refused: "idem_row_missing",
 	},
 	{
 		name: "update of many rows", table: "primary_key: [id], columns: {id: integer, g: text, h: varchar(9), v: text}", fields: "g: string",

@@ -133,21 +133,14 @@ func (e *Child) beforeUpsertChildren(b *wire.Batch) {
 
 // childUpsertChildrenSQL keeps the last row of each k.
 const childUpsertChildrenSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS k,
-        unnest($2::text[]) AS v,
-        generate_subscripts($1::text[], 1) AS n
-)
 INSERT INTO children (
     k,
     v
 )
 SELECT DISTINCT ON (k)
-    k,
-    v
-FROM e
-ORDER BY k, n DESC
+    unnest($1::text[]) AS k,
+    unnest($2::text[]) AS v
+ORDER BY k, generate_subscripts($1::text[], 1) DESC
 ON CONFLICT (k) DO UPDATE SET
     v = excluded.v`
 
@@ -205,19 +198,13 @@ func (e *Parent) beforeUpsertParents(b *wire.Batch) {
 }
 
 const parentUpsertParentsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS k,
-        unnest($2::text[]) AS v
-)
 INSERT INTO parents (
     k,
     v
 )
 SELECT
-    k,
-    v
-FROM e
+    unnest($1::text[]) AS k,
+    unnest($2::text[]) AS v
 ORDER BY k
 ON CONFLICT (k) DO UPDATE SET
     v = excluded.v`

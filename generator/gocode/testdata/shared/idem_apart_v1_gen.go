@@ -143,22 +143,15 @@ func (e *Sent) beforeInsertEffects(b *wire.Batch) {
 }
 
 const sentInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'placed' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'placed' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`
 
 // Received is event "cancelled" on topic "apart.v1".
@@ -234,20 +227,13 @@ func (e *Received) beforeInsertEffects(b *wire.Batch) {
 }
 
 const receivedInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'cancelled' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'cancelled' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`

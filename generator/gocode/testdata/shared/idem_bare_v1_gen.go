@@ -146,22 +146,15 @@ func (e *Made) beforeInsertEffects(b *wire.Batch) {
 }
 
 const madeInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'placed' AS kind,
-        '-' AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'placed' AS kind,
+    '-' AS note
 ORDER BY id, kind`
 
 // Dropped is event "cancelled" on topic "bare.v1".
@@ -230,20 +223,13 @@ func (e *Dropped) beforeInsertEffects(b *wire.Batch) {
 }
 
 const droppedInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'cancelled' AS kind,
-        '-' AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'cancelled' AS kind,
+    '-' AS note
 ORDER BY id, kind`

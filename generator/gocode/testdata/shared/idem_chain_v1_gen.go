@@ -160,22 +160,15 @@ func (e *Added) beforeInsertEffects(b *wire.Batch) {
 }
 
 const addedInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'placed' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'placed' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`
 
 // Removed is event "cancelled" on topic "chain.v1".
@@ -257,20 +250,13 @@ func (e *Removed) beforeInsertEffects(b *wire.Batch) {
 }
 
 const removedInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'cancelled' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'cancelled' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`

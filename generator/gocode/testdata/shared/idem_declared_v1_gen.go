@@ -155,22 +155,15 @@ func (e *Placed) beforeInsertEffects(b *wire.Batch) {
 }
 
 const placedInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'placed' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'placed' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`
 
 // Cancelled is event "cancelled" on topic "declared.v1".
@@ -247,20 +240,13 @@ func (e *Cancelled) beforeInsertEffects(b *wire.Batch) {
 }
 
 const cancelledInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'cancelled' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'cancelled' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`

@@ -152,22 +152,15 @@ func (e *Begun) beforeInsertEffects(b *wire.Batch) {
 }
 
 const begunInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'placed' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'placed' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`
 
 // Ended is event "cancelled" on topic "list.v1".
@@ -242,20 +235,13 @@ func (e *Ended) beforeInsertEffects(b *wire.Batch) {
 }
 
 const endedInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'cancelled' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'cancelled' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`

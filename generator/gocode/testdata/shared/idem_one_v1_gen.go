@@ -148,20 +148,13 @@ func (e *Paid) beforeInsertEffects(b *wire.Batch) {
 }
 
 const paidInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'placed' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'placed' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`

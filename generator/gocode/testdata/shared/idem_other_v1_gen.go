@@ -137,20 +137,13 @@ func (e *Refunded) beforeInsertEffects(b *wire.Batch) {
 }
 
 const refundedInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'cancelled' AS kind,
-        unnest($2::text[]) AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'cancelled' AS kind,
+    unnest($2::text[]) AS note
 ORDER BY id, kind`

@@ -237,13 +237,6 @@ func (e *CUp) beforeUpsertCustomers(b *wire.Batch) {
 }
 
 const cUpUpsertCustomersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS cid,
-        unnest($3::text[]) AS name,
-        unnest($4::text[]) AS email
-)
 INSERT INTO customers (
     k,
     cid,
@@ -251,11 +244,10 @@ INSERT INTO customers (
     email
 )
 SELECT
-    k,
-    cid,
-    name,
-    email
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS cid,
+    unnest($3::text[]) AS name,
+    unnest($4::text[]) AS email
 ORDER BY k, cid
 ON CONFLICT (k, cid) DO UPDATE SET
     name = excluded.name,
@@ -327,13 +319,6 @@ func (e *COnly) beforeInsertCustomers(b *wire.Batch) {
 }
 
 const cOnlyInsertCustomersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS cid,
-        unnest($3::text[]) AS name,
-        unnest($4::text[]) AS email
-)
 INSERT INTO customers (
     k,
     cid,
@@ -341,11 +326,10 @@ INSERT INTO customers (
     email
 )
 SELECT
-    k,
-    cid,
-    name,
-    email
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS cid,
+    unnest($3::text[]) AS name,
+    unnest($4::text[]) AS email
 ORDER BY k, cid
 ON CONFLICT (k, cid) DO NOTHING`
 
@@ -562,22 +546,15 @@ func (e *PIns) beforeInsertProducts(b *wire.Batch) {
 }
 
 const pInsInsertProductsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS sku,
-        unnest($3::text[]) AS name
-)
 INSERT INTO products (
     k,
     sku,
     name
 )
 SELECT
-    k,
-    sku,
-    name
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS sku,
+    unnest($3::text[]) AS name
 ORDER BY k, sku`
 
 // PDel is event "pd" on topic "w".
@@ -750,14 +727,6 @@ func (e *OIns) beforeInsertLines(b *wire.Batch, v *Line) {
 }
 
 const oInsInsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS cid,
-        unnest($4::text[]) AS note,
-        unnest($5::integer[]) AS ref
-)
 INSERT INTO orders (
     k,
     oid,
@@ -766,22 +735,14 @@ INSERT INTO orders (
     ref
 )
 SELECT
-    k,
-    oid,
-    cid,
-    note,
-    ref
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS cid,
+    unnest($4::text[]) AS note,
+    unnest($5::integer[]) AS ref
 ORDER BY k, oid`
 
 const oInsInsertLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS no,
-        unnest($4::integer[]) AS sku
-)
 INSERT INTO lines (
     k,
     oid,
@@ -789,29 +750,21 @@ INSERT INTO lines (
     sku
 )
 SELECT
-    k,
-    oid,
-    no,
-    sku
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS no,
+    unnest($4::integer[]) AS sku
 ORDER BY k, oid, no`
 
 const oInsInsertLogSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS oid,
-        'ins' AS what,
-        generate_subscripts($1::integer[], 1) AS n
-)
 INSERT INTO log (
     oid,
     what
 )
 SELECT
-    oid,
-    what
-FROM e
-ORDER BY n`
+    unnest($1::integer[]) AS oid,
+    'ins' AS what
+ORDER BY generate_subscripts($1::integer[], 1)`
 
 // OUp is event "ou" on topic "w".
 type OUp struct {
@@ -891,14 +844,6 @@ func (e *OUp) beforeUpsertOrders(b *wire.Batch) {
 }
 
 const oUpUpsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS cid,
-        unnest($4::text[]) AS note,
-        unnest($5::integer[]) AS ref
-)
 INSERT INTO orders (
     k,
     oid,
@@ -907,12 +852,11 @@ INSERT INTO orders (
     ref
 )
 SELECT
-    k,
-    oid,
-    cid,
-    note,
-    ref
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS cid,
+    unnest($4::text[]) AS note,
+    unnest($5::integer[]) AS ref
 ORDER BY k, oid
 ON CONFLICT (k, oid) DO UPDATE SET
     cid = excluded.cid,
@@ -1246,13 +1190,6 @@ WHERE t.k = e.k
     AND t.oid = e.oid`
 
 const lRepInsertLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS no,
-        unnest($4::integer[]) AS sku
-)
 INSERT INTO lines (
     k,
     oid,
@@ -1260,11 +1197,10 @@ INSERT INTO lines (
     sku
 )
 SELECT
-    k,
-    oid,
-    no,
-    sku
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS no,
+    unnest($4::integer[]) AS sku
 ORDER BY k, oid, no`
 
 // LSku is event "ls" on topic "w".
@@ -1424,13 +1360,6 @@ func (e *LUp) beforeUpsertLines(b *wire.Batch) {
 }
 
 const lUpUpsertLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS no,
-        unnest($4::integer[]) AS sku
-)
 INSERT INTO lines (
     k,
     oid,
@@ -1438,11 +1367,10 @@ INSERT INTO lines (
     sku
 )
 SELECT
-    k,
-    oid,
-    no,
-    sku
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS no,
+    unnest($4::integer[]) AS sku
 ORDER BY k, oid, no
 ON CONFLICT (k, oid, no) DO UPDATE SET
     sku = excluded.sku`

@@ -183,19 +183,13 @@ func (e *Passed) beforeInsertChecks(b *wire.Batch) {
 }
 
 const passedInsertChecksSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS check_id,
-        true AS passed
-)
 INSERT INTO checks (
     check_id,
     passed
 )
 SELECT
-    check_id,
-    passed
-FROM e
+    unnest($1::uuid[]) AS check_id,
+    true AS passed
 ORDER BY check_id`
 
 // Failed is event "failed" on topic "checks.v1".
@@ -273,17 +267,11 @@ func (e *Failed) beforeInsertChecks(b *wire.Batch) {
 }
 
 const failedInsertChecksSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS check_id,
-        false AS passed
-)
 INSERT INTO checks (
     check_id,
     passed
 )
 SELECT
-    check_id,
-    passed
-FROM e
+    unnest($1::uuid[]) AS check_id,
+    false AS passed
 ORDER BY check_id`

@@ -166,13 +166,6 @@ func (e *Subscribed) beforeUpsertNewsletter(b *wire.Batch) {
 }
 
 const subscribedUpsertNewsletterSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS email,
-        unnest($2::text[]) AS topic,
-        true AS confirmed,
-        unnest($3::timestamptz[]) AS updated_at
-)
 INSERT INTO newsletter (
     email,
     topic,
@@ -180,11 +173,10 @@ INSERT INTO newsletter (
     updated_at
 )
 SELECT
-    email,
-    topic,
-    confirmed,
-    updated_at
-FROM e
+    unnest($1::text[]) AS email,
+    unnest($2::text[]) AS topic,
+    true AS confirmed,
+    unnest($3::timestamptz[]) AS updated_at
 ORDER BY email, topic
 ON CONFLICT (email, topic) DO UPDATE SET
     confirmed = excluded.confirmed,

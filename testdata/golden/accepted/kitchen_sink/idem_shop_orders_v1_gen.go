@@ -371,19 +371,6 @@ func (e *OrderPlaced) beforeUpsertOrderLines(b *wire.Batch, i int, v *Line) {
 }
 
 const orderPlacedUpsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS tenant,
-        unnest($2::uuid[]) AS order_id,
-        unnest($3::uuid[]) AS customer_id,
-        unnest($4::text[]) AS status,
-        unnest($5::text[]) AS channel,
-        unnest($6::numeric[]) AS total,
-        unnest($7::jsonb[]) AS delivery,
-        unnest($8::date[]) AS placed_on,
-        NULL::timestamptz AS cancelled_at,
-        unnest($9::timestamptz[]) AS changed_at
-)
 INSERT INTO orders (
     tenant,
     order_id,
@@ -397,17 +384,16 @@ INSERT INTO orders (
     changed_at
 )
 SELECT
-    tenant,
-    order_id,
-    customer_id,
-    status,
-    channel,
-    total,
-    delivery,
-    placed_on,
-    cancelled_at,
-    changed_at
-FROM e
+    unnest($1::text[]) AS tenant,
+    unnest($2::uuid[]) AS order_id,
+    unnest($3::uuid[]) AS customer_id,
+    unnest($4::text[]) AS status,
+    unnest($5::text[]) AS channel,
+    unnest($6::numeric[]) AS total,
+    unnest($7::jsonb[]) AS delivery,
+    unnest($8::date[]) AS placed_on,
+    NULL::timestamptz AS cancelled_at,
+    unnest($9::timestamptz[]) AS changed_at
 ORDER BY tenant, order_id
 ON CONFLICT (tenant, order_id) DO UPDATE SET
     customer_id = excluded.customer_id,
@@ -420,16 +406,6 @@ ON CONFLICT (tenant, order_id) DO UPDATE SET
     changed_at = excluded.changed_at`
 
 const orderPlacedUpsertOrderLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS tenant,
-        unnest($2::uuid[]) AS order_id,
-        unnest($3::integer[]) AS line_no,
-        unnest($4::text[]) AS sku,
-        unnest($5::integer[]) AS quantity,
-        unnest($6::numeric[]) AS price,
-        unnest($7::text[]) AS note
-)
 INSERT INTO order_lines (
     tenant,
     order_id,
@@ -440,14 +416,13 @@ INSERT INTO order_lines (
     note
 )
 SELECT
-    tenant,
-    order_id,
-    line_no,
-    sku,
-    quantity,
-    price,
-    note
-FROM e
+    unnest($1::text[]) AS tenant,
+    unnest($2::uuid[]) AS order_id,
+    unnest($3::integer[]) AS line_no,
+    unnest($4::text[]) AS sku,
+    unnest($5::integer[]) AS quantity,
+    unnest($6::numeric[]) AS price,
+    unnest($7::text[]) AS note
 ORDER BY tenant, order_id, line_no
 ON CONFLICT (tenant, order_id, line_no) DO UPDATE SET
     sku = excluded.sku,

@@ -153,20 +153,13 @@ func (e *NoteAdded) beforeInsertOrderNotes(b *wire.Batch) {
 }
 
 const noteAddedInsertOrderNotesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS note_id,
-        unnest($2::uuid[]) AS order_id,
-        unnest($3::text[]) AS text
-)
 INSERT INTO order_notes (
     note_id,
     order_id,
     text
 )
 SELECT
-    note_id,
-    order_id,
-    text
-FROM e
+    unnest($1::uuid[]) AS note_id,
+    unnest($2::uuid[]) AS order_id,
+    unnest($3::text[]) AS text
 ORDER BY note_id`

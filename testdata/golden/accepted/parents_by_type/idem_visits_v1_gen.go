@@ -172,19 +172,13 @@ func (e *DayOpened) beforeInsertDays(b *wire.Batch) {
 }
 
 const dayOpenedInsertDaysSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::timestamptz[]) AS day,
-        unnest($2::text[]) AS opened_by
-)
 INSERT INTO days (
     day,
     opened_by
 )
 SELECT
-    day,
-    opened_by
-FROM e
+    unnest($1::timestamptz[]) AS day,
+    unnest($2::text[]) AS opened_by
 ORDER BY day
 ON CONFLICT (day) DO NOTHING`
 
@@ -262,19 +256,13 @@ func (e *AgentHired) beforeInsertAgents(b *wire.Batch) {
 }
 
 const agentHiredInsertAgentsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[])::text AS agent,
-        unnest($2::text[]) AS name
-)
 INSERT INTO agents (
     agent,
     name
 )
 SELECT
-    agent,
-    name
-FROM e
+    unnest($1::uuid[])::text AS agent,
+    unnest($2::text[]) AS name
 ORDER BY agent
 ON CONFLICT (agent) DO NOTHING`
 
@@ -351,19 +339,13 @@ func (e *BadgeMade) beforeInsertBadges(b *wire.Batch) {
 }
 
 const badgeMadeInsertBadgesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::bytea[]) AS badge,
-        unnest($2::text[]) AS agent
-)
 INSERT INTO badges (
     badge,
     agent
 )
 SELECT
-    badge,
-    agent
-FROM e
+    unnest($1::bytea[]) AS badge,
+    unnest($2::text[]) AS agent
 ORDER BY badge
 ON CONFLICT (badge) DO NOTHING`
 
@@ -463,13 +445,6 @@ func (e *Visited) beforeUpsertVisits(b *wire.Batch) {
 }
 
 const visitedUpsertVisitsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS visit,
-        unnest($2::timestamptz[]) AS day,
-        unnest($3::uuid[])::text AS agent,
-        unnest($4::bytea[]) AS badge
-)
 INSERT INTO visits (
     visit,
     day,
@@ -477,11 +452,10 @@ INSERT INTO visits (
     badge
 )
 SELECT
-    visit,
-    day,
-    agent,
-    badge
-FROM e
+    unnest($1::text[]) AS visit,
+    unnest($2::timestamptz[]) AS day,
+    unnest($3::uuid[])::text AS agent,
+    unnest($4::bytea[]) AS badge
 ORDER BY visit
 ON CONFLICT (visit) DO UPDATE SET
     day = excluded.day,

@@ -134,20 +134,13 @@ func (e *Paid) beforeInsertPayments(b *wire.Batch) {
 }
 
 const paidInsertPaymentsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS payment_id,
-        unnest($2::uuid[]) AS bill_id,
-        unnest($3::integer[]) AS line
-)
 INSERT INTO payments (
     payment_id,
     bill_id,
     line
 )
 SELECT
-    payment_id,
-    bill_id,
-    line
-FROM e
+    unnest($1::uuid[]) AS payment_id,
+    unnest($2::uuid[]) AS bill_id,
+    unnest($3::integer[]) AS line
 ORDER BY payment_id`

@@ -152,22 +152,15 @@ func (e *Opened) beforeUpsertDoors(b *wire.Batch) {
 }
 
 const openedUpsertDoorsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS door,
-        true AS open,
-        unnest($2::text[]) AS by
-)
 INSERT INTO doors (
     door,
     open,
     by
 )
 SELECT
-    door,
-    open,
-    by
-FROM e
+    unnest($1::text[]) AS door,
+    true AS open,
+    unnest($2::text[]) AS by
 ORDER BY door
 ON CONFLICT (door) DO UPDATE SET
     open = excluded.open,
@@ -244,22 +237,15 @@ func (e *Closed) beforeUpsertDoors(b *wire.Batch) {
 }
 
 const closedUpsertDoorsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS door,
-        false AS open,
-        unnest($2::text[]) AS by
-)
 INSERT INTO doors (
     door,
     open,
     by
 )
 SELECT
-    door,
-    open,
-    by
-FROM e
+    unnest($1::text[]) AS door,
+    false AS open,
+    unnest($2::text[]) AS by
 ORDER BY door
 ON CONFLICT (door) DO UPDATE SET
     open = excluded.open,

@@ -118,15 +118,10 @@ func (e *Used) beforeInsertColors(b *wire.Batch) {
 }
 
 const usedInsertColorsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS color
-)
 INSERT INTO colors (
     color
 )
 SELECT
-    color
-FROM e
+    unnest($1::text[]) AS color
 ORDER BY color
 ON CONFLICT (color) DO NOTHING`

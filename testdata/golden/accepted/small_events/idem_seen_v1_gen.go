@@ -120,17 +120,11 @@ func (e *Seen) beforeInsertSeen(b *wire.Batch) {
 }
 
 const seenInsertSeenSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS id,
-        'seen' AS state
-)
 INSERT INTO seen (
     id,
     state
 )
 SELECT
-    id,
-    state
-FROM e
+    unnest($1::uuid[]) AS id,
+    'seen' AS state
 ORDER BY id`

@@ -152,13 +152,6 @@ func (e *Sold) beforeInsertEntries(b *wire.Batch) {
 }
 
 const soldInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'sold' AS kind,
-        unnest($2::bigint[]) AS amount,
-        unnest($3::text[]) AS note
-)
 INSERT INTO entries (
     entry,
     kind,
@@ -166,11 +159,10 @@ INSERT INTO entries (
     note
 )
 SELECT
-    entry,
-    kind,
-    amount,
-    note
-FROM e
+    unnest($1::text[]) AS entry,
+    'sold' AS kind,
+    unnest($2::bigint[]) AS amount,
+    unnest($3::text[]) AS note
 ORDER BY entry`
 
 // Returned is event "out" on topic "sales.v1".
@@ -249,20 +241,13 @@ func (e *Returned) beforeInsertEntries(b *wire.Batch) {
 }
 
 const returnedInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'returned' AS kind,
-        unnest($2::bigint[]) AS amount
-)
 INSERT INTO entries (
     entry,
     kind,
     amount
 )
 SELECT
-    entry,
-    kind,
-    amount
-FROM e
+    unnest($1::text[]) AS entry,
+    'returned' AS kind,
+    unnest($2::bigint[]) AS amount
 ORDER BY entry`

@@ -151,13 +151,6 @@ func (e *Paid) beforeInsertEntries(b *wire.Batch) {
 }
 
 const paidInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'paid' AS kind,
-        unnest($2::bigint[]) AS amount,
-        unnest($3::text[]) AS note
-)
 INSERT INTO entries (
     entry,
     kind,
@@ -165,11 +158,10 @@ INSERT INTO entries (
     note
 )
 SELECT
-    entry,
-    kind,
-    amount,
-    note
-FROM e
+    unnest($1::text[]) AS entry,
+    'paid' AS kind,
+    unnest($2::bigint[]) AS amount,
+    unnest($3::text[]) AS note
 ORDER BY entry`
 
 // Refunded is event "out" on topic "payments.v1".
@@ -245,20 +237,13 @@ func (e *Refunded) beforeInsertEntries(b *wire.Batch) {
 }
 
 const refundedInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'refunded' AS kind,
-        unnest($2::bigint[]) AS amount
-)
 INSERT INTO entries (
     entry,
     kind,
     amount
 )
 SELECT
-    entry,
-    kind,
-    amount
-FROM e
+    unnest($1::text[]) AS entry,
+    'refunded' AS kind,
+    unnest($2::bigint[]) AS amount
 ORDER BY entry`

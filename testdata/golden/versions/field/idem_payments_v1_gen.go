@@ -144,13 +144,6 @@ func (e *Paid) beforeInsertEntries(b *wire.Batch) {
 }
 
 const paidInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'paid' AS kind,
-        unnest($2::bigint[]) AS amount,
-        unnest($3::text[]) AS note
-)
 INSERT INTO entries (
     entry,
     kind,
@@ -158,9 +151,8 @@ INSERT INTO entries (
     note
 )
 SELECT
-    entry,
-    kind,
-    amount,
-    note
-FROM e
+    unnest($1::text[]) AS entry,
+    'paid' AS kind,
+    unnest($2::bigint[]) AS amount,
+    unnest($3::text[]) AS note
 ORDER BY entry`

@@ -136,20 +136,13 @@ func (e *Paid) beforeInsertEntries(b *wire.Batch) {
 }
 
 const paidInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'paid' AS kind,
-        unnest($2::bigint[]) AS amount
-)
 INSERT INTO entries (
     entry,
     kind,
     amount
 )
 SELECT
-    entry,
-    kind,
-    amount
-FROM e
+    unnest($1::text[]) AS entry,
+    'paid' AS kind,
+    unnest($2::bigint[]) AS amount
 ORDER BY entry`

@@ -142,20 +142,13 @@ func (e *Sold) beforeInsertEntries(b *wire.Batch) {
 }
 
 const soldInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'sold' AS kind,
-        unnest($2::bigint[]) AS amount
-)
 INSERT INTO entries (
     entry,
     kind,
     amount
 )
 SELECT
-    entry,
-    kind,
-    amount
-FROM e
+    unnest($1::text[]) AS entry,
+    'sold' AS kind,
+    unnest($2::bigint[]) AS amount
 ORDER BY entry`
