@@ -6,24 +6,24 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// deed is what an event does, as far as existence of rows goes.
-type deed struct {
-	steps   []stepDeed
-	touches []touch
-	once    int   // the key space that one record of a row uses up, as an index into state; -1 = none
-	needs   []int // tables that must have a row before
-	likes   []int // tables of which it deletes or changes a row if there is one
-	makes   []int // tables that have a row afterwards
-	cost    int   // how many records it takes on a fresh row, about; endless if the topic cannot
-	halts   bool  // a refused record halts the partition
+// effect is what an event does, as far as existence of rows goes.
+type effect struct {
+	steps    []stepEffect
+	uses     []use
+	keySpace int   // the key space that one record of a row uses up, as an index into state; -1 = none
+	needs    []int // tables that must have a row before
+	prefers  []int // tables of which it deletes or changes a row if there is one: better with
+	makes    []int // tables that have a row afterwards
+	cost     int   // how many records it takes on a fresh row, about; endless if the topic cannot
+	halts    bool  // a refused record halts the partition
 }
 
 const endless = 1 << 20
 
-// stepDeed is one step of it.
-type stepDeed struct {
+// stepEffect is one step of it.
+type stepEffect struct {
 	table    int
-	own      bool  // makes a row that no other record touches
+	own      bool  // makes a row that no other record uses
 	makes    bool  // the row is there afterwards
 	removes  bool  // it is not
 	needs    bool  // it must be there before
@@ -34,12 +34,12 @@ type stepDeed struct {
 }
 
 // study finds out what the event does.
-func (p *planner) study(e *model.Event) *deed {
-	d := &deed{once: -1, halts: e.OnFailure.GiveUp == "stop", cost: endless}
+func (p *planner) study(e *model.Event) *effect {
+	d := &effect{keySpace: -1, halts: e.OnFailure.GiveUp == "stop", cost: endless}
 	there, gone := map[int]bool{}, map[int]bool{}
 	for _, s := range e.Steps {
-		t := stepDeed{
-			table: p.bit[s.Table], own: p.ownRow(s), makes: s.Makes, removes: s.Removes,
+		t := stepEffect{
+			table: p.index[s.Table], own: p.ownRow(s), makes: s.Makes, removes: s.Removes,
 			needs: s.IfMissing == "error", needsNot: s.IfExists == "error",
 		}
 		switch {
@@ -47,7 +47,7 @@ func (p *planner) study(e *model.Event) *deed {
 		case t.needs:
 			d.needs = append(d.needs, t.table)
 		default:
-			d.likes = append(d.likes, t.table)
+			d.prefers = append(d.prefers, t.table)
 		}
 		if s.Removes {
 			delete(there, t.table)
@@ -59,11 +59,11 @@ func (p *planner) study(e *model.Event) *deed {
 		}
 		for _, child := range s.Cascades {
 			if cascades(child, s.Table, s.Cascades) {
-				t.gone = append(t.gone, p.bit[child])
+				t.gone = append(t.gone, p.index[child])
 			}
 		}
 		for _, parent := range p.parents(s) {
-			t.parents = append(t.parents, p.bit[parent])
+			t.parents = append(t.parents, p.index[parent])
 		}
 		d.steps = append(d.steps, t)
 	}
@@ -74,17 +74,17 @@ func (p *planner) study(e *model.Event) *deed {
 			}
 		}
 	}
-	for t := range p.bit {
-		if there[p.bit[t]] {
-			d.makes = append(d.makes, p.bit[t])
+	for t := range p.index {
+		if there[p.index[t]] {
+			d.makes = append(d.makes, p.index[t])
 		}
 	}
 	slices.Sort(d.makes)
-	d.touches = p.touches(e)
+	d.uses = p.uses(e)
 	return d
 }
 
-// ownRow reports whether the step makes a row that no other record touches.
+// ownRow reports whether the step makes a row that no other record uses.
 func (p *planner) ownRow(s *model.Step) bool {
 	if !s.OnlyMakes() {
 		return false
@@ -108,22 +108,6 @@ func (p *planner) parents(s *model.Step) []*model.Table {
 		}
 	}
 	return out
-}
-
-// state is what is known of one row identity: which tables have a row of it, and which key
-// spaces it has used up.
-type state map[int]bool
-
-// change sets one entry of a state.
-type change struct {
-	at int
-	on bool
-}
-
-func (s state) set(changes []change) {
-	for _, c := range changes {
-		s[c.at] = c.on
-	}
 }
 
 // apply tells whether the event would take effect, and what changes then. It follows the
@@ -155,8 +139,8 @@ func (p *planner) apply(e *model.Event, before state) (changes []change, ok bool
 			return nil, false
 		}
 	}
-	if d.once >= 0 {
-		changes = append(changes, change{d.once, true})
+	if d.keySpace >= 0 {
+		changes = append(changes, change{d.keySpace, true})
 	}
 	return changes, true
 }
@@ -168,13 +152,13 @@ func cascades(t, parent *model.Table, through []*model.Table) bool {
 	})
 }
 
-// barring finds for each table the tables whose rows keep its rows from being deleted.
-func (p *planner) barring() {
-	p.bars = make([][]int, len(p.bit))
+// findBars finds for each table the tables whose rows keep its rows from being deleted.
+func (p *planner) findBars() {
+	p.bars = make([][]int, len(p.index))
 	for _, child := range p.tables {
 		for _, fk := range child.ForeignKeys {
-			if parent, known := p.bit[fk.References]; known && fk.References != child && fk.OnDelete != "cascade" && fk.OnDelete != "set_null" {
-				p.bars[parent] = append(p.bars[parent], p.bit[child])
+			if parent, known := p.index[fk.References]; known && fk.References != child && fk.OnDelete != "cascade" && fk.OnDelete != "set_null" {
+				p.bars[parent] = append(p.bars[parent], p.index[child])
 			}
 		}
 	}
@@ -183,7 +167,7 @@ func (p *planner) barring() {
 // findMakers finds for each table the events that make rows of it, the cheapest first, in
 // rounds: what the last round made is there for the next.
 func (p *planner) findMakers() {
-	tableCost := make([]int, len(p.bit))
+	tableCost := make([]int, len(p.index))
 	for i := range tableCost {
 		tableCost[i] = endless
 	}
@@ -207,7 +191,7 @@ func (p *planner) findMakers() {
 			}
 		}
 	}
-	p.makers = make([][]*model.Event, len(p.bit))
+	p.makers = make([][]*model.Event, len(p.index))
 	for _, e := range p.events {
 		for _, t := range p.does[e].makes {
 			if p.does[e].cost < endless {

@@ -12,9 +12,9 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// remember reads what earlier runs left and finds out what a migration has to add. What
+// readState reads what earlier runs left and finds out what a migration has to add. What
 // no migration is written for becomes E607.
-func (u *unit) remember() error {
+func (u *unit) readState() error {
 	if u.service == nil {
 		return nil
 	}
