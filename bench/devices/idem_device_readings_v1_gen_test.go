@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestDeviceReadingsV1 repeats, crashes, fences and poisons the events of topic "device-readings.v1".
+// TestDeviceReadingsV1 repeats, crashes, fences and poisons the events of topic
+// "device-readings.v1".
 // newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
 func TestDeviceReadingsV1(t *testing.T) {
 	idemtest.Suite{

@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestAccountPostingsV1 repeats, crashes, fences and poisons the events of topic "account.postings.v1".
+// TestAccountPostingsV1 repeats, crashes, fences and poisons the events of topic
+// "account.postings.v1".
 func TestAccountPostingsV1(t *testing.T) {
 	idemtest.Suite{
 		Topic:      "account.postings.v1",

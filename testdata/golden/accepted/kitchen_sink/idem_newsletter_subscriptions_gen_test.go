@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestNewsletterSubscriptions repeats, crashes, fences and poisons the events of topic "newsletter.subscriptions".
+// TestNewsletterSubscriptions repeats, crashes, fences and poisons the events of topic
+// "newsletter.subscriptions".
 func TestNewsletterSubscriptions(t *testing.T) {
 	idemtest.Suite{
 		Topic:      "newsletter.subscriptions",
