@@ -1,30 +1,87 @@
 package gocode
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
+// jsonFormat reads records whose payload is JSON by package strictjson.
+type jsonFormat struct{}
+
+func (jsonFormat) reader() *expr { return strictjson("Scanner") }
+
+func (jsonFormat) strictness() string { return "strictjson.Scanner" }
+
+func (jsonFormat) event(g *group, e *model.Event) error {
+	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
+	d.body(g)
+	return d.err
+}
+
+func (jsonFormat) object(f *file, t *model.Type) {
+	f.fn("", "v *"+t.GoName, "decodeJSON", []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
+		d := decoder{recv: "v", typ: t.GoName, fields: t.Fields}
+		d.body(g)
+	})
+}
+
+// recordKey writes the struct that holds the parts, and a method for each set of parts that
+// events read.
+func (jsonFormat) recordKey(f *file, t *model.Topic) {
+	fields := map[*model.KeyPart]*model.Field{}
+	doc := fmt.Sprintf("%s is the record key of topic %q.", keyType(t), t.Name)
+	f.structType(doc, keyType(t), func(g *group) {
+		for _, p := range t.RecordKey.Parts {
+			field := &model.Field{Name: p.Name, GoName: p.GoName, Doc: p.Doc, Type: p.Type, Source: model.Source{Kind: model.FromPayload, Path: p.Path}}
+			fields[p] = field
+			structField(g, field)
+		}
+	})
+	written := map[string]bool{}
+	for _, e := range t.Events {
+		parts := keyParts(e)
+		if len(parts) == 0 || written[keyMethod(e)] {
+			continue
+		}
+		written[keyMethod(e)] = true
+		d := decoder{recv: "k", typ: keyType(t)}
+		for _, p := range parts {
+			d.fields = append(d.fields, fields[p])
+		}
+		params := []code{named("s", pointer(strictjson("Scanner"))), named("m", pointer(wire("Message")))}
+		f.fn("", "k *"+keyType(t), keyMethod(e), params, nil, func(g *group) {
+			g.Add(text("s.NextKey(m)"))
+			d.body(g)
+		})
+	}
+}
+
+// jsonText reads a text that stands beside the payload as a JSON value.
+func jsonText(src string) *expr { return strictjson("JSONText").Call(text("s"), text(src)) }
+
+func strictjson(name string) *expr { return qual(strictjsonPath, name) }
+
 // decoder writes the body of a decode method: one pass over the members of a document, which
 // sets the fields of recv.
 type decoder struct {
 	recv   string // receiver
 	typ    string // its type
-	seen   string // variable that holds the members met
 	fields []*model.Field
 
-	names  []string // what Require asks for, by index of the member; "" may be absent
-	resets []code   // elements of the literal that the receiver starts from
-	reuses bool     // the receiver's old content is looked at again
+	nodes  []*node // in the order of the fields
+	resets []code  // elements of the literal that the receiver starts from
+	reuses bool    // the receiver's old content is looked at again
 	err    error
 }
 
 // node is a member of the document that fields are read from, or that leads to such.
 type node struct {
 	name     string
-	index    int
+	seen     string // its flag: whether it was met
+	required string // what it is called if it is missing; "" = it may be
 	fields   []*model.Field
 	children []*node
 }
@@ -38,10 +95,9 @@ func (d *decoder) body(g *group) {
 	d.document(g, root, func(g *group, f *model.Field) { d.read(g, d.recv+"."+f.GoName, f.Type) })
 }
 
-// tree sorts fields by their paths. Members are numbered as fields come, so that a field
-// that is added at the end changes no number.
+// tree sorts fields by their paths.
 func (d *decoder) tree(place func(*model.Field) (path []string, required, ok bool)) *node {
-	root := &node{index: -1}
+	root := &node{}
 	for _, f := range d.fields {
 		path, required, ok := place(f)
 		if !ok {
@@ -52,17 +108,39 @@ func (d *decoder) tree(place func(*model.Field) (path []string, required, ok boo
 			at := slices.IndexFunc(n.children, func(c *node) bool { return c.name == name })
 			if at < 0 {
 				at = len(n.children)
-				n.children = append(n.children, &node{name: name, index: len(d.names)})
-				d.names = append(d.names, "")
+				n.children = append(n.children, &node{name: name})
+				d.nodes = append(d.nodes, n.children[at])
 			}
 			n = n.children[at]
 		}
 		n.fields = append(n.fields, f)
 		if n != root && required {
-			d.names[n.index] = strings.Join(path, ".")
+			n.required = strings.Join(path, ".")
 		}
 	}
+	d.nameFlags()
 	return root
+}
+
+// nameFlags names the flag of each member: after the field that is read from it, else after
+// the member.
+func (d *decoder) nameFlags() {
+	used := map[string]bool{}
+	for _, n := range d.nodes {
+		if len(n.fields) > 0 {
+			n.seen = n.fields[0].GoName
+			used[n.seen] = true
+		}
+	}
+	for _, n := range d.nodes {
+		if n.seen == "" {
+			n.seen = flagName(n.name)
+			for used[n.seen] {
+				n.seen += "2"
+			}
+			used[n.seen] = true
+		}
+	}
 }
 
 // start resets the receiver: defaults set, lists emptied but their memory kept.
@@ -102,19 +180,42 @@ func keepsMemory(t *model.Type) bool {
 
 // document reads the tree under root, calling read for each field's value.
 func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)) {
-	if len(d.names) > 0 {
-		g.Add(text("var %s", d.seen).Add(wire("Members")))
+	if len(d.nodes) > 0 {
+		var flags []string
+		for _, n := range d.nodes {
+			flags = append(flags, n.seen)
+		}
+		g.Add(text("var seen struct {" + flagList(flags) + " bool }"))
 	}
 	if len(root.fields)+len(root.children) > 0 {
 		d.value(g, root, read)
 	}
-	if slices.ContainsFunc(d.names, func(n string) bool { return n != "" }) {
-		var names []code
-		for _, n := range d.names {
-			names = append(names, lit(n))
+	for _, n := range d.nodes {
+		if n.required != "" {
+			g.Add(call("s.Require", text("seen."+n.seen), lit(n.required)))
 		}
-		g.Add(multi(d.seen+".Require", "s", names))
 	}
+}
+
+// flagList joins names by commas, with a line break where a line would become too long.
+func flagList(names []string) string {
+	const most = 80
+	var out strings.Builder
+	length, lines := 0, 0
+	for i, name := range names {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		if length += len(name) + 2; length > most {
+			out.WriteString("\n")
+			length, lines = len(name), lines+1
+		}
+		out.WriteString(name)
+	}
+	if lines > 0 {
+		return "\n" + out.String()
+	}
+	return out.String()
 }
 
 // value reads one value as often as fields and deeper members ask for it.
@@ -138,7 +239,7 @@ func (d *decoder) value(g *group, n *node, read func(*group, *model.Field)) {
 	if reads > 1 {
 		g.Add(text("s.Seek(pos)"))
 	}
-	if n.index < 0 {
+	if n.name == "" && n.seen == "" { // the document
 		d.members(g, n, read)
 		return
 	}
@@ -149,7 +250,7 @@ func (d *decoder) members(g *group, n *node, read func(*group, *model.Field)) {
 	g.For(call("s.Object"), call("s.Member"), text("")).Block(text("switch s.Name()").BlockFunc(func(g *group) {
 		for _, c := range n.children {
 			g.Case(lit(c.name)).BlockFunc(func(g *group) {
-				g.Add(call(d.seen+".Add", text("s"), lit(c.index)))
+				g.Add(text("s.Once(&seen.%s)", c.seen))
 				d.value(g, c, read)
 			})
 		}
@@ -168,11 +269,11 @@ func (d *decoder) read(g *group, dst string, t model.FieldType) {
 			d.read(g, dst, some)
 		})
 	case t.Kind == model.Object:
-		g.Add(text("%s.decode(s)", dst))
+		g.Add(text("%s.decodeJSON(s)", dst))
 	case t.Kind == model.List:
 		g.For(call("s.Array"), call("s.Element"), text("")).BlockFunc(func(g *group) { d.element(g, dst, *t.Elem) })
 	default:
-		g.Add(text(dst + " =").Add(scan("s", t)))
+		g.Add(text(dst + " =").Add(jsonScalar(t)))
 	}
 }
 
@@ -196,7 +297,7 @@ func (d *decoder) recall(g *group, dst string, t model.FieldType) {
 // element reads one element of the list dst.
 func (d *decoder) element(g *group, dst string, t model.FieldType) {
 	if !composed(t) {
-		g.Add(text(dst+" = append").Call(text(dst), scan("s", t)))
+		g.Add(text(dst+" = append").Call(text(dst), jsonScalar(t)))
 		return
 	}
 	last := dst + "[len(" + dst + ")-1]"
@@ -211,18 +312,21 @@ func (d *decoder) element(g *group, dst string, t model.FieldType) {
 	d.read(g, last, t)
 }
 
-// scan reads one scalar from src, a Scanner or a Text.
-func scan(src string, t model.FieldType) *expr {
-	method := kinds[t.Kind].scan
-	if t.Optional {
-		method = "Opt" + method
+// jsonScalar reads a value that is neither an object nor a list.
+func jsonScalar(t model.FieldType) *expr {
+	switch {
+	case t.Kind == model.Enum && t.Optional:
+		return strictjson("OptEnum").Call(text("s"), text(valuesVar(t.Named)))
+	case t.Kind == model.Enum:
+		return strictjson("Enum").Call(text("s"), text(valuesVar(t.Named)))
+	case !t.Optional:
+		return readScalar("s", t)
+	case nilable(t):
+		return strictjson("OptSlice").Call(text("s"), text("s."+kinds[t.Kind].read))
+	case t.Notation.Unit() != 0 && t.Kind == model.Timestamp:
+		return strictjson("Opt").Call(text("s"), oneLine(nil, goType(model.FieldType{Kind: t.Kind}), readScalar("s", t)))
+	case t.Notation == model.EpochDays:
+		return strictjson("Opt").Call(text("s"), text("s.EpochDays"))
 	}
-	if t.Kind != model.Enum {
-		return call(src + "." + method)
-	}
-	typ := t.Named.GoName
-	if t.Optional {
-		typ = "(*" + typ + ")"
-	}
-	return text(typ).Call(call(src+"."+method, text(textsVar(t.Named))))
+	return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read))
 }

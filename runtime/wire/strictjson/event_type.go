@@ -1,9 +1,11 @@
-package wire
+package strictjson
+
+import "github.com/idemgen/idemgen/runtime/wire"
 
 // EventType returns the text at path in the value of m, read in one strict pass. Missing,
 // null, no string and duplicates on the way are errors. The text is valid until the next
 // Borrow.
-func (s *Scanner) EventType(m *Message, path ...string) (string, error) {
+func (s *Scanner) EventType(m *wire.Message, path ...string) (string, error) {
 	s.Borrow(m)
 	text := s.textAt(path)
 	return text, s.Finish("")

@@ -1,4 +1,4 @@
-package wire
+package strictjson
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // FuzzScanner holds the decoder against encoding/json: it accepts no more than that, and
@@ -23,7 +25,7 @@ func FuzzScanner(f *testing.F) {
 		e, err := decodeKinds(in)
 		var s Scanner
 		var borrowed kinds
-		s.Borrow(&Message{Value: []byte(in)})
+		s.Borrow(&wire.Message{Value: []byte(in)})
 		borrowed.decode(&s)
 		if again := s.Finish("Kinds"); text(again) != text(err) {
 			t.Fatalf("owned %v, borrowed %v", err, again)
@@ -49,7 +51,7 @@ func FuzzSkip(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		s := Scanner{MaxDepth: 1 << 30}
-		s.Borrow(&Message{Value: []byte(in)})
+		s.Borrow(&wire.Message{Value: []byte(in)})
 		s.Skip()
 		if got, want := s.Finish("") == nil, json.Valid([]byte(in)) && utf8.ValidString(in); got != want {
 			t.Fatalf("%q: accepted %v, JSON %v", in, got, want)
@@ -74,7 +76,7 @@ func agree(t *testing.T, members map[string]json.RawMessage, e *kinds) {
 		case "u":
 			got, want = e.U.String(), strings.ToLower(want)
 		case "b":
-			got = string(AppendBool(nil, e.B))
+			got = string(wire.AppendBool(nil, e.B))
 		case "i":
 			got, want = new(big.Rat).SetInt64(int64(e.I)).String(), rational(want)
 		case "l":

@@ -1,10 +1,14 @@
-package wire
+package strictjson
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
 
 // slowStr reads on at i in a string that started at start and holds an escape or
 // something that is not ASCII. What had escapes is copied to the arena.
-func (s *Scanner) slowStr(start, i int) ([]byte, bool) {
+func (s *lexer) slowStr(start, i int) ([]byte, bool) {
 	d := s.data
 	from, copied := len(s.text), start
 	escaped := false
@@ -36,7 +40,7 @@ func (s *Scanner) slowStr(start, i int) ([]byte, bool) {
 			r, n := utf8.DecodeRune(d[i:])
 			if r == utf8.RuneError && n == 1 {
 				s.pos = i
-				s.fail(notUTF8)
+				s.fail(notation.NotUTF8)
 				return nil, false
 			}
 			i += n
@@ -47,14 +51,9 @@ func (s *Scanner) slowStr(start, i int) ([]byte, bool) {
 	return nil, false
 }
 
-const (
-	notUTF8  = "is not valid UTF-8"
-	holdsNUL = "holds U+0000, which Postgres cannot store"
-)
-
 // escape appends what the escape at i stands for and returns its length, or 0 after an
 // error.
-func (s *Scanner) escape(i int) int {
+func (s *lexer) escape(i int) int {
 	d := s.data
 	if i+1 == len(d) {
 		return s.badEscape(len(d), cutShort)
@@ -80,14 +79,14 @@ func (s *Scanner) escape(i int) int {
 	return 2
 }
 
-func (s *Scanner) badEscape(pos int, reason string) int {
+func (s *lexer) badEscape(pos int, reason string) int {
 	s.pos = pos
 	s.fail(reason)
 	return 0
 }
 
 // codePoint is escape for \uXXXX and pairs of surrogates.
-func (s *Scanner) codePoint(i int) int {
+func (s *lexer) codePoint(i int) int {
 	d := s.data
 	r, ok := hex4(d, i+2)
 	switch {
@@ -96,7 +95,7 @@ func (s *Scanner) codePoint(i int) int {
 	case !ok:
 		return s.badEscape(i, "holds an escape that JSON does not have")
 	case r == 0:
-		s.flaw = flaw{i + 6, holdsNUL}
+		s.flaw = flaw{i + 6, notation.HoldsNUL}
 		s.text = append(s.text, 0)
 		return 6
 	case r < 0xd800 || r > 0xdfff:
@@ -121,7 +120,7 @@ func hex4(d []byte, i int) (r rune, ok bool) {
 		return 0, false
 	}
 	for _, c := range d[i : i+4] {
-		n := hexDigit[c]
+		n := notation.HexDigit[c]
 		if n > 15 {
 			return 0, false
 		}

@@ -1,29 +1,74 @@
 package gocode
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// accesses writes what a step tells the batch before it adds a row: which rows it reads
-// and writes, so that the batch knows where a wave ends. The row's own write comes last.
-// What no other step of the topic could collide with is left out.
-func accesses(g *group, s *model.Step) {
+// marksMethod writes the method that tells the batch which rows a step reads and writes, so
+// that the batch knows where a wave ends. What no other step of the topic could collide with
+// is left out.
+func marksMethod(f *file, s *model.Step) {
+	marks := marksOf(s)
+	if len(marks) == 0 {
+		return
+	}
+	doc := fmt.Sprintf("%s names what the row touches, so that it overtakes no other.", marksName(s))
+	params := []code{named("b", pointer(wire("Batch")))}
+	if s.Each != nil && usesIndex(s) {
+		params = append(params, text("i int"))
+	}
+	if s.Each != nil && usesElem(s) {
+		elem := goType(*s.Each.Type.Elem)
+		if composed(*s.Each.Type.Elem) {
+			elem = pointer(elem)
+		}
+		params = append(params, named("v", elem))
+	}
+	f.fn(doc, "e *"+s.Event.GoName, marksName(s), params, nil, func(g *group) {
+		for _, mark := range marks {
+			g.Add(mark)
+		}
+	})
+}
+
+// callMarks calls the method that marksMethod writes.
+func callMarks(g *group, s *model.Step) {
+	if len(marksOf(s)) == 0 {
+		return
+	}
+	args := []code{text("b")}
+	if s.Each != nil && usesIndex(s) {
+		args = append(args, text("i"))
+	}
+	if s.Each != nil && usesElem(s) {
+		args = append(args, text("v"))
+	}
+	g.Add(call("e."+marksName(s), args...))
+}
+
+func marksName(s *model.Step) string { return "before" + stepName(s) }
+
+// marksOf are the statements that tell the batch what a step touches. The row's own write
+// comes last.
+func marksOf(s *model.Step) []code {
+	var marks []code
 	t := s.Event.Topic
 	for _, r := range s.Reads {
 		if changes(t, r.Table) {
-			reads(g, s, r)
+			marks = append(marks, reads(s, r))
 		}
 	}
 	for _, child := range s.Cascades {
 		if touches(t, child) {
-			g.Add(text("b.Touches(%q)", child.Name))
+			marks = append(marks, text("b.Touches(%q)", child.Name))
 		}
 	}
 	for _, fk := range s.Unlinks {
 		if restricts(fk) && deletes(t, fk.References) {
-			g.Add(text("b.Unlinks(%q)", fk.References.Name))
+			marks = append(marks, text("b.Unlinks(%q)", fk.References.Name))
 		}
 	}
 	switch {
@@ -33,15 +78,16 @@ func accesses(g *group, s *model.Step) {
 		if !ok { // then all rows count as one
 			row = wire("Row").Call(lit(s.Table.Name))
 		}
-		g.Add(call("b.Upserts", row))
+		marks = append(marks, call("b.Upserts", row))
 	case s.Removes:
-		writes(g, s, "Deletes")
+		marks = append(marks, writes(s, "Deletes"))
 	default:
-		writes(g, s, "Puts")
+		marks = append(marks, writes(s, "Puts"))
 	}
+	return marks
 }
 
-func reads(g *group, s *model.Step, r model.ParentRow) {
+func reads(s *model.Step, r model.ParentRow) code {
 	row, ok := rowID(s, r.Table, r.Values)
 	read := call("b.Reads", row)
 	switch {
@@ -60,10 +106,9 @@ func reads(g *group, s *model.Step, r model.ParentRow) {
 		}
 	}
 	if condition != "" {
-		g.If(text(condition)).Block(read)
-		return
+		return ifThen(text(condition), read)
 	}
-	g.Add(read)
+	return read
 }
 
 // putLater reports whether a wave writes rows of a table after those of the step, as can be
@@ -75,13 +120,12 @@ func putLater(s *model.Step, table *model.Table) bool {
 	})
 }
 
-func writes(g *group, s *model.Step, verb string) {
+func writes(s *model.Step, verb string) code {
 	row, ok := rowID(s, s.Table, keyValues(s))
 	if s.Whole || !ok {
-		g.Add(text("b.%sAll(%q)", verb, s.Table.Name))
-		return
+		return text("b.%sAll(%q)", verb, s.Table.Name)
 	}
-	g.Add(call("b."+verb, row))
+	return call("b."+verb, row)
 }
 
 // keyValues are the step's values of the primary key, nil if it does not name all of it.

@@ -1,9 +1,11 @@
-package wire
+package strictjson
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Each kind of mistake is refused with its path and reason.
@@ -188,7 +190,7 @@ func TestScannerRefuses(t *testing.T) {
 	} {
 		_, err := decodeKinds(c.in)
 		got := ""
-		if de, ok := errors.AsType[*DecodeError](err); ok {
+		if de, ok := errors.AsType[*wire.DecodeError](err); ok {
 			got = de.Path + " " + de.Reason
 			if de.Event != "Kinds" || de.At < 0 || de.At > len(c.in) {
 				t.Errorf("%.80s: event %q at %d", c.in, de.Event, de.At)
@@ -213,7 +215,7 @@ func TestErrorPosition(t *testing.T) {
 		{`{"s":""`, 7},
 	} {
 		_, err := decodeKinds(c.in)
-		if de, ok := errors.AsType[*DecodeError](err); !ok || de.At != c.at {
+		if de, ok := errors.AsType[*wire.DecodeError](err); !ok || de.At != c.at {
 			t.Errorf("%s: got %v, want byte %d", c.in, err, c.at)
 		}
 	}

@@ -1,6 +1,10 @@
-package wire
+package strictjson
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
 
 // The record key is read as a document of its own, with its own paths.
 func TestNextKey(t *testing.T) {
@@ -17,7 +21,7 @@ func TestNextKey(t *testing.T) {
 	} {
 		var s Scanner
 		var value, key inner
-		m := &Message{Value: []byte(c.value), Key: []byte(c.key)}
+		m := &wire.Message{Value: []byte(c.value), Key: []byte(c.key)}
 		s.Borrow(m)
 		value.decode(&s)
 		s.NextKey(m)
@@ -31,12 +35,12 @@ func TestNextKey(t *testing.T) {
 		}
 	}
 	var s Scanner
-	s.Borrow(&Message{})
-	s.NextKey(&Message{})
+	s.Borrow(&wire.Message{})
+	s.NextKey(&wire.Message{})
 	if err := s.Finish("E"); text(err) != "decode: E: record key is missing" {
 		t.Error(err)
 	}
-	s.Borrow(&Message{Value: []byte("of no interest")})
+	s.Borrow(&wire.Message{Value: []byte("of no interest")})
 	if err := s.Finish("E"); err != nil {
 		t.Errorf("a value that nobody read: %v", err)
 	}
@@ -74,7 +78,7 @@ func TestEventType(t *testing.T) {
 		{``, []string{"type"}, "decode: the payload is empty"},
 	} {
 		var s Scanner
-		got, err := s.EventType(&Message{Value: []byte(c.in)}, c.path...)
+		got, err := s.EventType(&wire.Message{Value: []byte(c.in)}, c.path...)
 		if err != nil {
 			got = err.Error()
 		}

@@ -1,4 +1,4 @@
-package wire
+package strictjson
 
 import (
 	"encoding/json"
@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
 func at(text string) time.Time {
@@ -20,24 +23,24 @@ func at(text string) time.Time {
 
 // Every kind is read as docs/spec.md says, required and optional.
 func TestScannerReadsEveryKind(t *testing.T) {
-	id := UUID{0x7d, 0x2a, 0x1f, 0x0e, 0x8b, 0x7a, 0x4c, 0x31, 0x9d, 0x52, 0x0a, 0x1b, 0x2c, 0x3d, 0x4e, 0x5f}
+	id := wire.UUID{0x7d, 0x2a, 0x1f, 0x0e, 0x8b, 0x7a, 0x4c, 0x31, 0x9d, 0x52, 0x0a, 0x1b, 0x2c, 0x3d, 0x4e, 0x5f}
 	want := kinds{
-		S: "aé😀\n", U: id, B: true, I: -12, L: 9007199254740993, F: -1500, D: MustDecimal("12.50"),
+		S: "aé😀\n", U: id, B: true, I: -12, L: 9007199254740993, F: -1500, D: wire.MustDecimal("12.50"),
 		T: at("2024-02-29T22:29:59.123456Z"), ES: at("2023-11-14T22:13:20Z"), EM: at("2023-11-14T22:13:20.123Z"),
 		EU: at("2023-11-14T22:13:20.123456Z"), EN: at("2023-11-14T22:13:20.123456Z"), LT: 1709251199500000, Day: 19782, Days: -1,
 		X: []byte{0, 1, 0xff}, J: json.RawMessage(`{"k":[1,null,"\t"]}`), E: `gr"een`,
 		Objs: []inner{{1}, {2}}, List: []string{"a", `b\`},
 		O: optionalKinds{
-			S: new("A"), U: &id, B: new(false), I: new(int32(1)), L: new(int64(2)), F: new(3.0), D: new(MustDecimal("100")),
+			S: new("A"), U: &id, B: new(false), I: new(int32(1)), L: new(int64(2)), F: new(3.0), D: new(wire.MustDecimal("100")),
 			T: new(at("1999-12-31T00:00:00Z")), ES: new(at("1973-03-03T09:46:40Z")), EM: new(at("1973-03-03T09:46:40Z")),
-			EU: new(at("1973-03-03T09:46:40Z")), EN: new(at("1973-03-03T09:46:40Z")), LT: new(LocalTime(-1)), Day: new(Date(firstDay)),
-			Days: new(Date(0)), X: []byte{}, J: json.RawMessage(`"x"`), E: new("red"),
+			EU: new(at("1973-03-03T09:46:40Z")), EN: new(at("1973-03-03T09:46:40Z")), LT: new(wire.LocalTime(-1)), Day: new(wire.Date(notation.FirstDay)),
+			Days: new(wire.Date(0)), X: []byte{}, J: json.RawMessage(`"x"`), E: new("red"),
 		},
 	}
 	var s Scanner
-	for _, start := range []func(*Message){s.Borrow, s.Reset} {
+	for _, start := range []func(*wire.Message){s.Borrow, s.Reset} {
 		var e kinds
-		start(&Message{Value: []byte(kindsJSON)})
+		start(&wire.Message{Value: []byte(kindsJSON)})
 		e.decode(&s)
 		if err := s.Finish("Kinds"); err != nil {
 			t.Fatal(err)
@@ -91,7 +94,7 @@ func TestScannerSurvivesDamage(t *testing.T) {
 
 // Values of Reset stay as they are when the message and the scanner go on; Borrow's may not.
 func TestResetOwns(t *testing.T) {
-	m := &Message{Value: []byte(kindsJSON), Key: []byte(`{"s":"key"}`), Headers: []Header{{"h", []byte("text")}, {"d", []byte("1.5")}}}
+	m := &wire.Message{Value: []byte(kindsJSON), Key: []byte(`{"s":"key"}`), Headers: []wire.Header{{Name: "h", Value: []byte("text")}, {Name: "d", Value: []byte("1.5")}}}
 	var s Scanner
 	var e, again kinds
 	s.Reset(m)
@@ -108,7 +111,7 @@ func TestResetOwns(t *testing.T) {
 			b[i] = '#'
 		}
 	}
-	s.Borrow(&Message{Value: []byte(`{"s":"\u0042\u0042\u0042\u0042"}`)})
+	s.Borrow(&wire.Message{Value: []byte(`{"s":"\u0042\u0042\u0042\u0042"}`)})
 	var other kinds
 	other.decode(&s)
 	if after := fmt.Sprintf("%+v %s %s %s %s %s", e, *e.O.S, again.S, header, number, key) + string(raw); after != before {
@@ -124,13 +127,13 @@ func TestArenasAreGivenAway(t *testing.T) {
 		return e, s.Finish("Kinds")
 	}
 	var s Scanner
-	for name, start := range map[string]func(*Message){"Borrow": s.Borrow, "Reset": s.Reset} {
-		s.Reset(&Message{Value: []byte(`{"s":"\u0041\u0041","o":{"i":1}}`)})
+	for name, start := range map[string]func(*wire.Message){"Borrow": s.Borrow, "Reset": s.Reset} {
+		s.Reset(&wire.Message{Value: []byte(`{"s":"\u0041\u0041","o":{"i":1}}`)})
 		first, err := read(&s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		start(&Message{Value: []byte(`{"s":"\u0042\u0042","o":{"i":2}}`)})
+		start(&wire.Message{Value: []byte(`{"s":"\u0042\u0042","o":{"i":2}}`)})
 		if _, err := read(&s); err != nil {
 			t.Fatal(err)
 		}
@@ -170,8 +173,8 @@ func TestScannerReadsLargeValues(t *testing.T) {
 func TestMaxDepth(t *testing.T) {
 	for depth, ok := range map[int]bool{2: true, 1: false} {
 		s := Scanner{MaxDepth: depth}
-		for _, start := range []func(*Message){s.Borrow, s.Reset, s.Borrow} {
-			start(&Message{Value: []byte(`[[]]`)})
+		for _, start := range []func(*wire.Message){s.Borrow, s.Reset, s.Borrow} {
+			start(&wire.Message{Value: []byte(`[[]]`)})
 			s.Skip()
 			if err := s.Finish(""); (err == nil) != ok {
 				t.Errorf("depth %d: %v", depth, err)
@@ -183,7 +186,7 @@ func TestMaxDepth(t *testing.T) {
 // A value can be read again, although what followed it at first had a flaw.
 func TestSeek(t *testing.T) {
 	var s Scanner
-	s.Borrow(&Message{Value: []byte(`{"a":{"b":"x","c":"\u0000"},"d":1}`)})
+	s.Borrow(&wire.Message{Value: []byte(`{"a":{"b":"x","c":"\u0000"},"d":1}`)})
 	var b string
 	var whole int
 	for s.Object(); s.Member(); {
@@ -206,7 +209,7 @@ func TestSeek(t *testing.T) {
 	if err := s.Finish(""); err != nil || b != "x" || whole != 22 {
 		t.Errorf("got %q, %d bytes, %v", b, whole, err)
 	}
-	s.Borrow(&Message{Value: []byte(`[1,x]`)})
+	s.Borrow(&wire.Message{Value: []byte(`[1,x]`)})
 	from := s.Pos()
 	s.Skip()
 	s.Seek(from) // must not bring the document back

@@ -1,27 +1,29 @@
-package wire
+package strictjson
 
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // kinds has a member of every kind, and an optional one of each.
 type kinds struct {
 	S    string
-	U    UUID
+	U    wire.UUID
 	B    bool
 	I    int32
 	L    int64
 	F    float64
-	D    Decimal
+	D    wire.Decimal
 	T    time.Time
 	ES   time.Time
 	EM   time.Time
 	EU   time.Time
 	EN   time.Time
-	LT   LocalTime
-	Day  Date
-	Days Date
+	LT   wire.LocalTime
+	Day  wire.Date
+	Days wire.Date
 	X    []byte
 	J    json.RawMessage
 	E    string
@@ -34,20 +36,20 @@ type inner struct{ Price int32 }
 
 type optionalKinds struct {
 	S    *string
-	U    *UUID
+	U    *wire.UUID
 	B    *bool
 	I    *int32
 	L    *int64
 	F    *float64
-	D    *Decimal
+	D    *wire.Decimal
 	T    *time.Time
 	ES   *time.Time
 	EM   *time.Time
 	EU   *time.Time
 	EN   *time.Time
-	LT   *LocalTime
-	Day  *Date
-	Days *Date
+	LT   *wire.LocalTime
+	Day  *wire.Date
+	Days *wire.Date
 	X    []byte
 	J    json.RawMessage
 	E    *string
@@ -66,138 +68,138 @@ const kindsJSON = ` {"s":"a\u00e9\ud83d\ude00\n","u":"7D2A1F0E-8b7a-4c31-9d52-0a
 
 func (e *kinds) decode(s *Scanner) {
 	*e = kinds{Objs: e.Objs[:0], List: e.List[:0]}
-	var seen Members
+	var seen struct{ s, u, b, i, l, f, d, t, es, em, eu, en, lt, day, days, x, j, e, objs, list, o bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "s":
-			seen.Add(s, 0)
+			s.Once(&seen.s)
 			e.S = s.String()
 		case "u":
-			seen.Add(s, 1)
+			s.Once(&seen.u)
 			e.U = s.UUID()
 		case "b":
-			seen.Add(s, 2)
+			s.Once(&seen.b)
 			e.B = s.Bool()
 		case "i":
-			seen.Add(s, 3)
+			s.Once(&seen.i)
 			e.I = s.Int32()
 		case "l":
-			seen.Add(s, 4)
+			s.Once(&seen.l)
 			e.L = s.Int64()
 		case "f":
-			seen.Add(s, 5)
+			s.Once(&seen.f)
 			e.F = s.Float64()
 		case "d":
-			seen.Add(s, 6)
+			s.Once(&seen.d)
 			e.D = s.Decimal()
 		case "t":
-			seen.Add(s, 7)
+			s.Once(&seen.t)
 			e.T = s.Time()
 		case "es":
-			seen.Add(s, 8)
-			e.ES = s.EpochS()
+			s.Once(&seen.es)
+			e.ES = s.Epoch(time.Second)
 		case "em":
-			seen.Add(s, 9)
-			e.EM = s.EpochMS()
+			s.Once(&seen.em)
+			e.EM = s.Epoch(time.Millisecond)
 		case "eu":
-			seen.Add(s, 10)
-			e.EU = s.EpochUS()
+			s.Once(&seen.eu)
+			e.EU = s.Epoch(time.Microsecond)
 		case "en":
-			seen.Add(s, 11)
-			e.EN = s.EpochNS()
+			s.Once(&seen.en)
+			e.EN = s.Epoch(time.Nanosecond)
 		case "lt":
-			seen.Add(s, 12)
+			s.Once(&seen.lt)
 			e.LT = s.LocalTime()
 		case "day":
-			seen.Add(s, 13)
+			s.Once(&seen.day)
 			e.Day = s.Date()
 		case "days":
-			seen.Add(s, 14)
+			s.Once(&seen.days)
 			e.Days = s.EpochDays()
 		case "x":
-			seen.Add(s, 15)
+			s.Once(&seen.x)
 			e.X = s.Bytes()
 		case "j":
-			seen.Add(s, 16)
+			s.Once(&seen.j)
 			e.J = s.JSON()
 		case "e":
-			seen.Add(s, 17)
-			e.E = s.Enum(colors)
+			s.Once(&seen.e)
+			e.E = Enum(s, colors)
 		case "objs":
-			seen.Add(s, 18)
+			s.Once(&seen.objs)
 			for s.Array(); s.Element(); {
 				var v inner
 				v.decode(s)
 				e.Objs = append(e.Objs, v)
 			}
 		case "list":
-			seen.Add(s, 19)
+			s.Once(&seen.list)
 			for s.Array(); s.Element(); {
 				e.List = append(e.List, s.String())
 			}
 		case "o":
-			seen.Add(s, 20)
+			s.Once(&seen.o)
 			e.O.decode(s)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s, "s", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "")
+	s.Require(seen.s, "s")
 }
 
 func (e *inner) decode(s *Scanner) {
-	var seen Members
+	var seen struct{ price bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "price":
-			seen.Add(s, 0)
+			s.Once(&seen.price)
 			e.Price = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s, "price")
+	s.Require(seen.price, "price")
 }
 
 func (e *optionalKinds) decode(s *Scanner) {
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "s":
-			e.S = s.OptString()
+			e.S = Opt(s, s.String)
 		case "u":
-			e.U = s.OptUUID()
+			e.U = Opt(s, s.UUID)
 		case "b":
-			e.B = s.OptBool()
+			e.B = Opt(s, s.Bool)
 		case "i":
-			e.I = s.OptInt32()
+			e.I = Opt(s, s.Int32)
 		case "l":
-			e.L = s.OptInt64()
+			e.L = Opt(s, s.Int64)
 		case "f":
-			e.F = s.OptFloat64()
+			e.F = Opt(s, s.Float64)
 		case "d":
-			e.D = s.OptDecimal()
+			e.D = Opt(s, s.Decimal)
 		case "t":
-			e.T = s.OptTime()
+			e.T = Opt(s, s.Time)
 		case "es":
-			e.ES = s.OptEpochS()
+			e.ES = Opt(s, func() time.Time { return s.Epoch(time.Second) })
 		case "em":
-			e.EM = s.OptEpochMS()
+			e.EM = Opt(s, func() time.Time { return s.Epoch(time.Millisecond) })
 		case "eu":
-			e.EU = s.OptEpochUS()
+			e.EU = Opt(s, func() time.Time { return s.Epoch(time.Microsecond) })
 		case "en":
-			e.EN = s.OptEpochNS()
+			e.EN = Opt(s, func() time.Time { return s.Epoch(time.Nanosecond) })
 		case "lt":
-			e.LT = s.OptLocalTime()
+			e.LT = Opt(s, s.LocalTime)
 		case "day":
-			e.Day = s.OptDate()
+			e.Day = Opt(s, s.Date)
 		case "days":
-			e.Days = s.OptEpochDays()
+			e.Days = Opt(s, s.EpochDays)
 		case "x":
-			e.X = s.OptBytes()
+			e.X = OptSlice(s, s.Bytes)
 		case "j":
-			e.J = s.OptJSON()
+			e.J = OptSlice(s, s.JSON)
 		case "e":
-			e.E = s.OptEnum(colors)
+			e.E = OptEnum(s, colors)
 		default:
 			s.Skip()
 		}
@@ -209,7 +211,7 @@ func (e *optionalKinds) decode(s *Scanner) {
 func decodeKinds(in string) (kinds, error) {
 	var s Scanner
 	var e kinds
-	s.Reset(&Message{Value: []byte(in)})
+	s.Reset(&wire.Message{Value: []byte(in)})
 	e.decode(&s)
 	return e, s.Finish("Kinds")
 }

@@ -14,12 +14,11 @@ func TestDefaultStandsForAnAbsentHeaderOnly(t *testing.T) {
 		"null":     {[]Header{{Name: "h"}}, false, true},
 		"repeated": {[]Header{{Name: "h", Value: []byte("v")}, {Name: "h", Value: []byte("v")}}, false, true},
 	} {
-		var s Scanner
-		m := Message{Headers: test.headers, Value: []byte("{}")}
-		s.Reset(&m)
+		var s Reader
+		m := Message{Headers: test.headers}
+		s.Own()
 		_, there := s.DefaultHeader(&m, "h")
-		s.Skip()
-		if err := s.Finish("E"); there != test.there || (err != nil) != test.refused {
+		if err := s.Err("E"); there != test.there || (err != nil) != test.refused {
 			t.Errorf("%s: there %v, error %v", name, there, err)
 		}
 	}

@@ -1,24 +1,28 @@
-package wire
+package strictjson
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
 
 // Skip passes over one value of any kind, checking its syntax. An error in it is told of
 // what holds the value, because names inside it may be data of the producer.
 func (s *Scanner) Skip() {
-	if s.err != nil {
+	if s.Failure() != nil {
 		return
 	}
 	s.peek()
 	start := s.pos
 	s.skip()
-	if s.err != nil {
-		s.err.Path = s.pathTo(start, false, "")
+	if s.Failure() != nil {
+		s.Failure().Path = s.pathTo(start, false, "")
 	}
 }
 
 // JSON reads one value of any kind but null and returns it as it was sent.
 func (s *Scanner) JSON() json.RawMessage {
-	if s.err != nil {
+	if s.Failure() != nil {
 		return nil
 	}
 	c := s.peek()
@@ -28,14 +32,32 @@ func (s *Scanner) JSON() json.RawMessage {
 		return nil
 	}
 	s.skip()
-	if s.err != nil {
-		s.err.Path = s.pathTo(start, true, "")
+	if s.Failure() != nil {
+		s.Failure().Path = s.pathTo(start, true, "")
 		return nil
 	}
 	if !s.flawless(start) {
 		return nil
 	}
 	return json.RawMessage(s.data[start:s.pos:s.pos])
+}
+
+// JSONText reads t, which stands beside the payload, as one JSON value of any kind but null.
+// It is nil if t is absent.
+func JSONText(s *Scanner, t wire.Text) json.RawMessage {
+	raw := t.Raw()
+	if raw == nil {
+		return nil
+	}
+	beside := Scanner{MaxDepth: s.MaxDepth}
+	beside.start(raw, false)
+	v := beside.JSON()
+	beside.end()
+	if err := beside.Failure(); err != nil {
+		t.Refuse(err.Reason)
+		return nil
+	}
+	return v
 }
 
 func (s *Scanner) skip() {

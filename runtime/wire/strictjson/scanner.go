@@ -1,11 +1,17 @@
-package wire
+package strictjson
 
-import "bytes"
+import (
+	"bytes"
 
-// Scanner reads one JSON document strictly, without reflection and without copying. The
-// first error sticks: later reads return zero values and loops end, so that generated
-// decoders check once, with [Scanner.Finish]. Its zero value is ready for use. It is not
-// safe for concurrent use.
+	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
+
+// Scanner reads one JSON document without reflection and without copying. The first error
+// sticks: later reads return zero values and loops end, so that generated decoders check
+// once, with [Scanner.Finish]. Headers, the record key as text and metadata are read by the
+// methods of [wire.Reader]. Its zero value is ready for use. It is not safe for concurrent
+// use.
 //
 // Refused are, besides what is no JSON: invalid UTF-8, null for a value that is not
 // optional, duplicates of declared members, numbers out of range, and in values that are
@@ -14,101 +20,56 @@ import "bytes"
 type Scanner struct {
 	MaxDepth int // levels of objects and arrays; 0 means 64
 
-	data  []byte
-	pos   int
+	lexer
 	name  string
-	err   *DecodeError
 	first bool // no member or element of the innermost container was read yet
-	inKey bool // data is the record key
-	owned bool // values must not point into the message or be reused
-	depth int  // open containers
-	flaw  flaw
-	text  []byte // arena of strings that had escapes, and of decoded bytes
-	opt   optionals
 }
 
 const defaultDepth = 64
 
-// Borrow starts the value of m. What is read may point into m and into the scanner, and
-// is valid until the next Borrow: for values that are copied onwards at once.
-func (s *Scanner) Borrow(m *Message) {
-	if s.owned {
-		*s = Scanner{MaxDepth: s.MaxDepth} // the arenas belong to whoever read from Reset
+// Borrow implements wire.Decoder.
+func (s *Scanner) Borrow(m *wire.Message) {
+	if s.Owned() {
+		s.text = nil // it belongs to whoever read after Reset
 	}
-	s.start(m.Value)
-	s.err, s.inKey = nil, false
+	s.Lend()
 	s.text = s.text[:0]
-	s.opt.reset()
+	s.start(m.Value, false)
 }
 
-// Reset starts the value of m. What is read is owned by the caller.
-func (s *Scanner) Reset(m *Message) {
-	*s = Scanner{MaxDepth: s.MaxDepth, owned: true}
-	s.start(bytes.Clone(m.Value))
+// Reset implements wire.Decoder.
+func (s *Scanner) Reset(m *wire.Message) {
+	*s = Scanner{MaxDepth: s.MaxDepth}
+	s.Own()
+	s.start(bytes.Clone(m.Value), false)
 }
 
 // NextKey goes on with the record key of m as a JSON document. What was read before stays
 // valid. A record without a key, or with an empty one, is an error.
-func (s *Scanner) NextKey(m *Message) {
+func (s *Scanner) NextKey(m *wire.Message) {
 	s.end()
-	if s.err != nil {
-		return
-	}
-	s.inKey = true
 	switch {
+	case s.Failure() != nil:
 	case m.Key == nil:
-		s.failSource("record key", "is missing")
-	case s.owned:
-		s.start(bytes.Clone(m.Key))
+		s.Fail("record key", 0, "is missing")
+	case s.Owned():
+		s.start(bytes.Clone(m.Key), true)
 	default:
-		s.start(m.Key)
+		s.start(m.Key, true)
 	}
 }
 
-func (s *Scanner) start(data []byte) {
-	s.data, s.pos, s.depth, s.first = data, 0, 0, false
+func (s *Scanner) start(data []byte, inKey bool) {
+	s.data, s.pos, s.depth, s.inKey = data, 0, 0, inKey
 	s.flaw = flaw{}
+	s.first = false
 }
 
-// Finish returns the first error, as a [*DecodeError] of event, or one if data follows
-// the document. A document of which nothing was read is not checked.
+// Finish implements wire.Decoder: it also refuses data after the document. A document of
+// which nothing was read is not checked.
 func (s *Scanner) Finish(event string) error {
 	s.end()
-	if s.err == nil {
-		return nil // not a nil pointer in an interface
-	}
-	s.err.Event = event
-	return s.err
-}
-
-// end refuses data after the document.
-func (s *Scanner) end() {
-	if s.pos > 0 && s.err == nil {
-		if s.peek(); s.pos < len(s.data) {
-			s.fail("has data after its end")
-		}
-	}
-}
-
-// peek skips white space and returns the next byte, or 0 at the end.
-func (s *Scanner) peek() byte {
-	if s.pos < len(s.data) {
-		if c := s.data[s.pos]; c > ' ' {
-			return c
-		}
-	}
-	return s.space()
-}
-
-func (s *Scanner) space() byte {
-	for ; s.pos < len(s.data); s.pos++ {
-		switch c := s.data[s.pos]; c {
-		case ' ', '\n', '\r', '\t':
-		default:
-			return c
-		}
-	}
-	return 0
+	return s.Err(event)
 }
 
 // Object enters an object; follow with Member until that returns false.
@@ -149,7 +110,7 @@ func (s *Scanner) Member() bool {
 	if !ok {
 		return false
 	}
-	s.name = borrow(raw)
+	s.name = notation.Borrow(raw)
 	if s.peek() != ':' {
 		s.broken()
 		return false
@@ -167,7 +128,7 @@ func (s *Scanner) Element() bool { return s.next(']') }
 // next consumes a comma or the closing brace; it reports whether something follows.
 func (s *Scanner) next(closing byte) bool {
 	c := s.peek()
-	if c == closing && s.err == nil {
+	if c == closing && s.Failure() == nil {
 		s.pos++
 		s.depth--
 		s.first = false
@@ -197,15 +158,6 @@ func (s *Scanner) Null() bool {
 	return s.literal("null")
 }
 
-func (s *Scanner) literal(word string) bool {
-	if len(s.data)-s.pos < len(word) || string(s.data[s.pos:s.pos+len(word)]) != word {
-		s.fail(notJSON)
-		return false
-	}
-	s.pos += len(word)
-	return true
-}
-
 // Bool reads true or false.
 func (s *Scanner) Bool() bool {
 	switch s.peek() {
@@ -225,15 +177,7 @@ func (s *Scanner) Pos() int { return s.pos }
 // Seek goes back to the value that stands at pos, which must have been read or skipped
 // since Pos returned it, with nothing after it.
 func (s *Scanner) Seek(pos int) {
-	if s.err == nil {
+	if s.Failure() == nil {
 		s.pos = pos
-	}
-}
-
-// Same fails unless equal: the field at path and the part of the record key with the same
-// name must hold the same value.
-func (s *Scanner) Same(path string, equal bool) {
-	if !equal {
-		s.failSource(path, "differs from the record key")
 	}
 }

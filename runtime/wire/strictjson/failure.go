@@ -1,4 +1,4 @@
-package wire
+package strictjson
 
 import (
 	"bytes"
@@ -6,59 +6,53 @@ import (
 )
 
 const (
-	notJSON  = "is not valid JSON"
-	cutShort = "ends too early"
+	notJSON   = "is not valid JSON"
+	cutShort  = "ends too early"
+	notString = "must be a string"
 )
 
 // fail records the first error, of the value that stands at pos, and moves to the end,
 // where every further read fails.
-func (s *Scanner) fail(reason string) { s.failAt(s.pos, reason) }
+func (s *lexer) fail(reason string) { s.failAt(s.pos, reason) }
 
-func (s *Scanner) failAt(pos int, reason string) {
-	if s.err == nil {
+func (s *lexer) failAt(pos int, reason string) {
+	if s.Failure() == nil {
 		s.refuse(pos, s.pathTo(pos, true, ""), reason)
 	}
 }
 
 // failMissing says that the object that ends before pos lacks a member.
-func (s *Scanner) failMissing(name string) {
-	if s.err == nil {
+func (s *lexer) failMissing(name string) {
+	if s.Failure() == nil {
 		pos := max(s.pos-1, 0)
 		s.refuse(pos, s.pathTo(pos, false, name), "is missing")
 	}
 }
 
-// failSource records an error of something that is not in the document.
-func (s *Scanner) failSource(path, reason string) {
-	if s.err == nil {
-		s.refuse(0, path, reason)
-	}
-}
-
-func (s *Scanner) refuse(at int, path, reason string) {
+func (s *lexer) refuse(at int, path, reason string) {
 	if s.inKey {
 		at = 0
 	}
-	s.err = &DecodeError{Path: path, At: at, Reason: reason}
+	s.Fail(path, at, reason)
 	s.pos = len(s.data)
 }
 
 // broken says that the object or array is not JSON here.
-func (s *Scanner) broken() {
+func (s *lexer) broken() {
 	reason := notJSON
 	if s.pos == len(s.data) {
 		reason = cutShort
 	}
-	if s.err == nil {
+	if s.Failure() == nil {
 		s.refuse(s.pos, s.pathTo(s.pos, false, ""), reason)
 	}
 }
 
 // wrongKind refuses the value at pos for its kind. Null, the end and what is no value at
 // all get their own words.
-func (s *Scanner) wrongKind(refused string) {
+func (s *lexer) wrongKind(refused string) {
 	switch c := s.peek(); {
-	case s.err != nil:
+	case s.Failure() != nil:
 	case s.pos == len(s.data) && s.depth == 0:
 		s.fail("is empty")
 	case s.pos == len(s.data):
@@ -83,7 +77,7 @@ type level struct {
 // pathTo tells which value stands at pos. It reads the document again, up to there, so
 // that decoding need not track where it is. Without self the value is named by what
 // holds it: its own name might be the producer's. missing is a member of that.
-func (s *Scanner) pathTo(pos int, self bool, missing string) string {
+func (s *lexer) pathTo(pos int, self bool, missing string) string {
 	levels := levelsAt(s.data[:pos])
 	var path []byte
 	for i, l := range levels {
@@ -157,6 +151,6 @@ func plainName(raw []byte) []byte {
 		return raw
 	}
 	quoted := append(append([]byte{'"'}, raw...), '"')
-	text, _ := (&Scanner{data: quoted}).str()
+	text, _ := (&lexer{data: quoted}).str()
 	return text
 }

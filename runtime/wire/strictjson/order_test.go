@@ -1,9 +1,11 @@
-package wire
+package strictjson
 
 import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // orderJSON is an event of usual shape: 281 bytes, two items.
@@ -12,9 +14,9 @@ const orderJSON = `{"order_id":"7d2a1f0e-8b7a-4c31-9d52-0a1b2c3d4e5f","customer_
 	`{"sku":"SKU-100045","quantity":2,"price":49.99},{"sku":"SKU-200071","quantity":1,"price":29.97}],"ok":1}`
 
 type order struct {
-	OrderID    UUID
+	OrderID    wire.UUID
 	CustomerID string
-	Total      Decimal
+	Total      wire.Decimal
 	Currency   string
 	PlacedAt   time.Time
 	Note       *string
@@ -24,35 +26,35 @@ type order struct {
 type orderItem struct {
 	SKU      string
 	Quantity int32
-	Price    Decimal
+	Price    wire.Decimal
 }
 
 // decode is what the generator writes for the fields of order.
 func (e *order) decode(s *Scanner) {
 	*e = order{Items: e.Items[:0]}
-	var seen Members
+	var seen struct{ order_id, customer_id, total, currency, placed_at, note, items bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "order_id":
-			seen.Add(s, 0)
+			s.Once(&seen.order_id)
 			e.OrderID = s.UUID()
 		case "customer_id":
-			seen.Add(s, 1)
+			s.Once(&seen.customer_id)
 			e.CustomerID = s.String()
 		case "total":
-			seen.Add(s, 2)
+			s.Once(&seen.total)
 			e.Total = s.Decimal()
 		case "currency":
-			seen.Add(s, 3)
+			s.Once(&seen.currency)
 			e.Currency = s.String()
 		case "placed_at":
-			seen.Add(s, 4)
+			s.Once(&seen.placed_at)
 			e.PlacedAt = s.Time()
 		case "note":
-			seen.Add(s, 5)
-			e.Note = s.OptString()
+			s.Once(&seen.note)
+			e.Note = Opt(s, s.String)
 		case "items":
-			seen.Add(s, 6)
+			s.Once(&seen.items)
 			for s.Array(); s.Element(); {
 				var item orderItem
 				item.decode(s)
@@ -62,27 +64,34 @@ func (e *order) decode(s *Scanner) {
 			s.Skip()
 		}
 	}
-	seen.Require(s, "order_id", "customer_id", "total", "currency", "placed_at", "", "items")
+	s.Require(seen.order_id, "order_id")
+	s.Require(seen.customer_id, "customer_id")
+	s.Require(seen.total, "total")
+	s.Require(seen.currency, "currency")
+	s.Require(seen.placed_at, "placed_at")
+	s.Require(seen.items, "items")
 }
 
 func (e *orderItem) decode(s *Scanner) {
-	var seen Members
+	var seen struct{ sku, quantity, price bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sku":
-			seen.Add(s, 0)
+			s.Once(&seen.sku)
 			e.SKU = s.String()
 		case "quantity":
-			seen.Add(s, 1)
+			s.Once(&seen.quantity)
 			e.Quantity = s.Int32()
 		case "price":
-			seen.Add(s, 2)
+			s.Once(&seen.price)
 			e.Price = s.Decimal()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s, "sku", "quantity", "price")
+	s.Require(seen.sku, "sku")
+	s.Require(seen.quantity, "quantity")
+	s.Require(seen.price, "price")
 }
 
 // jsonOrder is what a service without a generator would decode into.
@@ -103,7 +112,7 @@ type jsonItem struct {
 }
 
 func BenchmarkDecodeOrder(b *testing.B) {
-	m := &Message{Value: []byte(orderJSON)}
+	m := &wire.Message{Value: []byte(orderJSON)}
 	b.Run("borrowed", func(b *testing.B) {
 		var s Scanner
 		var e order
