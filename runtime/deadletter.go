@@ -73,9 +73,9 @@ func letterRows(letters []letter) [][]byte {
 		r := rows.Row()
 		r.Int8(l.message.Offset)
 		r.Text(l.reason)
-		r.OptText(l.sqlstate)
-		r.OptUUID(l.key)
-		r.OptInt4(l.print)
+		wire.OrNull(r, r.Text, l.sqlstate)
+		wire.OrNull(r, r.UUID, l.key)
+		wire.OrNull(r, r.Int4, l.print)
 		r.Bytea(appendRecord(nil, l.message))
 		r.Int8(l.policy.Keep.Microseconds())
 	}

@@ -30,78 +30,79 @@ func TestOrdersV1(t *testing.T) {
 	}.Run(t)
 }
 
-// ordersV1Log holds every two kinds of event that touch one row, next to each other and in both
+// ordersV1Log holds every two kinds of event that touch one row, next to each other and in
+// both
 // orders.
 func ordersV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "k1", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 1","channel":"app","total":1.50,"placed_at":"2026-01-01T00:01:00Z","items":[{"sku":"sku 1","quantity":1,"price":1.50},{"sku":"sku 2","quantity":2,"price":2.50}]}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "k2", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 2","channel":"phone","total":2.50,"placed_at":"2026-01-01T00:02:00Z","note":"note 2","items":[{"sku":"sku 2","quantity":2,"price":2.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000001", "k3", `{"carrier":"carrier 3"}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000001", "k4", `{"carrier":"carrier 4"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "k5", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 5","channel":"phone","total":5.50,"placed_at":"2026-01-01T00:05:00Z","note":null,"items":[{"sku":"sku 5","quantity":5,"price":5.50},{"sku":"sku 6","quantity":6,"price":6.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000001", "k6", `{"carrier":"carrier 6"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000001", `{"payment_id":"00000000-0000-4000-8000-000000000007","order_id":"00000000-0000-4000-8000-000000000001","amount":7.50,"booked_at":"2026-01-01T00:07:00Z"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000001", `{"payment_id":"00000000-0000-4000-8000-000000000008","order_id":"00000000-0000-4000-8000-000000000001","amount":8.50,"booked_at":"2026-01-01T00:08:00Z"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "k9", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 9","channel":"web","total":9.50,"placed_at":"2026-01-01T00:09:00Z","items":[{"sku":"sku 9","quantity":9,"price":9.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000001", "k10", `{"carrier":"carrier 10"}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000001"),
-		orderErasedEvent("00000000-0000-4000-8000-000000000001"),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "k13", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 13","channel":"app","total":13.50,"placed_at":"2026-01-01T00:13:00Z","note":"note 13","items":[{"sku":"sku 13","quantity":13,"price":13.50},{"sku":"sku 14","quantity":14,"price":14.50}]}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000001", `{"payment_id":"00000000-0000-4000-8000-000000000014","order_id":"00000000-0000-4000-8000-000000000001","amount":14.50,"booked_at":"2026-01-01T00:14:00Z"}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000001", "k15", `{"carrier":"carrier 15"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000001", `{"payment_id":"00000000-0000-4000-8000-000000000016","order_id":"00000000-0000-4000-8000-000000000001","amount":16.50,"booked_at":"2026-01-01T00:16:00Z"}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000001"),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "k18", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 18","channel":"web","total":18.50,"placed_at":"2026-01-01T00:18:00Z","note":null,"items":[{"sku":"sku 18","quantity":18,"price":18.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000001", "k19", `{"carrier":"carrier 19"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "k20", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 20","channel":"phone","total":20.50,"placed_at":"2026-01-01T00:20:00Z","items":[{"sku":"sku 20","quantity":20,"price":20.50},{"sku":"sku 21","quantity":21,"price":21.50}]}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "k21", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 21","channel":"web","total":21.50,"placed_at":"2026-01-01T00:21:00Z","note":"note 21","items":[{"sku":"sku 21","quantity":21,"price":21.50},{"sku":"sku 22","quantity":22,"price":22.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000002", "k22", `{"carrier":"carrier 22"}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000002", "k23", `{"carrier":"carrier 23"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "k24", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 24","channel":"web","total":24.50,"placed_at":"2026-01-01T00:24:00Z","note":null,"items":[{"sku":"sku 24","quantity":24,"price":24.50},{"sku":"sku 25","quantity":25,"price":25.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000002", "k25", `{"carrier":"carrier 25"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000002", `{"payment_id":"00000000-0000-4000-8000-000000000026","order_id":"00000000-0000-4000-8000-000000000002","amount":26.50,"booked_at":"2026-01-01T00:26:00Z"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000002", `{"payment_id":"00000000-0000-4000-8000-000000000027","order_id":"00000000-0000-4000-8000-000000000002","amount":27.50,"booked_at":"2026-01-01T00:27:00Z"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "k28", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 28","channel":"app","total":28.50,"placed_at":"2026-01-01T00:28:00Z","items":[{"sku":"sku 28","quantity":28,"price":28.50},{"sku":"sku 29","quantity":29,"price":29.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000002", "k29", `{"carrier":"carrier 29"}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000002"),
-		orderErasedEvent("00000000-0000-4000-8000-000000000002"),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "k32", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 32","channel":"phone","total":32.50,"placed_at":"2026-01-01T00:32:00Z","note":"note 32","items":[{"sku":"sku 32","quantity":32,"price":32.50},{"sku":"sku 33","quantity":33,"price":33.50}]}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000002", `{"payment_id":"00000000-0000-4000-8000-000000000033","order_id":"00000000-0000-4000-8000-000000000002","amount":33.50,"booked_at":"2026-01-01T00:33:00Z"}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000002", "k34", `{"carrier":"carrier 34"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000002", `{"payment_id":"00000000-0000-4000-8000-000000000035","order_id":"00000000-0000-4000-8000-000000000002","amount":35.50,"booked_at":"2026-01-01T00:35:00Z"}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000002"),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "k37", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 37","channel":"app","total":37.50,"placed_at":"2026-01-01T00:37:00Z","note":null,"items":[{"sku":"sku 37","quantity":37,"price":37.50},{"sku":"sku 38","quantity":38,"price":38.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000002", "k38", `{"carrier":"carrier 38"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000003", "k39", `{"order_id":"00000000-0000-4000-8000-000000000003","customer_id":"customer_id 39","channel":"web","total":39.50,"placed_at":"2026-01-01T00:39:00Z","items":[{"sku":"sku 39","quantity":39,"price":39.50},{"sku":"sku 40","quantity":40,"price":40.50}]}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000003"),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000004", "k41", `{"order_id":"00000000-0000-4000-8000-000000000004","customer_id":"customer_id 41","channel":"phone","total":41.50,"placed_at":"2026-01-01T00:41:00Z","note":"note 41","items":[{"sku":"sku 41","quantity":41,"price":41.50},{"sku":"sku 42","quantity":42,"price":42.50}]}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000004"),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000005", "k43", `{"order_id":"00000000-0000-4000-8000-000000000005","customer_id":"customer_id 43","channel":"app","total":43.50,"placed_at":"2026-01-01T00:43:00Z","note":null,"items":[{"sku":"sku 43","quantity":43,"price":43.50},{"sku":"sku 44","quantity":44,"price":44.50}]}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000005"),
-		orderPaidEvent("00000000-0000-4000-8000-000000000005", `{"payment_id":"00000000-0000-4000-8000-000000000045","order_id":"00000000-0000-4000-8000-000000000005","amount":45.50,"booked_at":"2026-01-01T00:45:00Z"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000006", "k46", `{"order_id":"00000000-0000-4000-8000-000000000006","customer_id":"customer_id 46","channel":"app","total":46.50,"placed_at":"2026-01-01T00:46:00Z","items":[{"sku":"sku 46","quantity":46,"price":46.50},{"sku":"sku 47","quantity":47,"price":47.50}]}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000006"),
-		orderPaidEvent("00000000-0000-4000-8000-000000000006", `{"payment_id":"00000000-0000-4000-8000-000000000048","order_id":"00000000-0000-4000-8000-000000000006","amount":48.50,"booked_at":"2026-01-01T00:48:00Z"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000007", "k49", `{"order_id":"00000000-0000-4000-8000-000000000007","customer_id":"customer_id 49","channel":"app","total":49.50,"placed_at":"2026-01-01T00:49:00Z","note":"note 49","items":[{"sku":"sku 49","quantity":49,"price":49.50},{"sku":"sku 50","quantity":50,"price":50.50}]}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000007"),
-		orderShippedEvent("00000000-0000-4000-8000-000000000007", "k51", `{"carrier":"carrier 51"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000008", "k52", `{"order_id":"00000000-0000-4000-8000-000000000008","customer_id":"customer_id 52","channel":"app","total":52.50,"placed_at":"2026-01-01T00:52:00Z","note":null,"items":[{"sku":"sku 52","quantity":52,"price":52.50},{"sku":"sku 53","quantity":53,"price":53.50}]}`),
-		orderErasedEvent("00000000-0000-4000-8000-000000000008"),
-		orderShippedEvent("00000000-0000-4000-8000-000000000008", "k54", `{"carrier":"carrier 54"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000012", "k55", `{"order_id":"00000000-0000-4000-8000-000000000012","customer_id":"customer_id 55","channel":"app","total":55.50,"placed_at":"2026-01-01T00:55:00Z","items":[]}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000013", "k56", `{"order_id":"00000000-0000-4000-8000-000000000013","customer_id":"customer_id 56","channel":"phone","total":56.50,"placed_at":"2026-01-01T00:56:00Z","items":[{"sku":"sku 56","quantity":56,"price":56.50},{"sku":"sku 57","quantity":57,"price":57.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000013", "k57", `{"carrier":"carrier 57"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000013", `{"payment_id":"00000000-0000-4000-8000-000000000058","order_id":"00000000-0000-4000-8000-000000000013","amount":58.50,"booked_at":"2026-01-01T00:58:00Z"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000014", "k59", `{"order_id":"00000000-0000-4000-8000-000000000014","customer_id":"customer_id 59","channel":"phone","total":59.50,"placed_at":"2026-01-01T00:59:00Z","note":"note 59","items":[{"sku":"sku 59","quantity":59,"price":59.50},{"sku":"sku 60","quantity":60,"price":60.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000014", "k60", `{"carrier":"carrier 60"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000014", `{"payment_id":"00000000-0000-4000-8000-000000000061","order_id":"00000000-0000-4000-8000-000000000014","amount":61.50,"booked_at":"2026-01-01T01:01:00Z"}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000015", "k62", `{"order_id":"00000000-0000-4000-8000-000000000015","customer_id":"customer_id 62","channel":"phone","total":62.50,"placed_at":"2026-01-01T01:02:00Z","note":null,"items":[{"sku":"sku 62","quantity":62,"price":62.50},{"sku":"sku 63","quantity":63,"price":63.50}]}`),
-		orderShippedEvent("00000000-0000-4000-8000-000000000015", "k63", `{"carrier":"carrier 63"}`),
-		orderPaidEvent("00000000-0000-4000-8000-000000000015", `{"payment_id":"00000000-0000-4000-8000-000000000064","order_id":"00000000-0000-4000-8000-000000000015","amount":64.50,"booked_at":"2026-01-01T01:04:00Z"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000001", "k1", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 1","channel":"app","total":1.50,"placed_at":"2026-01-01T00:01:00Z","items":[{"sku":"sku 1","quantity":1,"price":1.50},{"sku":"sku 2","quantity":2,"price":2.50}]}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000001", "k2", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 2","channel":"phone","total":2.50,"placed_at":"2026-01-01T00:02:00Z","note":"note 2","items":[{"sku":"sku 2","quantity":2,"price":2.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000001", "k3", `{"carrier":"carrier 3"}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000001", "k4", `{"carrier":"carrier 4"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000001", "k5", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 5","channel":"phone","total":5.50,"placed_at":"2026-01-01T00:05:00Z","note":null,"items":[{"sku":"sku 5","quantity":5,"price":5.50},{"sku":"sku 6","quantity":6,"price":6.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000001", "k6", `{"carrier":"carrier 6"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000001", `{"payment_id":"00000000-0000-4000-8000-000000000007","order_id":"00000000-0000-4000-8000-000000000001","amount":7.50,"booked_at":"2026-01-01T00:07:00Z"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000001", `{"payment_id":"00000000-0000-4000-8000-000000000008","order_id":"00000000-0000-4000-8000-000000000001","amount":8.50,"booked_at":"2026-01-01T00:08:00Z"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000001", "k9", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 9","channel":"web","total":9.50,"placed_at":"2026-01-01T00:09:00Z","items":[{"sku":"sku 9","quantity":9,"price":9.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000001", "k10", `{"carrier":"carrier 10"}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000001"),
+		orderErasedRecord("00000000-0000-4000-8000-000000000001"),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000001", "k13", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 13","channel":"app","total":13.50,"placed_at":"2026-01-01T00:13:00Z","note":"note 13","items":[{"sku":"sku 13","quantity":13,"price":13.50},{"sku":"sku 14","quantity":14,"price":14.50}]}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000001", `{"payment_id":"00000000-0000-4000-8000-000000000014","order_id":"00000000-0000-4000-8000-000000000001","amount":14.50,"booked_at":"2026-01-01T00:14:00Z"}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000001", "k15", `{"carrier":"carrier 15"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000001", `{"payment_id":"00000000-0000-4000-8000-000000000016","order_id":"00000000-0000-4000-8000-000000000001","amount":16.50,"booked_at":"2026-01-01T00:16:00Z"}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000001"),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000001", "k18", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 18","channel":"web","total":18.50,"placed_at":"2026-01-01T00:18:00Z","note":null,"items":[{"sku":"sku 18","quantity":18,"price":18.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000001", "k19", `{"carrier":"carrier 19"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000002", "k20", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 20","channel":"phone","total":20.50,"placed_at":"2026-01-01T00:20:00Z","items":[{"sku":"sku 20","quantity":20,"price":20.50},{"sku":"sku 21","quantity":21,"price":21.50}]}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000002", "k21", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 21","channel":"web","total":21.50,"placed_at":"2026-01-01T00:21:00Z","note":"note 21","items":[{"sku":"sku 21","quantity":21,"price":21.50},{"sku":"sku 22","quantity":22,"price":22.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000002", "k22", `{"carrier":"carrier 22"}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000002", "k23", `{"carrier":"carrier 23"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000002", "k24", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 24","channel":"web","total":24.50,"placed_at":"2026-01-01T00:24:00Z","note":null,"items":[{"sku":"sku 24","quantity":24,"price":24.50},{"sku":"sku 25","quantity":25,"price":25.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000002", "k25", `{"carrier":"carrier 25"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000002", `{"payment_id":"00000000-0000-4000-8000-000000000026","order_id":"00000000-0000-4000-8000-000000000002","amount":26.50,"booked_at":"2026-01-01T00:26:00Z"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000002", `{"payment_id":"00000000-0000-4000-8000-000000000027","order_id":"00000000-0000-4000-8000-000000000002","amount":27.50,"booked_at":"2026-01-01T00:27:00Z"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000002", "k28", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 28","channel":"app","total":28.50,"placed_at":"2026-01-01T00:28:00Z","items":[{"sku":"sku 28","quantity":28,"price":28.50},{"sku":"sku 29","quantity":29,"price":29.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000002", "k29", `{"carrier":"carrier 29"}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000002"),
+		orderErasedRecord("00000000-0000-4000-8000-000000000002"),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000002", "k32", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 32","channel":"phone","total":32.50,"placed_at":"2026-01-01T00:32:00Z","note":"note 32","items":[{"sku":"sku 32","quantity":32,"price":32.50},{"sku":"sku 33","quantity":33,"price":33.50}]}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000002", `{"payment_id":"00000000-0000-4000-8000-000000000033","order_id":"00000000-0000-4000-8000-000000000002","amount":33.50,"booked_at":"2026-01-01T00:33:00Z"}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000002", "k34", `{"carrier":"carrier 34"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000002", `{"payment_id":"00000000-0000-4000-8000-000000000035","order_id":"00000000-0000-4000-8000-000000000002","amount":35.50,"booked_at":"2026-01-01T00:35:00Z"}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000002"),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000002", "k37", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 37","channel":"app","total":37.50,"placed_at":"2026-01-01T00:37:00Z","note":null,"items":[{"sku":"sku 37","quantity":37,"price":37.50},{"sku":"sku 38","quantity":38,"price":38.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000002", "k38", `{"carrier":"carrier 38"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000003", "k39", `{"order_id":"00000000-0000-4000-8000-000000000003","customer_id":"customer_id 39","channel":"web","total":39.50,"placed_at":"2026-01-01T00:39:00Z","items":[{"sku":"sku 39","quantity":39,"price":39.50},{"sku":"sku 40","quantity":40,"price":40.50}]}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000003"),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000004", "k41", `{"order_id":"00000000-0000-4000-8000-000000000004","customer_id":"customer_id 41","channel":"phone","total":41.50,"placed_at":"2026-01-01T00:41:00Z","note":"note 41","items":[{"sku":"sku 41","quantity":41,"price":41.50},{"sku":"sku 42","quantity":42,"price":42.50}]}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000004"),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000005", "k43", `{"order_id":"00000000-0000-4000-8000-000000000005","customer_id":"customer_id 43","channel":"app","total":43.50,"placed_at":"2026-01-01T00:43:00Z","note":null,"items":[{"sku":"sku 43","quantity":43,"price":43.50},{"sku":"sku 44","quantity":44,"price":44.50}]}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000005"),
+		orderPaidRecord("00000000-0000-4000-8000-000000000005", `{"payment_id":"00000000-0000-4000-8000-000000000045","order_id":"00000000-0000-4000-8000-000000000005","amount":45.50,"booked_at":"2026-01-01T00:45:00Z"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000006", "k46", `{"order_id":"00000000-0000-4000-8000-000000000006","customer_id":"customer_id 46","channel":"app","total":46.50,"placed_at":"2026-01-01T00:46:00Z","items":[{"sku":"sku 46","quantity":46,"price":46.50},{"sku":"sku 47","quantity":47,"price":47.50}]}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000006"),
+		orderPaidRecord("00000000-0000-4000-8000-000000000006", `{"payment_id":"00000000-0000-4000-8000-000000000048","order_id":"00000000-0000-4000-8000-000000000006","amount":48.50,"booked_at":"2026-01-01T00:48:00Z"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000007", "k49", `{"order_id":"00000000-0000-4000-8000-000000000007","customer_id":"customer_id 49","channel":"app","total":49.50,"placed_at":"2026-01-01T00:49:00Z","note":"note 49","items":[{"sku":"sku 49","quantity":49,"price":49.50},{"sku":"sku 50","quantity":50,"price":50.50}]}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000007"),
+		orderShippedRecord("00000000-0000-4000-8000-000000000007", "k51", `{"carrier":"carrier 51"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000008", "k52", `{"order_id":"00000000-0000-4000-8000-000000000008","customer_id":"customer_id 52","channel":"app","total":52.50,"placed_at":"2026-01-01T00:52:00Z","note":null,"items":[{"sku":"sku 52","quantity":52,"price":52.50},{"sku":"sku 53","quantity":53,"price":53.50}]}`),
+		orderErasedRecord("00000000-0000-4000-8000-000000000008"),
+		orderShippedRecord("00000000-0000-4000-8000-000000000008", "k54", `{"carrier":"carrier 54"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000012", "k55", `{"order_id":"00000000-0000-4000-8000-000000000012","customer_id":"customer_id 55","channel":"app","total":55.50,"placed_at":"2026-01-01T00:55:00Z","items":[]}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000013", "k56", `{"order_id":"00000000-0000-4000-8000-000000000013","customer_id":"customer_id 56","channel":"phone","total":56.50,"placed_at":"2026-01-01T00:56:00Z","items":[{"sku":"sku 56","quantity":56,"price":56.50},{"sku":"sku 57","quantity":57,"price":57.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000013", "k57", `{"carrier":"carrier 57"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000013", `{"payment_id":"00000000-0000-4000-8000-000000000058","order_id":"00000000-0000-4000-8000-000000000013","amount":58.50,"booked_at":"2026-01-01T00:58:00Z"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000014", "k59", `{"order_id":"00000000-0000-4000-8000-000000000014","customer_id":"customer_id 59","channel":"phone","total":59.50,"placed_at":"2026-01-01T00:59:00Z","note":"note 59","items":[{"sku":"sku 59","quantity":59,"price":59.50},{"sku":"sku 60","quantity":60,"price":60.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000014", "k60", `{"carrier":"carrier 60"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000014", `{"payment_id":"00000000-0000-4000-8000-000000000061","order_id":"00000000-0000-4000-8000-000000000014","amount":61.50,"booked_at":"2026-01-01T01:01:00Z"}`),
+		orderPlacedRecord("00000000-0000-4000-8000-000000000015", "k62", `{"order_id":"00000000-0000-4000-8000-000000000015","customer_id":"customer_id 62","channel":"phone","total":62.50,"placed_at":"2026-01-01T01:02:00Z","note":null,"items":[{"sku":"sku 62","quantity":62,"price":62.50},{"sku":"sku 63","quantity":63,"price":63.50}]}`),
+		orderShippedRecord("00000000-0000-4000-8000-000000000015", "k63", `{"carrier":"carrier 63"}`),
+		orderPaidRecord("00000000-0000-4000-8000-000000000015", `{"payment_id":"00000000-0000-4000-8000-000000000064","order_id":"00000000-0000-4000-8000-000000000015","amount":64.50,"booked_at":"2026-01-01T01:04:00Z"}`),
 	}
 }
 
-func orderPlacedEvent(recordKey, idempotencyKey, payload string) idemtest.Event {
+func orderPlacedRecord(recordKey, idempotencyKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -116,7 +117,7 @@ func orderPlacedEvent(recordKey, idempotencyKey, payload string) idemtest.Event 
 	}
 }
 
-func orderShippedEvent(recordKey, idempotencyKey, payload string) idemtest.Event {
+func orderShippedRecord(recordKey, idempotencyKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -131,7 +132,7 @@ func orderShippedEvent(recordKey, idempotencyKey, payload string) idemtest.Event
 	}
 }
 
-func orderPaidEvent(recordKey, payload string) idemtest.Event {
+func orderPaidRecord(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -145,7 +146,7 @@ func orderPaidEvent(recordKey, payload string) idemtest.Event {
 	}
 }
 
-func orderErasedEvent(recordKey string) idemtest.Event {
+func orderErasedRecord(recordKey string) idemtest.Event {
 	return idemtest.Event{
 		Message: idem.Message{
 			Topic: "orders.v1",

@@ -97,7 +97,7 @@ func paramName(header string) string {
 	return name
 }
 
-func (m *maker) name() string { return unexported(m.of.GoName) + "Event" }
+func (m *maker) name() string { return unexported(m.of.GoName) + "Record" }
 
 // event is a line of the log.
 func (m *maker) event(r Record) code {

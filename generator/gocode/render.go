@@ -79,9 +79,11 @@ func renderAll(files []func() (*file, error)) ([]File, error) {
 // pkg is the package that is being written.
 type pkg struct {
 	service  *model.Service
-	sql      map[*model.Step]string // text
-	appended map[*model.Type]bool   // object types that are written as JSON
-	decoded  map[*model.Type]bool   // types that are read
+	sql      map[*model.Step]string          // text
+	appended map[*model.Type]bool            // object types that are written as JSON
+	formats  []format                        // of all topics
+	decoded  map[format]map[*model.Type]bool // types that are read
+	spaces   map[[16]byte]*keySpace
 }
 
 func newPkg(s *model.Service, sql Statements) (*pkg, error) {
@@ -96,6 +98,7 @@ func newPkg(s *model.Service, sql Statements) (*pkg, error) {
 		}
 	}
 	p.findTypes()
+	p.findSpaces()
 	return p, nil
 }
 

@@ -163,16 +163,16 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 	if n.bad != "" {
 		return wrong("text without half surrogate pairs and U+0000")
 	}
-	switch t.Kind {
-	case model.Bool:
+	switch {
+	case t.Kind == model.Bool:
 		if n.kind != boolNode {
 			return wrong("true or false")
 		}
-	case model.Int32, model.Int64, model.Decimal:
+	case t.Kind == model.Int32 || t.Kind == model.Int64 || t.Kind == model.Decimal:
 		if n.kind != numberNode && n.kind != stringNode {
 			return wrong("a number")
 		}
-	case model.Float64, model.EpochS, model.EpochMS, model.EpochUS, model.EpochNS, model.EpochDays:
+	case t.Kind == model.Float64 || t.Notation != model.Usual:
 		if n.kind != numberNode {
 			return wrong("a number")
 		}

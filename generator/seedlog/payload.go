@@ -128,7 +128,7 @@ func (w *writer) json(f *model.Field, t model.FieldType, node any, i int) string
 		return n.String()
 	}
 	text := w.text(t, f, node)
-	if quoted(t.Kind) {
+	if quoted(t) {
 		return quote(text)
 	}
 	return text

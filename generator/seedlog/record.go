@@ -106,7 +106,7 @@ func (w *writer) recordKey(v visit) []byte {
 		if !rk.JSON {
 			return []byte(text)
 		}
-		if quoted(part.Type.Kind) {
+		if quoted(part.Type) {
 			text = quote(text)
 		}
 		root.put(part.Path, text)

@@ -69,7 +69,7 @@ var keyBugs = []mutant{
 		in(core, "owner.look").Replace(`claimed[_] || decided[_]`, `true`),
 		core, "TestKeyHiddenByAConflictIsTested"},
 	{"a conflict is decided before its former keys are looked for",
-		in(waves, "Batch.claim").Replace(`append(b.hidden, $unknown...)`, `append(b.hidden, $unknown[:0]...)`),
+		in(waves, "Batch.claim").Replace(`append(b.keys.hidden, $unknown...)`, `append(b.keys.hidden, $unknown[:0]...)`),
 		core, "TestFirstKnownKeyDecides"},
 	{"a former key of a conflict is looked for in the sealed generations only",
 		in(core, "owner.readHidden").Replace(`$list.Numbers()`, `$list.Numbers()[:len($list)-1]`),

@@ -25,34 +25,35 @@ func TestFamilyV1(t *testing.T) {
 	}.Run(t)
 }
 
-// familyV1Log holds every two kinds of event that touch one row, next to each other and in both
+// familyV1Log holds every two kinds of event that touch one row, next to each other and in
+// both
 // orders.
 func familyV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		childEvent("k 1", `{"v":"v 1"}`),
-		childEvent("k 1", `{"v":"v 2"}`),
-		parentEvent("k 1", `{"v":"v 3"}`),
-		parentEvent("k 1", `{"v":null}`),
-		goneEvent("k 1", "{}"),
-		goneEvent("k 1", "{}"),
-		parentEvent("k 1", "{}"),
-		childEvent("k 2", `{"v":"v 8"}`),
-		childEvent("k 2", `{"v":"v 9"}`),
-		parentEvent("k 2", `{"v":"v 10"}`),
-		parentEvent("k 2", `{"v":null}`),
-		goneEvent("k 2", "{}"),
-		goneEvent("k 2", "{}"),
-		parentEvent("k 2", "{}"),
-		childEvent("k 6", `{"v":"v 15"}`),
-		parentEvent("k 6", `{"v":"v 16"}`),
-		childEvent("k 7", `{"v":"v 17"}`),
-		parentEvent("k 7", `{"v":null}`),
-		childEvent("k 8", `{"v":"v 19"}`),
-		parentEvent("k 8", "{}"),
+		childRecord("k 1", `{"v":"v 1"}`),
+		childRecord("k 1", `{"v":"v 2"}`),
+		parentRecord("k 1", `{"v":"v 3"}`),
+		parentRecord("k 1", `{"v":null}`),
+		goneRecord("k 1", "{}"),
+		goneRecord("k 1", "{}"),
+		parentRecord("k 1", "{}"),
+		childRecord("k 2", `{"v":"v 8"}`),
+		childRecord("k 2", `{"v":"v 9"}`),
+		parentRecord("k 2", `{"v":"v 10"}`),
+		parentRecord("k 2", `{"v":null}`),
+		goneRecord("k 2", "{}"),
+		goneRecord("k 2", "{}"),
+		parentRecord("k 2", "{}"),
+		childRecord("k 6", `{"v":"v 15"}`),
+		parentRecord("k 6", `{"v":"v 16"}`),
+		childRecord("k 7", `{"v":"v 17"}`),
+		parentRecord("k 7", `{"v":null}`),
+		childRecord("k 8", `{"v":"v 19"}`),
+		parentRecord("k 8", "{}"),
 	}
 }
 
-func childEvent(recordKey, payload string) idemtest.Event {
+func childRecord(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Message: idem.Message{
 			Topic: "family.v1",
@@ -65,7 +66,7 @@ func childEvent(recordKey, payload string) idemtest.Event {
 	}
 }
 
-func parentEvent(recordKey, payload string) idemtest.Event {
+func parentRecord(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Message: idem.Message{
 			Topic: "family.v1",
@@ -78,7 +79,7 @@ func parentEvent(recordKey, payload string) idemtest.Event {
 	}
 }
 
-func goneEvent(recordKey, payload string) idemtest.Event {
+func goneRecord(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Opaque: true,
 		Message: idem.Message{

@@ -29,17 +29,17 @@ func TestPlainV1(t *testing.T) {
 // orders.
 func plainV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		putEvent("k 1", `{"v":"v 1"}`),
-		putEvent("k 1", `{"v":null}`),
-		putEvent("k 2", "{}"),
-		putEvent("k 2", `{"v":"v 4"}`),
-		putEvent("k 6", `{"v":"v 5"}`),
-		putEvent("k 7", `{"v":null}`),
-		putEvent("k 8", "{}"),
+		putRecord("k 1", `{"v":"v 1"}`),
+		putRecord("k 1", `{"v":null}`),
+		putRecord("k 2", "{}"),
+		putRecord("k 2", `{"v":"v 4"}`),
+		putRecord("k 6", `{"v":"v 5"}`),
+		putRecord("k 7", `{"v":null}`),
+		putRecord("k 8", "{}"),
 	}
 }
 
-func putEvent(recordKey, payload string) idemtest.Event {
+func putRecord(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Message: idem.Message{
 			Topic: "plain.v1",

@@ -29,19 +29,19 @@ func TestBareV1(t *testing.T) {
 // orders.
 func bareV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		madeEvent(`{"id":"effects 4"}`),
-		madeEvent(`{"id":"effects 5"}`),
-		droppedEvent(`{"id":"effects 6"}`),
-		droppedEvent(`{"id":"effects 7"}`),
-		madeEvent(`{"id":"effects 8"}`),
-		madeEvent(`{"id":"effects 9"}`),
-		droppedEvent(`{"id":"effects 9"}`),
-		droppedEvent(`{"id":"effects 10"}`),
-		madeEvent(`{"id":"effects 10"}`),
+		madeRecord(`{"id":"effects 4"}`),
+		madeRecord(`{"id":"effects 5"}`),
+		droppedRecord(`{"id":"effects 6"}`),
+		droppedRecord(`{"id":"effects 7"}`),
+		madeRecord(`{"id":"effects 8"}`),
+		madeRecord(`{"id":"effects 9"}`),
+		droppedRecord(`{"id":"effects 9"}`),
+		droppedRecord(`{"id":"effects 10"}`),
+		madeRecord(`{"id":"effects 10"}`),
 	}
 }
 
-func madeEvent(payload string) idemtest.Event {
+func madeRecord(payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -54,7 +54,7 @@ func madeEvent(payload string) idemtest.Event {
 	}
 }
 
-func droppedEvent(payload string) idemtest.Event {
+func droppedRecord(payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

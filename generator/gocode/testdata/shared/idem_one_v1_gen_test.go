@@ -29,18 +29,18 @@ func TestOneV1(t *testing.T) {
 // orders.
 func oneV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		paidEvent("k1", `{"id":"id 1","note":"note 1"}`),
-		paidEvent("k2", `{"id":"id 1","note":"note 2"}`),
-		paidEvent("k3", `{"id":"id 3","note":"note 3"}`),
-		paidEvent("k4", `{"id":"id 3","note":"note 4"}`),
-		paidEvent("k5", `{"id":"id 5","note":"note 5"}`),
-		paidEvent("k6", `{"id":"id 6","note":"note 6"}`),
-		paidEvent("k7", `{"id":"id 7","note":"note 7"}`),
-		paidEvent("k8", `{"id":"id 8","note":"note 8"}`),
+		paidRecord("k1", `{"id":"id 1","note":"note 1"}`),
+		paidRecord("k2", `{"id":"id 1","note":"note 2"}`),
+		paidRecord("k3", `{"id":"id 3","note":"note 3"}`),
+		paidRecord("k4", `{"id":"id 3","note":"note 4"}`),
+		paidRecord("k5", `{"id":"id 5","note":"note 5"}`),
+		paidRecord("k6", `{"id":"id 6","note":"note 6"}`),
+		paidRecord("k7", `{"id":"id 7","note":"note 7"}`),
+		paidRecord("k8", `{"id":"id 8","note":"note 8"}`),
 	}
 }
 
-func paidEvent(key, payload string) idemtest.Event {
+func paidRecord(key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

@@ -29,18 +29,18 @@ func TestOtherV1(t *testing.T) {
 // orders.
 func otherV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		refundedEvent("k1", `{"id":"id 1","note":"note 1"}`),
-		refundedEvent("k2", `{"id":"id 1","note":"note 2"}`),
-		refundedEvent("k3", `{"id":"id 3","note":"note 3"}`),
-		refundedEvent("k4", `{"id":"id 3","note":"note 4"}`),
-		refundedEvent("k5", `{"id":"id 5","note":"note 5"}`),
-		refundedEvent("k6", `{"id":"id 6","note":"note 6"}`),
-		refundedEvent("k7", `{"id":"id 7","note":"note 7"}`),
-		refundedEvent("k8", `{"id":"id 8","note":"note 8"}`),
+		refundedRecord("k1", `{"id":"id 1","note":"note 1"}`),
+		refundedRecord("k2", `{"id":"id 1","note":"note 2"}`),
+		refundedRecord("k3", `{"id":"id 3","note":"note 3"}`),
+		refundedRecord("k4", `{"id":"id 3","note":"note 4"}`),
+		refundedRecord("k5", `{"id":"id 5","note":"note 5"}`),
+		refundedRecord("k6", `{"id":"id 6","note":"note 6"}`),
+		refundedRecord("k7", `{"id":"id 7","note":"note 7"}`),
+		refundedRecord("k8", `{"id":"id 8","note":"note 8"}`),
 	}
 }
 
-func refundedEvent(key, payload string) idemtest.Event {
+func refundedRecord(key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

@@ -25,75 +25,76 @@ func TestShopCustomers(t *testing.T) {
 	}.Run(t)
 }
 
-// shopCustomersLog holds every two kinds of event that touch one row, next to each other and in both
+// shopCustomersLog holds every two kinds of event that touch one row, next to each other and
+// in both
 // orders.
 func shopCustomersLog() []idemtest.Event {
 	return []idemtest.Event{
-		customerChangedEvent("00000000-0000-4000-8000-000000000001", "k1", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000001","email":"email 1","address":{"street":"street 1","city":{"name":"city 1"},"zip":"zip 1","country":"country 1"},"tags":["tags 1","tags 2"],"revision":10}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000001", "k2", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000001","email":"email 1","name":"name 2","address":null,"tags":["tags 2"],"revision":20}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000001", "k3", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000001","email":"email 1","name":null,"tags":[],"revision":20}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000001", "k4", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000001","email":"email 1","address":{"street":"street 4","city":{"name":"city 4"},"zip":"zip 4"},"tags":["tags 4","tags 5"],"revision":15}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000002", "k5", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000002","email":"email 2","name":"name 5","address":null,"tags":["tags 5"],"revision":50}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000002", "k6", `{"kind":"closed","revision":60}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000002", "k7", `{"kind":"closed","revision":70}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000002", "k8", `{"kind":"closed","revision":70}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000002", "k9", `{"kind":"closed","revision":65}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000003", "k10", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","name":null,"tags":[],"revision":100}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000003", "k11", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","address":{"street":"street 11","city":{"name":"city 11"},"zip":"zip 11","country":"country 11"},"tags":["tags 11","tags 12"],"revision":110}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000003", "k12", `{"kind":"seen"}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000003", "k13", `{"kind":"seen"}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000003", "k14", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","name":"name 14","address":null,"tags":["tags 14"],"revision":140}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000003", "k15", `{"kind":"closed","revision":150}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000003", "k16", `{"kind":"closed","revision":160}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000003", "k17", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","name":null,"tags":[],"revision":170}`),
-		customerErasedEvent("00000000-0000-4000-8000-000000000003", "k18"),
-		customerErasedEvent("00000000-0000-4000-8000-000000000003", "k19"),
-		customerChangedEvent("00000000-0000-4000-8000-000000000003", "k20", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","address":{"street":"street 20","city":{"name":"city 20"},"zip":"zip 20"},"tags":["tags 20","tags 21"],"revision":200}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000003", "k21", `{"kind":"seen"}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000003", "k22", `{"kind":"closed","revision":220}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000003", "k23", `{"kind":"seen"}`),
-		customerErasedEvent("00000000-0000-4000-8000-000000000003", "k24"),
-		customerSeenEvent("00000000-0000-4000-8000-000000000003", "k25", `{"kind":"seen"}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000004", "k26", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000004","email":"email 4","name":"name 26","address":null,"tags":["tags 26"],"revision":260}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000004", "k27", `{"kind":"seen"}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000004", "k28", `{"kind":"seen"}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000004", "k29", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000004","email":"email 4","name":null,"tags":[],"revision":290}`),
-		customerErasedEvent("00000000-0000-4000-8000-000000000004", "k30"),
-		customerErasedEvent("00000000-0000-4000-8000-000000000004", "k31"),
-		customerChangedEvent("00000000-0000-4000-8000-000000000004", "k32", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000004","email":"email 4","address":{"street":"street 32","city":{"name":"city 32"},"zip":"zip 32","country":"country 32"},"tags":["tags 32","tags 33"],"revision":320}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000004", "k33", `{"kind":"seen"}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000004", "k34", `{"kind":"closed","revision":340}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000004", "k35", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000004","email":"email 4","name":"name 35","address":null,"tags":["tags 35"],"revision":350}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000004", "k36", `{"kind":"seen"}`),
-		customerErasedEvent("00000000-0000-4000-8000-000000000004", "k37"),
-		customerSeenEvent("00000000-0000-4000-8000-000000000004", "k38", `{"kind":"seen"}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000005", "k39", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000005","email":"email 5","name":null,"tags":[],"revision":390}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000005", "k40", `{"kind":"closed","revision":400}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000005", "k41", `{"kind":"seen"}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000005", "k42", `{"kind":"closed","revision":420}`),
-		customerErasedEvent("00000000-0000-4000-8000-000000000005", "k43"),
-		customerChangedEvent("00000000-0000-4000-8000-000000000006", "k44", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000006","email":"email 6","address":{"street":"street 44","city":{"name":"city 44"},"zip":"zip 44"},"tags":["tags 44","tags 45"],"revision":440}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000006", "k45", `{"kind":"closed","revision":450}`),
-		customerErasedEvent("00000000-0000-4000-8000-000000000006", "k46"),
-		customerChangedEvent("00000000-0000-4000-8000-000000000007", "k47", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000007","email":"email 7","name":"name 47","address":null,"tags":["tags 47"],"revision":470}`),
-		customerErasedEvent("00000000-0000-4000-8000-000000000007", "k48"),
-		customerClosedEvent("00000000-0000-4000-8000-000000000007", "k49", `{"kind":"closed","revision":490}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000008", "k50", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000008","email":"email 8","name":null,"tags":[],"revision":500}`),
-		customerErasedEvent("00000000-0000-4000-8000-000000000008", "k51"),
-		customerClosedEvent("00000000-0000-4000-8000-000000000008", "k52", `{"kind":"closed","revision":520}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000012", "k53", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000012","email":"email 12","address":{"street":"street 53","city":{"name":"city 53"},"zip":"zip 53","country":"country 53"},"tags":["tags 53","tags 54"],"revision":530}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000012", "k54", `{"kind":"seen"}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000012", "k55", `{"kind":"closed","revision":550}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000013", "k56", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000013","email":"email 13","name":"name 56","address":null,"tags":["tags 56"],"revision":560}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000013", "k57", `{"kind":"seen"}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000013", "k58", `{"kind":"closed","revision":580}`),
-		customerChangedEvent("00000000-0000-4000-8000-000000000014", "k59", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000014","email":"email 14","name":null,"tags":[],"revision":590}`),
-		customerSeenEvent("00000000-0000-4000-8000-000000000014", "k60", `{"kind":"seen"}`),
-		customerClosedEvent("00000000-0000-4000-8000-000000000014", "k61", `{"kind":"closed","revision":610}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000001", "k1", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000001","email":"email 1","address":{"street":"street 1","city":{"name":"city 1"},"zip":"zip 1","country":"country 1"},"tags":["tags 1","tags 2"],"revision":10}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000001", "k2", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000001","email":"email 1","name":"name 2","address":null,"tags":["tags 2"],"revision":20}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000001", "k3", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000001","email":"email 1","name":null,"tags":[],"revision":20}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000001", "k4", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000001","email":"email 1","address":{"street":"street 4","city":{"name":"city 4"},"zip":"zip 4"},"tags":["tags 4","tags 5"],"revision":15}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000002", "k5", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000002","email":"email 2","name":"name 5","address":null,"tags":["tags 5"],"revision":50}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000002", "k6", `{"kind":"closed","revision":60}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000002", "k7", `{"kind":"closed","revision":70}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000002", "k8", `{"kind":"closed","revision":70}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000002", "k9", `{"kind":"closed","revision":65}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000003", "k10", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","name":null,"tags":[],"revision":100}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000003", "k11", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","address":{"street":"street 11","city":{"name":"city 11"},"zip":"zip 11","country":"country 11"},"tags":["tags 11","tags 12"],"revision":110}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000003", "k12", `{"kind":"seen"}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000003", "k13", `{"kind":"seen"}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000003", "k14", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","name":"name 14","address":null,"tags":["tags 14"],"revision":140}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000003", "k15", `{"kind":"closed","revision":150}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000003", "k16", `{"kind":"closed","revision":160}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000003", "k17", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","name":null,"tags":[],"revision":170}`),
+		customerErasedRecord("00000000-0000-4000-8000-000000000003", "k18"),
+		customerErasedRecord("00000000-0000-4000-8000-000000000003", "k19"),
+		customerChangedRecord("00000000-0000-4000-8000-000000000003", "k20", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000003","email":"email 3","address":{"street":"street 20","city":{"name":"city 20"},"zip":"zip 20"},"tags":["tags 20","tags 21"],"revision":200}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000003", "k21", `{"kind":"seen"}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000003", "k22", `{"kind":"closed","revision":220}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000003", "k23", `{"kind":"seen"}`),
+		customerErasedRecord("00000000-0000-4000-8000-000000000003", "k24"),
+		customerSeenRecord("00000000-0000-4000-8000-000000000003", "k25", `{"kind":"seen"}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000004", "k26", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000004","email":"email 4","name":"name 26","address":null,"tags":["tags 26"],"revision":260}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000004", "k27", `{"kind":"seen"}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000004", "k28", `{"kind":"seen"}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000004", "k29", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000004","email":"email 4","name":null,"tags":[],"revision":290}`),
+		customerErasedRecord("00000000-0000-4000-8000-000000000004", "k30"),
+		customerErasedRecord("00000000-0000-4000-8000-000000000004", "k31"),
+		customerChangedRecord("00000000-0000-4000-8000-000000000004", "k32", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000004","email":"email 4","address":{"street":"street 32","city":{"name":"city 32"},"zip":"zip 32","country":"country 32"},"tags":["tags 32","tags 33"],"revision":320}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000004", "k33", `{"kind":"seen"}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000004", "k34", `{"kind":"closed","revision":340}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000004", "k35", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000004","email":"email 4","name":"name 35","address":null,"tags":["tags 35"],"revision":350}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000004", "k36", `{"kind":"seen"}`),
+		customerErasedRecord("00000000-0000-4000-8000-000000000004", "k37"),
+		customerSeenRecord("00000000-0000-4000-8000-000000000004", "k38", `{"kind":"seen"}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000005", "k39", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000005","email":"email 5","name":null,"tags":[],"revision":390}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000005", "k40", `{"kind":"closed","revision":400}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000005", "k41", `{"kind":"seen"}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000005", "k42", `{"kind":"closed","revision":420}`),
+		customerErasedRecord("00000000-0000-4000-8000-000000000005", "k43"),
+		customerChangedRecord("00000000-0000-4000-8000-000000000006", "k44", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000006","email":"email 6","address":{"street":"street 44","city":{"name":"city 44"},"zip":"zip 44"},"tags":["tags 44","tags 45"],"revision":440}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000006", "k45", `{"kind":"closed","revision":450}`),
+		customerErasedRecord("00000000-0000-4000-8000-000000000006", "k46"),
+		customerChangedRecord("00000000-0000-4000-8000-000000000007", "k47", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000007","email":"email 7","name":"name 47","address":null,"tags":["tags 47"],"revision":470}`),
+		customerErasedRecord("00000000-0000-4000-8000-000000000007", "k48"),
+		customerClosedRecord("00000000-0000-4000-8000-000000000007", "k49", `{"kind":"closed","revision":490}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000008", "k50", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000008","email":"email 8","name":null,"tags":[],"revision":500}`),
+		customerErasedRecord("00000000-0000-4000-8000-000000000008", "k51"),
+		customerClosedRecord("00000000-0000-4000-8000-000000000008", "k52", `{"kind":"closed","revision":520}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000012", "k53", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000012","email":"email 12","address":{"street":"street 53","city":{"name":"city 53"},"zip":"zip 53","country":"country 53"},"tags":["tags 53","tags 54"],"revision":530}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000012", "k54", `{"kind":"seen"}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000012", "k55", `{"kind":"closed","revision":550}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000013", "k56", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000013","email":"email 13","name":"name 56","address":null,"tags":["tags 56"],"revision":560}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000013", "k57", `{"kind":"seen"}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000013", "k58", `{"kind":"closed","revision":580}`),
+		customerChangedRecord("00000000-0000-4000-8000-000000000014", "k59", `{"kind":"changed","customer_id":"00000000-0000-4000-8000-000000000014","email":"email 14","name":null,"tags":[],"revision":590}`),
+		customerSeenRecord("00000000-0000-4000-8000-000000000014", "k60", `{"kind":"seen"}`),
+		customerClosedRecord("00000000-0000-4000-8000-000000000014", "k61", `{"kind":"closed","revision":610}`),
 	}
 }
 
-func customerChangedEvent(recordKey, messageId, payload string) idemtest.Event {
+func customerChangedRecord(recordKey, messageId, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -107,7 +108,7 @@ func customerChangedEvent(recordKey, messageId, payload string) idemtest.Event {
 	}
 }
 
-func customerSeenEvent(recordKey, messageId, payload string) idemtest.Event {
+func customerSeenRecord(recordKey, messageId, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -121,7 +122,7 @@ func customerSeenEvent(recordKey, messageId, payload string) idemtest.Event {
 	}
 }
 
-func customerClosedEvent(recordKey, messageId, payload string) idemtest.Event {
+func customerClosedRecord(recordKey, messageId, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -135,7 +136,7 @@ func customerClosedEvent(recordKey, messageId, payload string) idemtest.Event {
 	}
 }
 
-func customerErasedEvent(recordKey, messageId string) idemtest.Event {
+func customerErasedRecord(recordKey, messageId string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

@@ -34,15 +34,15 @@ func TestOrders(t *testing.T) {
 // orders.
 func ordersLog() []idemtest.Event {
 	return []idemtest.Event{
-		orderEvent("orders 1", `{"n":1}`),
-		orderEvent("orders 1", `{"n":2}`),
-		orderEvent("orders 2", `{"n":3}`),
-		orderEvent("orders 2", `{"n":4}`),
-		orderEvent("orders 6", `{"n":5}`),
+		orderRecord("orders 1", `{"n":1}`),
+		orderRecord("orders 1", `{"n":2}`),
+		orderRecord("orders 2", `{"n":3}`),
+		orderRecord("orders 2", `{"n":4}`),
+		orderRecord("orders 6", `{"n":5}`),
 	}
 }
 
-func orderEvent(recordKey, payload string) idemtest.Event {
+func orderRecord(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Message: idem.Message{
 			Topic: "orders",

@@ -25,91 +25,92 @@ func TestVisitsV1(t *testing.T) {
 	}.Run(t)
 }
 
-// visitsV1Log holds every two kinds of event that touch one row, next to each other and in both
+// visitsV1Log holds every two kinds of event that touch one row, next to each other and in
+// both
 // orders.
 func visitsV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		dayOpenedEvent("visit 1", "k1", `{"day":"2026-01-01T00:01:00Z","opened_by":"opened_by 1"}`),
-		dayOpenedEvent("visit 1", "k2", `{"day":"2026-01-01T00:01:00Z","opened_by":"opened_by 2"}`),
-		agentHiredEvent("visit 1", "k3", `{"agent":"00000000-0000-4000-8000-000000000001","name":null}`),
-		agentHiredEvent("visit 1", "k4", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
-		badgeMadeEvent("visit 1", "k5", `{"badge":"YmFkZ2UgMQ==","agent":"agent 5"}`),
-		badgeMadeEvent("visit 1", "k6", `{"badge":"YmFkZ2UgMQ==","agent":"agent 6"}`),
-		visitedEvent("visit 1", "k7", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
-		visitedEvent("visit 1", "k8", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
-		dayOpenedEvent("visit 1", "k9", `{"day":"2026-01-01T00:01:00Z","opened_by":"opened_by 9"}`),
-		visitedEvent("visit 1", "k10", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
-		agentHiredEvent("visit 1", "k11", `{"agent":"00000000-0000-4000-8000-000000000001","name":"name 11"}`),
-		visitedEvent("visit 1", "k12", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
-		badgeMadeEvent("visit 1", "k13", `{"badge":"YmFkZ2UgMQ==","agent":"agent 13"}`),
-		agentHiredEvent("visit 1", "k14", `{"agent":"00000000-0000-4000-8000-000000000001","name":null}`),
-		renamedEvent("visit 1", "k15", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
-		renamedEvent("visit 1", "k16", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
-		agentHiredEvent("visit 1", "k17", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
-		visitedEvent("visit 1", "k18", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
-		renamedEvent("visit 1", "k19", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
-		visitedEvent("visit 1", "k20", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
-		endedEvent("visit 1", "k21", "{}"),
-		endedEvent("visit 1", "k22", "{}"),
-		visitedEvent("visit 1", "k23", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
-		renamedEvent("visit 1", "k24", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
-		endedEvent("visit 1", "k25", "{}"),
-		dayOpenedEvent("visit 2", "k26", `{"day":"2026-01-01T00:02:00Z","opened_by":"opened_by 26"}`),
-		dayOpenedEvent("visit 2", "k27", `{"day":"2026-01-01T00:02:00Z","opened_by":"opened_by 27"}`),
-		agentHiredEvent("visit 2", "k28", `{"agent":"00000000-0000-4000-8000-000000000002","name":"name 28"}`),
-		agentHiredEvent("visit 2", "k29", `{"agent":"00000000-0000-4000-8000-000000000002","name":null}`),
-		badgeMadeEvent("visit 2", "k30", `{"badge":"YmFkZ2UgMg==","agent":"agent 30"}`),
-		badgeMadeEvent("visit 2", "k31", `{"badge":"YmFkZ2UgMg==","agent":"agent 31"}`),
-		visitedEvent("visit 2", "k32", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
-		visitedEvent("visit 2", "k33", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
-		dayOpenedEvent("visit 2", "k34", `{"day":"2026-01-01T00:02:00Z","opened_by":"opened_by 34"}`),
-		visitedEvent("visit 2", "k35", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
-		agentHiredEvent("visit 2", "k36", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
-		visitedEvent("visit 2", "k37", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
-		badgeMadeEvent("visit 2", "k38", `{"badge":"YmFkZ2UgMg==","agent":"agent 38"}`),
-		agentHiredEvent("visit 2", "k39", `{"agent":"00000000-0000-4000-8000-000000000002","name":"name 39"}`),
-		renamedEvent("visit 2", "k40", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
-		renamedEvent("visit 2", "k41", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
-		agentHiredEvent("visit 2", "k42", `{"agent":"00000000-0000-4000-8000-000000000002","name":null}`),
-		visitedEvent("visit 2", "k43", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
-		renamedEvent("visit 2", "k44", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
-		visitedEvent("visit 2", "k45", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
-		endedEvent("visit 2", "k46", "{}"),
-		endedEvent("visit 2", "k47", "{}"),
-		visitedEvent("visit 2", "k48", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
-		renamedEvent("visit 2", "k49", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
-		endedEvent("visit 2", "k50", "{}"),
-		dayOpenedEvent("visit 3", "k51", `{"day":"2026-01-01T00:03:00Z","opened_by":"opened_by 51"}`),
-		agentHiredEvent("visit 3", "k52", `{"agent":"00000000-0000-4000-8000-000000000003"}`),
-		badgeMadeEvent("visit 3", "k53", `{"badge":"YmFkZ2UgMw==","agent":"agent 53"}`),
-		visitedEvent("visit 3", "k54", `{"day":"2026-01-01T00:03:00Z","agent":"00000000-0000-4000-8000-000000000003","badge":"YmFkZ2UgMw=="}`),
-		endedEvent("visit 3", "k55", "{}"),
-		renamedEvent("visit 3", "k56", `{"agent":"00000000-0000-4000-8000-000000000003"}`),
-		dayOpenedEvent("visit 4", "k57", `{"day":"2026-01-01T00:04:00Z","opened_by":"opened_by 57"}`),
-		agentHiredEvent("visit 4", "k58", `{"agent":"00000000-0000-4000-8000-000000000004","name":"name 58"}`),
-		badgeMadeEvent("visit 4", "k59", `{"badge":"YmFkZ2UgNA==","agent":"agent 59"}`),
-		visitedEvent("visit 4", "k60", `{"day":"2026-01-01T00:04:00Z","agent":"00000000-0000-4000-8000-000000000004","badge":"YmFkZ2UgNA=="}`),
-		endedEvent("visit 4", "k61", "{}"),
-		renamedEvent("visit 4", "k62", `{"agent":"00000000-0000-4000-8000-000000000004"}`),
-		dayOpenedEvent("visit 8", "k63", `{"day":"2026-01-01T00:08:00Z","opened_by":"opened_by 63"}`),
-		agentHiredEvent("visit 8", "k64", `{"agent":"00000000-0000-4000-8000-000000000008","name":null}`),
-		badgeMadeEvent("visit 8", "k65", `{"badge":"YmFkZ2UgOA==","agent":"agent 65"}`),
-		visitedEvent("visit 8", "k66", `{"day":"2026-01-01T00:08:00Z","agent":"00000000-0000-4000-8000-000000000008","badge":"YmFkZ2UgOA=="}`),
-		renamedEvent("visit 8", "k67", `{"agent":"00000000-0000-4000-8000-000000000008"}`),
-		dayOpenedEvent("visit 9", "k68", `{"day":"2026-01-01T00:09:00Z","opened_by":"opened_by 68"}`),
-		agentHiredEvent("visit 9", "k69", `{"agent":"00000000-0000-4000-8000-000000000009"}`),
-		badgeMadeEvent("visit 9", "k70", `{"badge":"YmFkZ2UgOQ==","agent":"agent 70"}`),
-		visitedEvent("visit 9", "k71", `{"day":"2026-01-01T00:09:00Z","agent":"00000000-0000-4000-8000-000000000009","badge":"YmFkZ2UgOQ=="}`),
-		renamedEvent("visit 9", "k72", `{"agent":"00000000-0000-4000-8000-000000000009"}`),
-		dayOpenedEvent("visit 10", "k73", `{"day":"2026-01-01T00:10:00Z","opened_by":"opened_by 73"}`),
-		agentHiredEvent("visit 10", "k74", `{"agent":"00000000-0000-4000-8000-000000000010","name":"name 74"}`),
-		badgeMadeEvent("visit 10", "k75", `{"badge":"YmFkZ2UgMTA=","agent":"agent 75"}`),
-		visitedEvent("visit 10", "k76", `{"day":"2026-01-01T00:10:00Z","agent":"00000000-0000-4000-8000-000000000010","badge":"YmFkZ2UgMTA="}`),
-		renamedEvent("visit 10", "k77", `{"agent":"00000000-0000-4000-8000-000000000010"}`),
+		dayOpenedRecord("visit 1", "k1", `{"day":"2026-01-01T00:01:00Z","opened_by":"opened_by 1"}`),
+		dayOpenedRecord("visit 1", "k2", `{"day":"2026-01-01T00:01:00Z","opened_by":"opened_by 2"}`),
+		agentHiredRecord("visit 1", "k3", `{"agent":"00000000-0000-4000-8000-000000000001","name":null}`),
+		agentHiredRecord("visit 1", "k4", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
+		badgeMadeRecord("visit 1", "k5", `{"badge":"YmFkZ2UgMQ==","agent":"agent 5"}`),
+		badgeMadeRecord("visit 1", "k6", `{"badge":"YmFkZ2UgMQ==","agent":"agent 6"}`),
+		visitedRecord("visit 1", "k7", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
+		visitedRecord("visit 1", "k8", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
+		dayOpenedRecord("visit 1", "k9", `{"day":"2026-01-01T00:01:00Z","opened_by":"opened_by 9"}`),
+		visitedRecord("visit 1", "k10", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
+		agentHiredRecord("visit 1", "k11", `{"agent":"00000000-0000-4000-8000-000000000001","name":"name 11"}`),
+		visitedRecord("visit 1", "k12", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
+		badgeMadeRecord("visit 1", "k13", `{"badge":"YmFkZ2UgMQ==","agent":"agent 13"}`),
+		agentHiredRecord("visit 1", "k14", `{"agent":"00000000-0000-4000-8000-000000000001","name":null}`),
+		renamedRecord("visit 1", "k15", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
+		renamedRecord("visit 1", "k16", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
+		agentHiredRecord("visit 1", "k17", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
+		visitedRecord("visit 1", "k18", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
+		renamedRecord("visit 1", "k19", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
+		visitedRecord("visit 1", "k20", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
+		endedRecord("visit 1", "k21", "{}"),
+		endedRecord("visit 1", "k22", "{}"),
+		visitedRecord("visit 1", "k23", `{"day":"2026-01-01T00:01:00Z","agent":"00000000-0000-4000-8000-000000000001","badge":"YmFkZ2UgMQ=="}`),
+		renamedRecord("visit 1", "k24", `{"agent":"00000000-0000-4000-8000-000000000001"}`),
+		endedRecord("visit 1", "k25", "{}"),
+		dayOpenedRecord("visit 2", "k26", `{"day":"2026-01-01T00:02:00Z","opened_by":"opened_by 26"}`),
+		dayOpenedRecord("visit 2", "k27", `{"day":"2026-01-01T00:02:00Z","opened_by":"opened_by 27"}`),
+		agentHiredRecord("visit 2", "k28", `{"agent":"00000000-0000-4000-8000-000000000002","name":"name 28"}`),
+		agentHiredRecord("visit 2", "k29", `{"agent":"00000000-0000-4000-8000-000000000002","name":null}`),
+		badgeMadeRecord("visit 2", "k30", `{"badge":"YmFkZ2UgMg==","agent":"agent 30"}`),
+		badgeMadeRecord("visit 2", "k31", `{"badge":"YmFkZ2UgMg==","agent":"agent 31"}`),
+		visitedRecord("visit 2", "k32", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
+		visitedRecord("visit 2", "k33", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
+		dayOpenedRecord("visit 2", "k34", `{"day":"2026-01-01T00:02:00Z","opened_by":"opened_by 34"}`),
+		visitedRecord("visit 2", "k35", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
+		agentHiredRecord("visit 2", "k36", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
+		visitedRecord("visit 2", "k37", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
+		badgeMadeRecord("visit 2", "k38", `{"badge":"YmFkZ2UgMg==","agent":"agent 38"}`),
+		agentHiredRecord("visit 2", "k39", `{"agent":"00000000-0000-4000-8000-000000000002","name":"name 39"}`),
+		renamedRecord("visit 2", "k40", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
+		renamedRecord("visit 2", "k41", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
+		agentHiredRecord("visit 2", "k42", `{"agent":"00000000-0000-4000-8000-000000000002","name":null}`),
+		visitedRecord("visit 2", "k43", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
+		renamedRecord("visit 2", "k44", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
+		visitedRecord("visit 2", "k45", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
+		endedRecord("visit 2", "k46", "{}"),
+		endedRecord("visit 2", "k47", "{}"),
+		visitedRecord("visit 2", "k48", `{"day":"2026-01-01T00:02:00Z","agent":"00000000-0000-4000-8000-000000000002","badge":"YmFkZ2UgMg=="}`),
+		renamedRecord("visit 2", "k49", `{"agent":"00000000-0000-4000-8000-000000000002"}`),
+		endedRecord("visit 2", "k50", "{}"),
+		dayOpenedRecord("visit 3", "k51", `{"day":"2026-01-01T00:03:00Z","opened_by":"opened_by 51"}`),
+		agentHiredRecord("visit 3", "k52", `{"agent":"00000000-0000-4000-8000-000000000003"}`),
+		badgeMadeRecord("visit 3", "k53", `{"badge":"YmFkZ2UgMw==","agent":"agent 53"}`),
+		visitedRecord("visit 3", "k54", `{"day":"2026-01-01T00:03:00Z","agent":"00000000-0000-4000-8000-000000000003","badge":"YmFkZ2UgMw=="}`),
+		endedRecord("visit 3", "k55", "{}"),
+		renamedRecord("visit 3", "k56", `{"agent":"00000000-0000-4000-8000-000000000003"}`),
+		dayOpenedRecord("visit 4", "k57", `{"day":"2026-01-01T00:04:00Z","opened_by":"opened_by 57"}`),
+		agentHiredRecord("visit 4", "k58", `{"agent":"00000000-0000-4000-8000-000000000004","name":"name 58"}`),
+		badgeMadeRecord("visit 4", "k59", `{"badge":"YmFkZ2UgNA==","agent":"agent 59"}`),
+		visitedRecord("visit 4", "k60", `{"day":"2026-01-01T00:04:00Z","agent":"00000000-0000-4000-8000-000000000004","badge":"YmFkZ2UgNA=="}`),
+		endedRecord("visit 4", "k61", "{}"),
+		renamedRecord("visit 4", "k62", `{"agent":"00000000-0000-4000-8000-000000000004"}`),
+		dayOpenedRecord("visit 8", "k63", `{"day":"2026-01-01T00:08:00Z","opened_by":"opened_by 63"}`),
+		agentHiredRecord("visit 8", "k64", `{"agent":"00000000-0000-4000-8000-000000000008","name":null}`),
+		badgeMadeRecord("visit 8", "k65", `{"badge":"YmFkZ2UgOA==","agent":"agent 65"}`),
+		visitedRecord("visit 8", "k66", `{"day":"2026-01-01T00:08:00Z","agent":"00000000-0000-4000-8000-000000000008","badge":"YmFkZ2UgOA=="}`),
+		renamedRecord("visit 8", "k67", `{"agent":"00000000-0000-4000-8000-000000000008"}`),
+		dayOpenedRecord("visit 9", "k68", `{"day":"2026-01-01T00:09:00Z","opened_by":"opened_by 68"}`),
+		agentHiredRecord("visit 9", "k69", `{"agent":"00000000-0000-4000-8000-000000000009"}`),
+		badgeMadeRecord("visit 9", "k70", `{"badge":"YmFkZ2UgOQ==","agent":"agent 70"}`),
+		visitedRecord("visit 9", "k71", `{"day":"2026-01-01T00:09:00Z","agent":"00000000-0000-4000-8000-000000000009","badge":"YmFkZ2UgOQ=="}`),
+		renamedRecord("visit 9", "k72", `{"agent":"00000000-0000-4000-8000-000000000009"}`),
+		dayOpenedRecord("visit 10", "k73", `{"day":"2026-01-01T00:10:00Z","opened_by":"opened_by 73"}`),
+		agentHiredRecord("visit 10", "k74", `{"agent":"00000000-0000-4000-8000-000000000010","name":"name 74"}`),
+		badgeMadeRecord("visit 10", "k75", `{"badge":"YmFkZ2UgMTA=","agent":"agent 75"}`),
+		visitedRecord("visit 10", "k76", `{"day":"2026-01-01T00:10:00Z","agent":"00000000-0000-4000-8000-000000000010","badge":"YmFkZ2UgMTA="}`),
+		renamedRecord("visit 10", "k77", `{"agent":"00000000-0000-4000-8000-000000000010"}`),
 	}
 }
 
-func dayOpenedEvent(recordKey, key, payload string) idemtest.Event {
+func dayOpenedRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -124,7 +125,7 @@ func dayOpenedEvent(recordKey, key, payload string) idemtest.Event {
 	}
 }
 
-func agentHiredEvent(recordKey, key, payload string) idemtest.Event {
+func agentHiredRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -139,7 +140,7 @@ func agentHiredEvent(recordKey, key, payload string) idemtest.Event {
 	}
 }
 
-func badgeMadeEvent(recordKey, key, payload string) idemtest.Event {
+func badgeMadeRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -154,7 +155,7 @@ func badgeMadeEvent(recordKey, key, payload string) idemtest.Event {
 	}
 }
 
-func visitedEvent(recordKey, key, payload string) idemtest.Event {
+func visitedRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -169,7 +170,7 @@ func visitedEvent(recordKey, key, payload string) idemtest.Event {
 	}
 }
 
-func renamedEvent(recordKey, key, payload string) idemtest.Event {
+func renamedRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -184,7 +185,7 @@ func renamedEvent(recordKey, key, payload string) idemtest.Event {
 	}
 }
 
-func endedEvent(recordKey, key, payload string) idemtest.Event {
+func endedRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed:  true,
 		Opaque: true,

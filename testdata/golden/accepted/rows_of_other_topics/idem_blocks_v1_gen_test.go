@@ -26,21 +26,22 @@ func TestBlocksV1(t *testing.T) {
 	}.Run(t)
 }
 
-// blocksV1Log holds every two kinds of event that touch one row, next to each other and in both
+// blocksV1Log holds every two kinds of event that touch one row, next to each other and in
+// both
 // orders.
 func blocksV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		blockedEvent("code 1", "k1", `{"seq":10}`),
-		blockedEvent("code 1", "k2", `{"seq":20}`),
-		blockedEvent("code 1", "k3", `{"seq":20}`),
-		blockedEvent("code 1", "k4", `{"seq":15}`),
-		blockedEvent("code 2", "k5", `{"seq":50}`),
-		blockedEvent("code 2", "k6", `{"seq":60}`),
-		blockedEvent("code 6", "k7", `{"seq":70}`),
+		blockedRecord("code 1", "k1", `{"seq":10}`),
+		blockedRecord("code 1", "k2", `{"seq":20}`),
+		blockedRecord("code 1", "k3", `{"seq":20}`),
+		blockedRecord("code 1", "k4", `{"seq":15}`),
+		blockedRecord("code 2", "k5", `{"seq":50}`),
+		blockedRecord("code 2", "k6", `{"seq":60}`),
+		blockedRecord("code 6", "k7", `{"seq":70}`),
 	}
 }
 
-func blockedEvent(recordKey, key, payload string) idemtest.Event {
+func blockedRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

@@ -26,17 +26,18 @@ func TestPaymentsV1(t *testing.T) {
 	}.Run(t)
 }
 
-// paymentsV1Log holds every two kinds of event that touch one row, next to each other and in both
+// paymentsV1Log holds every two kinds of event that touch one row, next to each other and in
+// both
 // orders.
 func paymentsV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		paidEvent("00000000-0000-4000-8000-000000000004", `{"bill_id":"00000000-0000-4000-8000-000000000004","line":4}`),
-		paidEvent("00000000-0000-4000-8000-000000000005", `{"bill_id":"00000000-0000-4000-8000-000000000005","line":5}`),
-		paidEvent("00000000-0000-4000-8000-000000000006", `{"bill_id":"00000000-0000-4000-8000-000000000006","line":6}`),
+		paidRecord("00000000-0000-4000-8000-000000000004", `{"bill_id":"00000000-0000-4000-8000-000000000004","line":4}`),
+		paidRecord("00000000-0000-4000-8000-000000000005", `{"bill_id":"00000000-0000-4000-8000-000000000005","line":5}`),
+		paidRecord("00000000-0000-4000-8000-000000000006", `{"bill_id":"00000000-0000-4000-8000-000000000006","line":6}`),
 	}
 }
 
-func paidEvent(recordKey, payload string) idemtest.Event {
+func paidRecord(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

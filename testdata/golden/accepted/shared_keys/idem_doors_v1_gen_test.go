@@ -29,26 +29,26 @@ func TestDoorsV1(t *testing.T) {
 // orders.
 func doorsV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		openedEvent("door 1", "k1", `{"by":"by 1"}`),
-		openedEvent("door 1", "k2", `{"by":"by 2"}`),
-		closedEvent("door 1", "k3", `{"by":"by 3"}`),
-		closedEvent("door 1", "k4", `{"by":"by 4"}`),
-		openedEvent("door 1", "k5", `{"by":"by 5"}`),
-		openedEvent("door 2", "k6", `{"by":"by 6"}`),
-		openedEvent("door 2", "k7", `{"by":"by 7"}`),
-		closedEvent("door 2", "k8", `{"by":"by 8"}`),
-		closedEvent("door 2", "k9", `{"by":"by 9"}`),
-		openedEvent("door 2", "k10", `{"by":"by 10"}`),
-		openedEvent("door 6", "k11", `{"by":"by 11"}`),
-		closedEvent("door 6", "k12", `{"by":"by 12"}`),
-		openedEvent("door 7", "k13", `{"by":"by 13"}`),
-		closedEvent("door 7", "k13", `{"by":"by 13"}`),
-		closedEvent("door 8", "k14", `{"by":"by 14"}`),
-		openedEvent("door 8", "k14", `{"by":"by 14"}`),
+		openedRecord("door 1", "k1", `{"by":"by 1"}`),
+		openedRecord("door 1", "k2", `{"by":"by 2"}`),
+		closedRecord("door 1", "k3", `{"by":"by 3"}`),
+		closedRecord("door 1", "k4", `{"by":"by 4"}`),
+		openedRecord("door 1", "k5", `{"by":"by 5"}`),
+		openedRecord("door 2", "k6", `{"by":"by 6"}`),
+		openedRecord("door 2", "k7", `{"by":"by 7"}`),
+		closedRecord("door 2", "k8", `{"by":"by 8"}`),
+		closedRecord("door 2", "k9", `{"by":"by 9"}`),
+		openedRecord("door 2", "k10", `{"by":"by 10"}`),
+		openedRecord("door 6", "k11", `{"by":"by 11"}`),
+		closedRecord("door 6", "k12", `{"by":"by 12"}`),
+		openedRecord("door 7", "k13", `{"by":"by 13"}`),
+		closedRecord("door 7", "k13", `{"by":"by 13"}`),
+		closedRecord("door 8", "k14", `{"by":"by 14"}`),
+		openedRecord("door 8", "k14", `{"by":"by 14"}`),
 	}
 }
 
-func openedEvent(recordKey, key, payload string) idemtest.Event {
+func openedRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -63,7 +63,7 @@ func openedEvent(recordKey, key, payload string) idemtest.Event {
 	}
 }
 
-func closedEvent(recordKey, key, payload string) idemtest.Event {
+func closedRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

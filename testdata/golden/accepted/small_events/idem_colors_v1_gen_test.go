@@ -25,17 +25,18 @@ func TestColorsV1(t *testing.T) {
 	}.Run(t)
 }
 
-// colorsV1Log holds every two kinds of event that touch one row, next to each other and in both
+// colorsV1Log holds every two kinds of event that touch one row, next to each other and in
+// both
 // orders.
 func colorsV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		usedEvent(`{"color":"c2"}`),
-		usedEvent(`{"color":"c1"}`),
-		usedEvent(`{"color":"c2"}`),
+		usedRecord(`{"color":"c2"}`),
+		usedRecord(`{"color":"c1"}`),
+		usedRecord(`{"color":"c2"}`),
 	}
 }
 
-func usedEvent(payload string) idemtest.Event {
+func usedRecord(payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed:  true,
 		Naming: []string{"color"},

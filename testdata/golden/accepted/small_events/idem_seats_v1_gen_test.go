@@ -29,22 +29,22 @@ func TestSeatsV1(t *testing.T) {
 // orders.
 func seatsV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		takenEvent(`{"seat":"s1"}`, "taken", `{"taken_by":"t1"}`),
-		takenEvent(`{"seat":"s1"}`, "moved", `{"taken_by":"t2"}`),
-		leftEvent(`{"seat":"s1"}`, `{"taken_by":"taken_by 3"}`),
-		leftEvent(`{"seat":"s1"}`, `{"taken_by":"taken_by 4"}`),
-		takenEvent(`{"seat":"s1"}`, "taken", `{"taken_by":"t5"}`),
-		takenEvent(`{"seat":"s2"}`, "moved", `{"taken_by":"t6"}`),
-		takenEvent(`{"seat":"s2"}`, "taken", `{"taken_by":"t7"}`),
-		leftEvent(`{"seat":"s2"}`, `{"taken_by":"taken_by 8"}`),
-		leftEvent(`{"seat":"s2"}`, `{"taken_by":"taken_by 9"}`),
-		takenEvent(`{"seat":"s2"}`, "moved", `{"taken_by":"10"}`),
-		takenEvent(`{"seat":"s6"}`, "taken", `{"taken_by":"11"}`),
-		leftEvent(`{"seat":"s6"}`, `{"taken_by":"taken_by 12"}`),
+		takenRecord(`{"seat":"s1"}`, "taken", `{"taken_by":"t1"}`),
+		takenRecord(`{"seat":"s1"}`, "moved", `{"taken_by":"t2"}`),
+		leftRecord(`{"seat":"s1"}`, `{"taken_by":"taken_by 3"}`),
+		leftRecord(`{"seat":"s1"}`, `{"taken_by":"taken_by 4"}`),
+		takenRecord(`{"seat":"s1"}`, "taken", `{"taken_by":"t5"}`),
+		takenRecord(`{"seat":"s2"}`, "moved", `{"taken_by":"t6"}`),
+		takenRecord(`{"seat":"s2"}`, "taken", `{"taken_by":"t7"}`),
+		leftRecord(`{"seat":"s2"}`, `{"taken_by":"taken_by 8"}`),
+		leftRecord(`{"seat":"s2"}`, `{"taken_by":"taken_by 9"}`),
+		takenRecord(`{"seat":"s2"}`, "moved", `{"taken_by":"10"}`),
+		takenRecord(`{"seat":"s6"}`, "taken", `{"taken_by":"11"}`),
+		leftRecord(`{"seat":"s6"}`, `{"taken_by":"taken_by 12"}`),
 	}
 }
 
-func takenEvent(recordKey, typeHeader, payload string) idemtest.Event {
+func takenRecord(recordKey, typeHeader, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{
@@ -58,7 +58,7 @@ func takenEvent(recordKey, typeHeader, payload string) idemtest.Event {
 	}
 }
 
-func leftEvent(recordKey, payload string) idemtest.Event {
+func leftRecord(recordKey, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

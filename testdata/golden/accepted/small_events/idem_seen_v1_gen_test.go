@@ -29,13 +29,13 @@ func TestSeenV1(t *testing.T) {
 // orders.
 func seenV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		seenEvent(`{"id":"00000000-0000-4000-8000-000000000001"}`),
-		seenEvent(`{"id":"00000000-0000-4000-8000-000000000002"}`),
-		seenEvent(`{"id":"00000000-0000-4000-8000-000000000003"}`),
+		seenRecord(`{"id":"00000000-0000-4000-8000-000000000001"}`),
+		seenRecord(`{"id":"00000000-0000-4000-8000-000000000002"}`),
+		seenRecord(`{"id":"00000000-0000-4000-8000-000000000003"}`),
 	}
 }
 
-func seenEvent(payload string) idemtest.Event {
+func seenRecord(payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed: true,
 		Message: idem.Message{

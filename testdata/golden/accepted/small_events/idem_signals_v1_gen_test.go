@@ -25,46 +25,47 @@ func TestSignalsV1(t *testing.T) {
 	}.Run(t)
 }
 
-// signalsV1Log holds every two kinds of event that touch one row, next to each other and in both
+// signalsV1Log holds every two kinds of event that touch one row, next to each other and in
+// both
 // orders.
 func signalsV1Log() []idemtest.Event {
 	return []idemtest.Event{
-		measuredEvent("device 1", "k1", "1", "{}"),
-		measuredEvent("device 1", "k2", "2", "{}"),
-		switchedEvent("device 1", "k3", "{}"),
-		switchedEvent("device 1", "k4", "{}"),
-		measuredEvent("device 1", "k5", "5", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		goneEvent("device 1"),
-		goneEvent("device 1"),
-		measuredEvent("device 1", "k8", "8", "{}"),
-		switchedEvent("device 1", "k9", "{}"),
-		goneEvent("device 1"),
-		measuredEvent("device 2", "k11", "11", "{}"),
-		measuredEvent("device 2", "k12", "12", "{}", idem.Header{Name: "color", Value: []byte("c1")}),
-		switchedEvent("device 2", "k13", "{}"),
-		switchedEvent("device 2", "k14", "{}"),
-		measuredEvent("device 2", "k15", "15", "{}"),
-		goneEvent("device 2"),
-		goneEvent("device 2"),
-		measuredEvent("device 2", "k18", "18", "{}"),
-		switchedEvent("device 2", "k19", "{}"),
-		goneEvent("device 2"),
-		measuredEvent("device 3", "k21", "21", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		goneEvent("device 3"),
-		switchedEvent("device 3", "k23", "{}"),
-		measuredEvent("device 4", "k24", "24", "{}"),
-		goneEvent("device 4"),
-		switchedEvent("device 4", "k26", "{}"),
-		measuredEvent("device 8", "k27", "27", "{}"),
-		switchedEvent("device 8", "k28", "{}"),
-		measuredEvent("device 9", "k29", "29", "{}"),
-		switchedEvent("device 9", "k30", "{}"),
-		measuredEvent("device 10", "k31", "31", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		switchedEvent("device 10", "k32", "{}"),
+		measuredRecord("device 1", "k1", "1", "{}"),
+		measuredRecord("device 1", "k2", "2", "{}"),
+		switchedRecord("device 1", "k3", "{}"),
+		switchedRecord("device 1", "k4", "{}"),
+		measuredRecord("device 1", "k5", "5", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
+		goneRecord("device 1"),
+		goneRecord("device 1"),
+		measuredRecord("device 1", "k8", "8", "{}"),
+		switchedRecord("device 1", "k9", "{}"),
+		goneRecord("device 1"),
+		measuredRecord("device 2", "k11", "11", "{}"),
+		measuredRecord("device 2", "k12", "12", "{}", idem.Header{Name: "color", Value: []byte("c1")}),
+		switchedRecord("device 2", "k13", "{}"),
+		switchedRecord("device 2", "k14", "{}"),
+		measuredRecord("device 2", "k15", "15", "{}"),
+		goneRecord("device 2"),
+		goneRecord("device 2"),
+		measuredRecord("device 2", "k18", "18", "{}"),
+		switchedRecord("device 2", "k19", "{}"),
+		goneRecord("device 2"),
+		measuredRecord("device 3", "k21", "21", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
+		goneRecord("device 3"),
+		switchedRecord("device 3", "k23", "{}"),
+		measuredRecord("device 4", "k24", "24", "{}"),
+		goneRecord("device 4"),
+		switchedRecord("device 4", "k26", "{}"),
+		measuredRecord("device 8", "k27", "27", "{}"),
+		switchedRecord("device 8", "k28", "{}"),
+		measuredRecord("device 9", "k29", "29", "{}"),
+		switchedRecord("device 9", "k30", "{}"),
+		measuredRecord("device 10", "k31", "31", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
+		switchedRecord("device 10", "k32", "{}"),
 	}
 }
 
-func measuredEvent(recordKey, key, level, payload string, more ...idem.Header) idemtest.Event {
+func measuredRecord(recordKey, key, level, payload string, more ...idem.Header) idemtest.Event {
 	return idemtest.Event{
 		Keyed:  true,
 		Opaque: true,
@@ -81,7 +82,7 @@ func measuredEvent(recordKey, key, level, payload string, more ...idem.Header) i
 	}
 }
 
-func switchedEvent(recordKey, key, payload string) idemtest.Event {
+func switchedRecord(recordKey, key, payload string) idemtest.Event {
 	return idemtest.Event{
 		Keyed:  true,
 		Opaque: true,
@@ -97,7 +98,7 @@ func switchedEvent(recordKey, key, payload string) idemtest.Event {
 	}
 }
 
-func goneEvent(recordKey string) idemtest.Event {
+func goneRecord(recordKey string) idemtest.Event {
 	return idemtest.Event{
 		Message: idem.Message{
 			Topic: "signals.v1",
