@@ -1,18 +1,34 @@
 package schema
 
-import "fmt"
+// Topic is an entry of topics.
+type Topic struct {
+	Name           Text // Pos is the key
+	Doc            Doc
+	RecordKey      *RecordKey
+	Assume         *Assume
+	Fields         []*Field // fields that every event of the topic has
+	IdempotencyKey *IdempotencyKey
+	EventType      *Discriminator
+	Ignore         *Texts
+	Unhandled      *Unhandled
+	StartFrom      *Text // earliest, latest or committed
+	Events         []*Event
+	OnFailure      *FailurePolicy
+	Pos            Pos // the map
+	Broken         bool
+}
 
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
-	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, (*walker).recordKey)},
-	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, (*walker).assume)},
-	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return w.fields(e, eventField, &t.Fields) }}},
+	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, readRecordKey)},
+	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, readAssume)},
+	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},
 	key[Topic]{name: "idempotency_key", value: idempotencyKeyValue(func(t *Topic) **IdempotencyKey { return &t.IdempotencyKey })},
-	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, (*walker).discriminator)},
+	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, readDiscriminator)},
 	key[Topic]{name: "ignore", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Ignore }, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 0) })},
-	key[Topic]{name: "unhandled", value: put(shape{keys: unhandledKeys.shapes()}, func(t *Topic) **Unhandled { return &t.Unhandled }, (*walker).unhandled)},
+	key[Topic]{name: "unhandled", value: put(shape{keys: unhandledKeys.shapes()}, func(t *Topic) **Unhandled { return &t.Unhandled }, readUnhandled)},
 	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
-	key[Topic]{name: "events", required: true, example: "for example events: {OrderPlaced: {handle: true}}", value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, (*walker).events}},
-	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, (*walker).failurePolicy)},
+	key[Topic]{name: "events", required: true, example: "for example events: {OrderPlaced: {handle: true}}", value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, readEvents}},
+	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, readFailurePolicy)},
 	key[Topic]{name: "name", meanwhile: "the key under topics is the name that Kafka knows; in Go it can have another one: go_name"},
 	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
 	key[Topic]{name: "envelope", meanwhile: "until then, read what the envelope holds by its path: {type: string, path: data.order_id}"},
@@ -21,7 +37,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "renamed_from", meanwhile: "until then, declare the new topic beside the old one until that is read to its end"},
 )
 
-func (w *walker) topics(e entry, s *Spec) bool {
+func readTopics(w *walker, e entry, s *Spec) bool {
 	if !w.isMap(e) || !w.some(e) {
 		return false
 	}
@@ -33,45 +49,15 @@ func (w *walker) topics(e entry, s *Spec) bool {
 	})
 }
 
-var keyPartKeys = docKeys(func(p *KeyPart) *Doc { return &p.Doc },
-	key[KeyPart]{name: "type", required: true, example: "for example type: uuid", value: put(scalarShape, func(p *KeyPart) **FieldType { return &p.Type }, (*walker).fieldType)},
-	key[KeyPart]{name: "path", value: pathOfMembers(func(p *KeyPart) **Path { return &p.Path })},
-)
-
-func (w *walker) recordKey(e entry) (*RecordKey, bool) {
-	r := &RecordKey{Key: e.key, Pos: e.node.Pos}
-	if e.node.Kind == ScalarNode && snakePattern.MatchString(e.node.Text) && !e.node.Null() {
-		r.Broken = true
-		w.notThatKind(e, "a map", "write {"+e.node.Text+": string}, with the type of the key")
-		return r, true
-	}
-	if !w.isMap(e) || !w.some(e) {
-		r.Broken = true
-		return r, true
-	}
-	w.named(e, keyPartNames, func(name Text, valid bool, n *Node) {
-		p := &KeyPart{Name: name, Pos: n.Pos}
-		r.Parts = append(r.Parts, p)
-		pe := entry{"record key part " + quote(name.Value), name.Pos, n}
-		switch n.Kind {
-		case ScalarNode:
-			t, ok := w.fieldType(pe)
-			p.Type, p.Broken = t, !ok || !valid
-		case ListNode:
-			p.Broken = true
-			w.wrongKind(pe, "a type, or a map with a type")
-		default:
-			p.Broken = !walkMap(w, pe, keyPartKeys, p) || !valid
-		}
-	})
-	for _, p := range r.Parts {
-		if len(r.Parts) > 1 && p.Path == nil && !p.Broken {
-			p.Broken = true
-			w.ds.Add(p.Name.Pos, "E313", fmt.Sprintf("record key part %s has no path, but the key has %d parts", quote(p.Name.Value), len(r.Parts)),
-				"write "+p.Name.Value+": {type: ..., path: ...} for every part: the key is a JSON object then")
-		}
-	}
-	return r, true
+// Assume is what the producer promises.
+type Assume struct {
+	Key           Pos
+	Pos           Pos
+	OrderedBy     *Text // record_key
+	UniqueRecords *Bool
+	CopiesKeepKey *Bool // copies_keep_record_key
+	Retention     *Duration
+	Broken        bool
 }
 
 var assumeKeys = keys[Assume]{
@@ -83,10 +69,20 @@ var assumeKeys = keys[Assume]{
 	{name: "record_timestamp", meanwhile: "until then, compare a time or version of the payload: if_newer"},
 }
 
-func (w *walker) assume(e entry) (*Assume, bool) {
+func readAssume(w *walker, e entry) (*Assume, bool) {
 	a := &Assume{Key: e.key, Pos: e.node.Pos}
 	a.Broken = !walkMap(w, e, assumeKeys, a)
 	return a, true
+}
+
+// Discriminator is where the type text of an event is found: one of Header and Path,
+// unless Broken.
+type Discriminator struct {
+	Key    Pos
+	Pos    Pos
+	Header *Text
+	Path   *Path
+	Broken bool
 }
 
 var discriminatorKeys = keys[Discriminator]{
@@ -97,7 +93,7 @@ var discriminatorKeys = keys[Discriminator]{
 	{name: "schema", meanwhile: "until then, name a header or a member: {header: event-type} or {path: type}"},
 }
 
-func (w *walker) discriminator(e entry) (*Discriminator, bool) {
+func readDiscriminator(w *walker, e entry) (*Discriminator, bool) {
 	d := &Discriminator{Key: e.key, Pos: e.node.Pos}
 	d.Broken = !walkMap(w, e, discriminatorKeys, d)
 	if !d.Broken && (d.Header == nil) == (d.Path == nil) {
@@ -107,12 +103,21 @@ func (w *walker) discriminator(e entry) (*Discriminator, bool) {
 	return d, true
 }
 
+// Unhandled says what happens with records that no event takes.
+type Unhandled struct {
+	Key         Pos
+	Pos         Pos
+	UnknownType *Text // dead_letter, skip or stop
+	Tombstone   *Text // dead_letter, skip or stop
+	Broken      bool
+}
+
 var unhandledKeys = keys[Unhandled]{
 	{name: "unknown_type", value: wordValue(func(u *Unhandled) **Text { return &u.UnknownType }, "dead_letter", "skip", "stop")},
 	{name: "tombstone", value: wordValue(func(u *Unhandled) **Text { return &u.Tombstone }, "dead_letter", "skip", "stop")},
 }
 
-func (w *walker) unhandled(e entry) (*Unhandled, bool) {
+func readUnhandled(w *walker, e entry) (*Unhandled, bool) {
 	u := &Unhandled{Key: e.key, Pos: e.node.Pos}
 	u.Broken = !walkMap(w, e, unhandledKeys, u)
 	return u, true

@@ -2,6 +2,20 @@ package schema
 
 import "fmt"
 
+// Field is a field of an event, a topic or an object type. At most one of Path,
+// Header and Record is set.
+type Field struct {
+	Name    Text       // Pos is the key
+	Doc     Doc        //
+	Type    *FieldType // nil only if Broken
+	Path    *Path
+	Header  *Text
+	Record  *Text // key, value, timestamp, offset, partition or topic
+	Default *Text // constant, not checked against the type
+	Pos     Pos   // the value: the type text, or the map
+	Broken  bool
+}
+
 // fieldPlace says where a field is declared: sources from the record make no sense
 // for the members of an object.
 type fieldPlace int
@@ -11,14 +25,12 @@ const (
 	objectField
 )
 
-var typeShape = put(scalarShape, func(f *Field) **FieldType { return &f.Type }, (*walker).fieldType)
-
 var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "type", required: true, example: "for example type: string", value: typeShape},
 	key[Field]{name: "path", value: pathOfMembers(func(f *Field) **Path { return &f.Path })},
 	key[Field]{name: "header", value: textValue(func(f *Field) **Text { return &f.Header })},
 	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
-	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, (*walker).constant)},
+	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},
 	key[Field]{name: "segment", meanwhile: "until then, declare the whole text as string, and cut it in the handler: handle: true"},
 	key[Field]{name: "ce", meanwhile: binaryMode},
 	key[Field]{name: "patch", meanwhile: "until then, declare it json: null and absent can be told apart in the handler: handle: true"},
@@ -31,14 +43,14 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 
 var fieldsShape = shape{entries: &shape{scalar: true, keys: fieldKeys.shapes()}}
 
-// fields reads a map of fields.
-func (w *walker) fields(e entry, place fieldPlace, into *[]*Field) bool {
+// readFields reads a map of fields.
+func readFields(w *walker, e entry, place fieldPlace, into *[]*Field) bool {
 	return w.named(e, fieldNames, func(name Text, valid bool, n *Node) {
 		f := &Field{Name: name, Pos: n.Pos}
 		*into = append(*into, f)
 		fe := entry{"field " + quote(name.Value), name.Pos, n}
 		if n.Kind == ScalarNode {
-			t, ok := w.fieldType(fe)
+			t, ok := readFieldType(w, fe)
 			f.Type, f.Broken = t, !ok || !valid
 			return
 		}
@@ -48,7 +60,7 @@ func (w *walker) fields(e entry, place fieldPlace, into *[]*Field) bool {
 			return
 		}
 		f.Broken = !walkMap(w, fe, fieldKeys, f) || !valid
-		w.fieldSources(fe, place, f)
+		checkFieldSources(w, fe, place, f)
 		if f.Default != nil && f.Type != nil && f.Type.Optional {
 			f.Broken = true
 			w.ds.Add(f.Default.Key, "E305", fe.what+" is optional and has a default", `drop "optional"`)
@@ -64,8 +76,8 @@ func listHint(n *Node) string {
 	return "write list(" + short(n.Items[0].Text) + ")"
 }
 
-// fieldSources checks that a field comes from one place.
-func (w *walker) fieldSources(e entry, place fieldPlace, f *Field) {
+// checkFieldSources checks that a field comes from one place.
+func checkFieldSources(w *walker, e entry, place fieldPlace, f *Field) {
 	var first string
 	for _, p := range e.node.Pairs {
 		switch p.Key {
@@ -85,8 +97,8 @@ func (w *walker) fieldSources(e entry, place fieldPlace, f *Field) {
 	}
 }
 
-// constant reads a text that stands for a value of a type that is known later.
-func (w *walker) constant(e entry) (*Text, bool) {
+// readConstant reads a text that stands for a value of a type that is known later.
+func readConstant(w *walker, e entry) (*Text, bool) {
 	n := e.node
 	if n.Kind == ScalarNode && n.Null() && e.what == "value" {
 		pos := n.Pos
