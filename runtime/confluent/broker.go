@@ -4,16 +4,25 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
+// broker asks the brokers. Any goroutine may.
+type broker struct {
+	addresses string
+	client    *kafka.Consumer // only the polling goroutine changes the assignment
+	admin     *kafka.AdminClient
+	limit     time.Duration // of one question
+}
+
 // assignment asks the broker what the sink must know about a partition.
-func (r *run) assignment(ctx context.Context, id idem.Partition) (idem.Assignment, error) {
+func (b *broker) assignment(ctx context.Context, id idem.Partition) (idem.Assignment, error) {
 	a := idem.Assignment{Partition: id}
-	topics, err := r.topics(ctx, id.Topic)
+	topics, err := b.topics(ctx, id.Topic)
 	if err != nil {
 		return a, err
 	}
@@ -22,18 +31,18 @@ func (r *run) assignment(ctx context.Context, id idem.Partition) (idem.Assignmen
 		return a, fmt.Errorf("topic %s does not exist", id.Topic)
 	}
 	a.TopicID, a.Partitions = found.id, found.partitions
-	if a.Low, a.High, err = r.watermarks(id); err != nil {
+	if a.Low, a.High, err = b.watermarks(id); err != nil {
 		return a, err
 	}
-	a.Committed = func(context.Context) (int64, error) { return r.committed(id) }
+	a.Committed = func(context.Context) (int64, error) { return b.committed(id) }
 	return a, nil
 }
 
 // committed asks for the group's committed offset, -1 if there is none. The client answers
-// within r.answer, or not at all.
-func (r *run) committed(id idem.Partition) (int64, error) {
+// within the limit, or not at all.
+func (b *broker) committed(id idem.Partition) (int64, error) {
 	tp := kafka.TopicPartition{Topic: &id.Topic, Partition: id.Number}
-	of, err := r.client.Committed([]kafka.TopicPartition{tp}, int(r.answer.Milliseconds()))
+	of, err := b.client.Committed([]kafka.TopicPartition{tp}, int(b.limit.Milliseconds()))
 	if err == nil {
 		err = of[0].Error
 	}
@@ -49,10 +58,10 @@ type topic struct {
 }
 
 // topics asks for topic ids and partition counts. A topic that does not exist is left out.
-func (r *run) topics(ctx context.Context, names ...string) (map[string]topic, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.answer)
+func (b *broker) topics(ctx context.Context, names ...string) (map[string]topic, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
-	answer, err := r.admin.DescribeTopics(ctx, kafka.NewTopicCollectionOfTopicNames(names), kafka.SetAdminRequestTimeout(r.answer))
+	answer, err := b.admin.DescribeTopics(ctx, kafka.NewTopicCollectionOfTopicNames(names), kafka.SetAdminRequestTimeout(b.limit))
 	if err != nil {
 		return nil, fmt.Errorf("asking for topic ids: %w", err)
 	}
@@ -73,8 +82,8 @@ func (r *run) topics(ctx context.Context, names ...string) (map[string]topic, er
 }
 
 // watermarks asks for the first offset that still exists, and the next one to come.
-func (r *run) watermarks(id idem.Partition) (low, high int64, err error) {
-	low, high, err = r.client.QueryWatermarkOffsets(id.Topic, id.Number, int(r.answer.Milliseconds()))
+func (b *broker) watermarks(id idem.Partition) (low, high int64, err error) {
+	low, high, err = b.client.QueryWatermarkOffsets(id.Topic, id.Number, int(b.limit.Milliseconds()))
 	if err != nil {
 		return 0, 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
 	}

@@ -189,8 +189,8 @@ func TestTopicMadeAgainWithALowerEpochIsNoticed(t *testing.T) {
 func TestEpochThatGoesDownIsRefused(t *testing.T) {
 	t.Parallel()
 	id := idem.Partition{Topic: topicName}
-	held := &tenure{id: id, state: reading, epoch: -1, queue: testQueue(100, 1000, time.Hour), came: make(chan struct{}, 1)}
-	r := &run{parts: map[idem.Partition]*tenure{id: held}, log: textLogger(&testLog{})}
+	held := &tenure{id: id, polled: polled{state: reading, epoch: -1}, queue: testQueue(100, 1000, time.Hour), came: make(chan struct{}, 1)}
+	r := &run{parts: tenures{id: held}, common: common{log: textLogger(&testLog{})}}
 	topic := topicName
 	for offset, epoch := range []int32{3, 3, 5, -1, 4} {
 		r.accept(&kafka.Message{TopicPartition: kafka.TopicPartition{Topic: &topic, Offset: kafka.Offset(offset), LeaderEpoch: &epoch}})

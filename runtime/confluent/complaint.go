@@ -33,7 +33,7 @@ func (r *run) complain(e kafka.Error) {
 	if now := time.Now(); now.Sub(r.told[e.Code()]) >= quiet {
 		r.told[e.Code()] = now
 		r.log.Warn("the Kafka client reports an error and goes on trying", "err", e.Error(), "code", int(e.Code()),
-			"brokers", r.brokers)
+			"brokers", r.addresses)
 	}
 }
 

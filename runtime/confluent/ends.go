@@ -25,20 +25,9 @@ func (r *run) heardEnds() {
 // fetched reports whether the client asks the broker for records of the partition.
 func (t *tenure) fetched() bool { return t.assigned && t.state == reading && !t.paused }
 
-// unread are the partitions of which the client does not hear where their logs end.
-func (r *run) unread() []idem.Partition {
-	var list []idem.Partition
-	for _, t := range r.parts {
-		if !t.fetched() {
-			list = append(list, t.id)
-		}
-	}
-	return list
-}
-
 // askEnds asks the brokers where logs end, and tells the sink. What is not answered is asked
 // again at the next look.
-func (r *run) askEnds(list []idem.Partition) error {
+func (r *common) askEnds(list []idem.Partition) error {
 	if len(list) == 0 {
 		return nil
 	}

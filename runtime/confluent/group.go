@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	idem "github.com/idemgen/idemgen/runtime"
 )
 
 // group is how this process stands to the brokers and to its group, as the sink is told. It
@@ -21,6 +23,7 @@ type group struct {
 	cause  string
 	told   error // last
 	spoke  bool  // the sink was told
+	sink   idem.Sink
 
 	found atomic.Pointer[finding] // any goroutine: what the last look found
 }
@@ -45,32 +48,32 @@ func (g *group) why() error {
 }
 
 // say tells the sink how things stand, if that has changed.
-func (r *run) say() {
-	why := r.group.why()
-	if r.group.spoke && fmt.Sprint(why) == fmt.Sprint(r.group.told) {
+func (g *group) say() {
+	why := g.why()
+	if g.spoke && fmt.Sprint(why) == fmt.Sprint(g.told) {
 		return
 	}
-	r.group.told, r.group.spoke = why, true
-	r.sink.Group(why)
+	g.told, g.spoke = why, true
+	g.sink.Group(why)
 }
 
-// joined notes that the group has shared its partitions out, or has forgotten this member.
-func (r *run) joined(is bool) {
-	r.group.joined, r.group.before = is, true
-	r.say()
+// join notes that the group has shared its partitions out, or has forgotten this member.
+func (g *group) join(is bool) {
+	g.joined, g.before = is, true
+	g.say()
 }
 
 // counted reads from the client's statistics that the group's coordinator is in touch. With
 // group.protocol=consumer that is what makes a member, and a member for which no partition is
 // left is told nothing else. With classic, the rebalance callback tells it.
-func (r *run) counted(e *kafka.Stats) {
+func (g *group) counted(e *kafka.Stats) {
 	var seen struct {
 		Group struct {
 			State string `json:"state"`
 		} `json:"cgrp"`
 	}
-	if json.Unmarshal([]byte(e.String()), &seen) == nil && seen.Group.State == "up" && !r.group.joined {
-		r.joined(true)
+	if json.Unmarshal([]byte(e.String()), &seen) == nil && seen.Group.State == "up" && !g.joined {
+		g.join(true)
 	}
 }
 
@@ -82,19 +85,19 @@ func (r *run) alarm(e kafka.Error) {
 		r.group.cause = reason(e.Error())
 	case kafka.ErrAllBrokersDown:
 		r.group.alarms++
-		r.nextLook = time.Now()
+		r.next.compare = time.Now()
 		if r.group.broker == nil {
 			r.group.broker = r.silentBrokers(r.group.cause)
-			r.say()
+			r.group.say()
 		}
 	}
 }
 
-func (r *run) silentBrokers(cause string) error {
+func (b *broker) silentBrokers(cause string) error {
 	if cause == "" {
 		cause = "all are down"
 	}
-	return fmt.Errorf("no broker of %s answers: %s", r.brokers, cause)
+	return fmt.Errorf("no broker of %s answers: %s", b.addresses, cause)
 }
 
 // reason is what a broker's error says without what differs from one try to the next: the
@@ -108,11 +111,11 @@ func reason(text string) string {
 }
 
 // judge says what an answer to the question for the group's topics shows.
-func (r *run) judge(topics map[string]topic, err error) error {
+func (b *broker) judge(asked []string, topics map[string]topic, err error) error {
 	if err != nil {
-		return r.silentBrokers(err.Error())
+		return b.silentBrokers(err.Error())
 	}
-	for _, name := range r.sub.Topics {
+	for _, name := range asked {
 		if _, ok := topics[name]; !ok {
 			return fmt.Errorf("topic %s does not exist", name)
 		}
@@ -122,11 +125,11 @@ func (r *run) judge(topics map[string]topic, err error) error {
 
 // learn takes in what the last look found. Brokers that answered before an alarm tell nothing
 // of what is now.
-func (r *run) learn() {
-	f := r.group.found.Swap(nil)
-	if f == nil || f.err == nil && f.alarms != r.group.alarms {
+func (g *group) learn() {
+	f := g.found.Swap(nil)
+	if f == nil || f.err == nil && f.alarms != g.alarms {
 		return
 	}
-	r.group.broker = f.err
-	r.say()
+	g.broker = f.err
+	g.say()
 }

@@ -17,28 +17,18 @@ const (
 // crowded. If there are none it waits for room, or until there is one.
 func (r *run) press(t *tenure) {
 	crowded := t.queue.crowded()
-	if !crowded && r.hungry() {
+	if !crowded && r.parts.hungry() {
 		return
 	}
-	roomy, over := t.queue.drains(moment, r.starving, r.hungry)
+	roomy, over := t.queue.drains(moment, r.starving, r.parts.hungry)
 	if over {
 		t.pressed++
 	}
-	if roomy || t.pressed < moments && !(crowded && r.hungry()) {
+	if roomy || t.pressed < moments && !(crowded && r.parts.hungry()) {
 		return
 	}
 	t.pressed = 0
 	if t.queue.hold() {
 		r.pause(t)
 	}
-}
-
-// hungry reports whether a partition waits for records although its log may have more.
-func (r *run) hungry() bool {
-	for _, t := range r.parts {
-		if t.state == reading && !t.paused && t.queue.hungry(t.next) {
-			return true
-		}
-	}
-	return false
 }

@@ -52,10 +52,10 @@ func TestFullQueueStarvesNoOther(t *testing.T) {
 // pressed is a partition whose queue holds what fills it so often, beside another one whose owner
 // waits for records, of which its log has some or none.
 func pressed(times int, more bool) (*run, *tenure) {
-	r := &run{parts: map[idem.Partition]*tenure{}}
+	r := &run{parts: tenures{}}
 	for number, records := range []int{10 * depth * times, 0} {
 		id := idem.Partition{Topic: topicName, Number: int32(number)}
-		t := &tenure{id: id, state: reading, queue: testQueue(10, 1<<30, time.Hour), next: int64(records)}
+		t := &tenure{id: id, polled: polled{state: reading, next: int64(records)}, queue: testQueue(10, 1<<30, time.Hour)}
 		r.parts[id] = t
 		fill(t.queue, records, large)
 	}
@@ -169,11 +169,11 @@ func TestQueueThatStaysFullPausesItsPartitionWhileOthersAreIdle(t *testing.T) {
 func TestFullQueuesHoldPollingUpByAMomentAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &run{parts: map[idem.Partition]*tenure{}}
+		r := &run{parts: tenures{}}
 		topic := topicName
 		for number := range int32(4) {
 			id := idem.Partition{Topic: topic, Number: number}
-			r.parts[id] = &tenure{id: id, state: reading, next: 10 * depth, queue: testQueue(10, 1<<30, time.Hour)}
+			r.parts[id] = &tenure{id: id, polled: polled{state: reading, next: 10 * depth}, queue: testQueue(10, 1<<30, time.Hour)}
 			fill(r.parts[id].queue, 10*depth, large)
 		}
 		begun, polls := time.Now(), 0

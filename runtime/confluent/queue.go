@@ -13,12 +13,8 @@ import (
 // partition's goroutine, which takes batches. It is bounded by its user: put tells when it
 // is full, and the partition is then paused until half is taken.
 type queue struct {
-	events   int           // records that close a batch
-	bytes    int           // bytes that close a batch
-	wait     time.Duration // age that closes a batch
-	bell     chan struct{} // rung when there may be something to take
-	room     chan struct{} // rung when something was taken
-	starving chan struct{} // of all queues: rung when take waits
+	closing
+	bells
 
 	mu      sync.Mutex
 	open    bool    // records are accepted
@@ -31,6 +27,20 @@ type queue struct {
 	spare   [][]idem.Message
 	end     int64 // the client has read to here, and what it read was put; -1 if that is not known
 	turn    int   // of the take-overs, that with which records are accepted next
+}
+
+// bells are rung by one goroutine for another.
+type bells struct {
+	bell     chan struct{} // there may be something to take
+	room     chan struct{} // something was taken
+	starving chan struct{} // of all queues: take waits
+}
+
+// closing is what closes a batch.
+type closing struct {
+	events int
+	bytes  int
+	wait   time.Duration // age
 }
 
 type batch struct {
@@ -50,7 +60,10 @@ const (
 var errAgain = errors.New("the position is in doubt")
 
 func newQueue(sub idem.Subscription, starving chan struct{}) *queue {
-	return &queue{events: sub.BatchEvents, bytes: sub.BatchBytes, wait: sub.BatchWait, bell: make(chan struct{}, 1), room: make(chan struct{}, 1), starving: starving}
+	return &queue{
+		closing: closing{sub.BatchEvents, sub.BatchBytes, sub.BatchWait},
+		bells:   bells{make(chan struct{}, 1), make(chan struct{}, 1), starving},
+	}
 }
 
 // expect drops what the queue holds and returns the turn with which it may be started.

@@ -18,9 +18,9 @@ func (r *run) rebalance(e kafka.Event) {
 	case kafka.RevokedPartitions:
 		lost := r.client.AssignmentLost()
 		r.log.Info("partitions were taken away", "partitions", names(e.Partitions), "lost", lost)
-		r.release(r.tenures(e.Partitions), lost)
+		r.release(r.parts.of(e.Partitions), lost)
 		if lost {
-			r.joined(false)
+			r.group.join(false)
 		}
 	}
 }
@@ -47,17 +47,7 @@ func (r *run) assigned(list []kafka.TopicPartition) {
 		break
 	}
 	r.serve(true)
-	r.joined(true)
-}
-
-func (r *run) tenures(list []kafka.TopicPartition) []*tenure {
-	var out []*tenure
-	for _, tp := range list {
-		if t := r.parts[partitionOf(tp)]; t != nil {
-			out = append(out, t)
-		}
-	}
-	return out
+	r.group.join(true)
 }
 
 // release gives partitions up: intake closed, transactions in flight ended by the sink,

@@ -241,8 +241,8 @@ func nextTenureWaitsForTheLast(t *testing.T, protocol string) {
 func TestRecordsBelowThePositionAreDropped(t *testing.T) {
 	t.Parallel()
 	id := idem.Partition{Topic: topicName}
-	held := &tenure{id: id, state: reading, next: 10, queue: testQueue(100, 1000, time.Hour)}
-	r := &run{parts: map[idem.Partition]*tenure{id: held}}
+	held := &tenure{id: id, polled: polled{state: reading, next: 10}, queue: testQueue(100, 1000, time.Hour)}
+	r := &run{parts: tenures{id: held}}
 	topic := topicName
 	for _, offset := range []int64{9, 10, 10, 12, 11, 13} {
 		r.accept(&kafka.Message{TopicPartition: kafka.TopicPartition{Topic: &topic, Offset: kafka.Offset(offset)}})

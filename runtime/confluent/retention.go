@@ -17,7 +17,7 @@ const forEver = time.Duration(1<<63 - 1)
 
 // checkRetention compares once how long topics keep records with what the spec assumes. It
 // only warns: the configuration may change later, unseen, and may not be ours to read.
-func (r *run) checkRetention(ctx context.Context) {
+func (r *common) checkRetention(ctx context.Context) {
 	for _, topic := range slices.Sorted(maps.Keys(r.sub.Retention)) {
 		kept, err := r.kept(ctx, topic)
 		switch assumed := r.sub.Retention[topic]; {
@@ -37,10 +37,10 @@ func (r *run) checkRetention(ctx context.Context) {
 
 // kept asks for how long the topic keeps records at most. That it may keep fewer for their
 // size is no promise.
-func (r *run) kept(ctx context.Context, topic string) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.answer)
+func (b *broker) kept(ctx context.Context, topic string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
-	answer, err := r.admin.DescribeConfigs(ctx, []kafka.ConfigResource{{Type: kafka.ResourceTopic, Name: topic}}, kafka.SetAdminRequestTimeout(r.answer))
+	answer, err := b.admin.DescribeConfigs(ctx, []kafka.ConfigResource{{Type: kafka.ResourceTopic, Name: topic}}, kafka.SetAdminRequestTimeout(b.limit))
 	if err != nil {
 		return 0, err
 	}

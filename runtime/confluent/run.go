@@ -12,53 +12,57 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
+// common is what every goroutine of a run may use.
+type common struct {
+	pace
+	broker
+	ctx      context.Context // of Run
+	log      *slog.Logger
+	sub      idem.Subscription
+	sink     idem.Sink
+	news     atomic.Bool   // a tenure has something for the polling goroutine
+	bell     chan struct{} // the same, for the callback, which waits
+	starving chan struct{} // a partition waits for records
+}
+
 // run is one Source.Run. Its fields belong to the polling goroutine, which also runs the
 // rebalance callback; the exceptions are named.
 type run struct {
-	pace
-	ctx     context.Context // of Run
-	log     *slog.Logger    // any goroutine
-	brokers string
-	sub     idem.Subscription
-	sink    idem.Sink
-	client  *kafka.Consumer // any goroutine may ask; only the polling one changes the assignment
-	admin   *kafka.AdminClient
-	lines   chan kafka.LogEvent // of the client's own log
+	common
+	lines chan kafka.LogEvent // of the client's own log
 
-	parts   map[idem.Partition]*tenure
+	parts   tenures
 	before  map[idem.Partition]<-chan struct{} // closed when the last tenure of a partition is over
 	last    *tenure                            // of the record before
 	closing bool
 	failure error // raised in the rebalance callback, which cannot return it
 	told    complaints
 	group   group
+	next    schedule
 
-	nextHint  time.Time
-	nextGauge time.Time
-	nextLook  time.Time
-	nextDoubt time.Time
-
-	incomparable string // why the last comparison failed; of the goroutine that compares
-
-	news     atomic.Bool   // any goroutine: a tenure has something for the polling goroutine
-	bell     chan struct{} // the same, for the callback, which waits
-	starving chan struct{} // any goroutine: a partition waits for records
-	doubt    atomic.Bool   // any goroutine: a partition stands silent, and the client did not say which
-	busy     struct{ hint, watch atomic.Bool }
-	calls    sync.WaitGroup // goroutines that use the client
+	incomparable string      // why the last comparison failed; of the goroutine that compares
+	doubt        atomic.Bool // any goroutine: a partition stands silent, and the client did not say which
+	busy         struct{ hint, watch atomic.Bool }
+	calls        sync.WaitGroup // goroutines that use the client
 }
 
+// schedule is when things are due.
+type schedule struct{ hint, gauge, compare, doubt time.Time }
+
 func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sink, client *kafka.Consumer) *run {
+	paces := s.paces()
 	r := &run{
-		pace: s.paces(), ctx: ctx, log: s.Logger, brokers: s.Brokers, sub: sub, sink: sink, client: client,
-		parts: map[idem.Partition]*tenure{}, before: map[idem.Partition]<-chan struct{}{},
-		bell: make(chan struct{}, 1), starving: make(chan struct{}, 1), told: complaints{},
+		common: common{
+			pace: paces, broker: broker{addresses: s.Brokers, client: client, limit: paces.answer},
+			ctx: ctx, log: s.Logger, sub: sub, sink: sink, bell: make(chan struct{}, 1), starving: make(chan struct{}, 1),
+		},
+		parts: tenures{}, before: map[idem.Partition]<-chan struct{}{}, told: complaints{}, group: group{sink: sink},
 	}
 	if r.log == nil {
 		r.log = slog.Default()
 	}
 	now := time.Now()
-	r.nextHint, r.nextLook = now.Add(r.hint), now.Add(r.glance)
+	r.next.hint, r.next.compare = now.Add(r.hint), now.Add(r.glance)
 	return r
 }
 
@@ -72,7 +76,7 @@ func (r *run) poll() error {
 	if err := r.client.SubscribeTopics(r.sub.Topics, callback); err != nil {
 		return err
 	}
-	r.say()
+	r.group.say()
 	r.calls.Go(func() { r.checkRetention(r.ctx) })
 	for wait := 0; r.ctx.Err() == nil && r.failure == nil; {
 		if r.news.Load() && r.news.Swap(false) {
@@ -81,13 +85,13 @@ func (r *run) poll() error {
 		r.tick(time.Now())
 		switch e := r.client.Poll(wait).(type) {
 		case nil:
-			wait = r.patience()
+			wait = r.parts.patience()
 		case *kafka.Message:
 			r.accept(e)
 		case kafka.PartitionEOF:
 			r.ended(e)
 		case *kafka.Stats:
-			r.counted(e)
+			r.group.counted(e)
 		case kafka.Error:
 			r.complain(e)
 		case kafka.OAuthBearerTokenRefresh:
@@ -96,17 +100,6 @@ func (r *run) poll() error {
 		}
 	}
 	return r.failure
-}
-
-// patience is how many milliseconds a poll may wait for a record: short while a partition
-// waits for the polling goroutine, which nothing else can wake.
-func (r *run) patience() int {
-	for _, t := range r.parts {
-		if t.state == taking || t.state == reading && t.paused {
-			return 5
-		}
-	}
-	return 50
 }
 
 // accept puts a record into its partition's queue.
@@ -245,24 +238,24 @@ func (r *run) check(err error) {
 	}
 }
 
-// tell makes the polling goroutine look at the tenures.
-func (r *run) tell() {
+// tell has the polling goroutine serve the tenures.
+func (r *common) tell() {
 	r.news.Store(true)
 	ring(r.bell)
 }
 
 // tick does what is due by the clock.
 func (r *run) tick(now time.Time) {
-	if now.After(r.nextHint) {
-		r.nextHint = now.Add(r.hint)
+	if now.After(r.next.hint) {
+		r.next.hint = now.Add(r.hint)
 		r.sendHint()
 	}
-	if now.After(r.nextGauge) {
-		r.nextGauge = now.Add(gauge)
+	if now.After(r.next.gauge) {
+		r.next.gauge = now.Add(gauge)
 		r.heardEnds()
 	}
-	r.learn()
-	if now.After(r.nextLook) || r.doubt.Load() {
-		r.look(now)
+	r.group.learn()
+	if now.After(r.next.compare) || r.doubt.Load() {
+		r.compareAll(now)
 	}
 }

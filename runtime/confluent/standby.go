@@ -12,7 +12,7 @@ import (
 // may be taken over again. If the sink wants a record to wait first, one is read and dropped:
 // what counts is that it is there, and the position that the sink tells afterwards is where
 // it is read again. It reports false if the partition was given up meanwhile.
-func (r *run) standBy(t *tenure, why error) bool {
+func (r *common) standBy(t *tenure, why error) bool {
 	if _, halted := errors.AsType[*idem.HaltedError](why); !halted { // which the sink has logged
 		r.log.Info("partition stands by", "topic", t.id.Topic, "partition", t.id.Number, "reason", why)
 	}
@@ -34,7 +34,7 @@ func (r *run) standBy(t *tenure, why error) bool {
 }
 
 // turn asks the sink until it answers.
-func (r *run) turn(t *tenure) (idem.TakeOver, bool) {
+func (r *common) turn(t *tenure) (idem.TakeOver, bool) {
 	for pause := r.backoff; ; pause = min(2*pause, r.ceiling) {
 		turn, err := r.askTurn(t)
 		if err == nil || t.ctx.Err() != nil {
@@ -47,7 +47,7 @@ func (r *run) turn(t *tenure) (idem.TakeOver, bool) {
 	}
 }
 
-func (r *run) askTurn(t *tenure) (idem.TakeOver, error) {
+func (r *common) askTurn(t *tenure) (idem.TakeOver, error) {
 	t.asking.Lock()
 	defer t.asking.Unlock()
 	if err := t.ctx.Err(); err != nil {
@@ -58,7 +58,7 @@ func (r *run) askTurn(t *tenure) (idem.TakeOver, error) {
 
 // await returns when a record came at or behind a position, or when the sink's turn has
 // changed, which it is asked now and then. ok is false if the partition was given up.
-func (r *run) await(t *tenure, at idem.Position) (ok, changed bool) {
+func (r *common) await(t *tenure, at idem.Position) (ok, changed bool) {
 	select {
 	case <-t.came: // of an earlier wait
 	default:

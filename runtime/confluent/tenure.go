@@ -33,27 +33,38 @@ type note struct {
 // tenure is one assignment of one partition to this process. It is never used twice: a
 // partition that comes back gets a new one, which starts when the old one is over.
 type tenure struct {
+	span
+	polled
+	compared
 	id     idem.Partition
 	queue  *queue
 	notes  chan note             // at most one is unread
 	came   chan struct{}         // rung when the record came that is waited for
-	ctx    context.Context       // ends when the partition is given up
-	end    context.CancelFunc    // of ctx
-	stop   context.CancelFunc    // cancels a Deliver that outlasts Revoked
-	before <-chan struct{}       // the tenure before it is over
-	left   chan struct{}         // closed when hold has returned
-	over   chan struct{}         // closed when the sink is not called for it any more
 	asking sync.Mutex            // held while the sink takes the partition over, or stands by
 	lost   atomic.Bool           // the client reads it no more, and its position is right
 	passed atomic.Int64          // below it everything is durable; -1 if that is not known
 	hinted atomic.Int64          // last offset committed to Kafka
 	told   atomic.Pointer[topic] // what the sink was told of the topic
+}
 
-	// of compare
-	behind   time.Time // when a comparison first showed records that the client does not hand over
+// span is from the assignment until the sink has ended its work.
+type span struct {
+	ctx    context.Context    // ends when the partition is given up
+	end    context.CancelFunc // of ctx
+	stop   context.CancelFunc // cancels a Deliver that outlasts Revoked
+	before <-chan struct{}    // the tenure before it is over
+	left   chan struct{}      // closed when hold has returned
+	over   chan struct{}      // closed when the sink is not called for it any more
+}
+
+// compared is what comparisons with the broker have shown.
+type compared struct {
+	behind   time.Time // when one first showed records that the client does not hand over
 	reported bool      // the sink knows
+}
 
-	// of the polling goroutine
+// polled is what belongs to the polling goroutine.
+type polled struct {
 	state    state
 	assigned bool          // is in the client's assignment
 	paused   bool          // in the client
@@ -62,8 +73,8 @@ type tenure struct {
 	next     int64         // lowest offset that is accepted
 	epoch    int32         // leader epoch of the last record, -1 before the first one
 	pressed  int           // moments for which the queue has been full
-	quiet    bool          // no record since the last look
-	since    time.Time     // first look of those without a record, or the last comparison
+	quiet    bool          // no record since it was checked last
+	since    time.Time     // when those without a record were first seen, or compared last
 }
 
 func (t *tenure) position() kafka.TopicPartition {
@@ -76,8 +87,10 @@ func (t *tenure) position() kafka.TopicPartition {
 
 // begin starts a tenure.
 func (r *run) begin(id idem.Partition) *tenure {
-	t := &tenure{id: id, queue: newQueue(r.sub, r.starving), notes: make(chan note, 1), came: make(chan struct{}, 1), before: r.before[id],
-		left: make(chan struct{}), over: make(chan struct{})}
+	t := &tenure{
+		id: id, queue: newQueue(r.sub, r.starving), notes: make(chan note, 1), came: make(chan struct{}, 1),
+		span: span{before: r.before[id], left: make(chan struct{}), over: make(chan struct{})},
+	}
 	t.passed.Store(-1)
 	t.hinted.Store(-1)
 	t.ctx, t.end = context.WithCancel(r.ctx)
@@ -95,7 +108,7 @@ func (r *run) begin(id idem.Partition) *tenure {
 }
 
 // hold takes the partition over and delivers its records, until it is given up.
-func (r *run) hold(t *tenure, deliver context.Context) {
+func (r *common) hold(t *tenure, deliver context.Context) {
 	for {
 		at, err := r.takeOver(t)
 		if err == nil {
@@ -117,7 +130,7 @@ func (r *run) hold(t *tenure, deliver context.Context) {
 
 // deliverAll hands batches to the sink until one is refused. While there are none, it asks
 // the sink now and then whether the partition is still its own.
-func (r *run) deliverAll(t *tenure, ctx context.Context) error {
+func (r *common) deliverAll(t *tenure, ctx context.Context) error {
 	for {
 		records, drained, err := t.queue.take(t.ctx, r.idle)
 		if err != nil {
@@ -142,7 +155,7 @@ func (r *run) deliverAll(t *tenure, ctx context.Context) error {
 
 // takeOver asks the broker and the sink where to read, again and again after transient
 // errors.
-func (r *run) takeOver(t *tenure) (idem.Position, error) {
+func (r *common) takeOver(t *tenure) (idem.Position, error) {
 	pause, said := r.backoff, ""
 	for {
 		at, err := r.ask(t)
@@ -161,7 +174,7 @@ func (r *run) takeOver(t *tenure) (idem.Position, error) {
 	}
 }
 
-func (r *run) ask(t *tenure) (idem.Position, error) {
+func (r *common) ask(t *tenure) (idem.Position, error) {
 	a, err := r.assignment(t.ctx, t.id)
 	if err != nil {
 		return idem.Position{}, err
@@ -177,7 +190,7 @@ func (r *run) ask(t *tenure) (idem.Position, error) {
 
 // giveUp ends the sink's work on a partition: Assigned and Standby, which must not overlap
 // with Revoked, by their context, and a Deliver that waits by Revoked itself.
-func (r *run) giveUp(t *tenure, lost bool) {
+func (r *common) giveUp(t *tenure, lost bool) {
 	t.asking.Lock()
 	if lost {
 		r.sink.Lost(t.id)
@@ -190,7 +203,7 @@ func (r *run) giveUp(t *tenure, lost bool) {
 	close(t.over)
 }
 
-func (r *run) note(t *tenure, n note) {
+func (r *common) note(t *tenure, n note) {
 	select {
 	case t.notes <- n:
 		r.tell()

@@ -18,22 +18,22 @@ type suspect struct {
 	silent bool  // for long enough to be compared with the watermarks
 }
 
-// look compares partitions with the broker, in the background. Of all, the topic: the client
+// compareAll compares partitions with the broker, in the background. Of all, the topic: the client
 // reads on in a topic that was made again as if it were the old one, so that this is done
 // often. Of those that were silent for long, the watermarks; and of all, if the client said
 // that it lost a position, which it says only once and without naming the partition, which is
 // silent from then on.
-func (r *run) look(now time.Time) {
-	if r.busy.watch.Load() || r.doubt.Load() && now.Before(r.nextDoubt) {
+func (r *run) compareAll(now time.Time) {
+	if r.busy.watch.Load() || r.doubt.Load() && now.Before(r.next.doubt) {
 		return
 	}
 	all := r.doubt.Swap(false)
-	r.nextDoubt = now.Add(r.backoff)
+	r.next.doubt = now.Add(r.backoff)
 	switch {
 	case r.group.broker != nil:
-		r.nextLook = now.Add(r.backoff)
+		r.next.compare = now.Add(r.backoff)
 	case !all:
-		r.nextLook = now.Add(r.glance)
+		r.next.compare = now.Add(r.glance)
 	}
 	var list []suspect
 	for _, t := range r.parts {
@@ -41,15 +41,15 @@ func (r *run) look(now time.Time) {
 			continue
 		}
 		s := suspect{t: t, next: t.next, heard: !t.quiet || t.paused}
-		s.silent = r.silent(t, now) || all
+		s.silent = t.silent(now, r.watch) || all
 		list = append(list, s)
 	}
-	unread, alarms := r.unread(), r.group.alarms
+	unread, alarms := r.parts.unread(), r.group.alarms
 	r.busy.watch.Store(true)
 	r.calls.Go(func() {
 		defer r.busy.watch.Store(false)
 		topics, err := r.topics(r.ctx, r.sub.Topics...)
-		r.group.found.Store(&finding{alarms, r.judge(topics, err)})
+		r.group.found.Store(&finding{alarms, r.judge(r.sub.Topics, topics, err)})
 		if err == nil {
 			err = errors.Join(r.askEnds(unread), r.compare(list, topics, all))
 			r.compared(err)
@@ -70,12 +70,12 @@ func (r *run) compared(err error) {
 }
 
 // silent reports, once in a while, that no record of a partition came for as long.
-func (r *run) silent(t *tenure, now time.Time) bool {
+func (t *tenure) silent(now time.Time, most time.Duration) bool {
 	if !t.quiet || t.paused {
 		t.quiet, t.since = true, now
 		return false
 	}
-	if now.Sub(t.since) < r.watch {
+	if now.Sub(t.since) < most {
 		return false
 	}
 	t.since = now
@@ -86,7 +86,7 @@ func (r *run) silent(t *tenure, now time.Time) bool {
 // told of, or whose position does not exist in the broker's log, so that the sink halts it
 // with the reason. If the client lost a position, or is silent although there is something to
 // read, the partition is read again from where it is; if that does not help, the sink is told.
-func (r *run) compare(list []suspect, topics map[string]topic, all bool) error {
+func (r *common) compare(list []suspect, topics map[string]topic, all bool) error {
 	for _, s := range list {
 		now, told := topics[s.t.id.Topic], *s.t.told.Load()
 		if now != told {
@@ -125,7 +125,7 @@ func (r *run) compare(list []suspect, topics map[string]topic, all bool) error {
 
 // report tells the sink that a partition is silent although its log has records, when that
 // was seen twice; or, with the zero time, that it is not. Only compare calls it.
-func (r *run) report(t *tenure, behind time.Time) {
+func (r *common) report(t *tenure, behind time.Time) {
 	switch {
 	case behind.IsZero() && t.reported:
 		r.log.Info("the client hands over records again", "topic", t.id.Topic, "partition", t.id.Number)

@@ -85,13 +85,13 @@ var feedBugs = []mutant{
 		in(source, "queue.holdsTimes").Always(`_ >= 2*n*fetched`),
 		source, "TestQueueIsFull"},
 	{"a full queue is waited for although another one is hungry",
-		in(source, "run.press").Never(`!crowded && r.hungry()`),
+		in(source, "run.press").Never(`!crowded && r.parts.hungry()`),
 		source, "TestFullQueueTakesMoreForOneThatIsHungry"},
 	{"a queue grows for as long as another one is hungry",
 		in(source, "run.press").Condition(`!crowded && $hungry`, `$hungry`),
 		source, "TestCrowdedQueueIsPausedForOneThatIsHungry"},
 	{"a crowded queue is paused for nobody",
-		in(source, "run.press").Condition(`!(crowded && r.hungry())`, `!crowded`),
+		in(source, "run.press").Condition(`!(crowded && r.parts.hungry())`, `!crowded`),
 		source, "TestCrowdedQueueIsWaitedForWhileAllHaveWork"},
 	{"polling does not hear that a partition waits",
 		in(source, "queue.starve").Drop(`ring(q.starving)`),
@@ -109,15 +109,15 @@ var feedBugs = []mutant{
 		in(source, "run.press").Replace(`moment`, `moments*moment`),
 		source, "TestFullQueuesHoldPollingUpByAMomentAtATime"},
 	{"a revoke waits until the queue is delivered",
-		in(source, "run.rebalance").Before(`r.release(r.tenures(e.Partitions), lost)`,
-			`for _, t := range r.tenures(e.Partitions) {
+		in(source, "run.rebalance").Before(`r.release(r.parts.of(e.Partitions), lost)`,
+			`for _, t := range r.parts.of(e.Partitions) {
 				for !t.queue.hungry(1 << 62) {
 					time.Sleep(time.Millisecond)
 				}
 			}`),
 		source, "TestRevokeIsAnsweredWhileQueuesAreFull"},
 	{"every batch leaves a goroutine behind",
-		in(source, "run.deliverAll").After(`t.queue.release(_)`, `go func() { <-t.ctx.Done() }()`),
+		in(source, "common.deliverAll").After(`t.queue.release(_)`, `go func() { <-t.ctx.Done() }()`),
 		source, "TestGoroutinesAreBounded"},
 	{"the client's log is read when the client is gone",
 		in(source, "run.leave").Drop(`close(r.lines)`),
