@@ -10,7 +10,7 @@ import (
 
 // rows reads a table in the form of the file of expected rows. Every value is read as text
 // that Postgres makes of it, and then brought into that form by its type.
-func (b *bench) rows(t Table) (rows, error) {
+func (b *trial) rows(t Table) (rows, error) {
 	out := rows{table: t.Name}
 	types, err := b.columnTypes(t.Name)
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *bench) rows(t Table) (rows, error) {
 }
 
 // columnTypes are the names of the columns' types, as in pg_type: "int4", "_text".
-func (b *bench) columnTypes(table string) (map[string]string, error) {
+func (b *trial) columnTypes(table string) (map[string]string, error) {
 	list, err := b.db.Query(b.t.Context(), `
 SELECT a.attname::text, y.typname::text FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
 WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`, pgx.Identifier{table}.Sanitize())

@@ -44,7 +44,7 @@ WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq 
 
 // ledgerFaults checks the ledger: whole chains, one dead letter per refused record, and
 // the position behind the last record of each partition.
-func (b *bench) ledgerFaults() (faults []string) {
+func (b *trial) ledgerFaults() (faults []string) {
 	b.t.Helper()
 	for _, rule := range ledgerRules {
 		for _, where := range b.texts(rule.sql) {
@@ -63,7 +63,7 @@ WHERE s.topic = $1 AND s.partition = $2 ORDER BY l.seq DESC LIMIT 1`, b.Topic, p
 	return faults
 }
 
-func (b *bench) texts(sql string, args ...any) []string {
+func (b *trial) texts(sql string, args ...any) []string {
 	b.t.Helper()
 	list, err := b.db.Query(b.t.Context(), sql, args...)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // takeovers is how often each of several owners takes the partition from the others.
 const takeovers = 4
 
-func twoOwners(b *bench) {
+func twoOwners(b *trial) {
 	b.inexact = true // a batch that is refused may be found so by several owners
 	all := b.messages(b.log)
 	owner := func() {
@@ -38,7 +38,7 @@ func twoOwners(b *bench) {
 	b.apply(0, all...)
 }
 
-func zombie(b *bench) {
+func zombie(b *trial) {
 	b.inexact = true
 	all := b.messages(b.log)
 	third := len(all) / 3
@@ -53,7 +53,7 @@ func zombie(b *bench) {
 
 // lostTail brings the database back to an earlier state under a live owner, as a failover
 // to a replica that lags does.
-func lostTail(b *bench) {
+func lostTail(b *trial) {
 	b.inexact = true
 	all := b.messages(b.log)
 	half := len(all) / 2
@@ -73,7 +73,7 @@ func lostTail(b *bench) {
 }
 
 // mustBeFenced fails unless the owner is refused and nothing of its batch is left.
-func (b *bench) mustBeFenced(w *idem.Writer, records []idem.Message) {
+func (b *trial) mustBeFenced(w *idem.Writer, records []idem.Message) {
 	b.t.Helper()
 	before := b.dump()
 	if _, err := w.Apply(b.t.Context(), records); !isFenced(err) {
@@ -93,7 +93,7 @@ func isFenced(err error) bool {
 // are written when a partition or a consumer is first seen, long before.
 var kept = []string{"idem_ledger", "idem_keys", "idem_dead_letter"}
 
-func (b *bench) save() {
+func (b *trial) save() {
 	b.t.Helper()
 	for _, name := range b.saved() {
 		Exec(b.t, b.db, fmt.Sprintf("CREATE TABLE %s AS TABLE %s", savedName(name), pgx.Identifier{name}.Sanitize()))
@@ -101,7 +101,7 @@ func (b *bench) save() {
 }
 
 // restore brings back what save saved, foreign keys and triggers aside.
-func (b *bench) restore() {
+func (b *trial) restore() {
 	b.t.Helper()
 	err := pgx.BeginFunc(b.t.Context(), b.db, func(tx pgx.Tx) error {
 		statements := []string{"SET LOCAL session_replication_role = replica"}
@@ -118,7 +118,7 @@ func (b *bench) restore() {
 	}
 }
 
-func (b *bench) saved() []string {
+func (b *trial) saved() []string {
 	names := append([]string(nil), kept...)
 	for _, t := range b.Tables {
 		names = append(names, t.Name)
