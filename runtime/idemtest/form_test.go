@@ -16,7 +16,7 @@ SET timezone = 'Asia/Tokyo';
 CREATE TABLE v (a text, b boolean, c numeric(8,3), d numeric, e float8, f uuid, g timestamptz, h timestamp, i date, j bytea, k jsonb, l json, m text[], n bigint[], o varchar(5));
 INSERT INTO v VALUES ('a "b" <c> é', true, 1.5, 100.00, 1e21, '00000000-0000-4000-8000-00000000000A', '2026-01-02 03:04:05.6+01', '2026-01-02 03:04:05', '2026-01-02',
 	'\x00ff', '{"b": 1.50, "a": [null, 1e2], "é": "x"}', '{"z":-0.0,"a":1,"a":2e1}', '{a,NULL}', '{1,NULL}', 'x'); INSERT INTO v (a) VALUES (NULL)`)
-	b := &trial{t: t, db: db}
+	b := database{t, db}
 	got, err := b.rows(Table{Name: "v", Columns: strings.Split("abcdefghijklmno", "")})
 	if err != nil {
 		t.Fatal(err)

@@ -63,15 +63,15 @@ WHERE s.topic = $1 AND s.partition = $2 ORDER BY l.seq DESC LIMIT 1`, b.Topic, p
 	return faults
 }
 
-func (b *trial) texts(sql string, args ...any) []string {
-	b.t.Helper()
-	list, err := b.db.Query(b.t.Context(), sql, args...)
+func (d database) texts(sql string, args ...any) []string {
+	d.t.Helper()
+	list, err := d.db.Query(d.t.Context(), sql, args...)
 	if err != nil {
-		b.t.Fatalf("idemtest: check the ledger: %v", err)
+		d.t.Fatalf("idemtest: check the ledger: %v", err)
 	}
 	texts, err := pgx.CollectRows(list, pgx.RowTo[string])
 	if err != nil {
-		b.t.Fatalf("idemtest: check the ledger: %v", err)
+		d.t.Fatalf("idemtest: check the ledger: %v", err)
 	}
 	return texts
 }

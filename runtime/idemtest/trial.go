@@ -19,8 +19,7 @@ import (
 // trial is one scenario while it runs: a database, a consumer, and what was delivered to it.
 type trial struct {
 	*runner
-	t         testing.TB
-	db        *pgxpool.Pool
+	database
 	consumer  *idem.Consumer
 	delivered map[recordOffset]int          // where a record of the log was delivered, copies aside
 	ownDead   map[recordOffset]expectedDead // dead letters that the scenario itself makes
@@ -32,6 +31,12 @@ type trial struct {
 
 	mu   sync.Mutex
 	sent int64 // records handed to a Writer
+}
+
+// database is that of a trial, which fails the test if it cannot be read.
+type database struct {
+	t  testing.TB
+	db *pgxpool.Pool
 }
 
 // recordOffset is where a record stands in its topic.
@@ -48,7 +53,7 @@ func (c *runner) newTrial(t testing.TB) *trial {
 		insertRows(t, db, c.Rows)
 	}
 	b := &trial{
-		runner: c, t: t, db: db, logged: &logLines{},
+		runner: c, database: database{t, db}, logged: &logLines{},
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[int32]int64{},
 	}
 	restore := b.logged.capture() // generated constructors take the default logger
