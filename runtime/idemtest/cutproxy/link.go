@@ -11,7 +11,7 @@ import (
 type link struct {
 	proxy   *Proxy
 	ends    [2]net.Conn
-	watches map[*armed]*watch // under the proxy's lock
+	progress map[*armed]*progress // under the proxy's lock
 }
 
 func (l *link) reset() {
