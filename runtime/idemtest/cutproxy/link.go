@@ -9,8 +9,8 @@ import (
 
 // link is one connection: what comes from ends[Up], the client, goes to ends[Down] and back.
 type link struct {
-	proxy   *Proxy
-	ends    [2]net.Conn
+	proxy    *Proxy
+	ends     [2]net.Conn
 	progress map[*armed]*progress // under the proxy's lock
 }
 
