@@ -196,11 +196,6 @@ func text(src string, args ...any) *expr {
 // call calls a function or method, named as in Go: call("p.scan.Borrow", text("m")).
 func call(fn string, args ...code) *expr { return jen.Op(fn).Call(args...) }
 
-// multi is call with one argument per line after the first ones.
-func multi(fn, first string, args []code) *expr {
-	return jen.Op(fn).Custom(jen.Options{Open: "(" + first + ",\n", Close: ",\n)", Separator: ",\n"}, args...)
-}
-
 // composite is a composite literal with one element per line, {} if there is none.
 func composite(typ code, elems []code) *expr {
 	s := jen.Add(typ)
