@@ -27,7 +27,7 @@ func haltsOnAnotherTopic(sink *fakeSink) {
 		}
 		return idem.Position{Offset: sink.ledger.position(a.Partition), Epoch: -1}, nil
 	}
-	sink.turn = untilTheEnd
+	sink.standby = untilTheEnd
 }
 
 // untilTheEnd is a Standby that nobody ends.
@@ -62,7 +62,7 @@ func TestAddedPartitionsAreNoticed(t *testing.T) {
 			}
 			return idem.Position{Offset: l.position(a.Partition), Epoch: -1}, nil
 		}
-		sink.turn = untilTheEnd
+		sink.standby = untilTheEnd
 		s := sourceBy(t, brokers, protocol)
 		s.Config["topic.metadata.refresh.interval.ms"] = 200
 		start(t, s, subscription(), sink)
@@ -190,7 +190,7 @@ func TestEpochThatGoesDownIsRefused(t *testing.T) {
 	t.Parallel()
 	id := idem.Partition{Topic: topicName}
 	held := &tenure{id: id, polled: polled{state: reading, epoch: -1}, queue: testQueue(100, 1000, time.Hour), came: make(chan struct{}, 1)}
-	r := &run{parts: tenures{id: held}, common: common{log: textLogger(&testLog{})}}
+	r := &run{parts: tenures{id: held}, shared: shared{log: textLogger(&testLog{})}}
 	topic := topicName
 	for offset, epoch := range []int32{3, 3, 5, -1, 4} {
 		r.accept(&kafka.Message{TopicPartition: kafka.TopicPartition{Topic: &topic, Offset: kafka.Offset(offset), LeaderEpoch: &epoch}})

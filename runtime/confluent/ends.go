@@ -27,7 +27,7 @@ func (t *tenure) fetched() bool { return t.assigned && t.state == reading && !t.
 
 // askEnds asks the brokers where logs end, and tells the sink. What is not answered is asked
 // again at the next look.
-func (r *common) askEnds(list []idem.Partition) error {
+func (r *shared) askEnds(list []idem.Partition) error {
 	if len(list) == 0 {
 		return nil
 	}

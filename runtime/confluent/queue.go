@@ -26,7 +26,7 @@ type queue struct {
 	size    int     // bytes of all batches
 	spare   [][]idem.Message
 	end     int64 // the client has read to here, and what it read was put; -1 if that is not known
-	turn    int   // of the take-overs, that with which records are accepted next
+	round    int   // of the take-overs, that with which records are accepted next
 }
 
 // bells are rung by one goroutine for another.
@@ -66,20 +66,20 @@ func newQueue(sub idem.Subscription, starving chan struct{}) *queue {
 	}
 }
 
-// expect drops what the queue holds and returns the turn with which it may be started.
-func (q *queue) expect() (turn int) {
+// expect drops what the queue holds and returns the round with which it may be started.
+func (q *queue) expect() (round int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.drop()
-	return q.turn
+	return q.round
 }
 
-// start accepts records from now on, unless the queue was shut since expect returned turn:
+// start accepts records from now on, unless the queue was shut since expect returned round:
 // records that are read then are of a position that does not count any more.
-func (q *queue) start(turn int) {
+func (q *queue) start(round int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.open = turn == q.turn
+	q.open = round == q.round
 }
 
 // shut drops what the queue holds and accepts nothing until start.
@@ -103,7 +103,7 @@ func (q *queue) retake() {
 }
 
 func (q *queue) drop() {
-	q.turn++
+	q.round++
 	q.open, q.again, q.held = false, false, false
 	q.batches, q.records, q.size, q.end = nil, 0, 0, -1
 }

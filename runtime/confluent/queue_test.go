@@ -222,9 +222,9 @@ func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
 func TestLateStartOpensNothing(t *testing.T) {
 	q := newQueue(idem.Subscription{BatchEvents: 1, BatchBytes: 1 << 20, BatchWait: time.Hour}, make(chan struct{}, 1))
 	for what, again := range map[string]func(){"given up": q.shut, "taken over anew": func() { q.expect() }} {
-		turn := q.expect()
+		round := q.expect()
 		again()
-		q.start(turn)
+		q.start(round)
 		if accepted, _ := q.put(idem.Message{}, 1); accepted {
 			t.Errorf("%s: a record of the position before was accepted", what)
 		}

@@ -17,7 +17,7 @@ const forEver = time.Duration(1<<63 - 1)
 
 // checkRetention compares once how long topics keep records with what the spec assumes. It
 // only warns: the configuration may change later, unseen, and may not be ours to read.
-func (r *common) checkRetention(ctx context.Context) {
+func (r *shared) checkRetention(ctx context.Context) {
 	for _, topic := range slices.Sorted(maps.Keys(r.sub.Retention)) {
 		kept, err := r.kept(ctx, topic)
 		switch assumed := r.sub.Retention[topic]; {

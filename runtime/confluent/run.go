@@ -12,8 +12,8 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// common is what every goroutine of a run may use.
-type common struct {
+// shared is what every goroutine of a run may use.
+type shared struct {
 	pace
 	broker
 	ctx      context.Context // of Run
@@ -28,7 +28,7 @@ type common struct {
 // run is one Source.Run. Its fields belong to the polling goroutine, which also runs the
 // rebalance callback; the exceptions are named.
 type run struct {
-	common
+	shared
 	lines chan kafka.LogEvent // of the client's own log
 
 	parts   tenures
@@ -52,7 +52,7 @@ type schedule struct{ hint, gauge, compare, doubt time.Time }
 func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sink, client *kafka.Consumer) *run {
 	paces := s.paces()
 	r := &run{
-		common: common{
+		shared: shared{
 			pace: paces, broker: broker{addresses: s.Brokers, client: client, limit: paces.answer},
 			ctx: ctx, log: s.Logger, sub: sub, sink: sink, bell: make(chan struct{}, 1), starving: make(chan struct{}, 1),
 		},
@@ -160,7 +160,7 @@ func (r *run) serve(must bool) {
 		case n := <-t.notes:
 			t.state = n.state
 			if n.state == reading || n.state == waiting {
-				t.at, t.turn = n.at, n.turn
+				t.at, t.round = n.at, n.round
 				placed = append(placed, t)
 				continue
 			}
@@ -200,7 +200,7 @@ func (r *run) place(list []*tenure, must bool) {
 	for _, t := range list {
 		t.next, t.epoch, t.quiet = t.at.Offset, -1, false
 		if t.state == reading {
-			t.queue.start(t.turn)
+			t.queue.start(t.round)
 		}
 		r.resume(t)
 	}
@@ -239,7 +239,7 @@ func (r *run) check(err error) {
 }
 
 // tell has the polling goroutine serve the tenures.
-func (r *common) tell() {
+func (r *shared) tell() {
 	r.news.Store(true)
 	ring(r.bell)
 }

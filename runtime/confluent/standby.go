@@ -12,20 +12,20 @@ import (
 // may be taken over again. If the sink wants a record to wait first, one is read and dropped:
 // what counts is that it is there, and the position that the sink tells afterwards is where
 // it is read again. It reports false if the partition was given up meanwhile.
-func (r *common) standBy(t *tenure, why error) bool {
+func (r *shared) standBy(t *tenure, why error) bool {
 	if _, halted := errors.AsType[*idem.HaltedError](why); !halted { // which the sink has logged
 		r.log.Info("partition stands by", "topic", t.id.Topic, "partition", t.id.Number, "reason", why)
 	}
 	t.passed.Store(-1)
 	r.note(t, note{state: standing})
-	turn, ok := r.turn(t)
-	for ok && !turn.Now {
+	takeOver, ok := r.permission(t)
+	for ok && !takeOver.Now {
 		var changed bool
-		if ok, changed = r.await(t, turn.At); !changed {
+		if ok, changed = r.await(t, takeOver.At); !changed {
 			break
 		}
 		r.note(t, note{state: standing})
-		turn, ok = r.turn(t)
+		takeOver, ok = r.permission(t)
 	}
 	if ok {
 		r.note(t, note{state: taking})
@@ -33,12 +33,12 @@ func (r *common) standBy(t *tenure, why error) bool {
 	return ok
 }
 
-// turn asks the sink until it answers.
-func (r *common) turn(t *tenure) (idem.TakeOver, bool) {
+// permission asks the sink until it answers.
+func (r *shared) permission(t *tenure) (idem.TakeOver, bool) {
 	for pause := r.backoff; ; pause = min(2*pause, r.ceiling) {
-		turn, err := r.askTurn(t)
+		takeOver, err := r.askStandby(t)
 		if err == nil || t.ctx.Err() != nil {
-			return turn, t.ctx.Err() == nil
+			return takeOver, t.ctx.Err() == nil
 		}
 		r.log.Warn("partition cannot be watched; trying again", "topic", t.id.Topic, "partition", t.id.Number, "err", err)
 		if !sleep(t.ctx, pause/2+rand.N(pause)) {
@@ -47,7 +47,7 @@ func (r *common) turn(t *tenure) (idem.TakeOver, bool) {
 	}
 }
 
-func (r *common) askTurn(t *tenure) (idem.TakeOver, error) {
+func (r *shared) askStandby(t *tenure) (idem.TakeOver, error) {
 	t.asking.Lock()
 	defer t.asking.Unlock()
 	if err := t.ctx.Err(); err != nil {
@@ -56,9 +56,9 @@ func (r *common) askTurn(t *tenure) (idem.TakeOver, error) {
 	return r.sink.Standby(t.ctx, t.id)
 }
 
-// await returns when a record came at or behind a position, or when the sink's turn has
+// await returns when a record came at or behind a position, or when the TakeOver of the sink has
 // changed, which it is asked now and then. ok is false if the partition was given up.
-func (r *common) await(t *tenure, at idem.Position) (ok, changed bool) {
+func (r *shared) await(t *tenure, at idem.Position) (ok, changed bool) {
 	select {
 	case <-t.came: // of an earlier wait
 	default:

@@ -27,7 +27,7 @@ const (
 type note struct {
 	state state
 	at    idem.Position // where to read, if waiting or reading
-	turn  int           // of the queue, if reading
+	round  int           // of the queue, if reading
 }
 
 // tenure is one assignment of one partition to this process. It is never used twice: a
@@ -69,7 +69,7 @@ type polled struct {
 	assigned bool          // is in the client's assignment
 	paused   bool          // in the client
 	at       idem.Position // last told by the sink
-	turn     int           // of the queue, told with at
+	round     int           // of the queue, told with at
 	next     int64         // lowest offset that is accepted
 	epoch    int32         // leader epoch of the last record, -1 before the first one
 	pressed  int           // moments for which the queue has been full
@@ -108,7 +108,7 @@ func (r *run) begin(id idem.Partition) *tenure {
 }
 
 // hold takes the partition over and delivers its records, until it is given up.
-func (r *common) hold(t *tenure, deliver context.Context) {
+func (r *shared) hold(t *tenure, deliver context.Context) {
 	for {
 		at, err := r.takeOver(t)
 		if err == nil {
@@ -130,7 +130,7 @@ func (r *common) hold(t *tenure, deliver context.Context) {
 
 // deliverAll hands batches to the sink until one is refused. While there are none, it asks
 // the sink now and then whether the partition is still its own.
-func (r *common) deliverAll(t *tenure, ctx context.Context) error {
+func (r *shared) deliverAll(t *tenure, ctx context.Context) error {
 	for {
 		records, drained, err := t.queue.take(t.ctx, r.idle)
 		if err != nil {
@@ -155,7 +155,7 @@ func (r *common) deliverAll(t *tenure, ctx context.Context) error {
 
 // takeOver asks the broker and the sink where to read, again and again after transient
 // errors.
-func (r *common) takeOver(t *tenure) (idem.Position, error) {
+func (r *shared) takeOver(t *tenure) (idem.Position, error) {
 	pause, said := r.backoff, ""
 	for {
 		at, err := r.ask(t)
@@ -174,7 +174,7 @@ func (r *common) takeOver(t *tenure) (idem.Position, error) {
 	}
 }
 
-func (r *common) ask(t *tenure) (idem.Position, error) {
+func (r *shared) ask(t *tenure) (idem.Position, error) {
 	a, err := r.assignment(t.ctx, t.id)
 	if err != nil {
 		return idem.Position{}, err
@@ -190,7 +190,7 @@ func (r *common) ask(t *tenure) (idem.Position, error) {
 
 // giveUp ends the sink's work on a partition: Assigned and Standby, which must not overlap
 // with Revoked, by their context, and a Deliver that waits by Revoked itself.
-func (r *common) giveUp(t *tenure, lost bool) {
+func (r *shared) giveUp(t *tenure, lost bool) {
 	t.asking.Lock()
 	if lost {
 		r.sink.Lost(t.id)
@@ -203,7 +203,7 @@ func (r *common) giveUp(t *tenure, lost bool) {
 	close(t.over)
 }
 
-func (r *common) note(t *tenure, n note) {
+func (r *shared) note(t *tenure, n note) {
 	select {
 	case t.notes <- n:
 		r.tell()

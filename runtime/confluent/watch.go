@@ -86,7 +86,7 @@ func (t *tenure) silent(now time.Time, most time.Duration) bool {
 // told of, or whose position does not exist in the broker's log, so that the sink halts it
 // with the reason. If the client lost a position, or is silent although there is something to
 // read, the partition is read again from where it is; if that does not help, the sink is told.
-func (r *common) compare(list []suspect, topics map[string]topic, all bool) error {
+func (r *shared) compare(list []suspect, topics map[string]topic, all bool) error {
 	for _, s := range list {
 		now, told := topics[s.t.id.Topic], *s.t.told.Load()
 		if now != told {
@@ -125,7 +125,7 @@ func (r *common) compare(list []suspect, topics map[string]topic, all bool) erro
 
 // report tells the sink that a partition is silent although its log has records, when that
 // was seen twice; or, with the zero time, that it is not. Only compare calls it.
-func (r *common) report(t *tenure, behind time.Time) {
+func (r *shared) report(t *tenure, behind time.Time) {
 	switch {
 	case behind.IsZero() && t.reported:
 		r.log.Info("the client hands over records again", "topic", t.id.Topic, "partition", t.id.Number)

@@ -47,7 +47,7 @@ var outageBugs = []mutant{
 		in(outages, "Prober.join").Always(`p.round == nil`),
 		outages, "TestAllWhoWaitShareOneProbe"},
 	{"the end of a log is not asked of a partition that stands",
-		in(source, "common.askEnds").Always(`len(list) == 0`),
+		in(source, "shared.askEnds").Always(`len(list) == 0`),
 		source, "TestSinkHearsWhereLogsEnd"},
 	{"brokers that are gone are not told",
 		in(source, "run.alarm").Never(`r.group.broker == nil`).In(source, "broker.judge").Replace(`b.silentBrokers(_)`, `nil`),
