@@ -26,7 +26,7 @@ type queue struct {
 	size    int     // bytes of all batches
 	spare   [][]idem.Message
 	end     int64 // the client has read to here, and what it read was put; -1 if that is not known
-	round    int   // of the take-overs, that with which records are accepted next
+	round   int   // of the take-overs, that with which records are accepted next
 }
 
 // bells are rung by one goroutine for another.

@@ -27,7 +27,7 @@ const (
 type note struct {
 	state state
 	at    idem.Position // where to read, if waiting or reading
-	round  int           // of the queue, if reading
+	round int           // of the queue, if reading
 }
 
 // tenure is one assignment of one partition to this process. It is never used twice: a
@@ -69,7 +69,7 @@ type polled struct {
 	assigned bool          // is in the client's assignment
 	paused   bool          // in the client
 	at       idem.Position // last told by the sink
-	round     int           // of the queue, told with at
+	round    int           // of the queue, told with at
 	next     int64         // lowest offset that is accepted
 	epoch    int32         // leader epoch of the last record, -1 before the first one
 	pressed  int           // moments for which the queue has been full
