@@ -30,7 +30,7 @@ test-pg: cc
 
 ## model: explores the protocol's state machine within its full bounds; needs a few minutes and 4 GB
 model:
-	@go run ./runtime/internal/modelcheck
+	@go run ./runtime/internal/protocol/modelcheck
 
 ## check: what a reviewer would ask for before reading
 check: cc
@@ -38,6 +38,8 @@ check: cc
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
 	go vet ./... $(GOLDEN)
 	go vet -C bench/peers ./...
+	go tool staticcheck ./... $(GOLDEN)
+	cd bench/peers && "$$(go -C ../.. tool -n staticcheck)" ./...
 	go run ./cmd/idemgen check ./examples/... ./bench/... ./testdata/golden/accepted/...
 	go test -race -timeout 20m ./runtime/...
 

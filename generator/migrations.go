@@ -14,9 +14,6 @@ import (
 	"github.com/idemgen/idemgen/generator/state"
 )
 
-// runtimeSchema is the version of the runtime's own tables that generated code needs.
-const runtimeSchema = 2
-
 // byHandMark begins a line of a migration of the team's own; the table or table.column
 // that it brings to what the spec says follows.
 const byHandMark = "-- idemgen:by-hand "
@@ -109,8 +106,9 @@ func (u *unit) showMigration(file string) string {
 	return u.folder.Show(path.Join(u.service.Migrations.Dir, file))
 }
 
-// migrations renders the migrations that are needed and records them.
-func (u *unit) migrations() ([]output.File, error) {
+// migrations renders the migrations that are needed and records them. runtime are those of the
+// runtime's own tables, by version.
+func (u *unit) migrations(runtime []string) ([]output.File, error) {
 	var files []output.File
 	add := func(base string, content []byte) {
 		u.ledger.last++
@@ -120,16 +118,12 @@ func (u *unit) migrations() ([]output.File, error) {
 			Path: path.Join(u.service.Migrations.Dir, name), Policy: output.Ledger, Data: content,
 		})
 	}
-	for version := 1; version <= u.service.Schema; version++ {
-		runtime := fmt.Sprintf("idem_%d", version)
-		if slices.ContainsFunc(u.next.Migrations, func(m state.Migration) bool { return strings.HasSuffix(m.Name, "_"+runtime+".sql") }) {
-			continue
+	for i, text := range runtime {
+		base := fmt.Sprintf("idem_%d", i+1)
+		written := func(m state.Migration) bool { return strings.HasSuffix(m.Name, "_"+base+".sql") }
+		if !slices.ContainsFunc(u.next.Migrations, written) {
+			add(base, []byte("-- "+output.Marker+"\n"+text))
 		}
-		text, err := sqlcode.RuntimeTables(version)
-		if err != nil {
-			return nil, err
-		}
-		add(runtime, []byte("-- "+output.Marker+"\n"+text))
 	}
 	if !u.additions.Empty() {
 		text, err := additionsSQL(u.service.Consumer, u.additions)

@@ -35,7 +35,7 @@ func (u *unit) render() error {
 		}
 		u.files = append(u.files, files...)
 	}
-	migrations, err := u.migrations()
+	migrations, err := u.migrations(sqlcode.RuntimeTables())
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -52,7 +53,7 @@ func (u *unit) read() error {
 		return nil
 	}
 	u.service = service
-	u.service.Schema = runtimeSchema
+	u.service.Schema = len(sqlcode.RuntimeTables())
 	return u.checkExamples()
 }
 

@@ -112,7 +112,7 @@ func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start
 	if _, err := c.pool(ctx); err != nil {
 		return nil, err
 	}
-	w, err := c.newWorker(Partition{topic, partition})
+	w, err := c.newWorker(Partition{Topic: topic, Number: partition})
 	if err != nil {
 		return nil, err
 	}
@@ -135,25 +135,6 @@ func (w *Writer) Next() int64 { return w.owner.tail.Next }
 // [FencedError] is final for this writer.
 func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
 	return w.owner.apply(ctx, records)
-}
-
-// Result counts what became of records.
-type Result struct {
-	Applied    int // took effect now
-	Keyless    int // of Applied: events that lack their key's header and count by their offset (missing: offset)
-	Duplicates int // had their effect before: redelivered by Kafka, or sent again by the producer
-	Conflicts  int // dead letters: a known key with other content
-	Dead       int // all other dead letters
-	Ignored    int // passed over on purpose, as the spec says
-}
-
-func (r *Result) add(o Result) {
-	r.Applied += o.Applied
-	r.Keyless += o.Keyless
-	r.Duplicates += o.Duplicates
-	r.Conflicts += o.Conflicts
-	r.Dead += o.Dead
-	r.Ignored += o.Ignored
 }
 
 func (c *Consumer) retention() map[string]time.Duration {

@@ -3,8 +3,8 @@ package idem_test
 import (
 	"fmt"
 
-	"github.com/idemgen/idemgen/runtime/internal/model"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
 )
 
 // call is one thing that is done to the model and to the worker alike.

@@ -79,7 +79,7 @@ func nowFor(t testing.TB, sink idem.Sink, p idem.Partition) {
 }
 
 // standsStill waits until a partition may be taken over because its owner does nothing.
-func standsStill(t testing.TB, sink idem.Sink) idem.Turn {
+func standsStill(t testing.TB, sink idem.Sink) idem.TakeOver {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 // Health tells of records that wait although nothing says why.
 func TestHealthTellsOfRecordsThatWait(t *testing.T) {
 	c := &Consumer{service: wire.Service{Limits: wire.Limits{BatchTimeout: time.Minute}}, workers: map[Partition]*worker{}}
-	w := &worker{c: c, id: Partition{"t", 3}}
+	w := &worker{c: c, id: Partition{Topic: "t", Number: 3}}
 	c.workers[w.id] = w
 	w.waiting(true)
 	if err := c.Health(); err != nil {

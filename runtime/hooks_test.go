@@ -54,6 +54,7 @@ func TestCleaningHooksOfTheServiceAreItsOwn(t *testing.T) {
 		"after release": func(cfg *pgxpool.Config) {
 			cfg.AfterRelease = func(c *pgx.Conn) bool { return discard(context.Background(), c) }
 		},
+		//lint:ignore SA1019 services may still set it
 		"before acquire": func(cfg *pgxpool.Config) { cfg.BeforeAcquire = discard },
 		"prepare": func(cfg *pgxpool.Config) {
 			cfg.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) { return discard(ctx, c), nil }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/idemgen/idemgen/runtime/internal/model"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
 )
 
 // These tests play traces of package model on the real worker and a real database, and

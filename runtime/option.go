@@ -36,31 +36,6 @@ func WithMiddleware(m ...Middleware) Option {
 	return func(c *Consumer) { c.middleware = append(c.middleware, m...) }
 }
 
-// HandlerFunc is one call of a handler; [DeliveryFrom] tells which.
-type HandlerFunc func(ctx context.Context, tx Tx) error
-
-// Middleware wraps a call. What it writes through tx commits with the event.
-type Middleware func(next HandlerFunc) HandlerFunc
-
-// Observer is called around each batch. Nil hooks are skipped; hooks may be added in minor
-// versions.
-type Observer struct {
-	// BatchStart may return a context that carries a span; handlers get it.
-	BatchStart func(ctx context.Context, p Partition, records int) context.Context
-	// BatchEnd is called with what became of the records, once they are durable, or with
-	// the error that will be retried, or that halts the partition.
-	BatchEnd func(ctx context.Context, p Partition, r Result, err error)
-}
-
-// Delivery is what a handler was called for.
-type Delivery struct {
-	Consumer string
-	Event    string // Go name of the event
-	Key      Key    // hand it downstream as an idempotency key; zero for events identified by offset
-	Attempt  int    // 1 for the first call, and for the one after a call that went well
-	Message  Message
-}
-
 type deliveryKey struct{}
 
 // DeliveryFrom returns what the handler was called for. It reports false outside of

@@ -156,7 +156,7 @@ func (o *owner) apply(ctx context.Context, records []Message) (Result, error) {
 		o.w.lag.Again(n)
 	}
 	done, err := o.applyUnseen(ctx, rest)
-	res.add(done)
+	res = res.Plus(done)
 	return res, err
 }
 
@@ -170,7 +170,7 @@ func (o *owner) applyUnseen(ctx context.Context, records []Message) (Result, err
 			n = min(n, o.limit)
 		}
 		done, err := o.transact(ctx, rest[:n], 0)
-		res.add(done)
+		res = res.Plus(done)
 		if err = o.judge(rest[:n], err); err != nil {
 			return res, err
 		}
@@ -200,7 +200,7 @@ func (o *owner) settle(a attempt, written time.Time) Result {
 	o.limit, o.row, o.doubtful, o.stalled, o.replanned, o.forward = 0, a.inRow, false, false, false, time.Now()
 	o.durable.Store(a.row.Next)
 	o.c.stats.add(a.result)
-	o.w.lag.Add(a.result.counts(), a.row.Next, time.Now())
+	o.w.lag.Add(counts(a.result), a.row.Next, time.Now())
 	for i := range a.letters {
 		o.warn(&a.letters[i])
 	}

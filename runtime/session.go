@@ -29,6 +29,7 @@ func (c *Consumer) pool(ctx context.Context) (*pgxpool.Pool, error) {
 	}
 	cfg := c.db.Config()
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
+	//lint:ignore SA1019 services may still set BeforeAcquire
 	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may end what is prepared
 	open := c.opening(cfg, nil)
 	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer

@@ -3,6 +3,7 @@ package idem_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"strings"
@@ -32,7 +33,7 @@ func TestOldSchemaNamesTheMissingMigration(t *testing.T) {
 			db := idemtest.DB(t)
 			idemtest.Exec(t, db, test.sql)
 			c := service{edit: func(s *wire.Service) { s.Schema = test.need }}.consumer(t, db)
-			file := map[int]string{1: "_idem_1.sql", 2: "_idem_2.sql"}[test.need]
+			file := fmt.Sprintf("_idem_%d.sql", test.need)
 			err := c.Run(t.Context(), newSource(nil))
 			if err == nil || !strings.Contains(err.Error(), file) {
 				t.Errorf("got %v, want an error that names %s", err, file)

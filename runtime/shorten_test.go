@@ -20,7 +20,6 @@ import (
 // of its time, so that it ends before the next one; others take no time.
 type slowCalls struct {
 	calls map[int32]int
-	last  int // attempt that the last call was told
 }
 
 const slowBatch = 3 * time.Second

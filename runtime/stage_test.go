@@ -13,8 +13,8 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
-	"github.com/idemgen/idemgen/runtime/internal/model"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

@@ -56,30 +56,30 @@ func (w *worker) quiet() time.Duration {
 }
 
 // Standby implements [Sink].
-func (s *sink) Standby(ctx context.Context, p Partition) (Turn, error) {
+func (s *sink) Standby(ctx context.Context, p Partition) (TakeOver, error) {
 	w := (*Consumer)(s).worker(p)
 	if w == nil {
-		return Turn{}, &FencedError{Partition: p, Reason: givenUp}
+		return TakeOver{}, &FencedError{Partition: p, Reason: givenUp}
 	}
 	return w.standBy(ctx)
 }
 
 // standBy watches the chain until the partition may be taken over.
-func (w *worker) standBy(ctx context.Context) (Turn, error) {
+func (w *worker) standBy(ctx context.Context) (TakeOver, error) {
 	wait := w.quiet()
 	wait += rand.N(wait/4 + 1)
 	pause := min(max(wait/20, leastWatch), mostWatch)
 	if state, _ := w.at(); state == protocol.Halted && !sleep(ctx, pause) {
-		return Turn{}, ctx.Err()
+		return TakeOver{}, ctx.Err()
 	}
 	for since := time.Now(); ; {
 		state, _ := w.at()
 		switch state {
 		case protocol.Off:
-			return Turn{}, &FencedError{Partition: w.id, Reason: givenUp}
+			return TakeOver{}, &FencedError{Partition: w.id, Reason: givenUp}
 		case protocol.Standby, protocol.Halted:
 		default:
-			return Turn{Now: true}, nil // the chain changed under the owner, and nobody else holds it
+			return TakeOver{Now: true}, nil // the chain changed under the owner, and nobody else holds it
 		}
 		blind := w.watch.seen.Token == UUID{}
 		moved, operator, err := w.look(ctx)
@@ -89,20 +89,20 @@ func (w *worker) standBy(ctx context.Context) (Turn, error) {
 		case operator:
 			w.watch.turn, w.watch.acted = &turn{protocol.Operator, time.Now()}, w.watch.seen.Token
 			w.watch.again = blind || !moved
-			return Turn{At: at, Now: true}, nil
+			return TakeOver{At: at, Now: true}, nil
 		case moved:
 			since, w.watch.waited = time.Now(), false
 		case state == protocol.Standby && time.Since(since) >= wait:
 			w.watch.turn, w.watch.again = &turn{protocol.Quiet, time.Now()}, false
-			return Turn{At: at}, nil
+			return TakeOver{At: at}, nil
 		}
 		if err == nil {
 			if err := fault.At(ctx, fault.StandingBy); err != nil {
-				return Turn{}, err
+				return TakeOver{}, err
 			}
 		}
 		if !sleep(ctx, pause) {
-			return Turn{}, ctx.Err()
+			return TakeOver{}, ctx.Err()
 		}
 	}
 }

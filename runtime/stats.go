@@ -102,7 +102,7 @@ func (c *Consumer) partitions() []PartitionStats {
 }
 
 // counts is the result as a partition's account has it.
-func (r Result) counts() lag.Counts {
+func counts(r Result) lag.Counts {
 	return lag.Counts{
 		Applied: int64(r.Applied), Duplicates: int64(r.Duplicates), Conflicts: int64(r.Conflicts), Dead: int64(r.Dead), Ignored: int64(r.Ignored),
 	}

@@ -1,6 +1,9 @@
 package idem
 
-import "github.com/idemgen/idemgen/runtime/wire"
+import (
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
 
 // Types that people meet in handlers and errors. They are declared in package wire,
 // which this package imports, and named here, as package os does with those of io/fs.
@@ -26,6 +29,40 @@ type (
 	DecodeError = wire.DecodeError
 	// ConflictError says that an event carries a known key but other content.
 	ConflictError = wire.ConflictError
+)
+
+// Types that a [Source], handlers and the engine share. They are declared in package idemtype,
+// where their documentation is complete.
+type (
+	// Partition names a partition of a topic.
+	Partition = idemtype.Partition
+	// Position is where a partition is read from.
+	Position = idemtype.Position
+	// Assignment is what the broker says about a partition that was assigned.
+	Assignment = idemtype.Assignment
+	// TakeOver says when a partition may be taken over again.
+	TakeOver = idemtype.TakeOver
+	// Source delivers the records of one consumer group; runtime/confluent implements it.
+	Source = idemtype.Source
+	// Subscription is what a Source reads and how it cuts batches.
+	Subscription = idemtype.Subscription
+	// Sink is what a Source drives; the Consumer implements it.
+	Sink = idemtype.Sink
+	// Result counts what became of records.
+	Result = idemtype.Result
+	// Delivery is what a handler was called for.
+	Delivery = idemtype.Delivery
+	// HandlerFunc is one call of a handler; [DeliveryFrom] tells which.
+	HandlerFunc = idemtype.HandlerFunc
+	// Middleware wraps a call. What it writes through tx commits with the event.
+	Middleware = idemtype.Middleware
+	// Observer is called around each batch.
+	Observer = idemtype.Observer
+	// FencedError says that another owner appended to the partition's ledger. Nothing of the
+	// batch took effect; the partition must be taken over again before it is written.
+	FencedError = idemtype.FencedError
+	// HaltedError says that a partition stands and needs a person.
+	HaltedError = idemtype.HaltedError
 )
 
 // ParseUUID reads the 36-character text of a UUID, in any case.

@@ -26,7 +26,7 @@ type Handler interface {
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "bench-devices",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0x13ec36b8,
 			Knows: []uint32{

@@ -11,7 +11,7 @@ import (
 func TestMigrationsAreAppended(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
-	first := read(t, "migrations/0003_order_projector.sql")
+	first := read(t, "migrations/0002_order_projector.sql")
 	if !strings.Contains(first, "CREATE TABLE orders (") {
 		t.Error(first)
 	}
@@ -22,7 +22,7 @@ func TestMigrationsAreAppended(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	must(t, "generate")
-	if read(t, "migrations/0003_order_projector.sql") != first {
+	if read(t, "migrations/0002_order_projector.sql") != first {
 		t.Error("an earlier migration changed")
 	}
 	added := read(t, "migrations/0008_order_projector.sql")
@@ -61,10 +61,10 @@ func TestChangeByHand(t *testing.T) {
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric")
 	refused(t, `"-- idemgen:by-hand orders.total"`, "generate")
-	write(t, "migrations/0004_wider.sql", "-- idemgen:by-hand orders.total\nALTER TABLE orders ALTER total TYPE numeric;\n")
+	write(t, "migrations/0003_wider.sql", "-- idemgen:by-hand orders.total\nALTER TABLE orders ALTER total TYPE numeric;\n")
 	must(t, "generate")
 	must(t, "check")
-	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "      total: numeric\n") || !strings.Contains(s, "  0004_wider.sql: by hand\n") {
+	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "      total: numeric\n") || !strings.Contains(s, "  0003_wider.sql: by hand\n") {
 		t.Error(s)
 	}
 	edit(t, "idemgen.yaml", "total: numeric", "total: numeric(20,2)")
@@ -74,7 +74,7 @@ func TestChangeByHand(t *testing.T) {
 func TestMigrationsAreGuarded(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
-	name := "migrations/0003_order_projector.sql"
+	name := "migrations/0002_order_projector.sql"
 	text := read(t, name)
 	write(t, name, strings.ReplaceAll(text, "\n", "\r\n"))
 	must(t, "check")
@@ -86,13 +86,13 @@ func TestMigrationsAreGuarded(t *testing.T) {
 	refused(t, name+" is missing, but recorded in idem.state.yaml", "generate")
 	write(t, name, text)
 	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric")
-	write(t, "migrations/0004_mine.sql", "-- idemgen:by-hand orders.total\n")
+	write(t, "migrations/0003_mine.sql", "-- idemgen:by-hand orders.total\n")
 	must(t, "generate")
-	if err := os.Remove("migrations/0004_mine.sql"); err != nil {
+	if err := os.Remove("migrations/0003_mine.sql"); err != nil {
 		t.Fatal(err)
 	}
 	for _, verb := range []string{"generate", "check"} {
-		refused(t, "migrations/0004_mine.sql is missing, but recorded in idem.state.yaml", verb)
+		refused(t, "migrations/0003_mine.sql is missing, but recorded in idem.state.yaml", verb)
 	}
 	if err := os.Remove("idem.state.yaml"); err != nil {
 		t.Fatal(err)

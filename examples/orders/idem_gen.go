@@ -26,7 +26,7 @@ type Handler interface {
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-projector",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0x1c4ddfe7,
 			Knows: []uint32{

@@ -21,7 +21,7 @@ const _ = wire.CompatV1
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "device-state",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0xe3b0c442,
 			Knows: []uint32{

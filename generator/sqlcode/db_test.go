@@ -36,11 +36,7 @@ func load(t testing.TB, spec string) *model.Service {
 func database(t *testing.T, s *model.Service) *pgxpool.Pool {
 	t.Helper()
 	db := idemtest.DB(t)
-	own, err := sqlcode.RuntimeTables(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	idemtest.Exec(t, db, own)
+	idemtest.Exec(t, db, strings.Join(sqlcode.RuntimeTables(), "\n"))
 	if s == nil {
 		return db
 	}

@@ -2,6 +2,7 @@ package sqlcode
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/idemgen/idemgen/templates"
@@ -14,12 +15,17 @@ func Migration(comment string, parts ...string) (string, error) {
 	return text + "\n", err
 }
 
-// RuntimeTables returns the migration that brings the runtime's own tables to a schema
-// version from the one before.
-func RuntimeTables(version int) (string, error) {
-	text, err := templates.SQL.ReadFile(fmt.Sprintf("sql/idem_%d.sql", version))
-	if err != nil {
-		return "", fmt.Errorf("the runtime's tables have no version %d", version)
+// RuntimeTables returns the migrations of the runtime's own tables: the first makes them, in
+// schema version 1, and each further one brings them to the next version.
+func RuntimeTables() []string { return runtimeTables(templates.SQL) }
+
+func runtimeTables(files fs.ReadFileFS) []string {
+	var texts []string
+	for {
+		text, err := files.ReadFile(fmt.Sprintf("sql/idem_%d.sql", len(texts)+1))
+		if err != nil {
+			return texts
+		}
+		texts = append(texts, string(text))
 	}
-	return string(text), nil
 }

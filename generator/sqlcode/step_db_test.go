@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -56,8 +55,6 @@ topics:
 
 type ints = []int32
 type texts = []string
-
-var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 

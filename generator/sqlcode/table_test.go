@@ -159,11 +159,7 @@ func TestAddColumn(t *testing.T) {
 // record their versions.
 func TestRuntimeTables(t *testing.T) {
 	db := idemtest.DB(t)
-	for version := 1; version <= 2; version++ {
-		sql, err := sqlcode.RuntimeTables(version)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, sql := range sqlcode.RuntimeTables() {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -174,7 +170,7 @@ func TestRuntimeTables(t *testing.T) {
 		}
 		all.Wait()
 	}
-	if got := rows(t, db, "SELECT version FROM idem_schema ORDER BY version"); !slices.Equal(got, []string{"(1)", "(2)"}) {
+	if got := rows(t, db, "SELECT version FROM idem_schema ORDER BY version"); !slices.Equal(got, []string{"(1)"}) {
 		t.Errorf("versions %q", got)
 	}
 	for table, constraint := range map[string]string{"idem_assert": "idem_assert_failed", "idem_row_missing": "idem_row_missing"} {
@@ -182,20 +178,13 @@ func TestRuntimeTables(t *testing.T) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
-	if _, err := sqlcode.RuntimeTables(3); err == nil {
-		t.Error("version 3 exists")
-	}
 }
 
 // TestOneRowPerSeq: whatever the time, there is one row at a place of a chain. A ledger
 // partitioned by time could not promise that.
 func TestOneRowPerSeq(t *testing.T) {
 	db := idemtest.DB(t)
-	for version := 1; version <= 2; version++ {
-		sql, err := sqlcode.RuntimeTables(version)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, sql := range sqlcode.RuntimeTables() {
 		idemtest.Exec(t, db, sql)
 	}
 	row := func(at string) error {

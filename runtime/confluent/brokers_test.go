@@ -112,9 +112,9 @@ func haltsAndHangs(sink *fakeSink, halting, hanging idem.Partition) (free func()
 		}
 		return idem.Position{Epoch: -1}, nil
 	}
-	sink.turn = func(ctx context.Context, _ idem.Partition) (idem.Turn, error) {
+	sink.turn = func(ctx context.Context, _ idem.Partition) (idem.TakeOver, error) {
 		<-ctx.Done()
-		return idem.Turn{}, ctx.Err()
+		return idem.TakeOver{}, ctx.Err()
 	}
 	sink.before = func(ctx context.Context, p idem.Partition, _ []idem.Message) error {
 		if p == hanging {

@@ -31,9 +31,9 @@ func haltsOnAnotherTopic(sink *fakeSink) {
 }
 
 // untilTheEnd is a Standby that nobody ends.
-func untilTheEnd(ctx context.Context, _ idem.Partition) (idem.Turn, error) {
+func untilTheEnd(ctx context.Context, _ idem.Partition) (idem.TakeOver, error) {
 	<-ctx.Done()
-	return idem.Turn{}, ctx.Err()
+	return idem.TakeOver{}, ctx.Err()
 }
 
 // told tells whether the sink was told something of a partition.

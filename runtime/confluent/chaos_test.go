@@ -135,17 +135,17 @@ func (s *chaosSink) Idle(_ context.Context, p idem.Partition, end int64) error {
 	return nil
 }
 
-func (s *chaosSink) Standby(ctx context.Context, p idem.Partition) (idem.Turn, error) {
+func (s *chaosSink) Standby(ctx context.Context, p idem.Partition) (idem.TakeOver, error) {
 	c := s.c
 	c.mu.Lock()
 	wait := c.upTo(30 * time.Millisecond)
 	c.mu.Unlock()
 	if !sleep(ctx, wait) {
-		return idem.Turn{}, ctx.Err()
+		return idem.TakeOver{}, ctx.Err()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return idem.Turn{At: idem.Position{Offset: c.next[p], Epoch: -1}, Now: c.owner[p] == nil || c.random.IntN(2) == 0}, nil
+	return idem.TakeOver{At: idem.Position{Offset: c.next[p], Epoch: -1}, Now: c.owner[p] == nil || c.random.IntN(2) == 0}, nil
 }
 
 func (s *chaosSink) Durable(idem.Partition) int64     { return -1 }

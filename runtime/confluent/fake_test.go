@@ -64,7 +64,7 @@ type fakeSink struct {
 	ledger *ledger
 	assign func(context.Context, idem.Assignment) (idem.Position, error) // nil: the ledger's
 	before func(context.Context, idem.Partition, []idem.Message) error   // before a delivery
-	turn   func(context.Context, idem.Partition) (idem.Turn, error)      // nil: the ledger's
+	turn   func(context.Context, idem.Partition) (idem.TakeOver, error)  // nil: the ledger's
 	idle   func() error                                                  // asked in standby; nil: all is as it was
 	asked  func(idem.Partition)                                          // before Durable answers
 
@@ -134,21 +134,21 @@ func (s *fakeSink) alive(ctx context.Context, p idem.Partition) error {
 	return nil
 }
 
-func (s *fakeSink) Standby(ctx context.Context, p idem.Partition) (idem.Turn, error) {
+func (s *fakeSink) Standby(ctx context.Context, p idem.Partition) (idem.TakeOver, error) {
 	defer s.enter(p, "Standby")()
 	if s.turn != nil {
 		return s.turn(ctx, p)
 	}
 	for at := s.ledger.position(p); ; {
 		if !sleep(ctx, 300*time.Millisecond) {
-			return idem.Turn{}, ctx.Err()
+			return idem.TakeOver{}, ctx.Err()
 		}
 		now := s.ledger.position(p)
 		if now == at {
 			s.mu.Lock()
 			s.turned[p] = at
 			s.mu.Unlock()
-			return idem.Turn{At: idem.Position{Offset: at, Epoch: -1}}, nil
+			return idem.TakeOver{At: idem.Position{Offset: at, Epoch: -1}}, nil
 		}
 		at = now
 	}

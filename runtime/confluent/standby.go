@@ -34,7 +34,7 @@ func (r *run) standBy(t *tenure, why error) bool {
 }
 
 // turn asks the sink until it answers.
-func (r *run) turn(t *tenure) (idem.Turn, bool) {
+func (r *run) turn(t *tenure) (idem.TakeOver, bool) {
 	for pause := r.backoff; ; pause = min(2*pause, r.ceiling) {
 		turn, err := r.askTurn(t)
 		if err == nil || t.ctx.Err() != nil {
@@ -42,16 +42,16 @@ func (r *run) turn(t *tenure) (idem.Turn, bool) {
 		}
 		r.log.Warn("partition cannot be watched; trying again", "topic", t.id.Topic, "partition", t.id.Number, "err", err)
 		if !sleep(t.ctx, pause/2+rand.N(pause)) {
-			return idem.Turn{}, false
+			return idem.TakeOver{}, false
 		}
 	}
 }
 
-func (r *run) askTurn(t *tenure) (idem.Turn, error) {
+func (r *run) askTurn(t *tenure) (idem.TakeOver, error) {
 	t.asking.Lock()
 	defer t.asking.Unlock()
 	if err := t.ctx.Err(); err != nil {
-		return idem.Turn{}, err
+		return idem.TakeOver{}, err
 	}
 	return r.sink.Standby(t.ctx, t.id)
 }

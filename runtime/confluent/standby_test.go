@@ -88,8 +88,8 @@ func TestStandbyWaitsForARecord(t *testing.T) {
 	sink := newSink(t, l)
 	p := idem.Partition{Topic: topicName}
 	fenceOnce(sink, p, 0, 100)
-	sink.turn = func(context.Context, idem.Partition) (idem.Turn, error) {
-		return idem.Turn{At: idem.Position{Offset: 100, Epoch: -1}}, nil
+	sink.turn = func(context.Context, idem.Partition) (idem.TakeOver, error) {
+		return idem.TakeOver{At: idem.Position{Offset: 100, Epoch: -1}}, nil
 	}
 	var looks atomic.Int64
 	sink.idle = func() error { looks.Add(1); return nil }
@@ -118,11 +118,11 @@ func TestStandbyIsAskedUntilItIsOver(t *testing.T) {
 		}
 		return idem.Position{Epoch: -1}, nil
 	}
-	sink.turn = func(context.Context, idem.Partition) (idem.Turn, error) {
+	sink.turn = func(context.Context, idem.Partition) (idem.TakeOver, error) {
 		if turns.Add(1)%2 == 1 {
-			return idem.Turn{}, errors.New("the database is away")
+			return idem.TakeOver{}, errors.New("the database is away")
 		}
-		return idem.Turn{At: idem.Position{Epoch: -1}}, nil
+		return idem.TakeOver{At: idem.Position{Epoch: -1}}, nil
 	}
 	start(t, source(t, brokers), subscription(), sink)
 	eventually(t, "100 records", func() bool { return l.count() >= 100 })
@@ -159,12 +159,12 @@ func TestHaltedPartitionStaysUnreadUntilAPersonActs(t *testing.T) {
 					return idem.Position{Offset: l.position(a.Partition), Epoch: -1}, halt(a.Partition)
 				}
 			}
-			sink.turn = func(ctx context.Context, _ idem.Partition) (idem.Turn, error) {
+			sink.turn = func(ctx context.Context, _ idem.Partition) (idem.TakeOver, error) {
 				select {
 				case <-acted:
-					return idem.Turn{Now: true}, nil
+					return idem.TakeOver{Now: true}, nil
 				case <-ctx.Done():
-					return idem.Turn{}, ctx.Err()
+					return idem.TakeOver{}, ctx.Err()
 				}
 			}
 			log, src := &testLog{}, source(t, brokers)
@@ -194,12 +194,12 @@ func TestStandbyEndsWithTheAssignment(t *testing.T) {
 		first.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
 			return idem.Position{}, &idem.FencedError{Partition: a.Partition, Reason: "a test"}
 		}
-		first.turn = func(ctx context.Context, p idem.Partition) (idem.Turn, error) {
+		first.turn = func(ctx context.Context, p idem.Partition) (idem.TakeOver, error) {
 			if p.Number%2 == 0 {
-				return idem.Turn{At: idem.Position{Epoch: -1}}, nil
+				return idem.TakeOver{At: idem.Position{Epoch: -1}}, nil
 			}
 			<-ctx.Done()
-			return idem.Turn{}, ctx.Err()
+			return idem.TakeOver{}, ctx.Err()
 		}
 		stop := start(t, sourceBy(t, brokers, protocol), subscription(), first)
 		eventually(t, "all stand by", func() bool { return first.seen("Standby") == 4 })
@@ -225,8 +225,8 @@ func TestMarkersEndTheWait(t *testing.T) {
 	sink := newSink(t, l)
 	p := idem.Partition{Topic: topicName}
 	fenceOnce(sink, p, 0, 10)
-	sink.turn = func(context.Context, idem.Partition) (idem.Turn, error) {
-		return idem.Turn{At: idem.Position{Offset: 10, Epoch: -1}}, nil
+	sink.turn = func(context.Context, idem.Partition) (idem.TakeOver, error) {
+		return idem.TakeOver{At: idem.Position{Offset: 10, Epoch: -1}}, nil
 	}
 	start(t, source(t, brokers), subscription(), sink)
 	eventually(t, "the partition is taken over", func() bool { return sink.seen("Assigned") == 2 && l.position(p) == 11 })

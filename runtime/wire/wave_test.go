@@ -183,7 +183,8 @@ func TestRowID(t *testing.T) {
 		}
 		seen[r] = i
 	}
-	if Row("t").Text("a").Int(1) != Row("t").Text("a").Int(1) {
+	again := Row("t").Text("a").Int(1)
+	if Row("t").Text("a").Int(1) != again {
 		t.Error("equal rows differ")
 	}
 }

@@ -15,7 +15,7 @@ var keyBugs = []mutant{
 		"runtime/internal/maintain/rows.go", "AND l.seq < (SELECT min(seq) FROM idem_ledger WHERE stream = $1) + $2", "AND l.seq >= least(t.seq, t.window_seq) - $2",
 	}}, upkeep, "TestChainKeepsItsTailAndHasNoHole"},
 	{"34 rotation without a seal", []edit{{
-		"templates/sql/idem_2.sql", "CHECK (false) NOT VALID", "CHECK (true) NOT VALID",
+		"templates/sql/idem_1.sql", "CHECK (false) NOT VALID", "CHECK (true) NOT VALID",
 	}}, core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 a claim after the seal without reading again", []edit{{
 		"runtime/keys.go", "	for len(keys)+len(hidden) > 0 {\n", "	for len(keys)+len(hidden) > 0 && !again {\n",
@@ -31,19 +31,19 @@ var keyBugs = []mutant{
 		"runtime/keys.go", "h.Stream == o.stream && h.Seq > o.tail.Seq", "h.Stream == o.stream && h.Seq > o.tail.Seq && false",
 	}}, core, "TestOwnKeyBehindTheTailIsAnAttempt"},
 	{"50 the next generation is listed before the seal", []edit{{
-		"templates/sql/idem_2.sql", "        EXECUTE format('ALTER TABLE idem_keys_%s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID', number);\n", "",
+		"templates/sql/idem_1.sql", "        EXECUTE format('ALTER TABLE idem_keys_%s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID', number);\n", "",
 	}}, core, "TestRotationWaitsForClaimsInFlight"},
 	{"50 a claim does not name its generation's token", []edit{{
 		"runtime/internal/generation/list.go", "WHERE gen = $1 AND token = $2)", "WHERE gen = $1 AND $2::uuid IS NOT NULL)",
 	}}, core, "TestSealTakenBackByAFailoverIsNoticed"},
 	{"56 a table is used again with its keys", []edit{{
-		"templates/sql/idem_2.sql", "        EXECUTE format('TRUNCATE idem_keys_%s', number);\n", "",
+		"templates/sql/idem_1.sql", "        EXECUTE format('TRUNCATE idem_keys_%s', number);\n", "",
 	}}, upkeep, "TestTableOfKeysIsUsedAgainEmpty"},
 	{"the service itself would seal", []edit{{
-		"templates/sql/idem_2.sql", "kept interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$\nBEGIN", "kept interval) RETURNS void LANGUAGE plpgsql AS $$\nBEGIN",
+		"templates/sql/idem_1.sql", "kept interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$\nBEGIN", "kept interval) RETURNS void LANGUAGE plpgsql AS $$\nBEGIN",
 	}}, core, "TestDocumentedRightsAreEnough"},
 	{"keys are forgotten whose window is not over", []edit{{
-		"templates/sql/idem_2.sql", "AND sealed_at < clock_timestamp() - keep) THEN", "AND sealed_at < clock_timestamp()) THEN",
+		"templates/sql/idem_1.sql", "AND sealed_at < clock_timestamp() - keep) THEN", "AND sealed_at < clock_timestamp()) THEN",
 	}}, upkeep, "TestFunctionsOfTheKeysJudgeTheirArguments"},
 	{"61 own recent keys outlive the memory they belong to", []edit{{
 		"runtime/owner.go", "	o.recent = recent.New(recentKeys, o.topic.Window)\n",

@@ -307,7 +307,7 @@ var planted = []mutant{
 		"runtime/owner.go", "o.transact(ctx, rest[:n], 0)", "o.transact(ctx, rest[len(rest)-n:], 0)",
 	}}, core, "TestRefusedRecordIsFoundInItsBatch"},
 	{"33 a key is unique within its stream only, so that where a copy landed chooses where it is sought", []edit{{
-		"templates/sql/idem_2.sql", "(LIKE idem_keys, PRIMARY KEY (key))", "(LIKE idem_keys, PRIMARY KEY (key, stream))",
+		"templates/sql/idem_1.sql", "(LIKE idem_keys, PRIMARY KEY (key))", "(LIKE idem_keys, PRIMARY KEY (key, stream))",
 	}}, core, "TestRaceForAKeyHasOneWinner"},
 	{"45 two appends are made of one batch, the second without the first's answer", []edit{{
 		"runtime/owner.go", "		done, err := o.transact(ctx, rest[:n], 0)\n", "		_, _ = o.transact(ctx, rest[:n], 0)\n		done, err := o.transact(ctx, rest[:n], 0)\n",

@@ -21,7 +21,7 @@ const _ = wire.CompatV1
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "all-types",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0xb323b963,
 			Knows: []uint32{

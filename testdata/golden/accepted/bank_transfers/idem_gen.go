@@ -19,7 +19,7 @@ const _ = wire.CompatV1
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "account-postings",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0x418f7346,
 			Knows: []uint32{

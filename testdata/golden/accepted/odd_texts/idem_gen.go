@@ -21,7 +21,7 @@ const _ = wire.CompatV1
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "odd-texts",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0x20d6675e,
 			Knows: []uint32{

@@ -24,7 +24,7 @@ type Handler interface {
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "order-history",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0x5a6440b6,
 			Knows: []uint32{

@@ -19,7 +19,7 @@ const _ = wire.CompatV1
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "billing",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0x3c0c6373,
 			Knows: []uint32{

@@ -19,7 +19,7 @@ const _ = wire.CompatV1
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Consumer: "cash",
-		Schema:   2,
+		Schema:   1,
 		Identity: wire.Identity{
 			Writes: 0x1adf4a99,
 			Knows: []uint32{

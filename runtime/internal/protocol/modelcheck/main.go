@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/internal/model"
+	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
 )
 
 func main() {

@@ -1,0 +1,32 @@
+package idemtype
+
+import (
+	"context"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// HandlerFunc is one call of a handler; DeliveryFrom of package idem tells which.
+type HandlerFunc func(ctx context.Context, tx wire.Tx) error
+
+// Middleware wraps a call. What it writes through tx commits with the event.
+type Middleware func(next HandlerFunc) HandlerFunc
+
+// Delivery is what a handler was called for.
+type Delivery struct {
+	Consumer string
+	Event    string   // Go name of the event
+	Key      wire.Key // hand it downstream as an idempotency key; zero for events identified by offset
+	Attempt  int      // 1 for the first call, and for the one after a call that went well
+	Message  wire.Message
+}
+
+// Observer is called around each batch. Nil hooks are skipped; hooks may be added in minor
+// versions.
+type Observer struct {
+	// BatchStart may return a context that carries a span; handlers get it.
+	BatchStart func(ctx context.Context, p Partition, records int) context.Context
+	// BatchEnd is called with what became of the records, once they are durable, or with
+	// the error that will be retried, or that halts the partition.
+	BatchEnd func(ctx context.Context, p Partition, r Result, err error)
+}

@@ -1,0 +1,19 @@
+package idemtype
+
+// Result counts what became of records.
+type Result struct {
+	Applied    int // took effect now
+	Keyless    int // of Applied: events that lack their key's header and count by their offset (missing: offset)
+	Duplicates int // had their effect before: redelivered by Kafka, or sent again by the producer
+	Conflicts  int // dead letters: a known key with other content
+	Dead       int // all other dead letters
+	Ignored    int // passed over on purpose, as the spec says
+}
+
+// Plus is the sum of two results.
+func (r Result) Plus(o Result) Result {
+	return Result{
+		Applied: r.Applied + o.Applied, Keyless: r.Keyless + o.Keyless, Duplicates: r.Duplicates + o.Duplicates,
+		Conflicts: r.Conflicts + o.Conflicts, Dead: r.Dead + o.Dead, Ignored: r.Ignored + o.Ignored,
+	}
+}
