@@ -27,11 +27,12 @@ type Spec struct {
 
 // Result is what a run found, and what it would write. Close it.
 type Result struct {
-	Problems string          // errors and warnings of the specs, ready to print; "" if there are none
-	Refused  bool            // a spec is not in order: there are no changes
-	Changes  []output.Change // in the order of the specs
-	Notes    string          // what to know once the changes are applied, in prose; "" if nothing
-	folders  []*output.Folder
+	Problems    string          // errors and warnings of the specs, ready to print; "" if there are none
+	Diagnostics []Diagnostic    // the same for machines
+	Refused     bool            // a spec is not in order: there are no changes
+	Changes     []output.Change // in the order of the specs
+	Notes       string          // what to know once the changes are applied, in prose; "" if nothing
+	folders     []*output.Folder
 }
 
 // Generate runs the pipeline and writes nothing. If strict, warnings count as errors. An
@@ -100,6 +101,7 @@ func (r *Result) report(units []*unit, strict bool) {
 	count := 0
 	for _, u := range units {
 		_ = u.problems.Print(&text, u.Path, u.Content) // a strings.Builder takes everything
+		r.Diagnostics = append(r.Diagnostics, diagnostics(u.Path, u.problems)...)
 		count += u.problems.Errors()
 		if strict {
 			count += u.problems.Warnings()
@@ -110,10 +112,6 @@ func (r *Result) report(units []*unit, strict bool) {
 	}
 	r.Problems = text.String()
 }
-
-// Diff returns what Apply would change as a unified diff; "" if nothing. Starter files,
-// which are the team's, do not count.
-func (r *Result) Diff() string { return output.Diff(r.Changes) }
 
 // Apply writes the changes.
 func (r *Result) Apply() error { return output.Apply(r.Changes) }

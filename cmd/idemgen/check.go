@@ -1,22 +1,45 @@
 package main
 
 import (
-	"context"
 	"fmt"
+
+	"github.com/spf13/cobra"
 )
 
-// check prints what generate would change.
-func check(ctx context.Context, c *call) int {
-	result, code := c.load(ctx, "check")
-	if result == nil {
-		return code
+// checkCommand prints what generate would change.
+func checkCommand() *cobra.Command {
+	var flags specFlags
+	cmd := &cobra.Command{
+		Use:   "check" + specsUsage,
+		Short: "Print what generate would change",
+		Long: `Prints what generate would change, as a unified diff, and writes nothing. Exit code 0: nothing
+would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.` + specArguments,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			result, err := flags.load(cmd, args)
+			if err != nil {
+				return err
+			}
+			defer result.Close()
+			var changes []change
+			for _, c := range result.Changes {
+				diff := c.Diff()
+				if diff == "" {
+					continue
+				}
+				changes = append(changes, change{c.Op, c.Path, diff})
+				if !flags.json {
+					fmt.Fprint(cmd.OutOrStdout(), diff)
+				}
+			}
+			if flags.json {
+				err = flags.report(cmd, result, changes)
+			}
+			if err == nil && len(changes) > 0 {
+				err = errDifferent
+			}
+			return err
+		},
 	}
-	defer result.Close()
-	diff := result.Diff()
-	if diff == "" {
-		return done
-	}
-	fmt.Fprint(c.stdout, diff)
-	fmt.Fprintln(c.stderr, "generated files differ from the spec: run idemgen generate")
-	return different
+	flags.define(cmd)
+	return cmd
 }

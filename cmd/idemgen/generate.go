@@ -1,71 +1,67 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path"
 
+	"github.com/spf13/cobra"
+
 	"github.com/idemgen/idemgen/generator"
 )
 
-// generate writes what the specs ask for.
-func generate(ctx context.Context, c *call) int {
-	result, code := c.load(ctx, "generate")
-	if result == nil {
-		return code
-	}
-	defer result.Close()
-	if code := c.apply(result); code != done {
-		return code
-	}
-	fmt.Fprint(c.stderr, result.Notes)
-	if os.Getenv("GOFILE") != "" { // set by go generate, which has listed the files already
-		for _, name := range result.Removed() {
-			if path.Ext(name) == ".go" {
-				fmt.Fprintf(c.stderr, "removed %s: \"go generate\" may now say that it cannot open it; run it once more\n", name)
+// generateCommand writes what the specs ask for.
+func generateCommand() *cobra.Command {
+	var flags specFlags
+	cmd := &cobra.Command{
+		Use:   "generate" + specsUsage,
+		Short: "Write what the specs ask for",
+		Long: `Writes the Go code, tests, migrations and idem.state.yaml of each spec, and prints a line per
+file that changed. Nothing is written unless every spec is in order. Files of your own are
+never touched.` + specArguments,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			result, err := flags.load(cmd, args)
+			if err != nil {
+				return err
 			}
+			defer result.Close()
+			if err := result.Apply(); err != nil {
+				return err
+			}
+			if flags.json {
+				var changes []change
+				for _, c := range result.Changes {
+					changes = append(changes, change{Op: c.Op, Path: c.Path})
+				}
+				err = flags.report(cmd, result, changes)
+			} else {
+				printChanges(cmd, result)
+			}
+			fmt.Fprint(cmd.ErrOrStderr(), result.Notes)
+			noteRemoved(cmd, result)
+			return err
+		},
+	}
+	flags.define(cmd)
+	return cmd
+}
+
+// printChanges prints a line per file that was written or removed.
+func printChanges(cmd *cobra.Command, result *generator.Result) {
+	for _, c := range result.Changes {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", c.Op, c.Path)
+	}
+}
+
+// noteRemoved says what go generate, which has listed the files before, makes of a file that
+// is gone.
+func noteRemoved(cmd *cobra.Command, result *generator.Result) {
+	if os.Getenv("GOFILE") == "" { // set by go generate
+		return
+	}
+	for _, name := range result.Removed() {
+		if path.Ext(name) == ".go" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "removed %s: \"go generate\" may now say that it cannot open it; run it once more\n", name)
 		}
 	}
-	return done
-}
-
-// load runs the generator over the specs that the arguments name. A nil result means that
-// all is said and code is the exit code.
-func (c *call) load(ctx context.Context, verb string) (result *generator.Result, code int) {
-	var strict bool
-	rest, code, ok := c.parse(verb, func(f *flag.FlagSet) {
-		f.BoolVar(&strict, "strict", false, "warnings count as errors")
-	})
-	if !ok {
-		return nil, code
-	}
-	specs, err := findSpecs(rest)
-	if err != nil {
-		return nil, c.fail(err)
-	}
-	result, err = generator.Generate(ctx, specs, strict)
-	if result != nil {
-		fmt.Fprint(c.stderr, result.Problems)
-	}
-	if err != nil {
-		return nil, c.fail(err)
-	}
-	if result.Refused {
-		result.Close()
-		return nil, trouble
-	}
-	return result, done
-}
-
-// apply writes the changes and prints a line per file.
-func (c *call) apply(result *generator.Result) int {
-	if err := result.Apply(); err != nil {
-		return c.fail(err)
-	}
-	for _, change := range result.Changes {
-		fmt.Fprintf(c.stdout, "%s %s\n", change.Op, change.Path)
-	}
-	return done
 }

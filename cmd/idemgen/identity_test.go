@@ -24,13 +24,13 @@ func TestIdentityChanges(t *testing.T) {
 		module(t, map[string]string{"idemgen.yaml": spec})
 		must(t, "generate")
 		edit(t, "idemgen.yaml", tc.old, tc.new)
-		refused(t, tc.at+again, "generate", "-strict")
-		refused(t, tc.hint, "check", "-strict")
+		refused(t, tc.at+again, "generate", "--strict")
+		refused(t, tc.hint, "check", "--strict")
 		code, _, stderr := run(t, "generate")
 		if code != done || !strings.Contains(stderr, tc.at+again) || !strings.Contains(stderr, oneWay) {
 			t.Errorf("%s: exit code %d\n%s", tc.new, code, stderr)
 		}
-		if code, _, stderr := run(t, "generate", "-strict"); code != done || stderr != "" {
+		if code, _, stderr := run(t, "generate", "--strict"); code != done || stderr != "" {
 			t.Errorf("%s, a second time: exit code %d\n%s", tc.new, code, stderr)
 		}
 	}
@@ -43,13 +43,13 @@ func TestFormerSource(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "{source: {header: Idempotency-Key}, window: 8d}", "{source: {header: Request-Id}, also: [{header: Idempotency-Key}], window: 8d}")
-	refused(t, `the key needs header "Request-Id", which older records may lack`, "generate", "-strict")
+	refused(t, `the key needs header "Request-Id", which older records may lack`, "generate", "--strict")
 	if code, _, stderr := run(t, "generate"); code != done || strings.Contains(stderr, "W909") || strings.Contains(stderr, "roll out") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 	edit(t, "idemgen.yaml", ", also: [{header: Idempotency-Key}]", "")
-	refused(t, topicAt+`W909: the identity of event "OrderPaid" changed: a copy that carries only a former source is a new event from now on`, "generate", "-strict")
-	refused(t, `[header "Idempotency-Key"] is gone from also: that is safe once a window (8d) has passed since every instance runs`, "generate", "-strict")
+	refused(t, topicAt+`W909: the identity of event "OrderPaid" changed: a copy that carries only a former source is a new event from now on`, "generate", "--strict")
+	refused(t, `[header "Idempotency-Key"] is gone from also: that is safe once a window (8d) has passed since every instance runs`, "generate", "--strict")
 	if told := toldOnce(t); !strings.Contains(told, without) {
 		t.Error(told)
 	}
@@ -60,12 +60,12 @@ func TestShorterWindow(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "window: 8d", "window: 36h")
-	refused(t, topicAt+`W909: the identity of event "OrderPlaced" changed: copies between the new and the old window are new events`, "check", "-strict")
-	refused(t, `its window was 8d and is 36h: to avoid it, keep the former one`, "generate", "-strict")
+	refused(t, topicAt+`W909: the identity of event "OrderPlaced" changed: copies between the new and the old window are new events`, "check", "--strict")
+	refused(t, `its window was 8d and is 36h: to avoid it, keep the former one`, "generate", "--strict")
 	toldOnce(t)
 	write(t, "idem.state.yaml", strings.ReplaceAll(read(t, "idem.state.yaml"), "      window: 36h\n", ""))
 	edit(t, "idemgen.yaml", "window: 36h", "window: 12h")
-	if code, _, stderr := run(t, "generate", "-strict"); code != done || stderr != "" {
+	if code, _, stderr := run(t, "generate", "--strict"); code != done || stderr != "" {
 		t.Errorf("a state without windows: exit code %d\n%s", code, stderr)
 	}
 	if !strings.Contains(read(t, "idem.state.yaml"), "      window: 12h\n") {
@@ -80,7 +80,7 @@ func toldOnce(t *testing.T) string {
 	if code != done || !strings.Contains(told, "W909") {
 		t.Errorf("exit code %d\n%s", code, told)
 	}
-	if code, _, stderr := run(t, "generate", "-strict"); code != done || stderr != "" {
+	if code, _, stderr := run(t, "generate", "--strict"); code != done || stderr != "" {
 		t.Errorf("a second time: exit code %d\n%s", code, stderr)
 	}
 	return told
@@ -90,8 +90,8 @@ func TestRenamedEvent(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "      OrderPlaced:", "      OrderMade:")
-	refused(t, `idemgen.yaml:21:7: W909: the identity of event "OrderMade" changed`, "generate", "-strict")
-	refused(t, `its name was "OrderPlaced": to avoid it, rename it back`, "generate", "-strict")
+	refused(t, `idemgen.yaml:21:7: W909: the identity of event "OrderMade" changed`, "generate", "--strict")
+	refused(t, `its name was "OrderPlaced": to avoid it, rename it back`, "generate", "--strict")
 }
 
 // What tells two events of one key apart, or adds an event, changes no identity: nobody halts,
@@ -100,7 +100,7 @@ func TestSameIdentity(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "window: 8d}", "window: 8d, compare: [order_id]}")
-	code, _, stderr := run(t, "generate", "-strict")
+	code, _, stderr := run(t, "generate", "--strict")
 	if code != done || stderr != "" {
 		t.Errorf("exit code %d, stderr %q", code, stderr)
 	}
@@ -109,7 +109,7 @@ func TestSameIdentity(t *testing.T) {
         fields: {order_id: uuid}
         write: [{update: orders, set: {status: {value: shipped}}}]
 `)
-	if code, _, stderr := run(t, "generate", "-strict"); code != done || stderr != "" {
+	if code, _, stderr := run(t, "generate", "--strict"); code != done || stderr != "" {
 		t.Errorf("a new event: exit code %d, stderr %q", code, stderr)
 	}
 }

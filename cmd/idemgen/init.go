@@ -1,60 +1,60 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
-	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/generator"
 )
 
-// initialize writes a first spec and what it needs.
-func initialize(ctx context.Context, c *call) int {
+// initCommand writes a first spec and what it needs. args are all arguments: the names among
+// them stand in problems of the spec.
+func initCommand(args []string) *cobra.Command {
 	start := generator.Start{Dir: "."}
-	rest, code, ok := c.parse("init", func(f *flag.FlagSet) {
-		f.StringVar(&start.Consumer, "consumer", "", "name of the consumer")
-		f.StringVar(&start.Package, "package", "", "name of the Go package")
-	})
-	if !ok {
-		return code
+	cmd := &cobra.Command{
+		Use:   "init [folder]",
+		Short: "Write a first spec and the files around it",
+		Long: `Writes a first spec and what it needs to run into a folder (default: here) of a Go module:
+idemgen.yaml, gen.go, handler.go, cmd/<consumer>/main.go, the set-up of the tests and
+.gitattributes, then generates. Refuses to replace a file. The names default to the
+folder's import path.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		RunE: func(cmd *cobra.Command, folder []string) error {
+			if len(folder) > 0 {
+				start.Dir = folder[0]
+			}
+			started, err := generator.Init(cmd.Context(), start)
+			if err != nil {
+				return err
+			}
+			defer started.Close()
+			fmt.Fprint(cmd.ErrOrStderr(), mask(started.Problems, args))
+			if started.Refused { // a name that was given is not allowed
+				return errSaid
+			}
+			if err := started.Apply(); err != nil {
+				return err
+			}
+			printChanges(cmd, started.Result)
+			printNextSteps(cmd, started)
+			return nil
+		},
 	}
-	switch len(rest) {
-	case 0:
-	case 1:
-		start.Dir = rest[0]
-	default:
-		return c.fail(fmt.Errorf("init takes one folder, not %s", strings.Join(rest, " ")))
-	}
-	started, err := generator.Init(ctx, start)
-	if err != nil {
-		return c.fail(err)
-	}
-	defer started.Close()
-	fmt.Fprint(c.stderr, c.mask(started.Problems))
-	if started.Refused { // a name that was given is not allowed
-		return trouble
-	}
-	if code := c.apply(started.Result); code != done {
-		return code
-	}
-	tool := getTool
+	cmd.Flags().StringVar(&start.Consumer, "consumer", "", "name of the consumer")
+	cmd.Flags().StringVar(&start.Package, "package", "", "name of the Go package")
+	return cmd
+}
+
+// printNextSteps says what a module needs beside the files. The Kafka client is named with its
+// version because go mod tidy would choose an older one.
+func printNextSteps(cmd *cobra.Command, started *generator.Started) {
+	tool := "  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n"
 	if started.HasTool {
 		tool = ""
 	}
-	fmt.Fprintf(c.stderr, nextSteps, tool, started.Spec, started.Migrations, started.State)
-	if started.Attributes != "" {
-		fmt.Fprintf(c.stderr, "\n.gitattributes exists; add these lines to it:\n\n%s", started.Attributes)
-	}
-	return done
-}
-
-// getTool is the line for modules that do not have the command as a tool yet.
-const getTool = "  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n"
-
-// nextSteps says what a module needs beside the files. The Kafka client is named with its
-// version because go mod tidy would choose an older one.
-const nextSteps = `
+	fmt.Fprintf(cmd.ErrOrStderr(), `
 Now make the module complete:
 
 %[1]s  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0
@@ -65,4 +65,8 @@ Then change %[2]s to your events, run go generate ./... and implement the method
 Service in handler.go. The migrations of the sample's tables are written already: to replace
 those tables before anything is deployed, first delete %[3]s and %[4]s. Apply
 the migrations before the program runs.
-`
+`, tool, started.Spec, started.Migrations, started.State)
+	if started.Attributes != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "\n.gitattributes exists; add these lines to it:\n\n%s", started.Attributes)
+	}
+}

@@ -73,7 +73,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("init does not print %q", want)
 		}
 	}
-	must(t, "check", "-strict")
+	must(t, "check", "--strict")
 	build(t, repo, "vet", "./...")
 	build(t, repo, "test", "./...")
 	out := filepath.Join(t.TempDir(), "service")
@@ -90,14 +90,14 @@ func TestInit(t *testing.T) {
 func TestInitElsewhere(t *testing.T) {
 	module(t, map[string]string{".gitattributes": "* text\n", "main.go": "package main\n"})
 	refused(t, "main.go is of package main, ", "init")
-	must(t, "init", "-consumer", "order-projector", "-package", "orders", "./internal/order-events")
+	must(t, "init", "--consumer", "order-projector", "--package", "orders", "./internal/order-events")
 	read(t, "internal/order-events/cmd/order-projector/main.go")
 	if text := read(t, "internal/order-events/idemgen.yaml"); !strings.Contains(text, "\nconsumer: order-projector ") {
 		t.Error(text)
 	}
 	refused(t, "internal/order-events/idemgen.yaml exists; idemgen init replaces nothing", "init", "internal/order-events")
-	refused(t, "E201", "init", "-consumer", "Bad_Name", "x")
-	code, _, stderr := run(t, "init", "-package", "main", "x")
+	refused(t, "E201", "init", "--consumer", "Bad_Name", "x")
+	code, _, stderr := run(t, "init", "--package", "main", "x")
 	if code != trouble || !strings.Contains(stderr, "E215") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}

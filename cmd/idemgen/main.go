@@ -1,7 +1,7 @@
 // Command idemgen turns a spec of Kafka events into Go, SQL and tests that apply every
 // event to Postgres exactly once, and helps to operate it. This package only wires: one file
-// per verb, the work is in packages generator and stream, the only ones of this module that
-// it may import.
+// per command, the work is in packages generator and stream. It may import nothing else of
+// this module but the packages whose types those two hand out.
 package main
 
 import (
@@ -17,5 +17,5 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -11,8 +11,8 @@ const masked = "(an argument that looks like a database's address; not shown)"
 
 // mask takes out of a text every argument that may hold a password, wherever it was meant to
 // go: a database's address is easily given without its flag, or to another one.
-func (c *call) mask(text string) string {
-	for _, arg := range c.given {
+func mask(text string, args []string) string {
+	for _, arg := range args {
 		if !strings.Contains(arg, "://") && !strings.Contains(arg, "@") && !strings.Contains(strings.ToLower(arg), "password=") {
 			continue
 		}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"io"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/runtime/halt"
 )
@@ -28,28 +31,31 @@ func entries(t *testing.T) map[string][]string {
 // words splits a command line as a shell does.
 var words = regexp.MustCompile(`"[^"]*"|\S+`)
 
-func parsed(t *testing.T, line string) *streamCall {
+// accepted runs a command line up to where it connects to the database, and returns the
+// command.
+func accepted(t *testing.T, line string) *cobra.Command {
 	t.Helper()
 	args := words.FindAllString(line, -1)
 	for i := range args {
 		args[i] = strings.Trim(args[i], `"`)
 	}
-	var stderr strings.Builder
-	if len(args) < 2 || args[1] != "stream" {
-		t.Fatalf("%s: not a command of stream", line)
+	if code, _, stderr := run(t, args[1:]...); code != trouble || !strings.HasPrefix(stderr, "idemgen: connect to the database: ") {
+		t.Errorf("%s: %s", line, stderr)
 	}
-	s, _, ok := (&call{args: args[2:], stdout: &stderr, stderr: &stderr}).parseStream()
-	if !ok {
-		t.Errorf("%s: %s", line, stderr.String())
-		return nil
+	cmd, flags, err := rootCommand(nil, io.Discard, io.Discard).Find(args[1:])
+	if err == nil {
+		err = cmd.ParseFlags(flags)
 	}
-	return s
+	if err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+	return cmd
 }
 
 // docs/operations.md has an entry for every halt, with the command that its error prints,
 // and shows no command that is refused.
 func TestOperationsHasEveryHalt(t *testing.T) {
-	t.Setenv("DATABASE_URL", "postgres://localhost/x")
+	t.Setenv("DATABASE_URL", "postgres://127.0.0.1:1/x")
 	all := entries(t)
 	for _, code := range halt.Codes {
 		commands, ok := all[string(code)]
@@ -57,17 +63,14 @@ func TestOperationsHasEveryHalt(t *testing.T) {
 			t.Errorf("no entry with a command for %s", code)
 			continue
 		}
-		s := parsed(t, commands[0])
-		if s == nil {
-			continue
-		}
-		if s.verb.name != code.Verb() || s.by.Reason != string(code) {
+		cmd := accepted(t, commands[0])
+		if cmd.Name() != code.Verb() || cmd.Flag("reason") == nil || cmd.Flag("reason").Value.String() != string(code) {
 			t.Errorf("%s: %s is not what the error prints", code, commands[0])
 		}
 	}
 	for _, commands := range all {
 		for _, line := range commands {
-			parsed(t, line)
+			accepted(t, line)
 		}
 	}
 }

@@ -2,68 +2,62 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"os"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/runtime/stream"
 )
 
-func confirmPartitions(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
-	return s.each(ctx, db, func(n stream.Name) (stream.Change, error) {
-		return stream.ConfirmPartitions(ctx, db, n, int32(s.partitions), s.fewer, s.by)
-	})
+// changeFlags are the flags of all commands that append a row to a ledger.
+type changeFlags struct {
+	name stream.Name // without the partition
+	by   stream.By
 }
 
-func release(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
-	return s.each(ctx, db, func(n stream.Name) (stream.Change, error) {
-		return stream.Release(ctx, db, n, s.older, s.by)
-	})
+func (f *changeFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.name.Consumer, "consumer", "", "name of the consumer, as the spec has it")
+	flags.StringVar(&f.name.Topic, "topic", "", "name of the topic")
+	flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was made again (default the one seen last)")
+	flags.StringVar(&f.by.Reason, "reason", "", "why, as a text that is kept in the ledger")
+	flags.StringVar(&f.by.Operator, "operator", "", "name of who acts (default $USER, else the database role)")
+	flags.BoolVar(&f.by.DryRun, "dry-run", false, "print the row that would be appended, and append nothing")
+	require(cmd, "consumer", "topic", "reason")
 }
 
-func adopt(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
-	if len(s.places) > 0 {
-		return s.adoptSeveral(ctx, db)
+// who completes who acts, and refuses a name that was given empty.
+func (f *changeFlags) who(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("operator") {
+		f.by.Operator = os.Getenv("USER")
+	} else if strings.TrimSpace(f.by.Operator) == "" {
+		return errors.New("--operator is empty: the ledger keeps who acted")
 	}
-	return one(stream.Adopt(ctx, db, s.name, stream.Adoption{
-		To: s.to, Partitions: int32(s.partitions),
-	}, s.by))
+	return nil
 }
 
-// adoptSeveral begins the ledgers of several partitions, in their order. One that was begun
-// already ends it: what was done before is told.
-func (s *streamCall) adoptSeveral(ctx context.Context, db stream.DB) (result, error) {
-	var all changed
-	for _, partition := range slices.Sorted(maps.Keys(s.places)) {
-		s.name.Partition = partition
-		c, err := stream.Adopt(ctx, db, s.name, stream.Adoption{To: s.places[partition], Partitions: int32(s.partitions)}, s.by)
-		if err != nil {
-			return all, fmt.Errorf("%w; %d of %d partitions are done", err, len(all), len(s.places))
-		}
-		all = append(all, c)
-	}
-	return all, nil
+// partition is the stream of one partition.
+func (f *changeFlags) partition(number int32) stream.Name {
+	name := f.name
+	name.Partition = number
+	return name
 }
 
-func skip(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
-	return one(stream.Skip(ctx, db, s.name, stream.Unmoved(s.from), s.to, s.by))
-}
-
-func rewind(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
-	return one(stream.Rewind(ctx, db, s.name, stream.Unmoved(s.from), s.to, s.applyAgain, s.by))
-}
-
-// each runs a command on the partition that was named, or on all of the topic that have a
-// ledger.
-func (s *streamCall) each(ctx context.Context, db stream.DB, do func(stream.Name) (stream.Change, error)) (result, error) {
-	if s.partition >= 0 {
-		return one(do(s.name))
-	}
-	names, err := stream.Partitions(ctx, db, s.name.Consumer, s.name.Topic)
+// everyPartition runs a command on all partitions of the topic that have a ledger.
+func (f *changeFlags) everyPartition(ctx context.Context, db stream.DB, do func(stream.Name) (stream.Change, error)) (result, error) {
+	names, err := stream.Partitions(ctx, db, f.name.Consumer, f.name.Topic)
 	if err != nil {
 		return nil, err
 	}
+	return several(names, do)
+}
+
+// several runs a command on each partition. One that fails ends it: what was done before is
+// told.
+func several(names []stream.Name, do func(stream.Name) (stream.Change, error)) (result, error) {
 	var all changed
 	for _, n := range names {
 		c, err := do(n)

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -14,8 +14,15 @@ import (
 
 // connect opens connections to the primary. They are named differently than a worker's, so
 // that no worker ends one of them as a stalled one of its own.
-func (s *streamCall) connect(ctx context.Context) (*pgxpool.Pool, error) {
-	cfg, err := pgxpool.ParseConfig(s.database)
+func (f *streamFlags) connect(ctx context.Context) (*pgxpool.Pool, error) {
+	url := f.database
+	if url == "" {
+		url = os.Getenv("DATABASE_URL")
+	}
+	if url == "" {
+		return nil, errors.New("--database or $DATABASE_URL missing")
+	}
+	cfg, err := pgxpool.ParseConfig(url)
 	if err == nil && strings.LastIndexByte(cfg.ConnConfig.Host, '@') > 0 { // of a password
 		return nil, errors.New("--database, or $DATABASE_URL: a password with an @ must have %40 in its place")
 	}
@@ -28,19 +35,19 @@ func (s *streamCall) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	cfg.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	db, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
-		return nil, s.mask(err)
+		return nil, maskConnect(err)
 	}
 	if err := db.Ping(ctx); err != nil {
 		db.Close()
-		return nil, s.mask(fmt.Errorf("connect to the database: %w", err))
+		return nil, maskConnect(fmt.Errorf("connect to the database: %w", err))
 	}
 	return db, nil
 }
 
-// mask takes the user and the database out of an error of connecting: of an address that was
+// maskConnect takes the user and the database out of an error of connecting: of an address that was
 // mistyped, one of them may hold a part of the password. The driver prints the password
 // nowhere, so nothing else of the text is touched: a password may be a word of it.
-func (s *streamCall) mask(err error) error {
+func maskConnect(err error) error {
 	connecting, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {
 		return err
@@ -50,19 +57,4 @@ func (s *streamCall) mask(err error) error {
 		before = ""
 	}
 	return fmt.Errorf("%sfailed to connect: %w", before, connecting.Unwrap())
-}
-
-// print prints a result; none is printed as nothing.
-func (c *call) print(r result, asJSON bool) error {
-	if r == nil {
-		return nil
-	}
-	if !asJSON {
-		_, err := fmt.Fprint(c.stdout, r.text())
-		return err
-	}
-	e := json.NewEncoder(c.stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }

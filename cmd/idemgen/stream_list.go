@@ -9,18 +9,30 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/idemgen/idemgen/runtime/stream"
 )
 
-func listStreams(ctx context.Context, db stream.DB, s *streamCall) (result, error) {
-	all, err := stream.List(ctx, db, s.name.Consumer)
-	if err != nil {
-		return nil, err
+// listCommand shows the ledger of every partition.
+func listCommand(flags *streamFlags) *cobra.Command {
+	var consumer string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show the ledger of every partition",
+		Long:  "Shows the ledger of every partition: its position, its last row, and what an operator did last.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+				all, err := stream.List(ctx, db, consumer)
+				if err != nil {
+					return nil, err
+				}
+				return append(listed{}, all...), nil // an empty list in JSON, where there is none
+			})
+		},
 	}
-	if all == nil {
-		all = []stream.Status{} // an empty list in JSON
-	}
-	return listed(all), nil
+	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
+	return cmd
 }
 
 // listed is the result of list.

@@ -1,23 +1,35 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
-// version prints the module version that the binary was built from.
-func version(_ context.Context, c *call) int {
-	if rest, code, ok := c.parse("version", nil); !ok || len(rest) > 0 {
-		if ok {
-			code = c.fail(fmt.Errorf("version takes no arguments"))
-		}
-		return code
+// versionCommand prints the module version that the binary was built from.
+func versionCommand() *cobra.Command {
+	var machine bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Long:  "Prints the version of idemgen.",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			built := struct {
+				Version string `json:"version"`
+				Go      string `json:"go"`
+			}{Version: "(unknown)"}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				built.Version, built.Go = info.Main.Version, info.GoVersion
+			}
+			if machine {
+				return printJSON(cmd, built)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "idemgen %s\n", built.Version)
+			return err
+		},
 	}
-	v := "(unknown)"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v = info.Main.Version
-	}
-	fmt.Fprintf(c.stdout, "idemgen %s\n", v)
-	return done
+	asJSON(cmd, &machine)
+	return cmd
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -29,32 +28,13 @@ func TestDiff(t *testing.T) {
 		{"scaffold", Change{Op: Create, Policy: Scaffold, new: []byte("a\n")}, ""},
 	} {
 		tc.c.Path = "f"
-		if got := Diff([]Change{tc.c}); got != tc.want {
+		if got := tc.c.Diff(); got != tc.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", tc.name, got, tc.want)
 		}
 	}
 }
 
-// Whatever the texts are, the edits turn one into the other.
-func TestEditsTurnOneTextIntoTheOther(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		a, b := text(r), text(r)
-		var got []string
-		at := 0
-		for _, e := range compareLines(a, b) {
-			if e.a0 < at || e.a0 == e.a1 && e.b0 == e.b1 {
-				t.Fatalf("%q -> %q: edit %v after line %d", a, b, e, at)
-			}
-			got = append(append(got, a[at:e.a0]...), b[e.b0:e.b1]...)
-			at = e.a1
-		}
-		if got = append(got, a[at:]...); !slices.Equal(got, b) {
-			t.Fatalf("%q -> %q gives %q", a, b, got)
-		}
-	}
-}
-
+// text is some lines, several of them equal.
 func text(r *rand.Rand) []string {
 	lines := make([]string, r.IntN(12))
 	for i := range lines {
@@ -80,7 +60,7 @@ func TestDiffIsAPatch(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(a), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		patch := Diff([]Change{{Op: Replace, Policy: Owned, Path: "f", old: []byte(a), new: []byte(b)}})
+		patch := (&Change{Op: Replace, Policy: Owned, Path: "f", old: []byte(a), new: []byte(b)}).Diff()
 		cmd := exec.Command(git, "apply", "-p0", "--unidiff-zero")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(patch)
 		if out, err := cmd.CombinedOutput(); err != nil {

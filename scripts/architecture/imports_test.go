@@ -122,6 +122,7 @@ var only = map[string]string{
 	"github.com/dave/jennifer/jen":                        "generator/gocode",
 	"gopkg.in/yaml.v3":                                    "schema",
 	"golang.org/x/tools/go/packages":                      "generator/gopkg",
+	"github.com/rogpeppe/go-internal/diff":                "generator/output",
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka": "runtime/confluent",
 }
 

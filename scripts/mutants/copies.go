@@ -2,42 +2,42 @@ package main
 
 // copyBugs are bugs of the audit of copies: same_partition.
 var copyBugs = []mutant{
-	{"audit: other chains are never compared", []edit{{
-		"runtime/internal/copies/audit.go", "return other != c && other.id == c.id &&", "return other != c && other.id != c.id &&",
-	}}, audits, "TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces"},
-	{"audit: a topic that was made again counts as the same", []edit{{
-		"runtime/internal/copies/audit.go", "return other != c && other.id == c.id &&", "return other != c && other.topic == c.topic &&",
-	}}, audits, "TestKeysThatMayStandTwiceAreNoAlarm"},
-	{"audit: a chain is read from the window on each time", []edit{{
-		"runtime/internal/copies/audit.go", "c.next = max(c.next, window); lost {", "c.next = window; lost {",
-	}}, audits, "TestRowsAreReadOnceThoughTheyAreTrimmed"},
-	{"audit: rows that a failover took back count as read", []edit{{
-		"runtime/internal/copies/audit.go", "c.next = max(c.next, window); lost {", "c.next = max(c.next, window); lost && false {",
-	}}, audits, "TestRowsThatCameInPlaceOfOthersAreRead"},
-	{"audit: the first copy's place is kept", []edit{{
-		"runtime/internal/copies/audit.go", "		if !known || before.written <= p.written {", "		if !known {",
-	}}, audits, "TestThirdCopyIsComparedWithTheSecond"},
-	{"audit: keys count although their window is over", []edit{{
-		"runtime/internal/copies/audit.go", "&& apart < c.window", "&& apart >= 0",
-	}}, audits, "TestKeyWhoseWindowIsOverIsNoAlarm"},
-	{"audit: the sample grows with the window", []edit{{
-		"runtime/internal/copies/sample.go", "&& len(s.places) == most {", "&& len(s.places) == -1 {",
-	}}, audits, "TestMemoryOfTheAuditIsBounded"},
-	{"audit: of two copies one may be in the sample", []edit{{
-		"runtime/internal/copies/sample.go", "	if s.covers(key) {\n", "	if len(s.places)%2 == 0 {\n",
-	}}, audits, "TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces"},
-	{"audit: it does not run", []edit{{
-		"runtime/internal/maintain/maintain.go", "	parts = append(parts, j.Copies.Look)", "	// ",
-	}}, core, "TestCopyInAnotherPartitionIsAnAlarm"},
-	{"audit: an old breach makes a new process unhealthy", []edit{{
-		"runtime/internal/copies/alarm.go", "fresh - a.now.Sub(time.UnixMicro(second.written))", "fresh",
-	}}, audits, "TestOldBreachIsNoReasonToBeUnhealthy"},
-	{"audit: each process counts the whole window again", []edit{{
-		"runtime/internal/copies/audit.go", "a.since = a.now.Add(-fresh)", "a.since = time.Unix(0, 0)",
-	}}, audits, "TestOldBreachIsNoReasonToBeUnhealthy"},
-	{"audit: a breach that is read late is not counted", []edit{{
-		"runtime/internal/copies/audit.go", "if a.since.IsZero() && len(all) > 0 {", "if len(all) > 0 {",
-	}}, audits, "TestBreachOfThisProcessIsCountedHoweverLateItIsRead"},
+	{"audit: other chains are never compared",
+		in(audits, "Audit.breach").Replace(`other.id == c.id`, `other.id != c.id`),
+		audits, "TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces"},
+	{"audit: a topic that was made again counts as the same",
+		in(audits, "Audit.breach").Replace(`other.id == c.id`, `other.topic == c.topic`),
+		audits, "TestKeysThatMayStandTwiceAreNoAlarm"},
+	{"audit: a chain is read from the window on each time",
+		in(audits, "Audit.list").Replace(`max(c.next, $window)`, `$window`),
+		audits, "TestRowsAreReadOnceThoughTheyAreTrimmed"},
+	{"audit: rows that a failover took back count as read",
+		in(audits, "Audit.list").Never(`lost`),
+		audits, "TestRowsThatCameInPlaceOfOthersAreRead"},
+	{"audit: the first copy's place is kept",
+		in(audits, "Audit.look").Never(`before.written <= _`),
+		audits, "TestThirdCopyIsComparedWithTheSecond"},
+	{"audit: keys count although their window is over",
+		in(audits, "Audit.breach").Always(`_ < c.window`),
+		audits, "TestKeyWhoseWindowIsOverIsNoAlarm"},
+	{"audit: the sample grows with the window",
+		in(audits, "sample.put").Never(`len(s.places) == most`),
+		audits, "TestMemoryOfTheAuditIsBounded"},
+	{"audit: of two copies one may be in the sample",
+		in(audits, "sample.put").Replace(`if s.covers(_) { $put }`, `if len(s.places)%2 == 0 { $put }`),
+		audits, "TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces"},
+	{"audit: it does not run",
+		in(upkeep, "Job.Once").Drop(`append(_, j.Copies.Look)`),
+		core, "TestCopyInAnotherPartitionIsAnAlarm"},
+	{"audit: an old breach makes a new process unhealthy",
+		in(audits, "Audit.remember").Replace(`fresh - _`, `fresh`),
+		audits, "TestOldBreachIsNoReasonToBeUnhealthy"},
+	{"audit: each process counts the whole window again",
+		in(audits, "Audit.list").Replace(`a.now.Add(-fresh)`, `time.Unix(0, 0)`),
+		audits, "TestOldBreachIsNoReasonToBeUnhealthy"},
+	{"audit: a breach that is read late is not counted",
+		in(audits, "Audit.list").Always(`a.since.IsZero()`),
+		audits, "TestBreachOfThisProcessIsCountedHoweverLateItIsRead"},
 }
 
 const audits = "./runtime/internal/copies"

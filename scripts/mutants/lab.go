@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/idemgen/idemgen/scripts/mutants/plant"
 )
 
 // lab builds and runs tests, with a bug and without.
@@ -21,8 +23,11 @@ type lab struct {
 	dir   string // of what is built
 	times int    // how often a bug's test runs
 
-	patience []time.Duration // how long it may run: at first, and each time that it is tried again
+	sources *plant.Sources
+
+	patience []time.Duration // how much longer than its share it may run: at first, and at each further try
 	clean    sync.Map        // func() built, by package
+	took     sync.Map        // time.Duration of a test without a bug, when it passed last, by package and name
 }
 
 func newLab(root string, times int, patience ...time.Duration) (*lab, error) {
@@ -31,7 +36,19 @@ func newLab(root string, times int, patience ...time.Duration) (*lab, error) {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "mutants-")
-	return &lab{root: root, dir: dir, times: max(times, 1), patience: patience}, err
+	return &lab{root: root, dir: dir, sources: plant.Read(root), times: max(times, 1), patience: patience}, err
+}
+
+// share is how many times as long as without its bug a test may take.
+const share = 20
+
+// limit is how long a bug's test may run. It follows the time that the test took without the
+// bug, so that a machine that is busy, and a test that is slow, get the time they need.
+func (l *lab) limit(m mutant, patience time.Duration) time.Duration {
+	if took, ok := l.took.Load(m.pkg + " " + m.test); ok {
+		patience += share * took.(time.Duration)
+	}
+	return patience
 }
 
 func (l *lab) close() { _ = os.RemoveAll(l.dir) }
@@ -65,6 +82,21 @@ func (l *lab) without(ctx context.Context, pkg string) (string, error) {
 
 // killAfter is how much longer than its limit a test binary may take.
 const killAfter = 30 * time.Second
+
+// runClean runs tests of a package without a bug. It notes how long those took that passed.
+func (l *lab) runClean(ctx context.Context, pkg, pattern string, limit time.Duration) (outcome, error) {
+	bin, err := l.without(ctx, pkg)
+	if err != nil {
+		return outcome{}, fmt.Errorf("%s does not compile without any bug: %w", pkg, err)
+	}
+	o, err := l.run(ctx, pkg, bin, pattern, limit)
+	for name, took := range o.took {
+		if o.results[name] == "PASS" {
+			l.took.Store(pkg+" "+name, took)
+		}
+	}
+	return o, err
+}
 
 // run runs tests of a package's binary. An error says that nothing ran.
 func (l *lab) run(ctx context.Context, pkg, bin, pattern string, limit time.Duration) (outcome, error) {
@@ -112,28 +144,24 @@ func (l *lab) baseline(ctx context.Context, bugs []mutant, workers int, limit ti
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// allPass runs tests of one package. What fails is run once more alone: other tests may have
-// taken its time.
+// allPass runs tests of one package. What does not pass is run once more alone: other tests may
+// have taken its time.
 func (l *lab) allPass(ctx context.Context, pkg string, names []string, limit time.Duration) error {
-	bin, err := l.without(ctx, pkg)
-	if err != nil {
-		return fmt.Errorf("%s does not compile without any bug: %w", pkg, err)
-	}
 	var tops []string
 	for _, name := range names {
 		top, _, _ := strings.Cut(name, "/")
 		tops = append(tops, regexp.QuoteMeta(top))
 	}
-	together, err := l.run(ctx, pkg, bin, "^("+strings.Join(tops, "|")+")$", limit)
+	together, err := l.runClean(ctx, pkg, "^("+strings.Join(tops, "|")+")$", limit)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, name := range names {
-		if together.passed(name) {
+		if together.results[name] == "PASS" {
 			continue
 		}
-		o, err := l.run(ctx, pkg, bin, pattern(name), limit)
+		o, err := l.runClean(ctx, pkg, pattern(name), limit)
 		if err != nil {
 			return err
 		}

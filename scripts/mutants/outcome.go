@@ -3,33 +3,36 @@ package main
 import (
 	"regexp"
 	"strings"
+	"time"
 )
 
 // outcome is what a run of a test binary printed, in the form of go test -v.
 type outcome struct {
-	results map[string]string // PASS, FAIL or SKIP of each test, by name
-	order   []string          // the names, in the order of the results
-	silent  string            // why the run ended before its tests did; "" if they ended
-	says    bool              // a test printed a message
+	results map[string]string        // PASS, FAIL or SKIP of each test, by name
+	took    map[string]time.Duration // by name
+	order   []string                 // the names, in the order of the results
+	silent  string                   // why the run ended before its tests did; "" if they ended
+	says    bool                     // a test printed a message
 	out     string
 }
 
 var (
-	resultLine  = regexp.MustCompile(`(?m)^\s*--- (PASS|FAIL|SKIP): (\S+) \(`)
+	resultLine  = regexp.MustCompile(`(?m)^\s*--- (PASS|FAIL|SKIP): (\S+) \((\S+)\)`)
 	messageLine = regexp.MustCompile(`(?m)^\s+[\w.-]+\.go:\d+: `)
 	crashLine   = regexp.MustCompile(`(?m)^(panic: .*|fatal error: .*|SIG[A-Z]+: .*)`)
 )
 
 // read reads what a run printed.
 func read(out string) outcome {
-	o := outcome{results: map[string]string{}, says: messageLine.MatchString(out), out: out}
+	o := outcome{results: map[string]string{}, took: map[string]time.Duration{}, says: messageLine.MatchString(out), out: out}
 	for _, r := range resultLine.FindAllStringSubmatch(out, -1) {
 		o.results[r[2]] = r[1]
+		o.took[r[2]], _ = time.ParseDuration(r[3])
 		o.order = append(o.order, r[2])
 	}
 	switch crash := crashLine.FindString(out); {
 	case strings.HasPrefix(crash, "panic: test timed out"):
-		o.silent = "timed out"
+		o.silent = "timed out: it must say itself that it waited in vain"
 	case crash != "":
 		o.silent = "crashed: " + crash
 	}

@@ -6,12 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/scripts/mutants/plant"
 )
 
-// A bug that is not planted is not caught either: each must find its text, once.
-func TestEveryBugFindsItsText(t *testing.T) {
+// A bug that is not planted is not caught either: each must find its place, once.
+func TestEveryBugFindsItsPlace(t *testing.T) {
+	sources := plant.Read(filepath.Join("..", ".."))
 	for _, m := range all() {
-		if _, err := m.overlay(filepath.Join("..", ".."), t.TempDir()); err != nil {
+		if _, err := sources.Apply(m.edits); err != nil {
 			t.Errorf("%s: %v", m.name, err)
 		}
 	}
@@ -19,7 +22,7 @@ func TestEveryBugFindsItsText(t *testing.T) {
 
 // Every bug names one test in full, which exists in its package; no two bugs share a name.
 func TestEveryBugNamesItsTest(t *testing.T) {
-	names := map[string]bool{}
+	names, heads := map[string]bool{}, map[string]string{}
 	for _, m := range all() {
 		if names[m.name] {
 			t.Errorf("two bugs are called %q", m.name)
@@ -28,8 +31,11 @@ func TestEveryBugNamesItsTest(t *testing.T) {
 		if !strings.HasPrefix(m.pkg, "./") {
 			t.Errorf("%s: package %s is none of this module: begin it with ./", m.name, m.pkg)
 		}
+		if heads[m.pkg] == "" {
+			heads[m.pkg] = tests(t, m.pkg)
+		}
 		test, _, _ := strings.Cut(m.test, "/")
-		if !strings.Contains(tests(t, m.pkg), "func "+test+"(t *testing.T)") {
+		if !strings.Contains(heads[m.pkg], "func "+test+"(t *testing.T)") {
 			t.Errorf("%s: %s has no test %q; write its full name", m.name, m.pkg, test)
 		}
 	}

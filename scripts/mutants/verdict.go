@@ -39,13 +39,13 @@ func (f finding) text(retry bool) string {
 }
 
 // try plants a bug and asks its test.
-func (l *lab) try(ctx context.Context, m mutant, limit time.Duration) finding {
+func (l *lab) try(ctx context.Context, m mutant, patience time.Duration) finding {
 	dir, err := os.MkdirTemp(l.dir, "bug-")
 	if err != nil {
 		return finding{verdict: broken, reason: err.Error()}
 	}
 	defer os.RemoveAll(dir)
-	list, err := m.overlay(l.root, dir)
+	list, err := m.overlay(l.sources, l.root, dir)
 	if err != nil {
 		return finding{verdict: broken, reason: err.Error()}
 	}
@@ -54,6 +54,7 @@ func (l *lab) try(ctx context.Context, m mutant, limit time.Duration) finding {
 		return finding{verdict: broken, reason: "it does not compile", tail: err.Error()}
 	}
 	var by string
+	limit := l.limit(m, patience)
 	for n := range l.times {
 		o, err := l.run(ctx, m.pkg, bin, pattern(m.test), limit)
 		if err != nil {
@@ -71,6 +72,15 @@ func (l *lab) try(ctx context.Context, m mutant, limit time.Duration) finding {
 	return l.control(ctx, m, by, limit)
 }
 
+// again tries a bug once more. The test runs without the bug first, so that its limit follows
+// how busy the machine is now.
+func (l *lab) again(ctx context.Context, m mutant, patience time.Duration) finding {
+	if f := l.control(ctx, m, "", l.limit(m, patience)); f.verdict != caught {
+		return f
+	}
+	return l.try(ctx, m, patience)
+}
+
 // count says how often a test caught a bug before it did not.
 func count(n, times int) string {
 	if times == 1 {
@@ -81,11 +91,7 @@ func count(n, times int) string {
 
 // control runs the test without the bug: if it fails then too, it was not the bug that it saw.
 func (l *lab) control(ctx context.Context, m mutant, by string, limit time.Duration) finding {
-	bin, err := l.without(ctx, m.pkg)
-	if err != nil {
-		return finding{verdict: undecided, reason: err.Error()}
-	}
-	o, err := l.run(ctx, m.pkg, bin, pattern(m.test), limit)
+	o, err := l.runClean(ctx, m.pkg, pattern(m.test), limit)
 	if err != nil {
 		return finding{verdict: undecided, reason: err.Error()}
 	}

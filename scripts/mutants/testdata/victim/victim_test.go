@@ -1,6 +1,9 @@
 package victim
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestDouble(t *testing.T) {
 	for name, n := range map[string]int{"two": 2, "zero": 0} {
@@ -21,6 +24,14 @@ func TestThatSaysNothing(t *testing.T) {
 }
 
 func TestThatSkips(t *testing.T) { t.Skip("never") }
+
+// TestThatTakesTime takes 1 second, and with a bug as long as Double says.
+func TestThatTakesTime(t *testing.T) {
+	time.Sleep(time.Duration(Double(500)) * time.Millisecond)
+	if got := Double(1); got != 2 {
+		t.Errorf("got %d, want 2", got)
+	}
+}
 
 func TestThatHangsAfterItsMessage(t *testing.T) {
 	if Double(2) != 4 {

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // spec is a spec with a table, a topic and two events; most tests change it a little.
@@ -97,7 +100,7 @@ func edit(t *testing.T, name, old, new string) {
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, prose bytes.Buffer
-	code = Run(t.Context(), args, strings.NewReader(""), &out, &prose)
+	code = Run(t.Context(), args, &out, &prose)
 	return code, out.String(), prose.String()
 }
 
@@ -145,25 +148,29 @@ func tree(t *testing.T, dir string) string {
 	return b.String()
 }
 
-func TestVerbs(t *testing.T) {
+func TestCommands(t *testing.T) {
 	for _, tc := range []struct {
 		args           string
 		code           int
 		stdout, stderr string
 	}{
-		{"", trouble, "", "usage: idemgen <command>"},
-		{"help", done, "usage: idemgen <command>", ""},
-		{"--help", done, "usage: idemgen <command>", ""},
-		{"help check", done, "usage: idemgen check", ""},
-		{"check -h", done, "usage: idemgen check", ""},
+		{"", trouble, "", "Usage:\n  idemgen [flags]\n  idemgen [command]"},
+		{"help", done, "Usage:\n  idemgen [flags]\n  idemgen [command]", ""},
+		{"--help", done, "Usage:\n  idemgen [flags]\n  idemgen [command]", ""},
+		{"help check", done, "Usage:\n  idemgen check ", ""},
+		{"check -h", done, "Usage:\n  idemgen check ", ""},
 		{"help nothing", trouble, "", `no help on "nothing"`},
-		{"frobnicate", trouble, "", `unknown command "frobnicate"`},
-		{"generate -x", trouble, "", "-x"},
+		{"help stream nothing", trouble, "", `no help on "stream nothing"`},
+		{"frobnicate", trouble, "", "unknown command \"frobnicate\"; see idemgen help\n"},
+		{"chekc", trouble, "", `unknown command "chekc" (did you mean check?)`},
+		{"generate --x", trouble, "", "unknown flag: --x; see idemgen help generate\n"},
 		{"version", done, "idemgen ", ""},
 		{"version now", trouble, "", "no arguments"},
-		{"init a b", trouble, "", "one folder"},
+		{"init a b", trouble, "", "at most 1 arg"},
 		{"generate", trouble, "", "idemgen.yaml: no such spec"},
 		{"check ./...", trouble, "", "no idemgen.yaml"},
+		{"completion", trouble, "", "idemgen completion [command]"},
+		{"completion tcsh", trouble, "", `unknown command "tcsh"`},
 	} {
 		module(t, nil)
 		code, stdout, stderr := run(t, strings.Fields(tc.args)...)
@@ -174,10 +181,31 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-func TestEveryVerbHasHelp(t *testing.T) {
-	for _, v := range verbs() {
-		if !strings.HasPrefix(helpText(v.name), "usage: idemgen "+v.name) {
-			t.Errorf("no help on %s", v.name)
-		}
+// everyCommand calls visit for each command of the program.
+func everyCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, below := range cmd.Commands() {
+		everyCommand(below, visit)
 	}
+}
+
+// Each command has a help, which "help" and --help print alike.
+func TestEveryCommandHasHelp(t *testing.T) {
+	everyCommand(rootCommand(nil, io.Discard, io.Discard), func(cmd *cobra.Command) {
+		path := strings.Fields(cmd.CommandPath())[1:]
+		text := must(t, append([]string{"help"}, path...)...)
+		if cmd.Long == "" || !strings.Contains(text, "Usage:\n  "+cmd.CommandPath()) || must(t, append(path, "--help")...) != text {
+			t.Errorf("%s:\n%s", cmd.CommandPath(), text)
+		}
+	})
+}
+
+// No default value stands in a help: one of the environment may hold a password.
+func TestHelpShowsNothingOfTheEnvironment(t *testing.T) {
+	t.Setenv("DATABASE_URL", "postgres://u:hunter2@h/db")
+	everyCommand(rootCommand(nil, io.Discard, io.Discard), func(cmd *cobra.Command) {
+		if text := must(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...); strings.Contains(text, "hunter2") {
+			t.Errorf("%s:\n%s", cmd.CommandPath(), text)
+		}
+	})
 }

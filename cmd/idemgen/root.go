@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	done      = 0
+	different = 1 // check only
+	trouble   = 2
+)
+
+var (
+	// errDifferent ends check with its own exit code.
+	errDifferent = errors.New("generated files differ from the spec: run idemgen generate")
+	// errSaid ends a command that has printed what is wrong.
+	errSaid = errors.New("said already")
+)
+
+// Run runs the command with its arguments, without the program's name, and returns the
+// exit code: 0 done, 1 different (check), 2 trouble. Data goes to stdout, prose to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := rootCommand(args, stdout, stderr)
+	running := false
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+		running = err == nil
+		return err
+	}
+	root.SetArgs(append([]string{}, args...)) // nil would stand for those of the process
+	cmd, err := root.ExecuteContextC(ctx)
+	code := trouble
+	switch {
+	case err == nil:
+		return done
+	case errors.Is(err, errSaid):
+		return trouble
+	case errors.Is(err, errDifferent):
+		code = different
+	case !running: // the arguments are wrong
+		err = fmt.Errorf("%w; see %s", err, strings.Replace(cmd.CommandPath(), root.Name(), root.Name()+" help", 1))
+	}
+	fmt.Fprintf(stderr, "idemgen: %s\n", mask(err.Error(), args))
+	return code
+}
+
+// rootCommand is the program's tree of commands. args are all arguments, to mask them.
+func rootCommand(args []string, stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "idemgen",
+		Short: "Apply every Kafka event to Postgres exactly once",
+		Long: `idemgen applies every Kafka event to Postgres exactly once: from a spec to Go, SQL and tests.
+
+Exit codes: 0 done, 1 different (check only), 2 trouble: nothing was written.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.AddCommand(generateCommand(), checkCommand(), initCommand(args), streamCommand(), versionCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range append(root.Commands(), root) {
+		switch {
+		case cmd.Name() == "help":
+			cmd.Short, cmd.Long = "Print the help of a command", "Prints the help of a command."
+			cmd.Run, cmd.RunE = nil, help
+		case cmd.HasSubCommands():
+			cmd.Args, cmd.RunE, cmd.SuggestionsMinimumDistance = knownCommand, missingCommand, 2
+		}
+	}
+	return root
+}
+
+// help prints the help of a command; cobra's own ends well where there is none.
+func help(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return fmt.Errorf("no help on %q; idemgen help lists the commands", strings.Join(args, " "))
+	}
+	about.InitDefaultHelpFlag()
+	return about.Help()
+}
+
+// knownCommand refuses the argument of a command that only has commands below it.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q", args[0])
+	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
+		text += fmt.Sprintf(" (did you mean %s?)", strings.Join(meant, " or "))
+	}
+	return errors.New(text)
+}
+
+// missingCommand prints the help of a command that only has commands below it.
+func missingCommand(cmd *cobra.Command, _ []string) error {
+	cmd.SetOut(cmd.ErrOrStderr())
+	return errors.Join(cmd.Help(), errSaid)
+}
+
+// noArguments refuses what is no flag.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes no arguments but flags, and %q is none", cmd.Name(), args[0])
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// adoptCommand begins the ledgers of partitions that have none.
+func adoptCommand(flags *streamFlags) *cobra.Command {
+	var (
+		change           changeFlags
+		partition, count int32
+		to               places
+	)
+	cmd := &cobra.Command{
+		Use:   "adopt --consumer C --topic T --topic-id UUID --to PARTITION:OFFSET,... --reason TEXT",
+		Short: "Begin a ledger at an offset, where there is none",
+		Long: `Begins the ledger of a partition at an offset, where there is none: nothing is known of the
+offsets before it. --to 0:4711,1:388 begins several; --partition 0 --to 4711 begins one.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			named := cmd.Flags().Changed("partition")
+			if err := change.who(cmd); err != nil {
+				return err
+			}
+			if named == (len(to.offsets) > 0) {
+				return errors.New("want --partition N --to OFFSET, or --to PARTITION:OFFSET,PARTITION:OFFSET for several")
+			}
+			if named && cmd.Flags().Changed("partitions") && partition >= count {
+				return noneOf(partition, count)
+			}
+			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+				adopt := func(n stream.Name, offset int64) (stream.Change, error) {
+					return stream.Adopt(ctx, db, n, stream.Adoption{To: offset, Partitions: count}, change.by)
+				}
+				if named {
+					return one(adopt(change.partition(partition), to.single))
+				}
+				var names []stream.Name
+				for _, p := range slices.Sorted(maps.Keys(to.offsets)) {
+					names = append(names, change.partition(p))
+				}
+				return several(names, func(n stream.Name) (stream.Change, error) { return adopt(n, to.offsets[n.Partition]) })
+			})
+		},
+	}
+	change.define(cmd)
+	partitionFlag(cmd, &partition, "number of the one partition that --to is about")
+	partitionsFlag(cmd, &count)
+	cmd.Flags().Var(&to, "to", "offset of the next record to apply: OFFSET, or PARTITION:OFFSET,...")
+	require(cmd, "topic-id", "to")
+	return cmd
+}
+
+// places is the value of --to: an offset, or partitions with an offset each.
+type places struct {
+	single  int64
+	offsets map[int32]int64
+}
+
+func (p *places) String() string { return "" }
+func (p *places) Type() string   { return "OFFSETS" }
+
+func (p *places) Set(text string) error {
+	if !strings.Contains(text, ":") {
+		return natural[int64]{&p.single, 64, ""}.Set(text)
+	}
+	for place := range strings.SplitSeq(text, ",") {
+		number, at, _ := strings.Cut(place, ":")
+		partition, err := strconv.ParseUint(number, 10, 31)
+		offset, errAt := strconv.ParseUint(at, 10, 63)
+		if err != nil || errAt != nil {
+			return errors.New("want PARTITION:OFFSET, several with commas between them")
+		}
+		if _, twice := p.offsets[int32(partition)]; twice {
+			return fmt.Errorf("partition %d has two offsets", partition)
+		}
+		if p.offsets == nil {
+			p.offsets = map[int32]int64{}
+		}
+		p.offsets[int32(partition)] = int64(offset)
+	}
+	return nil
+}

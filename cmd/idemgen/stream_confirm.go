@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// confirmCommand says how many partitions a topic may have.
+func confirmCommand(flags *streamFlags) *cobra.Command {
+	var (
+		change           changeFlags
+		partition, count int32
+		fewer            bool
+	)
+	cmd := &cobra.Command{
+		Use:   "confirm-partitions --consumer C --topic T --partitions COUNT --reason TEXT",
+		Short: "The topic may have COUNT partitions",
+		Long:  "Says that the topic may have COUNT partitions, to the partition that is named or to all that have a ledger.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			named := cmd.Flags().Changed("partition")
+			if err := change.who(cmd); err != nil {
+				return err
+			}
+			if named && partition >= count && !fewer {
+				return noneOf(partition, count)
+			}
+			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+				confirm := func(n stream.Name) (stream.Change, error) {
+					return stream.ConfirmPartitions(ctx, db, n, count, fewer, change.by)
+				}
+				if named {
+					return one(confirm(change.partition(partition)))
+				}
+				return change.everyPartition(ctx, db, confirm)
+			})
+		},
+	}
+	change.define(cmd)
+	partitionFlag(cmd, &partition, "number of the partition (default all that have a ledger)")
+	partitionsFlag(cmd, &count)
+	cmd.Flags().BoolVar(&fewer, "fewer", false, "COUNT is below the ledger's, which was confirmed by mistake")
+	require(cmd, "partitions")
+	return cmd
+}
+
+func noneOf(partition, count int32) error {
+	return fmt.Errorf("--partition %d is none of %d: they are numbered from 0", partition, count)
+}

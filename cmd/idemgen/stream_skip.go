@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// skipCommand moves a position forward.
+func skipCommand(flags *streamFlags) *cobra.Command {
+	var (
+		change    changeFlags
+		partition int32
+		from, to  int64
+	)
+	cmd := &cobra.Command{
+		Use:   "skip --consumer C --topic T --partition N --to OFFSET --reason TEXT",
+		Short: "Move forward: the offsets up to OFFSET pass without effect",
+		Long:  "Moves the position of a partition forward: the offsets up to OFFSET pass without effect.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := change.who(cmd); err != nil {
+				return err
+			}
+			if to <= from {
+				return fmt.Errorf("--to %d is not behind --from %d: skip moves forward only", to, from)
+			}
+			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+				return one(stream.Skip(ctx, db, change.partition(partition), stream.Unmoved(from), to, change.by))
+			})
+		},
+	}
+	change.define(cmd)
+	partitionFlag(cmd, &partition, "number of the partition")
+	fromFlag(cmd, &from)
+	offsetFlag(cmd, &to, "to", "offset of the next record to apply")
+	require(cmd, "partition", "to")
+	return cmd
+}

@@ -1,0 +1,22 @@
+package main
+
+// The packages whose tests catch the bugs, and most of which have bugs planted in them.
+const (
+	core        = "./runtime"
+	source      = "./runtime/confluent"
+	waves       = "./runtime/wire"
+	streams     = "./runtime/stream"
+	footprints  = "./runtime/internal/footprint"
+	generations = "./runtime/internal/generation"
+	keysets     = "./runtime/internal/keyset"
+	outages     = "./runtime/internal/outage"
+	pgerrors    = "./runtime/internal/pgerror"
+	recents     = "./runtime/internal/recent"
+	sessions    = "./runtime/internal/session"
+	upkeep      = "./runtime/internal/maintain"
+	watchdogs   = "./runtime/internal/watchdog"
+	sqlcode     = "./generator/sqlcode"
+	orders      = "./examples/orders"
+	telemetry   = "./examples/telemetry"
+	migrations  = "./templates/sql"
+)
