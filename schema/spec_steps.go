@@ -1,24 +1,5 @@
 package schema
 
-// Step is one entry of write. Which keys may stand beside which verb is checked here:
-// a key that has no meaning for the verb is E104.
-type Step struct {
-	Verb      Text // Value: insert, upsert, update or delete; Pos is the key
-	Table     Text // Pos is the value after the verb
-	Each      *Text
-	Set       *Assigns
-	Clear     *Texts // columns
-	Leave     *Texts // columns
-	Where     *Assigns
-	Many      *Bool
-	By        *Texts // columns
-	IfExists  *Text  // insert: error or skip
-	IfMissing *Text  // update: error or skip
-	IfNewer   *Text  // column
-	Pos       Pos    // the map
-	Broken    bool
-}
-
 // Assigns is a map from column to value, in spec order.
 type Assigns struct {
 	Items  []Assign

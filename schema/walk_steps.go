@@ -2,55 +2,9 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
-
-// stepTables says which keys may stand beside each verb.
-var stepTables = []struct {
-	verb string
-	keys keys[Step]
-}{
-	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists")},
-	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep")},
-	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
-	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
-}
-
-// unbuiltVerbs are verbs of the language that are not built yet.
-var unbuiltVerbs = keys[Step]{{name: "add", meanwhile: inGo}, {name: "append", meanwhile: inGo}, {name: "replace", meanwhile: inGo}, {name: "emit", meanwhile: toOutbox}}
-
-// allStepKeys are the keys of steps, each with one meaning under every verb.
-var allStepKeys = keys[Step]{
-	{name: "each", value: textValue(func(s *Step) **Text { return &s.Each })},
-	{name: "set", value: assignsValue(func(s *Step) **Assigns { return &s.Set })},
-	{name: "clear", value: textsValue(func(s *Step) **Texts { return &s.Clear })},
-	{name: "leave", value: textsValue(func(s *Step) **Texts { return &s.Leave })},
-	{name: "where", value: assignsValue(func(s *Step) **Assigns { return &s.Where })},
-	{name: "many", value: boolValue(func(s *Step) **Bool { return &s.Many })},
-	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.By })},
-	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.IfExists }, "error", "skip")},
-	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.IfMissing }, "error", "skip")},
-	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.IfNewer })},
-	{name: "keep", meanwhile: "until then, make it two steps: insert with if_exists: skip, and update of the columns that change"},
-	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo}, {name: "always", meanwhile: inGo},
-	{name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic},
-}
-
-// anywhere are keys that no verb has of its own, or none has at all.
-var anywhere = []string{"then", "else", "always", "plus", "minus"}
-
-// noArithmetic is for people who look for sums.
-const noArithmetic = "a step writes values as they come: for arithmetic write handle: true and do it in Go, in the same transaction"
-
-func stepKeys(verb string, names ...string) keys[Step] {
-	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, (*walker).verb}}}
-	for _, k := range allStepKeys {
-		if slices.Contains(names, k.name) || slices.Contains(anywhere, k.name) {
-			ks = append(ks, k)
-		}
-	}
-	return ks
-}
 
 // stepShapes are the keys of all verbs together.
 func stepShapes() []keyShape {
@@ -110,7 +64,11 @@ func (w *walker) step(n *Node) *Step {
 }
 
 func count(n int) string {
-	return []string{"no", "one", "two", "three", "four"}[n]
+	words := []string{"no", "one", "two", "three", "four"}
+	if n < len(words) {
+		return words[n]
+	}
+	return strconv.Itoa(n)
 }
 
 func (w *walker) keysOf(verb string) keys[Step] {
@@ -124,10 +82,7 @@ func (w *walker) keysOf(verb string) keys[Step] {
 
 // noVerb reports a step without a verb, or the word that stands where the verb should.
 func (w *walker) noVerb(e entry) {
-	var verbs []string
-	for _, t := range stepTables {
-		verbs = append(verbs, t.verb)
-	}
+	verbs := strings.Join(verbNames(), ", ")
 	for _, p := range e.node.Pairs {
 		if _, known := allStepKeys.find(p.Key); known {
 			continue
@@ -136,14 +91,14 @@ func (w *walker) noVerb(e entry) {
 			w.environment(p)
 			return
 		}
-		hint := DidYouMean(p.Key, verbs)
+		hint := DidYouMean(p.Key, verbNames())
 		if hint == "" {
-			hint = "verbs: " + strings.Join(verbs, ", ")
+			hint = "verbs: " + verbs
 		}
 		w.ds.Add(p.KeyPos, "E104", "unknown verb "+quote(p.Key)+" in step", hint)
 		return
 	}
-	w.ds.Add(firstKey(e), "E110", "a step has exactly one verb, here is none", "write one of insert, upsert, update, delete with the name of a table")
+	w.ds.Add(firstKey(e), "E110", "a step has exactly one verb, here is none", "write one of "+verbs+" with the name of a table")
 }
 
 func assignsValue(at func(*Step) **Assigns) value[Step] {

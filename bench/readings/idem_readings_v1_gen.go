@@ -137,16 +137,6 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 }
 
 const readingInsertReadingsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::bigint[]) AS reading_id,
-        unnest($2::text[]) AS device_id,
-        unnest($3::text[]) AS site,
-        unnest($4::timestamptz[]) AS taken_at,
-        unnest($5::double precision[]) AS temperature,
-        unnest($6::double precision[]) AS humidity,
-        unnest($7::integer[]) AS battery
-)
 INSERT INTO readings (
     reading_id,
     device_id,
@@ -157,12 +147,11 @@ INSERT INTO readings (
     battery
 )
 SELECT
-    reading_id,
-    device_id,
-    site,
-    taken_at,
-    temperature,
-    humidity,
-    battery
-FROM e
+    unnest($1::bigint[]) AS reading_id,
+    unnest($2::text[]) AS device_id,
+    unnest($3::text[]) AS site,
+    unnest($4::timestamptz[]) AS taken_at,
+    unnest($5::double precision[]) AS temperature,
+    unnest($6::double precision[]) AS humidity,
+    unnest($7::integer[]) AS battery
 ORDER BY reading_id`

@@ -264,16 +264,6 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 }
 
 const orderPlacedInsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS order_id,
-        unnest($2::text[]) AS customer_id,
-        unnest($3::text[]) AS channel,
-        unnest($4::numeric[]) AS total,
-        'placed' AS status,
-        unnest($5::timestamptz[]) AS placed_at,
-        unnest($6::text[]) AS note
-)
 INSERT INTO orders (
     order_id,
     customer_id,
@@ -284,25 +274,16 @@ INSERT INTO orders (
     note
 )
 SELECT
-    order_id,
-    customer_id,
-    channel,
-    total,
-    status,
-    placed_at,
-    note
-FROM e
+    unnest($1::uuid[]) AS order_id,
+    unnest($2::text[]) AS customer_id,
+    unnest($3::text[]) AS channel,
+    unnest($4::numeric[]) AS total,
+    'placed' AS status,
+    unnest($5::timestamptz[]) AS placed_at,
+    unnest($6::text[]) AS note
 ORDER BY order_id`
 
 const orderPlacedInsertOrderItemsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS order_id,
-        unnest($2::integer[]) AS line,
-        unnest($3::text[]) AS sku,
-        unnest($4::integer[]) AS quantity,
-        unnest($5::numeric[]) AS price
-)
 INSERT INTO order_items (
     order_id,
     line,
@@ -311,12 +292,11 @@ INSERT INTO order_items (
     price
 )
 SELECT
-    order_id,
-    line,
-    sku,
-    quantity,
-    price
-FROM e
+    unnest($1::uuid[]) AS order_id,
+    unnest($2::integer[]) AS line,
+    unnest($3::text[]) AS sku,
+    unnest($4::integer[]) AS quantity,
+    unnest($5::numeric[]) AS price
 ORDER BY order_id, line`
 
 // OrderShipped says that all items of an order left the warehouse.
@@ -546,13 +526,6 @@ var orderPaidPolicy = wire.FailurePolicy{
 }
 
 const orderPaidInsertPaymentsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS payment_id,
-        unnest($2::uuid[]) AS order_id,
-        unnest($3::numeric[]) AS amount,
-        unnest($4::timestamptz[]) AS booked_at
-)
 INSERT INTO payments (
     payment_id,
     order_id,
@@ -560,11 +533,10 @@ INSERT INTO payments (
     booked_at
 )
 SELECT
-    payment_id,
-    order_id,
-    amount,
-    booked_at
-FROM e
+    unnest($1::uuid[]) AS payment_id,
+    unnest($2::uuid[]) AS order_id,
+    unnest($3::numeric[]) AS amount,
+    unnest($4::timestamptz[]) AS booked_at
 ORDER BY payment_id`
 
 // OrderErased is a record without a value. It removes the order and all that belongs to it.

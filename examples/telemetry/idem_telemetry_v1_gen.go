@@ -162,17 +162,6 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 
 // readingUpsertDeviceStateSQL keeps the row with the highest seq of each device_id; of equals, the first.
 const readingUpsertDeviceStateSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS device_id,
-        unnest($2::bigint[]) AS seq,
-        unnest($3::timestamptz[]) AS reported_at,
-        unnest($4::double precision[]) AS temperature,
-        unnest($5::double precision[]) AS humidity,
-        unnest($6::integer[]) AS battery,
-        unnest($7::text[]) AS firmware,
-        generate_subscripts($1::text[], 1) AS n
-)
 INSERT INTO device_state AS t (
     device_id,
     seq,
@@ -183,15 +172,14 @@ INSERT INTO device_state AS t (
     firmware
 )
 SELECT DISTINCT ON (device_id)
-    device_id,
-    seq,
-    reported_at,
-    temperature,
-    humidity,
-    battery,
-    firmware
-FROM e
-ORDER BY device_id, seq DESC, n
+    unnest($1::text[]) AS device_id,
+    unnest($2::bigint[]) AS seq,
+    unnest($3::timestamptz[]) AS reported_at,
+    unnest($4::double precision[]) AS temperature,
+    unnest($5::double precision[]) AS humidity,
+    unnest($6::integer[]) AS battery,
+    unnest($7::text[]) AS firmware
+ORDER BY device_id, seq DESC, generate_subscripts($1::text[], 1)
 ON CONFLICT (device_id) DO UPDATE SET
     seq = excluded.seq,
     reported_at = excluded.reported_at,

@@ -21,8 +21,8 @@ func accesses(g *group, s *model.Step) {
 			g.Add(text("b.Touches(%q)", child.Name))
 		}
 	}
-	for _, fk := range s.Table.ForeignKeys {
-		if restricts(fk) && deletes(t, fk.References) && unlinks(s, fk) {
+	for _, fk := range s.Unlinks {
+		if restricts(fk) && deletes(t, fk.References) {
 			g.Add(text("b.Unlinks(%q)", fk.References.Name))
 		}
 	}
@@ -34,7 +34,7 @@ func accesses(g *group, s *model.Step) {
 			row = wire("Row").Call(lit(s.Table.Name))
 		}
 		g.Add(call("b.Upserts", row))
-	case s.Verb == model.Delete:
+	case s.Removes:
 		writes(g, s, "Deletes")
 	default:
 		writes(g, s, "Puts")
@@ -71,7 +71,7 @@ func reads(g *group, s *model.Step, r model.ParentRow) {
 func putLater(s *model.Step, table *model.Table) bool {
 	flush := s.Event.Topic.Flush
 	return slices.ContainsFunc(flush[slices.Index(flush, s)+1:], func(o *model.Step) bool {
-		return o.Table == table && o.Verb != model.Delete
+		return o.Table == table && (o.Makes || o.Changes)
 	})
 }
 
@@ -86,10 +86,7 @@ func writes(g *group, s *model.Step, verb string) {
 
 // keyValues are the step's values of the primary key, nil if it does not name all of it.
 func keyValues(s *model.Step) []model.Value {
-	assigns := s.Set
-	if s.Verb == model.Update || s.Verb == model.Delete {
-		assigns = s.Where
-	}
+	assigns := s.Names()
 	var values []model.Value
 	for _, c := range s.Table.PrimaryKey {
 		at := slices.IndexFunc(assigns, func(a model.Assign) bool { return a.Column == c })
@@ -106,7 +103,7 @@ func keyValues(s *model.Step) []model.Value {
 func onlyFreshRows(t *model.Topic, table *model.Table) bool {
 	return !slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
 		if s.Table == table {
-			return s.Verb != model.Insert || keyValues(s) != nil
+			return !s.OnlyMakes() || keyValues(s) != nil
 		}
 		return slices.Contains(s.Cascades, table)
 	})
@@ -128,23 +125,12 @@ func touches(t *model.Topic, table *model.Table) bool {
 
 func deletes(t *model.Topic, table *model.Table) bool {
 	return slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
-		return s.Verb == model.Delete && s.Table == table || slices.Contains(s.Cascades, table)
+		return s.Removes && s.Table == table || slices.Contains(s.Cascades, table)
 	})
 }
 
 func restricts(fk model.ForeignKey) bool {
 	return fk.OnDelete != "cascade" && fk.OnDelete != "set_null"
-}
-
-// unlinks reports whether a step may end a row's reference through a foreign key.
-func unlinks(s *model.Step, fk model.ForeignKey) bool {
-	switch s.Verb {
-	case model.Delete, model.Upsert:
-		return true
-	case model.Update:
-		return slices.ContainsFunc(s.Set, func(a model.Assign) bool { return slices.Contains(fk.Columns, a.Column) })
-	}
-	return false
 }
 
 // rowID is the expression that identifies a row by its primary key. It fails for keys

@@ -44,13 +44,12 @@ func TestDiffOfAField(t *testing.T) {
 +			e.SignalStrength = s.Int32()
 +		"signal_strength",
 +	r.Int4(e.SignalStrength)
-+        unnest($4::integer[]) AS signal_strength,
 -    firmware
 +    firmware,
 +    signal_strength
--    firmware
-+    firmware,
-+    signal_strength
+-    unnest($3::text[]) AS firmware
++    unnest($3::text[]) AS firmware,
++    unnest($4::integer[]) AS signal_strength
 -    firmware = excluded.firmware
 +    firmware = excluded.firmware,
 +    signal_strength = excluded.signal_strength

@@ -132,7 +132,7 @@ func listMethod(f *file, e *model.Event, field *model.Field) {
 
 // stepDoc says what a statement does where its text does not show it at once.
 func stepDoc(name string, s *model.Step) string {
-	missing := s.Verb == model.Update && s.IfMissing != "skip"
+	missing := s.IfMissing == "error"
 	switch {
 	case s.Collapse && s.IfNewer != nil:
 		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.IfNewer.Name, columnNames(s.By))
@@ -140,7 +140,7 @@ func stepDoc(name string, s *model.Step) string {
 		return fmt.Sprintf("%s keeps the last row of each %s.", name, columnNames(s.By))
 	case s.IfNewer != nil && missing:
 		return fmt.Sprintf("%s changes a row only if its %s grows; it fails if the row is missing.", name, s.IfNewer.Name)
-	case s.IfNewer != nil && s.Verb == model.Delete:
+	case s.IfNewer != nil && s.Removes:
 		return fmt.Sprintf("%s deletes a row only if its %s is lower.", name, s.IfNewer.Name)
 	case s.IfNewer != nil:
 		return fmt.Sprintf("%s changes a row only if its %s grows.", name, s.IfNewer.Name)

@@ -63,7 +63,7 @@ func onlyInserts(s *model.Service, table *model.Table) bool {
 		for _, st := range t.Flush {
 			if st.Table == table {
 				written = true
-				if st.Verb != model.Insert {
+				if !st.OnlyMakes() {
 					return false
 				}
 			}

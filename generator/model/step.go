@@ -1,31 +1,23 @@
 package model
 
-// Verb is what a step does.
-type Verb int
-
-// The verbs built so far.
-const (
-	Insert Verb = iota + 1
-	Upsert
-	Update
-	Delete
-)
-
-// Step is one step of an event: one row (or one per element of Each) of one table.
+// Step is one step of an event: one row (or one per element of Each) of one table. Its own fields
+// say what the spec says; Facts say what follows from it.
 type Step struct {
 	Event  *Event
-	Verb   Verb
+	Verb   string // as the spec has it; only the verb's own files look at it
 	Table  *Table
 	GoName string // unique in the service: event, verb and table, as in "OrderPlacedUpsertOrders"
 	Each   *Field // list field: one row per element; nil = one row
-	// Set are the columns that the step writes, in the table's column order. insert and
-	// upsert: every column but Leave and the database's own; update: set and clear.
+	// Set are the columns that the step writes, in the table's column order.
 	Set []Assign
-	// Where finds the row of update and delete, in the table's column order.
+	// Where finds the rows that are there, in the table's column order; empty if By does.
 	Where []Assign
-	// By are the columns of the unique key that decides "same row" of an upsert.
+	// By are the columns of the unique key by which a row that Set describes is the same as one
+	// that is there; empty if Where finds the row.
 	By []*Column
-	// IfExists (insert) and IfMissing (update) are "error" or "skip".
+	// IfExists says what becomes of a step that finds its row: "error", "skip", or "" if it is
+	// there to change or remove that row. IfMissing says it of one that does not find its row;
+	// "" if it makes one.
 	IfExists  string
 	IfMissing string
 	// IfNewer compares this column: the step applies only if Newer is greater than what
@@ -33,25 +25,7 @@ type Step struct {
 	IfNewer *Column
 	Newer   Value
 	Many    bool // where is no whole unique key, on purpose
-	// Collapse says that equal rows of a batch may be collapsed in the statement: the
-	// only step of the topic on a table that has no foreign key, no further unique key
-	// and is no parent of a table that the topic writes.
-	Collapse bool
-	// Whole says that the step may change rows that it does not name by the whole primary
-	// key, or free a value of a further unique key: the runtime then treats it as
-	// writing the whole table.
-	Whole bool
-	// Cascades are tables whose rows a delete changes through foreign keys (on_delete
-	// cascade or set_null), transitively.
-	Cascades []*Table
-	// Reads are the parent rows that the foreign keys of an insert, upsert or update name.
-	Reads []ParentRow
-}
-
-// ParentRow is a row of a parent table that a step's foreign key names.
-type ParentRow struct {
-	Table  *Table
-	Values []Value // in the order of the parent's primary key; nil if the step does not name all of it
+	Facts
 }
 
 // Assign gives a column its value.

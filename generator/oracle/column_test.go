@@ -11,7 +11,7 @@ import (
 func stores(t *testing.T, f *model.Field, ct model.ColType, payload string) string {
 	t.Helper()
 	tab := newTable("t", 1, column("k", model.ColInteger), &model.Column{Name: "v", Type: ct, Nullable: true})
-	in := New(service([]*model.Table{tab}, newEvent("E", []*model.Field{f}, &model.Step{Verb: model.Insert, Table: tab,
+	in := New(service([]*model.Table{tab}, newEvent("E", []*model.Field{f}, &model.Step{Verb: "insert", Table: tab,
 		Set: byName(tab, []*model.Field{f}, map[string]model.Value{"k": constOf("1")})})))
 	out := in.Apply(Record{Topic: "t", Value: []byte(`{"v":` + payload + `}`)})
 	if out.Kind != Applied {
@@ -120,7 +120,7 @@ func TestConstants(t *testing.T) {
 func TestEqualNumbersAreOneKey(t *testing.T) {
 	n := field("n", typ(model.Decimal))
 	tab := newTable("t", 1, column("n", model.ColNumeric))
-	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", []*model.Field{n}, &model.Step{Verb: model.Insert, Table: tab, Set: byName(tab, []*model.Field{n}, nil)})))
+	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", []*model.Field{n}, &model.Step{Verb: "insert", Table: tab, Set: byName(tab, []*model.Field{n}, nil)})))
 	in.send("E", `{"n":1.0}`, "applied")
 	in.send("E", `{"n":1.00}`, "dead letter database")
 	in.rows("t", `n=1.0`)
@@ -129,7 +129,7 @@ func TestEqualNumbersAreOneKey(t *testing.T) {
 func TestCitextIsOneKeyInAnyCase(t *testing.T) {
 	name := field("name", typ(model.String))
 	tab := newTable("t", 1, column("name", model.ColCitext))
-	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", []*model.Field{name}, &model.Step{Verb: model.Insert, Table: tab, Set: byName(tab, []*model.Field{name}, nil)})))
+	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", []*model.Field{name}, &model.Step{Verb: "insert", Table: tab, Set: byName(tab, []*model.Field{name}, nil)})))
 	in.send("E", `{"name":"Ann"}`, "applied")
 	in.send("E", `{"name":"ANN"}`, "dead letter database")
 	in.rows("t", `name="Ann"`)

@@ -142,6 +142,5 @@ func fills(s *model.Step, c *model.Column) bool {
 	if at >= 0 {
 		return s.Set[at].Value.Kind == model.NowValue
 	}
-	creates := s.Verb == model.Insert || s.Verb == model.Upsert
-	return creates && c.Default != nil && c.Default.Func != ""
+	return verbs[s.Verb].fills && c.Default != nil && c.Default.Func != ""
 }

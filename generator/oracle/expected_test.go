@@ -9,8 +9,8 @@ import (
 
 func TestExpectedText(t *testing.T) {
 	s := newStock()
-	in := newFeed(t, service([]*model.Table{s.Table, newTable("other", 1, column("id", model.ColInteger))}, s.event("Put", &model.Step{Verb: model.Upsert}),
-		s.event("Add", &model.Step{Verb: model.Insert})))
+	in := newFeed(t, service([]*model.Table{s.Table, newTable("other", 1, column("id", model.ColInteger))}, s.event("Put", &model.Step{Verb: "upsert"}),
+		s.event("Add", &model.Step{Verb: "insert"})))
 	in.send("Put", `{"id":10,"name":"ten"}`, "applied")
 	in.send("Put", `{"id":9,"name":"nine","version":1}`, "applied")
 	in.send("Add", `{"id":9,"name":"nine"}`, "dead letter database")
@@ -34,7 +34,7 @@ dead letters
 
 func TestOnlyTheDatabasesRefusalsSplitABatch(t *testing.T) {
 	s := newStock()
-	in := New(service([]*model.Table{s.Table}, s.event("Add", &model.Step{Verb: model.Insert})))
+	in := New(service([]*model.Table{s.Table}, s.event("Add", &model.Step{Verb: "insert"})))
 	for payload, refused := range map[string]bool{`{"id":1}`: false, `{`: false, `{"id":1,"name":"a"}`: false} {
 		if out := in.Apply(Record{Topic: "t", Value: []byte(payload)}); out.Refused != refused {
 			t.Errorf("%s: %+v", payload, out)
@@ -47,7 +47,7 @@ func TestOnlyTheDatabasesRefusalsSplitABatch(t *testing.T) {
 
 func TestHandlersWriteWithTheirEvent(t *testing.T) {
 	s := newStock()
-	e := s.event("Add", &model.Step{Verb: model.Insert})
+	e := s.event("Add", &model.Step{Verb: "insert"})
 	e.Handle = true
 	in := newFeed(t, service([]*model.Table{s.Table}, e))
 	in.Handle("Add", func(tables *Tables, v Values) error {

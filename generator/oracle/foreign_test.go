@@ -14,18 +14,18 @@ func family(onDelete string, more ...*model.Event) (*model.Service, *model.Table
 	children.ForeignKeys = []model.ForeignKey{{Columns: children.Columns[1:], References: parents, OnDelete: onDelete}}
 	byID := func(t *model.Table) []model.Assign { return byName(t, []*model.Field{id}, nil) }
 	child := func() *model.Step {
-		return &model.Step{Verb: model.Upsert, Table: children, By: children.PrimaryKey, Set: byName(children, []*model.Field{id, parent}, nil)}
+		return &model.Step{Verb: "upsert", Table: children, By: children.PrimaryKey, Set: byName(children, []*model.Field{id, parent}, nil)}
 	}
 	adult := func() *model.Step {
-		return &model.Step{Verb: model.Insert, Table: parents, Set: byName(parents, nil, map[string]model.Value{"id": from(parent)})}
+		return &model.Step{Verb: "insert", Table: parents, Set: byName(parents, nil, map[string]model.Value{"id": from(parent)})}
 	}
-	drop := func(t *model.Table) *model.Step { return &model.Step{Verb: model.Delete, Table: t, Where: byID(t)} }
+	drop := func(t *model.Table) *model.Step { return &model.Step{Verb: "delete", Table: t, Where: byID(t)} }
 	fields := []*model.Field{id, parent}
 	return service([]*model.Table{parents, children},
-		newEvent("Parent", fields, &model.Step{Verb: model.Insert, Table: parents, Set: byID(parents)}),
+		newEvent("Parent", fields, &model.Step{Verb: "insert", Table: parents, Set: byID(parents)}),
 		newEvent("Child", fields, child()), newEvent("Drop", fields, drop(parents)), newEvent("DropChild", fields, drop(children)),
 		newEvent("ChildFirst", fields, child(), adult()), newEvent("DropBoth", fields, drop(parents), drop(children)),
-		newEvent("Again", fields, drop(parents), &model.Step{Verb: model.Insert, Table: parents, Set: byID(parents)})), parents, children
+		newEvent("Again", fields, drop(parents), &model.Step{Verb: "insert", Table: parents, Set: byID(parents)})), parents, children
 }
 
 func TestForeignKeysAreCheckedWhenTheEventEnds(t *testing.T) {
@@ -83,8 +83,8 @@ func TestCascadeThroughGenerationsAndToItself(t *testing.T) {
 	tree.ForeignKeys = []model.ForeignKey{{Columns: tree.Columns[1:], References: tree, OnDelete: "cascade"}}
 	fields := []*model.Field{id, up}
 	in := newFeed(t, service([]*model.Table{tree},
-		newEvent("Put", fields, &model.Step{Verb: model.Upsert, Table: tree, By: tree.PrimaryKey, Set: byName(tree, fields, nil)}),
-		newEvent("Drop", fields, &model.Step{Verb: model.Delete, Table: tree, Where: byName(tree, []*model.Field{id}, nil)})))
+		newEvent("Put", fields, &model.Step{Verb: "upsert", Table: tree, By: tree.PrimaryKey, Set: byName(tree, fields, nil)}),
+		newEvent("Drop", fields, &model.Step{Verb: "delete", Table: tree, Where: byName(tree, []*model.Field{id}, nil)})))
 	in.send("Put", `{"id":1,"up":1}`, "applied")
 	in.send("Put", `{"id":2,"up":1}`, "applied")
 	in.send("Put", `{"id":3,"up":2}`, "applied")

@@ -1,32 +1,10 @@
 package oracle
 
-import (
-	"errors"
-
-	"github.com/idemgen/idemgen/generator/model"
-)
-
-// Insert adds a row that is there before the records, or says why it cannot be added.
-func (in *Interpreter) Insert(r model.Row) error {
-	var set []assigned
-	for _, a := range r.Set {
-		at := assigned{column: a.Column}
-		if a.Value.Kind == model.ConstValue {
-			var f *fault
-			if at.cell, f = constant(a.Column, a.Value.Const.Text); f != nil {
-				return errors.New(r.Table.Name + ": " + a.Column.Name + ": " + f.detail)
-			}
+func init() {
+	verbs["insert"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) *fault {
+		if r.step.IfExists == "skip" && len(t.find(pick(r.set, t.def.PrimaryKey))) > 0 {
+			return nil
 		}
-		set = append(set, at)
-	}
-	tx := &tx{store: in.tables}
-	f := tx.insert(in.tables.byDef[r.Table], set)
-	if f == nil {
-		f = tx.checkForeignKeys()
-	}
-	if f != nil {
-		tx.undo()
-		return errors.New(f.detail)
-	}
-	return nil
+		return x.insert(t, r.set)
+	}}
 }

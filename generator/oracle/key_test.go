@@ -11,7 +11,7 @@ import (
 func keyedBy(name string, space byte, fields []*model.Field, parts ...model.KeySource) (*model.Event, *model.Table) {
 	tab := newTable(name, 1, column("id", model.ColBigint))
 	tab.Columns[0].Identity = true
-	e := newEvent(name, fields, &model.Step{Verb: model.Insert, Table: tab})
+	e := newEvent(name, fields, &model.Step{Verb: "insert", Table: tab})
 	e.Key = &model.IdempotencyKey{Parts: parts, Space: [16]byte{space}}
 	for _, f := range fields {
 		if f.Source.Kind != model.FromRecord {

@@ -12,7 +12,7 @@ func TestHeaders(t *testing.T) {
 	o := header("note", opt(model.String), "Note")
 	tab := newTable("t", 1, column("tenant", model.ColInteger), nullable(column("note", model.ColText)))
 	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", []*model.Field{f, o},
-		&model.Step{Verb: model.Insert, Table: tab, Set: byName(tab, []*model.Field{f, o}, nil)})))
+		&model.Step{Verb: "insert", Table: tab, Set: byName(tab, []*model.Field{f, o}, nil)})))
 	in.send("E", `not read`, "applied", "Tenant=1", "Note=")
 	in.send("E", `{}`, "applied", "Tenant=2")
 	in.send("E", `{}`, "dead letter decode header Tenant", "tenant=3")
@@ -34,7 +34,7 @@ func TestRecordMetadata(t *testing.T) {
 		rec("at", typ(model.Timestamp), "timestamp"), rec("k", opt(model.Bytes), "key"), rec("v", typ(model.JSON), "value")}
 	tab := newTable("t", 1, column("offs", model.ColBigint), column("part", model.ColInteger), column("topic", model.ColText),
 		column("at", model.ColTimestamptz), nullable(column("k", model.ColBytea)), column("v", model.ColJSONB))
-	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", fields, &model.Step{Verb: model.Insert, Table: tab, Set: byName(tab, fields, nil)})))
+	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", fields, &model.Step{Verb: "insert", Table: tab, Set: byName(tab, fields, nil)})))
 	at := time.UnixMilli(1_700_000_000_123)
 	in.apply(Record{Topic: "t", Partition: 3, Time: at, Key: []byte{0xff, 0}, Value: []byte(` {"b":1, "a":"x"} `)}, "applied")
 	in.apply(Record{Topic: "t", Time: at, Value: []byte(`{"b":1`)}, "dead letter decode record value")
@@ -59,7 +59,7 @@ func keyed(json bool) (*model.Service, *model.Table) {
 		id.Path, rk.Parts = []string{"id"}, []*model.KeyPart{id, region}
 		fields = append(fields, &model.Field{Name: "region", Type: typ(model.String), Source: model.Source{Kind: model.FromRecordKey, Part: region}})
 	}
-	e := newEvent("E", fields, &model.Step{Verb: model.Upsert, Table: tab, By: tab.PrimaryKey, Set: byName(tab, fields, nil)})
+	e := newEvent("E", fields, &model.Step{Verb: "upsert", Table: tab, By: tab.PrimaryKey, Set: byName(tab, fields, nil)})
 	s := service([]*model.Table{tab}, e)
 	s.Topics[0].RecordKey = rk
 	return s, tab
@@ -99,13 +99,13 @@ func TestRecordKeyAgreesWithItsField(t *testing.T) {
 func TestReadingOrder(t *testing.T) {
 	tab := newTable("t", 1, column("id", model.ColInteger))
 	f := header("id", typ(model.Int32), "id")
-	step := func(v model.Verb) *model.Step {
+	step := func(v string) *model.Step {
 		return &model.Step{Verb: v, Table: tab, By: tab.PrimaryKey, Set: byName(tab, []*model.Field{f}, nil), Where: byName(tab, []*model.Field{f}, nil)}
 	}
 	build := func(tombstone bool, unknown, none string) *feed {
-		events := []*model.Event{newEvent("A", []*model.Field{f}, step(model.Upsert)), newEvent("B", []*model.Field{f}, step(model.Upsert))}
+		events := []*model.Event{newEvent("A", []*model.Field{f}, step("upsert")), newEvent("B", []*model.Field{f}, step("upsert"))}
 		if tombstone {
-			gone := newEvent("Gone", []*model.Field{f}, step(model.Delete))
+			gone := newEvent("Gone", []*model.Field{f}, step("delete"))
 			gone.Tombstone, gone.Types = true, nil
 			events = append(events, gone)
 		}

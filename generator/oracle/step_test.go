@@ -25,9 +25,9 @@ func (s stock) fields() []*model.Field { return []*model.Field{s.id, s.version, 
 func (s stock) event(name string, step *model.Step) *model.Event {
 	step.Table = s.Table
 	switch step.Verb {
-	case model.Insert, model.Upsert:
+	case "insert", "upsert":
 		step.Set = byName(s.Table, s.fields(), nil)
-	case model.Update:
+	case "update":
 		step.Set = byName(s.Table, []*model.Field{s.version, s.name}, nil)
 	}
 	if step.By == nil {
@@ -41,8 +41,8 @@ func (s stock) event(name string, step *model.Step) *model.Event {
 
 func TestInsert(t *testing.T) {
 	s := newStock()
-	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Add", &model.Step{Verb: model.Insert, IfExists: "error"}),
-		s.event("Try", &model.Step{Verb: model.Insert, IfExists: "skip"})))
+	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Add", &model.Step{Verb: "insert", IfExists: "error"}),
+		s.event("Try", &model.Step{Verb: "insert", IfExists: "skip"})))
 	in.send("Add", `{"id":1,"name":"a","code":"x"}`, "applied")
 	in.send("Add", `{"id":1,"name":"b"}`, "dead letter database")
 	in.send("Try", `{"id":1,"name":"c"}`, "applied")
@@ -55,8 +55,8 @@ func TestInsert(t *testing.T) {
 
 func TestUpsert(t *testing.T) {
 	s := newStock()
-	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", &model.Step{Verb: model.Upsert}),
-		s.event("ByCode", &model.Step{Verb: model.Upsert, By: s.Unique[0]})))
+	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", &model.Step{Verb: "upsert"}),
+		s.event("ByCode", &model.Step{Verb: "upsert", By: s.Unique[0]})))
 	in.send("Put", `{"id":1,"version":5,"name":"a","code":"x"}`, "applied")
 	in.send("Put", `{"id":1,"name":"b"}`, "applied")
 	in.rows("stock", `id=1  version=NULL  name="b"  code=NULL`)
@@ -71,10 +71,10 @@ func TestUpsert(t *testing.T) {
 func TestUpdate(t *testing.T) {
 	s := newStock()
 	byName := byName(s.Table, []*model.Field{s.name}, nil)
-	clearAll := s.event("Clear", &model.Step{Verb: model.Update, Where: byName, Many: true, IfMissing: "error"})
+	clearAll := s.event("Clear", &model.Step{Verb: "update", Where: byName, Many: true, IfMissing: "error"})
 	clearAll.Steps[0].Set = []model.Assign{{Column: s.Columns[1], Value: model.Value{Kind: model.NullValue}}}
-	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", &model.Step{Verb: model.Upsert}),
-		s.event("Change", &model.Step{Verb: model.Update, IfMissing: "error"}), s.event("Touch", &model.Step{Verb: model.Update, IfMissing: "skip"}), clearAll))
+	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", &model.Step{Verb: "upsert"}),
+		s.event("Change", &model.Step{Verb: "update", IfMissing: "error"}), s.event("Touch", &model.Step{Verb: "update", IfMissing: "skip"}), clearAll))
 	in.send("Change", `{"id":1,"version":1,"name":"a"}`, "dead letter database")
 	in.send("Touch", `{"id":1,"version":1,"name":"a"}`, "applied")
 	in.rows("stock")
@@ -90,10 +90,10 @@ func TestUpdate(t *testing.T) {
 
 func TestIfNewer(t *testing.T) {
 	s := newStock()
-	guard := func(v model.Verb) *model.Step {
+	guard := func(v string) *model.Step {
 		return &model.Step{Verb: v, IfNewer: s.Columns[1], Newer: from(s.version), IfMissing: "error"}
 	}
-	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", guard(model.Upsert)), s.event("Change", guard(model.Update)), s.event("Drop", guard(model.Delete))))
+	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", guard("upsert")), s.event("Change", guard("update")), s.event("Drop", guard("delete"))))
 	for _, c := range []struct{ event, payload, row string }{
 		{"Put", `{"id":1,"name":"a"}`, `id=1  version=NULL  name="a"  code=NULL`},
 		{"Put", `{"id":1,"name":"b","version":3}`, `id=1  version=3  name="b"  code=NULL`}, // a stored NULL is older
@@ -117,8 +117,8 @@ func TestIfNewer(t *testing.T) {
 func TestEventsAreAllOrNothing(t *testing.T) {
 	s := newStock()
 	log := newTable("log", 1, column("id", model.ColInteger))
-	both := s.event("Both", &model.Step{Verb: model.Upsert})
-	both.Steps = append(both.Steps, &model.Step{Verb: model.Insert, Table: log, Set: byName(log, s.fields(), nil)})
+	both := s.event("Both", &model.Step{Verb: "upsert"})
+	both.Steps = append(both.Steps, &model.Step{Verb: "insert", Table: log, Set: byName(log, s.fields(), nil)})
 	in := newFeed(t, service([]*model.Table{s.Table, log}, both))
 	in.send("Both", `{"id":1,"name":"a"}`, "applied")
 	in.send("Both", `{"id":1,"name":"b","code":"x"}`, "dead letter database")
@@ -128,10 +128,10 @@ func TestEventsAreAllOrNothing(t *testing.T) {
 
 func TestStepsRunInOrder(t *testing.T) {
 	s := newStock()
-	e := s.event("Swap", &model.Step{Verb: model.Delete})
-	e.Steps = append(e.Steps, s.event("", &model.Step{Verb: model.Insert}).Steps...)
-	r := s.event("Back", &model.Step{Verb: model.Insert})
-	r.Steps = append(r.Steps, s.event("", &model.Step{Verb: model.Delete}).Steps...)
+	e := s.event("Swap", &model.Step{Verb: "delete"})
+	e.Steps = append(e.Steps, s.event("", &model.Step{Verb: "insert"}).Steps...)
+	r := s.event("Back", &model.Step{Verb: "insert"})
+	r.Steps = append(r.Steps, s.event("", &model.Step{Verb: "delete"}).Steps...)
 	in := newFeed(t, service([]*model.Table{s.Table}, e, r))
 	in.send("Swap", `{"id":1,"name":"a"}`, "applied")
 	in.send("Swap", `{"id":1,"name":"b"}`, "applied")
@@ -151,9 +151,9 @@ func TestEach(t *testing.T) {
 	labels := newTable("labels", 2, column("order_id", model.ColInteger), column("tag", model.ColText))
 	member := func(f *model.Field) model.Value { return model.Value{Kind: model.ElemValue, Field: f} }
 	e := newEvent("Placed", []*model.Field{order, items, tags},
-		&model.Step{Verb: model.Upsert, Table: lines, Each: items, By: lines.PrimaryKey, Set: byName(lines, []*model.Field{order}, map[string]model.Value{
+		&model.Step{Verb: "upsert", Table: lines, Each: items, By: lines.PrimaryKey, Set: byName(lines, []*model.Field{order}, map[string]model.Value{
 			"line": {Kind: model.PositionValue}, "sku": member(sku), "qty": member(qty)})},
-		&model.Step{Verb: model.Insert, Table: labels, Each: tags, IfExists: "error", Set: byName(labels, []*model.Field{order}, map[string]model.Value{
+		&model.Step{Verb: "insert", Table: labels, Each: tags, IfExists: "error", Set: byName(labels, []*model.Field{order}, map[string]model.Value{
 			"tag": {Kind: model.ElemValue}})})
 	in := newFeed(t, service([]*model.Table{lines, labels}, e))
 	in.send("Placed", `{"order_id":1,"items":[{"sku":"a","amount":{"n":2}},{"sku":"b"}],"tags":["x","y"]}`, "applied")
@@ -173,8 +173,8 @@ func TestDefaultsAndColumnsOfTheDatabase(t *testing.T) {
 	tab.Columns[2].Default = &model.Default{Const: &model.Constant{Text: "new"}}
 	tab.Columns[3].Default = &model.Default{Func: "now()"}
 	tab.Unique = [][]*model.Column{{tab.Columns[1]}, {tab.Columns[4]}}
-	put := &model.Step{Verb: model.Upsert, Table: tab, By: tab.PrimaryKey, Set: byName(tab, []*model.Field{id}, map[string]model.Value{"seen": {Kind: model.NowValue}})}
-	mark := &model.Step{Verb: model.Update, Table: tab, Where: byName(tab, []*model.Field{id}, nil), IfMissing: "error",
+	put := &model.Step{Verb: "upsert", Table: tab, By: tab.PrimaryKey, Set: byName(tab, []*model.Field{id}, map[string]model.Value{"seen": {Kind: model.NowValue}})}
+	mark := &model.Step{Verb: "update", Table: tab, Where: byName(tab, []*model.Field{id}, nil), IfMissing: "error",
 		Set: byName(tab, nil, map[string]model.Value{"state": constOf("old"), "note": constOf("x")})}
 	in := newFeed(t, service([]*model.Table{tab}, newEvent("Put", []*model.Field{id}, put), newEvent("Mark", []*model.Field{id}, mark)))
 	in.send("Put", `{"id":1}`, "applied")
@@ -191,7 +191,7 @@ func TestNotNull(t *testing.T) {
 	id, name := field("id", typ(model.Int32)), field("name", opt(model.String))
 	tab := newTable("t", 1, column("id", model.ColInteger), column("name", model.ColText))
 	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", []*model.Field{id, name},
-		&model.Step{Verb: model.Insert, Table: tab, Set: byName(tab, []*model.Field{id, name}, nil)})))
+		&model.Step{Verb: "insert", Table: tab, Set: byName(tab, []*model.Field{id, name}, nil)})))
 	in.send("E", `{"id":1}`, "dead letter database")
 	in.rows("t")
 }

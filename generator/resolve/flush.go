@@ -20,7 +20,12 @@ func planWrites(s *model.Service) {
 		for _, st := range t.Flush {
 			st.Whole = whole(st)
 			st.Reads = reads(st)
-			if st.Verb == model.Delete {
+			for _, fk := range st.Table.ForeignKeys {
+				if unlinks(st, fk) {
+					st.Unlinks = append(st.Unlinks, fk)
+				}
+			}
+			if st.Removes {
 				st.Cascades = cascades(st.Table, s.Tables)
 			}
 			st.Collapse = collapse(st, t)
@@ -50,25 +55,26 @@ func parentsFirst(tables []*model.Table) []*model.Table {
 	return out
 }
 
-// flushOrder lists the steps of a topic as their statements run within a wave.
+// flushOrder lists the steps of a topic as their statements run within a wave: table by table,
+// parents first, the steps that leave rows there; then, children first, those that remove rows.
 func flushOrder(t *model.Topic, parentsFirst []*model.Table) []*model.Step {
 	var out []*model.Step
-	add := func(table *model.Table, verb model.Verb) {
+	add := func(table *model.Table, wanted func(*model.Step) bool) {
 		for _, e := range t.Events {
 			for _, st := range e.Steps {
-				if st.Table == table && st.Verb == verb {
+				if st.Table == table && wanted(st) {
 					out = append(out, st)
 				}
 			}
 		}
 	}
 	for _, table := range parentsFirst {
-		for _, verb := range []model.Verb{model.Insert, model.Upsert, model.Update} {
-			add(table, verb)
-		}
+		add(table, func(st *model.Step) bool { return st.OnlyMakes() })
+		add(table, func(st *model.Step) bool { return st.Makes && !st.OnlyMakes() })
+		add(table, func(st *model.Step) bool { return st.OnlyChanges() })
 	}
 	for _, table := range slices.Backward(parentsFirst) {
-		add(table, model.Delete)
+		add(table, func(st *model.Step) bool { return st.Removes && !st.Makes })
 	}
 	return out
 }
@@ -90,15 +96,5 @@ func nameSteps(e *model.Event) {
 
 // stepName is event, verb and table of a step as one Go name.
 func stepName(st *model.Step) string {
-	verb := verbName(st.Verb)
-	return st.Event.GoName + strings.ToUpper(verb[:1]) + verb[1:] + st.Table.GoName
-}
-
-func verbName(v model.Verb) string {
-	for name, verb := range verbs {
-		if verb == v {
-			return name
-		}
-	}
-	return ""
+	return st.Event.GoName + strings.ToUpper(st.Verb[:1]) + st.Verb[1:] + st.Table.GoName
 }

@@ -25,7 +25,8 @@ func (r *resolver) resolveGuard(st *step) {
 		return
 	}
 	v, filled := st.set[c]
-	if st.model.Verb == model.Delete {
+	setsNothing := !st.model.Makes && !st.model.Changes
+	if setsNothing {
 		if v, filled = st.sameNamed(c.spec.Name.Value); filled {
 			v = r.checkType(c, v, at.Pos, "be compared with")
 		}
@@ -40,7 +41,7 @@ func (r *resolver) resolveGuard(st *step) {
 	switch {
 	case filled && !v.known:
 		st.whole = false
-	case st.model.Verb == model.Delete && !filled:
+	case setsNothing && !filled:
 		if st.judgeable() {
 			fail(fmt.Sprintf("if_newer compares column %s, but the event has no field of that name", name), "declare the version or time that the producer sets under this name")
 		}
@@ -53,7 +54,7 @@ func (r *resolver) resolveGuard(st *step) {
 			hint = fmt.Sprintf("an update writes only what set names: add %s: %s there", c.spec.Name.Value, c.spec.Name.Value)
 		}
 		fail(fmt.Sprintf("if_newer compares column %s, but this step does not fill it from the event", name), hint)
-	case finds || st.model.Verb == model.Upsert && containsColumns(st.model.By, []*model.Column{c.model}):
+	case finds || containsColumns(st.model.By, []*model.Column{c.model}):
 		fail(fmt.Sprintf("if_newer compares column %s, which finds the row: it is never newer", name), "compare a version or time column")
 	case !ordered[c.model.Type.Kind]:
 		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no order to rely on", name, c.spec.Type.Word), "use a bigint version or a timestamptz")

@@ -45,14 +45,11 @@ func (r *resolver) checkProducerCopies(e *event) {
 		fail(e.spec.Handle.Key, "handle", "runs twice")
 	}
 	for _, st := range e.steps {
-		if !st.whole || st.model.Verb != model.Insert && st.model.Verb != model.Upsert {
+		if !st.whole || !st.model.Makes {
 			continue
 		}
-		key, why := st.table.model.PrimaryKey, "the database makes the primary key"
-		if st.model.Verb == model.Upsert {
-			key = st.model.By
-		}
-		for _, c := range key {
+		why := "the database makes the primary key"
+		for _, c := range st.model.By {
 			v, set := st.set[st.table.of(c)]
 			if set && v.model.Kind == model.FieldValue && v.model.Field.Source.Kind == model.FromRecord && v.typ.Kind != model.String && v.typ.Kind != model.Bytes {
 				why = "the primary key holds the record's " + v.model.Field.Source.Record
@@ -82,10 +79,10 @@ func (r *resolver) checkHalfApplied(e *event) {
 // checkOrder reports a step that a late event of the topic could make wrong: an
 // overwrite (E503) or a delete that is undone (E504).
 func (r *resolver) checkOrder(st *step) {
-	if st.ordered() || st.model.Verb == model.Insert {
+	if st.ordered() || st.model.OnlyMakes() {
 		return
 	}
-	if st.model.Verb == model.Delete {
+	if st.model.Removes {
 		r.fail(st.spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.event.is(), st.whyUnordered()),
 			"keep the row and mark it with update"+st.event.topic.orIfOrdered())
 		return
@@ -110,7 +107,7 @@ func (t *topic) orIfOrdered() string {
 
 // rowKey are the columns that find the row, with their values.
 func (st *step) rowKey() []model.Assign {
-	if st.model.Verb == model.Update || st.model.Verb == model.Delete {
+	if len(st.model.Where) > 0 {
 		return st.model.Where
 	}
 	var out []model.Assign
@@ -168,12 +165,13 @@ func (st *step) whyUnordered() string {
 	return fmt.Sprintf("rows of %s are found by %s%s, but the topic is ordered by %s", quote(st.spec.Table.Value), found, from, bracketed(parts))
 }
 
-// sameAtAnyTime reports whether an update writes only constants, into columns that no
-// other step writes: then it does not matter when it runs. The transaction's time counts as
-// one: it says when a record was last applied, whatever the order of the records. An insert does not count as
-// another writer, because before it there is no row to update; unless that is skipped.
+// sameAtAnyTime reports whether a step that only changes rows writes only constants, into
+// columns that no other step writes: then it does not matter when it runs. The transaction's time
+// counts as one: it says when a record was last applied, whatever the order of the records. A
+// step that only makes rows does not count as another writer, because before it there is no row
+// to change; unless that is skipped.
 func (r *resolver) sameAtAnyTime(st *step) bool {
-	if st.model.Verb != model.Update {
+	if !st.model.OnlyChanges() {
 		return false
 	}
 	for c, v := range st.set {
@@ -184,7 +182,7 @@ func (r *resolver) sameAtAnyTime(st *step) bool {
 		}
 		for _, other := range r.steps() {
 			_, writes := other.set[c]
-			harmless := other.model.Verb == model.Insert && st.model.IfMissing != "skip"
+			harmless := other.model.OnlyMakes() && st.model.IfMissing != "skip"
 			if other != st && writes && !harmless {
 				return false
 			}

@@ -15,7 +15,7 @@ func (r *resolver) checkShared() {
 		if !st.whole || st.event.topic.orderUnknown {
 			continue
 		}
-		if st.model.Verb == model.Delete {
+		if st.model.Removes {
 			r.checkCreators(st, steps)
 			continue
 		}
@@ -78,7 +78,7 @@ func overwrittenByBoth(a, b *step) []string {
 }
 
 func overwrites(st *step, c *column) bool {
-	if st.model.Verb == model.Insert || containsColumns(st.model.By, []*model.Column{c.model}) {
+	if !st.model.Changes || containsColumns(st.model.By, []*model.Column{c.model}) {
 		return false
 	}
 	_, writes := st.set[c]
@@ -91,8 +91,7 @@ func (r *resolver) checkCreators(st *step, steps []*step) {
 		return // reported by checkOrder
 	}
 	for _, other := range steps {
-		creates := other.model.Verb == model.Insert || other.model.Verb == model.Upsert
-		if other.table == st.table && creates && other.event.topic != st.event.topic {
+		if other.table == st.table && other.model.Makes && other.event.topic != st.event.topic {
 			r.fail(st.spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: topic %s creates rows of %s too, and nothing orders the two topics against each other",
 				st.event.is(), quote(other.event.topic.spec.Name.Value), quote(st.spec.Table.Value)), "keep the row and mark it with update")
 			return

@@ -18,14 +18,14 @@ func (r *resolver) checkStepOrder(e *event) {
 			continue
 		}
 		later := e.steps[i+1:]
-		if st.model.Verb == model.Delete {
+		if st.model.Removes {
 			r.checkDeleteOrder(st, later)
 			continue
 		}
 		var reported []*model.Table
 		for _, row := range reads(st.model) {
 			makes := func(o *step) bool {
-				return o.model.Table == row.Table && (o.model.Verb == model.Insert || o.model.Verb == model.Upsert)
+				return o.model.Table == row.Table && o.model.Makes
 			}
 			if row.Table != st.model.Table && slices.ContainsFunc(later, makes) && !slices.Contains(reported, row.Table) {
 				reported = append(reported, row.Table)
@@ -44,12 +44,12 @@ func (r *resolver) checkDeleteOrder(st *step, later []*step) {
 			continue
 		}
 		for _, fk := range o.model.Table.ForeignKeys {
-			if fk.OnDelete != "restrict" || !slices.Contains(gone, fk.References) || !o.unlinks(fk) {
+			if fk.OnDelete != "restrict" || !slices.Contains(gone, fk.References) || !unlinks(o.model, fk) {
 				continue
 			}
 			reported = append(reported, o.model.Table)
 			what := "their children in " + quote(o.model.Table.Name)
-			if o.model.Verb != model.Delete {
+			if !o.model.Removes {
 				what = o.is() + ", which may refer to them until then"
 			}
 			r.failStepOrder(st, "deleted before "+what, o.model.Table)
@@ -61,20 +61,6 @@ func (r *resolver) checkDeleteOrder(st *step, later []*step) {
 func (r *resolver) failStepOrder(st *step, what string, first *model.Table) {
 	r.fail(st.spec.Table.Pos, "E514", fmt.Sprintf("%s: rows of %s are %s", st.event.is(), quote(st.model.Table.Name), what),
 		fmt.Sprintf("move the step on %s before this one", quote(first.Name)))
-}
-
-// unlinks reports whether a step may end the reference of a stored row: it deletes the row,
-// or overwrites a column of the foreign key.
-func (st *step) unlinks(fk model.ForeignKey) bool {
-	switch st.model.Verb {
-	case model.Delete:
-		return true
-	case model.Insert:
-		return false
-	}
-	return slices.ContainsFunc(st.model.Set, func(a model.Assign) bool {
-		return slices.Contains(fk.Columns, a.Column) && !slices.Contains(st.model.By, a.Column)
-	})
 }
 
 // deletedWith are t and the tables whose rows a delete in t deletes by cascades.

@@ -3,7 +3,6 @@ package resolve
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/schema"
@@ -28,17 +27,25 @@ type step struct {
 // unknown value.
 type assigned map[*column]value
 
-var verbs = map[string]model.Verb{"insert": model.Insert, "upsert": model.Upsert, "update": model.Update, "delete": model.Delete}
-
 // is names the step in a message: `the upsert of "orders"`.
 func (st *step) is() string {
 	return fmt.Sprintf("the %s of %s", st.spec.Verb.Value, quote(st.spec.Table.Value))
 }
 
+// verb is what this package knows of one verb. Each verb has a file of its own, which puts it
+// into verbs; whoever else asks what a step does reads [model.Facts].
+type verb struct {
+	does    model.Facts                 // Makes, Changes, Removes
+	resolve func(r *resolver, st *step) // reads which rows it means, and what if they are there or missing
+}
+
+var verbs = map[string]verb{}
+
 func (r *resolver) resolveStep(e *event, spec *schema.Step) *step {
+	v := verbs[spec.Verb.Value]
 	st := &step{
 		spec: spec, event: e, set: assigned{}, where: assigned{}, named: map[*column]bool{}, whole: !spec.Broken,
-		model: &model.Step{Event: e.model, Verb: verbs[spec.Verb.Value], Many: spec.Many != nil && spec.Many.Value},
+		model: &model.Step{Event: e.model, Verb: spec.Verb.Value, Many: spec.Many != nil && spec.Many.Value, Facts: v.does},
 	}
 	st.table = r.tables[spec.Table.Value]
 	if st.table == nil {
@@ -50,20 +57,7 @@ func (r *resolver) resolveStep(e *event, spec *schema.Step) *step {
 	st.model.Table = st.table.model
 	r.resolveEach(st)
 	r.resolveSet(st)
-	switch st.model.Verb {
-	case model.Insert:
-		r.fill(st)
-		st.model.IfExists = textOr(spec.IfExists, "error")
-	case model.Upsert:
-		r.fill(st)
-		r.resolveBy(st)
-	case model.Update, model.Delete:
-		r.resolveWhere(st)
-		if st.model.Verb == model.Update {
-			st.model.IfMissing = textOr(spec.IfMissing, "error")
-			r.checkUpdate(st)
-		}
-	}
+	v.resolve(r, st)
 	r.resolveGuard(st)
 	st.model.Set, st.model.Where = st.inOrder(st.set), st.inOrder(st.where)
 	return st
@@ -176,55 +170,4 @@ func (r *resolver) checkWritable(c *column, pos schema.Pos, hint string) bool {
 	}
 	r.fail(pos, "E603", c.is()+" is filled by the database and cannot be written", cmp.Or(hint, "drop it here: identity numbers the rows"))
 	return false
-}
-
-// checkUpdate refuses an update that changes nothing or moves the row.
-func (r *resolver) checkUpdate(st *step) {
-	if len(st.set) == 0 && st.whole {
-		r.fail(st.spec.Verb.Pos, "E105", "update step lacks the key \"set\": the columns to change", st.setHint())
-		st.whole = false
-	}
-	if st.spec.Clear != nil {
-		for _, item := range st.spec.Clear.Items {
-			r.checkMoved(st, item)
-		}
-	}
-	if st.spec.Set != nil {
-		for _, a := range st.spec.Set.Items {
-			r.checkMoved(st, a.Column)
-		}
-	}
-}
-
-// setHint writes the set of an update that has none, for a field of the event that has the
-// name of a column.
-func (st *step) setHint() string {
-	const rule = "an update touches only what set and clear name"
-	for _, n := range st.event.scope.names {
-		c := st.table.column(n.text)
-		if c == nil || c.broken || n.origin == keyPart || slices.Contains(st.table.model.PrimaryKey, c.model) {
-			continue
-		}
-		if _, finds := st.where[c]; !finds {
-			return fmt.Sprintf("%s: write set: {%s: %s}", rule, n.text, n.text)
-		}
-	}
-	return rule
-}
-
-// checkMoved refuses to change a column that finds the row or is part of the primary key.
-func (r *resolver) checkMoved(st *step, at schema.Text) {
-	c := st.table.column(at.Value)
-	if c == nil || c.broken {
-		return
-	}
-	switch _, inWhere := st.where[c]; {
-	case slices.Contains(st.table.model.PrimaryKey, c.model):
-		r.fail(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which an update cannot change", c.is()), "delete the row and insert it under its new key")
-	case inWhere:
-		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", quote(at.Value)), "drop it here, or find the row by another column")
-	default:
-		return
-	}
-	st.whole = false
 }

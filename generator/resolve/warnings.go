@@ -60,9 +60,9 @@ func (r *resolver) warnGuard(st *step) {
 	r.fail(st.spec.IfNewer.Pos, "W901", fmt.Sprintf("if_newer: %s: of two changes %s only the first is applied", st.model.IfNewer.Name, unit), "use a version that grows with every change")
 }
 
-// warnUnique warns of unique keys that can refuse an upsert (W904).
+// warnUnique warns of unique keys that can refuse a step that changes the row that it finds (W904).
 func (r *resolver) warnUnique(st *step) {
-	if st.model.Verb != model.Upsert {
+	if !st.model.Makes || !st.model.Changes {
 		return
 	}
 	var others []string
@@ -84,13 +84,10 @@ func (r *resolver) warnUnique(st *step) {
 
 // warnParents warns of parents that another topic creates (W905).
 func (r *resolver) warnParents(st *step) {
-	if st.model.Verb == model.Delete {
-		return
-	}
 	for _, fk := range st.table.model.ForeignKeys {
 		from, here := "", false
 		for _, other := range r.steps() {
-			if other.table.model != fk.References || other.model.Verb != model.Insert && other.model.Verb != model.Upsert {
+			if other.table.model != fk.References || !other.model.Makes {
 				continue
 			}
 			if other.event.topic == st.event.topic {

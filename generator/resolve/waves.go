@@ -9,19 +9,15 @@ import (
 // whole reports whether the rows that a step changes cannot be told from its values,
 // or whether it may free a value of a further unique key.
 func whole(st *model.Step) bool {
-	named := st.Set
-	if st.Verb == model.Update || st.Verb == model.Delete {
-		named = st.Where
-	}
-	if st.Many || !namesRow(named, st.Table.PrimaryKey) {
+	if st.Many || !namesRow(st.Names(), st.Table.PrimaryKey) {
 		return true
 	}
-	if st.Verb == model.Update {
+	if st.OnlyChanges() {
 		return slices.ContainsFunc(st.Set, func(a model.Assign) bool {
 			return slices.ContainsFunc(st.Table.Unique, func(key []*model.Column) bool { return slices.Contains(key, a.Column) })
 		})
 	}
-	return st.Verb != model.Insert && len(st.Table.Unique) > 0
+	return !st.OnlyMakes() && len(st.Table.Unique) > 0
 }
 
 // namesRow reports whether values name a row by its primary key in a way that can be
@@ -47,8 +43,8 @@ func loose(c *model.Column) bool {
 	return false
 }
 
-// reads are the parent rows that the foreign keys of a step name. An update that sets a
-// part of a foreign key finds the rest in where. The parent is unknown if what the step
+// reads are the parent rows that the foreign keys of a step name. A step that sets only a
+// part of a foreign key may name the rest in where. The parent is unknown if what the step
 // does not name may be filled all the same: by a default, or by what is stored.
 func reads(st *model.Step) []model.ParentRow {
 	var out []model.ParentRow
@@ -62,18 +58,26 @@ func reads(st *model.Step) []model.ParentRow {
 			} else if a, ok := assignedTo(st.Where, c); ok {
 				row.Values = append(row.Values, a.Value)
 			} else {
-				filled = filled || c.Default != nil && st.Verb != model.Update
+				filled = filled || c.Default != nil && st.Makes
 			}
 		}
 		if len(row.Values) < len(fk.Columns) {
 			row.Values = nil
-			sets = filled || sets && st.Verb != model.Insert
+			sets = filled || sets && st.Changes
 		}
-		if sets && !null && st.Verb != model.Delete {
+		if sets && !null {
 			out = append(out, row)
 		}
 	}
 	return out
+}
+
+// unlinks reports whether a step may end the reference of a stored row: it removes the row,
+// or overwrites a column of the foreign key.
+func unlinks(st *model.Step, fk model.ForeignKey) bool {
+	return st.Removes || st.Changes && slices.ContainsFunc(st.Set, func(a model.Assign) bool {
+		return slices.Contains(fk.Columns, a.Column) && !slices.Contains(st.By, a.Column)
+	})
 }
 
 func assignedTo(assigns []model.Assign, c *model.Column) (model.Assign, bool) {
@@ -118,7 +122,7 @@ func collapse(st *model.Step, t *model.Topic) bool {
 	if slices.ContainsFunc(st.By, loose) {
 		return false
 	}
-	if st.Verb != model.Upsert || !sameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
+	if !st.Makes || !st.Changes || !sameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(t.Flush, func(other *model.Step) bool {

@@ -10,7 +10,7 @@ import (
 
 // facts writes what a wave needs to know of a step.
 func facts(st *model.Step) string {
-	out := verbName(st.Verb) + st.Table.GoName
+	out := st.Verb + st.Table.GoName
 	if st.Collapse {
 		out += " collapse"
 	}

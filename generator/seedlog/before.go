@@ -65,7 +65,7 @@ func (b *before) table(t *model.Table) bool {
 // foreign reports whether the rows are not the topic's: another topic makes them, or nothing
 // in the spec, and no handler of the topic can.
 func (b *before) foreign(t *model.Table) bool {
-	makes := func(s *model.Step) bool { return s.Table == t && (s.Verb == model.Insert || s.Verb == model.Upsert) }
+	makes := func(s *model.Step) bool { return s.Table == t && s.Makes }
 	for _, o := range b.service.Topics {
 		if o != b.roles.topic && slices.ContainsFunc(o.Events, func(e *model.Event) bool { return slices.ContainsFunc(e.Steps, makes) }) {
 			return true

@@ -78,7 +78,7 @@ func (p *planner) repeatable(s *model.Step) bool {
 			some = some || p.roles.byRecord[byRecord{s.Event, f}]
 		}
 	}
-	return some && s.Verb == model.Insert
+	return some && s.OnlyMakes()
 }
 
 // shapes is how many records show all that the topic's events can look like: optional
@@ -106,7 +106,7 @@ func (p *planner) lifetime() (life []*model.Event) {
 	for more := true; more; {
 		more = false
 		for _, e := range p.events {
-			deletes := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Verb == model.Delete })
+			deletes := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Removes })
 			if lived[e] || deletes || !p.allowed(e, now) {
 				continue
 			}

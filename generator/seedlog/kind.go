@@ -9,13 +9,16 @@ import (
 // kind is how an event touches rows of a table. Statements and waves of two events of one
 // kind differ in names and columns only.
 type kind struct {
-	verb    model.Verb // 0: the row is named as a parent
-	each    bool       // a row per element of a list
-	whole   bool       // the step does not name its rows by the primary key
-	newer   bool       // only newer ones
-	skip    bool       // what is there, or is not there, is skipped
-	cascade bool       // the rows go with their parent
+	verb    string // of the step; "" if the row is touched as parent or child of another
+	each    bool   // a row per element of a list
+	whole   bool   // the step does not name its rows by the primary key
+	newer   bool   // only newer ones
+	skip    bool   // what is there, or is not there, is skipped
+	cascade bool   // the rows go with their parent
 }
+
+// writes is false for a row that is only named as a parent.
+func (k kind) writes() bool { return k.verb != "" || k.cascade }
 
 // touch is what one event does to the rows of one table that other records touch too.
 type touch struct {
@@ -42,7 +45,7 @@ func (p *planner) touches(e *model.Event) (out []touch) {
 			add(s.Table, kindOf(s))
 		}
 		for _, t := range s.Cascades {
-			add(t, kind{verb: model.Delete, cascade: true})
+			add(t, kind{cascade: true})
 		}
 		for _, t := range p.parents(s) {
 			add(t, kind{})
@@ -81,18 +84,18 @@ func (p *planner) want() {
 		}
 	}
 	for _, kinds := range groups {
-		writes := slices.IndexFunc(kinds, func(g group) bool { return g.kind.verb != 0 })
+		writes := slices.IndexFunc(kinds, func(g group) bool { return g.kind.writes() })
 		if writes < 0 {
 			continue // rows that are only named get in nobody's way
 		}
 		for _, a := range kinds {
 			for _, b := range kinds {
-				if a.kind.verb != 0 || b.kind.verb != 0 {
+				if a.kind.writes() || b.kind.writes() {
 					p.wantAll(a.first(), b.first())
 				}
 			}
 			first := a.events[0]
-			if a.kind.verb == 0 {
+			if !a.kind.writes() {
 				first = kinds[writes].events[0]
 			}
 			for _, e := range a.events[len(a.first()):] {

@@ -120,7 +120,7 @@ func (r *roles) keyColumns(s *model.Service) map[*model.Column]bool {
 			if step.IfNewer != nil {
 				r.versions[step.IfNewer] = true
 			}
-			if step.Verb == model.Insert || step.Verb == model.Upsert {
+			if step.Makes {
 				r.written[step.Table] = true
 			}
 		}
@@ -228,7 +228,7 @@ func (r *roles) findByRecord(e *model.Event) {
 	own := map[*model.Field]bool{}
 	shared := map[*model.Field]bool{}
 	for _, s := range e.Steps {
-		alone := s.Verb == model.Insert && s.Each == nil && r.touchedOnlyBy(s)
+		alone := s.OnlyMakes() && s.Each == nil && r.touchedOnlyBy(s)
 		for _, a := range slices.Concat(s.Set, s.Where) {
 			f := a.Value.Field
 			if f == nil || !r.class(a.Column).row {

@@ -22,13 +22,15 @@ const endless = 1 << 20
 
 // stepDeed is one step of it.
 type stepDeed struct {
-	verb    model.Verb
-	table   int
-	own     bool  // inserts a row that no other record touches
-	skips   bool  // what is there, or not there, is no error
-	parents []int // that must be there afterwards
-	gone    []int // rows that go with the deleted one
-	bars    []int // rows that keep it from being deleted
+	table    int
+	own      bool  // makes a row that no other record touches
+	makes    bool  // the row is there afterwards
+	removes  bool  // it is not
+	needs    bool  // it must be there before
+	needsNot bool  // it must not
+	parents  []int // that must be there afterwards
+	gone     []int // rows that go with the removed one
+	bars     []int // rows that keep it from being removed
 }
 
 // study finds out what the event does.
@@ -36,31 +38,32 @@ func (p *planner) study(e *model.Event) *deed {
 	d := &deed{once: -1, halts: e.OnFailure.GiveUp == "stop", cost: endless}
 	there, gone := map[int]bool{}, map[int]bool{}
 	for _, s := range e.Steps {
-		t := stepDeed{verb: s.Verb, table: p.bit[s.Table], own: p.ownRow(s), skips: s.IfExists == "skip" || s.IfMissing == "skip"}
-		switch s.Verb {
-		case model.Insert, model.Upsert:
-			there[t.table] = true
-		case model.Update:
-			if !there[t.table] && t.skips {
-				d.likes = append(d.likes, t.table)
-			} else if !there[t.table] {
-				d.needs = append(d.needs, t.table)
-			}
-		case model.Delete:
+		t := stepDeed{
+			table: p.bit[s.Table], own: p.ownRow(s), makes: s.Makes, removes: s.Removes,
+			needs: s.IfMissing == "error", needsNot: s.IfExists == "error",
+		}
+		switch {
+		case s.Makes || there[t.table]:
+		case t.needs:
+			d.needs = append(d.needs, t.table)
+		default:
 			d.likes = append(d.likes, t.table)
+		}
+		if s.Removes {
 			delete(there, t.table)
 			gone[t.table] = true
 			t.bars = p.bars[t.table]
-			for _, child := range s.Cascades {
-				if cascades(child, s.Table, s.Cascades) {
-					t.gone = append(t.gone, p.bit[child])
-				}
+		}
+		if s.Makes {
+			there[t.table] = true
+		}
+		for _, child := range s.Cascades {
+			if cascades(child, s.Table, s.Cascades) {
+				t.gone = append(t.gone, p.bit[child])
 			}
 		}
-		if s.Verb != model.Delete {
-			for _, parent := range p.parents(s) {
-				t.parents = append(t.parents, p.bit[parent])
-			}
+		for _, parent := range p.parents(s) {
+			t.parents = append(t.parents, p.bit[parent])
 		}
 		d.steps = append(d.steps, t)
 	}
@@ -81,9 +84,9 @@ func (p *planner) study(e *model.Event) *deed {
 	return d
 }
 
-// ownRow reports whether the step inserts a row that no other record touches.
+// ownRow reports whether the step makes a row that no other record touches.
 func (p *planner) ownRow(s *model.Step) bool {
-	if s.Verb != model.Insert {
+	if !s.OnlyMakes() {
 		return false
 	}
 	return slices.ContainsFunc(s.Set, func(a model.Assign) bool {
@@ -137,23 +140,14 @@ func (p *planner) apply(e *model.Event, before state) (changes []change, ok bool
 	}
 	d := p.does[e]
 	for _, s := range d.steps {
-		switch s.verb {
-		case model.Insert:
-			if !s.own && has(s.table) && !s.skips {
-				return nil, false
-			}
-			changes = append(changes, change{s.table, true})
-		case model.Upsert:
-			changes = append(changes, change{s.table, true})
-		case model.Update:
-			if !has(s.table) && !s.skips {
-				return nil, false
-			}
-		case model.Delete:
-			changes = append(changes, change{s.table, false})
-			for _, t := range s.gone {
-				changes = append(changes, change{t, false})
-			}
+		if s.needsNot && !s.own && has(s.table) || s.needs && !has(s.table) {
+			return nil, false
+		}
+		if s.makes || s.removes {
+			changes = append(changes, change{s.table, s.makes})
+		}
+		for _, t := range s.gone {
+			changes = append(changes, change{t, false})
 		}
 	}
 	for _, s := range d.steps { // every parent is there, and no child is left without one

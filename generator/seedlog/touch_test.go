@@ -91,7 +91,7 @@ func touches(t *testing.T, e *model.Event, r seedlog.Record) []touch {
 func rowsOf(s *model.Step, value func(model.Value) string) []touch {
 	own := touch{table: s.Table, cells: map[*model.Column]string{}}
 	assigns := s.Where
-	if s.Verb == model.Insert || s.Verb == model.Upsert {
+	if s.Verb == "insert" || s.Verb == "upsert" {
 		assigns = s.Set
 	} else {
 		own.exact = true

@@ -6,91 +6,92 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// insert prepares insert and upsert.
-func (st *statement) insert() error {
-	s := st.step
-	if p := s.Params()[0]; p.Column == nil {
-		st.add(p)
+func init() {
+	verbs["insert"] = func(s *model.Step) (string, error) {
+		in, err := newInsertion(s)
+		if err != nil {
+			return "", err
+		}
+		if s.IfExists == "skip" {
+			in.Conflict = idents(s.By)
+		}
+		return in.render()
+	}
+}
+
+// insertion is an INSERT as its template prints it; every name in it is quoted where needed.
+type insertion struct {
+	step     *model.Step
+	Table    string
+	Alias    string // "" if nothing names the table
+	Columns  []string
+	Select   []string // in the order of Columns
+	From     string   // "" if the select list makes the rows
+	Distinct []string
+	Order    []string
+	Conflict []string // the unique key by which a row may be there already
+	Update   []string // what is done to that row then; nothing if empty
+	Guard    string   // if_newer
+}
+
+func newInsertion(s *model.Step) (*insertion, error) {
+	in := &insertion{step: s, Table: ident(s.Table.Name)}
+	if s.Table.Name == "excluded" {
+		in.Alias = "t" // excluded is also what Postgres calls the refused row
+	}
+	list := selection{step: s}
+	if p := s.Params()[0]; p.Column == nil { // every value is fixed: positions say how many rows
+		in.From = param(1, s.TypeOf(p.Value), nil) + " AS n"
 	}
 	for _, a := range s.Set {
-		st.Columns = append(st.Columns, ident(a.Column.Name))
+		name := ident(a.Column.Name)
+		in.Columns = append(in.Columns, name)
 		if a.Value.Sent() {
-			st.add(a)
+			list.add(a, name)
 			continue
 		}
 		text, err := typedFixed(a)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		st.Select = append(st.Select, text+" AS "+ident(a.Column.Name))
+		list.items = append(list.items, text+" AS "+name)
 	}
-	if s.Table.Name == "excluded" {
-		st.Alias = "t" // excluded is also what Postgres calls the refused row
-	} else if s.IfNewer == nil {
-		st.Alias = ""
-	}
-	st.conflict()
-	st.order()
-	return nil
+	in.Select = list.items
+	in.order()
+	return in, nil
 }
 
-// conflict prepares ON CONFLICT.
-func (st *statement) conflict() {
-	s := st.step
-	switch {
-	case s.Verb == model.Insert && s.IfExists == "skip":
-		st.By = idents(s.Table.PrimaryKey)
-		return
-	case s.Verb == model.Insert:
-		return
-	}
-	st.By = idents(s.By)
-	for _, a := range s.Set {
-		if !slices.Contains(s.By, a.Column) {
-			name := ident(a.Column.Name)
-			st.Update = append(st.Update, name+" = excluded."+name)
-		}
-	}
-	if s.IfNewer != nil {
-		st.Guard = newer(s.IfNewer, "excluded."+ident(s.IfNewer.Name))
-	}
-}
+func (in *insertion) render() (string, error) { return render("insert", in) }
 
 // order sorts rows by the key whose index entries they lock, so that two transactions
 // lock in one order; rows whose key the database makes keep the order of the events.
-func (st *statement) order() {
-	s := st.step
-	key := s.By
-	if s.Verb == model.Insert {
-		key = s.Table.PrimaryKey
-	}
-	for _, c := range key {
-		if slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Column == c }) {
-			st.Order = append(st.Order, ident(c.Name))
+func (in *insertion) order() {
+	for _, c := range in.step.By {
+		if slices.ContainsFunc(in.step.Set, func(a model.Assign) bool { return a.Column == c }) {
+			in.Order = append(in.Order, ident(c.Name))
 		}
 	}
-	if len(st.Order) < len(key) {
-		st.Order = append(st.Order, st.number())
-	}
-	if !s.Collapse {
-		return
-	}
-	st.Distinct = st.Order
-	st.Order = slices.Clone(st.Order)
-	n := st.number()
-	if s.IfNewer == nil {
-		st.Order = append(st.Order, n+" DESC") // the last wins
-	} else { // the newest wins; of equals the first
-		st.Order = append(st.Order, ident(s.IfNewer.Name)+" DESC", n)
+	if len(in.Order) < len(in.step.By) {
+		in.Order = append(in.Order, in.position())
 	}
 }
 
-// newer is the guard of if_newer: a stored NULL counts as older.
-func newer(c *model.Column, sent string) string {
-	stored := "t." + ident(c.Name)
-	guard := stored + " < " + sent
-	if c.Nullable {
-		return stored + " IS NULL OR " + guard
+// position is the place of a row among those of the events.
+func (in *insertion) position() string {
+	if in.From != "" {
+		return "n"
 	}
-	return guard
+	first := in.step.Params()[0]
+	return "generate_subscripts($1::" + paramType(in.step.TypeOf(first.Value), first.Column) + "[], 1)"
+}
+
+// typedFixed is a value that is not sent, with its type, which a select list does not know.
+func typedFixed(a model.Assign) (string, error) {
+	switch a.Value.Kind {
+	case model.NowValue:
+		return "now()", nil
+	case model.NullValue:
+		return "NULL::" + castType(a.Column.Type), nil
+	}
+	return typedLiteral(a.Column.Type, a.Value.Const)
 }

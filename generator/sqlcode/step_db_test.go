@@ -83,6 +83,12 @@ var stepCases = []stepCase{
 		params: []any{texts{"c", "a", "b"}}, want: []string{"(1,c,t)", "(2,a,t)", "(3,b,t)"},
 	},
 	{
+		name:  "insert of rows whose key the database makes in part keeps their order",
+		table: "primary_key: [g, no], columns: {g: text, no: {type: bigint, identity: true}, v: text}", fields: "g: string, v: string",
+		write: "insert: t1", assume: "unique_records: true",
+		params: []any{texts{"b", "a", "b", "a"}, texts{"1", "2", "3", "4"}}, want: []string{"(a,1,2)", "(a,2,4)", "(b,3,1)", "(b,4,3)"},
+	},
+	{
 		name:  "insert of constants alone sends the number of rows",
 		table: "primary_key: [no], columns: {no: {type: bigint, identity: true}, n: text}", fields: "", write: "insert: t1, set: {n: {value: x}}", assume: "unique_records: true",
 		params: []any{ints{1, 1}}, want: []string{"(1,x)", "(2,x)"},
@@ -151,6 +157,16 @@ var stepCases = []stepCase{
 		name: "update of a missing row is refused although others are stale", table: "primary_key: [id], columns: {id: integer, n: nullable integer}", fields: "n: int32",
 		write:  "update: t1, set: {n: n}, if_newer: n",
 		before: "INSERT INTO t1 VALUES (1, 5)", params: []any{ints{1, 2}, ints{4, 4}}, want: []string{"(1,5)"}, refused: "idem_row_missing",
+	},
+	{
+		name: "update of constants alone", table: "primary_key: [id], columns: {id: integer, v: text}",
+		write:  "update: t1, where: {id: {value: 1}}, set: {v: {value: shut}}",
+		before: "INSERT INTO t1 VALUES (1, 'a'), (2, 'b')", params: []any{ints{1}}, want: []string{"(1,shut)", "(2,b)"},
+	},
+	{
+		name: "update of a missing row by constants alone is refused", table: "primary_key: [id], columns: {id: integer, v: text}",
+		write:  "update: t1, where: {id: {value: 1}}, set: {v: {value: shut}}",
+		before: "INSERT INTO t1 VALUES (2, 'b')", params: []any{ints{1}}, want: []string{"(2,b)"}, refused: "idem_row_missing",
 	},
 	{
 		name: "update of many rows", table: "primary_key: [id], columns: {id: integer, g: text, h: varchar(9), v: text}", fields: "g: string",

@@ -15,16 +15,7 @@ func TestStepText(t *testing.T) {
 				table:  "primary_key: [id], columns: {id: integer, n: nullable bigint, at: nullable timestamptz, note: nullable text, s: varchar(9)}",
 				fields: "n: int32", write: "upsert: t1, set: {at: {now: true}, s: {value: x}}, clear: [note], if_newer: n",
 			},
-			`WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS id,
-        unnest($2::integer[])::bigint AS n,
-        now() AS at,
-        NULL::text AS note,
-        'x' AS s,
-        generate_subscripts($1::integer[], 1) AS n_
-)
-INSERT INTO t1 AS t (
+			`INSERT INTO t1 AS t (
     id,
     n,
     at,
@@ -32,13 +23,12 @@ INSERT INTO t1 AS t (
     s
 )
 SELECT DISTINCT ON (id)
-    id,
-    n,
-    at,
-    note,
-    s
-FROM e
-ORDER BY id, n DESC, n_
+    unnest($1::integer[]) AS id,
+    unnest($2::integer[])::bigint AS n,
+    now() AS at,
+    NULL::text AS note,
+    'x' AS s
+ORDER BY id, n DESC, generate_subscripts($1::integer[], 1)
 ON CONFLICT (id) DO UPDATE SET
     n = excluded.n,
     at = excluded.at,

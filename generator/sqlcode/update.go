@@ -1,61 +1,40 @@
 package sqlcode
 
-func (st *statement) update() error {
-	s := st.step
-	if err := st.where(); err != nil {
-		return err
-	}
-	for _, a := range s.Set {
-		value := st.Events + "." + ident(a.Column.Name)
-		if !a.Value.Sent() {
-			text, err := fixed(a)
-			if err != nil {
-				return err
-			}
-			value = text
+import "github.com/idemgen/idemgen/generator/model"
+
+func init() {
+	verbs["update"] = func(s *model.Step) (string, error) {
+		m, err := newMatch(s)
+		if err != nil {
+			return "", err
 		}
-		st.Update = append(st.Update, ident(a.Column.Name)+" = "+value)
+		up := update{match: *m, Found: free("u", func(name string) bool { return name == s.Table.Name })}
+		for _, a := range s.Set {
+			value := m.Events + "." + ident(a.Column.Name)
+			if !a.Value.Sent() {
+				if value, err = fixed(a); err != nil {
+					return "", err
+				}
+			}
+			up.Update = append(up.Update, ident(a.Column.Name)+" = "+value)
+		}
+		if s.IfMissing != "skip" {
+			up.Missing = quote(s.Table.Name)
+			if s.IfNewer == nil {
+				// A stale row is not missing, so with if_newer the table itself is asked. The planner takes
+				// generate_subscripts for a thousand rows, and would read the whole table for them.
+				up.Ordinal = ident(free("n", func(name string) bool { return hasColumn(s.Table, name) }))
+			}
+		}
+		return render("update", up)
 	}
-	if s.IfMissing == "skip" {
-		return nil
-	}
-	st.Missing = quote(s.Table.Name)
-	if s.IfNewer == nil {
-		// A stale row is not missing, so with if_newer the table itself is asked. The planner takes
-		// generate_subscripts for a thousand rows, and would read the whole table for them.
-		st.Ordinal = ident(free("n", st.hasColumn))
-	}
-	return nil
 }
 
-func (st *statement) delete() error { return st.where() }
-
-// where prepares Events and how its rows find those of the table.
-func (st *statement) where() error {
-	s := st.step
-	for _, p := range s.Params() {
-		st.add(p)
-	}
-	for _, a := range s.Where {
-		value := st.Events + "." + ident(a.Column.Name)
-		if a.Value.Sent() {
-			st.Order = append(st.Order, ident(a.Column.Name))
-		} else {
-			text, err := fixed(a)
-			if err != nil {
-				return err
-			}
-			value = text
-		}
-		st.Key = append(st.Key, st.Alias+"."+ident(a.Column.Name)+" = "+value)
-	}
-	st.Where = st.Key
-	if s.IfNewer != nil {
-		guard := newer(s.IfNewer, st.Events+"."+ident(s.IfNewer.Name))
-		if s.IfNewer.Nullable {
-			guard = "(" + guard + ")"
-		}
-		st.Where = append(st.Where[:len(st.Where):len(st.Where)], guard)
-	}
-	return nil
+// update is an UPDATE as its template prints it.
+type update struct {
+	match
+	Update  []string
+	Missing string // what idem_row_missing says; "" if a missing row is no error
+	Found   string // the rows that it found
+	Ordinal string // column of Events that numbers them; "" if nothing asks for it
 }

@@ -123,21 +123,14 @@ func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 
 // childUpsertChildrenSQL keeps the last row of each k.
 const childUpsertChildrenSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS k,
-        unnest($2::text[]) AS v,
-        generate_subscripts($1::text[], 1) AS n
-)
 INSERT INTO children (
     k,
     v
 )
 SELECT DISTINCT ON (k)
-    k,
-    v
-FROM e
-ORDER BY k, n DESC
+    unnest($1::text[]) AS k,
+    unnest($2::text[]) AS v
+ORDER BY k, generate_subscripts($1::text[], 1) DESC
 ON CONFLICT (k) DO UPDATE SET
     v = excluded.v`
 
@@ -187,19 +180,13 @@ func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 }
 
 const parentUpsertParentsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS k,
-        unnest($2::text[]) AS v
-)
 INSERT INTO parents (
     k,
     v
 )
 SELECT
-    k,
-    v
-FROM e
+    unnest($1::text[]) AS k,
+    unnest($2::text[]) AS v
 ORDER BY k
 ON CONFLICT (k) DO UPDATE SET
     v = excluded.v`

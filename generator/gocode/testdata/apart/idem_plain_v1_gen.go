@@ -98,20 +98,13 @@ func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 
 // putUpsertPlainSQL keeps the last row of each k.
 const putUpsertPlainSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS k,
-        unnest($2::text[]) AS v,
-        generate_subscripts($1::text[], 1) AS n
-)
 INSERT INTO plain (
     k,
     v
 )
 SELECT DISTINCT ON (k)
-    k,
-    v
-FROM e
-ORDER BY k, n DESC
+    unnest($1::text[]) AS k,
+    unnest($2::text[]) AS v
+ORDER BY k, generate_subscripts($1::text[], 1) DESC
 ON CONFLICT (k) DO UPDATE SET
     v = excluded.v`

@@ -234,13 +234,6 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 
 // scanUpsertExcludedSQL changes a row only if its n grows.
 const scanUpsertExcludedSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[])::text AS e,
-        unnest($2::text[]) AS t,
-        unnest($3::bigint[]) AS n,
-        unnest($4::jsonb[]) AS u
-)
 INSERT INTO excluded AS t (
     e,
     t,
@@ -248,11 +241,10 @@ INSERT INTO excluded AS t (
     u
 )
 SELECT
-    e,
-    t,
-    n,
-    u
-FROM e
+    unnest($1::uuid[])::text AS e,
+    unnest($2::text[]) AS t,
+    unnest($3::bigint[]) AS n,
+    unnest($4::jsonb[]) AS u
 ORDER BY e
 ON CONFLICT (e) DO UPDATE SET
     t = excluded.t,
@@ -427,15 +419,6 @@ var selectPolicy = wire.FailurePolicy{
 
 // selectUpsertWordsSQL keeps the last row of each e, word.
 const selectUpsertWordsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[])::text AS e,
-        unnest($2::text[]) AS word,
-        unnest($3::json[]) AS whole,
-        unnest($4::text[]) AS kind,
-        now() AS at,
-        generate_subscripts($1::uuid[], 1) AS n
-)
 INSERT INTO words (
     e,
     word,
@@ -444,13 +427,12 @@ INSERT INTO words (
     at
 )
 SELECT DISTINCT ON (e, word)
-    e,
-    word,
-    whole,
-    kind,
-    at
-FROM e
-ORDER BY e, word, n DESC
+    unnest($1::uuid[])::text AS e,
+    unnest($2::text[]) AS word,
+    unnest($3::json[]) AS whole,
+    unnest($4::text[]) AS kind,
+    now() AS at
+ORDER BY e, word, generate_subscripts($1::uuid[], 1) DESC
 ON CONFLICT (e, word) DO UPDATE SET
     whole = excluded.whole,
     kind = excluded.kind,
@@ -628,16 +610,6 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 }
 
 const partsUpsertPartsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[])::text AS e,
-        unnest($2::integer[]) AS no,
-        unnest($3::text[]) AS m,
-        unnest($4::text[])::text[] AS tags,
-        unnest($5::jsonb[]) AS list,
-        unnest($6::jsonb[]) AS more,
-        unnest($7::jsonb[]) AS main
-)
 INSERT INTO parts (
     e,
     no,
@@ -648,14 +620,13 @@ INSERT INTO parts (
     main
 )
 SELECT
-    e,
-    no,
-    m,
-    tags,
-    list,
-    more,
-    main
-FROM e
+    unnest($1::uuid[])::text AS e,
+    unnest($2::integer[]) AS no,
+    unnest($3::text[]) AS m,
+    unnest($4::text[])::text[] AS tags,
+    unnest($5::jsonb[]) AS list,
+    unnest($6::jsonb[]) AS more,
+    unnest($7::jsonb[]) AS main
 ORDER BY e, no
 ON CONFLICT (e, no) DO UPDATE SET
     m = excluded.m,

@@ -144,22 +144,15 @@ func (p *bareV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 }
 
 const madeInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'placed' AS kind,
-        '-' AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'placed' AS kind,
+    '-' AS note
 ORDER BY id, kind`
 
 // Dropped is event "cancelled" on topic "bare.v1".
@@ -238,20 +231,13 @@ func (p *bareV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 }
 
 const droppedInsertEffectsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        'cancelled' AS kind,
-        '-' AS note
-)
 INSERT INTO effects (
     id,
     kind,
     note
 )
 SELECT
-    id,
-    kind,
-    note
-FROM e
+    unnest($1::text[]) AS id,
+    'cancelled' AS kind,
+    '-' AS note
 ORDER BY id, kind`

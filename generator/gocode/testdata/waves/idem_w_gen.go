@@ -230,13 +230,6 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 }
 
 const cUpUpsertCustomersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS cid,
-        unnest($3::text[]) AS name,
-        unnest($4::text[]) AS email
-)
 INSERT INTO customers (
     k,
     cid,
@@ -244,11 +237,10 @@ INSERT INTO customers (
     email
 )
 SELECT
-    k,
-    cid,
-    name,
-    email
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS cid,
+    unnest($3::text[]) AS name,
+    unnest($4::text[]) AS email
 ORDER BY k, cid
 ON CONFLICT (k, cid) DO UPDATE SET
     name = excluded.name,
@@ -317,13 +309,6 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 }
 
 const cOnlyInsertCustomersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS cid,
-        unnest($3::text[]) AS name,
-        unnest($4::text[]) AS email
-)
 INSERT INTO customers (
     k,
     cid,
@@ -331,11 +316,10 @@ INSERT INTO customers (
     email
 )
 SELECT
-    k,
-    cid,
-    name,
-    email
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS cid,
+    unnest($3::text[]) AS name,
+    unnest($4::text[]) AS email
 ORDER BY k, cid
 ON CONFLICT (k, cid) DO NOTHING`
 
@@ -537,22 +521,15 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 }
 
 const pInsInsertProductsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS sku,
-        unnest($3::text[]) AS name
-)
 INSERT INTO products (
     k,
     sku,
     name
 )
 SELECT
-    k,
-    sku,
-    name
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS sku,
+    unnest($3::text[]) AS name
 ORDER BY k, sku`
 
 // PDel is event "pd" on topic "w".
@@ -714,14 +691,6 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 }
 
 const oInsInsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS cid,
-        unnest($4::text[]) AS note,
-        unnest($5::integer[]) AS ref
-)
 INSERT INTO orders (
     k,
     oid,
@@ -730,22 +699,14 @@ INSERT INTO orders (
     ref
 )
 SELECT
-    k,
-    oid,
-    cid,
-    note,
-    ref
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS cid,
+    unnest($4::text[]) AS note,
+    unnest($5::integer[]) AS ref
 ORDER BY k, oid`
 
 const oInsInsertLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS no,
-        unnest($4::integer[]) AS sku
-)
 INSERT INTO lines (
     k,
     oid,
@@ -753,29 +714,21 @@ INSERT INTO lines (
     sku
 )
 SELECT
-    k,
-    oid,
-    no,
-    sku
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS no,
+    unnest($4::integer[]) AS sku
 ORDER BY k, oid, no`
 
 const oInsInsertLogSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS oid,
-        'ins' AS what,
-        generate_subscripts($1::integer[], 1) AS n
-)
 INSERT INTO log (
     oid,
     what
 )
 SELECT
-    oid,
-    what
-FROM e
-ORDER BY n`
+    unnest($1::integer[]) AS oid,
+    'ins' AS what
+ORDER BY generate_subscripts($1::integer[], 1)`
 
 // OUp is event "ou" on topic "w".
 type OUp struct {
@@ -854,14 +807,6 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 }
 
 const oUpUpsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS cid,
-        unnest($4::text[]) AS note,
-        unnest($5::integer[]) AS ref
-)
 INSERT INTO orders (
     k,
     oid,
@@ -870,12 +815,11 @@ INSERT INTO orders (
     ref
 )
 SELECT
-    k,
-    oid,
-    cid,
-    note,
-    ref
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS cid,
+    unnest($4::text[]) AS note,
+    unnest($5::integer[]) AS ref
 ORDER BY k, oid
 ON CONFLICT (k, oid) DO UPDATE SET
     cid = excluded.cid,
@@ -1184,13 +1128,6 @@ WHERE t.k = e.k
     AND t.oid = e.oid`
 
 const lRepInsertLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS no,
-        unnest($4::integer[]) AS sku
-)
 INSERT INTO lines (
     k,
     oid,
@@ -1198,11 +1135,10 @@ INSERT INTO lines (
     sku
 )
 SELECT
-    k,
-    oid,
-    no,
-    sku
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS no,
+    unnest($4::integer[]) AS sku
 ORDER BY k, oid, no`
 
 // LSku is event "ls" on topic "w".
@@ -1353,13 +1289,6 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 }
 
 const lUpUpsertLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::integer[]) AS k,
-        unnest($2::integer[]) AS oid,
-        unnest($3::integer[]) AS no,
-        unnest($4::integer[]) AS sku
-)
 INSERT INTO lines (
     k,
     oid,
@@ -1367,11 +1296,10 @@ INSERT INTO lines (
     sku
 )
 SELECT
-    k,
-    oid,
-    no,
-    sku
-FROM e
+    unnest($1::integer[]) AS k,
+    unnest($2::integer[]) AS oid,
+    unnest($3::integer[]) AS no,
+    unnest($4::integer[]) AS sku
 ORDER BY k, oid, no
 ON CONFLICT (k, oid, no) DO UPDATE SET
     sku = excluded.sku`

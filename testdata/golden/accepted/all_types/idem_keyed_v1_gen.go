@@ -227,20 +227,6 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 
 // keyedUpsertKeyedSQL keeps the last row of each k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour.
 const keyedUpsertKeyedSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS k_text,
-        unnest($2::uuid[]) AS k_id,
-        unnest($3::integer[]) AS k_small,
-        unnest($4::bigint[]) AS k_big,
-        unnest($5::timestamptz[]) AS k_at,
-        unnest($6::date[]) AS k_day,
-        unnest($7::date[]) AS k_days,
-        unnest($8::text[]) AS k_colour,
-        unnest($9::numeric[]) AS k_amount,
-        unnest($10::bytea[]) AS k_raw,
-        generate_subscripts($1::text[], 1) AS n
-)
 INSERT INTO keyed (
     k_text,
     k_id,
@@ -254,18 +240,17 @@ INSERT INTO keyed (
     k_raw
 )
 SELECT DISTINCT ON (k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour)
-    k_text,
-    k_id,
-    k_small,
-    k_big,
-    k_at,
-    k_day,
-    k_days,
-    k_colour,
-    k_amount,
-    k_raw
-FROM e
-ORDER BY k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour, n DESC
+    unnest($1::text[]) AS k_text,
+    unnest($2::uuid[]) AS k_id,
+    unnest($3::integer[]) AS k_small,
+    unnest($4::bigint[]) AS k_big,
+    unnest($5::timestamptz[]) AS k_at,
+    unnest($6::date[]) AS k_day,
+    unnest($7::date[]) AS k_days,
+    unnest($8::text[]) AS k_colour,
+    unnest($9::numeric[]) AS k_amount,
+    unnest($10::bytea[]) AS k_raw
+ORDER BY k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour, generate_subscripts($1::text[], 1) DESC
 ON CONFLICT (k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour) DO UPDATE SET
     k_amount = excluded.k_amount,
     k_raw = excluded.k_raw`

@@ -164,13 +164,6 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 }
 
 const measuredInsertMeasuresSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS sensor,
-        unnest($2::timestamptz[]) AS taken_at,
-        unnest($3::double precision[]) AS x,
-        unnest($4::text[]) AS unit
-)
 INSERT INTO measures (
     sensor,
     taken_at,
@@ -178,10 +171,9 @@ INSERT INTO measures (
     unit
 )
 SELECT
-    sensor,
-    taken_at,
-    x,
-    unit
-FROM e
+    unnest($1::uuid[]) AS sensor,
+    unnest($2::timestamptz[]) AS taken_at,
+    unnest($3::double precision[]) AS x,
+    unnest($4::text[]) AS unit
 ORDER BY sensor, taken_at
 ON CONFLICT (sensor, taken_at) DO NOTHING`

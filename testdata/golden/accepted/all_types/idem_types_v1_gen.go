@@ -567,45 +567,6 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 }
 
 const requiredUpsertRequiredSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS id,
-        unnest($2::text[]) AS c_text,
-        unnest($3::text[]) AS c_varchar,
-        unnest($4::text[])::bpchar AS c_char,
-        unnest($5::text[])::citext AS c_citext,
-        unnest($6::uuid[])::text AS c_uuid_text,
-        unnest($7::boolean[]) AS c_boolean,
-        unnest($8::integer[]) AS c_integer,
-        unnest($9::integer[])::bigint AS c_int_bigint,
-        unnest($10::integer[])::numeric AS c_int_numeric,
-        unnest($11::bigint[]) AS c_bigint,
-        unnest($12::bigint[])::numeric AS c_big_numeric,
-        unnest($13::double precision[]) AS c_double,
-        unnest($14::numeric[]) AS c_numeric,
-        unnest($15::numeric[]) AS c_numeric_ps,
-        unnest($16::timestamptz[]) AS c_timestamptz,
-        unnest($17::timestamptz[]) AS c_epoch_s,
-        unnest($18::timestamptz[]) AS c_epoch_ms,
-        unnest($19::timestamptz[]) AS c_epoch_us,
-        unnest($20::timestamptz[]) AS c_epoch_ns,
-        unnest($21::timestamp[]) AS c_timestamp,
-        unnest($22::date[]) AS c_date,
-        unnest($23::date[]) AS c_days,
-        unnest($24::bytea[]) AS c_bytea,
-        unnest($25::jsonb[]) AS c_jsonb,
-        unnest($26::json[]) AS c_json,
-        unnest($27::text[]) AS c_enum,
-        unnest($28::text[]) AS c_enum_varchar,
-        unnest($29::jsonb[]) AS c_object,
-        unnest($30::jsonb[]) AS c_list,
-        unnest($31::jsonb[]) AS c_scalars,
-        unnest($32::text[])::text[] AS c_texts,
-        unnest($33::text[])::integer[] AS c_integers,
-        unnest($34::text[])::bigint[] AS c_bigints,
-        unnest($35::text[])::uuid[] AS c_uuids,
-        unnest($36::jsonb[]) AS c_bag
-)
 INSERT INTO required (
     id,
     c_text,
@@ -645,43 +606,42 @@ INSERT INTO required (
     c_bag
 )
 SELECT
-    id,
-    c_text,
-    c_varchar,
-    c_char,
-    c_citext,
-    c_uuid_text,
-    c_boolean,
-    c_integer,
-    c_int_bigint,
-    c_int_numeric,
-    c_bigint,
-    c_big_numeric,
-    c_double,
-    c_numeric,
-    c_numeric_ps,
-    c_timestamptz,
-    c_epoch_s,
-    c_epoch_ms,
-    c_epoch_us,
-    c_epoch_ns,
-    c_timestamp,
-    c_date,
-    c_days,
-    c_bytea,
-    c_jsonb,
-    c_json,
-    c_enum,
-    c_enum_varchar,
-    c_object,
-    c_list,
-    c_scalars,
-    c_texts,
-    c_integers,
-    c_bigints,
-    c_uuids,
-    c_bag
-FROM e
+    unnest($1::uuid[]) AS id,
+    unnest($2::text[]) AS c_text,
+    unnest($3::text[]) AS c_varchar,
+    unnest($4::text[])::bpchar AS c_char,
+    unnest($5::text[])::citext AS c_citext,
+    unnest($6::uuid[])::text AS c_uuid_text,
+    unnest($7::boolean[]) AS c_boolean,
+    unnest($8::integer[]) AS c_integer,
+    unnest($9::integer[])::bigint AS c_int_bigint,
+    unnest($10::integer[])::numeric AS c_int_numeric,
+    unnest($11::bigint[]) AS c_bigint,
+    unnest($12::bigint[])::numeric AS c_big_numeric,
+    unnest($13::double precision[]) AS c_double,
+    unnest($14::numeric[]) AS c_numeric,
+    unnest($15::numeric[]) AS c_numeric_ps,
+    unnest($16::timestamptz[]) AS c_timestamptz,
+    unnest($17::timestamptz[]) AS c_epoch_s,
+    unnest($18::timestamptz[]) AS c_epoch_ms,
+    unnest($19::timestamptz[]) AS c_epoch_us,
+    unnest($20::timestamptz[]) AS c_epoch_ns,
+    unnest($21::timestamp[]) AS c_timestamp,
+    unnest($22::date[]) AS c_date,
+    unnest($23::date[]) AS c_days,
+    unnest($24::bytea[]) AS c_bytea,
+    unnest($25::jsonb[]) AS c_jsonb,
+    unnest($26::json[]) AS c_json,
+    unnest($27::text[]) AS c_enum,
+    unnest($28::text[]) AS c_enum_varchar,
+    unnest($29::jsonb[]) AS c_object,
+    unnest($30::jsonb[]) AS c_list,
+    unnest($31::jsonb[]) AS c_scalars,
+    unnest($32::text[])::text[] AS c_texts,
+    unnest($33::text[])::integer[] AS c_integers,
+    unnest($34::text[])::bigint[] AS c_bigints,
+    unnest($35::text[])::uuid[] AS c_uuids,
+    unnest($36::jsonb[]) AS c_bag
 ORDER BY id
 ON CONFLICT (id) DO UPDATE SET
     c_text = excluded.c_text,
@@ -1117,39 +1077,6 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 }
 
 const optionalUpsertOptionalSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS id,
-        unnest($2::text[]) AS c_text,
-        unnest($3::text[]) AS c_varchar,
-        unnest($4::text[])::bpchar AS c_char,
-        unnest($5::text[])::citext AS c_citext,
-        unnest($6::uuid[]) AS c_uuid,
-        unnest($7::boolean[]) AS c_boolean,
-        unnest($8::integer[]) AS c_integer,
-        unnest($9::bigint[]) AS c_bigint,
-        unnest($10::double precision[]) AS c_double,
-        unnest($11::numeric[]) AS c_numeric,
-        unnest($12::numeric[]) AS c_numeric_ps,
-        unnest($13::timestamptz[]) AS c_timestamptz,
-        unnest($14::timestamptz[]) AS c_epoch_s,
-        unnest($15::timestamptz[]) AS c_epoch_ms,
-        unnest($16::timestamptz[]) AS c_epoch_us,
-        unnest($17::timestamptz[]) AS c_epoch_ns,
-        unnest($18::timestamp[]) AS c_timestamp,
-        unnest($19::date[]) AS c_date,
-        unnest($20::date[]) AS c_days,
-        unnest($21::bytea[]) AS c_bytea,
-        unnest($22::jsonb[]) AS c_jsonb,
-        unnest($23::json[]) AS c_json,
-        unnest($24::text[]) AS c_enum,
-        unnest($25::jsonb[]) AS c_object,
-        unnest($26::jsonb[]) AS c_list,
-        unnest($27::text[])::text[] AS c_texts,
-        unnest($28::text[])::integer[] AS c_integers,
-        unnest($29::text[])::bigint[] AS c_bigints,
-        unnest($30::text[])::uuid[] AS c_uuids
-)
 INSERT INTO optional (
     id,
     c_text,
@@ -1183,37 +1110,36 @@ INSERT INTO optional (
     c_uuids
 )
 SELECT
-    id,
-    c_text,
-    c_varchar,
-    c_char,
-    c_citext,
-    c_uuid,
-    c_boolean,
-    c_integer,
-    c_bigint,
-    c_double,
-    c_numeric,
-    c_numeric_ps,
-    c_timestamptz,
-    c_epoch_s,
-    c_epoch_ms,
-    c_epoch_us,
-    c_epoch_ns,
-    c_timestamp,
-    c_date,
-    c_days,
-    c_bytea,
-    c_jsonb,
-    c_json,
-    c_enum,
-    c_object,
-    c_list,
-    c_texts,
-    c_integers,
-    c_bigints,
-    c_uuids
-FROM e
+    unnest($1::uuid[]) AS id,
+    unnest($2::text[]) AS c_text,
+    unnest($3::text[]) AS c_varchar,
+    unnest($4::text[])::bpchar AS c_char,
+    unnest($5::text[])::citext AS c_citext,
+    unnest($6::uuid[]) AS c_uuid,
+    unnest($7::boolean[]) AS c_boolean,
+    unnest($8::integer[]) AS c_integer,
+    unnest($9::bigint[]) AS c_bigint,
+    unnest($10::double precision[]) AS c_double,
+    unnest($11::numeric[]) AS c_numeric,
+    unnest($12::numeric[]) AS c_numeric_ps,
+    unnest($13::timestamptz[]) AS c_timestamptz,
+    unnest($14::timestamptz[]) AS c_epoch_s,
+    unnest($15::timestamptz[]) AS c_epoch_ms,
+    unnest($16::timestamptz[]) AS c_epoch_us,
+    unnest($17::timestamptz[]) AS c_epoch_ns,
+    unnest($18::timestamp[]) AS c_timestamp,
+    unnest($19::date[]) AS c_date,
+    unnest($20::date[]) AS c_days,
+    unnest($21::bytea[]) AS c_bytea,
+    unnest($22::jsonb[]) AS c_jsonb,
+    unnest($23::json[]) AS c_json,
+    unnest($24::text[]) AS c_enum,
+    unnest($25::jsonb[]) AS c_object,
+    unnest($26::jsonb[]) AS c_list,
+    unnest($27::text[])::text[] AS c_texts,
+    unnest($28::text[])::integer[] AS c_integers,
+    unnest($29::text[])::bigint[] AS c_bigints,
+    unnest($30::text[])::uuid[] AS c_uuids
 ORDER BY id
 ON CONFLICT (id) DO UPDATE SET
     c_text = excluded.c_text,
@@ -1411,22 +1337,6 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 }
 
 const defaultsUpsertDefaultsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS id,
-        unnest($2::text[]) AS text,
-        unnest($3::boolean[]) AS flag,
-        unnest($4::integer[]) AS small,
-        unnest($5::bigint[]) AS big,
-        unnest($6::double precision[]) AS ratio,
-        unnest($7::numeric[]) AS amount,
-        unnest($8::timestamptz[]) AS moment,
-        unnest($9::timestamp[]) AS local,
-        unnest($10::date[]) AS day,
-        unnest($11::bytea[]) AS raw,
-        unnest($12::jsonb[]) AS body,
-        unnest($13::text[]) AS colour
-)
 INSERT INTO defaults (
     id,
     text,
@@ -1443,20 +1353,19 @@ INSERT INTO defaults (
     colour
 )
 SELECT
-    id,
-    text,
-    flag,
-    small,
-    big,
-    ratio,
-    amount,
-    moment,
-    local,
-    day,
-    raw,
-    body,
-    colour
-FROM e
+    unnest($1::uuid[]) AS id,
+    unnest($2::text[]) AS text,
+    unnest($3::boolean[]) AS flag,
+    unnest($4::integer[]) AS small,
+    unnest($5::bigint[]) AS big,
+    unnest($6::double precision[]) AS ratio,
+    unnest($7::numeric[]) AS amount,
+    unnest($8::timestamptz[]) AS moment,
+    unnest($9::timestamp[]) AS local,
+    unnest($10::date[]) AS day,
+    unnest($11::bytea[]) AS raw,
+    unnest($12::jsonb[]) AS body,
+    unnest($13::text[]) AS colour
 ORDER BY id
 ON CONFLICT (id) DO UPDATE SET
     text = excluded.text,
@@ -1532,16 +1441,11 @@ func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 }
 
 const defaultsLeftInsertDefaultsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS id
-)
 INSERT INTO defaults (
     id
 )
 SELECT
-    id
-FROM e
+    unnest($1::uuid[]) AS id
 ORDER BY id
 ON CONFLICT (id) DO NOTHING`
 
@@ -1605,28 +1509,6 @@ func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 }
 
 const constantsUpsertConstantsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS id,
-        E'it''s "quoted" \\ ` + "`" + ` */ --' AS c_text,
-        'ten chars!' AS c_varchar,
-        'EUR'::bpchar AS c_char,
-        'Mixed'::citext AS c_citext,
-        true AS c_boolean,
-        -32768 AS c_smallint,
-        2147483647 AS c_integer,
-        -9223372036854775808 AS c_bigint,
-        9999999999.99 AS c_numeric,
-        1e-7 AS c_double,
-        '7d3f6a52-0c1e-4b7e-9a53-5b0f4a1f6c11'::uuid AS c_uuid,
-        '2026-01-31T10:00:00.123456Z'::timestamptz AS c_timestamptz,
-        '2026-01-31T12:00:00'::timestamp AS c_timestamp,
-        '2026-01-31'::date AS c_date,
-        E'\\xdeadbeef'::bytea AS c_bytea,
-        '{"a": 1}'::jsonb AS c_jsonb,
-        '[1, "x"]'::json AS c_json,
-        now() AS c_now
-)
 INSERT INTO constants (
     id,
     c_text,
@@ -1649,26 +1531,25 @@ INSERT INTO constants (
     c_now
 )
 SELECT
-    id,
-    c_text,
-    c_varchar,
-    c_char,
-    c_citext,
-    c_boolean,
-    c_smallint,
-    c_integer,
-    c_bigint,
-    c_numeric,
-    c_double,
-    c_uuid,
-    c_timestamptz,
-    c_timestamp,
-    c_date,
-    c_bytea,
-    c_jsonb,
-    c_json,
-    c_now
-FROM e
+    unnest($1::uuid[]) AS id,
+    E'it''s "quoted" \\ ` + "`" + ` */ --' AS c_text,
+    'ten chars!' AS c_varchar,
+    'EUR'::bpchar AS c_char,
+    'Mixed'::citext AS c_citext,
+    true AS c_boolean,
+    -32768 AS c_smallint,
+    2147483647 AS c_integer,
+    -9223372036854775808 AS c_bigint,
+    9999999999.99 AS c_numeric,
+    1e-7 AS c_double,
+    '7d3f6a52-0c1e-4b7e-9a53-5b0f4a1f6c11'::uuid AS c_uuid,
+    '2026-01-31T10:00:00.123456Z'::timestamptz AS c_timestamptz,
+    '2026-01-31T12:00:00'::timestamp AS c_timestamp,
+    '2026-01-31'::date AS c_date,
+    E'\\xdeadbeef'::bytea AS c_bytea,
+    '{"a": 1}'::jsonb AS c_jsonb,
+    '[1, "x"]'::json AS c_json,
+    now() AS c_now
 ORDER BY id
 ON CONFLICT (id) DO UPDATE SET
     c_text = excluded.c_text,

@@ -187,13 +187,6 @@ var accountOpenedPolicy = wire.FailurePolicy{
 }
 
 const accountOpenedInsertAccountsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS account_id,
-        unnest($2::text[])::bpchar AS currency,
-        'open' AS state,
-        unnest($3::bigint[]) AS last_posting
-)
 INSERT INTO accounts (
     account_id,
     currency,
@@ -201,11 +194,10 @@ INSERT INTO accounts (
     last_posting
 )
 SELECT
-    account_id,
-    currency,
-    state,
-    last_posting
-FROM e
+    unnest($1::uuid[]) AS account_id,
+    unnest($2::text[])::bpchar AS currency,
+    'open' AS state,
+    unnest($3::bigint[]) AS last_posting
 ORDER BY account_id`
 
 // Posted is event "posted" on topic "account.postings.v1".
@@ -324,14 +316,6 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 }
 
 const postedInsertPostingsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS account_id,
-        unnest($2::bigint[]) AS posting,
-        unnest($3::bigint[]) AS amount_minor,
-        unnest($4::text[]) AS memo,
-        unnest($5::timestamptz[]) AS booked_at
-)
 INSERT INTO postings (
     account_id,
     posting,
@@ -340,12 +324,11 @@ INSERT INTO postings (
     booked_at
 )
 SELECT
-    account_id,
-    posting,
-    amount_minor,
-    memo,
-    booked_at
-FROM e
+    unnest($1::uuid[]) AS account_id,
+    unnest($2::bigint[]) AS posting,
+    unnest($3::bigint[]) AS amount_minor,
+    unnest($4::text[]) AS memo,
+    unnest($5::timestamptz[]) AS booked_at
 ORDER BY account_id, posting`
 
 // postedUpdateAccountsSQL fails if a row is missing.

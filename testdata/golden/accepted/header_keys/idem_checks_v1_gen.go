@@ -169,19 +169,13 @@ func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
 }
 
 const passedInsertChecksSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS check_id,
-        true AS passed
-)
 INSERT INTO checks (
     check_id,
     passed
 )
 SELECT
-    check_id,
-    passed
-FROM e
+    unnest($1::uuid[]) AS check_id,
+    true AS passed
 ORDER BY check_id`
 
 // Failed is event "failed" on topic "checks.v1".
@@ -284,17 +278,11 @@ func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {
 }
 
 const failedInsertChecksSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS check_id,
-        false AS passed
-)
 INSERT INTO checks (
     check_id,
     passed
 )
 SELECT
-    check_id,
-    passed
-FROM e
+    unnest($1::uuid[]) AS check_id,
+    false AS passed
 ORDER BY check_id`

@@ -169,13 +169,6 @@ func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 }
 
 const installedUpsertMetersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS meter_id,
-        unnest($2::text[]) AS site,
-        unnest($3::bigint[]) AS level,
-        'ready' AS state
-)
 INSERT INTO meters (
     meter_id,
     site,
@@ -183,11 +176,10 @@ INSERT INTO meters (
     state
 )
 SELECT
-    meter_id,
-    site,
-    level,
-    state
-FROM e
+    unnest($1::uuid[]) AS meter_id,
+    unnest($2::text[]) AS site,
+    unnest($3::bigint[]) AS level,
+    'ready' AS state
 ORDER BY meter_id
 ON CONFLICT (meter_id) DO UPDATE SET
     site = excluded.site,

@@ -164,13 +164,6 @@ func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Messa
 }
 
 const subscribedUpsertNewsletterSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS email,
-        unnest($2::text[]) AS topic,
-        true AS confirmed,
-        unnest($3::timestamptz[]) AS updated_at
-)
 INSERT INTO newsletter (
     email,
     topic,
@@ -178,11 +171,10 @@ INSERT INTO newsletter (
     updated_at
 )
 SELECT
-    email,
-    topic,
-    confirmed,
-    updated_at
-FROM e
+    unnest($1::text[]) AS email,
+    unnest($2::text[]) AS topic,
+    true AS confirmed,
+    unnest($3::timestamptz[]) AS updated_at
 ORDER BY email, topic
 ON CONFLICT (email, topic) DO UPDATE SET
     confirmed = excluded.confirmed,

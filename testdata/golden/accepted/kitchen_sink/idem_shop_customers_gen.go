@@ -227,15 +227,6 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 
 // customerChangedUpsertCustomersSQL changes a row only if its version grows.
 const customerChangedUpsertCustomersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS customer_id,
-        unnest($2::text[])::citext AS email,
-        unnest($3::text[]) AS name,
-        unnest($4::jsonb[]) AS address,
-        unnest($5::text[])::text[] AS tags,
-        unnest($6::bigint[]) AS version
-)
 INSERT INTO customers AS t (
     customer_id,
     email,
@@ -245,13 +236,12 @@ INSERT INTO customers AS t (
     version
 )
 SELECT
-    customer_id,
-    email,
-    name,
-    address,
-    tags,
-    version
-FROM e
+    unnest($1::uuid[]) AS customer_id,
+    unnest($2::text[])::citext AS email,
+    unnest($3::text[]) AS name,
+    unnest($4::jsonb[]) AS address,
+    unnest($5::text[])::text[] AS tags,
+    unnest($6::bigint[]) AS version
 ORDER BY customer_id
 ON CONFLICT (customer_id) DO UPDATE SET
     email = excluded.email,

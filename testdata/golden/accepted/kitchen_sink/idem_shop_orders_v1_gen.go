@@ -365,19 +365,6 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 }
 
 const orderPlacedUpsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS tenant,
-        unnest($2::uuid[]) AS order_id,
-        unnest($3::uuid[]) AS customer_id,
-        unnest($4::text[]) AS status,
-        unnest($5::text[]) AS channel,
-        unnest($6::numeric[]) AS total,
-        unnest($7::jsonb[]) AS delivery,
-        unnest($8::date[]) AS placed_on,
-        NULL::timestamptz AS cancelled_at,
-        unnest($9::timestamptz[]) AS changed_at
-)
 INSERT INTO orders (
     tenant,
     order_id,
@@ -391,17 +378,16 @@ INSERT INTO orders (
     changed_at
 )
 SELECT
-    tenant,
-    order_id,
-    customer_id,
-    status,
-    channel,
-    total,
-    delivery,
-    placed_on,
-    cancelled_at,
-    changed_at
-FROM e
+    unnest($1::text[]) AS tenant,
+    unnest($2::uuid[]) AS order_id,
+    unnest($3::uuid[]) AS customer_id,
+    unnest($4::text[]) AS status,
+    unnest($5::text[]) AS channel,
+    unnest($6::numeric[]) AS total,
+    unnest($7::jsonb[]) AS delivery,
+    unnest($8::date[]) AS placed_on,
+    NULL::timestamptz AS cancelled_at,
+    unnest($9::timestamptz[]) AS changed_at
 ORDER BY tenant, order_id
 ON CONFLICT (tenant, order_id) DO UPDATE SET
     customer_id = excluded.customer_id,
@@ -414,16 +400,6 @@ ON CONFLICT (tenant, order_id) DO UPDATE SET
     changed_at = excluded.changed_at`
 
 const orderPlacedUpsertOrderLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS tenant,
-        unnest($2::uuid[]) AS order_id,
-        unnest($3::integer[]) AS line_no,
-        unnest($4::text[]) AS sku,
-        unnest($5::integer[]) AS quantity,
-        unnest($6::numeric[]) AS price,
-        unnest($7::text[]) AS note
-)
 INSERT INTO order_lines (
     tenant,
     order_id,
@@ -434,14 +410,13 @@ INSERT INTO order_lines (
     note
 )
 SELECT
-    tenant,
-    order_id,
-    line_no,
-    sku,
-    quantity,
-    price,
-    note
-FROM e
+    unnest($1::text[]) AS tenant,
+    unnest($2::uuid[]) AS order_id,
+    unnest($3::integer[]) AS line_no,
+    unnest($4::text[]) AS sku,
+    unnest($5::integer[]) AS quantity,
+    unnest($6::numeric[]) AS price,
+    unnest($7::text[]) AS note
 ORDER BY tenant, order_id, line_no
 ON CONFLICT (tenant, order_id, line_no) DO UPDATE SET
     sku = excluded.sku,

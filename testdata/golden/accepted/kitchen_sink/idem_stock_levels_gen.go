@@ -162,14 +162,6 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 
 // stockCountedUpsertStockSQL keeps the row with the highest counted_at of each sku, warehouse; of equals, the first.
 const stockCountedUpsertStockSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS sku,
-        unnest($2::text[])::bpchar AS warehouse,
-        unnest($3::bigint[]) AS available,
-        unnest($4::timestamptz[]) AS counted_at,
-        generate_subscripts($1::text[], 1) AS n
-)
 INSERT INTO stock AS t (
     sku,
     warehouse,
@@ -177,12 +169,11 @@ INSERT INTO stock AS t (
     counted_at
 )
 SELECT DISTINCT ON (sku, warehouse)
-    sku,
-    warehouse,
-    available,
-    counted_at
-FROM e
-ORDER BY sku, warehouse, counted_at DESC, n
+    unnest($1::text[]) AS sku,
+    unnest($2::text[])::bpchar AS warehouse,
+    unnest($3::bigint[]) AS available,
+    unnest($4::timestamptz[]) AS counted_at
+ORDER BY sku, warehouse, counted_at DESC, generate_subscripts($1::text[], 1)
 ON CONFLICT (sku, warehouse) DO UPDATE SET
     available = excluded.available,
     counted_at = excluded.counted_at

@@ -126,14 +126,6 @@ func (p *stockMovesPlan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 }
 
 const stockMovedInsertMovementsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS sku,
-        unnest($2::text[])::bpchar AS warehouse,
-        unnest($3::integer[]) AS change,
-        NULL::text AS reason,
-        generate_subscripts($1::text[], 1) AS n
-)
 INSERT INTO movements (
     sku,
     warehouse,
@@ -141,9 +133,8 @@ INSERT INTO movements (
     reason
 )
 SELECT
-    sku,
-    warehouse,
-    change,
-    reason
-FROM e
-ORDER BY n`
+    unnest($1::text[]) AS sku,
+    unnest($2::text[])::bpchar AS warehouse,
+    unnest($3::integer[]) AS change,
+    NULL::text AS reason
+ORDER BY generate_subscripts($1::text[], 1)`

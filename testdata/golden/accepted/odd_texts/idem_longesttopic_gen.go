@@ -169,15 +169,6 @@ func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
 }
 
 const openedInsertESQL = `
-WITH e_ AS (
-    SELECT
-        unnest($1::text[]) AS e,
-        now() AS t,
-        unnest($2::text[]) AS n,
-        unnest($3::text[]) AS state,
-        E'\uFEFF` + "`" + `\u000D
-''' AS u
-)
 INSERT INTO e (
     e,
     t,
@@ -186,47 +177,34 @@ INSERT INTO e (
     u
 )
 SELECT
-    e,
-    t,
-    n,
-    state,
-    u
-FROM e_
+    unnest($1::text[]) AS e,
+    now() AS t,
+    unnest($2::text[]) AS n,
+    unnest($3::text[]) AS state,
+    E'\uFEFF` + "`" + `\u000D
+''' AS u
 ORDER BY e`
 
 const openedInsertTSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS t,
-        unnest($2::text[]) AS e,
-        E'$1\\' AS u
-)
 INSERT INTO t (
     t,
     e,
     u
 )
 SELECT
-    t,
-    e,
-    u
-FROM e
+    unnest($1::text[]) AS t,
+    unnest($2::text[]) AS e,
+    E'$1\\' AS u
 ORDER BY t`
 
 const openedInsertTablesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS columns,
-        E'\uFEFF' AS "user"
-)
 INSERT INTO tables (
     columns,
     "user"
 )
 SELECT
-    columns,
-    "user"
-FROM e
+    unnest($1::text[]) AS columns,
+    E'\uFEFF' AS "user"
 ORDER BY columns
 ON CONFLICT (columns) DO NOTHING`
 

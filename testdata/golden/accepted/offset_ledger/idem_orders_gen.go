@@ -99,21 +99,14 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 }
 
 const orderInsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS id,
-        unnest($2::jsonb[]) AS payload,
-        now() AS processed_at
-)
 INSERT INTO orders (
     id,
     payload,
     processed_at
 )
 SELECT
-    id,
-    payload,
-    processed_at
-FROM e
+    unnest($1::text[]) AS id,
+    unnest($2::jsonb[]) AS payload,
+    now() AS processed_at
 ORDER BY id
 ON CONFLICT (id) DO NOTHING`

@@ -160,20 +160,13 @@ func (p *orderNotesV1Plan) addNoteAdded(b *wire.Batch, m *wire.Message) error {
 }
 
 const noteAddedInsertOrderNotesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS note_id,
-        unnest($2::uuid[]) AS order_id,
-        unnest($3::text[]) AS text
-)
 INSERT INTO order_notes (
     note_id,
     order_id,
     text
 )
 SELECT
-    note_id,
-    order_id,
-    text
-FROM e
+    unnest($1::uuid[]) AS note_id,
+    unnest($2::uuid[]) AS order_id,
+    unnest($3::text[]) AS text
 ORDER BY note_id`

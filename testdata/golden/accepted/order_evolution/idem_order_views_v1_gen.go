@@ -142,24 +142,16 @@ func (p *orderViewsV1Plan) addOrderViewed(b *wire.Batch, m *wire.Message) error 
 
 // orderViewedUpsertOrderViewsSQL keeps the last row of each order_id.
 const orderViewedUpsertOrderViewsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS order_id,
-        unnest($2::text[]) AS page,
-        unnest($3::bigint[]) AS seen,
-        generate_subscripts($1::uuid[], 1) AS n
-)
 INSERT INTO order_views (
     order_id,
     page,
     seen
 )
 SELECT DISTINCT ON (order_id)
-    order_id,
-    page,
-    seen
-FROM e
-ORDER BY order_id, n DESC
+    unnest($1::uuid[]) AS order_id,
+    unnest($2::text[]) AS page,
+    unnest($3::bigint[]) AS seen
+ORDER BY order_id, generate_subscripts($1::uuid[], 1) DESC
 ON CONFLICT (order_id) DO UPDATE SET
     page = excluded.page,
     seen = excluded.seen`

@@ -207,22 +207,15 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 
 // orderPlacedUpsertOrderHistorySQL changes a row only if its revision grows.
 const orderPlacedUpsertOrderHistorySQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS order_id,
-        unnest($2::numeric[]) AS total,
-        unnest($3::bigint[]) AS revision
-)
 INSERT INTO order_history AS t (
     order_id,
     total,
     revision
 )
 SELECT
-    order_id,
-    total,
-    revision
-FROM e
+    unnest($1::uuid[]) AS order_id,
+    unnest($2::numeric[]) AS total,
+    unnest($3::bigint[]) AS revision
 ORDER BY order_id
 ON CONFLICT (order_id) DO UPDATE SET
     total = excluded.total,

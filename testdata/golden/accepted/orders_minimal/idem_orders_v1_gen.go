@@ -154,14 +154,6 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 
 // orderPlacedUpsertOrdersSQL keeps the last row of each order_id.
 const orderPlacedUpsertOrdersSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS order_id,
-        unnest($2::text[]) AS customer_id,
-        unnest($3::numeric[]) AS total,
-        'placed' AS status,
-        generate_subscripts($1::uuid[], 1) AS n
-)
 INSERT INTO orders (
     order_id,
     customer_id,
@@ -169,12 +161,11 @@ INSERT INTO orders (
     status
 )
 SELECT DISTINCT ON (order_id)
-    order_id,
-    customer_id,
-    total,
-    status
-FROM e
-ORDER BY order_id, n DESC
+    unnest($1::uuid[]) AS order_id,
+    unnest($2::text[]) AS customer_id,
+    unnest($3::numeric[]) AS total,
+    'placed' AS status
+ORDER BY order_id, generate_subscripts($1::uuid[], 1) DESC
 ON CONFLICT (order_id) DO UPDATE SET
     customer_id = excluded.customer_id,
     total = excluded.total,

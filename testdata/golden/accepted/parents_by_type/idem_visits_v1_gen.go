@@ -178,19 +178,13 @@ func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 }
 
 const dayOpenedInsertDaysSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::timestamptz[]) AS day,
-        unnest($2::text[]) AS opened_by
-)
 INSERT INTO days (
     day,
     opened_by
 )
 SELECT
-    day,
-    opened_by
-FROM e
+    unnest($1::timestamptz[]) AS day,
+    unnest($2::text[]) AS opened_by
 ORDER BY day
 ON CONFLICT (day) DO NOTHING`
 
@@ -275,19 +269,13 @@ func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 }
 
 const agentHiredInsertAgentsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[])::text AS agent,
-        unnest($2::text[]) AS name
-)
 INSERT INTO agents (
     agent,
     name
 )
 SELECT
-    agent,
-    name
-FROM e
+    unnest($1::uuid[])::text AS agent,
+    unnest($2::text[]) AS name
 ORDER BY agent
 ON CONFLICT (agent) DO NOTHING`
 
@@ -372,19 +360,13 @@ func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 }
 
 const badgeMadeInsertBadgesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::bytea[]) AS badge,
-        unnest($2::text[]) AS agent
-)
 INSERT INTO badges (
     badge,
     agent
 )
 SELECT
-    badge,
-    agent
-FROM e
+    unnest($1::bytea[]) AS badge,
+    unnest($2::text[]) AS agent
 ORDER BY badge
 ON CONFLICT (badge) DO NOTHING`
 
@@ -486,13 +468,6 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 }
 
 const visitedUpsertVisitsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS visit,
-        unnest($2::timestamptz[]) AS day,
-        unnest($3::uuid[])::text AS agent,
-        unnest($4::bytea[]) AS badge
-)
 INSERT INTO visits (
     visit,
     day,
@@ -500,11 +475,10 @@ INSERT INTO visits (
     badge
 )
 SELECT
-    visit,
-    day,
-    agent,
-    badge
-FROM e
+    unnest($1::text[]) AS visit,
+    unnest($2::timestamptz[]) AS day,
+    unnest($3::uuid[])::text AS agent,
+    unnest($4::bytea[]) AS badge
 ORDER BY visit
 ON CONFLICT (visit) DO UPDATE SET
     day = excluded.day,

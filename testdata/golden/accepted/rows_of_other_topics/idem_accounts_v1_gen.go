@@ -151,19 +151,13 @@ func (p *accountsV1Plan) addCurrencyAdded(b *wire.Batch, m *wire.Message) error 
 }
 
 const currencyAddedInsertCurrenciesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS currency,
-        unnest($2::text[]) AS name
-)
 INSERT INTO currencies (
     currency,
     name
 )
 SELECT
-    currency,
-    name
-FROM e
+    unnest($1::text[]) AS currency,
+    unnest($2::text[]) AS name
 ORDER BY currency
 ON CONFLICT (currency) DO NOTHING`
 
@@ -331,19 +325,6 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 }
 
 const accountOpenedInsertAccountsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS account_id,
-        unnest($2::text[]) AS code,
-        unnest($3::text[]) AS currency,
-        unnest($4::uuid[]) AS parent,
-        unnest($5::timestamptz[]) AS opened_at,
-        unnest($6::bigint[]) AS seq,
-        unnest($7::numeric[]) AS balance,
-        false AS blocked,
-        unnest($8::text[])::text[] AS tags,
-        unnest($9::text[]) AS note
-)
 INSERT INTO accounts (
     account_id,
     code,
@@ -357,16 +338,15 @@ INSERT INTO accounts (
     note
 )
 SELECT
-    account_id,
-    code,
-    currency,
-    parent,
-    opened_at,
-    seq,
-    balance,
-    blocked,
-    tags,
-    note
-FROM e
+    unnest($1::uuid[]) AS account_id,
+    unnest($2::text[]) AS code,
+    unnest($3::text[]) AS currency,
+    unnest($4::uuid[]) AS parent,
+    unnest($5::timestamptz[]) AS opened_at,
+    unnest($6::bigint[]) AS seq,
+    unnest($7::numeric[]) AS balance,
+    false AS blocked,
+    unnest($8::text[])::text[] AS tags,
+    unnest($9::text[]) AS note
 ORDER BY account_id
 ON CONFLICT (account_id) DO NOTHING`

@@ -194,35 +194,21 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 }
 
 const billedUpsertBillsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS bill_id,
-        unnest($2::uuid[]) AS account_id,
-        unnest($3::numeric[]) AS total
-)
 INSERT INTO bills (
     bill_id,
     account_id,
     total
 )
 SELECT
-    bill_id,
-    account_id,
-    total
-FROM e
+    unnest($1::uuid[]) AS bill_id,
+    unnest($2::uuid[]) AS account_id,
+    unnest($3::numeric[]) AS total
 ORDER BY bill_id
 ON CONFLICT (bill_id) DO UPDATE SET
     account_id = excluded.account_id,
     total = excluded.total`
 
 const billedUpsertBillLinesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS bill_id,
-        unnest($2::integer[]) AS line,
-        unnest($3::numeric[]) AS amount,
-        false AS paid
-)
 INSERT INTO bill_lines (
     bill_id,
     line,
@@ -230,11 +216,10 @@ INSERT INTO bill_lines (
     paid
 )
 SELECT
-    bill_id,
-    line,
-    amount,
-    paid
-FROM e
+    unnest($1::uuid[]) AS bill_id,
+    unnest($2::integer[]) AS line,
+    unnest($3::numeric[]) AS amount,
+    false AS paid
 ORDER BY bill_id, line
 ON CONFLICT (bill_id, line) DO UPDATE SET
     amount = excluded.amount,

@@ -141,20 +141,13 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const paidInsertPaymentsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS payment_id,
-        unnest($2::uuid[]) AS bill_id,
-        unnest($3::integer[]) AS line
-)
 INSERT INTO payments (
     payment_id,
     bill_id,
     line
 )
 SELECT
-    payment_id,
-    bill_id,
-    line
-FROM e
+    unnest($1::uuid[]) AS payment_id,
+    unnest($2::uuid[]) AS bill_id,
+    unnest($3::integer[]) AS line
 ORDER BY payment_id`

@@ -151,22 +151,15 @@ func (p *doorsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 }
 
 const openedUpsertDoorsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS door,
-        true AS open,
-        unnest($2::text[]) AS by
-)
 INSERT INTO doors (
     door,
     open,
     by
 )
 SELECT
-    door,
-    open,
-    by
-FROM e
+    unnest($1::text[]) AS door,
+    true AS open,
+    unnest($2::text[]) AS by
 ORDER BY door
 ON CONFLICT (door) DO UPDATE SET
     open = excluded.open,
@@ -254,22 +247,15 @@ func (p *doorsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 }
 
 const closedUpsertDoorsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS door,
-        false AS open,
-        unnest($2::text[]) AS by
-)
 INSERT INTO doors (
     door,
     open,
     by
 )
 SELECT
-    door,
-    open,
-    by
-FROM e
+    unnest($1::text[]) AS door,
+    false AS open,
+    unnest($2::text[]) AS by
 ORDER BY door
 ON CONFLICT (door) DO UPDATE SET
     open = excluded.open,

@@ -124,15 +124,10 @@ func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {
 }
 
 const usedInsertColorsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS color
-)
 INSERT INTO colors (
     color
 )
 SELECT
-    color
-FROM e
+    unnest($1::text[]) AS color
 ORDER BY color
 ON CONFLICT (color) DO NOTHING`

@@ -137,19 +137,13 @@ func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 }
 
 const madeInsertOnceSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS id,
-        'made' AS state
-)
 INSERT INTO once (
     id,
     state
 )
 SELECT
-    id,
-    state
-FROM e
+    unnest($1::uuid[]) AS id,
+    'made' AS state
 ORDER BY id`
 
 // Done is event "done" on topic "once.v1".

@@ -171,19 +171,13 @@ func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
 }
 
 const takenUpsertSeatsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[])::bpchar AS seat,
-        unnest($2::text[])::bpchar AS taken_by
-)
 INSERT INTO seats (
     seat,
     taken_by
 )
 SELECT
-    seat,
-    taken_by
-FROM e
+    unnest($1::text[])::bpchar AS seat,
+    unnest($2::text[])::bpchar AS taken_by
 ORDER BY seat
 ON CONFLICT (seat) DO UPDATE SET
     taken_by = excluded.taken_by`

@@ -125,17 +125,11 @@ func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 }
 
 const seenInsertSeenSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::uuid[]) AS id,
-        'seen' AS state
-)
 INSERT INTO seen (
     id,
     state
 )
 SELECT
-    id,
-    state
-FROM e
+    unnest($1::uuid[]) AS id,
+    'seen' AS state
 ORDER BY id`

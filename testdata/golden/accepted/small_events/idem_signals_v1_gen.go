@@ -147,22 +147,15 @@ func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 }
 
 const measuredUpsertSignalsSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS device,
-        unnest($2::integer[]) AS level,
-        unnest($3::text[]) AS color
-)
 INSERT INTO signals (
     device,
     level,
     color
 )
 SELECT
-    device,
-    level,
-    color
-FROM e
+    unnest($1::text[]) AS device,
+    unnest($2::integer[]) AS level,
+    unnest($3::text[]) AS color
 ORDER BY device
 ON CONFLICT (device) DO UPDATE SET
     level = excluded.level,

@@ -164,13 +164,6 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const paidInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'paid' AS kind,
-        unnest($2::bigint[]) AS amount,
-        unnest($3::text[]) AS note
-)
 INSERT INTO entries (
     entry,
     kind,
@@ -178,11 +171,10 @@ INSERT INTO entries (
     note
 )
 SELECT
-    entry,
-    kind,
-    amount,
-    note
-FROM e
+    unnest($1::text[]) AS entry,
+    'paid' AS kind,
+    unnest($2::bigint[]) AS amount,
+    unnest($3::text[]) AS note
 ORDER BY entry`
 
 // Refunded is event "out" on topic "payments.v1".
@@ -274,20 +266,13 @@ func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 }
 
 const refundedInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'refunded' AS kind,
-        unnest($2::bigint[]) AS amount
-)
 INSERT INTO entries (
     entry,
     kind,
     amount
 )
 SELECT
-    entry,
-    kind,
-    amount
-FROM e
+    unnest($1::text[]) AS entry,
+    'refunded' AS kind,
+    unnest($2::bigint[]) AS amount
 ORDER BY entry`

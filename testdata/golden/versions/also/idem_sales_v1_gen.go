@@ -170,13 +170,6 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 }
 
 const soldInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'sold' AS kind,
-        unnest($2::bigint[]) AS amount,
-        unnest($3::text[]) AS note
-)
 INSERT INTO entries (
     entry,
     kind,
@@ -184,11 +177,10 @@ INSERT INTO entries (
     note
 )
 SELECT
-    entry,
-    kind,
-    amount,
-    note
-FROM e
+    unnest($1::text[]) AS entry,
+    'sold' AS kind,
+    unnest($2::bigint[]) AS amount,
+    unnest($3::text[]) AS note
 ORDER BY entry`
 
 // Returned is event "out" on topic "sales.v1".
@@ -285,20 +277,13 @@ func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {
 }
 
 const returnedInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'returned' AS kind,
-        unnest($2::bigint[]) AS amount
-)
 INSERT INTO entries (
     entry,
     kind,
     amount
 )
 SELECT
-    entry,
-    kind,
-    amount
-FROM e
+    unnest($1::text[]) AS entry,
+    'returned' AS kind,
+    unnest($2::bigint[]) AS amount
 ORDER BY entry`

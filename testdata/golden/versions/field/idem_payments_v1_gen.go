@@ -150,13 +150,6 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const paidInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'paid' AS kind,
-        unnest($2::bigint[]) AS amount,
-        unnest($3::text[]) AS note
-)
 INSERT INTO entries (
     entry,
     kind,
@@ -164,9 +157,8 @@ INSERT INTO entries (
     note
 )
 SELECT
-    entry,
-    kind,
-    amount,
-    note
-FROM e
+    unnest($1::text[]) AS entry,
+    'paid' AS kind,
+    unnest($2::bigint[]) AS amount,
+    unnest($3::text[]) AS note
 ORDER BY entry`

@@ -148,20 +148,13 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 }
 
 const soldInsertEntriesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS entry,
-        'sold' AS kind,
-        unnest($2::bigint[]) AS amount
-)
 INSERT INTO entries (
     entry,
     kind,
     amount
 )
 SELECT
-    entry,
-    kind,
-    amount
-FROM e
+    unnest($1::text[]) AS entry,
+    'sold' AS kind,
+    unnest($2::bigint[]) AS amount
 ORDER BY entry`

@@ -1,0 +1,51 @@
+package sqlcode
+
+import "github.com/idemgen/idemgen/generator/model"
+
+// match is a statement on rows that are there, as its template prints it: the rows of the events,
+// and how each finds its row of the table. Every name in it is quoted where needed.
+type match struct {
+	Events string   // the rows that the events ask for
+	Select []string // of Events
+	Order  []string
+	Table  string
+	Alias  string
+	Where  []string // by which a row of Events finds its row, and if_newer
+	Key    []string // Where without if_newer
+}
+
+func newMatch(s *model.Step) (*match, error) {
+	own := func(name string) bool { return name == s.Table.Name }
+	m := &match{Events: free("e", own), Table: ident(s.Table.Name), Alias: "t"}
+	list := selection{step: s}
+	for _, p := range s.Params() {
+		name := "p" // of positions: every value is fixed
+		if p.Column != nil {
+			name = p.Column.Name
+		}
+		list.add(p, ident(name))
+	}
+	m.Select = list.items
+	for _, a := range s.Where {
+		value := m.Events + "." + ident(a.Column.Name)
+		if a.Value.Sent() {
+			m.Order = append(m.Order, ident(a.Column.Name))
+		} else {
+			text, err := fixed(a)
+			if err != nil {
+				return nil, err
+			}
+			value = text
+		}
+		m.Key = append(m.Key, m.Alias+"."+ident(a.Column.Name)+" = "+value)
+	}
+	m.Where = m.Key
+	if s.IfNewer != nil {
+		guard := newer(s.IfNewer, m.Events+"."+ident(s.IfNewer.Name))
+		if s.IfNewer.Nullable {
+			guard = "(" + guard + ")"
+		}
+		m.Where = append(m.Where[:len(m.Where):len(m.Where)], guard)
+	}
+	return m, nil
+}

@@ -1,0 +1,81 @@
+package schema
+
+import "slices"
+
+// The verbs of steps: what a step may hold, the keys of each verb, and nothing else. A verb that
+// is new to the language needs a line in stepTables, and its keys here.
+
+// Step is one entry of write.
+type Step struct {
+	Verb      Text // Pos is the key
+	Table     Text // Pos is the value after the verb
+	Each      *Text
+	Set       *Assigns
+	Clear     *Texts // columns
+	Leave     *Texts // columns
+	Where     *Assigns
+	Many      *Bool
+	By        *Texts // columns
+	IfExists  *Text  // error or skip
+	IfMissing *Text  // error or skip
+	IfNewer   *Text  // column
+	Pos       Pos    // the map
+	Broken    bool
+}
+
+// stepTables says which keys may stand beside each verb: one that has no meaning for the verb is
+// E104.
+var stepTables = []struct {
+	verb string
+	keys keys[Step]
+}{
+	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists")},
+	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep")},
+	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
+	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
+}
+
+// unbuiltVerbs are verbs of the language that are not built yet.
+var unbuiltVerbs = keys[Step]{{name: "add", meanwhile: inGo}, {name: "append", meanwhile: inGo}, {name: "replace", meanwhile: inGo}, {name: "emit", meanwhile: toOutbox}}
+
+// allStepKeys are the keys of steps, each with one meaning under every verb.
+var allStepKeys = keys[Step]{
+	{name: "each", value: textValue(func(s *Step) **Text { return &s.Each })},
+	{name: "set", value: assignsValue(func(s *Step) **Assigns { return &s.Set })},
+	{name: "clear", value: textsValue(func(s *Step) **Texts { return &s.Clear })},
+	{name: "leave", value: textsValue(func(s *Step) **Texts { return &s.Leave })},
+	{name: "where", value: assignsValue(func(s *Step) **Assigns { return &s.Where })},
+	{name: "many", value: boolValue(func(s *Step) **Bool { return &s.Many })},
+	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.By })},
+	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.IfExists }, "error", "skip")},
+	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.IfMissing }, "error", "skip")},
+	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.IfNewer })},
+	{name: "keep", meanwhile: "until then, make it two steps: insert with if_exists: skip, and update of the columns that change"},
+	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo}, {name: "always", meanwhile: inGo},
+	{name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic},
+}
+
+// anywhere are keys that no verb has of its own, or none has at all.
+var anywhere = []string{"then", "else", "always", "plus", "minus"}
+
+// noArithmetic is for people who look for sums.
+const noArithmetic = "a step writes values as they come: for arithmetic write handle: true and do it in Go, in the same transaction"
+
+func stepKeys(verb string, names ...string) keys[Step] {
+	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, (*walker).verb}}}
+	for _, k := range allStepKeys {
+		if slices.Contains(names, k.name) || slices.Contains(anywhere, k.name) {
+			ks = append(ks, k)
+		}
+	}
+	return ks
+}
+
+// verbNames are the verbs in the order in which people are told of them.
+func verbNames() []string {
+	var names []string
+	for _, t := range stepTables {
+		names = append(names, t.verb)
+	}
+	return names
+}
