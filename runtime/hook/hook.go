@@ -1,6 +1,6 @@
 // Package hook says what a service can hear of its partitions: for metrics, traces and
 // audits. A hook is any value that has one or more of the methods of this package's
-// interfaces; idem.WithHooks takes hooks. The runtime asks once, at the start, which
+// interfaces; WithHooks of package idem takes hooks. The runtime asks once, at the start, which
 // methods each one has, and what no hook asks for costs nothing.
 //
 // No method gets a payload, a key or a header. A method is called on the goroutine of its
@@ -42,7 +42,7 @@ type BatchEnd interface {
 type Events interface {
 	// OnEvents gets the events of one transaction, once it stands, in the order of their
 	// offsets. Records that Kafka delivered again are not among them: nobody decodes them.
-	// The slice is used again when the method has returned.
+	// The slice must not be changed or kept.
 	OnEvents(p idemtype.Partition, events []Event)
 }
 
@@ -82,8 +82,8 @@ type Letter struct {
 // State is called when a partition goes from one state to another.
 type State interface {
 	// OnState gets the states as Stats names them, and why the partition makes no progress;
-	// nil while it does. READY and SENT take turns for each batch and are not told.
-	// It is called while the partition's state is locked: it must not call the Consumer.
+	// nil while it does. From READY to SENT and back a partition goes with each batch: that is
+	// not told. Steps of one partition are told one after another, in their order.
 	OnState(p idemtype.Partition, from, to string, why error)
 }
 
