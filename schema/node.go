@@ -70,14 +70,13 @@ func Parse(data []byte) (*Node, Diagnostics) {
 		return nil, ds
 	}
 	src := newSource(data)
-	if !lex(src, &ds) {
-		ds.unmerged(src)
+	if !src.documents(&ds) {
 		ds.maskLines(src)
 		return nil, ds
 	}
 	root, err := parseYAML(data)
 	if err != nil {
-		yamlProblem(err, src, &ds)
+		yamlProblem(data, err, src, &ds)
 		ds.unmerged(src)
 		ds.maskLines(src)
 		return nil, ds
@@ -123,17 +122,26 @@ func parseYAML(data []byte) (root yaml.Node, err error) {
 // builder turns yaml.v3's nodes into Nodes.
 type builder struct {
 	source
-	ds *Diagnostics
+	ds    *Diagnostics
+	alias alias // the last one
+	deep  bool  // E103 is reported
 }
+
+const (
+	nestingMessage = "the file nests deeper than 64 levels"
+	nestingHint    = "no spec needs that: is a bracket left open above?"
+)
 
 func (b *builder) node(y *yaml.Node, depth int) *Node {
 	n := &Node{Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1})}
-	if depth > maxNesting+1 {
-		if len(b.ds.list) == 0 {
+	if depth > maxNesting && y.Kind != yaml.ScalarNode {
+		if !b.deep {
 			b.ds.Add(n.Pos, "E103", nestingMessage, nestingHint)
+			b.deep = true
 		}
 		return n
 	}
+	b.properties(n.Pos)
 	switch y.Kind {
 	case yaml.ScalarNode:
 		n.Text = y.Value
@@ -141,32 +149,44 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 		n.Pos.Width = b.scalarWidth(n)
 	case yaml.SequenceNode:
 		n.Kind = ListNode
+		var texts [][]*Node
 		for _, item := range y.Content {
 			n.Items = append(n.Items, b.node(item, depth+1))
+			texts = append(texts, n.Items[len(n.Items)-1:])
 		}
 		n.Pos.Width = b.collectionWidth(n.Pos)
+		if y.Style&yaml.FlowStyle != 0 {
+			b.cutTexts(ListNode, texts)
+		}
 	case yaml.MappingNode:
 		n.Kind = MapNode
 		n.Pos.Width = b.collectionWidth(n.Pos)
+		var texts [][]*Node
 		for i := 0; i+1 < len(y.Content); i += 2 {
-			b.pair(n, y.Content[i], y.Content[i+1], depth)
+			texts = append(texts, b.pair(n, y.Content[i], y.Content[i+1], depth))
 		}
-	default: // an alias: lex reports every one
-		b.ds.Add(n.Pos, "E102", "YAML aliases are not allowed", sharedHint)
+		if y.Style&yaml.FlowStyle != 0 {
+			b.cutTexts(MapNode, texts)
+		}
 	}
 	return n
 }
 
-func (b *builder) pair(n *Node, key, value *yaml.Node, depth int) {
-	k := b.node(key, depth+1)
+// pair reads an entry of a map, and returns its key and its value.
+func (b *builder) pair(n *Node, key, value *yaml.Node, depth int) []*Node {
+	k, v := b.node(key, depth+1), b.node(value, depth+1)
 	if k.Kind != ScalarNode {
 		b.ds.Add(k.Pos, "E106", "a key must be a text, not a "+k.Kind.word(), templateHint(b.rest(k.Pos)))
-		return
+		return []*Node{k, v}
+	}
+	if k.Text == "<<" && !k.Quoted {
+		b.ds.Add(k.Pos, "E102", "YAML merge keys are not allowed (<<)", sharedHint)
 	}
 	if n.Pos.Line == k.Pos.Line && n.Pos.Col == k.Pos.Col {
 		n.Pos.Width = k.Pos.Width // a block map stands where its first key does
 	}
-	n.Pairs = append(n.Pairs, Pair{Key: k.Text, KeyPos: k.Pos, Value: b.node(value, depth+1)})
+	n.Pairs = append(n.Pairs, Pair{Key: k.Text, KeyPos: k.Pos, Value: v})
+	return []*Node{k, v}
 }
 
 func templateHint(rest []rune) string {
