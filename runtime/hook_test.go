@@ -68,9 +68,19 @@ func (h dead) OnDeadLetter(_ idem.Partition, d hook.Letter) {
 
 func (h states) OnState(_ idem.Partition, from, to string, why error) {
 	h.add("%s to %s %v", from, to, why)
-	if h.c != nil {
+	if h.c == nil {
+		return
+	}
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
 		h.c.Stats()
 		_ = h.c.Health()
+	}()
+	select {
+	case <-answered:
+	case <-time.After(10 * time.Second):
+		h.add("the consumer does not answer")
 	}
 }
 

@@ -43,7 +43,7 @@ func main() {
 
 // all are the bugs of every list.
 func all() []mutant {
-	return slices.Concat(planted, keyBugs, outageBugs, catalogBugs, sessionBugs, slowBugs, handlerBugs, feedBugs, copyBugs, generatorBugs)
+	return slices.Concat(planted, keyBugs, outageBugs, catalogBugs, sessionBugs, slowBugs, handlerBugs, hookBugs, feedBugs, copyBugs, generatorBugs)
 }
 
 func run(ctx context.Context, only string, times, workers int) error {
