@@ -16,6 +16,10 @@
 //     E114, E202, E204-E213, E302-E304, E306-E310, E401-E405, E407, E409, E411-E414,
 //     E5xx, E601-E603, E605, E608, E610, E701-E705 and the warnings.
 //
+// A section of the spec is one file: its types, the table of its keys, their readers. A new
+// key is a field and a line of that table, and its text for editors in
+// idemgen.v1.schema.json.
+//
 // A part of the spec that was refused carries Broken. Broken says: a problem inside
 // this map is reported already, so a key that is missing here proves nothing.
 // Resolve adds no error about what a broken part lacks or was meant to hold.

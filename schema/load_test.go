@@ -100,7 +100,7 @@ func TestStepKeys(t *testing.T) {
 		"update": "clear each if_missing if_newer many set update where",
 		"delete": "delete each if_newer many where",
 	} {
-		if got := strings.Join((*walker).keysOf(nil, verb).built(), " "); got != want {
+		if got := strings.Join(keysOfVerb(verb).built(), " "); got != want {
 			t.Errorf("%s: %s, want %s", verb, got, want)
 		}
 	}

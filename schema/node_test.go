@@ -92,7 +92,7 @@ func TestSoundFilesAreRead(t *testing.T) {
 func TestBrokenFilesTellTheirPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: {b: [c, d}\n":              `x:1:13: E101: not valid YAML: "}" closes nothing here`,
-		"a: [b,\n  - c]\n":             `x:2:3: E101: not valid YAML: inside { } and [ ] a list item has no "-"`,
+		"a: [b, - c]\n":                `x:1:8: E101: not valid YAML: inside { } and [ ] a list item has no "-"`,
 		"a:\n  b: {c: d, e:\nf: g\n":   `x:2:6: E101: not valid YAML: "{" is not closed`,
 		"a: {b: @c}\n":                 `x:1:8: E101: not valid YAML: a text cannot start with "@"`,
 		"a: 1\nb: }c\n":                `x:2:4: E101: not valid YAML: a text cannot start with "}"`,

@@ -9,6 +9,45 @@ import (
 	"time"
 )
 
+// Text is a text, a name or a word of a closed set.
+type Text struct {
+	Value  string
+	Quoted bool // written in quotes or as a block scalar
+	Key    Pos  // the key that holds it; zero in a list
+	Pos    Pos
+}
+
+// Int is a whole number.
+type Int struct {
+	Value int64
+	Text  string
+	Key   Pos
+	Pos   Pos
+}
+
+// Bool is true or false.
+type Bool struct {
+	Value bool
+	Key   Pos
+	Pos   Pos
+}
+
+// Duration is a whole number and a unit; Text is as written ("24h").
+type Duration struct {
+	Value time.Duration
+	Text  string
+	Key   Pos
+	Pos   Pos
+}
+
+// Size is a whole number and KiB or MiB; Text is as written ("4MiB").
+type Size struct {
+	Value int64 // bytes
+	Text  string
+	Key   Pos
+	Pos   Pos
+}
+
 // text reads any text.
 func (w *walker) text(e entry) (*Text, bool) {
 	if !w.isScalar(e, "a text") {

@@ -7,6 +7,13 @@ import (
 	"unicode/utf8"
 )
 
+// Pos is a place in a spec file: Line and Col count from 1, Col and Width in code
+// points. Width is the length of the token, for the caret; a token that goes on over
+// further lines ends, for Width, with its first line. The zero Pos is no place.
+type Pos struct {
+	Line, Col, Width int
+}
+
 // Limits of docs/spec.md.
 const (
 	maxFileSize = 1 << 20 // bytes

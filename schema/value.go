@@ -1,7 +1,13 @@
 package schema
 
-// The constructors below put readers of walker into tables of keys.
+// Texts is a list of texts in spec order.
+type Texts struct {
+	Items []Text
+	Key   Pos
+	Pos   Pos // the whole list
+}
 
+// scalarShape is any text. The constructors below are the values of tables of keys.
 var scalarShape = shape{scalar: true}
 
 func textValue[T any](at func(*T) **Text) value[T] {
@@ -56,28 +62,6 @@ func (w *walker) texts(e entry, least int) (*Texts, bool) {
 		}
 	}
 	return out, ok
-}
-
-// docKeys are allowed on every named thing.
-func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
-	return append(keys[T]{
-		{name: "description", value: textValue(func(t *T) **Text { return &doc(t).Description })},
-		{name: "deprecated", value: sentenceValue(func(t *T) **Text { return &doc(t).Deprecated })},
-		{name: "go_name", value: goNameValue(func(t *T) **Text { return &doc(t).GoName })},
-	}, more...)
-}
-
-// named goes over a map with names of the user's choice. Read gets the name, whether
-// it is valid, and the value.
-func (w *walker) named(e entry, kind nameKind, read func(name Text, valid bool, n *Node)) bool {
-	if !w.isMap(e) {
-		return false
-	}
-	for p := range w.pairs(e) {
-		name := Text{Value: p.Key, Key: p.KeyPos, Pos: p.KeyPos}
-		read(name, w.name(kind, p.KeyPos, p.Key), p.Value)
-	}
-	return true
 }
 
 // some reports E106 if a map or list that must hold something is empty.

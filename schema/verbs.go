@@ -62,7 +62,7 @@ var anywhere = []string{"then", "else", "always", "plus", "minus"}
 const noArithmetic = "a step writes values as they come: for arithmetic write handle: true and do it in Go, in the same transaction"
 
 func stepKeys(verb string, names ...string) keys[Step] {
-	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, (*walker).verb}}}
+	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, readVerb}}}
 	for _, k := range allStepKeys {
 		if slices.Contains(names, k.name) || slices.Contains(anywhere, k.name) {
 			ks = append(ks, k)

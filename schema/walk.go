@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-// walker turns nodes into a Spec. Every map of the language is one table of keys; what
-// a map may hold, what is missing, misspelt or not built yet is found by walkMap alone.
+// walker reads the value of a node, of any section of the spec, and reports what is wrong
+// with it. A section is a file of its own (topics.go, events.go): its types, the table of its
+// keys, and what is special about them. walkMap alone finds which keys of a map are unknown,
+// missing, misspelt or not built yet.
 type walker struct {
 	ds *Diagnostics
 }

@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // DeviceReadingsV1Handler handles the events of topic "device-readings.v1" that need Go code.
@@ -36,8 +37,6 @@ func deviceReadingsV1Topic(h DeviceReadingsV1Handler) wire.Topic {
 // deviceReadingsV1Plan collects the rows of one batch; it belongs to one partition.
 type deviceReadingsV1Plan struct {
 	handler DeviceReadingsV1Handler
-	key     wire.KeyBuilder
-	print   wire.Fingerprint
 }
 
 // Add implements wire.Plan.
@@ -51,90 +50,74 @@ func (p *deviceReadingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 // Flush implements wire.Plan.
 func (p *deviceReadingsV1Plan) Flush(b *wire.Batch) {}
 
+// deviceReadingsV1Decoder reads the records of topic "device-readings.v1".
+type deviceReadingsV1Decoder = strictjson.Scanner
+
 // Reading is the event of topic "device-readings.v1".
 type Reading struct {
-	// ReadingID is "reading_id".
-	ReadingID int64
-	// DeviceID is "device_id".
-	DeviceID string
-	// Site is "site".
-	Site string
-	// TakenAt is "taken_at".
-	TakenAt time.Time
-	// Temperature is "temperature".
+	ReadingID   int64
+	DeviceID    string
+	Site        string
+	TakenAt     time.Time
 	Temperature float64
-	// Humidity is "humidity".
-	Humidity float64
-	// Battery is "battery".
-	Battery int32
+	Humidity    float64
+	Battery     int32
 }
 
-// DecodeReading reads m; wire.Scanner says how strictly.
+// DecodeReading reads m; strictjson.Scanner says how strictly.
 func DecodeReading(m idem.Message) (e Reading, err error) {
-	var s wire.Scanner
+	var s deviceReadingsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Reading")
 }
 
-func (e *Reading) decode(s *wire.Scanner) {
+func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Reading{}
-	var seen wire.Members
+	var seen struct{ ReadingID, DeviceID, Site, TakenAt, Temperature, Humidity, Battery bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "reading_id":
-			seen.Add(s, 0)
+			s.Once(&seen.ReadingID)
 			e.ReadingID = s.Int64()
 		case "device_id":
-			seen.Add(s, 1)
+			s.Once(&seen.DeviceID)
 			e.DeviceID = s.String()
 		case "site":
-			seen.Add(s, 2)
+			s.Once(&seen.Site)
 			e.Site = s.String()
 		case "taken_at":
-			seen.Add(s, 3)
+			s.Once(&seen.TakenAt)
 			e.TakenAt = s.Time()
 		case "temperature":
-			seen.Add(s, 4)
+			s.Once(&seen.Temperature)
 			e.Temperature = s.Float64()
 		case "humidity":
-			seen.Add(s, 5)
+			s.Once(&seen.Humidity)
 			e.Humidity = s.Float64()
 		case "battery":
-			seen.Add(s, 6)
+			s.Once(&seen.Battery)
 			e.Battery = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"reading_id",
-		"device_id",
-		"site",
-		"taken_at",
-		"temperature",
-		"humidity",
-		"battery",
-	)
+	s.Require(seen.ReadingID, "reading_id")
+	s.Require(seen.DeviceID, "device_id")
+	s.Require(seen.Site, "site")
+	s.Require(seen.TakenAt, "taken_at")
+	s.Require(seen.Temperature, "temperature")
+	s.Require(seen.Humidity, "humidity")
+	s.Require(seen.Battery, "battery")
 }
-
-// readingSpace separates the keys of Reading from all others that must differ.
-const readingSpace = "\xcc\xba\x85\xc3\xf2\x6c\xae\x3d\x96\xf0\x0b\xd1\xb5\x7c\xff\xf6"
 
 // key identifies the event by header "Idempotency-Key". Its copies are known for 1h at least.
-func (e *Reading) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(readingSpace)
+func (e *Reading) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
-	return k.Sum("Reading")
 }
 
-// readingContent is read only: what the fingerprint covers.
-var readingContent = wire.Content{
-	Def: 0x81d61f3e,
-}
-
-func (e *Reading) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Reading) fingerprint(f *wire.Fingerprint) {
 	f.Int32("battery", e.Battery)
 	f.Text("device_id", e.DeviceID)
 	f.Float64("humidity", e.Humidity)
@@ -142,25 +125,29 @@ func (e *Reading) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Text("site", e.Site)
 	f.Time("taken_at", e.TakenAt)
 	f.Float64("temperature", e.Temperature)
-	return f.Sum()
+}
+
+// readingEvent is how a record becomes a Reading, and which records are copies of one. It is
+// read only.
+var readingEvent = wire.Event[Reading, *deviceReadingsV1Decoder]{
+	Name:    "Reading",
+	Decode:  (*Reading).decode,
+	Owned:   true,
+	Key:     (*Reading).key,
+	Space:   "\xcc\xba\x85\xc3\xf2\x6c\xae\x3d\x96\xf0\x0b\xd1\xb5\x7c\xff\xf6",
+	Print:   (*Reading).fingerprint,
+	Content: wire.Content{Def: 0x81d61f3e},
 }
 
 func (p *deviceReadingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
-	e, err := DecodeReading(*m)
-	if err != nil {
-		return err
-	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Reading", key, &readingContent, e.fingerprint(&p.print)); !fresh {
+	e := new(Reading)
+	if fresh, err := readingEvent.Take(b, m, &deviceReadingsV1Decoder{}, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{
 		Event: "Reading",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.Reading(ctx, tx, e)
+			return p.handler.Reading(ctx, tx, *e)
 		},
 	})
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func readingsV1Topic() wire.Topic {
@@ -31,7 +32,7 @@ func readingsV1Topic() wire.Topic {
 
 // readingsV1Plan collects the rows of one batch; it belongs to one partition.
 type readingsV1Plan struct {
-	scan wire.Scanner
+	decoder readingsV1Decoder
 
 	reading               Reading
 	readingInsertReadings wire.Rows
@@ -50,81 +51,80 @@ func (p *readingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingInsertReadingsSQL, &p.readingInsertReadings)
 }
 
+// readingsV1Decoder reads the records of topic "readings.v1".
+type readingsV1Decoder = strictjson.Scanner
+
 // Reading is the event of topic "readings.v1".
 type Reading struct {
-	// ReadingID is "reading_id".
-	ReadingID int64
-	// DeviceID is "device_id".
-	DeviceID string
-	// Site is "site".
-	Site string
-	// TakenAt is "taken_at".
-	TakenAt time.Time
-	// Temperature is "temperature".
+	ReadingID   int64
+	DeviceID    string
+	Site        string
+	TakenAt     time.Time
 	Temperature float64
-	// Humidity is "humidity".
-	Humidity float64
-	// Battery is "battery".
-	Battery int32
+	Humidity    float64
+	Battery     int32
 }
 
-// DecodeReading reads m; wire.Scanner says how strictly.
+// DecodeReading reads m; strictjson.Scanner says how strictly.
 func DecodeReading(m idem.Message) (e Reading, err error) {
-	var s wire.Scanner
+	var s readingsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Reading")
 }
 
-func (e *Reading) decode(s *wire.Scanner) {
+func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Reading{}
-	var seen wire.Members
+	var seen struct{ ReadingID, DeviceID, Site, TakenAt, Temperature, Humidity, Battery bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "reading_id":
-			seen.Add(s, 0)
+			s.Once(&seen.ReadingID)
 			e.ReadingID = s.Int64()
 		case "device_id":
-			seen.Add(s, 1)
+			s.Once(&seen.DeviceID)
 			e.DeviceID = s.String()
 		case "site":
-			seen.Add(s, 2)
+			s.Once(&seen.Site)
 			e.Site = s.String()
 		case "taken_at":
-			seen.Add(s, 3)
+			s.Once(&seen.TakenAt)
 			e.TakenAt = s.Time()
 		case "temperature":
-			seen.Add(s, 4)
+			s.Once(&seen.Temperature)
 			e.Temperature = s.Float64()
 		case "humidity":
-			seen.Add(s, 5)
+			s.Once(&seen.Humidity)
 			e.Humidity = s.Float64()
 		case "battery":
-			seen.Add(s, 6)
+			s.Once(&seen.Battery)
 			e.Battery = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"reading_id",
-		"device_id",
-		"site",
-		"taken_at",
-		"temperature",
-		"humidity",
-		"battery",
-	)
+	s.Require(seen.ReadingID, "reading_id")
+	s.Require(seen.DeviceID, "device_id")
+	s.Require(seen.Site, "site")
+	s.Require(seen.TakenAt, "taken_at")
+	s.Require(seen.Temperature, "temperature")
+	s.Require(seen.Humidity, "humidity")
+	s.Require(seen.Battery, "battery")
+}
+
+// readingEvent is how a record becomes a Reading, and which records are copies of one. It is
+// read only.
+var readingEvent = wire.Event[Reading, *readingsV1Decoder]{
+	Name:   "Reading",
+	Decode: (*Reading).decode,
 }
 
 func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	e := &p.reading
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Reading"); err != nil {
+	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Puts(wire.Row("readings").Int(e.ReadingID))
+	e.beforeInsertReadings(b)
 	r := p.readingInsertReadings.Row()
 	r.Int8(e.ReadingID)
 	r.Text(e.DeviceID)
@@ -134,6 +134,11 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	r.Float8(e.Humidity)
 	r.Int4(e.Battery)
 	return nil
+}
+
+// beforeInsertReadings names what the row touches, so that it overtakes no other.
+func (e *Reading) beforeInsertReadings(b *wire.Batch) {
+	b.Puts(wire.Row("readings").Int(e.ReadingID))
 }
 
 const readingInsertReadingsSQL = `

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // placed is an order with 2 items.
@@ -36,7 +36,7 @@ type peer struct {
 // events (owned) with encoding/json.
 func BenchmarkDecode(b *testing.B) {
 	b.Run("borrowed", func(b *testing.B) {
-		var s wire.Scanner
+		var s strictjson.Scanner
 		var e OrderPlaced
 		for b.Loop() {
 			s.Borrow(&placed)

@@ -11,6 +11,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -57,37 +58,32 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 
 // Item is one position of an order.
 type Item struct {
-	// SKU is "sku".
-	SKU string
-	// Quantity is "quantity".
+	SKU      string
 	Quantity int32
-	// Price is "price".
-	Price idem.Decimal
+	Price    idem.Decimal
 }
 
-func (v *Item) decode(s *wire.Scanner) {
+func (v *Item) decodeJSON(s *strictjson.Scanner) {
 	*v = Item{}
-	var seen wire.Members
+	var seen struct{ SKU, Quantity, Price bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sku":
-			seen.Add(s, 0)
+			s.Once(&seen.SKU)
 			v.SKU = s.String()
 		case "quantity":
-			seen.Add(s, 1)
+			s.Once(&seen.Quantity)
 			v.Quantity = s.Int32()
 		case "price":
-			seen.Add(s, 2)
+			s.Once(&seen.Price)
 			v.Price = s.Decimal()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"sku",
-		"quantity",
-		"price",
-	)
+	s.Require(seen.SKU, "sku")
+	s.Require(seen.Quantity, "quantity")
+	s.Require(seen.Price, "price")
 }
 
 func (v *Item) appendJSON(b []byte) []byte {
@@ -110,8 +106,8 @@ const (
 	ChannelPhone Channel = "phone"
 )
 
-var channelTexts = []string{
-	string(ChannelWeb),
-	string(ChannelApp),
-	string(ChannelPhone),
+var channelValues = []Channel{
+	ChannelWeb,
+	ChannelApp,
+	ChannelPhone,
 }

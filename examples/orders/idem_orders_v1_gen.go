@@ -10,11 +10,13 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // OrdersV1Handler handles the events of topic "orders.v1" that need Go code.
 type OrdersV1Handler interface {
-	// OrderPaid says that a payment for an order was booked. Its payment_id is its identity, whoever sends it.
+	// OrderPaid says that a payment for an order was booked. Its payment_id is its identity,
+	// whoever sends it.
 	OrderPaid(ctx context.Context, tx idem.Tx, e OrderPaid) error
 }
 
@@ -47,10 +49,7 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 // ordersV1Plan collects the rows of one batch; it belongs to one partition.
 type ordersV1Plan struct {
 	handler OrdersV1Handler
-	scan    wire.Scanner
-	key     wire.KeyBuilder
-	print   wire.Fingerprint
-	json    []byte
+	decoder ordersV1Decoder
 
 	orderPlaced                 OrderPlaced
 	orderPlacedInsertOrders     wire.Rows
@@ -99,77 +98,70 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderErasedDeleteOrdersSQL, &p.orderErasedDeleteOrders)
 }
 
+// ordersV1Decoder reads the records of topic "orders.v1".
+type ordersV1Decoder = strictjson.Scanner
+
 // OrderPlaced says that a customer placed an order.
 // It is event "order.placed" on topic "orders.v1".
 type OrderPlaced struct {
-	// OrderID is "order_id".
-	OrderID idem.UUID
-	// CustomerID is "customer_id".
+	OrderID    idem.UUID
 	CustomerID string
-	// Channel is "channel".
-	Channel Channel
-	// Total is "total".
-	Total idem.Decimal
-	// PlacedAt is "placed_at".
-	PlacedAt time.Time
-	// Note is "note".
-	Note *string
-	// Items is "items".
-	Items []Item
+	Channel    Channel
+	Total      idem.Decimal
+	PlacedAt   time.Time
+	Note       *string
+	Items      []Item
 }
 
-// DecodeOrderPlaced reads m; wire.Scanner says how strictly.
+// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	var s wire.Scanner
+	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderPlaced")
 }
 
-func (e *OrderPlaced) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderPlaced{
 		Items: e.Items[:0],
 	}
-	var seen wire.Members
+	var seen struct{ OrderID, CustomerID, Channel, Total, PlacedAt, Note, Items bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "order_id":
-			seen.Add(s, 0)
+			s.Once(&seen.OrderID)
 			e.OrderID = s.UUID()
 		case "customer_id":
-			seen.Add(s, 1)
+			s.Once(&seen.CustomerID)
 			e.CustomerID = s.String()
 		case "channel":
-			seen.Add(s, 2)
-			e.Channel = Channel(s.Enum(channelTexts))
+			s.Once(&seen.Channel)
+			e.Channel = strictjson.Enum(s, channelValues)
 		case "total":
-			seen.Add(s, 3)
+			s.Once(&seen.Total)
 			e.Total = s.Decimal()
 		case "placed_at":
-			seen.Add(s, 4)
+			s.Once(&seen.PlacedAt)
 			e.PlacedAt = s.Time()
 		case "note":
-			seen.Add(s, 5)
-			e.Note = s.OptString()
+			s.Once(&seen.Note)
+			e.Note = strictjson.Opt(s, s.String)
 		case "items":
-			seen.Add(s, 6)
+			s.Once(&seen.Items)
 			for s.Array(); s.Element(); {
 				e.Items = slices.Grow(e.Items, 1)[:len(e.Items)+1]
-				e.Items[len(e.Items)-1].decode(s)
+				e.Items[len(e.Items)-1].decodeJSON(s)
 			}
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"order_id",
-		"customer_id",
-		"channel",
-		"total",
-		"placed_at",
-		"",
-		"items",
-	)
+	s.Require(seen.OrderID, "order_id")
+	s.Require(seen.CustomerID, "customer_id")
+	s.Require(seen.Channel, "channel")
+	s.Require(seen.Total, "total")
+	s.Require(seen.PlacedAt, "placed_at")
+	s.Require(seen.Items, "items")
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
@@ -184,36 +176,26 @@ func (e *OrderPlaced) appendItems(b []byte) []byte {
 	return append(b, ']')
 }
 
-// orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
-const orderPlacedSpace = "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68"
-
 // key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
-func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(orderPlacedSpace)
+func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
-	return k.Sum("OrderPlaced")
 }
 
-// orderPlacedContent is read only: what the fingerprint covers.
-var orderPlacedContent = wire.Content{
-	Def: 0xbd0af26f,
-}
-
-func (e *OrderPlaced) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("channel", string(e.Channel))
 	f.Text("customer_id", e.CustomerID)
-	*b = e.appendItems((*b)[:0])
-	f.JSON("items", *b)
-	f.OptText("note", e.Note)
+	f.AppendJSON("items", e.appendItems)
+	if e.Note != nil {
+		f.Text("note", *e.Note)
+	}
 	f.UUID("order_id", e.OrderID)
 	f.Time("placed_at", e.PlacedAt)
 	f.Decimal("total", e.Total)
-	return f.Sum()
 }
 
-func (e *OrderPlaced) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Numeric("total", e.Total, 12, 2)
 	for i := range e.Items {
 		v := &e.Items[i]
@@ -221,38 +203,36 @@ func (e *OrderPlaced) fits() error {
 		f.Numeric("price", v.Price, 12, 2)
 	}
 	f.Out()
-	return f.Err("OrderPlaced")
+}
+
+// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
+// one. It is read only.
+var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
+	Name:    "OrderPlaced",
+	Decode:  (*OrderPlaced).decode,
+	Fits:    (*OrderPlaced).fits,
+	Key:     (*OrderPlaced).key,
+	Space:   "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68",
+	Print:   (*OrderPlaced).fingerprint,
+	Content: wire.Content{Def: 0xbd0af26f},
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	e := &p.orderPlaced
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderPlaced"); err != nil {
+	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("OrderPlaced", key, &orderPlacedContent, e.fingerprint(&p.print, &p.json)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("orders").UUID(e.OrderID))
+	e.beforeInsertOrders(b)
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.CustomerID)
 	r.Text(string(e.Channel))
 	r.Numeric(e.Total)
 	r.Time(e.PlacedAt)
-	r.OptText(e.Note)
+	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Items {
 		v := &e.Items[i]
-		b.Reads(wire.Row("orders").UUID(e.OrderID))
-		b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
+		e.beforeInsertOrderItems(b, i, v)
 		r = p.orderPlacedInsertOrderItems.Row()
 		r.UUID(e.OrderID)
 		r.Int4(int32(i + 1))
@@ -261,6 +241,17 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 		r.Numeric(v.Price)
 	}
 	return nil
+}
+
+// beforeInsertOrders names what the row touches, so that it overtakes no other.
+func (e *OrderPlaced) beforeInsertOrders(b *wire.Batch) {
+	b.Puts(wire.Row("orders").UUID(e.OrderID))
+}
+
+// beforeInsertOrderItems names what the row touches, so that it overtakes no other.
+func (e *OrderPlaced) beforeInsertOrderItems(b *wire.Batch, i int, v *Item) {
+	b.Reads(wire.Row("orders").UUID(e.OrderID))
+	b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 }
 
 const orderPlacedInsertOrdersSQL = `
@@ -302,79 +293,71 @@ ORDER BY order_id, line`
 // OrderShipped says that all items of an order left the warehouse.
 // It is event "order.shipped" on topic "orders.v1".
 type OrderShipped struct {
-	// Carrier is "carrier".
 	Carrier string
-	// OrderID is the record key.
-	OrderID idem.UUID
+	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderShipped reads m; wire.Scanner says how strictly.
+// DecodeOrderShipped reads m; strictjson.Scanner says how strictly.
 func DecodeOrderShipped(m idem.Message) (e OrderShipped, err error) {
-	var s wire.Scanner
+	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderShipped")
 }
 
-func (e *OrderShipped) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderShipped{}
-	var seen wire.Members
+	var seen struct{ Carrier bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "carrier":
-			seen.Add(s, 0)
+			s.Once(&seen.Carrier)
 			e.Carrier = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"carrier",
-	)
+	s.Require(seen.Carrier, "carrier")
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// orderShippedSpace separates the keys of OrderShipped from all others that must differ.
-const orderShippedSpace = "\xc1\x82\xe8\x07\xcb\x0e\x76\xe0\x48\x1f\xee\x1c\x92\x37\x9e\x55"
-
 // key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
-func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(orderShippedSpace)
+func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
-	return k.Sum("OrderShipped")
 }
 
-// orderShippedContent is read only: what the fingerprint covers.
-var orderShippedContent = wire.Content{
-	Def: 0x07a2ef95,
-}
-
-func (e *OrderShipped) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *OrderShipped) fingerprint(f *wire.Fingerprint) {
 	f.Text("carrier", e.Carrier)
 	f.UUID("order_id", e.OrderID)
-	return f.Sum()
+}
+
+// orderShippedEvent is how a record becomes an OrderShipped, and which records are copies of
+// one. It is read only.
+var orderShippedEvent = wire.Event[OrderShipped, *ordersV1Decoder]{
+	Name:    "OrderShipped",
+	Decode:  (*OrderShipped).decode,
+	Key:     (*OrderShipped).key,
+	Space:   "\xc1\x82\xe8\x07\xcb\x0e\x76\xe0\x48\x1f\xee\x1c\x92\x37\x9e\x55",
+	Print:   (*OrderShipped).fingerprint,
+	Content: wire.Content{Def: 0x07a2ef95},
 }
 
 func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 	e := &p.orderShipped
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderShipped"); err != nil {
+	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("OrderShipped", key, &orderShippedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("orders").UUID(e.OrderID))
+	e.beforeUpdateOrders(b)
 	r := p.orderShippedUpdateOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Carrier)
 	return nil
+}
+
+// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+func (e *OrderShipped) beforeUpdateOrders(b *wire.Batch) {
+	b.Puts(wire.Row("orders").UUID(e.OrderID))
 }
 
 // orderShippedUpdateOrdersSQL fails if a row is missing.
@@ -403,105 +386,99 @@ SELECT 'orders'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
-// OrderPaid says that a payment for an order was booked. Its payment_id is its identity, whoever sends it.
+// OrderPaid says that a payment for an order was booked. Its payment_id is its identity,
+// whoever sends it.
 // It is event "order.paid" on topic "orders.v1".
 type OrderPaid struct {
-	// PaymentID is "payment_id".
 	PaymentID idem.UUID
-	// OrderID is "order_id".
-	OrderID idem.UUID
-	// Amount is "amount".
-	Amount idem.Decimal
-	// BookedAt is "booked_at".
-	BookedAt time.Time
+	OrderID   idem.UUID
+	Amount    idem.Decimal
+	BookedAt  time.Time
 }
 
-// DecodeOrderPaid reads m; wire.Scanner says how strictly.
+// DecodeOrderPaid reads m; strictjson.Scanner says how strictly.
 func DecodeOrderPaid(m idem.Message) (e OrderPaid, err error) {
-	var s wire.Scanner
+	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderPaid")
 }
 
-func (e *OrderPaid) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderPaid{}
-	var seen wire.Members
+	var seen struct{ PaymentID, OrderID, Amount, BookedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "payment_id":
-			seen.Add(s, 0)
+			s.Once(&seen.PaymentID)
 			e.PaymentID = s.UUID()
 		case "order_id":
-			seen.Add(s, 1)
+			s.Once(&seen.OrderID)
 			e.OrderID = s.UUID()
 		case "amount":
-			seen.Add(s, 2)
+			s.Once(&seen.Amount)
 			e.Amount = s.Decimal()
 		case "booked_at":
-			seen.Add(s, 3)
+			s.Once(&seen.BookedAt)
 			e.BookedAt = s.Time()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"payment_id",
-		"order_id",
-		"amount",
-		"booked_at",
-	)
+	s.Require(seen.PaymentID, "payment_id")
+	s.Require(seen.OrderID, "order_id")
+	s.Require(seen.Amount, "amount")
+	s.Require(seen.BookedAt, "booked_at")
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// orderPaidSpace separates the keys of OrderPaid from all others that must differ.
-const orderPaidSpace = "\xaa\x85\xdc\x26\x8d\x80\xfd\x63\x4e\xd6\x22\xc8\x4f\x15\x9b\xaa"
-
 // key identifies the event by payment_id. Its copies are known for 35d at least.
-func (e *OrderPaid) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(orderPaidSpace)
+func (e *OrderPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("payment_id", e.PaymentID)
-	return k.Sum("OrderPaid")
 }
 
-// orderPaidContent is read only: what the fingerprint covers.
-var orderPaidContent = wire.Content{
-	Def: 0x21b81df0,
-}
-
-func (e *OrderPaid) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *OrderPaid) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.Time("booked_at", e.BookedAt)
 	f.UUID("order_id", e.OrderID)
 	f.UUID("payment_id", e.PaymentID)
-	return f.Sum()
 }
 
-func (e *OrderPaid) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *OrderPaid) fits(f *wire.Fit) {
 	f.Numeric("amount", e.Amount, 12, 2)
-	return f.Err("OrderPaid")
+}
+
+// orderPaidEvent is how a record becomes an OrderPaid, and which records are copies of one. It
+// is read only.
+var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
+	Name:      "OrderPaid",
+	OnFailure: &orderPaidPolicy,
+	Decode:    (*OrderPaid).decode,
+	Owned:     true,
+	Fits:      (*OrderPaid).fits,
+	Key:       (*OrderPaid).key,
+	Space:     "\xaa\x85\xdc\x26\x8d\x80\xfd\x63\x4e\xd6\x22\xc8\x4f\x15\x9b\xaa",
+	Print:     (*OrderPaid).fingerprint,
+	Content:   wire.Content{Def: 0x21b81df0},
+}
+
+// orderPaidPolicy is on_failure of OrderPaid. It is read only.
+var orderPaidPolicy = wire.FailurePolicy{
+	Retries:        5, // the topic: 8
+	InitialBackoff: 200 * time.Millisecond,
+	MaxBackoff:     30 * time.Second,
+	StopAfter:      20,
+	Keep:           840 * time.Hour, // the topic: 8d
 }
 
 func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&orderPaidPolicy)
-	e, err := DecodeOrderPaid(*m)
-	if err != nil {
+	e := new(OrderPaid)
+	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("OrderPaid", key, &orderPaidContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Reads(wire.Row("orders").UUID(e.OrderID))
-	b.Puts(wire.Row("payments").UUID(e.PaymentID))
+	e.beforeInsertPayments(b)
 	r := p.orderPaidInsertPayments.Row()
 	r.UUID(e.PaymentID)
 	r.UUID(e.OrderID)
@@ -510,19 +487,16 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	b.Call(m, wire.Call{
 		Event: "OrderPaid",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.OrderPaid(ctx, tx, e)
+			return p.handler.OrderPaid(ctx, tx, *e)
 		},
 	})
 	return nil
 }
 
-// orderPaidPolicy is read only.
-var orderPaidPolicy = wire.FailurePolicy{
-	Retries:        5,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	StopAfter:      20,
-	Keep:           840 * time.Hour,
+// beforeInsertPayments names what the row touches, so that it overtakes no other.
+func (e *OrderPaid) beforeInsertPayments(b *wire.Batch) {
+	b.Reads(wire.Row("orders").UUID(e.OrderID))
+	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 }
 
 const orderPaidInsertPaymentsSQL = `
@@ -542,47 +516,61 @@ ORDER BY payment_id`
 // OrderErased is a record without a value. It removes the order and all that belongs to it.
 // It is the tombstone of topic "orders.v1": a record without a value.
 type OrderErased struct {
-	// OrderID is the record key.
-	OrderID idem.UUID
+	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderErased reads m; wire.Scanner says how strictly.
+// DecodeOrderErased reads m; strictjson.Scanner says how strictly.
 func DecodeOrderErased(m idem.Message) (e OrderErased, err error) {
-	var s wire.Scanner
+	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderErased")
 }
 
-func (e *OrderErased) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderErased{}
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&orderErasedPolicy)
-	e := &p.orderErased
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderErased"); err != nil {
-		return err
-	}
-	b.Unlinks("orders")
-	b.DeletesAll("order_items")
-	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
-	b.Touches("payments")
-	b.Deletes(wire.Row("orders").UUID(e.OrderID))
-	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)
-	return nil
+// orderErasedEvent is how a record becomes an OrderErased, and which records are copies of
+// one. It is read only.
+var orderErasedEvent = wire.Event[OrderErased, *ordersV1Decoder]{
+	Name:      "OrderErased",
+	OnFailure: &orderErasedPolicy,
+	Decode:    (*OrderErased).decode,
 }
 
-// orderErasedPolicy is read only.
+// orderErasedPolicy is on_failure of OrderErased. It is read only.
 var orderErasedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,
-	Keep:           720 * time.Hour,
+	Keep:           720 * time.Hour, // the topic: 8d
+}
+
+func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
+	e := &p.orderErased
+	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	e.beforeDeleteOrderItems(b)
+	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
+	e.beforeDeleteOrders(b)
+	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)
+	return nil
+}
+
+// beforeDeleteOrderItems names what the row touches, so that it overtakes no other.
+func (e *OrderErased) beforeDeleteOrderItems(b *wire.Batch) {
+	b.Unlinks("orders")
+	b.DeletesAll("order_items")
+}
+
+// beforeDeleteOrders names what the row touches, so that it overtakes no other.
+func (e *OrderErased) beforeDeleteOrders(b *wire.Batch) {
+	b.Touches("payments")
+	b.Deletes(wire.Row("orders").UUID(e.OrderID))
 }
 
 const orderErasedDeleteOrderItemsSQL = `

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 var reading = idem.Message{
@@ -29,11 +29,11 @@ type peer struct {
 // events (owned) with encoding/json.
 func BenchmarkDecode(b *testing.B) {
 	b.Run("borrowed", func(b *testing.B) {
-		var s wire.Scanner
+		var s strictjson.Scanner
 		var e Reading
 		for b.Loop() {
 			s.Borrow(&reading)
-			e.decode(&s)
+			e.decode(&s, nil)
 			if err := s.Finish("Reading"); err != nil {
 				b.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // telemetryV1Topic is topic "telemetry.v1".
@@ -33,7 +34,7 @@ func telemetryV1Topic() wire.Topic {
 
 // telemetryV1Plan collects the rows of one batch; it belongs to one partition.
 type telemetryV1Plan struct {
-	scan wire.Scanner
+	decoder telemetryV1Decoder
 
 	reading                  Reading
 	readingUpsertDeviceState wire.Rows
@@ -52,61 +53,57 @@ func (p *telemetryV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingUpsertDeviceStateSQL, &p.readingUpsertDeviceState)
 }
 
+// telemetryV1Decoder reads the records of topic "telemetry.v1".
+type telemetryV1Decoder = strictjson.Scanner
+
 // Reading is the event of topic "telemetry.v1".
 type Reading struct {
-	// DeviceID is "device_id".
-	DeviceID string
-	// Seq is "seq".
-	Seq int64
-	// ReportedAt is "ts".
-	ReportedAt time.Time
-	// Temperature is "values.temperature".
-	Temperature float64
-	// Humidity is "values.humidity".
-	Humidity *float64
-	// Battery is "values.battery".
-	Battery int32
-	// Firmware is "firmware".
-	Firmware string
+	DeviceID    string
+	Seq         int64
+	ReportedAt  time.Time // "ts"
+	Temperature float64   // "values.temperature"
+	Humidity    *float64  // "values.humidity"
+	Battery     int32     // "values.battery"
+	Firmware    string
 }
 
-// DecodeReading reads m; wire.Scanner says how strictly.
+// DecodeReading reads m; strictjson.Scanner says how strictly.
 func DecodeReading(m idem.Message) (e Reading, err error) {
-	var s wire.Scanner
+	var s telemetryV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Reading")
 }
 
-func (e *Reading) decode(s *wire.Scanner) {
+func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Reading{
 		Firmware: "unknown",
 	}
-	var seen wire.Members
+	var seen struct{ DeviceID, Seq, ReportedAt, values, Temperature, Humidity, Battery, Firmware bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "device_id":
-			seen.Add(s, 0)
+			s.Once(&seen.DeviceID)
 			e.DeviceID = s.String()
 		case "seq":
-			seen.Add(s, 1)
+			s.Once(&seen.Seq)
 			e.Seq = s.Int64()
 		case "ts":
-			seen.Add(s, 2)
-			e.ReportedAt = s.EpochMS()
+			s.Once(&seen.ReportedAt)
+			e.ReportedAt = s.Epoch(time.Millisecond)
 		case "values":
-			seen.Add(s, 3)
+			s.Once(&seen.values)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "temperature":
-						seen.Add(s, 4)
+						s.Once(&seen.Temperature)
 						e.Temperature = s.Float64()
 					case "humidity":
-						seen.Add(s, 5)
-						e.Humidity = s.OptFloat64()
+						s.Once(&seen.Humidity)
+						e.Humidity = strictjson.Opt(s, s.Float64)
 					case "battery":
-						seen.Add(s, 6)
+						s.Once(&seen.Battery)
 						e.Battery = s.Int32()
 					default:
 						s.Skip()
@@ -114,53 +111,56 @@ func (e *Reading) decode(s *wire.Scanner) {
 				}
 			}
 		case "firmware":
-			seen.Add(s, 7)
+			s.Once(&seen.Firmware)
 			e.Firmware = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"device_id",
-		"seq",
-		"ts",
-		"",
-		"values.temperature",
-		"",
-		"values.battery",
-		"",
-	)
+	s.Require(seen.DeviceID, "device_id")
+	s.Require(seen.Seq, "seq")
+	s.Require(seen.ReportedAt, "ts")
+	s.Require(seen.Temperature, "values.temperature")
+	s.Require(seen.Battery, "values.battery")
 }
 
-func (e *Reading) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *Reading) fits(f *wire.Fit) {
 	f.Varchar("firmware", e.Firmware, 32)
-	return f.Err("Reading")
+}
+
+// readingEvent is how a record becomes a Reading, and which records are copies of one. It is
+// read only.
+var readingEvent = wire.Event[Reading, *telemetryV1Decoder]{
+	Name:   "Reading",
+	Decode: (*Reading).decode,
+	Fits:   (*Reading).fits,
 }
 
 func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	e := &p.reading
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Reading"); err != nil {
+	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	b.Upserts(wire.Row("device_state").Text(e.DeviceID))
+	e.beforeUpsertDeviceState(b)
 	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.DeviceID)
 	r.Int8(e.Seq)
 	r.Time(e.ReportedAt)
 	r.Float8(e.Temperature)
-	r.OptFloat8(e.Humidity)
+	wire.OrNull(r, r.Float8, e.Humidity)
 	r.Int4(e.Battery)
 	r.Text(e.Firmware)
 	return nil
 }
 
-// readingUpsertDeviceStateSQL keeps the row with the highest seq of each device_id; of equals, the first.
+// beforeUpsertDeviceState names what the row touches, so that it overtakes no other.
+func (e *Reading) beforeUpsertDeviceState(b *wire.Batch) {
+	b.Upserts(wire.Row("device_state").Text(e.DeviceID))
+}
+
+// readingUpsertDeviceStateSQL keeps the row with the highest seq of each device_id; of equals,
+// the first.
 const readingUpsertDeviceStateSQL = `
 INSERT INTO device_state AS t (
     device_id,

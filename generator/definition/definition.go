@@ -84,16 +84,28 @@ func Path(path []string) string {
 	return "$" + strings.Join(append([]string{""}, names...), ".")
 }
 
-// Kinds are what the definitions call the kinds of types.
-var Kinds = map[model.Kind]string{
+var kinds = map[model.Kind]string{
 	model.String: "string", model.UUID: "uuid", model.Bool: "bool", model.Int32: "int32", model.Int64: "int64",
-	model.Float64: "float64", model.Decimal: "decimal", model.Timestamp: "timestamp", model.EpochS: "epoch_s",
-	model.EpochMS: "epoch_ms", model.EpochUS: "epoch_us", model.EpochNS: "epoch_ns", model.LocalTimestamp: "local_timestamp",
-	model.Date: "date", model.EpochDays: "epoch_days", model.Bytes: "bytes", model.JSON: "json", model.Enum: "enum",
+	model.Float64: "float64", model.Decimal: "decimal", model.Timestamp: "timestamp",
+	model.LocalTimestamp: "local_timestamp", model.Date: "date", model.Bytes: "bytes", model.JSON: "json",
+	model.Enum: "enum",
+}
+
+var notations = map[model.Notation]string{
+	model.EpochSeconds: "epoch_s", model.EpochMillis: "epoch_ms", model.EpochMicros: "epoch_us",
+	model.EpochNanos: "epoch_ns", model.EpochDays: "epoch_days",
+}
+
+// Scalar is what the definitions call the type of a value that is neither object nor list.
+func Scalar(t model.FieldType) string {
+	if word, ok := notations[t.Notation]; ok {
+		return word
+	}
+	return kinds[t.Kind]
 }
 
 func typeDef(t model.FieldType) string {
-	def := Kinds[t.Kind]
+	def := Scalar(t)
 	switch t.Kind {
 	case model.Object:
 		members := make([]string, len(t.Named.Fields))

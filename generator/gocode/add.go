@@ -1,61 +1,72 @@
 package gocode
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// addMethod writes the method that turns a record into rows and calls: everything that
-// can refuse the record, then the claim, then the rows.
+// eventDecl writes what the runtime must know to take a record in as an event.
+func (p *pkg) eventDecl(f *file, e *model.Event) {
+	method := func(name string) code { return text("(*%s).%s", e.GoName, name) }
+	elems := []code{pair("Name", lit(e.GoName))}
+	if e.OwnFailure {
+		elems = append(elems, pair("OnFailure", text("&"+policyVar(e))))
+	}
+	elems = append(elems, pair("Decode", method("decode")))
+	if e.Handle {
+		elems = append(elems, text("Owned: true"))
+	}
+	if fits(e) {
+		elems = append(elems, pair("Fits", method("fits")))
+	}
+	if !e.Key.Offset {
+		elems = append(elems, pair("Key", method("key")), pair("Space", p.space(e)))
+		if len(e.Key.Former) > 0 {
+			var former []code
+			for i, k := range e.Key.Former {
+				former = append(former, text("").Values(pair("Space", text(hashText(k.Space))), pair("Key", method(formerMethod(i)))))
+			}
+			elems = append(elems, pair("Former", composite(text("[]").Add(wire("FormerKey")).Add(text("[%s]", e.GoName)), former)))
+		}
+		if e.Key.SamePartition {
+			elems = append(elems, text("Here: true"))
+		}
+		elems = append(elems, pair("Print", method("fingerprint")), pair("Content", p.content(e)))
+	}
+	typ := wire("Event").Add(text("[%s, *%s]", e.GoName, decoderType(e.Topic)))
+	doc := fmt.Sprintf("%s is how a record becomes %s, and which records are copies of one. It is read only.", eventVar(e), withArticle(e.GoName))
+	f.decl(doc, text("var %s =", eventVar(e)).Add(composite(typ, elems)))
+	if e.OwnFailure {
+		policyDecl(f, e)
+	}
+}
+
+func withArticle(name string) string {
+	if strings.ContainsRune("AEIOU", rune(name[0])) {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// addMethod writes the method that turns a record into rows and calls.
 func (p *pkg) addMethod(f *file, e *model.Event) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("", "p *"+planType(e.Topic), "add"+e.GoName, params, text("error"), func(g *group) {
-		if e.OwnFailure {
-			g.Add(text("b.OnFailure(&%s)", policyVar(e)))
-		}
+		decoder := code(text("&p.decoder"))
 		if e.Handle {
-			g.Add(text("e, err := Decode%s(*m)", e.GoName))
-			returnErr(g)
+			g.Add(text("e := new(%s)", e.GoName))
+			decoder = text("&" + decoderType(e.Topic)).Values()
+			if setting := p.decoderSetting(); setting != nil {
+				decoder = text("&" + decoderType(e.Topic)).Values(setting)
+			}
 		} else {
 			g.Add(text("e := &p.%s", scratch(e)))
-			g.Add(text("p.scan.Borrow(m)"))
-			if readsRecord(e) {
-				g.Add(text("e.decode(&p.scan, m)"))
-			} else {
-				g.Add(text("e.decode(&p.scan)"))
-			}
-			g.If(text("err := p.scan.Finish(%q)", e.GoName), text("err != nil")).Block(text("return err"))
 		}
-		if !e.Key.Offset {
-			args := "&p.key"
-			if keyHeaders(e.Key.Parts) {
-				args += ", m"
-			}
-			g.Add(text("key, err := e.key(%s)", args))
-			returnErr(g)
-		}
-		if fits(e) {
-			g.If(text("err := e.fits()"), text("err != nil")).Block(text("return err"))
-		}
-		if !e.Key.Offset {
-			for i, former := range e.Key.Former {
-				args := "&p.key"
-				if keyHeaders(former.Parts) {
-					args += ", m"
-				}
-				g.Add(text("b.Also(e.%s(%s))", formerMethod(i), args))
-			}
-			args := "&p.print"
-			if buffersPrint(e) {
-				args += ", &p.json"
-			}
-			claim := "Claim"
-			if e.Key.SamePartition {
-				claim = "ClaimHere"
-			}
-			g.If(text("fresh, err := b.%s(%q, key, &%s, e.fingerprint(%s))", claim, e.GoName, contentVar(e), args), text("!fresh")).Block(text("return err"))
-		}
+		take := call(eventVar(e)+".Take", text("b"), text("m"), decoder, text("e"))
+		g.If(text("fresh, err :=").Add(take), text("!fresh")).Block(text("return err"))
 		declared := false
 		for _, s := range e.Steps {
 			declared = step(g, s, declared)
@@ -65,43 +76,24 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 		}
 		g.Return(text("nil"))
 	})
-	if e.OwnFailure {
-		f.decl(policyVar(e)+" is read only.", text("var %s =", policyVar(e)).Add(failurePolicy(e.OnFailure)))
-	}
 }
-
-func returnErr(g *group) { g.If(text("err != nil")).Block(text("return err")) }
 
 func callHandler(g *group, e *model.Event) {
 	fn := closure(
 		[]code{named("ctx", qual("context", "Context")), named("tx", idem("Tx"))}, []code{text("error")},
-		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, e)", e.GoName)) })
+		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, *e)", e.GoName)) })
 	g.Add(call("b.Call", text("m"), composite(wire("Call"), []code{pair("Event", lit(e.GoName)), pair("Fn", fn)})))
-}
-
-// failurePolicy is on_failure of a topic or an event.
-func failurePolicy(p model.FailurePolicy) code {
-	elems := []code{
-		pair("Retries", lit(p.Retries)),
-		pair("InitialBackoff", duration(p.InitialBackoff)),
-		pair("MaxBackoff", duration(p.MaxBackoff)),
-	}
-	if p.GiveUp == "stop" {
-		elems = append(elems, text("Stop: true"))
-	}
-	elems = append(elems, pair("StopAfter", lit(p.StopAfter)), pair("Keep", duration(p.Keep)))
-	return composite(wire("FailurePolicy"), elems)
 }
 
 // step writes the rows of one step. It returns whether the variable r exists afterwards.
 func step(g *group, s *model.Step, declared bool) bool {
 	if s.Each == nil {
-		accesses(g, s)
+		callMarks(g, s)
 		return row(g, s, declared)
 	}
 	list := "e." + s.Each.GoName
 	elem, index := usesElem(s), usesIndex(s)
-	scalar := !composed(*s.Each.Type.Elem) && !s.Each.Type.Elem.Optional
+	scalar := scalarElem(s)
 	head := "range " + list
 	switch {
 	case elem && scalar && index:
@@ -119,10 +111,15 @@ func step(g *group, s *model.Step, declared bool) bool {
 				g.Add(text("v := &%s[i]", list))
 			}
 		}
-		accesses(g, s)
+		callMarks(g, s)
 		row(g, s, declared)
 	})
 	return declared
+}
+
+// scalarElem reports whether the elements of a step's list are copied, not pointed to.
+func scalarElem(s *model.Step) bool {
+	return !composed(*s.Each.Type.Elem) && !s.Each.Type.Elem.Optional
 }
 
 func usesElem(s *model.Step) bool {

@@ -89,30 +89,37 @@ const localLayout = "2006-01-02T15:04:05.999999999"
 
 func timeConstant(t model.FieldType, value string) (code, error) {
 	switch t.Kind {
-	case model.Timestamp:
-		at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(value))
-		return date(at.UTC().Truncate(time.Microsecond)), err
 	case model.LocalTimestamp:
 		at, err := time.Parse(localLayout, strings.ToUpper(value))
 		return idem("LocalTime").Call(text("%d", at.UnixMicro())), err
-	case model.Date:
+	case model.Timestamp, model.Date:
+		return momentConstant(t, value)
+	}
+	return nil, fmt.Errorf("a field of this type cannot have a default")
+}
+
+// momentConstant is a timestamp or a date in its notation.
+func momentConstant(t model.FieldType, value string) (code, error) {
+	if t.Notation == model.Usual && t.Kind == model.Timestamp {
+		at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(value))
+		return date(at.UTC().Truncate(time.Microsecond)), err
+	}
+	if t.Notation == model.Usual {
 		at, err := time.Parse(time.DateOnly, value)
 		return idem("Date").Call(text("%d", at.Unix()/86400)), err
 	}
 	n, err := strconv.ParseInt(value, 10, 64)
-	switch t.Kind {
+	switch t.Notation {
 	case model.EpochDays:
 		return idem("Date").Call(text("%d", n)), err
-	case model.EpochS:
+	case model.EpochSeconds:
 		return date(time.Unix(n, 0).UTC()), err
-	case model.EpochMS:
+	case model.EpochMillis:
 		return date(time.UnixMilli(n).UTC()), err
-	case model.EpochUS:
+	case model.EpochMicros:
 		return date(time.UnixMicro(n).UTC()), err
-	case model.EpochNS:
-		return date(time.Unix(0, n).UTC().Truncate(time.Microsecond)), err
 	}
-	return nil, fmt.Errorf("a field of this type cannot have a default")
+	return date(time.Unix(0, n).UTC().Truncate(time.Microsecond)), err
 }
 
 func date(t time.Time) code {

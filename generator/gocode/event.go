@@ -20,11 +20,15 @@ func (p *pkg) event(f *file, e *model.Event) error {
 		}
 	}
 	if !e.Key.Offset {
-		keyMethod(f, e)
+		keyMethods(f, e)
 		fingerprintMethod(f, e)
 	}
 	fitsMethod(f, e)
+	p.eventDecl(f, e)
 	p.addMethod(f, e)
+	for _, s := range e.Steps {
+		marksMethod(f, s)
+	}
 	for _, s := range e.Steps {
 		f.decl(stepDoc(statementConst(s), s), text("const %s =", statementConst(s)).Add(rawString("\n"+p.sql[s])))
 	}
@@ -41,8 +45,7 @@ func eventStruct(f *file, e *model.Event) {
 	}
 	f.structType(doc, e.GoName, func(g *group) {
 		for _, field := range e.Fields {
-			comment(g, docOf(field.Doc, fieldDoc(field)))
-			g.Add(named(field.GoName, goType(field.Type)))
+			structField(g, field)
 		}
 	})
 }
@@ -62,64 +65,39 @@ func eventKind(e *model.Event) string {
 	return fmt.Sprintf("event %s on topic %q", strings.Join(types, " or "), e.Topic.Name)
 }
 
-// fieldDoc says where a field is read from.
-func fieldDoc(f *model.Field) string {
+// structField is a field with a comment behind it that says where it is read from, unless that
+// is the member of its name.
+func structField(g *group, f *model.Field) {
+	comment(g, strings.TrimLeft(docOf(f.Doc, ""), "\n"))
+	field := named(f.GoName, goType(f.Type))
+	if place := fieldSource(f); place != "" {
+		g.Add(field).Comment(place)
+		return
+	}
+	g.Add(field)
+}
+
+// fieldSource says where a field is read from; "" for the member of its name.
+func fieldSource(f *model.Field) string {
 	switch f.Source.Kind {
 	case model.FromHeader:
-		return fmt.Sprintf("%s is header %q.", f.GoName, f.Source.Header)
+		return fmt.Sprintf("header %q", f.Source.Header)
 	case model.FromRecord:
-		return fmt.Sprintf("%s is the record's %s.", f.GoName, f.Source.Record)
+		return "the record's " + f.Source.Record
 	case model.FromRecordKey:
 		if len(f.Source.Part.Path) > 0 {
-			return fmt.Sprintf("%s is %q of the record key.", f.GoName, strings.Join(f.Source.Part.Path, "."))
+			return fmt.Sprintf("%q of the record key", strings.Join(f.Source.Part.Path, "."))
 		}
-		return fmt.Sprintf("%s is the record key.", f.GoName)
+		return "the record key"
 	}
-	if len(f.Source.Path) == 0 {
-		return fmt.Sprintf("%s is the whole payload.", f.GoName)
+	switch path := strings.Join(f.Source.Path, "."); path {
+	case "":
+		return "the whole payload"
+	case f.Name:
+		return ""
+	default:
+		return fmt.Sprintf("%q", path)
 	}
-	return fmt.Sprintf("%s is %q.", f.GoName, strings.Join(f.Source.Path, "."))
-}
-
-// decodeFunc is DecodeX, for handlers and tests: what it returns owns its memory.
-func (p *pkg) decodeFunc(f *file, e *model.Event) {
-	doc := fmt.Sprintf("Decode%s reads m; wire.Scanner says how strictly.", e.GoName)
-	f.fn(doc, "", "Decode"+e.GoName, []code{named("m", idem("Message"))}, text("(e %s, err error)", e.GoName), func(g *group) {
-		if depth := p.depth(); depth != nil {
-			g.Add(text("s :=").Add(wire("Scanner")).Values(depth))
-		} else {
-			g.Add(text("var s").Add(wire("Scanner")))
-		}
-		g.Add(call("s.Reset", text("&m")))
-		if readsRecord(e) {
-			g.Add(text("e.decode(&s, &m)"))
-		} else {
-			g.Add(text("e.decode(&s)"))
-		}
-		g.Return(text("e, s.Finish(%q)", e.GoName))
-	})
-}
-
-// depth is the scanner's setting if it differs from what its zero value means.
-func (p *pkg) depth() code {
-	const usual = 64
-	if d := p.service.Limits.MaxDepth; d != usual && d != 0 {
-		return pair("MaxDepth", lit(d))
-	}
-	return nil
-}
-
-func decodeMethod(f *file, e *model.Event) error {
-	params := []code{named("s", pointer(wire("Scanner")))}
-	if readsRecord(e) {
-		params = append(params, named("m", pointer(wire("Message"))))
-	}
-	d := decoder{recv: "e", typ: e.GoName, seen: "seen", fields: e.Fields}
-	f.fn("", "e *"+e.GoName, "decode", params, nil, func(g *group) {
-		d.body(g)
-		sources(g, e)
-	})
-	return d.err
 }
 
 // listMethod writes a list as JSON.

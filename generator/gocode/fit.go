@@ -9,7 +9,7 @@ import (
 
 // check is one call of wire.Fit: a value and the bound of its column.
 type check struct {
-	method string // without Opt
+	method string
 	value  model.Value
 	each   *model.Field
 	bounds [2]int
@@ -61,8 +61,7 @@ func fitsMethod(f *file, e *model.Event) {
 	if !fits(e) {
 		return
 	}
-	f.fn("", "e *"+e.GoName, "fits", nil, text("error"), func(g *group) {
-		g.Add(text("var f").Add(wire("Fit")))
+	f.fn("fits checks values against their columns.", "e *"+e.GoName, "fits", []code{named("f", pointer(wire("Fit")))}, nil, func(g *group) {
 		done := map[check]bool{}
 		for _, s := range e.Steps {
 			found := checks(s, done)
@@ -71,13 +70,12 @@ func fitsMethod(f *file, e *model.Event) {
 			}
 			if s.Each == nil {
 				for _, c := range found {
-					g.Add(c.call(s, "e."+c.value.Field.GoName, fieldPath(c.value.Field)))
+					c.add(g, s, "e."+c.value.Field.GoName, fieldPath(c.value.Field))
 				}
 				continue
 			}
 			eachFits(g, s, found)
 		}
-		g.Return(text("f.Err(%q)", e.GoName))
 	})
 }
 
@@ -91,7 +89,7 @@ func eachFits(g *group, s *model.Step, found []check) {
 		g.If(text("len(%s) > 0", list)).BlockFunc(func(g *group) {
 			for _, c := range found {
 				if c.value.Kind == model.FieldValue {
-					g.Add(c.call(s, "e."+c.value.Field.GoName, fieldPath(c.value.Field)))
+					c.add(g, s, "e."+c.value.Field.GoName, fieldPath(c.value.Field))
 				}
 			}
 		})
@@ -104,24 +102,24 @@ func eachFits(g *group, s *model.Step, found []check) {
 		g.Add(text("f.In(%q, i)", fieldPath(s.Each)))
 		for _, c := range elems {
 			if c.value.Field == nil {
-				g.Add(c.call(s, "*v", ""))
+				c.add(g, s, "*v", "")
 			} else {
-				g.Add(c.call(s, "v."+c.value.Field.GoName, fieldPath(c.value.Field)))
+				c.add(g, s, "v."+c.value.Field.GoName, fieldPath(c.value.Field))
 			}
 		}
 	})
 	g.Add(text("f.Out()"))
 }
 
-func (c check) call(s *model.Step, src, path string) code {
+func (c check) add(g *group, s *model.Step, src, path string) {
 	t := s.TypeOf(c.value)
-	method := "f." + c.method
-	if t.Optional {
-		method = "f.Opt" + c.method
-	}
-	args := []code{lit(path), plainText(t, src), lit(c.bounds[0])}
+	args := []code{lit(path), plainText(t, deref(src, t)), lit(c.bounds[0])}
 	if c.method == "Numeric" {
 		args = append(args, lit(c.bounds[1]))
 	}
-	return call(method, args...)
+	if t.Optional {
+		g.If(text(src + " != nil")).Block(call("f."+c.method, args...))
+		return
+	}
+	g.Add(call("f."+c.method, args...))
 }

@@ -3,11 +3,12 @@ package gocode
 import (
 	"bytes"
 	"fmt"
-	"go/format"
+	gofmt "go/format"
 	"go/parser"
 	"go/token"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -21,10 +22,11 @@ type (
 
 // Packages that generated code imports besides the standard library.
 const (
-	idemPath     = "github.com/idemgen/idemgen/runtime"
-	wirePath     = idemPath + "/wire"
-	idemtestPath = idemPath + "/idemtest"
-	pgxpoolPath  = "github.com/jackc/pgx/v5/pgxpool"
+	idemPath       = "github.com/idemgen/idemgen/runtime"
+	wirePath       = idemPath + "/wire"
+	strictjsonPath = wirePath + "/strictjson"
+	idemtestPath   = idemPath + "/idemtest"
+	pgxpoolPath    = "github.com/jackc/pgx/v5/pgxpool"
 )
 
 // file is one generated file. Declarations are separated by blank lines.
@@ -40,6 +42,7 @@ func newFile(path, pkg, source string) *file {
 	f.jen.NoFormat = true // formatted once, by render
 	f.jen.ImportAlias(idemPath, "idem")
 	f.jen.ImportName(wirePath, "wire")
+	f.jen.ImportName(strictjsonPath, "strictjson")
 	f.jen.ImportName(idemtestPath, "idemtest")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")
 	return f
@@ -47,8 +50,8 @@ func newFile(path, pkg, source string) *file {
 
 // packageDoc is the comment above the package clause.
 func (f *file) packageDoc(text string) {
-	for line := range strings.Lines(text) {
-		f.head += strings.TrimRight("// "+strings.TrimSuffix(line, "\n"), " ") + "\n"
+	for _, line := range commentLines(text) {
+		f.head += line + "\n"
 	}
 }
 
@@ -118,7 +121,7 @@ func (f *file) render() (File, error) {
 		body = parsed.Decls[len(parsed.Decls)-1].End()
 	}
 	out := f.head + "package " + parsed.Name.Name + "\n\n" + importBlock(std, others) + string(src[fset.Position(body).Offset:])
-	formatted, err := format.Source([]byte(out))
+	formatted, err := gofmt.Source([]byte(out))
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -149,9 +152,30 @@ func commentLines(doc string) []string {
 	}
 	var lines []string
 	for _, l := range strings.Split(doc, "\n") {
-		lines = append(lines, strings.TrimRight("// "+l, " "))
+		for _, l := range wrapped(l) {
+			lines = append(lines, strings.TrimRight("// "+l, " "))
+		}
 	}
 	return lines
+}
+
+// wrapped breaks a line of prose that is too long. What is indented stays as it is.
+func wrapped(line string) []string {
+	const most = 92
+	var lines []string
+	for utf8.RuneCountInString(line) > most && line[0] != ' ' && line[0] != '\t' {
+		runes := []rune(line)
+		end := most
+		for end > 0 && runes[end] != ' ' {
+			end--
+		}
+		if end == 0 {
+			break
+		}
+		lines = append(lines, string(runes[:end]))
+		line = string(runes[end+1:])
+	}
+	return append(lines, line)
 }
 
 // comment adds a comment inside a struct, an interface or a body.
@@ -172,11 +196,6 @@ func text(src string, args ...any) *expr {
 // call calls a function or method, named as in Go: call("p.scan.Borrow", text("m")).
 func call(fn string, args ...code) *expr { return jen.Op(fn).Call(args...) }
 
-// multi is call with one argument per line after the first ones.
-func multi(fn, first string, args []code) *expr {
-	return jen.Op(fn).Custom(jen.Options{Open: "(" + first + ",\n", Close: ",\n)", Separator: ",\n"}, args...)
-}
-
 // composite is a composite literal with one element per line, {} if there is none.
 func composite(typ code, elems []code) *expr {
 	s := jen.Add(typ)
@@ -184,6 +203,11 @@ func composite(typ code, elems []code) *expr {
 		return s.Values()
 	}
 	return s.Custom(jen.Options{Open: "{\n", Close: ",\n}", Separator: ",\n"}, elems...)
+}
+
+// literalLines is a composite literal whose elements are whole lines, each with its comma.
+func literalLines(typ code, lines []code) *expr {
+	return jen.Add(typ).Custom(jen.Options{Open: "{\n", Close: "\n}", Separator: "\n"}, lines...)
 }
 
 // pair is an element of a composite literal.
@@ -213,6 +237,9 @@ func idem(name string) *expr { return jen.Qual(idemPath, name) }
 func wire(name string) *expr { return jen.Qual(wirePath, name) }
 
 func qual(path, name string) *expr { return jen.Qual(path, name) }
+
+// ifThen is an if statement with one statement.
+func ifThen(condition, then code) code { return jen.If(condition).Block(then) }
 
 // rawString is text in back-quotes.
 func rawString(s string) code {

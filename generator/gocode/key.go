@@ -2,59 +2,34 @@ package gocode
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// keyMethod writes the constant that separates the keys of this event from others, and the
-// method that makes the key.
-func keyMethod(f *file, e *model.Event) {
-	f.decl(fmt.Sprintf("%s separates the keys of %s from all others that must differ.", spaceConst(e), e.GoName), spaceConstant(spaceConst(e), e.Key.Space))
+// keyMethods write what adds the parts of an event's key, and of its former ones.
+func keyMethods(f *file, e *model.Event) {
 	header := "Header"
 	if e.Key.OffsetIfMissing {
 		header = "HeaderOrOffset"
 	}
 	doc := fmt.Sprintf("key identifies the event by %s. Its copies are known for %s at least.", keyDoc(e.Key.Parts), model.DurationText(e.Key.Window))
-	f.fn(doc, "e *"+e.GoName, "key", keyParams(e.Key.Parts), results(idem("Key"), text("error")), func(g *group) {
-		keyParts(g, spaceConst(e), e.Key.Parts, header)
-		g.Return(text("k.Sum(%q)", e.GoName))
-	})
+	f.fn(doc, "e *"+e.GoName, "key", keyParams(), nil, func(g *group) { keySources(g, e.Key.Parts, header) })
 	for i, former := range e.Key.Former {
 		name := formerMethod(i)
 		doc := name + " is the key by " + keyDoc(former.Parts) + ", which identified the event before."
-		f.fn(doc, "e *"+e.GoName, name, keyParams(former.Parts), idem("Key"), func(g *group) {
-			g.Add(spaceConstant("space", former.Space))
-			keyParts(g, "space", former.Parts, "Header")
-			g.Return(call("k.Former"))
-		})
+		f.fn(doc, "e *"+e.GoName, name, keyParams(), nil, func(g *group) { keySources(g, former.Parts, "Header") })
 	}
 }
 
 // formerMethod names the method that makes the i-th former key.
 func formerMethod(i int) string { return fmt.Sprintf("formerKey%d", i+1) }
 
-func keyParams(parts []model.KeySource) []code {
-	params := []code{named("k", pointer(wire("KeyBuilder")))}
-	if keyHeaders(parts) {
-		params = append(params, named("m", pointer(wire("Message"))))
-	}
-	return params
+func keyParams() []code {
+	return []code{named("k", pointer(wire("KeyBuilder"))), named("m", pointer(wire("Message")))}
 }
 
-// spaceConstant is the constant that is hashed before the parts of a key.
-func spaceConstant(name string, space [16]byte) code {
-	var escaped strings.Builder
-	for _, b := range space {
-		fmt.Fprintf(&escaped, `\x%02x`, b)
-	}
-	return text(`const %s = "%s"`, name, escaped.String())
-}
-
-// keyParts adds the parts of a source; header is the method for headers.
-func keyParts(g *group, space string, parts []model.KeySource, header string) {
-	g.Add(call("k.Start", text(space)))
+// keySources adds the parts of a source; header is the method for headers.
+func keySources(g *group, parts []model.KeySource, header string) {
 	for _, part := range parts {
 		if part.Field == nil {
 			g.Add(call("k."+header, text("m"), lit(part.Header)))
@@ -79,10 +54,6 @@ func keyParts(g *group, space string, parts []model.KeySource, header string) {
 	}
 }
 
-func keyHeaders(parts []model.KeySource) bool {
-	return slices.ContainsFunc(parts, func(s model.KeySource) bool { return s.Field == nil })
-}
-
 func keyDoc(key []model.KeySource) string {
 	var parts []string
 	for _, s := range key {
@@ -95,65 +66,34 @@ func keyDoc(key []model.KeySource) string {
 	return listing(parts)
 }
 
-// fingerprintMethod writes the method that sums up what copies of an event must share.
+// fingerprintMethod writes the method that adds what copies of an event must share.
 func fingerprintMethod(f *file, e *model.Event) {
-	params := []code{named("f", pointer(wire("Fingerprint")))}
-	if buffersPrint(e) {
-		params = append(params, text("b *[]byte"))
-	}
-	f.decl(contentVar(e)+" is read only: what the fingerprint covers.", text("var %s =", contentVar(e)).Add(contentLiteral(e.Key)))
-	f.fn("", "e *"+e.GoName, "fingerprint", params, text("uint32"), func(g *group) {
-		g.Add(call("f.Start"))
+	doc := "fingerprint adds what copies of the event must share."
+	f.fn(doc, "e *"+e.GoName, "fingerprint", []code{named("f", pointer(wire("Fingerprint")))}, nil, func(g *group) {
 		if e.Key.CompareName {
 			g.Add(call("f.Event", lit(e.Name)))
 		}
 		for _, field := range e.Key.Compared {
 			fingerprintField(g, field)
 		}
-		g.Return(call("f.Sum"))
 	})
-}
-
-func contentLiteral(k *model.IdempotencyKey) code {
-	elems := []code{pair("Def", text("%#08x", k.Content))}
-	if len(k.ContentSame) > 0 {
-		var same []code
-		for _, def := range k.ContentSame {
-			same = append(same, text("%#08x", def))
-		}
-		elems = append(elems, pair("Same", composite(slice(text("uint32")), same)))
-	}
-	return composite(wire("Content"), elems)
-}
-
-// buffersPrint reports whether the fingerprint needs a buffer for JSON.
-func buffersPrint(e *model.Event) bool {
-	return !e.Key.Offset && slices.ContainsFunc(e.Key.Compared, func(f *model.Field) bool { return composed(f.Type) })
 }
 
 func fingerprintField(g *group, f *model.Field) {
 	src := "e." + f.GoName
-	if composed(f.Type) {
-		write := func(g *group) {
-			g.Add(text("*b = %s.appendJSON((*b)[:0])", src))
-			g.Add(text("f.JSON(%q, *b)", f.Name))
+	add := func(g *group) {
+		switch {
+		case f.Type.Kind == model.List:
+			g.Add(text("f.AppendJSON(%q, e.append%s)", f.Name, f.GoName))
+		case f.Type.Kind == model.Object:
+			g.Add(text("f.AppendJSON(%q, %s.appendJSON)", f.Name, src))
+		default:
+			g.Add(call("f."+kinds[f.Type.Kind].part, lit(f.Name), plainText(f.Type, deref(src, f.Type))))
 		}
-		if f.Type.Kind == model.List {
-			write = func(g *group) {
-				g.Add(text("*b = e.append%s((*b)[:0])", f.GoName))
-				g.Add(text("f.JSON(%q, *b)", f.Name))
-			}
-		}
-		if f.Type.Optional {
-			g.If(text(src + " != nil")).BlockFunc(write)
-			return
-		}
-		write(g)
+	}
+	if f.Type.Optional {
+		g.If(text(src + " != nil")).BlockFunc(add)
 		return
 	}
-	method := kinds[f.Type.Kind].part
-	if f.Type.Optional {
-		method = "Opt" + method
-	}
-	g.Add(call("f."+method, lit(f.Name), plainText(f.Type, src)))
+	add(g)
 }

@@ -5,7 +5,7 @@ import "github.com/idemgen/idemgen/generator/model"
 // kind says how values of a field kind are handled by package wire: the names of the
 // methods that read, write, identify and compare them.
 type kind struct {
-	scan   string // of Scanner and Text
+	read   string // of Text and of a format's reader, in the usual notation
 	row    string // of Rows
 	part   string // of KeyBuilder and Fingerprint; "" for what is compared as JSON
 	append string // function that appends JSON
@@ -13,7 +13,7 @@ type kind struct {
 
 var kinds = map[model.Kind]kind{
 	model.String:         {"String", "Text", "Text", "AppendString"},
-	model.Enum:           {"Enum", "Text", "Text", "AppendString"},
+	model.Enum:           {"", "Text", "Text", "AppendString"},
 	model.UUID:           {"UUID", "UUID", "UUID", "AppendUUID"},
 	model.Bool:           {"Bool", "Bool", "Bool", "AppendBool"},
 	model.Int32:          {"Int32", "Int4", "Int32", "AppendInt"},
@@ -21,13 +21,8 @@ var kinds = map[model.Kind]kind{
 	model.Float64:        {"Float64", "Float8", "Float64", "AppendFloat"},
 	model.Decimal:        {"Decimal", "Numeric", "Decimal", "AppendDecimal"},
 	model.Timestamp:      {"Time", "Time", "Time", "AppendTime"},
-	model.EpochS:         {"EpochS", "Time", "Time", "AppendTime"},
-	model.EpochMS:        {"EpochMS", "Time", "Time", "AppendTime"},
-	model.EpochUS:        {"EpochUS", "Time", "Time", "AppendTime"},
-	model.EpochNS:        {"EpochNS", "Time", "Time", "AppendTime"},
 	model.LocalTimestamp: {"LocalTime", "Timestamp", "LocalTime", "AppendLocalTime"},
 	model.Date:           {"Date", "Date", "Date", "AppendDate"},
-	model.EpochDays:      {"EpochDays", "Date", "Date", "AppendDate"},
 	model.Bytes:          {"Bytes", "Bytea", "Bytes", "AppendBytes"},
 	model.JSON:           {"JSON", "JSONB", "JSON", "AppendRaw"},
 	model.Object:         {row: "JSONB", part: "JSON"},
@@ -65,7 +60,7 @@ func bareType(t model.FieldType) code {
 		return idem("Decimal")
 	case model.LocalTimestamp:
 		return idem("LocalTime")
-	case model.Date, model.EpochDays:
+	case model.Date:
 		return idem("Date")
 	case model.Bytes:
 		return text("[]byte")
@@ -83,13 +78,19 @@ func bareType(t model.FieldType) code {
 // and not by one call.
 func composed(t model.FieldType) bool { return t.Kind == model.Object || t.Kind == model.List }
 
-// plainText is src, a value of the type, as string or *string.
+// plainText is src, a value of the type that is not optional, as a value of the type that
+// stands in rows.
 func plainText(t model.FieldType, src string) code {
-	switch {
-	case t.Kind != model.Enum:
-		return text(src)
-	case t.Optional:
+	if t.Kind == model.Enum {
+		return text("string(%s)", src)
+	}
+	return text(src)
+}
+
+// optText is plainText for an optional value.
+func optText(t model.FieldType, src string) code {
+	if t.Kind == model.Enum {
 		return text("(*string)(%s)", src)
 	}
-	return text("string(%s)", src)
+	return text(src)
 }

@@ -24,7 +24,7 @@ func unexported(name string) string {
 func upperFirst(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // planFields are the fields that a plan may have besides its scratch events and rows.
-var planFields = map[string]bool{"handler": true, "scan": true, "key": true, "print": true, "json": true}
+var planFields = map[string]bool{"handler": true, "decoder": true}
 
 // scratch is the plan's field for a declarative event.
 func scratch(e *model.Event) string {
@@ -47,13 +47,37 @@ func topicFunc(t *model.Topic) string { return unexported(t.GoName) + "Topic" }
 
 func handlerType(t *model.Topic) string { return t.GoName + "Handler" }
 
-func spaceConst(e *model.Event) string { return unexported(e.GoName) + "Space" }
+func decoderType(t *model.Topic) string { return unexported(t.GoName) + "Decoder" }
 
-func contentVar(e *model.Event) string { return unexported(e.GoName) + "Content" }
+func keyType(t *model.Topic) string { return unexported(t.GoName) + "Key" }
 
 func policyVar(e *model.Event) string { return unexported(e.GoName) + "Policy" }
 
-func textsVar(t *model.Type) string { return unexported(t.GoName) + "Texts" }
+func eventVar(e *model.Event) string { return unexported(e.GoName) + "Event" }
+
+func valuesVar(t *model.Type) string { return unexported(t.GoName) + "Values" }
+
+// stepName is a step's name within its event: InsertOrders.
+func stepName(s *model.Step) string { return strings.TrimPrefix(s.GoName, s.Event.GoName) }
+
+// flagName makes a variable's name of any text: meta-data -> metaData.
+func flagName(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	name := ""
+	for _, w := range words {
+		if name != "" {
+			w = upperFirst(w)
+		}
+		name += w
+	}
+	if name == "" || unicode.IsDigit(rune(name[0])) {
+		name = "member" + name
+	}
+	if token.IsKeyword(name) {
+		name += "Member"
+	}
+	return name
+}
 
 // fieldPath names a field's place in errors.
 func fieldPath(f *model.Field) string {

@@ -21,8 +21,6 @@ type Statements func(*model.Step) (string, error)
 // Tests is what generated tests hold besides the topic itself. Its functions are called side
 // by side.
 type Tests struct {
-	// Log returns the records of a topic's test, in order.
-	Log func(*model.Topic) []Record
 	// Rows names the file with the rows that are there before the log; "" if there are none.
 	Rows func(*model.Topic) string
 	// Columns names the columns of a table that tests compare: all but those that the
@@ -79,9 +77,11 @@ func renderAll(files []func() (*file, error)) ([]File, error) {
 // pkg is the package that is being written.
 type pkg struct {
 	service  *model.Service
-	sql      map[*model.Step]string // text
-	appended map[*model.Type]bool   // object types that are written as JSON
-	decoded  map[*model.Type]bool   // types that are read
+	sql      map[*model.Step]string          // text
+	appended map[*model.Type]bool            // object types that are written as JSON
+	formats  []format                        // of all topics
+	decoded  map[format]map[*model.Type]bool // types that are read
+	spaces   map[[16]byte]*keySpace
 }
 
 func newPkg(s *model.Service, sql Statements) (*pkg, error) {
@@ -96,6 +96,7 @@ func newPkg(s *model.Service, sql Statements) (*pkg, error) {
 		}
 	}
 	p.findTypes()
+	p.findSpaces()
 	return p, nil
 }
 

@@ -5,7 +5,7 @@ import "github.com/idemgen/idemgen/generator/model"
 // row writes one row of a step: one line per parameter. A single value needs no variable.
 func row(g *group, s *model.Step, declared bool) bool {
 	params := s.Params()
-	if len(params) == 1 && !composed(s.TypeOf(params[0].Value)) {
+	if t := s.TypeOf(params[0].Value); len(params) == 1 && !composed(t) && !t.Optional {
 		method, arg := rowValue(s, params[0])
 		g.Add(call("p."+rowsField(s)+".Row()."+method, arg))
 		return declared
@@ -22,7 +22,14 @@ func row(g *group, s *model.Step, declared bool) bool {
 			continue
 		}
 		method, arg := rowValue(s, a)
-		g.Add(call("r."+method, arg))
+		switch {
+		case t.Optional && nilable(t):
+			g.Add(wire("SliceOrNull").Call(text("r"), text("r."+method), arg))
+		case t.Optional:
+			g.Add(wire("OrNull").Call(text("r"), text("r."+method), arg))
+		default:
+			g.Add(call("r."+method, arg))
+		}
 	}
 	return true
 }
@@ -42,7 +49,7 @@ func rowValue(s *model.Step, a model.Assign) (method string, arg code) {
 		method = "JSON"
 	}
 	if t.Optional {
-		method = "Opt" + method
+		return method, optText(t, src)
 	}
 	return method, plainText(t, src)
 }
@@ -58,35 +65,20 @@ func jsonValue(g *group, s *model.Step, a model.Assign) {
 	write := func(g *group) {
 		switch {
 		case t.Kind == model.Object:
-			g.Add(text("p.json = %s.appendJSON(p.json[:0])", src))
+			g.Add(text("r.Append%s(%s.appendJSON)", method, src))
 		case a.Value.Kind == model.FieldValue:
-			g.Add(text("p.json = e.append%s(p.json[:0])", a.Value.Field.GoName))
+			g.Add(text("r.Append%s(e.append%s)", method, a.Value.Field.GoName))
 		default:
-			appendElements(g, "p.json", "p.json[:0]", src, *t.Elem, 1)
-			g.Add(text("p.json = append(p.json, ']')"))
+			put := closure([]code{text("b []byte")}, []code{text("[]byte")}, func(g *group) {
+				appendElements(g, "b", "b", src, *t.Elem, 1)
+				g.Return(text("append(b, ']')"))
+			})
+			g.Add(text("r.Append" + method).Call(put))
 		}
-		g.Add(text("r.%s(p.json)", method))
 	}
 	if !t.Optional {
 		write(g)
 		return
 	}
-	g.If(text(src + " == nil")).Block(text("r.Opt%s(nil)", method)).Else().BlockFunc(write)
-}
-
-// buffers reports whether adding the event needs the plan's buffer for JSON.
-func (p *pkg) buffers(e *model.Event) bool {
-	for _, f := range e.Fields {
-		if p.needsJSON(e, f) {
-			return true
-		}
-	}
-	for _, s := range e.Steps {
-		for _, a := range s.Params() {
-			if isJSON(a.Column) && composed(s.TypeOf(a.Value)) {
-				return true
-			}
-		}
-	}
-	return false
+	g.If(text(src + " == nil")).Block(wire("SliceOrNull").Call(text("r"), text("r."+method), text("nil"))).Else().BlockFunc(write)
 }

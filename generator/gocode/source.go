@@ -3,21 +3,12 @@ package gocode
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
 var errOptionalDefault = errors.New("an optional field has a default")
-
-// readsRecord reports whether decoding needs more of the record than its payload.
-func readsRecord(e *model.Event) bool {
-	for _, f := range e.Fields {
-		if f.Source.Kind != model.FromPayload || f.SamePart != nil {
-			return true
-		}
-	}
-	return false
-}
 
 // sources reads what stands outside the payload: headers and metadata in the order of the
 // fields, then the record key.
@@ -31,49 +22,55 @@ func sources(g *group, e *model.Event) {
 			metadata(g, dst, f)
 		}
 	}
-	if e.Topic.RecordKey == nil {
+	recordKey(g, e)
+}
+
+// recordKey sets and compares what stands in the record key.
+func recordKey(g *group, e *model.Event) {
+	parts := keyParts(e)
+	if len(parts) == 0 {
 		return
 	}
+	part := func(p *model.KeyPart) code { return textScalar("s.RecordKey(m)", p.Type) }
 	if e.Topic.RecordKey.JSON {
-		keyDocument(g, e)
-		return
+		g.Add(text("var k %s", keyType(e.Topic)))
+		g.Add(text("k.%s(s, m)", keyMethod(e)))
+		part = func(p *model.KeyPart) code { return text("k." + p.GoName) }
 	}
 	for _, f := range e.Fields {
 		if f.Source.Kind == model.FromRecordKey {
-			g.Add(text("e.%s =", f.GoName).Add(scan("s.RecordKey(m)", f.Type)))
+			g.Add(text("e.%s =", f.GoName).Add(part(f.Source.Part)))
 		}
 	}
 	for _, f := range e.Fields {
 		if f.SamePart != nil {
-			same(g, f, scan("s.RecordKey(m)", f.SamePart.Type))
+			same(g, f, part(f.SamePart))
 		}
 	}
 }
 
-// keyDocument reads a record key that is a JSON object.
-func keyDocument(g *group, e *model.Event) {
-	key := decoder{recv: "e", seen: "parts", fields: e.Fields}
-	root := key.tree(func(f *model.Field) (path []string, required, ok bool) {
-		part := f.SamePart
-		if f.Source.Kind == model.FromRecordKey {
-			part = f.Source.Part
-		}
-		if part == nil {
-			return nil, false, false
-		}
-		return part.Path, !part.Type.Optional, true
-	})
-	if len(key.names) == 0 {
-		return
+// keyParts are the parts of the record key that an event reads, in the key's order.
+func keyParts(e *model.Event) []*model.KeyPart {
+	if e.Topic.RecordKey == nil {
+		return nil
 	}
-	g.Add(call("s.NextKey", text("m")))
-	key.document(g, root, func(g *group, f *model.Field) {
-		if f.SamePart != nil {
-			same(g, f, scan("s", f.SamePart.Type))
-			return
-		}
-		g.Add(text("e.%s =", f.GoName).Add(scan("s", f.Type)))
+	return slices.DeleteFunc(slices.Clone(e.Topic.RecordKey.Parts), func(p *model.KeyPart) bool {
+		return !slices.ContainsFunc(e.Fields, func(f *model.Field) bool { return f.SamePart == p || f.Source.Part == p })
 	})
+}
+
+// keyMethod names the method that reads the parts of the record key that an event needs: one
+// that lacks the others must not be refused.
+func keyMethod(e *model.Event) string {
+	parts := keyParts(e)
+	if len(parts) == len(e.Topic.RecordKey.Parts) {
+		return "decode"
+	}
+	name := "decode"
+	for _, p := range parts {
+		name += p.GoName
+	}
+	return name
 }
 
 // same compares a field with the part of the record key that has its name.
@@ -81,7 +78,7 @@ func same(g *group, f *model.Field, part code) {
 	field := "e." + f.GoName
 	var equal *expr
 	switch f.Type.Kind {
-	case model.Timestamp, model.EpochS, model.EpochMS, model.EpochUS, model.EpochNS:
+	case model.Timestamp:
 		equal = text(field + ".Equal").Call(part)
 	case model.Bytes:
 		equal = text("string(%s) ==", field).Add(text("string").Call(part))
@@ -100,36 +97,29 @@ func same(g *group, f *model.Field, part code) {
 
 func header(g *group, dst string, f *model.Field) {
 	if f.Default == nil && !f.Type.Optional {
-		g.Add(text(dst + " =").Add(scan(fmt.Sprintf("s.Header(m, %q)", f.Source.Header), f.Type)))
+		g.Add(text(dst + " =").Add(textScalar(fmt.Sprintf("s.Header(m, %q)", f.Source.Header), f.Type)))
 		return
 	}
 	method := "OptHeader"
 	if f.Default != nil {
 		method = "DefaultHeader"
 	}
-	g.If(text("h, ok := s.%s(m, %q)", method, f.Source.Header), text("ok")).Block(text(dst + " =").Add(scan("h", f.Type)))
+	g.If(text("h, ok := s.%s(m, %q)", method, f.Source.Header), text("ok")).Block(text(dst + " =").Add(textScalar("h", f.Type)))
 }
 
 // metadata reads what Kafka knows about the record.
 func metadata(g *group, dst string, f *model.Field) {
 	value, present := recordValue(f)
-	absent := present != "" && (f.Type.Optional || f.Default != nil)
-	set := func(g *group) { g.Add(text(dst + " =").Add(value)) }
-	if f.Type.Optional && !nilable(f.Type) && f.Source.Record != "key" && f.Source.Record != "value" {
-		set = func(g *group) {
-			g.Add(text("v :=").Add(value))
-			g.Add(text(dst + " = &v"))
-		}
-		if !absent {
-			g.BlockFunc(set)
-			return
-		}
+	whole := f.Source.Record == "key" || f.Source.Record == "value" // textScalar has made it optional
+	if f.Type.Optional && !nilable(f.Type) && !whole {
+		value = wire("Keep").Call(text("&s.Reader"), value)
 	}
-	if absent {
-		g.If(text(present)).BlockFunc(set)
+	set := text(dst + " =").Add(value)
+	if present != "" && (f.Type.Optional || f.Default != nil) {
+		g.If(text(present)).Block(set)
 		return
 	}
-	set(g)
+	g.Add(set)
 }
 
 // recordValue returns how a piece of metadata is read, and the condition under which it
@@ -155,5 +145,20 @@ func recordValue(f *model.Field) (value *expr, present string) {
 	if f.Type.Kind == model.Bytes { // as they are; everything else is text
 		return text(src + ".Raw()"), present
 	}
-	return scan(src, f.Type), present
+	return textScalar(src, f.Type), present
+}
+
+// textScalar reads a value from src, a wire.Text.
+func textScalar(src string, t model.FieldType) *expr {
+	switch {
+	case t.Kind == model.Enum && t.Optional:
+		return wire("OptEnumText").Call(text(src), text(valuesVar(t.Named)))
+	case t.Kind == model.Enum:
+		return wire("EnumText").Call(text(src), text(valuesVar(t.Named)))
+	case t.Kind == model.JSON:
+		return jsonText(src)
+	case t.Optional && !nilable(t):
+		return wire("Keep").Call(text("&s.Reader"), readScalar(src, t))
+	}
+	return readScalar(src, t)
 }

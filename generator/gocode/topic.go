@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
 		}
 	})
+	decoderOf(f, t)
+	p.sharedSpaces(f, t)
 	for _, e := range t.Events {
 		if err := p.event(f, e); err != nil {
 			return nil, err
@@ -65,14 +68,14 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		params = []code{text("h " + handlerType(t))}
 		setup = append(setup, text("handler: h"))
 	}
-	if depth := p.depth(); depth != nil {
-		setup = append(setup, pair("scan", wire("Scanner").Values(depth)))
+	if setting := p.decoderSetting(); setting != nil && declarative(t) {
+		setup = append(setup, pair("decoder", text(decoderType(t)).Values(setting)))
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
 		pair("Name", lit(t.Name)),
 		pair("StartFrom", wire(upperFirst(t.StartFrom))),
-		pair("OnFailure", failurePolicy(t.OnFailure)),
+		pair("OnFailure", failurePolicy(t.OnFailure, t.OnFailure)),
 	}
 	if t.Ordered {
 		elems = append(elems, text("Ordered: true"))
@@ -117,32 +120,24 @@ func window(t *model.Topic, samePartition bool) (longest time.Duration) {
 
 // plan writes the struct that collects rows.
 func (p *pkg) plan(f *file, t *model.Topic) {
-	var keys, json, declarative bool
-	for _, e := range t.Events {
-		keys = keys || !e.Key.Offset
-		json = json || p.buffers(e)
-		declarative = declarative || !e.Handle
-	}
-	byPath := t.EventType != nil && t.EventType.Header == ""
 	doc := fmt.Sprintf("%s collects the rows of one batch; it belongs to one partition.", planType(t))
 	f.structType(doc, planType(t), func(g *group) {
 		if topicHandles(t) {
 			g.Add(text("handler " + handlerType(t)))
 		}
-		if declarative || byPath {
-			g.Add(text("scan").Add(wire("Scanner")))
-		}
-		if keys {
-			g.Add(text("key").Add(wire("KeyBuilder")))
-			g.Add(text("print").Add(wire("Fingerprint")))
-		}
-		if json {
-			g.Add(text("json []byte"))
+		if declarative(t) {
+			g.Add(text("decoder " + decoderType(t)))
 		}
 		for _, e := range t.Events {
 			eventFields(g, e)
 		}
 	})
+}
+
+// declarative reports whether a plan needs a decoder of its own: for events without a handler,
+// and for a type that stands in the payload.
+func declarative(t *model.Topic) bool {
+	return t.EventType != nil && t.EventType.Header == "" || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.Handle })
 }
 
 // eventFields are the plan's fields for one event, in a block of their own: gofmt aligns
@@ -180,7 +175,7 @@ func addDispatch(f *file, t *model.Topic) {
 			for _, name := range t.EventType.Path {
 				path = append(path, lit(name))
 			}
-			g.Add(text("eventType, err :=").Add(call("p.scan.EventType", path...)))
+			g.Add(text("eventType, err :=").Add(call("p.decoder.EventType", path...)))
 			switchType(g, t, "eventType")
 		}
 		unhandled(g, t.UnknownType, "Unknown", text("eventType"))

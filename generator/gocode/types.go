@@ -10,11 +10,16 @@ import (
 // findTypes notes which named types are read and which are written as JSON, so that no
 // generated function is unused.
 func (p *pkg) findTypes() {
-	p.decoded, p.appended = map[*model.Type]bool{}, map[*model.Type]bool{}
+	p.decoded, p.appended = map[format]map[*model.Type]bool{}, map[*model.Type]bool{}
 	for _, t := range p.service.Topics {
+		format := formatOf(t)
+		if p.decoded[format] == nil {
+			p.formats = append(p.formats, format)
+			p.decoded[format] = map[*model.Type]bool{}
+		}
 		for _, e := range t.Events {
 			for _, f := range e.Fields {
-				mark(p.decoded, f.Type)
+				mark(p.decoded[format], f.Type)
 			}
 			for _, f := range e.Fields {
 				if p.needsJSON(e, f) {
@@ -30,6 +35,11 @@ func (p *pkg) findTypes() {
 			}
 		}
 	}
+}
+
+// formatsOf are the formats in which a type is read.
+func (p *pkg) formatsOf(t *model.Type) []format {
+	return slices.DeleteFunc(slices.Clone(p.formats), func(f format) bool { return !p.decoded[f][t] })
 }
 
 func mark(set map[*model.Type]bool, t model.FieldType) {
@@ -75,14 +85,14 @@ func (p *pkg) enum(f *file, t *model.Type) {
 			g.Add(text("%s %s = %q", v.GoName, t.GoName, v.Text))
 		}
 	})
-	if !p.decoded[t] {
+	if len(p.formatsOf(t)) == 0 {
 		return
 	}
-	var texts []code
+	var values []code
 	for _, v := range t.Enum {
-		texts = append(texts, text("string(%s)", v.GoName))
+		values = append(values, text(v.GoName))
 	}
-	f.decl("", text("var %s =", textsVar(t)).Add(composite(text("[]string"), texts)))
+	f.decl("", text("var %s =", valuesVar(t)).Add(composite(slice(text(t.GoName)), values)))
 }
 
 // object writes a struct with its decoder and, where it is stored or compared as JSON, its
@@ -90,15 +100,11 @@ func (p *pkg) enum(f *file, t *model.Type) {
 func (p *pkg) object(f *file, t *model.Type) {
 	f.structType(docOf(t.Doc, fmt.Sprintf("%s is type %q of the spec.", t.GoName, t.Name)), t.GoName, func(g *group) {
 		for _, m := range t.Fields {
-			comment(g, docOf(m.Doc, fieldDoc(m)))
-			g.Add(named(m.GoName, goType(m.Type)))
+			structField(g, m)
 		}
 	})
-	if p.decoded[t] {
-		f.fn("", "v *"+t.GoName, "decode", []code{named("s", pointer(wire("Scanner")))}, nil, func(g *group) {
-			d := decoder{recv: "v", typ: t.GoName, seen: "seen", fields: t.Fields}
-			d.body(g)
-		})
+	for _, format := range p.formatsOf(t) {
+		format.object(f, t)
 	}
 	if p.appended[t] {
 		p.appendJSON(f, t)

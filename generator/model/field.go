@@ -3,7 +3,7 @@ package model
 // Kind is the kind of a field's type.
 type Kind int
 
-// The kinds of LANGUAGE section 5.
+// The kinds of values.
 const (
 	String Kind = iota + 1
 	UUID
@@ -12,24 +12,20 @@ const (
 	Int64
 	Float64
 	Decimal
-	Timestamp      // RFC 3339 text with zone
-	EpochS         // integer; seconds since 1970
-	EpochMS        // milliseconds
-	EpochUS        // microseconds
-	EpochNS        // nanoseconds
-	LocalTimestamp // RFC 3339 text without zone
-	Date           // YYYY-MM-DD
-	EpochDays      // integer; days since 1970
-	Bytes          // base64 text
-	JSON           // any value, kept as sent
-	Enum           // Named.Enum
-	Object         // Named.Fields
-	List           // of Elem
+	Timestamp      // a moment; Notation
+	LocalTimestamp // a day and a time of day without a zone
+	Date           // Notation
+	Bytes
+	JSON   // any value, kept as sent
+	Enum   // Named.Enum
+	Object // Named.Fields
+	List   // of Elem
 )
 
 // FieldType is the type of a field, an object member or a list element.
 type FieldType struct {
 	Kind     Kind
+	Notation Notation
 	Optional bool       // absent and null are both NULL
 	Named    *Type      // Enum and Object
 	Elem     *FieldType // List
@@ -47,7 +43,7 @@ type Type struct {
 // EnumValue is one constant of an enum.
 type EnumValue struct {
 	GoName string // "StatusOpen"
-	Text   string // on the wire
+	Text   string // in records
 }
 
 // Field is a field of an event or a member of an object type.

@@ -54,10 +54,10 @@ func TestValuesInColumns(t *testing.T) {
 		{typ(model.Decimal), num(0, 0), `1.500`, "1.500"},
 		{typ(model.Decimal), num(0, 0), `1.5e3`, "1500"},
 		{typ(model.Timestamp), plain(model.ColTimestamptz), `"2026-01-01T00:00:00.5+02:00"`, "2025-12-31T22:00:00.500000Z"},
-		{typ(model.EpochNS), plain(model.ColTimestamptz), `1767225600000001999`, "2026-01-01T00:00:00.000001Z"},
+		{in(model.Timestamp, model.EpochNanos), plain(model.ColTimestamptz), `1767225600000001999`, "2026-01-01T00:00:00.000001Z"},
 		{typ(model.LocalTimestamp), plain(model.ColTimestamp), `"2026-01-01T00:00:00"`, "2026-01-01T00:00:00.000000"},
 		{typ(model.Date), plain(model.ColDate), `"2026-01-01"`, "2026-01-01"},
-		{typ(model.EpochDays), plain(model.ColDate), `-1`, "1969-12-31"},
+		{in(model.Date, model.EpochDays), plain(model.ColDate), `-1`, "1969-12-31"},
 		{typ(model.Bytes), plain(model.ColBytea), `"/wA="`, `\xff00`},
 		{typ(model.Bytes), plain(model.ColBytea), `""`, `\x`},
 		{typ(model.JSON), plain(model.ColJSONB), `{"b":[1.0,1e2], "a":null}`, `{"a":null,"b":[1.0,100]}`},
@@ -80,7 +80,7 @@ func TestObjectsInJSONBHaveTheirNamesInTheSpec(t *testing.T) {
 	status := &model.Type{Name: "S", Enum: []model.EnumValue{{Text: "open"}}}
 	inner := &model.Type{Name: "Inner", Fields: []*model.Field{field("n", typ(model.Int64))}}
 	doc := &model.Type{Name: "Doc", Fields: []*model.Field{at("amount", typ(model.Decimal), "a"), field("id", typ(model.UUID)), field("at", typ(model.Timestamp)),
-		field("ms", typ(model.EpochMS)), field("local", typ(model.LocalTimestamp)), field("day", typ(model.Date)), field("raw", typ(model.Bytes)),
+		field("ms", in(model.Timestamp, model.EpochMillis)), field("local", typ(model.LocalTimestamp)), field("day", typ(model.Date)), field("raw", typ(model.Bytes)),
 		field("gone", opt(model.String)), field("status", model.FieldType{Kind: model.Enum, Named: status}), field("any", typ(model.JSON)),
 		at("deep", model.FieldType{Kind: model.Object, Named: inner}, "x", "y"), field("f", typ(model.Float64)), field("list", listOf(typ(model.Bool)))}}
 	payload := `{"a":"1.50","id":"00000000-0000-4000-8000-0000000000AB","at":"2026-01-01T01:00:00.1200009+01:00","ms":1767225600010,"local":"2026-01-01T00:00:00.10",

@@ -12,6 +12,8 @@ import (
 
 func typ(k model.Kind) model.FieldType { return model.FieldType{Kind: k} }
 
+func in(k model.Kind, n model.Notation) model.FieldType { return model.FieldType{Kind: k, Notation: n} }
+
 func opt(k model.Kind) model.FieldType { return model.FieldType{Kind: k, Optional: true} }
 
 func listOf(t model.FieldType) model.FieldType { return model.FieldType{Kind: model.List, Elem: &t} }

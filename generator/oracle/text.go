@@ -45,13 +45,19 @@ func parseText(t model.FieldType, text string) (v value, why string) {
 	case model.Decimal:
 		v, err = parseDecimal(text, maxDigits)
 	case model.Timestamp:
+		if t.Notation != model.Usual {
+			v, err = parseEpoch(t.Notation, text)
+			break
+		}
 		v, err = parseInstant(text)
 	case model.LocalTimestamp:
 		v, err = parseWall(text)
 	case model.Date:
+		if t.Notation != model.Usual {
+			v, err = parseEpoch(t.Notation, text)
+			break
+		}
 		v, err = parseDay(text)
-	case model.EpochS, model.EpochMS, model.EpochUS, model.EpochNS, model.EpochDays:
-		v, err = parseEpoch(t.Kind, text)
 	case model.Bytes:
 		return parseBase64(text)
 	}
@@ -61,15 +67,15 @@ func parseText(t model.FieldType, text string) (v value, why string) {
 	return v, ""
 }
 
-func parseEpoch(kind model.Kind, text string) (value, error) {
+func parseEpoch(notation model.Notation, text string) (value, error) {
 	n, err := parseInteger(text, 64)
 	switch {
 	case err != nil:
 		return nil, err
-	case kind == model.EpochDays:
+	case notation == model.EpochDays:
 		return fromEpochDays(n)
 	}
-	return fromEpoch(kind, n)
+	return fromEpoch(notation, n)
 }
 
 func parseFloat(text string) (value, string) {

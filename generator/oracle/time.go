@@ -115,15 +115,15 @@ func twoDigits(text string, largest int) (int, bool) {
 	return n, n <= largest
 }
 
-// fromEpoch turns a count of the kind's unit into an instant; nanoseconds are cut.
-func fromEpoch(kind model.Kind, n int64) (instant, error) {
-	perSecond := map[model.Kind]int64{
-		model.EpochS: 1, model.EpochMS: 1_000, model.EpochUS: 1_000_000, model.EpochNS: 1_000_000_000,
-	}[kind]
+// fromEpoch turns a count of the notation's unit into an instant; nanoseconds are cut.
+func fromEpoch(notation model.Notation, n int64) (instant, error) {
+	perSecond := map[model.Notation]int64{
+		model.EpochSeconds: 1, model.EpochMillis: 1_000, model.EpochMicros: 1_000_000, model.EpochNanos: 1_000_000_000,
+	}[notation]
 	if n < epochMin.Unix()*perSecond || n/perSecond >= epochEnd.Unix() {
 		return 0, errEpoch
 	}
-	if kind == model.EpochNS {
+	if notation == model.EpochNanos {
 		return instant(n / 1000), nil
 	}
 	return instant(n * (1_000_000 / perSecond)), nil

@@ -68,27 +68,27 @@ func TestLocalTimestampsAndDates(t *testing.T) {
 
 func TestEpochsRefuseTheWrongUnit(t *testing.T) {
 	for _, c := range []struct {
-		kind       model.Kind
+		notation   model.Notation
 		first, end int64 // 1973-03-03 and 2200-01-01 in the unit
 	}{
-		{model.EpochS, 99964800, 7258118400},
-		{model.EpochMS, 99964800000, 7258118400000},
-		{model.EpochUS, 99964800000000, 7258118400000000},
-		{model.EpochNS, 99964800000000000, 7258118400000000000},
+		{model.EpochSeconds, 99964800, 7258118400},
+		{model.EpochMillis, 99964800000, 7258118400000},
+		{model.EpochMicros, 99964800000000, 7258118400000000},
+		{model.EpochNanos, 99964800000000000, 7258118400000000000},
 	} {
-		if at, err := fromEpoch(c.kind, c.first); err != nil || at != 99964800000000 {
-			t.Errorf("kind %d: first %d %v", c.kind, at, err)
+		if at, err := fromEpoch(c.notation, c.first); err != nil || at != 99964800000000 {
+			t.Errorf("notation %d: first %d %v", c.notation, at, err)
 		}
-		if _, err := fromEpoch(c.kind, c.end-1); err != nil {
-			t.Errorf("kind %d: last: %v", c.kind, err)
+		if _, err := fromEpoch(c.notation, c.end-1); err != nil {
+			t.Errorf("notation %d: last: %v", c.notation, err)
 		}
 		for _, n := range []int64{c.first - 1, c.end, 0, -1} {
-			if _, err := fromEpoch(c.kind, n); err == nil {
-				t.Errorf("kind %d: %d was accepted", c.kind, n)
+			if _, err := fromEpoch(c.notation, n); err == nil {
+				t.Errorf("notation %d: %d was accepted", c.notation, n)
 			}
 		}
 	}
-	if at, _ := fromEpoch(model.EpochNS, 1767225600123456789); at != 1767225600123456 {
+	if at, _ := fromEpoch(model.EpochNanos, 1767225600123456789); at != 1767225600123456 {
 		t.Error("nanoseconds are not cut:", at)
 	}
 }

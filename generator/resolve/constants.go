@@ -90,21 +90,25 @@ func fieldConstant(ft model.FieldType, text string) (string, fit) {
 		return uuidConstant(text)
 	case model.Bool:
 		return boolText(text)
-	case model.Int32, model.EpochDays:
+	case model.Int32:
 		return intText(text, 32)
 	case model.Int64:
 		return intText(text, 64)
-	case model.EpochS, model.EpochMS, model.EpochUS, model.EpochNS:
-		return epochText(text, ft.Kind)
 	case model.Float64:
 		return doubleText(text)
 	case model.Decimal:
 		return numericText(text, 0, 0)
 	case model.Timestamp:
+		if ft.Notation != model.Usual {
+			return epochText(text, ft.Notation.Unit())
+		}
 		return timeText(text)
 	case model.LocalTimestamp:
 		return localTimeText(text)
 	case model.Date:
+		if ft.Notation == model.EpochDays {
+			return intText(text, 32)
+		}
 		return dateText(text)
 	case model.Bytes:
 		return base64Text(text)
@@ -140,12 +144,11 @@ func intText(text string, bits int) (string, fit) {
 }
 
 // epochText accepts what the decoder accepts: 1973-03-03 up to 2200 in the unit.
-func epochText(text string, kind model.Kind) (string, fit) {
+func epochText(text string, unit time.Duration) (string, fit) {
 	norm, why := intText(text, 64)
 	if why != fits {
 		return "", why
 	}
-	unit := map[model.Kind]time.Duration{model.EpochS: time.Second, model.EpochMS: time.Millisecond, model.EpochUS: time.Microsecond, model.EpochNS: time.Nanosecond}[kind]
 	perSecond := int64(time.Second / unit)
 	n, _ := strconv.ParseInt(norm, 10, 64)
 	first, end := time.Date(1973, 3, 3, 0, 0, 0, 0, time.UTC).Unix(), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()

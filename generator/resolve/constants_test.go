@@ -49,18 +49,18 @@ func TestConstants(t *testing.T) {
 func TestFieldDefaults(t *testing.T) {
 	state := &model.Type{Enum: []model.EnumValue{{Text: "open"}}}
 	for _, c := range []struct {
-		kind model.Kind
+		typ  model.FieldType
 		text string
 		ok   bool
 	}{
-		{model.Enum, "open", true}, {model.Enum, "Open", false},
-		{model.EpochS, "1772355600", true}, {model.EpochS, "1772355600000", false}, {model.EpochMS, "1772355600", false}, {model.EpochMS, "1772355600000", true},
-		{model.EpochUS, "1772355600000000", true}, {model.EpochNS, "1772355600000000000", true}, {model.EpochNS, "1772355600000000", false},
-		{model.EpochS, "99964799", false}, {model.EpochS, "100000000", true}, {model.EpochS, "7258118399", true}, {model.EpochS, "7258118400", false},
-		{model.EpochDays, "-719162", true}, {model.List, "[]", false}, {model.Object, "{}", false},
+		{model.FieldType{Kind: model.Enum, Named: state}, "open", true}, {model.FieldType{Kind: model.Enum, Named: state}, "Open", false},
+		{model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "1772355600", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "1772355600000", false}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochMillis}, "1772355600", false}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochMillis}, "1772355600000", true},
+		{model.FieldType{Kind: model.Timestamp, Notation: model.EpochMicros}, "1772355600000000", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochNanos}, "1772355600000000000", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochNanos}, "1772355600000000", false},
+		{model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "99964799", false}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "100000000", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "7258118399", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "7258118400", false},
+		{model.FieldType{Kind: model.Date, Notation: model.EpochDays}, "-719162", true}, {model.FieldType{Kind: model.List, Named: state}, "[]", false}, {model.FieldType{Kind: model.Object, Named: state}, "{}", false},
 	} {
-		if _, why := fieldConstant(model.FieldType{Kind: c.kind, Named: state}, c.text); (why == fits) != c.ok {
-			t.Errorf("kind %d %q: %q", c.kind, c.text, why)
+		if _, why := fieldConstant(c.typ, c.text); (why == fits) != c.ok {
+			t.Errorf("%v %q: %q", c.typ, c.text, why)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// columnsOf is the fourth column of LANGUAGE section 5: which columns a kind fills.
+// columnsOf says which columns a kind fills.
 var columnsOf = map[model.Kind][]model.ColKind{
 	model.String:         {model.ColText, model.ColVarchar, model.ColChar, model.ColCitext},
 	model.UUID:           {model.ColUUID, model.ColText},
@@ -18,13 +18,8 @@ var columnsOf = map[model.Kind][]model.ColKind{
 	model.Float64:        {model.ColDouble},
 	model.Decimal:        {model.ColNumeric},
 	model.Timestamp:      {model.ColTimestamptz},
-	model.EpochS:         {model.ColTimestamptz},
-	model.EpochMS:        {model.ColTimestamptz},
-	model.EpochUS:        {model.ColTimestamptz},
-	model.EpochNS:        {model.ColTimestamptz},
 	model.LocalTimestamp: {model.ColTimestamp},
 	model.Date:           {model.ColDate},
-	model.EpochDays:      {model.ColDate},
 	model.Bytes:          {model.ColBytea},
 	model.JSON:           {model.ColJSONB, model.ColJSON},
 	model.Enum:           {model.ColText, model.ColVarchar, model.ColNamed},
@@ -66,9 +61,9 @@ func converts(ft model.FieldType, ct model.ColType) (ok bool, hint string) {
 // conversionHint says how a field and a column can be brought together.
 func conversionHint(ft model.FieldType, ct model.ColType) string {
 	switch k := ft.Kind; {
-	case isInstant(k) && ct.Kind == model.ColTimestamp:
+	case k == model.Timestamp && ct.Kind == model.ColTimestamp:
 		return "use timestamptz; a column without time zone would drop the zone"
-	case isInstant(k) && ct.Kind == model.ColDate:
+	case k == model.Timestamp && ct.Kind == model.ColDate:
 		return "use timestamptz: which day it is depends on a zone"
 	case k == model.LocalTimestamp && ct.Kind == model.ColTimestamptz:
 		return "use a timestamp column, or declare the field timestamp if the zone is sent"

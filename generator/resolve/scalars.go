@@ -11,38 +11,39 @@ import (
 
 // scalar is a type word of fields.
 type scalar struct {
-	word string
-	kind model.Kind
-	key  bool // may be part of a key
+	word     string
+	kind     model.Kind
+	key      bool // may be part of a key
+	notation model.Notation
 }
 
 var scalars = []scalar{
-	{"string", model.String, true},
-	{"uuid", model.UUID, true},
-	{"bool", model.Bool, false},
-	{"int32", model.Int32, true},
-	{"int64", model.Int64, true},
-	{"float64", model.Float64, false},
-	{"decimal", model.Decimal, true},
-	{"timestamp", model.Timestamp, true},
-	{"epoch_s", model.EpochS, true},
-	{"epoch_ms", model.EpochMS, true},
-	{"epoch_us", model.EpochUS, true},
-	{"epoch_ns", model.EpochNS, true},
-	{"local_timestamp", model.LocalTimestamp, false},
-	{"date", model.Date, true},
-	{"epoch_days", model.EpochDays, true},
-	{"bytes", model.Bytes, true},
-	{"json", model.JSON, false},
+	{"string", model.String, true, model.Usual},
+	{"uuid", model.UUID, true, model.Usual},
+	{"bool", model.Bool, false, model.Usual},
+	{"int32", model.Int32, true, model.Usual},
+	{"int64", model.Int64, true, model.Usual},
+	{"float64", model.Float64, false, model.Usual},
+	{"decimal", model.Decimal, true, model.Usual},
+	{"timestamp", model.Timestamp, true, model.Usual},
+	{"epoch_s", model.Timestamp, true, model.EpochSeconds},
+	{"epoch_ms", model.Timestamp, true, model.EpochMillis},
+	{"epoch_us", model.Timestamp, true, model.EpochMicros},
+	{"epoch_ns", model.Timestamp, true, model.EpochNanos},
+	{"local_timestamp", model.LocalTimestamp, false, model.Usual},
+	{"date", model.Date, true, model.Usual},
+	{"epoch_days", model.Date, true, model.EpochDays},
+	{"bytes", model.Bytes, true, model.Usual},
+	{"json", model.JSON, false, model.Usual},
 }
 
-func scalarKind(word string) (model.Kind, bool) {
+func scalarOf(word string) (scalar, bool) {
 	for _, s := range scalars {
 		if s.word == word {
-			return s.kind, true
+			return s, true
 		}
 	}
-	return 0, false
+	return scalar{}, false
 }
 
 // typeText is the type as a spec writes it, without optional.
@@ -54,7 +55,7 @@ func typeText(t model.FieldType) string {
 		return "list(" + typeText(*t.Elem) + ")"
 	}
 	for _, s := range scalars {
-		if s.kind == t.Kind {
+		if s.kind == t.Kind && s.notation == t.Notation {
 			return s.word
 		}
 	}
@@ -65,12 +66,6 @@ func typeText(t model.FieldType) string {
 func fitForKey(t model.FieldType) bool {
 	return t.Kind == model.Enum || slices.ContainsFunc(scalars, func(s scalar) bool { return s.kind == t.Kind && s.key })
 }
-
-func isEpoch(k model.Kind) bool {
-	return k == model.EpochS || k == model.EpochMS || k == model.EpochUS || k == model.EpochNS
-}
-
-func isInstant(k model.Kind) bool { return k == model.Timestamp || isEpoch(k) }
 
 // otherWords are type words of other languages and of columns.
 var otherWords = map[string]string{
@@ -88,7 +83,7 @@ var otherList = regexp.MustCompile(`^(?i:list|array|repeated) ?[<\[(] *([A-Za-z0
 // typeWord returns the type that a word stands for, in this language or another one; "" if
 // there is none.
 func (r *resolver) typeWord(word string) string {
-	if _, ok := scalarKind(word); ok || r.types[word] != nil {
+	if _, ok := scalarOf(word); ok || r.types[word] != nil {
 		return word
 	}
 	if inner, ok := strings.CutPrefix(word, "list("); ok && strings.HasSuffix(inner, ")") && r.typeWord(strings.TrimSuffix(inner, ")")) != "" {

@@ -156,8 +156,8 @@ func (r *resolver) fieldType(t *schema.FieldType) (model.FieldType, bool) {
 		out.Kind, out.Elem = model.List, &elem
 		return out, ok
 	}
-	if kind, ok := scalarKind(t.Name); ok {
-		out.Kind = kind
+	if s, ok := scalarOf(t.Name); ok {
+		out.Kind, out.Notation = s.kind, s.notation
 		return out, true
 	}
 	e := r.types[t.Name]

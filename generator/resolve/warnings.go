@@ -52,7 +52,7 @@ func (r *resolver) warnGuard(st *step) {
 	switch f := st.model.Newer.Field; {
 	case st.table.of(st.model.IfNewer).model.Type.Kind == model.ColDate:
 		unit = "on one day"
-	case f != nil && f.Type.Kind == model.EpochS:
+	case f != nil && f.Type.Notation == model.EpochSeconds:
 		unit = "in one second"
 	default:
 		return

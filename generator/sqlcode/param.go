@@ -23,11 +23,11 @@ func paramType(t model.FieldType, c *model.Column) string {
 		return "double precision"
 	case model.Decimal:
 		return "numeric"
-	case model.Timestamp, model.EpochS, model.EpochMS, model.EpochUS, model.EpochNS:
+	case model.Timestamp:
 		return "timestamptz"
 	case model.LocalTimestamp:
 		return "timestamp"
-	case model.Date, model.EpochDays:
+	case model.Date:
 		return "date"
 	case model.Bytes:
 		return "bytea"

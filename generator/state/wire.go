@@ -81,7 +81,7 @@ func (w *Wire) typeName(t model.FieldType) string {
 	case t.Kind == model.List:
 		return "list(" + w.typeName(*t.Elem) + ")"
 	case t.Named == nil:
-		return definition.Kinds[t.Kind]
+		return definition.Scalar(t)
 	}
 	if !slices.ContainsFunc(w.Types, func(o WireType) bool { return o.Name == t.Named.Name }) {
 		i := len(w.Types)

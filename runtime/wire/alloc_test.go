@@ -1,60 +1,62 @@
 package wire
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
 
-// In steady state a borrowed event, its key, its fingerprint and its rows need no memory.
-func TestNoAllocations(t *testing.T) {
-	m := &Message{Value: []byte(kindsJSON), Key: []byte(`{"price":1}`), Headers: []Header{
-		{"text", []byte("x")}, {"n", []byte("7")}, {"d", []byte("1e2")}, {"b", []byte("AAE=")}, {"at", []byte("2024-02-29T12:00:00Z")}}}
-	var s Scanner
-	var e kinds
-	var part inner
+// In steady state the texts of an event, its key, its fingerprint and its rows need no memory.
+func TestRowsAllocateNothing(t *testing.T) {
+	m := &Message{Headers: []Header{
+		{"text", []byte("x")}, {"n", []byte("7")}, {"d", []byte("1e2")}, {"b", []byte("AAE=")}, {"at", []byte("2024-02-29T12:00:00Z")}, {"color", []byte("red")}}}
+	amount, raw, list := MustDecimal("12.50"), json.RawMessage(`{"a": 1}`), []string{"a", "b"}
+	appendRaw := func(b []byte) []byte { return AppendRaw(b, raw) }
+	var s Reader
 	var k KeyBuilder
 	var f Fingerprint
 	var fit Fit
 	var r Rows
 	var args [][]byte
 	event := func() {
-		if _, err := s.EventType(m, "s"); err != nil {
-			t.Fatal(err)
-		}
-		s.Borrow(m)
-		e.decode(&s)
-		s.NextKey(m)
-		part.decode(&s)
+		s.Lend()
 		tenant, _ := s.OptHeader(m, "text")
-		name, n, d := tenant.OptString(), s.Header(m, "n").Int32(), s.Header(m, "d").Decimal()
-		b, at := s.Header(m, "b").Bytes(), s.Header(m, "at").Time()
-		if err := s.Finish("Kinds"); err != nil {
+		name, n, d := Keep(&s, tenant.String()), s.Header(m, "n").Int32(), Keep(&s, s.Header(m, "d").Decimal())
+		b, at, color := s.Header(m, "b").Bytes(), Keep(&s, s.Header(m, "at").Time()), OptEnumText(s.Header(m, "color"), colors)
+		if err := s.Err("Kinds"); err != nil {
 			t.Fatal(err)
 		}
 		fit.In("list", 1)
-		fit.Varchar("s", e.S, 20)
-		fit.Numeric("d", e.D, 12, 2)
+		fit.Varchar("s", *name, 20)
+		fit.Numeric("d", amount, 12, 2)
 		fit.Out()
 		k.Start("0123456789abcdef")
 		k.Header(m, "text")
-		k.Text("s", e.S)
-		k.Decimal("d", e.D)
+		k.Text("s", "x")
+		k.Decimal("d", amount)
 		key, err := k.Sum("Kinds")
 		if err != nil || fit.Err("Kinds") != nil {
 			t.Fatal(err)
 		}
 		f.Start()
-		f.Text("s", e.S)
-		f.OptDecimal("d", e.O.D)
-		f.JSON("j", e.J)
+		f.Text("s", *name)
+		f.JSON("j", raw)
+		f.AppendJSON("k", appendRaw)
 		row := r.Row()
 		row.UUID(UUID(key))
 		row.Int8(int64(f.Sum()))
-		row.OptText(name)
+		OrNull(row, row.Text, name)
 		row.Int4(n)
-		row.Numeric(d)
+		row.Numeric(amount)
 		row.Bytea(b)
-		row.Time(at)
-		row.JSONB(e.J)
-		row.OptNumeric(e.O.D)
-		row.TextArray(e.List)
+		OrNull(row, row.Time, at)
+		row.JSONB(raw)
+		row.AppendJSONB(appendRaw)
+		OrNull(row, row.Numeric, d)
+		OrNull(row, row.Text, color)
+		OrNull[time.Time](row, row.Time, nil)
+		SliceOrNull(row, row.Bytea, nil)
+		row.TextArray(list)
 	}
 	batch := func() {
 		event()

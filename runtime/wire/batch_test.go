@@ -55,7 +55,7 @@ func TestClaim(t *testing.T) {
 		got := "fresh"
 		if conflict, ok := errors.AsType[*ConflictError](err); ok && *conflict == (ConflictError{"E", Key{1}}) {
 			got = "conflict"
-		} else if b.out == Resent && b.Duplicate() == (Key{1}) {
+		} else if b.record.outcome == Resent && b.Duplicate() == (Key{1}) {
 			got = "resent"
 		}
 		if got != c.want || fresh != (got == "fresh") || (err != nil) != (got == "conflict") {

@@ -1,17 +1,14 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
 	"math/big"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
-)
 
-// maxDigits bounds a Decimal: no key, column or amount needs more, and a short text with
-// an exponent must not become a long one.
-const maxDigits = 1000
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
 
 // Decimal is an exact decimal number of at most 1000 digits. It never passes through a
 // float. Its zero value is 0. It keeps the digits as they were written, so == compares
@@ -24,12 +21,16 @@ type Decimal struct {
 // ParseDecimal reads a number as JSON writes it, exponents included, without rounding. No
 // space, plus sign, leading zero or NaN is accepted.
 func ParseDecimal(text string) (Decimal, error) {
-	plain, _, reason := plainDecimal([]byte(text), nil)
+	plain, _, reason := notation.PlainDecimal([]byte(text), nil)
 	if reason != "" {
 		return Decimal{}, errors.New("idem: the text " + reason)
 	}
 	return Decimal{string(plain)}, nil
 }
+
+// PlainDecimal is the number that plain holds: the text of a JSON number without exponent,
+// which must not change. It is for decoders, which check the text.
+func PlainDecimal(plain string) Decimal { return Decimal{plain} }
 
 // MustDecimal is [ParseDecimal] for constants. It panics on an error.
 func MustDecimal(text string) Decimal {
@@ -86,7 +87,7 @@ func (d *Decimal) ScanNumeric(n pgtype.Numeric) error {
 	if digits == "0" {
 		exp = min(exp, 0)
 	}
-	if max(len(digits), len(digits)+exp, 1-exp) > maxDigits {
+	if max(len(digits), len(digits)+exp, 1-exp) > notation.MaxDigits {
 		return errors.New("idem: cannot scan more than 1000 digits into a Decimal")
 	}
 	if exp >= 0 {
@@ -99,90 +100,6 @@ func (d *Decimal) ScanNumeric(n pgtype.Numeric) error {
 	point := len(digits) + exp
 	d.text = sign + digits[:point] + "." + digits[point:]
 	return nil
-}
-
-// plainDecimal reads a JSON number and returns its text without exponent: raw itself, or,
-// if there is an exponent, what it appended to arena, which it returns too.
-func plainDecimal(raw, arena []byte) (plain, grown []byte, reason string) {
-	end, exp := scanNumber(raw, 0)
-	switch {
-	case end < 0 || end != len(raw):
-		return nil, arena, "must be a decimal number"
-	case exp >= 0:
-		from := len(arena)
-		arena, reason = appendPlain(arena, raw, exp)
-		return arena[from:len(arena):len(arena)], arena, reason
-	case len(raw) > maxDigits && countDigits(raw) > maxDigits:
-		return nil, arena, tooManyDigits
-	}
-	return raw, arena, ""
-}
-
-const tooManyDigits = "has more than 1000 digits"
-
-func countDigits(raw []byte) (n int) {
-	for _, c := range raw {
-		if c-'0' <= 9 {
-			n++
-		}
-	}
-	return n
-}
-
-// appendPlain appends the JSON number raw, whose exponent starts at raw[exp], without it.
-func appendPlain(b, raw []byte, exp int) ([]byte, string) {
-	from := len(b)
-	if raw[0] == '-' {
-		b, raw, exp = append(b, '-'), raw[1:], exp-1
-	}
-	whole, fraction, _ := bytes.Cut(raw[:exp], []byte{'.'})
-	n := len(whole) + len(fraction)
-	digit := func(i int) byte {
-		switch {
-		case i < 0 || i >= n:
-			return '0'
-		case i < len(whole):
-			return whole[i]
-		}
-		return fraction[i-len(whole)]
-	}
-	first := 0 // the first digit that is not zero
-	for first < n && digit(first) == '0' {
-		first++
-	}
-	point := len(whole) + smallExponent(raw[exp+1:])
-	scale := max(n-point, 0)
-	if first == n {
-		point = min(point, 1) // zero needs no further digits before the point
-	}
-	first = min(first, point-1)
-	last := point + scale
-	if last-first > maxDigits {
-		return b[:from], tooManyDigits
-	}
-	for i := first; i < last; i++ {
-		if i == point {
-			b = append(b, '.')
-		}
-		b = append(b, digit(i))
-	}
-	return b, ""
-}
-
-// smallExponent reads an exponent's sign and digits. What no accepted number can have
-// becomes a value that is refused.
-func smallExponent(text []byte) int {
-	negative := text[0] == '-'
-	n := 0
-	for _, c := range text {
-		if c-'0' <= 9 && n < 1e6 {
-			n = n*10 + int(c-'0')
-		}
-	}
-	if negative {
-		return -n
-	}
-	return n
 }
 
 // normal returns the digits without trailing zeros of the fraction and without the sign

@@ -8,9 +8,8 @@ import (
 )
 
 // Fingerprint tells events with one key but other content apart: Start, then one call per
-// field in the order of their names, Sum. An Opt call with nil leaves the field out, so
-// absent and null are the same. Its zero value is ready for use; a plan owns one and uses
-// it for every event.
+// field in the order of their names, Sum. A field that is absent or null is left out, so
+// that both are the same. Its zero value is ready for use.
 type Fingerprint struct{ parts parts }
 
 // Start begins a fingerprint.
@@ -74,21 +73,35 @@ func (f *Fingerprint) Bytes(name string, v []byte) { f.name(name).bytes(partByte
 
 // JSON adds a JSON value; white space outside of its strings does not count.
 func (f *Fingerprint) JSON(name string, raw []byte) {
+	f.AppendJSON(name, func(b []byte) []byte { return append(b, raw...) })
+}
+
+// AppendJSON adds the JSON value that put appends.
+func (f *Fingerprint) AppendJSON(name string, put func([]byte) []byte) {
 	p := f.name(name)
 	*p = append(*p, partJSON, 0, 0, 0, 0)
 	at := len(*p)
+	*p = compact(put(*p), at)
+	binary.BigEndian.PutUint32((*p)[at-4:], uint32(len(*p)-at))
+}
+
+// compact drops white space outside of the strings of the JSON value that begins at b[at].
+func compact(b []byte, at int) []byte {
+	end := at
 	inString := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case inString && c == '\\' && i+1 < len(raw):
-			*p = append(*p, c)
+	for i := at; i < len(b); i++ {
+		switch c := b[i]; {
+		case inString && c == '\\' && i+1 < len(b):
+			b[end] = c
+			end++
 			i++
 		case c == '"':
 			inString = !inString
 		case !inString && (c == ' ' || c == '\n' || c == '\r' || c == '\t'):
 			continue
 		}
-		*p = append(*p, raw[i])
+		b[end] = b[i]
+		end++
 	}
-	binary.BigEndian.PutUint32((*p)[at-4:], uint32(len(*p)-at))
+	return b[:end]
 }

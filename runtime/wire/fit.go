@@ -56,27 +56,6 @@ func (f *Fit) Numeric(name string, v Decimal, precision, scale int) {
 	}
 }
 
-// OptVarchar is Varchar for an optional value.
-func (f *Fit) OptVarchar(name string, v *string, n int) {
-	if v != nil {
-		f.Varchar(name, *v, n)
-	}
-}
-
-// OptChar is Char for an optional value.
-func (f *Fit) OptChar(name string, v *string, n int) {
-	if v != nil {
-		f.Char(name, *v, n)
-	}
-}
-
-// OptNumeric is Numeric for an optional value.
-func (f *Fit) OptNumeric(name string, v *Decimal, precision, scale int) {
-	if v != nil {
-		f.Numeric(name, *v, precision, scale)
-	}
-}
-
 func (f *Fit) fail(name, reason string) {
 	if f.err != nil {
 		return

@@ -3,6 +3,8 @@ package wire
 import (
 	"crypto/sha256"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
 // KeyBuilder makes the key of an event of the parts that the spec names: Start, one call
@@ -31,7 +33,7 @@ func (k *KeyBuilder) Header(m *Message, name string) {
 	}
 	if len(v) == 0 {
 		k.fail("header "+name, partEmpty)
-	} else if flaw := textFlaw(v); flaw != "" {
+	} else if flaw := notation.TextFlaw(v); flaw != "" {
 		k.fail("header "+name, flaw)
 	}
 	k.parts.bytes(partHeader, v)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
 // LocalTime is a day and a time of day without a zone: microseconds since
@@ -12,21 +14,14 @@ import (
 // with < and ==. pgx reads and writes it as timestamp.
 type LocalTime int64
 
-const (
-	firstMicro = firstDay * daySeconds * 1e6
-	lastMicro  = (lastDay+1)*daySeconds*1e6 - 1
-)
-
-const notALocalTime = "must be a local time: YYYY-MM-DDThh:mm:ss without a zone"
-
 // ParseLocalTime reads YYYY-MM-DDThh:mm:ss with any number of fractional digits, of which
 // those beyond microseconds are cut. A zone is an error.
 func ParseLocalTime(text string) (LocalTime, error) {
-	t, reason := parseLocalTime([]byte(text))
+	micro, reason := notation.LocalTime([]byte(text))
 	if reason != "" {
 		return 0, errors.New("idem: the text " + reason)
 	}
-	return t, nil
+	return LocalTime(micro), nil
 }
 
 // String returns YYYY-MM-DDThh:mm:ss and, if they are not zero, up to six fractional digits.
@@ -62,7 +57,7 @@ func (t *LocalTime) ScanTimestamp(v pgtype.Timestamp) error {
 		return errors.New("idem: cannot scan NULL into a LocalTime; scan into a *LocalTime")
 	}
 	micro := v.Time.UnixMicro()
-	if v.InfinityModifier != pgtype.Finite || micro < firstMicro || micro > lastMicro {
+	if v.InfinityModifier != pgtype.Finite || micro < notation.FirstMicro || micro > notation.LastMicro {
 		return errors.New("idem: cannot scan infinity or a year outside 0000 to 9999 into a LocalTime")
 	}
 	*t = LocalTime(micro)
@@ -71,36 +66,4 @@ func (t *LocalTime) ScanTimestamp(v pgtype.Timestamp) error {
 
 func (t LocalTime) append(b []byte) []byte {
 	return time.UnixMicro(int64(t)).UTC().AppendFormat(b, "2006-01-02T15:04:05.999999")
-}
-
-func parseLocalTime(text []byte) (LocalTime, string) {
-	micro, end, ok := parseClock(text)
-	if !ok || end != len(text) {
-		return 0, notALocalTime
-	}
-	return LocalTime(micro), ""
-}
-
-// parseClock reads the YYYY-MM-DDThh:mm:ss[.digits] at the start of text as microseconds
-// since 1970-01-01T00:00:00, and tells where it ends.
-func parseClock(text []byte) (micro int64, end int, ok bool) {
-	day, ok := parseDay(text)
-	if !ok || len(text) < 19 || text[10]|0x20 != 't' || text[13] != ':' || text[16] != ':' {
-		return 0, 0, false
-	}
-	h, m, s := pair(text[11:]), pair(text[14:]), pair(text[17:])
-	if uint(h) > 23 || uint(m) > 59 || uint(s) > 59 { // -1 is above them all
-		return 0, 0, false
-	}
-	micro = (day*daySeconds + int64(h*3600+m*60+s)) * 1e6
-	end = 19
-	if end == len(text) || text[end] != '.' {
-		return micro, end, true
-	}
-	unit := int64(1e6)
-	for end++; end < len(text) && text[end]-'0' <= 9; end++ {
-		unit /= 10 // 0 beyond microseconds
-		micro += unit * int64(text[end]-'0')
-	}
-	return micro, end, end > 20
 }

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/binary"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
 // place is where a key stands among others in an index: near those that were made shortly
@@ -70,7 +72,7 @@ func placeText[T string | []byte](p *place, v T) {
 	if len(v) == uuidText && (v[uuidVersion] == '6' || v[uuidVersion] == '7') {
 		var text [uuidText]byte
 		copy(text[:], v)
-		if u, flaw := parseUUID(text[:]); flaw == "" {
+		if u, flaw := notation.UUID(text[:]); flaw == "" {
 			p.uuid(u)
 		}
 		return

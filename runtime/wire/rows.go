@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
 // Rows collects the rows of one statement as one Postgres array per parameter, in the
@@ -87,10 +89,26 @@ func (r *Rows) reset() {
 	r.n, r.next = 0, len(r.cols)
 }
 
-func (r *Rows) null(elem uint32) {
-	c := r.col(elem)
+// at is where the next parameter's value will stand.
+func (r *Rows) at() int {
+	if r.next == len(r.cols) {
+		return arrayHeader
+	}
+	return len(r.cols[r.next].buf)
+}
+
+// null makes the parameter that was set last, from at on, NULL.
+func (r *Rows) null(at int) {
+	c := &r.cols[r.next-1]
 	c.nulls = true
-	c.buf = append(c.buf, 0xff, 0xff, 0xff, 0xff)
+	c.buf = append(c.buf[:at], 0xff, 0xff, 0xff, 0xff)
+}
+
+// appendSized appends what put appends, with its length in front.
+func (c *column) appendSized(put func([]byte) []byte) {
+	at := len(c.buf)
+	c.buf = put(append(c.buf, 0, 0, 0, 0))
+	binary.BigEndian.PutUint32(c.buf[at:], uint32(len(c.buf)-at-4))
 }
 
 func (r *Rows) bytes(elem uint32, v []byte) {
@@ -142,7 +160,7 @@ func (r *Rows) Float8(v float64) { r.fixed8(pgtype.Float8OID, math.Float64bits(v
 // Postgres counts from 2000-01-01.
 const (
 	pgFirstDay   = 10957
-	pgFirstMicro = pgFirstDay * daySeconds * 1e6
+	pgFirstMicro = pgFirstDay * notation.DaySeconds * 1e6
 )
 
 // Time sets a timestamptz parameter, cut to microseconds.
@@ -167,6 +185,17 @@ func (r *Rows) JSON(v []byte) { r.bytes(pgtype.JSONOID, v) }
 // JSONB sets a jsonb parameter.
 func (r *Rows) JSONB(v []byte) {
 	c := r.col(pgtype.JSONBOID)
-	c.buf = append(binary.BigEndian.AppendUint32(c.buf, uint32(len(v)+1)), 1) // version of the format
+	c.buf = append(binary.BigEndian.AppendUint32(c.buf, uint32(len(v)+1)), jsonbVersion)
 	c.buf = append(c.buf, v...)
 }
+
+// AppendJSON sets a json parameter to what put appends.
+func (r *Rows) AppendJSON(put func([]byte) []byte) { r.col(pgtype.JSONOID).appendSized(put) }
+
+// AppendJSONB sets a jsonb parameter to what put appends.
+func (r *Rows) AppendJSONB(put func([]byte) []byte) {
+	r.col(pgtype.JSONBOID).appendSized(func(b []byte) []byte { return put(append(b, jsonbVersion)) })
+}
+
+// jsonbVersion is the first byte of a jsonb value on the wire.
+const jsonbVersion = 1

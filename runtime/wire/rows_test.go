@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
 // arrays has a row of every parameter type twice, then one of NULLs. With pgx's own
@@ -31,8 +33,8 @@ func arrays(r *Rows) (oids []uint32, values []any) {
 		row.Float8([]float64{f8, 1e300}[i])
 		row.Numeric([]Decimal{amount, small}[i])
 		row.Time([]time.Time{noon, old}[i])
-		row.Timestamp([]LocalTime{local, lastMicro}[i])
-		row.Date([]Date{day, firstDay}[i])
+		row.Timestamp([]LocalTime{local, notation.LastMicro}[i])
+		row.Date([]Date{day, notation.FirstDay}[i])
 		row.Bytea([][]byte{{0, 255}, nil}[i])
 		row.JSONB([][]byte{raw, []byte("1")}[i])
 		row.JSON([][]byte{raw, []byte("1")}[i])
@@ -42,23 +44,23 @@ func arrays(r *Rows) (oids []uint32, values []any) {
 		row.UUIDArray([][]UUID{{id, {}}, {}}[i])
 	}
 	nulls := r.Row()
-	nulls.OptUUID(nil)
-	nulls.OptText(nil)
-	nulls.OptBool(nil)
-	nulls.OptInt4(nil)
-	nulls.OptInt8(nil)
-	nulls.OptFloat8(nil)
-	nulls.OptNumeric(nil)
-	nulls.OptTime(nil)
-	nulls.OptTimestamp(nil)
-	nulls.OptDate(nil)
-	nulls.OptBytea(nil)
-	nulls.OptJSONB(nil)
-	nulls.OptJSON(nil)
-	nulls.OptTextArray(nil)
-	nulls.OptInt4Array(nil)
-	nulls.OptInt8Array(nil)
-	nulls.OptUUIDArray(nil)
+	OrNull(nulls, nulls.UUID, nil)
+	OrNull(nulls, nulls.Text, nil)
+	OrNull(nulls, nulls.Bool, nil)
+	OrNull(nulls, nulls.Int4, nil)
+	OrNull(nulls, nulls.Int8, nil)
+	OrNull(nulls, nulls.Float8, nil)
+	OrNull(nulls, nulls.Numeric, nil)
+	OrNull(nulls, nulls.Time, nil)
+	OrNull(nulls, nulls.Timestamp, nil)
+	OrNull(nulls, nulls.Date, nil)
+	SliceOrNull(nulls, nulls.Bytea, nil)
+	SliceOrNull(nulls, nulls.JSONB, nil)
+	SliceOrNull(nulls, nulls.JSON, nil)
+	SliceOrNull(nulls, nulls.TextArray, nil)
+	SliceOrNull(nulls, nulls.Int4Array, nil)
+	SliceOrNull(nulls, nulls.Int8Array, nil)
+	SliceOrNull(nulls, nulls.UUIDArray, nil)
 
 	no, max4, min8, big8, none := false, int32(1<<31-1), int64(-1<<63), 1e300, ""
 	text, one := string(raw), "1"
@@ -70,8 +72,8 @@ func arrays(r *Rows) (oids []uint32, values []any) {
 	add(pgtype.Float8ArrayOID, []*float64{&f8, &big8, nil})
 	add(pgtype.NumericArrayOID, []*Decimal{&amount, &small, nil})
 	add(pgtype.TimestamptzArrayOID, []*time.Time{&noon, &old, nil})
-	add(pgtype.TimestampArrayOID, []*LocalTime{&local, new(LocalTime(lastMicro)), nil})
-	add(pgtype.DateArrayOID, []*Date{&day, new(Date(firstDay)), nil})
+	add(pgtype.TimestampArrayOID, []*LocalTime{&local, new(LocalTime(notation.LastMicro)), nil})
+	add(pgtype.DateArrayOID, []*Date{&day, new(Date(notation.FirstDay)), nil})
 	add(pgtype.ByteaArrayOID, [][]byte{{0, 255}, {}, nil})
 	add(pgtype.JSONBArrayOID, []*string{&text, &one, nil})
 	add(pgtype.JSONArrayOID, []*string{&text, &one, nil})
@@ -104,45 +106,45 @@ func TestRowsEqualPgx(t *testing.T) {
 	}
 }
 
-// Opt calls with a value write what the plain calls write.
-func TestOptRows(t *testing.T) {
+// A value that may be NULL but is not is written like one that may not be.
+func TestRowsOrNull(t *testing.T) {
 	var plain, opt Rows
 	p, o := plain.Row(), opt.Row()
 	id, at, d := UUID{9}, time.Unix(5, 0), MustDecimal("1.5")
 	p.UUID(id)
-	o.OptUUID(&id)
+	OrNull(o, o.UUID, &id)
 	p.Text("x")
-	o.OptText(new("x"))
+	OrNull(o, o.Text, new("x"))
 	p.Bool(true)
-	o.OptBool(new(true))
+	OrNull(o, o.Bool, new(true))
 	p.Int4(4)
-	o.OptInt4(new(int32(4)))
+	OrNull(o, o.Int4, new(int32(4)))
 	p.Int8(8)
-	o.OptInt8(new(int64(8)))
+	OrNull(o, o.Int8, new(int64(8)))
 	p.Float8(1.5)
-	o.OptFloat8(new(1.5))
+	OrNull(o, o.Float8, new(1.5))
 	p.Numeric(d)
-	o.OptNumeric(&d)
+	OrNull(o, o.Numeric, &d)
 	p.Time(at)
-	o.OptTime(&at)
+	OrNull(o, o.Time, &at)
 	p.Timestamp(7)
-	o.OptTimestamp(new(LocalTime(7)))
+	OrNull(o, o.Timestamp, new(LocalTime(7)))
 	p.Date(3)
-	o.OptDate(new(Date(3)))
+	OrNull(o, o.Date, new(Date(3)))
 	p.Bytea(nil)
-	o.OptBytea([]byte{})
+	SliceOrNull(o, o.Bytea, []byte{})
 	p.JSONB([]byte("1"))
-	o.OptJSONB([]byte("1"))
+	SliceOrNull(o, o.JSONB, []byte("1"))
 	p.JSON([]byte("1"))
-	o.OptJSON([]byte("1"))
+	SliceOrNull(o, o.JSON, []byte("1"))
 	p.TextArray(nil)
-	o.OptTextArray([]string{})
+	SliceOrNull(o, o.TextArray, []string{})
 	p.Int4Array([]int32{1})
-	o.OptInt4Array([]int32{1})
+	SliceOrNull(o, o.Int4Array, []int32{1})
 	p.Int8Array([]int64{1})
-	o.OptInt8Array([]int64{1})
+	SliceOrNull(o, o.Int8Array, []int64{1})
 	p.UUIDArray([]UUID{id})
-	o.OptUUIDArray([]UUID{id})
+	SliceOrNull(o, o.UUIDArray, []UUID{id})
 	if want, got := plain.Seal(nil), opt.Seal(nil); !slices.EqualFunc(got, want, bytes.Equal) {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
@@ -155,7 +157,7 @@ func TestSealedRowsStay(t *testing.T) {
 		for i := range n {
 			row := r.Row()
 			row.Int4(int32(from + i))
-			row.OptText(map[bool]*string{true: new(strings.Repeat("x", i))}[(from+i)%2 == 1])
+			OrNull(row, row.Text, map[bool]*string{true: new(strings.Repeat("x", i))}[(from+i)%2 == 1])
 		}
 	}
 	var r Rows

@@ -85,7 +85,8 @@ var may = map[string][]string{
 	"schema":                     {},
 	"templates":                  {},
 	"runtime":                    {"runtime/hook", "runtime/idemtype", "runtime/wire", "runtime/internal/catalog", "runtime/internal/copies", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/verdict"},
-	"runtime/wire":               {},
+	"runtime/wire":               {"runtime/wire/internal/notation"},
+	"runtime/wire/strictjson":    {"runtime/wire", "runtime/wire/internal/notation"},
 	"runtime/halt":               {},
 	"runtime/hook":               {"runtime/idemtype"},
 	"runtime/idemtype":           {"runtime/halt", "runtime/wire"},
@@ -219,7 +220,7 @@ func importers(t *testing.T, lib, home string) []string {
 
 func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	for _, p := range packages(t) {
-		if name := strings.TrimPrefix(p.ImportPath, module+"/"); name != "runtime" && name != "runtime/idemtype" && name != "runtime/wire" && !strings.HasPrefix(name, "runtime/internal/") {
+		if name := strings.TrimPrefix(p.ImportPath, module+"/"); name != "runtime" && name != "runtime/idemtype" && name != "runtime/wire" && !strings.HasPrefix(name, "runtime/wire/") && !strings.HasPrefix(name, "runtime/internal/") {
 			continue
 		}
 		for _, i := range p.Imports {

@@ -40,7 +40,7 @@ var planted = []mutant{
 			}`).In(core, "Pipeline.RunThen").Replace(`if _ := p.p.Close(); err == nil { _ }`, `_ = p.p.Close()`),
 		core, "TestDeferredConstraintIsNoProgress"},
 	{"11 keys enter memory when they are sent",
-		in(waves, "Batch.Reset").Drop(`clear(b.mine)`).Replace(`b.claims[:0]`, `b.claims`),
+		in(waves, "keys.reset").Drop(`clear(k.mine)`).Replace(`k.claims[:0]`, `k.claims`),
 		core, "TestCopyIsReconsideredWhenTheFirstDies"},
 	{"28 a dead letter claims its key",
 		in(core, "Decider.Decide").After(`w.bury(_)`,

@@ -41,6 +41,37 @@ func TestEveryBugNamesItsTest(t *testing.T) {
 	}
 }
 
+var (
+	bugNumber = regexp.MustCompile(`^\d+ `)
+	numberRow = regexp.MustCompile(`(?m)^\| (\d+(?:, \d+)*) \|`)
+)
+
+// Bugs have the numbers of docs/protocol.md, which lists no other ones.
+func TestNumbersOfBugsAreThoseOfTheProtocol(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "protocol.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	planted, listed := map[string]bool{}, map[string]bool{}
+	for _, m := range all() {
+		if number := bugNumber.FindString(m.name); number != "" {
+			planted[strings.TrimSpace(number)] = true
+		}
+	}
+	for _, row := range numberRow.FindAllStringSubmatch(string(page), -1) {
+		for number := range strings.SplitSeq(row[1], ", ") {
+			if listed[number] = true; !planted[number] {
+				t.Errorf("docs/protocol.md lists bug %s, which is not planted", number)
+			}
+		}
+	}
+	for number := range planted {
+		if !listed[number] {
+			t.Errorf("docs/protocol.md does not list bug %s", number)
+		}
+	}
+}
+
 var testFuncs = regexp.MustCompile(`(?m)^func Test\w+\(t \*testing\.T\)`)
 
 // tests are the heads of a package's tests.

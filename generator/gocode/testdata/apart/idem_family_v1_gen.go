@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func familyV1Topic() wire.Topic {
@@ -34,7 +35,7 @@ func familyV1Topic() wire.Topic {
 
 // familyV1Plan collects the rows of one batch; it belongs to one partition.
 type familyV1Plan struct {
-	scan wire.Scanner
+	decoder familyV1Decoder
 
 	child               Child
 	childUpsertChildren wire.Rows
@@ -73,52 +74,61 @@ func (p *familyV1Plan) Flush(b *wire.Batch) {
 	b.Write(goneDeleteParentsSQL, &p.goneDeleteParents)
 }
 
+// familyV1Decoder reads the records of topic "family.v1".
+type familyV1Decoder = strictjson.Scanner
+
 // Child is event "child" on topic "family.v1".
 type Child struct {
-	// V is "v".
 	V string
-	// K is the record key.
-	K string
+	K string // the record key
 }
 
-// DecodeChild reads m; wire.Scanner says how strictly.
+// DecodeChild reads m; strictjson.Scanner says how strictly.
 func DecodeChild(m idem.Message) (e Child, err error) {
-	var s wire.Scanner
+	var s familyV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Child")
 }
 
-func (e *Child) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Child) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Child{}
-	var seen wire.Members
+	var seen struct{ V bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "v":
-			seen.Add(s, 0)
+			s.Once(&seen.V)
 			e.V = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"v",
-	)
+	s.Require(seen.V, "v")
 	e.K = s.RecordKey(m).String()
+}
+
+// childEvent is how a record becomes a Child, and which records are copies of one. It is read
+// only.
+var childEvent = wire.Event[Child, *familyV1Decoder]{
+	Name:   "Child",
+	Decode: (*Child).decode,
 }
 
 func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 	e := &p.child
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Child"); err != nil {
+	if fresh, err := childEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Upserts(wire.Row("children").Text(e.K))
+	e.beforeUpsertChildren(b)
 	r := p.childUpsertChildren.Row()
 	r.Text(e.K)
 	r.Text(e.V)
 	return nil
+}
+
+// beforeUpsertChildren names what the row touches, so that it overtakes no other.
+func (e *Child) beforeUpsertChildren(b *wire.Batch) {
+	b.Upserts(wire.Row("children").Text(e.K))
 }
 
 // childUpsertChildrenSQL keeps the last row of each k.
@@ -136,28 +146,26 @@ ON CONFLICT (k) DO UPDATE SET
 
 // Parent is event "parent" on topic "family.v1".
 type Parent struct {
-	// V is "v".
 	V *string
-	// K is the record key.
-	K string
+	K string // the record key
 }
 
-// DecodeParent reads m; wire.Scanner says how strictly.
+// DecodeParent reads m; strictjson.Scanner says how strictly.
 func DecodeParent(m idem.Message) (e Parent, err error) {
-	var s wire.Scanner
+	var s familyV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Parent")
 }
 
-func (e *Parent) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Parent) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Parent{}
-	var seen wire.Members
+	var seen struct{ V bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "v":
-			seen.Add(s, 0)
-			e.V = s.OptString()
+			s.Once(&seen.V)
+			e.V = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
@@ -165,18 +173,28 @@ func (e *Parent) decode(s *wire.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).String()
 }
 
+// parentEvent is how a record becomes a Parent, and which records are copies of one. It is
+// read only.
+var parentEvent = wire.Event[Parent, *familyV1Decoder]{
+	Name:   "Parent",
+	Decode: (*Parent).decode,
+}
+
 func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 	e := &p.parent
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Parent"); err != nil {
+	if fresh, err := parentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Puts(wire.Row("parents").Text(e.K))
+	e.beforeUpsertParents(b)
 	r := p.parentUpsertParents.Row()
 	r.Text(e.K)
-	r.OptText(e.V)
+	wire.OrNull(r, r.Text, e.V)
 	return nil
+}
+
+// beforeUpsertParents names what the row touches, so that it overtakes no other.
+func (e *Parent) beforeUpsertParents(b *wire.Batch) {
+	b.Puts(wire.Row("parents").Text(e.K))
 }
 
 const parentUpsertParentsSQL = `
@@ -193,33 +211,42 @@ ON CONFLICT (k) DO UPDATE SET
 
 // Gone is event "gone" on topic "family.v1".
 type Gone struct {
-	// K is the record key.
-	K string
+	K string // the record key
 }
 
-// DecodeGone reads m; wire.Scanner says how strictly.
+// DecodeGone reads m; strictjson.Scanner says how strictly.
 func DecodeGone(m idem.Message) (e Gone, err error) {
-	var s wire.Scanner
+	var s familyV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Gone")
 }
 
-func (e *Gone) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Gone{}
 	e.K = s.RecordKey(m).String()
 }
 
+// goneEvent is how a record becomes a Gone, and which records are copies of one. It is read
+// only.
+var goneEvent = wire.Event[Gone, *familyV1Decoder]{
+	Name:   "Gone",
+	Decode: (*Gone).decode,
+}
+
 func (p *familyV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	e := &p.gone
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Gone"); err != nil {
+	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Deletes(wire.Row("parents").Text(e.K))
+	e.beforeDeleteParents(b)
 	p.goneDeleteParents.Row().Text(e.K)
 	return nil
+}
+
+// beforeDeleteParents names what the row touches, so that it overtakes no other.
+func (e *Gone) beforeDeleteParents(b *wire.Batch) {
+	b.Deletes(wire.Row("parents").Text(e.K))
 }
 
 const goneDeleteParentsSQL = `

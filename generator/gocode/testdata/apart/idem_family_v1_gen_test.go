@@ -21,73 +21,10 @@ func TestFamilyV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: familyV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_family_v1_log.jsonl", map[string]idemtest.Event{
+			"Child":  {},
+			"Parent": {},
+			"Gone":   {Opaque: true},
+		}),
 	}.Run(t)
-}
-
-// familyV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func familyV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		childEvent("k 1", `{"v":"v 1"}`),
-		childEvent("k 1", `{"v":"v 2"}`),
-		parentEvent("k 1", `{"v":"v 3"}`),
-		parentEvent("k 1", `{"v":null}`),
-		goneEvent("k 1", "{}"),
-		goneEvent("k 1", "{}"),
-		parentEvent("k 1", "{}"),
-		childEvent("k 2", `{"v":"v 8"}`),
-		childEvent("k 2", `{"v":"v 9"}`),
-		parentEvent("k 2", `{"v":"v 10"}`),
-		parentEvent("k 2", `{"v":null}`),
-		goneEvent("k 2", "{}"),
-		goneEvent("k 2", "{}"),
-		parentEvent("k 2", "{}"),
-		childEvent("k 6", `{"v":"v 15"}`),
-		parentEvent("k 6", `{"v":"v 16"}`),
-		childEvent("k 7", `{"v":"v 17"}`),
-		parentEvent("k 7", `{"v":null}`),
-		childEvent("k 8", `{"v":"v 19"}`),
-		parentEvent("k 8", "{}"),
-	}
-}
-
-func childEvent(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "family.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "t", Value: []byte("child")},
-			},
-		},
-	}
-}
-
-func parentEvent(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "family.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "t", Value: []byte("parent")},
-			},
-		},
-	}
-}
-
-func goneEvent(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "family.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "t", Value: []byte("gone")},
-			},
-		},
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func plainV1Topic() wire.Topic {
@@ -32,7 +33,7 @@ func plainV1Topic() wire.Topic {
 
 // plainV1Plan collects the rows of one batch; it belongs to one partition.
 type plainV1Plan struct {
-	scan wire.Scanner
+	decoder plainV1Decoder
 
 	put            Put
 	putUpsertPlain wire.Rows
@@ -51,30 +52,31 @@ func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(putUpsertPlainSQL, &p.putUpsertPlain)
 }
 
+// plainV1Decoder reads the records of topic "plain.v1".
+type plainV1Decoder = strictjson.Scanner
+
 // Put is the event of topic "plain.v1".
 type Put struct {
-	// V is "v".
 	V *string
-	// K is the record key.
-	K string
+	K string // the record key
 }
 
-// DecodePut reads m; wire.Scanner says how strictly.
+// DecodePut reads m; strictjson.Scanner says how strictly.
 func DecodePut(m idem.Message) (e Put, err error) {
-	var s wire.Scanner
+	var s plainV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Put")
 }
 
-func (e *Put) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Put) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Put{}
-	var seen wire.Members
+	var seen struct{ V bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "v":
-			seen.Add(s, 0)
-			e.V = s.OptString()
+			s.Once(&seen.V)
+			e.V = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
@@ -82,18 +84,28 @@ func (e *Put) decode(s *wire.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).String()
 }
 
+// putEvent is how a record becomes a Put, and which records are copies of one. It is read
+// only.
+var putEvent = wire.Event[Put, *plainV1Decoder]{
+	Name:   "Put",
+	Decode: (*Put).decode,
+}
+
 func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 	e := &p.put
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Put"); err != nil {
+	if fresh, err := putEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Upserts(wire.Row("plain").Text(e.K))
+	e.beforeUpsertPlain(b)
 	r := p.putUpsertPlain.Row()
 	r.Text(e.K)
-	r.OptText(e.V)
+	wire.OrNull(r, r.Text, e.V)
 	return nil
+}
+
+// beforeUpsertPlain names what the row touches, so that it overtakes no other.
+func (e *Put) beforeUpsertPlain(b *wire.Batch) {
+	b.Upserts(wire.Row("plain").Text(e.K))
 }
 
 // putUpsertPlainSQL keeps the last row of each k.

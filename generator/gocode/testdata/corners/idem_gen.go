@@ -12,6 +12,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -65,60 +66,56 @@ const (
 	KeyB Key = "b"
 )
 
-var keyTexts = []string{
-	string(KeyA),
-	string(KeyB),
+var keyValues = []Key{
+	KeyA,
+	KeyB,
 }
 
 // Part is type "Part" of the spec.
 type Part struct {
-	// M is "m".
-	M string
-	// Tags is "tags".
-	Tags []string
-	// More is "more".
-	More []Part2
-	// Place is "deep.place".
-	Place *Part3
+	M     string
+	Tags  []string
+	More  []Part2
+	Place *Part3 // "deep.place"
 }
 
-func (v *Part) decode(s *wire.Scanner) {
+func (v *Part) decodeJSON(s *strictjson.Scanner) {
 	old := *v
 	*v = Part{
 		Tags: v.Tags[:0],
 	}
-	var seen wire.Members
+	var seen struct{ M, Tags, More, deep, Place bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "m":
-			seen.Add(s, 0)
+			s.Once(&seen.M)
 			v.M = s.String()
 		case "tags":
-			seen.Add(s, 1)
+			s.Once(&seen.Tags)
 			for s.Array(); s.Element(); {
 				v.Tags = append(v.Tags, s.String())
 			}
 		case "more":
-			seen.Add(s, 2)
+			s.Once(&seen.More)
 			if !s.Null() {
 				v.More = slices.Grow(old.More[:0], 1)
 				for s.Array(); s.Element(); {
 					v.More = slices.Grow(v.More, 1)[:len(v.More)+1]
-					v.More[len(v.More)-1].decode(s)
+					v.More[len(v.More)-1].decodeJSON(s)
 				}
 			}
 		case "deep":
-			seen.Add(s, 3)
+			s.Once(&seen.deep)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "place":
-						seen.Add(s, 4)
+						s.Once(&seen.Place)
 						if !s.Null() {
 							if v.Place = old.Place; v.Place == nil {
 								v.Place = new(Part3)
 							}
-							v.Place.decode(s)
+							v.Place.decodeJSON(s)
 						}
 					default:
 						s.Skip()
@@ -129,13 +126,8 @@ func (v *Part) decode(s *wire.Scanner) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"m",
-		"tags",
-		"",
-		"",
-		"",
-	)
+	s.Require(seen.M, "m")
+	s.Require(seen.Tags, "tags")
 }
 
 func (v *Part) appendJSON(b []byte) []byte {
@@ -174,37 +166,32 @@ func (v *Part) appendJSON(b []byte) []byte {
 
 // Part2 is type "Part2" of the spec.
 type Part2 struct {
-	// S is "s".
-	S string
-	// Maybe is "maybe".
+	S     string
 	Maybe *Part3
 }
 
-func (v *Part2) decode(s *wire.Scanner) {
+func (v *Part2) decodeJSON(s *strictjson.Scanner) {
 	old := *v
 	*v = Part2{}
-	var seen wire.Members
+	var seen struct{ S, Maybe bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "s":
-			seen.Add(s, 0)
+			s.Once(&seen.S)
 			v.S = s.String()
 		case "maybe":
-			seen.Add(s, 1)
+			s.Once(&seen.Maybe)
 			if !s.Null() {
 				if v.Maybe = old.Maybe; v.Maybe == nil {
 					v.Maybe = new(Part3)
 				}
-				v.Maybe.decode(s)
+				v.Maybe.decodeJSON(s)
 			}
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"s",
-		"",
-	)
+	s.Require(seen.S, "s")
 }
 
 func (v *Part2) appendJSON(b []byte) []byte {
@@ -221,25 +208,22 @@ func (v *Part2) appendJSON(b []byte) []byte {
 
 // Part3 is type "Part3" of the spec.
 type Part3 struct {
-	// E is "e".
 	E int32
 }
 
-func (v *Part3) decode(s *wire.Scanner) {
+func (v *Part3) decodeJSON(s *strictjson.Scanner) {
 	*v = Part3{}
-	var seen wire.Members
+	var seen struct{ E bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "e":
-			seen.Add(s, 0)
+			s.Once(&seen.E)
 			v.E = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"e",
-	)
+	s.Require(seen.E, "e")
 }
 
 func (v *Part3) appendJSON(b []byte) []byte {

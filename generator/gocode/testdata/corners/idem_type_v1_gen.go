@@ -11,6 +11,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // TypeV1Handler handles the events of topic "type.v1" that need Go code.
@@ -52,10 +53,7 @@ func typeV1Topic(h TypeV1Handler) wire.Topic {
 // typeV1Plan collects the rows of one batch; it belongs to one partition.
 type typeV1Plan struct {
 	handler TypeV1Handler
-	scan    wire.Scanner
-	key     wire.KeyBuilder
-	print   wire.Fingerprint
-	json    []byte
+	decoder typeV1Decoder
 
 	scanUpsertExcluded wire.Rows
 
@@ -73,7 +71,7 @@ func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
 		return wire.NoTombstoneStop()
 	}
-	eventType, err := p.scan.EventType(m, "meta", "type")
+	eventType, err := p.decoder.EventType(m, "meta", "type")
 	if err != nil {
 		return err
 	}
@@ -102,37 +100,34 @@ func (p *typeV1Plan) Flush(b *wire.Batch) {
 	b.Write(goneDeleteExcludedSQL, &p.goneDeleteExcluded)
 }
 
+// typeV1Decoder reads the records of topic "type.v1".
+type typeV1Decoder = strictjson.Scanner
+
 // Scan is event "scan" on topic "type.v1".
 type Scan struct {
-	// N is "body.n".
-	N int64
-	// NText is "body.n".
-	NText json.RawMessage
-	// U is "body".
-	U json.RawMessage
-	// T is "meta.type".
-	T string
-	// Traced is header "range".
-	Traced *int64
-	// E is the record key.
-	E idem.UUID
+	N      int64           // "body.n"
+	NText  json.RawMessage // "body.n"
+	U      json.RawMessage // "body"
+	T      string          // "meta.type"
+	Traced *int64          // header "range"
+	E      idem.UUID       // the record key
 }
 
-// DecodeScan reads m; wire.Scanner says how strictly.
+// DecodeScan reads m; strictjson.Scanner says how strictly.
 func DecodeScan(m idem.Message) (e Scan, err error) {
-	var s wire.Scanner
+	var s typeV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Scan")
 }
 
-func (e *Scan) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Scan) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Scan{}
-	var seen wire.Members
+	var seen struct{ U, N, meta, T bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "body":
-			seen.Add(s, 0)
+			s.Once(&seen.U)
 			pos := s.Pos()
 			e.U = s.JSON()
 			s.Seek(pos)
@@ -140,7 +135,7 @@ func (e *Scan) decode(s *wire.Scanner, m *wire.Message) {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "n":
-						seen.Add(s, 1)
+						s.Once(&seen.N)
 						pos := s.Pos()
 						e.N = s.Int64()
 						s.Seek(pos)
@@ -151,12 +146,12 @@ func (e *Scan) decode(s *wire.Scanner, m *wire.Message) {
 				}
 			}
 		case "meta":
-			seen.Add(s, 2)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "type":
-						seen.Add(s, 3)
+						s.Once(&seen.T)
 						e.T = s.String()
 					default:
 						s.Skip()
@@ -167,57 +162,50 @@ func (e *Scan) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"body",
-		"body.n",
-		"",
-		"meta.type",
-	)
+	s.Require(seen.U, "body")
+	s.Require(seen.N, "body.n")
+	s.Require(seen.T, "meta.type")
 	if h, ok := s.OptHeader(m, "range"); ok {
-		e.Traced = h.OptInt64()
+		e.Traced = wire.Keep(&s.Reader, h.Int64())
 	}
 	e.E = s.RecordKey(m).UUID()
 }
 
-// scanSpace separates the keys of Scan from all others that must differ.
-const scanSpace = "\xd4\xac\x07\xa7\x10\x90\x9d\xbf\x4c\xee\x38\x42\x87\x3f\x6a\x59"
-
 // key identifies the event by header "type". Its copies are known for 90m at least.
-func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(scanSpace)
+func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
-	return k.Sum("Scan")
 }
 
-// scanContent is read only: what the fingerprint covers.
-var scanContent = wire.Content{
-	Def: 0x003ca648,
-}
-
-func (e *Scan) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Scan) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Int64("n", e.N)
 	f.JSON("n_text", e.NText)
 	f.Text("t", e.T)
-	f.OptInt64("traced", e.Traced)
+	if e.Traced != nil {
+		f.Int64("traced", *e.Traced)
+	}
 	f.JSON("u", e.U)
-	return f.Sum()
+}
+
+// scanEvent is how a record becomes a Scan, and which records are copies of one. It is read
+// only.
+var scanEvent = wire.Event[Scan, *typeV1Decoder]{
+	Name:    "Scan",
+	Decode:  (*Scan).decode,
+	Owned:   true,
+	Key:     (*Scan).key,
+	Space:   "\xd4\xac\x07\xa7\x10\x90\x9d\xbf\x4c\xee\x38\x42\x87\x3f\x6a\x59",
+	Print:   (*Scan).fingerprint,
+	Content: wire.Content{Def: 0x003ca648},
 }
 
 func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
-	e, err := DecodeScan(*m)
-	if err != nil {
+	e := new(Scan)
+	if fresh, err := scanEvent.Take(b, m, &typeV1Decoder{}, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Scan", key, &scanContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("excluded").UUID(e.E))
+	e.beforeUpsertExcluded(b)
 	r := p.scanUpsertExcluded.Row()
 	r.UUID(e.E)
 	r.Text(e.T)
@@ -226,10 +214,15 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	b.Call(m, wire.Call{
 		Event: "Scan",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.Scan(ctx, tx, e)
+			return p.handler.Scan(ctx, tx, *e)
 		},
 	})
 	return nil
+}
+
+// beforeUpsertExcluded names what the row touches, so that it overtakes no other.
+func (e *Scan) beforeUpsertExcluded(b *wire.Batch) {
+	b.Puts(wire.Row("excluded").UUID(e.E))
 }
 
 // scanUpsertExcludedSQL changes a row only if its n grows.
@@ -256,54 +249,48 @@ WHERE t.n < excluded.n`
 //
 // Deprecated: Nobody sends it.
 type Select struct {
-	// Whole is the whole payload.
-	Whole json.RawMessage
-	// Words is "words".
-	Words []string
-	// Kind is "kind".
-	Kind Key
-	// T is "meta.type".
-	T string
-	// Traced is header "range".
-	Traced *int64
-	// E is the record key.
-	E idem.UUID
+	Whole  json.RawMessage // the whole payload
+	Words  []string
+	Kind   Key
+	T      string    // "meta.type"
+	Traced *int64    // header "range"
+	E      idem.UUID // the record key
 }
 
-// DecodeSelect reads m; wire.Scanner says how strictly.
+// DecodeSelect reads m; strictjson.Scanner says how strictly.
 func DecodeSelect(m idem.Message) (e Select, err error) {
-	var s wire.Scanner
+	var s typeV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Select")
 }
 
-func (e *Select) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Select) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Select{
 		Words: e.Words[:0],
 		Kind:  KeyB,
 	}
-	var seen wire.Members
+	var seen struct{ Words, Kind, meta, T bool }
 	pos := s.Pos()
 	e.Whole = s.JSON()
 	s.Seek(pos)
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "words":
-			seen.Add(s, 0)
+			s.Once(&seen.Words)
 			for s.Array(); s.Element(); {
 				e.Words = append(e.Words, s.String())
 			}
 		case "kind":
-			seen.Add(s, 1)
-			e.Kind = Key(s.Enum(keyTexts))
+			s.Once(&seen.Kind)
+			e.Kind = strictjson.Enum(s, keyValues)
 		case "meta":
-			seen.Add(s, 2)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "type":
-						seen.Add(s, 3)
+						s.Once(&seen.T)
 						e.T = s.String()
 					default:
 						s.Skip()
@@ -314,14 +301,10 @@ func (e *Select) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"words",
-		"",
-		"",
-		"meta.type",
-	)
+	s.Require(seen.Words, "words")
+	s.Require(seen.T, "meta.type")
 	if h, ok := s.OptHeader(m, "range"); ok {
-		e.Traced = h.OptInt64()
+		e.Traced = wire.Keep(&s.Reader, h.Int64())
 	}
 	e.E = s.RecordKey(m).UUID()
 }
@@ -337,62 +320,64 @@ func (e *Select) appendWords(b []byte) []byte {
 	return append(b, ']')
 }
 
-// selectSpace separates the keys of Select from all others that must differ.
-const selectSpace = "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb"
-
 // key identifies the event by header "type". Its copies are known for 90m at least.
-func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(selectSpace)
+func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
-	return k.Sum("Select")
 }
 
-// selectContent is read only: what the fingerprint covers.
-var selectContent = wire.Content{
-	Def: 0xbc8dcfbe,
-}
-
-func (e *Select) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Select) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Text("kind", string(e.Kind))
 	f.Text("t", e.T)
-	f.OptInt64("traced", e.Traced)
+	if e.Traced != nil {
+		f.Int64("traced", *e.Traced)
+	}
 	f.JSON("whole", e.Whole)
-	*b = e.appendWords((*b)[:0])
-	f.JSON("words", *b)
-	return f.Sum()
+	f.AppendJSON("words", e.appendWords)
 }
 
-func (e *Select) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *Select) fits(f *wire.Fit) {
 	for i := range e.Words {
 		v := &e.Words[i]
 		f.In("words", i)
 		f.Varchar("", *v, 3)
 	}
 	f.Out()
-	return f.Err("Select")
+}
+
+// selectEvent is how a record becomes a Select, and which records are copies of one. It is
+// read only.
+var selectEvent = wire.Event[Select, *typeV1Decoder]{
+	Name:      "Select",
+	OnFailure: &selectPolicy,
+	Decode:    (*Select).decode,
+	Owned:     true,
+	Fits:      (*Select).fits,
+	Key:       (*Select).key,
+	Space:     "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb",
+	Print:     (*Select).fingerprint,
+	Content:   wire.Content{Def: 0xbc8dcfbe},
+}
+
+// selectPolicy is on_failure of Select. It is read only.
+var selectPolicy = wire.FailurePolicy{
+	Retries:        8,
+	InitialBackoff: 200 * time.Millisecond,
+	MaxBackoff:     30 * time.Second,
+	Stop:           false, // the topic: true
+	StopAfter:      20,
+	Keep:           90 * time.Minute,
 }
 
 func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&selectPolicy)
-	e, err := DecodeSelect(*m)
-	if err != nil {
-		return err
-	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Select", key, &selectContent, e.fingerprint(&p.print, &p.json)); !fresh {
+	e := new(Select)
+	if fresh, err := selectEvent.Take(b, m, &typeV1Decoder{}, e); !fresh {
 		return err
 	}
 	for _, v := range e.Words {
-		b.Upserts(wire.Row("words").UUID(e.E).Text(v))
+		e.beforeUpsertWords(b, v)
 		r := p.selectUpsertWords.Row()
 		r.UUID(e.E)
 		r.Text(v)
@@ -402,19 +387,15 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 	b.Call(m, wire.Call{
 		Event: "Select",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.Select(ctx, tx, e)
+			return p.handler.Select(ctx, tx, *e)
 		},
 	})
 	return nil
 }
 
-// selectPolicy is read only.
-var selectPolicy = wire.FailurePolicy{
-	Retries:        8,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	StopAfter:      20,
-	Keep:           90 * time.Minute,
+// beforeUpsertWords names what the row touches, so that it overtakes no other.
+func (e *Select) beforeUpsertWords(b *wire.Batch, v string) {
+	b.Upserts(wire.Row("words").UUID(e.E).Text(v))
 }
 
 // selectUpsertWordsSQL keeps the last row of each e, word.
@@ -440,50 +421,45 @@ ON CONFLICT (e, word) DO UPDATE SET
 
 // Parts is event "parts" on topic "type.v1".
 type Parts struct {
-	// Parts is "parts".
-	Parts []Part
-	// Main is "main".
-	Main Part
-	// T is "meta.type".
-	T string
-	// Traced is header "range".
-	Traced *int64
-	// E is the record key.
-	E idem.UUID
+	Parts  []Part
+	Main   Part
+	T      string    // "meta.type"
+	Traced *int64    // header "range"
+	E      idem.UUID // the record key
 }
 
-// DecodeParts reads m; wire.Scanner says how strictly.
+// DecodeParts reads m; strictjson.Scanner says how strictly.
 func DecodeParts(m idem.Message) (e Parts, err error) {
-	var s wire.Scanner
+	var s typeV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Parts")
 }
 
-func (e *Parts) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Parts) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Parts{
 		Parts: e.Parts[:0],
 		Main:  e.Main,
 	}
-	var seen wire.Members
+	var seen struct{ Parts, Main, meta, T bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "parts":
-			seen.Add(s, 0)
+			s.Once(&seen.Parts)
 			for s.Array(); s.Element(); {
 				e.Parts = slices.Grow(e.Parts, 1)[:len(e.Parts)+1]
-				e.Parts[len(e.Parts)-1].decode(s)
+				e.Parts[len(e.Parts)-1].decodeJSON(s)
 			}
 		case "main":
-			seen.Add(s, 1)
-			e.Main.decode(s)
+			s.Once(&seen.Main)
+			e.Main.decodeJSON(s)
 		case "meta":
-			seen.Add(s, 2)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "type":
-						seen.Add(s, 3)
+						s.Once(&seen.T)
 						e.T = s.String()
 					default:
 						s.Skip()
@@ -494,14 +470,11 @@ func (e *Parts) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"parts",
-		"main",
-		"",
-		"meta.type",
-	)
+	s.Require(seen.Parts, "parts")
+	s.Require(seen.Main, "main")
+	s.Require(seen.T, "meta.type")
 	if h, ok := s.OptHeader(m, "range"); ok {
-		e.Traced = h.OptInt64()
+		e.Traced = wire.Keep(&s.Reader, h.Int64())
 	}
 	e.E = s.RecordKey(m).UUID()
 }
@@ -517,96 +490,90 @@ func (e *Parts) appendParts(b []byte) []byte {
 	return append(b, ']')
 }
 
-// partsSpace separates the keys of Parts from all others that must differ.
-const partsSpace = "\xe9\x92\x2e\x43\x8b\x58\x0a\xc0\x02\xc0\x4d\x0f\xa4\x2a\xcd\x96"
-
 // key identifies the event by header "type". Its copies are known for 90m at least.
-func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(partsSpace)
+func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
-	return k.Sum("Parts")
 }
 
-// partsContent is read only: what the fingerprint covers.
-var partsContent = wire.Content{
-	Def: 0x53ab5289,
-}
-
-func (e *Parts) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Parts) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
-	*b = e.Main.appendJSON((*b)[:0])
-	f.JSON("main", *b)
-	*b = e.appendParts((*b)[:0])
-	f.JSON("parts", *b)
+	f.AppendJSON("main", e.Main.appendJSON)
+	f.AppendJSON("parts", e.appendParts)
 	f.Text("t", e.T)
-	f.OptInt64("traced", e.Traced)
-	return f.Sum()
+	if e.Traced != nil {
+		f.Int64("traced", *e.Traced)
+	}
 }
 
-func (e *Parts) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *Parts) fits(f *wire.Fit) {
 	for i := range e.Parts {
 		v := &e.Parts[i]
 		f.In("parts", i)
 		f.Varchar("m", v.M, 5)
 	}
 	f.Out()
-	return f.Err("Parts")
+}
+
+// partsEvent is how a record becomes a Parts, and which records are copies of one. It is read
+// only.
+var partsEvent = wire.Event[Parts, *typeV1Decoder]{
+	Name:    "Parts",
+	Decode:  (*Parts).decode,
+	Fits:    (*Parts).fits,
+	Key:     (*Parts).key,
+	Space:   "\xe9\x92\x2e\x43\x8b\x58\x0a\xc0\x02\xc0\x4d\x0f\xa4\x2a\xcd\x96",
+	Print:   (*Parts).fingerprint,
+	Content: wire.Content{Def: 0x53ab5289},
 }
 
 func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	e := &p.parts
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Parts"); err != nil {
-		return err
-	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Parts", key, &partsContent, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := partsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	for i := range e.Parts {
 		v := &e.Parts[i]
-		b.Reads(wire.Row("excluded").UUID(e.E))
-		b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
+		e.beforeUpsertParts(b, i, v)
 		r := p.partsUpsertParts.Row()
 		r.UUID(e.E)
 		r.Int4(int32(i + 1))
 		r.Text(v.M)
 		r.TextArray(v.Tags)
-		p.json = append(p.json[:0], '[')
-		for j := range v.Tags {
-			if j > 0 {
-				p.json = append(p.json, ',')
-			}
-			p.json = wire.AppendString(p.json, v.Tags[j])
-		}
-		p.json = append(p.json, ']')
-		r.JSONB(p.json)
-		if v.More == nil {
-			r.OptJSONB(nil)
-		} else {
-			p.json = append(p.json[:0], '[')
-			for j := range v.More {
+		r.AppendJSONB(func(b []byte) []byte {
+			b = append(b, '[')
+			for j := range v.Tags {
 				if j > 0 {
-					p.json = append(p.json, ',')
+					b = append(b, ',')
 				}
-				p.json = v.More[j].appendJSON(p.json)
+				b = wire.AppendString(b, v.Tags[j])
 			}
-			p.json = append(p.json, ']')
-			r.JSONB(p.json)
+			return append(b, ']')
+		})
+		if v.More == nil {
+			wire.SliceOrNull(r, r.JSONB, nil)
+		} else {
+			r.AppendJSONB(func(b []byte) []byte {
+				b = append(b, '[')
+				for j := range v.More {
+					if j > 0 {
+						b = append(b, ',')
+					}
+					b = v.More[j].appendJSON(b)
+				}
+				return append(b, ']')
+			})
 		}
-		p.json = e.Main.appendJSON(p.json[:0])
-		r.JSONB(p.json)
+		r.AppendJSONB(e.Main.appendJSON)
 	}
 	return nil
+}
+
+// beforeUpsertParts names what the row touches, so that it overtakes no other.
+func (e *Parts) beforeUpsertParts(b *wire.Batch, i int, v *Part) {
+	b.Reads(wire.Row("excluded").UUID(e.E))
+	b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 }
 
 const partsUpsertPartsSQL = `
@@ -637,34 +604,31 @@ ON CONFLICT (e, no) DO UPDATE SET
 
 // Gone is event "gone" on topic "type.v1".
 type Gone struct {
-	// T is "meta.type".
-	T string
-	// Traced is header "range".
-	Traced *int64
-	// E is the record key.
-	E idem.UUID
+	T      string    // "meta.type"
+	Traced *int64    // header "range"
+	E      idem.UUID // the record key
 }
 
-// DecodeGone reads m; wire.Scanner says how strictly.
+// DecodeGone reads m; strictjson.Scanner says how strictly.
 func DecodeGone(m idem.Message) (e Gone, err error) {
-	var s wire.Scanner
+	var s typeV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Gone")
 }
 
-func (e *Gone) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Gone{}
-	var seen wire.Members
+	var seen struct{ meta, T bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "meta":
-			seen.Add(s, 0)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "type":
-						seen.Add(s, 1)
+						s.Once(&seen.T)
 						e.T = s.String()
 					default:
 						s.Skip()
@@ -675,57 +639,52 @@ func (e *Gone) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"",
-		"meta.type",
-	)
+	s.Require(seen.T, "meta.type")
 	if h, ok := s.OptHeader(m, "range"); ok {
-		e.Traced = h.OptInt64()
+		e.Traced = wire.Keep(&s.Reader, h.Int64())
 	}
 	e.E = s.RecordKey(m).UUID()
 }
 
-// goneSpace separates the keys of Gone from all others that must differ.
-const goneSpace = "\x6e\x5e\xdf\xb7\x24\xcb\x1d\x26\x57\x33\x32\xd4\x85\x41\x13\xf8"
-
 // key identifies the event by header "type". Its copies are known for 90m at least.
-func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(goneSpace)
+func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
-	return k.Sum("Gone")
 }
 
-// goneContent is read only: what the fingerprint covers.
-var goneContent = wire.Content{
-	Def: 0x0c5e2d2b,
-}
-
-func (e *Gone) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Gone) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Text("t", e.T)
-	f.OptInt64("traced", e.Traced)
-	return f.Sum()
+	if e.Traced != nil {
+		f.Int64("traced", *e.Traced)
+	}
+}
+
+// goneEvent is how a record becomes a Gone, and which records are copies of one. It is read
+// only.
+var goneEvent = wire.Event[Gone, *typeV1Decoder]{
+	Name:    "Gone",
+	Decode:  (*Gone).decode,
+	Key:     (*Gone).key,
+	Space:   "\x6e\x5e\xdf\xb7\x24\xcb\x1d\x26\x57\x33\x32\xd4\x85\x41\x13\xf8",
+	Print:   (*Gone).fingerprint,
+	Content: wire.Content{Def: 0x0c5e2d2b},
 }
 
 func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	e := &p.gone
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Gone"); err != nil {
+	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Gone", key, &goneContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Touches("parts")
-	b.Deletes(wire.Row("excluded").UUID(e.E))
+	e.beforeDeleteExcluded(b)
 	p.goneDeleteExcluded.Row().UUID(e.E)
 	return nil
+}
+
+// beforeDeleteExcluded names what the row touches, so that it overtakes no other.
+func (e *Gone) beforeDeleteExcluded(b *wire.Batch) {
+	b.Touches("parts")
+	b.Deletes(wire.Row("excluded").UUID(e.E))
 }
 
 const goneDeleteExcludedSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func apartV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func apartV1Topic() wire.Topic {
 
 // apartV1Plan collects the rows of one batch; it belongs to one partition.
 type apartV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder apartV1Decoder
 
 	sent              Sent
 	sentInsertEffects wire.Rows
@@ -68,84 +67,79 @@ func (p *apartV1Plan) Flush(b *wire.Batch) {
 	b.Write(receivedInsertEffectsSQL, &p.receivedInsertEffects)
 }
 
+// apartV1Decoder reads the records of topic "apart.v1".
+type apartV1Decoder = strictjson.Scanner
+
 // Sent is event "placed" on topic "apart.v1".
 type Sent struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodeSent reads m; wire.Scanner says how strictly.
+// DecodeSent reads m; strictjson.Scanner says how strictly.
 func DecodeSent(m idem.Message) (e Sent, err error) {
-	var s wire.Scanner
+	var s apartV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Sent")
 }
 
-func (e *Sent) decode(s *wire.Scanner) {
+func (e *Sent) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Sent{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// sentSpace separates the keys of Sent from all others that must differ.
-const sentSpace = "\x9a\xf2\xa6\x4d\x48\xbb\x27\x44\x25\xcc\xba\x84\x37\xbf\x6e\x23"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Sent) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(sentSpace)
+func (e *Sent) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Sent")
 }
 
-// sentContent is read only: what the fingerprint covers.
-var sentContent = wire.Content{
-	Def: 0x7a0841a1,
-}
-
-func (e *Sent) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Sent) fingerprint(f *wire.Fingerprint) {
 	f.Text("id", e.ID)
 	f.Text("note", e.Note)
-	return f.Sum()
+}
+
+// sentEvent is how a record becomes a Sent, and which records are copies of one. It is read
+// only.
+var sentEvent = wire.Event[Sent, *apartV1Decoder]{
+	Name:    "Sent",
+	Decode:  (*Sent).decode,
+	Key:     (*Sent).key,
+	Space:   "\x9a\xf2\xa6\x4d\x48\xbb\x27\x44\x25\xcc\xba\x84\x37\xbf\x6e\x23",
+	Print:   (*Sent).fingerprint,
+	Content: wire.Content{Def: 0x7a0841a1},
 }
 
 func (p *apartV1Plan) addSent(b *wire.Batch, m *wire.Message) error {
 	e := &p.sent
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Sent"); err != nil {
+	if fresh, err := sentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Sent", key, &sentContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
+	e.beforeInsertEffects(b)
 	r := p.sentInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Sent) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
 
 const sentInsertEffectsSQL = `
@@ -162,82 +156,74 @@ ORDER BY id, kind`
 
 // Received is event "cancelled" on topic "apart.v1".
 type Received struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodeReceived reads m; wire.Scanner says how strictly.
+// DecodeReceived reads m; strictjson.Scanner says how strictly.
 func DecodeReceived(m idem.Message) (e Received, err error) {
-	var s wire.Scanner
+	var s apartV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Received")
 }
 
-func (e *Received) decode(s *wire.Scanner) {
+func (e *Received) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Received{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// receivedSpace separates the keys of Received from all others that must differ.
-const receivedSpace = "\x4b\xd9\x8f\x5c\xa3\xa8\x5e\xd7\x61\x38\xe3\x03\x07\x4e\x18\x1e"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Received) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(receivedSpace)
+func (e *Received) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Received")
 }
 
-// receivedContent is read only: what the fingerprint covers.
-var receivedContent = wire.Content{
-	Def: 0x8eeb664e,
-}
-
-func (e *Received) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Received) fingerprint(f *wire.Fingerprint) {
 	f.Text("id", e.ID)
 	f.Text("note", e.Note)
-	return f.Sum()
+}
+
+// receivedEvent is how a record becomes a Received, and which records are copies of one. It is
+// read only.
+var receivedEvent = wire.Event[Received, *apartV1Decoder]{
+	Name:    "Received",
+	Decode:  (*Received).decode,
+	Key:     (*Received).key,
+	Space:   "\x4b\xd9\x8f\x5c\xa3\xa8\x5e\xd7\x61\x38\xe3\x03\x07\x4e\x18\x1e",
+	Print:   (*Received).fingerprint,
+	Content: wire.Content{Def: 0x8eeb664e},
 }
 
 func (p *apartV1Plan) addReceived(b *wire.Batch, m *wire.Message) error {
 	e := &p.received
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Received"); err != nil {
+	if fresh, err := receivedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Received", key, &receivedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
+	e.beforeInsertEffects(b)
 	r := p.receivedInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Received) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }
 
 const receivedInsertEffectsSQL = `

@@ -21,73 +21,9 @@ func TestApartV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: apartV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_apart_v1_log.jsonl", map[string]idemtest.Event{
+			"Sent":     {Keyed: true},
+			"Received": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// apartV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func apartV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		sentEvent("k1", `{"id":"effects 1","note":"note 1"}`),
-		sentEvent("k2", `{"id":"effects 1","note":"note 2"}`),
-		sentEvent("k3", `{"id":"effects 2","note":"note 3"}`),
-		sentEvent("k4", `{"id":"effects 2","note":"note 4"}`),
-		sentEvent("k5", `{"id":"effects 3","note":"note 5"}`),
-		receivedEvent("k6", `{"id":"effects 3","note":"note 6"}`),
-		sentEvent("k7", `{"id":"effects 4","note":"note 7"}`),
-		receivedEvent("k8", `{"id":"effects 4","note":"note 8"}`),
-		receivedEvent("k9", `{"id":"effects 5","note":"note 9"}`),
-		receivedEvent("k10", `{"id":"effects 5","note":"note 10"}`),
-		receivedEvent("k11", `{"id":"effects 6","note":"note 11"}`),
-		receivedEvent("k12", `{"id":"effects 6","note":"note 12"}`),
-		receivedEvent("k13", `{"id":"effects 7","note":"note 13"}`),
-		sentEvent("k14", `{"id":"effects 7","note":"note 14"}`),
-		receivedEvent("k15", `{"id":"effects 8","note":"note 15"}`),
-		sentEvent("k16", `{"id":"effects 8","note":"note 16"}`),
-		sentEvent("k17", `{"id":"effects 12","note":"note 17"}`),
-		sentEvent("k18", `{"id":"effects 13","note":"note 18"}`),
-		sentEvent("k19", `{"id":"effects 14","note":"note 19"}`),
-		sentEvent("k20", `{"id":"effects 15","note":"note 20"}`),
-		sentEvent("k21", `{"id":"effects 16","note":"note 21"}`),
-		sentEvent("k22", `{"id":"effects 17","note":"note 22"}`),
-		sentEvent("k23", `{"id":"effects 18","note":"note 23"}`),
-		sentEvent("k24", `{"id":"effects 19","note":"note 24"}`),
-		sentEvent("k25", `{"id":"effects 20","note":"note 25"}`),
-		sentEvent("k26", `{"id":"effects 21","note":"note 26"}`),
-		sentEvent("k27", `{"id":"effects 22","note":"note 27"}`),
-		sentEvent("k28", `{"id":"effects 23","note":"note 28"}`),
-		sentEvent("k29", `{"id":"effects 24","note":"note 29"}`),
-		sentEvent("k30", `{"id":"effects 25","note":"note 30"}`),
-		sentEvent("k31", `{"id":"effects 26","note":"note 31"}`),
-		sentEvent("k32", `{"id":"effects 27","note":"note 32"}`),
-	}
-}
-
-func sentEvent(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "apart.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func receivedEvent(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "apart.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func bareV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func bareV1Topic() wire.Topic {
 
 // bareV1Plan collects the rows of one batch; it belongs to one partition.
 type bareV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder bareV1Decoder
 
 	made              Made
 	madeInsertEffects wire.Rows
@@ -68,79 +67,82 @@ func (p *bareV1Plan) Flush(b *wire.Batch) {
 	b.Write(droppedInsertEffectsSQL, &p.droppedInsertEffects)
 }
 
+// bareV1Decoder reads the records of topic "bare.v1".
+type bareV1Decoder = strictjson.Scanner
+
+// bareV1Keys begins the keys of Made and Dropped: equal parts are one key, whichever of them
+// it comes with.
+const bareV1Keys = "\x46\x45\x77\x36\x7c\xb4\x5e\x0f\x41\x08\x41\xfa\x03\x92\xb3\x59"
+
+// bareV1Contents are what the fingerprints of these events cover, as hashes. It is read only.
+var bareV1Contents = []uint32{
+	0xbab2f855, // Made
+	0xcdd7fbd6, // Dropped
+}
+
 // Made is event "placed" on topic "bare.v1".
 type Made struct {
-	// ID is "id".
 	ID string
 }
 
-// DecodeMade reads m; wire.Scanner says how strictly.
+// DecodeMade reads m; strictjson.Scanner says how strictly.
 func DecodeMade(m idem.Message) (e Made, err error) {
-	var s wire.Scanner
+	var s bareV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Made")
 }
 
-func (e *Made) decode(s *wire.Scanner) {
+func (e *Made) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Made{}
-	var seen wire.Members
+	var seen struct{ ID bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-	)
+	s.Require(seen.ID, "id")
 }
-
-// madeSpace separates the keys of Made from all others that must differ.
-const madeSpace = "\x46\x45\x77\x36\x7c\xb4\x5e\x0f\x41\x08\x41\xfa\x03\x92\xb3\x59"
 
 // key identifies the event by id. Its copies are known for 8d at least.
-func (e *Made) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(madeSpace)
+func (e *Made) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("id", e.ID)
-	return k.Sum("Made")
 }
 
-// madeContent is read only: what the fingerprint covers.
-var madeContent = wire.Content{
-	Def: 0xbab2f855,
-	Same: []uint32{
-		0xcdd7fbd6,
-	},
-}
-
-func (e *Made) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Made) fingerprint(f *wire.Fingerprint) {
 	f.Event("Made")
 	f.Text("id", e.ID)
-	return f.Sum()
+}
+
+// madeEvent is how a record becomes a Made, and which records are copies of one. It is read
+// only.
+var madeEvent = wire.Event[Made, *bareV1Decoder]{
+	Name:    "Made",
+	Decode:  (*Made).decode,
+	Key:     (*Made).key,
+	Space:   bareV1Keys,
+	Print:   (*Made).fingerprint,
+	Content: wire.Content{Def: 0xbab2f855, Same: bareV1Contents},
 }
 
 func (p *bareV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 	e := &p.made
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Made"); err != nil {
+	if fresh, err := madeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Made", key, &madeContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
+	e.beforeInsertEffects(b)
 	p.madeInsertEffects.Row().Text(e.ID)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Made) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
 
 const madeInsertEffectsSQL = `
@@ -157,77 +159,67 @@ ORDER BY id, kind`
 
 // Dropped is event "cancelled" on topic "bare.v1".
 type Dropped struct {
-	// ID is "id".
 	ID string
 }
 
-// DecodeDropped reads m; wire.Scanner says how strictly.
+// DecodeDropped reads m; strictjson.Scanner says how strictly.
 func DecodeDropped(m idem.Message) (e Dropped, err error) {
-	var s wire.Scanner
+	var s bareV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Dropped")
 }
 
-func (e *Dropped) decode(s *wire.Scanner) {
+func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Dropped{}
-	var seen wire.Members
+	var seen struct{ ID bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-	)
+	s.Require(seen.ID, "id")
 }
-
-// droppedSpace separates the keys of Dropped from all others that must differ.
-const droppedSpace = "\x46\x45\x77\x36\x7c\xb4\x5e\x0f\x41\x08\x41\xfa\x03\x92\xb3\x59"
 
 // key identifies the event by id. Its copies are known for 8d at least.
-func (e *Dropped) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(droppedSpace)
+func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("id", e.ID)
-	return k.Sum("Dropped")
 }
 
-// droppedContent is read only: what the fingerprint covers.
-var droppedContent = wire.Content{
-	Def: 0xcdd7fbd6,
-	Same: []uint32{
-		0xbab2f855,
-	},
-}
-
-func (e *Dropped) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Dropped) fingerprint(f *wire.Fingerprint) {
 	f.Event("Dropped")
 	f.Text("id", e.ID)
-	return f.Sum()
+}
+
+// droppedEvent is how a record becomes a Dropped, and which records are copies of one. It is
+// read only.
+var droppedEvent = wire.Event[Dropped, *bareV1Decoder]{
+	Name:    "Dropped",
+	Decode:  (*Dropped).decode,
+	Key:     (*Dropped).key,
+	Space:   bareV1Keys,
+	Print:   (*Dropped).fingerprint,
+	Content: wire.Content{Def: 0xcdd7fbd6, Same: bareV1Contents},
 }
 
 func (p *bareV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 	e := &p.dropped
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Dropped"); err != nil {
+	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Dropped", key, &droppedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
+	e.beforeInsertEffects(b)
 	p.droppedInsertEffects.Row().Text(e.ID)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Dropped) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }
 
 const droppedInsertEffectsSQL = `

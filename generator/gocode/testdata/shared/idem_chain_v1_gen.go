@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func chainV1Topic() wire.Topic {
@@ -34,9 +35,7 @@ func chainV1Topic() wire.Topic {
 
 // chainV1Plan collects the rows of one batch; it belongs to one partition.
 type chainV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder chainV1Decoder
 
 	added              Added
 	addedInsertEffects wire.Rows
@@ -69,93 +68,95 @@ func (p *chainV1Plan) Flush(b *wire.Batch) {
 	b.Write(removedInsertEffectsSQL, &p.removedInsertEffects)
 }
 
-// Added is event "placed" on topic "chain.v1".
-type Added struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
-	Note string
-	// Shop is the record key.
-	Shop string
+// chainV1Decoder reads the records of topic "chain.v1".
+type chainV1Decoder = strictjson.Scanner
+
+// chainV1Keys begins the keys of Added and Removed: equal parts are one key, whichever of them
+// it comes with.
+const chainV1Keys = "\x43\x78\x02\x18\xea\x66\x67\x84\x09\xbe\xf0\xa5\x7a\x97\xf5\xc3"
+
+// chainV1Contents are what the fingerprints of these events cover, as hashes. It is read only.
+var chainV1Contents = []uint32{
+	0xca23f764, // Added
+	0x56f72be3, // Removed
 }
 
-// DecodeAdded reads m; wire.Scanner says how strictly.
+// Added is event "placed" on topic "chain.v1".
+type Added struct {
+	ID   string
+	Note string
+	Shop string // the record key
+}
+
+// DecodeAdded reads m; strictjson.Scanner says how strictly.
 func DecodeAdded(m idem.Message) (e Added, err error) {
-	var s wire.Scanner
+	var s chainV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Added")
 }
 
-func (e *Added) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Added) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Added{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 	e.Shop = s.RecordKey(m).String()
 }
 
-// addedSpace separates the keys of Added from all others that must differ.
-const addedSpace = "\x43\x78\x02\x18\xea\x66\x67\x84\x09\xbe\xf0\xa5\x7a\x97\xf5\xc3"
-
 // key identifies the event by shop and header "key". Its copies are known for 8d at least.
-func (e *Added) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(addedSpace)
+func (e *Added) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "key")
-	return k.Sum("Added")
 }
 
-// addedContent is read only: what the fingerprint covers.
-var addedContent = wire.Content{
-	Def: 0xca23f764,
-	Same: []uint32{
-		0x56f72be3,
-	},
-}
-
-func (e *Added) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Added) fingerprint(f *wire.Fingerprint) {
 	f.Event("Added")
 	f.Text("id", e.ID)
 	f.Text("note", e.Note)
 	f.Text("shop", e.Shop)
-	return f.Sum()
+}
+
+// addedEvent is how a record becomes an Added, and which records are copies of one. It is read
+// only.
+var addedEvent = wire.Event[Added, *chainV1Decoder]{
+	Name:    "Added",
+	Decode:  (*Added).decode,
+	Key:     (*Added).key,
+	Space:   chainV1Keys,
+	Here:    true,
+	Print:   (*Added).fingerprint,
+	Content: wire.Content{Def: 0xca23f764, Same: chainV1Contents},
 }
 
 func (p *chainV1Plan) addAdded(b *wire.Batch, m *wire.Message) error {
 	e := &p.added
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Added"); err != nil {
+	if fresh, err := addedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("Added", key, &addedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
+	e.beforeInsertEffects(b)
 	r := p.addedInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Added) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
 
 const addedInsertEffectsSQL = `
@@ -172,91 +173,80 @@ ORDER BY id, kind`
 
 // Removed is event "cancelled" on topic "chain.v1".
 type Removed struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
-	// Shop is the record key.
-	Shop string
+	Shop string // the record key
 }
 
-// DecodeRemoved reads m; wire.Scanner says how strictly.
+// DecodeRemoved reads m; strictjson.Scanner says how strictly.
 func DecodeRemoved(m idem.Message) (e Removed, err error) {
-	var s wire.Scanner
+	var s chainV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Removed")
 }
 
-func (e *Removed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Removed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Removed{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 	e.Shop = s.RecordKey(m).String()
 }
 
-// removedSpace separates the keys of Removed from all others that must differ.
-const removedSpace = "\x43\x78\x02\x18\xea\x66\x67\x84\x09\xbe\xf0\xa5\x7a\x97\xf5\xc3"
-
 // key identifies the event by shop and header "key". Its copies are known for 8d at least.
-func (e *Removed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(removedSpace)
+func (e *Removed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "key")
-	return k.Sum("Removed")
 }
 
-// removedContent is read only: what the fingerprint covers.
-var removedContent = wire.Content{
-	Def: 0x56f72be3,
-	Same: []uint32{
-		0xca23f764,
-	},
-}
-
-func (e *Removed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Removed) fingerprint(f *wire.Fingerprint) {
 	f.Event("Removed")
 	f.Text("id", e.ID)
 	f.Text("note", e.Note)
 	f.Text("shop", e.Shop)
-	return f.Sum()
+}
+
+// removedEvent is how a record becomes a Removed, and which records are copies of one. It is
+// read only.
+var removedEvent = wire.Event[Removed, *chainV1Decoder]{
+	Name:    "Removed",
+	Decode:  (*Removed).decode,
+	Key:     (*Removed).key,
+	Space:   chainV1Keys,
+	Here:    true,
+	Print:   (*Removed).fingerprint,
+	Content: wire.Content{Def: 0x56f72be3, Same: chainV1Contents},
 }
 
 func (p *chainV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {
 	e := &p.removed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Removed"); err != nil {
+	if fresh, err := removedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("Removed", key, &removedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
+	e.beforeInsertEffects(b)
 	r := p.removedInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Removed) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }
 
 const removedInsertEffectsSQL = `

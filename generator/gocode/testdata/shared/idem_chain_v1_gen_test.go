@@ -21,81 +21,9 @@ func TestChainV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: chainV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_chain_v1_log.jsonl", map[string]idemtest.Event{
+			"Added":   {Keyed: true, Here: true},
+			"Removed": {Keyed: true, Here: true},
+		}),
 	}.Run(t)
-}
-
-// chainV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func chainV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		addedEvent("shop 1", "k1", `{"id":"effects 1","note":"note 1"}`),
-		addedEvent("shop 1", "k2", `{"id":"effects 1","note":"note 2"}`),
-		addedEvent("shop 2", "k3", `{"id":"effects 2","note":"note 3"}`),
-		addedEvent("shop 2", "k4", `{"id":"effects 2","note":"note 4"}`),
-		addedEvent("shop 3", "k5", `{"id":"effects 3","note":"note 5"}`),
-		removedEvent("shop 3", "k6", `{"id":"effects 3","note":"note 6"}`),
-		addedEvent("shop 4", "k7", `{"id":"effects 4","note":"note 7"}`),
-		removedEvent("shop 4", "k8", `{"id":"effects 4","note":"note 8"}`),
-		removedEvent("shop 5", "k9", `{"id":"effects 5","note":"note 9"}`),
-		removedEvent("shop 5", "k10", `{"id":"effects 5","note":"note 10"}`),
-		removedEvent("shop 6", "k11", `{"id":"effects 6","note":"note 11"}`),
-		removedEvent("shop 6", "k12", `{"id":"effects 6","note":"note 12"}`),
-		removedEvent("shop 7", "k13", `{"id":"effects 7","note":"note 13"}`),
-		addedEvent("shop 7", "k14", `{"id":"effects 7","note":"note 14"}`),
-		removedEvent("shop 8", "k15", `{"id":"effects 8","note":"note 15"}`),
-		addedEvent("shop 8", "k16", `{"id":"effects 8","note":"note 16"}`),
-		addedEvent("shop 12", "k17", `{"id":"effects 12","note":"note 17"}`),
-		addedEvent("shop 13", "k18", `{"id":"effects 13","note":"note 18"}`),
-		addedEvent("shop 14", "k19", `{"id":"effects 14","note":"note 19"}`),
-		addedEvent("shop 15", "k20", `{"id":"effects 15","note":"note 20"}`),
-		addedEvent("shop 16", "k21", `{"id":"effects 16","note":"note 21"}`),
-		addedEvent("shop 17", "k22", `{"id":"effects 17","note":"note 22"}`),
-		addedEvent("shop 18", "k23", `{"id":"effects 18","note":"note 23"}`),
-		addedEvent("shop 19", "k24", `{"id":"effects 19","note":"note 24"}`),
-		addedEvent("shop 20", "k25", `{"id":"effects 20","note":"note 25"}`),
-		addedEvent("shop 21", "k26", `{"id":"effects 21","note":"note 26"}`),
-		addedEvent("shop 22", "k27", `{"id":"effects 22","note":"note 27"}`),
-		addedEvent("shop 23", "k28", `{"id":"effects 23","note":"note 28"}`),
-		addedEvent("shop 24", "k29", `{"id":"effects 24","note":"note 29"}`),
-		addedEvent("shop 25", "k30", `{"id":"effects 25","note":"note 30"}`),
-		addedEvent("shop 26", "k31", `{"id":"effects 26","note":"note 31"}`),
-		addedEvent("shop 27", "k32", `{"id":"effects 27","note":"note 32"}`),
-		addedEvent("shop 28", "k33", `{"id":"effects 28","note":"note 33"}`),
-		removedEvent("shop 28", "k33", `{"id":"effects 28","note":"note 33"}`),
-		removedEvent("shop 29", "k34", `{"id":"effects 29","note":"note 34"}`),
-		addedEvent("shop 29", "k34", `{"id":"effects 29","note":"note 34"}`),
-	}
-}
-
-func addedEvent(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "chain.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func removedEvent(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "chain.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

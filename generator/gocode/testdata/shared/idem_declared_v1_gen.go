@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func declaredV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func declaredV1Topic() wire.Topic {
 
 // declaredV1Plan collects the rows of one batch; it belongs to one partition.
 type declaredV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder declaredV1Decoder
 
 	placed              Placed
 	placedInsertEffects wire.Rows
@@ -68,88 +67,91 @@ func (p *declaredV1Plan) Flush(b *wire.Batch) {
 	b.Write(cancelledInsertEffectsSQL, &p.cancelledInsertEffects)
 }
 
+// declaredV1Decoder reads the records of topic "declared.v1".
+type declaredV1Decoder = strictjson.Scanner
+
+// declaredV1Keys begins the keys of Placed and Cancelled: equal parts are one key, whichever
+// of them it comes with.
+const declaredV1Keys = "\x98\x4e\xb0\x63\xd6\xb2\xa5\x24\x1c\xc3\x4d\xb2\xce\xb5\xe6\xbf"
+
+// declaredV1Contents are what the fingerprints of these events cover, as hashes. It is read
+// only.
+var declaredV1Contents = []uint32{
+	0x1cfb557d, // Placed
+	0x1a044c5b, // Cancelled
+}
+
 // Placed is event "placed" on topic "declared.v1".
 type Placed struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodePlaced reads m; wire.Scanner says how strictly.
+// DecodePlaced reads m; strictjson.Scanner says how strictly.
 func DecodePlaced(m idem.Message) (e Placed, err error) {
-	var s wire.Scanner
+	var s declaredV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Placed")
 }
 
-func (e *Placed) decode(s *wire.Scanner) {
+func (e *Placed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Placed{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// placedSpace separates the keys of Placed from all others that must differ.
-const placedSpace = "\x98\x4e\xb0\x63\xd6\xb2\xa5\x24\x1c\xc3\x4d\xb2\xce\xb5\xe6\xbf"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Placed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(placedSpace)
+func (e *Placed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Placed")
 }
 
-// placedContent is read only: what the fingerprint covers.
-var placedContent = wire.Content{
-	Def: 0x1cfb557d,
-	Same: []uint32{
-		0x1a044c5b,
-	},
-}
-
-func (e *Placed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Placed) fingerprint(f *wire.Fingerprint) {
 	f.Event("Placed")
 	f.Text("id", e.ID)
 	f.Text("note", e.Note)
-	return f.Sum()
+}
+
+// placedEvent is how a record becomes a Placed, and which records are copies of one. It is
+// read only.
+var placedEvent = wire.Event[Placed, *declaredV1Decoder]{
+	Name:    "Placed",
+	Decode:  (*Placed).decode,
+	Key:     (*Placed).key,
+	Space:   declaredV1Keys,
+	Print:   (*Placed).fingerprint,
+	Content: wire.Content{Def: 0x1cfb557d, Same: declaredV1Contents},
 }
 
 func (p *declaredV1Plan) addPlaced(b *wire.Batch, m *wire.Message) error {
 	e := &p.placed
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Placed"); err != nil {
+	if fresh, err := placedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Placed", key, &placedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
+	e.beforeInsertEffects(b)
 	r := p.placedInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Placed) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
 
 const placedInsertEffectsSQL = `
@@ -166,86 +168,75 @@ ORDER BY id, kind`
 
 // Cancelled is event "cancelled" on topic "declared.v1".
 type Cancelled struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodeCancelled reads m; wire.Scanner says how strictly.
+// DecodeCancelled reads m; strictjson.Scanner says how strictly.
 func DecodeCancelled(m idem.Message) (e Cancelled, err error) {
-	var s wire.Scanner
+	var s declaredV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Cancelled")
 }
 
-func (e *Cancelled) decode(s *wire.Scanner) {
+func (e *Cancelled) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Cancelled{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// cancelledSpace separates the keys of Cancelled from all others that must differ.
-const cancelledSpace = "\x98\x4e\xb0\x63\xd6\xb2\xa5\x24\x1c\xc3\x4d\xb2\xce\xb5\xe6\xbf"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Cancelled) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(cancelledSpace)
+func (e *Cancelled) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Cancelled")
 }
 
-// cancelledContent is read only: what the fingerprint covers.
-var cancelledContent = wire.Content{
-	Def: 0x1a044c5b,
-	Same: []uint32{
-		0x1cfb557d,
-	},
-}
-
-func (e *Cancelled) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Cancelled) fingerprint(f *wire.Fingerprint) {
 	f.Event("Cancelled")
 	f.Text("id", e.ID)
 	f.Text("note", e.Note)
-	return f.Sum()
+}
+
+// cancelledEvent is how a record becomes a Cancelled, and which records are copies of one. It
+// is read only.
+var cancelledEvent = wire.Event[Cancelled, *declaredV1Decoder]{
+	Name:    "Cancelled",
+	Decode:  (*Cancelled).decode,
+	Key:     (*Cancelled).key,
+	Space:   declaredV1Keys,
+	Print:   (*Cancelled).fingerprint,
+	Content: wire.Content{Def: 0x1a044c5b, Same: declaredV1Contents},
 }
 
 func (p *declaredV1Plan) addCancelled(b *wire.Batch, m *wire.Message) error {
 	e := &p.cancelled
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Cancelled"); err != nil {
+	if fresh, err := cancelledEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Cancelled", key, &cancelledContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
+	e.beforeInsertEffects(b)
 	r := p.cancelledInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Cancelled) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }
 
 const cancelledInsertEffectsSQL = `

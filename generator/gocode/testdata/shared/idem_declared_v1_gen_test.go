@@ -21,77 +21,9 @@ func TestDeclaredV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: declaredV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_declared_v1_log.jsonl", map[string]idemtest.Event{
+			"Placed":    {Keyed: true},
+			"Cancelled": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// declaredV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func declaredV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		placedEvent("k1", `{"id":"effects 1","note":"note 1"}`),
-		placedEvent("k2", `{"id":"effects 1","note":"note 2"}`),
-		placedEvent("k3", `{"id":"effects 2","note":"note 3"}`),
-		placedEvent("k4", `{"id":"effects 2","note":"note 4"}`),
-		placedEvent("k5", `{"id":"effects 3","note":"note 5"}`),
-		cancelledEvent("k6", `{"id":"effects 3","note":"note 6"}`),
-		placedEvent("k7", `{"id":"effects 4","note":"note 7"}`),
-		cancelledEvent("k8", `{"id":"effects 4","note":"note 8"}`),
-		cancelledEvent("k9", `{"id":"effects 5","note":"note 9"}`),
-		cancelledEvent("k10", `{"id":"effects 5","note":"note 10"}`),
-		cancelledEvent("k11", `{"id":"effects 6","note":"note 11"}`),
-		cancelledEvent("k12", `{"id":"effects 6","note":"note 12"}`),
-		cancelledEvent("k13", `{"id":"effects 7","note":"note 13"}`),
-		placedEvent("k14", `{"id":"effects 7","note":"note 14"}`),
-		cancelledEvent("k15", `{"id":"effects 8","note":"note 15"}`),
-		placedEvent("k16", `{"id":"effects 8","note":"note 16"}`),
-		placedEvent("k17", `{"id":"effects 12","note":"note 17"}`),
-		placedEvent("k18", `{"id":"effects 13","note":"note 18"}`),
-		placedEvent("k19", `{"id":"effects 14","note":"note 19"}`),
-		placedEvent("k20", `{"id":"effects 15","note":"note 20"}`),
-		placedEvent("k21", `{"id":"effects 16","note":"note 21"}`),
-		placedEvent("k22", `{"id":"effects 17","note":"note 22"}`),
-		placedEvent("k23", `{"id":"effects 18","note":"note 23"}`),
-		placedEvent("k24", `{"id":"effects 19","note":"note 24"}`),
-		placedEvent("k25", `{"id":"effects 20","note":"note 25"}`),
-		placedEvent("k26", `{"id":"effects 21","note":"note 26"}`),
-		placedEvent("k27", `{"id":"effects 22","note":"note 27"}`),
-		placedEvent("k28", `{"id":"effects 23","note":"note 28"}`),
-		placedEvent("k29", `{"id":"effects 24","note":"note 29"}`),
-		placedEvent("k30", `{"id":"effects 25","note":"note 30"}`),
-		placedEvent("k31", `{"id":"effects 26","note":"note 31"}`),
-		placedEvent("k32", `{"id":"effects 27","note":"note 32"}`),
-		placedEvent("k33", `{"id":"effects 28","note":"note 33"}`),
-		cancelledEvent("k33", `{"id":"effects 28","note":"note 33"}`),
-		cancelledEvent("k34", `{"id":"effects 29","note":"note 34"}`),
-		placedEvent("k34", `{"id":"effects 29","note":"note 34"}`),
-	}
-}
-
-func placedEvent(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "declared.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func cancelledEvent(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "declared.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func listV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func listV1Topic() wire.Topic {
 
 // listV1Plan collects the rows of one batch; it belongs to one partition.
 type listV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder listV1Decoder
 
 	begun              Begun
 	begunInsertEffects wire.Rows
@@ -68,86 +67,88 @@ func (p *listV1Plan) Flush(b *wire.Batch) {
 	b.Write(endedInsertEffectsSQL, &p.endedInsertEffects)
 }
 
+// listV1Decoder reads the records of topic "list.v1".
+type listV1Decoder = strictjson.Scanner
+
+// listV1Keys begins the keys of Begun and Ended: equal parts are one key, whichever of them it
+// comes with.
+const listV1Keys = "\xb0\x0e\x68\xd0\x49\x45\xe4\x25\x71\x1d\x4f\x1f\xe4\xda\x7f\xb0"
+
+// listV1Contents are what the fingerprints of these events cover, as hashes. It is read only.
+var listV1Contents = []uint32{
+	0xb5e43b67, // Begun
+	0xabc5828a, // Ended
+}
+
 // Begun is event "placed" on topic "list.v1".
 type Begun struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodeBegun reads m; wire.Scanner says how strictly.
+// DecodeBegun reads m; strictjson.Scanner says how strictly.
 func DecodeBegun(m idem.Message) (e Begun, err error) {
-	var s wire.Scanner
+	var s listV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Begun")
 }
 
-func (e *Begun) decode(s *wire.Scanner) {
+func (e *Begun) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Begun{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// begunSpace separates the keys of Begun from all others that must differ.
-const begunSpace = "\xb0\x0e\x68\xd0\x49\x45\xe4\x25\x71\x1d\x4f\x1f\xe4\xda\x7f\xb0"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Begun) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(begunSpace)
+func (e *Begun) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Begun")
 }
 
-// begunContent is read only: what the fingerprint covers.
-var begunContent = wire.Content{
-	Def: 0xb5e43b67,
-	Same: []uint32{
-		0xabc5828a,
-	},
-}
-
-func (e *Begun) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Begun) fingerprint(f *wire.Fingerprint) {
 	f.Text("note", e.Note)
-	return f.Sum()
+}
+
+// begunEvent is how a record becomes a Begun, and which records are copies of one. It is read
+// only.
+var begunEvent = wire.Event[Begun, *listV1Decoder]{
+	Name:    "Begun",
+	Decode:  (*Begun).decode,
+	Key:     (*Begun).key,
+	Space:   listV1Keys,
+	Print:   (*Begun).fingerprint,
+	Content: wire.Content{Def: 0xb5e43b67, Same: listV1Contents},
 }
 
 func (p *listV1Plan) addBegun(b *wire.Batch, m *wire.Message) error {
 	e := &p.begun
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Begun"); err != nil {
+	if fresh, err := begunEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Begun", key, &begunContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
+	e.beforeInsertEffects(b)
 	r := p.begunInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Begun) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
 
 const begunInsertEffectsSQL = `
@@ -164,84 +165,73 @@ ORDER BY id, kind`
 
 // Ended is event "cancelled" on topic "list.v1".
 type Ended struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodeEnded reads m; wire.Scanner says how strictly.
+// DecodeEnded reads m; strictjson.Scanner says how strictly.
 func DecodeEnded(m idem.Message) (e Ended, err error) {
-	var s wire.Scanner
+	var s listV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Ended")
 }
 
-func (e *Ended) decode(s *wire.Scanner) {
+func (e *Ended) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Ended{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// endedSpace separates the keys of Ended from all others that must differ.
-const endedSpace = "\xb0\x0e\x68\xd0\x49\x45\xe4\x25\x71\x1d\x4f\x1f\xe4\xda\x7f\xb0"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(endedSpace)
+func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Ended")
 }
 
-// endedContent is read only: what the fingerprint covers.
-var endedContent = wire.Content{
-	Def: 0xabc5828a,
-	Same: []uint32{
-		0xb5e43b67,
-	},
-}
-
-func (e *Ended) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Ended) fingerprint(f *wire.Fingerprint) {
 	f.Text("note", e.Note)
-	return f.Sum()
+}
+
+// endedEvent is how a record becomes an Ended, and which records are copies of one. It is read
+// only.
+var endedEvent = wire.Event[Ended, *listV1Decoder]{
+	Name:    "Ended",
+	Decode:  (*Ended).decode,
+	Key:     (*Ended).key,
+	Space:   listV1Keys,
+	Print:   (*Ended).fingerprint,
+	Content: wire.Content{Def: 0xabc5828a, Same: listV1Contents},
 }
 
 func (p *listV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 	e := &p.ended
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Ended"); err != nil {
+	if fresh, err := endedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Ended", key, &endedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
+	e.beforeInsertEffects(b)
 	r := p.endedInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Ended) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }
 
 const endedInsertEffectsSQL = `

@@ -21,79 +21,9 @@ func TestListV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: listV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_list_v1_log.jsonl", map[string]idemtest.Event{
+			"Begun": {Keyed: true, Loose: []string{"id"}},
+			"Ended": {Keyed: true, Loose: []string{"id"}},
+		}),
 	}.Run(t)
-}
-
-// listV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func listV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		begunEvent("k1", `{"id":"effects 1","note":"note 1"}`),
-		begunEvent("k2", `{"id":"effects 1","note":"note 2"}`),
-		begunEvent("k3", `{"id":"effects 2","note":"note 3"}`),
-		begunEvent("k4", `{"id":"effects 2","note":"note 4"}`),
-		begunEvent("k5", `{"id":"effects 3","note":"note 5"}`),
-		endedEvent("k6", `{"id":"effects 3","note":"note 6"}`),
-		begunEvent("k7", `{"id":"effects 4","note":"note 7"}`),
-		endedEvent("k8", `{"id":"effects 4","note":"note 8"}`),
-		endedEvent("k9", `{"id":"effects 5","note":"note 9"}`),
-		endedEvent("k10", `{"id":"effects 5","note":"note 10"}`),
-		endedEvent("k11", `{"id":"effects 6","note":"note 11"}`),
-		endedEvent("k12", `{"id":"effects 6","note":"note 12"}`),
-		endedEvent("k13", `{"id":"effects 7","note":"note 13"}`),
-		begunEvent("k14", `{"id":"effects 7","note":"note 14"}`),
-		endedEvent("k15", `{"id":"effects 8","note":"note 15"}`),
-		begunEvent("k16", `{"id":"effects 8","note":"note 16"}`),
-		begunEvent("k17", `{"id":"effects 12","note":"note 17"}`),
-		begunEvent("k18", `{"id":"effects 13","note":"note 18"}`),
-		begunEvent("k19", `{"id":"effects 14","note":"note 19"}`),
-		begunEvent("k20", `{"id":"effects 15","note":"note 20"}`),
-		begunEvent("k21", `{"id":"effects 16","note":"note 21"}`),
-		begunEvent("k22", `{"id":"effects 17","note":"note 22"}`),
-		begunEvent("k23", `{"id":"effects 18","note":"note 23"}`),
-		begunEvent("k24", `{"id":"effects 19","note":"note 24"}`),
-		begunEvent("k25", `{"id":"effects 20","note":"note 25"}`),
-		begunEvent("k26", `{"id":"effects 21","note":"note 26"}`),
-		begunEvent("k27", `{"id":"effects 22","note":"note 27"}`),
-		begunEvent("k28", `{"id":"effects 23","note":"note 28"}`),
-		begunEvent("k29", `{"id":"effects 24","note":"note 29"}`),
-		begunEvent("k30", `{"id":"effects 25","note":"note 30"}`),
-		begunEvent("k31", `{"id":"effects 26","note":"note 31"}`),
-		begunEvent("k32", `{"id":"effects 27","note":"note 32"}`),
-		begunEvent("k33", `{"id":"effects 28","note":"note 33"}`),
-		endedEvent("k33", `{"id":"effects 28","note":"note 33"}`),
-		endedEvent("k34", `{"id":"effects 29","note":"note 34"}`),
-		begunEvent("k34", `{"id":"effects 29","note":"note 34"}`),
-	}
-}
-
-func begunEvent(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Loose: []string{"id"},
-		Message: idem.Message{
-			Topic: "list.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func endedEvent(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Loose: []string{"id"},
-		Message: idem.Message{
-			Topic: "list.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func nothingV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func nothingV1Topic() wire.Topic {
 
 // nothingV1Plan collects the rows of one batch; it belongs to one partition.
 type nothingV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder nothingV1Decoder
 
 	opened              Opened
 	openedInsertEffects wire.Rows
@@ -68,82 +67,80 @@ func (p *nothingV1Plan) Flush(b *wire.Batch) {
 	b.Write(closedInsertEffectsSQL, &p.closedInsertEffects)
 }
 
+// nothingV1Decoder reads the records of topic "nothing.v1".
+type nothingV1Decoder = strictjson.Scanner
+
+// nothingV1Keys begins the keys of Opened and Closed: equal parts are one key, whichever of
+// them it comes with.
+const nothingV1Keys = "\x60\xeb\x53\xfb\xd7\x7f\xce\xda\x5a\xaa\x30\xf9\x96\x2f\xcd\x11"
+
 // Opened is event "placed" on topic "nothing.v1".
 type Opened struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodeOpened reads m; wire.Scanner says how strictly.
+// DecodeOpened reads m; strictjson.Scanner says how strictly.
 func DecodeOpened(m idem.Message) (e Opened, err error) {
-	var s wire.Scanner
+	var s nothingV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Opened")
 }
 
-func (e *Opened) decode(s *wire.Scanner) {
+func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Opened{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// openedSpace separates the keys of Opened from all others that must differ.
-const openedSpace = "\x60\xeb\x53\xfb\xd7\x7f\xce\xda\x5a\xaa\x30\xf9\x96\x2f\xcd\x11"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(openedSpace)
+func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Opened")
 }
 
-// openedContent is read only: what the fingerprint covers.
-var openedContent = wire.Content{
-	Def: 0x3526f962,
-}
+// fingerprint adds what copies of the event must share.
+func (e *Opened) fingerprint(f *wire.Fingerprint) {}
 
-func (e *Opened) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	return f.Sum()
+// openedEvent is how a record becomes an Opened, and which records are copies of one. It is
+// read only.
+var openedEvent = wire.Event[Opened, *nothingV1Decoder]{
+	Name:    "Opened",
+	Decode:  (*Opened).decode,
+	Key:     (*Opened).key,
+	Space:   nothingV1Keys,
+	Print:   (*Opened).fingerprint,
+	Content: wire.Content{Def: 0x3526f962},
 }
 
 func (p *nothingV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	e := &p.opened
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Opened"); err != nil {
+	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Opened", key, &openedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
+	e.beforeInsertEffects(b)
 	r := p.openedInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Opened) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
 
 const openedInsertEffectsSQL = `
@@ -160,80 +157,71 @@ ORDER BY id, kind`
 
 // Closed is event "cancelled" on topic "nothing.v1".
 type Closed struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodeClosed reads m; wire.Scanner says how strictly.
+// DecodeClosed reads m; strictjson.Scanner says how strictly.
 func DecodeClosed(m idem.Message) (e Closed, err error) {
-	var s wire.Scanner
+	var s nothingV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Closed")
 }
 
-func (e *Closed) decode(s *wire.Scanner) {
+func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Closed{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// closedSpace separates the keys of Closed from all others that must differ.
-const closedSpace = "\x60\xeb\x53\xfb\xd7\x7f\xce\xda\x5a\xaa\x30\xf9\x96\x2f\xcd\x11"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(closedSpace)
+func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Closed")
 }
 
-// closedContent is read only: what the fingerprint covers.
-var closedContent = wire.Content{
-	Def: 0xa39fff9b,
-}
+// fingerprint adds what copies of the event must share.
+func (e *Closed) fingerprint(f *wire.Fingerprint) {}
 
-func (e *Closed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	return f.Sum()
+// closedEvent is how a record becomes a Closed, and which records are copies of one. It is
+// read only.
+var closedEvent = wire.Event[Closed, *nothingV1Decoder]{
+	Name:    "Closed",
+	Decode:  (*Closed).decode,
+	Key:     (*Closed).key,
+	Space:   nothingV1Keys,
+	Print:   (*Closed).fingerprint,
+	Content: wire.Content{Def: 0xa39fff9b},
 }
 
 func (p *nothingV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 	e := &p.closed
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Closed"); err != nil {
+	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Closed", key, &closedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
+	e.beforeInsertEffects(b)
 	r := p.closedInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Closed) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }
 
 const closedInsertEffectsSQL = `

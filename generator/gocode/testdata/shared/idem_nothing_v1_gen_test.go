@@ -21,79 +21,9 @@ func TestNothingV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: nothingV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_nothing_v1_log.jsonl", map[string]idemtest.Event{
+			"Opened": {Keyed: true, Loose: []string{"id", "note"}},
+			"Closed": {Keyed: true, Loose: []string{"id", "note"}},
+		}),
 	}.Run(t)
-}
-
-// nothingV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func nothingV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		openedEvent("k1", `{"id":"effects 1","note":"note 1"}`),
-		openedEvent("k2", `{"id":"effects 1","note":"note 2"}`),
-		openedEvent("k3", `{"id":"effects 2","note":"note 3"}`),
-		openedEvent("k4", `{"id":"effects 2","note":"note 4"}`),
-		openedEvent("k5", `{"id":"effects 3","note":"note 5"}`),
-		closedEvent("k6", `{"id":"effects 3","note":"note 6"}`),
-		openedEvent("k7", `{"id":"effects 4","note":"note 7"}`),
-		closedEvent("k8", `{"id":"effects 4","note":"note 8"}`),
-		closedEvent("k9", `{"id":"effects 5","note":"note 9"}`),
-		closedEvent("k10", `{"id":"effects 5","note":"note 10"}`),
-		closedEvent("k11", `{"id":"effects 6","note":"note 11"}`),
-		closedEvent("k12", `{"id":"effects 6","note":"note 12"}`),
-		closedEvent("k13", `{"id":"effects 7","note":"note 13"}`),
-		openedEvent("k14", `{"id":"effects 7","note":"note 14"}`),
-		closedEvent("k15", `{"id":"effects 8","note":"note 15"}`),
-		openedEvent("k16", `{"id":"effects 8","note":"note 16"}`),
-		openedEvent("k17", `{"id":"effects 12","note":"note 17"}`),
-		openedEvent("k18", `{"id":"effects 13","note":"note 18"}`),
-		openedEvent("k19", `{"id":"effects 14","note":"note 19"}`),
-		openedEvent("k20", `{"id":"effects 15","note":"note 20"}`),
-		openedEvent("k21", `{"id":"effects 16","note":"note 21"}`),
-		openedEvent("k22", `{"id":"effects 17","note":"note 22"}`),
-		openedEvent("k23", `{"id":"effects 18","note":"note 23"}`),
-		openedEvent("k24", `{"id":"effects 19","note":"note 24"}`),
-		openedEvent("k25", `{"id":"effects 20","note":"note 25"}`),
-		openedEvent("k26", `{"id":"effects 21","note":"note 26"}`),
-		openedEvent("k27", `{"id":"effects 22","note":"note 27"}`),
-		openedEvent("k28", `{"id":"effects 23","note":"note 28"}`),
-		openedEvent("k29", `{"id":"effects 24","note":"note 29"}`),
-		openedEvent("k30", `{"id":"effects 25","note":"note 30"}`),
-		openedEvent("k31", `{"id":"effects 26","note":"note 31"}`),
-		openedEvent("k32", `{"id":"effects 27","note":"note 32"}`),
-		openedEvent("k33", `{"id":"effects 28","note":"note 33"}`),
-		closedEvent("k33", `{"id":"effects 28","note":"note 33"}`),
-		closedEvent("k34", `{"id":"effects 29","note":"note 34"}`),
-		openedEvent("k34", `{"id":"effects 29","note":"note 34"}`),
-	}
-}
-
-func openedEvent(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Loose: []string{"id", "note"},
-		Message: idem.Message{
-			Topic: "nothing.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func closedEvent(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Loose: []string{"id", "note"},
-		Message: idem.Message{
-			Topic: "nothing.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func oneV1Topic() wire.Topic {
@@ -32,9 +33,7 @@ func oneV1Topic() wire.Topic {
 
 // oneV1Plan collects the rows of one batch; it belongs to one partition.
 type oneV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder oneV1Decoder
 
 	paid              Paid
 	paidInsertEffects wire.Rows
@@ -61,88 +60,91 @@ func (p *oneV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertEffectsSQL, &p.paidInsertEffects)
 }
 
+// oneV1Decoder reads the records of topic "one.v1".
+type oneV1Decoder = strictjson.Scanner
+
+// paidSpace begins the keys of Paid and Refunded: equal parts are one key, whichever of them
+// it comes with.
+const paidSpace = "\x7d\x3c\xcf\xd0\x59\x6e\x39\x3c\x22\xeb\xc8\xde\xd7\x0d\x15\x23"
+
+// paidSpaceContents are what the fingerprints of these events cover, as hashes. It is read
+// only.
+var paidSpaceContents = []uint32{
+	0xc614aa67, // Paid
+	0xd31b90a3, // Refunded
+}
+
 // Paid is event "placed" on topic "one.v1".
 type Paid struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodePaid reads m; wire.Scanner says how strictly.
+// DecodePaid reads m; strictjson.Scanner says how strictly.
 func DecodePaid(m idem.Message) (e Paid, err error) {
-	var s wire.Scanner
+	var s oneV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Paid")
 }
 
-func (e *Paid) decode(s *wire.Scanner) {
+func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Paid{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// paidSpace separates the keys of Paid from all others that must differ.
-const paidSpace = "\x7d\x3c\xcf\xd0\x59\x6e\x39\x3c\x22\xeb\xc8\xde\xd7\x0d\x15\x23"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(paidSpace)
+func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Paid")
 }
 
-// paidContent is read only: what the fingerprint covers.
-var paidContent = wire.Content{
-	Def: 0xc614aa67,
-	Same: []uint32{
-		0xd31b90a3,
-	},
-}
-
-func (e *Paid) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Paid) fingerprint(f *wire.Fingerprint) {
 	f.Event("Paid")
 	f.Text("id", e.ID)
 	f.Text("note", e.Note)
-	return f.Sum()
+}
+
+// paidEvent is how a record becomes a Paid, and which records are copies of one. It is read
+// only.
+var paidEvent = wire.Event[Paid, *oneV1Decoder]{
+	Name:    "Paid",
+	Decode:  (*Paid).decode,
+	Key:     (*Paid).key,
+	Space:   paidSpace,
+	Print:   (*Paid).fingerprint,
+	Content: wire.Content{Def: 0xc614aa67, Same: paidSpaceContents},
 }
 
 func (p *oneV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	e := &p.paid
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Paid"); err != nil {
+	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Paid", key, &paidContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
+	e.beforeInsertEffects(b)
 	r := p.paidInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Paid) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
 
 const paidInsertEffectsSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func otherV1Topic() wire.Topic {
@@ -32,9 +33,7 @@ func otherV1Topic() wire.Topic {
 
 // otherV1Plan collects the rows of one batch; it belongs to one partition.
 type otherV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder otherV1Decoder
 
 	refunded              Refunded
 	refundedInsertEffects wire.Rows
@@ -61,88 +60,80 @@ func (p *otherV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedInsertEffectsSQL, &p.refundedInsertEffects)
 }
 
+// otherV1Decoder reads the records of topic "other.v1".
+type otherV1Decoder = strictjson.Scanner
+
 // Refunded is event "cancelled" on topic "other.v1".
 type Refunded struct {
-	// ID is "id".
-	ID string
-	// Note is "note".
+	ID   string
 	Note string
 }
 
-// DecodeRefunded reads m; wire.Scanner says how strictly.
+// DecodeRefunded reads m; strictjson.Scanner says how strictly.
 func DecodeRefunded(m idem.Message) (e Refunded, err error) {
-	var s wire.Scanner
+	var s otherV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Refunded")
 }
 
-func (e *Refunded) decode(s *wire.Scanner) {
+func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Refunded{}
-	var seen wire.Members
+	var seen struct{ ID, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.String()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"note",
-	)
+	s.Require(seen.ID, "id")
+	s.Require(seen.Note, "note")
 }
-
-// refundedSpace separates the keys of Refunded from all others that must differ.
-const refundedSpace = "\x7d\x3c\xcf\xd0\x59\x6e\x39\x3c\x22\xeb\xc8\xde\xd7\x0d\x15\x23"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(refundedSpace)
+func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Refunded")
 }
 
-// refundedContent is read only: what the fingerprint covers.
-var refundedContent = wire.Content{
-	Def: 0xd31b90a3,
-	Same: []uint32{
-		0xc614aa67,
-	},
-}
-
-func (e *Refunded) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Refunded) fingerprint(f *wire.Fingerprint) {
 	f.Event("Refunded")
 	f.Text("id", e.ID)
 	f.Text("note", e.Note)
-	return f.Sum()
+}
+
+// refundedEvent is how a record becomes a Refunded, and which records are copies of one. It is
+// read only.
+var refundedEvent = wire.Event[Refunded, *otherV1Decoder]{
+	Name:    "Refunded",
+	Decode:  (*Refunded).decode,
+	Key:     (*Refunded).key,
+	Space:   paidSpace,
+	Print:   (*Refunded).fingerprint,
+	Content: wire.Content{Def: 0xd31b90a3, Same: paidSpaceContents},
 }
 
 func (p *otherV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	e := &p.refunded
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Refunded"); err != nil {
+	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Refunded", key, &refundedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
+	e.beforeInsertEffects(b)
 	r := p.refundedInsertEffects.Row()
 	r.Text(e.ID)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeInsertEffects names what the row touches, so that it overtakes no other.
+func (e *Refunded) beforeInsertEffects(b *wire.Batch) {
+	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }
 
 const refundedInsertEffectsSQL = `

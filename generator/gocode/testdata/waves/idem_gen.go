@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -52,29 +53,25 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 
 // Line is type "Line" of the spec.
 type Line struct {
-	// No is "no".
-	No int32
-	// SKU is "sku".
+	No  int32
 	SKU int32
 }
 
-func (v *Line) decode(s *wire.Scanner) {
+func (v *Line) decodeJSON(s *strictjson.Scanner) {
 	*v = Line{}
-	var seen wire.Members
+	var seen struct{ No, SKU bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "no":
-			seen.Add(s, 0)
+			s.Once(&seen.No)
 			v.No = s.Int32()
 		case "sku":
-			seen.Add(s, 1)
+			s.Once(&seen.SKU)
 			v.SKU = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"no",
-		"sku",
-	)
+	s.Require(seen.No, "no")
+	s.Require(seen.SKU, "sku")
 }

@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func wTopic() wire.Topic {
@@ -50,7 +51,7 @@ func wTopic() wire.Topic {
 
 // wPlan collects the rows of one batch; it belongs to one partition.
 type wPlan struct {
-	scan wire.Scanner
+	decoder wDecoder
 
 	cUp                CUp
 	cUpUpsertCustomers wire.Rows
@@ -167,66 +168,72 @@ func (p *wPlan) Flush(b *wire.Batch) {
 	b.Write(cDelDeleteCustomersSQL, &p.cDelDeleteCustomers)
 }
 
+// wDecoder reads the records of topic "w".
+type wDecoder = strictjson.Scanner
+
 // CUp is event "cu" on topic "w".
 type CUp struct {
-	// Cid is "cid".
-	Cid int32
-	// Name is "name".
-	Name string
-	// Email is "email".
+	Cid   int32
+	Name  string
 	Email *string
-	// K is the record key.
-	K int32
+	K     int32 // the record key
 }
 
-// DecodeCUp reads m; wire.Scanner says how strictly.
+// DecodeCUp reads m; strictjson.Scanner says how strictly.
 func DecodeCUp(m idem.Message) (e CUp, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CUp")
 }
 
-func (e *CUp) decode(s *wire.Scanner, m *wire.Message) {
+func (e *CUp) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CUp{}
-	var seen wire.Members
+	var seen struct{ Cid, Name, Email bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "cid":
-			seen.Add(s, 0)
+			s.Once(&seen.Cid)
 			e.Cid = s.Int32()
 		case "name":
-			seen.Add(s, 1)
+			s.Once(&seen.Name)
 			e.Name = s.String()
 		case "email":
-			seen.Add(s, 2)
-			e.Email = s.OptString()
+			s.Once(&seen.Email)
+			e.Email = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"cid",
-		"name",
-		"",
-	)
+	s.Require(seen.Cid, "cid")
+	s.Require(seen.Name, "name")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// cUpEvent is how a record becomes a CUp, and which records are copies of one. It is read
+// only.
+var cUpEvent = wire.Event[CUp, *wDecoder]{
+	Name:   "CUp",
+	Decode: (*CUp).decode,
 }
 
 func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 	e := &p.cUp
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("CUp"); err != nil {
+	if fresh, err := cUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.PutsAll("customers")
+	e.beforeUpsertCustomers(b)
 	r := p.cUpUpsertCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	r.Text(e.Name)
-	r.OptText(e.Email)
+	wire.OrNull(r, r.Text, e.Email)
 	return nil
+}
+
+// beforeUpsertCustomers names what the row touches, so that it overtakes no other.
+func (e *CUp) beforeUpsertCustomers(b *wire.Batch) {
+	b.PutsAll("customers")
 }
 
 const cUpUpsertCustomersSQL = `
@@ -248,64 +255,67 @@ ON CONFLICT (k, cid) DO UPDATE SET
 
 // COnly is event "co" on topic "w".
 type COnly struct {
-	// Cid is "cid".
-	Cid int32
-	// Name is "name".
-	Name string
-	// Email is "email".
+	Cid   int32
+	Name  string
 	Email *string
-	// K is the record key.
-	K int32
+	K     int32 // the record key
 }
 
-// DecodeCOnly reads m; wire.Scanner says how strictly.
+// DecodeCOnly reads m; strictjson.Scanner says how strictly.
 func DecodeCOnly(m idem.Message) (e COnly, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("COnly")
 }
 
-func (e *COnly) decode(s *wire.Scanner, m *wire.Message) {
+func (e *COnly) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = COnly{}
-	var seen wire.Members
+	var seen struct{ Cid, Name, Email bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "cid":
-			seen.Add(s, 0)
+			s.Once(&seen.Cid)
 			e.Cid = s.Int32()
 		case "name":
-			seen.Add(s, 1)
+			s.Once(&seen.Name)
 			e.Name = s.String()
 		case "email":
-			seen.Add(s, 2)
-			e.Email = s.OptString()
+			s.Once(&seen.Email)
+			e.Email = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"cid",
-		"name",
-		"",
-	)
+	s.Require(seen.Cid, "cid")
+	s.Require(seen.Name, "name")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// cOnlyEvent is how a record becomes a COnly, and which records are copies of one. It is read
+// only.
+var cOnlyEvent = wire.Event[COnly, *wDecoder]{
+	Name:   "COnly",
+	Decode: (*COnly).decode,
 }
 
 func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 	e := &p.cOnly
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("COnly"); err != nil {
+	if fresh, err := cOnlyEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
+	e.beforeInsertCustomers(b)
 	r := p.cOnlyInsertCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	r.Text(e.Name)
-	r.OptText(e.Email)
+	wire.OrNull(r, r.Text, e.Email)
 	return nil
+}
+
+// beforeInsertCustomers names what the row touches, so that it overtakes no other.
+func (e *COnly) beforeInsertCustomers(b *wire.Batch) {
+	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
 }
 
 const cOnlyInsertCustomersSQL = `
@@ -325,50 +335,56 @@ ON CONFLICT (k, cid) DO NOTHING`
 
 // CDel is event "cd" on topic "w".
 type CDel struct {
-	// Cid is "cid".
 	Cid int32
-	// K is the record key.
-	K int32
+	K   int32 // the record key
 }
 
-// DecodeCDel reads m; wire.Scanner says how strictly.
+// DecodeCDel reads m; strictjson.Scanner says how strictly.
 func DecodeCDel(m idem.Message) (e CDel, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CDel")
 }
 
-func (e *CDel) decode(s *wire.Scanner, m *wire.Message) {
+func (e *CDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CDel{}
-	var seen wire.Members
+	var seen struct{ Cid bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "cid":
-			seen.Add(s, 0)
+			s.Once(&seen.Cid)
 			e.Cid = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"cid",
-	)
+	s.Require(seen.Cid, "cid")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// cDelEvent is how a record becomes a CDel, and which records are copies of one. It is read
+// only.
+var cDelEvent = wire.Event[CDel, *wDecoder]{
+	Name:   "CDel",
+	Decode: (*CDel).decode,
 }
 
 func (p *wPlan) addCDel(b *wire.Batch, m *wire.Message) error {
 	e := &p.cDel
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("CDel"); err != nil {
+	if fresh, err := cDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.DeletesAll("customers")
+	e.beforeDeleteCustomers(b)
 	r := p.cDelDeleteCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	return nil
+}
+
+// beforeDeleteCustomers names what the row touches, so that it overtakes no other.
+func (e *CDel) beforeDeleteCustomers(b *wire.Batch) {
+	b.DeletesAll("customers")
 }
 
 const cDelDeleteCustomersSQL = `
@@ -385,57 +401,61 @@ WHERE t.k = e.k
 
 // CMail is event "cm" on topic "w".
 type CMail struct {
-	// Cid is "cid".
-	Cid int32
-	// Email is "email".
+	Cid   int32
 	Email *string
-	// K is the record key.
-	K int32
+	K     int32 // the record key
 }
 
-// DecodeCMail reads m; wire.Scanner says how strictly.
+// DecodeCMail reads m; strictjson.Scanner says how strictly.
 func DecodeCMail(m idem.Message) (e CMail, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CMail")
 }
 
-func (e *CMail) decode(s *wire.Scanner, m *wire.Message) {
+func (e *CMail) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CMail{}
-	var seen wire.Members
+	var seen struct{ Cid, Email bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "cid":
-			seen.Add(s, 0)
+			s.Once(&seen.Cid)
 			e.Cid = s.Int32()
 		case "email":
-			seen.Add(s, 1)
-			e.Email = s.OptString()
+			s.Once(&seen.Email)
+			e.Email = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"cid",
-		"",
-	)
+	s.Require(seen.Cid, "cid")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// cMailEvent is how a record becomes a CMail, and which records are copies of one. It is read
+// only.
+var cMailEvent = wire.Event[CMail, *wDecoder]{
+	Name:   "CMail",
+	Decode: (*CMail).decode,
 }
 
 func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 	e := &p.cMail
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("CMail"); err != nil {
+	if fresh, err := cMailEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.PutsAll("customers")
+	e.beforeUpdateCustomers(b)
 	r := p.cMailUpdateCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
-	r.OptText(e.Email)
+	wire.OrNull(r, r.Text, e.Email)
 	return nil
+}
+
+// beforeUpdateCustomers names what the row touches, so that it overtakes no other.
+func (e *CMail) beforeUpdateCustomers(b *wire.Batch) {
+	b.PutsAll("customers")
 }
 
 // cMailUpdateCustomersSQL fails if a row is missing.
@@ -467,57 +487,62 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // PIns is event "pi" on topic "w".
 type PIns struct {
-	// SKU is "sku".
-	SKU int32
-	// Name is "name".
+	SKU  int32
 	Name string
-	// K is the record key.
-	K int32
+	K    int32 // the record key
 }
 
-// DecodePIns reads m; wire.Scanner says how strictly.
+// DecodePIns reads m; strictjson.Scanner says how strictly.
 func DecodePIns(m idem.Message) (e PIns, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("PIns")
 }
 
-func (e *PIns) decode(s *wire.Scanner, m *wire.Message) {
+func (e *PIns) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = PIns{}
-	var seen wire.Members
+	var seen struct{ SKU, Name bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sku":
-			seen.Add(s, 0)
+			s.Once(&seen.SKU)
 			e.SKU = s.Int32()
 		case "name":
-			seen.Add(s, 1)
+			s.Once(&seen.Name)
 			e.Name = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"sku",
-		"name",
-	)
+	s.Require(seen.SKU, "sku")
+	s.Require(seen.Name, "name")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// pInsEvent is how a record becomes a PIns, and which records are copies of one. It is read
+// only.
+var pInsEvent = wire.Event[PIns, *wDecoder]{
+	Name:   "PIns",
+	Decode: (*PIns).decode,
 }
 
 func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 	e := &p.pIns
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("PIns"); err != nil {
+	if fresh, err := pInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
+	e.beforeInsertProducts(b)
 	r := p.pInsInsertProducts.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	r.Text(e.Name)
 	return nil
+}
+
+// beforeInsertProducts names what the row touches, so that it overtakes no other.
+func (e *PIns) beforeInsertProducts(b *wire.Batch) {
+	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 }
 
 const pInsInsertProductsSQL = `
@@ -534,50 +559,56 @@ ORDER BY k, sku`
 
 // PDel is event "pd" on topic "w".
 type PDel struct {
-	// SKU is "sku".
 	SKU int32
-	// K is the record key.
-	K int32
+	K   int32 // the record key
 }
 
-// DecodePDel reads m; wire.Scanner says how strictly.
+// DecodePDel reads m; strictjson.Scanner says how strictly.
 func DecodePDel(m idem.Message) (e PDel, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("PDel")
 }
 
-func (e *PDel) decode(s *wire.Scanner, m *wire.Message) {
+func (e *PDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = PDel{}
-	var seen wire.Members
+	var seen struct{ SKU bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sku":
-			seen.Add(s, 0)
+			s.Once(&seen.SKU)
 			e.SKU = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"sku",
-	)
+	s.Require(seen.SKU, "sku")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// pDelEvent is how a record becomes a PDel, and which records are copies of one. It is read
+// only.
+var pDelEvent = wire.Event[PDel, *wDecoder]{
+	Name:   "PDel",
+	Decode: (*PDel).decode,
 }
 
 func (p *wPlan) addPDel(b *wire.Batch, m *wire.Message) error {
 	e := &p.pDel
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("PDel"); err != nil {
+	if fresh, err := pDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
+	e.beforeDeleteProducts(b)
 	r := p.pDelDeleteProducts.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	return nil
+}
+
+// beforeDeleteProducts names what the row touches, so that it overtakes no other.
+func (e *PDel) beforeDeleteProducts(b *wire.Batch) {
+	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 }
 
 const pDelDeleteProductsSQL = `
@@ -594,92 +625,79 @@ WHERE t.k = e.k
 
 // OIns is event "oi" on topic "w".
 type OIns struct {
-	// Oid is "oid".
-	Oid int32
-	// Cid is "cid".
-	Cid *int32
-	// Note is "note".
-	Note string
-	// Ref is "ref".
-	Ref *int32
-	// Lines is "lines".
+	Oid   int32
+	Cid   *int32
+	Note  string
+	Ref   *int32
 	Lines []Line
-	// K is the record key.
-	K int32
+	K     int32 // the record key
 }
 
-// DecodeOIns reads m; wire.Scanner says how strictly.
+// DecodeOIns reads m; strictjson.Scanner says how strictly.
 func DecodeOIns(m idem.Message) (e OIns, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OIns")
 }
 
-func (e *OIns) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OIns) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OIns{
 		Lines: e.Lines[:0],
 	}
-	var seen wire.Members
+	var seen struct{ Oid, Cid, Note, Ref, Lines bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "oid":
-			seen.Add(s, 0)
+			s.Once(&seen.Oid)
 			e.Oid = s.Int32()
 		case "cid":
-			seen.Add(s, 1)
-			e.Cid = s.OptInt32()
+			s.Once(&seen.Cid)
+			e.Cid = strictjson.Opt(s, s.Int32)
 		case "note":
-			seen.Add(s, 2)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		case "ref":
-			seen.Add(s, 3)
-			e.Ref = s.OptInt32()
+			s.Once(&seen.Ref)
+			e.Ref = strictjson.Opt(s, s.Int32)
 		case "lines":
-			seen.Add(s, 4)
+			s.Once(&seen.Lines)
 			for s.Array(); s.Element(); {
 				e.Lines = slices.Grow(e.Lines, 1)[:len(e.Lines)+1]
-				e.Lines[len(e.Lines)-1].decode(s)
+				e.Lines[len(e.Lines)-1].decodeJSON(s)
 			}
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"oid",
-		"",
-		"note",
-		"",
-		"lines",
-	)
+	s.Require(seen.Oid, "oid")
+	s.Require(seen.Note, "note")
+	s.Require(seen.Lines, "lines")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// oInsEvent is how a record becomes an OIns, and which records are copies of one. It is read
+// only.
+var oInsEvent = wire.Event[OIns, *wDecoder]{
+	Name:   "OIns",
+	Decode: (*OIns).decode,
 }
 
 func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	e := &p.oIns
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OIns"); err != nil {
+	if fresh, err := oInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	if e.Cid != nil {
-		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
-	}
-	if e.Ref != nil {
-		b.Touches("orders")
-	}
-	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	e.beforeInsertOrders(b)
 	r := p.oInsInsertOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
-	r.OptInt4(e.Cid)
+	wire.OrNull(r, r.Int4, e.Cid)
 	r.Text(e.Note)
-	r.OptInt4(e.Ref)
+	wire.OrNull(r, r.Int4, e.Ref)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
-		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
+		e.beforeInsertLines(b, v)
 		r = p.oInsInsertLines.Row()
 		r.Int4(e.K)
 		r.Int4(e.Oid)
@@ -688,6 +706,24 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	}
 	p.oInsInsertLog.Row().Int4(e.Oid)
 	return nil
+}
+
+// beforeInsertOrders names what the row touches, so that it overtakes no other.
+func (e *OIns) beforeInsertOrders(b *wire.Batch) {
+	if e.Cid != nil {
+		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
+	}
+	if e.Ref != nil {
+		b.Touches("orders")
+	}
+	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+}
+
+// beforeInsertLines names what the row touches, so that it overtakes no other.
+func (e *OIns) beforeInsertLines(b *wire.Batch, v *Line) {
+	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
+	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
 }
 
 const oInsInsertOrdersSQL = `
@@ -732,63 +768,71 @@ ORDER BY generate_subscripts($1::integer[], 1)`
 
 // OUp is event "ou" on topic "w".
 type OUp struct {
-	// Oid is "oid".
-	Oid int32
-	// Cid is "cid".
-	Cid *int32
-	// Note is "note".
+	Oid  int32
+	Cid  *int32
 	Note string
-	// Ref is "ref".
-	Ref *int32
-	// K is the record key.
-	K int32
+	Ref  *int32
+	K    int32 // the record key
 }
 
-// DecodeOUp reads m; wire.Scanner says how strictly.
+// DecodeOUp reads m; strictjson.Scanner says how strictly.
 func DecodeOUp(m idem.Message) (e OUp, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OUp")
 }
 
-func (e *OUp) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OUp) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OUp{}
-	var seen wire.Members
+	var seen struct{ Oid, Cid, Note, Ref bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "oid":
-			seen.Add(s, 0)
+			s.Once(&seen.Oid)
 			e.Oid = s.Int32()
 		case "cid":
-			seen.Add(s, 1)
-			e.Cid = s.OptInt32()
+			s.Once(&seen.Cid)
+			e.Cid = strictjson.Opt(s, s.Int32)
 		case "note":
-			seen.Add(s, 2)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		case "ref":
-			seen.Add(s, 3)
-			e.Ref = s.OptInt32()
+			s.Once(&seen.Ref)
+			e.Ref = strictjson.Opt(s, s.Int32)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"oid",
-		"",
-		"note",
-		"",
-	)
+	s.Require(seen.Oid, "oid")
+	s.Require(seen.Note, "note")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// oUpEvent is how a record becomes an OUp, and which records are copies of one. It is read
+// only.
+var oUpEvent = wire.Event[OUp, *wDecoder]{
+	Name:   "OUp",
+	Decode: (*OUp).decode,
 }
 
 func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	e := &p.oUp
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OUp"); err != nil {
+	if fresh, err := oUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
+	e.beforeUpsertOrders(b)
+	r := p.oUpUpsertOrders.Row()
+	r.Int4(e.K)
+	r.Int4(e.Oid)
+	wire.OrNull(r, r.Int4, e.Cid)
+	r.Text(e.Note)
+	wire.OrNull(r, r.Int4, e.Ref)
+	return nil
+}
+
+// beforeUpsertOrders names what the row touches, so that it overtakes no other.
+func (e *OUp) beforeUpsertOrders(b *wire.Batch) {
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -797,13 +841,6 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	}
 	b.Unlinks("customers")
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	r := p.oUpUpsertOrders.Row()
-	r.Int4(e.K)
-	r.Int4(e.Oid)
-	r.OptInt4(e.Cid)
-	r.Text(e.Note)
-	r.OptInt4(e.Ref)
-	return nil
 }
 
 const oUpUpsertOrdersSQL = `
@@ -828,61 +865,65 @@ ON CONFLICT (k, oid) DO UPDATE SET
 
 // OSet is event "os" on topic "w".
 type OSet struct {
-	// Oid is "oid".
 	Oid int32
-	// Cid is "cid".
 	Cid *int32
-	// K is the record key.
-	K int32
+	K   int32 // the record key
 }
 
-// DecodeOSet reads m; wire.Scanner says how strictly.
+// DecodeOSet reads m; strictjson.Scanner says how strictly.
 func DecodeOSet(m idem.Message) (e OSet, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OSet")
 }
 
-func (e *OSet) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OSet) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OSet{}
-	var seen wire.Members
+	var seen struct{ Oid, Cid bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "oid":
-			seen.Add(s, 0)
+			s.Once(&seen.Oid)
 			e.Oid = s.Int32()
 		case "cid":
-			seen.Add(s, 1)
-			e.Cid = s.OptInt32()
+			s.Once(&seen.Cid)
+			e.Cid = strictjson.Opt(s, s.Int32)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"oid",
-		"",
-	)
+	s.Require(seen.Oid, "oid")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// oSetEvent is how a record becomes an OSet, and which records are copies of one. It is read
+// only.
+var oSetEvent = wire.Event[OSet, *wDecoder]{
+	Name:   "OSet",
+	Decode: (*OSet).decode,
 }
 
 func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	e := &p.oSet
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OSet"); err != nil {
+	if fresh, err := oSetEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
+	e.beforeUpdateOrders(b)
+	r := p.oSetUpdateOrders.Row()
+	r.Int4(e.K)
+	r.Int4(e.Oid)
+	wire.OrNull(r, r.Int4, e.Cid)
+	return nil
+}
+
+// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+func (e *OSet) beforeUpdateOrders(b *wire.Batch) {
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
 	b.Unlinks("customers")
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	r := p.oSetUpdateOrders.Row()
-	r.Int4(e.K)
-	r.Int4(e.Oid)
-	r.OptInt4(e.Cid)
-	return nil
 }
 
 // oSetUpdateOrdersSQL fails if a row is missing.
@@ -914,57 +955,62 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // ONote is event "on" on topic "w".
 type ONote struct {
-	// Oid is "oid".
-	Oid int32
-	// Note is "note".
+	Oid  int32
 	Note string
-	// K is the record key.
-	K int32
+	K    int32 // the record key
 }
 
-// DecodeONote reads m; wire.Scanner says how strictly.
+// DecodeONote reads m; strictjson.Scanner says how strictly.
 func DecodeONote(m idem.Message) (e ONote, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("ONote")
 }
 
-func (e *ONote) decode(s *wire.Scanner, m *wire.Message) {
+func (e *ONote) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ONote{}
-	var seen wire.Members
+	var seen struct{ Oid, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "oid":
-			seen.Add(s, 0)
+			s.Once(&seen.Oid)
 			e.Oid = s.Int32()
 		case "note":
-			seen.Add(s, 1)
+			s.Once(&seen.Note)
 			e.Note = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"oid",
-		"note",
-	)
+	s.Require(seen.Oid, "oid")
+	s.Require(seen.Note, "note")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// oNoteEvent is how a record becomes an ONote, and which records are copies of one. It is read
+// only.
+var oNoteEvent = wire.Event[ONote, *wDecoder]{
+	Name:   "ONote",
+	Decode: (*ONote).decode,
 }
 
 func (p *wPlan) addONote(b *wire.Batch, m *wire.Message) error {
 	e := &p.oNote
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("ONote"); err != nil {
+	if fresh, err := oNoteEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	e.beforeUpdateOrders(b)
 	r := p.oNoteUpdateOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Text(e.Note)
 	return nil
+}
+
+// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+func (e *ONote) beforeUpdateOrders(b *wire.Batch) {
+	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 }
 
 const oNoteUpdateOrdersSQL = `
@@ -983,53 +1029,59 @@ WHERE t.k = e.k
 
 // ODel is event "od" on topic "w".
 type ODel struct {
-	// Oid is "oid".
 	Oid int32
-	// K is the record key.
-	K int32
+	K   int32 // the record key
 }
 
-// DecodeODel reads m; wire.Scanner says how strictly.
+// DecodeODel reads m; strictjson.Scanner says how strictly.
 func DecodeODel(m idem.Message) (e ODel, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("ODel")
 }
 
-func (e *ODel) decode(s *wire.Scanner, m *wire.Message) {
+func (e *ODel) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ODel{}
-	var seen wire.Members
+	var seen struct{ Oid bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "oid":
-			seen.Add(s, 0)
+			s.Once(&seen.Oid)
 			e.Oid = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"oid",
-	)
+	s.Require(seen.Oid, "oid")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// oDelEvent is how a record becomes an ODel, and which records are copies of one. It is read
+// only.
+var oDelEvent = wire.Event[ODel, *wDecoder]{
+	Name:   "ODel",
+	Decode: (*ODel).decode,
 }
 
 func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	e := &p.oDel
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("ODel"); err != nil {
+	if fresh, err := oDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Touches("orders")
-	b.Touches("lines")
-	b.Unlinks("customers")
-	b.Deletes(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	e.beforeDeleteOrders(b)
 	r := p.oDelDeleteOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	return nil
+}
+
+// beforeDeleteOrders names what the row touches, so that it overtakes no other.
+func (e *ODel) beforeDeleteOrders(b *wire.Batch) {
+	b.Touches("orders")
+	b.Touches("lines")
+	b.Unlinks("customers")
+	b.Deletes(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 }
 
 const oDelDeleteOrdersSQL = `
@@ -1046,66 +1098,63 @@ WHERE t.k = e.k
 
 // LRep is event "lr" on topic "w".
 type LRep struct {
-	// Oid is "oid".
-	Oid int32
-	// Lines is "lines".
+	Oid   int32
 	Lines []Line
-	// K is the record key.
-	K int32
+	K     int32 // the record key
 }
 
-// DecodeLRep reads m; wire.Scanner says how strictly.
+// DecodeLRep reads m; strictjson.Scanner says how strictly.
 func DecodeLRep(m idem.Message) (e LRep, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("LRep")
 }
 
-func (e *LRep) decode(s *wire.Scanner, m *wire.Message) {
+func (e *LRep) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = LRep{
 		Lines: e.Lines[:0],
 	}
-	var seen wire.Members
+	var seen struct{ Oid, Lines bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "oid":
-			seen.Add(s, 0)
+			s.Once(&seen.Oid)
 			e.Oid = s.Int32()
 		case "lines":
-			seen.Add(s, 1)
+			s.Once(&seen.Lines)
 			for s.Array(); s.Element(); {
 				e.Lines = slices.Grow(e.Lines, 1)[:len(e.Lines)+1]
-				e.Lines[len(e.Lines)-1].decode(s)
+				e.Lines[len(e.Lines)-1].decodeJSON(s)
 			}
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"oid",
-		"lines",
-	)
+	s.Require(seen.Oid, "oid")
+	s.Require(seen.Lines, "lines")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// lRepEvent is how a record becomes a LRep, and which records are copies of one. It is read
+// only.
+var lRepEvent = wire.Event[LRep, *wDecoder]{
+	Name:   "LRep",
+	Decode: (*LRep).decode,
 }
 
 func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	e := &p.lRep
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("LRep"); err != nil {
+	if fresh, err := lRepEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Unlinks("products")
-	b.DeletesAll("lines")
+	e.beforeDeleteLines(b)
 	r := p.lRepDeleteLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
-		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
+		e.beforeInsertLines(b, v)
 		r = p.lRepInsertLines.Row()
 		r.Int4(e.K)
 		r.Int4(e.Oid)
@@ -1113,6 +1162,19 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 		r.Int4(v.SKU)
 	}
 	return nil
+}
+
+// beforeDeleteLines names what the row touches, so that it overtakes no other.
+func (e *LRep) beforeDeleteLines(b *wire.Batch) {
+	b.Unlinks("products")
+	b.DeletesAll("lines")
+}
+
+// beforeInsertLines names what the row touches, so that it overtakes no other.
+func (e *LRep) beforeInsertLines(b *wire.Batch, v *Line) {
+	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
+	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
 }
 
 const lRepDeleteLinesSQL = `
@@ -1143,57 +1205,62 @@ ORDER BY k, oid, no`
 
 // LSku is event "ls" on topic "w".
 type LSku struct {
-	// SKU is "sku".
 	SKU int32
-	// New is "new".
 	New int32
-	// K is the record key.
-	K int32
+	K   int32 // the record key
 }
 
-// DecodeLSku reads m; wire.Scanner says how strictly.
+// DecodeLSku reads m; strictjson.Scanner says how strictly.
 func DecodeLSku(m idem.Message) (e LSku, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("LSku")
 }
 
-func (e *LSku) decode(s *wire.Scanner, m *wire.Message) {
+func (e *LSku) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = LSku{}
-	var seen wire.Members
+	var seen struct{ SKU, New bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sku":
-			seen.Add(s, 0)
+			s.Once(&seen.SKU)
 			e.SKU = s.Int32()
 		case "new":
-			seen.Add(s, 1)
+			s.Once(&seen.New)
 			e.New = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"sku",
-		"new",
-	)
+	s.Require(seen.SKU, "sku")
+	s.Require(seen.New, "new")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// lSkuEvent is how a record becomes a LSku, and which records are copies of one. It is read
+// only.
+var lSkuEvent = wire.Event[LSku, *wDecoder]{
+	Name:   "LSku",
+	Decode: (*LSku).decode,
 }
 
 func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 	e := &p.lSku
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("LSku"); err != nil {
+	if fresh, err := lSkuEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.PutsAll("lines")
+	e.beforeUpdateLines(b)
 	r := p.lSkuUpdateLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	r.Int4(e.New)
 	return nil
+}
+
+// beforeUpdateLines names what the row touches, so that it overtakes no other.
+func (e *LSku) beforeUpdateLines(b *wire.Batch) {
+	b.PutsAll("lines")
 }
 
 // lSkuUpdateLinesSQL fails if a row is missing.
@@ -1225,67 +1292,71 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // LUp is event "lu" on topic "w".
 type LUp struct {
-	// Oid is "oid".
 	Oid int32
-	// No is "no".
-	No int32
-	// SKU is "sku".
+	No  int32
 	SKU int32
-	// K is the record key.
-	K int32
+	K   int32 // the record key
 }
 
-// DecodeLUp reads m; wire.Scanner says how strictly.
+// DecodeLUp reads m; strictjson.Scanner says how strictly.
 func DecodeLUp(m idem.Message) (e LUp, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("LUp")
 }
 
-func (e *LUp) decode(s *wire.Scanner, m *wire.Message) {
+func (e *LUp) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = LUp{}
-	var seen wire.Members
+	var seen struct{ Oid, No, SKU bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "oid":
-			seen.Add(s, 0)
+			s.Once(&seen.Oid)
 			e.Oid = s.Int32()
 		case "no":
-			seen.Add(s, 1)
+			s.Once(&seen.No)
 			e.No = s.Int32()
 		case "sku":
-			seen.Add(s, 2)
+			s.Once(&seen.SKU)
 			e.SKU = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"oid",
-		"no",
-		"sku",
-	)
+	s.Require(seen.Oid, "oid")
+	s.Require(seen.No, "no")
+	s.Require(seen.SKU, "sku")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// lUpEvent is how a record becomes a LUp, and which records are copies of one. It is read
+// only.
+var lUpEvent = wire.Event[LUp, *wDecoder]{
+	Name:   "LUp",
+	Decode: (*LUp).decode,
 }
 
 func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	e := &p.lUp
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("LUp"); err != nil {
+	if fresh, err := lUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
-	b.Unlinks("products")
-	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
+	e.beforeUpsertLines(b)
 	r := p.lUpUpsertLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Int4(e.No)
 	r.Int4(e.SKU)
 	return nil
+}
+
+// beforeUpsertLines names what the row touches, so that it overtakes no other.
+func (e *LUp) beforeUpsertLines(b *wire.Batch) {
+	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
+	b.Unlinks("products")
+	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 }
 
 const lUpUpsertLinesSQL = `
@@ -1306,58 +1377,63 @@ ON CONFLICT (k, oid, no) DO UPDATE SET
 
 // LDel is event "ld" on topic "w".
 type LDel struct {
-	// Oid is "oid".
 	Oid int32
-	// No is "no".
-	No int32
-	// K is the record key.
-	K int32
+	No  int32
+	K   int32 // the record key
 }
 
-// DecodeLDel reads m; wire.Scanner says how strictly.
+// DecodeLDel reads m; strictjson.Scanner says how strictly.
 func DecodeLDel(m idem.Message) (e LDel, err error) {
-	var s wire.Scanner
+	var s wDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("LDel")
 }
 
-func (e *LDel) decode(s *wire.Scanner, m *wire.Message) {
+func (e *LDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = LDel{}
-	var seen wire.Members
+	var seen struct{ Oid, No bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "oid":
-			seen.Add(s, 0)
+			s.Once(&seen.Oid)
 			e.Oid = s.Int32()
 		case "no":
-			seen.Add(s, 1)
+			s.Once(&seen.No)
 			e.No = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"oid",
-		"no",
-	)
+	s.Require(seen.Oid, "oid")
+	s.Require(seen.No, "no")
 	e.K = s.RecordKey(m).Int32()
+}
+
+// lDelEvent is how a record becomes a LDel, and which records are copies of one. It is read
+// only.
+var lDelEvent = wire.Event[LDel, *wDecoder]{
+	Name:   "LDel",
+	Decode: (*LDel).decode,
 }
 
 func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	e := &p.lDel
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("LDel"); err != nil {
+	if fresh, err := lDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Unlinks("products")
-	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
+	e.beforeDeleteLines(b)
 	r := p.lDelDeleteLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Int4(e.No)
 	return nil
+}
+
+// beforeDeleteLines names what the row touches, so that it overtakes no other.
+func (e *LDel) beforeDeleteLines(b *wire.Batch) {
+	b.Unlinks("products")
+	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 }
 
 const lDelDeleteLinesSQL = `

@@ -34,9 +34,9 @@ func rows(letters []Letter) [][]byte {
 		r := rows.Row()
 		r.Int8(l.Message.Offset)
 		r.Text(l.Reason)
-		r.OptText(l.SQLState)
-		r.OptUUID(l.Key)
-		r.OptInt4(nil)
+		wire.OrNull(r, r.Text, l.SQLState)
+		wire.OrNull(r, r.UUID, l.Key)
+		wire.OrNull[int32](r, r.Int4, nil)
 		r.Bytea(appendRecord(nil, l.Message))
 		r.Int8(l.Policy.Keep.Microseconds())
 	}

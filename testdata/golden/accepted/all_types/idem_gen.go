@@ -11,6 +11,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -67,51 +68,44 @@ const (
 	ColourDarkBlue Colour = "dark-blue"
 )
 
-var colourTexts = []string{
-	string(ColourRed),
-	string(ColourGreen),
-	string(ColourDarkBlue),
+var colourValues = []Colour{
+	ColourRed,
+	ColourGreen,
+	ColourDarkBlue,
 }
 
 // Point is type "Point" of the spec.
 type Point struct {
-	// X is "x".
-	X float64
-	// Y is "y".
-	Y float64
-	// Label is "label".
-	Label *string
-	// Colour is "colour".
+	X      float64
+	Y      float64
+	Label  *string
 	Colour Colour
 }
 
-func (v *Point) decode(s *wire.Scanner) {
+func (v *Point) decodeJSON(s *strictjson.Scanner) {
 	*v = Point{}
-	var seen wire.Members
+	var seen struct{ X, Y, Label, Colour bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "x":
-			seen.Add(s, 0)
+			s.Once(&seen.X)
 			v.X = s.Float64()
 		case "y":
-			seen.Add(s, 1)
+			s.Once(&seen.Y)
 			v.Y = s.Float64()
 		case "label":
-			seen.Add(s, 2)
-			v.Label = s.OptString()
+			s.Once(&seen.Label)
+			v.Label = strictjson.Opt(s, s.String)
 		case "colour":
-			seen.Add(s, 3)
-			v.Colour = Colour(s.Enum(colourTexts))
+			s.Once(&seen.Colour)
+			v.Colour = strictjson.Enum(s, colourValues)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"x",
-		"y",
-		"",
-		"colour",
-	)
+	s.Require(seen.X, "x")
+	s.Require(seen.Y, "y")
+	s.Require(seen.Colour, "colour")
 }
 
 func (v *Point) appendJSON(b []byte) []byte {
@@ -132,154 +126,127 @@ func (v *Point) appendJSON(b []byte) []byte {
 
 // Measure is type "Measure" of the spec.
 type Measure struct {
-	// Sensor is "sensor".
-	Sensor idem.UUID
-	// TakenAt is "meta.at".
-	TakenAt time.Time
-	// X is "x".
-	X float64
-	// Unit is "unit".
-	Unit string
+	Sensor  idem.UUID
+	TakenAt time.Time // "meta.at"
+	X       float64
+	Unit    string
 }
 
 // Bag is type "Bag" of the spec.
 type Bag struct {
-	// Text is "text".
-	Text string
-	// ID is "id".
-	ID idem.UUID
-	// Flag is "flag".
-	Flag bool
-	// Small is "small".
-	Small int32
-	// Big is "big".
-	Big int64
-	// Ratio is "ratio".
-	Ratio float64
-	// Amount is "amount".
-	Amount idem.Decimal
-	// At is "at".
-	At time.Time
-	// AtS is "at_s".
-	AtS time.Time
-	// AtMs is "at_ms".
-	AtMs time.Time
-	// AtUs is "at_us".
-	AtUs time.Time
-	// AtNs is "at_ns".
-	AtNs time.Time
-	// Local is "local".
-	Local idem.LocalTime
-	// Day is "day".
-	Day idem.Date
-	// Days is "days".
-	Days idem.Date
-	// Raw is "raw".
-	Raw []byte
-	// Any is "any".
-	Any json.RawMessage
-	// Colour is "colour".
-	Colour Colour
-	// Point is "point".
-	Point Point
-	// Points is "points".
-	Points []Point
-	// Words is "words".
-	Words []string
-	// Matrix is "matrix".
-	Matrix [][]int32
-	// MaybeText is "maybe_text".
-	MaybeText *string
-	// MaybeDays is "maybe_days".
-	MaybeDays *idem.Date
-	// MaybeAny is "maybe_any".
-	MaybeAny json.RawMessage
-	// MaybePoint is "maybe_point".
+	Text       string
+	ID         idem.UUID
+	Flag       bool
+	Small      int32
+	Big        int64
+	Ratio      float64
+	Amount     idem.Decimal
+	At         time.Time
+	AtS        time.Time
+	AtMs       time.Time
+	AtUs       time.Time
+	AtNs       time.Time
+	Local      idem.LocalTime
+	Day        idem.Date
+	Days       idem.Date
+	Raw        []byte
+	Any        json.RawMessage
+	Colour     Colour
+	Point      Point
+	Points     []Point
+	Words      []string
+	Matrix     [][]int32
+	MaybeText  *string
+	MaybeDays  *idem.Date
+	MaybeAny   json.RawMessage
 	MaybePoint *Point
-	// MaybeWords is "maybe_words".
 	MaybeWords []string
 }
 
-func (v *Bag) decode(s *wire.Scanner) {
+func (v *Bag) decodeJSON(s *strictjson.Scanner) {
 	old := *v
 	*v = Bag{
 		Points: v.Points[:0],
 		Words:  v.Words[:0],
 		Matrix: v.Matrix[:0],
 	}
-	var seen wire.Members
+	var seen struct {
+		Text, ID, Flag, Small, Big, Ratio, Amount, At, AtS, AtMs, AtUs, AtNs, Local,
+		Day, Days, Raw, Any, Colour, Point, Points, Words, Matrix, MaybeText, MaybeDays,
+		MaybeAny, MaybePoint, MaybeWords bool
+	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "text":
-			seen.Add(s, 0)
+			s.Once(&seen.Text)
 			v.Text = s.String()
 		case "id":
-			seen.Add(s, 1)
+			s.Once(&seen.ID)
 			v.ID = s.UUID()
 		case "flag":
-			seen.Add(s, 2)
+			s.Once(&seen.Flag)
 			v.Flag = s.Bool()
 		case "small":
-			seen.Add(s, 3)
+			s.Once(&seen.Small)
 			v.Small = s.Int32()
 		case "big":
-			seen.Add(s, 4)
+			s.Once(&seen.Big)
 			v.Big = s.Int64()
 		case "ratio":
-			seen.Add(s, 5)
+			s.Once(&seen.Ratio)
 			v.Ratio = s.Float64()
 		case "amount":
-			seen.Add(s, 6)
+			s.Once(&seen.Amount)
 			v.Amount = s.Decimal()
 		case "at":
-			seen.Add(s, 7)
+			s.Once(&seen.At)
 			v.At = s.Time()
 		case "at_s":
-			seen.Add(s, 8)
-			v.AtS = s.EpochS()
+			s.Once(&seen.AtS)
+			v.AtS = s.Epoch(time.Second)
 		case "at_ms":
-			seen.Add(s, 9)
-			v.AtMs = s.EpochMS()
+			s.Once(&seen.AtMs)
+			v.AtMs = s.Epoch(time.Millisecond)
 		case "at_us":
-			seen.Add(s, 10)
-			v.AtUs = s.EpochUS()
+			s.Once(&seen.AtUs)
+			v.AtUs = s.Epoch(time.Microsecond)
 		case "at_ns":
-			seen.Add(s, 11)
-			v.AtNs = s.EpochNS()
+			s.Once(&seen.AtNs)
+			v.AtNs = s.Epoch(time.Nanosecond)
 		case "local":
-			seen.Add(s, 12)
+			s.Once(&seen.Local)
 			v.Local = s.LocalTime()
 		case "day":
-			seen.Add(s, 13)
+			s.Once(&seen.Day)
 			v.Day = s.Date()
 		case "days":
-			seen.Add(s, 14)
+			s.Once(&seen.Days)
 			v.Days = s.EpochDays()
 		case "raw":
-			seen.Add(s, 15)
+			s.Once(&seen.Raw)
 			v.Raw = s.Bytes()
 		case "any":
-			seen.Add(s, 16)
+			s.Once(&seen.Any)
 			v.Any = s.JSON()
 		case "colour":
-			seen.Add(s, 17)
-			v.Colour = Colour(s.Enum(colourTexts))
+			s.Once(&seen.Colour)
+			v.Colour = strictjson.Enum(s, colourValues)
 		case "point":
-			seen.Add(s, 18)
-			v.Point.decode(s)
+			s.Once(&seen.Point)
+			v.Point.decodeJSON(s)
 		case "points":
-			seen.Add(s, 19)
+			s.Once(&seen.Points)
 			for s.Array(); s.Element(); {
 				v.Points = slices.Grow(v.Points, 1)[:len(v.Points)+1]
-				v.Points[len(v.Points)-1].decode(s)
+				v.Points[len(v.Points)-1].decodeJSON(s)
 			}
 		case "words":
-			seen.Add(s, 20)
+			s.Once(&seen.Words)
 			for s.Array(); s.Element(); {
 				v.Words = append(v.Words, s.String())
 			}
 		case "matrix":
-			seen.Add(s, 21)
+			s.Once(&seen.Matrix)
 			for s.Array(); s.Element(); {
 				v.Matrix = slices.Grow(v.Matrix, 1)[:len(v.Matrix)+1]
 				v.Matrix[len(v.Matrix)-1] = v.Matrix[len(v.Matrix)-1][:0]
@@ -288,24 +255,24 @@ func (v *Bag) decode(s *wire.Scanner) {
 				}
 			}
 		case "maybe_text":
-			seen.Add(s, 22)
-			v.MaybeText = s.OptString()
+			s.Once(&seen.MaybeText)
+			v.MaybeText = strictjson.Opt(s, s.String)
 		case "maybe_days":
-			seen.Add(s, 23)
-			v.MaybeDays = s.OptEpochDays()
+			s.Once(&seen.MaybeDays)
+			v.MaybeDays = strictjson.Opt(s, s.EpochDays)
 		case "maybe_any":
-			seen.Add(s, 24)
-			v.MaybeAny = s.OptJSON()
+			s.Once(&seen.MaybeAny)
+			v.MaybeAny = strictjson.OptSlice(s, s.JSON)
 		case "maybe_point":
-			seen.Add(s, 25)
+			s.Once(&seen.MaybePoint)
 			if !s.Null() {
 				if v.MaybePoint = old.MaybePoint; v.MaybePoint == nil {
 					v.MaybePoint = new(Point)
 				}
-				v.MaybePoint.decode(s)
+				v.MaybePoint.decodeJSON(s)
 			}
 		case "maybe_words":
-			seen.Add(s, 26)
+			s.Once(&seen.MaybeWords)
 			if !s.Null() {
 				v.MaybeWords = slices.Grow(old.MaybeWords[:0], 1)
 				for s.Array(); s.Element(); {
@@ -316,35 +283,28 @@ func (v *Bag) decode(s *wire.Scanner) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"text",
-		"id",
-		"flag",
-		"small",
-		"big",
-		"ratio",
-		"amount",
-		"at",
-		"at_s",
-		"at_ms",
-		"at_us",
-		"at_ns",
-		"local",
-		"day",
-		"days",
-		"raw",
-		"any",
-		"colour",
-		"point",
-		"points",
-		"words",
-		"matrix",
-		"",
-		"",
-		"",
-		"",
-		"",
-	)
+	s.Require(seen.Text, "text")
+	s.Require(seen.ID, "id")
+	s.Require(seen.Flag, "flag")
+	s.Require(seen.Small, "small")
+	s.Require(seen.Big, "big")
+	s.Require(seen.Ratio, "ratio")
+	s.Require(seen.Amount, "amount")
+	s.Require(seen.At, "at")
+	s.Require(seen.AtS, "at_s")
+	s.Require(seen.AtMs, "at_ms")
+	s.Require(seen.AtUs, "at_us")
+	s.Require(seen.AtNs, "at_ns")
+	s.Require(seen.Local, "local")
+	s.Require(seen.Day, "day")
+	s.Require(seen.Days, "days")
+	s.Require(seen.Raw, "raw")
+	s.Require(seen.Any, "any")
+	s.Require(seen.Colour, "colour")
+	s.Require(seen.Point, "point")
+	s.Require(seen.Points, "points")
+	s.Require(seen.Words, "words")
+	s.Require(seen.Matrix, "matrix")
 }
 
 func (v *Bag) appendJSON(b []byte) []byte {

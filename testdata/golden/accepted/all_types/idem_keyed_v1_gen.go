@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func keyedV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func keyedV1Topic() wire.Topic {
 
 // keyedV1Plan collects the rows of one batch; it belongs to one partition.
 type keyedV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder keyedV1Decoder
 
 	keyed            Keyed
 	keyedUpsertKeyed wire.Rows
@@ -54,113 +53,124 @@ func (p *keyedV1Plan) Flush(b *wire.Batch) {
 	b.Write(keyedUpsertKeyedSQL, &p.keyedUpsertKeyed)
 }
 
-// Keyed is the event of topic "keyed.v1".
-type Keyed struct {
-	// KMs is "ms".
-	KMs time.Time
-	// KRaw is "raw".
-	KRaw []byte
-	// KAmount is "amount".
-	KAmount idem.Decimal
-	// KText is "text" of the record key.
-	KText string
-	// KID is "id" of the record key.
-	KID idem.UUID
-	// KSmall is "small" of the record key.
-	KSmall int32
-	// KBig is "big" of the record key.
-	KBig int64
-	// KAt is "at" of the record key.
-	KAt time.Time
-	// KDay is "day" of the record key.
-	KDay idem.Date
-	// KDays is "days" of the record key.
-	KDays idem.Date
-	// KColour is "colour" of the record key.
-	KColour Colour
+// keyedV1Decoder reads the records of topic "keyed.v1".
+type keyedV1Decoder = strictjson.Scanner
+
+// keyedV1Key is the record key of topic "keyed.v1".
+type keyedV1Key struct {
+	KText   string    // "text"
+	KID     idem.UUID // "id"
+	KSmall  int32     // "small"
+	KBig    int64     // "big"
+	KAt     time.Time // "at"
+	KDay    idem.Date // "day"
+	KDays   idem.Date // "days"
+	KColour Colour    // "colour"
 }
 
-// DecodeKeyed reads m; wire.Scanner says how strictly.
+func (k *keyedV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
+	s.NextKey(m)
+	*k = keyedV1Key{}
+	var seen struct{ KText, KID, KSmall, KBig, KAt, KDay, KDays, KColour bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "text":
+			s.Once(&seen.KText)
+			k.KText = s.String()
+		case "id":
+			s.Once(&seen.KID)
+			k.KID = s.UUID()
+		case "small":
+			s.Once(&seen.KSmall)
+			k.KSmall = s.Int32()
+		case "big":
+			s.Once(&seen.KBig)
+			k.KBig = s.Int64()
+		case "at":
+			s.Once(&seen.KAt)
+			k.KAt = s.Time()
+		case "day":
+			s.Once(&seen.KDay)
+			k.KDay = s.Date()
+		case "days":
+			s.Once(&seen.KDays)
+			k.KDays = s.EpochDays()
+		case "colour":
+			s.Once(&seen.KColour)
+			k.KColour = strictjson.Enum(s, colourValues)
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.KText, "text")
+	s.Require(seen.KID, "id")
+	s.Require(seen.KSmall, "small")
+	s.Require(seen.KBig, "big")
+	s.Require(seen.KAt, "at")
+	s.Require(seen.KDay, "day")
+	s.Require(seen.KDays, "days")
+	s.Require(seen.KColour, "colour")
+}
+
+// Keyed is the event of topic "keyed.v1".
+type Keyed struct {
+	KMs     time.Time    // "ms"
+	KRaw    []byte       // "raw"
+	KAmount idem.Decimal // "amount"
+	KText   string       // "text" of the record key
+	KID     idem.UUID    // "id" of the record key
+	KSmall  int32        // "small" of the record key
+	KBig    int64        // "big" of the record key
+	KAt     time.Time    // "at" of the record key
+	KDay    idem.Date    // "day" of the record key
+	KDays   idem.Date    // "days" of the record key
+	KColour Colour       // "colour" of the record key
+}
+
+// DecodeKeyed reads m; strictjson.Scanner says how strictly.
 func DecodeKeyed(m idem.Message) (e Keyed, err error) {
-	var s wire.Scanner
+	var s keyedV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Keyed")
 }
 
-func (e *Keyed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Keyed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Keyed{}
-	var seen wire.Members
+	var seen struct{ KMs, KRaw, KAmount bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "ms":
-			seen.Add(s, 0)
-			e.KMs = s.EpochMS()
+			s.Once(&seen.KMs)
+			e.KMs = s.Epoch(time.Millisecond)
 		case "raw":
-			seen.Add(s, 1)
+			s.Once(&seen.KRaw)
 			e.KRaw = s.Bytes()
 		case "amount":
-			seen.Add(s, 2)
+			s.Once(&seen.KAmount)
 			e.KAmount = s.Decimal()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"ms",
-		"raw",
-		"amount",
-	)
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "text":
-			parts.Add(s, 0)
-			e.KText = s.String()
-		case "id":
-			parts.Add(s, 1)
-			e.KID = s.UUID()
-		case "small":
-			parts.Add(s, 2)
-			e.KSmall = s.Int32()
-		case "big":
-			parts.Add(s, 3)
-			e.KBig = s.Int64()
-		case "at":
-			parts.Add(s, 4)
-			e.KAt = s.Time()
-		case "day":
-			parts.Add(s, 5)
-			e.KDay = s.Date()
-		case "days":
-			parts.Add(s, 6)
-			e.KDays = s.EpochDays()
-		case "colour":
-			parts.Add(s, 7)
-			e.KColour = Colour(s.Enum(colourTexts))
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"text",
-		"id",
-		"small",
-		"big",
-		"at",
-		"day",
-		"days",
-		"colour",
-	)
+	s.Require(seen.KMs, "ms")
+	s.Require(seen.KRaw, "raw")
+	s.Require(seen.KAmount, "amount")
+	var k keyedV1Key
+	k.decode(s, m)
+	e.KText = k.KText
+	e.KID = k.KID
+	e.KSmall = k.KSmall
+	e.KBig = k.KBig
+	e.KAt = k.KAt
+	e.KDay = k.KDay
+	e.KDays = k.KDays
+	e.KColour = k.KColour
 }
 
-// keyedSpace separates the keys of Keyed from all others that must differ.
-const keyedSpace = "\x16\x87\x2c\x5e\xe4\x9a\x2f\x08\x5a\xcb\x4f\x89\x00\x9a\x3f\xd8"
-
-// key identifies the event by k_text, k_id, k_small, k_big, k_amount, k_at, k_ms, k_day, k_days, k_raw and k_colour. Its copies are known for 12h at least.
-func (e *Keyed) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(keyedSpace)
+// key identifies the event by k_text, k_id, k_small, k_big, k_amount, k_at, k_ms, k_day,
+// k_days, k_raw and k_colour. Its copies are known for 12h at least.
+func (e *Keyed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.text", e.KText)
 	k.UUID("record key.id", e.KID)
 	k.Int32("record key.small", e.KSmall)
@@ -172,16 +182,10 @@ func (e *Keyed) key(k *wire.KeyBuilder) (idem.Key, error) {
 	k.Date("record key.days", e.KDays)
 	k.Bytes("raw", e.KRaw)
 	k.Text("record key.colour", string(e.KColour))
-	return k.Sum("Keyed")
 }
 
-// keyedContent is read only: what the fingerprint covers.
-var keyedContent = wire.Content{
-	Def: 0x56e4c7c1,
-}
-
-func (e *Keyed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Keyed) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("k_amount", e.KAmount)
 	f.Time("k_at", e.KAt)
 	f.Int64("k_big", e.KBig)
@@ -193,24 +197,25 @@ func (e *Keyed) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Bytes("k_raw", e.KRaw)
 	f.Int32("k_small", e.KSmall)
 	f.Text("k_text", e.KText)
-	return f.Sum()
+}
+
+// keyedEvent is how a record becomes a Keyed, and which records are copies of one. It is read
+// only.
+var keyedEvent = wire.Event[Keyed, *keyedV1Decoder]{
+	Name:    "Keyed",
+	Decode:  (*Keyed).decode,
+	Key:     (*Keyed).key,
+	Space:   "\x16\x87\x2c\x5e\xe4\x9a\x2f\x08\x5a\xcb\x4f\x89\x00\x9a\x3f\xd8",
+	Print:   (*Keyed).fingerprint,
+	Content: wire.Content{Def: 0x56e4c7c1},
 }
 
 func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	e := &p.keyed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Keyed"); err != nil {
+	if fresh, err := keyedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Keyed", key, &keyedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Upserts(wire.Row("keyed").Text(e.KText).UUID(e.KID).Int(int64(e.KSmall)).Int(e.KBig).Int(e.KAt.UnixMicro()).Int(int64(e.KDay)).Int(int64(e.KDays)).Text(string(e.KColour)))
+	e.beforeUpsertKeyed(b)
 	r := p.keyedUpsertKeyed.Row()
 	r.Text(e.KText)
 	r.UUID(e.KID)
@@ -225,7 +230,13 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// keyedUpsertKeyedSQL keeps the last row of each k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour.
+// beforeUpsertKeyed names what the row touches, so that it overtakes no other.
+func (e *Keyed) beforeUpsertKeyed(b *wire.Batch) {
+	b.Upserts(wire.Row("keyed").Text(e.KText).UUID(e.KID).Int(int64(e.KSmall)).Int(e.KBig).Int(e.KAt.UnixMicro()).Int(int64(e.KDay)).Int(int64(e.KDays)).Text(string(e.KColour)))
+}
+
+// keyedUpsertKeyedSQL keeps the last row of each k_text, k_id, k_small, k_big, k_at, k_day,
+// k_days, k_colour.
 const keyedUpsertKeyedSQL = `
 INSERT INTO keyed (
     k_text,

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func measuresV1Topic() wire.Topic {
@@ -32,9 +33,7 @@ func measuresV1Topic() wire.Topic {
 
 // measuresV1Plan collects the rows of one batch; it belongs to one partition.
 type measuresV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder measuresV1Decoder
 
 	measured               Measured
 	measuredInsertMeasures wire.Rows
@@ -53,43 +52,42 @@ func (p *measuresV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredInsertMeasuresSQL, &p.measuredInsertMeasures)
 }
 
+// measuresV1Decoder reads the records of topic "measures.v1".
+type measuresV1Decoder = strictjson.Scanner
+
 // Measured is the event of topic "measures.v1".
 type Measured struct {
-	// Sensor is "sensor".
-	Sensor idem.UUID
-	// TakenAt is "meta.at".
-	TakenAt time.Time
-	// X is "x".
-	X float64
-	// Unit is "unit".
-	Unit string
+	Sensor  idem.UUID
+	TakenAt time.Time // "meta.at"
+	X       float64
+	Unit    string
 }
 
-// DecodeMeasured reads m; wire.Scanner says how strictly.
+// DecodeMeasured reads m; strictjson.Scanner says how strictly.
 func DecodeMeasured(m idem.Message) (e Measured, err error) {
-	var s wire.Scanner
+	var s measuresV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Measured")
 }
 
-func (e *Measured) decode(s *wire.Scanner) {
+func (e *Measured) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Measured{
 		Unit: "mm",
 	}
-	var seen wire.Members
+	var seen struct{ Sensor, meta, TakenAt, X, Unit bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sensor":
-			seen.Add(s, 0)
+			s.Once(&seen.Sensor)
 			e.Sensor = s.UUID()
 		case "meta":
-			seen.Add(s, 1)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "at":
-						seen.Add(s, 2)
+						s.Once(&seen.TakenAt)
 						e.TakenAt = s.Time()
 					default:
 						s.Skip()
@@ -97,70 +95,62 @@ func (e *Measured) decode(s *wire.Scanner) {
 				}
 			}
 		case "x":
-			seen.Add(s, 3)
+			s.Once(&seen.X)
 			e.X = s.Float64()
 		case "unit":
-			seen.Add(s, 4)
+			s.Once(&seen.Unit)
 			e.Unit = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"sensor",
-		"",
-		"meta.at",
-		"x",
-		"",
-	)
+	s.Require(seen.Sensor, "sensor")
+	s.Require(seen.TakenAt, "meta.at")
+	s.Require(seen.X, "x")
 }
-
-// measuredSpace separates the keys of Measured from all others that must differ.
-const measuredSpace = "\xd5\x2b\xbc\xf8\x6e\xbf\xd8\xdb\xa3\x1b\xb9\xc8\xb7\x8c\x65\x61"
 
 // key identifies the event by sensor and taken_at. Its copies are known for 2d at least.
-func (e *Measured) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(measuredSpace)
+func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("sensor", e.Sensor)
 	k.Time("meta.at", e.TakenAt)
-	return k.Sum("Measured")
 }
 
-// measuredContent is read only: what the fingerprint covers.
-var measuredContent = wire.Content{
-	Def: 0x7ce2aeb9,
-}
-
-func (e *Measured) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Measured) fingerprint(f *wire.Fingerprint) {
 	f.UUID("sensor", e.Sensor)
 	f.Time("taken_at", e.TakenAt)
 	f.Text("unit", e.Unit)
 	f.Float64("x", e.X)
-	return f.Sum()
+}
+
+// measuredEvent is how a record becomes a Measured, and which records are copies of one. It is
+// read only.
+var measuredEvent = wire.Event[Measured, *measuresV1Decoder]{
+	Name:    "Measured",
+	Decode:  (*Measured).decode,
+	Key:     (*Measured).key,
+	Space:   "\xd5\x2b\xbc\xf8\x6e\xbf\xd8\xdb\xa3\x1b\xb9\xc8\xb7\x8c\x65\x61",
+	Print:   (*Measured).fingerprint,
+	Content: wire.Content{Def: 0x7ce2aeb9},
 }
 
 func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	e := &p.measured
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Measured"); err != nil {
+	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Measured", key, &measuredContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
+	e.beforeInsertMeasures(b)
 	r := p.measuredInsertMeasures.Row()
 	r.UUID(e.Sensor)
 	r.Time(e.TakenAt)
 	r.Float8(e.X)
 	r.Text(e.Unit)
 	return nil
+}
+
+// beforeInsertMeasures names what the row touches, so that it overtakes no other.
+func (e *Measured) beforeInsertMeasures(b *wire.Batch) {
+	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
 }
 
 const measuredInsertMeasuresSQL = `

@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func recordsV1Topic() wire.Topic {
@@ -32,7 +33,7 @@ func recordsV1Topic() wire.Topic {
 
 // recordsV1Plan collects the rows of one batch; it belongs to one partition.
 type recordsV1Plan struct {
-	scan wire.Scanner
+	decoder recordsV1Decoder
 
 	recorded              Recorded
 	recordedInsertRecords wire.Rows
@@ -51,63 +52,44 @@ func (p *recordsV1Plan) Flush(b *wire.Batch) {
 	b.Write(recordedInsertRecordsSQL, &p.recordedInsertRecords)
 }
 
+// recordsV1Decoder reads the records of topic "records.v1".
+type recordsV1Decoder = strictjson.Scanner
+
 // Recorded is the event of topic "records.v1".
 type Recorded struct {
-	// Topic is the record's topic.
-	Topic string
-	// Partition is the record's partition.
-	Partition int32
-	// RecordOffset is the record's offset.
-	RecordOffset int64
-	// SentAt is the record's timestamp.
-	SentAt time.Time
-	// RecordKey is the record's key.
-	RecordKey []byte
-	// Body is the record's value.
-	Body json.RawMessage
-	// HText is header "text".
-	HText string
-	// HID is header "id".
-	HID idem.UUID
-	// HFlag is header "flag".
-	HFlag bool
-	// HSmall is header "small".
-	HSmall int32
-	// HBig is header "big".
-	HBig int64
-	// HRatio is header "ratio".
-	HRatio float64
-	// HAmount is header "amount".
-	HAmount idem.Decimal
-	// HAt is header "at".
-	HAt time.Time
-	// HMs is header "ms".
-	HMs time.Time
-	// HLocal is header "local".
-	HLocal idem.LocalTime
-	// HDay is header "day".
-	HDay idem.Date
-	// HRaw is header "raw".
-	HRaw []byte
-	// HAny is header "any".
-	HAny json.RawMessage
-	// HColour is header "colour".
-	HColour Colour
-	// HMaybe is header "maybe".
-	HMaybe *int32
-	// HDefault is header "default".
-	HDefault int32
+	Topic        string          // the record's topic
+	Partition    int32           // the record's partition
+	RecordOffset int64           // the record's offset
+	SentAt       time.Time       // the record's timestamp
+	RecordKey    []byte          // the record's key
+	Body         json.RawMessage // the record's value
+	HText        string          // header "text"
+	HID          idem.UUID       // header "id"
+	HFlag        bool            // header "flag"
+	HSmall       int32           // header "small"
+	HBig         int64           // header "big"
+	HRatio       float64         // header "ratio"
+	HAmount      idem.Decimal    // header "amount"
+	HAt          time.Time       // header "at"
+	HMs          time.Time       // header "ms"
+	HLocal       idem.LocalTime  // header "local"
+	HDay         idem.Date       // header "day"
+	HRaw         []byte          // header "raw"
+	HAny         json.RawMessage // header "any"
+	HColour      Colour          // header "colour"
+	HMaybe       *int32          // header "maybe"
+	HDefault     int32           // header "default"
 }
 
-// DecodeRecorded reads m; wire.Scanner says how strictly.
+// DecodeRecorded reads m; strictjson.Scanner says how strictly.
 func DecodeRecorded(m idem.Message) (e Recorded, err error) {
-	var s wire.Scanner
+	var s recordsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Recorded")
 }
 
-func (e *Recorded) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Recorded) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Recorded{
 		HDefault: 7,
 	}
@@ -116,7 +98,7 @@ func (e *Recorded) decode(s *wire.Scanner, m *wire.Message) {
 	e.RecordOffset = m.Offset
 	e.SentAt = s.RecordTime(m)
 	e.RecordKey = s.RecordKey(m).Raw()
-	e.Body = s.RecordValue(m).JSON()
+	e.Body = strictjson.JSONText(s, s.RecordValue(m))
 	e.HText = s.Header(m, "text").String()
 	e.HID = s.Header(m, "id").UUID()
 	e.HFlag = s.Header(m, "flag").Bool()
@@ -125,28 +107,33 @@ func (e *Recorded) decode(s *wire.Scanner, m *wire.Message) {
 	e.HRatio = s.Header(m, "ratio").Float64()
 	e.HAmount = s.Header(m, "amount").Decimal()
 	e.HAt = s.Header(m, "at").Time()
-	e.HMs = s.Header(m, "ms").EpochMS()
+	e.HMs = s.Header(m, "ms").Epoch(time.Millisecond)
 	e.HLocal = s.Header(m, "local").LocalTime()
 	e.HDay = s.Header(m, "day").Date()
 	e.HRaw = s.Header(m, "raw").Bytes()
-	e.HAny = s.Header(m, "any").JSON()
-	e.HColour = Colour(s.Header(m, "colour").Enum(colourTexts))
+	e.HAny = strictjson.JSONText(s, s.Header(m, "any"))
+	e.HColour = wire.EnumText(s.Header(m, "colour"), colourValues)
 	if h, ok := s.OptHeader(m, "maybe"); ok {
-		e.HMaybe = h.OptInt32()
+		e.HMaybe = wire.Keep(&s.Reader, h.Int32())
 	}
 	if h, ok := s.DefaultHeader(m, "default"); ok {
 		e.HDefault = h.Int32()
 	}
 }
 
+// recordedEvent is how a record becomes a Recorded, and which records are copies of one. It is
+// read only.
+var recordedEvent = wire.Event[Recorded, *recordsV1Decoder]{
+	Name:   "Recorded",
+	Decode: (*Recorded).decode,
+}
+
 func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	e := &p.recorded
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Recorded"); err != nil {
+	if fresh, err := recordedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
+	e.beforeInsertRecords(b)
 	r := p.recordedInsertRecords.Row()
 	r.Text(e.Topic)
 	r.Int4(e.Partition)
@@ -168,9 +155,14 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	r.Bytea(e.HRaw)
 	r.JSONB(e.HAny)
 	r.Text(string(e.HColour))
-	r.OptInt4(e.HMaybe)
+	wire.OrNull(r, r.Int4, e.HMaybe)
 	r.Int4(e.HDefault)
 	return nil
+}
+
+// beforeInsertRecords names what the row touches, so that it overtakes no other.
+func (e *Recorded) beforeInsertRecords(b *wire.Batch) {
+	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
 }
 
 const recordedInsertRecordsSQL = `

@@ -10,6 +10,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func typesV1Topic() wire.Topic {
@@ -43,10 +44,7 @@ func typesV1Topic() wire.Topic {
 
 // typesV1Plan collects the rows of one batch; it belongs to one partition.
 type typesV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
-	json  []byte
+	decoder typesV1Decoder
 
 	required               Required
 	requiredUpsertRequired wire.Rows
@@ -75,7 +73,7 @@ func (p *typesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
 		return p.addTypesErased(b, m)
 	}
-	eventType, err := p.scan.EventType(m, "type")
+	eventType, err := p.decoder.EventType(m, "type")
 	if err != nil {
 		return err
 	}
@@ -107,91 +105,58 @@ func (p *typesV1Plan) Flush(b *wire.Batch) {
 	b.Write(typesErasedDeleteRequiredSQL, &p.typesErasedDeleteRequired)
 }
 
+// typesV1Decoder reads the records of topic "types.v1".
+type typesV1Decoder = strictjson.Scanner
+
 // Required is event "required" on topic "types.v1".
 type Required struct {
-	// CText is "c_text".
-	CText string
-	// CVarchar is "c_varchar".
-	CVarchar string
-	// CChar is "c_char".
-	CChar string
-	// CCitext is "c_citext".
-	CCitext string
-	// CUUIDText is "c_uuid_text".
-	CUUIDText idem.UUID
-	// CBoolean is "c_boolean".
-	CBoolean bool
-	// CInteger is "c_integer".
-	CInteger int32
-	// CIntBigint is "c_int_bigint".
-	CIntBigint int32
-	// CIntNumeric is "c_int_numeric".
-	CIntNumeric int32
-	// CBigint is "c_bigint".
-	CBigint int64
-	// CBigNumeric is "c_big_numeric".
-	CBigNumeric int64
-	// CDouble is "c_double".
-	CDouble float64
-	// CNumeric is "c_numeric".
-	CNumeric idem.Decimal
-	// CNumericPs is "c_numeric_ps".
-	CNumericPs idem.Decimal
-	// CTimestamptz is "c_timestamptz".
+	CText        string
+	CVarchar     string
+	CChar        string
+	CCitext      string
+	CUUIDText    idem.UUID
+	CBoolean     bool
+	CInteger     int32
+	CIntBigint   int32
+	CIntNumeric  int32
+	CBigint      int64
+	CBigNumeric  int64
+	CDouble      float64
+	CNumeric     idem.Decimal
+	CNumericPs   idem.Decimal
 	CTimestamptz time.Time
-	// CEpochS is "c_epoch_s".
-	CEpochS time.Time
-	// CEpochMs is "c_epoch_ms".
-	CEpochMs time.Time
-	// CEpochUs is "c_epoch_us".
-	CEpochUs time.Time
-	// CEpochNs is "c_epoch_ns".
-	CEpochNs time.Time
-	// CTimestamp is "c_timestamp".
-	CTimestamp idem.LocalTime
-	// CDate is "c_date".
-	CDate idem.Date
-	// CDays is "c_days".
-	CDays idem.Date
-	// CBytea is "c_bytea".
-	CBytea []byte
-	// CJsonb is "c_jsonb".
-	CJsonb json.RawMessage
-	// CJSON is "c_json".
-	CJSON json.RawMessage
-	// CEnum is "c_enum".
-	CEnum Colour
-	// CEnumVarchar is "c_enum_varchar".
+	CEpochS      time.Time
+	CEpochMs     time.Time
+	CEpochUs     time.Time
+	CEpochNs     time.Time
+	CTimestamp   idem.LocalTime
+	CDate        idem.Date
+	CDays        idem.Date
+	CBytea       []byte
+	CJsonb       json.RawMessage
+	CJSON        json.RawMessage
+	CEnum        Colour
 	CEnumVarchar Colour
-	// CObject is "c_object".
-	CObject Point
-	// CList is "c_list".
-	CList []Point
-	// CScalars is "c_scalars".
-	CScalars []idem.Decimal
-	// CTexts is "c_texts".
-	CTexts []string
-	// CIntegers is "c_integers".
-	CIntegers []int32
-	// CBigints is "c_bigints".
-	CBigints []int64
-	// CUUIDs is "c_uuids".
-	CUUIDs []idem.UUID
-	// CBag is "c_bag".
-	CBag Bag
-	// ID is the record key.
-	ID idem.UUID
+	CObject      Point
+	CList        []Point
+	CScalars     []idem.Decimal
+	CTexts       []string
+	CIntegers    []int32
+	CBigints     []int64
+	CUUIDs       []idem.UUID
+	CBag         Bag
+	ID           idem.UUID // the record key
 }
 
-// DecodeRequired reads m; wire.Scanner says how strictly.
+// DecodeRequired reads m; strictjson.Scanner says how strictly.
 func DecodeRequired(m idem.Message) (e Required, err error) {
-	var s wire.Scanner
+	var s typesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Required")
 }
 
-func (e *Required) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Required{
 		CList:     e.CList[:0],
 		CScalars:  e.CScalars[:0],
@@ -201,168 +166,172 @@ func (e *Required) decode(s *wire.Scanner, m *wire.Message) {
 		CUUIDs:    e.CUUIDs[:0],
 		CBag:      e.CBag,
 	}
-	var seen wire.Members
+	var seen struct {
+		CText, CVarchar, CChar, CCitext, CUUIDText, CBoolean, CInteger, CIntBigint,
+		CIntNumeric, CBigint, CBigNumeric, CDouble, CNumeric, CNumericPs, CTimestamptz,
+		CEpochS, CEpochMs, CEpochUs, CEpochNs, CTimestamp, CDate, CDays, CBytea, CJsonb,
+		CJSON, CEnum, CEnumVarchar, CObject, CList, CScalars, CTexts, CIntegers,
+		CBigints, CUUIDs, CBag bool
+	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "c_text":
-			seen.Add(s, 0)
+			s.Once(&seen.CText)
 			e.CText = s.String()
 		case "c_varchar":
-			seen.Add(s, 1)
+			s.Once(&seen.CVarchar)
 			e.CVarchar = s.String()
 		case "c_char":
-			seen.Add(s, 2)
+			s.Once(&seen.CChar)
 			e.CChar = s.String()
 		case "c_citext":
-			seen.Add(s, 3)
+			s.Once(&seen.CCitext)
 			e.CCitext = s.String()
 		case "c_uuid_text":
-			seen.Add(s, 4)
+			s.Once(&seen.CUUIDText)
 			e.CUUIDText = s.UUID()
 		case "c_boolean":
-			seen.Add(s, 5)
+			s.Once(&seen.CBoolean)
 			e.CBoolean = s.Bool()
 		case "c_integer":
-			seen.Add(s, 6)
+			s.Once(&seen.CInteger)
 			e.CInteger = s.Int32()
 		case "c_int_bigint":
-			seen.Add(s, 7)
+			s.Once(&seen.CIntBigint)
 			e.CIntBigint = s.Int32()
 		case "c_int_numeric":
-			seen.Add(s, 8)
+			s.Once(&seen.CIntNumeric)
 			e.CIntNumeric = s.Int32()
 		case "c_bigint":
-			seen.Add(s, 9)
+			s.Once(&seen.CBigint)
 			e.CBigint = s.Int64()
 		case "c_big_numeric":
-			seen.Add(s, 10)
+			s.Once(&seen.CBigNumeric)
 			e.CBigNumeric = s.Int64()
 		case "c_double":
-			seen.Add(s, 11)
+			s.Once(&seen.CDouble)
 			e.CDouble = s.Float64()
 		case "c_numeric":
-			seen.Add(s, 12)
+			s.Once(&seen.CNumeric)
 			e.CNumeric = s.Decimal()
 		case "c_numeric_ps":
-			seen.Add(s, 13)
+			s.Once(&seen.CNumericPs)
 			e.CNumericPs = s.Decimal()
 		case "c_timestamptz":
-			seen.Add(s, 14)
+			s.Once(&seen.CTimestamptz)
 			e.CTimestamptz = s.Time()
 		case "c_epoch_s":
-			seen.Add(s, 15)
-			e.CEpochS = s.EpochS()
+			s.Once(&seen.CEpochS)
+			e.CEpochS = s.Epoch(time.Second)
 		case "c_epoch_ms":
-			seen.Add(s, 16)
-			e.CEpochMs = s.EpochMS()
+			s.Once(&seen.CEpochMs)
+			e.CEpochMs = s.Epoch(time.Millisecond)
 		case "c_epoch_us":
-			seen.Add(s, 17)
-			e.CEpochUs = s.EpochUS()
+			s.Once(&seen.CEpochUs)
+			e.CEpochUs = s.Epoch(time.Microsecond)
 		case "c_epoch_ns":
-			seen.Add(s, 18)
-			e.CEpochNs = s.EpochNS()
+			s.Once(&seen.CEpochNs)
+			e.CEpochNs = s.Epoch(time.Nanosecond)
 		case "c_timestamp":
-			seen.Add(s, 19)
+			s.Once(&seen.CTimestamp)
 			e.CTimestamp = s.LocalTime()
 		case "c_date":
-			seen.Add(s, 20)
+			s.Once(&seen.CDate)
 			e.CDate = s.Date()
 		case "c_days":
-			seen.Add(s, 21)
+			s.Once(&seen.CDays)
 			e.CDays = s.EpochDays()
 		case "c_bytea":
-			seen.Add(s, 22)
+			s.Once(&seen.CBytea)
 			e.CBytea = s.Bytes()
 		case "c_jsonb":
-			seen.Add(s, 23)
+			s.Once(&seen.CJsonb)
 			e.CJsonb = s.JSON()
 		case "c_json":
-			seen.Add(s, 24)
+			s.Once(&seen.CJSON)
 			e.CJSON = s.JSON()
 		case "c_enum":
-			seen.Add(s, 25)
-			e.CEnum = Colour(s.Enum(colourTexts))
+			s.Once(&seen.CEnum)
+			e.CEnum = strictjson.Enum(s, colourValues)
 		case "c_enum_varchar":
-			seen.Add(s, 26)
-			e.CEnumVarchar = Colour(s.Enum(colourTexts))
+			s.Once(&seen.CEnumVarchar)
+			e.CEnumVarchar = strictjson.Enum(s, colourValues)
 		case "c_object":
-			seen.Add(s, 27)
-			e.CObject.decode(s)
+			s.Once(&seen.CObject)
+			e.CObject.decodeJSON(s)
 		case "c_list":
-			seen.Add(s, 28)
+			s.Once(&seen.CList)
 			for s.Array(); s.Element(); {
 				e.CList = slices.Grow(e.CList, 1)[:len(e.CList)+1]
-				e.CList[len(e.CList)-1].decode(s)
+				e.CList[len(e.CList)-1].decodeJSON(s)
 			}
 		case "c_scalars":
-			seen.Add(s, 29)
+			s.Once(&seen.CScalars)
 			for s.Array(); s.Element(); {
 				e.CScalars = append(e.CScalars, s.Decimal())
 			}
 		case "c_texts":
-			seen.Add(s, 30)
+			s.Once(&seen.CTexts)
 			for s.Array(); s.Element(); {
 				e.CTexts = append(e.CTexts, s.String())
 			}
 		case "c_integers":
-			seen.Add(s, 31)
+			s.Once(&seen.CIntegers)
 			for s.Array(); s.Element(); {
 				e.CIntegers = append(e.CIntegers, s.Int32())
 			}
 		case "c_bigints":
-			seen.Add(s, 32)
+			s.Once(&seen.CBigints)
 			for s.Array(); s.Element(); {
 				e.CBigints = append(e.CBigints, s.Int64())
 			}
 		case "c_uuids":
-			seen.Add(s, 33)
+			s.Once(&seen.CUUIDs)
 			for s.Array(); s.Element(); {
 				e.CUUIDs = append(e.CUUIDs, s.UUID())
 			}
 		case "c_bag":
-			seen.Add(s, 34)
-			e.CBag.decode(s)
+			s.Once(&seen.CBag)
+			e.CBag.decodeJSON(s)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"c_text",
-		"c_varchar",
-		"c_char",
-		"c_citext",
-		"c_uuid_text",
-		"c_boolean",
-		"c_integer",
-		"c_int_bigint",
-		"c_int_numeric",
-		"c_bigint",
-		"c_big_numeric",
-		"c_double",
-		"c_numeric",
-		"c_numeric_ps",
-		"c_timestamptz",
-		"c_epoch_s",
-		"c_epoch_ms",
-		"c_epoch_us",
-		"c_epoch_ns",
-		"c_timestamp",
-		"c_date",
-		"c_days",
-		"c_bytea",
-		"c_jsonb",
-		"c_json",
-		"c_enum",
-		"c_enum_varchar",
-		"c_object",
-		"c_list",
-		"c_scalars",
-		"c_texts",
-		"c_integers",
-		"c_bigints",
-		"c_uuids",
-		"c_bag",
-	)
+	s.Require(seen.CText, "c_text")
+	s.Require(seen.CVarchar, "c_varchar")
+	s.Require(seen.CChar, "c_char")
+	s.Require(seen.CCitext, "c_citext")
+	s.Require(seen.CUUIDText, "c_uuid_text")
+	s.Require(seen.CBoolean, "c_boolean")
+	s.Require(seen.CInteger, "c_integer")
+	s.Require(seen.CIntBigint, "c_int_bigint")
+	s.Require(seen.CIntNumeric, "c_int_numeric")
+	s.Require(seen.CBigint, "c_bigint")
+	s.Require(seen.CBigNumeric, "c_big_numeric")
+	s.Require(seen.CDouble, "c_double")
+	s.Require(seen.CNumeric, "c_numeric")
+	s.Require(seen.CNumericPs, "c_numeric_ps")
+	s.Require(seen.CTimestamptz, "c_timestamptz")
+	s.Require(seen.CEpochS, "c_epoch_s")
+	s.Require(seen.CEpochMs, "c_epoch_ms")
+	s.Require(seen.CEpochUs, "c_epoch_us")
+	s.Require(seen.CEpochNs, "c_epoch_ns")
+	s.Require(seen.CTimestamp, "c_timestamp")
+	s.Require(seen.CDate, "c_date")
+	s.Require(seen.CDays, "c_days")
+	s.Require(seen.CBytea, "c_bytea")
+	s.Require(seen.CJsonb, "c_jsonb")
+	s.Require(seen.CJSON, "c_json")
+	s.Require(seen.CEnum, "c_enum")
+	s.Require(seen.CEnumVarchar, "c_enum_varchar")
+	s.Require(seen.CObject, "c_object")
+	s.Require(seen.CList, "c_list")
+	s.Require(seen.CScalars, "c_scalars")
+	s.Require(seen.CTexts, "c_texts")
+	s.Require(seen.CIntegers, "c_integers")
+	s.Require(seen.CBigints, "c_bigints")
+	s.Require(seen.CUUIDs, "c_uuids")
+	s.Require(seen.CBag, "c_bag")
 	e.ID = s.RecordKey(m).UUID()
 }
 
@@ -432,29 +401,17 @@ func (e *Required) appendCUUIDs(b []byte) []byte {
 	return append(b, ']')
 }
 
-// requiredSpace separates the keys of Required from all others that must differ.
-const requiredSpace = "\xec\xb3\x51\xdc\x3a\xa8\xa9\xd4\xcc\x1e\xdf\x85\x3f\x5e\xfb\x5b"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(requiredSpace)
+func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Required")
 }
 
-// requiredContent is read only: what the fingerprint covers.
-var requiredContent = wire.Content{
-	Def: 0x5df40726,
-}
-
-func (e *Required) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
-	*b = e.CBag.appendJSON((*b)[:0])
-	f.JSON("c_bag", *b)
+// fingerprint adds what copies of the event must share.
+func (e *Required) fingerprint(f *wire.Fingerprint) {
+	f.AppendJSON("c_bag", e.CBag.appendJSON)
 	f.Int64("c_big_numeric", e.CBigNumeric)
 	f.Int64("c_bigint", e.CBigint)
-	*b = e.appendCBigints((*b)[:0])
-	f.JSON("c_bigints", *b)
+	f.AppendJSON("c_bigints", e.appendCBigints)
 	f.Bool("c_boolean", e.CBoolean)
 	f.Bytes("c_bytea", e.CBytea)
 	f.Text("c_char", e.CChar)
@@ -471,57 +428,49 @@ func (e *Required) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
 	f.Int32("c_int_bigint", e.CIntBigint)
 	f.Int32("c_int_numeric", e.CIntNumeric)
 	f.Int32("c_integer", e.CInteger)
-	*b = e.appendCIntegers((*b)[:0])
-	f.JSON("c_integers", *b)
+	f.AppendJSON("c_integers", e.appendCIntegers)
 	f.JSON("c_json", e.CJSON)
 	f.JSON("c_jsonb", e.CJsonb)
-	*b = e.appendCList((*b)[:0])
-	f.JSON("c_list", *b)
+	f.AppendJSON("c_list", e.appendCList)
 	f.Decimal("c_numeric", e.CNumeric)
 	f.Decimal("c_numeric_ps", e.CNumericPs)
-	*b = e.CObject.appendJSON((*b)[:0])
-	f.JSON("c_object", *b)
-	*b = e.appendCScalars((*b)[:0])
-	f.JSON("c_scalars", *b)
+	f.AppendJSON("c_object", e.CObject.appendJSON)
+	f.AppendJSON("c_scalars", e.appendCScalars)
 	f.Text("c_text", e.CText)
-	*b = e.appendCTexts((*b)[:0])
-	f.JSON("c_texts", *b)
+	f.AppendJSON("c_texts", e.appendCTexts)
 	f.LocalTime("c_timestamp", e.CTimestamp)
 	f.Time("c_timestamptz", e.CTimestamptz)
 	f.UUID("c_uuid_text", e.CUUIDText)
-	*b = e.appendCUUIDs((*b)[:0])
-	f.JSON("c_uuids", *b)
+	f.AppendJSON("c_uuids", e.appendCUUIDs)
 	f.Text("c_varchar", e.CVarchar)
 	f.UUID("id", e.ID)
-	return f.Sum()
 }
 
-func (e *Required) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *Required) fits(f *wire.Fit) {
 	f.Varchar("c_varchar", e.CVarchar, 10)
 	f.Char("c_char", e.CChar, 3)
 	f.Numeric("c_numeric_ps", e.CNumericPs, 12, 2)
-	return f.Err("Required")
+}
+
+// requiredEvent is how a record becomes a Required, and which records are copies of one. It is
+// read only.
+var requiredEvent = wire.Event[Required, *typesV1Decoder]{
+	Name:    "Required",
+	Decode:  (*Required).decode,
+	Fits:    (*Required).fits,
+	Key:     (*Required).key,
+	Space:   "\xec\xb3\x51\xdc\x3a\xa8\xa9\xd4\xcc\x1e\xdf\x85\x3f\x5e\xfb\x5b",
+	Print:   (*Required).fingerprint,
+	Content: wire.Content{Def: 0x5df40726},
 }
 
 func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	e := &p.required
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Required"); err != nil {
+	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Required", key, &requiredContent, e.fingerprint(&p.print, &p.json)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("required").UUID(e.ID))
+	e.beforeUpsertRequired(b)
 	r := p.requiredUpsertRequired.Row()
 	r.UUID(e.ID)
 	r.Text(e.CText)
@@ -551,19 +500,20 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	r.JSON(e.CJSON)
 	r.Text(string(e.CEnum))
 	r.Text(string(e.CEnumVarchar))
-	p.json = e.CObject.appendJSON(p.json[:0])
-	r.JSONB(p.json)
-	p.json = e.appendCList(p.json[:0])
-	r.JSONB(p.json)
-	p.json = e.appendCScalars(p.json[:0])
-	r.JSONB(p.json)
+	r.AppendJSONB(e.CObject.appendJSON)
+	r.AppendJSONB(e.appendCList)
+	r.AppendJSONB(e.appendCScalars)
 	r.TextArray(e.CTexts)
 	r.Int4Array(e.CIntegers)
 	r.Int8Array(e.CBigints)
 	r.UUIDArray(e.CUUIDs)
-	p.json = e.CBag.appendJSON(p.json[:0])
-	r.JSONB(p.json)
+	r.AppendJSONB(e.CBag.appendJSON)
 	return nil
+}
+
+// beforeUpsertRequired names what the row touches, so that it overtakes no other.
+func (e *Required) beforeUpsertRequired(b *wire.Batch) {
+	b.Puts(wire.Row("required").UUID(e.ID))
 }
 
 const requiredUpsertRequiredSQL = `
@@ -682,170 +632,145 @@ ON CONFLICT (id) DO UPDATE SET
 
 // Optional is event "optional" on topic "types.v1".
 type Optional struct {
-	// CText is "c_text".
-	CText *string
-	// CVarchar is "c_varchar".
-	CVarchar *string
-	// CChar is "c_char".
-	CChar *string
-	// CCitext is "c_citext".
-	CCitext *string
-	// CUUID is "c_uuid".
-	CUUID *idem.UUID
-	// CBoolean is "c_boolean".
-	CBoolean *bool
-	// CInteger is "c_integer".
-	CInteger *int32
-	// CBigint is "c_bigint".
-	CBigint *int64
-	// CDouble is "c_double".
-	CDouble *float64
-	// CNumeric is "c_numeric".
-	CNumeric *idem.Decimal
-	// CNumericPs is "c_numeric_ps".
-	CNumericPs *idem.Decimal
-	// CTimestamptz is "c_timestamptz".
+	CText        *string
+	CVarchar     *string
+	CChar        *string
+	CCitext      *string
+	CUUID        *idem.UUID
+	CBoolean     *bool
+	CInteger     *int32
+	CBigint      *int64
+	CDouble      *float64
+	CNumeric     *idem.Decimal
+	CNumericPs   *idem.Decimal
 	CTimestamptz *time.Time
-	// CEpochS is "c_epoch_s".
-	CEpochS *time.Time
-	// CEpochMs is "c_epoch_ms".
-	CEpochMs *time.Time
-	// CEpochUs is "c_epoch_us".
-	CEpochUs *time.Time
-	// CEpochNs is "c_epoch_ns".
-	CEpochNs *time.Time
-	// CTimestamp is "c_timestamp".
-	CTimestamp *idem.LocalTime
-	// CDate is "c_date".
-	CDate *idem.Date
-	// CDays is "c_days".
-	CDays *idem.Date
-	// CBytea is "c_bytea".
-	CBytea []byte
-	// CJsonb is "c_jsonb".
-	CJsonb json.RawMessage
-	// CJSON is "c_json".
-	CJSON json.RawMessage
-	// CEnum is "c_enum".
-	CEnum *Colour
-	// CObject is "c_object".
-	CObject *Point
-	// CList is "c_list".
-	CList []Point
-	// CTexts is "c_texts".
-	CTexts []string
-	// CIntegers is "c_integers".
-	CIntegers []int32
-	// CBigints is "c_bigints".
-	CBigints []int64
-	// CUUIDs is "c_uuids".
-	CUUIDs []idem.UUID
-	// ID is the record key.
-	ID idem.UUID
+	CEpochS      *time.Time
+	CEpochMs     *time.Time
+	CEpochUs     *time.Time
+	CEpochNs     *time.Time
+	CTimestamp   *idem.LocalTime
+	CDate        *idem.Date
+	CDays        *idem.Date
+	CBytea       []byte
+	CJsonb       json.RawMessage
+	CJSON        json.RawMessage
+	CEnum        *Colour
+	CObject      *Point
+	CList        []Point
+	CTexts       []string
+	CIntegers    []int32
+	CBigints     []int64
+	CUUIDs       []idem.UUID
+	ID           idem.UUID // the record key
 }
 
-// DecodeOptional reads m; wire.Scanner says how strictly.
+// DecodeOptional reads m; strictjson.Scanner says how strictly.
 func DecodeOptional(m idem.Message) (e Optional, err error) {
-	var s wire.Scanner
+	var s typesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Optional")
 }
 
-func (e *Optional) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	old := *e
 	*e = Optional{}
-	var seen wire.Members
+	var seen struct {
+		CText, CVarchar, CChar, CCitext, CUUID, CBoolean, CInteger, CBigint, CDouble,
+		CNumeric, CNumericPs, CTimestamptz, CEpochS, CEpochMs, CEpochUs, CEpochNs,
+		CTimestamp, CDate, CDays, CBytea, CJsonb, CJSON, CEnum, CObject, CList, CTexts,
+		CIntegers, CBigints, CUUIDs bool
+	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "c_text":
-			seen.Add(s, 0)
-			e.CText = s.OptString()
+			s.Once(&seen.CText)
+			e.CText = strictjson.Opt(s, s.String)
 		case "c_varchar":
-			seen.Add(s, 1)
-			e.CVarchar = s.OptString()
+			s.Once(&seen.CVarchar)
+			e.CVarchar = strictjson.Opt(s, s.String)
 		case "c_char":
-			seen.Add(s, 2)
-			e.CChar = s.OptString()
+			s.Once(&seen.CChar)
+			e.CChar = strictjson.Opt(s, s.String)
 		case "c_citext":
-			seen.Add(s, 3)
-			e.CCitext = s.OptString()
+			s.Once(&seen.CCitext)
+			e.CCitext = strictjson.Opt(s, s.String)
 		case "c_uuid":
-			seen.Add(s, 4)
-			e.CUUID = s.OptUUID()
+			s.Once(&seen.CUUID)
+			e.CUUID = strictjson.Opt(s, s.UUID)
 		case "c_boolean":
-			seen.Add(s, 5)
-			e.CBoolean = s.OptBool()
+			s.Once(&seen.CBoolean)
+			e.CBoolean = strictjson.Opt(s, s.Bool)
 		case "c_integer":
-			seen.Add(s, 6)
-			e.CInteger = s.OptInt32()
+			s.Once(&seen.CInteger)
+			e.CInteger = strictjson.Opt(s, s.Int32)
 		case "c_bigint":
-			seen.Add(s, 7)
-			e.CBigint = s.OptInt64()
+			s.Once(&seen.CBigint)
+			e.CBigint = strictjson.Opt(s, s.Int64)
 		case "c_double":
-			seen.Add(s, 8)
-			e.CDouble = s.OptFloat64()
+			s.Once(&seen.CDouble)
+			e.CDouble = strictjson.Opt(s, s.Float64)
 		case "c_numeric":
-			seen.Add(s, 9)
-			e.CNumeric = s.OptDecimal()
+			s.Once(&seen.CNumeric)
+			e.CNumeric = strictjson.Opt(s, s.Decimal)
 		case "c_numeric_ps":
-			seen.Add(s, 10)
-			e.CNumericPs = s.OptDecimal()
+			s.Once(&seen.CNumericPs)
+			e.CNumericPs = strictjson.Opt(s, s.Decimal)
 		case "c_timestamptz":
-			seen.Add(s, 11)
-			e.CTimestamptz = s.OptTime()
+			s.Once(&seen.CTimestamptz)
+			e.CTimestamptz = strictjson.Opt(s, s.Time)
 		case "c_epoch_s":
-			seen.Add(s, 12)
-			e.CEpochS = s.OptEpochS()
+			s.Once(&seen.CEpochS)
+			e.CEpochS = strictjson.Opt(s, func() time.Time { return s.Epoch(time.Second) })
 		case "c_epoch_ms":
-			seen.Add(s, 13)
-			e.CEpochMs = s.OptEpochMS()
+			s.Once(&seen.CEpochMs)
+			e.CEpochMs = strictjson.Opt(s, func() time.Time { return s.Epoch(time.Millisecond) })
 		case "c_epoch_us":
-			seen.Add(s, 14)
-			e.CEpochUs = s.OptEpochUS()
+			s.Once(&seen.CEpochUs)
+			e.CEpochUs = strictjson.Opt(s, func() time.Time { return s.Epoch(time.Microsecond) })
 		case "c_epoch_ns":
-			seen.Add(s, 15)
-			e.CEpochNs = s.OptEpochNS()
+			s.Once(&seen.CEpochNs)
+			e.CEpochNs = strictjson.Opt(s, func() time.Time { return s.Epoch(time.Nanosecond) })
 		case "c_timestamp":
-			seen.Add(s, 16)
-			e.CTimestamp = s.OptLocalTime()
+			s.Once(&seen.CTimestamp)
+			e.CTimestamp = strictjson.Opt(s, s.LocalTime)
 		case "c_date":
-			seen.Add(s, 17)
-			e.CDate = s.OptDate()
+			s.Once(&seen.CDate)
+			e.CDate = strictjson.Opt(s, s.Date)
 		case "c_days":
-			seen.Add(s, 18)
-			e.CDays = s.OptEpochDays()
+			s.Once(&seen.CDays)
+			e.CDays = strictjson.Opt(s, s.EpochDays)
 		case "c_bytea":
-			seen.Add(s, 19)
-			e.CBytea = s.OptBytes()
+			s.Once(&seen.CBytea)
+			e.CBytea = strictjson.OptSlice(s, s.Bytes)
 		case "c_jsonb":
-			seen.Add(s, 20)
-			e.CJsonb = s.OptJSON()
+			s.Once(&seen.CJsonb)
+			e.CJsonb = strictjson.OptSlice(s, s.JSON)
 		case "c_json":
-			seen.Add(s, 21)
-			e.CJSON = s.OptJSON()
+			s.Once(&seen.CJSON)
+			e.CJSON = strictjson.OptSlice(s, s.JSON)
 		case "c_enum":
-			seen.Add(s, 22)
-			e.CEnum = (*Colour)(s.OptEnum(colourTexts))
+			s.Once(&seen.CEnum)
+			e.CEnum = strictjson.OptEnum(s, colourValues)
 		case "c_object":
-			seen.Add(s, 23)
+			s.Once(&seen.CObject)
 			if !s.Null() {
 				if e.CObject = old.CObject; e.CObject == nil {
 					e.CObject = new(Point)
 				}
-				e.CObject.decode(s)
+				e.CObject.decodeJSON(s)
 			}
 		case "c_list":
-			seen.Add(s, 24)
+			s.Once(&seen.CList)
 			if !s.Null() {
 				e.CList = slices.Grow(old.CList[:0], 1)
 				for s.Array(); s.Element(); {
 					e.CList = slices.Grow(e.CList, 1)[:len(e.CList)+1]
-					e.CList[len(e.CList)-1].decode(s)
+					e.CList[len(e.CList)-1].decodeJSON(s)
 				}
 			}
 		case "c_texts":
-			seen.Add(s, 25)
+			s.Once(&seen.CTexts)
 			if !s.Null() {
 				e.CTexts = slices.Grow(old.CTexts[:0], 1)
 				for s.Array(); s.Element(); {
@@ -853,7 +778,7 @@ func (e *Optional) decode(s *wire.Scanner, m *wire.Message) {
 				}
 			}
 		case "c_integers":
-			seen.Add(s, 26)
+			s.Once(&seen.CIntegers)
 			if !s.Null() {
 				e.CIntegers = slices.Grow(old.CIntegers[:0], 1)
 				for s.Array(); s.Element(); {
@@ -861,7 +786,7 @@ func (e *Optional) decode(s *wire.Scanner, m *wire.Message) {
 				}
 			}
 		case "c_bigints":
-			seen.Add(s, 27)
+			s.Once(&seen.CBigints)
 			if !s.Null() {
 				e.CBigints = slices.Grow(old.CBigints[:0], 1)
 				for s.Array(); s.Element(); {
@@ -869,7 +794,7 @@ func (e *Optional) decode(s *wire.Scanner, m *wire.Message) {
 				}
 			}
 		case "c_uuids":
-			seen.Add(s, 28)
+			s.Once(&seen.CUUIDs)
 			if !s.Null() {
 				e.CUUIDs = slices.Grow(old.CUUIDs[:0], 1)
 				for s.Array(); s.Element(); {
@@ -938,142 +863,179 @@ func (e *Optional) appendCUUIDs(b []byte) []byte {
 	return append(b, ']')
 }
 
-// optionalSpace separates the keys of Optional from all others that must differ.
-const optionalSpace = "\x5d\x4e\x18\xc3\xf1\x79\x4f\xd1\x75\x39\x47\xa3\xb2\xca\x37\x5f"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(optionalSpace)
+func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Optional")
 }
 
-// optionalContent is read only: what the fingerprint covers.
-var optionalContent = wire.Content{
-	Def: 0x66bee7b0,
-}
-
-func (e *Optional) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
-	f.OptInt64("c_bigint", e.CBigint)
+// fingerprint adds what copies of the event must share.
+func (e *Optional) fingerprint(f *wire.Fingerprint) {
+	if e.CBigint != nil {
+		f.Int64("c_bigint", *e.CBigint)
+	}
 	if e.CBigints != nil {
-		*b = e.appendCBigints((*b)[:0])
-		f.JSON("c_bigints", *b)
+		f.AppendJSON("c_bigints", e.appendCBigints)
 	}
-	f.OptBool("c_boolean", e.CBoolean)
-	f.OptBytes("c_bytea", e.CBytea)
-	f.OptText("c_char", e.CChar)
-	f.OptText("c_citext", e.CCitext)
-	f.OptDate("c_date", e.CDate)
-	f.OptDate("c_days", e.CDays)
-	f.OptFloat64("c_double", e.CDouble)
-	f.OptText("c_enum", (*string)(e.CEnum))
-	f.OptTime("c_epoch_ms", e.CEpochMs)
-	f.OptTime("c_epoch_ns", e.CEpochNs)
-	f.OptTime("c_epoch_s", e.CEpochS)
-	f.OptTime("c_epoch_us", e.CEpochUs)
-	f.OptInt32("c_integer", e.CInteger)
+	if e.CBoolean != nil {
+		f.Bool("c_boolean", *e.CBoolean)
+	}
+	if e.CBytea != nil {
+		f.Bytes("c_bytea", e.CBytea)
+	}
+	if e.CChar != nil {
+		f.Text("c_char", *e.CChar)
+	}
+	if e.CCitext != nil {
+		f.Text("c_citext", *e.CCitext)
+	}
+	if e.CDate != nil {
+		f.Date("c_date", *e.CDate)
+	}
+	if e.CDays != nil {
+		f.Date("c_days", *e.CDays)
+	}
+	if e.CDouble != nil {
+		f.Float64("c_double", *e.CDouble)
+	}
+	if e.CEnum != nil {
+		f.Text("c_enum", string(*e.CEnum))
+	}
+	if e.CEpochMs != nil {
+		f.Time("c_epoch_ms", *e.CEpochMs)
+	}
+	if e.CEpochNs != nil {
+		f.Time("c_epoch_ns", *e.CEpochNs)
+	}
+	if e.CEpochS != nil {
+		f.Time("c_epoch_s", *e.CEpochS)
+	}
+	if e.CEpochUs != nil {
+		f.Time("c_epoch_us", *e.CEpochUs)
+	}
+	if e.CInteger != nil {
+		f.Int32("c_integer", *e.CInteger)
+	}
 	if e.CIntegers != nil {
-		*b = e.appendCIntegers((*b)[:0])
-		f.JSON("c_integers", *b)
+		f.AppendJSON("c_integers", e.appendCIntegers)
 	}
-	f.OptJSON("c_json", e.CJSON)
-	f.OptJSON("c_jsonb", e.CJsonb)
+	if e.CJSON != nil {
+		f.JSON("c_json", e.CJSON)
+	}
+	if e.CJsonb != nil {
+		f.JSON("c_jsonb", e.CJsonb)
+	}
 	if e.CList != nil {
-		*b = e.appendCList((*b)[:0])
-		f.JSON("c_list", *b)
+		f.AppendJSON("c_list", e.appendCList)
 	}
-	f.OptDecimal("c_numeric", e.CNumeric)
-	f.OptDecimal("c_numeric_ps", e.CNumericPs)
+	if e.CNumeric != nil {
+		f.Decimal("c_numeric", *e.CNumeric)
+	}
+	if e.CNumericPs != nil {
+		f.Decimal("c_numeric_ps", *e.CNumericPs)
+	}
 	if e.CObject != nil {
-		*b = e.CObject.appendJSON((*b)[:0])
-		f.JSON("c_object", *b)
+		f.AppendJSON("c_object", e.CObject.appendJSON)
 	}
-	f.OptText("c_text", e.CText)
+	if e.CText != nil {
+		f.Text("c_text", *e.CText)
+	}
 	if e.CTexts != nil {
-		*b = e.appendCTexts((*b)[:0])
-		f.JSON("c_texts", *b)
+		f.AppendJSON("c_texts", e.appendCTexts)
 	}
-	f.OptLocalTime("c_timestamp", e.CTimestamp)
-	f.OptTime("c_timestamptz", e.CTimestamptz)
-	f.OptUUID("c_uuid", e.CUUID)
+	if e.CTimestamp != nil {
+		f.LocalTime("c_timestamp", *e.CTimestamp)
+	}
+	if e.CTimestamptz != nil {
+		f.Time("c_timestamptz", *e.CTimestamptz)
+	}
+	if e.CUUID != nil {
+		f.UUID("c_uuid", *e.CUUID)
+	}
 	if e.CUUIDs != nil {
-		*b = e.appendCUUIDs((*b)[:0])
-		f.JSON("c_uuids", *b)
+		f.AppendJSON("c_uuids", e.appendCUUIDs)
 	}
-	f.OptText("c_varchar", e.CVarchar)
+	if e.CVarchar != nil {
+		f.Text("c_varchar", *e.CVarchar)
+	}
 	f.UUID("id", e.ID)
-	return f.Sum()
 }
 
-func (e *Optional) fits() error {
-	var f wire.Fit
-	f.OptVarchar("c_varchar", e.CVarchar, 10)
-	f.OptChar("c_char", e.CChar, 3)
-	f.OptNumeric("c_numeric_ps", e.CNumericPs, 12, 2)
-	return f.Err("Optional")
+// fits checks values against their columns.
+func (e *Optional) fits(f *wire.Fit) {
+	if e.CVarchar != nil {
+		f.Varchar("c_varchar", *e.CVarchar, 10)
+	}
+	if e.CChar != nil {
+		f.Char("c_char", *e.CChar, 3)
+	}
+	if e.CNumericPs != nil {
+		f.Numeric("c_numeric_ps", *e.CNumericPs, 12, 2)
+	}
+}
+
+// optionalEvent is how a record becomes an Optional, and which records are copies of one. It
+// is read only.
+var optionalEvent = wire.Event[Optional, *typesV1Decoder]{
+	Name:    "Optional",
+	Decode:  (*Optional).decode,
+	Fits:    (*Optional).fits,
+	Key:     (*Optional).key,
+	Space:   "\x5d\x4e\x18\xc3\xf1\x79\x4f\xd1\x75\x39\x47\xa3\xb2\xca\x37\x5f",
+	Print:   (*Optional).fingerprint,
+	Content: wire.Content{Def: 0x66bee7b0},
 }
 
 func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	e := &p.optional
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Optional"); err != nil {
+	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Optional", key, &optionalContent, e.fingerprint(&p.print, &p.json)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("optional").UUID(e.ID))
+	e.beforeUpsertOptional(b)
 	r := p.optionalUpsertOptional.Row()
 	r.UUID(e.ID)
-	r.OptText(e.CText)
-	r.OptText(e.CVarchar)
-	r.OptText(e.CChar)
-	r.OptText(e.CCitext)
-	r.OptUUID(e.CUUID)
-	r.OptBool(e.CBoolean)
-	r.OptInt4(e.CInteger)
-	r.OptInt8(e.CBigint)
-	r.OptFloat8(e.CDouble)
-	r.OptNumeric(e.CNumeric)
-	r.OptNumeric(e.CNumericPs)
-	r.OptTime(e.CTimestamptz)
-	r.OptTime(e.CEpochS)
-	r.OptTime(e.CEpochMs)
-	r.OptTime(e.CEpochUs)
-	r.OptTime(e.CEpochNs)
-	r.OptTimestamp(e.CTimestamp)
-	r.OptDate(e.CDate)
-	r.OptDate(e.CDays)
-	r.OptBytea(e.CBytea)
-	r.OptJSONB(e.CJsonb)
-	r.OptJSON(e.CJSON)
-	r.OptText((*string)(e.CEnum))
+	wire.OrNull(r, r.Text, e.CText)
+	wire.OrNull(r, r.Text, e.CVarchar)
+	wire.OrNull(r, r.Text, e.CChar)
+	wire.OrNull(r, r.Text, e.CCitext)
+	wire.OrNull(r, r.UUID, e.CUUID)
+	wire.OrNull(r, r.Bool, e.CBoolean)
+	wire.OrNull(r, r.Int4, e.CInteger)
+	wire.OrNull(r, r.Int8, e.CBigint)
+	wire.OrNull(r, r.Float8, e.CDouble)
+	wire.OrNull(r, r.Numeric, e.CNumeric)
+	wire.OrNull(r, r.Numeric, e.CNumericPs)
+	wire.OrNull(r, r.Time, e.CTimestamptz)
+	wire.OrNull(r, r.Time, e.CEpochS)
+	wire.OrNull(r, r.Time, e.CEpochMs)
+	wire.OrNull(r, r.Time, e.CEpochUs)
+	wire.OrNull(r, r.Time, e.CEpochNs)
+	wire.OrNull(r, r.Timestamp, e.CTimestamp)
+	wire.OrNull(r, r.Date, e.CDate)
+	wire.OrNull(r, r.Date, e.CDays)
+	wire.SliceOrNull(r, r.Bytea, e.CBytea)
+	wire.SliceOrNull(r, r.JSONB, e.CJsonb)
+	wire.SliceOrNull(r, r.JSON, e.CJSON)
+	wire.OrNull(r, r.Text, (*string)(e.CEnum))
 	if e.CObject == nil {
-		r.OptJSONB(nil)
+		wire.SliceOrNull(r, r.JSONB, nil)
 	} else {
-		p.json = e.CObject.appendJSON(p.json[:0])
-		r.JSONB(p.json)
+		r.AppendJSONB(e.CObject.appendJSON)
 	}
 	if e.CList == nil {
-		r.OptJSONB(nil)
+		wire.SliceOrNull(r, r.JSONB, nil)
 	} else {
-		p.json = e.appendCList(p.json[:0])
-		r.JSONB(p.json)
+		r.AppendJSONB(e.appendCList)
 	}
-	r.OptTextArray(e.CTexts)
-	r.OptInt4Array(e.CIntegers)
-	r.OptInt8Array(e.CBigints)
-	r.OptUUIDArray(e.CUUIDs)
+	wire.SliceOrNull(r, r.TextArray, e.CTexts)
+	wire.SliceOrNull(r, r.Int4Array, e.CIntegers)
+	wire.SliceOrNull(r, r.Int8Array, e.CBigints)
+	wire.SliceOrNull(r, r.UUIDArray, e.CUUIDs)
 	return nil
+}
+
+// beforeUpsertOptional names what the row touches, so that it overtakes no other.
+func (e *Optional) beforeUpsertOptional(b *wire.Batch) {
+	b.Puts(wire.Row("optional").UUID(e.ID))
 }
 
 const optionalUpsertOptionalSQL = `
@@ -1174,43 +1136,30 @@ ON CONFLICT (id) DO UPDATE SET
 
 // Defaults is event "defaults" on topic "types.v1".
 type Defaults struct {
-	// Text is "text".
-	Text string
-	// Flag is "flag".
-	Flag bool
-	// Small is "small".
-	Small int32
-	// Big is "big".
-	Big int64
-	// Ratio is "ratio".
-	Ratio float64
-	// Amount is "amount".
+	Text   string
+	Flag   bool
+	Small  int32
+	Big    int64
+	Ratio  float64
 	Amount idem.Decimal
-	// Moment is "moment".
 	Moment time.Time
-	// Local is "local".
-	Local idem.LocalTime
-	// Day is "day".
-	Day idem.Date
-	// Raw is "raw".
-	Raw []byte
-	// Body is "body".
-	Body json.RawMessage
-	// Colour is "colour".
+	Local  idem.LocalTime
+	Day    idem.Date
+	Raw    []byte
+	Body   json.RawMessage
 	Colour Colour
-	// ID is the record key.
-	ID idem.UUID
+	ID     idem.UUID // the record key
 }
 
-// DecodeDefaults reads m; wire.Scanner says how strictly.
+// DecodeDefaults reads m; strictjson.Scanner says how strictly.
 func DecodeDefaults(m idem.Message) (e Defaults, err error) {
-	var s wire.Scanner
+	var s typesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Defaults")
 }
 
-func (e *Defaults) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Defaults{
 		Text:   "",
 		Flag:   false,
@@ -1225,45 +1174,45 @@ func (e *Defaults) decode(s *wire.Scanner, m *wire.Message) {
 		Body:   json.RawMessage("[]"),
 		Colour: ColourRed,
 	}
-	var seen wire.Members
+	var seen struct{ Text, Flag, Small, Big, Ratio, Amount, Moment, Local, Day, Raw, Body, Colour bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "text":
-			seen.Add(s, 0)
+			s.Once(&seen.Text)
 			e.Text = s.String()
 		case "flag":
-			seen.Add(s, 1)
+			s.Once(&seen.Flag)
 			e.Flag = s.Bool()
 		case "small":
-			seen.Add(s, 2)
+			s.Once(&seen.Small)
 			e.Small = s.Int32()
 		case "big":
-			seen.Add(s, 3)
+			s.Once(&seen.Big)
 			e.Big = s.Int64()
 		case "ratio":
-			seen.Add(s, 4)
+			s.Once(&seen.Ratio)
 			e.Ratio = s.Float64()
 		case "amount":
-			seen.Add(s, 5)
+			s.Once(&seen.Amount)
 			e.Amount = s.Decimal()
 		case "moment":
-			seen.Add(s, 6)
+			s.Once(&seen.Moment)
 			e.Moment = s.Time()
 		case "local":
-			seen.Add(s, 7)
+			s.Once(&seen.Local)
 			e.Local = s.LocalTime()
 		case "day":
-			seen.Add(s, 8)
+			s.Once(&seen.Day)
 			e.Day = s.Date()
 		case "raw":
-			seen.Add(s, 9)
+			s.Once(&seen.Raw)
 			e.Raw = s.Bytes()
 		case "body":
-			seen.Add(s, 10)
+			s.Once(&seen.Body)
 			e.Body = s.JSON()
 		case "colour":
-			seen.Add(s, 11)
-			e.Colour = Colour(s.Enum(colourTexts))
+			s.Once(&seen.Colour)
+			e.Colour = strictjson.Enum(s, colourValues)
 		default:
 			s.Skip()
 		}
@@ -1271,23 +1220,13 @@ func (e *Defaults) decode(s *wire.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// defaultsSpace separates the keys of Defaults from all others that must differ.
-const defaultsSpace = "\x9b\xd3\x83\x37\xec\x18\xe0\x60\x47\xd7\xd9\xe1\x42\x80\x49\x8f"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(defaultsSpace)
+func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Defaults")
 }
 
-// defaultsContent is read only: what the fingerprint covers.
-var defaultsContent = wire.Content{
-	Def: 0x7920d2d4,
-}
-
-func (e *Defaults) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.Int64("big", e.Big)
 	f.JSON("body", e.Body)
@@ -1301,24 +1240,25 @@ func (e *Defaults) fingerprint(f *wire.Fingerprint) uint32 {
 	f.Bytes("raw", e.Raw)
 	f.Int32("small", e.Small)
 	f.Text("text", e.Text)
-	return f.Sum()
+}
+
+// defaultsEvent is how a record becomes a Defaults, and which records are copies of one. It is
+// read only.
+var defaultsEvent = wire.Event[Defaults, *typesV1Decoder]{
+	Name:    "Defaults",
+	Decode:  (*Defaults).decode,
+	Key:     (*Defaults).key,
+	Space:   "\x9b\xd3\x83\x37\xec\x18\xe0\x60\x47\xd7\xd9\xe1\x42\x80\x49\x8f",
+	Print:   (*Defaults).fingerprint,
+	Content: wire.Content{Def: 0x7920d2d4},
 }
 
 func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	e := &p.defaults
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Defaults"); err != nil {
+	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Defaults", key, &defaultsContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("defaults").UUID(e.ID))
+	e.beforeUpsertDefaults(b)
 	r := p.defaultsUpsertDefaults.Row()
 	r.UUID(e.ID)
 	r.Text(e.Text)
@@ -1334,6 +1274,11 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	r.JSONB(e.Body)
 	r.Text(string(e.Colour))
 	return nil
+}
+
+// beforeUpsertDefaults names what the row touches, so that it overtakes no other.
+func (e *Defaults) beforeUpsertDefaults(b *wire.Batch) {
+	b.Puts(wire.Row("defaults").UUID(e.ID))
 }
 
 const defaultsUpsertDefaultsSQL = `
@@ -1383,61 +1328,56 @@ ON CONFLICT (id) DO UPDATE SET
 
 // DefaultsLeft is event "defaults_left" on topic "types.v1".
 type DefaultsLeft struct {
-	// ID is the record key.
-	ID idem.UUID
+	ID idem.UUID // the record key
 }
 
-// DecodeDefaultsLeft reads m; wire.Scanner says how strictly.
+// DecodeDefaultsLeft reads m; strictjson.Scanner says how strictly.
 func DecodeDefaultsLeft(m idem.Message) (e DefaultsLeft, err error) {
-	var s wire.Scanner
+	var s typesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("DefaultsLeft")
 }
 
-func (e *DefaultsLeft) decode(s *wire.Scanner, m *wire.Message) {
+func (e *DefaultsLeft) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = DefaultsLeft{}
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// defaultsLeftSpace separates the keys of DefaultsLeft from all others that must differ.
-const defaultsLeftSpace = "\xcc\x65\xf4\x29\x81\x1f\x61\xbb\x1e\xf4\x0c\x86\x03\x03\xd5\x1e"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *DefaultsLeft) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(defaultsLeftSpace)
+func (e *DefaultsLeft) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("DefaultsLeft")
 }
 
-// defaultsLeftContent is read only: what the fingerprint covers.
-var defaultsLeftContent = wire.Content{
-	Def: 0x01953537,
-}
-
-func (e *DefaultsLeft) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *DefaultsLeft) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
-	return f.Sum()
+}
+
+// defaultsLeftEvent is how a record becomes a DefaultsLeft, and which records are copies of
+// one. It is read only.
+var defaultsLeftEvent = wire.Event[DefaultsLeft, *typesV1Decoder]{
+	Name:    "DefaultsLeft",
+	Decode:  (*DefaultsLeft).decode,
+	Key:     (*DefaultsLeft).key,
+	Space:   "\xcc\x65\xf4\x29\x81\x1f\x61\xbb\x1e\xf4\x0c\x86\x03\x03\xd5\x1e",
+	Print:   (*DefaultsLeft).fingerprint,
+	Content: wire.Content{Def: 0x01953537},
 }
 
 func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 	e := &p.defaultsLeft
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("DefaultsLeft"); err != nil {
+	if fresh, err := defaultsLeftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("DefaultsLeft", key, &defaultsLeftContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("defaults").UUID(e.ID))
+	e.beforeInsertDefaults(b)
 	p.defaultsLeftInsertDefaults.Row().UUID(e.ID)
 	return nil
+}
+
+// beforeInsertDefaults names what the row touches, so that it overtakes no other.
+func (e *DefaultsLeft) beforeInsertDefaults(b *wire.Batch) {
+	b.Puts(wire.Row("defaults").UUID(e.ID))
 }
 
 const defaultsLeftInsertDefaultsSQL = `
@@ -1451,61 +1391,56 @@ ON CONFLICT (id) DO NOTHING`
 
 // Constants is event "constants" on topic "types.v1".
 type Constants struct {
-	// ID is the record key.
-	ID idem.UUID
+	ID idem.UUID // the record key
 }
 
-// DecodeConstants reads m; wire.Scanner says how strictly.
+// DecodeConstants reads m; strictjson.Scanner says how strictly.
 func DecodeConstants(m idem.Message) (e Constants, err error) {
-	var s wire.Scanner
+	var s typesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Constants")
 }
 
-func (e *Constants) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Constants) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Constants{}
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// constantsSpace separates the keys of Constants from all others that must differ.
-const constantsSpace = "\x23\x7e\xe3\x51\x25\x30\x79\x47\x66\x1e\xdf\x3c\xd0\x2e\x9b\x2b"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Constants) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(constantsSpace)
+func (e *Constants) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Constants")
 }
 
-// constantsContent is read only: what the fingerprint covers.
-var constantsContent = wire.Content{
-	Def: 0x64e77b08,
-}
-
-func (e *Constants) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Constants) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
-	return f.Sum()
+}
+
+// constantsEvent is how a record becomes a Constants, and which records are copies of one. It
+// is read only.
+var constantsEvent = wire.Event[Constants, *typesV1Decoder]{
+	Name:    "Constants",
+	Decode:  (*Constants).decode,
+	Key:     (*Constants).key,
+	Space:   "\x23\x7e\xe3\x51\x25\x30\x79\x47\x66\x1e\xdf\x3c\xd0\x2e\x9b\x2b",
+	Print:   (*Constants).fingerprint,
+	Content: wire.Content{Def: 0x64e77b08},
 }
 
 func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 	e := &p.constants
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Constants"); err != nil {
+	if fresh, err := constantsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Constants", key, &constantsContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("constants").UUID(e.ID))
+	e.beforeUpsertConstants(b)
 	p.constantsUpsertConstants.Row().UUID(e.ID)
 	return nil
+}
+
+// beforeUpsertConstants names what the row touches, so that it overtakes no other.
+func (e *Constants) beforeUpsertConstants(b *wire.Batch) {
+	b.Puts(wire.Row("constants").UUID(e.ID))
 }
 
 const constantsUpsertConstantsSQL = `
@@ -1573,67 +1508,77 @@ ON CONFLICT (id) DO UPDATE SET
 
 // TypesErased is the tombstone of topic "types.v1": a record without a value.
 type TypesErased struct {
-	// ID is the record key.
-	ID idem.UUID
+	ID idem.UUID // the record key
 }
 
-// DecodeTypesErased reads m; wire.Scanner says how strictly.
+// DecodeTypesErased reads m; strictjson.Scanner says how strictly.
 func DecodeTypesErased(m idem.Message) (e TypesErased, err error) {
-	var s wire.Scanner
+	var s typesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("TypesErased")
 }
 
-func (e *TypesErased) decode(s *wire.Scanner, m *wire.Message) {
+func (e *TypesErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = TypesErased{}
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// typesErasedSpace separates the keys of TypesErased from all others that must differ.
-const typesErasedSpace = "\x99\x6f\x39\x57\x7a\x10\x53\xd0\xca\xee\x3c\x75\x95\x7a\x29\x38"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *TypesErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(typesErasedSpace)
+func (e *TypesErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("TypesErased")
 }
 
-// typesErasedContent is read only: what the fingerprint covers.
-var typesErasedContent = wire.Content{
-	Def: 0xa60ed7b3,
-}
-
-func (e *TypesErased) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *TypesErased) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
-	return f.Sum()
+}
+
+// typesErasedEvent is how a record becomes a TypesErased, and which records are copies of one.
+// It is read only.
+var typesErasedEvent = wire.Event[TypesErased, *typesV1Decoder]{
+	Name:    "TypesErased",
+	Decode:  (*TypesErased).decode,
+	Key:     (*TypesErased).key,
+	Space:   "\x99\x6f\x39\x57\x7a\x10\x53\xd0\xca\xee\x3c\x75\x95\x7a\x29\x38",
+	Print:   (*TypesErased).fingerprint,
+	Content: wire.Content{Def: 0xa60ed7b3},
 }
 
 func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {
 	e := &p.typesErased
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("TypesErased"); err != nil {
+	if fresh, err := typesErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("TypesErased", key, &typesErasedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Deletes(wire.Row("required").UUID(e.ID))
+	e.beforeDeleteRequired(b)
 	p.typesErasedDeleteRequired.Row().UUID(e.ID)
-	b.Deletes(wire.Row("optional").UUID(e.ID))
+	e.beforeDeleteOptional(b)
 	p.typesErasedDeleteOptional.Row().UUID(e.ID)
-	b.Deletes(wire.Row("defaults").UUID(e.ID))
+	e.beforeDeleteDefaults(b)
 	p.typesErasedDeleteDefaults.Row().UUID(e.ID)
-	b.Deletes(wire.Row("constants").UUID(e.ID))
+	e.beforeDeleteConstants(b)
 	p.typesErasedDeleteConstants.Row().UUID(e.ID)
 	return nil
+}
+
+// beforeDeleteRequired names what the row touches, so that it overtakes no other.
+func (e *TypesErased) beforeDeleteRequired(b *wire.Batch) {
+	b.Deletes(wire.Row("required").UUID(e.ID))
+}
+
+// beforeDeleteOptional names what the row touches, so that it overtakes no other.
+func (e *TypesErased) beforeDeleteOptional(b *wire.Batch) {
+	b.Deletes(wire.Row("optional").UUID(e.ID))
+}
+
+// beforeDeleteDefaults names what the row touches, so that it overtakes no other.
+func (e *TypesErased) beforeDeleteDefaults(b *wire.Batch) {
+	b.Deletes(wire.Row("defaults").UUID(e.ID))
+}
+
+// beforeDeleteConstants names what the row touches, so that it overtakes no other.
+func (e *TypesErased) beforeDeleteConstants(b *wire.Batch) {
+	b.Deletes(wire.Row("constants").UUID(e.ID))
 }
 
 const typesErasedDeleteRequiredSQL = `

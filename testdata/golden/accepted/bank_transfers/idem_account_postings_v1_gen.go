@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func accountPostingsV1Topic() wire.Topic {
@@ -38,9 +39,7 @@ func accountPostingsV1Topic() wire.Topic {
 
 // accountPostingsV1Plan collects the rows of one batch; it belongs to one partition.
 type accountPostingsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder accountPostingsV1Decoder
 
 	accountOpened               AccountOpened
 	accountOpenedInsertAccounts wire.Rows
@@ -58,7 +57,7 @@ func (p *accountPostingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
 		return wire.NoTombstone()
 	}
-	eventType, err := p.scan.EventType(m, "kind")
+	eventType, err := p.decoder.EventType(m, "kind")
 	if err != nil {
 		return err
 	}
@@ -81,95 +80,91 @@ func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(postedInsertPostingsSQL, &p.postedInsertPostings)
 }
 
+// accountPostingsV1Decoder reads the records of topic "account.postings.v1".
+type accountPostingsV1Decoder = strictjson.Scanner
+
 // AccountOpened is event "opened" on topic "account.postings.v1".
 type AccountOpened struct {
-	// Posting is "posting".
-	Posting int64
-	// Currency is "currency".
-	Currency string
-	// AccountID is the record key.
-	AccountID idem.UUID
+	Posting   int64
+	Currency  string
+	AccountID idem.UUID // the record key
 }
 
-// DecodeAccountOpened reads m; wire.Scanner says how strictly.
+// DecodeAccountOpened reads m; strictjson.Scanner says how strictly.
 func DecodeAccountOpened(m idem.Message) (e AccountOpened, err error) {
-	var s wire.Scanner
+	var s accountPostingsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("AccountOpened")
 }
 
-func (e *AccountOpened) decode(s *wire.Scanner, m *wire.Message) {
+func (e *AccountOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = AccountOpened{}
-	var seen wire.Members
+	var seen struct{ Posting, Currency bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "posting":
-			seen.Add(s, 0)
+			s.Once(&seen.Posting)
 			e.Posting = s.Int64()
 		case "currency":
-			seen.Add(s, 1)
+			s.Once(&seen.Currency)
 			e.Currency = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"posting",
-		"currency",
-	)
+	s.Require(seen.Posting, "posting")
+	s.Require(seen.Currency, "currency")
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// accountOpenedSpace separates the keys of AccountOpened from all others that must differ.
-const accountOpenedSpace = "\xd9\x0d\x3f\x6f\x3a\x62\x28\x50\x4b\x28\x02\x63\x89\x27\x01\x51"
-
 // key identifies the event by account_id and posting. Its copies are known for 8d at least.
-func (e *AccountOpened) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(accountOpenedSpace)
+func (e *AccountOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.AccountID)
 	k.Int64("posting", e.Posting)
-	return k.Sum("AccountOpened")
 }
 
-// accountOpenedContent is read only: what the fingerprint covers.
-var accountOpenedContent = wire.Content{
-	Def: 0x427b5d13,
-}
-
-func (e *AccountOpened) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *AccountOpened) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Text("currency", e.Currency)
 	f.Int64("posting", e.Posting)
-	return f.Sum()
 }
 
-func (e *AccountOpened) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *AccountOpened) fits(f *wire.Fit) {
 	f.Char("currency", e.Currency, 3)
-	return f.Err("AccountOpened")
+}
+
+// accountOpenedEvent is how a record becomes an AccountOpened, and which records are copies of
+// one. It is read only.
+var accountOpenedEvent = wire.Event[AccountOpened, *accountPostingsV1Decoder]{
+	Name:      "AccountOpened",
+	OnFailure: &accountOpenedPolicy,
+	Decode:    (*AccountOpened).decode,
+	Fits:      (*AccountOpened).fits,
+	Key:       (*AccountOpened).key,
+	Space:     "\xd9\x0d\x3f\x6f\x3a\x62\x28\x50\x4b\x28\x02\x63\x89\x27\x01\x51",
+	Here:      true,
+	Print:     (*AccountOpened).fingerprint,
+	Content:   wire.Content{Def: 0x427b5d13},
+}
+
+// accountOpenedPolicy is on_failure of AccountOpened. It is read only.
+var accountOpenedPolicy = wire.FailurePolicy{
+	Retries:        8,
+	InitialBackoff: 200 * time.Millisecond,
+	MaxBackoff:     30 * time.Second,
+	StopAfter:      1,               // the topic: 50
+	Keep:           192 * time.Hour, // the topic: 14d
 }
 
 func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&accountOpenedPolicy)
 	e := &p.accountOpened
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("AccountOpened"); err != nil {
+	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("AccountOpened", key, &accountOpenedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
+	e.beforeInsertAccounts(b)
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Currency)
@@ -177,13 +172,9 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 	return nil
 }
 
-// accountOpenedPolicy is read only.
-var accountOpenedPolicy = wire.FailurePolicy{
-	Retries:        8,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	StopAfter:      1,
-	Keep:           192 * time.Hour,
+// beforeInsertAccounts names what the row touches, so that it overtakes no other.
+func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 const accountOpenedInsertAccountsSQL = `
@@ -202,41 +193,36 @@ ORDER BY account_id`
 
 // Posted is event "posted" on topic "account.postings.v1".
 type Posted struct {
-	// Posting is "posting".
-	Posting int64
-	// AmountMinor is "amount.minor".
-	AmountMinor int64
-	// Memo is "memo".
-	Memo *string
-	// BookedAt is "booked_at".
-	BookedAt time.Time
-	// AccountID is the record key.
-	AccountID idem.UUID
+	Posting     int64
+	AmountMinor int64 // "amount.minor"
+	Memo        *string
+	BookedAt    time.Time
+	AccountID   idem.UUID // the record key
 }
 
-// DecodePosted reads m; wire.Scanner says how strictly.
+// DecodePosted reads m; strictjson.Scanner says how strictly.
 func DecodePosted(m idem.Message) (e Posted, err error) {
-	var s wire.Scanner
+	var s accountPostingsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Posted")
 }
 
-func (e *Posted) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Posted) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Posted{}
-	var seen wire.Members
+	var seen struct{ Posting, amount, AmountMinor, Memo, BookedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "posting":
-			seen.Add(s, 0)
+			s.Once(&seen.Posting)
 			e.Posting = s.Int64()
 		case "amount":
-			seen.Add(s, 1)
+			s.Once(&seen.amount)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "minor":
-						seen.Add(s, 2)
+						s.Once(&seen.AmountMinor)
 						e.AmountMinor = s.Int64()
 					default:
 						s.Skip()
@@ -244,75 +230,73 @@ func (e *Posted) decode(s *wire.Scanner, m *wire.Message) {
 				}
 			}
 		case "memo":
-			seen.Add(s, 3)
-			e.Memo = s.OptString()
+			s.Once(&seen.Memo)
+			e.Memo = strictjson.Opt(s, s.String)
 		case "booked_at":
-			seen.Add(s, 4)
+			s.Once(&seen.BookedAt)
 			e.BookedAt = s.Time()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"posting",
-		"",
-		"amount.minor",
-		"",
-		"booked_at",
-	)
+	s.Require(seen.Posting, "posting")
+	s.Require(seen.AmountMinor, "amount.minor")
+	s.Require(seen.BookedAt, "booked_at")
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// postedSpace separates the keys of Posted from all others that must differ.
-const postedSpace = "\xe3\x4d\xa2\x49\xd9\x59\x4b\x3f\x6c\xe7\xd8\xab\x2b\x80\x3d\x5b"
-
 // key identifies the event by account_id and posting. Its copies are known for 35d at least.
-func (e *Posted) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(postedSpace)
+func (e *Posted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.AccountID)
 	k.Int64("posting", e.Posting)
-	return k.Sum("Posted")
 }
 
-// postedContent is read only: what the fingerprint covers.
-var postedContent = wire.Content{
-	Def: 0x1d48aeac,
-}
-
-func (e *Posted) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Posted) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Int64("amount_minor", e.AmountMinor)
-	return f.Sum()
+}
+
+// postedEvent is how a record becomes a Posted, and which records are copies of one. It is
+// read only.
+var postedEvent = wire.Event[Posted, *accountPostingsV1Decoder]{
+	Name:    "Posted",
+	Decode:  (*Posted).decode,
+	Key:     (*Posted).key,
+	Space:   "\xe3\x4d\xa2\x49\xd9\x59\x4b\x3f\x6c\xe7\xd8\xab\x2b\x80\x3d\x5b",
+	Here:    true,
+	Print:   (*Posted).fingerprint,
+	Content: wire.Content{Def: 0x1d48aeac},
 }
 
 func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error {
 	e := &p.posted
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Posted"); err != nil {
+	if fresh, err := postedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("Posted", key, &postedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Reads(wire.Row("accounts").UUID(e.AccountID))
-	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
+	e.beforeInsertPostings(b)
 	r := p.postedInsertPostings.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Posting)
 	r.Int8(e.AmountMinor)
-	r.OptText(e.Memo)
+	wire.OrNull(r, r.Text, e.Memo)
 	r.Time(e.BookedAt)
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
+	e.beforeUpdateAccounts(b)
 	r = p.postedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Posting)
 	return nil
+}
+
+// beforeInsertPostings names what the row touches, so that it overtakes no other.
+func (e *Posted) beforeInsertPostings(b *wire.Batch) {
+	b.Reads(wire.Row("accounts").UUID(e.AccountID))
+	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
+}
+
+// beforeUpdateAccounts names what the row touches, so that it overtakes no other.
+func (e *Posted) beforeUpdateAccounts(b *wire.Batch) {
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 const postedInsertPostingsSQL = `
@@ -358,76 +342,70 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // AccountClosed is event "closed" on topic "account.postings.v1".
 type AccountClosed struct {
-	// Notice is header "notice-id".
-	Notice string
-	// AccountID is the record key.
-	AccountID idem.UUID
+	Notice    string    // header "notice-id"
+	AccountID idem.UUID // the record key
 }
 
-// DecodeAccountClosed reads m; wire.Scanner says how strictly.
+// DecodeAccountClosed reads m; strictjson.Scanner says how strictly.
 func DecodeAccountClosed(m idem.Message) (e AccountClosed, err error) {
-	var s wire.Scanner
+	var s accountPostingsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("AccountClosed")
 }
 
-func (e *AccountClosed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *AccountClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = AccountClosed{}
 	e.Notice = s.Header(m, "notice-id").String()
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// accountClosedSpace separates the keys of AccountClosed from all others that must differ.
-const accountClosedSpace = "\x2d\xbd\x9b\x38\xe2\xa9\x4b\x76\x5e\x61\xd3\xb2\xa8\x26\x14\x2b"
-
 // key identifies the event by notice. Its copies are known for 20d at least.
-func (e *AccountClosed) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(accountClosedSpace)
+func (e *AccountClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header notice-id", e.Notice)
-	return k.Sum("AccountClosed")
 }
 
-// accountClosedContent is read only: what the fingerprint covers.
-var accountClosedContent = wire.Content{
-	Def: 0x0ef45667,
-}
-
-func (e *AccountClosed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *AccountClosed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Text("notice", e.Notice)
-	return f.Sum()
 }
 
-func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&accountClosedPolicy)
-	e := &p.accountClosed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("AccountClosed"); err != nil {
-		return err
-	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("AccountClosed", key, &accountClosedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
-	p.accountClosedUpdateAccounts.Row().UUID(e.AccountID)
-	return nil
+// accountClosedEvent is how a record becomes an AccountClosed, and which records are copies of
+// one. It is read only.
+var accountClosedEvent = wire.Event[AccountClosed, *accountPostingsV1Decoder]{
+	Name:      "AccountClosed",
+	OnFailure: &accountClosedPolicy,
+	Decode:    (*AccountClosed).decode,
+	Key:       (*AccountClosed).key,
+	Space:     "\x2d\xbd\x9b\x38\xe2\xa9\x4b\x76\x5e\x61\xd3\xb2\xa8\x26\x14\x2b",
+	Print:     (*AccountClosed).fingerprint,
+	Content:   wire.Content{Def: 0x0ef45667},
 }
 
-// accountClosedPolicy is read only.
+// accountClosedPolicy is on_failure of AccountClosed. It is read only.
 var accountClosedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
-	Stop:           true,
+	Stop:           true, // the topic: false
 	StopAfter:      50,
 	Keep:           336 * time.Hour,
+}
+
+func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message) error {
+	e := &p.accountClosed
+	if fresh, err := accountClosedEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	e.beforeUpdateAccounts(b)
+	p.accountClosedUpdateAccounts.Row().UUID(e.AccountID)
+	return nil
+}
+
+// beforeUpdateAccounts names what the row touches, so that it overtakes no other.
+func (e *AccountClosed) beforeUpdateAccounts(b *wire.Batch) {
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 // accountClosedUpdateAccountsSQL fails if a row is missing.

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func checksV1Topic() wire.Topic {
@@ -34,9 +35,7 @@ func checksV1Topic() wire.Topic {
 
 // checksV1Plan collects the rows of one batch; it belongs to one partition.
 type checksV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder checksV1Decoder
 
 	passed             Passed
 	passedInsertChecks wire.Rows
@@ -50,7 +49,7 @@ func (p *checksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
 		return wire.NoTombstone()
 	}
-	eventType, err := p.scan.EventType(m, "kind")
+	eventType, err := p.decoder.EventType(m, "kind")
 	if err != nil {
 		return err
 	}
@@ -69,103 +68,118 @@ func (p *checksV1Plan) Flush(b *wire.Batch) {
 	b.Write(failedInsertChecksSQL, &p.failedInsertChecks)
 }
 
-// Passed is event "passed" on topic "checks.v1".
-type Passed struct {
-	// CheckID is "check_id".
-	CheckID idem.UUID
-	// Site is "site" of the record key.
+// checksV1Decoder reads the records of topic "checks.v1".
+type checksV1Decoder = strictjson.Scanner
+
+// checksV1Key is the record key of topic "checks.v1".
+type checksV1Key struct {
 	Site string
-	// Line is "line" of the record key.
 	Line int32
 }
 
-// DecodePassed reads m; wire.Scanner says how strictly.
+func (k *checksV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
+	s.NextKey(m)
+	*k = checksV1Key{}
+	var seen struct{ Site, Line bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "site":
+			s.Once(&seen.Site)
+			k.Site = s.String()
+		case "line":
+			s.Once(&seen.Line)
+			k.Line = s.Int32()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Site, "site")
+	s.Require(seen.Line, "line")
+}
+
+// checksV1Keys begins the keys of Passed and Failed: equal parts are one key, whichever of
+// them it comes with.
+const checksV1Keys = "\x7b\x0b\xf6\x75\x43\xf6\xea\xef\x69\xd7\x35\x6d\x21\x22\x66\xce"
+
+// checksV1Contents are what the fingerprints of these events cover, as hashes. It is read
+// only.
+var checksV1Contents = []uint32{
+	0xbbe3dc70, // Passed
+	0x065f8d96, // Failed
+}
+
+// Passed is event "passed" on topic "checks.v1".
+type Passed struct {
+	CheckID idem.UUID
+	Site    string // "site" of the record key
+	Line    int32  // "line" of the record key
+}
+
+// DecodePassed reads m; strictjson.Scanner says how strictly.
 func DecodePassed(m idem.Message) (e Passed, err error) {
-	var s wire.Scanner
+	var s checksV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Passed")
 }
 
-func (e *Passed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Passed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Passed{}
-	var seen wire.Members
+	var seen struct{ CheckID bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "check_id":
-			seen.Add(s, 0)
+			s.Once(&seen.CheckID)
 			e.CheckID = s.UUID()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"check_id",
-	)
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "site":
-			parts.Add(s, 0)
-			e.Site = s.String()
-		case "line":
-			parts.Add(s, 1)
-			e.Line = s.Int32()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"site",
-		"line",
-	)
+	s.Require(seen.CheckID, "check_id")
+	var k checksV1Key
+	k.decode(s, m)
+	e.Site = k.Site
+	e.Line = k.Line
 }
-
-// passedSpace separates the keys of Passed from all others that must differ.
-const passedSpace = "\x7b\x0b\xf6\x75\x43\xf6\xea\xef\x69\xd7\x35\x6d\x21\x22\x66\xce"
 
 // key identifies the event by header "event-id". Its copies are known for 2d at least.
-func (e *Passed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(passedSpace)
+func (e *Passed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
-	return k.Sum("Passed")
 }
 
-// passedContent is read only: what the fingerprint covers.
-var passedContent = wire.Content{
-	Def: 0xbbe3dc70,
-	Same: []uint32{
-		0x065f8d96,
-	},
-}
-
-func (e *Passed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Passed) fingerprint(f *wire.Fingerprint) {
 	f.Event("Passed")
 	f.UUID("check_id", e.CheckID)
 	f.Int32("line", e.Line)
 	f.Text("site", e.Site)
-	return f.Sum()
+}
+
+// passedEvent is how a record becomes a Passed, and which records are copies of one. It is
+// read only.
+var passedEvent = wire.Event[Passed, *checksV1Decoder]{
+	Name:    "Passed",
+	Decode:  (*Passed).decode,
+	Key:     (*Passed).key,
+	Space:   checksV1Keys,
+	Here:    true,
+	Print:   (*Passed).fingerprint,
+	Content: wire.Content{Def: 0xbbe3dc70, Same: checksV1Contents},
 }
 
 func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
 	e := &p.passed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Passed"); err != nil {
+	if fresh, err := passedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("Passed", key, &passedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("checks").UUID(e.CheckID))
+	e.beforeInsertChecks(b)
 	p.passedInsertChecks.Row().UUID(e.CheckID)
 	return nil
+}
+
+// beforeInsertChecks names what the row touches, so that it overtakes no other.
+func (e *Passed) beforeInsertChecks(b *wire.Batch) {
+	b.Puts(wire.Row("checks").UUID(e.CheckID))
 }
 
 const passedInsertChecksSQL = `
@@ -180,101 +194,76 @@ ORDER BY check_id`
 
 // Failed is event "failed" on topic "checks.v1".
 type Failed struct {
-	// CheckID is "check_id".
 	CheckID idem.UUID
-	// Site is "site" of the record key.
-	Site string
-	// Line is "line" of the record key.
-	Line int32
+	Site    string // "site" of the record key
+	Line    int32  // "line" of the record key
 }
 
-// DecodeFailed reads m; wire.Scanner says how strictly.
+// DecodeFailed reads m; strictjson.Scanner says how strictly.
 func DecodeFailed(m idem.Message) (e Failed, err error) {
-	var s wire.Scanner
+	var s checksV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Failed")
 }
 
-func (e *Failed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Failed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Failed{}
-	var seen wire.Members
+	var seen struct{ CheckID bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "check_id":
-			seen.Add(s, 0)
+			s.Once(&seen.CheckID)
 			e.CheckID = s.UUID()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"check_id",
-	)
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "site":
-			parts.Add(s, 0)
-			e.Site = s.String()
-		case "line":
-			parts.Add(s, 1)
-			e.Line = s.Int32()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"site",
-		"line",
-	)
+	s.Require(seen.CheckID, "check_id")
+	var k checksV1Key
+	k.decode(s, m)
+	e.Site = k.Site
+	e.Line = k.Line
 }
-
-// failedSpace separates the keys of Failed from all others that must differ.
-const failedSpace = "\x7b\x0b\xf6\x75\x43\xf6\xea\xef\x69\xd7\x35\x6d\x21\x22\x66\xce"
 
 // key identifies the event by header "event-id". Its copies are known for 2d at least.
-func (e *Failed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(failedSpace)
+func (e *Failed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
-	return k.Sum("Failed")
 }
 
-// failedContent is read only: what the fingerprint covers.
-var failedContent = wire.Content{
-	Def: 0x065f8d96,
-	Same: []uint32{
-		0xbbe3dc70,
-	},
-}
-
-func (e *Failed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Failed) fingerprint(f *wire.Fingerprint) {
 	f.Event("Failed")
 	f.UUID("check_id", e.CheckID)
 	f.Int32("line", e.Line)
 	f.Text("site", e.Site)
-	return f.Sum()
+}
+
+// failedEvent is how a record becomes a Failed, and which records are copies of one. It is
+// read only.
+var failedEvent = wire.Event[Failed, *checksV1Decoder]{
+	Name:    "Failed",
+	Decode:  (*Failed).decode,
+	Key:     (*Failed).key,
+	Space:   checksV1Keys,
+	Here:    true,
+	Print:   (*Failed).fingerprint,
+	Content: wire.Content{Def: 0x065f8d96, Same: checksV1Contents},
 }
 
 func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {
 	e := &p.failed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Failed"); err != nil {
+	if fresh, err := failedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("Failed", key, &failedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("checks").UUID(e.CheckID))
+	e.beforeInsertChecks(b)
 	p.failedInsertChecks.Row().UUID(e.CheckID)
 	return nil
+}
+
+// beforeInsertChecks names what the row touches, so that it overtakes no other.
+func (e *Failed) beforeInsertChecks(b *wire.Batch) {
+	b.Puts(wire.Row("checks").UUID(e.CheckID))
 }
 
 const failedInsertChecksSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func metersV1Topic() wire.Topic {
@@ -35,9 +36,7 @@ func metersV1Topic() wire.Topic {
 
 // metersV1Plan collects the rows of one batch; it belongs to one partition.
 type metersV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder metersV1Decoder
 
 	installed             Installed
 	installedUpsertMeters wire.Rows
@@ -74,98 +73,92 @@ func (p *metersV1Plan) Flush(b *wire.Batch) {
 	b.Write(removedUpdateMetersSQL, &p.removedUpdateMeters)
 }
 
+// metersV1Decoder reads the records of topic "meters.v1".
+type metersV1Decoder = strictjson.Scanner
+
 // Installed is event "installed" on topic "meters.v1".
 type Installed struct {
-	// Site is "site".
-	Site string
-	// Level is "level".
-	Level int64
-	// MeterID is the record key.
-	MeterID idem.UUID
+	Site    string
+	Level   int64
+	MeterID idem.UUID // the record key
 }
 
-// DecodeInstalled reads m; wire.Scanner says how strictly.
+// DecodeInstalled reads m; strictjson.Scanner says how strictly.
 func DecodeInstalled(m idem.Message) (e Installed, err error) {
-	var s wire.Scanner
+	var s metersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Installed")
 }
 
-func (e *Installed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Installed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Installed{}
-	var seen wire.Members
+	var seen struct{ Site, Level bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "site":
-			seen.Add(s, 0)
+			s.Once(&seen.Site)
 			e.Site = s.String()
 		case "level":
-			seen.Add(s, 1)
+			s.Once(&seen.Level)
 			e.Level = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"site",
-		"level",
-	)
+	s.Require(seen.Site, "site")
+	s.Require(seen.Level, "level")
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// installedSpace separates the keys of Installed from all others that must differ.
-const installedSpace = "\x12\x06\xce\x28\x7f\x6f\x6b\x59\xf0\x72\x2b\x11\x35\xc0\x25\x9f"
-
 // key identifies the event by header "event-id". Its copies are known for 8d at least.
-func (e *Installed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(installedSpace)
+func (e *Installed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
-	return k.Sum("Installed")
 }
 
 // formerKey1 is the key by header "message-id", which identified the event before.
-func (e *Installed) formerKey1(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\x46\x31\x0a\x54\x28\xee\x4b\x13\xde\x04\x31\xfa\x9d\xda\x54\x38"
-	k.Start(space)
+func (e *Installed) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
-	return k.Former()
 }
 
-// installedContent is read only: what the fingerprint covers.
-var installedContent = wire.Content{
-	Def: 0x83272927,
-}
-
-func (e *Installed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Installed) fingerprint(f *wire.Fingerprint) {
 	f.Int64("level", e.Level)
 	f.UUID("meter_id", e.MeterID)
 	f.Text("site", e.Site)
-	return f.Sum()
+}
+
+// installedEvent is how a record becomes an Installed, and which records are copies of one. It
+// is read only.
+var installedEvent = wire.Event[Installed, *metersV1Decoder]{
+	Name:   "Installed",
+	Decode: (*Installed).decode,
+	Key:    (*Installed).key,
+	Space:  "\x12\x06\xce\x28\x7f\x6f\x6b\x59\xf0\x72\x2b\x11\x35\xc0\x25\x9f",
+	Former: []wire.FormerKey[Installed]{
+		{Space: "\x46\x31\x0a\x54\x28\xee\x4b\x13\xde\x04\x31\xfa\x9d\xda\x54\x38", Key: (*Installed).formerKey1},
+	},
+	Here:    true,
+	Print:   (*Installed).fingerprint,
+	Content: wire.Content{Def: 0x83272927},
 }
 
 func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 	e := &p.installed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Installed"); err != nil {
+	if fresh, err := installedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	b.Also(e.formerKey1(&p.key, m))
-	if fresh, err := b.ClaimHere("Installed", key, &installedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("meters").UUID(e.MeterID))
+	e.beforeUpsertMeters(b)
 	r := p.installedUpsertMeters.Row()
 	r.UUID(e.MeterID)
 	r.Text(e.Site)
 	r.Int8(e.Level)
 	return nil
+}
+
+// beforeUpsertMeters names what the row touches, so that it overtakes no other.
+func (e *Installed) beforeUpsertMeters(b *wire.Batch) {
+	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }
 
 const installedUpsertMetersSQL = `
@@ -188,88 +181,80 @@ ON CONFLICT (meter_id) DO UPDATE SET
 
 // Read is event "read" on topic "meters.v1".
 type Read struct {
-	// Level is "level".
-	Level int64
-	// MeterID is the record key.
-	MeterID idem.UUID
+	Level   int64
+	MeterID idem.UUID // the record key
 }
 
-// DecodeRead reads m; wire.Scanner says how strictly.
+// DecodeRead reads m; strictjson.Scanner says how strictly.
 func DecodeRead(m idem.Message) (e Read, err error) {
-	var s wire.Scanner
+	var s metersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Read")
 }
 
-func (e *Read) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Read) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Read{}
-	var seen wire.Members
+	var seen struct{ Level bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "level":
-			seen.Add(s, 0)
+			s.Once(&seen.Level)
 			e.Level = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"level",
-	)
+	s.Require(seen.Level, "level")
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// readSpace separates the keys of Read from all others that must differ.
-const readSpace = "\xad\x32\x0f\xd8\xb9\xb3\xc8\x52\x19\x99\xee\x45\x42\x93\xd9\x93"
-
 // key identifies the event by header "event-id". Its copies are known for 8d at least.
-func (e *Read) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(readSpace)
+func (e *Read) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
-	return k.Sum("Read")
 }
 
 // formerKey1 is the key by header "message-id", which identified the event before.
-func (e *Read) formerKey1(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\x77\x12\xd6\xb4\x46\xc5\xe5\xd1\x1a\xe1\x9e\x92\xa5\x33\xe2\x57"
-	k.Start(space)
+func (e *Read) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
-	return k.Former()
 }
 
-// readContent is read only: what the fingerprint covers.
-var readContent = wire.Content{
-	Def: 0x554fe894,
-}
-
-func (e *Read) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Read) fingerprint(f *wire.Fingerprint) {
 	f.Int64("level", e.Level)
 	f.UUID("meter_id", e.MeterID)
-	return f.Sum()
+}
+
+// readEvent is how a record becomes a Read, and which records are copies of one. It is read
+// only.
+var readEvent = wire.Event[Read, *metersV1Decoder]{
+	Name:   "Read",
+	Decode: (*Read).decode,
+	Key:    (*Read).key,
+	Space:  "\xad\x32\x0f\xd8\xb9\xb3\xc8\x52\x19\x99\xee\x45\x42\x93\xd9\x93",
+	Former: []wire.FormerKey[Read]{
+		{Space: "\x77\x12\xd6\xb4\x46\xc5\xe5\xd1\x1a\xe1\x9e\x92\xa5\x33\xe2\x57", Key: (*Read).formerKey1},
+	},
+	Here:    true,
+	Print:   (*Read).fingerprint,
+	Content: wire.Content{Def: 0x554fe894},
 }
 
 func (p *metersV1Plan) addRead(b *wire.Batch, m *wire.Message) error {
 	e := &p.read
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Read"); err != nil {
+	if fresh, err := readEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	b.Also(e.formerKey1(&p.key, m))
-	if fresh, err := b.ClaimHere("Read", key, &readContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("meters").UUID(e.MeterID))
+	e.beforeUpdateMeters(b)
 	r := p.readUpdateMeters.Row()
 	r.UUID(e.MeterID)
 	r.Int8(e.Level)
 	return nil
+}
+
+// beforeUpdateMeters names what the row touches, so that it overtakes no other.
+func (e *Read) beforeUpdateMeters(b *wire.Batch) {
+	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }
 
 const readUpdateMetersSQL = `
@@ -286,70 +271,65 @@ WHERE t.meter_id = e.meter_id`
 
 // Removed is the tombstone of topic "meters.v1": a record without a value.
 type Removed struct {
-	// MeterID is the record key.
-	MeterID idem.UUID
+	MeterID idem.UUID // the record key
 }
 
-// DecodeRemoved reads m; wire.Scanner says how strictly.
+// DecodeRemoved reads m; strictjson.Scanner says how strictly.
 func DecodeRemoved(m idem.Message) (e Removed, err error) {
-	var s wire.Scanner
+	var s metersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Removed")
 }
 
-func (e *Removed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Removed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Removed{}
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// removedSpace separates the keys of Removed from all others that must differ.
-const removedSpace = "\x78\x05\xda\xea\x3e\xb8\x67\xa8\x08\x21\x32\xf1\x86\x63\xab\xfe"
-
 // key identifies the event by header "event-id". Its copies are known for 8d at least.
-func (e *Removed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(removedSpace)
+func (e *Removed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
-	return k.Sum("Removed")
 }
 
 // formerKey1 is the key by header "message-id", which identified the event before.
-func (e *Removed) formerKey1(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\xc7\xb4\xee\xb7\xf4\x50\x95\xb7\x71\xa0\x5e\x62\xaa\xed\x80\xcc"
-	k.Start(space)
+func (e *Removed) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
-	return k.Former()
 }
 
-// removedContent is read only: what the fingerprint covers.
-var removedContent = wire.Content{
-	Def: 0x7419d7e6,
-}
-
-func (e *Removed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Removed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("meter_id", e.MeterID)
-	return f.Sum()
+}
+
+// removedEvent is how a record becomes a Removed, and which records are copies of one. It is
+// read only.
+var removedEvent = wire.Event[Removed, *metersV1Decoder]{
+	Name:   "Removed",
+	Decode: (*Removed).decode,
+	Key:    (*Removed).key,
+	Space:  "\x78\x05\xda\xea\x3e\xb8\x67\xa8\x08\x21\x32\xf1\x86\x63\xab\xfe",
+	Former: []wire.FormerKey[Removed]{
+		{Space: "\xc7\xb4\xee\xb7\xf4\x50\x95\xb7\x71\xa0\x5e\x62\xaa\xed\x80\xcc", Key: (*Removed).formerKey1},
+	},
+	Here:    true,
+	Print:   (*Removed).fingerprint,
+	Content: wire.Content{Def: 0x7419d7e6},
 }
 
 func (p *metersV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {
 	e := &p.removed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Removed"); err != nil {
+	if fresh, err := removedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	b.Also(e.formerKey1(&p.key, m))
-	if fresh, err := b.ClaimHere("Removed", key, &removedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("meters").UUID(e.MeterID))
+	e.beforeUpdateMeters(b)
 	p.removedUpdateMeters.Row().UUID(e.MeterID)
 	return nil
+}
+
+// beforeUpdateMeters names what the row touches, so that it overtakes no other.
+func (e *Removed) beforeUpdateMeters(b *wire.Batch) {
+	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }
 
 const removedUpdateMetersSQL = `

@@ -11,6 +11,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -73,11 +74,11 @@ const (
 	OrderStatusCancelled OrderStatus = "CANCELLED"
 )
 
-var orderStatusTexts = []string{
-	string(OrderStatusPlaced),
-	string(OrderStatusInTransit),
-	string(OrderStatusDone),
-	string(OrderStatusCancelled),
+var orderStatusValues = []OrderStatus{
+	OrderStatusPlaced,
+	OrderStatusInTransit,
+	OrderStatusDone,
+	OrderStatusCancelled,
 }
 
 // Channel is type "Channel" of the spec.
@@ -90,51 +91,44 @@ const (
 	ChannelCallCenter Channel = "call-center"
 )
 
-var channelTexts = []string{
-	string(ChannelWeb),
-	string(ChannelApp),
-	string(ChannelCallCenter),
+var channelValues = []Channel{
+	ChannelWeb,
+	ChannelApp,
+	ChannelCallCenter,
 }
 
 // Line is one position of an order.
 type Line struct {
-	// SKU is "sku".
-	SKU string
-	// Quantity is "qty".
-	Quantity int32
-	// Price is "price".
-	Price idem.Decimal
-	// Note is "note".
-	Note *string
+	SKU      string
+	Quantity int32 // "qty"
+	Price    idem.Decimal
+	Note     *string
 }
 
-func (v *Line) decode(s *wire.Scanner) {
+func (v *Line) decodeJSON(s *strictjson.Scanner) {
 	*v = Line{}
-	var seen wire.Members
+	var seen struct{ SKU, Quantity, Price, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sku":
-			seen.Add(s, 0)
+			s.Once(&seen.SKU)
 			v.SKU = s.String()
 		case "qty":
-			seen.Add(s, 1)
+			s.Once(&seen.Quantity)
 			v.Quantity = s.Int32()
 		case "price":
-			seen.Add(s, 2)
+			s.Once(&seen.Price)
 			v.Price = s.Decimal()
 		case "note":
-			seen.Add(s, 3)
-			v.Note = s.OptString()
+			s.Once(&seen.Note)
+			v.Note = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"sku",
-		"qty",
-		"price",
-		"",
-	)
+	s.Require(seen.SKU, "sku")
+	s.Require(seen.Quantity, "qty")
+	s.Require(seen.Price, "price")
 }
 
 func (v *Line) appendJSON(b []byte) []byte {
@@ -155,33 +149,29 @@ func (v *Line) appendJSON(b []byte) []byte {
 
 // Address is type "Address" of the spec.
 type Address struct {
-	// Street is "street".
-	Street string
-	// City is "city.name".
-	City string
-	// PostCode is "zip".
+	Street   string
+	City     string // "city.name"
 	PostCode string
-	// Country is "country".
-	Country string
+	Country  string
 }
 
-func (v *Address) decode(s *wire.Scanner) {
+func (v *Address) decodeJSON(s *strictjson.Scanner) {
 	*v = Address{
 		Country: "DE",
 	}
-	var seen wire.Members
+	var seen struct{ Street, city, City, PostCode, Country bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "street":
-			seen.Add(s, 0)
+			s.Once(&seen.Street)
 			v.Street = s.String()
 		case "city":
-			seen.Add(s, 1)
+			s.Once(&seen.city)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "name":
-						seen.Add(s, 2)
+						s.Once(&seen.City)
 						v.City = s.String()
 					default:
 						s.Skip()
@@ -189,22 +179,18 @@ func (v *Address) decode(s *wire.Scanner) {
 				}
 			}
 		case "zip":
-			seen.Add(s, 3)
+			s.Once(&seen.PostCode)
 			v.PostCode = s.String()
 		case "country":
-			seen.Add(s, 4)
+			s.Once(&seen.Country)
 			v.Country = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"street",
-		"",
-		"city.name",
-		"zip",
-		"",
-	)
+	s.Require(seen.Street, "street")
+	s.Require(seen.City, "city.name")
+	s.Require(seen.PostCode, "zip")
 }
 
 func (v *Address) appendJSON(b []byte) []byte {

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func newsletterSubscriptionsTopic() wire.Topic {
@@ -27,16 +28,16 @@ func newsletterSubscriptionsTopic() wire.Topic {
 			subscribedUpsertNewsletterSQL,
 			unsubscribedDeleteNewsletterSQL,
 		},
-		Writes:  []string{"newsletter"},
-		NewPlan: func() wire.Plan { return &newsletterSubscriptionsPlan{scan: wire.Scanner{MaxDepth: 32}} },
+		Writes: []string{"newsletter"},
+		NewPlan: func() wire.Plan {
+			return &newsletterSubscriptionsPlan{decoder: newsletterSubscriptionsDecoder{MaxDepth: 32}}
+		},
 	}
 }
 
 // newsletterSubscriptionsPlan collects the rows of one batch; it belongs to one partition.
 type newsletterSubscriptionsPlan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder newsletterSubscriptionsDecoder
 
 	subscribed                 Subscribed
 	subscribedUpsertNewsletter wire.Rows
@@ -70,97 +71,98 @@ func (p *newsletterSubscriptionsPlan) Flush(b *wire.Batch) {
 	b.Write(unsubscribedDeleteNewsletterSQL, &p.unsubscribedDeleteNewsletter)
 }
 
-// Subscribed is event "subscribed" on topic "newsletter.subscriptions".
-type Subscribed struct {
-	// SubscriptionID is header "subscription-id".
-	SubscriptionID string
-	// Topic is "topic".
-	Topic string
-	// UpdatedAt is "updated_at".
-	UpdatedAt time.Time
-	// Email is the record key.
-	Email string
+// newsletterSubscriptionsDecoder reads the records of topic "newsletter.subscriptions".
+type newsletterSubscriptionsDecoder = strictjson.Scanner
+
+// newsletterSubscriptionsKeys begins the keys of Subscribed and Unsubscribed: equal parts are
+// one key, whichever of them it comes with.
+const newsletterSubscriptionsKeys = "\xfe\xab\x40\xf3\x88\xef\xed\x18\x21\x56\xdd\x98\xc3\x71\x32\x1f"
+
+// newsletterSubscriptionsContents are what the fingerprints of these events cover, as hashes.
+// It is read only.
+var newsletterSubscriptionsContents = []uint32{
+	0xf47adf4a, // Subscribed
+	0x11044ad7, // Unsubscribed
 }
 
-// DecodeSubscribed reads m; wire.Scanner says how strictly.
+// Subscribed is event "subscribed" on topic "newsletter.subscriptions".
+type Subscribed struct {
+	SubscriptionID string // header "subscription-id"
+	Topic          string
+	UpdatedAt      time.Time
+	Email          string // the record key
+}
+
+// DecodeSubscribed reads m; strictjson.Scanner says how strictly.
 func DecodeSubscribed(m idem.Message) (e Subscribed, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := newsletterSubscriptionsDecoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Subscribed")
 }
 
-func (e *Subscribed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Subscribed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Subscribed{}
-	var seen wire.Members
+	var seen struct{ Topic, UpdatedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "topic":
-			seen.Add(s, 0)
+			s.Once(&seen.Topic)
 			e.Topic = s.String()
 		case "updated_at":
-			seen.Add(s, 1)
+			s.Once(&seen.UpdatedAt)
 			e.UpdatedAt = s.Time()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"topic",
-		"updated_at",
-	)
+	s.Require(seen.Topic, "topic")
+	s.Require(seen.UpdatedAt, "updated_at")
 	e.SubscriptionID = s.Header(m, "subscription-id").String()
 	e.Email = s.RecordKey(m).String()
 }
 
-// subscribedSpace separates the keys of Subscribed from all others that must differ.
-const subscribedSpace = "\xfe\xab\x40\xf3\x88\xef\xed\x18\x21\x56\xdd\x98\xc3\x71\x32\x1f"
-
 // key identifies the event by subscription_id. Its copies are known for 1d at least.
-func (e *Subscribed) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(subscribedSpace)
+func (e *Subscribed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header subscription-id", e.SubscriptionID)
-	return k.Sum("Subscribed")
 }
 
-// subscribedContent is read only: what the fingerprint covers.
-var subscribedContent = wire.Content{
-	Def: 0xf47adf4a,
-	Same: []uint32{
-		0x11044ad7,
-	},
-}
-
-func (e *Subscribed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Subscribed) fingerprint(f *wire.Fingerprint) {
 	f.Event("Subscribed")
 	f.Text("email", e.Email)
 	f.Text("subscription_id", e.SubscriptionID)
 	f.Text("topic", e.Topic)
 	f.Time("updated_at", e.UpdatedAt)
-	return f.Sum()
+}
+
+// subscribedEvent is how a record becomes a Subscribed, and which records are copies of one.
+// It is read only.
+var subscribedEvent = wire.Event[Subscribed, *newsletterSubscriptionsDecoder]{
+	Name:    "Subscribed",
+	Decode:  (*Subscribed).decode,
+	Key:     (*Subscribed).key,
+	Space:   newsletterSubscriptionsKeys,
+	Print:   (*Subscribed).fingerprint,
+	Content: wire.Content{Def: 0xf47adf4a, Same: newsletterSubscriptionsContents},
 }
 
 func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Message) error {
 	e := &p.subscribed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Subscribed"); err != nil {
+	if fresh, err := subscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Subscribed", key, &subscribedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.PutsAll("newsletter")
+	e.beforeUpsertNewsletter(b)
 	r := p.subscribedUpsertNewsletter.Row()
 	r.Text(e.Email)
 	r.Text(e.Topic)
 	r.Time(e.UpdatedAt)
 	return nil
+}
+
+// beforeUpsertNewsletter names what the row touches, so that it overtakes no other.
+func (e *Subscribed) beforeUpsertNewsletter(b *wire.Batch) {
+	b.PutsAll("newsletter")
 }
 
 const subscribedUpsertNewsletterSQL = `
@@ -182,87 +184,75 @@ ON CONFLICT (email, topic) DO UPDATE SET
 
 // Unsubscribed is event "unsubscribed" on topic "newsletter.subscriptions".
 type Unsubscribed struct {
-	// SubscriptionID is header "subscription-id".
-	SubscriptionID string
-	// Topic is "topic".
-	Topic string
-	// Email is the record key.
-	Email string
+	SubscriptionID string // header "subscription-id"
+	Topic          string
+	Email          string // the record key
 }
 
-// DecodeUnsubscribed reads m; wire.Scanner says how strictly.
+// DecodeUnsubscribed reads m; strictjson.Scanner says how strictly.
 func DecodeUnsubscribed(m idem.Message) (e Unsubscribed, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := newsletterSubscriptionsDecoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Unsubscribed")
 }
 
-func (e *Unsubscribed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Unsubscribed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Unsubscribed{}
-	var seen wire.Members
+	var seen struct{ Topic bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "topic":
-			seen.Add(s, 0)
+			s.Once(&seen.Topic)
 			e.Topic = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"topic",
-	)
+	s.Require(seen.Topic, "topic")
 	e.SubscriptionID = s.Header(m, "subscription-id").String()
 	e.Email = s.RecordKey(m).String()
 }
 
-// unsubscribedSpace separates the keys of Unsubscribed from all others that must differ.
-const unsubscribedSpace = "\xfe\xab\x40\xf3\x88\xef\xed\x18\x21\x56\xdd\x98\xc3\x71\x32\x1f"
-
 // key identifies the event by subscription_id. Its copies are known for 1d at least.
-func (e *Unsubscribed) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(unsubscribedSpace)
+func (e *Unsubscribed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header subscription-id", e.SubscriptionID)
-	return k.Sum("Unsubscribed")
 }
 
-// unsubscribedContent is read only: what the fingerprint covers.
-var unsubscribedContent = wire.Content{
-	Def: 0x11044ad7,
-	Same: []uint32{
-		0xf47adf4a,
-	},
-}
-
-func (e *Unsubscribed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Unsubscribed) fingerprint(f *wire.Fingerprint) {
 	f.Event("Unsubscribed")
 	f.Text("email", e.Email)
 	f.Text("subscription_id", e.SubscriptionID)
 	f.Text("topic", e.Topic)
-	return f.Sum()
+}
+
+// unsubscribedEvent is how a record becomes an Unsubscribed, and which records are copies of
+// one. It is read only.
+var unsubscribedEvent = wire.Event[Unsubscribed, *newsletterSubscriptionsDecoder]{
+	Name:    "Unsubscribed",
+	Decode:  (*Unsubscribed).decode,
+	Key:     (*Unsubscribed).key,
+	Space:   newsletterSubscriptionsKeys,
+	Print:   (*Unsubscribed).fingerprint,
+	Content: wire.Content{Def: 0x11044ad7, Same: newsletterSubscriptionsContents},
 }
 
 func (p *newsletterSubscriptionsPlan) addUnsubscribed(b *wire.Batch, m *wire.Message) error {
 	e := &p.unsubscribed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Unsubscribed"); err != nil {
+	if fresh, err := unsubscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Unsubscribed", key, &unsubscribedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.DeletesAll("newsletter")
+	e.beforeDeleteNewsletter(b)
 	r := p.unsubscribedDeleteNewsletter.Row()
 	r.Text(e.Email)
 	r.Text(e.Topic)
 	return nil
+}
+
+// beforeDeleteNewsletter names what the row touches, so that it overtakes no other.
+func (e *Unsubscribed) beforeDeleteNewsletter(b *wire.Batch) {
+	b.DeletesAll("newsletter")
 }
 
 const unsubscribedDeleteNewsletterSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func shopCustomersTopic() wire.Topic {
@@ -30,16 +31,13 @@ func shopCustomersTopic() wire.Topic {
 			customerErasedDeleteCustomersSQL,
 		},
 		Writes:  []string{"customers", "orders"},
-		NewPlan: func() wire.Plan { return &shopCustomersPlan{scan: wire.Scanner{MaxDepth: 32}} },
+		NewPlan: func() wire.Plan { return &shopCustomersPlan{decoder: shopCustomersDecoder{MaxDepth: 32}} },
 	}
 }
 
 // shopCustomersPlan collects the rows of one batch; it belongs to one partition.
 type shopCustomersPlan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
-	json  []byte
+	decoder shopCustomersDecoder
 
 	customerChanged                CustomerChanged
 	customerChangedUpsertCustomers wire.Rows
@@ -59,7 +57,7 @@ func (p *shopCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
 		return p.addCustomerErased(b, m)
 	}
-	eventType, err := p.scan.EventType(m, "kind")
+	eventType, err := p.decoder.EventType(m, "kind")
 	if err != nil {
 		return err
 	}
@@ -82,75 +80,68 @@ func (p *shopCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerErasedDeleteCustomersSQL, &p.customerErasedDeleteCustomers)
 }
 
+// shopCustomersDecoder reads the records of topic "shop.customers".
+type shopCustomersDecoder = strictjson.Scanner
+
 // CustomerChanged is event "changed" on topic "shop.customers".
 type CustomerChanged struct {
-	// CustomerID is "customer_id".
 	CustomerID idem.UUID
-	// Email is "email".
-	Email string
-	// Name is "name".
-	Name *string
-	// Address is "address".
-	Address *Address
-	// Tags is "tags".
-	Tags []string
-	// Version is "revision".
-	Version int64
+	Email      string
+	Name       *string
+	Address    *Address
+	Tags       []string
+	Version    int64 // "revision"
 }
 
-// DecodeCustomerChanged reads m; wire.Scanner says how strictly.
+// DecodeCustomerChanged reads m; strictjson.Scanner says how strictly.
 func DecodeCustomerChanged(m idem.Message) (e CustomerChanged, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopCustomersDecoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CustomerChanged")
 }
 
-func (e *CustomerChanged) decode(s *wire.Scanner, m *wire.Message) {
+func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	old := *e
 	*e = CustomerChanged{
 		Tags: e.Tags[:0],
 	}
-	var seen wire.Members
+	var seen struct{ CustomerID, Email, Name, Address, Tags, Version bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "customer_id":
-			seen.Add(s, 0)
+			s.Once(&seen.CustomerID)
 			e.CustomerID = s.UUID()
 		case "email":
-			seen.Add(s, 1)
+			s.Once(&seen.Email)
 			e.Email = s.String()
 		case "name":
-			seen.Add(s, 2)
-			e.Name = s.OptString()
+			s.Once(&seen.Name)
+			e.Name = strictjson.Opt(s, s.String)
 		case "address":
-			seen.Add(s, 3)
+			s.Once(&seen.Address)
 			if !s.Null() {
 				if e.Address = old.Address; e.Address == nil {
 					e.Address = new(Address)
 				}
-				e.Address.decode(s)
+				e.Address.decodeJSON(s)
 			}
 		case "tags":
-			seen.Add(s, 4)
+			s.Once(&seen.Tags)
 			for s.Array(); s.Element(); {
 				e.Tags = append(e.Tags, s.String())
 			}
 		case "revision":
-			seen.Add(s, 5)
+			s.Once(&seen.Version)
 			e.Version = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"customer_id",
-		"email",
-		"",
-		"",
-		"tags",
-		"revision",
-	)
+	s.Require(seen.CustomerID, "customer_id")
+	s.Require(seen.Email, "email")
+	s.Require(seen.Tags, "tags")
+	s.Require(seen.Version, "revision")
 	s.Same("customer_id", e.CustomerID == s.RecordKey(m).UUID())
 }
 
@@ -165,64 +156,59 @@ func (e *CustomerChanged) appendTags(b []byte) []byte {
 	return append(b, ']')
 }
 
-// customerChangedSpace separates the keys of CustomerChanged from all others that must differ.
-const customerChangedSpace = "\x2a\xca\x25\x6a\xb9\x08\x86\x84\x9b\xd2\x4f\xa9\xc1\x16\x32\x47"
-
 // key identifies the event by header "message-id". Its copies are known for 3d at least.
-func (e *CustomerChanged) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(customerChangedSpace)
+func (e *CustomerChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
-	return k.Sum("CustomerChanged")
 }
 
-// customerChangedContent is read only: what the fingerprint covers.
-var customerChangedContent = wire.Content{
-	Def: 0x9fe619dc,
-}
-
-func (e *CustomerChanged) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *CustomerChanged) fingerprint(f *wire.Fingerprint) {
 	if e.Address != nil {
-		*b = e.Address.appendJSON((*b)[:0])
-		f.JSON("address", *b)
+		f.AppendJSON("address", e.Address.appendJSON)
 	}
 	f.UUID("customer_id", e.CustomerID)
 	f.Text("email", e.Email)
-	f.OptText("name", e.Name)
-	*b = e.appendTags((*b)[:0])
-	f.JSON("tags", *b)
+	if e.Name != nil {
+		f.Text("name", *e.Name)
+	}
+	f.AppendJSON("tags", e.appendTags)
 	f.Int64("version", e.Version)
-	return f.Sum()
+}
+
+// customerChangedEvent is how a record becomes a CustomerChanged, and which records are copies
+// of one. It is read only.
+var customerChangedEvent = wire.Event[CustomerChanged, *shopCustomersDecoder]{
+	Name:    "CustomerChanged",
+	Decode:  (*CustomerChanged).decode,
+	Key:     (*CustomerChanged).key,
+	Space:   "\x2a\xca\x25\x6a\xb9\x08\x86\x84\x9b\xd2\x4f\xa9\xc1\x16\x32\x47",
+	Print:   (*CustomerChanged).fingerprint,
+	Content: wire.Content{Def: 0x9fe619dc},
 }
 
 func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) error {
 	e := &p.customerChanged
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("CustomerChanged"); err != nil {
+	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("CustomerChanged", key, &customerChangedContent, e.fingerprint(&p.print, &p.json)); !fresh {
-		return err
-	}
-	b.PutsAll("customers")
+	e.beforeUpsertCustomers(b)
 	r := p.customerChangedUpsertCustomers.Row()
 	r.UUID(e.CustomerID)
 	r.Text(e.Email)
-	r.OptText(e.Name)
+	wire.OrNull(r, r.Text, e.Name)
 	if e.Address == nil {
-		r.OptJSONB(nil)
+		wire.SliceOrNull(r, r.JSONB, nil)
 	} else {
-		p.json = e.Address.appendJSON(p.json[:0])
-		r.JSONB(p.json)
+		r.AppendJSONB(e.Address.appendJSON)
 	}
 	r.TextArray(e.Tags)
 	r.Int8(e.Version)
 	return nil
+}
+
+// beforeUpsertCustomers names what the row touches, so that it overtakes no other.
+func (e *CustomerChanged) beforeUpsertCustomers(b *wire.Batch) {
+	b.PutsAll("customers")
 }
 
 // customerChangedUpsertCustomersSQL changes a row only if its version grows.
@@ -253,61 +239,56 @@ WHERE t.version < excluded.version`
 
 // CustomerSeen is event "seen" on topic "shop.customers".
 type CustomerSeen struct {
-	// CustomerID is the record key.
-	CustomerID idem.UUID
+	CustomerID idem.UUID // the record key
 }
 
-// DecodeCustomerSeen reads m; wire.Scanner says how strictly.
+// DecodeCustomerSeen reads m; strictjson.Scanner says how strictly.
 func DecodeCustomerSeen(m idem.Message) (e CustomerSeen, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopCustomersDecoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CustomerSeen")
 }
 
-func (e *CustomerSeen) decode(s *wire.Scanner, m *wire.Message) {
+func (e *CustomerSeen) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CustomerSeen{}
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// customerSeenSpace separates the keys of CustomerSeen from all others that must differ.
-const customerSeenSpace = "\xab\x37\x16\xe3\xfd\x3c\x3b\xec\xa5\x5b\x9a\x04\xaf\xae\xf5\xb1"
-
 // key identifies the event by header "message-id". Its copies are known for 3d at least.
-func (e *CustomerSeen) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(customerSeenSpace)
+func (e *CustomerSeen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
-	return k.Sum("CustomerSeen")
 }
 
-// customerSeenContent is read only: what the fingerprint covers.
-var customerSeenContent = wire.Content{
-	Def: 0x63673069,
-}
-
-func (e *CustomerSeen) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *CustomerSeen) fingerprint(f *wire.Fingerprint) {
 	f.UUID("customer_id", e.CustomerID)
-	return f.Sum()
+}
+
+// customerSeenEvent is how a record becomes a CustomerSeen, and which records are copies of
+// one. It is read only.
+var customerSeenEvent = wire.Event[CustomerSeen, *shopCustomersDecoder]{
+	Name:    "CustomerSeen",
+	Decode:  (*CustomerSeen).decode,
+	Key:     (*CustomerSeen).key,
+	Space:   "\xab\x37\x16\xe3\xfd\x3c\x3b\xec\xa5\x5b\x9a\x04\xaf\xae\xf5\xb1",
+	Print:   (*CustomerSeen).fingerprint,
+	Content: wire.Content{Def: 0x63673069},
 }
 
 func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) error {
 	e := &p.customerSeen
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("CustomerSeen"); err != nil {
+	if fresh, err := customerSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("CustomerSeen", key, &customerSeenContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("customers").UUID(e.CustomerID))
+	e.beforeUpdateCustomers(b)
 	p.customerSeenUpdateCustomers.Row().UUID(e.CustomerID)
 	return nil
+}
+
+// beforeUpdateCustomers names what the row touches, so that it overtakes no other.
+func (e *CustomerSeen) beforeUpdateCustomers(b *wire.Batch) {
+	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 }
 
 const customerSeenUpdateCustomersSQL = `
@@ -323,82 +304,75 @@ WHERE t.customer_id = e.customer_id`
 
 // CustomerClosed is event "closed" on topic "shop.customers".
 type CustomerClosed struct {
-	// Version is "revision".
-	Version int64
-	// CustomerID is the record key.
-	CustomerID idem.UUID
+	Version    int64     // "revision"
+	CustomerID idem.UUID // the record key
 }
 
-// DecodeCustomerClosed reads m; wire.Scanner says how strictly.
+// DecodeCustomerClosed reads m; strictjson.Scanner says how strictly.
 func DecodeCustomerClosed(m idem.Message) (e CustomerClosed, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopCustomersDecoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CustomerClosed")
 }
 
-func (e *CustomerClosed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *CustomerClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CustomerClosed{}
-	var seen wire.Members
+	var seen struct{ Version bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "revision":
-			seen.Add(s, 0)
+			s.Once(&seen.Version)
 			e.Version = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"revision",
-	)
+	s.Require(seen.Version, "revision")
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// customerClosedSpace separates the keys of CustomerClosed from all others that must differ.
-const customerClosedSpace = "\x74\xe5\xe1\x41\xd2\xd8\x43\xcb\x9e\x79\x4c\x21\xc2\x0a\xef\x06"
-
 // key identifies the event by header "message-id". Its copies are known for 3d at least.
-func (e *CustomerClosed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(customerClosedSpace)
+func (e *CustomerClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
-	return k.Sum("CustomerClosed")
 }
 
-// customerClosedContent is read only: what the fingerprint covers.
-var customerClosedContent = wire.Content{
-	Def: 0x08d3761c,
-}
-
-func (e *CustomerClosed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *CustomerClosed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("customer_id", e.CustomerID)
 	f.Int64("version", e.Version)
-	return f.Sum()
+}
+
+// customerClosedEvent is how a record becomes a CustomerClosed, and which records are copies
+// of one. It is read only.
+var customerClosedEvent = wire.Event[CustomerClosed, *shopCustomersDecoder]{
+	Name:    "CustomerClosed",
+	Decode:  (*CustomerClosed).decode,
+	Key:     (*CustomerClosed).key,
+	Space:   "\x74\xe5\xe1\x41\xd2\xd8\x43\xcb\x9e\x79\x4c\x21\xc2\x0a\xef\x06",
+	Print:   (*CustomerClosed).fingerprint,
+	Content: wire.Content{Def: 0x08d3761c},
 }
 
 func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) error {
 	e := &p.customerClosed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("CustomerClosed"); err != nil {
+	if fresh, err := customerClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("CustomerClosed", key, &customerClosedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("customers").UUID(e.CustomerID))
+	e.beforeUpdateCustomers(b)
 	r := p.customerClosedUpdateCustomers.Row()
 	r.UUID(e.CustomerID)
 	r.Int8(e.Version)
 	return nil
 }
 
-// customerClosedUpdateCustomersSQL changes a row only if its version grows; it fails if the row is missing.
+// beforeUpdateCustomers names what the row touches, so that it overtakes no other.
+func (e *CustomerClosed) beforeUpdateCustomers(b *wire.Batch) {
+	b.Puts(wire.Row("customers").UUID(e.CustomerID))
+}
+
+// customerClosedUpdateCustomersSQL changes a row only if its version grows; it fails if the
+// row is missing.
 const customerClosedUpdateCustomersSQL = `
 WITH e AS (
     SELECT
@@ -423,62 +397,57 @@ WHERE NOT EXISTS (SELECT FROM customers AS t WHERE t.customer_id = e.customer_id
 
 // CustomerErased is the tombstone of topic "shop.customers": a record without a value.
 type CustomerErased struct {
-	// CustomerID is the record key.
-	CustomerID idem.UUID
+	CustomerID idem.UUID // the record key
 }
 
-// DecodeCustomerErased reads m; wire.Scanner says how strictly.
+// DecodeCustomerErased reads m; strictjson.Scanner says how strictly.
 func DecodeCustomerErased(m idem.Message) (e CustomerErased, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopCustomersDecoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CustomerErased")
 }
 
-func (e *CustomerErased) decode(s *wire.Scanner, m *wire.Message) {
+func (e *CustomerErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CustomerErased{}
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// customerErasedSpace separates the keys of CustomerErased from all others that must differ.
-const customerErasedSpace = "\x4b\x1c\xdc\xfa\xee\xb3\xe8\xae\x3e\xb1\x43\x1f\x95\x21\xa2\xc3"
-
 // key identifies the event by header "message-id". Its copies are known for 3d at least.
-func (e *CustomerErased) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(customerErasedSpace)
+func (e *CustomerErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
-	return k.Sum("CustomerErased")
 }
 
-// customerErasedContent is read only: what the fingerprint covers.
-var customerErasedContent = wire.Content{
-	Def: 0x207c3168,
-}
-
-func (e *CustomerErased) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *CustomerErased) fingerprint(f *wire.Fingerprint) {
 	f.UUID("customer_id", e.CustomerID)
-	return f.Sum()
+}
+
+// customerErasedEvent is how a record becomes a CustomerErased, and which records are copies
+// of one. It is read only.
+var customerErasedEvent = wire.Event[CustomerErased, *shopCustomersDecoder]{
+	Name:    "CustomerErased",
+	Decode:  (*CustomerErased).decode,
+	Key:     (*CustomerErased).key,
+	Space:   "\x4b\x1c\xdc\xfa\xee\xb3\xe8\xae\x3e\xb1\x43\x1f\x95\x21\xa2\xc3",
+	Print:   (*CustomerErased).fingerprint,
+	Content: wire.Content{Def: 0x207c3168},
 }
 
 func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) error {
 	e := &p.customerErased
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("CustomerErased"); err != nil {
+	if fresh, err := customerErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("CustomerErased", key, &customerErasedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Touches("orders")
-	b.DeletesAll("customers")
+	e.beforeDeleteCustomers(b)
 	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)
 	return nil
+}
+
+// beforeDeleteCustomers names what the row touches, so that it overtakes no other.
+func (e *CustomerErased) beforeDeleteCustomers(b *wire.Batch) {
+	b.Touches("orders")
+	b.DeletesAll("customers")
 }
 
 const customerErasedDeleteCustomersSQL = `

@@ -10,6 +10,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // ShopOrdersV1Handler handles the events of topic "shop.orders.v1" that need Go code.
@@ -46,17 +47,14 @@ func shopOrdersV1Topic(h ShopOrdersV1Handler) wire.Topic {
 			orderErasedDeleteOrdersSQL,
 		},
 		Writes:  []string{"orders", "order_lines"},
-		NewPlan: func() wire.Plan { return &shopOrdersV1Plan{handler: h, scan: wire.Scanner{MaxDepth: 32}} },
+		NewPlan: func() wire.Plan { return &shopOrdersV1Plan{handler: h, decoder: shopOrdersV1Decoder{MaxDepth: 32}} },
 	}
 }
 
 // shopOrdersV1Plan collects the rows of one batch; it belongs to one partition.
 type shopOrdersV1Plan struct {
 	handler ShopOrdersV1Handler
-	scan    wire.Scanner
-	key     wire.KeyBuilder
-	print   wire.Fingerprint
-	json    []byte
+	decoder shopOrdersV1Decoder
 
 	orderPlaced                 OrderPlaced
 	orderPlacedUpsertOrders     wire.Rows
@@ -115,89 +113,134 @@ func (p *shopOrdersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderErasedDeleteOrdersSQL, &p.orderErasedDeleteOrders)
 }
 
+// shopOrdersV1Decoder reads the records of topic "shop.orders.v1".
+type shopOrdersV1Decoder = strictjson.Scanner
+
+// shopOrdersV1Key is the record key of topic "shop.orders.v1".
+type shopOrdersV1Key struct {
+	Tenant  string    // "tenant.id"
+	OrderID idem.UUID // "order"
+}
+
+func (k *shopOrdersV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
+	s.NextKey(m)
+	*k = shopOrdersV1Key{}
+	var seen struct{ tenant, Tenant, OrderID bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "tenant":
+			s.Once(&seen.tenant)
+			if !s.Null() {
+				for s.Object(); s.Member(); {
+					switch s.Name() {
+					case "id":
+						s.Once(&seen.Tenant)
+						k.Tenant = s.String()
+					default:
+						s.Skip()
+					}
+				}
+			}
+		case "order":
+			s.Once(&seen.OrderID)
+			k.OrderID = s.UUID()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Tenant, "tenant.id")
+	s.Require(seen.OrderID, "order")
+}
+
+// shopOrdersV1Keys begins the keys of OrderPlaced, OrderShipped, LineDropped, LinesPriced and
+// OrderCancelled: equal parts are one key, whichever of them it comes with.
+const shopOrdersV1Keys = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
+
+// shopOrdersV1Contents are what the fingerprints of these events cover, as hashes. It is read
+// only.
+var shopOrdersV1Contents = []uint32{
+	0x17f903d0, // OrderPlaced
+	0x5f0e1bda, // OrderShipped
+	0x4fdf11e3, // LineDropped
+	0x68cee2ca, // LinesPriced
+	0x00436b44, // OrderCancelled
+}
+
 // OrderPlaced opens an order together with its lines.
 // It is event "order.placed" on topic "shop.orders.v1".
 type OrderPlaced struct {
-	// OrderID is "id".
-	OrderID idem.UUID
-	// CustomerID is "customer_id".
+	OrderID    idem.UUID // "id"
 	CustomerID *idem.UUID
-	// Channel is "channel".
-	Channel Channel
-	// Status is "status".
-	Status OrderStatus
-	// Total is "total".
-	Total idem.Decimal
-	// Delivery is "delivery".
-	Delivery *Address
-	// PlacedOn is "placed_on".
-	PlacedOn idem.Date
-	// Lines is "lines".
-	Lines []Line
-	// ChangedAt is "meta.at".
-	ChangedAt time.Time
-	// Trace is header "traceparent".
-	Trace *string
-	// Tenant is "tenant.id" of the record key.
-	Tenant string
+	Channel    Channel
+	Status     OrderStatus
+	Total      idem.Decimal
+	Delivery   *Address
+	PlacedOn   idem.Date
+	Lines      []Line
+	ChangedAt  time.Time // "meta.at"
+	Trace      *string   // header "traceparent"
+	Tenant     string    // "tenant.id" of the record key
 }
 
-// DecodeOrderPlaced reads m; wire.Scanner says how strictly.
+// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopOrdersV1Decoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderPlaced")
 }
 
-func (e *OrderPlaced) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	old := *e
 	*e = OrderPlaced{
 		Status: OrderStatusPlaced,
 		Lines:  e.Lines[:0],
 	}
-	var seen wire.Members
+	var seen struct {
+		OrderID, CustomerID, Channel, Status, Total, Delivery, PlacedOn, Lines, meta,
+		ChangedAt bool
+	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.OrderID)
 			e.OrderID = s.UUID()
 		case "customer_id":
-			seen.Add(s, 1)
-			e.CustomerID = s.OptUUID()
+			s.Once(&seen.CustomerID)
+			e.CustomerID = strictjson.Opt(s, s.UUID)
 		case "channel":
-			seen.Add(s, 2)
-			e.Channel = Channel(s.Enum(channelTexts))
+			s.Once(&seen.Channel)
+			e.Channel = strictjson.Enum(s, channelValues)
 		case "status":
-			seen.Add(s, 3)
-			e.Status = OrderStatus(s.Enum(orderStatusTexts))
+			s.Once(&seen.Status)
+			e.Status = strictjson.Enum(s, orderStatusValues)
 		case "total":
-			seen.Add(s, 4)
+			s.Once(&seen.Total)
 			e.Total = s.Decimal()
 		case "delivery":
-			seen.Add(s, 5)
+			s.Once(&seen.Delivery)
 			if !s.Null() {
 				if e.Delivery = old.Delivery; e.Delivery == nil {
 					e.Delivery = new(Address)
 				}
-				e.Delivery.decode(s)
+				e.Delivery.decodeJSON(s)
 			}
 		case "placed_on":
-			seen.Add(s, 6)
+			s.Once(&seen.PlacedOn)
 			e.PlacedOn = s.Date()
 		case "lines":
-			seen.Add(s, 7)
+			s.Once(&seen.Lines)
 			for s.Array(); s.Element(); {
 				e.Lines = slices.Grow(e.Lines, 1)[:len(e.Lines)+1]
-				e.Lines[len(e.Lines)-1].decode(s)
+				e.Lines[len(e.Lines)-1].decodeJSON(s)
 			}
 		case "meta":
-			seen.Add(s, 8)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "at":
-						seen.Add(s, 9)
+						s.Once(&seen.ChangedAt)
 						e.ChangedAt = s.Time()
 					default:
 						s.Skip()
@@ -208,50 +251,19 @@ func (e *OrderPlaced) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-		"",
-		"channel",
-		"",
-		"total",
-		"",
-		"placed_on",
-		"lines",
-		"",
-		"meta.at",
-	)
+	s.Require(seen.OrderID, "id")
+	s.Require(seen.Channel, "channel")
+	s.Require(seen.Total, "total")
+	s.Require(seen.PlacedOn, "placed_on")
+	s.Require(seen.Lines, "lines")
+	s.Require(seen.ChangedAt, "meta.at")
 	if h, ok := s.OptHeader(m, "traceparent"); ok {
-		e.Trace = h.OptString()
+		e.Trace = wire.Keep(&s.Reader, h.String())
 	}
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "order":
-			parts.Add(s, 0)
-			s.Same("id", e.OrderID == s.UUID())
-		case "tenant":
-			parts.Add(s, 1)
-			if !s.Null() {
-				for s.Object(); s.Member(); {
-					switch s.Name() {
-					case "id":
-						parts.Add(s, 2)
-						e.Tenant = s.String()
-					default:
-						s.Skip()
-					}
-				}
-			}
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"order",
-		"",
-		"tenant.id",
-	)
+	var k shopOrdersV1Key
+	k.decode(s, m)
+	e.Tenant = k.Tenant
+	s.Same("id", e.OrderID == k.OrderID)
 }
 
 func (e *OrderPlaced) appendLines(b []byte) []byte {
@@ -265,93 +277,76 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
-const orderPlacedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
-
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
-func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(orderPlacedSpace)
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
+// 8d at least.
+func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("id", e.OrderID)
-	return k.Sum("OrderPlaced")
 }
 
-// orderPlacedContent is read only: what the fingerprint covers.
-var orderPlacedContent = wire.Content{
-	Def: 0x17f903d0,
-	Same: []uint32{
-		0x5f0e1bda,
-		0x4fdf11e3,
-		0x68cee2ca,
-		0x00436b44,
-	},
-}
-
-func (e *OrderPlaced) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Event("OrderPlaced")
 	f.Time("changed_at", e.ChangedAt)
 	f.Text("channel", string(e.Channel))
-	f.OptUUID("customer_id", e.CustomerID)
-	if e.Delivery != nil {
-		*b = e.Delivery.appendJSON((*b)[:0])
-		f.JSON("delivery", *b)
+	if e.CustomerID != nil {
+		f.UUID("customer_id", *e.CustomerID)
 	}
-	*b = e.appendLines((*b)[:0])
-	f.JSON("lines", *b)
+	if e.Delivery != nil {
+		f.AppendJSON("delivery", e.Delivery.appendJSON)
+	}
+	f.AppendJSON("lines", e.appendLines)
 	f.UUID("order_id", e.OrderID)
 	f.Date("placed_on", e.PlacedOn)
 	f.Text("status", string(e.Status))
 	f.Text("tenant", e.Tenant)
 	f.Decimal("total", e.Total)
-	f.OptText("trace", e.Trace)
-	return f.Sum()
+	if e.Trace != nil {
+		f.Text("trace", *e.Trace)
+	}
 }
 
-func (e *OrderPlaced) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", e.Tenant, 20)
 	f.Numeric("total", e.Total, 12, 2)
-	return f.Err("OrderPlaced")
+}
+
+// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
+// one. It is read only.
+var orderPlacedEvent = wire.Event[OrderPlaced, *shopOrdersV1Decoder]{
+	Name:    "OrderPlaced",
+	Decode:  (*OrderPlaced).decode,
+	Fits:    (*OrderPlaced).fits,
+	Key:     (*OrderPlaced).key,
+	Space:   shopOrdersV1Keys,
+	Print:   (*OrderPlaced).fingerprint,
+	Content: wire.Content{Def: 0x17f903d0, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	e := &p.orderPlaced
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderPlaced"); err != nil {
+	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("OrderPlaced", key, &orderPlacedContent, e.fingerprint(&p.print, &p.json)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
+	e.beforeUpsertOrders(b)
 	r := p.orderPlacedUpsertOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
-	r.OptUUID(e.CustomerID)
+	wire.OrNull(r, r.UUID, e.CustomerID)
 	r.Text(string(e.Status))
 	r.Text(string(e.Channel))
 	r.Numeric(e.Total)
 	if e.Delivery == nil {
-		r.OptJSONB(nil)
+		wire.SliceOrNull(r, r.JSONB, nil)
 	} else {
-		p.json = e.Delivery.appendJSON(p.json[:0])
-		r.JSONB(p.json)
+		r.AppendJSONB(e.Delivery.appendJSON)
 	}
 	r.Date(e.PlacedOn)
 	r.Time(e.ChangedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
-		b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
+		e.beforeUpsertOrderLines(b, i, v)
 		r = p.orderPlacedUpsertOrderLines.Row()
 		r.Text(e.Tenant)
 		r.UUID(e.OrderID)
@@ -359,9 +354,20 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 		r.Text(v.SKU)
 		r.Int4(v.Quantity)
 		r.Numeric(v.Price)
-		r.OptText(v.Note)
+		wire.OrNull(r, r.Text, v.Note)
 	}
 	return nil
+}
+
+// beforeUpsertOrders names what the row touches, so that it overtakes no other.
+func (e *OrderPlaced) beforeUpsertOrders(b *wire.Batch) {
+	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
+}
+
+// beforeUpsertOrderLines names what the row touches, so that it overtakes no other.
+func (e *OrderPlaced) beforeUpsertOrderLines(b *wire.Batch, i int, v *Line) {
+	b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
+	b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 }
 
 const orderPlacedUpsertOrdersSQL = `
@@ -426,36 +432,32 @@ ON CONFLICT (tenant, order_id, line_no) DO UPDATE SET
 
 // OrderShipped is event "order.shipped" or "order.dispatched" on topic "shop.orders.v1".
 type OrderShipped struct {
-	// ChangedAt is "meta.at".
-	ChangedAt time.Time
-	// Trace is header "traceparent".
-	Trace *string
-	// Tenant is "tenant.id" of the record key.
-	Tenant string
-	// OrderID is "order" of the record key.
-	OrderID idem.UUID
+	ChangedAt time.Time // "meta.at"
+	Trace     *string   // header "traceparent"
+	Tenant    string    // "tenant.id" of the record key
+	OrderID   idem.UUID // "order" of the record key
 }
 
-// DecodeOrderShipped reads m; wire.Scanner says how strictly.
+// DecodeOrderShipped reads m; strictjson.Scanner says how strictly.
 func DecodeOrderShipped(m idem.Message) (e OrderShipped, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopOrdersV1Decoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderShipped")
 }
 
-func (e *OrderShipped) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderShipped{}
-	var seen wire.Members
+	var seen struct{ meta, ChangedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "meta":
-			seen.Add(s, 0)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "at":
-						seen.Add(s, 1)
+						s.Once(&seen.ChangedAt)
 						e.ChangedAt = s.Time()
 					default:
 						s.Skip()
@@ -466,105 +468,67 @@ func (e *OrderShipped) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"",
-		"meta.at",
-	)
+	s.Require(seen.ChangedAt, "meta.at")
 	if h, ok := s.OptHeader(m, "traceparent"); ok {
-		e.Trace = h.OptString()
+		e.Trace = wire.Keep(&s.Reader, h.String())
 	}
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "tenant":
-			parts.Add(s, 0)
-			if !s.Null() {
-				for s.Object(); s.Member(); {
-					switch s.Name() {
-					case "id":
-						parts.Add(s, 1)
-						e.Tenant = s.String()
-					default:
-						s.Skip()
-					}
-				}
-			}
-		case "order":
-			parts.Add(s, 2)
-			e.OrderID = s.UUID()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"",
-		"tenant.id",
-		"order",
-	)
+	var k shopOrdersV1Key
+	k.decode(s, m)
+	e.Tenant = k.Tenant
+	e.OrderID = k.OrderID
 }
 
-// orderShippedSpace separates the keys of OrderShipped from all others that must differ.
-const orderShippedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
-
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
-func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(orderShippedSpace)
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
+// 8d at least.
+func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
-	return k.Sum("OrderShipped")
 }
 
-// orderShippedContent is read only: what the fingerprint covers.
-var orderShippedContent = wire.Content{
-	Def: 0x5f0e1bda,
-	Same: []uint32{
-		0x17f903d0,
-		0x4fdf11e3,
-		0x68cee2ca,
-		0x00436b44,
-	},
-}
-
-func (e *OrderShipped) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *OrderShipped) fingerprint(f *wire.Fingerprint) {
 	f.Event("OrderShipped")
 	f.Time("changed_at", e.ChangedAt)
 	f.UUID("order_id", e.OrderID)
 	f.Text("tenant", e.Tenant)
-	f.OptText("trace", e.Trace)
-	return f.Sum()
+	if e.Trace != nil {
+		f.Text("trace", *e.Trace)
+	}
 }
 
-func (e *OrderShipped) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *OrderShipped) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", e.Tenant, 20)
-	return f.Err("OrderShipped")
+}
+
+// orderShippedEvent is how a record becomes an OrderShipped, and which records are copies of
+// one. It is read only.
+var orderShippedEvent = wire.Event[OrderShipped, *shopOrdersV1Decoder]{
+	Name:    "OrderShipped",
+	Decode:  (*OrderShipped).decode,
+	Fits:    (*OrderShipped).fits,
+	Key:     (*OrderShipped).key,
+	Space:   shopOrdersV1Keys,
+	Print:   (*OrderShipped).fingerprint,
+	Content: wire.Content{Def: 0x5f0e1bda, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 	e := &p.orderShipped
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderShipped"); err != nil {
+	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("OrderShipped", key, &orderShippedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
+	e.beforeUpdateOrders(b)
 	r := p.orderShippedUpdateOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	r.Time(e.ChangedAt)
 	return nil
+}
+
+// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+func (e *OrderShipped) beforeUpdateOrders(b *wire.Batch) {
+	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
 
 const orderShippedUpdateOrdersSQL = `
@@ -584,41 +548,36 @@ WHERE t.tenant = e.tenant
 
 // LineDropped is event "order.line.dropped" on topic "shop.orders.v1".
 type LineDropped struct {
-	// LineNo is "line_no".
-	LineNo int32
-	// ChangedAt is "meta.at".
-	ChangedAt time.Time
-	// Trace is header "traceparent".
-	Trace *string
-	// Tenant is "tenant.id" of the record key.
-	Tenant string
-	// OrderID is "order" of the record key.
-	OrderID idem.UUID
+	LineNo    int32
+	ChangedAt time.Time // "meta.at"
+	Trace     *string   // header "traceparent"
+	Tenant    string    // "tenant.id" of the record key
+	OrderID   idem.UUID // "order" of the record key
 }
 
-// DecodeLineDropped reads m; wire.Scanner says how strictly.
+// DecodeLineDropped reads m; strictjson.Scanner says how strictly.
 func DecodeLineDropped(m idem.Message) (e LineDropped, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopOrdersV1Decoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("LineDropped")
 }
 
-func (e *LineDropped) decode(s *wire.Scanner, m *wire.Message) {
+func (e *LineDropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = LineDropped{}
-	var seen wire.Members
+	var seen struct{ LineNo, meta, ChangedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "line_no":
-			seen.Add(s, 0)
+			s.Once(&seen.LineNo)
 			e.LineNo = s.Int32()
 		case "meta":
-			seen.Add(s, 1)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "at":
-						seen.Add(s, 2)
+						s.Once(&seen.ChangedAt)
 						e.ChangedAt = s.Time()
 					default:
 						s.Skip()
@@ -629,107 +588,69 @@ func (e *LineDropped) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"line_no",
-		"",
-		"meta.at",
-	)
+	s.Require(seen.LineNo, "line_no")
+	s.Require(seen.ChangedAt, "meta.at")
 	if h, ok := s.OptHeader(m, "traceparent"); ok {
-		e.Trace = h.OptString()
+		e.Trace = wire.Keep(&s.Reader, h.String())
 	}
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "tenant":
-			parts.Add(s, 0)
-			if !s.Null() {
-				for s.Object(); s.Member(); {
-					switch s.Name() {
-					case "id":
-						parts.Add(s, 1)
-						e.Tenant = s.String()
-					default:
-						s.Skip()
-					}
-				}
-			}
-		case "order":
-			parts.Add(s, 2)
-			e.OrderID = s.UUID()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"",
-		"tenant.id",
-		"order",
-	)
+	var k shopOrdersV1Key
+	k.decode(s, m)
+	e.Tenant = k.Tenant
+	e.OrderID = k.OrderID
 }
 
-// lineDroppedSpace separates the keys of LineDropped from all others that must differ.
-const lineDroppedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
-
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
-func (e *LineDropped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(lineDroppedSpace)
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
+// 8d at least.
+func (e *LineDropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
-	return k.Sum("LineDropped")
 }
 
-// lineDroppedContent is read only: what the fingerprint covers.
-var lineDroppedContent = wire.Content{
-	Def: 0x4fdf11e3,
-	Same: []uint32{
-		0x17f903d0,
-		0x5f0e1bda,
-		0x68cee2ca,
-		0x00436b44,
-	},
-}
-
-func (e *LineDropped) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *LineDropped) fingerprint(f *wire.Fingerprint) {
 	f.Event("LineDropped")
 	f.Time("changed_at", e.ChangedAt)
 	f.Int32("line_no", e.LineNo)
 	f.UUID("order_id", e.OrderID)
 	f.Text("tenant", e.Tenant)
-	f.OptText("trace", e.Trace)
-	return f.Sum()
+	if e.Trace != nil {
+		f.Text("trace", *e.Trace)
+	}
 }
 
-func (e *LineDropped) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *LineDropped) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", e.Tenant, 20)
-	return f.Err("LineDropped")
+}
+
+// lineDroppedEvent is how a record becomes a LineDropped, and which records are copies of one.
+// It is read only.
+var lineDroppedEvent = wire.Event[LineDropped, *shopOrdersV1Decoder]{
+	Name:    "LineDropped",
+	Decode:  (*LineDropped).decode,
+	Fits:    (*LineDropped).fits,
+	Key:     (*LineDropped).key,
+	Space:   shopOrdersV1Keys,
+	Print:   (*LineDropped).fingerprint,
+	Content: wire.Content{Def: 0x4fdf11e3, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error {
 	e := &p.lineDropped
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("LineDropped"); err != nil {
+	if fresh, err := lineDroppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("LineDropped", key, &lineDroppedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
+	e.beforeDeleteOrderLines(b)
 	r := p.lineDroppedDeleteOrderLines.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	r.Int4(e.LineNo)
 	return nil
+}
+
+// beforeDeleteOrderLines names what the row touches, so that it overtakes no other.
+func (e *LineDropped) beforeDeleteOrderLines(b *wire.Batch) {
+	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
 }
 
 const lineDroppedDeleteOrderLinesSQL = `
@@ -748,46 +669,41 @@ WHERE t.tenant = e.tenant
 
 // LinesPriced is event "order.lines.priced" on topic "shop.orders.v1".
 type LinesPriced struct {
-	// Lines is "lines".
-	Lines []Line
-	// ChangedAt is "meta.at".
-	ChangedAt time.Time
-	// Trace is header "traceparent".
-	Trace *string
-	// Tenant is "tenant.id" of the record key.
-	Tenant string
-	// OrderID is "order" of the record key.
-	OrderID idem.UUID
+	Lines     []Line
+	ChangedAt time.Time // "meta.at"
+	Trace     *string   // header "traceparent"
+	Tenant    string    // "tenant.id" of the record key
+	OrderID   idem.UUID // "order" of the record key
 }
 
-// DecodeLinesPriced reads m; wire.Scanner says how strictly.
+// DecodeLinesPriced reads m; strictjson.Scanner says how strictly.
 func DecodeLinesPriced(m idem.Message) (e LinesPriced, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopOrdersV1Decoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("LinesPriced")
 }
 
-func (e *LinesPriced) decode(s *wire.Scanner, m *wire.Message) {
+func (e *LinesPriced) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = LinesPriced{
 		Lines: e.Lines[:0],
 	}
-	var seen wire.Members
+	var seen struct{ Lines, meta, ChangedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "lines":
-			seen.Add(s, 0)
+			s.Once(&seen.Lines)
 			for s.Array(); s.Element(); {
 				e.Lines = slices.Grow(e.Lines, 1)[:len(e.Lines)+1]
-				e.Lines[len(e.Lines)-1].decode(s)
+				e.Lines[len(e.Lines)-1].decodeJSON(s)
 			}
 		case "meta":
-			seen.Add(s, 1)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "at":
-						seen.Add(s, 2)
+						s.Once(&seen.ChangedAt)
 						e.ChangedAt = s.Time()
 					default:
 						s.Skip()
@@ -798,43 +714,15 @@ func (e *LinesPriced) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"lines",
-		"",
-		"meta.at",
-	)
+	s.Require(seen.Lines, "lines")
+	s.Require(seen.ChangedAt, "meta.at")
 	if h, ok := s.OptHeader(m, "traceparent"); ok {
-		e.Trace = h.OptString()
+		e.Trace = wire.Keep(&s.Reader, h.String())
 	}
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "tenant":
-			parts.Add(s, 0)
-			if !s.Null() {
-				for s.Object(); s.Member(); {
-					switch s.Name() {
-					case "id":
-						parts.Add(s, 1)
-						e.Tenant = s.String()
-					default:
-						s.Skip()
-					}
-				}
-			}
-		case "order":
-			parts.Add(s, 2)
-			e.OrderID = s.UUID()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"",
-		"tenant.id",
-		"order",
-	)
+	var k shopOrdersV1Key
+	k.decode(s, m)
+	e.Tenant = k.Tenant
+	e.OrderID = k.OrderID
 }
 
 func (e *LinesPriced) appendLines(b []byte) []byte {
@@ -848,76 +736,65 @@ func (e *LinesPriced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// linesPricedSpace separates the keys of LinesPriced from all others that must differ.
-const linesPricedSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
-
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
-func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(linesPricedSpace)
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
+// 8d at least.
+func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
-	return k.Sum("LinesPriced")
 }
 
-// linesPricedContent is read only: what the fingerprint covers.
-var linesPricedContent = wire.Content{
-	Def: 0x68cee2ca,
-	Same: []uint32{
-		0x17f903d0,
-		0x5f0e1bda,
-		0x4fdf11e3,
-		0x00436b44,
-	},
-}
-
-func (e *LinesPriced) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *LinesPriced) fingerprint(f *wire.Fingerprint) {
 	f.Event("LinesPriced")
 	f.Time("changed_at", e.ChangedAt)
-	*b = e.appendLines((*b)[:0])
-	f.JSON("lines", *b)
+	f.AppendJSON("lines", e.appendLines)
 	f.UUID("order_id", e.OrderID)
 	f.Text("tenant", e.Tenant)
-	f.OptText("trace", e.Trace)
-	return f.Sum()
+	if e.Trace != nil {
+		f.Text("trace", *e.Trace)
+	}
 }
 
-func (e *LinesPriced) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *LinesPriced) fits(f *wire.Fit) {
 	if len(e.Lines) > 0 {
 		f.Varchar("record key.tenant.id", e.Tenant, 20)
 	}
-	return f.Err("LinesPriced")
+}
+
+// linesPricedEvent is how a record becomes a LinesPriced, and which records are copies of one.
+// It is read only.
+var linesPricedEvent = wire.Event[LinesPriced, *shopOrdersV1Decoder]{
+	Name:    "LinesPriced",
+	Decode:  (*LinesPriced).decode,
+	Fits:    (*LinesPriced).fits,
+	Key:     (*LinesPriced).key,
+	Space:   shopOrdersV1Keys,
+	Print:   (*LinesPriced).fingerprint,
+	Content: wire.Content{Def: 0x68cee2ca, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error {
 	e := &p.linesPriced
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("LinesPriced"); err != nil {
-		return err
-	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("LinesPriced", key, &linesPricedContent, e.fingerprint(&p.print, &p.json)); !fresh {
+	if fresh, err := linesPricedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		b.PutsAll("order_lines")
+		e.beforeUpdateOrderLines(b, v)
 		r := p.linesPricedUpdateOrderLines.Row()
 		r.Text(e.Tenant)
 		r.UUID(e.OrderID)
 		r.Text(v.SKU)
 		r.Numeric(v.Price)
-		r.OptText(v.Note)
+		wire.OrNull(r, r.Text, v.Note)
 	}
 	return nil
+}
+
+// beforeUpdateOrderLines names what the row touches, so that it overtakes no other.
+func (e *LinesPriced) beforeUpdateOrderLines(b *wire.Batch, v *Line) {
+	b.PutsAll("order_lines")
 }
 
 const linesPricedUpdateOrderLinesSQL = `
@@ -942,46 +819,40 @@ WHERE t.tenant = e.tenant
 //
 // Deprecated: The shop will send order.closed from 2027 on.
 type OrderCancelled struct {
-	// Refund is "refund".
-	Refund idem.Decimal
-	// Reason is "reason".
-	Reason *string
-	// ChangedAt is "meta.at".
-	ChangedAt time.Time
-	// Trace is header "traceparent".
-	Trace *string
-	// Tenant is "tenant.id" of the record key.
-	Tenant string
-	// OrderID is "order" of the record key.
-	OrderID idem.UUID
+	Refund    idem.Decimal
+	Reason    *string
+	ChangedAt time.Time // "meta.at"
+	Trace     *string   // header "traceparent"
+	Tenant    string    // "tenant.id" of the record key
+	OrderID   idem.UUID // "order" of the record key
 }
 
-// DecodeOrderCancelled reads m; wire.Scanner says how strictly.
+// DecodeOrderCancelled reads m; strictjson.Scanner says how strictly.
 func DecodeOrderCancelled(m idem.Message) (e OrderCancelled, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopOrdersV1Decoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderCancelled")
 }
 
-func (e *OrderCancelled) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderCancelled) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderCancelled{}
-	var seen wire.Members
+	var seen struct{ Refund, Reason, meta, ChangedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "refund":
-			seen.Add(s, 0)
+			s.Once(&seen.Refund)
 			e.Refund = s.Decimal()
 		case "reason":
-			seen.Add(s, 1)
-			e.Reason = s.OptString()
+			s.Once(&seen.Reason)
+			e.Reason = strictjson.Opt(s, s.String)
 		case "meta":
-			seen.Add(s, 2)
+			s.Once(&seen.meta)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "at":
-						seen.Add(s, 3)
+						s.Once(&seen.ChangedAt)
 						e.ChangedAt = s.Time()
 					default:
 						s.Skip()
@@ -992,122 +863,88 @@ func (e *OrderCancelled) decode(s *wire.Scanner, m *wire.Message) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"refund",
-		"",
-		"",
-		"meta.at",
-	)
+	s.Require(seen.Refund, "refund")
+	s.Require(seen.ChangedAt, "meta.at")
 	if h, ok := s.OptHeader(m, "traceparent"); ok {
-		e.Trace = h.OptString()
+		e.Trace = wire.Keep(&s.Reader, h.String())
 	}
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "tenant":
-			parts.Add(s, 0)
-			if !s.Null() {
-				for s.Object(); s.Member(); {
-					switch s.Name() {
-					case "id":
-						parts.Add(s, 1)
-						e.Tenant = s.String()
-					default:
-						s.Skip()
-					}
-				}
-			}
-		case "order":
-			parts.Add(s, 2)
-			e.OrderID = s.UUID()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"",
-		"tenant.id",
-		"order",
-	)
+	var k shopOrdersV1Key
+	k.decode(s, m)
+	e.Tenant = k.Tenant
+	e.OrderID = k.OrderID
 }
 
-// orderCancelledSpace separates the keys of OrderCancelled from all others that must differ.
-const orderCancelledSpace = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
-
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for 8d at least.
-func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(orderCancelledSpace)
+// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
+// 8d at least.
+func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
-	return k.Sum("OrderCancelled")
 }
 
-// orderCancelledContent is read only: what the fingerprint covers.
-var orderCancelledContent = wire.Content{
-	Def: 0x00436b44,
-	Same: []uint32{
-		0x17f903d0,
-		0x5f0e1bda,
-		0x4fdf11e3,
-		0x68cee2ca,
-	},
-}
-
-func (e *OrderCancelled) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *OrderCancelled) fingerprint(f *wire.Fingerprint) {
 	f.Event("OrderCancelled")
 	f.Time("changed_at", e.ChangedAt)
 	f.UUID("order_id", e.OrderID)
-	f.OptText("reason", e.Reason)
+	if e.Reason != nil {
+		f.Text("reason", *e.Reason)
+	}
 	f.Decimal("refund", e.Refund)
 	f.Text("tenant", e.Tenant)
-	f.OptText("trace", e.Trace)
-	return f.Sum()
+	if e.Trace != nil {
+		f.Text("trace", *e.Trace)
+	}
 }
 
-func (e *OrderCancelled) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *OrderCancelled) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", e.Tenant, 20)
-	return f.Err("OrderCancelled")
+}
+
+// orderCancelledEvent is how a record becomes an OrderCancelled, and which records are copies
+// of one. It is read only.
+var orderCancelledEvent = wire.Event[OrderCancelled, *shopOrdersV1Decoder]{
+	Name:      "OrderCancelled",
+	OnFailure: &orderCancelledPolicy,
+	Decode:    (*OrderCancelled).decode,
+	Owned:     true,
+	Fits:      (*OrderCancelled).fits,
+	Key:       (*OrderCancelled).key,
+	Space:     shopOrdersV1Keys,
+	Print:     (*OrderCancelled).fingerprint,
+	Content:   wire.Content{Def: 0x00436b44, Same: shopOrdersV1Contents},
+}
+
+// orderCancelledPolicy is on_failure of OrderCancelled. It is read only.
+var orderCancelledPolicy = wire.FailurePolicy{
+	Retries:        3,               // the topic: 5
+	InitialBackoff: 1 * time.Second, // the topic: 200ms
+	MaxBackoff:     1 * time.Minute,
+	StopAfter:      20,
+	Keep:           192 * time.Hour,
 }
 
 func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&orderCancelledPolicy)
-	e, err := DecodeOrderCancelled(*m)
-	if err != nil {
+	e := new(OrderCancelled)
+	if fresh, err := orderCancelledEvent.Take(b, m, &shopOrdersV1Decoder{MaxDepth: 32}, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("OrderCancelled", key, &orderCancelledContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
+	e.beforeUpdateOrders(b)
 	r := p.orderCancelledUpdateOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	b.Call(m, wire.Call{
 		Event: "OrderCancelled",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.OrderCancelled(ctx, tx, e)
+			return p.handler.OrderCancelled(ctx, tx, *e)
 		},
 	})
 	return nil
 }
 
-// orderCancelledPolicy is read only.
-var orderCancelledPolicy = wire.FailurePolicy{
-	Retries:        3,
-	InitialBackoff: 1 * time.Second,
-	MaxBackoff:     1 * time.Minute,
-	StopAfter:      20,
-	Keep:           192 * time.Hour,
+// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+func (e *OrderCancelled) beforeUpdateOrders(b *wire.Batch) {
+	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
 
 // orderCancelledUpdateOrdersSQL fails if a row is missing.
@@ -1139,90 +976,69 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // OrderErased is the tombstone of topic "shop.orders.v1": a record without a value.
 type OrderErased struct {
-	// Trace is header "traceparent".
-	Trace *string
-	// Tenant is "tenant.id" of the record key.
-	Tenant string
-	// OrderID is "order" of the record key.
-	OrderID idem.UUID
+	Trace   *string   // header "traceparent"
+	Tenant  string    // "tenant.id" of the record key
+	OrderID idem.UUID // "order" of the record key
 }
 
-// DecodeOrderErased reads m; wire.Scanner says how strictly.
+// DecodeOrderErased reads m; strictjson.Scanner says how strictly.
 func DecodeOrderErased(m idem.Message) (e OrderErased, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := shopOrdersV1Decoder{MaxDepth: 32}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderErased")
 }
 
-func (e *OrderErased) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderErased{}
 	if h, ok := s.OptHeader(m, "traceparent"); ok {
-		e.Trace = h.OptString()
+		e.Trace = wire.Keep(&s.Reader, h.String())
 	}
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "tenant":
-			parts.Add(s, 0)
-			if !s.Null() {
-				for s.Object(); s.Member(); {
-					switch s.Name() {
-					case "id":
-						parts.Add(s, 1)
-						e.Tenant = s.String()
-					default:
-						s.Skip()
-					}
-				}
-			}
-		case "order":
-			parts.Add(s, 2)
-			e.OrderID = s.UUID()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"",
-		"tenant.id",
-		"order",
-	)
+	var k shopOrdersV1Key
+	k.decode(s, m)
+	e.Tenant = k.Tenant
+	e.OrderID = k.OrderID
 }
 
-func (e *OrderErased) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *OrderErased) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", e.Tenant, 20)
-	return f.Err("OrderErased")
+}
+
+// orderErasedEvent is how a record becomes an OrderErased, and which records are copies of
+// one. It is read only.
+var orderErasedEvent = wire.Event[OrderErased, *shopOrdersV1Decoder]{
+	Name:      "OrderErased",
+	OnFailure: &orderErasedPolicy,
+	Decode:    (*OrderErased).decode,
+	Fits:      (*OrderErased).fits,
+}
+
+// orderErasedPolicy is on_failure of OrderErased. It is read only.
+var orderErasedPolicy = wire.FailurePolicy{
+	Retries:        5,
+	InitialBackoff: 200 * time.Millisecond,
+	MaxBackoff:     1 * time.Minute,
+	StopAfter:      20,
+	Keep:           720 * time.Hour, // the topic: 8d
 }
 
 func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&orderErasedPolicy)
 	e := &p.orderErased
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderErased"); err != nil {
+	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	b.Touches("order_lines")
-	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
+	e.beforeDeleteOrders(b)
 	r := p.orderErasedDeleteOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	return nil
 }
 
-// orderErasedPolicy is read only.
-var orderErasedPolicy = wire.FailurePolicy{
-	Retries:        5,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     1 * time.Minute,
-	StopAfter:      20,
-	Keep:           720 * time.Hour,
+// beforeDeleteOrders names what the row touches, so that it overtakes no other.
+func (e *OrderErased) beforeDeleteOrders(b *wire.Batch) {
+	b.Touches("order_lines")
+	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
 
 const orderErasedDeleteOrdersSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func stockLevelsTopic() wire.Topic {
@@ -26,15 +27,13 @@ func stockLevelsTopic() wire.Topic {
 			stockCountedUpsertStockSQL,
 		},
 		Writes:  []string{"stock"},
-		NewPlan: func() wire.Plan { return &stockLevelsPlan{scan: wire.Scanner{MaxDepth: 32}} },
+		NewPlan: func() wire.Plan { return &stockLevelsPlan{decoder: stockLevelsDecoder{MaxDepth: 32}} },
 	}
 }
 
 // stockLevelsPlan collects the rows of one batch; it belongs to one partition.
 type stockLevelsPlan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder stockLevelsDecoder
 
 	stockCounted            StockCounted
 	stockCountedUpsertStock wire.Rows
@@ -53,105 +52,91 @@ func (p *stockLevelsPlan) Flush(b *wire.Batch) {
 	b.Write(stockCountedUpsertStockSQL, &p.stockCountedUpsertStock)
 }
 
+// stockLevelsDecoder reads the records of topic "stock-levels".
+type stockLevelsDecoder = strictjson.Scanner
+
 // StockCounted is the event of topic "stock-levels".
 type StockCounted struct {
-	// SKU is "sku".
-	SKU string
-	// Warehouse is "warehouse".
+	SKU       string
 	Warehouse string
-	// Available is "available".
 	Available int64
-	// CountedAt is "ts".
-	CountedAt time.Time
+	CountedAt time.Time // "ts"
 }
 
-// DecodeStockCounted reads m; wire.Scanner says how strictly.
+// DecodeStockCounted reads m; strictjson.Scanner says how strictly.
 func DecodeStockCounted(m idem.Message) (e StockCounted, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := stockLevelsDecoder{MaxDepth: 32}
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("StockCounted")
 }
 
-func (e *StockCounted) decode(s *wire.Scanner) {
+func (e *StockCounted) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = StockCounted{}
-	var seen wire.Members
+	var seen struct{ SKU, Warehouse, Available, CountedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sku":
-			seen.Add(s, 0)
+			s.Once(&seen.SKU)
 			e.SKU = s.String()
 		case "warehouse":
-			seen.Add(s, 1)
+			s.Once(&seen.Warehouse)
 			e.Warehouse = s.String()
 		case "available":
-			seen.Add(s, 2)
+			s.Once(&seen.Available)
 			e.Available = s.Int64()
 		case "ts":
-			seen.Add(s, 3)
-			e.CountedAt = s.EpochMS()
+			s.Once(&seen.CountedAt)
+			e.CountedAt = s.Epoch(time.Millisecond)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"sku",
-		"warehouse",
-		"available",
-		"ts",
-	)
+	s.Require(seen.SKU, "sku")
+	s.Require(seen.Warehouse, "warehouse")
+	s.Require(seen.Available, "available")
+	s.Require(seen.CountedAt, "ts")
 }
 
-// stockCountedSpace separates the keys of StockCounted from all others that must differ.
-const stockCountedSpace = "\x79\x36\x4c\xfa\x4d\x5b\x84\xb5\x85\xed\xb7\x10\x30\xf4\x8e\x63"
-
-// key identifies the event by sku, warehouse and counted_at. Its copies are known for 36h at least.
-func (e *StockCounted) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(stockCountedSpace)
+// key identifies the event by sku, warehouse and counted_at. Its copies are known for 36h at
+// least.
+func (e *StockCounted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("sku", e.SKU)
 	k.Text("warehouse", e.Warehouse)
 	k.Time("ts", e.CountedAt)
-	return k.Sum("StockCounted")
 }
 
-// stockCountedContent is read only: what the fingerprint covers.
-var stockCountedContent = wire.Content{
-	Def: 0xcc3eec9e,
-}
-
-func (e *StockCounted) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *StockCounted) fingerprint(f *wire.Fingerprint) {
 	f.Int64("available", e.Available)
 	f.Time("counted_at", e.CountedAt)
 	f.Text("sku", e.SKU)
 	f.Text("warehouse", e.Warehouse)
-	return f.Sum()
 }
 
-func (e *StockCounted) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *StockCounted) fits(f *wire.Fit) {
 	f.Char("warehouse", e.Warehouse, 4)
-	return f.Err("StockCounted")
+}
+
+// stockCountedEvent is how a record becomes a StockCounted, and which records are copies of
+// one. It is read only.
+var stockCountedEvent = wire.Event[StockCounted, *stockLevelsDecoder]{
+	Name:    "StockCounted",
+	Decode:  (*StockCounted).decode,
+	Fits:    (*StockCounted).fits,
+	Key:     (*StockCounted).key,
+	Space:   "\x79\x36\x4c\xfa\x4d\x5b\x84\xb5\x85\xed\xb7\x10\x30\xf4\x8e\x63",
+	Print:   (*StockCounted).fingerprint,
+	Content: wire.Content{Def: 0xcc3eec9e},
 }
 
 func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error {
 	e := &p.stockCounted
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("StockCounted"); err != nil {
+	if fresh, err := stockCountedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("StockCounted", key, &stockCountedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Upserts(wire.Row("stock").Text(e.SKU).Text(e.Warehouse))
+	e.beforeUpsertStock(b)
 	r := p.stockCountedUpsertStock.Row()
 	r.Text(e.SKU)
 	r.Text(e.Warehouse)
@@ -160,7 +145,13 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// stockCountedUpsertStockSQL keeps the row with the highest counted_at of each sku, warehouse; of equals, the first.
+// beforeUpsertStock names what the row touches, so that it overtakes no other.
+func (e *StockCounted) beforeUpsertStock(b *wire.Batch) {
+	b.Upserts(wire.Row("stock").Text(e.SKU).Text(e.Warehouse))
+}
+
+// stockCountedUpsertStockSQL keeps the row with the highest counted_at of each sku, warehouse;
+// of equals, the first.
 const stockCountedUpsertStockSQL = `
 INSERT INTO stock AS t (
     sku,

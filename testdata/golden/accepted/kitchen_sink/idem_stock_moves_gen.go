@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func stockMovesTopic() wire.Topic {
@@ -26,13 +27,13 @@ func stockMovesTopic() wire.Topic {
 			stockMovedInsertMovementsSQL,
 		},
 		Writes:  []string{"movements"},
-		NewPlan: func() wire.Plan { return &stockMovesPlan{scan: wire.Scanner{MaxDepth: 32}} },
+		NewPlan: func() wire.Plan { return &stockMovesPlan{decoder: stockMovesDecoder{MaxDepth: 32}} },
 	}
 }
 
 // stockMovesPlan collects the rows of one batch; it belongs to one partition.
 type stockMovesPlan struct {
-	scan wire.Scanner
+	decoder stockMovesDecoder
 
 	stockMoved                StockMoved
 	stockMovedInsertMovements wire.Rows
@@ -51,39 +52,39 @@ func (p *stockMovesPlan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovementsSQL, &p.stockMovedInsertMovements)
 }
 
+// stockMovesDecoder reads the records of topic "stock.moves".
+type stockMovesDecoder = strictjson.Scanner
+
 // StockMoved is the event of topic "stock.moves".
 type StockMoved struct {
-	// SKU is "sku".
-	SKU string
-	// Warehouse is "warehouse".
+	SKU       string
 	Warehouse string
-	// Changes is "changes".
-	Changes []int32
+	Changes   []int32
 }
 
-// DecodeStockMoved reads m; wire.Scanner says how strictly.
+// DecodeStockMoved reads m; strictjson.Scanner says how strictly.
 func DecodeStockMoved(m idem.Message) (e StockMoved, err error) {
-	s := wire.Scanner{MaxDepth: 32}
+	s := stockMovesDecoder{MaxDepth: 32}
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("StockMoved")
 }
 
-func (e *StockMoved) decode(s *wire.Scanner) {
+func (e *StockMoved) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = StockMoved{
 		Changes: e.Changes[:0],
 	}
-	var seen wire.Members
+	var seen struct{ SKU, Warehouse, Changes bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "sku":
-			seen.Add(s, 0)
+			s.Once(&seen.SKU)
 			e.SKU = s.String()
 		case "warehouse":
-			seen.Add(s, 1)
+			s.Once(&seen.Warehouse)
 			e.Warehouse = s.String()
 		case "changes":
-			seen.Add(s, 2)
+			s.Once(&seen.Changes)
 			for s.Array(); s.Element(); {
 				e.Changes = append(e.Changes, s.Int32())
 			}
@@ -91,29 +92,29 @@ func (e *StockMoved) decode(s *wire.Scanner) {
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"sku",
-		"warehouse",
-		"changes",
-	)
+	s.Require(seen.SKU, "sku")
+	s.Require(seen.Warehouse, "warehouse")
+	s.Require(seen.Changes, "changes")
 }
 
-func (e *StockMoved) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *StockMoved) fits(f *wire.Fit) {
 	if len(e.Changes) > 0 {
 		f.Char("warehouse", e.Warehouse, 4)
 	}
-	return f.Err("StockMoved")
+}
+
+// stockMovedEvent is how a record becomes a StockMoved, and which records are copies of one.
+// It is read only.
+var stockMovedEvent = wire.Event[StockMoved, *stockMovesDecoder]{
+	Name:   "StockMoved",
+	Decode: (*StockMoved).decode,
+	Fits:   (*StockMoved).fits,
 }
 
 func (p *stockMovesPlan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 	e := &p.stockMoved
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("StockMoved"); err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
+	if fresh, err := stockMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	for _, v := range e.Changes {

@@ -60,8 +60,8 @@ const (
 	StateGone State = "gone\u2028"
 )
 
-var stateTexts = []string{
-	string(StateOpen),
-	string(StateShut),
-	string(StateGone),
+var stateValues = []State{
+	StateOpen,
+	StateShut,
+	StateGone,
 }

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func longestTopicTopic() wire.Topic {
@@ -36,9 +37,7 @@ func longestTopicTopic() wire.Topic {
 
 // longestTopicPlan collects the rows of one batch; it belongs to one partition.
 type longestTopicPlan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder longestTopicDecoder
 
 	opened             Opened
 	openedInsertE      wire.Rows
@@ -55,7 +54,7 @@ func (p *longestTopicPlan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
 		return wire.NoTombstone()
 	}
-	eventType, err := p.scan.EventType(m, "\ufefftype")
+	eventType, err := p.decoder.EventType(m, "\ufefftype")
 	if err != nil {
 		return err
 	}
@@ -80,92 +79,98 @@ func (p *longestTopicPlan) Flush(b *wire.Batch) {
 	b.Write(openedInsertTablesSQL, &p.openedInsertTables)
 }
 
-// Opened is event "\ufeffopened" on topic "orders.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".
+// longestTopicDecoder reads the records of topic
+// "orders.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".
+type longestTopicDecoder = strictjson.Scanner
+
+// Opened is event "\ufeffopened" on topic
+// "orders.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".
 type Opened struct {
-	// State is "st\ufeffate".
-	State State
-	// N is header "n\r\n".
-	N string
-	// E is the record key.
-	E string
+	State State  // "st\ufeffate"
+	N     string // header "n\r\n"
+	E     string // the record key
 }
 
-// DecodeOpened reads m; wire.Scanner says how strictly.
+// DecodeOpened reads m; strictjson.Scanner says how strictly.
 func DecodeOpened(m idem.Message) (e Opened, err error) {
-	var s wire.Scanner
+	var s longestTopicDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Opened")
 }
 
-func (e *Opened) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Opened{}
-	var seen wire.Members
+	var seen struct{ State bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "st\ufeffate":
-			seen.Add(s, 0)
-			e.State = State(s.Enum(stateTexts))
+			s.Once(&seen.State)
+			e.State = strictjson.Enum(s, stateValues)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"st\ufeffate",
-	)
+	s.Require(seen.State, "st\ufeffate")
 	e.N = s.Header(m, "n\r\n").String()
 	e.E = s.RecordKey(m).String()
 }
 
-// openedSpace separates the keys of Opened from all others that must differ.
-const openedSpace = "\xe9\xa4\x97\x2d\x2f\x45\x02\xf7\xca\x06\xc7\x0e\x61\x47\xf2\x6c"
-
 // key identifies the event by header "\ufeffkey". Its copies are known for 8d at least.
-func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(openedSpace)
+func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "\ufeffkey")
-	return k.Sum("Opened")
 }
 
-// openedContent is read only: what the fingerprint covers.
-var openedContent = wire.Content{
-	Def: 0xfa2cec22,
-}
-
-func (e *Opened) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Opened) fingerprint(f *wire.Fingerprint) {
 	f.Text("e", e.E)
 	f.Text("n", e.N)
 	f.Text("state", string(e.State))
-	return f.Sum()
+}
+
+// openedEvent is how a record becomes an Opened, and which records are copies of one. It is
+// read only.
+var openedEvent = wire.Event[Opened, *longestTopicDecoder]{
+	Name:    "Opened",
+	Decode:  (*Opened).decode,
+	Key:     (*Opened).key,
+	Space:   "\xe9\xa4\x97\x2d\x2f\x45\x02\xf7\xca\x06\xc7\x0e\x61\x47\xf2\x6c",
+	Print:   (*Opened).fingerprint,
+	Content: wire.Content{Def: 0xfa2cec22},
 }
 
 func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
 	e := &p.opened
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Opened"); err != nil {
+	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Opened", key, &openedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("e").Text(e.E))
+	e.beforeInsertE(b)
 	r := p.openedInsertE.Row()
 	r.Text(e.E)
 	r.Text(e.N)
 	r.Text(string(e.State))
-	b.Puts(wire.Row("t").Text(e.E))
+	e.beforeInsertT(b)
 	r = p.openedInsertT.Row()
 	r.Text(e.E)
 	r.Text(e.N)
-	b.Puts(wire.Row("tables").Text(e.E))
+	e.beforeInsertTables(b)
 	p.openedInsertTables.Row().Text(e.E)
 	return nil
+}
+
+// beforeInsertE names what the row touches, so that it overtakes no other.
+func (e *Opened) beforeInsertE(b *wire.Batch) {
+	b.Puts(wire.Row("e").Text(e.E))
+}
+
+// beforeInsertT names what the row touches, so that it overtakes no other.
+func (e *Opened) beforeInsertT(b *wire.Batch) {
+	b.Puts(wire.Row("t").Text(e.E))
+}
+
+// beforeInsertTables names what the row touches, so that it overtakes no other.
+func (e *Opened) beforeInsertTables(b *wire.Batch) {
+	b.Puts(wire.Row("tables").Text(e.E))
 }
 
 const openedInsertESQL = `
@@ -208,65 +213,66 @@ SELECT
 ORDER BY columns
 ON CONFLICT (columns) DO NOTHING`
 
-// Closed is event "closed" on topic "orders.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".
+// Closed is event "closed" on topic
+// "orders.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".
 type Closed struct {
-	// E is the record key.
-	E string
+	E string // the record key
 }
 
-// DecodeClosed reads m; wire.Scanner says how strictly.
+// DecodeClosed reads m; strictjson.Scanner says how strictly.
 func DecodeClosed(m idem.Message) (e Closed, err error) {
-	var s wire.Scanner
+	var s longestTopicDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Closed")
 }
 
-func (e *Closed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Closed{}
 	e.E = s.RecordKey(m).String()
 }
 
-// closedSpace separates the keys of Closed from all others that must differ.
-const closedSpace = "\x11\x20\x26\xbd\x6d\x90\xbf\x61\x1b\xa1\xb8\xb6\x31\x96\x03\x32"
-
 // key identifies the event by header "\ufeffkey". Its copies are known for 8d at least.
-func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(closedSpace)
+func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "\ufeffkey")
-	return k.Sum("Closed")
 }
 
-// closedContent is read only: what the fingerprint covers.
-var closedContent = wire.Content{
-	Def: 0xfb46ead7,
-}
-
-func (e *Closed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Closed) fingerprint(f *wire.Fingerprint) {
 	f.Text("e", e.E)
-	return f.Sum()
+}
+
+// closedEvent is how a record becomes a Closed, and which records are copies of one. It is
+// read only.
+var closedEvent = wire.Event[Closed, *longestTopicDecoder]{
+	Name:    "Closed",
+	Decode:  (*Closed).decode,
+	Key:     (*Closed).key,
+	Space:   "\x11\x20\x26\xbd\x6d\x90\xbf\x61\x1b\xa1\xb8\xb6\x31\x96\x03\x32",
+	Print:   (*Closed).fingerprint,
+	Content: wire.Content{Def: 0xfb46ead7},
 }
 
 func (p *longestTopicPlan) addClosed(b *wire.Batch, m *wire.Message) error {
 	e := &p.closed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Closed"); err != nil {
+	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Closed", key, &closedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("e").Text(e.E))
+	e.beforeUpdateE(b)
 	p.closedUpdateE.Row().Text(e.E)
-	b.Puts(wire.Row("t").Text(e.E))
+	e.beforeUpdateT(b)
 	p.closedUpdateT.Row().Text(e.E)
 	return nil
+}
+
+// beforeUpdateE names what the row touches, so that it overtakes no other.
+func (e *Closed) beforeUpdateE(b *wire.Batch) {
+	b.Puts(wire.Row("e").Text(e.E))
+}
+
+// beforeUpdateT names what the row touches, so that it overtakes no other.
+func (e *Closed) beforeUpdateT(b *wire.Batch) {
+	b.Puts(wire.Row("t").Text(e.E))
 }
 
 // closedUpdateESQL fails if a row is missing.

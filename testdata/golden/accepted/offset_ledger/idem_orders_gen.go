@@ -10,6 +10,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // OrdersHandler handles the events of topic "orders" that need Go code.
@@ -58,44 +59,58 @@ func (p *ordersPlan) Flush(b *wire.Batch) {
 	b.Write(orderInsertOrdersSQL, &p.orderInsertOrders)
 }
 
+// ordersDecoder reads the records of topic "orders".
+type ordersDecoder = strictjson.Scanner
+
 // Order is the event of topic "orders".
 type Order struct {
-	// Payload is the record's value.
-	Payload json.RawMessage
-	// ID is the record key.
-	ID string
+	Payload json.RawMessage // the record's value
+	ID      string          // the record key
 }
 
-// DecodeOrder reads m; wire.Scanner says how strictly.
+// DecodeOrder reads m; strictjson.Scanner says how strictly.
 func DecodeOrder(m idem.Message) (e Order, err error) {
-	var s wire.Scanner
+	var s ordersDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Order")
 }
 
-func (e *Order) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Order) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Order{}
-	e.Payload = s.RecordValue(m).JSON()
+	e.Payload = strictjson.JSONText(s, s.RecordValue(m))
 	e.ID = s.RecordKey(m).String()
 }
 
+// orderEvent is how a record becomes an Order, and which records are copies of one. It is read
+// only.
+var orderEvent = wire.Event[Order, *ordersDecoder]{
+	Name:   "Order",
+	Decode: (*Order).decode,
+	Owned:  true,
+}
+
 func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
-	e, err := DecodeOrder(*m)
-	if err != nil {
+	e := new(Order)
+	if fresh, err := orderEvent.Take(b, m, &ordersDecoder{}, e); !fresh {
 		return err
 	}
-	b.Puts(wire.Row("orders").Text(e.ID))
+	e.beforeInsertOrders(b)
 	r := p.orderInsertOrders.Row()
 	r.Text(e.ID)
 	r.JSONB(e.Payload)
 	b.Call(m, wire.Call{
 		Event: "Order",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.Order(ctx, tx, e)
+			return p.handler.Order(ctx, tx, *e)
 		},
 	})
 	return nil
+}
+
+// beforeInsertOrders names what the row touches, so that it overtakes no other.
+func (e *Order) beforeInsertOrders(b *wire.Batch) {
+	b.Puts(wire.Row("orders").Text(e.ID))
 }
 
 const orderInsertOrdersSQL = `

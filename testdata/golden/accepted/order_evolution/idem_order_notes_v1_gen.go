@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func orderNotesV1Topic() wire.Topic {
@@ -32,9 +33,7 @@ func orderNotesV1Topic() wire.Topic {
 
 // orderNotesV1Plan collects the rows of one batch; it belongs to one partition.
 type orderNotesV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder orderNotesV1Decoder
 
 	noteAdded                 NoteAdded
 	noteAddedInsertOrderNotes wire.Rows
@@ -61,102 +60,96 @@ func (p *orderNotesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noteAddedInsertOrderNotesSQL, &p.noteAddedInsertOrderNotes)
 }
 
+// orderNotesV1Decoder reads the records of topic "order.notes.v1".
+type orderNotesV1Decoder = strictjson.Scanner
+
 // NoteAdded is event "note.added" on topic "order.notes.v1".
 type NoteAdded struct {
-	// NoteID is "note_id".
-	NoteID idem.UUID
-	// OrderID is "order_id".
+	NoteID  idem.UUID
 	OrderID idem.UUID
-	// Text is "text".
-	Text string
+	Text    string
 }
 
-// DecodeNoteAdded reads m; wire.Scanner says how strictly.
+// DecodeNoteAdded reads m; strictjson.Scanner says how strictly.
 func DecodeNoteAdded(m idem.Message) (e NoteAdded, err error) {
-	var s wire.Scanner
+	var s orderNotesV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("NoteAdded")
 }
 
-func (e *NoteAdded) decode(s *wire.Scanner) {
+func (e *NoteAdded) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = NoteAdded{}
-	var seen wire.Members
+	var seen struct{ NoteID, OrderID, Text bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "note_id":
-			seen.Add(s, 0)
+			s.Once(&seen.NoteID)
 			e.NoteID = s.UUID()
 		case "order_id":
-			seen.Add(s, 1)
+			s.Once(&seen.OrderID)
 			e.OrderID = s.UUID()
 		case "text":
-			seen.Add(s, 2)
+			s.Once(&seen.Text)
 			e.Text = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"note_id",
-		"order_id",
-		"text",
-	)
+	s.Require(seen.NoteID, "note_id")
+	s.Require(seen.OrderID, "order_id")
+	s.Require(seen.Text, "text")
 }
 
-// noteAddedSpace separates the keys of NoteAdded from all others that must differ.
-const noteAddedSpace = "\xf1\xa3\xb9\xf5\xb7\x60\xf9\xbf\x74\x6e\x1a\x35\x60\x3a\xcc\x95"
-
-// key identifies the event by header "Idempotency-Key" and header "tenant". Its copies are known for 8d at least.
-func (e *NoteAdded) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(noteAddedSpace)
+// key identifies the event by header "Idempotency-Key" and header "tenant". Its copies are
+// known for 8d at least.
+func (e *NoteAdded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.HeaderOrOffset(m, "Idempotency-Key")
 	k.HeaderOrOffset(m, "tenant")
-	return k.Sum("NoteAdded")
 }
 
 // formerKey1 is the key by header "Message-Id", which identified the event before.
-func (e *NoteAdded) formerKey1(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\xbe\xce\x10\x03\x14\x7d\x8f\xf8\x77\x80\x84\x9e\x44\xab\x1d\x9f"
-	k.Start(space)
+func (e *NoteAdded) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Message-Id")
-	return k.Former()
 }
 
-// noteAddedContent is read only: what the fingerprint covers.
-var noteAddedContent = wire.Content{
-	Def: 0x72350dc8,
-}
-
-func (e *NoteAdded) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *NoteAdded) fingerprint(f *wire.Fingerprint) {
 	f.UUID("note_id", e.NoteID)
 	f.UUID("order_id", e.OrderID)
 	f.Text("text", e.Text)
-	return f.Sum()
+}
+
+// noteAddedEvent is how a record becomes a NoteAdded, and which records are copies of one. It
+// is read only.
+var noteAddedEvent = wire.Event[NoteAdded, *orderNotesV1Decoder]{
+	Name:   "NoteAdded",
+	Decode: (*NoteAdded).decode,
+	Key:    (*NoteAdded).key,
+	Space:  "\xf1\xa3\xb9\xf5\xb7\x60\xf9\xbf\x74\x6e\x1a\x35\x60\x3a\xcc\x95",
+	Former: []wire.FormerKey[NoteAdded]{
+		{Space: "\xbe\xce\x10\x03\x14\x7d\x8f\xf8\x77\x80\x84\x9e\x44\xab\x1d\x9f", Key: (*NoteAdded).formerKey1},
+	},
+	Print:   (*NoteAdded).fingerprint,
+	Content: wire.Content{Def: 0x72350dc8},
 }
 
 func (p *orderNotesV1Plan) addNoteAdded(b *wire.Batch, m *wire.Message) error {
 	e := &p.noteAdded
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("NoteAdded"); err != nil {
+	if fresh, err := noteAddedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	b.Also(e.formerKey1(&p.key, m))
-	if fresh, err := b.Claim("NoteAdded", key, &noteAddedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("order_notes").UUID(e.NoteID))
+	e.beforeInsertOrderNotes(b)
 	r := p.noteAddedInsertOrderNotes.Row()
 	r.UUID(e.NoteID)
 	r.UUID(e.OrderID)
 	r.Text(e.Text)
 	return nil
+}
+
+// beforeInsertOrderNotes names what the row touches, so that it overtakes no other.
+func (e *NoteAdded) beforeInsertOrderNotes(b *wire.Batch) {
+	b.Puts(wire.Row("order_notes").UUID(e.NoteID))
 }
 
 const noteAddedInsertOrderNotesSQL = `

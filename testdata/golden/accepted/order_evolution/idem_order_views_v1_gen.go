@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func orderViewsV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func orderViewsV1Topic() wire.Topic {
 
 // orderViewsV1Plan collects the rows of one batch; it belongs to one partition.
 type orderViewsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder orderViewsV1Decoder
 
 	orderViewed                 OrderViewed
 	orderViewedUpsertOrderViews wire.Rows
@@ -54,90 +53,86 @@ func (p *orderViewsV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderViewedUpsertOrderViewsSQL, &p.orderViewedUpsertOrderViews)
 }
 
+// orderViewsV1Decoder reads the records of topic "order.views.v1".
+type orderViewsV1Decoder = strictjson.Scanner
+
 // OrderViewed is the event of topic "order.views.v1".
 type OrderViewed struct {
-	// Page is "page".
-	Page string
-	// Seen is "seen".
-	Seen int64
-	// OrderID is the record key.
-	OrderID idem.UUID
+	Page    string
+	Seen    int64
+	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderViewed reads m; wire.Scanner says how strictly.
+// DecodeOrderViewed reads m; strictjson.Scanner says how strictly.
 func DecodeOrderViewed(m idem.Message) (e OrderViewed, err error) {
-	var s wire.Scanner
+	var s orderViewsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderViewed")
 }
 
-func (e *OrderViewed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderViewed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderViewed{}
-	var seen wire.Members
+	var seen struct{ Page, Seen bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "page":
-			seen.Add(s, 0)
+			s.Once(&seen.Page)
 			e.Page = s.String()
 		case "seen":
-			seen.Add(s, 1)
+			s.Once(&seen.Seen)
 			e.Seen = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"page",
-		"seen",
-	)
+	s.Require(seen.Page, "page")
+	s.Require(seen.Seen, "seen")
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// orderViewedSpace separates the keys of OrderViewed from all others that must differ.
-const orderViewedSpace = "\xa3\xa6\xa4\x43\xb9\x50\xdf\xbe\x21\x5d\xb8\xb4\xd7\xdf\xe5\x65"
-
-// key identifies the event by order_id and header "View-Id". Its copies are known for 1d at least.
-func (e *OrderViewed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(orderViewedSpace)
+// key identifies the event by order_id and header "View-Id". Its copies are known for 1d at
+// least.
+func (e *OrderViewed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.OrderID)
 	k.HeaderOrOffset(m, "View-Id")
-	return k.Sum("OrderViewed")
 }
 
-// orderViewedContent is read only: what the fingerprint covers.
-var orderViewedContent = wire.Content{
-	Def: 0x5bdf1b79,
-}
-
-func (e *OrderViewed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *OrderViewed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("order_id", e.OrderID)
 	f.Text("page", e.Page)
 	f.Int64("seen", e.Seen)
-	return f.Sum()
+}
+
+// orderViewedEvent is how a record becomes an OrderViewed, and which records are copies of
+// one. It is read only.
+var orderViewedEvent = wire.Event[OrderViewed, *orderViewsV1Decoder]{
+	Name:    "OrderViewed",
+	Decode:  (*OrderViewed).decode,
+	Key:     (*OrderViewed).key,
+	Space:   "\xa3\xa6\xa4\x43\xb9\x50\xdf\xbe\x21\x5d\xb8\xb4\xd7\xdf\xe5\x65",
+	Here:    true,
+	Print:   (*OrderViewed).fingerprint,
+	Content: wire.Content{Def: 0x5bdf1b79},
 }
 
 func (p *orderViewsV1Plan) addOrderViewed(b *wire.Batch, m *wire.Message) error {
 	e := &p.orderViewed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderViewed"); err != nil {
+	if fresh, err := orderViewedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("OrderViewed", key, &orderViewedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Upserts(wire.Row("order_views").UUID(e.OrderID))
+	e.beforeUpsertOrderViews(b)
 	r := p.orderViewedUpsertOrderViews.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Page)
 	r.Int8(e.Seen)
 	return nil
+}
+
+// beforeUpsertOrderViews names what the row touches, so that it overtakes no other.
+func (e *OrderViewed) beforeUpsertOrderViews(b *wire.Batch) {
+	b.Upserts(wire.Row("order_views").UUID(e.OrderID))
 }
 
 // orderViewedUpsertOrderViewsSQL keeps the last row of each order_id.

@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // OrdersV1Handler handles the events of topic "orders.v1" that need Go code.
@@ -41,9 +42,7 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 // ordersV1Plan collects the rows of one batch; it belongs to one partition.
 type ordersV1Plan struct {
 	handler OrdersV1Handler
-	scan    wire.Scanner
-	key     wire.KeyBuilder
-	print   wire.Fingerprint
+	decoder ordersV1Decoder
 
 	orderPlaced                   OrderPlaced
 	orderPlacedUpsertOrderHistory wire.Rows
@@ -78,80 +77,70 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderClosedUpdateOrderHistorySQL, &p.orderClosedUpdateOrderHistory)
 }
 
+// ordersV1Decoder reads the records of topic "orders.v1".
+type ordersV1Decoder = strictjson.Scanner
+
+// ordersV1Keys begins the keys of OrderPlaced, OrderClosed and OrderChecked: equal parts are
+// one key, whichever of them it comes with.
+const ordersV1Keys = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
+
 // OrderPlaced is event "order.placed" or "order.placed.v2" on topic "orders.v1".
 type OrderPlaced struct {
-	// Total is "total".
-	Total idem.Decimal
-	// EventID is "event_id".
-	EventID idem.UUID
-	// Revision is "revision".
+	Total    idem.Decimal
+	EventID  idem.UUID
 	Revision int64
-	// LegacyNo is "legacy_no".
 	LegacyNo *int64
-	// OrderID is the record key.
-	OrderID idem.UUID
+	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderPlaced reads m; wire.Scanner says how strictly.
+// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	var s wire.Scanner
+	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderPlaced")
 }
 
-func (e *OrderPlaced) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderPlaced{}
-	var seen wire.Members
+	var seen struct{ Total, EventID, Revision, LegacyNo bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "total":
-			seen.Add(s, 0)
+			s.Once(&seen.Total)
 			e.Total = s.Decimal()
 		case "event_id":
-			seen.Add(s, 1)
+			s.Once(&seen.EventID)
 			e.EventID = s.UUID()
 		case "revision":
-			seen.Add(s, 2)
+			s.Once(&seen.Revision)
 			e.Revision = s.Int64()
 		case "legacy_no":
-			seen.Add(s, 3)
-			e.LegacyNo = s.OptInt64()
+			s.Once(&seen.LegacyNo)
+			e.LegacyNo = strictjson.Opt(s, s.Int64)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"total",
-		"event_id",
-		"revision",
-		"",
-	)
+	s.Require(seen.Total, "total")
+	s.Require(seen.EventID, "event_id")
+	s.Require(seen.Revision, "revision")
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
-const orderPlacedSpace = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
-
 // key identifies the event by event_id. Its copies are known for 15d at least.
-func (e *OrderPlaced) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(orderPlacedSpace)
+func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
-	return k.Sum("OrderPlaced")
 }
 
 // formerKey1 is the key by header "Idempotency-Key", which identified the event before.
-func (e *OrderPlaced) formerKey1(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0"
-	k.Start(space)
+func (e *OrderPlaced) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
-	return k.Former()
 }
 
-// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event before.
-func (e *OrderPlaced) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e"
-	k.Start(space)
+// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event
+// before.
+func (e *OrderPlaced) formerKey2(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "tenant")
 	k.UUID("record key", e.OrderID)
 	if e.LegacyNo != nil {
@@ -159,50 +148,48 @@ func (e *OrderPlaced) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key {
 	} else {
 		k.Absent()
 	}
-	return k.Former()
 }
 
-// orderPlacedContent is read only: what the fingerprint covers.
-var orderPlacedContent = wire.Content{
-	Def: 0x649b453e,
-}
+// fingerprint adds what copies of the event must share.
+func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {}
 
-func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	return f.Sum()
-}
-
-func (e *OrderPlaced) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Numeric("total", e.Total, 12, 2)
-	return f.Err("OrderPlaced")
+}
+
+// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
+// one. It is read only.
+var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
+	Name:   "OrderPlaced",
+	Decode: (*OrderPlaced).decode,
+	Fits:   (*OrderPlaced).fits,
+	Key:    (*OrderPlaced).key,
+	Space:  ordersV1Keys,
+	Former: []wire.FormerKey[OrderPlaced]{
+		{Space: "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0", Key: (*OrderPlaced).formerKey1},
+		{Space: "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e", Key: (*OrderPlaced).formerKey2},
+	},
+	Print:   (*OrderPlaced).fingerprint,
+	Content: wire.Content{Def: 0x649b453e},
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	e := &p.orderPlaced
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderPlaced"); err != nil {
+	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	b.Also(e.formerKey1(&p.key, m))
-	b.Also(e.formerKey2(&p.key, m))
-	if fresh, err := b.Claim("OrderPlaced", key, &orderPlacedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("order_history").UUID(e.OrderID))
+	e.beforeUpsertOrderHistory(b)
 	r := p.orderPlacedUpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
 	r.Numeric(e.Total)
 	r.Int8(e.Revision)
 	return nil
+}
+
+// beforeUpsertOrderHistory names what the row touches, so that it overtakes no other.
+func (e *OrderPlaced) beforeUpsertOrderHistory(b *wire.Batch) {
+	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 }
 
 // orderPlacedUpsertOrderHistorySQL changes a row only if its revision grows.
@@ -224,78 +211,61 @@ WHERE t.revision < excluded.revision`
 
 // OrderClosed is event "order.closed" on topic "orders.v1".
 type OrderClosed struct {
-	// Reason is "reason".
-	Reason string
-	// EventID is "event_id".
-	EventID idem.UUID
-	// Revision is "revision".
+	Reason   string
+	EventID  idem.UUID
 	Revision int64
-	// LegacyNo is "legacy_no".
 	LegacyNo *int64
-	// OrderID is the record key.
-	OrderID idem.UUID
+	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderClosed reads m; wire.Scanner says how strictly.
+// DecodeOrderClosed reads m; strictjson.Scanner says how strictly.
 func DecodeOrderClosed(m idem.Message) (e OrderClosed, err error) {
-	var s wire.Scanner
+	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderClosed")
 }
 
-func (e *OrderClosed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderClosed{}
-	var seen wire.Members
+	var seen struct{ Reason, EventID, Revision, LegacyNo bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "reason":
-			seen.Add(s, 0)
+			s.Once(&seen.Reason)
 			e.Reason = s.String()
 		case "event_id":
-			seen.Add(s, 1)
+			s.Once(&seen.EventID)
 			e.EventID = s.UUID()
 		case "revision":
-			seen.Add(s, 2)
+			s.Once(&seen.Revision)
 			e.Revision = s.Int64()
 		case "legacy_no":
-			seen.Add(s, 3)
-			e.LegacyNo = s.OptInt64()
+			s.Once(&seen.LegacyNo)
+			e.LegacyNo = strictjson.Opt(s, s.Int64)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"reason",
-		"event_id",
-		"revision",
-		"",
-	)
+	s.Require(seen.Reason, "reason")
+	s.Require(seen.EventID, "event_id")
+	s.Require(seen.Revision, "revision")
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// orderClosedSpace separates the keys of OrderClosed from all others that must differ.
-const orderClosedSpace = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
-
 // key identifies the event by event_id. Its copies are known for 15d at least.
-func (e *OrderClosed) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(orderClosedSpace)
+func (e *OrderClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
-	return k.Sum("OrderClosed")
 }
 
 // formerKey1 is the key by header "Idempotency-Key", which identified the event before.
-func (e *OrderClosed) formerKey1(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0"
-	k.Start(space)
+func (e *OrderClosed) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
-	return k.Former()
 }
 
-// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event before.
-func (e *OrderClosed) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e"
-	k.Start(space)
+// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event
+// before.
+func (e *OrderClosed) formerKey2(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "tenant")
 	k.UUID("record key", e.OrderID)
 	if e.LegacyNo != nil {
@@ -303,37 +273,42 @@ func (e *OrderClosed) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key {
 	} else {
 		k.Absent()
 	}
-	return k.Former()
 }
 
-// orderClosedContent is read only: what the fingerprint covers.
-var orderClosedContent = wire.Content{
-	Def: 0x3bc6abe7,
+// fingerprint adds what copies of the event must share.
+func (e *OrderClosed) fingerprint(f *wire.Fingerprint) {}
+
+// orderClosedEvent is how a record becomes an OrderClosed, and which records are copies of
+// one. It is read only.
+var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
+	Name:      "OrderClosed",
+	OnFailure: &orderClosedPolicy,
+	Decode:    (*OrderClosed).decode,
+	Key:       (*OrderClosed).key,
+	Space:     ordersV1Keys,
+	Former: []wire.FormerKey[OrderClosed]{
+		{Space: "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0", Key: (*OrderClosed).formerKey1},
+		{Space: "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e", Key: (*OrderClosed).formerKey2},
+	},
+	Print:   (*OrderClosed).fingerprint,
+	Content: wire.Content{Def: 0x3bc6abe7},
 }
 
-func (e *OrderClosed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	return f.Sum()
+// orderClosedPolicy is on_failure of OrderClosed. It is read only.
+var orderClosedPolicy = wire.FailurePolicy{
+	Retries:        8,
+	InitialBackoff: 200 * time.Millisecond,
+	MaxBackoff:     30 * time.Second,
+	StopAfter:      5, // the topic: 20
+	Keep:           360 * time.Hour,
 }
 
 func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&orderClosedPolicy)
 	e := &p.orderClosed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderClosed"); err != nil {
+	if fresh, err := orderClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	b.Also(e.formerKey1(&p.key, m))
-	b.Also(e.formerKey2(&p.key, m))
-	if fresh, err := b.Claim("OrderClosed", key, &orderClosedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("order_history").UUID(e.OrderID))
+	e.beforeUpdateOrderHistory(b)
 	r := p.orderClosedUpdateOrderHistory.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Reason)
@@ -341,16 +316,13 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// orderClosedPolicy is read only.
-var orderClosedPolicy = wire.FailurePolicy{
-	Retries:        8,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	StopAfter:      5,
-	Keep:           360 * time.Hour,
+// beforeUpdateOrderHistory names what the row touches, so that it overtakes no other.
+func (e *OrderClosed) beforeUpdateOrderHistory(b *wire.Batch) {
+	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 }
 
-// orderClosedUpdateOrderHistorySQL changes a row only if its revision grows; it fails if the row is missing.
+// orderClosedUpdateOrderHistorySQL changes a row only if its revision grows; it fails if the
+// row is missing.
 const orderClosedUpdateOrderHistorySQL = `
 WITH e AS (
     SELECT
@@ -374,72 +346,56 @@ WHERE NOT EXISTS (SELECT FROM order_history AS t WHERE t.order_id = e.order_id)`
 
 // OrderChecked is event "order.checked" on topic "orders.v1".
 type OrderChecked struct {
-	// EventID is "event_id".
-	EventID idem.UUID
-	// Revision is "revision".
+	EventID  idem.UUID
 	Revision int64
-	// LegacyNo is "legacy_no".
 	LegacyNo *int64
-	// OrderID is the record key.
-	OrderID idem.UUID
+	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderChecked reads m; wire.Scanner says how strictly.
+// DecodeOrderChecked reads m; strictjson.Scanner says how strictly.
 func DecodeOrderChecked(m idem.Message) (e OrderChecked, err error) {
-	var s wire.Scanner
+	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderChecked")
 }
 
-func (e *OrderChecked) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderChecked) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderChecked{}
-	var seen wire.Members
+	var seen struct{ EventID, Revision, LegacyNo bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "event_id":
-			seen.Add(s, 0)
+			s.Once(&seen.EventID)
 			e.EventID = s.UUID()
 		case "revision":
-			seen.Add(s, 1)
+			s.Once(&seen.Revision)
 			e.Revision = s.Int64()
 		case "legacy_no":
-			seen.Add(s, 2)
-			e.LegacyNo = s.OptInt64()
+			s.Once(&seen.LegacyNo)
+			e.LegacyNo = strictjson.Opt(s, s.Int64)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"event_id",
-		"revision",
-		"",
-	)
+	s.Require(seen.EventID, "event_id")
+	s.Require(seen.Revision, "revision")
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// orderCheckedSpace separates the keys of OrderChecked from all others that must differ.
-const orderCheckedSpace = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
-
 // key identifies the event by event_id. Its copies are known for 15d at least.
-func (e *OrderChecked) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(orderCheckedSpace)
+func (e *OrderChecked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
-	return k.Sum("OrderChecked")
 }
 
 // formerKey1 is the key by header "Idempotency-Key", which identified the event before.
-func (e *OrderChecked) formerKey1(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0"
-	k.Start(space)
+func (e *OrderChecked) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
-	return k.Former()
 }
 
-// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event before.
-func (e *OrderChecked) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key {
-	const space = "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e"
-	k.Start(space)
+// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event
+// before.
+func (e *OrderChecked) formerKey2(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "tenant")
 	k.UUID("record key", e.OrderID)
 	if e.LegacyNo != nil {
@@ -447,48 +403,47 @@ func (e *OrderChecked) formerKey2(k *wire.KeyBuilder, m *wire.Message) idem.Key 
 	} else {
 		k.Absent()
 	}
-	return k.Former()
 }
 
-// orderCheckedContent is read only: what the fingerprint covers.
-var orderCheckedContent = wire.Content{
-	Def: 0x480b185e,
+// fingerprint adds what copies of the event must share.
+func (e *OrderChecked) fingerprint(f *wire.Fingerprint) {}
+
+// orderCheckedEvent is how a record becomes an OrderChecked, and which records are copies of
+// one. It is read only.
+var orderCheckedEvent = wire.Event[OrderChecked, *ordersV1Decoder]{
+	Name:      "OrderChecked",
+	OnFailure: &orderCheckedPolicy,
+	Decode:    (*OrderChecked).decode,
+	Owned:     true,
+	Key:       (*OrderChecked).key,
+	Space:     ordersV1Keys,
+	Former: []wire.FormerKey[OrderChecked]{
+		{Space: "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0", Key: (*OrderChecked).formerKey1},
+		{Space: "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e", Key: (*OrderChecked).formerKey2},
+	},
+	Print:   (*OrderChecked).fingerprint,
+	Content: wire.Content{Def: 0x480b185e},
 }
 
-func (e *OrderChecked) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	return f.Sum()
+// orderCheckedPolicy is on_failure of OrderChecked. It is read only.
+var orderCheckedPolicy = wire.FailurePolicy{
+	Retries:        3, // the topic: 8
+	InitialBackoff: 200 * time.Millisecond,
+	MaxBackoff:     30 * time.Second,
+	StopAfter:      20,
+	Keep:           24 * time.Hour, // the topic: 15d
 }
 
 func (p *ordersV1Plan) addOrderChecked(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&orderCheckedPolicy)
-	e, err := DecodeOrderChecked(*m)
-	if err != nil {
-		return err
-	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	b.Also(e.formerKey1(&p.key, m))
-	b.Also(e.formerKey2(&p.key, m))
-	if fresh, err := b.Claim("OrderChecked", key, &orderCheckedContent, e.fingerprint(&p.print)); !fresh {
+	e := new(OrderChecked)
+	if fresh, err := orderCheckedEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{
 		Event: "OrderChecked",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.OrderChecked(ctx, tx, e)
+			return p.handler.OrderChecked(ctx, tx, *e)
 		},
 	})
 	return nil
-}
-
-// orderCheckedPolicy is read only.
-var orderCheckedPolicy = wire.FailurePolicy{
-	Retries:        3,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	StopAfter:      20,
-	Keep:           24 * time.Hour,
 }

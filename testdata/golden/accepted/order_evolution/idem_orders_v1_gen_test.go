@@ -25,114 +25,11 @@ func TestOrdersV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, newTestHandler(t, db))
 		},
-		Log:  ordersV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_orders_v1_log.jsonl", map[string]idemtest.Event{
+			"OrderPlaced":  {Keyed: true, Loose: []string{"total", "revision"}, Naming: []string{"event_id", "legacy_no"}},
+			"OrderClosed":  {Keyed: true, Loose: []string{"reason", "revision"}, Naming: []string{"event_id", "legacy_no"}},
+			"OrderChecked": {Keyed: true, Loose: []string{"revision"}, Naming: []string{"event_id", "legacy_no"}},
+		}),
 		Edit: editTestLog,
 	}.Run(t)
-}
-
-// ordersV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func ordersV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "order.placed", "k-former1", "k-former-former1", `{"total":1.50,"event_id":"00000000-0000-4000-8000-000000000001","revision":10,"legacy_no":1}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "order.placed.v2", "k-former2", "k-former-former2", `{"total":2.50,"event_id":"00000000-0000-4000-8000-000000000002","revision":20,"legacy_no":2}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "order.placed", "k-former3", "k-former-former3", `{"total":3.50,"event_id":"00000000-0000-4000-8000-000000000003","revision":20,"legacy_no":3}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000001", "order.placed.v2", "k-former4", "k-former-former4", `{"total":4.50,"event_id":"00000000-0000-4000-8000-000000000004","revision":15,"legacy_no":4}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000002", "order.placed", "k-former5", "k-former-former5", `{"total":5.50,"event_id":"00000000-0000-4000-8000-000000000005","revision":50,"legacy_no":5}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000002", "k-former6", "k-former-former6", `{"reason":"reason 6","event_id":"00000000-0000-4000-8000-000000000006","revision":60,"legacy_no":6}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000002", "k-former7", "k-former-former7", `{"reason":"reason 7","event_id":"00000000-0000-4000-8000-000000000007","revision":70,"legacy_no":7}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000002", "k-former8", "k-former-former8", `{"reason":"reason 8","event_id":"00000000-0000-4000-8000-000000000008","revision":70,"legacy_no":8}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000002", "k-former9", "k-former-former9", `{"reason":"reason 9","event_id":"00000000-0000-4000-8000-000000000009","revision":65,"legacy_no":9}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000003", "order.placed.v2", "k-former10", "k-former-former10", `{"total":10.50,"event_id":"00000000-0000-4000-8000-000000000010","revision":100,"legacy_no":10}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000003", "order.placed", "k-former11", "k-former-former11", `{"total":11.50,"event_id":"00000000-0000-4000-8000-000000000011","revision":110,"legacy_no":11}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000003", "k-former12", "k-former-former12", `{"reason":"reason 12","event_id":"00000000-0000-4000-8000-000000000012","revision":120,"legacy_no":12}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000003", "k-former13", "k-former-former13", `{"reason":"reason 13","event_id":"00000000-0000-4000-8000-000000000013","revision":130,"legacy_no":13}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000003", "order.placed.v2", "k-former14", "k-former-former14", `{"total":14.50,"event_id":"00000000-0000-4000-8000-000000000014","revision":140,"legacy_no":14}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000003", "k-former15", "k-former-former15", `{"event_id":"00000000-0000-4000-8000-000000000015","revision":15,"legacy_no":15}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000003", "k-former16", "k-former-former16", `{"event_id":"00000000-0000-4000-8000-000000000016","revision":16,"legacy_no":16}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000004", "order.placed", "k-former17", "k-former-former17", `{"total":17.50,"event_id":"00000000-0000-4000-8000-000000000017","revision":170,"legacy_no":17}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000004", "k-former18", "k-former-former18", `{"reason":"reason 18","event_id":"00000000-0000-4000-8000-000000000018","revision":180,"legacy_no":18}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000004", "order.placed.v2", "k-former19", "k-former-former19", `{"total":19.50,"event_id":"00000000-0000-4000-8000-000000000019","revision":190,"legacy_no":19}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000008", "order.placed", "k-former20", "k-former-former20", `{"total":20.50,"event_id":"00000000-0000-4000-8000-000000000020","revision":200,"legacy_no":20}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000008", "k-former21", "k-former-former21", `{"reason":"reason 21","event_id":"00000000-0000-4000-8000-000000000021","revision":210,"legacy_no":21}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000008", "k-former22", "k-former-former22", `{"event_id":"00000000-0000-4000-8000-000000000022","revision":22,"legacy_no":22}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000009", "order.placed.v2", "k-former23", "k-former-former23", `{"total":23.50,"event_id":"00000000-0000-4000-8000-000000000023","revision":230,"legacy_no":23}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000009", "k-former24", "k-former-former24", `{"reason":"reason 24","event_id":"00000000-0000-4000-8000-000000000024","revision":240,"legacy_no":24}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000009", "k-former25", "k-former-former25", `{"event_id":"00000000-0000-4000-8000-000000000025","revision":25,"legacy_no":25}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000010", "order.placed", "k-former26", "k-former-former26", `{"total":26.50,"event_id":"00000000-0000-4000-8000-000000000026","revision":260,"legacy_no":26}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000010", "k-former27", "k-former-former27", `{"reason":"reason 27","event_id":"00000000-0000-4000-8000-000000000027","revision":270,"legacy_no":27}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000010", "k-former28", "k-former-former28", `{"event_id":"00000000-0000-4000-8000-000000000028","revision":28,"legacy_no":28}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000011", "order.placed.v2", "k-former29", "k-former-former29", `{"total":29.50,"event_id":"00000000-0000-4000-8000-000000000029","revision":290,"legacy_no":29}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000011", "order.placed", "k-former29", "k-former-former30", `{"total":30.50,"event_id":"00000000-0000-4000-8000-000000000030","revision":300,"legacy_no":30}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000012", "order.placed.v2", "k-former31", "k-former-former31", `{"total":31.50,"event_id":"00000000-0000-4000-8000-000000000031","revision":310,"legacy_no":31}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000013", "order.placed", "k-former32", "k-former-former32", `{"total":32.50,"event_id":"00000000-0000-4000-8000-000000000032","revision":320,"legacy_no":32}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000013", "k-former33", "k-former-former33", `{"reason":"reason 33","event_id":"00000000-0000-4000-8000-000000000033","revision":330,"legacy_no":33}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000013", "k-former33", "k-former-former34", `{"reason":"reason 34","event_id":"00000000-0000-4000-8000-000000000034","revision":340,"legacy_no":34}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000014", "order.placed.v2", "k-former35", "k-former-former35", `{"total":35.50,"event_id":"00000000-0000-4000-8000-000000000035","revision":350,"legacy_no":35}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000014", "k-former36", "k-former-former36", `{"reason":"reason 36","event_id":"00000000-0000-4000-8000-000000000036","revision":360,"legacy_no":36}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000015", "k-former37", "k-former-former37", `{"event_id":"00000000-0000-4000-8000-000000000037","revision":37,"legacy_no":37}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000015", "k-former37", "k-former-former38", `{"event_id":"00000000-0000-4000-8000-000000000038","revision":38,"legacy_no":38}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000016", "k-former39", "k-former-former39", `{"event_id":"00000000-0000-4000-8000-000000000039","revision":39,"legacy_no":39}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000017", "order.placed", "k-former40", "k-former-former40", `{"total":40.50,"event_id":"00000000-0000-4000-8000-000000000040","revision":400,"legacy_no":40}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000017", "k-former40", "k-former-former40", `{"reason":"reason 40","event_id":"00000000-0000-4000-8000-000000000040","revision":400,"legacy_no":40}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000018", "order.placed.v2", "k-former41", "k-former-former41", `{"total":41.50,"event_id":"00000000-0000-4000-8000-000000000041","revision":410,"legacy_no":41}`),
-		orderClosedEvent("00000000-0000-4000-8000-000000000018", "k-former42", "k-former-former42", `{"reason":"reason 42","event_id":"00000000-0000-4000-8000-000000000042","revision":420,"legacy_no":42}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000018", "k-former42", "k-former-former42", `{"event_id":"00000000-0000-4000-8000-000000000042","revision":42,"legacy_no":42}`),
-		orderCheckedEvent("00000000-0000-4000-8000-000000000019", "k-former43", "k-former-former43", `{"event_id":"00000000-0000-4000-8000-000000000043","revision":43,"legacy_no":43}`),
-		orderPlacedEvent("00000000-0000-4000-8000-000000000019", "order.placed.v2", "k-former43", "k-former-former43", `{"total":43.50,"event_id":"00000000-0000-4000-8000-000000000043","revision":430,"legacy_no":43}`),
-	}
-}
-
-func orderPlacedEvent(recordKey, eventType, idempotencyKey, tenant, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Loose:  []string{"total", "revision"},
-		Naming: []string{"event_id", "legacy_no"},
-		Message: idem.Message{
-			Topic: "orders.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "event-type", Value: []byte(eventType)},
-				{Name: "Idempotency-Key", Value: []byte(idempotencyKey)},
-				{Name: "tenant", Value: []byte(tenant)},
-			},
-		},
-	}
-}
-
-func orderClosedEvent(recordKey, idempotencyKey, tenant, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Loose:  []string{"reason", "revision"},
-		Naming: []string{"event_id", "legacy_no"},
-		Message: idem.Message{
-			Topic: "orders.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "event-type", Value: []byte("order.closed")},
-				{Name: "Idempotency-Key", Value: []byte(idempotencyKey)},
-				{Name: "tenant", Value: []byte(tenant)},
-			},
-		},
-	}
-}
-
-func orderCheckedEvent(recordKey, idempotencyKey, tenant, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Loose:  []string{"revision"},
-		Naming: []string{"event_id", "legacy_no"},
-		Message: idem.Message{
-			Topic: "orders.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "event-type", Value: []byte("order.checked")},
-				{Name: "Idempotency-Key", Value: []byte(idempotencyKey)},
-				{Name: "tenant", Value: []byte(tenant)},
-			},
-		},
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func ordersV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func ordersV1Topic() wire.Topic {
 
 // ordersV1Plan collects the rows of one batch; it belongs to one partition.
 type ordersV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder ordersV1Decoder
 
 	orderPlaced             OrderPlaced
 	orderPlacedUpsertOrders wire.Rows
@@ -54,102 +53,93 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 }
 
+// ordersV1Decoder reads the records of topic "orders.v1".
+type ordersV1Decoder = strictjson.Scanner
+
 // OrderPlaced is the event of topic "orders.v1".
 type OrderPlaced struct {
-	// OrderID is "order_id".
-	OrderID idem.UUID
-	// CustomerID is "customer_id".
+	OrderID    idem.UUID
 	CustomerID string
-	// Total is "total".
-	Total idem.Decimal
+	Total      idem.Decimal
 }
 
-// DecodeOrderPlaced reads m; wire.Scanner says how strictly.
+// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	var s wire.Scanner
+	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderPlaced")
 }
 
-func (e *OrderPlaced) decode(s *wire.Scanner, m *wire.Message) {
+func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderPlaced{}
-	var seen wire.Members
+	var seen struct{ OrderID, CustomerID, Total bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "order_id":
-			seen.Add(s, 0)
+			s.Once(&seen.OrderID)
 			e.OrderID = s.UUID()
 		case "customer_id":
-			seen.Add(s, 1)
+			s.Once(&seen.CustomerID)
 			e.CustomerID = s.String()
 		case "total":
-			seen.Add(s, 2)
+			s.Once(&seen.Total)
 			e.Total = s.Decimal()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"order_id",
-		"customer_id",
-		"total",
-	)
+	s.Require(seen.OrderID, "order_id")
+	s.Require(seen.CustomerID, "customer_id")
+	s.Require(seen.Total, "total")
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// orderPlacedSpace separates the keys of OrderPlaced from all others that must differ.
-const orderPlacedSpace = "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68"
-
 // key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
-func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(orderPlacedSpace)
+func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
-	return k.Sum("OrderPlaced")
 }
 
-// orderPlacedContent is read only: what the fingerprint covers.
-var orderPlacedContent = wire.Content{
-	Def: 0x905ab1f6,
-}
-
-func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("customer_id", e.CustomerID)
 	f.UUID("order_id", e.OrderID)
 	f.Decimal("total", e.Total)
-	return f.Sum()
 }
 
-func (e *OrderPlaced) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Numeric("total", e.Total, 12, 2)
-	return f.Err("OrderPlaced")
+}
+
+// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
+// one. It is read only.
+var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
+	Name:    "OrderPlaced",
+	Decode:  (*OrderPlaced).decode,
+	Fits:    (*OrderPlaced).fits,
+	Key:     (*OrderPlaced).key,
+	Space:   "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68",
+	Print:   (*OrderPlaced).fingerprint,
+	Content: wire.Content{Def: 0x905ab1f6},
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	e := &p.orderPlaced
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("OrderPlaced"); err != nil {
+	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("OrderPlaced", key, &orderPlacedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Upserts(wire.Row("orders").UUID(e.OrderID))
+	e.beforeUpsertOrders(b)
 	r := p.orderPlacedUpsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.CustomerID)
 	r.Numeric(e.Total)
 	return nil
+}
+
+// beforeUpsertOrders names what the row touches, so that it overtakes no other.
+func (e *OrderPlaced) beforeUpsertOrders(b *wire.Batch) {
+	b.Upserts(wire.Row("orders").UUID(e.OrderID))
 }
 
 // orderPlacedUpsertOrdersSQL keeps the last row of each order_id.

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func visitsV1Topic() wire.Topic {
@@ -38,9 +39,7 @@ func visitsV1Topic() wire.Topic {
 
 // visitsV1Plan collects the rows of one batch; it belongs to one partition.
 type visitsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder visitsV1Decoder
 
 	dayOpened           DayOpened
 	dayOpenedInsertDays wire.Rows
@@ -97,84 +96,79 @@ func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(endedDeleteVisitsSQL, &p.endedDeleteVisits)
 }
 
+// visitsV1Decoder reads the records of topic "visits.v1".
+type visitsV1Decoder = strictjson.Scanner
+
 // DayOpened is event "day" on topic "visits.v1".
 type DayOpened struct {
-	// Day is "day".
-	Day time.Time
-	// OpenedBy is "opened_by".
+	Day      time.Time
 	OpenedBy string
 }
 
-// DecodeDayOpened reads m; wire.Scanner says how strictly.
+// DecodeDayOpened reads m; strictjson.Scanner says how strictly.
 func DecodeDayOpened(m idem.Message) (e DayOpened, err error) {
-	var s wire.Scanner
+	var s visitsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("DayOpened")
 }
 
-func (e *DayOpened) decode(s *wire.Scanner) {
+func (e *DayOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = DayOpened{}
-	var seen wire.Members
+	var seen struct{ Day, OpenedBy bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "day":
-			seen.Add(s, 0)
+			s.Once(&seen.Day)
 			e.Day = s.Time()
 		case "opened_by":
-			seen.Add(s, 1)
+			s.Once(&seen.OpenedBy)
 			e.OpenedBy = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"day",
-		"opened_by",
-	)
+	s.Require(seen.Day, "day")
+	s.Require(seen.OpenedBy, "opened_by")
 }
-
-// dayOpenedSpace separates the keys of DayOpened from all others that must differ.
-const dayOpenedSpace = "\xfd\x94\x8f\x2a\x2a\xa5\x92\x66\x7c\x58\xac\x39\x10\x39\x4e\xd1"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *DayOpened) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(dayOpenedSpace)
+func (e *DayOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("DayOpened")
 }
 
-// dayOpenedContent is read only: what the fingerprint covers.
-var dayOpenedContent = wire.Content{
-	Def: 0x71734839,
-}
-
-func (e *DayOpened) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *DayOpened) fingerprint(f *wire.Fingerprint) {
 	f.Time("day", e.Day)
 	f.Text("opened_by", e.OpenedBy)
-	return f.Sum()
+}
+
+// dayOpenedEvent is how a record becomes a DayOpened, and which records are copies of one. It
+// is read only.
+var dayOpenedEvent = wire.Event[DayOpened, *visitsV1Decoder]{
+	Name:    "DayOpened",
+	Decode:  (*DayOpened).decode,
+	Key:     (*DayOpened).key,
+	Space:   "\xfd\x94\x8f\x2a\x2a\xa5\x92\x66\x7c\x58\xac\x39\x10\x39\x4e\xd1",
+	Print:   (*DayOpened).fingerprint,
+	Content: wire.Content{Def: 0x71734839},
 }
 
 func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 	e := &p.dayOpened
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("DayOpened"); err != nil {
+	if fresh, err := dayOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("DayOpened", key, &dayOpenedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
+	e.beforeInsertDays(b)
 	r := p.dayOpenedInsertDays.Row()
 	r.Time(e.Day)
 	r.Text(e.OpenedBy)
 	return nil
+}
+
+// beforeInsertDays names what the row touches, so that it overtakes no other.
+func (e *DayOpened) beforeInsertDays(b *wire.Batch) {
+	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
 }
 
 const dayOpenedInsertDaysSQL = `
@@ -190,82 +184,75 @@ ON CONFLICT (day) DO NOTHING`
 
 // AgentHired is event "agent" on topic "visits.v1".
 type AgentHired struct {
-	// Agent is "agent".
 	Agent idem.UUID
-	// Name is "name".
-	Name *string
+	Name  *string
 }
 
-// DecodeAgentHired reads m; wire.Scanner says how strictly.
+// DecodeAgentHired reads m; strictjson.Scanner says how strictly.
 func DecodeAgentHired(m idem.Message) (e AgentHired, err error) {
-	var s wire.Scanner
+	var s visitsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("AgentHired")
 }
 
-func (e *AgentHired) decode(s *wire.Scanner) {
+func (e *AgentHired) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = AgentHired{}
-	var seen wire.Members
+	var seen struct{ Agent, Name bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "agent":
-			seen.Add(s, 0)
+			s.Once(&seen.Agent)
 			e.Agent = s.UUID()
 		case "name":
-			seen.Add(s, 1)
-			e.Name = s.OptString()
+			s.Once(&seen.Name)
+			e.Name = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"agent",
-		"",
-	)
+	s.Require(seen.Agent, "agent")
 }
-
-// agentHiredSpace separates the keys of AgentHired from all others that must differ.
-const agentHiredSpace = "\x71\x0c\x21\xe2\xaa\xe0\x2f\x72\x89\x50\x3b\xc5\x8b\x9b\x16\xbc"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *AgentHired) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(agentHiredSpace)
+func (e *AgentHired) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("AgentHired")
 }
 
-// agentHiredContent is read only: what the fingerprint covers.
-var agentHiredContent = wire.Content{
-	Def: 0x55b6cc81,
-}
-
-func (e *AgentHired) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *AgentHired) fingerprint(f *wire.Fingerprint) {
 	f.UUID("agent", e.Agent)
-	f.OptText("name", e.Name)
-	return f.Sum()
+	if e.Name != nil {
+		f.Text("name", *e.Name)
+	}
+}
+
+// agentHiredEvent is how a record becomes an AgentHired, and which records are copies of one.
+// It is read only.
+var agentHiredEvent = wire.Event[AgentHired, *visitsV1Decoder]{
+	Name:    "AgentHired",
+	Decode:  (*AgentHired).decode,
+	Key:     (*AgentHired).key,
+	Space:   "\x71\x0c\x21\xe2\xaa\xe0\x2f\x72\x89\x50\x3b\xc5\x8b\x9b\x16\xbc",
+	Print:   (*AgentHired).fingerprint,
+	Content: wire.Content{Def: 0x55b6cc81},
 }
 
 func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 	e := &p.agentHired
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("AgentHired"); err != nil {
+	if fresh, err := agentHiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("AgentHired", key, &agentHiredContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("agents").Text(e.Agent.String()))
+	e.beforeInsertAgents(b)
 	r := p.agentHiredInsertAgents.Row()
 	r.UUID(e.Agent)
-	r.OptText(e.Name)
+	wire.OrNull(r, r.Text, e.Name)
 	return nil
+}
+
+// beforeInsertAgents names what the row touches, so that it overtakes no other.
+func (e *AgentHired) beforeInsertAgents(b *wire.Batch) {
+	b.Puts(wire.Row("agents").Text(e.Agent.String()))
 }
 
 const agentHiredInsertAgentsSQL = `
@@ -281,82 +268,74 @@ ON CONFLICT (agent) DO NOTHING`
 
 // BadgeMade is event "badge" on topic "visits.v1".
 type BadgeMade struct {
-	// Badge is "badge".
 	Badge []byte
-	// Agent is "agent".
 	Agent string
 }
 
-// DecodeBadgeMade reads m; wire.Scanner says how strictly.
+// DecodeBadgeMade reads m; strictjson.Scanner says how strictly.
 func DecodeBadgeMade(m idem.Message) (e BadgeMade, err error) {
-	var s wire.Scanner
+	var s visitsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("BadgeMade")
 }
 
-func (e *BadgeMade) decode(s *wire.Scanner) {
+func (e *BadgeMade) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = BadgeMade{}
-	var seen wire.Members
+	var seen struct{ Badge, Agent bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "badge":
-			seen.Add(s, 0)
+			s.Once(&seen.Badge)
 			e.Badge = s.Bytes()
 		case "agent":
-			seen.Add(s, 1)
+			s.Once(&seen.Agent)
 			e.Agent = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"badge",
-		"agent",
-	)
+	s.Require(seen.Badge, "badge")
+	s.Require(seen.Agent, "agent")
 }
-
-// badgeMadeSpace separates the keys of BadgeMade from all others that must differ.
-const badgeMadeSpace = "\xcd\x4c\x59\xd4\xce\x61\x3b\x28\xe7\xfd\xb2\x25\xa0\x78\x86\xd7"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *BadgeMade) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(badgeMadeSpace)
+func (e *BadgeMade) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("BadgeMade")
 }
 
-// badgeMadeContent is read only: what the fingerprint covers.
-var badgeMadeContent = wire.Content{
-	Def: 0x79d96941,
-}
-
-func (e *BadgeMade) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *BadgeMade) fingerprint(f *wire.Fingerprint) {
 	f.Text("agent", e.Agent)
 	f.Bytes("badge", e.Badge)
-	return f.Sum()
+}
+
+// badgeMadeEvent is how a record becomes a BadgeMade, and which records are copies of one. It
+// is read only.
+var badgeMadeEvent = wire.Event[BadgeMade, *visitsV1Decoder]{
+	Name:    "BadgeMade",
+	Decode:  (*BadgeMade).decode,
+	Key:     (*BadgeMade).key,
+	Space:   "\xcd\x4c\x59\xd4\xce\x61\x3b\x28\xe7\xfd\xb2\x25\xa0\x78\x86\xd7",
+	Print:   (*BadgeMade).fingerprint,
+	Content: wire.Content{Def: 0x79d96941},
 }
 
 func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 	e := &p.badgeMade
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("BadgeMade"); err != nil {
+	if fresh, err := badgeMadeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("BadgeMade", key, &badgeMadeContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("badges").Text(string(e.Badge)))
+	e.beforeInsertBadges(b)
 	r := p.badgeMadeInsertBadges.Row()
 	r.Bytea(e.Badge)
 	r.Text(e.Agent)
 	return nil
+}
+
+// beforeInsertBadges names what the row touches, so that it overtakes no other.
+func (e *BadgeMade) beforeInsertBadges(b *wire.Batch) {
+	b.Puts(wire.Row("badges").Text(string(e.Badge)))
 }
 
 const badgeMadeInsertBadgesSQL = `
@@ -372,38 +351,34 @@ ON CONFLICT (badge) DO NOTHING`
 
 // Visited is event "visited" on topic "visits.v1".
 type Visited struct {
-	// Day is "day".
-	Day *time.Time
-	// Agent is "agent".
+	Day   *time.Time
 	Agent *idem.UUID
-	// Badge is "badge".
 	Badge []byte
-	// Visit is the record key.
-	Visit string
+	Visit string // the record key
 }
 
-// DecodeVisited reads m; wire.Scanner says how strictly.
+// DecodeVisited reads m; strictjson.Scanner says how strictly.
 func DecodeVisited(m idem.Message) (e Visited, err error) {
-	var s wire.Scanner
+	var s visitsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Visited")
 }
 
-func (e *Visited) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Visited{}
-	var seen wire.Members
+	var seen struct{ Day, Agent, Badge bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "day":
-			seen.Add(s, 0)
-			e.Day = s.OptTime()
+			s.Once(&seen.Day)
+			e.Day = strictjson.Opt(s, s.Time)
 		case "agent":
-			seen.Add(s, 1)
-			e.Agent = s.OptUUID()
+			s.Once(&seen.Agent)
+			e.Agent = strictjson.Opt(s, s.UUID)
 		case "badge":
-			seen.Add(s, 2)
-			e.Badge = s.OptBytes()
+			s.Once(&seen.Badge)
+			e.Badge = strictjson.OptSlice(s, s.Bytes)
 		default:
 			s.Skip()
 		}
@@ -411,44 +386,52 @@ func (e *Visited) decode(s *wire.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// visitedSpace separates the keys of Visited from all others that must differ.
-const visitedSpace = "\xda\x23\x4f\xc1\x2d\xa6\x59\x93\xf1\xa1\xde\x25\xf2\xb8\xd0\xaa"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(visitedSpace)
+func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Visited")
 }
 
-// visitedContent is read only: what the fingerprint covers.
-var visitedContent = wire.Content{
-	Def: 0x46d06ecc,
-}
-
-func (e *Visited) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	f.OptUUID("agent", e.Agent)
-	f.OptBytes("badge", e.Badge)
-	f.OptTime("day", e.Day)
+// fingerprint adds what copies of the event must share.
+func (e *Visited) fingerprint(f *wire.Fingerprint) {
+	if e.Agent != nil {
+		f.UUID("agent", *e.Agent)
+	}
+	if e.Badge != nil {
+		f.Bytes("badge", e.Badge)
+	}
+	if e.Day != nil {
+		f.Time("day", *e.Day)
+	}
 	f.Text("visit", e.Visit)
-	return f.Sum()
+}
+
+// visitedEvent is how a record becomes a Visited, and which records are copies of one. It is
+// read only.
+var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
+	Name:    "Visited",
+	Decode:  (*Visited).decode,
+	Key:     (*Visited).key,
+	Space:   "\xda\x23\x4f\xc1\x2d\xa6\x59\x93\xf1\xa1\xde\x25\xf2\xb8\xd0\xaa",
+	Print:   (*Visited).fingerprint,
+	Content: wire.Content{Def: 0x46d06ecc},
 }
 
 func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	e := &p.visited
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Visited"); err != nil {
+	if fresh, err := visitedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Visited", key, &visitedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
+	e.beforeUpsertVisits(b)
+	r := p.visitedUpsertVisits.Row()
+	r.Text(e.Visit)
+	wire.OrNull(r, r.Time, e.Day)
+	wire.OrNull(r, r.UUID, e.Agent)
+	wire.SliceOrNull(r, r.Bytea, e.Badge)
+	return nil
+}
+
+// beforeUpsertVisits names what the row touches, so that it overtakes no other.
+func (e *Visited) beforeUpsertVisits(b *wire.Batch) {
 	if e.Day != nil {
 		b.Reads(wire.Row("days").Int(e.Day.UnixMicro()))
 	}
@@ -459,12 +442,6 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 		b.Reads(wire.Row("badges").Text(string(e.Badge)))
 	}
 	b.Puts(wire.Row("visits").Text(e.Visit))
-	r := p.visitedUpsertVisits.Row()
-	r.Text(e.Visit)
-	r.OptTime(e.Day)
-	r.OptUUID(e.Agent)
-	r.OptBytea(e.Badge)
-	return nil
 }
 
 const visitedUpsertVisitsSQL = `
@@ -487,28 +464,26 @@ ON CONFLICT (visit) DO UPDATE SET
 
 // Renamed is event "renamed" on topic "visits.v1".
 type Renamed struct {
-	// Agent is "agent".
 	Agent *string
-	// Visit is the record key.
-	Visit string
+	Visit string // the record key
 }
 
-// DecodeRenamed reads m; wire.Scanner says how strictly.
+// DecodeRenamed reads m; strictjson.Scanner says how strictly.
 func DecodeRenamed(m idem.Message) (e Renamed, err error) {
-	var s wire.Scanner
+	var s visitsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Renamed")
 }
 
-func (e *Renamed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Renamed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Renamed{}
-	var seen wire.Members
+	var seen struct{ Agent bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "agent":
-			seen.Add(s, 0)
-			e.Agent = s.OptString()
+			s.Once(&seen.Agent)
+			e.Agent = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
@@ -516,50 +491,48 @@ func (e *Renamed) decode(s *wire.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// renamedSpace separates the keys of Renamed from all others that must differ.
-const renamedSpace = "\x94\x20\x90\x9b\x53\xfe\x53\x99\xed\x65\x6e\xe7\xfc\x84\x1b\xcf"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Renamed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(renamedSpace)
+func (e *Renamed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Renamed")
 }
 
-// renamedContent is read only: what the fingerprint covers.
-var renamedContent = wire.Content{
-	Def: 0x5745d3a2,
-}
-
-func (e *Renamed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	f.OptText("agent", e.Agent)
+// fingerprint adds what copies of the event must share.
+func (e *Renamed) fingerprint(f *wire.Fingerprint) {
+	if e.Agent != nil {
+		f.Text("agent", *e.Agent)
+	}
 	f.Text("visit", e.Visit)
-	return f.Sum()
+}
+
+// renamedEvent is how a record becomes a Renamed, and which records are copies of one. It is
+// read only.
+var renamedEvent = wire.Event[Renamed, *visitsV1Decoder]{
+	Name:    "Renamed",
+	Decode:  (*Renamed).decode,
+	Key:     (*Renamed).key,
+	Space:   "\x94\x20\x90\x9b\x53\xfe\x53\x99\xed\x65\x6e\xe7\xfc\x84\x1b\xcf",
+	Print:   (*Renamed).fingerprint,
+	Content: wire.Content{Def: 0x5745d3a2},
 }
 
 func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	e := &p.renamed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Renamed"); err != nil {
+	if fresh, err := renamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Renamed", key, &renamedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
+	e.beforeUpdateVisits(b)
+	r := p.renamedUpdateVisits.Row()
+	r.Text(e.Visit)
+	wire.OrNull(r, r.Text, e.Agent)
+	return nil
+}
+
+// beforeUpdateVisits names what the row touches, so that it overtakes no other.
+func (e *Renamed) beforeUpdateVisits(b *wire.Batch) {
 	if e.Agent != nil {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
 	}
 	b.Puts(wire.Row("visits").Text(e.Visit))
-	r := p.renamedUpdateVisits.Row()
-	r.Text(e.Visit)
-	r.OptText(e.Agent)
-	return nil
 }
 
 // renamedUpdateVisitsSQL fails if a row is missing.
@@ -589,61 +562,56 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Ended is event "ended" on topic "visits.v1".
 type Ended struct {
-	// Visit is the record key.
-	Visit string
+	Visit string // the record key
 }
 
-// DecodeEnded reads m; wire.Scanner says how strictly.
+// DecodeEnded reads m; strictjson.Scanner says how strictly.
 func DecodeEnded(m idem.Message) (e Ended, err error) {
-	var s wire.Scanner
+	var s visitsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Ended")
 }
 
-func (e *Ended) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Ended) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Ended{}
 	e.Visit = s.RecordKey(m).String()
 }
 
-// endedSpace separates the keys of Ended from all others that must differ.
-const endedSpace = "\xd3\x5f\xf4\xd5\xff\xd2\xdd\x9f\xb2\x48\xe2\x91\x4f\xc8\x24\xce"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(endedSpace)
+func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Ended")
 }
 
-// endedContent is read only: what the fingerprint covers.
-var endedContent = wire.Content{
-	Def: 0x8a8ea1e3,
-}
-
-func (e *Ended) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Ended) fingerprint(f *wire.Fingerprint) {
 	f.Text("visit", e.Visit)
-	return f.Sum()
+}
+
+// endedEvent is how a record becomes an Ended, and which records are copies of one. It is read
+// only.
+var endedEvent = wire.Event[Ended, *visitsV1Decoder]{
+	Name:    "Ended",
+	Decode:  (*Ended).decode,
+	Key:     (*Ended).key,
+	Space:   "\xd3\x5f\xf4\xd5\xff\xd2\xdd\x9f\xb2\x48\xe2\x91\x4f\xc8\x24\xce",
+	Print:   (*Ended).fingerprint,
+	Content: wire.Content{Def: 0x8a8ea1e3},
 }
 
 func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 	e := &p.ended
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Ended"); err != nil {
+	if fresh, err := endedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Ended", key, &endedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Deletes(wire.Row("visits").Text(e.Visit))
+	e.beforeDeleteVisits(b)
 	p.endedDeleteVisits.Row().Text(e.Visit)
 	return nil
+}
+
+// beforeDeleteVisits names what the row touches, so that it overtakes no other.
+func (e *Ended) beforeDeleteVisits(b *wire.Batch) {
+	b.Deletes(wire.Row("visits").Text(e.Visit))
 }
 
 const endedDeleteVisitsSQL = `

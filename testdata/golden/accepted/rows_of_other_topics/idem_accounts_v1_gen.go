@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func accountsV1Topic() wire.Topic {
@@ -34,10 +35,7 @@ func accountsV1Topic() wire.Topic {
 
 // accountsV1Plan collects the rows of one batch; it belongs to one partition.
 type accountsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
-	json  []byte
+	decoder accountsV1Decoder
 
 	currencyAdded                 CurrencyAdded
 	currencyAddedInsertCurrencies wire.Rows
@@ -70,84 +68,79 @@ func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 }
 
+// accountsV1Decoder reads the records of topic "accounts.v1".
+type accountsV1Decoder = strictjson.Scanner
+
 // CurrencyAdded is event "currency.added" on topic "accounts.v1".
 type CurrencyAdded struct {
-	// Currency is "currency".
 	Currency Currency
-	// Name is "name".
-	Name string
+	Name     string
 }
 
-// DecodeCurrencyAdded reads m; wire.Scanner says how strictly.
+// DecodeCurrencyAdded reads m; strictjson.Scanner says how strictly.
 func DecodeCurrencyAdded(m idem.Message) (e CurrencyAdded, err error) {
-	var s wire.Scanner
+	var s accountsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("CurrencyAdded")
 }
 
-func (e *CurrencyAdded) decode(s *wire.Scanner) {
+func (e *CurrencyAdded) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CurrencyAdded{}
-	var seen wire.Members
+	var seen struct{ Currency, Name bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "currency":
-			seen.Add(s, 0)
-			e.Currency = Currency(s.Enum(currencyTexts))
+			s.Once(&seen.Currency)
+			e.Currency = strictjson.Enum(s, currencyValues)
 		case "name":
-			seen.Add(s, 1)
+			s.Once(&seen.Name)
 			e.Name = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"currency",
-		"name",
-	)
+	s.Require(seen.Currency, "currency")
+	s.Require(seen.Name, "name")
 }
-
-// currencyAddedSpace separates the keys of CurrencyAdded from all others that must differ.
-const currencyAddedSpace = "\x39\xab\xa8\x19\x6e\x6d\xf8\x10\xa2\x62\x92\xb6\xc0\xa8\xbf\x05"
 
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *CurrencyAdded) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(currencyAddedSpace)
+func (e *CurrencyAdded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("CurrencyAdded")
 }
 
-// currencyAddedContent is read only: what the fingerprint covers.
-var currencyAddedContent = wire.Content{
-	Def: 0xc15a4c68,
-}
-
-func (e *CurrencyAdded) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *CurrencyAdded) fingerprint(f *wire.Fingerprint) {
 	f.Text("currency", string(e.Currency))
 	f.Text("name", e.Name)
-	return f.Sum()
+}
+
+// currencyAddedEvent is how a record becomes a CurrencyAdded, and which records are copies of
+// one. It is read only.
+var currencyAddedEvent = wire.Event[CurrencyAdded, *accountsV1Decoder]{
+	Name:    "CurrencyAdded",
+	Decode:  (*CurrencyAdded).decode,
+	Key:     (*CurrencyAdded).key,
+	Space:   "\x39\xab\xa8\x19\x6e\x6d\xf8\x10\xa2\x62\x92\xb6\xc0\xa8\xbf\x05",
+	Print:   (*CurrencyAdded).fingerprint,
+	Content: wire.Content{Def: 0xc15a4c68},
 }
 
 func (p *accountsV1Plan) addCurrencyAdded(b *wire.Batch, m *wire.Message) error {
 	e := &p.currencyAdded
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("CurrencyAdded"); err != nil {
+	if fresh, err := currencyAddedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("CurrencyAdded", key, &currencyAddedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("currencies").Text(string(e.Currency)))
+	e.beforeInsertCurrencies(b)
 	r := p.currencyAddedInsertCurrencies.Row()
 	r.Text(string(e.Currency))
 	r.Text(e.Name)
 	return nil
+}
+
+// beforeInsertCurrencies names what the row touches, so that it overtakes no other.
+func (e *CurrencyAdded) beforeInsertCurrencies(b *wire.Batch) {
+	b.Puts(wire.Row("currencies").Text(string(e.Currency)))
 }
 
 const currencyAddedInsertCurrenciesSQL = `
@@ -163,81 +156,68 @@ ON CONFLICT (currency) DO NOTHING`
 
 // AccountOpened is event "account.opened" on topic "accounts.v1".
 type AccountOpened struct {
-	// Code is "code".
-	Code string
-	// Currency is "currency".
-	Currency Currency
-	// Parent is "parent".
-	Parent *idem.UUID
-	// OpenedAt is "opened_at".
-	OpenedAt time.Time
-	// Seq is "seq".
-	Seq int64
-	// Balance is "balance".
-	Balance idem.Decimal
-	// Tags is "tags".
-	Tags []string
-	// Note is "note".
-	Note *string
-	// AccountID is the record key.
-	AccountID idem.UUID
+	Code      string
+	Currency  Currency
+	Parent    *idem.UUID
+	OpenedAt  time.Time
+	Seq       int64
+	Balance   idem.Decimal
+	Tags      []string
+	Note      *string
+	AccountID idem.UUID // the record key
 }
 
-// DecodeAccountOpened reads m; wire.Scanner says how strictly.
+// DecodeAccountOpened reads m; strictjson.Scanner says how strictly.
 func DecodeAccountOpened(m idem.Message) (e AccountOpened, err error) {
-	var s wire.Scanner
+	var s accountsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("AccountOpened")
 }
 
-func (e *AccountOpened) decode(s *wire.Scanner, m *wire.Message) {
+func (e *AccountOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = AccountOpened{
 		Tags: e.Tags[:0],
 	}
-	var seen wire.Members
+	var seen struct{ Code, Currency, Parent, OpenedAt, Seq, Balance, Tags, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "code":
-			seen.Add(s, 0)
+			s.Once(&seen.Code)
 			e.Code = s.String()
 		case "currency":
-			seen.Add(s, 1)
-			e.Currency = Currency(s.Enum(currencyTexts))
+			s.Once(&seen.Currency)
+			e.Currency = strictjson.Enum(s, currencyValues)
 		case "parent":
-			seen.Add(s, 2)
-			e.Parent = s.OptUUID()
+			s.Once(&seen.Parent)
+			e.Parent = strictjson.Opt(s, s.UUID)
 		case "opened_at":
-			seen.Add(s, 3)
+			s.Once(&seen.OpenedAt)
 			e.OpenedAt = s.Time()
 		case "seq":
-			seen.Add(s, 4)
+			s.Once(&seen.Seq)
 			e.Seq = s.Int64()
 		case "balance":
-			seen.Add(s, 5)
+			s.Once(&seen.Balance)
 			e.Balance = s.Decimal()
 		case "tags":
-			seen.Add(s, 6)
+			s.Once(&seen.Tags)
 			for s.Array(); s.Element(); {
 				e.Tags = append(e.Tags, s.String())
 			}
 		case "note":
-			seen.Add(s, 7)
-			e.Note = s.OptString()
+			s.Once(&seen.Note)
+			e.Note = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"code",
-		"currency",
-		"",
-		"opened_at",
-		"seq",
-		"balance",
-		"tags",
-		"",
-	)
+	s.Require(seen.Code, "code")
+	s.Require(seen.Currency, "currency")
+	s.Require(seen.OpenedAt, "opened_at")
+	s.Require(seen.Seq, "seq")
+	s.Require(seen.Balance, "balance")
+	s.Require(seen.Tags, "tags")
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
@@ -252,76 +232,72 @@ func (e *AccountOpened) appendTags(b []byte) []byte {
 	return append(b, ']')
 }
 
-// accountOpenedSpace separates the keys of AccountOpened from all others that must differ.
-const accountOpenedSpace = "\xaa\x1d\xf7\x5f\x15\x26\x2c\xc5\x8d\x06\x60\x7d\x2a\xf0\x73\x7e"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *AccountOpened) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(accountOpenedSpace)
+func (e *AccountOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("AccountOpened")
 }
 
-// accountOpenedContent is read only: what the fingerprint covers.
-var accountOpenedContent = wire.Content{
-	Def: 0x599e9007,
-}
-
-func (e *AccountOpened) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *AccountOpened) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Decimal("balance", e.Balance)
 	f.Text("code", e.Code)
 	f.Text("currency", string(e.Currency))
-	f.OptText("note", e.Note)
+	if e.Note != nil {
+		f.Text("note", *e.Note)
+	}
 	f.Time("opened_at", e.OpenedAt)
-	f.OptUUID("parent", e.Parent)
+	if e.Parent != nil {
+		f.UUID("parent", *e.Parent)
+	}
 	f.Int64("seq", e.Seq)
-	*b = e.appendTags((*b)[:0])
-	f.JSON("tags", *b)
-	return f.Sum()
+	f.AppendJSON("tags", e.appendTags)
 }
 
-func (e *AccountOpened) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *AccountOpened) fits(f *wire.Fit) {
 	f.Varchar("code", e.Code, 8)
 	f.Numeric("balance", e.Balance, 9, 2)
-	return f.Err("AccountOpened")
+}
+
+// accountOpenedEvent is how a record becomes an AccountOpened, and which records are copies of
+// one. It is read only.
+var accountOpenedEvent = wire.Event[AccountOpened, *accountsV1Decoder]{
+	Name:    "AccountOpened",
+	Decode:  (*AccountOpened).decode,
+	Fits:    (*AccountOpened).fits,
+	Key:     (*AccountOpened).key,
+	Space:   "\xaa\x1d\xf7\x5f\x15\x26\x2c\xc5\x8d\x06\x60\x7d\x2a\xf0\x73\x7e",
+	Print:   (*AccountOpened).fingerprint,
+	Content: wire.Content{Def: 0x599e9007},
 }
 
 func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error {
 	e := &p.accountOpened
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("AccountOpened"); err != nil {
+	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("AccountOpened", key, &accountOpenedContent, e.fingerprint(&p.print, &p.json)); !fresh {
-		return err
-	}
+	e.beforeInsertAccounts(b)
+	r := p.accountOpenedInsertAccounts.Row()
+	r.UUID(e.AccountID)
+	r.Text(e.Code)
+	r.Text(string(e.Currency))
+	wire.OrNull(r, r.UUID, e.Parent)
+	r.Time(e.OpenedAt)
+	r.Int8(e.Seq)
+	r.Numeric(e.Balance)
+	r.TextArray(e.Tags)
+	wire.OrNull(r, r.Text, e.Note)
+	return nil
+}
+
+// beforeInsertAccounts names what the row touches, so that it overtakes no other.
+func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
 	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
 	if e.Parent != nil {
 		b.Reads(wire.Row("accounts").UUID(*e.Parent))
 	}
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
-	r := p.accountOpenedInsertAccounts.Row()
-	r.UUID(e.AccountID)
-	r.Text(e.Code)
-	r.Text(string(e.Currency))
-	r.OptUUID(e.Parent)
-	r.Time(e.OpenedAt)
-	r.Int8(e.Seq)
-	r.Numeric(e.Balance)
-	r.TextArray(e.Tags)
-	r.OptText(e.Note)
-	return nil
 }
 
 const accountOpenedInsertAccountsSQL = `

@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func billsV1Topic() wire.Topic {
@@ -36,10 +37,7 @@ func billsV1Topic() wire.Topic {
 
 // billsV1Plan collects the rows of one batch; it belongs to one partition.
 type billsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
-	json  []byte
+	decoder billsV1Decoder
 
 	billed                Billed
 	billedUpsertBills     wire.Rows
@@ -60,54 +58,51 @@ func (p *billsV1Plan) Flush(b *wire.Batch) {
 	b.Write(billedUpsertBillLinesSQL, &p.billedUpsertBillLines)
 }
 
+// billsV1Decoder reads the records of topic "bills.v1".
+type billsV1Decoder = strictjson.Scanner
+
 // Billed is the event of topic "bills.v1".
 type Billed struct {
-	// AccountID is "account_id".
 	AccountID idem.UUID
-	// Total is "total".
-	Total idem.Decimal
-	// Lines is "lines".
-	Lines []Line
-	// BillID is the record key.
-	BillID idem.UUID
+	Total     idem.Decimal
+	Lines     []Line
+	BillID    idem.UUID // the record key
 }
 
-// DecodeBilled reads m; wire.Scanner says how strictly.
+// DecodeBilled reads m; strictjson.Scanner says how strictly.
 func DecodeBilled(m idem.Message) (e Billed, err error) {
-	var s wire.Scanner
+	var s billsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Billed")
 }
 
-func (e *Billed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Billed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Billed{
 		Lines: e.Lines[:0],
 	}
-	var seen wire.Members
+	var seen struct{ AccountID, Total, Lines bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "account_id":
-			seen.Add(s, 0)
+			s.Once(&seen.AccountID)
 			e.AccountID = s.UUID()
 		case "total":
-			seen.Add(s, 1)
+			s.Once(&seen.Total)
 			e.Total = s.Decimal()
 		case "lines":
-			seen.Add(s, 2)
+			s.Once(&seen.Lines)
 			for s.Array(); s.Element(); {
 				e.Lines = slices.Grow(e.Lines, 1)[:len(e.Lines)+1]
-				e.Lines[len(e.Lines)-1].decode(s)
+				e.Lines[len(e.Lines)-1].decodeJSON(s)
 			}
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"account_id",
-		"total",
-		"lines",
-	)
+	s.Require(seen.AccountID, "account_id")
+	s.Require(seen.Total, "total")
+	s.Require(seen.Lines, "lines")
 	e.BillID = s.RecordKey(m).UUID()
 }
 
@@ -122,33 +117,21 @@ func (e *Billed) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// billedSpace separates the keys of Billed from all others that must differ.
-const billedSpace = "\x7b\xe4\xce\x07\x4b\xda\xe3\x13\xc9\x06\xb9\xba\x9a\xd1\x8c\x2b"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Billed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(billedSpace)
+func (e *Billed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Billed")
 }
 
-// billedContent is read only: what the fingerprint covers.
-var billedContent = wire.Content{
-	Def: 0xc9894d8f,
-}
-
-func (e *Billed) fingerprint(f *wire.Fingerprint, b *[]byte) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Billed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.UUID("bill_id", e.BillID)
-	*b = e.appendLines((*b)[:0])
-	f.JSON("lines", *b)
+	f.AppendJSON("lines", e.appendLines)
 	f.Decimal("total", e.Total)
-	return f.Sum()
 }
 
-func (e *Billed) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *Billed) fits(f *wire.Fit) {
 	f.Numeric("total", e.Total, 9, 2)
 	for i := range e.Lines {
 		v := &e.Lines[i]
@@ -156,41 +139,50 @@ func (e *Billed) fits() error {
 		f.Numeric("amount", v.Amount, 9, 2)
 	}
 	f.Out()
-	return f.Err("Billed")
+}
+
+// billedEvent is how a record becomes a Billed, and which records are copies of one. It is
+// read only.
+var billedEvent = wire.Event[Billed, *billsV1Decoder]{
+	Name:    "Billed",
+	Decode:  (*Billed).decode,
+	Fits:    (*Billed).fits,
+	Key:     (*Billed).key,
+	Space:   "\x7b\xe4\xce\x07\x4b\xda\xe3\x13\xc9\x06\xb9\xba\x9a\xd1\x8c\x2b",
+	Print:   (*Billed).fingerprint,
+	Content: wire.Content{Def: 0xc9894d8f},
 }
 
 func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	e := &p.billed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Billed"); err != nil {
+	if fresh, err := billedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Billed", key, &billedContent, e.fingerprint(&p.print, &p.json)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("bills").UUID(e.BillID))
+	e.beforeUpsertBills(b)
 	r := p.billedUpsertBills.Row()
 	r.UUID(e.BillID)
 	r.UUID(e.AccountID)
 	r.Numeric(e.Total)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		b.Reads(wire.Row("bills").UUID(e.BillID))
-		b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
+		e.beforeUpsertBillLines(b, v)
 		r = p.billedUpsertBillLines.Row()
 		r.UUID(e.BillID)
 		r.Int4(v.Line)
 		r.Numeric(v.Amount)
 	}
 	return nil
+}
+
+// beforeUpsertBills names what the row touches, so that it overtakes no other.
+func (e *Billed) beforeUpsertBills(b *wire.Batch) {
+	b.Puts(wire.Row("bills").UUID(e.BillID))
+}
+
+// beforeUpsertBillLines names what the row touches, so that it overtakes no other.
+func (e *Billed) beforeUpsertBillLines(b *wire.Batch, v *Line) {
+	b.Reads(wire.Row("bills").UUID(e.BillID))
+	b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
 }
 
 const billedUpsertBillsSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func blocksV1Topic() wire.Topic {
@@ -34,9 +35,7 @@ func blocksV1Topic() wire.Topic {
 
 // blocksV1Plan collects the rows of one batch; it belongs to one partition.
 type blocksV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder blocksV1Decoder
 
 	blocked               Blocked
 	blockedUpdateAccounts wire.Rows
@@ -63,93 +62,86 @@ func (p *blocksV1Plan) Flush(b *wire.Batch) {
 	b.Write(blockedUpdateAccountsSQL, &p.blockedUpdateAccounts)
 }
 
+// blocksV1Decoder reads the records of topic "blocks.v1".
+type blocksV1Decoder = strictjson.Scanner
+
 // Blocked is event "blocked" on topic "blocks.v1".
 type Blocked struct {
-	// Seq is "seq".
-	Seq int64
-	// Code is the record key.
-	Code string
+	Seq  int64
+	Code string // the record key
 }
 
-// DecodeBlocked reads m; wire.Scanner says how strictly.
+// DecodeBlocked reads m; strictjson.Scanner says how strictly.
 func DecodeBlocked(m idem.Message) (e Blocked, err error) {
-	var s wire.Scanner
+	var s blocksV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Blocked")
 }
 
-func (e *Blocked) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Blocked) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Blocked{}
-	var seen wire.Members
+	var seen struct{ Seq bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "seq":
-			seen.Add(s, 0)
+			s.Once(&seen.Seq)
 			e.Seq = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"seq",
-	)
+	s.Require(seen.Seq, "seq")
 	e.Code = s.RecordKey(m).String()
 }
 
-// blockedSpace separates the keys of Blocked from all others that must differ.
-const blockedSpace = "\xa0\x38\x67\xef\x9c\x00\x6e\x75\x7b\x94\x25\x20\xa1\xc7\x28\x27"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Blocked) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(blockedSpace)
+func (e *Blocked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Blocked")
 }
 
-// blockedContent is read only: what the fingerprint covers.
-var blockedContent = wire.Content{
-	Def: 0xc807b5d5,
-}
-
-func (e *Blocked) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Blocked) fingerprint(f *wire.Fingerprint) {
 	f.Text("code", e.Code)
 	f.Int64("seq", e.Seq)
-	return f.Sum()
 }
 
-func (e *Blocked) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *Blocked) fits(f *wire.Fit) {
 	f.Varchar("record key", e.Code, 8)
-	return f.Err("Blocked")
+}
+
+// blockedEvent is how a record becomes a Blocked, and which records are copies of one. It is
+// read only.
+var blockedEvent = wire.Event[Blocked, *blocksV1Decoder]{
+	Name:    "Blocked",
+	Decode:  (*Blocked).decode,
+	Fits:    (*Blocked).fits,
+	Key:     (*Blocked).key,
+	Space:   "\xa0\x38\x67\xef\x9c\x00\x6e\x75\x7b\x94\x25\x20\xa1\xc7\x28\x27",
+	Print:   (*Blocked).fingerprint,
+	Content: wire.Content{Def: 0xc807b5d5},
 }
 
 func (p *blocksV1Plan) addBlocked(b *wire.Batch, m *wire.Message) error {
 	e := &p.blocked
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Blocked"); err != nil {
+	if fresh, err := blockedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Blocked", key, &blockedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.PutsAll("accounts")
+	e.beforeUpdateAccounts(b)
 	r := p.blockedUpdateAccounts.Row()
 	r.Text(e.Code)
 	r.Int8(e.Seq)
 	return nil
 }
 
-// blockedUpdateAccountsSQL changes a row only if its seq grows; it fails if the row is missing.
+// beforeUpdateAccounts names what the row touches, so that it overtakes no other.
+func (e *Blocked) beforeUpdateAccounts(b *wire.Batch) {
+	b.PutsAll("accounts")
+}
+
+// blockedUpdateAccountsSQL changes a row only if its seq grows; it fails if the row is
+// missing.
 const blockedUpdateAccountsSQL = `
 WITH e AS (
     SELECT

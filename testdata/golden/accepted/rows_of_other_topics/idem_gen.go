@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -62,38 +63,34 @@ const (
 	CurrencyUsd Currency = "USD"
 )
 
-var currencyTexts = []string{
-	string(CurrencyEur),
-	string(CurrencyUsd),
+var currencyValues = []Currency{
+	CurrencyEur,
+	CurrencyUsd,
 }
 
 // Line is type "Line" of the spec.
 type Line struct {
-	// Line is "line".
-	Line int32
-	// Amount is "amount".
+	Line   int32
 	Amount idem.Decimal
 }
 
-func (v *Line) decode(s *wire.Scanner) {
+func (v *Line) decodeJSON(s *strictjson.Scanner) {
 	*v = Line{}
-	var seen wire.Members
+	var seen struct{ Line, Amount bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "line":
-			seen.Add(s, 0)
+			s.Once(&seen.Line)
 			v.Line = s.Int32()
 		case "amount":
-			seen.Add(s, 1)
+			s.Once(&seen.Amount)
 			v.Amount = s.Decimal()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"line",
-		"amount",
-	)
+	s.Require(seen.Line, "line")
+	s.Require(seen.Amount, "amount")
 }
 
 func (v *Line) appendJSON(b []byte) []byte {

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func paymentsV1Topic() wire.Topic {
@@ -34,9 +35,7 @@ func paymentsV1Topic() wire.Topic {
 
 // paymentsV1Plan collects the rows of one batch; it belongs to one partition.
 type paymentsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder paymentsV1Decoder
 
 	paid               Paid
 	paidInsertPayments wire.Rows
@@ -55,89 +54,83 @@ func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertPaymentsSQL, &p.paidInsertPayments)
 }
 
+// paymentsV1Decoder reads the records of topic "payments.v1".
+type paymentsV1Decoder = strictjson.Scanner
+
 // Paid is the event of topic "payments.v1".
 type Paid struct {
-	// BillID is "bill_id".
-	BillID idem.UUID
-	// Line is "line".
-	Line int32
-	// PaymentID is the record key.
-	PaymentID idem.UUID
+	BillID    idem.UUID
+	Line      int32
+	PaymentID idem.UUID // the record key
 }
 
-// DecodePaid reads m; wire.Scanner says how strictly.
+// DecodePaid reads m; strictjson.Scanner says how strictly.
 func DecodePaid(m idem.Message) (e Paid, err error) {
-	var s wire.Scanner
+	var s paymentsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Paid")
 }
 
-func (e *Paid) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Paid{}
-	var seen wire.Members
+	var seen struct{ BillID, Line bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "bill_id":
-			seen.Add(s, 0)
+			s.Once(&seen.BillID)
 			e.BillID = s.UUID()
 		case "line":
-			seen.Add(s, 1)
+			s.Once(&seen.Line)
 			e.Line = s.Int32()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"bill_id",
-		"line",
-	)
+	s.Require(seen.BillID, "bill_id")
+	s.Require(seen.Line, "line")
 	e.PaymentID = s.RecordKey(m).UUID()
 }
 
-// paidSpace separates the keys of Paid from all others that must differ.
-const paidSpace = "\xde\x4f\xd8\x02\xf0\x84\x53\x1c\x56\xdb\xa2\x94\xec\x5c\x77\x94"
-
 // key identifies the event by payment_id. Its copies are known for 8d at least.
-func (e *Paid) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(paidSpace)
+func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.PaymentID)
-	return k.Sum("Paid")
 }
 
-// paidContent is read only: what the fingerprint covers.
-var paidContent = wire.Content{
-	Def: 0xd320de77,
-}
-
-func (e *Paid) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Paid) fingerprint(f *wire.Fingerprint) {
 	f.UUID("bill_id", e.BillID)
 	f.Int32("line", e.Line)
 	f.UUID("payment_id", e.PaymentID)
-	return f.Sum()
+}
+
+// paidEvent is how a record becomes a Paid, and which records are copies of one. It is read
+// only.
+var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
+	Name:    "Paid",
+	Decode:  (*Paid).decode,
+	Key:     (*Paid).key,
+	Space:   "\xde\x4f\xd8\x02\xf0\x84\x53\x1c\x56\xdb\xa2\x94\xec\x5c\x77\x94",
+	Print:   (*Paid).fingerprint,
+	Content: wire.Content{Def: 0xd320de77},
 }
 
 func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	e := &p.paid
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Paid"); err != nil {
+	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Paid", key, &paidContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("payments").UUID(e.PaymentID))
+	e.beforeInsertPayments(b)
 	r := p.paidInsertPayments.Row()
 	r.UUID(e.PaymentID)
 	r.UUID(e.BillID)
 	r.Int4(e.Line)
 	return nil
+}
+
+// beforeInsertPayments names what the row touches, so that it overtakes no other.
+func (e *Paid) beforeInsertPayments(b *wire.Batch) {
+	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 }
 
 const paidInsertPaymentsSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func doorsV1Topic() wire.Topic {
@@ -34,9 +35,7 @@ func doorsV1Topic() wire.Topic {
 
 // doorsV1Plan collects the rows of one batch; it belongs to one partition.
 type doorsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder doorsV1Decoder
 
 	opened            Opened
 	openedUpsertDoors wire.Rows
@@ -69,85 +68,87 @@ func (p *doorsV1Plan) Flush(b *wire.Batch) {
 	b.Write(closedUpsertDoorsSQL, &p.closedUpsertDoors)
 }
 
-// Opened is event "opened" on topic "doors.v1".
-type Opened struct {
-	// By is "by".
-	By string
-	// Door is the record key.
-	Door string
+// doorsV1Decoder reads the records of topic "doors.v1".
+type doorsV1Decoder = strictjson.Scanner
+
+// doorsV1Keys begins the keys of Opened and Closed: equal parts are one key, whichever of them
+// it comes with.
+const doorsV1Keys = "\x3d\x53\xa5\x83\xb7\x07\xc9\xd9\x89\x7e\x5a\x77\xfb\xf4\x05\x82"
+
+// doorsV1Contents are what the fingerprints of these events cover, as hashes. It is read only.
+var doorsV1Contents = []uint32{
+	0x3ee479b0, // Opened
+	0x303bc569, // Closed
 }
 
-// DecodeOpened reads m; wire.Scanner says how strictly.
+// Opened is event "opened" on topic "doors.v1".
+type Opened struct {
+	By   string
+	Door string // the record key
+}
+
+// DecodeOpened reads m; strictjson.Scanner says how strictly.
 func DecodeOpened(m idem.Message) (e Opened, err error) {
-	var s wire.Scanner
+	var s doorsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Opened")
 }
 
-func (e *Opened) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Opened{}
-	var seen wire.Members
+	var seen struct{ By bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "by":
-			seen.Add(s, 0)
+			s.Once(&seen.By)
 			e.By = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"by",
-	)
+	s.Require(seen.By, "by")
 	e.Door = s.RecordKey(m).String()
 }
 
-// openedSpace separates the keys of Opened from all others that must differ.
-const openedSpace = "\x3d\x53\xa5\x83\xb7\x07\xc9\xd9\x89\x7e\x5a\x77\xfb\xf4\x05\x82"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(openedSpace)
+func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Opened")
 }
 
-// openedContent is read only: what the fingerprint covers.
-var openedContent = wire.Content{
-	Def: 0x3ee479b0,
-	Same: []uint32{
-		0x303bc569,
-	},
-}
-
-func (e *Opened) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Opened) fingerprint(f *wire.Fingerprint) {
 	f.Event("Opened")
 	f.Text("by", e.By)
 	f.Text("door", e.Door)
-	return f.Sum()
+}
+
+// openedEvent is how a record becomes an Opened, and which records are copies of one. It is
+// read only.
+var openedEvent = wire.Event[Opened, *doorsV1Decoder]{
+	Name:    "Opened",
+	Decode:  (*Opened).decode,
+	Key:     (*Opened).key,
+	Space:   doorsV1Keys,
+	Print:   (*Opened).fingerprint,
+	Content: wire.Content{Def: 0x3ee479b0, Same: doorsV1Contents},
 }
 
 func (p *doorsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	e := &p.opened
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Opened"); err != nil {
+	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Opened", key, &openedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("doors").Text(e.Door))
+	e.beforeUpsertDoors(b)
 	r := p.openedUpsertDoors.Row()
 	r.Text(e.Door)
 	r.Text(e.By)
 	return nil
+}
+
+// beforeUpsertDoors names what the row touches, so that it overtakes no other.
+func (e *Opened) beforeUpsertDoors(b *wire.Batch) {
+	b.Puts(wire.Row("doors").Text(e.Door))
 }
 
 const openedUpsertDoorsSQL = `
@@ -167,83 +168,72 @@ ON CONFLICT (door) DO UPDATE SET
 
 // Closed is event "closed" on topic "doors.v1".
 type Closed struct {
-	// By is "by".
-	By string
-	// Door is the record key.
-	Door string
+	By   string
+	Door string // the record key
 }
 
-// DecodeClosed reads m; wire.Scanner says how strictly.
+// DecodeClosed reads m; strictjson.Scanner says how strictly.
 func DecodeClosed(m idem.Message) (e Closed, err error) {
-	var s wire.Scanner
+	var s doorsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Closed")
 }
 
-func (e *Closed) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Closed{}
-	var seen wire.Members
+	var seen struct{ By bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "by":
-			seen.Add(s, 0)
+			s.Once(&seen.By)
 			e.By = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"by",
-	)
+	s.Require(seen.By, "by")
 	e.Door = s.RecordKey(m).String()
 }
 
-// closedSpace separates the keys of Closed from all others that must differ.
-const closedSpace = "\x3d\x53\xa5\x83\xb7\x07\xc9\xd9\x89\x7e\x5a\x77\xfb\xf4\x05\x82"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(closedSpace)
+func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Closed")
 }
 
-// closedContent is read only: what the fingerprint covers.
-var closedContent = wire.Content{
-	Def: 0x303bc569,
-	Same: []uint32{
-		0x3ee479b0,
-	},
-}
-
-func (e *Closed) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Closed) fingerprint(f *wire.Fingerprint) {
 	f.Event("Closed")
 	f.Text("by", e.By)
 	f.Text("door", e.Door)
-	return f.Sum()
+}
+
+// closedEvent is how a record becomes a Closed, and which records are copies of one. It is
+// read only.
+var closedEvent = wire.Event[Closed, *doorsV1Decoder]{
+	Name:    "Closed",
+	Decode:  (*Closed).decode,
+	Key:     (*Closed).key,
+	Space:   doorsV1Keys,
+	Print:   (*Closed).fingerprint,
+	Content: wire.Content{Def: 0x303bc569, Same: doorsV1Contents},
 }
 
 func (p *doorsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 	e := &p.closed
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Closed"); err != nil {
+	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Closed", key, &closedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("doors").Text(e.Door))
+	e.beforeUpsertDoors(b)
 	r := p.closedUpsertDoors.Row()
 	r.Text(e.Door)
 	r.Text(e.By)
 	return nil
+}
+
+// beforeUpsertDoors names what the row touches, so that it overtakes no other.
+func (e *Closed) beforeUpsertDoors(b *wire.Batch) {
+	b.Puts(wire.Row("doors").Text(e.Door))
 }
 
 const closedUpsertDoorsSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func colorsV1Topic() wire.Topic {
@@ -32,9 +33,7 @@ func colorsV1Topic() wire.Topic {
 
 // colorsV1Plan collects the rows of one batch; it belongs to one partition.
 type colorsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder colorsV1Decoder
 
 	used             Used
 	usedInsertColors wire.Rows
@@ -53,74 +52,69 @@ func (p *colorsV1Plan) Flush(b *wire.Batch) {
 	b.Write(usedInsertColorsSQL, &p.usedInsertColors)
 }
 
+// colorsV1Decoder reads the records of topic "colors.v1".
+type colorsV1Decoder = strictjson.Scanner
+
 // Used is the event of topic "colors.v1".
 type Used struct {
-	// Color is "color".
 	Color Color
 }
 
-// DecodeUsed reads m; wire.Scanner says how strictly.
+// DecodeUsed reads m; strictjson.Scanner says how strictly.
 func DecodeUsed(m idem.Message) (e Used, err error) {
-	var s wire.Scanner
+	var s colorsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Used")
 }
 
-func (e *Used) decode(s *wire.Scanner) {
+func (e *Used) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Used{}
-	var seen wire.Members
+	var seen struct{ Color bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "color":
-			seen.Add(s, 0)
-			e.Color = Color(s.Enum(colorTexts))
+			s.Once(&seen.Color)
+			e.Color = strictjson.Enum(s, colorValues)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"color",
-	)
+	s.Require(seen.Color, "color")
 }
-
-// usedSpace separates the keys of Used from all others that must differ.
-const usedSpace = "\x9d\xc5\xc2\xb8\xcd\xb8\xa7\x04\x95\xee\x9e\xd6\x0a\xb7\x9f\x51"
 
 // key identifies the event by color. Its copies are known for 8d at least.
-func (e *Used) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(usedSpace)
+func (e *Used) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("color", string(e.Color))
-	return k.Sum("Used")
 }
 
-// usedContent is read only: what the fingerprint covers.
-var usedContent = wire.Content{
-	Def: 0x7b9db60f,
-}
+// fingerprint adds what copies of the event must share.
+func (e *Used) fingerprint(f *wire.Fingerprint) {}
 
-func (e *Used) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	return f.Sum()
+// usedEvent is how a record becomes an Used, and which records are copies of one. It is read
+// only.
+var usedEvent = wire.Event[Used, *colorsV1Decoder]{
+	Name:    "Used",
+	Decode:  (*Used).decode,
+	Key:     (*Used).key,
+	Space:   "\x9d\xc5\xc2\xb8\xcd\xb8\xa7\x04\x95\xee\x9e\xd6\x0a\xb7\x9f\x51",
+	Print:   (*Used).fingerprint,
+	Content: wire.Content{Def: 0x7b9db60f},
 }
 
 func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {
 	e := &p.used
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Used"); err != nil {
+	if fresh, err := usedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Used", key, &usedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("colors").Text(string(e.Color)))
+	e.beforeInsertColors(b)
 	p.usedInsertColors.Row().Text(string(e.Color))
 	return nil
+}
+
+// beforeInsertColors names what the row touches, so that it overtakes no other.
+func (e *Used) beforeInsertColors(b *wire.Batch) {
+	b.Puts(wire.Row("colors").Text(string(e.Color)))
 }
 
 const usedInsertColorsSQL = `

@@ -63,7 +63,7 @@ const (
 	ColorC2 Color = "c2"
 )
 
-var colorTexts = []string{
-	string(ColorC1),
-	string(ColorC2),
+var colorValues = []Color{
+	ColorC1,
+	ColorC2,
 }

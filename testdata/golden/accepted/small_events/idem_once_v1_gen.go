@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func onceV1Topic() wire.Topic {
@@ -36,9 +37,7 @@ func onceV1Topic() wire.Topic {
 
 // onceV1Plan collects the rows of one batch; it belongs to one partition.
 type onceV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder onceV1Decoder
 
 	made           Made
 	madeInsertOnce wire.Rows
@@ -77,63 +76,61 @@ func (p *onceV1Plan) Flush(b *wire.Batch) {
 	b.Write(droppedDeleteOnceSQL, &p.droppedDeleteOnce)
 }
 
+// onceV1Decoder reads the records of topic "once.v1".
+type onceV1Decoder = strictjson.Scanner
+
 // Made is event "made" on topic "once.v1".
 type Made struct {
-	// ID is the record key.
-	ID idem.UUID
+	ID idem.UUID // the record key
 }
 
-// DecodeMade reads m; wire.Scanner says how strictly.
+// DecodeMade reads m; strictjson.Scanner says how strictly.
 func DecodeMade(m idem.Message) (e Made, err error) {
-	var s wire.Scanner
+	var s onceV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Made")
 }
 
-func (e *Made) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Made) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Made{}
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// madeSpace separates the keys of Made from all others that must differ.
-const madeSpace = "\xc8\x68\x52\xf2\x4e\x8d\x3c\xbc\xa5\xd8\xed\xc5\xb1\x6e\x3c\x70"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Made) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(madeSpace)
+func (e *Made) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Made")
 }
 
-// madeContent is read only: what the fingerprint covers.
-var madeContent = wire.Content{
-	Def: 0xdfb845f5,
-}
-
-func (e *Made) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Made) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
-	return f.Sum()
+}
+
+// madeEvent is how a record becomes a Made, and which records are copies of one. It is read
+// only.
+var madeEvent = wire.Event[Made, *onceV1Decoder]{
+	Name:    "Made",
+	Decode:  (*Made).decode,
+	Key:     (*Made).key,
+	Space:   "\xc8\x68\x52\xf2\x4e\x8d\x3c\xbc\xa5\xd8\xed\xc5\xb1\x6e\x3c\x70",
+	Print:   (*Made).fingerprint,
+	Content: wire.Content{Def: 0xdfb845f5},
 }
 
 func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 	e := &p.made
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Made"); err != nil {
+	if fresh, err := madeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Made", key, &madeContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("once").UUID(e.ID))
+	e.beforeInsertOnce(b)
 	p.madeInsertOnce.Row().UUID(e.ID)
 	return nil
+}
+
+// beforeInsertOnce names what the row touches, so that it overtakes no other.
+func (e *Made) beforeInsertOnce(b *wire.Batch) {
+	b.Puts(wire.Row("once").UUID(e.ID))
 }
 
 const madeInsertOnceSQL = `
@@ -148,61 +145,56 @@ ORDER BY id`
 
 // Done is event "done" on topic "once.v1".
 type Done struct {
-	// ID is the record key.
-	ID idem.UUID
+	ID idem.UUID // the record key
 }
 
-// DecodeDone reads m; wire.Scanner says how strictly.
+// DecodeDone reads m; strictjson.Scanner says how strictly.
 func DecodeDone(m idem.Message) (e Done, err error) {
-	var s wire.Scanner
+	var s onceV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Done")
 }
 
-func (e *Done) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Done) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Done{}
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// doneSpace separates the keys of Done from all others that must differ.
-const doneSpace = "\x20\xae\x16\xe0\x4d\x75\xb0\x4d\xd5\x35\xe7\xcd\x61\x9b\x21\xd9"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Done) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(doneSpace)
+func (e *Done) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Done")
 }
 
-// doneContent is read only: what the fingerprint covers.
-var doneContent = wire.Content{
-	Def: 0x1f2b1a68,
-}
-
-func (e *Done) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Done) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
-	return f.Sum()
+}
+
+// doneEvent is how a record becomes a Done, and which records are copies of one. It is read
+// only.
+var doneEvent = wire.Event[Done, *onceV1Decoder]{
+	Name:    "Done",
+	Decode:  (*Done).decode,
+	Key:     (*Done).key,
+	Space:   "\x20\xae\x16\xe0\x4d\x75\xb0\x4d\xd5\x35\xe7\xcd\x61\x9b\x21\xd9",
+	Print:   (*Done).fingerprint,
+	Content: wire.Content{Def: 0x1f2b1a68},
 }
 
 func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
 	e := &p.done
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Done"); err != nil {
+	if fresh, err := doneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Done", key, &doneContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("once").UUID(e.ID))
+	e.beforeUpdateOnce(b)
 	p.doneUpdateOnce.Row().UUID(e.ID)
 	return nil
+}
+
+// beforeUpdateOnce names what the row touches, so that it overtakes no other.
+func (e *Done) beforeUpdateOnce(b *wire.Batch) {
+	b.Puts(wire.Row("once").UUID(e.ID))
 }
 
 // doneUpdateOnceSQL fails if a row is missing.
@@ -231,61 +223,56 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Dropped is event "dropped" on topic "once.v1".
 type Dropped struct {
-	// ID is the record key.
-	ID idem.UUID
+	ID idem.UUID // the record key
 }
 
-// DecodeDropped reads m; wire.Scanner says how strictly.
+// DecodeDropped reads m; strictjson.Scanner says how strictly.
 func DecodeDropped(m idem.Message) (e Dropped, err error) {
-	var s wire.Scanner
+	var s onceV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Dropped")
 }
 
-func (e *Dropped) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Dropped{}
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// droppedSpace separates the keys of Dropped from all others that must differ.
-const droppedSpace = "\x84\x56\xad\x84\xdd\xc2\xba\xdf\xc4\xa4\x6a\xc0\x3e\x14\x75\xc2"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(droppedSpace)
+func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Dropped")
 }
 
-// droppedContent is read only: what the fingerprint covers.
-var droppedContent = wire.Content{
-	Def: 0x433b02a3,
-}
-
-func (e *Dropped) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Dropped) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
-	return f.Sum()
+}
+
+// droppedEvent is how a record becomes a Dropped, and which records are copies of one. It is
+// read only.
+var droppedEvent = wire.Event[Dropped, *onceV1Decoder]{
+	Name:    "Dropped",
+	Decode:  (*Dropped).decode,
+	Key:     (*Dropped).key,
+	Space:   "\x84\x56\xad\x84\xdd\xc2\xba\xdf\xc4\xa4\x6a\xc0\x3e\x14\x75\xc2",
+	Print:   (*Dropped).fingerprint,
+	Content: wire.Content{Def: 0x433b02a3},
 }
 
 func (p *onceV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 	e := &p.dropped
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Dropped"); err != nil {
+	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Dropped", key, &droppedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Deletes(wire.Row("once").UUID(e.ID))
+	e.beforeDeleteOnce(b)
 	p.droppedDeleteOnce.Row().UUID(e.ID)
 	return nil
+}
+
+// beforeDeleteOnce names what the row touches, so that it overtakes no other.
+func (e *Dropped) beforeDeleteOnce(b *wire.Batch) {
+	b.Deletes(wire.Row("once").UUID(e.ID))
 }
 
 const droppedDeleteOnceSQL = `

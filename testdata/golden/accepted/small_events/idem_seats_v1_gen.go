@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func seatsV1Topic() wire.Topic {
@@ -34,9 +35,7 @@ func seatsV1Topic() wire.Topic {
 
 // seatsV1Plan collects the rows of one batch; it belongs to one partition.
 type seatsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder seatsV1Decoder
 
 	taken            Taken
 	takenUpsertSeats wire.Rows
@@ -69,105 +68,107 @@ func (p *seatsV1Plan) Flush(b *wire.Batch) {
 	b.Write(leftUpdateSeatsSQL, &p.leftUpdateSeats)
 }
 
-// Taken is event "taken" or "moved" on topic "seats.v1".
-type Taken struct {
-	// TakenBy is "taken_by".
-	TakenBy string
-	// Seat is "seat" of the record key.
+// seatsV1Decoder reads the records of topic "seats.v1".
+type seatsV1Decoder = strictjson.Scanner
+
+// seatsV1Key is the record key of topic "seats.v1".
+type seatsV1Key struct {
 	Seat string
 }
 
-// DecodeTaken reads m; wire.Scanner says how strictly.
+func (k *seatsV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
+	s.NextKey(m)
+	*k = seatsV1Key{}
+	var seen struct{ Seat bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "seat":
+			s.Once(&seen.Seat)
+			k.Seat = s.String()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Seat, "seat")
+}
+
+// Taken is event "taken" or "moved" on topic "seats.v1".
+type Taken struct {
+	TakenBy string
+	Seat    string // "seat" of the record key
+}
+
+// DecodeTaken reads m; strictjson.Scanner says how strictly.
 func DecodeTaken(m idem.Message) (e Taken, err error) {
-	var s wire.Scanner
+	var s seatsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Taken")
 }
 
-func (e *Taken) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Taken) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Taken{}
-	var seen wire.Members
+	var seen struct{ TakenBy bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "taken_by":
-			seen.Add(s, 0)
+			s.Once(&seen.TakenBy)
 			e.TakenBy = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"taken_by",
-	)
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "seat":
-			parts.Add(s, 0)
-			e.Seat = s.String()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"seat",
-	)
+	s.Require(seen.TakenBy, "taken_by")
+	var k seatsV1Key
+	k.decode(s, m)
+	e.Seat = k.Seat
 }
-
-// takenSpace separates the keys of Taken from all others that must differ.
-const takenSpace = "\x6b\xd6\xe3\x2f\x87\x63\x81\x58\x85\x39\xc5\xf8\x87\x5d\xd4\xe5"
 
 // key identifies the event by seat and taken_by. Its copies are known for 8d at least.
-func (e *Taken) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(takenSpace)
+func (e *Taken) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.seat", e.Seat)
 	k.Text("taken_by", e.TakenBy)
-	return k.Sum("Taken")
 }
 
-// takenContent is read only: what the fingerprint covers.
-var takenContent = wire.Content{
-	Def: 0x16e623dd,
-}
-
-func (e *Taken) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Taken) fingerprint(f *wire.Fingerprint) {
 	f.Text("seat", e.Seat)
 	f.Text("taken_by", e.TakenBy)
-	return f.Sum()
 }
 
-func (e *Taken) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *Taken) fits(f *wire.Fit) {
 	f.Char("record key.seat", e.Seat, 2)
 	f.Char("taken_by", e.TakenBy, 2)
-	return f.Err("Taken")
+}
+
+// takenEvent is how a record becomes a Taken, and which records are copies of one. It is read
+// only.
+var takenEvent = wire.Event[Taken, *seatsV1Decoder]{
+	Name:    "Taken",
+	Decode:  (*Taken).decode,
+	Fits:    (*Taken).fits,
+	Key:     (*Taken).key,
+	Space:   "\x6b\xd6\xe3\x2f\x87\x63\x81\x58\x85\x39\xc5\xf8\x87\x5d\xd4\xe5",
+	Print:   (*Taken).fingerprint,
+	Content: wire.Content{Def: 0x16e623dd},
 }
 
 func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
 	e := &p.taken
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Taken"); err != nil {
+	if fresh, err := takenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Taken", key, &takenContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("seats").Text(e.Seat))
+	e.beforeUpsertSeats(b)
 	r := p.takenUpsertSeats.Row()
 	r.Text(e.Seat)
 	r.Text(e.TakenBy)
 	return nil
+}
+
+// beforeUpsertSeats names what the row touches, so that it overtakes no other.
+func (e *Taken) beforeUpsertSeats(b *wire.Batch) {
+	b.Puts(wire.Row("seats").Text(e.Seat))
 }
 
 const takenUpsertSeatsSQL = `
@@ -184,100 +185,78 @@ ON CONFLICT (seat) DO UPDATE SET
 
 // Left is event "left" on topic "seats.v1".
 type Left struct {
-	// TakenBy is "taken_by".
 	TakenBy string
-	// Seat is "seat" of the record key.
-	Seat string
+	Seat    string // "seat" of the record key
 }
 
-// DecodeLeft reads m; wire.Scanner says how strictly.
+// DecodeLeft reads m; strictjson.Scanner says how strictly.
 func DecodeLeft(m idem.Message) (e Left, err error) {
-	var s wire.Scanner
+	var s seatsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Left")
 }
 
-func (e *Left) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Left) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Left{}
-	var seen wire.Members
+	var seen struct{ TakenBy bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "taken_by":
-			seen.Add(s, 0)
+			s.Once(&seen.TakenBy)
 			e.TakenBy = s.String()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"taken_by",
-	)
-	s.NextKey(m)
-	var parts wire.Members
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "seat":
-			parts.Add(s, 0)
-			e.Seat = s.String()
-		default:
-			s.Skip()
-		}
-	}
-	parts.Require(s,
-		"seat",
-	)
+	s.Require(seen.TakenBy, "taken_by")
+	var k seatsV1Key
+	k.decode(s, m)
+	e.Seat = k.Seat
 }
-
-// leftSpace separates the keys of Left from all others that must differ.
-const leftSpace = "\xff\x89\xc0\xc7\xb0\x85\xc4\x39\xba\x27\xee\xcd\xbb\xa8\xfc\xdb"
 
 // key identifies the event by seat and taken_by. Its copies are known for 8d at least.
-func (e *Left) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(leftSpace)
+func (e *Left) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.seat", e.Seat)
 	k.Text("taken_by", e.TakenBy)
-	return k.Sum("Left")
 }
 
-// leftContent is read only: what the fingerprint covers.
-var leftContent = wire.Content{
-	Def: 0xa6282a0a,
-}
-
-func (e *Left) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Left) fingerprint(f *wire.Fingerprint) {
 	f.Text("seat", e.Seat)
 	f.Text("taken_by", e.TakenBy)
-	return f.Sum()
 }
 
-func (e *Left) fits() error {
-	var f wire.Fit
+// fits checks values against their columns.
+func (e *Left) fits(f *wire.Fit) {
 	f.Char("record key.seat", e.Seat, 2)
-	return f.Err("Left")
+}
+
+// leftEvent is how a record becomes a Left, and which records are copies of one. It is read
+// only.
+var leftEvent = wire.Event[Left, *seatsV1Decoder]{
+	Name:    "Left",
+	Decode:  (*Left).decode,
+	Fits:    (*Left).fits,
+	Key:     (*Left).key,
+	Space:   "\xff\x89\xc0\xc7\xb0\x85\xc4\x39\xba\x27\xee\xcd\xbb\xa8\xfc\xdb",
+	Print:   (*Left).fingerprint,
+	Content: wire.Content{Def: 0xa6282a0a},
 }
 
 func (p *seatsV1Plan) addLeft(b *wire.Batch, m *wire.Message) error {
 	e := &p.left
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Left"); err != nil {
+	if fresh, err := leftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if err := e.fits(); err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Left", key, &leftContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("seats").Text(e.Seat))
+	e.beforeUpdateSeats(b)
 	p.leftUpdateSeats.Row().Text(e.Seat)
 	return nil
+}
+
+// beforeUpdateSeats names what the row touches, so that it overtakes no other.
+func (e *Left) beforeUpdateSeats(b *wire.Batch) {
+	b.Puts(wire.Row("seats").Text(e.Seat))
 }
 
 const leftUpdateSeatsSQL = `

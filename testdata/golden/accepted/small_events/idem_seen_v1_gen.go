@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func seenV1Topic() wire.Topic {
@@ -32,9 +33,7 @@ func seenV1Topic() wire.Topic {
 
 // seenV1Plan collects the rows of one batch; it belongs to one partition.
 type seenV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder seenV1Decoder
 
 	seen           Seen
 	seenInsertSeen wire.Rows
@@ -53,75 +52,71 @@ func (p *seenV1Plan) Flush(b *wire.Batch) {
 	b.Write(seenInsertSeenSQL, &p.seenInsertSeen)
 }
 
+// seenV1Decoder reads the records of topic "seen.v1".
+type seenV1Decoder = strictjson.Scanner
+
 // Seen is the event of topic "seen.v1".
 type Seen struct {
-	// ID is "id".
 	ID idem.UUID
 }
 
-// DecodeSeen reads m; wire.Scanner says how strictly.
+// DecodeSeen reads m; strictjson.Scanner says how strictly.
 func DecodeSeen(m idem.Message) (e Seen, err error) {
-	var s wire.Scanner
+	var s seenV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Seen")
 }
 
-func (e *Seen) decode(s *wire.Scanner) {
+func (e *Seen) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Seen{}
-	var seen wire.Members
+	var seen struct{ ID bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "id":
-			seen.Add(s, 0)
+			s.Once(&seen.ID)
 			e.ID = s.UUID()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"id",
-	)
+	s.Require(seen.ID, "id")
 }
-
-// seenSpace separates the keys of Seen from all others that must differ.
-const seenSpace = "\x0d\x1d\x1c\x89\x3f\xd2\x4f\xe5\x01\xb4\x07\x2f\x1c\x72\x4d\xcc"
 
 // key identifies the event by id. Its copies are known for 8d at least.
-func (e *Seen) key(k *wire.KeyBuilder) (idem.Key, error) {
-	k.Start(seenSpace)
+func (e *Seen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("id", e.ID)
-	return k.Sum("Seen")
 }
 
-// seenContent is read only: what the fingerprint covers.
-var seenContent = wire.Content{
-	Def: 0xc3405253,
-}
-
-func (e *Seen) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Seen) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
-	return f.Sum()
+}
+
+// seenEvent is how a record becomes a Seen, and which records are copies of one. It is read
+// only.
+var seenEvent = wire.Event[Seen, *seenV1Decoder]{
+	Name:    "Seen",
+	Decode:  (*Seen).decode,
+	Key:     (*Seen).key,
+	Space:   "\x0d\x1d\x1c\x89\x3f\xd2\x4f\xe5\x01\xb4\x07\x2f\x1c\x72\x4d\xcc",
+	Print:   (*Seen).fingerprint,
+	Content: wire.Content{Def: 0xc3405253},
 }
 
 func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 	e := &p.seen
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Seen"); err != nil {
+	if fresh, err := seenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Seen", key, &seenContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("seen").UUID(e.ID))
+	e.beforeInsertSeen(b)
 	p.seenInsertSeen.Row().UUID(e.ID)
 	return nil
+}
+
+// beforeInsertSeen names what the row touches, so that it overtakes no other.
+func (e *Seen) beforeInsertSeen(b *wire.Batch) {
+	b.Puts(wire.Row("seen").UUID(e.ID))
 }
 
 const seenInsertSeenSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func signalsV1Topic() wire.Topic {
@@ -35,9 +36,7 @@ func signalsV1Topic() wire.Topic {
 
 // signalsV1Plan collects the rows of one batch; it belongs to one partition.
 type signalsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder signalsV1Decoder
 
 	measured              Measured
 	measuredUpsertSignals wire.Rows
@@ -74,76 +73,74 @@ func (p *signalsV1Plan) Flush(b *wire.Batch) {
 	b.Write(goneDeleteSignalsSQL, &p.goneDeleteSignals)
 }
 
+// signalsV1Decoder reads the records of topic "signals.v1".
+type signalsV1Decoder = strictjson.Scanner
+
 // Measured is event "measured" on topic "signals.v1".
 type Measured struct {
-	// Level is header "level".
-	Level int32
-	// Color is header "color".
-	Color *Color
-	// Device is the record key.
-	Device string
+	Level  int32  // header "level"
+	Color  *Color // header "color"
+	Device string // the record key
 }
 
-// DecodeMeasured reads m; wire.Scanner says how strictly.
+// DecodeMeasured reads m; strictjson.Scanner says how strictly.
 func DecodeMeasured(m idem.Message) (e Measured, err error) {
-	var s wire.Scanner
+	var s signalsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Measured")
 }
 
-func (e *Measured) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Measured) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Measured{}
 	e.Level = s.Header(m, "level").Int32()
 	if h, ok := s.OptHeader(m, "color"); ok {
-		e.Color = (*Color)(h.OptEnum(colorTexts))
+		e.Color = wire.OptEnumText(h, colorValues)
 	}
 	e.Device = s.RecordKey(m).String()
 }
 
-// measuredSpace separates the keys of Measured from all others that must differ.
-const measuredSpace = "\x19\x26\x1b\xa7\xf8\x08\x59\xee\x07\xa0\xeb\x93\x8f\xa3\xdf\x7f"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(measuredSpace)
+func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Measured")
 }
 
-// measuredContent is read only: what the fingerprint covers.
-var measuredContent = wire.Content{
-	Def: 0x28f494b2,
-}
-
-func (e *Measured) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
-	f.OptText("color", (*string)(e.Color))
+// fingerprint adds what copies of the event must share.
+func (e *Measured) fingerprint(f *wire.Fingerprint) {
+	if e.Color != nil {
+		f.Text("color", string(*e.Color))
+	}
 	f.Text("device", e.Device)
 	f.Int32("level", e.Level)
-	return f.Sum()
+}
+
+// measuredEvent is how a record becomes a Measured, and which records are copies of one. It is
+// read only.
+var measuredEvent = wire.Event[Measured, *signalsV1Decoder]{
+	Name:    "Measured",
+	Decode:  (*Measured).decode,
+	Key:     (*Measured).key,
+	Space:   "\x19\x26\x1b\xa7\xf8\x08\x59\xee\x07\xa0\xeb\x93\x8f\xa3\xdf\x7f",
+	Print:   (*Measured).fingerprint,
+	Content: wire.Content{Def: 0x28f494b2},
 }
 
 func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	e := &p.measured
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Measured"); err != nil {
+	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Measured", key, &measuredContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("signals").Text(e.Device))
+	e.beforeUpsertSignals(b)
 	r := p.measuredUpsertSignals.Row()
 	r.Text(e.Device)
 	r.Int4(e.Level)
-	r.OptText((*string)(e.Color))
+	wire.OrNull(r, r.Text, (*string)(e.Color))
 	return nil
+}
+
+// beforeUpsertSignals names what the row touches, so that it overtakes no other.
+func (e *Measured) beforeUpsertSignals(b *wire.Batch) {
+	b.Puts(wire.Row("signals").Text(e.Device))
 }
 
 const measuredUpsertSignalsSQL = `
@@ -163,61 +160,56 @@ ON CONFLICT (device) DO UPDATE SET
 
 // Switched is event "switched" on topic "signals.v1".
 type Switched struct {
-	// Device is the record key.
-	Device string
+	Device string // the record key
 }
 
-// DecodeSwitched reads m; wire.Scanner says how strictly.
+// DecodeSwitched reads m; strictjson.Scanner says how strictly.
 func DecodeSwitched(m idem.Message) (e Switched, err error) {
-	var s wire.Scanner
+	var s signalsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Switched")
 }
 
-func (e *Switched) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Switched) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Switched{}
 	e.Device = s.RecordKey(m).String()
 }
 
-// switchedSpace separates the keys of Switched from all others that must differ.
-const switchedSpace = "\xc4\xc8\x3b\xdc\x13\x3a\x57\x70\x09\x62\x63\x5e\x38\xa6\xbd\xbf"
-
 // key identifies the event by header "key". Its copies are known for 8d at least.
-func (e *Switched) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(switchedSpace)
+func (e *Switched) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
-	return k.Sum("Switched")
 }
 
-// switchedContent is read only: what the fingerprint covers.
-var switchedContent = wire.Content{
-	Def: 0x274efb71,
-}
-
-func (e *Switched) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Switched) fingerprint(f *wire.Fingerprint) {
 	f.Text("device", e.Device)
-	return f.Sum()
+}
+
+// switchedEvent is how a record becomes a Switched, and which records are copies of one. It is
+// read only.
+var switchedEvent = wire.Event[Switched, *signalsV1Decoder]{
+	Name:    "Switched",
+	Decode:  (*Switched).decode,
+	Key:     (*Switched).key,
+	Space:   "\xc4\xc8\x3b\xdc\x13\x3a\x57\x70\x09\x62\x63\x5e\x38\xa6\xbd\xbf",
+	Print:   (*Switched).fingerprint,
+	Content: wire.Content{Def: 0x274efb71},
 }
 
 func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {
 	e := &p.switched
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Switched"); err != nil {
+	if fresh, err := switchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Switched", key, &switchedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("signals").Text(e.Device))
+	e.beforeUpdateSignals(b)
 	p.switchedUpdateSignals.Row().Text(e.Device)
 	return nil
+}
+
+// beforeUpdateSignals names what the row touches, so that it overtakes no other.
+func (e *Switched) beforeUpdateSignals(b *wire.Batch) {
+	b.Puts(wire.Row("signals").Text(e.Device))
 }
 
 // switchedUpdateSignalsSQL fails if a row is missing.
@@ -246,43 +238,52 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Gone is the tombstone of topic "signals.v1": a record without a value.
 type Gone struct {
-	// Device is the record key.
-	Device string
+	Device string // the record key
 }
 
-// DecodeGone reads m; wire.Scanner says how strictly.
+// DecodeGone reads m; strictjson.Scanner says how strictly.
 func DecodeGone(m idem.Message) (e Gone, err error) {
-	var s wire.Scanner
+	var s signalsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Gone")
 }
 
-func (e *Gone) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Gone{}
 	e.Device = s.RecordKey(m).String()
 }
 
-func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
-	b.OnFailure(&gonePolicy)
-	e := &p.gone
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Gone"); err != nil {
-		return err
-	}
-	b.Deletes(wire.Row("signals").Text(e.Device))
-	p.goneDeleteSignals.Row().Text(e.Device)
-	return nil
+// goneEvent is how a record becomes a Gone, and which records are copies of one. It is read
+// only.
+var goneEvent = wire.Event[Gone, *signalsV1Decoder]{
+	Name:      "Gone",
+	OnFailure: &gonePolicy,
+	Decode:    (*Gone).decode,
 }
 
-// gonePolicy is read only.
+// gonePolicy is on_failure of Gone. It is read only.
 var gonePolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,
-	Keep:           720 * time.Hour,
+	Keep:           720 * time.Hour, // the topic: 8d
+}
+
+func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
+	e := &p.gone
+	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	e.beforeDeleteSignals(b)
+	p.goneDeleteSignals.Row().Text(e.Device)
+	return nil
+}
+
+// beforeDeleteSignals names what the row touches, so that it overtakes no other.
+func (e *Gone) beforeDeleteSignals(b *wire.Batch) {
+	b.Deletes(wire.Row("signals").Text(e.Device))
 }
 
 const goneDeleteSignalsSQL = `

@@ -21,87 +21,10 @@ func TestSignalsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: signalsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_signals_v1_log.jsonl", map[string]idemtest.Event{
+			"Measured": {Keyed: true, Opaque: true},
+			"Switched": {Keyed: true, Opaque: true},
+			"Gone":     {},
+		}),
 	}.Run(t)
-}
-
-// signalsV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func signalsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		measuredEvent("device 1", "k1", "1", "{}"),
-		measuredEvent("device 1", "k2", "2", "{}"),
-		switchedEvent("device 1", "k3", "{}"),
-		switchedEvent("device 1", "k4", "{}"),
-		measuredEvent("device 1", "k5", "5", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		goneEvent("device 1"),
-		goneEvent("device 1"),
-		measuredEvent("device 1", "k8", "8", "{}"),
-		switchedEvent("device 1", "k9", "{}"),
-		goneEvent("device 1"),
-		measuredEvent("device 2", "k11", "11", "{}"),
-		measuredEvent("device 2", "k12", "12", "{}", idem.Header{Name: "color", Value: []byte("c1")}),
-		switchedEvent("device 2", "k13", "{}"),
-		switchedEvent("device 2", "k14", "{}"),
-		measuredEvent("device 2", "k15", "15", "{}"),
-		goneEvent("device 2"),
-		goneEvent("device 2"),
-		measuredEvent("device 2", "k18", "18", "{}"),
-		switchedEvent("device 2", "k19", "{}"),
-		goneEvent("device 2"),
-		measuredEvent("device 3", "k21", "21", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		goneEvent("device 3"),
-		switchedEvent("device 3", "k23", "{}"),
-		measuredEvent("device 4", "k24", "24", "{}"),
-		goneEvent("device 4"),
-		switchedEvent("device 4", "k26", "{}"),
-		measuredEvent("device 8", "k27", "27", "{}"),
-		switchedEvent("device 8", "k28", "{}"),
-		measuredEvent("device 9", "k29", "29", "{}"),
-		switchedEvent("device 9", "k30", "{}"),
-		measuredEvent("device 10", "k31", "31", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		switchedEvent("device 10", "k32", "{}"),
-	}
-}
-
-func measuredEvent(recordKey, key, level, payload string, more ...idem.Header) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "signals.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: append([]idem.Header{
-				{Name: "type", Value: []byte("measured")},
-				{Name: "key", Value: []byte(key)},
-				{Name: "level", Value: []byte(level)},
-			}, more...),
-		},
-	}
-}
-
-func switchedEvent(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "signals.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("switched")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func goneEvent(recordKey string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "signals.v1",
-			Key:   []byte(recordKey),
-		},
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func paymentsV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func paymentsV1Topic() wire.Topic {
 
 // paymentsV1Plan collects the rows of one batch; it belongs to one partition.
 type paymentsV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder paymentsV1Decoder
 
 	paid              Paid
 	paidInsertEntries wire.Rows
@@ -68,90 +67,83 @@ func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedInsertEntriesSQL, &p.refundedInsertEntries)
 }
 
+// paymentsV1Decoder reads the records of topic "payments.v1".
+type paymentsV1Decoder = strictjson.Scanner
+
 // Paid is event "in" on topic "payments.v1".
 type Paid struct {
-	// Entry is "entry".
-	Entry string
-	// Amount is "amount".
+	Entry  string
 	Amount int64
-	// Note is "note".
-	Note *string
+	Note   *string
 }
 
-// DecodePaid reads m; wire.Scanner says how strictly.
+// DecodePaid reads m; strictjson.Scanner says how strictly.
 func DecodePaid(m idem.Message) (e Paid, err error) {
-	var s wire.Scanner
+	var s paymentsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Paid")
 }
 
-func (e *Paid) decode(s *wire.Scanner) {
+func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Paid{}
-	var seen wire.Members
+	var seen struct{ Entry, Amount, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "entry":
-			seen.Add(s, 0)
+			s.Once(&seen.Entry)
 			e.Entry = s.String()
 		case "amount":
-			seen.Add(s, 1)
+			s.Once(&seen.Amount)
 			e.Amount = s.Int64()
 		case "note":
-			seen.Add(s, 2)
-			e.Note = s.OptString()
+			s.Once(&seen.Note)
+			e.Note = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"entry",
-		"amount",
-		"",
-	)
+	s.Require(seen.Entry, "entry")
+	s.Require(seen.Amount, "amount")
 }
-
-// paidSpace separates the keys of Paid from all others that must differ.
-const paidSpace = "\xdf\xd2\xd3\x8d\x4d\xdc\xc5\x83\x1b\x3a\x4a\x84\x1c\xe3\x86\x74"
 
 // key identifies the event by header "request". Its copies are known for 8d at least.
-func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(paidSpace)
+func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
-	return k.Sum("Paid")
 }
 
-// paidContent is read only: what the fingerprint covers.
-var paidContent = wire.Content{
-	Def: 0x1b93ca40,
-}
-
-func (e *Paid) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Paid) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
-	return f.Sum()
+}
+
+// paidEvent is how a record becomes a Paid, and which records are copies of one. It is read
+// only.
+var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
+	Name:    "Paid",
+	Decode:  (*Paid).decode,
+	Key:     (*Paid).key,
+	Space:   "\xdf\xd2\xd3\x8d\x4d\xdc\xc5\x83\x1b\x3a\x4a\x84\x1c\xe3\x86\x74",
+	Print:   (*Paid).fingerprint,
+	Content: wire.Content{Def: 0x1b93ca40},
 }
 
 func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	e := &p.paid
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Paid"); err != nil {
+	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Paid", key, &paidContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("entries").Text(e.Entry))
+	e.beforeInsertEntries(b)
 	r := p.paidInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
-	r.OptText(e.Note)
+	wire.OrNull(r, r.Text, e.Note)
 	return nil
+}
+
+// beforeInsertEntries names what the row touches, so that it overtakes no other.
+func (e *Paid) beforeInsertEntries(b *wire.Batch) {
+	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
 const paidInsertEntriesSQL = `
@@ -170,81 +162,73 @@ ORDER BY entry`
 
 // Refunded is event "out" on topic "payments.v1".
 type Refunded struct {
-	// Entry is "entry".
-	Entry string
-	// Amount is "amount".
+	Entry  string
 	Amount int64
 }
 
-// DecodeRefunded reads m; wire.Scanner says how strictly.
+// DecodeRefunded reads m; strictjson.Scanner says how strictly.
 func DecodeRefunded(m idem.Message) (e Refunded, err error) {
-	var s wire.Scanner
+	var s paymentsV1Decoder
 	s.Reset(&m)
-	e.decode(&s)
+	e.decode(&s, &m)
 	return e, s.Finish("Refunded")
 }
 
-func (e *Refunded) decode(s *wire.Scanner) {
+func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Refunded{}
-	var seen wire.Members
+	var seen struct{ Entry, Amount bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "entry":
-			seen.Add(s, 0)
+			s.Once(&seen.Entry)
 			e.Entry = s.String()
 		case "amount":
-			seen.Add(s, 1)
+			s.Once(&seen.Amount)
 			e.Amount = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"entry",
-		"amount",
-	)
+	s.Require(seen.Entry, "entry")
+	s.Require(seen.Amount, "amount")
 }
-
-// refundedSpace separates the keys of Refunded from all others that must differ.
-const refundedSpace = "\x07\x4e\x25\xd1\xb8\xa1\x55\x3f\x55\xf8\xb2\xfc\x25\x0b\x93\xa7"
 
 // key identifies the event by header "request". Its copies are known for 8d at least.
-func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(refundedSpace)
+func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
-	return k.Sum("Refunded")
 }
 
-// refundedContent is read only: what the fingerprint covers.
-var refundedContent = wire.Content{
-	Def: 0x9295b281,
-}
-
-func (e *Refunded) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Refunded) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
-	return f.Sum()
+}
+
+// refundedEvent is how a record becomes a Refunded, and which records are copies of one. It is
+// read only.
+var refundedEvent = wire.Event[Refunded, *paymentsV1Decoder]{
+	Name:    "Refunded",
+	Decode:  (*Refunded).decode,
+	Key:     (*Refunded).key,
+	Space:   "\x07\x4e\x25\xd1\xb8\xa1\x55\x3f\x55\xf8\xb2\xfc\x25\x0b\x93\xa7",
+	Print:   (*Refunded).fingerprint,
+	Content: wire.Content{Def: 0x9295b281},
 }
 
 func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	e := &p.refunded
-	p.scan.Borrow(m)
-	e.decode(&p.scan)
-	if err := p.scan.Finish("Refunded"); err != nil {
+	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.Claim("Refunded", key, &refundedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("entries").Text(e.Entry))
+	e.beforeInsertEntries(b)
 	r := p.refundedInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
 	return nil
+}
+
+// beforeInsertEntries names what the row touches, so that it overtakes no other.
+func (e *Refunded) beforeInsertEntries(b *wire.Batch) {
+	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
 const refundedInsertEntriesSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func salesV1Topic() wire.Topic {
@@ -33,9 +34,7 @@ func salesV1Topic() wire.Topic {
 
 // salesV1Plan collects the rows of one batch; it belongs to one partition.
 type salesV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder salesV1Decoder
 
 	sold              Sold
 	soldInsertEntries wire.Rows
@@ -62,89 +61,84 @@ func (p *salesV1Plan) Flush(b *wire.Batch) {
 	b.Write(soldInsertEntriesSQL, &p.soldInsertEntries)
 }
 
+// salesV1Decoder reads the records of topic "sales.v1".
+type salesV1Decoder = strictjson.Scanner
+
 // Sold is event "in" on topic "sales.v1".
 type Sold struct {
-	// Entry is "entry".
-	Entry string
-	// Amount is "amount".
+	Entry  string
 	Amount int64
-	// Shop is the record key.
-	Shop string
+	Shop   string // the record key
 }
 
-// DecodeSold reads m; wire.Scanner says how strictly.
+// DecodeSold reads m; strictjson.Scanner says how strictly.
 func DecodeSold(m idem.Message) (e Sold, err error) {
-	var s wire.Scanner
+	var s salesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Sold")
 }
 
-func (e *Sold) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Sold) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Sold{}
-	var seen wire.Members
+	var seen struct{ Entry, Amount bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "entry":
-			seen.Add(s, 0)
+			s.Once(&seen.Entry)
 			e.Entry = s.String()
 		case "amount":
-			seen.Add(s, 1)
+			s.Once(&seen.Amount)
 			e.Amount = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"entry",
-		"amount",
-	)
+	s.Require(seen.Entry, "entry")
+	s.Require(seen.Amount, "amount")
 	e.Shop = s.RecordKey(m).String()
 }
 
-// soldSpace separates the keys of Sold from all others that must differ.
-const soldSpace = "\xc2\xb3\x43\xf0\x0b\x96\x60\xdc\xb3\xbb\x28\xeb\x3b\xcb\xc3\xa7"
-
 // key identifies the event by shop and header "request". Its copies are known for 8d at least.
-func (e *Sold) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(soldSpace)
+func (e *Sold) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "request")
-	return k.Sum("Sold")
 }
 
-// soldContent is read only: what the fingerprint covers.
-var soldContent = wire.Content{
-	Def: 0x1dc49ed0,
-}
-
-func (e *Sold) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Sold) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 	f.Text("entry", e.Entry)
 	f.Text("shop", e.Shop)
-	return f.Sum()
+}
+
+// soldEvent is how a record becomes a Sold, and which records are copies of one. It is read
+// only.
+var soldEvent = wire.Event[Sold, *salesV1Decoder]{
+	Name:    "Sold",
+	Decode:  (*Sold).decode,
+	Key:     (*Sold).key,
+	Space:   "\xc2\xb3\x43\xf0\x0b\x96\x60\xdc\xb3\xbb\x28\xeb\x3b\xcb\xc3\xa7",
+	Here:    true,
+	Print:   (*Sold).fingerprint,
+	Content: wire.Content{Def: 0x1dc49ed0},
 }
 
 func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 	e := &p.sold
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Sold"); err != nil {
+	if fresh, err := soldEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("Sold", key, &soldContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("entries").Text(e.Entry))
+	e.beforeInsertEntries(b)
 	r := p.soldInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
 	return nil
+}
+
+// beforeInsertEntries names what the row touches, so that it overtakes no other.
+func (e *Sold) beforeInsertEntries(b *wire.Batch) {
+	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
 const soldInsertEntriesSQL = `

@@ -8,6 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 func salesV1Topic() wire.Topic {
@@ -34,9 +35,7 @@ func salesV1Topic() wire.Topic {
 
 // salesV1Plan collects the rows of one batch; it belongs to one partition.
 type salesV1Plan struct {
-	scan  wire.Scanner
-	key   wire.KeyBuilder
-	print wire.Fingerprint
+	decoder salesV1Decoder
 
 	sold              Sold
 	soldInsertEntries wire.Rows
@@ -69,94 +68,87 @@ func (p *salesV1Plan) Flush(b *wire.Batch) {
 	b.Write(returnedInsertEntriesSQL, &p.returnedInsertEntries)
 }
 
+// salesV1Decoder reads the records of topic "sales.v1".
+type salesV1Decoder = strictjson.Scanner
+
 // Sold is event "in" on topic "sales.v1".
 type Sold struct {
-	// Entry is "entry".
-	Entry string
-	// Amount is "amount".
+	Entry  string
 	Amount int64
-	// Note is "note".
-	Note *string
-	// Shop is the record key.
-	Shop string
+	Note   *string
+	Shop   string // the record key
 }
 
-// DecodeSold reads m; wire.Scanner says how strictly.
+// DecodeSold reads m; strictjson.Scanner says how strictly.
 func DecodeSold(m idem.Message) (e Sold, err error) {
-	var s wire.Scanner
+	var s salesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Sold")
 }
 
-func (e *Sold) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Sold) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Sold{}
-	var seen wire.Members
+	var seen struct{ Entry, Amount, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "entry":
-			seen.Add(s, 0)
+			s.Once(&seen.Entry)
 			e.Entry = s.String()
 		case "amount":
-			seen.Add(s, 1)
+			s.Once(&seen.Amount)
 			e.Amount = s.Int64()
 		case "note":
-			seen.Add(s, 2)
-			e.Note = s.OptString()
+			s.Once(&seen.Note)
+			e.Note = strictjson.Opt(s, s.String)
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"entry",
-		"amount",
-		"",
-	)
+	s.Require(seen.Entry, "entry")
+	s.Require(seen.Amount, "amount")
 	e.Shop = s.RecordKey(m).String()
 }
 
-// soldSpace separates the keys of Sold from all others that must differ.
-const soldSpace = "\x2a\xb0\x1f\x9b\xba\xea\xa7\x79\xc2\x8c\x3e\x07\x54\x53\x86\x1b"
-
 // key identifies the event by shop and header "number". Its copies are known for 8d at least.
-func (e *Sold) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(soldSpace)
+func (e *Sold) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "number")
-	return k.Sum("Sold")
 }
 
-// soldContent is read only: what the fingerprint covers.
-var soldContent = wire.Content{
-	Def: 0x54474f3c,
-}
-
-func (e *Sold) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Sold) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
-	return f.Sum()
+}
+
+// soldEvent is how a record becomes a Sold, and which records are copies of one. It is read
+// only.
+var soldEvent = wire.Event[Sold, *salesV1Decoder]{
+	Name:    "Sold",
+	Decode:  (*Sold).decode,
+	Key:     (*Sold).key,
+	Space:   "\x2a\xb0\x1f\x9b\xba\xea\xa7\x79\xc2\x8c\x3e\x07\x54\x53\x86\x1b",
+	Here:    true,
+	Print:   (*Sold).fingerprint,
+	Content: wire.Content{Def: 0x54474f3c},
 }
 
 func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 	e := &p.sold
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Sold"); err != nil {
+	if fresh, err := soldEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("Sold", key, &soldContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("entries").Text(e.Entry))
+	e.beforeInsertEntries(b)
 	r := p.soldInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
-	r.OptText(e.Note)
+	wire.OrNull(r, r.Text, e.Note)
 	return nil
+}
+
+// beforeInsertEntries names what the row touches, so that it overtakes no other.
+func (e *Sold) beforeInsertEntries(b *wire.Batch) {
+	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
 const soldInsertEntriesSQL = `
@@ -175,85 +167,77 @@ ORDER BY entry`
 
 // Returned is event "out" on topic "sales.v1".
 type Returned struct {
-	// Entry is "entry".
-	Entry string
-	// Amount is "amount".
+	Entry  string
 	Amount int64
-	// Shop is the record key.
-	Shop string
+	Shop   string // the record key
 }
 
-// DecodeReturned reads m; wire.Scanner says how strictly.
+// DecodeReturned reads m; strictjson.Scanner says how strictly.
 func DecodeReturned(m idem.Message) (e Returned, err error) {
-	var s wire.Scanner
+	var s salesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Returned")
 }
 
-func (e *Returned) decode(s *wire.Scanner, m *wire.Message) {
+func (e *Returned) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Returned{}
-	var seen wire.Members
+	var seen struct{ Entry, Amount bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "entry":
-			seen.Add(s, 0)
+			s.Once(&seen.Entry)
 			e.Entry = s.String()
 		case "amount":
-			seen.Add(s, 1)
+			s.Once(&seen.Amount)
 			e.Amount = s.Int64()
 		default:
 			s.Skip()
 		}
 	}
-	seen.Require(s,
-		"entry",
-		"amount",
-	)
+	s.Require(seen.Entry, "entry")
+	s.Require(seen.Amount, "amount")
 	e.Shop = s.RecordKey(m).String()
 }
 
-// returnedSpace separates the keys of Returned from all others that must differ.
-const returnedSpace = "\x8b\xeb\x9c\xff\x68\x0a\x11\x56\x09\x95\xa6\xa3\x90\xb5\x7d\x0c"
-
 // key identifies the event by shop and header "number". Its copies are known for 8d at least.
-func (e *Returned) key(k *wire.KeyBuilder, m *wire.Message) (idem.Key, error) {
-	k.Start(returnedSpace)
+func (e *Returned) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "number")
-	return k.Sum("Returned")
 }
 
-// returnedContent is read only: what the fingerprint covers.
-var returnedContent = wire.Content{
-	Def: 0x0194eaeb,
-}
-
-func (e *Returned) fingerprint(f *wire.Fingerprint) uint32 {
-	f.Start()
+// fingerprint adds what copies of the event must share.
+func (e *Returned) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
-	return f.Sum()
+}
+
+// returnedEvent is how a record becomes a Returned, and which records are copies of one. It is
+// read only.
+var returnedEvent = wire.Event[Returned, *salesV1Decoder]{
+	Name:    "Returned",
+	Decode:  (*Returned).decode,
+	Key:     (*Returned).key,
+	Space:   "\x8b\xeb\x9c\xff\x68\x0a\x11\x56\x09\x95\xa6\xa3\x90\xb5\x7d\x0c",
+	Here:    true,
+	Print:   (*Returned).fingerprint,
+	Content: wire.Content{Def: 0x0194eaeb},
 }
 
 func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {
 	e := &p.returned
-	p.scan.Borrow(m)
-	e.decode(&p.scan, m)
-	if err := p.scan.Finish("Returned"); err != nil {
+	if fresh, err := returnedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	key, err := e.key(&p.key, m)
-	if err != nil {
-		return err
-	}
-	if fresh, err := b.ClaimHere("Returned", key, &returnedContent, e.fingerprint(&p.print)); !fresh {
-		return err
-	}
-	b.Puts(wire.Row("entries").Text(e.Entry))
+	e.beforeInsertEntries(b)
 	r := p.returnedInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
 	return nil
+}
+
+// beforeInsertEntries names what the row touches, so that it overtakes no other.
+func (e *Returned) beforeInsertEntries(b *wire.Batch) {
+	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
 const returnedInsertEntriesSQL = `

@@ -1,0 +1,332 @@
+package gocode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// jsonFormat reads records whose payload is JSON by package strictjson.
+type jsonFormat struct{}
+
+func (jsonFormat) reader() *expr { return strictjson("Scanner") }
+
+func (jsonFormat) strictness() string { return "strictjson.Scanner" }
+
+func (jsonFormat) event(g *group, e *model.Event) error {
+	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
+	d.body(g)
+	return d.err
+}
+
+func (jsonFormat) object(f *file, t *model.Type) {
+	f.fn("", "v *"+t.GoName, "decodeJSON", []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
+		d := decoder{recv: "v", typ: t.GoName, fields: t.Fields}
+		d.body(g)
+	})
+}
+
+// recordKey writes the struct that holds the parts, and a method for each set of parts that
+// events read.
+func (jsonFormat) recordKey(f *file, t *model.Topic) {
+	fields := map[*model.KeyPart]*model.Field{}
+	doc := fmt.Sprintf("%s is the record key of topic %q.", keyType(t), t.Name)
+	f.structType(doc, keyType(t), func(g *group) {
+		for _, p := range t.RecordKey.Parts {
+			field := &model.Field{Name: p.Name, GoName: p.GoName, Doc: p.Doc, Type: p.Type, Source: model.Source{Kind: model.FromPayload, Path: p.Path}}
+			fields[p] = field
+			structField(g, field)
+		}
+	})
+	written := map[string]bool{}
+	for _, e := range t.Events {
+		parts := keyParts(e)
+		if len(parts) == 0 || written[keyMethod(e)] {
+			continue
+		}
+		written[keyMethod(e)] = true
+		d := decoder{recv: "k", typ: keyType(t)}
+		for _, p := range parts {
+			d.fields = append(d.fields, fields[p])
+		}
+		params := []code{named("s", pointer(strictjson("Scanner"))), named("m", pointer(wire("Message")))}
+		f.fn("", "k *"+keyType(t), keyMethod(e), params, nil, func(g *group) {
+			g.Add(text("s.NextKey(m)"))
+			d.body(g)
+		})
+	}
+}
+
+// jsonText reads a text that stands beside the payload as a JSON value.
+func jsonText(src string) *expr { return strictjson("JSONText").Call(text("s"), text(src)) }
+
+func strictjson(name string) *expr { return qual(strictjsonPath, name) }
+
+// decoder writes the body of a decode method: one pass over the members of a document, which
+// sets the fields of recv.
+type decoder struct {
+	recv   string // receiver
+	typ    string // its type
+	fields []*model.Field
+
+	nodes  []*node // in the order of the fields
+	resets []code  // elements of the literal that the receiver starts from
+	reuses bool    // the receiver's old content is looked at again
+	err    error
+}
+
+// node is a member of the document that fields are read from, or that leads to such.
+type node struct {
+	name     string
+	seen     string // its flag: whether it was met
+	required string // what it is called if it is missing; "" = it may be
+	fields   []*model.Field
+	children []*node
+}
+
+// body writes everything that is read from the document.
+func (d *decoder) body(g *group) {
+	root := d.tree(func(f *model.Field) (path []string, required, ok bool) {
+		return f.Source.Path, !f.Type.Optional && f.Default == nil, f.Source.Kind == model.FromPayload
+	})
+	d.start(g)
+	d.document(g, root, func(g *group, f *model.Field) { d.read(g, d.recv+"."+f.GoName, f.Type) })
+}
+
+// tree sorts fields by their paths.
+func (d *decoder) tree(place func(*model.Field) (path []string, required, ok bool)) *node {
+	root := &node{}
+	for _, f := range d.fields {
+		path, required, ok := place(f)
+		if !ok {
+			continue
+		}
+		n := root
+		for _, name := range path {
+			at := slices.IndexFunc(n.children, func(c *node) bool { return c.name == name })
+			if at < 0 {
+				at = len(n.children)
+				n.children = append(n.children, &node{name: name})
+				d.nodes = append(d.nodes, n.children[at])
+			}
+			n = n.children[at]
+		}
+		n.fields = append(n.fields, f)
+		if n != root && required {
+			n.required = strings.Join(path, ".")
+		}
+	}
+	d.nameFlags()
+	return root
+}
+
+// nameFlags names the flag of each member: after the field that is read from it, else after
+// the member.
+func (d *decoder) nameFlags() {
+	used := map[string]bool{}
+	for _, n := range d.nodes {
+		if len(n.fields) > 0 {
+			n.seen = n.fields[0].GoName
+			used[n.seen] = true
+		}
+	}
+	for _, n := range d.nodes {
+		if n.seen == "" {
+			n.seen = flagName(n.name)
+			for used[n.seen] {
+				n.seen += "2"
+			}
+			used[n.seen] = true
+		}
+	}
+}
+
+// start resets the receiver: defaults set, lists emptied but their memory kept.
+func (d *decoder) start(g *group) {
+	for _, f := range d.fields {
+		switch {
+		case f.Default != nil:
+			value, err := constant(f.Type, f.Default)
+			if err != nil {
+				d.err = err
+			}
+			if f.Type.Optional {
+				d.err = errOptionalDefault
+			}
+			d.resets = append(d.resets, pair(f.GoName, value))
+		case f.Type.Kind == model.List && !f.Type.Optional:
+			d.resets = append(d.resets, text("%s: %s.%s[:0]", f.GoName, d.recv, f.GoName))
+		case composed(f.Type) && f.Type.Optional:
+			d.reuses = true
+		case f.Type.Kind == model.Object && keepsMemory(f.Type.Named):
+			d.resets = append(d.resets, text("%s: %s.%s", f.GoName, d.recv, f.GoName)) // its decode resets it
+		}
+	}
+	if d.reuses {
+		g.Add(text("old := *" + d.recv))
+	}
+	g.Add(text("*" + d.recv + " =").Add(composite(text(d.typ), d.resets)))
+}
+
+// keepsMemory reports whether values of an object type hold lists or pointers to objects,
+// whose memory the next value may use.
+func keepsMemory(t *model.Type) bool {
+	return slices.ContainsFunc(t.Fields, func(m *model.Field) bool {
+		return m.Type.Kind == model.List || m.Type.Kind == model.Object && (m.Type.Optional || keepsMemory(m.Type.Named))
+	})
+}
+
+// document reads the tree under root, calling read for each field's value.
+func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)) {
+	if len(d.nodes) > 0 {
+		var flags []string
+		for _, n := range d.nodes {
+			flags = append(flags, n.seen)
+		}
+		g.Add(text("var seen struct {" + flagList(flags) + " bool }"))
+	}
+	if len(root.fields)+len(root.children) > 0 {
+		d.value(g, root, read)
+	}
+	for _, n := range d.nodes {
+		if n.required != "" {
+			g.Add(call("s.Require", text("seen."+n.seen), lit(n.required)))
+		}
+	}
+}
+
+// flagList joins names by commas, with a line break where a line would become too long.
+func flagList(names []string) string {
+	const most = 80
+	var out strings.Builder
+	length, lines := 0, 0
+	for i, name := range names {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		if length += len(name) + 2; length > most {
+			out.WriteString("\n")
+			length, lines = len(name), lines+1
+		}
+		out.WriteString(name)
+	}
+	if lines > 0 {
+		return "\n" + out.String()
+	}
+	return out.String()
+}
+
+// value reads one value as often as fields and deeper members ask for it.
+func (d *decoder) value(g *group, n *node, read func(*group, *model.Field)) {
+	reads := len(n.fields)
+	if len(n.children) > 0 {
+		reads++
+	}
+	if reads > 1 {
+		g.Add(text("pos := s.Pos()"))
+	}
+	for i, f := range n.fields {
+		if i > 0 {
+			g.Add(text("s.Seek(pos)"))
+		}
+		read(g, f)
+	}
+	if len(n.children) == 0 {
+		return
+	}
+	if reads > 1 {
+		g.Add(text("s.Seek(pos)"))
+	}
+	if n.name == "" && n.seen == "" { // the document
+		d.members(g, n, read)
+		return
+	}
+	g.If(text("!s.Null()")).BlockFunc(func(g *group) { d.members(g, n, read) })
+}
+
+func (d *decoder) members(g *group, n *node, read func(*group, *model.Field)) {
+	g.For(call("s.Object"), call("s.Member"), text("")).Block(text("switch s.Name()").BlockFunc(func(g *group) {
+		for _, c := range n.children {
+			g.Case(lit(c.name)).BlockFunc(func(g *group) {
+				g.Add(text("s.Once(&seen.%s)", c.seen))
+				d.value(g, c, read)
+			})
+		}
+		g.Default().Block(call("s.Skip"))
+	}))
+}
+
+// read writes the statements that read a value of type t into dst.
+func (d *decoder) read(g *group, dst string, t model.FieldType) {
+	switch {
+	case t.Optional && composed(t):
+		g.If(text("!s.Null()")).BlockFunc(func(g *group) {
+			d.recall(g, dst, t)
+			some := t
+			some.Optional = false
+			d.read(g, dst, some)
+		})
+	case t.Kind == model.Object:
+		g.Add(text("%s.decodeJSON(s)", dst))
+	case t.Kind == model.List:
+		g.For(call("s.Array"), call("s.Element"), text("")).BlockFunc(func(g *group) { d.element(g, dst, *t.Elem) })
+	default:
+		g.Add(text(dst + " =").Add(jsonScalar(t)))
+	}
+}
+
+// recall gives an optional list or object, which is there, its memory; the list is not
+// nil then, even if it is empty.
+func (d *decoder) recall(g *group, dst string, t model.FieldType) {
+	field, direct := strings.CutPrefix(dst, d.recv+".")
+	direct = direct && !strings.ContainsAny(field, ".[")
+	switch {
+	case t.Kind == model.List && direct:
+		g.Add(text(dst + " =").Add(qual("slices", "Grow").Call(text("old.%s[:0]", field), lit(1))))
+	case t.Kind == model.List:
+		g.Add(text(dst + " =").Add(qual("slices", "Grow").Call(text("%s[:0]", dst), lit(1))))
+	case direct:
+		g.If(text("%s = old.%s; %s == nil", dst, field, dst)).Block(text("%s = new(%s)", dst, t.Named.GoName))
+	default:
+		g.Add(text("%s = new(%s)", dst, t.Named.GoName))
+	}
+}
+
+// element reads one element of the list dst.
+func (d *decoder) element(g *group, dst string, t model.FieldType) {
+	if !composed(t) {
+		g.Add(text(dst+" = append").Call(text(dst), jsonScalar(t)))
+		return
+	}
+	last := dst + "[len(" + dst + ")-1]"
+	if t.Optional {
+		g.Add(text("%s = append(%s, nil)", dst, dst))
+	} else {
+		g.Add(text(dst + " =").Add(qual("slices", "Grow").Call(text(dst), lit(1))).Add(text("[:len(%s)+1]", dst)))
+	}
+	if t.Kind == model.List && !t.Optional {
+		g.Add(text("%s = %s[:0]", last, last))
+	}
+	d.read(g, last, t)
+}
+
+// jsonScalar reads a value that is neither an object nor a list.
+func jsonScalar(t model.FieldType) *expr {
+	switch {
+	case t.Kind == model.Enum && t.Optional:
+		return strictjson("OptEnum").Call(text("s"), text(valuesVar(t.Named)))
+	case t.Kind == model.Enum:
+		return strictjson("Enum").Call(text("s"), text(valuesVar(t.Named)))
+	case !t.Optional:
+		return readScalar("s", t)
+	case nilable(t):
+		return strictjson("OptSlice").Call(text("s"), text("s."+kinds[t.Kind].read))
+	case t.Notation.Unit() != 0 && t.Kind == model.Timestamp:
+		return strictjson("Opt").Call(text("s"), oneLine(nil, goType(model.FieldType{Kind: t.Kind}), readScalar("s", t)))
+	case t.Notation == model.EpochDays:
+		return strictjson("Opt").Call(text("s"), text("s.EpochDays"))
+	}
+	return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read))
+}

@@ -1,0 +1,304 @@
+package gocode
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// marksMethod writes the method that tells the batch which rows a step reads and writes, so
+// that the batch knows where a wave ends. What no other step of the topic could collide with
+// is left out.
+func marksMethod(f *file, s *model.Step) {
+	marks := marksOf(s)
+	if len(marks) == 0 {
+		return
+	}
+	doc := fmt.Sprintf("%s names what the row touches, so that it overtakes no other.", marksName(s))
+	params := []code{named("b", pointer(wire("Batch")))}
+	if s.Each != nil && usesIndex(s) {
+		params = append(params, text("i int"))
+	}
+	if s.Each != nil && usesElem(s) {
+		elem := goType(*s.Each.Type.Elem)
+		if composed(*s.Each.Type.Elem) {
+			elem = pointer(elem)
+		}
+		params = append(params, named("v", elem))
+	}
+	f.fn(doc, "e *"+s.Event.GoName, marksName(s), params, nil, func(g *group) {
+		for _, mark := range marks {
+			g.Add(mark)
+		}
+	})
+}
+
+// callMarks calls the method that marksMethod writes.
+func callMarks(g *group, s *model.Step) {
+	if len(marksOf(s)) == 0 {
+		return
+	}
+	args := []code{text("b")}
+	if s.Each != nil && usesIndex(s) {
+		args = append(args, text("i"))
+	}
+	if s.Each != nil && usesElem(s) {
+		args = append(args, text("v"))
+	}
+	g.Add(call("e."+marksName(s), args...))
+}
+
+func marksName(s *model.Step) string { return "before" + stepName(s) }
+
+// marksOf are the statements that tell the batch what a step touches. The row's own write
+// comes last.
+func marksOf(s *model.Step) []code {
+	var marks []code
+	t := s.Event.Topic
+	for _, r := range s.Reads {
+		if changes(t, r.Table) {
+			marks = append(marks, reads(s, r))
+		}
+	}
+	for _, child := range s.Cascades {
+		if touches(t, child) {
+			marks = append(marks, text("b.Touches(%q)", child.Name))
+		}
+	}
+	for _, fk := range s.Unlinks {
+		if restricts(fk) && deletes(t, fk.References) {
+			marks = append(marks, text("b.Unlinks(%q)", fk.References.Name))
+		}
+	}
+	switch {
+	case onlyFreshRows(t, s.Table):
+	case s.Collapse:
+		row, ok := rowID(s, s.Table, keyValues(s))
+		if !ok { // then all rows count as one
+			row = wire("Row").Call(lit(s.Table.Name))
+		}
+		marks = append(marks, call("b.Upserts", row))
+	case s.Removes:
+		marks = append(marks, writes(s, "Deletes"))
+	default:
+		marks = append(marks, writes(s, "Puts"))
+	}
+	return marks
+}
+
+func reads(s *model.Step, r model.ParentRow) code {
+	row, ok := rowID(s, r.Table, r.Values)
+	read := call("b.Reads", row)
+	switch {
+	case r.Values == nil || putLater(s, r.Table):
+		read = text("b.Touches(%q)", r.Table.Name)
+	case !ok: // the table's own steps name no row either
+		read = call("b.Reads", wire("Row").Call(lit(r.Table.Name)))
+	}
+	condition := ""
+	for _, v := range r.Values {
+		if v.Optional() {
+			if condition != "" {
+				condition += " && "
+			}
+			condition += source(s, v) + " != nil"
+		}
+	}
+	if condition != "" {
+		return ifThen(text(condition), read)
+	}
+	return read
+}
+
+// putLater reports whether a wave writes rows of a table after those of the step, as can be
+// where a table is its own parent: a parent put earlier in a wave would not be there yet.
+func putLater(s *model.Step, table *model.Table) bool {
+	flush := s.Event.Topic.Flush
+	return slices.ContainsFunc(flush[slices.Index(flush, s)+1:], func(o *model.Step) bool {
+		return o.Table == table && (o.Makes || o.Changes)
+	})
+}
+
+func writes(s *model.Step, verb string) code {
+	row, ok := rowID(s, s.Table, keyValues(s))
+	if s.Whole || !ok {
+		return text("b.%sAll(%q)", verb, s.Table.Name)
+	}
+	return call("b."+verb, row)
+}
+
+// keyValues are the step's values of the primary key, nil if it does not name all of it.
+func keyValues(s *model.Step) []model.Value {
+	assigns := s.Names()
+	var values []model.Value
+	for _, c := range s.Table.PrimaryKey {
+		at := slices.IndexFunc(assigns, func(a model.Assign) bool { return a.Column == c })
+		if at < 0 || assigns[at].Value.Optional() {
+			return nil
+		}
+		values = append(values, assigns[at].Value)
+	}
+	return values
+}
+
+// onlyFreshRows reports whether all that the topic does to a table is to insert rows whose
+// key the database makes: they can collide with nothing.
+func onlyFreshRows(t *model.Topic, table *model.Table) bool {
+	return !slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
+		if s.Table == table {
+			return !s.OnlyMakes() || keyValues(s) != nil
+		}
+		return slices.Contains(s.Cascades, table)
+	})
+}
+
+// changes reports whether a step of the topic may write rows of a table.
+func changes(t *model.Topic, table *model.Table) bool {
+	return slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
+		return s.Table == table && !onlyFreshRows(t, table) || slices.Contains(s.Cascades, table)
+	})
+}
+
+// touches reports whether a step of the topic writes a table or names its rows as parents.
+func touches(t *model.Topic, table *model.Table) bool {
+	return changes(t, table) || slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
+		return s.Table == table || slices.ContainsFunc(s.Reads, func(r model.ParentRow) bool { return r.Table == table })
+	})
+}
+
+func deletes(t *model.Topic, table *model.Table) bool {
+	return slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
+		return s.Removes && s.Table == table || slices.Contains(s.Cascades, table)
+	})
+}
+
+func restricts(fk model.ForeignKey) bool {
+	return fk.OnDelete != "cascade" && fk.OnDelete != "set_null"
+}
+
+// rowID is the expression that identifies a row by its primary key. It fails for keys
+// that Postgres compares in a way that Go cannot tell, and for values that are not
+// known here.
+func rowID(s *model.Step, table *model.Table, values []model.Value) (*expr, bool) {
+	if len(values) != len(table.PrimaryKey) {
+		return nil, false
+	}
+	id := wire("Row").Call(lit(table.Name))
+	for i, c := range table.PrimaryKey {
+		method, arg := identity(s, table, i, c, values[i])
+		if method == "" {
+			return nil, false
+		}
+		id.Dot(method).Call(arg)
+	}
+	return id, true
+}
+
+// identity returns the method of wire.RowID and its argument for one column. The form
+// depends on the column, so that every step names a row alike.
+func identity(s *model.Step, table *model.Table, i int, c *model.Column, v model.Value) (method string, arg code) {
+	if v.Kind == model.NowValue || v.Kind == model.NullValue {
+		return "", nil
+	}
+	src, methods := "", "" // the value, and what its methods are called on
+	if v.Kind != model.ConstValue {
+		methods = source(s, v)
+		src = deref(methods, s.TypeOf(v))
+	}
+	switch c.Type.Kind {
+	case model.ColText, model.ColVarchar, model.ColChar:
+		return textIdentity(s, v, src, methods, keyKinds(s.Event.Topic, table, i))
+	case model.ColUUID:
+		if v.Kind == model.ConstValue {
+			id, err := uuidLiteral(v.Const.Text)
+			if err != nil {
+				return "", nil
+			}
+			return "UUID", id
+		}
+		return "UUID", text(src)
+	case model.ColBoolean:
+		if v.Kind == model.ConstValue {
+			return "Text", lit(v.Const.Text)
+		}
+		return "Text", qual("strconv", "FormatBool").Call(text(src))
+	case model.ColSmallint, model.ColInteger, model.ColBigint:
+		if v.Kind == model.ConstValue {
+			return "Int", text(v.Const.Text)
+		}
+		return "Int", integer(s, v, src)
+	case model.ColTimestamptz:
+		if v.Kind != model.ConstValue {
+			return "Int", text(methods + ".UnixMicro()")
+		}
+	case model.ColTimestamp, model.ColDate:
+		if v.Kind != model.ConstValue {
+			return "Int", text("int64(%s)", src)
+		}
+	case model.ColBytea:
+		if v.Kind != model.ConstValue {
+			return "Text", text("string(%s)", src)
+		}
+	}
+	return "", nil
+}
+
+func textIdentity(s *model.Step, v model.Value, src, methods string, used map[model.Kind]bool) (method string, arg code) {
+	if v.Kind == model.ConstValue {
+		return "Text", lit(v.Const.Text)
+	}
+	switch kind := s.TypeOf(v).Kind; {
+	case kind == model.UUID && len(used) == 1:
+		return "UUID", text(src) // no text is made of it, since nobody compares it with one
+	case kind == model.UUID:
+		return "Text", text(methods + ".String()")
+	case kind == model.Enum:
+		return "Text", text("string(%s)", src)
+	}
+	return "Text", text(src)
+}
+
+// keyKinds are the kinds of all values by which the topic names column i of a table's
+// primary key; 0 stands for constants.
+func keyKinds(t *model.Topic, table *model.Table, i int) map[model.Kind]bool {
+	used := map[model.Kind]bool{}
+	note := func(s *model.Step, values []model.Value) {
+		switch {
+		case i >= len(values):
+		case values[i].Sent():
+			used[s.TypeOf(values[i]).Kind] = true
+		default:
+			used[0] = true
+		}
+	}
+	for _, s := range t.Flush {
+		if s.Table == table {
+			note(s, keyValues(s))
+		}
+		for _, r := range s.Reads {
+			if r.Table == table {
+				note(s, r.Values)
+			}
+		}
+	}
+	return used
+}
+
+func integer(s *model.Step, v model.Value, src string) code {
+	if v.Kind == model.PositionValue {
+		return text("int64(i + 1)")
+	}
+	if s.TypeOf(v).Kind == model.Int64 {
+		return text(src)
+	}
+	return text("int64(%s)", src)
+}
+
+// deref is the value that src, which is not nil, holds or points to.
+func deref(src string, t model.FieldType) string {
+	if t.Optional && !nilable(t) {
+		return "*" + src
+	}
+	return src
+}

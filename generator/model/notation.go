@@ -1,0 +1,25 @@
+package model
+
+import "time"
+
+// Notation is how values of a type are written where there are several ways. What a value is,
+// its Kind, does not depend on it: only code that reads records does, and what writes them for
+// tests.
+type Notation int
+
+// The notations of a Timestamp and of a Date.
+const (
+	Usual        Notation = iota // of the format; in JSON and in text RFC 3339 or YYYY-MM-DD
+	EpochSeconds                 // a whole number of seconds since 1970
+	EpochMillis
+	EpochMicros
+	EpochNanos
+	EpochDays // a whole number of days since 1970-01-01
+)
+
+// Unit is what a number counts; 0 for Usual.
+func (n Notation) Unit() time.Duration {
+	return [...]time.Duration{
+		0, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond, 24 * time.Hour,
+	}[n]
+}

@@ -1,0 +1,124 @@
+package wire
+
+// Claim is a key that the batch claims.
+type Claim struct {
+	Key   Key
+	Def   uint32 // definition of the event's content
+	Print uint32 // fingerprint of the event's content
+	Here  bool   // copies: same_partition: the chain remembers the key, not idem_keys
+}
+
+// Prior is a key claimed earlier: its fingerprint and the definition it was made under.
+type Prior struct {
+	Print uint32
+	Def   uint32
+}
+
+// Known tells which keys were claimed before a transaction.
+type Known interface {
+	// Find looks a key up: where the chain of this partition remembers keys if here, else
+	// where all partitions do.
+	Find(key Key, here bool) (p Prior, ok bool)
+}
+
+// keys are those that the events of a batch claim.
+type keys struct {
+	claims  []Claim
+	mine    map[Key]int // key -> index in claims
+	hidden  []Key       // unknown keys of records that a later key of theirs made conflicts
+	known   Known       // keys that were claimed before this transaction
+	former  []Key       // of the event that is about to be claimed
+	keyless int         // events that count by their offset although their topic has keys
+	dup     Key         // of the last record whose outcome was Resent
+}
+
+func (k *keys) reset(known Known) {
+	clear(k.mine)
+	k.claims, k.hidden = k.claims[:0], k.hidden[:0]
+	k.known, k.keyless = known, 0
+}
+
+// Also names a key that the event about to be claimed would have had under an earlier
+// source of the spec: a copy that carries only that one is a duplicate, too. A zero key,
+// which stands for a part that is missing, is passed over. Call it before Claim.
+func (b *Batch) Also(key Key) {
+	if key != (Key{}) {
+		b.keys.former = append(b.keys.former, key)
+	}
+}
+
+// Claim records the event's key, which all partitions remember. It returns false for a
+// duplicate, of which the caller then adds nothing, and a [ConflictError] if the key is
+// known with other content. Of former keys and its own, the first one that is known decides.
+// What a duplicate carries of them is recorded, too: its copies are one event by whichever
+// they are known. An event with the zero key is identified by its former key, or counts by
+// its offset if it has none. print is the fingerprint of its content. Call it after
+// everything that can refuse the event, before the first row.
+func (b *Batch) Claim(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
+	return b.claim(event, key, content, print, false)
+}
+
+// ClaimHere is [Batch.Claim] for an event all copies of which come through this partition:
+// its chain remembers the key.
+func (b *Batch) ClaimHere(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
+	return b.claim(event, key, content, print, true)
+}
+
+func (b *Batch) claim(event string, key Key, content *Content, print uint32, here bool) (fresh bool, err error) {
+	b.record.event = event
+	keys := b.keys.former
+	if key != (Key{}) {
+		keys = append(keys, key)
+	}
+	b.keys.former = keys[:0]
+	if len(keys) == 0 {
+		b.keys.keyless++
+		return true, nil
+	}
+	b.record.key = keys[len(keys)-1]
+	fresh = true
+	unknown := keys[:0]
+	for _, k := range keys {
+		known, dup := b.keys.find(k, here)
+		switch {
+		case !dup:
+			unknown = append(unknown, k)
+		case !fresh: // the first known key has said what the record is
+		case content.conflicts(known, print):
+			if !here {
+				b.keys.hidden = append(b.keys.hidden, unknown...)
+			}
+			return false, &ConflictError{Event: event, Key: k}
+		default:
+			b.record.outcome, b.keys.dup, fresh = Resent, k, false
+		}
+	}
+	for _, k := range unknown { // a duplicate's, too: a later copy may carry that key alone
+		b.keys.mine[k] = len(b.keys.claims)
+		b.keys.claims = append(b.keys.claims, Claim{k, content.Def, print, here})
+	}
+	return fresh, nil
+}
+
+// find looks a key up in this batch and before it.
+func (k *keys) find(key Key, here bool) (Prior, bool) {
+	if i, ok := k.mine[key]; ok {
+		return Prior{Print: k.claims[i].Print, Def: k.claims[i].Def}, true
+	}
+	if k.known == nil {
+		return Prior{}, false
+	}
+	return k.known.Find(key, here)
+}
+
+// Hidden are keys, remembered by all partitions, of records that became conflicts. They come
+// before the key that is known with other content, and if one of them is known after all, it
+// decides instead.
+func (b *Batch) Hidden() []Key { return b.keys.hidden }
+
+// Keyless is how many events of the batch have no key of their own, although their topic
+// has one, and count by their offset (missing: offset).
+func (b *Batch) Keyless() int { return b.keys.keyless }
+
+// Duplicate is the key of the last record whose outcome was [Resent].
+func (b *Batch) Duplicate() Key { return b.keys.dup }

@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
+
+// Decoder reads records in one format; each format is a package of its own, such as
+// strictjson. A plan owns one decoder and hands it to [Event.Take]. It is not safe for
+// concurrent use.
+type Decoder interface {
+	// Borrow starts m. What is read may point into m and into the decoder, and is valid until
+	// the next Borrow: for values that are copied onwards at once.
+	Borrow(m *Message)
+	// Reset starts m. What is read is owned by the caller.
+	Reset(m *Message)
+	// Finish returns the first error since Borrow or Reset, as a [*DecodeError] of event.
+	Finish(event string) error
+}
+
+// Reader is what the decoders of all formats have in common: the first error, the values that
+// stand beside the payload, and the memory of values that are read. A format embeds it.
+type Reader struct {
+	err      *DecodeError
+	owned    bool
+	bytes    []byte // what texts beside the payload were decoded into
+	optional optionals
+}
+
+// Lend empties the reader: what is read is valid until the next Lend.
+func (r *Reader) Lend() {
+	if r.owned {
+		*r = Reader{} // its memory belongs to whoever read after Own
+	}
+	r.err = nil
+	r.bytes = r.bytes[:0]
+	r.optional.reset()
+}
+
+// Own empties the reader: what is read is owned by the caller.
+func (r *Reader) Own() { *r = Reader{owned: true} }
+
+// Owned reports whether what is read is owned by the caller, so that it must not point into
+// the record.
+func (r *Reader) Owned() bool { return r.owned }
+
+// Fail records the first error; at is 0 for what is not in the payload.
+func (r *Reader) Fail(path string, at int, reason string) {
+	if r.err == nil {
+		r.err = &DecodeError{Path: path, At: at, Reason: reason}
+	}
+}
+
+// Failure returns the first error, or nil.
+func (r *Reader) Failure() *DecodeError { return r.err }
+
+// Err returns the first error as one of event.
+func (r *Reader) Err(event string) error {
+	if r.err == nil {
+		return nil // not a nil pointer in an interface
+	}
+	r.err.Event = event
+	return r.err
+}
+
+// Same fails unless equal: the field at path and the part of the record key with the same
+// name must hold the same value.
+func (r *Reader) Same(path string, equal bool) {
+	if !equal {
+		r.Fail(path, 0, "differs from the record key")
+	}
+}
+
+// Header returns the value of the only header called name. A missing, repeated or null
+// header is an error.
+func (r *Reader) Header(m *Message, name string) Text {
+	raw, n := m.find(name)
+	switch {
+	case n == 0:
+		return r.refuse("header "+name, "is missing")
+	case n > 1:
+		return r.refuse("header "+name, "occurs "+strconv.Itoa(n)+" times")
+	case raw == nil:
+		return r.refuse("header "+name, "must not be null")
+	}
+	return r.text(raw, "header ", name)
+}
+
+// OptHeader returns the value of the only header called name, and false if there is none
+// or it is null. A repeated header is an error.
+func (r *Reader) OptHeader(m *Message, name string) (Text, bool) {
+	raw, n := m.find(name)
+	if raw == nil && n < 2 {
+		return Text{}, false
+	}
+	t := r.Header(m, name)
+	return t, t.r != nil
+}
+
+// DefaultHeader is OptHeader for a field with a default, which stands for an absent header
+// only: a null one is an error.
+func (r *Reader) DefaultHeader(m *Message, name string) (Text, bool) {
+	if _, n := m.find(name); n == 0 {
+		return Text{}, false
+	}
+	t := r.Header(m, name)
+	return t, t.r != nil
+}
+
+// RecordKey returns the whole key of the record. A missing or empty key is an error.
+func (r *Reader) RecordKey(m *Message) Text {
+	switch {
+	case m.Key == nil:
+		return r.refuse("record key", "is missing")
+	case len(m.Key) == 0:
+		return r.refuse("record key", "is empty")
+	}
+	return r.text(m.Key, "record key", "")
+}
+
+// RecordValue returns the whole value of the record. A missing value is an error.
+func (r *Reader) RecordValue(m *Message) Text {
+	if m.Value == nil {
+		return r.refuse("record value", "is missing")
+	}
+	return r.text(m.Value, "record value", "")
+}
+
+// RecordTime returns the record's timestamp in UTC, cut to microseconds. A record without
+// one is an error, and so is a year outside 0000 to 9999.
+func (r *Reader) RecordTime(m *Message) time.Time {
+	if m.Time.IsZero() {
+		r.Fail("record timestamp", 0, "is missing")
+	} else if y := m.Time.UTC().Year(); y < 0 || y > 9999 {
+		r.Fail("record timestamp", 0, notation.OutOfRange)
+	}
+	if r.err != nil {
+		return time.Time{}
+	}
+	return time.UnixMicro(m.Time.UnixMicro()).UTC()
+}
+
+func (r *Reader) text(raw []byte, from, name string) Text {
+	if r.err != nil {
+		return Text{}
+	}
+	return Text{r, raw, from, name}
+}
+
+func (r *Reader) refuse(path, reason string) Text {
+	r.Fail(path, 0, reason)
+	return Text{}
+}

@@ -1,0 +1,34 @@
+package strictjson
+
+import "github.com/idemgen/idemgen/runtime/wire"
+
+// EventType returns the text at path in the value of m, read in one strict pass. Missing,
+// null, no string and duplicates on the way are errors. The text is valid until the next
+// Borrow.
+func (s *Scanner) EventType(m *wire.Message, path ...string) (string, error) {
+	s.Borrow(m)
+	text := s.textAt(path)
+	return text, s.Finish("")
+}
+
+func (s *Scanner) textAt(path []string) (text string) {
+	if len(path) == 0 {
+		return s.String()
+	}
+	found := false
+	for s.Object(); s.Member(); {
+		switch {
+		case s.Name() != path[0]:
+			s.Skip()
+		case found:
+			s.fail("occurs twice")
+		default:
+			found = true
+			text = s.textAt(path[1:])
+		}
+	}
+	if !found {
+		s.failMissing(path[0])
+	}
+	return text
+}

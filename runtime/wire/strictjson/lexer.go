@@ -1,0 +1,156 @@
+package strictjson
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
+
+// lexer reads strings, numbers and words at one place of a document, and says where it
+// refused what.
+type lexer struct {
+	wire.Reader
+	data  []byte
+	pos   int
+	depth int  // open containers
+	inKey bool // data is the record key
+	flaw  flaw
+	text  []byte // strings that had escapes, and decoded bytes
+}
+
+// flaw is what JSON allows in a string but a value that is read must not hold. Members
+// that the spec does not name may have it.
+type flaw struct {
+	end    int // after it; 0 = none
+	reason string
+}
+
+// end refuses data after the document.
+func (s *lexer) end() {
+	if s.pos > 0 && s.Failure() == nil {
+		if s.peek(); s.pos < len(s.data) {
+			s.fail("has data after its end")
+		}
+	}
+}
+
+// peek skips white space and returns the next byte, or 0 at the end.
+func (s *lexer) peek() byte {
+	if s.pos < len(s.data) {
+		if c := s.data[s.pos]; c > ' ' {
+			return c
+		}
+	}
+	return s.space()
+}
+
+func (s *lexer) space() byte {
+	for ; s.pos < len(s.data); s.pos++ {
+		switch c := s.data[s.pos]; c {
+		case ' ', '\n', '\r', '\t':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (s *lexer) literal(word string) bool {
+	if len(s.data)-s.pos < len(word) || string(s.data[s.pos:s.pos+len(word)]) != word {
+		s.fail(notJSON)
+		return false
+	}
+	s.pos += len(word)
+	return true
+}
+
+// number consumes a number and returns its text, or nil, and where its exponent starts.
+func (s *lexer) number() (raw []byte, exp int) {
+	if c := s.peek(); c != '-' && c-'0' > 9 {
+		s.wrongKind(notation.NotNumber)
+		return nil, 0
+	}
+	end, exp := notation.ScanNumber(s.data, s.pos)
+	switch {
+	case end < 0 && -end > len(s.data):
+		s.pos = len(s.data)
+		s.fail(cutShort)
+		return nil, 0
+	case end < 0:
+		s.fail(notation.NotNumber)
+		return nil, 0
+	}
+	raw = s.data[s.pos:end]
+	s.pos = end
+	return raw, exp
+}
+
+// check refuses the value that starts at start, if there is a reason.
+func (s *lexer) check(start int, reason string) {
+	if reason != "" {
+		s.failAt(start, reason)
+	}
+}
+
+// stringValue reads a string that is kept, so it must not have a flaw. start is where it
+// stands.
+func (s *lexer) stringValue(refused string) (raw []byte, start int, ok bool) {
+	if s.peek() != '"' {
+		s.wrongKind(refused)
+		return nil, 0, false
+	}
+	start = s.pos
+	raw, ok = s.str()
+	if !ok || !s.flawless(start) {
+		return nil, 0, false
+	}
+	return raw, start, true
+}
+
+// flawless refuses the text from start to pos if it holds a flaw.
+func (s *lexer) flawless(start int) bool {
+	if s.flaw.end <= start || s.flaw.end > s.pos { // after pos: met before a Seek
+		return true
+	}
+	s.failAt(start, s.flaw.reason)
+	return false
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// str reads the string that starts at pos and returns its content without escapes. It
+// looks at eight bytes at a time for one that needs a closer look.
+func (s *lexer) str() ([]byte, bool) {
+	d := s.data
+	start := s.pos + 1
+	i := start
+	for ; i+8 <= len(d); i += 8 {
+		w := binary.LittleEndian.Uint64(d[i:])
+		quote, slash := w^ones*'"', w^ones*'\\'
+		// A byte b-1 has its high bit set and b not: b was 0. Borrows only reach bytes after
+		// the lowest hit, so that one is exact.
+		hits := (w | (w - ones*' ') | (quote-ones)&^quote | (slash-ones)&^slash) & highs
+		if hits != 0 {
+			i += bits.TrailingZeros64(hits) / 8
+			break
+		}
+	}
+	for ; i < len(d); i++ {
+		switch c := d[i]; {
+		case c == '"':
+			s.pos = i + 1
+			return d[start:i], true
+		case c == '\\' || c < ' ' || c >= utf8.RuneSelf:
+			return s.slowStr(start, i)
+		}
+	}
+	s.pos = i
+	s.fail(cutShort)
+	return nil, false
+}

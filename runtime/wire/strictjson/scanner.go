@@ -1,0 +1,183 @@
+package strictjson
+
+import (
+	"bytes"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
+
+// Scanner reads one JSON document without reflection and without copying. The first error
+// sticks: later reads return zero values and loops end, so that generated decoders check
+// once, with [Scanner.Finish]. Headers, the record key as text and metadata are read by the
+// methods of [wire.Reader]. Its zero value is ready for use. It is not safe for concurrent
+// use.
+//
+// Refused are, besides what is no JSON: invalid UTF-8, null for a value that is not
+// optional, duplicates of declared members, numbers out of range, and in values that are
+// read lone surrogates and U+0000, which Postgres cannot store. Member names are
+// compared after their escapes, with case.
+type Scanner struct {
+	MaxDepth int // levels of objects and arrays; 0 means 64
+
+	lexer
+	name  string
+	first bool // no member or element of the innermost container was read yet
+}
+
+const defaultDepth = 64
+
+// Borrow implements wire.Decoder.
+func (s *Scanner) Borrow(m *wire.Message) {
+	if s.Owned() {
+		s.text = nil // it belongs to whoever read after Reset
+	}
+	s.Lend()
+	s.text = s.text[:0]
+	s.start(m.Value, false)
+}
+
+// Reset implements wire.Decoder.
+func (s *Scanner) Reset(m *wire.Message) {
+	*s = Scanner{MaxDepth: s.MaxDepth}
+	s.Own()
+	s.start(bytes.Clone(m.Value), false)
+}
+
+// NextKey goes on with the record key of m as a JSON document. What was read before stays
+// valid. A record without a key, or with an empty one, is an error.
+func (s *Scanner) NextKey(m *wire.Message) {
+	s.end()
+	switch {
+	case s.Failure() != nil:
+	case m.Key == nil:
+		s.Fail("record key", 0, "is missing")
+	case s.Owned():
+		s.start(bytes.Clone(m.Key), true)
+	default:
+		s.start(m.Key, true)
+	}
+}
+
+func (s *Scanner) start(data []byte, inKey bool) {
+	s.data, s.pos, s.depth, s.inKey = data, 0, 0, inKey
+	s.flaw = flaw{}
+	s.first = false
+}
+
+// Finish implements wire.Decoder: it also refuses data after the document. A document of
+// which nothing was read is not checked.
+func (s *Scanner) Finish(event string) error {
+	s.end()
+	return s.Err(event)
+}
+
+// Object enters an object; follow with Member until that returns false.
+func (s *Scanner) Object() { s.open('{', "must be an object") }
+
+// Array enters an array; follow with Element until that returns false.
+func (s *Scanner) Array() { s.open('[', "must be an array") }
+
+func (s *Scanner) open(brace byte, refused string) {
+	if s.peek() != brace {
+		s.wrongKind(refused)
+		return
+	}
+	limit := s.MaxDepth
+	if limit == 0 {
+		limit = defaultDepth
+	}
+	if s.depth++; s.depth > limit {
+		s.fail("is nested too deeply")
+		return
+	}
+	s.pos++
+	s.first = true
+}
+
+// Member moves to the next member of an object, whose name Name then returns. Every value
+// must be read, or passed over with Skip.
+func (s *Scanner) Member() bool {
+	if d, i := s.data, s.pos; i+1 < len(d) && d[i] == ',' && d[i+1] == '"' && !s.first {
+		s.pos++ // the usual case
+	} else if !s.next('}') {
+		return false
+	} else if s.data[s.pos] != '"' {
+		s.fail(notJSON)
+		return false
+	}
+	raw, ok := s.str()
+	if !ok {
+		return false
+	}
+	s.name = notation.Borrow(raw)
+	if s.peek() != ':' {
+		s.broken()
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// Name returns the name of the current member, valid until the next read.
+func (s *Scanner) Name() string { return s.name }
+
+// Element moves to the next element of an array.
+func (s *Scanner) Element() bool { return s.next(']') }
+
+// next consumes a comma or the closing brace; it reports whether something follows.
+func (s *Scanner) next(closing byte) bool {
+	c := s.peek()
+	if c == closing && s.Failure() == nil {
+		s.pos++
+		s.depth--
+		s.first = false
+		return false
+	}
+	if !s.first {
+		if c != ',' {
+			s.broken()
+			return false
+		}
+		s.pos++
+		s.peek()
+	}
+	s.first = false
+	if s.pos == len(s.data) {
+		s.broken()
+		return false
+	}
+	return true
+}
+
+// Null consumes a null and reports whether there was one.
+func (s *Scanner) Null() bool {
+	if s.peek() != 'n' {
+		return false
+	}
+	return s.literal("null")
+}
+
+// Bool reads true or false.
+func (s *Scanner) Bool() bool {
+	switch s.peek() {
+	case 't':
+		return s.literal("true")
+	case 'f':
+		s.literal("false")
+		return false
+	}
+	s.wrongKind("must be true or false")
+	return false
+}
+
+// Pos returns where the scanner stands: before a value, to read that again after Seek.
+func (s *Scanner) Pos() int { return s.pos }
+
+// Seek goes back to the value that stands at pos, which must have been read or skipped
+// since Pos returned it, with nothing after it.
+func (s *Scanner) Seek(pos int) {
+	if s.Failure() == nil {
+		s.pos = pos
+	}
+}

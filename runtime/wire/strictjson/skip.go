@@ -1,0 +1,84 @@
+package strictjson
+
+import (
+	"encoding/json"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Skip passes over one value of any kind, checking its syntax. An error in it is told of
+// what holds the value, because names inside it may be data of the producer.
+func (s *Scanner) Skip() {
+	if s.Failure() != nil {
+		return
+	}
+	s.peek()
+	start := s.pos
+	s.skip()
+	if s.Failure() != nil {
+		s.Failure().Path = s.pathTo(start, false, "")
+	}
+}
+
+// JSON reads one value of any kind but null and returns it as it was sent.
+func (s *Scanner) JSON() json.RawMessage {
+	if s.Failure() != nil {
+		return nil
+	}
+	c := s.peek()
+	start := s.pos
+	if c == 'n' {
+		s.wrongKind(notJSON)
+		return nil
+	}
+	s.skip()
+	if s.Failure() != nil {
+		s.Failure().Path = s.pathTo(start, true, "")
+		return nil
+	}
+	if !s.flawless(start) {
+		return nil
+	}
+	return json.RawMessage(s.data[start:s.pos:s.pos])
+}
+
+// JSONText reads t, which stands beside the payload, as one JSON value of any kind but null.
+// It is nil if t is absent.
+func JSONText(s *Scanner, t wire.Text) json.RawMessage {
+	raw := t.Raw()
+	if raw == nil {
+		return nil
+	}
+	beside := Scanner{MaxDepth: s.MaxDepth}
+	beside.start(raw, false)
+	v := beside.JSON()
+	beside.end()
+	if err := beside.Failure(); err != nil {
+		t.Refuse(err.Reason)
+		return nil
+	}
+	return v
+}
+
+func (s *Scanner) skip() {
+	switch c := s.peek(); c {
+	case '"':
+		s.str()
+	case '{':
+		for s.Object(); s.Member(); {
+			s.skip()
+		}
+	case '[':
+		for s.Array(); s.Element(); {
+			s.skip()
+		}
+	case 't':
+		s.literal("true")
+	case 'f':
+		s.literal("false")
+	case 'n':
+		s.literal("null")
+	default:
+		s.number()
+	}
+}

@@ -1,0 +1,83 @@
+package strictjson
+
+import (
+	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
+
+// String reads a string.
+func (s *Scanner) String() string {
+	raw, _, _ := s.stringValue(notString)
+	return notation.Borrow(raw)
+}
+
+// UUID reads a UUID in its 36-character form, in any case.
+func (s *Scanner) UUID() wire.UUID {
+	raw, start, ok := s.stringValue("must be a UUID in a string")
+	if !ok {
+		return wire.UUID{}
+	}
+	u, reason := notation.UUID(raw)
+	s.check(start, reason)
+	return wire.UUID(u)
+}
+
+// Bytes reads bytes in standard base64 with padding. The result is never nil, unless
+// there is an error.
+func (s *Scanner) Bytes() []byte {
+	raw, start, ok := s.stringValue("must be base64 in a string")
+	if !ok {
+		return nil
+	}
+	data, grown, reason := notation.Bytes(s.text, raw)
+	s.text = grown
+	s.check(start, reason)
+	return data
+}
+
+// Enum reads a string that must be one of texts, and returns that element.
+func Enum[T ~string](s *Scanner, texts []T) T {
+	i, ok := s.enum(func(raw []byte) (int, string) { return notation.Enum(raw, texts) })
+	if !ok {
+		return ""
+	}
+	return texts[i]
+}
+
+// OptEnum is [Enum] or null.
+func OptEnum[T ~string](s *Scanner, texts []T) *T {
+	if s.Null() {
+		return nil
+	}
+	i, ok := s.enum(func(raw []byte) (int, string) { return notation.Enum(raw, texts) })
+	if !ok {
+		return nil
+	}
+	return wire.KeepEnum(&s.Reader, texts, i)
+}
+
+func (s *Scanner) enum(find func([]byte) (int, string)) (i int, ok bool) {
+	raw, start, ok := s.stringValue(notString)
+	if !ok {
+		return 0, false
+	}
+	i, reason := find(raw)
+	s.check(start, reason)
+	return i, reason == ""
+}
+
+// Opt reads a value or null by read, a method of s: strictjson.Opt(s, s.String).
+func Opt[T any](s *Scanner, read func() T) *T {
+	if s.Null() {
+		return nil
+	}
+	return wire.Keep(&s.Reader, read())
+}
+
+// OptSlice is [Opt] for types whose nil stands for null: bytes and JSON.
+func OptSlice[S ~[]byte](s *Scanner, read func() S) S {
+	if s.Null() {
+		return nil
+	}
+	return read()
+}

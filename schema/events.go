@@ -1,0 +1,86 @@
+package schema
+
+// Event is an entry of events.
+type Event struct {
+	Name           Text // Pos is the key
+	Doc            Doc
+	Type           *Texts // type texts; Key is the key "type"
+	Tombstone      *Bool
+	FieldsKey      Pos      // the key "fields"; zero if absent
+	FieldsType     *Text    // fields is the name of a type
+	Fields         []*Field // fields is a map
+	IdempotencyKey *IdempotencyKey
+	WriteKey       Pos // the key "write"; zero if absent
+	Write          []*Step
+	Handle         *Bool
+	OnFailure      *FailurePolicy
+	Pos            Pos // the map
+	Broken         bool
+}
+
+var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
+	key[Event]{name: "type", value: put(shape{scalar: true, items: &scalarShape}, func(v *Event) **Texts { return &v.Type }, readTypeTexts)},
+	key[Event]{name: "tombstone", value: boolValue(func(v *Event) **Bool { return &v.Tombstone })},
+	key[Event]{name: "fields", value: value[Event]{shape{scalar: true, entries: fieldsShape.entries}, readEventFields}},
+	key[Event]{name: "idempotency_key", value: idempotencyKeyValue(func(v *Event) **IdempotencyKey { return &v.IdempotencyKey })},
+	key[Event]{name: "write", value: value[Event]{shape{items: &shape{keys: stepShapes()}}, readWrite}},
+	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
+	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
+	key[Event]{name: "version", meanwhile: "until then, give each version an event and a type text of its own"},
+	key[Event]{name: "root", meanwhile: "until then, write the whole path at each field: {type: string, path: data.order_id}"},
+	key[Event]{name: "effect", meanwhile: "until then, handle: true; effects outside of Postgres can happen twice, so hand on idem.DeliveryFrom(ctx)'s key"},
+	key[Event]{name: "may_emit", meanwhile: toOutbox},
+	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},
+	key[Event]{name: "renamed_from", meanwhile: "keep the name, which is part of the event's identity; in Go it can have another one: go_name"},
+)
+
+func readEvents(w *walker, e entry, t *Topic) bool {
+	if !w.isMap(e) || !w.some(e) {
+		return false
+	}
+	return w.named(e, eventNames, func(name Text, valid bool, n *Node) {
+		v := &Event{Name: name, Pos: n.Pos}
+		t.Events = append(t.Events, v)
+		ve := entry{"event " + quote(name.Value), name.Pos, n}
+		v.Broken = !walkMap(w, ve, eventKeys, v) || !valid
+		if !v.Broken && len(v.Write) == 0 && (v.Handle == nil || !v.Handle.Value) {
+			v.Broken = true
+			w.ds.Add(name.Pos, "E406", ve.what+" does nothing: it has neither write nor handle",
+				`add one of them; to pass over this type on purpose, list its text under "ignore" of the topic`)
+		}
+	})
+}
+
+// readTypeTexts reads one text or a list of them.
+func readTypeTexts(w *walker, e entry) (*Texts, bool) {
+	if e.node.Kind == ListNode {
+		return w.texts(e, 1)
+	}
+	t, ok := w.full(e)
+	if !ok {
+		return nil, false
+	}
+	return &Texts{Items: []Text{*t}, Key: e.key, Pos: e.node.Pos}, true
+}
+
+// readEventFields reads a map of fields or the name of a type.
+func readEventFields(w *walker, e entry, v *Event) bool {
+	v.FieldsKey = e.key
+	if e.node.Kind == ScalarNode && !e.node.Null() {
+		t, ok := w.full(e)
+		v.FieldsType = t
+		return ok
+	}
+	return readFields(w, e, eventField, &v.Fields)
+}
+
+func readWrite(w *walker, e entry, v *Event) bool {
+	v.WriteKey = e.key
+	if !w.isList(e) {
+		return false
+	}
+	for _, item := range e.node.Items {
+		v.Write = append(v.Write, readStep(w, item))
+	}
+	return true
+}

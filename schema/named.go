@@ -1,0 +1,30 @@
+package schema
+
+// Doc is what a named thing says about itself. GoName is nil where none is given.
+type Doc struct {
+	Description *Text
+	Deprecated  *Text
+	GoName      *Text
+}
+
+// docKeys are allowed on every named thing.
+func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
+	return append(keys[T]{
+		{name: "description", value: textValue(func(t *T) **Text { return &doc(t).Description })},
+		{name: "deprecated", value: sentenceValue(func(t *T) **Text { return &doc(t).Deprecated })},
+		{name: "go_name", value: goNameValue(func(t *T) **Text { return &doc(t).GoName })},
+	}, more...)
+}
+
+// named goes over a map with names of the user's choice. Read gets the name, whether
+// it is valid, and the value.
+func (w *walker) named(e entry, kind nameKind, read func(name Text, valid bool, n *Node)) bool {
+	if !w.isMap(e) {
+		return false
+	}
+	for p := range w.pairs(e) {
+		name := Text{Value: p.Key, Key: p.KeyPos, Pos: p.KeyPos}
+		read(name, w.name(kind, p.KeyPos, p.Key), p.Value)
+	}
+	return true
+}

@@ -1,0 +1,42 @@
+package schema
+
+import "fmt"
+
+// FailurePolicy is one on_failure map.
+type FailurePolicy struct {
+	Key            Pos
+	Pos            Pos
+	Retries        *Int
+	InitialBackoff *Duration
+	MaxBackoff     *Duration
+	GiveUp         *Text // dead_letter or stop
+	StopAfter      *Int
+	Keep           *Duration
+	Broken         bool
+}
+
+var failureKeys = keys[FailurePolicy]{
+	{name: "retries", value: intValue(func(f *FailurePolicy) **Int { return &f.Retries }, 0, 1_000_000)},
+	{name: "initial_backoff", value: durationValue(func(f *FailurePolicy) **Duration { return &f.InitialBackoff }, "1ms", "1d")},
+	{name: "max_backoff", value: durationValue(func(f *FailurePolicy) **Duration { return &f.MaxBackoff }, "1ms", "1d")},
+	{name: "give_up", value: wordValue(func(f *FailurePolicy) **Text { return &f.GiveUp }, "dead_letter", "stop")},
+	{name: "stop_after", value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000)},
+	{name: "keep", value: durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d")},
+	{name: "park", meanwhile: "until then, give_up: stop halts the whole partition before the record"},
+	{name: "dead_letter_topic", meanwhile: "dead letters are rows of idem_dead_letter: send them on from there"},
+	{name: "dead_letter_payload", meanwhile: "leave it out: a row of idem_dead_letter holds the record as it came"},
+}
+
+func readFailurePolicy(w *walker, e entry) (*FailurePolicy, bool) {
+	f := &FailurePolicy{Key: e.key, Pos: e.node.Pos}
+	f.Broken = !walkMap(w, e, failureKeys, f)
+	if f.GiveUp != nil && f.GiveUp.Value == "stop" {
+		for _, p := range e.node.Pairs {
+			if p.Key == "stop_after" || p.Key == "keep" {
+				f.Broken = true
+				w.ds.Add(p.KeyPos, "E707", fmt.Sprintf("give_up: stop never writes dead letters, so %q means nothing here", p.Key), "leave one of the two out")
+			}
+		}
+	}
+	return f, true
+}

@@ -1,0 +1,104 @@
+package schema
+
+import "fmt"
+
+// Type is an entry of types: it has Fields or Enum.
+type Type struct {
+	Name   Text // Pos is the key
+	Doc    Doc
+	Kind   TypeKind
+	Fields []*Field
+	Enum   []EnumValue
+	Pos    Pos // the value: the map after the name
+	Body   Pos // the value of fields or enum
+	Broken bool
+}
+
+// TypeKind says what a types entry is.
+type TypeKind int
+
+// The kinds of a types entry. A broken entry may have no kind (0).
+const (
+	ObjectType TypeKind = iota + 1
+	EnumType
+)
+
+// EnumValue is one value of an enum. In the list form Name and Wire are the same.
+type EnumValue struct {
+	Name Text // the constant's name
+	Wire Text // the text on the wire
+}
+
+var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
+	key[Type]{name: "fields", value: value[Type]{fieldsShape, func(w *walker, e entry, t *Type) bool {
+		t.Kind, t.Body = ObjectType, e.node.Pos
+		return w.some(e) && readFields(w, e, objectField, &t.Fields)
+	}}},
+	key[Type]{name: "enum", value: value[Type]{shape{items: &scalarShape, entries: &scalarShape}, readEnum}},
+	key[Type]{name: "is", meanwhile: "until then, write the type itself at each field"},
+	key[Type]{name: "unknown", meanwhile: "until then, declare the field string, which takes any text"},
+	key[Type]{name: "go", meanwhile: "until then, convert in the handler: handle: true"},
+	key[Type]{name: "codec", meanwhile: "until then, declare the field string or bytes, and convert in the handler: handle: true"},
+	key[Type]{name: "sensitive", meanwhile: notLogged},
+)
+
+func readTypes(w *walker, e entry, s *Spec) bool {
+	return w.named(e, typeNames, func(name Text, valid bool, n *Node) {
+		t := &Type{Name: name, Pos: n.Pos}
+		s.Types = append(s.Types, t)
+		te := entry{"type " + quote(name.Value), name.Pos, n}
+		t.Broken = !walkMap(w, te, typeKeys, t) || !valid
+		kinds := 0
+		for _, k := range []string{"fields", "enum", "is"} {
+			if n.Get(k) != nil {
+				kinds++
+			}
+		}
+		if kinds > 1 || kinds == 0 && !t.Broken {
+			t.Broken = true
+			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts")
+		}
+	})
+}
+
+// readEnum reads a list of texts or a map from constant to text.
+func readEnum(w *walker, e entry, t *Type) bool {
+	t.Kind, t.Body = EnumType, e.node.Pos
+	ok := true
+	if e.node.Kind == MapNode {
+		ok = w.named(e, constantNames, func(name Text, valid bool, n *Node) {
+			wire, fine := w.text(entry{quote(name.Value), name.Pos, n})
+			if !valid || !fine {
+				ok = false
+				return
+			}
+			t.Enum = append(t.Enum, EnumValue{name, *wire})
+		}) && ok
+	} else {
+		if e.node.Kind != ListNode {
+			hint := ""
+			if e.node.Kind == ScalarNode && !e.node.Null() {
+				hint = "write [" + short(e.node.Text) + "]"
+			}
+			return w.notThatKind(e, "a list of texts, or a map from constant to text", hint)
+		}
+		for _, item := range e.node.Items {
+			wire, fine := w.text(entry{what: "an item of enum", node: item})
+			if !fine {
+				ok = false
+				continue
+			}
+			t.Enum = append(t.Enum, EnumValue{*wire, *wire})
+		}
+	}
+	seen := map[string]bool{}
+	bad := len(t.Enum) == 0 && ok
+	for _, v := range t.Enum {
+		bad = bad || v.Wire.Value == "" || seen[v.Wire.Value]
+		seen[v.Wire.Value] = true
+	}
+	if bad {
+		w.ds.Add(e.node.Pos, "E312", fmt.Sprintf("type %s: enum values must be distinct and not empty", quote(t.Name.Value)), "list every text that can be on the wire once")
+	}
+	return ok && !bad
+}
