@@ -22,11 +22,10 @@ type (
 
 // Packages that generated code imports besides the standard library.
 const (
-	idemPath       = "github.com/idemgen/idemgen/runtime"
-	wirePath       = idemPath + "/wire"
-	strictjsonPath = wirePath + "/strictjson"
-	idemtestPath   = idemPath + "/idemtest"
-	pgxpoolPath    = "github.com/jackc/pgx/v5/pgxpool"
+	idemPath     = "github.com/idemgen/idemgen/runtime"
+	wirePath     = idemPath + "/wire"
+	idemtestPath = idemPath + "/idemtest"
+	pgxpoolPath  = "github.com/jackc/pgx/v5/pgxpool"
 )
 
 // file is one generated file. Declarations are separated by blank lines.
@@ -42,7 +41,9 @@ func newFile(path, pkg, source string) *file {
 	f.jen.NoFormat = true // formatted once, by render
 	f.jen.ImportAlias(idemPath, "idem")
 	f.jen.ImportName(wirePath, "wire")
-	f.jen.ImportName(strictjsonPath, "strictjson")
+	for _, format := range formats {
+		f.jen.ImportName(format.library())
+	}
 	f.jen.ImportName(idemtestPath, "idemtest")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")
 	return f
