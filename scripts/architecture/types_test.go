@@ -20,9 +20,6 @@ const (
 var tooLarge = map[string]shape{
 	"generator/model: Topic":           {17, 30},
 	"generator/resolve: resolver":      {14, 116},
-	"runtime/confluent: queue":         {17, 30},
-	"runtime/confluent: run":           {27, 59},
-	"runtime/confluent: tenure":        {27, 30},
 	"runtime/idemtest: bench":          {14, 33},
 	"runtime/wire/strictjson: Scanner": {14, 36},
 	"scripts/faults: theatre":          {22, 60},

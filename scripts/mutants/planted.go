@@ -83,73 +83,74 @@ var planted = []mutant{
 		in(source, "fixed").Replace(`"auto.offset.reset": _`, `"auto.offset.reset": "earliest"`),
 		source, "TestPositionThatIsGoneIsAskedAbout"},
 	{"25 intake opens without the Seek before it",
-		in(source, "run.place").Replace(`r.seek(t)`,
-			`if t.state == waiting {
-				r.seek(t)
-			} else {
-				time.AfterFunc(100*time.Millisecond, func() { r.seek(t) })
+		in(source, "fetcher.read").Replace(`f.seek(p)`, `seekLate(f, p)`).In(source, "run").Declare(`
+			func seekLate(f *fetcher, p *partition) {
+				if p.cursor.State == intake.AwaitingRecord {
+					f.seek(p)
+				} else {
+					time.AfterFunc(100*time.Millisecond, func() { f.seek(p) })
+				}
 			}`),
 		source, "TestFencedPartitionIsTakenOverAgain"},
-	{"25 a late start opens the queue that was shut meanwhile",
-		in(source, "queue.start").Replace(`turn == q.turn`, `turn <= q.turn`),
-		source, "TestLateStartOpensNothing"},
+	{"25 the queue opens although it was shut meanwhile",
+		in(intakes, "Queue.Open").Replace(`version == q.version`, `version <= q.version`),
+		intakes, "TestOpenWithAnOldVersionOpensNothing"},
 	{"25 records of the position before are delivered at the new one",
-		in(source, "queue.start").Replace(`turn == q.turn`, `turn <= q.turn`).In(source, "queue.expect").Drop(`q.drop()`),
+		in(intakes, "Queue.Open").Replace(`version == q.version`, `version <= q.version`).In(intakes, "Delivery.Run").Replace(`d.Queue.Reset()`, `d.Queue.version`),
 		source, "TestRewindBeforeReadingBegins"},
 	{"a partition that is given up while it is taken over waits for itself",
-		in(source, "run.giveUp").Replace(`t.asking.Unlock()`, `defer t.asking.Unlock()`),
+		in(intakes, "Delivery.GiveUp").Replace(`d.asking.Unlock()`, `defer d.asking.Unlock()`),
 		source, "TestRevokeWhileTheBrokerIsAsked"},
 	{"26 offset == previous + 1 is demanded",
-		in(source, "run.accept").Before(`t.queue.put(_, _)`,
-			`if message.Offset != t.next {
-				t.again()
-				return
+		in(intakes, "Cursor.Accept").Before(`c.queue.Put(_, _)`,
+			`if m.Offset != c.Next {
+				return OldEpoch
 			}`),
 		source, "TestGapsAreNormal"},
 	{"46 the hint is committed before the ack",
-		in(source, "run.sendHint").Replace(`r.sink.Durable(t.id)`, `max(t.next, $0)`),
+		in(source, "run.commitDurable").Replace(`r.sink.Durable(_)`, `max(p.cursor.Next, $0)`),
 		source, "TestHintIsNeverAheadOfTheLedger"},
 	{"46 the position passes records that are still held",
-		in(source, "queue.ended").Never(`len(q.batches) > 0`),
-		source, "TestEndIsKnownWhenNothingIsHeld"},
+		in(intakes, "Queue.End").Never(`len(q.backlog.batches) > 0`),
+		intakes, "TestEndIsKnownWhenNothingIsHeld"},
 	{"52 the callback returns without assigning",
-		in(source, "run.place").Never(`must`),
+		in(source, "fetcher.read").Never(`must`),
 		source, "TestLateTakeOverIsPlacedWhereTheSinkSays"},
 	{"59 no Resume of a partition that comes back",
-		in(source, "run.place").Replace(`r.resume(t)`,
-			`if t.paused {
-				r.resume(t)
+		in(source, "fetcher.read").Replace(`f.resume(p)`,
+			`if p.paused {
+				f.resume(p)
 			}`),
 		source, "TestPausedPartitionFlowsAfterItComesBack"},
 	{"60 error -140 is only logged",
-		in(source, "run.complain").Replace(`r.doubt.Store(true)`, `r.doubt.Store(false)`),
+		in(source, "run.clientError").Replace(`r.comparison.positionLost = true`, `r.comparison.positionLost = false`),
 		source, "TestPositionThatIsGoneIsAskedAbout"},
 	{"a fenced partition is taken over without standing by",
-		in(source, "run.standBy").Replace(`turn, ok := r.turn(t)`, `turn, ok := idem.Turn{Now: true}, true`),
+		in(intakes, "Delivery.standBy").Replace(`takeOver, ok := d.askStandby()`, `takeOver, ok := idemtype.TakeOver{Now: true}, true`),
 		source, "TestFencedPartitionIsTakenOverAgain"},
 	{"a standby ends without a record",
-		in(source, "run.standBy").Never(`ok && !turn.Now`),
+		in(intakes, "Delivery.standBy").Never(`ok && !takeOver.Now`),
 		source, "TestStandbyWaitsForARecord"},
 	{"an idle partition is not looked at",
-		in(source, "queue.take").Replace(`idle - $since`, `time.Hour - $since`),
+		in(intakes, "Queue.Take").Replace(`idle - $since`, `time.Hour - $since`),
 		source, "TestIdlePartitionIsAppliedAgain"},
 	{"an idle partition that waits for a record in standby is not looked at",
-		in(source, "run.await").Condition(`stands(_)`, `false`),
+		in(intakes, "Delivery.awaitRecord").Condition(`mustStandBy(_)`, `false`),
 		source, "TestIdleStandbyIsAskedAgain"},
 	{"the record that a standby waited for is passed",
-		in(source, "run.place").Replace(`t.at.Offset`, `max(t.next, t.at.Offset)`).In(source, "run.arrived").After(`t.state = taking`, `t.next++`),
+		in(intakes, "Cursor.Begin").Replace(`c.Start.Offset`, `max(c.Next, c.Start.Offset)`).In(intakes, "Cursor.arrived").After(`c.State = TakingOver`, `c.Next++`),
 		source, "TestStandbyWaitsForARecord"},
 	{"a topic made again is not noticed",
-		in(source, "run.compare").Replace(`now != told`, `now.partitions > told.partitions`),
+		in(source, "finding.otherTopic").Replace(`f.now != f.topic`, `f.now.Partitions > f.topic.Partitions`),
 		source, "TestTopicMadeAgainIsNoticed"},
 	{"added partitions are not noticed",
-		in(source, "run.compare").Replace(`now != told`, `now.id != told.id`),
+		in(source, "finding.otherTopic").Replace(`f.now != f.topic`, `f.now.ID != f.topic.ID`),
 		source, "TestAddedPartitionsAreNoticed"},
 	{"the end of a log is taken for silence",
-		in(source, "run.ended").Replace(`int64(e.Offset)`, `0*$0`),
+		in(source, "run.reachedEnd").Replace(`int64(e.Offset)`, `0*$0`),
 		source, "TestEndOfALogIsNotSilence"},
 	{"partitions that were lost are committed",
-		in(source, "run.release").Always(`!lost`),
+		in(source, "run.revoke").Always(`!lost`),
 		source, "TestLostPartitionsAreNotCommitted"},
 
 	{"a key claim is always fresh",
@@ -267,7 +268,7 @@ var planted = []mutant{
 			}`),
 		core, "TestCrashLoopOverMarkersHalts"},
 	{"a standby waits for a record behind markers for ever",
-		in(source, "run.ended").Replace(`t.next > t.at.Offset`, `t.next < 0`),
+		in(intakes, "Cursor.ReachedEnd").Replace(`c.Next > c.Start.Offset`, `c.Next < 0`),
 		source, "TestMarkersEndTheWait"},
 	{"rows of operators are removed with the others",
 		in(upkeep, "trimSQL").Text(`FROM gone WHERE kind IN ('o', 's', 'r')`, `FROM gone WHERE kind IN ('x')`),
