@@ -60,13 +60,13 @@ func (l *ledger) owned(p idem.Partition, s *fakeSink) bool {
 // of order. Who takes a partition over fences its owner before, and stands by until the
 // position has not moved for a moment.
 type fakeSink struct {
-	t       testing.TB
-	ledger  *ledger
-	assign  func(context.Context, idem.Assignment) (idem.Position, error) // nil: the ledger's
-	before  func(context.Context, idem.Partition, []idem.Message) error   // before a delivery
-	standby func(context.Context, idem.Partition) (idem.TakeOver, error)  // nil: the ledger's
-	idle    func() error                                                  // asked in standby; nil: all is as it was
-	asked   func(idem.Partition)                                          // before Durable answers
+	t      testing.TB
+	ledger *ledger
+	assign func(context.Context, idem.Assignment) (idem.Position, error) // nil: the ledger's
+	before func(context.Context, idem.Partition, []idem.Message) error   // before a delivery
+	turn   func(context.Context, idem.Partition) (idem.TakeOver, error)  // nil: the ledger's
+	idle   func() error                                                  // asked in standby; nil: all is as it was
+	asked  func(idem.Partition)                                          // before Durable answers
 
 	mu      sync.Mutex
 	silent  map[idem.Partition]time.Time
@@ -136,8 +136,8 @@ func (s *fakeSink) alive(ctx context.Context, p idem.Partition) error {
 
 func (s *fakeSink) Standby(ctx context.Context, p idem.Partition) (idem.TakeOver, error) {
 	defer s.enter(p, "Standby")()
-	if s.standby != nil {
-		return s.standby(ctx, p)
+	if s.turn != nil {
+		return s.turn(ctx, p)
 	}
 	for at := s.ledger.position(p); ; {
 		if !sleep(ctx, 300*time.Millisecond) {

@@ -20,7 +20,6 @@ const (
 var tooLarge = map[string]shape{
 	"generator/resolve: resolver":      {14, 116},
 	"runtime/wire/strictjson: Scanner": {14, 36},
-	"scripts/faults: theatre":          {22, 60},
 }
 
 // shape is how large a type is.
