@@ -9,14 +9,14 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// tables are the elements of wire.Service.Tables: a line for a table of which there is little
-// to say, else a line for each fact.
+// tables are the elements of wire.Service.Tables: a line for a table with few facts, else a line for
+// each fact.
 func tables(s *model.Service) []code {
-	const little = 2
+	const few = 2
 	var out []code
 	for _, t := range s.Tables {
 		facts := tableFacts(s, t)
-		if len(facts) <= little {
+		if len(facts) <= few {
 			out = append(out, text("{%s}", strings.Join(facts, ", ")))
 			continue
 		}

@@ -159,7 +159,7 @@ var planted = []mutant{
 		in(core, "transaction.failed").Replace(`t.o.resolve(_, _)`, `t.o.moved(protocol.Acked, a, t.o.life.forward)`),
 		core, "TestOldOwnerIsRefused"},
 	{"no flush before a handler",
-		in(waves, "Batch.Call").Drop(`b.cut()`),
+		in(waves, "Batch.Call").Drop(`b.endWave()`),
 		orders, "TestOrdersV1/handlers/one_batch"},
 	{"keys are not stored",
 		in(core, "transaction.sendAttempt").Drop(`d.Known.Claim(_)`),
