@@ -129,4 +129,10 @@ var keyBugs = []mutant{
 	{"the place of a key is its hash in a table of keys",
 		in(keysets, "segment.slot").Replace(`key[8:]`, `key[:8]`),
 		keysets, "TestKeysOfOnePlaceAreSpreadOverATable"},
+	{"recent keys have room to spare",
+		in(recents, "Keys.grown").Replace(`min(max(16, 2*$length), k.most)`, `max(16, 3*$length)`),
+		recents, "TestAKeyTakesThirtySixBytes"},
+	{"there may be more recent keys than the index can name",
+		in(recents, "New").Replace(`min(most, limit)`, `most`),
+		recents, "TestAMemoryIsAsLargeAsItsIndexCanName"},
 }
