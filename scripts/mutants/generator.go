@@ -31,7 +31,7 @@ var generatorBugs = []mutant{
 		"./generator/resolve", "TestRecordKeyIsReadWhereItKeepsCopiesTogether"},
 	{"copies_keep_record_key: proves it where a record key may move",
 		in("./generator/resolve", "resolver.resolveAssume").Replace(`r.checkPromiseHasOrder($t)`, `$t.model.Ordered = $t.model.CopiesKeepKey`),
-		"./generator/resolve", "TestRefused/record_keys_of_copies"},
+		command, "TestGoldenRefused/record_keys_of_copies"},
 }
 
 const (
