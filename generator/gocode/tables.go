@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// tables are the elements of wire.Service.Tables: a line for a table with few facts, else a line for
-// each fact.
+// tables are the elements of wire.Service.Tables: one line for a table with few facts, else a
+// line for each fact.
 func tables(s *model.Service) []code {
 	const few = 2
 	var out []code
