@@ -16,40 +16,45 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 )
 
-// bench is one scenario: a database, a consumer, and what was delivered to it.
-type bench struct {
-	*course
-	t        testing.TB
-	db       *pgxpool.Pool
-	consumer *idem.Consumer
-	placed   map[spot]int        // where a record of the log was delivered, copies aside
-	letters  map[spot]deadRecord // dead letters that the scenario itself makes
-	reached  map[int32]int64     // by partition: the position that must be reached
-	moved    bool                // some record is not where the log has it
-	inexact  bool                // records are decided more than once, so that counters say little
-	logged   *logLines
-	broken   atomic.Bool // a batch failed: what follows says nothing
+// trial is one scenario while it runs: a database, a consumer, and what was delivered to it.
+type trial struct {
+	*runner
+	database
+	consumer  *idem.Consumer
+	delivered map[recordOffset]int          // where a record of the log was delivered, copies aside
+	ownDead   map[recordOffset]expectedDead // dead letters that the scenario itself makes
+	reached   map[int32]int64               // by partition: the position that must be reached
+	moved     bool                          // some record is not where the log has it
+	inexact   bool                          // records are decided more than once, so that counters say little
+	logged    *logLines
+	broken    atomic.Bool // a batch failed: what follows says nothing
 
 	mu   sync.Mutex
 	sent int64 // records handed to a Writer
 }
 
-// spot is where a record stands in its topic.
-type spot struct {
+// database is that of a trial, which fails the test if it cannot be read.
+type database struct {
+	t  testing.TB
+	db *pgxpool.Pool
+}
+
+// recordOffset is where a record stands in its topic.
+type recordOffset struct {
 	partition int32
 	offset    int64
 }
 
-func (c *course) newBench(t testing.TB) *bench {
+func (c *runner) newTrial(t testing.TB) *trial {
 	t.Helper()
 	db := DB(t)
 	Migrate(t, db, c.Migrations)
 	if c.Rows != "" {
 		insertRows(t, db, c.Rows)
 	}
-	b := &bench{
-		course: c, t: t, db: db, logged: &logLines{},
-		placed: map[spot]int{}, letters: map[spot]deadRecord{}, reached: map[int32]int64{},
+	b := &trial{
+		runner: c, database: database{t, db}, logged: &logLines{},
+		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[int32]int64{},
 	}
 	restore := b.logged.capture() // generated constructors take the default logger
 	consumer, err := c.start(t, db)
@@ -63,19 +68,19 @@ func (c *course) newBench(t testing.TB) *bench {
 }
 
 // oneByOne applies each record of the log alone and returns what is left.
-func (c *course) oneByOne(t testing.TB, where func(record) idem.Message) *state {
+func (c *runner) oneByOne(t testing.TB, where func(record) idem.Message) *state {
 	t.Helper()
-	b := c.newBench(t)
+	b := c.newTrial(t)
 	w := b.own(where(c.log[0]).Partition)
 	for _, r := range c.log {
 		b.deliver(w, []idem.Message{where(r)})
 	}
 	got := b.dump()
-	got.dead = map[int]deadRecord{}
+	got.dead = map[int]expectedDead{}
 	for at, l := range b.deadLetters() {
 		for _, r := range c.log {
 			if m := where(r); m.Partition == at.partition && m.Offset == at.offset {
-				got.dead[r.index] = deadRecord{class: l.class}
+				got.dead[r.index] = expectedDead{class: l.class}
 			}
 		}
 	}
@@ -83,7 +88,7 @@ func (c *course) oneByOne(t testing.TB, where func(record) idem.Message) *state 
 }
 
 // messages are records where the log has them.
-func (b *bench) messages(log []record) (out []idem.Message) {
+func (b *trial) messages(log []record) (out []idem.Message) {
 	for _, r := range log {
 		out = append(out, b.at(r, r.message.Partition, r.message.Offset))
 	}
@@ -91,14 +96,14 @@ func (b *bench) messages(log []record) (out []idem.Message) {
 }
 
 // at is a record of the log at a place, where it is expected to have its effect.
-func (b *bench) at(r record, partition int32, offset int64) idem.Message {
-	b.placed[spot{partition, offset}] = r.index
+func (b *trial) at(r record, partition int32, offset int64) idem.Message {
+	b.delivered[recordOffset{partition, offset}] = r.index
 	b.moved = b.moved || partition != r.message.Partition || offset != r.message.Offset
 	return b.copied(r, partition, offset)
 }
 
 // copied is a copy of a record at another place, where it must have no effect.
-func (b *bench) copied(r record, partition int32, offset int64) idem.Message {
+func (b *trial) copied(r record, partition int32, offset int64) idem.Message {
 	m := r.message
 	m.Partition, m.Offset = partition, offset
 	b.reached[partition] = max(b.reached[partition], offset+1)
@@ -106,14 +111,14 @@ func (b *bench) copied(r record, partition int32, offset int64) idem.Message {
 }
 
 // end is the first offset of a partition that was not used yet.
-func (b *bench) end(partition int32) int64 { return b.reached[partition] }
+func (b *trial) end(partition int32) int64 { return b.reached[partition] }
 
-func (b *bench) isDead(r record) bool {
+func (b *trial) isDead(r record) bool {
 	_, dead := b.want.dead[r.index]
 	return dead
 }
 
-func (b *bench) own(partition int32) *idem.Writer {
+func (b *trial) own(partition int32) *idem.Writer {
 	b.t.Helper()
 	w, err := b.consumer.Own(b.t.Context(), b.Topic, partition, 0)
 	if err != nil {
@@ -123,14 +128,14 @@ func (b *bench) own(partition int32) *idem.Writer {
 }
 
 // apply takes the partition over and applies records as one batch.
-func (b *bench) apply(partition int32, records ...idem.Message) idem.Result {
+func (b *trial) apply(partition int32, records ...idem.Message) idem.Result {
 	b.t.Helper()
 	return b.deliver(b.own(partition), records)
 }
 
 // deliver applies one batch until it is durable. A record that the scenario itself made
 // may halt the partition instead of becoming a dead letter, if the spec says so.
-func (b *bench) deliver(w *idem.Writer, records []idem.Message) (res idem.Result) {
+func (b *trial) deliver(w *idem.Writer, records []idem.Message) (res idem.Result) {
 	b.t.Helper()
 	for len(records) > 0 && !b.broken.Load() {
 		done, err := b.try(b.t.Context(), w, records)
@@ -138,7 +143,7 @@ func (b *bench) deliver(w *idem.Writer, records []idem.Message) (res idem.Result
 			return done
 		}
 		halted, ok := errors.AsType[*idem.HaltedError](err)
-		if !ok || !b.skip(spot{records[0].Partition, halted.Offset}) {
+		if !ok || !b.skip(recordOffset{records[0].Partition, halted.Offset}) {
 			b.broken.Store(true)
 			b.t.Errorf("applying %d records from offset %d: %v", len(records), records[0].Offset, err)
 			return res
@@ -150,9 +155,9 @@ func (b *bench) deliver(w *idem.Writer, records []idem.Message) (res idem.Result
 }
 
 // skip reports whether a record at a place may halt, and expects no dead letter of it then.
-func (b *bench) skip(at spot) bool {
-	_, mine := b.letters[at]
-	delete(b.letters, at)
+func (b *trial) skip(at recordOffset) bool {
+	_, mine := b.ownDead[at]
+	delete(b.ownDead, at)
 	b.inexact = b.inexact || mine
 	return mine
 }
@@ -174,7 +179,7 @@ const (
 // try applies a batch again after errors that pass: deadlocks, and handlers that ask for it.
 // A partition that halts because of too many dead letters in a row is released: w becomes the
 // writer of the new owner.
-func (b *bench) try(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
+func (b *trial) try(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
 	b.mu.Lock()
 	b.sent += int64(len(records))
 	b.mu.Unlock()
@@ -204,7 +209,7 @@ func sum(a, b idem.Result) idem.Result {
 	}
 }
 
-func (b *bench) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
+func (b *trial) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
 	end := time.Now().Add(patience)
 	if b.exhausted.Load() {
 		end = time.Now().Add(impatient)
@@ -226,7 +231,7 @@ func (b *bench) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Mess
 }
 
 // together runs functions at the same time.
-func (b *bench) together(fs ...func()) {
+func (b *trial) together(fs ...func()) {
 	var wg sync.WaitGroup
 	for _, f := range fs {
 		wg.Go(f)
