@@ -3,7 +3,7 @@ package model
 // ColKind is the kind of a column's type.
 type ColKind int
 
-// The column types of LANGUAGE section 6.
+// The column types of docs/spec.md, "Tables".
 const (
 	ColText ColKind = iota + 1
 	ColVarchar

@@ -1,6 +1,6 @@
 // Package resolve turns the spec as written into the model that the generators read:
 // it looks up every name, reads every type word, fills every column, and runs the
-// checks of LANGUAGE section 14 that need more than one place of the spec.
+// checks that need more than one place of the spec.
 //
 // All problems are found in one run. What follows from a problem that is reported
 // already stays silent: a part of the spec that was refused counts as unknown, and

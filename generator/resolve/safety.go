@@ -8,8 +8,8 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// checkSafety runs LANGUAGE section 10: what each step needs so that duplicates,
-// disorder and stale events leave the right rows.
+// checkSafety checks what each step needs so that duplicates, disorder and stale events leave
+// the right rows.
 func (r *resolver) checkSafety() {
 	for _, t := range r.topics {
 		r.checkPromiseIsNeeded(t)

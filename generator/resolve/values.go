@@ -132,8 +132,8 @@ func (r *resolver) checkFill(st *step, c *column, v value, pos schema.Pos) value
 	return v
 }
 
-// checkType checks the fourth column of LANGUAGE section 5 (E302). Does says what the
-// value is to do with the column: "fill" or "be compared with".
+// checkType checks which columns a type may fill (E302). Does says what the value is to do with
+// the column: "fill" or "be compared with".
 func (r *resolver) checkType(c *column, v value, pos schema.Pos, does string) value {
 	if c.broken {
 		v.known = false

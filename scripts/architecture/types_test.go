@@ -19,11 +19,7 @@ const (
 // method for each kind of value, which generated code calls.
 var tooLarge = map[string]shape{
 	"generator/resolve: resolver":      {14, 116},
-	"runtime/confluent: queue":         {17, 30},
-	"runtime/confluent: run":           {27, 59},
-	"runtime/confluent: tenure":        {27, 30},
 	"runtime/wire/strictjson: Scanner": {14, 36},
-	"scripts/faults: theatre":          {22, 60},
 }
 
 // shape is how large a type is.
