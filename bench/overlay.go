@@ -15,13 +15,16 @@ func asItIs(context.Context, string) (map[string]string, error) { return nil, ni
 // withoutLedger sends a batch without its ledger row: the same pipeline without any duplicate
 // check.
 func withoutLedger(_ context.Context, dir string) (map[string]string, error) {
-	const head = "head := []statement{o.appendStatement(a.row)}"
-	src, err := replaceOnce("runtime/send.go", head, "head := []statement{}")
+	const (
+		file = "runtime/internal/engine/transaction.go"
+		head = "head := []pipeline.Statement{"
+	)
+	src, err := replaceOnce(file, head+"c.Append(a.Row)}", head+"}")
 	if err != nil {
 		return nil, err
 	}
-	changed := filepath.Join(dir, "send.go")
-	own, err := filepath.Abs("runtime/send.go")
+	changed := filepath.Join(dir, filepath.Base(file))
+	own, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
 	}
