@@ -85,7 +85,7 @@ const (
 )
 
 // Accept puts a record into the queue if it is the next one. Offsets may have gaps.
-func (c *Cursor) Accept(m wire.Message, size int) Outcome {
+func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	switch {
 	case m.Offset < c.Next:
 		return Dropped
