@@ -68,7 +68,7 @@ func TestFullQueuesHoldPollingUpForOneWaitAtATime(t *testing.T) {
 			r.partitions.add(p)
 			p.delivery.Queue.Open(p.delivery.Queue.Reset())
 			p.cursor.State = intake.Reading
-			for p.cursor.Accept(idem.Message{Offset: p.cursor.Next}, fetchBytes/20) != intake.Full {
+			for p.cursor.Accept(&idem.Message{Offset: p.cursor.Next}, fetchBytes/20) != intake.Full {
 			}
 		}
 		all := slices.Collect(maps.Values(r.partitions.all))

@@ -14,7 +14,9 @@ type membership struct {
 	brokers string
 	topics  []string
 
-	member      bool  // partitions were shared out, perhaps none for this member, and it was not forgotten since
+	// member: the group shared its partitions out, perhaps none for this member, and has not
+	// forgotten it since.
+	member      bool
 	wasMember   bool  // at any time
 	unreachable error // why the brokers, or a topic, cannot be asked; nil if they answer
 	alarms      int   // how often the client said that all brokers are down

@@ -160,7 +160,7 @@ func (r *run) accept(m *kafka.Message) {
 		return // given up
 	}
 	message, size := record(p.delivery.Partition, m)
-	switch p.cursor.Accept(message, size) {
+	switch p.cursor.Accept(&message, size) {
 	case intake.Accepted:
 		p.silence.heard()
 	case intake.Full:

@@ -39,13 +39,13 @@ type batch struct {
 }
 
 // add appends a record. It reports whether a batch began or is complete now.
-func (b *backlog) add(m wire.Message, size int) (changed bool) {
+func (b *backlog) add(m *wire.Message, size int) (changed bool) {
 	if n := len(b.batches); n == 0 || b.complete(&b.batches[n-1]) {
 		b.batches = append(b.batches, batch{records: b.recycled(), since: time.Now()})
 		changed = true
 	}
 	last := &b.batches[len(b.batches)-1]
-	last.records = append(b.grown(last.records), m)
+	last.records = append(b.grown(last.records), *m)
 	last.bytes += size
 	b.records++
 	b.bytes += size

@@ -76,16 +76,17 @@ func (c *Cursor) BeginAgain() { c.Start = idemtype.Position{Offset: c.Next, Epoc
 // Outcome is what became of a record, or of the end of a log.
 type Outcome int
 
+// What may become of a record.
 const (
 	Dropped  Outcome = iota // it will be read again, or was read before
 	Accepted                // it is in the queue
 	Full                    // it is in the queue, which must be throttled
-	Arrived                 // it was awaited and dropped: the delivery must be told, the client paused
-	OldEpoch                // its leader epoch is older than one before it, as in no log: another topic's
+	Arrived                 // it was awaited: tell the delivery, and pause the client
+	OldEpoch                // its leader epoch is below one before it: another topic's log
 )
 
 // Accept puts a record into the queue if it is the next one. Offsets may have gaps.
-func (c *Cursor) Accept(m wire.Message, size int) Outcome {
+func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	switch {
 	case m.Offset < c.Next:
 		return Dropped

@@ -32,7 +32,7 @@ func held(q *Queue) (offsets []int64) {
 func TestRecordsBelowThePositionAreDropped(t *testing.T) {
 	c, q := cursorAt(Reading, 10)
 	for _, offset := range []int64{9, 10, 10, 12, 11, 13} {
-		c.Accept(wire.Message{Offset: offset, LeaderEpoch: -1}, 1)
+		c.Accept(&wire.Message{Offset: offset, LeaderEpoch: -1}, 1)
 	}
 	if got, want := held(q), []int64{10, 12, 13}; !slices.Equal(got, want) {
 		t.Errorf("accepted %v, want %v", got, want)
@@ -43,23 +43,23 @@ func TestRecordsBelowThePositionAreDropped(t *testing.T) {
 func TestEpochThatGoesDownIsRefused(t *testing.T) {
 	c, q := cursorAt(Reading, 0)
 	for offset, epoch := range []int32{3, 3, 5, -1} {
-		if got := c.Accept(wire.Message{Offset: int64(offset), LeaderEpoch: epoch}, 1); got != Accepted {
+		if got := c.Accept(&wire.Message{Offset: int64(offset), LeaderEpoch: epoch}, 1); got != Accepted {
 			t.Fatalf("offset %d of epoch %d: %v, want it accepted", offset, epoch, got)
 		}
 	}
-	if got := c.Accept(wire.Message{Offset: 4, LeaderEpoch: 4}, 1); got != OldEpoch || len(held(q)) != 4 {
+	if got := c.Accept(&wire.Message{Offset: 4, LeaderEpoch: 4}, 1); got != OldEpoch || len(held(q)) != 4 {
 		t.Errorf("epoch 4 behind 5: %v; held %v", got, held(q))
 	}
 }
 
 func TestRecordThatIsAwaitedIsReadAgain(t *testing.T) {
 	c, q := cursorAt(AwaitingRecord, 10)
-	if got := c.Accept(wire.Message{Offset: 10}, 1); got != Arrived || c.State != TakingOver || len(held(q)) != 0 {
+	if got := c.Accept(&wire.Message{Offset: 10}, 1); got != Arrived || c.State != TakingOver || len(held(q)) != 0 {
 		t.Errorf("the record: %v, state %v, held %v", got, c.State, held(q))
 	}
 	c.Apply(Report{State: Reading, at: idemtype.Position{Offset: 10, Epoch: -1}, version: q.Reset()})
 	c.Begin()
-	if got := c.Accept(wire.Message{Offset: 10}, 1); got != Accepted {
+	if got := c.Accept(&wire.Message{Offset: 10}, 1); got != Accepted {
 		t.Errorf("the record, read again: %v", got)
 	}
 }
@@ -82,14 +82,14 @@ func TestNothingIsAcceptedAtAPositionInDoubt(t *testing.T) {
 	c.Apply(Report{State: Reading, version: q.Reset()})
 	q.Reset() // taken over anew
 	c.Begin()
-	if got := c.Accept(wire.Message{LeaderEpoch: -1}, 1); got != Dropped || c.Next != 0 {
+	if got := c.Accept(&wire.Message{LeaderEpoch: -1}, 1); got != Dropped || c.Next != 0 {
 		t.Errorf("a record: %v, the next offset is %d", got, c.Next)
 	}
 }
 
 func TestTakeOverAgainEndsTheDeliveryOfWhatIsHeld(t *testing.T) {
 	c, q := cursorAt(Reading, 0)
-	c.Accept(wire.Message{LeaderEpoch: -1}, 1)
+	c.Accept(&wire.Message{LeaderEpoch: -1}, 1)
 	q.Retake()
 	if _, _, err := q.Take(t.Context(), time.Hour); !errors.Is(err, errRetake) {
 		t.Errorf("%v, want the partition taken over again", err)

@@ -21,7 +21,8 @@ type Config struct {
 	Limits   Limits
 	// Backoff is the pause after a failed question, which is doubled up to MaxBackoff.
 	Backoff, MaxBackoff time.Duration
-	Idle                time.Duration // without a record, after which the sink is asked whether all is as it was
+	// Idle is the time without a record after which the sink is asked whether all is as it was.
+	Idle time.Duration
 	// Reported is sent when a delivery has a report, or its partition need not pause any more.
 	Reported Signal
 	// Demand is sent when a delivery waits for records.

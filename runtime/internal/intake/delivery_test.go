@@ -116,7 +116,7 @@ func TestRecordsAreDeliveredInBatches(t *testing.T) {
 		}
 		c.Begin()
 		for offset := range int64(3) {
-			c.Accept(wire.Message{Offset: 7 + offset}, 1)
+			c.Accept(&wire.Message{Offset: 7 + offset}, 1)
 		}
 		time.Sleep(time.Second)
 		if d.Durable() != 10 {
@@ -196,12 +196,12 @@ func TestPositionInDoubtIsAskedAnew(t *testing.T) {
 		d, stop := run(t, c)
 		first := reported(t, d, Reading)
 		d.Queue.Open(first.version)
-		d.Queue.Put(wire.Message{}, 1)
+		d.Queue.Put(&wire.Message{}, 1)
 		d.TakeOverAgain()
 		reported(t, d, TakingOver)
 		reported(t, d, Reading)
 		d.Queue.Open(first.version)
-		if accepted, _ := d.Queue.Put(wire.Message{}, 1); accepted {
+		if accepted, _ := d.Queue.Put(&wire.Message{}, 1); accepted {
 			t.Error("a record was accepted at the position before")
 		}
 		stop()
@@ -221,7 +221,7 @@ func TestDeliveryOutlivesTheAssignment(t *testing.T) {
 		}
 		d, _ := run(t, testConfig(sink))
 		d.Queue.Open(reported(t, d, Reading).version)
-		d.Queue.Put(wire.Message{}, 1)
+		d.Queue.Put(&wire.Message{}, 1)
 		time.Sleep(time.Second)
 		d.End()
 		time.Sleep(time.Hour)

@@ -77,7 +77,7 @@ func (q *Queue) drop() {
 
 // Put adds a record. It reports false if the queue is not open; full says that Throttle must
 // be called before the next record.
-func (q *Queue) Put(m wire.Message, size int) (accepted, full bool) {
+func (q *Queue) Put(m *wire.Message, size int) (accepted, full bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.open {

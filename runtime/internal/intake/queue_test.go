@@ -24,7 +24,7 @@ func openQueue(records, bytes int, wait time.Duration) *Queue {
 
 func fill(q *Queue, n, size int) (full bool) {
 	for i := range n {
-		_, full = q.Put(wire.Message{Offset: int64(i)}, size)
+		_, full = q.Put(&wire.Message{Offset: int64(i)}, size)
 	}
 	return full
 }
@@ -130,7 +130,7 @@ func TestShutQueue(t *testing.T) {
 	q := openQueue(1, 100, time.Hour)
 	fill(q, 3, 1)
 	q.Shut()
-	if accepted, _ := q.Put(wire.Message{}, 1); accepted {
+	if accepted, _ := q.Put(&wire.Message{}, 1); accepted {
 		t.Error("a shut queue accepted a record")
 	}
 	q.Retake() // it is being taken over anyway
@@ -166,7 +166,7 @@ func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
 		want int64
 	}{
 		{"nothing was read", func() {}, -1},
-		{"a record is held", func() { q.Put(wire.Message{Offset: 3}, 1); q.ReachedEnd(5) }, -1},
+		{"a record is held", func() { q.Put(&wire.Message{Offset: 3}, 1); q.ReachedEnd(5) }, -1},
 		{"it was taken", func() {
 			if _, _, err := q.Take(t.Context(), time.Hour); err != nil {
 				t.Fatal(err)
@@ -188,7 +188,7 @@ func TestOpenWithAnOldVersionOpensNothing(t *testing.T) {
 		version := q.Reset()
 		again()
 		q.Open(version)
-		if accepted, _ := q.Put(wire.Message{}, 1); accepted {
+		if accepted, _ := q.Put(&wire.Message{}, 1); accepted {
 			t.Errorf("%s: a record of the position before was accepted", what)
 		}
 	}
