@@ -1,10 +1,13 @@
 package resolve
 
-import "github.com/idemgen/idemgen/generator/model"
+import (
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
 
 func init() {
-	verbs["delete"] = verb{model.Facts{Removes: true}, func(r *resolver, st *step) {
-		r.resolveWhere(st)
+	verbs["delete"] = verb{model.Facts{Removes: true}, func(report *schema.Diagnostics, st *step) {
+		resolveWhere(report, st)
 		st.model.IfMissing = "skip" // a row that is gone already is as good
 	}}
 }

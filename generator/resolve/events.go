@@ -22,17 +22,17 @@ type event struct {
 // is names the event in a message: `event "OrderPlaced"`.
 func (e *event) is() string { return "event " + quote(e.spec.Name.Value) }
 
-func (r *resolver) resolveEvent(t *topic, spec *schema.Event) *event {
+func (r *topicReader) resolveEvent(t *topic, spec *schema.Event) *event {
 	e := &event{spec: spec, topic: t, unsure: spec.Broken, model: &model.Event{
 		Name: spec.Name.Value, GoName: goNameOr(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Topic: t.model,
 		Tombstone: spec.Tombstone != nil && spec.Tombstone.Value,
 		Handle:    spec.Handle != nil && spec.Handle.Value,
-		OnFailure: r.resolveEventFailure(t, spec), OwnFailure: spec.OnFailure != nil || spec.IdempotencyKey != nil,
+		OnFailure: resolveEventFailure(r.report, t, spec), OwnFailure: spec.OnFailure != nil || spec.IdempotencyKey != nil,
 	}}
 	e.scope.open = spec.Broken || t.spec.Broken
 	own := r.ownFields(e)
 	for _, f := range t.fields {
-		r.addTopicField(e, f)
+		addTopicField(r.report, e, f)
 	}
 	if t.key != nil {
 		for _, p := range t.key.parts {
@@ -42,22 +42,21 @@ func (r *resolver) resolveEvent(t *topic, spec *schema.Event) *event {
 		}
 		e.scope.open = e.scope.open || t.spec.RecordKey.Broken
 	}
-	r.checkEventPaths(e, own)
+	checkEventPaths(r.report, e, own)
 	r.resolveKey(e)
 	for _, s := range spec.Write {
-		st := r.resolveStep(e, s)
+		st := resolveStep(r.report, r.tables, e, s)
 		e.steps = append(e.steps, st)
 		e.model.Steps = append(e.model.Steps, st.model)
 		e.unsure = e.unsure || !st.whole
 	}
 	e.collectFields()
 	e.resolveCompared()
-	r.checkFieldNames(e)
 	return e
 }
 
 // ownFields puts the event's own fields into its scope.
-func (r *resolver) ownFields(e *event) []fieldInfo {
+func (r *topicReader) ownFields(e *event) []fieldInfo {
 	var infos []fieldInfo
 	from := ownField
 	if e.spec.FieldsType != nil {
@@ -65,13 +64,13 @@ func (r *resolver) ownFields(e *event) []fieldInfo {
 		infos = r.fieldsOfType(e)
 	}
 	for _, f := range e.spec.Fields {
-		infos = append(infos, r.resolveField(f, e.is()))
+		infos = append(infos, resolveField(r.report, r.types, f, e.is()))
 	}
 	for i, in := range infos {
-		if in.field != nil && e.model.Tombstone && !r.checkTombstoneField(e, in, from) {
+		if in.field != nil && e.model.Tombstone && !checkTombstoneField(r.report, e, in, from) {
 			in.field, infos[i].field = nil, nil
 		}
-		r.matchPart(e.topic.key, in)
+		matchPart(r.report, e.topic.key, in)
 		e.unsure = e.unsure || in.field == nil
 		e.scope.names = append(e.scope.names, &name{text: in.spec.Name.Value, origin: from, pos: in.spec.Name.Pos, field: in.field})
 	}
@@ -79,18 +78,14 @@ func (r *resolver) ownFields(e *event) []fieldInfo {
 }
 
 // fieldsOfType copies the members of the type that fields names.
-func (r *resolver) fieldsOfType(e *event) []fieldInfo {
+func (r *topicReader) fieldsOfType(e *event) []fieldInfo {
 	text := e.spec.FieldsType
-	t := r.types[text.Value]
+	t := r.types.byName[text.Value]
 	switch {
 	case t == nil:
-		var words []string
-		for _, t := range r.spec.Types {
-			words = append(words, t.Name.Value)
-		}
-		r.fail(text.Pos, "E208", "unknown type "+quote(text.Value), schema.DidYouMean(text.Value, words))
+		r.report.Add(text.Pos, "E208", "unknown type "+quote(text.Value), schema.DidYouMean(text.Value, r.types.names()))
 	case t.spec.Kind == schema.EnumType:
-		r.fail(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", quote(text.Value)), "declare the fields here: fields: {name: "+text.Value+"}")
+		r.report.Add(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", quote(text.Value)), "declare the fields here: fields: {name: "+text.Value+"}")
 	case !t.broken:
 		var infos []fieldInfo
 		for i, m := range t.model.Fields {
@@ -104,7 +99,7 @@ func (r *resolver) fieldsOfType(e *event) []fieldInfo {
 }
 
 // checkTombstoneField refuses what a record without a value cannot give.
-func (r *resolver) checkTombstoneField(e *event, in fieldInfo, from origin) bool {
+func checkTombstoneField(report *schema.Diagnostics, e *event, in fieldInfo, from origin) bool {
 	src := in.field.Source
 	if src.Kind != model.FromPayload && src.Record != "value" {
 		return true
@@ -120,14 +115,14 @@ func (r *resolver) checkTombstoneField(e *event, in fieldInfo, from origin) bool
 			}
 		}
 	}
-	r.fail(pos, "E306", fmt.Sprintf("a tombstone has no payload, so field %s cannot be read from it", quote(in.field.Name)), hint)
+	report.Add(pos, "E306", fmt.Sprintf("a tombstone has no payload, so field %s cannot be read from it", quote(in.field.Name)), hint)
 	return false
 }
 
 // addTopicField puts a field of the topic into the scope of an event.
-func (r *resolver) addTopicField(e *event, f fieldInfo) {
+func addTopicField(report *schema.Diagnostics, e *event, f fieldInfo) {
 	if n := e.scope.find(f.spec.Name.Value); n != nil {
-		r.fail(n.pos, "E107", fmt.Sprintf("field %s of %s is a field of topic %s already", quote(n.text), e.is(), quote(e.topic.spec.Name.Value)),
+		report.Add(n.pos, "E107", fmt.Sprintf("field %s of %s is a field of topic %s already", quote(n.text), e.is(), quote(e.topic.spec.Name.Value)),
 			fmt.Sprintf("the first one is on line %d", f.spec.Name.Pos.Line))
 		return
 	}
@@ -139,11 +134,11 @@ func (r *resolver) addTopicField(e *event, f fieldInfo) {
 }
 
 // checkEventPaths checks the paths of all fields that the event reads.
-func (r *resolver) checkEventPaths(e *event, own []fieldInfo) {
+func checkEventPaths(report *schema.Diagnostics, e *event, own []fieldInfo) {
 	if e.model.Tombstone {
 		return
 	}
-	r.checkPaths(append(own, e.topic.fields...), e.is(), e.spec.Name.Pos)
+	checkPaths(report, append(own, e.topic.fields...), e.is(), e.spec.Name.Pos)
 }
 
 // collectFields fills the struct of the event: its own fields, the topic's, and the
@@ -159,17 +154,5 @@ func (e *event) collectFields() {
 	}
 }
 
-// checkFieldNames reports fields of one event that become one Go name.
-func (r *resolver) checkFieldNames(e *event) {
-	names := newGoNames(r)
-	for _, f := range e.model.Fields {
-		n := e.scope.find(f.Name)
-		what := map[origin]string{topicField: "topic field ", keyPart: "record-key part "}[n.origin]
-		if what == "" {
-			what = "field "
-		}
-		if n.origin != sharedField { // reported at the type
-			names.add(f.GoName, goNameUse{what: what + quote(f.Name), pos: n.pos})
-		}
-	}
-}
+// inTopic names the event together with its topic.
+func (e *event) inTopic() string { return e.is() + " of topic " + quote(e.topic.spec.Name.Value) }

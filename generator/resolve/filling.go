@@ -10,23 +10,23 @@ import (
 )
 
 // resolveLeave reads the columns that the step leaves to the database.
-func (r *resolver) resolveLeave(st *step) {
+func resolveLeave(report *schema.Diagnostics, st *step) {
 	if st.spec.Leave == nil {
 		return
 	}
 	for _, item := range st.spec.Leave.Items {
-		c := r.nameColumn(st, item)
+		c := nameColumn(report, st, item)
 		if c == nil || c.broken || c.model.Nullable || c.model.Identity || c.spec.Default != nil {
 			continue
 		}
-		r.fail(item.Pos, "E303", c.is()+" may not be null and has no default, so it cannot be left to the database", "give it a value, a default, or make it nullable")
+		report.Add(item.Pos, "E303", c.is()+" may not be null and has no default, so it cannot be left to the database", "give it a value, a default, or make it nullable")
 		st.whole = false
 	}
 }
 
 // fill gives every column that set, clear and leave do not name the value of its name,
 // and reports those that get none (E601).
-func (r *resolver) fill(st *step) {
+func fill(report *schema.Diagnostics, st *step) {
 	var empty []*column
 	for _, c := range st.table.columns {
 		if st.named[c] {
@@ -35,8 +35,8 @@ func (r *resolver) fill(st *step) {
 		v, found := st.sameNamed(c.spec.Name.Value)
 		switch {
 		case found:
-			if r.checkWritable(c, st.spec.Table.Pos, "the value of that name cannot go there: list the column under leave:, or rename the field with path:") {
-				v = r.checkFill(st, c, v, st.spec.Table.Pos)
+			if checkWritable(report, c, st.spec.Table.Pos, "the value of that name cannot go there: list the column under leave:, or rename the field with path:") {
+				v = checkFill(report, st, c, v, st.spec.Table.Pos)
 			} else {
 				v.known = false
 			}
@@ -48,7 +48,7 @@ func (r *resolver) fill(st *step) {
 		}
 	}
 	if len(empty) > 0 && st.judgeable() {
-		r.reportEmpty(st, empty)
+		reportEmpty(report, st, empty)
 	}
 	if len(empty) > 0 {
 		st.whole = false
@@ -89,7 +89,7 @@ func (st *step) sameNamed(text string) (value, bool) {
 }
 
 // reportEmpty reports columns without a value, with the field that was probably meant.
-func (r *resolver) reportEmpty(st *step, empty []*column) {
+func reportEmpty(report *schema.Diagnostics, st *step, empty []*column) {
 	for _, c := range empty {
 		hint := "add it to set:, or declare a field of that name"
 		if st.elem != nil {
@@ -101,14 +101,14 @@ func (r *resolver) reportEmpty(st *step, empty []*column) {
 		case c.model.Nullable:
 			hint += ", or list it under leave: for NULL in a new row"
 		}
-		r.fail(st.spec.Table.Pos, "E601", c.is()+" gets no value", cmp.Or(r.misspelt(st, c, empty), hint))
+		report.Add(st.spec.Table.Pos, "E601", c.is()+" gets no value", cmp.Or(misspelt(st, c, empty), hint))
 	}
 }
 
 // misspelt finds a field of the event that fills no column and whose name is near.
-func (r *resolver) misspelt(st *step, c *column, empty []*column) string {
+func misspelt(st *step, c *column, empty []*column) string {
 	if st.spec.Each != nil {
-		return r.misspeltMember(st, c)
+		return misspeltMember(st, c)
 	}
 	for _, n := range st.event.scope.names {
 		if st.table.column(n.text) == nil && n.origin != keyPart && schema.Closest(n.text, namesOf(empty)) == c.spec.Name.Value {
@@ -118,7 +118,7 @@ func (r *resolver) misspelt(st *step, c *column, empty []*column) string {
 	return ""
 }
 
-func (r *resolver) misspeltMember(st *step, c *column) string {
+func misspeltMember(st *step, c *column) string {
 	if st.elem == nil || st.elem.Kind != model.Object {
 		return ""
 	}

@@ -4,22 +4,23 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
 )
 
-// ordered are the column types that if_newer may compare. Text is not among them: its
+// orderedTypes are the column types that if_newer may compare. Text is not among them: its
 // order depends on a collation, and "10" comes before "9".
-var ordered = map[model.ColKind]bool{
+var orderedTypes = map[model.ColKind]bool{
 	model.ColSmallint: true, model.ColInteger: true, model.ColBigint: true, model.ColNumeric: true, model.ColDouble: true,
 	model.ColTimestamptz: true, model.ColTimestamp: true, model.ColDate: true,
 }
 
 // resolveGuard reads if_newer and reports guards that guard nothing (E506).
-func (r *resolver) resolveGuard(st *step) {
+func resolveGuard(report *schema.Diagnostics, st *step) {
 	at := st.spec.IfNewer
 	if at == nil {
 		return
 	}
-	c := r.lookupColumn(st.table, *at)
+	c := lookupColumn(report, st.table, *at)
 	if c == nil || c.broken {
 		st.whole = false
 		return
@@ -28,12 +29,12 @@ func (r *resolver) resolveGuard(st *step) {
 	setsNothing := !st.model.Makes && !st.model.Changes
 	if setsNothing {
 		if v, filled = st.sameNamed(c.spec.Name.Value); filled {
-			v = r.checkType(c, v, at.Pos, "be compared with")
+			v = checkType(report, c, v, at.Pos, "be compared with")
 		}
 	}
 	name := quote(c.spec.Name.Value)
 	fail := func(message, hint string) {
-		r.fail(at.Pos, "E506", message, hint)
+		report.Add(at.Pos, "E506", message, hint)
 		st.whole = false
 	}
 	_, finds := st.where[c]
@@ -56,7 +57,7 @@ func (r *resolver) resolveGuard(st *step) {
 		fail(fmt.Sprintf("if_newer compares column %s, but this step does not fill it from the event", name), hint)
 	case finds || containsColumns(st.model.By, []*model.Column{c.model}):
 		fail(fmt.Sprintf("if_newer compares column %s, which finds the row: it is never newer", name), "compare a version or time column")
-	case !ordered[c.model.Type.Kind]:
+	case !orderedTypes[c.model.Type.Kind]:
 		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no order to rely on", name, c.spec.Type.Word), "use a bigint version or a timestamptz")
 	case v.typ.Optional:
 		fail(fmt.Sprintf("if_newer compares column %s with field %s, which may be null: a null is neither newer nor older", name, quote(v.text)), `drop "optional"`)

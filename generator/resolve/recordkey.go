@@ -22,15 +22,14 @@ type partInfo struct {
 	field *model.Field
 }
 
-func (r *resolver) resolveRecordKey(spec *schema.RecordKey) *recordKey {
+func resolveRecordKey(report *schema.Diagnostics, types *types, spec *schema.RecordKey) *recordKey {
 	if spec == nil {
 		return nil
 	}
 	k := &recordKey{model: &model.RecordKey{}, known: !spec.Broken}
-	names := newGoNames(r)
 	for _, p := range spec.Parts {
 		info := partInfo{spec: p}
-		if ft, ok := r.fieldType(p.Type); ok && !p.Broken && r.checkPart(p, ft) {
+		if ft, ok := fieldType(report, types, p.Type); ok && !p.Broken && checkPart(report, p, ft) {
 			info.part = &model.KeyPart{Name: p.Name.Value, GoName: goNameOf(p.Name.Value, p.Doc), Doc: docOf(p.Doc), Type: ft}
 			if p.Path != nil {
 				info.part.Path = slices.Clone(p.Path.Members)
@@ -38,7 +37,6 @@ func (r *resolver) resolveRecordKey(spec *schema.RecordKey) *recordKey {
 			}
 			info.field = &model.Field{Name: info.part.Name, GoName: info.part.GoName, Doc: info.part.Doc, Type: ft,
 				Source: model.Source{Kind: model.FromRecordKey, Part: info.part}}
-			names.add(info.part.GoName, goNameUse{what: "record-key part " + quote(p.Name.Value), pos: p.Name.Pos})
 			k.model.Parts = append(k.model.Parts, info.part)
 		} else {
 			k.known = false
@@ -48,14 +46,14 @@ func (r *resolver) resolveRecordKey(spec *schema.RecordKey) *recordKey {
 	return k
 }
 
-func (r *resolver) checkPart(p *schema.KeyPart, ft model.FieldType) bool {
+func checkPart(report *schema.Diagnostics, p *schema.KeyPart, ft model.FieldType) bool {
 	switch {
 	case ft.Optional:
-		r.fail(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", quote(p.Name.Value)), `drop "optional"`)
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", quote(p.Name.Value)), `drop "optional"`)
 	case !fitForKey(ft):
-		r.fail(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeText(ft)), quote(p.Name.Value)), keyTypes)
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeText(ft)), quote(p.Name.Value)), keyTypes)
 	case p.Path != nil && len(p.Path.Members) == 0:
-		r.fail(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key", quote(p.Name.Value)), "for a key that is one text write "+p.Name.Value+": "+typeText(ft))
+		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key", quote(p.Name.Value)), "for a key that is one text write "+p.Name.Value+": "+typeText(ft))
 	default:
 		return true
 	}
@@ -66,7 +64,7 @@ func (r *resolver) checkPart(p *schema.KeyPart, ft model.FieldType) bool {
 const keyTypes = "use string, uuid, int64, decimal, date, bytes, an enum or a timestamp"
 
 // matchPart ties a field to the record-key part of its name, or reports E313.
-func (r *resolver) matchPart(k *recordKey, in fieldInfo) {
+func matchPart(report *schema.Diagnostics, k *recordKey, in fieldInfo) {
 	if k == nil || in.field == nil {
 		return
 	}
@@ -77,10 +75,10 @@ func (r *resolver) matchPart(k *recordKey, in fieldInfo) {
 	part := k.parts[i].part
 	switch {
 	case in.field.Source.Kind == model.FromRecord:
-		r.fail(in.spec.Record.Key, "E313", fmt.Sprintf("field %s is read by record: %s, but it is also a part of the record key", quote(part.Name), in.field.Source.Record),
+		report.Add(in.spec.Record.Key, "E313", fmt.Sprintf("field %s is read by record: %s, but it is also a part of the record key", quote(part.Name), in.field.Source.Record),
 			"drop the field, or give it another name")
 	case typeText(part.Type) != typeText(in.field.Type) || in.field.Type.Optional:
-		r.fail(in.spec.Type.Pos, "E313", fmt.Sprintf("field %s is %s, but the part %s of the record key is %s", quote(part.Name), in.spec.Type.Text, quote(part.Name), typeText(part.Type)),
+		report.Add(in.spec.Type.Pos, "E313", fmt.Sprintf("field %s is %s, but the part %s of the record key is %s", quote(part.Name), in.spec.Type.Text, quote(part.Name), typeText(part.Type)),
 			"a field and a record-key part of one name must have the same type: the runtime checks that they agree")
 	default:
 		in.field.SamePart = part

@@ -1,6 +1,6 @@
-// Package resolve turns the spec as written into the model that the generators read:
-// it looks up every name, reads every type word, fills every column, and runs the
-// checks of LANGUAGE section 14 that need more than one place of the spec.
+// Package resolve turns the spec as written into the model that the generators read. Data
+// flows one way: [Resolve] reads the spec into a draft, the checks read the draft and report,
+// and a draft without errors becomes the model.
 //
 // All problems are found in one run. What follows from a problem that is reported
 // already stays silent: a part of the spec that was refused counts as unknown, and
@@ -22,95 +22,74 @@ import (
 // error or if package schema refused a part of spec; warnings do not count. Identity and Schema of
 // the service are left 0: they come from the generator's memory, not from the spec.
 func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
-	r := &resolver{spec: spec, types: map[string]*typeEntry{}, tables: map[string]*table{}}
-	r.resolveTypes()
-	r.resolveTables()
-	for _, t := range spec.Topics {
-		topic := r.resolveTopic(t)
-		r.checkWindows(topic)
-		topic.resolveKeep()
-		r.topics = append(r.topics, topic)
+	var report schema.Diagnostics
+	d := readSpec(&report, spec)
+	for _, check := range checks {
+		check(&report, d)
 	}
-	r.checkKeysAlike()
-	r.checkSafety()
-	r.checkUnused()
-	limits := r.resolveLimits()
-	r.checkExtents(limits)
-	r.checkGoNames()
-	r.checkDatabaseNames()
-	r.warn()
-	if r.diags.Errors() > 0 || !r.complete() {
-		return nil, r.diags
+	if report.Errors() > 0 || !d.complete() {
+		return nil, report
 	}
-	s := r.service()
-	s.Limits = limits
+	s := d.service()
 	planWrites(s)
 	defineContents(s)
-	return s, r.diags
+	return s, report
+}
+
+// readSpec looks up every name, reads every type word and fills every column.
+func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft {
+	d := &draft{spec: spec, types: resolveTypes(report, spec.Types), tables: resolveTables(report, spec), limits: resolveLimits(report, spec.Limits)}
+	topics := topicReader{report: report, consumer: spec.Consumer, types: d.types, tables: d.tables}
+	topics.failure = resolveFailure(report, defaultFailure, spec.OnFailure)
+	for _, t := range spec.Topics {
+		d.topics = append(d.topics, topics.resolveTopic(t))
+	}
+	return d
+}
+
+// draft is a spec as far as it is resolved: each part beside the text that it comes from.
+type draft struct {
+	spec   *schema.Spec
+	types  *types
+	tables *tables
+	topics []*topic
+	limits model.Limits
 }
 
 // complete reports whether no part of the spec was refused.
-func (r *resolver) complete() bool {
-	if r.spec.Broken || r.spec.Consumer == nil || r.spec.Package == nil {
+func (d *draft) complete() bool {
+	if d.spec.Broken || d.spec.Consumer == nil || d.spec.Package == nil {
 		return false
 	}
-	for _, t := range r.types {
-		if t.broken {
-			return false
-		}
-	}
-	for _, t := range r.tables {
-		if t.broken || slices.ContainsFunc(t.columns, func(c *column) bool { return c.broken }) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(r.topics, func(t *topic) bool { return !t.complete() })
-}
-
-func (t *topic) complete() bool {
-	if t.spec.Broken || t.orderUnknown || slices.ContainsFunc(t.fields, func(f fieldInfo) bool { return f.field == nil }) {
-		return false
-	}
-	return !slices.ContainsFunc(t.events, func(e *event) bool { return e.unsure || e.model.Key == nil })
+	return !slices.ContainsFunc(d.types.all, func(t *typeEntry) bool { return t.broken }) &&
+		!slices.ContainsFunc(d.tables.all, func(t *table) bool { return !t.complete() }) &&
+		!slices.ContainsFunc(d.topics, func(t *topic) bool { return !t.complete() })
 }
 
 // service collects the resolved parts.
-func (r *resolver) service() *model.Service {
-	spec := r.spec
+func (d *draft) service() *model.Service {
+	spec := d.spec
 	s := &model.Service{
 		Source:     path.Base(spec.File),
 		Consumer:   spec.Consumer.Value,
 		Package:    spec.Package.Value,
 		Doc:        serviceDoc(spec),
 		Migrations: migrations(spec.Migrations),
+		Limits:     d.limits,
 	}
 	if spec.Examples != nil {
 		s.Examples = spec.Examples.Value
 	}
-	for _, t := range spec.Types {
-		s.Types = append(s.Types, r.types[t.Name.Value].model)
+	for _, t := range d.types.all {
+		s.Types = append(s.Types, t.model)
 	}
-	for _, t := range spec.Tables {
-		s.Tables = append(s.Tables, r.tables[t.Name.Value].model)
+	for _, t := range d.tables.all {
+		s.Tables = append(s.Tables, t.model)
 	}
-	for _, t := range r.topics {
+	for _, t := range d.topics {
 		s.Topics = append(s.Topics, t.model)
 	}
 	return s
-}
-
-// resolver holds what one run knows so far.
-type resolver struct {
-	spec   *schema.Spec
-	diags  schema.Diagnostics
-	types  map[string]*typeEntry
-	tables map[string]*table
-	topics []*topic
-}
-
-// fail adds an error or a warning; hint may be "".
-func (r *resolver) fail(pos schema.Pos, code, message, hint string) {
-	r.diags.Add(pos, code, message, hint)
 }
 
 func migrations(m *schema.Migrations) model.Migrations {
@@ -120,6 +99,41 @@ func migrations(m *schema.Migrations) model.Migrations {
 	}
 	if m != nil && m.Format != nil {
 		out.Format = m.Format.Value
+	}
+	return out
+}
+
+// namedEvents are the events whose names, and whose topics' names, were accepted.
+func (d *draft) namedEvents() []*event {
+	var out []*event
+	for _, t := range d.topics {
+		for _, e := range t.events {
+			if !t.spec.Broken && !e.spec.Broken {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+// events are all events of the spec.
+func (d *draft) events() []*event {
+	var out []*event
+	for _, t := range d.topics {
+		out = append(out, t.events...)
+	}
+	return out
+}
+
+// steps are all steps of the spec whose table is known.
+func (d *draft) steps() []*step {
+	var out []*step
+	for _, e := range d.events() {
+		for _, st := range e.steps {
+			if st.table != nil {
+				out = append(out, st)
+			}
+		}
 	}
 	return out
 }

@@ -82,35 +82,35 @@ var otherList = regexp.MustCompile(`^(?i:list|array|repeated) ?[<\[(] *([A-Za-z0
 
 // typeWord returns the type that a word stands for, in this language or another one; "" if
 // there is none.
-func (r *resolver) typeWord(word string) string {
-	if _, ok := scalarOf(word); ok || r.types[word] != nil {
+func (ts *types) typeWord(word string) string {
+	if _, ok := scalarOf(word); ok || ts.byName[word] != nil {
 		return word
 	}
-	if inner, ok := strings.CutPrefix(word, "list("); ok && strings.HasSuffix(inner, ")") && r.typeWord(strings.TrimSuffix(inner, ")")) != "" {
+	if inner, ok := strings.CutPrefix(word, "list("); ok && strings.HasSuffix(inner, ")") && ts.typeWord(strings.TrimSuffix(inner, ")")) != "" {
 		return word
 	}
 	return otherWords[strings.ToLower(word)]
 }
 
 // unknownTypeHint says what was probably meant by a word that is no type.
-func (r *resolver) unknownTypeHint(word string) string {
+func (ts *types) unknownTypeHint(word string) string {
 	for _, form := range []struct{ before, after, why string }{
 		{"", "?", ""}, {"", " optional", ""}, {"", " nullable", ""}, {"nullable ", "", " (a field is optional, a column is nullable)"},
 	} {
 		base, before := strings.CutPrefix(word, form.before)
 		base, after := strings.CutSuffix(base, form.after)
-		if known := r.typeWord(base); before && after && known != "" {
+		if known := ts.typeWord(base); before && after && known != "" {
 			return `write "optional ` + known + `"` + form.why
 		}
 	}
 	if strings.EqualFold(word, "list") || strings.EqualFold(word, "array") {
 		return `write "list(string)", with the type of its elements`
 	}
-	if base, ok := strings.CutSuffix(word, " array"); ok && r.typeWord(base) != "" {
-		return `write "list(` + r.typeWord(base) + `)" (array is a column type)`
+	if base, ok := strings.CutSuffix(word, " array"); ok && ts.typeWord(base) != "" {
+		return `write "list(` + ts.typeWord(base) + `)" (array is a column type)`
 	}
 	if base, ok := elementOf(word); ok {
-		if known := r.typeWord(base); known != "" {
+		if known := ts.typeWord(base); known != "" {
 			return `write "list(` + known + `)"`
 		}
 	}
@@ -121,8 +121,5 @@ func (r *resolver) unknownTypeHint(word string) string {
 	for _, s := range scalars {
 		words = append(words, s.word)
 	}
-	for _, t := range r.spec.Types {
-		words = append(words, t.Name.Value)
-	}
-	return schema.DidYouMean(word, words)
+	return schema.DidYouMean(word, append(words, ts.names()...))
 }

@@ -60,16 +60,16 @@ func (s *scope) texts() []string {
 // use looks up a name for a place of the spec, marks it used, and returns its field; nil
 // if the name is unknown (reported: E207 with the hint, E306) or was refused at its
 // declaration.
-func (r *resolver) use(e *event, at schema.Text, hint func(*event, string) string) *model.Field {
+func use(report *schema.Diagnostics, e *event, at schema.Text, hint func(*event, string) string) *model.Field {
 	n := e.scope.find(at.Value)
 	switch {
 	case n == nil && e.scope.open:
 		return nil
 	case n == nil:
-		r.fail(at.Pos, "E207", fmt.Sprintf("event %s has no field %s", quote(e.spec.Name.Value), quote(at.Value)), hint(e, at.Value))
+		report.Add(at.Pos, "E207", fmt.Sprintf("event %s has no field %s", quote(e.spec.Name.Value), quote(at.Value)), hint(e, at.Value))
 		return nil
 	case n.noPayload:
-		r.fail(at.Pos, "E306", fmt.Sprintf("a tombstone has no payload, so field %s cannot be read from it", quote(at.Value)), "take it from a header or from record_key")
+		report.Add(at.Pos, "E306", fmt.Sprintf("a tombstone has no payload, so field %s cannot be read from it", quote(at.Value)), "take it from a header or from record_key")
 		return nil
 	}
 	n.used = true

@@ -35,30 +35,30 @@ func (st *step) is() string {
 // verb is what this package knows of one verb. Each verb has a file of its own, which puts it
 // into verbs; whoever else asks what a step does reads [model.Facts].
 type verb struct {
-	does    model.Facts                 // Makes, Changes, Removes
-	resolve func(r *resolver, st *step) // reads which rows it means, and what if they are there or missing
+	does    model.Facts                                // Makes, Changes, Removes
+	resolve func(report *schema.Diagnostics, st *step) // reads which rows it means, and what if they are there or missing
 }
 
 var verbs = map[string]verb{}
 
-func (r *resolver) resolveStep(e *event, spec *schema.Step) *step {
+func resolveStep(report *schema.Diagnostics, tables *tables, e *event, spec *schema.Step) *step {
 	v := verbs[spec.Verb.Value]
 	st := &step{
 		spec: spec, event: e, set: assigned{}, where: assigned{}, named: map[*column]bool{}, whole: !spec.Broken,
 		model: &model.Step{Event: e.model, Verb: spec.Verb.Value, Many: spec.Many != nil && spec.Many.Value, Facts: v.does},
 	}
-	st.table = r.tables[spec.Table.Value]
+	st.table = tables.byName[spec.Table.Value]
 	if st.table == nil {
-		r.unknownTable(spec.Table)
+		unknownTable(report, tables, spec.Table)
 		st.whole = false
 		return st
 	}
 	st.whole = st.whole && !st.table.broken
 	st.model.Table = st.table.model
-	r.resolveEach(st)
-	r.resolveSet(st)
-	v.resolve(r, st)
-	r.resolveGuard(st)
+	resolveEach(report, st)
+	resolveSet(report, st)
+	v.resolve(report, st)
+	resolveGuard(report, st)
 	st.model.Set, st.model.Where = st.inOrder(st.set), st.inOrder(st.where)
 	return st
 }
@@ -82,12 +82,12 @@ func (st *step) inOrder(values assigned) []model.Assign {
 }
 
 // resolveEach looks up the list whose elements become rows.
-func (r *resolver) resolveEach(st *step) {
+func resolveEach(report *schema.Diagnostics, st *step) {
 	at := st.spec.Each
 	if at == nil {
 		return
 	}
-	f := r.use(st.event, *at, fieldOnly)
+	f := use(report, st.event, *at, fieldOnly)
 	if f == nil {
 		st.whole = false
 		return
@@ -95,9 +95,9 @@ func (r *resolver) resolveEach(st *step) {
 	st.model.Each = f
 	switch {
 	case f.Type.Kind != model.List:
-		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", quote(f.Name), typeText(f.Type)), st.event.listHint())
+		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", quote(f.Name), typeText(f.Type)), st.event.listHint())
 	case f.Type.Optional:
-		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", quote(f.Name)), `drop "optional": an empty list has no rows`)
+		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", quote(f.Name)), `drop "optional": an empty list has no rows`)
 	default:
 		st.elem = f.Type.Elem
 		return
@@ -106,17 +106,17 @@ func (r *resolver) resolveEach(st *step) {
 }
 
 // resolveSet reads set, clear and leave.
-func (r *resolver) resolveSet(st *step) {
+func resolveSet(report *schema.Diagnostics, st *step) {
 	if st.spec.Set != nil {
 		st.whole = st.whole && !st.spec.Set.Broken
 		for _, a := range st.spec.Set.Items {
-			c := r.nameColumn(st, a.Column)
+			c := nameColumn(report, st, a.Column)
 			if c == nil {
 				continue
 			}
-			v := r.resolveValue(st, a.Value, c)
-			if r.checkWritable(c, a.Column.Pos, "") {
-				v = r.checkFill(st, c, v, a.Value.Pos)
+			v := resolveValue(report, st, a.Value, c)
+			if checkWritable(report, c, a.Column.Pos, "") {
+				v = checkFill(report, st, c, v, a.Value.Pos)
 			} else {
 				v.known = false
 			}
@@ -125,19 +125,19 @@ func (r *resolver) resolveSet(st *step) {
 	}
 	if st.spec.Clear != nil {
 		for _, item := range st.spec.Clear.Items {
-			c := r.nameColumn(st, item)
+			c := nameColumn(report, st, item)
 			if c == nil {
 				continue
 			}
 			v := value{model: model.Value{Kind: model.NullValue}, known: !c.broken}
 			if !c.broken && !c.model.Nullable {
-				r.fail(st.spec.Clear.Pos, "E303", c.is()+" may not be null and cannot be cleared", "set it to a value, or declare the column nullable: \"nullable "+c.spec.Type.Word+"\"")
+				report.Add(st.spec.Clear.Pos, "E303", c.is()+" may not be null and cannot be cleared", "set it to a value, or declare the column nullable: \"nullable "+c.spec.Type.Word+"\"")
 				v.known = false
 			}
 			st.put(c, v)
 		}
 	}
-	r.resolveLeave(st)
+	resolveLeave(report, st)
 }
 
 // put records a value; the first one of a column stays.
@@ -150,24 +150,24 @@ func (st *step) put(c *column, v value) {
 
 // nameColumn looks up a column that the step names in set, clear or leave, and reports
 // a column that it names twice (E602).
-func (r *resolver) nameColumn(st *step, at schema.Text) *column {
-	c := r.lookupColumn(st.table, at)
+func nameColumn(report *schema.Diagnostics, st *step, at schema.Text) *column {
+	c := lookupColumn(report, st.table, at)
 	if c == nil {
 		st.whole = false
 		return nil
 	}
 	if st.named[c] {
-		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", quote(at.Value)), "keep one of set, clear and leave")
+		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", quote(at.Value)), "keep one of set, clear and leave")
 	}
 	st.named[c] = true
 	return c
 }
 
 // checkWritable refuses columns that the database numbers.
-func (r *resolver) checkWritable(c *column, pos schema.Pos, hint string) bool {
+func checkWritable(report *schema.Diagnostics, c *column, pos schema.Pos, hint string) bool {
 	if c.broken || !c.model.Identity {
 		return true
 	}
-	r.fail(pos, "E603", c.is()+" is filled by the database and cannot be written", cmp.Or(hint, "drop it here: identity numbers the rows"))
+	report.Add(pos, "E603", c.is()+" is filled by the database and cannot be written", cmp.Or(hint, "drop it here: identity numbers the rows"))
 	return false
 }

@@ -10,36 +10,36 @@ import (
 )
 
 // resolveTableKeys looks up primary key, unique keys and indexes.
-func (r *resolver) resolveTableKeys(t *table) {
+func resolveTableKeys(report *schema.Diagnostics, t *table) {
 	if t.spec.PrimaryKey == nil || len(t.spec.PrimaryKey.Items) == 0 {
 		t.broken = true
 		return
 	}
-	columns, complete := r.columnList(t, t.spec.PrimaryKey, "primary_key")
+	columns, complete := columnList(report, t, t.spec.PrimaryKey, "primary_key")
 	t.broken = t.broken || !complete
 	for _, c := range columns {
 		if c.model.Nullable {
-			r.fail(itemPos(t.spec.PrimaryKey, c), "E604", fmt.Sprintf("primary key of %s: column %s is nullable", quote(t.spec.Name.Value), quote(c.spec.Name.Value)),
+			report.Add(itemPos(t.spec.PrimaryKey, c), "E604", fmt.Sprintf("primary key of %s: column %s is nullable", quote(t.spec.Name.Value), quote(c.spec.Name.Value)),
 				`drop "nullable", or choose another key`)
 		}
-		r.checkKeyColumn(t.spec.PrimaryKey, c, "primary key")
+		checkKeyColumn(report, t.spec.PrimaryKey, c, "primary key")
 	}
 	t.model.PrimaryKey = models(columns)
 	for i := range t.spec.Unique {
-		columns, complete := r.columnList(t, &t.spec.Unique[i], "unique")
+		columns, complete := columnList(report, t, &t.spec.Unique[i], "unique")
 		t.broken = t.broken || !complete
 		for _, c := range columns {
-			r.checkKeyColumn(&t.spec.Unique[i], c, "unique key")
+			checkKeyColumn(report, &t.spec.Unique[i], c, "unique key")
 		}
-		if complete && r.checkNewKey(t, &t.spec.Unique[i], columns) {
+		if complete && checkNewKey(report, t, &t.spec.Unique[i], columns) {
 			t.model.Unique = append(t.model.Unique, models(columns))
 		}
 	}
 	for i := range t.spec.Indexes {
-		columns, _ := r.columnList(t, &t.spec.Indexes[i], "indexes")
+		columns, _ := columnList(report, t, &t.spec.Indexes[i], "indexes")
 		for _, c := range columns {
 			if c.model.Type.Kind == model.ColJSON {
-				r.fail(itemPos(&t.spec.Indexes[i], c), "E610", fmt.Sprintf("%s (json) has no order, so a plain index cannot hold it", c.is()), "use jsonb, or create the index in a migration of your own")
+				report.Add(itemPos(&t.spec.Indexes[i], c), "E610", fmt.Sprintf("%s (json) has no order, so a plain index cannot hold it", c.is()), "use jsonb, or create the index in a migration of your own")
 			}
 		}
 		t.model.Indexes = append(t.model.Indexes, models(columns))
@@ -47,36 +47,36 @@ func (r *resolver) resolveTableKeys(t *table) {
 }
 
 // checkKeyColumn refuses columns whose equality is not that of the value sent.
-func (r *resolver) checkKeyColumn(list *schema.Texts, c *column, what string) {
+func checkKeyColumn(report *schema.Diagnostics, list *schema.Texts, c *column, what string) {
 	switch c.model.Type.Kind {
 	case model.ColJSON, model.ColJSONB, model.ColDouble, model.ColTextArray, model.ColIntegerArray, model.ColBigintArray, model.ColUUIDArray:
-		r.fail(itemPos(list, c), "E604", fmt.Sprintf("%s (%s) cannot be part of a %s", c.is(), c.spec.Type.Word, what),
+		report.Add(itemPos(list, c), "E604", fmt.Sprintf("%s (%s) cannot be part of a %s", c.is(), c.spec.Type.Word, what),
 			"use a text, uuid, integer, numeric, date or timestamp column")
 	}
 }
 
 // checkNewKey refuses a unique key that says what an earlier one says.
-func (r *resolver) checkNewKey(t *table, list *schema.Texts, columns []*column) bool {
+func checkNewKey(report *schema.Diagnostics, t *table, list *schema.Texts, columns []*column) bool {
 	same := func(key []*model.Column) bool { return sameColumns(key, models(columns)) }
 	switch {
 	case same(t.model.PrimaryKey):
-		r.fail(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is its primary key", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "drop it: a primary key is unique")
+		report.Add(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is its primary key", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "drop it: a primary key is unique")
 	case slices.ContainsFunc(t.model.Unique, same):
-		r.fail(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is declared twice", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "keep one of them")
+		report.Add(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is declared twice", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "keep one of them")
 	default:
 		return true
 	}
 	return false
 }
 
-func (r *resolver) resolveForeignKey(t *table, fk *schema.ForeignKey) {
+func resolveForeignKey(report *schema.Diagnostics, tables *tables, t *table, fk *schema.ForeignKey) {
 	if fk.Broken || fk.Columns == nil || fk.References == nil {
 		return
 	}
-	columns, complete := r.columnList(t, fk.Columns, "foreign_keys")
-	parent := r.tables[fk.References.Value]
+	columns, complete := columnList(report, t, fk.Columns, "foreign_keys")
+	parent := tables.byName[fk.References.Value]
 	if parent == nil {
-		r.unknownTable(*fk.References)
+		unknownTable(report, tables, *fk.References)
 		return
 	}
 	if !complete || parent.broken || len(parent.model.PrimaryKey) == 0 {
@@ -84,7 +84,7 @@ func (r *resolver) resolveForeignKey(t *table, fk *schema.ForeignKey) {
 	}
 	pk := parent.model.PrimaryKey
 	if len(columns) != len(pk) {
-		r.fail(fk.Columns.Pos, "E608", fmt.Sprintf("foreign key to %s needs %d column(s): %s", quote(fk.References.Value), len(pk), strings.Join(columnNames(pk), ", ")),
+		report.Add(fk.Columns.Pos, "E608", fmt.Sprintf("foreign key to %s needs %d column(s): %s", quote(fk.References.Value), len(pk), strings.Join(columnNames(pk), ", ")),
 			"a foreign key points at the whole primary key, in its order")
 		return
 	}
@@ -94,15 +94,15 @@ func (r *resolver) resolveForeignKey(t *table, fk *schema.ForeignKey) {
 	}
 	for i, c := range columns {
 		if c.model.Type != pk[i].Type {
-			r.fail(itemPos(fk.Columns, c), "E608", fmt.Sprintf("%s (%s) cannot refer to %s (%s)", c.is(), c.spec.Type.Word, parent.of(pk[i]).is(), parent.of(pk[i]).spec.Type.Word),
+			report.Add(itemPos(fk.Columns, c), "E608", fmt.Sprintf("%s (%s) cannot refer to %s (%s)", c.is(), c.spec.Type.Word, parent.of(pk[i]).is(), parent.of(pk[i]).spec.Type.Word),
 				"give both columns the same type")
 		}
 		if onDelete == "set_null" && !c.model.Nullable {
-			r.fail(fk.OnDelete.Pos, "E608", fmt.Sprintf("on_delete: set_null cannot work: %s may not be null", c.is()), "make the column nullable, or use cascade or restrict")
+			report.Add(fk.OnDelete.Pos, "E608", fmt.Sprintf("on_delete: set_null cannot work: %s may not be null", c.is()), "make the column nullable, or use cascade or restrict")
 		}
 	}
 	if parent.model.Unlogged && !t.model.Unlogged {
-		r.fail(fk.References.Pos, "E608", fmt.Sprintf("foreign key to %s, which is unlogged: Postgres refuses it in a table that is not", quote(fk.References.Value)),
+		report.Add(fk.References.Pos, "E608", fmt.Sprintf("foreign key to %s, which is unlogged: Postgres refuses it in a table that is not", quote(fk.References.Value)),
 			"say unlogged: true of "+quote(t.spec.Name.Value)+", too, or of neither")
 	}
 	t.foreignKeys = append(t.foreignKeys, foreignKey{columns, fk.Columns.Pos})

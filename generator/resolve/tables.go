@@ -36,6 +36,11 @@ func (c *column) is() string {
 	return fmt.Sprintf("column %s of %s", quote(c.spec.Name.Value), quote(c.table.spec.Name.Value))
 }
 
+// complete reports whether no part of the table was refused.
+func (t *table) complete() bool {
+	return !t.broken && !slices.ContainsFunc(t.columns, func(c *column) bool { return c.broken })
+}
+
 func (t *table) column(name string) *column {
 	for _, c := range t.columns {
 		if c.spec.Name.Value == name {
@@ -58,47 +63,57 @@ func (t *table) columnNames() []string {
 	return names
 }
 
-func (r *resolver) tableNames() []string {
+// tables are the entries of tables.
+type tables struct {
+	all    []*table // in spec order
+	byName map[string]*table
+	// unknown says that the map of tables was refused, so that a name that is missing proves nothing.
+	unknown bool
+}
+
+func (ts *tables) names() []string {
 	var names []string
-	for _, t := range r.spec.Tables {
-		names = append(names, t.Name.Value)
+	for _, t := range ts.all {
+		names = append(names, t.spec.Name.Value)
 	}
 	return names
 }
 
 // unknownTable reports a table that is not declared (E205), unless it is near one whose
 // name was refused.
-func (r *resolver) unknownTable(at schema.Text) {
-	near := r.tables[schema.Closest(at.Value, r.tableNames())]
-	if at.Value == "" || near != nil && near.spec.Broken || r.spec.Broken && len(r.spec.Tables) == 0 {
+func unknownTable(report *schema.Diagnostics, tables *tables, at schema.Text) {
+	near := tables.byName[schema.Closest(at.Value, tables.names())]
+	if at.Value == "" || near != nil && near.spec.Broken || tables.unknown {
 		return
 	}
-	r.fail(at.Pos, "E205", "unknown table "+quote(at.Value), choices(at.Value, "tables", r.tableNames()))
+	report.Add(at.Pos, "E205", "unknown table "+quote(at.Value), choices(at.Value, "tables", tables.names()))
 }
 
-func (r *resolver) resolveTables() {
-	for _, spec := range r.spec.Tables {
+func resolveTables(report *schema.Diagnostics, spec *schema.Spec) *tables {
+	ts := &tables{byName: map[string]*table{}, unknown: spec.Broken && len(spec.Tables) == 0}
+	for _, spec := range spec.Tables {
 		t := &table{spec: spec, broken: spec.Broken, model: &model.Table{
 			Name: spec.Name.Value, GoName: goNameOf(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 			Unlogged: spec.Unlogged != nil && spec.Unlogged.Value,
 		}}
-		r.tables[spec.Name.Value] = t
+		ts.all, ts.byName[spec.Name.Value] = append(ts.all, t), t
 		for _, c := range spec.Columns {
-			t.columns = append(t.columns, r.resolveColumn(t, c))
+			t.columns = append(t.columns, resolveColumn(report, t, c))
 			t.model.Columns = append(t.model.Columns, t.columns[len(t.columns)-1].model)
 		}
 	}
-	for _, spec := range r.spec.Tables {
-		r.resolveTableKeys(r.tables[spec.Name.Value])
+	for _, t := range ts.all {
+		resolveTableKeys(report, t)
 	}
-	for _, spec := range r.spec.Tables {
-		for _, fk := range spec.ForeignKeys {
-			r.resolveForeignKey(r.tables[spec.Name.Value], fk)
+	for _, t := range ts.all {
+		for _, fk := range t.spec.ForeignKeys {
+			resolveForeignKey(report, ts, t, fk)
 		}
 	}
+	return ts
 }
 
-func (r *resolver) resolveColumn(t *table, spec *schema.Column) *column {
+func resolveColumn(report *schema.Diagnostics, t *table, spec *schema.Column) *column {
 	c := &column{spec: spec, table: t, broken: spec.Broken, model: &model.Column{
 		Name: spec.Name.Value, Doc: docOf(spec.Doc), Nullable: spec.Type.Nullable,
 	}}
@@ -108,22 +123,22 @@ func (r *resolver) resolveColumn(t *table, spec *schema.Column) *column {
 	}
 	ct, ok := columnType(spec.Type.Word)
 	if !ok {
-		r.fail(spec.Type.Pos, "E610", "unknown column type "+quote(spec.Type.Text), unknownColumnHint(spec.Type))
+		report.Add(spec.Type.Pos, "E610", "unknown column type "+quote(spec.Type.Text), unknownColumnHint(spec.Type))
 		c.broken = true
 		return c
 	}
 	c.model.Type = ct
 	if spec.Default != nil {
-		c.model.Default = r.columnDefault(c)
+		c.model.Default = columnDefault(report, c)
 	}
 	if spec.Identity != nil && spec.Identity.Value {
-		c.model.Identity = r.checkIdentity(c)
+		c.model.Identity = checkIdentity(report, c)
 	}
 	return c
 }
 
 // columnDefault reads the default of a column: now(), gen_random_uuid() or a constant.
-func (r *resolver) columnDefault(c *column) *model.Default {
+func columnDefault(report *schema.Diagnostics, c *column) *model.Default {
 	text, ct := c.spec.Default, c.model.Type
 	for _, f := range []struct {
 		call string
@@ -133,7 +148,7 @@ func (r *resolver) columnDefault(c *column) *model.Default {
 			continue
 		}
 		if ct.Kind != f.kind {
-			r.fail(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", f.call, c.is(), c.spec.Type.Word),
+			report.Add(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", f.call, c.is(), c.spec.Type.Word),
 				fmt.Sprintf("%s fills %s", f.call, columnWordOf[f.kind]))
 			return nil
 		}
@@ -144,15 +159,15 @@ func (r *resolver) columnDefault(c *column) *model.Default {
 		why = "for the time of the insert write now(), in a timestamptz column"
 	}
 	if why != fits {
-		r.fail(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", quote(text.Value), c.is(), c.spec.Type.Word), string(why))
+		report.Add(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", quote(text.Value), c.is(), c.spec.Type.Word), string(why))
 		return nil
 	}
 	return &model.Default{Const: &model.Constant{Text: norm}}
 }
 
-func (r *resolver) checkIdentity(c *column) bool {
+func checkIdentity(report *schema.Diagnostics, c *column) bool {
 	fail := func(message, hint string) bool {
-		r.fail(c.spec.Identity.Key, "E610", message, hint)
+		report.Add(c.spec.Identity.Key, "E610", message, hint)
 		return false
 	}
 	switch k := c.model.Type.Kind; {
@@ -168,15 +183,15 @@ func (r *resolver) checkIdentity(c *column) bool {
 
 // columnList looks up the columns of a key and reports unknown and repeated ones
 // (E206, E107). Complete is false if one is missing or broken.
-func (r *resolver) columnList(t *table, list *schema.Texts, what string) (columns []*column, complete bool) {
+func columnList(report *schema.Diagnostics, t *table, list *schema.Texts, what string) (columns []*column, complete bool) {
 	complete = true
 	for i, name := range list.Items {
 		if slices.ContainsFunc(list.Items[:i], func(x schema.Text) bool { return x.Value == name.Value }) {
-			r.fail(name.Pos, "E107", fmt.Sprintf("column %s appears twice in %s", quote(name.Value), what), "name it once")
+			report.Add(name.Pos, "E107", fmt.Sprintf("column %s appears twice in %s", quote(name.Value), what), "name it once")
 			complete = false
 			continue
 		}
-		c := r.lookupColumn(t, name)
+		c := lookupColumn(report, t, name)
 		if c == nil || c.broken {
 			complete = false
 			continue
@@ -187,10 +202,10 @@ func (r *resolver) columnList(t *table, list *schema.Texts, what string) (column
 }
 
 // lookupColumn finds a column or reports E206. Of a broken table it stays silent.
-func (r *resolver) lookupColumn(t *table, name schema.Text) *column {
+func lookupColumn(report *schema.Diagnostics, t *table, name schema.Text) *column {
 	c := t.column(name.Value)
 	if c == nil && !t.broken {
-		r.fail(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", quote(t.spec.Name.Value), quote(name.Value)),
+		report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", quote(t.spec.Name.Value), quote(name.Value)),
 			choices(name.Value, "columns", t.columnNames()))
 	}
 	return c

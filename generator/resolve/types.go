@@ -12,37 +12,52 @@ import (
 type typeEntry struct {
 	spec   *schema.Type
 	model  *model.Type
+	fields []fieldInfo // of an object, as far as they were accepted
 	broken bool
 }
 
-func (r *resolver) resolveTypes() {
-	for _, t := range r.spec.Types {
-		r.types[t.Name.Value] = &typeEntry{
+// types are the entries of types.
+type types struct {
+	all    []*typeEntry // in spec order
+	byName map[string]*typeEntry
+}
+
+func resolveTypes(report *schema.Diagnostics, entries []*schema.Type) *types {
+	ts := &types{byName: map[string]*typeEntry{}}
+	for _, t := range entries {
+		e := &typeEntry{
 			spec:   t,
 			model:  &model.Type{Name: t.Name.Value, GoName: goNameOr(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
 			broken: t.Broken || t.Kind == 0,
 		}
-	}
-	for _, t := range r.spec.Types {
-		e := r.types[t.Name.Value]
+		ts.all, ts.byName[t.Name.Value] = append(ts.all, e), e
 		if t.Kind == schema.EnumType {
-			r.resolveEnum(e)
+			resolveEnum(report, e)
 		}
 	}
-	r.checkCycles()
-	for _, t := range r.spec.Types {
-		e := r.types[t.Name.Value]
-		if t.Kind == schema.ObjectType && !r.resolveObject(e) {
+	checkCycles(report, ts)
+	for _, e := range ts.all {
+		if e.spec.Kind == schema.ObjectType && !resolveObject(report, ts, e) {
 			e.broken = true
 		}
 	}
+	return ts
 }
 
-func (r *resolver) resolveEnum(e *typeEntry) {
+// names are the names of all types.
+func (ts *types) names() []string {
+	var names []string
+	for _, e := range ts.all {
+		names = append(names, e.spec.Name.Value)
+	}
+	return names
+}
+
+func resolveEnum(report *schema.Diagnostics, e *typeEntry) {
 	for _, v := range e.spec.Enum {
 		word := goName(v.Name.Value)
 		if word == "" {
-			r.fail(v.Name.Pos, "E201", fmt.Sprintf("enum value %s gives no Go name", quote(v.Name.Value)),
+			report.Add(v.Name.Pos, "E201", fmt.Sprintf("enum value %s gives no Go name", quote(v.Name.Value)),
 				"write the enum as a map: enum: {name: "+quote(v.Wire.Value)+"}")
 			e.broken = true
 			continue
@@ -52,54 +67,51 @@ func (r *resolver) resolveEnum(e *typeEntry) {
 }
 
 // resolveObject reads the members of an object type and reports whether it is whole.
-func (r *resolver) resolveObject(e *typeEntry) bool {
+func resolveObject(report *schema.Diagnostics, types *types, e *typeEntry) bool {
 	whole := !e.broken
 	owner := "type " + quote(e.spec.Name.Value)
-	names := newGoNames(r)
-	var read []fieldInfo
 	for _, f := range e.spec.Fields {
-		info := r.resolveField(f, owner)
+		info := resolveField(report, types, f, owner)
 		if info.field == nil {
 			whole = false
 			continue
 		}
-		if !r.checkMember(f, owner) {
+		if !checkMember(report, f, owner) {
 			whole = false
 		}
-		names.add(info.field.GoName, goNameUse{what: "field " + quote(f.Name.Value), pos: f.Name.Pos})
 		e.model.Fields = append(e.model.Fields, info.field)
-		read = append(read, info)
+		e.fields = append(e.fields, info)
 	}
-	return r.checkPaths(read, owner, e.spec.Name.Pos) && whole
+	return checkPaths(report, e.fields, owner, e.spec.Name.Pos) && whole
 }
 
 // checkMember refuses a path that starts outside the object.
-func (r *resolver) checkMember(f *schema.Field, owner string) bool {
+func checkMember(report *schema.Diagnostics, f *schema.Field, owner string) bool {
 	if f.Path == nil || !f.Path.Whole {
 		return true
 	}
-	r.fail(f.Path.Pos, "E306", fmt.Sprintf("path %s of field %s starts at the whole value, but the field is a member of %s", quote(f.Path.Text), quote(f.Name.Value), owner),
+	report.Add(f.Path.Pos, "E306", fmt.Sprintf("path %s of field %s starts at the whole value, but the field is a member of %s", quote(f.Path.Text), quote(f.Name.Value), owner),
 		"write the path from the object on, without $")
 	return false
 }
 
 // checkCycles reports every object type that contains itself; such types are broken.
-func (r *resolver) checkCycles() {
-	c := cycles{r: r, number: map[*typeEntry]int{}, low: map[*typeEntry]int{}, inCycle: map[*typeEntry]bool{}}
-	for _, t := range r.spec.Types {
-		c.visit(r.types[t.Name.Value])
+func checkCycles(report *schema.Diagnostics, types *types) {
+	c := cycles{types: types, number: map[*typeEntry]int{}, low: map[*typeEntry]int{}, inCycle: map[*typeEntry]bool{}}
+	for _, e := range types.all {
+		c.visit(e)
 	}
-	for _, t := range r.spec.Types {
-		if c.inCycle[r.types[t.Name.Value]] {
-			r.fail(t.Name.Pos, "E211", fmt.Sprintf("type %s contains itself", quote(t.Name.Value)), `use "json" for the recursive part`)
-			r.types[t.Name.Value].broken = true
+	for _, e := range types.all {
+		if c.inCycle[e] {
+			report.Add(e.spec.Name.Pos, "E211", fmt.Sprintf("type %s contains itself", quote(e.spec.Name.Value)), `use "json" for the recursive part`)
+			e.broken = true
 		}
 	}
 }
 
 // cycles finds the types that contain themselves: Tarjan's strongly connected components.
 type cycles struct {
-	r       *resolver
+	types   *types
 	number  map[*typeEntry]int // in order of discovery, from 1
 	low     map[*typeEntry]int // the lowest number that can be reached; 0 = the component is done
 	path    []*typeEntry
@@ -118,10 +130,10 @@ func (c *cycles) visit(e *typeEntry) {
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
-		if ft == nil || c.r.types[ft.Name] == nil {
+		if ft == nil || c.types.byName[ft.Name] == nil {
 			continue
 		}
-		member := c.r.types[ft.Name]
+		member := c.types.byName[ft.Name]
 		c.inCycle[e] = c.inCycle[e] || member == e
 		c.visit(member)
 		if c.low[member] > 0 {
@@ -142,15 +154,15 @@ func (c *cycles) visit(e *typeEntry) {
 
 // fieldType looks up a type text. It returns false for a type that is unknown or
 // broken; either is reported.
-func (r *resolver) fieldType(t *schema.FieldType) (model.FieldType, bool) {
+func fieldType(report *schema.Diagnostics, types *types, t *schema.FieldType) (model.FieldType, bool) {
 	if t == nil {
 		return model.FieldType{}, false
 	}
 	out := model.FieldType{Optional: t.Optional}
 	if t.Elem != nil {
-		elem, ok := r.fieldType(t.Elem)
+		elem, ok := fieldType(report, types, t.Elem)
 		if ok && elem.Optional {
-			r.fail(t.Elem.Pos, "E208", "an element of a list cannot be optional", `write "list(`+typeText(elem)+`)", or "json" for a list with nulls`)
+			report.Add(t.Elem.Pos, "E208", "an element of a list cannot be optional", `write "list(`+typeText(elem)+`)", or "json" for a list with nulls`)
 			ok = false
 		}
 		out.Kind, out.Elem = model.List, &elem
@@ -160,9 +172,9 @@ func (r *resolver) fieldType(t *schema.FieldType) (model.FieldType, bool) {
 		out.Kind, out.Notation = s.kind, s.notation
 		return out, true
 	}
-	e := r.types[t.Name]
+	e := types.byName[t.Name]
 	if e == nil {
-		r.fail(t.NamePos, "E208", "unknown type "+quote(t.Name), r.unknownTypeHint(t.Name))
+		report.Add(t.NamePos, "E208", "unknown type "+quote(t.Name), types.unknownTypeHint(t.Name))
 		return out, false
 	}
 	out.Kind, out.Named = model.Object, e.model

@@ -9,27 +9,27 @@ import (
 )
 
 func init() {
-	verbs["update"] = verb{model.Facts{Changes: true}, func(r *resolver, st *step) {
-		r.resolveWhere(st)
+	verbs["update"] = verb{model.Facts{Changes: true}, func(report *schema.Diagnostics, st *step) {
+		resolveWhere(report, st)
 		st.model.IfMissing = textOr(st.spec.IfMissing, "error")
-		r.checkUpdate(st)
+		checkUpdate(report, st)
 	}}
 }
 
 // checkUpdate refuses an update that changes nothing or moves the row.
-func (r *resolver) checkUpdate(st *step) {
+func checkUpdate(report *schema.Diagnostics, st *step) {
 	if len(st.set) == 0 && st.whole {
-		r.fail(st.spec.Verb.Pos, "E105", "update step lacks the key \"set\": the columns to change", st.setHint())
+		report.Add(st.spec.Verb.Pos, "E105", "update step lacks the key \"set\": the columns to change", st.setHint())
 		st.whole = false
 	}
 	if st.spec.Clear != nil {
 		for _, item := range st.spec.Clear.Items {
-			r.checkMoved(st, item)
+			checkMoved(report, st, item)
 		}
 	}
 	if st.spec.Set != nil {
 		for _, a := range st.spec.Set.Items {
-			r.checkMoved(st, a.Column)
+			checkMoved(report, st, a.Column)
 		}
 	}
 }
@@ -51,16 +51,16 @@ func (st *step) setHint() string {
 }
 
 // checkMoved refuses to change a column that finds the row or is part of the primary key.
-func (r *resolver) checkMoved(st *step, at schema.Text) {
+func checkMoved(report *schema.Diagnostics, st *step, at schema.Text) {
 	c := st.table.column(at.Value)
 	if c == nil || c.broken {
 		return
 	}
 	switch _, inWhere := st.where[c]; {
 	case slices.Contains(st.table.model.PrimaryKey, c.model):
-		r.fail(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which an update cannot change", c.is()), "delete the row and insert it under its new key")
+		report.Add(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which an update cannot change", c.is()), "delete the row and insert it under its new key")
 	case inWhere:
-		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", quote(at.Value)), "drop it here, or find the row by another column")
+		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", quote(at.Value)), "drop it here, or find the row by another column")
 	default:
 		return
 	}

@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
 )
 
 func init() {
-	verbs["upsert"] = verb{model.Facts{Makes: true, Changes: true}, func(r *resolver, st *step) {
-		r.fill(st)
-		r.resolveBy(st)
+	verbs["upsert"] = verb{model.Facts{Makes: true, Changes: true}, func(report *schema.Diagnostics, st *step) {
+		fill(report, st)
+		resolveBy(report, st)
 	}}
 }
 
 // resolveBy reads the unique key that decides "same row" of an upsert.
-func (r *resolver) resolveBy(st *step) {
+func resolveBy(report *schema.Diagnostics, st *step) {
 	st.model.By = st.table.model.PrimaryKey
 	if by := st.spec.By; by != nil {
-		columns, complete := r.columnList(st.table, by, "by")
+		columns, complete := columnList(report, st.table, by, "by")
 		if !complete || st.table.broken {
 			st.whole, st.model.By = false, nil
 			return
@@ -32,25 +33,25 @@ func (r *resolver) resolveBy(st *step) {
 			}
 		}
 		if st.model.By == nil {
-			r.fail(by.Pos, "E605", fmt.Sprintf("by: %s is not the primary key or a unique key of %s", bracketed(textsOf(by)), quote(st.spec.Table.Value)), "declared: "+strings.Join(declared, ", "))
+			report.Add(by.Pos, "E605", fmt.Sprintf("by: %s is not the primary key or a unique key of %s", bracketed(textsOf(by)), quote(st.spec.Table.Value)), "declared: "+strings.Join(declared, ", "))
 			st.whole = false
 		}
 	}
 	for _, b := range st.model.By {
-		r.checkBy(st, st.table.of(b))
+		checkBy(report, st, st.table.of(b))
 	}
 }
 
 // checkBy refuses an upsert that does not say which row it means.
-func (r *resolver) checkBy(st *step, c *column) {
+func checkBy(report *schema.Diagnostics, st *step, c *column) {
 	v, set := st.set[c]
 	switch {
 	case !set && (c.model.Identity || st.named[c]):
-		r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("%s gets no value, but the upsert finds the row by it", c.is()), "name another unique key with by:, or use insert")
+		report.Add(st.spec.Table.Pos, "E601", fmt.Sprintf("%s gets no value, but the upsert finds the row by it", c.is()), "name another unique key with by:, or use insert")
 	case set && v.known && (v.typ.Optional || v.model.Kind == model.NullValue):
-		r.fail(st.spec.Table.Pos, "E303", fmt.Sprintf("%s may be null, but the upsert finds the row by it: nulls are never the same row", c.is()), "make the field required, or name another unique key with by:")
+		report.Add(st.spec.Table.Pos, "E303", fmt.Sprintf("%s may be null, but the upsert finds the row by it: nulls are never the same row", c.is()), "make the field required, or name another unique key with by:")
 	case set && v.known && v.model.Kind == model.NowValue:
-		r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("%s is the transaction time, so the upsert would never find its row by it", c.is()), "fill it from the event, or use insert")
+		report.Add(st.spec.Table.Pos, "E601", fmt.Sprintf("%s is the transaction time, so the upsert would never find its row by it", c.is()), "fill it from the event, or use insert")
 	default:
 		return
 	}

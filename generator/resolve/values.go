@@ -25,27 +25,27 @@ func fieldValue(f *model.Field, text string) value {
 }
 
 // resolveValue looks up a value that the spec writes for a column.
-func (r *resolver) resolveValue(st *step, v schema.Value, c *column) value {
+func resolveValue(report *schema.Diagnostics, st *step, v schema.Value, c *column) value {
 	switch v.Kind {
 	case schema.FieldValue:
-		return fieldValue(r.use(st.event, schema.Text{Value: v.Name, Pos: v.Pos}, fieldOrConstant), v.Name)
+		return fieldValue(use(report, st.event, schema.Text{Value: v.Name, Pos: v.Pos}, fieldOrConstant), v.Name)
 	case schema.MemberValue:
-		return r.memberValue(st, v)
+		return memberValue(report, st, v)
 	case schema.ElementValue:
-		if !r.needsEach(st, v, "each") || st.elem == nil {
+		if !needsEach(report, st, v, "each") || st.elem == nil {
 			return value{}
 		}
 		if st.elem.Kind == model.Object {
-			r.fail(v.Pos, "E308", fmt.Sprintf("each is a whole %s here; a column takes one of its fields", typeText(*st.elem)), "for example each."+st.elem.Named.Fields[0].Name)
+			report.Add(v.Pos, "E308", fmt.Sprintf("each is a whole %s here; a column takes one of its fields", typeText(*st.elem)), "for example each."+st.elem.Named.Fields[0].Name)
 			return value{}
 		}
 		return value{model: model.Value{Kind: model.ElemValue}, typ: *st.elem, text: "each", known: true}
 	case schema.ConstantValue:
-		return r.constantValue(v, c)
+		return constantValue(report, v, c)
 	case schema.NowValue:
 		return value{model: model.Value{Kind: model.NowValue}, text: "now", known: true}
 	case schema.PositionValue:
-		if !r.needsEach(st, v, "{each: position}") {
+		if !needsEach(report, st, v, "{each: position}") {
 			return value{}
 		}
 		return value{model: model.Value{Kind: model.PositionValue}, typ: model.FieldType{Kind: model.Int32}, text: "each: position", known: true}
@@ -54,9 +54,9 @@ func (r *resolver) resolveValue(st *step, v schema.Value, c *column) value {
 }
 
 // needsEach reports a value of an element in a step without each.
-func (r *resolver) needsEach(st *step, v schema.Value, text string) bool {
+func needsEach(report *schema.Diagnostics, st *step, v schema.Value, text string) bool {
 	if st.spec.Each == nil {
-		r.fail(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: "+st.event.listField())
+		report.Add(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: "+st.event.listField())
 		return false
 	}
 	return true
@@ -80,13 +80,13 @@ func (e *event) listField() string {
 	return "<field with a list>"
 }
 
-func (r *resolver) memberValue(st *step, v schema.Value) value {
+func memberValue(report *schema.Diagnostics, st *step, v schema.Value) value {
 	text := "each." + v.Name
-	if !r.needsEach(st, v, text) || st.elem == nil {
+	if !needsEach(report, st, v, text) || st.elem == nil {
 		return value{}
 	}
 	if st.elem.Kind != model.Object {
-		r.fail(v.Pos, "E308", fmt.Sprintf("the elements of %s are %s and have no fields", quote(st.model.Each.Name), typeText(*st.elem)), `write "each" for the element itself`)
+		report.Add(v.Pos, "E308", fmt.Sprintf("the elements of %s are %s and have no fields", quote(st.model.Each.Name), typeText(*st.elem)), `write "each" for the element itself`)
 		return value{}
 	}
 	var names []string
@@ -96,7 +96,7 @@ func (r *resolver) memberValue(st *step, v schema.Value) value {
 		}
 		names = append(names, "each."+m.Name)
 	}
-	r.fail(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", quote(typeText(*st.elem)), quote(v.Name)), choices(text, "fields", names))
+	report.Add(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", quote(typeText(*st.elem)), quote(v.Name)), choices(text, "fields", names))
 	return value{}
 }
 
@@ -105,7 +105,7 @@ func elemValue(m *model.Field, text string) value {
 }
 
 // constantValue reads a constant by the type of its column.
-func (r *resolver) constantValue(v schema.Value, c *column) value {
+func constantValue(report *schema.Diagnostics, v schema.Value, c *column) value {
 	if c.broken {
 		return value{}
 	}
@@ -114,7 +114,7 @@ func (r *resolver) constantValue(v schema.Value, c *column) value {
 		why = "for the transaction's time write {now: true}"
 	}
 	if why != fits {
-		r.fail(v.Const.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", quote(v.Const.Value), quote(c.spec.Name.Value), c.spec.Type.Word), string(why))
+		report.Add(v.Const.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", quote(v.Const.Value), quote(c.spec.Name.Value), c.spec.Type.Word), string(why))
 		return value{}
 	}
 	return value{model: model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: norm}}, known: true, constAt: v.Const.Pos}
@@ -122,10 +122,10 @@ func (r *resolver) constantValue(v schema.Value, c *column) value {
 
 // checkFill checks type and NULL of a value that goes into a column, and returns it, as
 // unknown if it cannot.
-func (r *resolver) checkFill(st *step, c *column, v value, pos schema.Pos) value {
-	v = r.checkType(c, v, pos, "fill")
+func checkFill(report *schema.Diagnostics, st *step, c *column, v value, pos schema.Pos) value {
+	v = checkType(report, c, v, pos, "fill")
 	if v.known && v.typ.Optional && !c.model.Nullable {
-		r.fail(pos, "E303", fmt.Sprintf("field %s may be null, but column %s of %s may not", quote(v.text), quote(c.spec.Name.Value), quote(st.spec.Table.Value)),
+		report.Add(pos, "E303", fmt.Sprintf("field %s may be null, but column %s of %s may not", quote(v.text), quote(c.spec.Name.Value), quote(st.spec.Table.Value)),
 			"make the field required, make the column nullable, or give the field a default")
 		v.known = false
 	}
@@ -134,7 +134,7 @@ func (r *resolver) checkFill(st *step, c *column, v value, pos schema.Pos) value
 
 // checkType checks the fourth column of LANGUAGE section 5 (E302). Does says what the
 // value is to do with the column: "fill" or "be compared with".
-func (r *resolver) checkType(c *column, v value, pos schema.Pos, does string) value {
+func checkType(report *schema.Diagnostics, c *column, v value, pos schema.Pos, does string) value {
 	if c.broken {
 		v.known = false
 	}
@@ -144,17 +144,17 @@ func (r *resolver) checkType(c *column, v value, pos schema.Pos, does string) va
 	switch v.model.Kind {
 	case model.FieldValue, model.ElemValue:
 		if ok, hint := converts(v.typ, c.model.Type); !ok {
-			r.fail(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", quote(v.text), typeText(v.typ), does, quote(c.spec.Name.Value), c.spec.Type.Word), hint)
+			report.Add(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", quote(v.text), typeText(v.typ), does, quote(c.spec.Name.Value), c.spec.Type.Word), hint)
 			v.known = false
 		}
 	case model.NowValue:
 		if c.model.Type.Kind != model.ColTimestamptz {
-			r.fail(pos, "E302", fmt.Sprintf("now, a time with zone, cannot fill column %s (%s)", quote(c.spec.Name.Value), c.spec.Type.Word), "use timestamptz")
+			report.Add(pos, "E302", fmt.Sprintf("now, a time with zone, cannot fill column %s (%s)", quote(c.spec.Name.Value), c.spec.Type.Word), "use timestamptz")
 			v.known = false
 		}
 	case model.PositionValue:
 		if ok, _ := converts(v.typ, c.model.Type); !ok {
-			r.fail(pos, "E302", fmt.Sprintf("the position in the list (int32) cannot %s column %s (%s)", does, quote(c.spec.Name.Value), c.spec.Type.Word), "use integer or bigint")
+			report.Add(pos, "E302", fmt.Sprintf("the position in the list (int32) cannot %s column %s (%s)", does, quote(c.spec.Name.Value), c.spec.Type.Word), "use integer or bigint")
 			v.known = false
 		}
 	}

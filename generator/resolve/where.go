@@ -9,19 +9,19 @@ import (
 
 // resolveWhere reads how a step finds rows that are there; without where it is by the
 // primary key from the values of its names.
-func (r *resolver) resolveWhere(st *step) {
+func resolveWhere(report *schema.Diagnostics, st *step) {
 	if st.spec.Where == nil {
-		r.defaultWhere(st)
+		defaultWhere(report, st)
 		return
 	}
 	st.whole = st.whole && !st.spec.Where.Broken
 	for _, a := range st.spec.Where.Items {
-		c := r.lookupColumn(st.table, a.Column)
+		c := lookupColumn(report, st.table, a.Column)
 		if c == nil {
 			st.whole = false
 			continue
 		}
-		v := r.checkWhere(st, c, r.resolveValue(st, a.Value, c), a.Value.Pos)
+		v := checkWhere(report, st, c, resolveValue(report, st, a.Value, c), a.Value.Pos)
 		st.whole = st.whole && v.known
 		st.where[c] = v
 	}
@@ -33,14 +33,14 @@ func (r *resolver) resolveWhere(st *step) {
 		columns = append(columns, c.model)
 	}
 	if !st.table.uniqueWithin(columns) {
-		r.fail(st.spec.Where.Key, "E511", fmt.Sprintf("where names %s, which is not a whole unique key of %s: many rows could change",
+		report.Add(st.spec.Where.Key, "E511", fmt.Sprintf("where names %s, which is not a whole unique key of %s: many rows could change",
 			bracketed(st.whereNames()), quote(st.spec.Table.Value)), "name the rest of the key, or state many: true")
 		st.model.Many = true // for the checks that follow
 	}
 }
 
 // defaultWhere takes the primary key from the values of its names.
-func (r *resolver) defaultWhere(st *step) {
+func defaultWhere(report *schema.Diagnostics, st *step) {
 	for _, pk := range st.table.model.PrimaryKey {
 		c := st.table.of(pk)
 		v, found := st.sameNamed(pk.Name)
@@ -51,30 +51,30 @@ func (r *resolver) defaultWhere(st *step) {
 				if st.elem != nil {
 					hint = "add where: with the columns that find the row; with each, only the element's fields count by name"
 				}
-				r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("where: %s gets no value", c.is()), hint)
+				report.Add(st.spec.Table.Pos, "E601", fmt.Sprintf("where: %s gets no value", c.is()), hint)
 			}
 			continue
 		}
-		v = r.checkWhere(st, c, v, st.spec.Table.Pos)
+		v = checkWhere(report, st, c, v, st.spec.Table.Pos)
 		st.whole = st.whole && v.known
 		st.where[c] = v
 	}
 }
 
 // checkWhere checks a value that a column is compared with.
-func (r *resolver) checkWhere(st *step, c *column, v value, pos schema.Pos) value {
+func checkWhere(report *schema.Diagnostics, st *step, c *column, v value, pos schema.Pos) value {
 	if v.known && v.model.Kind == model.NowValue {
-		r.fail(pos, "E302", fmt.Sprintf("where cannot compare column %s with the transaction time", quote(c.spec.Name.Value)), "compare it with a field of the event")
+		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s with the transaction time", quote(c.spec.Name.Value)), "compare it with a field of the event")
 		v.known = false
 	}
-	v = r.checkType(c, v, pos, "be compared with")
+	v = checkType(report, c, v, pos, "be compared with")
 	switch {
 	case !v.known:
 	case c.model.Type.Kind == model.ColJSON:
-		r.fail(pos, "E302", fmt.Sprintf("where cannot compare column %s: json has no equality", quote(c.spec.Name.Value)), "use jsonb")
+		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s: json has no equality", quote(c.spec.Name.Value)), "use jsonb")
 		v.known = false
 	case v.typ.Optional:
-		r.fail(pos, "E303", fmt.Sprintf("field %s may be null, but where compares column %s with it: a null finds no row", quote(v.text), quote(c.spec.Name.Value)),
+		report.Add(pos, "E303", fmt.Sprintf("field %s may be null, but where compares column %s with it: a null finds no row", quote(v.text), quote(c.spec.Name.Value)),
 			`drop "optional", or find the row by another column`)
 		v.known = false
 	}

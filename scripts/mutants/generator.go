@@ -30,7 +30,7 @@ var generatorBugs = []mutant{
 		in("./generator/resolve", "event.collectFields").Never(`e.keptByRecordKey()`),
 		"./generator/resolve", "TestRecordKeyIsReadWhereItKeepsCopiesTogether"},
 	{"copies_keep_record_key: proves it where a record key may move",
-		in("./generator/resolve", "resolver.resolveAssume").Replace(`r.checkPromiseHasOrder($t)`, `$t.model.Ordered = $t.model.CopiesKeepKey`),
+		in("./generator/resolve", "resolveAssume").Replace(`checkPromiseHasOrder(report, $t)`, `$t.model.Ordered = $t.model.CopiesKeepKey`),
 		"./generator/resolve", "TestRefused/record_keys_of_copies"},
 }
 

@@ -3,28 +3,30 @@ package resolve
 import (
 	"fmt"
 	"slices"
+
+	"github.com/idemgen/idemgen/schema"
 )
 
 // checkUnused reports fields that are declared but that nothing uses (E212). A type
 // with fields may serve several events, so its members need not all be used by each.
-func (r *resolver) checkUnused() {
-	for _, t := range r.topics {
+func checkUnused(report *schema.Diagnostics, d *draft) {
+	for _, t := range d.topics {
 		for _, e := range t.events {
 			if e.model.Handle || e.unsure {
 				continue
 			}
 			for _, n := range e.scope.names {
 				if n.origin == ownField && !n.used && n.field != nil {
-					r.fail(n.pos, "E212", fmt.Sprintf("field %s of %s is declared but nothing uses it", quote(n.text), e.is()),
+					report.Add(n.pos, "E212", fmt.Sprintf("field %s of %s is declared but nothing uses it", quote(n.text), e.is()),
 						"remove it (unknown members are ignored), or write it to a column")
 				}
 			}
 		}
-		r.checkTopicFields(t)
+		checkTopicFields(report, t)
 	}
 }
 
-func (r *resolver) checkTopicFields(t *topic) {
+func checkTopicFields(report *schema.Diagnostics, t *topic) {
 	if t.spec.Broken {
 		return
 	}
@@ -34,7 +36,7 @@ func (r *resolver) checkTopicFields(t *topic) {
 			return e.model.Handle || e.unsure || n != nil && n.used
 		})
 		if f.field != nil && !used {
-			r.fail(f.spec.Name.Pos, "E212", fmt.Sprintf("field %s of topic %s is declared but nothing uses it", quote(f.spec.Name.Value), quote(t.spec.Name.Value)),
+			report.Add(f.spec.Name.Pos, "E212", fmt.Sprintf("field %s of topic %s is declared but nothing uses it", quote(f.spec.Name.Value), quote(t.spec.Name.Value)),
 				"remove it (unknown members are ignored), or write it to a column in one of the events")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
 )
 
 // checkStepOrder reports steps of one event that stand on the wrong side of a foreign key
@@ -12,14 +13,20 @@ import (
 // run in spec order, and Postgres checks foreign keys at each statement. Within one wave
 // parents are written first and deleted last, so that such an event would succeed or fail
 // by what else is in its batch.
-func (r *resolver) checkStepOrder(e *event) {
+func checkStepOrder(report *schema.Diagnostics, d *draft) {
+	for _, e := range d.events() {
+		checkEventOrder(report, d.tables, e)
+	}
+}
+
+func checkEventOrder(report *schema.Diagnostics, tables *tables, e *event) {
 	for i, st := range e.steps {
 		if !st.whole {
 			continue
 		}
 		later := e.steps[i+1:]
 		if st.model.Removes {
-			r.checkDeleteOrder(st, later)
+			checkDeleteOrder(report, deletedWith(tables, st.model.Table), st, later)
 			continue
 		}
 		var reported []*model.Table
@@ -29,15 +36,15 @@ func (r *resolver) checkStepOrder(e *event) {
 			}
 			if row.Table != st.model.Table && slices.ContainsFunc(later, makes) && !slices.Contains(reported, row.Table) {
 				reported = append(reported, row.Table)
-				r.failStepOrder(st, fmt.Sprintf("written before their parents in %s", quote(row.Table.Name)), row.Table)
+				failStepOrder(report, st, fmt.Sprintf("written before their parents in %s", quote(row.Table.Name)), row.Table)
 			}
 		}
 	}
 }
 
 // checkDeleteOrder reports a delete before the steps that take away what would refuse it.
-func (r *resolver) checkDeleteOrder(st *step, later []*step) {
-	gone := r.deletedWith(st.model.Table)
+// Gone are the tables that lose rows with it.
+func checkDeleteOrder(report *schema.Diagnostics, gone []*model.Table, st *step, later []*step) {
 	var reported []*model.Table
 	for _, o := range later {
 		if !o.whole || o.model.Table == st.model.Table || slices.Contains(reported, o.model.Table) {
@@ -52,28 +59,27 @@ func (r *resolver) checkDeleteOrder(st *step, later []*step) {
 			if !o.model.Removes {
 				what = o.is() + ", which may refer to them until then"
 			}
-			r.failStepOrder(st, "deleted before "+what, o.model.Table)
+			failStepOrder(report, st, "deleted before "+what, o.model.Table)
 			break
 		}
 	}
 }
 
-func (r *resolver) failStepOrder(st *step, what string, first *model.Table) {
-	r.fail(st.spec.Table.Pos, "E514", fmt.Sprintf("%s: rows of %s are %s", st.event.is(), quote(st.model.Table.Name), what),
+func failStepOrder(report *schema.Diagnostics, st *step, what string, first *model.Table) {
+	report.Add(st.spec.Table.Pos, "E514", fmt.Sprintf("%s: rows of %s are %s", st.event.is(), quote(st.model.Table.Name), what),
 		fmt.Sprintf("move the step on %s before this one", quote(first.Name)))
 }
 
 // deletedWith are t and the tables whose rows a delete in t deletes by cascades.
-func (r *resolver) deletedWith(t *model.Table) []*model.Table {
+func deletedWith(ts *tables, t *model.Table) []*model.Table {
 	gone := []*model.Table{t}
 	for i := 0; i < len(gone); i++ {
-		for _, spec := range r.spec.Tables {
-			child := r.tables[spec.Name.Value].model
-			cascade := slices.ContainsFunc(child.ForeignKeys, func(fk model.ForeignKey) bool {
+		for _, child := range ts.all {
+			cascade := slices.ContainsFunc(child.model.ForeignKeys, func(fk model.ForeignKey) bool {
 				return fk.References == gone[i] && fk.OnDelete == "cascade"
 			})
-			if cascade && !slices.Contains(gone, child) {
-				gone = append(gone, child)
+			if cascade && !slices.Contains(gone, child.model) {
+				gone = append(gone, child.model)
 			}
 		}
 	}

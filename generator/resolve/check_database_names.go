@@ -17,28 +17,29 @@ type dbName struct {
 // checkDatabaseNames reports tables, indexes and constraints that would get one name.
 // Postgres keeps tables and indexes in one space of names, and those of keys and
 // indexes are made of their table and columns: [a_b] and [a, b] meet.
-func (r *resolver) checkDatabaseNames() {
+func checkDatabaseNames(report *schema.Diagnostics, d *draft) {
 	relations := map[string]dbName{}
-	for _, spec := range r.spec.Tables {
-		r.addDatabaseName(relations, spec.Name.Value, dbName{"table " + quote(spec.Name.Value), spec.Name.Pos})
+	for _, t := range d.tables.all {
+		name := t.spec.Name
+		addDatabaseName(report, relations, name.Value, dbName{"table " + quote(name.Value), name.Pos})
 	}
-	for _, spec := range r.spec.Tables {
-		t := r.tables[spec.Name.Value]
+	for _, t := range d.tables.all {
+		spec := t.spec
 		if t.broken || len(t.model.Unique) < len(spec.Unique) { // a key was refused
 			continue
 		}
 		of := " of " + quote(spec.Name.Value)
-		r.addDatabaseName(relations, spec.Name.Value+"_pkey", dbName{"the primary key" + of, spec.Name.Pos})
+		addDatabaseName(report, relations, spec.Name.Value+"_pkey", dbName{"the primary key" + of, spec.Name.Pos})
 		for i, key := range t.model.Unique {
-			r.addDatabaseName(relations, derivedName(t, key, "key"), dbName{"unique key " + bracketed(columnNames(key)) + of, spec.Unique[i].Pos})
+			addDatabaseName(report, relations, derivedName(t, key, "key"), dbName{"unique key " + bracketed(columnNames(key)) + of, spec.Unique[i].Pos})
 		}
 		for i, key := range t.model.Indexes {
-			r.addDatabaseName(relations, derivedName(t, key, "idx"), dbName{"index " + bracketed(columnNames(key)) + of, spec.Indexes[i].Pos})
+			addDatabaseName(report, relations, derivedName(t, key, "idx"), dbName{"index " + bracketed(columnNames(key)) + of, spec.Indexes[i].Pos})
 		}
 		constraints := map[string]dbName{}
 		for _, fk := range t.foreignKeys {
 			key := models(fk.columns)
-			r.addDatabaseName(constraints, derivedName(t, key, "fkey"), dbName{"foreign key " + bracketed(columnNames(key)) + of, fk.pos})
+			addDatabaseName(report, constraints, derivedName(t, key, "fkey"), dbName{"foreign key " + bracketed(columnNames(key)) + of, fk.pos})
 		}
 	}
 }
@@ -49,15 +50,15 @@ func derivedName(t *table, columns []*model.Column, suffix string) string {
 	return strings.Join(append(append([]string{t.model.Name}, columnNames(columns)...), suffix), "_")
 }
 
-func (r *resolver) addDatabaseName(names map[string]dbName, name string, use dbName) {
+func addDatabaseName(report *schema.Diagnostics, names map[string]dbName, name string, use dbName) {
 	first, taken := names[name]
 	switch {
 	case !taken:
 		names[name] = use
 	case first.what == use.what:
-		r.fail(use.pos, "E107", use.what+" is declared twice", fmt.Sprintf("the first one is on line %d", first.pos.Line))
+		report.Add(use.pos, "E107", use.what+" is declared twice", fmt.Sprintf("the first one is on line %d", first.pos.Line))
 	default:
-		r.fail(use.pos, "E202", fmt.Sprintf("%s and %s both become database name %s", first.what, use.what, name),
+		report.Add(use.pos, "E202", fmt.Sprintf("%s and %s both become database name %s", first.what, use.what, name),
 			fmt.Sprintf("rename a table or a column; the first is on line %d", first.pos.Line))
 	}
 }

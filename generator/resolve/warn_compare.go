@@ -1,0 +1,18 @@
+package resolve
+
+import "github.com/idemgen/idemgen/schema"
+
+// warnCompare warns of keys whose events are not compared (W903).
+func warnCompare(report *schema.Diagnostics, d *draft) {
+	warn := func(k *schema.IdempotencyKey) {
+		if k != nil && k.Compare != nil && k.Compare.Word != nil && k.Compare.Word.Value == "nothing" {
+			report.Add(k.Compare.Pos, "W903", "compare: nothing: a producer bug that reuses keys goes unnoticed", "list the fields that all copies of an event have in common: compare: [a, b]")
+		}
+	}
+	for _, t := range d.topics {
+		warn(t.spec.IdempotencyKey)
+		for _, e := range t.events {
+			warn(e.spec.IdempotencyKey)
+		}
+	}
+}
