@@ -1,4 +1,4 @@
-// Package generator is the pipeline from specs to files: read, resolve, remember what
+// Package generator is the pipeline from specs to files: read, resolve, read what
 // earlier runs wrote, render, compare with what is on disk. It goes one way, and nothing
 // is written before everything of every spec is rendered.
 //
@@ -58,16 +58,16 @@ func generate(ctx context.Context, specs []Spec, strict bool, more func(*unit) (
 	}
 	err = each(units, (*unit).read)
 	apart(units)
-	err = errors.Join(err, each(units, (*unit).remember), oneFolderEach(units))
+	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units))
 	result.report(units, strict)
 	if err != nil || result.Refused {
 		return result, err
 	}
-	look := lookAtHandWritten(ctx, units)
+	checkHandWritten := handWritten(ctx, units)
 	if err := each(units, (*unit).render); err != nil {
 		return result, err
 	}
-	if err := look(); err != nil {
+	if err := checkHandWritten(); err != nil {
 		return result, err
 	}
 	err = each(units, func(u *unit) error {

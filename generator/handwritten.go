@@ -17,16 +17,16 @@ import (
 	"github.com/idemgen/idemgen/generator/output"
 )
 
-// lookAtHandWritten looks at the Go files that the team keeps beside each spec, which takes
+// handWritten loads the Go files that the team keeps beside each spec, which takes
 // about as long as to render: names that generated code declares too are an error; starter
 // files are added for what is missing. The result waits for it, when all is rendered.
-func lookAtHandWritten(ctx context.Context, units []*unit) func() error {
+func handWritten(ctx context.Context, units []*unit) func() error {
 	var packages map[string]*gopkg.Package
 	var err error
-	var looking sync.WaitGroup
-	looking.Go(func() { packages, err = loadHandWritten(ctx, units) })
+	var loading sync.WaitGroup
+	loading.Go(func() { packages, err = loadHandWritten(ctx, units) })
 	return func() error {
-		if looking.Wait(); err != nil {
+		if loading.Wait(); err != nil {
 			return err
 		}
 		return each(units, func(u *unit) error {

@@ -18,7 +18,6 @@ func (u *unit) render() error {
 	in := oracle.New(u.service)
 	tests := u.testData(in)
 	code, err := gocode.Render(u.service, sqlcode.Step, gocode.Tests{
-		Log:     func(t *model.Topic) []gocode.Record { return tests[t].records() },
 		Rows:    func(t *model.Topic) string { return tests[t].rowsFile() },
 		Columns: func(t *model.Table) []string { return in.Columns(t.Name) },
 	})

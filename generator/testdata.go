@@ -19,10 +19,17 @@ var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // testData is what the generated test of a topic starts from, and what it must end with.
 type testData struct {
+	service  *model.Service
 	topic    *model.Topic
 	before   []model.Row // there before the log
-	log      []seedlog.Record
+	log      []testRecord
 	expected []byte
+}
+
+// testRecord is a record of the log, and what becomes of it.
+type testRecord struct {
+	seedlog.Record
+	deadLetter string // class and place; "" if it is none
 }
 
 // newTestData makes the log of a topic and applies it. What is there already is not inserted
@@ -30,7 +37,7 @@ type testData struct {
 // values than the interpreter.
 func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic) testData {
 	rows, log := seedlog.Log(s, t)
-	d := testData{topic: t}
+	d := testData{service: s, topic: t}
 	for _, r := range rows {
 		if in.Insert(r) == nil {
 			d.before = append(d.before, r)
@@ -45,18 +52,19 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic) testD
 		for _, h := range r.Headers {
 			record.Headers = append(record.Headers, oracle.Header(h))
 		}
-		if in.Apply(record).Kind == oracle.Stop {
+		out := in.Apply(record)
+		if out.Kind == oracle.Stop {
 			in.Release(t.Name, 0)
 			continue
 		}
-		d.log = append(d.log, r)
+		d.log = append(d.log, testRecord{r, out.DeadLetter()})
 	}
 	d.expected = in.Expected()
 	return d
 }
 
-// files renders the rows that are there before the log, if there are any, and the rows and dead
-// letters that the log must leave behind.
+// files renders the log, the rows that are there before it, if there are any, and the rows that it
+// must leave behind.
 func (d testData) files() ([]output.File, error) {
 	var files []output.File
 	if len(d.before) > 0 {
@@ -70,9 +78,11 @@ func (d testData) files() ([]output.File, error) {
 		})
 	}
 	return append(files, output.File{
+		Path: path.Join("testdata", gocode.LogFile(d.topic)), Policy: output.Owned, Data: d.logLines(),
+	}, output.File{
 		Path:   path.Join("testdata", "idem_"+d.topic.FileName+"_expected.txt"),
 		Policy: output.Owned,
-		Data:   append([]byte("# "+output.Marker+"\n# dead letters: partition offset class path\n"), d.expected...),
+		Data:   append([]byte("# "+output.Marker+"\n"), d.expected...),
 	}), nil
 }
 
@@ -82,16 +92,4 @@ func (d testData) rowsFile() string {
 		return ""
 	}
 	return path.Join("testdata", "idem_"+d.topic.FileName+"_rows.sql")
-}
-
-// records is the log as gocode takes it: the two packages do not know each other.
-func (d testData) records() []gocode.Record {
-	records := make([]gocode.Record, len(d.log))
-	for i, r := range d.log {
-		records[i] = gocode.Record{Event: r.Event, Keyed: r.Keyed, Key: r.Key, Value: r.Value}
-		for _, h := range r.Headers {
-			records[i].Headers = append(records[i].Headers, gocode.Header(h))
-		}
-	}
-	return records
 }

@@ -10,49 +10,37 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/copies"
+	"github.com/idemgen/idemgen/runtime/internal/engine"
+	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
-	"github.com/idemgen/idemgen/runtime/internal/footprint"
-	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Consumer applies the events of one spec. Generated code constructs it. Its methods may
 // be called from several goroutines.
 type Consumer struct {
-	service    wire.Service
-	db         *pgxpool.Pool // the service's; only its configuration is used
-	log        *slog.Logger
-	observer   Observer
-	middleware []Middleware
-	stats      counters
-	warnings   frequency.Throttle
-	filters    *generation.Filters
-	upkeep     *maintain.Job
-	audit      *copies.Audit
-	interval   time.Duration // between two runs of upkeep
-	keyMemory  *keyset.Budget
-	texts      footprint.Memo // of handlers' statements
-	now        func() time.Time
-	surveyed   atomic.Pointer[surveyed]
-	surveys    atomic.Int64 // looks at the catalog that began
+	settings settings
+	service  *wire.Service
+	process  *engine.Process // what all partitions share
+	upkeep   *maintain.Job
+	audit    *copies.Audit
+	interval time.Duration // between two runs of upkeep
 
-	connecting sync.Mutex
-	sessions   *pgxpool.Pool // the runtime's own, with its session settings; guarded by connecting
+	expired, twoPartitions atomic.Int64 // counted by upkeep and audit
 
-	prober *outage.Prober   // for all partitions that wait for the database
-	run    outage.Condition // of Run
-	group  outage.Condition // of the Source
+	run   outage.Condition // of Run
+	group outage.Condition // of the Source
 
-	mu      sync.Mutex
-	workers map[Partition]*worker // of the partitions that are assigned
-	fences  frequency.Hour        // foreign ones
-
-	memories sync.Map // Partition -> *keyset.Set that counts
+	mu       sync.Mutex
+	assigned map[Partition]*engine.Partition
 }
 
 // New is called by generated constructors. It does no I/O: the database is first asked by
@@ -63,18 +51,34 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 		return nil, errors.New("idem: New needs a connection pool, got nil")
 	}
 	c := &Consumer{
-		service: service, db: db, log: slog.Default(), keyMemory: keyset.NewBudget(defaultKeyMemory), now: fault.Now,
-		workers: map[Partition]*worker{},
+		settings: settings{log: slog.Default(), keyMemory: defaultKeyMemory, now: fault.Now},
+		service:  &service, assigned: map[Partition]*engine.Partition{}, interval: upkeepInterval,
 	}
 	for _, o := range options {
-		o(c)
+		o(&c.settings)
 	}
-	c.filters = generation.NewFilters(service.Consumer, filterBytes, c.upkeepSession, c.log)
+	c.process = newProcess(db, &service, &c.settings)
 	c.audit = c.newAudit()
-	c.upkeep, c.interval = c.newUpkeep(), upkeepInterval
-	c.prober = &outage.Prober{Try: c.probe}
+	c.upkeep = c.newUpkeep()
 	c.run.Set(nil, errNotRun)
 	return c, nil
+}
+
+// filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
+const filterBytes = 256 << 20
+
+func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings) *engine.Process {
+	known := catalog.NewCurrent(service, s.log)
+	connections := pool.New(db, service, known, engine.Statements())
+	return &engine.Process{
+		Service: service, Log: s.log, Observer: s.observer, Pool: connections, Catalog: known,
+		Keys: &keys.Process{
+			Consumer: service.Consumer, Budget: keyset.NewBudget(s.keyMemory), Now: s.now, Log: s.log,
+			Filters: generation.NewFilters(service.Consumer, filterBytes, connections.Background, s.log),
+		},
+		Handlers: &handler.Caller{Consumer: service.Consumer, Limits: &service.Limits, Middleware: s.middleware, Log: s.log},
+		Prober:   &outage.Prober{Try: connections.Ping},
+	}
 }
 
 // Run consumes from src until ctx ends, finishes the transactions begun, and returns nil.
@@ -83,7 +87,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 func (c *Consumer) Run(ctx context.Context, src Source) error {
 	c.run.Set(nil, errStarting)
 	defer func() { c.run.Set(nil, errEnded) }()
-	if err := c.start(ctx); err != nil {
+	if err := c.process.Pool.Start(ctx, func(why error) { c.run.Set(c.settings.log, why) }); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -91,8 +95,8 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	}
 	defer c.Close()
 	defer c.maintain(ctx)()
-	defer c.group.Begin(c.log, errNotJoined, joinPatience)()
-	c.run.Set(c.log, nil)
+	defer c.group.Begin(c.settings.log, errNotJoined, joinPatience)()
+	c.run.Set(c.settings.log, nil)
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{
 		Group: c.service.Consumer, Topics: c.topics(),
@@ -109,32 +113,39 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 // on. A partition without a ledger starts at offset start. The runtime's tables are kept up
 // by [Consumer.Run] only.
 func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start int64) (*Writer, error) {
-	if _, err := c.pool(ctx); err != nil {
+	if _, err := c.process.Pool.Open(ctx); err != nil {
 		return nil, err
 	}
-	w, err := c.newWorker(Partition{Topic: topic, Number: partition})
+	p, err := engine.NewPartition(c.process, Partition{Topic: topic, Number: partition})
 	if err != nil {
 		return nil, err
 	}
-	o, err := w.take(ctx, claimOf(w.id, start))
+	o, err := p.Own(ctx, start)
 	if err != nil {
 		return nil, err
 	}
 	return &Writer{o}, nil
 }
 
+// Close ends the connections that the runtime opened. [Consumer.Run] does it itself;
+// programs that call [Consumer.Own] do it when they are done. A later use opens new ones.
+func (c *Consumer) Close() {
+	c.process.Keys.Filters.Close()
+	c.process.Pool.Close()
+}
+
 // Writer applies records to one partition. It is not safe for concurrent use.
-type Writer struct{ owner *owner }
+type Writer struct{ owner *engine.Owner }
 
 // Next is the offset of the next record to apply.
-func (w *Writer) Next() int64 { return w.owner.tail.Next }
+func (w *Writer) Next() int64 { return w.owner.Next() }
 
 // Apply applies records in offset order, as one transaction unless the data of one of them
 // is refused. Records below Next are passed over. After an error, calling Apply again with
 // the same records is right: what had taken effect is found and not repeated. A
 // [FencedError] is final for this writer.
 func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
-	return w.owner.apply(ctx, records)
+	return w.owner.Apply(ctx, records)
 }
 
 func (c *Consumer) retention() map[string]time.Duration {

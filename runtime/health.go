@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
 
 // Health returns nil while the service runs and every assigned partition makes progress. Else
@@ -42,9 +40,9 @@ func (c *Consumer) Health() error {
 		errs = append(errs, why)
 	}
 	whole := len(errs)
-	for p, w := range c.workers {
-		if err := w.health(time.Now()); err != nil {
-			errs = append(errs, fmt.Errorf("%s/%d: %w", p.Topic, p.Number, err))
+	for id, p := range c.assigned {
+		if err := p.Health(time.Now()); err != nil {
+			errs = append(errs, fmt.Errorf("%s/%d: %w", id.Topic, id.Number, err))
 		}
 	}
 	slices.SortFunc(errs[whole:], func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
@@ -61,62 +59,3 @@ var (
 // joinPatience is how long a group may take to share its partitions out before the log says
 // that it has not. Health says so at once.
 const joinPatience = 5 * time.Second
-
-func (w *worker) health(now time.Time) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	waits := time.Duration(0)
-	if !w.since.IsZero() {
-		waits = now.Sub(w.since)
-	}
-	switch {
-	case w.handler != "" && w.why != nil:
-		return fmt.Errorf("%v: handler %s goes on although its context has ended: %w", w.state, w.handler, w.why)
-	case w.handler != "":
-		return fmt.Errorf("%v: handler %s goes on although its context has ended", w.state, w.handler)
-	case w.why != nil:
-		return fmt.Errorf("%v: %w", w.state, w.why)
-	case waits > 2*w.c.service.Limits.BatchTimeout:
-		return fmt.Errorf("%v: the oldest record that was handed over waits for %v, longer than two transactions may take", w.state, waits.Round(time.Second))
-	case !w.silent.IsZero():
-		return fmt.Errorf("%v: the broker has records, but the client hands none over since %v ago", w.state, now.Sub(w.silent).Round(time.Second))
-	case w.state == protocol.Standby || w.state == protocol.Halted:
-		return errors.New(w.state.String())
-	}
-	return nil
-}
-
-// waiting says that records wait to be applied from now on, or that none do.
-func (w *worker) waiting(any bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.since = time.Time{}
-	if any {
-		w.since = time.Now()
-	}
-}
-
-// progressed says that the position moved: what waits now, waits from now on.
-func (w *worker) progressed() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.since.IsZero() {
-		w.since = time.Now()
-	}
-}
-
-// tell says, of an owner that stands where it stood, why it makes no progress; nil if it does.
-func (w *worker) tell(o *owner, why error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.owner == o {
-		w.show(w.state, w.state, why)
-	}
-}
-
-// overtime names a handler that goes on although its context has ended; "" if it ended.
-func (w *worker) overtime(event string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.handler = event
-}

@@ -32,8 +32,8 @@ FROM generate_series(1, %[2]d) n`, perRow, keys/perRow))
 	b.Run("keyset", func(b *testing.B) {
 		for range b.N {
 			w := own(b, c)
-			if w.Remembered() != keys {
-				b.Fatalf("%d keys", w.Remembered())
+			if w.Keys() != keys {
+				b.Fatalf("%d keys", w.Keys())
 			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/million")

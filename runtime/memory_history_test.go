@@ -63,11 +63,11 @@ func checkMemory(t *testing.T, chain map[int64]chainRow, w *idem.Writer) bool {
 		}
 	}
 	for key, print := range naive {
-		if got, _, ok := w.Remembers(key); !ok || got != print {
+		if got, _, ok := w.Knows(key); !ok || got != print {
 			t.Errorf("tail %d, window %d: a key of the chain is %v %d in memory, want %d", tail, window, ok, got, print)
 		}
 	}
-	want(t, "keys in memory", w.Remembered(), len(naive))
+	want(t, "keys in memory", w.Keys(), len(naive))
 	return true
 }
 

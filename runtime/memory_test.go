@@ -176,7 +176,7 @@ func TestLoadOfManyRows(t *testing.T) {
 SELECT 1, n + 1, gen_random_uuid(), n - 1, n, 'b', -1, 1, 1, 0, CASE WHEN n % 5 > 0 THEN decode(md5(n::text), 'hex') || '\x00000007' END FROM generate_series(1, `+fmt.Sprint(rows)+`) n`)
 	w := ownChain(t, db)
 	want(t, "position", w.Next(), rows)
-	want(t, "keys", w.Remembered(), rows*4/5)
+	want(t, "keys", w.Keys(), rows*4/5)
 }
 
 // The decision about a fresh key costs no memory of its own.
@@ -184,12 +184,12 @@ func TestFreshKeyNeedsNoAllocation(t *testing.T) {
 	db := database(t)
 	w := ownChain(t, db)
 	apply(t, w, keysAt(0, 1000))
-	few, many := w.BuildAllocations(keysAt(1000, 100)), w.BuildAllocations(keysAt(1000, 500))
+	few, many := w.DecisionAllocations(keysAt(1000, 100)), w.DecisionAllocations(keysAt(1000, 500))
 	var plain []string
 	for i := range 500 {
 		plain = append(plain, fmt.Sprintf("put %d 1", i))
 	}
-	if offset := w.BuildAllocations(records(1000, plain...)); many > few+10 || many > offset+10 {
+	if offset := w.DecisionAllocations(records(1000, plain...)); many > few+10 || many > offset+10 {
 		t.Errorf("%v allocations for 100 keys, %v for 500, %v for 500 records without", few, many, offset)
 	}
 }

@@ -3,21 +3,32 @@ package idem
 import (
 	"context"
 	"log/slog"
+	"time"
 
-	"github.com/idemgen/idemgen/runtime/internal/keyset"
+	"github.com/idemgen/idemgen/runtime/internal/handler"
+	"github.com/jackc/pgx/v5"
 )
 
 // Option changes a default of a generated constructor.
-type Option func(*Consumer)
+type Option func(*settings)
+
+// settings are what options change.
+type settings struct {
+	log        *slog.Logger
+	observer   Observer
+	keyMemory  int64 // bytes
+	middleware []Middleware
+	now        func() time.Time
+}
 
 // WithLogger sets the logger; the default is slog.Default(). The runtime logs one line per
 // change of a partition's state (Info, Error), one per dead letter or conflict (Warn, at
 // most 10 in 10 seconds; the next line counts those left out), and one per duplicate
 // (Debug). It never logs a payload or a key.
-func WithLogger(l *slog.Logger) Option { return func(c *Consumer) { c.log = l } }
+func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } }
 
 // WithObserver adds hooks around each batch, for traces and metrics.
-func WithObserver(o Observer) Option { return func(c *Consumer) { c.observer = o } }
+func WithObserver(o Observer) Option { return func(s *settings) { s.observer = o } }
 
 // defaultKeyMemory is room for about 20 million keys.
 const defaultKeyMemory = 512 << 20
@@ -27,23 +38,22 @@ const defaultKeyMemory = 512 << 20
 // keys do not fit waits, and [Consumer.Health] says so, until keys leave their window: none
 // is forgotten before.
 func WithKeyMemory(bytes int64) Option {
-	return func(c *Consumer) { c.keyMemory = keyset.NewBudget(bytes) }
+	return func(s *settings) { s.keyMemory = bytes }
 }
 
 // WithMiddleware wraps every handler call, inside its transaction. The first one given is
 // the outermost.
 func WithMiddleware(m ...Middleware) Option {
-	return func(c *Consumer) { c.middleware = append(c.middleware, m...) }
+	return func(s *settings) { s.middleware = append(s.middleware, m...) }
 }
-
-type deliveryKey struct{}
 
 // DeliveryFrom returns what the handler was called for. It reports false outside of
 // handlers.
-func DeliveryFrom(ctx context.Context) (Delivery, bool) {
-	d, ok := ctx.Value(deliveryKey{}).(*Delivery)
-	if !ok {
-		return Delivery{}, false
-	}
-	return *d, true
-}
+func DeliveryFrom(ctx context.Context) (Delivery, bool) { return handler.DeliveryFrom(ctx) }
+
+// PgxTx returns the pgx transaction behind tx, for libraries that ask for one, such as
+// river's InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin gives a savepoint
+// as usual. Like tx it ends with the handler: later calls return [pgx.ErrTxClosed]. What
+// its Conn and LargeObjects gave must not be kept for longer either, which nothing checks.
+// It panics if tx did not come from the runtime or from pgx.
+func PgxTx(tx Tx) pgx.Tx { return handler.PgxTx(tx) }

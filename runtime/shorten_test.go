@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -180,23 +178,6 @@ func TestLostReplyOfATransactionThatEndedEarly(t *testing.T) {
 			want(t, "copies", apply(t, w, records(3, batch...)), idem.Result{Duplicates: 3})
 			want(t, "the chain", query(t, db, positionSQL), test.chain)
 		})
-	}
-}
-
-// The server may be the first to see that a transaction takes too long, from PostgreSQL 17 on.
-func TestServersOwnTimeOutsNameTheirLimit(t *testing.T) {
-	c := service{edit: func(s *wire.Service) {
-		s.Limits.BatchTimeout, s.Limits.StatementTimeout = 30*time.Second, 8*time.Second
-	}}.consumer(t, database(t))
-	for code, limit := range map[string]string{"25P04": "limits.batch_timeout (30s) was over", "57014": "limits.statement_timeout (8s) was over"} {
-		if err := idem.Overdue(t.Context(), c, &pgconn.PgError{Code: code}); !strings.HasPrefix(err.Error(), limit) {
-			t.Errorf("%s is told as %v, want %s", code, err, limit)
-		}
-	}
-	over, cancel := context.WithDeadline(t.Context(), time.Now())
-	defer cancel() // a call has no more time than its batch
-	if err := idem.Overdue(over, c, &pgconn.PgError{Code: "25P04"}); !strings.HasPrefix(err.Error(), "limits.batch_timeout (30s)") {
-		t.Errorf("25P04 of a call that is over is told as %v", err)
 	}
 }
 

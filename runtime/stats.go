@@ -4,16 +4,11 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"github.com/idemgen/idemgen/runtime/internal/lag"
 )
 
-// Stats is a snapshot of counters that only grow, since the consumer was constructed, and of
-// the partitions that are assigned now. Applied, Redelivered, Resent, Conflicts, Dead and
-// Ignored count records and add up to what was delivered.
-type Stats struct {
+// RecordStats count records, and add up to what was delivered; Keyless is a part of Applied.
+type RecordStats struct {
 	Applied     int64 // took effect
 	Keyless     int64 // of Applied: events that lack their key's header and count by their offset (missing: offset)
 	Redelivered int64 // duplicates: Kafka delivered an offset again
@@ -21,7 +16,13 @@ type Stats struct {
 	Conflicts   int64 // dead letters: a known key with other content
 	Dead        int64 // all other dead letters
 	Ignored     int64 // passed over on purpose
-	Batches     int64 // transactions
+}
+
+// Stats is a snapshot of counters that only grow, since the consumer was constructed, and of
+// the partitions that are assigned now.
+type Stats struct {
+	RecordStats
+	Batches int64 // transactions
 	// Splits counts failures of a batch because of data, each of which was searched for one
 	// record: equal to the records that the database or a handler refused, or before which a
 	// partition halted. A greater number
@@ -77,23 +78,17 @@ type PartitionStats struct {
 	Ignored    int64 // passed over on purpose
 }
 
-// stats reads the partition's account.
-func (w *worker) stats(now time.Time) PartitionStats {
-	state, _ := w.at()
-	r := w.lag.Read(now)
-	return PartitionStats{
-		Partition: w.id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
-		Applied: r.Applied, Duplicates: r.Duplicates, Conflicts: r.Conflicts, Dead: r.Dead, Ignored: r.Ignored,
-	}
-}
-
 // partitions are the accounts of all partitions that are assigned.
 func (c *Consumer) partitions() []PartitionStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []PartitionStats
-	for _, w := range c.workers {
-		all = append(all, w.stats(time.Now()))
+	for id, p := range c.assigned {
+		state, r := p.State(), p.Lag().Read(time.Now())
+		all = append(all, PartitionStats{
+			Partition: id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
+			Applied: r.Applied, Duplicates: r.Duplicates, Conflicts: r.Conflicts, Dead: r.Dead, Ignored: r.Ignored,
+		})
 	}
 	slices.SortFunc(all, func(a, b PartitionStats) int {
 		return cmp.Or(strings.Compare(a.Partition.Topic, b.Partition.Topic), cmp.Compare(a.Partition.Number, b.Partition.Number))
@@ -101,35 +96,16 @@ func (c *Consumer) partitions() []PartitionStats {
 	return all
 }
 
-// counts is the result as a partition's account has it.
-func counts(r Result) lag.Counts {
-	return lag.Counts{
-		Applied: int64(r.Applied), Duplicates: int64(r.Duplicates), Conflicts: int64(r.Conflicts), Dead: int64(r.Dead), Ignored: int64(r.Ignored),
-	}
-}
-
-type counters struct {
-	applied, keyless, redelivered, resent, conflicts, dead, ignored, batches, splits, fenced, foreignFences, waits, keyRaces, expired, twoPartitions atomic.Int64
-}
-
-func (c *counters) add(r Result) {
-	c.applied.Add(int64(r.Applied))
-	c.keyless.Add(int64(r.Keyless))
-	c.resent.Add(int64(r.Duplicates))
-	c.conflicts.Add(int64(r.Conflicts))
-	c.dead.Add(int64(r.Dead))
-	c.ignored.Add(int64(r.Ignored))
-	c.batches.Add(1)
-}
-
 // Stats returns the counters and the partitions; metric packages poll it. It asks neither
 // broker nor database. Each partition's numbers are of one moment.
 func (c *Consumer) Stats() Stats {
-	s := &c.stats
+	n := &c.process.Counters
 	return Stats{
-		Applied: s.applied.Load(), Keyless: s.keyless.Load(), Redelivered: s.redelivered.Load(), Resent: s.resent.Load(),
-		Conflicts: s.conflicts.Load(), Dead: s.dead.Load(), Ignored: s.ignored.Load(),
-		Batches: s.batches.Load(), Splits: s.splits.Load(), Fenced: s.fenced.Load(), ForeignFences: s.foreignFences.Load(), Waits: s.waits.Load(),
-		KeyRaces: s.keyRaces.Load(), Expired: s.expired.Load(), KeysInTwoPartitions: s.twoPartitions.Load(), Partitions: c.partitions(),
+		RecordStats: RecordStats{
+			Applied: n.Applied.Load(), Keyless: n.Keyless.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
+			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Ignored: n.Ignored.Load(),
+		},
+		Batches: n.Batches.Load(), Splits: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
+		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), KeysInTwoPartitions: c.twoPartitions.Load(), Partitions: c.partitions(),
 	}
 }

@@ -147,9 +147,9 @@ func TestWindowOfALongChain(t *testing.T) {
 SELECT 1, n + 1, gen_random_uuid(), n - 1, n, 'b', -1, 1, 1, 0, clock_timestamp() - interval '2 hours', decode(md5(n::text), 'hex') || '\x00000007' FROM generate_series(1, $1::int) n`, rows)
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '2 hours' WHERE seq < 2`)
 	w := own(t, inChain(time.Hour).consumer(t, db))
-	want(t, "keys", w.Remembered(), rows+2-20_000)
+	want(t, "keys", w.Keys(), rows+2-20_000)
 	move(t, w)
-	want(t, "keys later", w.Remembered(), 0)
+	want(t, "keys later", w.Keys(), 0)
 }
 
 const smallMemory = 40 * 27
@@ -219,7 +219,7 @@ func TestFullKeyMemoryTakesNoPartitionOver(t *testing.T) {
 	apply(t, old, keysAt(50, 1))
 	clock.pass(t, 2*time.Hour)
 	w := own(t, c)
-	want(t, "keys", w.Remembered(), 0)
+	want(t, "keys", w.Keys(), 0)
 	_, err := old.Apply(t.Context(), keysAt(51, 1))
 	wantError[*idem.FencedError](t, err)
 }

@@ -26,31 +26,9 @@ func TestDeviceReadingsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, newTestHandler(t, db))
 		},
-		Log:  deviceReadingsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_device_readings_v1_log.jsonl", map[string]idemtest.Event{
+			"Reading": {Keyed: true},
+		}),
 		Edit: editTestLog,
 	}.Run(t)
-}
-
-// deviceReadingsV1Log holds every two kinds of event that touch one row, next to each other
-// and in both
-// orders.
-func deviceReadingsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		readingRecord("k1", `{"reading_id":1,"device_id":"device_id 1","site":"site 1","taken_at":"2026-01-01T00:01:00Z","temperature":1.5,"humidity":1.5,"battery":1}`),
-		readingRecord("k2", `{"reading_id":2,"device_id":"device_id 2","site":"site 2","taken_at":"2026-01-01T00:02:00Z","temperature":2.5,"humidity":2.5,"battery":2}`),
-		readingRecord("k3", `{"reading_id":3,"device_id":"device_id 3","site":"site 3","taken_at":"2026-01-01T00:03:00Z","temperature":3.5,"humidity":3.5,"battery":3}`),
-	}
-}
-
-func readingRecord(idempotencyKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "device-readings.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "Idempotency-Key", Value: []byte(idempotencyKey)},
-			},
-		},
-	}
 }

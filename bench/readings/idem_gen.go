@@ -40,7 +40,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "readings", Unique: [][]string{{"reading_id"}}, InsertOnly: true},
+			{
+				Name:       "readings",
+				Unique:     [][]string{{"reading_id"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			readingsV1Topic(),

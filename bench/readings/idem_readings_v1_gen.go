@@ -75,7 +75,9 @@ func DecodeReading(m idem.Message) (e Reading, err error) {
 
 func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Reading{}
-	var seen struct{ ReadingID, DeviceID, Site, TakenAt, Temperature, Humidity, Battery bool }
+	var seen struct {
+		ReadingID, DeviceID, Site, TakenAt, Temperature, Humidity, Battery bool
+	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "reading_id":

@@ -21,31 +21,8 @@ func TestReadingsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: readingsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_readings_v1_log.jsonl", map[string]idemtest.Event{
+			"Reading": {},
+		}),
 	}.Run(t)
-}
-
-// readingsV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func readingsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		readingRecord(`{"reading_id":1,"device_id":"device_id 1","site":"site 1","taken_at":"2026-01-01T00:01:00Z","temperature":1.5,"humidity":1.5,"battery":1}`),
-		readingRecord(`{"reading_id":1,"device_id":"device_id 2","site":"site 2","taken_at":"2026-01-01T00:02:00Z","temperature":2.5,"humidity":2.5,"battery":2}`),
-		readingRecord(`{"reading_id":3,"device_id":"device_id 3","site":"site 3","taken_at":"2026-01-01T00:03:00Z","temperature":3.5,"humidity":3.5,"battery":3}`),
-		readingRecord(`{"reading_id":3,"device_id":"device_id 4","site":"site 4","taken_at":"2026-01-01T00:04:00Z","temperature":4.5,"humidity":4.5,"battery":4}`),
-		readingRecord(`{"reading_id":5,"device_id":"device_id 5","site":"site 5","taken_at":"2026-01-01T00:05:00Z","temperature":5.5,"humidity":5.5,"battery":5}`),
-		readingRecord(`{"reading_id":6,"device_id":"device_id 6","site":"site 6","taken_at":"2026-01-01T00:06:00Z","temperature":6.5,"humidity":6.5,"battery":6}`),
-		readingRecord(`{"reading_id":7,"device_id":"device_id 7","site":"site 7","taken_at":"2026-01-01T00:07:00Z","temperature":7.5,"humidity":7.5,"battery":7}`),
-		readingRecord(`{"reading_id":8,"device_id":"device_id 8","site":"site 8","taken_at":"2026-01-01T00:08:00Z","temperature":8.5,"humidity":8.5,"battery":8}`),
-	}
-}
-
-func readingRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "readings.v1",
-			Value: []byte(payload),
-		},
-	}
 }

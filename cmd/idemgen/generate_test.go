@@ -13,7 +13,7 @@ func TestCheckIsCleanAfterGenerate(t *testing.T) {
 	first := must(t, "generate")
 	for _, want := range []string{"create idem_gen.go\n", "create idem_orders_v1_gen.go\n", "create migrations/0001_idem_1.sql\n",
 		"create migrations/0002_order_projector.sql\n", "create idem.state.yaml\n", "create handler.go\n", "create idem_setup_test.go\n",
-		"create testdata/idem_orders_v1_expected.txt\n"} {
+		"create testdata/idem_orders_v1_log.jsonl\n", "create testdata/idem_orders_v1_expected.txt\n"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %q in\n%s", want, first)
 		}

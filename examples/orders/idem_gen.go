@@ -46,9 +46,22 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "orders", Unique: [][]string{{"order_id"}}, Nullable: []string{"note"}},
-			{Name: "order_items", Unique: [][]string{{"order_id", "line"}}, References: []wire.Reference{{Columns: []string{"order_id"}, Table: "orders"}}},
-			{Name: "payments", Unique: [][]string{{"payment_id"}}, References: []wire.Reference{{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"}}, InsertOnly: true},
+			{
+				Name:     "orders",
+				Unique:   [][]string{{"order_id"}},
+				Nullable: []string{"note"},
+			},
+			{
+				Name:       "order_items",
+				Unique:     [][]string{{"order_id", "line"}},
+				References: []wire.Reference{{Columns: []string{"order_id"}, Table: "orders"}},
+			},
+			{
+				Name:       "payments",
+				Unique:     [][]string{{"payment_id"}},
+				References: []wire.Reference{{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			ordersV1Topic(h),

@@ -186,9 +186,7 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("channel", string(e.Channel))
 	f.Text("customer_id", e.CustomerID)
 	f.AppendJSON("items", e.appendItems)
-	if e.Note != nil {
-		f.Text("note", *e.Note)
-	}
+	wire.IfPresent(f.Text, "note", e.Note)
 	f.UUID("order_id", e.OrderID)
 	f.Time("placed_at", e.PlacedAt)
 	f.Decimal("total", e.Total)

@@ -40,7 +40,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "device_state", Unique: [][]string{{"device_id"}}, Nullable: []string{"humidity"}},
+			{
+				Name:     "device_state",
+				Unique:   [][]string{{"device_id"}},
+				Nullable: []string{"humidity"},
+			},
 		},
 		Topics: []wire.Topic{
 			telemetryV1Topic(),

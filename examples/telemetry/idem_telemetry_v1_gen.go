@@ -79,7 +79,9 @@ func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Reading{
 		Firmware: "unknown",
 	}
-	var seen struct{ DeviceID, Seq, ReportedAt, values, Temperature, Humidity, Battery, Firmware bool }
+	var seen struct {
+		DeviceID, Seq, ReportedAt, values, Temperature, Humidity, Battery, Firmware bool
+	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "device_id":

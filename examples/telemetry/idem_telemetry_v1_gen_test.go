@@ -21,32 +21,8 @@ func TestTelemetryV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: telemetryV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_telemetry_v1_log.jsonl", map[string]idemtest.Event{
+			"Reading": {},
+		}),
 	}.Run(t)
-}
-
-// telemetryV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func telemetryV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		readingRecord(`{"device_id":"device_id 1","seq":10,"ts":1767225660000,"values":{"temperature":1.5,"humidity":null,"battery":1},"firmware":"firmware 1"}`),
-		readingRecord(`{"device_id":"device_id 1","seq":20,"ts":1767225720000,"values":{"temperature":2.5,"battery":2}}`),
-		readingRecord(`{"device_id":"device_id 1","seq":20,"ts":1767225780000,"values":{"temperature":3.5,"humidity":3.5,"battery":3},"firmware":"firmware 3"}`),
-		readingRecord(`{"device_id":"device_id 1","seq":15,"ts":1767225840000,"values":{"temperature":4.5,"humidity":null,"battery":4}}`),
-		readingRecord(`{"device_id":"device_id 2","seq":50,"ts":1767225900000,"values":{"temperature":5.5,"battery":5},"firmware":"firmware 5"}`),
-		readingRecord(`{"device_id":"device_id 2","seq":60,"ts":1767225960000,"values":{"temperature":6.5,"humidity":6.5,"battery":6}}`),
-		readingRecord(`{"device_id":"device_id 6","seq":70,"ts":1767226020000,"values":{"temperature":7.5,"humidity":null,"battery":7},"firmware":"firmware 7"}`),
-		readingRecord(`{"device_id":"device_id 7","seq":80,"ts":1767226080000,"values":{"temperature":8.5,"battery":8}}`),
-		readingRecord(`{"device_id":"device_id 8","seq":90,"ts":1767226140000,"values":{"temperature":9.5,"humidity":9.5,"battery":9},"firmware":"firmware 9"}`),
-	}
-}
-
-func readingRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "telemetry.v1",
-			Value: []byte(payload),
-		},
-	}
 }

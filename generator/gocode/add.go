@@ -23,11 +23,11 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 		elems = append(elems, pair("Fits", method("fits")))
 	}
 	if !e.Key.Offset {
-		elems = append(elems, pair("Key", method("key")), pair("Space", p.space(e)))
+		elems = append(elems, pair("Key", method("key")), pair("Space", p.space(e.Key.Space)))
 		if len(e.Key.Former) > 0 {
 			var former []code
 			for i, k := range e.Key.Former {
-				former = append(former, text("").Values(pair("Space", text(hashText(k.Space))), pair("Key", method(formerMethod(i)))))
+				former = append(former, text("").Values(pair("Space", p.space(k.Space)), pair("Key", method(formerMethod(i)))))
 			}
 			elems = append(elems, pair("Former", composite(text("[]").Add(wire("FormerKey")).Add(text("[%s]", e.GoName)), former)))
 		}

@@ -23,7 +23,6 @@ func BenchmarkRender(b *testing.B) {
 	}
 	s := load(b, "version: 1\nconsumer: c\npackage: p\ntables:\n"+tables.String()+"topics:\n"+topics.String())
 	none := gocode.Tests{
-		Log:     func(*model.Topic) []gocode.Record { return nil },
 		Rows:    func(*model.Topic) string { return "" },
 		Columns: func(*model.Table) []string { return []string{"id"} },
 	}

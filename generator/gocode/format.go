@@ -9,6 +9,8 @@ import (
 // format writes the code that reads the payload of records. A plan knows of it only that its
 // reader implements wire.Decoder. Each format is a file here and a package of the runtime.
 type format interface {
+	// library is the package of the runtime.
+	library() (path, name string)
 	// reader is the type of the runtime that reads a record: s in what the others write.
 	reader() *expr
 	// strictness names what says which records are refused.
@@ -21,8 +23,11 @@ type format interface {
 	recordKey(f *file, t *model.Topic)
 }
 
+// formats are all that can be read.
+var formats = []format{jsonFormat{}}
+
 // formatOf is the format of a topic's payloads.
-func formatOf(*model.Topic) format { return jsonFormat{} }
+func formatOf(*model.Topic) format { return formats[0] }
 
 // decoderOf writes what reads the records of a topic: the decoder's type, and the record key
 // if it is a document.

@@ -22,11 +22,10 @@ type (
 
 // Packages that generated code imports besides the standard library.
 const (
-	idemPath       = "github.com/idemgen/idemgen/runtime"
-	wirePath       = idemPath + "/wire"
-	strictjsonPath = wirePath + "/strictjson"
-	idemtestPath   = idemPath + "/idemtest"
-	pgxpoolPath    = "github.com/jackc/pgx/v5/pgxpool"
+	idemPath     = "github.com/idemgen/idemgen/runtime"
+	wirePath     = idemPath + "/wire"
+	idemtestPath = idemPath + "/idemtest"
+	pgxpoolPath  = "github.com/jackc/pgx/v5/pgxpool"
 )
 
 // file is one generated file. Declarations are separated by blank lines.
@@ -42,7 +41,9 @@ func newFile(path, pkg, source string) *file {
 	f.jen.NoFormat = true // formatted once, by render
 	f.jen.ImportAlias(idemPath, "idem")
 	f.jen.ImportName(wirePath, "wire")
-	f.jen.ImportName(strictjsonPath, "strictjson")
+	for _, format := range formats {
+		f.jen.ImportName(format.library())
+	}
 	f.jen.ImportName(idemtestPath, "idemtest")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")
 	return f
@@ -195,11 +196,6 @@ func text(src string, args ...any) *expr {
 
 // call calls a function or method, named as in Go: call("p.scan.Borrow", text("m")).
 func call(fn string, args ...code) *expr { return jen.Op(fn).Call(args...) }
-
-// multi is call with one argument per line after the first ones.
-func multi(fn, first string, args []code) *expr {
-	return jen.Op(fn).Custom(jen.Options{Open: "(" + first + ",\n", Close: ",\n)", Separator: ",\n"}, args...)
-}
 
 // composite is a composite literal with one element per line, {} if there is none.
 func composite(typ code, elems []code) *expr {

@@ -11,6 +11,10 @@ import (
 // jsonFormat reads records whose payload is JSON by package strictjson.
 type jsonFormat struct{}
 
+const strictjsonPath = wirePath + "/strictjson"
+
+func (jsonFormat) library() (path, name string) { return strictjsonPath, "strictjson" }
+
 func (jsonFormat) reader() *expr { return strictjson("Scanner") }
 
 func (jsonFormat) strictness() string { return "strictjson.Scanner" }
@@ -197,23 +201,24 @@ func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)
 	}
 }
 
-// flagList joins names by commas, with a line break where a line would become too long.
+// flagList joins names by commas. A long list stands on lines of its own, and is broken where
+// one would become too long.
 func flagList(names []string) string {
-	const most = 80
+	const short, most = 60, 80
+	if list := " " + strings.Join(names, ", "); len(list) <= short {
+		return list
+	}
 	var out strings.Builder
-	length, lines := 0, 0
+	length := most
 	for i, name := range names {
 		if i > 0 {
-			out.WriteString(", ")
+			out.WriteString(",")
 		}
 		if length += len(name) + 2; length > most {
 			out.WriteString("\n")
-			length, lines = len(name), lines+1
+			length = 0
 		}
-		out.WriteString(name)
-	}
-	if lines > 0 {
-		return "\n" + out.String()
+		out.WriteString(" " + name)
 	}
 	return out.String()
 }

@@ -81,19 +81,20 @@ func fingerprintMethod(f *file, e *model.Event) {
 
 func fingerprintField(g *group, f *model.Field) {
 	src := "e." + f.GoName
-	add := func(g *group) {
-		switch {
-		case f.Type.Kind == model.List:
-			g.Add(text("f.AppendJSON(%q, e.append%s)", f.Name, f.GoName))
-		case f.Type.Kind == model.Object:
-			g.Add(text("f.AppendJSON(%q, %s.appendJSON)", f.Name, src))
-		default:
-			g.Add(call("f."+kinds[f.Type.Kind].part, lit(f.Name), plainText(f.Type, deref(src, f.Type))))
-		}
-	}
-	if f.Type.Optional {
-		g.If(text(src + " != nil")).BlockFunc(add)
+	if f.Type.Optional && !composed(f.Type) && !nilable(f.Type) {
+		g.Add(wire("IfPresent").Call(text("f."+kinds[f.Type.Kind].part), lit(f.Name), optText(f.Type, src)))
 		return
 	}
-	add(g)
+	add := call("f."+kinds[f.Type.Kind].part, lit(f.Name), plainText(f.Type, src))
+	switch f.Type.Kind {
+	case model.List:
+		add = text("f.AppendJSON(%q, e.append%s)", f.Name, f.GoName)
+	case model.Object:
+		add = text("f.AppendJSON(%q, %s.appendJSON)", f.Name, src)
+	}
+	if f.Type.Optional {
+		g.If(text(src + " != nil")).Block(add)
+		return
+	}
+	g.Add(add)
 }

@@ -21,8 +21,6 @@ type Statements func(*model.Step) (string, error)
 // Tests is what generated tests hold besides the topic itself. Its functions are called side
 // by side.
 type Tests struct {
-	// Log returns the records of a topic's test, in order.
-	Log func(*model.Topic) []Record
 	// Rows names the file with the rows that are there before the log; "" if there are none.
 	Rows func(*model.Topic) string
 	// Columns names the columns of a table that tests compare: all but those that the

@@ -66,17 +66,6 @@ func render(t testing.TB, s *model.Service) []gocode.File {
 
 func tests(s *model.Service) gocode.Tests {
 	return gocode.Tests{
-		Log: func(topic *model.Topic) (out []gocode.Record) {
-			_, log := seedlog.Log(s, topic)
-			for _, r := range log {
-				headers := make([]gocode.Header, len(r.Headers))
-				for i, h := range r.Headers {
-					headers[i] = gocode.Header(h)
-				}
-				out = append(out, gocode.Record{Event: r.Event, Keyed: r.Keyed, Key: r.Key, Value: r.Value, Headers: headers})
-			}
-			return out
-		},
 		Rows: func(topic *model.Topic) string {
 			if rows, _ := seedlog.Log(s, topic); len(rows) == 0 {
 				return ""

@@ -12,33 +12,48 @@ import (
 // whichever of its events they come with.
 type keySpace struct {
 	hash   [16]byte
-	events []*model.Event
-	name   string // constant, if there are several events
+	topic  *model.Topic   // whose file holds it
+	uses   int            // by keys and former keys
+	events []*model.Event // whose keys are of it
+	name   string         // constant, if there are several uses
 	// contents is the variable that holds the definitions of all contents that events with
 	// these keys may have; "" if there is only one, or if they differ from event to event.
 	contents string
 }
 
-// findSpaces groups the events by the space of their keys.
+// findSpaces groups the keys, also former ones, by what they begin with.
 func (p *pkg) findSpaces() {
 	p.spaces = map[[16]byte]*keySpace{}
+	add := func(t *model.Topic, hash [16]byte, name string) *keySpace {
+		s := p.spaces[hash]
+		if s == nil {
+			s = &keySpace{hash: hash, topic: t, name: name}
+			p.spaces[hash] = s
+		}
+		s.uses++
+		return s
+	}
 	for _, t := range p.service.Topics {
 		for _, e := range t.Events {
-			if e.Key.Offset {
-				continue
+			if !e.Key.Offset {
+				s := add(t, e.Key.Space, unexported(e.GoName)+"Space")
+				s.events = append(s.events, e)
 			}
-			s := p.spaces[e.Key.Space]
-			if s == nil {
-				s = &keySpace{hash: e.Key.Space}
-				p.spaces[e.Key.Space] = s
+		}
+	}
+	for _, t := range p.service.Topics {
+		for _, e := range t.Events {
+			for i, former := range e.Key.Former {
+				add(t, former.Space, fmt.Sprintf("%sFormerSpace%d", unexported(e.GoName), i+1))
 			}
-			s.events = append(s.events, e)
 		}
 	}
 	for _, s := range p.spaces {
+		if len(s.events) < 2 {
+			continue
+		}
 		first := s.events[0]
-		s.name = unexported(first.GoName) + "Space"
-		if len(s.events) > 1 && p.onlySpace(s) {
+		if p.onlySpace(s) {
 			s.name = unexported(first.Topic.GoName) + "Keys"
 		}
 		if len(first.Key.ContentSame) > 0 && !slices.ContainsFunc(s.events, func(e *model.Event) bool { return !slices.Equal(contents(e), contents(first)) }) {
@@ -64,42 +79,48 @@ func contents(e *model.Event) []uint32 {
 	return all
 }
 
-// sharedSpaces writes the spaces that several events share, in the topic of the first.
+// sharedSpaces writes the spaces that several keys share, in the topic of the first.
 func (p *pkg) sharedSpaces(f *file, t *model.Topic) {
-	for _, e := range t.Events {
-		if s := p.spaces[e.Key.Space]; s != nil && !e.Key.Offset && s.events[0] == e && len(s.events) > 1 {
+	written := map[[16]byte]bool{}
+	write := func(hash [16]byte) {
+		if s := p.spaces[hash]; s.uses > 1 && s.topic == t && !written[hash] {
+			written[hash] = true
 			spaceDecl(f, s)
+		}
+	}
+	for _, e := range t.Events {
+		if e.Key.Offset {
+			continue
+		}
+		write(e.Key.Space)
+		for _, former := range e.Key.Former {
+			write(former.Space)
 		}
 	}
 }
 
 func spaceDecl(f *file, s *keySpace) {
-	var names []string
-	for _, e := range s.events {
-		names = append(names, e.GoName)
-	}
-	doc := fmt.Sprintf("%s begins the keys of %s: equal parts are one key, whichever of them it comes with.", s.name, listing(names))
+	doc := fmt.Sprintf("%s begins the keys of several events: equal parts are one key, whichever event they come with.", s.name)
 	f.decl(doc, text("const %s = %s", s.name, hashText(s.hash)))
 	if s.contents == "" {
 		return
 	}
-	var defs []code
-	for i, e := range s.events {
-		first := slices.IndexFunc(s.events, func(o *model.Event) bool { return o.Key.Content == e.Key.Content })
-		if first == i {
-			defs = append(defs, text("%#08x,", e.Key.Content).Comment(e.GoName))
+	var names []code
+	f.parens("What the fingerprints of these events cover, as hashes.", "const", func(g *group) {
+		for _, e := range s.events {
+			g.Add(text("%s = %#08x", contentConst(e), e.Key.Content))
+			names = append(names, text(contentConst(e)))
 		}
-	}
-	f.decl(s.contents+" are what the fingerprints of these events cover, as hashes. It is read only.",
-		text("var %s =", s.contents).Add(literalLines(slice(text("uint32")), defs)))
+	})
+	f.decl(s.contents+" is read only.", text("var %s =", s.contents).Add(composite(slice(text("uint32")), names)))
 }
 
-// space is what the keys of an event begin with.
-func (p *pkg) space(e *model.Event) code {
-	if s := p.spaces[e.Key.Space]; len(s.events) > 1 {
+// space is the expression of what keys begin with.
+func (p *pkg) space(hash [16]byte) code {
+	if s := p.spaces[hash]; s.uses > 1 {
 		return text(s.name)
 	}
-	return text(hashText(e.Key.Space))
+	return text(hashText(hash))
 }
 
 // hashText is a string literal.
@@ -113,11 +134,12 @@ func hashText(space [16]byte) string {
 
 // content is the definition of an event's content, and those with which it is compared.
 func (p *pkg) content(e *model.Event) code {
+	s := p.spaces[e.Key.Space]
+	if s.contents != "" {
+		return wire("Content").Values(pair("Def", text(contentConst(e))), pair("Same", text(s.contents)))
+	}
 	elems := []code{pair("Def", text("%#08x", e.Key.Content))}
-	switch s := p.spaces[e.Key.Space]; {
-	case s.contents != "":
-		elems = append(elems, pair("Same", text(s.contents)))
-	case len(e.Key.ContentSame) > 0:
+	if len(e.Key.ContentSame) > 0 {
 		var same []code
 		for _, def := range e.Key.ContentSame {
 			same = append(same, text("%#08x", def))

@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,31 +9,47 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// tables are the elements of wire.Service.Tables, one line each.
+// tables are the elements of wire.Service.Tables: a line for a table of which there is little
+// to say, else a line for each fact.
 func tables(s *model.Service) []code {
+	const little = 2
 	var out []code
 	for _, t := range s.Tables {
-		keys := []string{textList(t.PrimaryKey)}
-		for _, u := range t.Unique {
-			keys = append(keys, textList(u))
+		facts := tableFacts(s, t)
+		if len(facts) <= little {
+			out = append(out, text("{%s}", strings.Join(facts, ", ")))
+			continue
 		}
-		fields := []code{pair("Name", lit(t.Name)), pair("Unique", text("[][]string{%s}", strings.Join(keys, ", ")))}
-		nullable := slices.DeleteFunc(slices.Clone(t.Columns), func(c *model.Column) bool { return !c.Nullable })
-		if len(nullable) > 0 {
-			fields = append(fields, pair("Nullable", text("[]string%s", textList(nullable))))
+		var lines []code
+		for _, fact := range facts {
+			lines = append(lines, text("%s", fact))
 		}
-		if len(t.ForeignKeys) > 0 {
-			fields = append(fields, pair("References", text("[]").Add(wire("Reference")).Values(references(t)...)))
-		}
-		if onlyInserts(s, t) {
-			fields = append(fields, text("InsertOnly: true"))
-		}
-		if t.Unlogged {
-			fields = append(fields, text("Unlogged: true"))
-		}
-		out = append(out, text("").Values(fields...))
+		out = append(out, composite(text(""), lines))
 	}
 	return out
+}
+
+// tableFacts are the fields of a wire.Table.
+func tableFacts(s *model.Service, t *model.Table) []string {
+	keys := []string{textList(t.PrimaryKey)}
+	for _, u := range t.Unique {
+		keys = append(keys, textList(u))
+	}
+	facts := []string{fmt.Sprintf("Name: %q", t.Name), "Unique: [][]string{" + strings.Join(keys, ", ") + "}"}
+	nullable := slices.DeleteFunc(slices.Clone(t.Columns), func(c *model.Column) bool { return !c.Nullable })
+	if len(nullable) > 0 {
+		facts = append(facts, "Nullable: []string"+textList(nullable))
+	}
+	if len(t.ForeignKeys) > 0 {
+		facts = append(facts, "References: []wire.Reference{"+strings.Join(references(t), ", ")+"}")
+	}
+	if onlyInserts(s, t) {
+		facts = append(facts, "InsertOnly: true")
+	}
+	if t.Unlogged {
+		facts = append(facts, "Unlogged: true")
+	}
+	return facts
 }
 
 // textList is a list of columns, without its type.
@@ -44,14 +61,14 @@ func textList(columns []*model.Column) string {
 	return "{" + strings.Join(names, ", ") + "}"
 }
 
-func references(t *model.Table) []code {
-	var out []code
+func references(t *model.Table) []string {
+	var out []string
 	for _, fk := range t.ForeignKeys {
-		fields := []code{pair("Columns", text("[]string%s", textList(fk.Columns))), pair("Table", lit(fk.References.Name))}
+		fields := fmt.Sprintf("Columns: []string%s, Table: %q", textList(fk.Columns), fk.References.Name)
 		if !restricts(fk) {
-			fields = append(fields, pair("OnDelete", lit(fk.OnDelete)))
+			fields += fmt.Sprintf(", OnDelete: %q", fk.OnDelete)
 		}
-		out = append(out, text("").Values(fields...))
+		out = append(out, "{"+fields+"}")
 	}
 	return out
 }

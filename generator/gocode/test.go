@@ -2,24 +2,10 @@ package gocode
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
-
-// Record is one record of the log of a topic's test.
-type Record struct {
-	Event   string // Go name
-	Keyed   bool   // a second copy at another offset has no effect
-	Key     []byte // nil if the record has none
-	Value   []byte // nil for a tombstone
-	Headers []Header
-}
-
-// Header is one header of a record.
-type Header struct {
-	Name  string
-	Value []byte
-}
 
 // sharedTestFile is idem_gen_test.go: what the tests of all topics use.
 func (p *pkg) sharedTestFile(tests Tests) *file {
@@ -60,42 +46,33 @@ func (p *pkg) tables(tests Tests) code {
 	return composite(slice(qual(idemtestPath, "Table")), tables)
 }
 
-// testFile is idem_<topic>_gen_test.go: the scenarios and the log they start from.
+// LogFile is the name of the file with the records of a topic's test.
+func LogFile(t *model.Topic) string { return "idem_" + t.FileName + "_log.jsonl" }
+
+// testFile is idem_<topic>_gen_test.go: the scenarios, and what they start from.
 func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	f := newFile("idem_"+t.FileName+"_gen_test.go", p.service.Package, p.service.Source+", topic "+t.Name)
-	log := unexported(t.GoName) + "Log"
 	doc := fmt.Sprintf("Test%s repeats, crashes, fences and poisons the events of topic %q.", t.GoName, t.Name)
 	if topicHandles(t) {
 		doc += "\nnewTestHandler and editTestLog are the service's own, in idem_setup_test.go."
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
-		g.Add(composite(qual(idemtestPath, "Suite"), p.suite(t, log, tests.Rows(t))).Add(text(".Run(t)")))
+		g.Add(composite(qual(idemtestPath, "Suite"), p.suite(t, tests.Rows(t))).Add(text(".Run(t)")))
 	})
-	makers := map[string]*maker{}
-	records := tests.Log(t)
-	for _, e := range t.Events {
-		if m := newMaker(e, records); m != nil {
-			makers[e.GoName] = m
-		}
-	}
-	doc = fmt.Sprintf("%s holds every two kinds of event that touch one row, next to each other and in both\norders.", log)
-	f.fn(doc, "", log, nil, slice(qual(idemtestPath, "Event")), func(g *group) {
-		var events []code
-		for _, r := range records {
-			events = append(events, makers[r.Event].event(r))
-		}
-		g.Return(composite(slice(qual(idemtestPath, "Event")), events))
-	})
-	for _, e := range t.Events {
-		if m := makers[e.GoName]; m != nil {
-			m.declare(f)
-		}
-	}
 	return f
 }
 
-func (p *pkg) suite(t *model.Topic, log, rows string) []code {
+// readLog reads the records of a topic, given what all records of an event have in common.
+func readLog(t *model.Topic) code {
+	var events []code
+	for _, e := range t.Events {
+		events = append(events, pair(strconv.Quote(e.GoName), text("").Values(eventTemplate(e)...)))
+	}
+	return qual(idemtestPath, "ReadLog").Call(text("t"), lit("testdata/"+LogFile(t)), composite(text("map[string]").Add(qual(idemtestPath, "Event")), events))
+}
+
+func (p *pkg) suite(t *model.Topic, rows string) []code {
 	elems := []code{
 		pair("Topic", lit(t.Name)),
 		pair("Migrations", lit(p.service.Migrations.Dir)),
@@ -117,11 +94,11 @@ func (p *pkg) suite(t *model.Topic, log, rows string) []code {
 	case topicHandles(t):
 		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},
 			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{})")) })
-		elems = append(elems, pair("Stub", stub), pair("New", consumer(", newTestHandler(t, db)")), text("Log: %s()", log), text("Edit: editTestLog"))
+		elems = append(elems, pair("Stub", stub), pair("New", consumer(", newTestHandler(t, db)")), pair("Log", readLog(t)), text("Edit: editTestLog"))
 	case p.handles():
-		elems = append(elems, pair("New", consumer(", stubHandler{}")), text("Log: %s()", log))
+		elems = append(elems, pair("New", consumer(", stubHandler{}")), pair("Log", readLog(t)))
 	default:
-		elems = append(elems, pair("New", consumer("")), text("Log: %s()", log))
+		elems = append(elems, pair("New", consumer("")), pair("Log", readLog(t)))
 	}
 	return elems
 }

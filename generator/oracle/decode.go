@@ -34,14 +34,14 @@ func (d *decoder) field(f *model.Field, n *node, path string, holder *node) valu
 	switch {
 	case f.Default != nil:
 		return d.text(f.Type, f.Default.Text, holder.end, path)
-	case !f.Type.Optional && !holder.cut:
+	case !f.Type.Optional && !holder.truncated:
 		d.fail(holder.end-1, path, whyMissing)
 	}
 	return nil
 }
 
 func (d *decoder) node(t model.FieldType, n *node, path string) value {
-	if n.cut {
+	if n.truncated {
 		// The syntax error inside it is reported by the parser; what stands before
 		// that error may still be wrong.
 		switch {
@@ -124,7 +124,7 @@ func badText(n *node) (at int, why string) {
 func (d *decoder) find(n *node, names []string, path string) (found *node, foundPath string) {
 	for i, name := range names {
 		if n.kind != objectNode {
-			if !n.cut && (n.kind != nullNode || i == 0) {
+			if !n.truncated && (n.kind != nullNode || i == 0) {
 				d.fail(n.start, path, "must be an object")
 			}
 			return nil, join(path, names[i:]...)

@@ -7,13 +7,11 @@
 //
 // # The text of Expected
 //
-// Expected prints every table of the service in spec order, then the dead letters:
+// Expected prints every table of the service in spec order:
 //
 //	table orders
 //	order_id=00000000-0000-4000-8000-000000000001  total=12.50  note=NULL
 //	table order_items
-//	dead letters
-//	0 17 decode total
 //
 // A table has one line "table NAME" and one line per row: column=value, separated by two
 // spaces, columns in the table's order. Columns that the database fills ({now: true},
@@ -22,7 +20,7 @@
 // the reader: a comparison sorts both sides as text, because the order of a text key
 // depends on the database's collation.
 //
-// A dead letter is "partition offset class path", sorted by topic, partition and offset;
+// DeadLetters prints "partition offset class path", sorted by topic, partition and offset;
 // for no path stands "the payload" if the class is decode, else "-". See Outcome for
 // classes and paths.
 //

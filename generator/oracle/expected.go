@@ -28,10 +28,6 @@ func (in *Interpreter) Expected() []byte {
 			b.WriteString(line + "\n")
 		}
 	}
-	b.WriteString("dead letters\n")
-	for _, line := range in.DeadLetters() {
-		b.WriteString(line + "\n")
-	}
 	return b.Bytes()
 }
 

@@ -17,15 +17,21 @@ func TestExpectedText(t *testing.T) {
 	in.send("Put", `{"id":9}`, "dead letter decode name")
 	in.send("Put", `{`, "dead letter decode")
 	in.apply(Record{Topic: "t", Partition: 1, Value: []byte(`{}`), Headers: []Header{{"type", []byte("?")}}}, "dead letter unknown_type")
+	for text, out := range map[string]Outcome{
+		"":                   {Kind: Duplicate, Class: ClassDatabase},
+		"database":           {Kind: DeadLetter, Class: ClassDatabase},
+		"conflict":           {Kind: Conflict, Class: ClassConflict},
+		"decode the payload": {Kind: DeadLetter, Class: ClassDecode},
+		"fit items[1].price": {Kind: DeadLetter, Class: ClassFit, Path: "items[1].price"},
+	} {
+		if got := out.DeadLetter(); got != text {
+			t.Errorf("%+v: %q", out, got)
+		}
+	}
 	want := `table stock
 id=9  version=1  name="nine"  code=NULL
 id=10  version=NULL  name="ten"  code=NULL
 table other
-dead letters
-0 2 database -
-0 3 decode name
-0 4 decode the payload
-1 5 unknown_type -
 `
 	if got := string(in.Expected()); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -26,7 +26,7 @@ type node struct {
 	bad        string // string: why it is no text that Postgres can hold
 	members    []member
 	elems      []*node
-	cut        bool // the text ended or broke inside this value
+	truncated  bool // the text ended or broke inside this value
 }
 
 type member struct {
@@ -114,7 +114,7 @@ func (p *parser) value(depth int) *node {
 		p.literal(n)
 	}
 	n.end = p.pos
-	n.cut = p.err != nil
+	n.truncated = p.err != nil
 	return n
 }
 

@@ -60,6 +60,20 @@ type Outcome struct {
 	Key     string // printable identity of the idempotency key; empty for offset keys
 }
 
+// DeadLetter says what kind of dead letter the record becomes: its class, and the place if that is
+// known; "" if it becomes none.
+func (o Outcome) DeadLetter() string {
+	switch {
+	case o.Kind != DeadLetter && o.Kind != Conflict:
+		return ""
+	case o.Path != "":
+		return o.Class + " " + o.Path
+	case o.Class == ClassDecode:
+		return o.Class + " the payload"
+	}
+	return o.Class
+}
+
 // fault is why a record does not take effect.
 type fault struct {
 	class  string

@@ -33,12 +33,15 @@ type File struct {
 }
 
 // Marked reports whether data bears [Marker] in the comment lines at its top, as a Go,
-// SQL or YAML comment.
+// SQL or YAML comment, or as the comment of JSON lines: the first member of the first line.
 func Marked(data []byte) bool {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for line := range strings.Lines(string(data[:min(len(data), 4096)])) {
 		line = strings.TrimSpace(line)
 		text := line
+		if strings.HasPrefix(line, `{"comment":"`+Marker+`"`) {
+			return true
+		}
 		for _, comment := range []string{"//", "--", "#"} {
 			if rest, ok := strings.CutPrefix(line, comment); ok {
 				text = strings.TrimSpace(rest)
@@ -62,6 +65,7 @@ var ownedNames = []string{
 	"idem_gen_test.go",
 	"idem_*_gen.go",
 	"idem_*_gen_test.go",
+	"testdata/idem_*_log.jsonl",
 	"testdata/idem_*_expected.txt",
 	"testdata/idem_*_rows.sql",
 }

@@ -133,7 +133,7 @@ func (w *writer) rowBefore(s *model.Service, t *model.Table) model.Row {
 	return row
 }
 
-// orphan reports whether the column names a parent of which no row is there.
+// orphan reports whether the column names a parent that has no row.
 func (w *writer) orphan(t *model.Table, c *model.Column) bool {
 	return slices.ContainsFunc(t.ForeignKeys, func(fk model.ForeignKey) bool {
 		return slices.Contains(fk.Columns, c) && fk.References != t && !slices.Contains(w.roles.before, fk.References)

@@ -1,6 +1,7 @@
 package seedlog
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -13,20 +14,18 @@ func (w *writer) otherKeys(p *planner, e *model.Event) (log []Record) {
 	if e.Key == nil || e.Key.Offset {
 		return nil
 	}
-	fresh := func() {
-		for _, step := range p.wayTo(e) {
-			log = append(log, w.record(visit{event: step, row: p.row}))
+	for i, former := range e.Key.Former {
+		way := p.wayTo(fmt.Sprintf("%s former %d", e.GoName, i), e, 1)
+		if len(way) == 0 {
+			continue
 		}
-		p.row++
-	}
-	for _, former := range e.Key.Former {
-		fresh()
+		log = append(log, w.records(way)...)
 		if again, ok := w.copied(log[len(log)-1], former.Parts); ok {
 			log = append(log, again)
 		}
 	}
-	if e.Key.OffsetIfMissing {
-		fresh()
+	if way := p.wayTo(e.GoName+" without its key", e, 0); e.Key.OffsetIfMissing && len(way) > 0 {
+		log = append(log, w.records(way)...)
 		last := &log[len(log)-1]
 		for _, s := range sources(e) {
 			*last = last.without(headersOf(s))
@@ -60,7 +59,7 @@ func (w *writer) copied(of Record, source []model.KeySource) (Record, bool) {
 	if len(kept) < len(source) {
 		return Record{}, false
 	}
-	again := w.record(visit{event: e, row: w.now.row})
+	again := w.record(visit{event: e, row: w.now.row, number: w.now.number + 1})
 	return again.withHeadersOf(of, kept), true
 }
 

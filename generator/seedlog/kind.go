@@ -6,10 +6,10 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// kind is how an event touches rows of a table. Statements and waves of two events of one
+// kind is how an event uses rows of a table. Statements and waves of two events of one
 // kind differ in names and columns only.
 type kind struct {
-	verb    string // of the step; "" if the row is touched as parent or child of another
+	verb    string // of the step; "" if the row is used as parent or child of another
 	each    bool   // a row per element of a list
 	whole   bool   // the step does not name its rows by the primary key
 	newer   bool   // only newer ones
@@ -20,8 +20,8 @@ type kind struct {
 // writes is false for a row that is only named as a parent.
 func (k kind) writes() bool { return k.verb != "" || k.cascade }
 
-// touch is what one event does to the rows of one table that other records touch too.
-type touch struct {
+// use is how one event uses the rows of one table that other records use too.
+type use struct {
 	table int
 	kind  kind
 }
@@ -33,10 +33,10 @@ func kindOf(s *model.Step) kind {
 	}
 }
 
-// touches returns the different touches of an event, in the order of its steps.
-func (p *planner) touches(e *model.Event) (out []touch) {
+// uses returns the different uses of an event, in the order of its steps.
+func (p *planner) uses(e *model.Event) (out []use) {
 	add := func(t *model.Table, k kind) {
-		if found := (touch{p.bit[t], k}); !slices.Contains(out, found) {
+		if found := (use{p.index[t], k}); !slices.Contains(out, found) {
 			out = append(out, found)
 		}
 	}
@@ -54,33 +54,34 @@ func (p *planner) touches(e *model.Event) (out []touch) {
 	return out
 }
 
-// speakers is how many events of one kind meet every kind of their table.
-const speakers = 3
+// mostSpeakers is how many events of one kind meet every kind of their table.
+const mostSpeakers = 3
 
-// rowsPerPair is on how many rows two events meet that speak for their kinds.
-const rowsPerPair = 2
+type pair struct{ a, b *model.Event }
 
-// group is the events that touch a table in one way, in spec order.
+// group is the events that use a table in one way, in spec order.
 type group struct {
 	kind   kind
 	events []*model.Event
 }
 
-// want finds the pairs of events that the log must have next to each other. Per table every
-// kind of touch meets every kind, in both orders, and is spoken for by its first events; each
+// findPairs finds the pairs of events that the log must have next to each other. Per table every
+// kind of use meets every kind, in both orders, and is spoken for by its first events; each
 // further event meets the first one of its own kind. So the number of pairs grows with the
-// number of touches, and not with its square.
-func (p *planner) want() {
-	groups := make([][]group, len(p.bit)) // by table
-	for _, e := range p.events {
-		p.wantPair(e, e, 1)
-		for _, t := range p.does[e].touches {
-			at := slices.IndexFunc(groups[t.table], func(g group) bool { return g.kind == t.kind })
+// number of uses, and not with its square.
+func (p *planner) findPairs() {
+	groups := make([][]group, len(p.index)) // by table
+	place := map[*model.Event]int{}
+	for i, e := range p.events {
+		place[e] = i
+		p.want(e, e, 1)
+		for _, u := range p.does[e].uses {
+			at := slices.IndexFunc(groups[u.table], func(g group) bool { return g.kind == u.kind })
 			if at < 0 {
-				at = len(groups[t.table])
-				groups[t.table] = append(groups[t.table], group{kind: t.kind})
+				at = len(groups[u.table])
+				groups[u.table] = append(groups[u.table], group{kind: u.kind})
 			}
-			groups[t.table][at].events = append(groups[t.table][at].events, e)
+			groups[u.table][at].events = append(groups[u.table][at].events, e)
 		}
 	}
 	for _, kinds := range groups {
@@ -91,44 +92,51 @@ func (p *planner) want() {
 		for _, a := range kinds {
 			for _, b := range kinds {
 				if a.kind.writes() || b.kind.writes() {
-					p.wantAll(a.first(), b.first())
+					p.wantAll(a.speakers(), b.speakers())
 				}
 			}
 			first := a.events[0]
 			if !a.kind.writes() {
 				first = kinds[writes].events[0]
 			}
-			for _, e := range a.events[len(a.first()):] {
-				p.wantPair(first, e, 1)
-				p.wantPair(e, first, 1)
+			for _, e := range a.events[len(a.speakers()):] {
+				p.want(first, e, 1)
 			}
 		}
 	}
+	for two := range p.wanted {
+		switch a, b := two.a, two.b; {
+		case place[a] < place[b]:
+			p.partners[b] = append(p.partners[b], a)
+		case place[a] > place[b]:
+			p.partners[a] = append(p.partners[a], b)
+		}
+	}
+	for e, others := range p.partners {
+		slices.SortFunc(others, func(a, b *model.Event) int { return place[a] - place[b] })
+		p.partners[e] = slices.Compact(others)
+	}
 }
 
-func (g group) first() []*model.Event { return g.events[:min(speakers, len(g.events))] }
+// speakers are the events that speak for their kind.
+func (g group) speakers() []*model.Event { return g.events[:min(mostSpeakers, len(g.events))] }
 
 func (p *planner) wantAll(as, bs []*model.Event) {
 	for _, a := range as {
 		for _, b := range bs {
-			p.wantPair(a, b, rowsPerPair)
-			p.wantPair(b, a, rowsPerPair)
+			p.want(a, b, rowsPerPair)
 		}
-		p.wantPair(a, a, rowsPerPair)
+		p.want(a, a, rowsPerPair)
 	}
 }
 
-// wantPair asks for b right behind a, on so many rows. Two events of one key space are one
-// event on one row if that uses the key up.
-func (p *planner) wantPair(a, b *model.Event, rows int) {
-	spaceA, spaceB := p.does[a].once, p.does[b].once
+// want asks for two events next to each other, in both orders, on so many rows. Two events of one
+// key space are one event on one row if that uses the key up.
+func (p *planner) want(a, b *model.Event, rows int) {
+	spaceA, spaceB := p.does[a].keySpace, p.does[b].keySpace
 	if spaceA >= 0 && spaceA == spaceB {
 		return
 	}
 	two := pair{a, b}
-	if p.wanted[two] == 0 {
-		p.open[a] = append(p.open[a], b)
-	}
-	p.meetings += max(0, rows-p.wanted[two])
 	p.wanted[two] = max(p.wanted[two], rows)
 }

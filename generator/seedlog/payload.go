@@ -85,7 +85,7 @@ func (w *writer) payload(v visit) []byte {
 	}
 	for _, f := range v.event.Fields {
 		if f.Source.Kind == model.FromRecord && f.Source.Record == "value" && !root.object && root.text == "" {
-			return []byte(scalar(asText(f.Type), w.roles.class(f), f.Name, w.serial))
+			return []byte(scalar(asText(f.Type), w.roles.class(f), f.Name, v.number))
 		}
 	}
 	return []byte(root.String())
@@ -155,7 +155,7 @@ func (w *writer) length(f *model.Field) int {
 	case rows && w.now.row%2 == 0:
 		return 2
 	case rows:
-		return 2 - w.turn%2
+		return 2 - w.variant%2
 	}
-	return 2 - w.turn%3
+	return 2 - w.variant%3
 }

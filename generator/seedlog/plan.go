@@ -1,20 +1,22 @@
 package seedlog
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// visit is one record to be: an event for a row identity.
+// visit is one record to be: an event on a row.
 type visit struct {
 	event   *model.Event
-	row     int  // row identity, from 1
+	row     int  // of the row: what names the row is made of it
+	number  int  // of the record, among all: its other values are made of it
 	version int  // relation to the version that the row was given last
 	again   bool // with the own row of the record before
 	bare    bool // with empty lists
-	shape   int  // from 1: which shape of the record is wanted; 0 = the event's next one
+	shape   int  // from 1: which optional values are there; 0 = the number decides
 
 	like *model.Event // of the record before, whose key this one has; nil = a key of its own
 }
@@ -25,46 +27,41 @@ const (
 	older
 )
 
-type pair struct{ a, b *model.Event }
-
-// planner orders events. It goes from row identity to row identity. On each it makes what
-// the next wanted pair needs, and goes on from there as long as it can.
+// planner decides which records the log has. It goes from event to event, and for each from row
+// to row. What it plans for an event depends on that event, on those before it in the spec, and on
+// those that make the rows that it needs.
 type planner struct {
 	roles    *roles
 	events   []*model.Event
 	tables   []*model.Table
-	bit      map[*model.Table]int // index into state
-	does     map[*model.Event]*deed
+	index    map[*model.Table]int // into tables and state
+	does     map[*model.Event]*effect
 	bars     [][]int          // by table: children that keep a row from being deleted
 	makers   [][]*model.Event // by table
-	wanted   map[pair]int     // how many more rows the pair must meet on
-	open     map[*model.Event][]*model.Event
-	meetings int          // how many there are to be, in all
-	tried    map[pair]int // how often a row was begun for the pair
-	visits   []visit
-	occurs   map[*model.Event]int
-	met      map[pair]bool // on this row
-	refused  int
-	row      int // the next row that no record has touched
-	work     int // how often it was asked whether an event would take effect
+	wanted   map[pair]int     // on how many rows a pair must meet
+	partners map[*model.Event][]*model.Event
+	numbers  numbers
+	visits   []visit // of the row that is being planned
+	refused  int     // records that the planner expects to be refused
+	work     int     // how often it was asked whether an event would take effect
 }
 
 func newPlanner(r *roles, t *model.Topic) *planner {
 	p := &planner{
-		roles: r, events: t.Events, bit: map[*model.Table]int{}, does: map[*model.Event]*deed{}, wanted: map[pair]int{},
-		open: map[*model.Event][]*model.Event{}, tried: map[pair]int{}, occurs: map[*model.Event]int{}, row: 1,
+		roles: r, events: t.Events, index: map[*model.Table]int{}, does: map[*model.Event]*effect{}, wanted: map[pair]int{},
+		partners: map[*model.Event][]*model.Event{}, numbers: numbers{},
 	}
 	for _, e := range t.Events {
 		for _, s := range e.Steps {
 			for _, tab := range append(append([]*model.Table{s.Table}, s.Cascades...), p.parents(s)...) {
-				if _, known := p.bit[tab]; !known {
-					p.bit[tab] = len(p.tables)
+				if _, known := p.index[tab]; !known {
+					p.index[tab] = len(p.tables)
 					p.tables = append(p.tables, tab)
 				}
 			}
 		}
 	}
-	p.barring()
+	p.findBars()
 	spaces := map[[16]byte]int{}
 	for _, e := range t.Events {
 		d := p.study(e)
@@ -73,156 +70,162 @@ func newPlanner(r *roles, t *model.Topic) *planner {
 			if _, known := spaces[e.Key.Space]; !known {
 				spaces[e.Key.Space] = len(p.tables) + len(spaces)
 			}
-			d.once = spaces[e.Key.Space]
+			d.keySpace = spaces[e.Key.Space]
 		}
 	}
 	p.findMakers()
-	p.want()
+	p.findPairs()
 	return p
 }
 
-// Records that only prepare a row are at most so many: a topic in which each row needs a
-// long chain of parents must do with fewer rows.
-func (p *planner) most() int { return 2*p.meetings + 6*len(p.events) + 100 }
-
-// plan returns the whole log.
-func (p *planner) plan() []visit {
-	p.special()
-	p.walks()
-	p.empty()
-	for _, e := range p.events { // what happens only once per row
-		for range 2 - p.occurs[e] {
-			at := p.lead(p.fresh(), e)
-			p.visit(at, visit{event: e, row: at.row})
-		}
+// plan returns the records of all sections.
+func (p *planner) plan() (log []visit) {
+	for _, e := range p.events {
+		log = append(log, p.section(e)...)
 	}
-	for n := range p.shapes() {
-		p.live(p.lifetime(), n+1)
-	}
-	life := p.lifetime()
-	for p.refused*4 > len(p.visits) && len(life) > 0 {
-		p.live(life, 0)
-	}
-	return p.visits
+	return log
 }
 
-// walks meets the wanted pairs, row by row.
-func (p *planner) walks() {
-	hopeless := []pair{}
-	for _, a := range p.events {
-		for len(p.open[a]) > 0 {
-			two := pair{a, p.open[a][0]}
-			if p.tried[two] == patience || len(p.visits) > p.most() {
-				p.give(two)
-				hopeless = append(hopeless, two)
-				continue
-			}
-			p.tried[two]++
-			p.walk(two)
-		}
-	}
-	p.march(hopeless)
-}
+// deep is how many records an event may need before it. One that needs more is planned only if it
+// is the end of such a chain, and then it meets nobody: else the log would grow with the square of
+// the chain.
+const deep = 24
 
-// patience is how many rows are begun for a pair: one with all that the second event needs,
-// if that keeps the first one from taking effect, one without, and the same on further rows.
-const patience = 2 * rowsPerPair
-
-// walk meets the pair on a fresh row, and then as many as it can.
-func (p *planner) walk(two pair) {
-	at := p.fresh()
-	if p.tried[two]%2 == 1 {
-		makes := p.does[two.a].makes
-		for _, t := range p.does[two.b].needs {
-			if !slices.Contains(makes, t) {
-				at = p.ensure(at, t, two.a, two.b)
-			}
-		}
-	}
-	at = p.lead(at, two.a, two.b)
-	if at = p.visit(at, visit{event: two.a, row: at.row}); at.last == nil {
-		return
-	}
-	if p.wants(two) && p.allowed(two.b, at.state) {
-		at = p.visit(at, visit{event: two.b, row: at.row})
-	}
-	for on := p.next(at); on != nil; on = p.next(at) {
-		for _, e := range on {
-			at = p.visit(at, visit{event: e, row: at.row})
-		}
-	}
-}
-
-func (p *planner) wants(two pair) bool { return p.wanted[two] > 0 && !p.met[two] }
-
-// sight is how many of the events that could come next are looked at.
-const sight = 16
-
-// next is an event that makes a wanted pair with the last one, or two events that are one;
-// nil if there is none in sight.
-func (p *planner) next(at position) []*model.Event {
-	if e := p.second(at.last, at.state); e != nil {
-		return []*model.Event{e}
-	}
-	looked := 0
-	for _, a := range p.events {
-		if len(p.open[a]) == 0 || !p.allowed(a, at.state) {
-			continue
-		}
-		if looked++; looked > sight {
-			return nil
-		}
-		changes, ok := p.apply(a, at.state)
-		if !ok {
-			continue
-		}
-		after := maps.Clone(at.state)
-		after.set(changes)
-		if b := p.second(a, after); b != nil {
-			return []*model.Event{a, b}
-		}
-	}
-	return nil
-}
-
-// second is an event that is wanted behind a. It takes effect, or is refused for another
-// reason than what is not there yet.
-func (p *planner) second(a *model.Event, now state) *model.Event {
-	if a == nil {
+// section returns the records that are there because of one event.
+func (p *planner) section(e *model.Event) (log []visit) {
+	far := p.does[e].cost > deep && p.does[e].cost < endless
+	if far && p.leadsOn(e) {
 		return nil
 	}
-	for _, b := range p.open[a][:min(sight, len(p.open[a]))] {
-		if !p.wants(pair{a, b}) || !p.allowed(b, now) {
-			continue
-		}
-		_, ok := p.apply(b, now)
-		lacks := slices.ContainsFunc(p.does[b].needs, func(t int) bool { return !now[t] })
-		if ok || !lacks && !p.does[b].halts {
-			return b
+	refused := p.refused
+	add := func(name string, play func(now state)) { log = append(log, p.onRow(e.GoName+" "+name, 0, play)...) }
+	p.alone(e, add)
+	p.special(e, add)
+	if !far {
+		for _, other := range p.partners[e] {
+			p.meet(other, e, add)
 		}
 	}
-	return nil
+	for n := 0; (p.refused-refused)*4 > len(log); n++ {
+		filler, ok := p.filler(e)
+		if !ok {
+			break
+		}
+		add(fmt.Sprintf("more %d", n), func(now state) { p.prepared(now, visit{event: filler}) })
+	}
+	return log
 }
 
-// march meets the pairs that cannot be had with a first event that takes effect, whatever
-// becomes of them.
-func (p *planner) march(pairs []pair) {
-	at := p.fresh()
-	var last *model.Event
-	for n := range rowsPerPair {
-		for _, two := range pairs {
-			if p.does[two.a].halts || p.does[two.b].halts || p.wanted[two] <= n || len(p.visits) > 2*p.most() {
-				continue
-			}
-			if !p.allowed(two.a, at.state) || !p.allowed(two.b, at.state) {
-				at, last = p.fresh(), nil
-			}
-			if last != two.a {
-				at = p.visit(at, visit{event: two.a, row: at.row})
-			}
-			at = p.visit(at, visit{event: two.b, row: at.row})
-			last = two.b
+// leadsOn reports whether another event needs rows that this one makes.
+func (p *planner) leadsOn(e *model.Event) bool {
+	return slices.ContainsFunc(p.events, func(o *model.Event) bool {
+		return o != e && slices.ContainsFunc(p.does[o].needs, func(t int) bool { return slices.Contains(p.does[e].makes, t) })
+	})
+}
+
+// filler is an event that takes effect on a row of its own: the section's, or else the first.
+func (p *planner) filler(of *model.Event) (*model.Event, bool) {
+	for _, e := range append([]*model.Event{of}, p.events...) {
+		if p.does[e].cost >= endless || p.does[e].cost > deep {
+			continue
 		}
-		at, last = p.fresh(), nil
+		visits, refused := p.visits, p.refused
+		ok := p.prepared(p.first(), visit{event: e})
+		p.visits, p.refused = visits, refused
+		if ok {
+			return e, true
+		}
+	}
+	return nil, false
+}
+
+// onRow plans the records of a row that no other record touches. The numbers of the row and its
+// records are made of the row's name, so that they do not depend on what else the log holds. Spare
+// numbers are for records that are added behind.
+func (p *planner) onRow(name string, spare int, play func(now state)) []visit {
+	p.visits = nil
+	play(p.first())
+	visits := p.visits
+	if len(visits) == 0 {
+		return nil
+	}
+	from := p.numbers.take(name, len(visits)+spare)
+	for i := range visits {
+		visits[i].row, visits[i].number = from, from+i
+	}
+	return visits
+}
+
+// rowsPerPair is on how many rows two events meet that speak for their kinds.
+const rowsPerPair = 2
+
+// alone plans rows that only this event is about: it shows what the event can look like, and the
+// event behind itself. What the last record of a row leaves stays in the table.
+func (p *planner) alone(e *model.Event, add func(string, func(state))) {
+	shapes := 0
+	if slices.ContainsFunc(e.Fields, func(f *model.Field) bool { return varied(f, 0) }) {
+		shapes = 3
+	}
+	for n := range max(rowsPerPair, shapes) {
+		add(fmt.Sprintf("alone %d", n), func(now state) {
+			v := visit{event: e}
+			if shapes > 0 {
+				v.shape = n + 1
+			}
+			p.prepared(now, v)
+			if n < p.wanted[pair{e, e}] && p.allowed(e, now) {
+				p.visit(now, v)
+			}
+		})
+	}
+}
+
+// meet plans rows on which two events stand next to each other, in both orders.
+func (p *planner) meet(a, b *model.Event, add func(string, func(state))) {
+	rows := max(p.wanted[pair{a, b}], p.wanted[pair{b, a}])
+	met := map[pair]int{}
+	for n := 0; n < 2*rows && (met[pair{a, b}] < rows || met[pair{b, a}] < rows); n++ {
+		first, second := a, b
+		if met[pair{a, b}] > met[pair{b, a}] {
+			first, second = b, a
+		}
+		add(fmt.Sprintf("with %s %d", a.GoName, n), func(now state) {
+			p.provide(now, first, second)
+			p.prepare(now, first, second)
+			last := (*model.Event)(nil)
+			for _, e := range []*model.Event{first, second, first} {
+				had := len(p.visits)
+				if p.allowed(e, now) {
+					p.visit(now, visit{event: e})
+				}
+				if len(p.visits) == had {
+					return
+				}
+				met[pair{last, e}]++
+				last = e
+			}
+		})
+	}
+}
+
+// provide makes what the second event needs and the first does not make, unless that would keep
+// the first from taking effect.
+func (p *planner) provide(now state, first, second *model.Event) {
+	with := maps.Clone(now)
+	var lacks []int
+	for _, t := range p.does[second].needs {
+		if !slices.Contains(p.does[first].makes, t) {
+			lacks = append(lacks, t)
+			with[t] = true
+		}
+	}
+	for _, t := range p.does[first].needs {
+		with[t] = true
+	}
+	if _, ok := p.apply(first, with); !ok {
+		return
+	}
+	for _, t := range lacks {
+		p.ensure(now, t, first, second)
 	}
 }

@@ -10,28 +10,24 @@ import (
 
 // writer turns visits into records.
 type writer struct {
-	roles  *roles
-	topic  *model.Topic
-	seen   map[*model.Event]int
-	last   map[int]int // row -> number of the version it was given last
-	serial int         // number of the record, from 1
-	own    int         // number of rows that differ from record to record
+	roles *roles
+	topic *model.Topic
+	last  map[int]int // row -> number of the version it was given last
+	own   int         // of rows that differ from record to record: the number of the record that made one
 
 	now     visit
-	turn    int // how many records of this event there were before
-	number  int // the version's number
+	variant int // which optional values are there, and which of the event's texts
+	version int // the version's number
 	element int // number of the list element being written, 0 outside
 }
 
 func (w *writer) record(v visit) Record {
-	w.serial++
-	w.now, w.turn = v, w.seen[v.event]
-	w.seen[v.event]++
+	w.now, w.variant = v, v.number
 	if v.shape > 0 {
-		w.turn = v.shape - 1
+		w.variant = v.shape - 1
 	}
 	if !v.again {
-		w.own = w.serial
+		w.own = v.number
 	}
 	w.setVersion(v)
 	r := Record{Event: v.event.GoName, Keyed: v.event.Key != nil && !v.event.Key.Offset, Key: w.recordKey(v)}
@@ -42,25 +38,32 @@ func (w *writer) record(v visit) Record {
 	return r
 }
 
+func (w *writer) records(visits []visit) (log []Record) {
+	for _, v := range visits {
+		log = append(log, w.record(v))
+	}
+	return log
+}
+
 // setVersion numbers versions in tens, so that an older one has room.
 func (w *writer) setVersion(v visit) {
 	switch v.version {
 	case equal:
-		w.number = w.last[v.row]
+		w.version = w.last[v.row]
 	case older:
-		w.number = w.last[v.row] - 5
+		w.version = w.last[v.row] - 5
 		return
 	default:
-		w.number = 10 * w.serial
+		w.version = 10 * v.number
 	}
-	w.last[v.row] = w.number
+	w.last[v.row] = w.version
 }
 
 func (w *writer) typeText(e *model.Event) string {
 	if len(e.Types) == 0 {
 		return ""
 	}
-	return e.Types[w.turn%len(e.Types)]
+	return e.Types[w.variant%len(e.Types)]
 }
 
 func (w *writer) headers(v visit) []Header {
@@ -77,7 +80,7 @@ func (w *writer) headers(v visit) []Header {
 		for i, source := range sources(v.event) {
 			for _, p := range source {
 				if keyField(v.event, p) == nil {
-					add(p.Header, "k"+strings.Repeat("-former", i)+strconv.Itoa(w.serial))
+					add(p.Header, "k"+strings.Repeat("-former", i)+strconv.Itoa(v.number))
 				}
 			}
 		}
@@ -144,7 +147,7 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 		e, f, node = w.now.like, same, same
 	}
 	c := w.roles.class(node)
-	label, n := f.Name, w.serial
+	label, n := f.Name, w.now.number
 	switch {
 	case w.roles.byRecord[byRecord{e, f}]:
 		n = w.own
@@ -154,14 +157,14 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 			label = c.label
 		}
 	case w.roles.isVersion(e, f):
-		n = w.number
+		n = w.version
 	case w.element > 1:
 		n += w.element - 1
 	}
 	return scalar(t, c, label, n)
 }
 
-// rowNumber numbers rows by identity; within lists by element, of which every event names
+// rowNumber numbers rows; within lists it numbers elements, and every event names
 // the first or the second.
 func (w *writer) rowNumber(c *class) int {
 	switch {
@@ -190,8 +193,8 @@ func (w *writer) presence(f *model.Field, i int) presence {
 	case w.roles.class(f).row || w.roles.isVersion(w.now.event, f) || w.inKey(f):
 		return isPresent
 	case f.Type.Optional:
-		return presence((w.turn + i) % 3)
-	case f.Default != nil && w.turn%2 == 1:
+		return presence((w.variant + i) % 3)
+	case f.Default != nil && w.variant%2 == 1:
 		return isAbsent
 	}
 	return isPresent

@@ -222,13 +222,13 @@ func (r *roles) findAbsent(e *model.Event) {
 	}
 }
 
-// findByRecord finds fields that only name rows which no other event touches, such as the
+// findByRecord finds fields that only name rows no other event uses, such as the
 // payment that a payment event inserts: they may differ from record to record.
 func (r *roles) findByRecord(e *model.Event) {
 	own := map[*model.Field]bool{}
 	shared := map[*model.Field]bool{}
 	for _, s := range e.Steps {
-		alone := s.OnlyMakes() && s.Each == nil && r.touchedOnlyBy(s)
+		alone := s.OnlyMakes() && s.Each == nil && r.usedOnlyBy(s)
 		for _, a := range slices.Concat(s.Set, s.Where) {
 			f := a.Value.Field
 			if f == nil || !r.class(a.Column).row {
@@ -249,9 +249,9 @@ func (r *roles) findByRecord(e *model.Event) {
 	}
 }
 
-// touchedOnlyBy reports whether no other step of the topic names rows of the step's table.
+// usedOnlyBy reports whether no other step of the topic names rows of the step's table.
 // They may go with a parent row.
-func (r *roles) touchedOnlyBy(s *model.Step) bool {
+func (r *roles) usedOnlyBy(s *model.Step) bool {
 	for _, e := range r.topic.Events {
 		for _, o := range e.Steps {
 			if o != s && o.Table == s.Table {

@@ -6,117 +6,108 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// position is where a walk stands; last is nil if the last event was refused.
-type position struct {
-	row   int
-	state state
-	last  *model.Event
+// state is what is known of one row: which tables have a row of its number, and which key spaces
+// it has used up.
+type state map[int]bool
+
+// change sets one entry of a state.
+type change struct {
+	at int
+	on bool
 }
 
-// fresh is the start of a row that no record has touched.
-func (p *planner) fresh() position {
-	p.met = map[pair]bool{}
-	p.row++
-	return position{row: p.row - 1, state: p.first()}
+func (s state) set(changes []change) {
+	for _, c := range changes {
+		s[c.at] = c.on
+	}
 }
 
-// first is what is known of such a row: some tables may have one before the log.
+// first is what is known of a row that no record has touched: some tables may have one before the
+// log.
 func (p *planner) first() state {
 	now := state{}
 	for _, t := range p.roles.before {
-		if at, known := p.bit[t]; known {
+		if at, known := p.index[t]; known {
 			now[at] = true
 		}
 	}
 	return now
 }
 
-// visit adds a record. One that would halt the partition is left out.
-func (p *planner) visit(at position, v visit) position {
-	changes, ok := p.apply(v.event, at.state)
+// visit adds a record and reports whether it takes effect. One that would halt the partition is
+// left out.
+func (p *planner) visit(now state, v visit) bool {
+	changes, ok := p.apply(v.event, now)
 	if !ok && p.does[v.event].halts {
-		at.last = nil
-		return at
+		return false
 	}
 	p.visits = append(p.visits, v)
-	p.occurs[v.event]++
-	two := pair{at.last, v.event}
-	if at.last != nil && v.version == newer && !v.bare && p.wants(two) {
-		p.met[two] = true
-		if p.wanted[two]--; p.wanted[two] == 0 {
-			p.give(two)
-		}
-	}
 	if !ok {
 		p.refused++
-		at.last = nil
-		return at
+		return false
 	}
-	at.state.set(changes)
-	at.last = v.event
-	if v.version != newer || v.bare {
-		at.last = nil
-	}
-	return at
+	now.set(changes)
+	return true
 }
 
-// give gives up looking for the pair.
-func (p *planner) give(two pair) {
-	open := p.open[two.a]
-	if i := slices.Index(open, two.b); i >= 0 {
-		p.open[two.a] = slices.Delete(open, i, i+1)
-	}
+// prepared adds a record behind what its event needs.
+func (p *planner) prepared(now state, v visit) bool {
+	p.prepare(now, v.event)
+	return p.visit(now, v)
 }
 
 // allowed reports whether the event's key is still unused on this row.
-func (p *planner) allowed(e *model.Event, s state) bool {
-	once := p.does[e].once
-	return once < 0 || !s[once]
+func (p *planner) allowed(e *model.Event, now state) bool {
+	space := p.does[e].keySpace
+	return space < 0 || !now[space]
 }
 
-// lead makes what the first event needs. The key spaces of the events stay unused.
-func (p *planner) lead(at position, events ...*model.Event) position {
+// prepare makes what the first event needs. The key spaces of the events stay unused.
+func (p *planner) prepare(now state, events ...*model.Event) {
 	d := p.does[events[0]]
-	for _, t := range slices.Concat(d.needs, d.likes) {
-		at = p.ensure(at, t, events...)
+	for _, t := range slices.Concat(d.needs, d.prefers) {
+		p.ensure(now, t, events...)
 	}
-	return at
 }
 
 // ensure makes a row of the table if there is none and some event can, and leaves the key
 // spaces of the events unused.
-func (p *planner) ensure(at position, table int, events ...*model.Event) position {
-	return p.making(at, table, events, map[int]bool{})
+func (p *planner) ensure(now state, table int, events ...*model.Event) {
+	p.making(now, table, events, map[int]bool{})
 }
 
-func (p *planner) making(at position, table int, reserved []*model.Event, busy map[int]bool) position {
-	if at.state[table] || busy[table] {
-		return at
+// mostMakers is how many of the events that make a table's row are tried.
+const mostMakers = 16
+
+func (p *planner) making(now state, table int, reserved []*model.Event, busy map[int]bool) {
+	if now[table] || busy[table] {
+		return
 	}
 	busy[table] = true
-	for _, e := range p.makers[table][:min(sight, len(p.makers[table]))] {
+	for _, e := range p.makers[table][:min(mostMakers, len(p.makers[table]))] {
 		d := p.does[e]
-		taken := func(o *model.Event) bool { return d.once >= 0 && p.does[o].once == d.once }
-		if !p.allowed(e, at.state) || slices.ContainsFunc(reserved, taken) {
+		taken := func(o *model.Event) bool { return d.keySpace >= 0 && p.does[o].keySpace == d.keySpace }
+		if !p.allowed(e, now) || slices.ContainsFunc(reserved, taken) {
 			continue
 		}
 		for _, t := range d.needs {
-			at = p.making(at, t, reserved, busy)
+			p.making(now, t, reserved, busy)
 		}
-		if _, ok := p.apply(e, at.state); ok {
-			return p.visit(at, visit{event: e, row: at.row})
+		if _, ok := p.apply(e, now); ok {
+			p.visit(now, visit{event: e})
+			return
 		}
 	}
-	return at
 }
 
-// wayTo is a way on a fresh row that ends with the event. The row stays fresh.
-func (p *planner) wayTo(e *model.Event) (path []*model.Event) {
-	from, row := len(p.visits), p.row
-	p.visit(p.lead(p.fresh(), e), visit{event: e})
-	for _, v := range p.visits[from:] {
-		path = append(path, v.event)
+// wayTo is a row that ends with the event; empty if the event cannot take effect.
+func (p *planner) wayTo(name string, e *model.Event, spare int) []visit {
+	ok := false
+	refused := p.refused
+	visits := p.onRow(name, spare, func(now state) { ok = p.prepared(now, visit{event: e}) })
+	p.refused = refused
+	if !ok {
+		return nil
 	}
-	p.visits, p.row = p.visits[:from], row
-	return path
+	return visits
 }

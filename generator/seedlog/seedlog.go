@@ -4,31 +4,37 @@
 //
 // # What the log covers
 //
-// What can go wrong between two records depends on how they touch a row: by which verb, once
+// What can go wrong between two records depends on how they use a row: by which verb, once
 // or per element of a list, by its primary key or not, guarded by a version or not, as the
-// row of a step, of a cascade or of a parent. So per table every kind of touch stands next
-// to every kind that touches the table, in both orders, where the spec lets the first one
+// row of a step, of a cascade or of a parent. So per table every kind of use stands next
+// to every kind that uses the table, in both orders, where the spec lets the first one
 // take effect. The first three events of a kind speak for it, and meet on two rows each; in
 // a topic with so few, that is every pair of events. Each further event meets the first one
 // of its kind, in both orders, and itself.
 //
 // Beside that: versions that rise, stay and fall; lists without elements; a second copy of
-// rows that otherwise differ from record to record; every event twice; a row on which each
+// rows that otherwise differ from record to record; every event twice; rows on which each
 // event shows optional values as present, null and absent; records that former keys or no
 // key identify; two events under one key where they share keys. Copies, tombstones and
 // broken records are made of the log by the suite that runs it (runtime/idemtest).
 //
+// # What a change of the spec changes
+//
+// The log has one section per event, in spec order: that event alone, then with each event
+// before it that it must meet. A row has its name from the event, the other event and a
+// count, and its numbers are made of that name. So a new event brings a section, and lines
+// into the sections behind it; a new field or a new text of an enum changes lines of its
+// events. Whatever else is there stays as it is, unless a cheaper way to make a row shows up,
+// another event becomes one of the first three of its kind, or two names make one number.
+//
 // # How large it is
 //
-// Linear in the touches of the topic, that is in events times the tables that each touches,
-// because there are only so many kinds. The planner does not search: it makes what the next
-// pair needs (the events that make rows are known per table, the cheapest first) and goes on
-// on the same row while one of the next few events makes a wanted pair. Where every row
-// needs a long chain of parents the number of records is limited and later pairs are left
-// out.
+// Linear in the uses of the topic, that is in events times the tables that each uses,
+// because there are only so many kinds. The planner does not search: it makes what the
+// records of a row need (the events that make rows are known per table, the cheapest first).
 //
-// Values are made to be read: "customer_id 1", uuid ...0001, decimals that fit. The same
-// row always has the same key values; everything else differs from record to record, so
+// Values are made to be read: "customer_id 482913", uuid ...482913, decimals that fit. The
+// same row always has the same key values; everything else differs from record to record, so
 // that a lost, doubled or reordered record shows.
 package seedlog
 
@@ -52,9 +58,9 @@ type Header struct {
 // Log returns the records in the order in which they are sent, all to one partition. The
 // same model always gives the same bytes.
 //
-// Every idempotency key occurs once, except for one that consists of enums, and at the end of
-// the log: there stand copies that only a former key gives away, records that lack the key's
-// header, and two events under a key that they share. Some records are refused, because a pair
+// Every idempotency key occurs once, except for one that consists of enums, and for copies that
+// only a former key gives away, records that lack the key's header, and two events under a key
+// that they share. Some records are refused, because a pair
 // such as delete and update of one row cannot be had otherwise; at least three of four apply
 // unless the topic cannot do better. None of an event whose on_failure says stop is refused, as
 // far as the planner foresees it: it would halt the partition.
@@ -64,14 +70,12 @@ type Header struct {
 func Log(s *model.Service, t *model.Topic) ([]model.Row, []Record) {
 	r := rolesOf(s, t)
 	p := newPlanner(r, t)
-	w := &writer{roles: r, topic: t, seen: map[*model.Event]int{}, last: map[int]int{}}
+	w := &writer{roles: r, topic: t, last: map[int]int{}}
 	var log []Record
-	for _, v := range p.plan() {
-		log = append(log, w.record(v))
-	}
 	for _, e := range t.Events {
+		log = append(log, w.records(p.section(e))...)
 		log = append(log, w.otherKeys(p, e)...)
+		log = append(log, w.sharedKeys(p, e)...)
 	}
-	log = append(log, w.sharedKeys(p)...)
 	return w.rowsBefore(s), log
 }

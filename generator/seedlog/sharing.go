@@ -7,27 +7,26 @@ import (
 )
 
 // sharedKeys are records of two events under one key, where events share their keys
-// (unique_per): each event of the space and behind it the next one, so that with two of them
-// either comes first. Whatever both have is equal in both, their key included. So what tells
-// the records apart is the event's name, and fields that only one of them has.
-func (w *writer) sharedKeys(p *planner) (log []Record) {
-	var spaces [][]*model.Event
-	for _, e := range p.events {
-		if e.Key == nil || e.Key.Offset {
-			continue
-		}
-		at := slices.IndexFunc(spaces, func(of []*model.Event) bool { return of[0].Key.Space == e.Key.Space })
-		if at < 0 {
-			at, spaces = len(spaces), append(spaces, nil)
-		}
-		spaces[at] = append(spaces[at], e)
+// (unique_per): the event behind the one before it in the space, and once also that one behind it.
+// So every event of the space comes second once. Whatever both have is equal in both, their key
+// included. So what tells the records apart is the event's name, and fields that only one of them
+// has.
+func (w *writer) sharedKeys(p *planner, e *model.Event) (log []Record) {
+	if e.Key == nil || e.Key.Offset {
+		return nil
 	}
-	for _, events := range spaces {
-		for i, a := range events {
-			if b := events[(i+1)%len(events)]; a != b && !p.does[b].halts && sameHeaders(a, b) {
-				log = append(log, w.sharedKey(p, a, b)...)
-			}
+	var before []*model.Event // of the space
+	for _, o := range p.events[:slices.Index(p.events, e)] {
+		if o.Key != nil && !o.Key.Offset && o.Key.Space == e.Key.Space {
+			before = append(before, o)
 		}
+	}
+	if len(before) == 0 {
+		return nil
+	}
+	log = w.sharedKey(p, before[len(before)-1], e)
+	if len(before) == 1 {
+		log = append(log, w.sharedKey(p, e, before[0])...)
 	}
 	return log
 }
@@ -35,17 +34,16 @@ func (w *writer) sharedKeys(p *planner) (log []Record) {
 // sharedKey is a record of a on a row of its own, behind what that row needs, and one of b
 // that is like it. There is none if a cannot take effect.
 func (w *writer) sharedKey(p *planner, a, b *model.Event) (log []Record) {
-	way := p.wayTo(a)
-	if len(way) == 0 || way[len(way)-1] != a {
+	if p.does[b].halts || !sameHeaders(a, b) {
 		return nil
 	}
-	for _, step := range way {
-		log = append(log, w.record(visit{event: step, row: p.row}))
+	way := p.wayTo(a.GoName+" shares its key with "+b.GoName, a, 0)
+	if len(way) == 0 {
+		return nil
 	}
-	first := log[len(log)-1]
-	w.serial--
-	second := w.record(visit{event: b, row: p.row, version: equal, again: true, shape: w.turn + 1, like: a})
-	p.row++
+	log = w.records(way)
+	first, like := log[len(log)-1], way[len(way)-1]
+	second := w.record(visit{event: b, row: like.row, number: like.number, version: equal, again: true, like: a})
 	return append(log, second.withHeadersOf(first, headersOf(b.Key.Parts)))
 }
 

@@ -41,17 +41,32 @@ func scalar(t model.FieldType, c *class, label string, n int) string {
 		return at.Format("2006-01-02T15:04:05")
 	case model.Date:
 		if t.Notation == model.EpochDays {
-			return strconv.FormatInt(base.AddDate(0, 0, n).Unix()/(24*60*60), 10)
+			return strconv.FormatInt(day(n).Unix()/(24*60*60), 10)
 		}
-		return base.AddDate(0, 0, n).Format(time.DateOnly)
+		return day(n).Format(time.DateOnly)
 	case model.Bytes:
 		return base64.StdEncoding.EncodeToString([]byte(label + " " + strconv.Itoa(n)))
 	case model.Enum:
-		return t.Named.Enum[n%len(t.Named.Enum)].Text
+		return enumText(t.Named, n)
 	default: // JSON
 		return fmt.Sprintf(`{"n":%d}`, n)
 	}
 }
+
+// enumText is one of an enum's texts, such that a further text takes some numbers for itself and
+// leaves the others as they are: each text draws by the number, and the highest wins.
+func enumText(t *model.Type, n int) string {
+	best, text := uint64(0), ""
+	for _, v := range t.Enum {
+		if drawn := hash(v.Text + " " + strconv.Itoa(n)); text == "" || drawn > best {
+			best, text = drawn, v.Text
+		}
+	}
+	return text
+}
+
+// day is one of those that have four digits in their year.
+func day(n int) time.Time { return base.AddDate(0, 0, n%2_000_000) }
 
 // quoted reports whether a scalar of the type is a string in JSON.
 func quoted(t model.FieldType) bool {

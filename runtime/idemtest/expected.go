@@ -5,20 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 )
 
 // readExpected reads the file of expected rows: per table a line "table NAME" and a line per
-// row, then "dead letters" and a line "partition offset class path" per dead letter. Lines
-// that begin with # are comments.
+// row. Lines that begin with # are comments.
 func readExpected(path string) (*state, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &state{dead: map[int]deadRecord{}}
-	letters := false
+	s := &state{}
 	lines := bufio.NewScanner(strings.NewReader(string(content)))
 	lines.Buffer(nil, len(content)+1)
 	for n := 1; lines.Scan(); n++ {
@@ -26,10 +23,6 @@ func readExpected(path string) (*state, error) {
 		name, isTable := strings.CutPrefix(line, "table ")
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
-		case line == "dead letters":
-			letters = true
-		case letters:
-			err = s.addLetter(line)
 		case isTable:
 			s.tables = append(s.tables, rows{table: name})
 		case len(s.tables) == 0:
@@ -43,24 +36,6 @@ func readExpected(path string) (*state, error) {
 		}
 	}
 	return s, lines.Err()
-}
-
-// addLetter reads "0 17 decode items[1].price". The log stands in partition 0, offset by index.
-func (s *state) addLetter(line string) error {
-	parts := strings.SplitN(line, " ", 4)
-	if len(parts) < 3 || parts[0] != "0" {
-		return fmt.Errorf("not a dead letter")
-	}
-	index, err := strconv.Atoi(parts[1])
-	if err != nil {
-		return err
-	}
-	d := deadRecord{class: parts[2]}
-	if len(parts) == 4 {
-		d.path = parts[3]
-	}
-	s.dead[index] = d
-	return nil
 }
 
 // splitCells splits "a=1  b="x  y"  c=[1]" into its cells.

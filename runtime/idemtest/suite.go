@@ -1,7 +1,6 @@
 package idemtest
 
 import (
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ type Suite struct {
 	Topic      string
 	Migrations string  // folder of *.sql files, applied in the order of their names
 	Rows       string  // file with the rows that are there before Log; "" for none
-	Expected   string  // file with the rows and dead letters that the spec makes of Rows and Log
+	Expected   string  // file with the rows that the spec makes of Rows and Log
 	Tables     []Table // of the whole service, in the order of the spec
 
 	// Stub makes the consumer with handlers that do nothing; nil for a service without
@@ -27,7 +26,7 @@ type Suite struct {
 	// New makes the consumer with the service's own handlers.
 	New func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 
-	Log []Event // made from the spec
+	Log []Event // made from the spec: see [ReadLog]
 	// Edit returns the log for the service's own handlers; nil if there are none.
 	Edit func(topic string, log []Event) []Event
 }
@@ -47,18 +46,9 @@ type Event struct {
 	Opaque  bool     // nothing in the payload is read, so that it may hold anything
 	Loose   []string // members of the payload, as "a.b", that copies need not share
 	Naming  []string // members that copies need not share, but whose change may make it another event
-}
-
-// Without returns the event without a header.
-func (e Event) Without(header string) Event {
-	e.Message.Headers = slices.DeleteFunc(slices.Clone(e.Message.Headers), func(h idem.Header) bool { return h.Name == header })
-	return e
-}
-
-// ByOffset returns the event as one that only its offset identifies.
-func (e Event) ByOffset() Event {
-	e.Keyed, e.Here = false, false
-	return e
+	// DeadLetter is the class of the dead letter that the spec makes of it, and the place if that is
+	// known, as in "decode items[1].price"; "" if it takes effect.
+	DeadLetter string
 }
 
 // Run runs every scenario as a subtest: under "spec" with handlers that do nothing, against
@@ -73,6 +63,7 @@ func (s Suite) Run(t *testing.T) {
 	if err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
+	want.dead = deadRecords(s.Log)
 	spec.want, spec.source = want, s.Expected
 	t.Run("spec", spec.run)
 	if s.Edit == nil {

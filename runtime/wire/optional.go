@@ -89,3 +89,11 @@ func SliceOrNull[E any](r *Rows, set func([]E), v []E) {
 	set(nil)
 	r.null(at)
 }
+
+// IfPresent adds a field of an event's content by add, a method of a [Fingerprint], unless v is
+// nil: wire.IfPresent(f.Text, "note", e.Note).
+func IfPresent[T any](add func(name string, v T), name string, v *T) {
+	if v != nil {
+		add(name, *v)
+	}
+}

@@ -2,9 +2,13 @@ package architecture
 
 import (
 	"encoding/json"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +25,21 @@ type pkg struct {
 	XTestImports []string
 	GoFiles      []string
 	Deps         []string
+}
+
+// name is the package's path below the module.
+func (p pkg) name() string { return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/") }
+
+func (p pkg) internal() bool { return strings.Contains(p.name(), "/internal/") }
+
+// own are the packages of the module that it imports.
+func (p pkg) own() (all []string) {
+	for _, i := range p.Imports {
+		if of, own := strings.CutPrefix(i, module+"/"); own {
+			all = append(all, of)
+		}
+	}
+	return all
 }
 
 func packages(t *testing.T) []pkg {
@@ -46,55 +65,35 @@ func packages(t *testing.T) []pkg {
 }
 
 // may says what each package of the module may import of the module. A package that is not
-// listed, nor below a listed one with /..., fails the test: think about its place first.
+// listed fails the test: think about its place first. An internal package says it itself, in
+// its doc comment.
 var may = map[string][]string{
-	"cmd/idemgen":                          {"generator", "generator/output", "generator/scaffold", "schema", "runtime/stream"},
-	"generator":                            {"generator/resolve", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "schema"},
-	"generator/model":                      {},
-	"generator/definition":                 {"generator/model"},
-	"generator/resolve":                    {"generator/model", "generator/definition", "schema"},
-	"generator/gocode":                     {"generator/model"},
-	"generator/gocode/generated":           {}, // tests only: they run golden packages
-	"generator/sqlcode":                    {"generator/model", "templates"},
-	"generator/scaffold":                   {"generator/model", "templates"},
-	"generator/oracle":                     {"generator/model"},
-	"generator/seedlog":                    {"generator/model"},
-	"generator/state":                      {"generator/model", "generator/definition", "schema"},
-	"generator/output":                     {},
-	"generator/gopkg":                      {},
-	"schema":                               {},
-	"templates":                            {},
-	"runtime":                              {"runtime/halt", "runtime/idemtype", "runtime/wire", "runtime/internal/catalog", "runtime/internal/copies", "runtime/internal/fault", "runtime/internal/footprint", "runtime/internal/frequency", "runtime/internal/generation", "runtime/internal/keyset", "runtime/internal/lag", "runtime/internal/ledger", "runtime/internal/maintain", "runtime/internal/outage", "runtime/internal/pgerror", "runtime/internal/protocol", "runtime/internal/recent", "runtime/internal/session", "runtime/internal/watchdog"},
-	"runtime/wire":                         {"runtime/wire/internal/notation"},
-	"runtime/wire/strictjson":              {"runtime/wire", "runtime/wire/internal/notation"},
-	"runtime/wire/internal/notation":       {},
-	"runtime/halt":                         {},
-	"runtime/idemtype":                     {"runtime/halt", "runtime/wire"},
-	"runtime/stream":                       {"runtime/wire", "runtime/internal/ledger"},
-	"runtime/internal/catalog":             {"runtime/wire"},
-	"runtime/internal/fault":               {},
-	"runtime/internal/keyset":              {},
-	"runtime/internal/ledger":              {"runtime/wire"},
-	"runtime/internal/footprint":           {},
-	"runtime/internal/watchdog":            {},
-	"runtime/internal/frequency":           {},
-	"runtime/internal/lag":                 {},
-	"runtime/internal/outage":              {},
-	"runtime/internal/pgerror":             {"runtime/internal/outage", "runtime/internal/protocol", "runtime/internal/session"},
-	"runtime/internal/protocol":            {},
-	"runtime/internal/protocol/model":      {"runtime/internal/protocol"},
-	"runtime/internal/protocol/modelcheck": {"runtime/internal/protocol/model"},
-	"runtime/internal/bloom":               {},
-	"runtime/internal/recent":              {},
-	"runtime/internal/session":             {},
-	"runtime/internal/generation":          {"runtime/wire", "runtime/internal/bloom", "runtime/internal/fault", "runtime/internal/session"},
-	"runtime/internal/copies":              {"runtime/internal/ledger"},
-	"runtime/internal/maintain":            {"runtime/internal/copies", "runtime/internal/fault", "runtime/internal/generation"},
-	"runtime/confluent":                    {"runtime"},
-	"runtime/idemtest":                     {"runtime", "runtime/halt", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
-	"runtime/idemtest/internal/postgres":   {},
-	"runtime/idemtest/cutproxy":            {},
-	"runtime/idemtest/pgbouncer":           {"runtime/idemtest/internal/postgres"},
+	"cmd/idemgen":                {"generator", "generator/output", "generator/scaffold", "schema", "runtime/stream"},
+	"generator":                  {"generator/resolve", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "schema"},
+	"generator/model":            {},
+	"generator/definition":       {"generator/model"},
+	"generator/resolve":          {"generator/model", "generator/definition", "schema"},
+	"generator/gocode":           {"generator/model"},
+	"generator/gocode/generated": {}, // tests only: they run golden packages
+	"generator/sqlcode":          {"generator/model", "templates"},
+	"generator/scaffold":         {"generator/model", "templates"},
+	"generator/oracle":           {"generator/model"},
+	"generator/seedlog":          {"generator/model"},
+	"generator/state":            {"generator/model", "generator/definition", "schema"},
+	"generator/output":           {},
+	"generator/gopkg":            {},
+	"schema":                     {},
+	"templates":                  {},
+	"runtime":                    {"runtime/idemtype", "runtime/wire", "runtime/internal/catalog", "runtime/internal/copies", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/verdict"},
+	"runtime/wire":               {"runtime/wire/internal/notation"},
+	"runtime/wire/strictjson":    {"runtime/wire", "runtime/wire/internal/notation"},
+	"runtime/halt":               {},
+	"runtime/idemtype":           {"runtime/halt", "runtime/wire"},
+	"runtime/stream":             {"runtime/wire", "runtime/internal/ledger"},
+	"runtime/confluent":          {"runtime"},
+	"runtime/idemtest":           {"runtime", "runtime/halt", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
+	"runtime/idemtest/cutproxy":  {},
+	"runtime/idemtest/pgbouncer": {"runtime/idemtest/internal/postgres"},
 }
 
 // free are programs that stand on top of everything.
@@ -102,21 +101,70 @@ var free = []string{"scripts/", "examples/", "bench", "testdata/"}
 
 func TestImportDirection(t *testing.T) {
 	for _, p := range packages(t) {
-		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
-		if onTop(name) {
+		name := p.name()
+		if onTop(name) || p.internal() {
 			continue
 		}
 		allowed, listed := may[name]
 		if !listed {
 			t.Errorf("%s has no place in the import direction: add it to this test", name)
 		}
-		for _, i := range p.Imports {
-			of, own := strings.CutPrefix(i, module+"/")
-			if own && !slices.Contains(allowed, of) {
+		for _, of := range p.own() {
+			if !slices.Contains(allowed, of) {
 				t.Errorf("%s must not import %s", name, of)
 			}
 		}
 	}
+}
+
+// mustNot is the sentence of a doc comment that bounds what a package imports of the module.
+var mustNot = regexp.MustCompile(`[Ii]t must not import any (other package of this module|package of this module but ([a-z, ]+))\.`)
+
+// Every internal package says what it is for, and which packages of the module it must not
+// import; it imports those that it names, and no other.
+func TestInternalPackagesImportWhatTheySay(t *testing.T) {
+	found := 0
+	for _, p := range packages(t) {
+		if !p.internal() {
+			continue
+		}
+		found++
+		doc := packageDoc(t, p)
+		words := mustNot.FindStringSubmatch(doc)
+		if !strings.HasPrefix(doc, "Package ") && !strings.HasPrefix(doc, "Command ") || words == nil {
+			t.Errorf("%s: its doc comment does not say what it is for, and \"It must not import any ...\": %q", p.name(), doc)
+			continue
+		}
+		named := strings.FieldsFunc(strings.ReplaceAll(words[2], " and ", ", "), func(r rune) bool { return r == ',' || r == ' ' })
+		for _, of := range p.own() {
+			if i := slices.Index(named, path.Base(of)); i >= 0 {
+				named = slices.Delete(named, i, i+1)
+			} else {
+				t.Errorf("%s must not import %s, says its doc comment", p.name(), of)
+			}
+		}
+		if len(named) > 0 {
+			t.Errorf("%s may import %v, says its doc comment, and does not", p.name(), named)
+		}
+	}
+	if found < 30 {
+		t.Errorf("%d internal packages found only", found)
+	}
+}
+
+// packageDoc is a package's doc comment on one line.
+func packageDoc(t *testing.T, p pkg) string {
+	t.Helper()
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Doc != nil {
+			return strings.Join(strings.Fields(f.Doc.Text()), " ")
+		}
+	}
+	return ""
 }
 
 // only says which package alone may import a library.

@@ -3,7 +3,7 @@ package main
 // keyBugs are bugs of the keys that all partitions share, and of the upkeep of the tables.
 var keyBugs = []mutant{
 	{"11 shared: own recent keys enter memory when they are sent",
-		in(core, "owner.attempt").After(`append(o.attempts, _)`, `o.recall(w.claims)`),
+		in(core, "Owner.attempt").After(`o.chain.Try(_)`, `o.keys.Forward(tail, ledger.Row{}, d.Claims)`),
 		core, "TestFailedBatchLeavesNoRecentKeys"},
 	{"18 retention removes the tail of an idle stream",
 		in(upkeep, "trimSQL").Text(`l.seq < least(t.seq, t.window_seq, (SELECT`, `l.seq <= greatest(t.seq, (SELECT`),
@@ -18,21 +18,24 @@ var keyBugs = []mutant{
 		in(migrations, "idem_keys_seal").Text(`CHECK (false)`, `CHECK (true)`),
 		core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 a claim after the seal without reading again",
-		in(core, "owner.look").Replace(`len(keys)+len(hidden) > 0`, `$0 && !again`),
+		in(core, "Known.Read").Before(`numbers, suspects := _, _`,
+			`if k.place.Again {
+				return false, nil
+			}`),
 		core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 only the newest generation is read",
 		in(generations, "listSQL").Text(`ORDER BY sealed_at`, `AND sealed_at IS NULL ORDER BY sealed_at`),
 		core, "TestKeyIsKnownInEveryGeneration"},
 	{"49 what was read is kept over a reconnect",
-		in(core, "owner.readKnown").Replace(`hits, err := $read`,
-			`hits := kept[o]
+		in(core, "Known.readKeys").Replace(`hits, err := $read`,
+			`hits := kept[k.memory]
 			if hits == nil {
 				hits, err = $read
-				kept[o] = hits
-			}`).Declare(`var kept = map[*owner][]generation.Hit{}`),
+				kept[k.memory] = hits
+			}`).Declare(`var kept = map[*Memory][]generation.Hit{}`),
 		core, "TestKnownKeysAreReadAgainOnANewConnection"},
 	{"49 an own key behind the tail is taken for a duplicate",
-		in(core, "owner.readKnown").Never(`_ > o.tail.Seq`),
+		in(core, "Known.readKeys").Never(`_ >= k.place.Seq`),
 		core, "TestOwnKeyBehindTheTailIsAnAttempt"},
 	{"50 the next generation is listed before the seal",
 		in(migrations, "idem_keys_seal").Text(`EXECUTE format('ALTER TABLE idem_keys_%s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID', number);`, ``),
@@ -50,11 +53,14 @@ var keyBugs = []mutant{
 		in(migrations, "idem_keys_forget").Text(`sealed_at < clock_timestamp() - keep`, `sealed_at < clock_timestamp()`),
 		upkeep, "TestFunctionsOfTheKeysJudgeTheirArguments"},
 	{"61 own recent keys outlive the memory they belong to",
-		in(core, "newOwner").Replace(`o.recent = $new`,
-			`if kept[o.id] == nil {
-				kept[o.id] = $new
-			}
-			o.recent = kept[o.id]`).Declare(`var kept = map[Partition]*recent.Keys{}`),
+		in(core, "Memory.Free").Declare(`var kept = map[idemtype.Partition]*recent.Keys{}
+
+			func keep(p idemtype.Partition, k *recent.Keys) *recent.Keys {
+				if kept[p] == nil {
+					kept[p] = k
+				}
+				return kept[p]
+			}`).In("./runtime/internal/engine/keys", "New").Replace(`recent: $new`, `recent: keep(partition, $new)`),
 		core, "TestOwnRecentKeysEndWithTheOwner"},
 	{"62 a filter is kept after a failover",
 		in(generations, "Generation.name").Replace(`g.Seal`, `wire.UUID{byte(g.Number)}`),
@@ -66,13 +72,13 @@ var keyBugs = []mutant{
 		in(upkeep, "Job.Once").Condition(`late == nil`, `$0 || j.Keep > 0`),
 		upkeep, "TestClocksApartStopExpiry"},
 	{"a key hidden by a conflict is claimed untested",
-		in(core, "owner.look").Replace(`claimed[_] || decided[_]`, `true`),
+		in(core, "Known.Read").Replace(`k.claimed[_] || k.awaiting[_]`, `len(k.claimed)+len(k.awaiting) > 0`),
 		core, "TestKeyHiddenByAConflictIsTested"},
 	{"a conflict is decided before its former keys are looked for",
 		in(waves, "Batch.claim").Replace(`append(b.keys.hidden, $unknown...)`, `append(b.keys.hidden, $unknown[:0]...)`),
 		core, "TestFirstKnownKeyDecides"},
 	{"a former key of a conflict is looked for in the sealed generations only",
-		in(core, "owner.readHidden").Replace(`$list.Numbers()`, `$list.Numbers()[:len($list)-1]`),
+		in(core, "Known.readHidden").Replace(`$list.Numbers()`, `$list.Numbers()[:len($list)-1]`),
 		core, "TestFirstKnownKeyDecides"},
 	{"fingerprints of two definitions are compared",
 		in(waves, "Content.conflicts").Always(`known.Def == c.Def`),
@@ -81,7 +87,7 @@ var keyBugs = []mutant{
 		in(keysets, "segment.find").Replace(`g.defs[g.def[i]]`, `g.defs[0]`),
 		keysets, "TestSetHoldsTheKeysOfTheWindow"},
 	{"a version goes on behind an identity that it does not know",
-		in(core, "owner.policy").Never(`_ != ledger.NoIdentity && _`),
+		in(core, "takeOver.checkTail").Never(`_ != ledger.NoIdentity && _`),
 		core, "TestVersionHaltsBehindAnIdentityThatItDoesNotKnow"},
 	{"versions: an event is not stored under its former key",
 		in(waves, "Batch.Also").Never(`key != (Key{})`),
@@ -123,4 +129,10 @@ var keyBugs = []mutant{
 	{"the place of a key is its hash in a table of keys",
 		in(keysets, "segment.slot").Replace(`key[8:]`, `key[:8]`),
 		keysets, "TestKeysOfOnePlaceAreSpreadOverATable"},
+	{"recent keys have room to spare",
+		in(recents, "Keys.grown").Replace(`min(max(16, 2*$length), k.most)`, `max(16, 3*$length)`),
+		recents, "TestAKeyTakesThirtySixBytes"},
+	{"there may be more recent keys than the index can name",
+		in(recents, "New").Replace(`min(most, limit)`, `most`),
+		recents, "TestAMemoryIsAsLargeAsItsIndexCanName"},
 }

@@ -43,7 +43,10 @@ func main() {
 
 // all are the bugs of every list.
 func all() []mutant {
-	return slices.Concat(planted, keyBugs, outageBugs, catalogBugs, sessionBugs, slowBugs, handlerBugs, feedBugs, copyBugs, generatorBugs)
+	return slices.Concat(
+		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
+		outageBugs, copyBugs, sourceBugs, generatorBugs,
+	)
 }
 
 func run(ctx context.Context, only string, times, workers int) error {

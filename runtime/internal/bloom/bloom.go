@@ -1,5 +1,5 @@
-// Package bloom is a filter that knows which keys are surely not in a set: of those that it
-// was given it never denies one, of others it takes one in 15,000 for one of them. The last 11
+// Package bloom is a filter that knows which keys are surely not in a set: of those that it was
+// given it never denies one, of others it takes one in 15,000 for one of them. The last 11
 // bytes of a key are of a hash. It must not import any other package of this module.
 package bloom
 

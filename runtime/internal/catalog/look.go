@@ -1,8 +1,8 @@
-// Package catalog asks a database once about everything that the guarantee rests on and
-// that generated code cannot know: its encoding, and what others did to the tables that the
-// service writes. Look returns facts; what follows from each is decided in verdict.go, and
-// listed in docs/operations.md. It changes nothing. Of this module it may import package
-// wire only.
+// Package catalog asks a database once about everything that the guarantee rests on and that
+// generated code cannot know: its encoding, and what others did to the tables that the service
+// writes. Look returns facts; what follows from each is decided in verdict.go, and listed in
+// docs/operations.md. It changes nothing. It must not import any package of this module but
+// wire.
 package catalog
 
 import (

@@ -15,7 +15,8 @@
 // again is found, and a single breach only by chance.
 //
 // The audit changes nothing and locks nothing. What it knows is of its process and ends with
-// it: a new one begins where the window does. Of this module it may import package ledger only.
+// it: a new one begins where the window does. It must not import any package of this module but
+// ledger.
 package copies
 
 import (

@@ -1,6 +1,6 @@
 // Package fault lets tests stop the runtime at a named step, as a crash would, and move the
-// clock of a process. Without a test that does so it does nothing. It must not import any other package of
-// this module.
+// clock of a process. Without a test that does so it does nothing. It must not import any other
+// package of this module.
 package fault
 
 import "context"

@@ -5,7 +5,8 @@
 //
 // What the database itself runs for a plain statement is not seen: triggers, rules, defaults,
 // views, operators, casts and domains that somebody made, a function called as if it were a
-// column, and one of a name of the server's own that the search_path prefers. It must import nothing but the standard library.
+// column, and one of a name of the server's own that the search_path prefers. It must not
+// import any other package of this module.
 package footprint
 
 // None reports whether sql is one statement that reads and writes rows, and calls only

@@ -1,7 +1,7 @@
-// Package lag keeps how far one partition is: where its ledger stands, where its log ends,
-// how old the first record between the two is, and what became of the records before. What
-// it is told comes from several goroutines; a reading is of one moment. It asks nobody. It
-// must not import any other package of this module.
+// Package lag keeps how far one partition is: where its ledger stands, where its log ends, how
+// old the first record between the two is, and what became of the records before. What it is
+// told comes from several goroutines; a reading is of one moment. It asks nobody. It must not
+// import any other package of this module.
 package lag
 
 import (

@@ -1,7 +1,7 @@
-// Package ledger is the SQL of the chain (docs/protocol.md) and the form of its parameters,
-// for the worker in package idem and for operators' commands in package stream. The text of
-// a statement never varies with data. It decides nothing. Of this module it may import
-// package wire only.
+// Package ledger is the SQL of the chain (docs/protocol.md) and the form of its parameters, for
+// the worker in package idem and for operators' commands in package stream. The text of a
+// statement never varies with data. It decides nothing. It must not import any package of this
+// module but wire.
 package ledger
 
 // Kinds of rows.

@@ -1,9 +1,10 @@
-// Package maintain keeps the tables of one consumer bounded: it rotates and drops
-// generations of keys, and removes rows of the ledger and dead letters that are no longer
-// needed. It also runs the audit of copies: same_partition. Every process of a consumer may run it; one at a time does. Each step may be the
-// last of a run that is interrupted: the next run goes on from there. It never makes
-// consumption wait for longer than a transaction may take, nor for more than a tenth of the
-// time. Of this module it may import packages copies, fault and generation only.
+// Package maintain keeps the tables of one consumer bounded: it rotates and drops generations
+// of keys, and removes rows of the ledger and dead letters that are no longer needed. It also
+// runs the audit of copies: same_partition. Every process of a consumer may run it; one at a
+// time does. Each step may be the last of a run that is interrupted: the next run goes on from
+// there. It never makes consumption wait for longer than a transaction may take, nor for more
+// than a tenth of the time. It must not import any package of this module but copies, fault and
+// generation.
 package maintain
 
 import (

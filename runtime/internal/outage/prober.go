@@ -4,10 +4,10 @@
 //	       work fails        Wait
 //	owner ------------> prober ----> Try, Try, Try ... succeeds: all who wait go on
 //
-// However many partitions wait, one connection is tried at a time: the first one at once,
-// then with short pauses, so that a server that starts is neither missed for long nor met by
-// a herd. What follows from an error, and whether one is an outage, is not decided here. It
-// must not import any other package of this module.
+// However many partitions wait, one connection is tried at a time: the first one at once, then
+// with short pauses, so that a server that starts is neither missed for long nor met by a herd.
+// What follows from an error, and whether one is an outage, is not decided here. It must not
+// import any other package of this module.
 package outage
 
 import (

@@ -1,6 +1,6 @@
-// Package recent remembers the keys that an owner claimed last: a number of them, for a
-// time. It never answers for a key that it was not given, and may forget any. It must not
-// import any other package of this module.
+// Package recent remembers the keys that an owner claimed last: a number of them, for a time.
+// It never answers for a key that it was not given, and may forget any. It must not import any
+// other package of this module.
 package recent
 
 import (

@@ -1,7 +1,7 @@
-// Package session is what a connection of the runtime is given behind the connect: settings,
-// a mark by which the server's session is known again, prepared statements. It reads back
-// what it gave, and finds out whether a connection pooler stands between that hands sessions
-// from one client to another. Of this module it may import nothing.
+// Package session is what a connection of the runtime is given behind the connect: settings, a
+// mark by which the server's session is known again, prepared statements. It reads back what it
+// gave, and finds out whether a connection pooler stands between that hands sessions from one
+// client to another. It must not import any other package of this module.
 //
 // Nothing but client_encoding goes into the start-up packet: poolers refuse what they do not
 // know there, or leave it out in silence.

@@ -32,6 +32,9 @@ func Marked(label, sql string) Statement {
 	return st
 }
 
+// Write returns a statement of the spec's.
+func Write(sql string) Statement { return NewStatement("write", sql) }
+
 // Bind returns a statement's name in the session, and its parameters.
 func (s *Session) Bind(st Statement, args [][]byte) (name string, all [][]byte) {
 	if st.marked {

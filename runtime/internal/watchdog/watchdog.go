@@ -1,6 +1,6 @@
-// Package watchdog runs work that calls code of others, and answers although a call never
-// ends. The work has one goroutine for all its calls. It must not import other packages of
-// this module.
+// Package watchdog runs work that calls code of others, and answers although a call never ends.
+// The work has one goroutine for all its calls. It must not import any other package of this
+// module.
 package watchdog
 
 import (

@@ -1,5 +1,5 @@
-// Package script names what the fault kit tells the service's processes, by their
-// environment. It must import the standard library only.
+// Package script names what the fault kit tells the service's processes, by their environment.
+// It must not import any other package of this module.
 package script
 
 import "strings"

@@ -21,74 +21,10 @@ func TestFamilyV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: familyV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_family_v1_log.jsonl", map[string]idemtest.Event{
+			"Child":  {},
+			"Parent": {},
+			"Gone":   {Opaque: true},
+		}),
 	}.Run(t)
-}
-
-// familyV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func familyV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		childRecord("k 1", `{"v":"v 1"}`),
-		childRecord("k 1", `{"v":"v 2"}`),
-		parentRecord("k 1", `{"v":"v 3"}`),
-		parentRecord("k 1", `{"v":null}`),
-		goneRecord("k 1", "{}"),
-		goneRecord("k 1", "{}"),
-		parentRecord("k 1", "{}"),
-		childRecord("k 2", `{"v":"v 8"}`),
-		childRecord("k 2", `{"v":"v 9"}`),
-		parentRecord("k 2", `{"v":"v 10"}`),
-		parentRecord("k 2", `{"v":null}`),
-		goneRecord("k 2", "{}"),
-		goneRecord("k 2", "{}"),
-		parentRecord("k 2", "{}"),
-		childRecord("k 6", `{"v":"v 15"}`),
-		parentRecord("k 6", `{"v":"v 16"}`),
-		childRecord("k 7", `{"v":"v 17"}`),
-		parentRecord("k 7", `{"v":null}`),
-		childRecord("k 8", `{"v":"v 19"}`),
-		parentRecord("k 8", "{}"),
-	}
-}
-
-func childRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "family.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "t", Value: []byte("child")},
-			},
-		},
-	}
-}
-
-func parentRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "family.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "t", Value: []byte("parent")},
-			},
-		},
-	}
-}
-
-func goneRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "family.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "t", Value: []byte("gone")},
-			},
-		},
-	}
 }

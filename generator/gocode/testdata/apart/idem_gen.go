@@ -38,9 +38,17 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "plain", Unique: [][]string{{"k"}}, Nullable: []string{"v"}},
+			{
+				Name:     "plain",
+				Unique:   [][]string{{"k"}},
+				Nullable: []string{"v"},
+			},
 			{Name: "children", Unique: [][]string{{"k"}}},
-			{Name: "parents", Unique: [][]string{{"k"}}, Nullable: []string{"v"}},
+			{
+				Name:     "parents",
+				Unique:   [][]string{{"k"}},
+				Nullable: []string{"v"},
+			},
 		},
 		Topics: []wire.Topic{
 			plainV1Topic(),

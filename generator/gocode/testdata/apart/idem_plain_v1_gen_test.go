@@ -21,30 +21,8 @@ func TestPlainV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: plainV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_plain_v1_log.jsonl", map[string]idemtest.Event{
+			"Put": {},
+		}),
 	}.Run(t)
-}
-
-// plainV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func plainV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		putRecord("k 1", `{"v":"v 1"}`),
-		putRecord("k 1", `{"v":null}`),
-		putRecord("k 2", "{}"),
-		putRecord("k 2", `{"v":"v 4"}`),
-		putRecord("k 6", `{"v":"v 5"}`),
-		putRecord("k 7", `{"v":null}`),
-		putRecord("k 8", "{}"),
-	}
-}
-
-func putRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "plain.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-		},
-	}
 }

@@ -48,7 +48,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		},
 		Tables: []wire.Table{
 			{Name: "excluded", Unique: [][]string{{"e"}}},
-			{Name: "parts", Unique: [][]string{{"e", "no"}}, Nullable: []string{"more"}, References: []wire.Reference{{Columns: []string{"e"}, Table: "excluded", OnDelete: "cascade"}}},
+			{
+				Name:       "parts",
+				Unique:     [][]string{{"e", "no"}},
+				Nullable:   []string{"more"},
+				References: []wire.Reference{{Columns: []string{"e"}, Table: "excluded", OnDelete: "cascade"}},
+			},
 			{Name: "words", Unique: [][]string{{"e", "word"}}},
 		},
 		Topics: []wire.Topic{

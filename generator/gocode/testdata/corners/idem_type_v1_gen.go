@@ -182,9 +182,7 @@ func (e *Scan) fingerprint(f *wire.Fingerprint) {
 	f.Int64("n", e.N)
 	f.JSON("n_text", e.NText)
 	f.Text("t", e.T)
-	if e.Traced != nil {
-		f.Int64("traced", *e.Traced)
-	}
+	wire.IfPresent(f.Int64, "traced", e.Traced)
 	f.JSON("u", e.U)
 }
 
@@ -330,9 +328,7 @@ func (e *Select) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Text("kind", string(e.Kind))
 	f.Text("t", e.T)
-	if e.Traced != nil {
-		f.Int64("traced", *e.Traced)
-	}
+	wire.IfPresent(f.Int64, "traced", e.Traced)
 	f.JSON("whole", e.Whole)
 	f.AppendJSON("words", e.appendWords)
 }
@@ -501,9 +497,7 @@ func (e *Parts) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("main", e.Main.appendJSON)
 	f.AppendJSON("parts", e.appendParts)
 	f.Text("t", e.T)
-	if e.Traced != nil {
-		f.Int64("traced", *e.Traced)
-	}
+	wire.IfPresent(f.Int64, "traced", e.Traced)
 }
 
 // fits checks values against their columns.
@@ -655,9 +649,7 @@ func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Gone) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Text("t", e.T)
-	if e.Traced != nil {
-		f.Int64("traced", *e.Traced)
-	}
+	wire.IfPresent(f.Int64, "traced", e.Traced)
 }
 
 // goneEvent is how a record becomes a Gone, and which records are copies of one. It is read

@@ -25,117 +25,12 @@ func TestTypeV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, newTestHandler(t, db))
 		},
-		Log:  typeV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_type_v1_log.jsonl", map[string]idemtest.Event{
+			"Scan":   {Keyed: true},
+			"Select": {Keyed: true},
+			"Parts":  {Keyed: true},
+			"Gone":   {Keyed: true},
+		}),
 		Edit: editTestLog,
 	}.Run(t)
-}
-
-// typeV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func typeV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		scanRecord("00000000-0000-4000-8000-000000000001", "k1", `{"meta":{"type":"scan"},"body":{"n":10}}`),
-		scanRecord("00000000-0000-4000-8000-000000000001", "k2", `{"meta":{"type":"scan"},"body":{"n":20}}`),
-		scanRecord("00000000-0000-4000-8000-000000000001", "k3", `{"meta":{"type":"scan"},"body":{"n":20}}`, idem.Header{Name: "range", Value: []byte("3")}),
-		scanRecord("00000000-0000-4000-8000-000000000001", "k4", `{"meta":{"type":"scan"},"body":{"n":15}}`),
-		scanRecord("00000000-0000-4000-8000-000000000002", "k5", `{"meta":{"type":"scan"},"body":{"n":50}}`),
-		scanRecord("00000000-0000-4000-8000-000000000002", "k6", `{"meta":{"type":"scan"},"body":{"n":60}}`, idem.Header{Name: "range", Value: []byte("6")}),
-		partsRecord("00000000-0000-4000-8000-000000000002", "k7", `{"meta":{"type":"parts"},"parts":[{"m":"m 7","tags":["tags 7","tags 8"],"deep":{"place":{"e":7}}},{"m":"m 8","tags":["tags 7","tags 8"],"deep":{"place":{"e":8}}}],"main":{"m":"m 7","tags":["tags 7","tags 8"],"more":[{"s":"s 7","maybe":null},{"s":"s 8","maybe":null}],"deep":{"place":null}}}`, idem.Header{Name: "range", Value: []byte("7")}),
-		partsRecord("00000000-0000-4000-8000-000000000002", "k8", `{"meta":{"type":"parts"},"parts":[{"m":"m 8","tags":["tags 8"],"more":[{"s":"s 8","maybe":null}],"deep":{"place":null}},{"m":"m 9","tags":["tags 8"],"more":[{"s":"s 8","maybe":null}],"deep":{"place":null}}],"main":{"m":"m 8","tags":["tags 8"],"more":null}}`),
-		scanRecord("00000000-0000-4000-8000-000000000002", "k9", `{"meta":{"type":"scan"},"body":{"n":90}}`),
-		goneRecord("00000000-0000-4000-8000-000000000002", "k10", `{"meta":{"type":"gone"}}`),
-		goneRecord("00000000-0000-4000-8000-000000000002", "k11", `{"meta":{"type":"gone"}}`),
-		scanRecord("00000000-0000-4000-8000-000000000002", "k12", `{"meta":{"type":"scan"},"body":{"n":120}}`),
-		selectRecord("00000000-0000-4000-8000-000000000002", "k13", `{"meta":{"type":"select"},"words":["wo1","wo2"],"kind":"b"}`),
-		selectRecord("00000000-0000-4000-8000-000000000002", "k14", "{\"meta\":{\"type\":\"se`lect\"},\"words\":[\"wo1\",\"wo2\"]}"),
-		partsRecord("00000000-0000-4000-8000-000000000002", "k15", `{"meta":{"type":"parts"},"parts":[{"m":"m 15","tags":[],"more":null},{"m":"m 16","tags":[],"more":null}],"main":{"m":"m 15","tags":[],"deep":{"place":{"e":15}}}}`),
-		goneRecord("00000000-0000-4000-8000-000000000002", "k16", `{"meta":{"type":"gone"}}`, idem.Header{Name: "range", Value: []byte("16")}),
-		scanRecord("00000000-0000-4000-8000-000000000003", "k17", `{"meta":{"type":"scan"},"body":{"n":170}}`, idem.Header{Name: "range", Value: []byte("17")}),
-		partsRecord("00000000-0000-4000-8000-000000000003", "k18", `{"meta":{"type":"parts"},"parts":[{"m":"m 18","tags":["tags 18","tags 19"],"deep":{"place":{"e":18}}}],"main":{"m":"m 18","tags":["tags 18","tags 19"],"more":[{"s":"s 18","maybe":null},{"s":"s 19","maybe":null}],"deep":{"place":null}}}`, idem.Header{Name: "range", Value: []byte("18")}),
-		partsRecord("00000000-0000-4000-8000-000000000003", "k19", `{"meta":{"type":"parts"},"parts":[{"m":"m 19","tags":["tags 19"],"more":[{"s":"s 19","maybe":null}],"deep":{"place":null}},{"m":"m 20","tags":["tags 19"],"more":[{"s":"s 19","maybe":null}],"deep":{"place":null}}],"main":{"m":"m 19","tags":["tags 19"],"more":null}}`),
-		scanRecord("00000000-0000-4000-8000-000000000003", "k20", `{"meta":{"type":"scan"},"body":{"n":200}}`),
-		goneRecord("00000000-0000-4000-8000-000000000003", "k21", `{"meta":{"type":"gone"}}`),
-		goneRecord("00000000-0000-4000-8000-000000000003", "k22", `{"meta":{"type":"gone"}}`),
-		scanRecord("00000000-0000-4000-8000-000000000003", "k23", `{"meta":{"type":"scan"},"body":{"n":230}}`),
-		selectRecord("00000000-0000-4000-8000-000000000003", "k24", `{"meta":{"type":"select"},"words":["wo1","wo2"],"kind":"a"}`, idem.Header{Name: "range", Value: []byte("24")}),
-		selectRecord("00000000-0000-4000-8000-000000000003", "k25", "{\"meta\":{\"type\":\"se`lect\"},\"words\":[\"wo1\"]}"),
-		partsRecord("00000000-0000-4000-8000-000000000003", "k26", `{"meta":{"type":"parts"},"parts":[{"m":"m 26","tags":[],"more":null}],"main":{"m":"m 26","tags":[],"deep":{"place":{"e":26}}}}`),
-		goneRecord("00000000-0000-4000-8000-000000000003", "k27", `{"meta":{"type":"gone"}}`, idem.Header{Name: "range", Value: []byte("27")}),
-		scanRecord("00000000-0000-4000-8000-000000000004", "k28", `{"meta":{"type":"scan"},"body":{"n":280}}`, idem.Header{Name: "range", Value: []byte("28")}),
-		goneRecord("00000000-0000-4000-8000-000000000004", "k29", `{"meta":{"type":"gone"}}`),
-		scanRecord("00000000-0000-4000-8000-000000000005", "k30", `{"meta":{"type":"scan"},"body":{"n":300}}`),
-		goneRecord("00000000-0000-4000-8000-000000000005", "k31", `{"meta":{"type":"gone"}}`),
-		scanRecord("00000000-0000-4000-8000-000000000006", "k32", `{"meta":{"type":"scan"},"body":{"n":320}}`),
-		goneRecord("00000000-0000-4000-8000-000000000006", "k33", `{"meta":{"type":"gone"}}`, idem.Header{Name: "range", Value: []byte("33")}),
-		scanRecord("00000000-0000-4000-8000-000000000007", "k34", `{"meta":{"type":"scan"},"body":{"n":340}}`, idem.Header{Name: "range", Value: []byte("34")}),
-		goneRecord("00000000-0000-4000-8000-000000000007", "k35", `{"meta":{"type":"gone"}}`),
-		selectRecord("00000000-0000-4000-8000-000000000011", "k36", `{"meta":{"type":"select"},"words":[],"kind":"a"}`),
-		scanRecord("00000000-0000-4000-8000-000000000012", "k37", `{"meta":{"type":"scan"},"body":{"n":370}}`),
-		partsRecord("00000000-0000-4000-8000-000000000012", "k38", `{"meta":{"type":"parts"},"parts":[],"main":{"m":"m 38","tags":["tags 38","tags 39"],"more":[{"s":"s 38","maybe":null},{"s":"s 39","maybe":null}],"deep":{"place":null}}}`, idem.Header{Name: "range", Value: []byte("38")}),
-		scanRecord("00000000-0000-4000-8000-000000000013", "k39", `{"meta":{"type":"scan"},"body":{"n":390}}`),
-		selectRecord("00000000-0000-4000-8000-000000000013", "k40", `{"meta":{"type":"select"},"words":["wo1","wo2"],"kind":"a"}`),
-		partsRecord("00000000-0000-4000-8000-000000000013", "k41", `{"meta":{"type":"parts"},"parts":[{"m":"m 41","tags":["tags 41","tags 42"],"deep":{"place":{"e":41}}},{"m":"m 42","tags":["tags 41","tags 42"],"deep":{"place":{"e":42}}}],"main":{"m":"m 41","tags":["tags 41","tags 42"],"more":[{"s":"s 41","maybe":null},{"s":"s 42","maybe":null}],"deep":{"place":null}}}`, idem.Header{Name: "range", Value: []byte("41")}),
-		scanRecord("00000000-0000-4000-8000-000000000014", "k42", `{"meta":{"type":"scan"},"body":{"n":420}}`),
-		selectRecord("00000000-0000-4000-8000-000000000014", "k43", "{\"meta\":{\"type\":\"se`lect\"},\"words\":[\"wo1\",\"wo2\"]}"),
-		partsRecord("00000000-0000-4000-8000-000000000014", "k44", `{"meta":{"type":"parts"},"parts":[{"m":"m 44","tags":["tags 44"],"more":[{"s":"s 44","maybe":null}],"deep":{"place":null}},{"m":"m 45","tags":["tags 44"],"more":[{"s":"s 44","maybe":null}],"deep":{"place":null}}],"main":{"m":"m 44","tags":["tags 44"],"more":null}}`),
-		scanRecord("00000000-0000-4000-8000-000000000015", "k45", `{"meta":{"type":"scan"},"body":{"n":450}}`, idem.Header{Name: "range", Value: []byte("45")}),
-		selectRecord("00000000-0000-4000-8000-000000000015", "k46", `{"meta":{"type":"select"},"words":["wo1","wo2"],"kind":"a"}`, idem.Header{Name: "range", Value: []byte("46")}),
-		partsRecord("00000000-0000-4000-8000-000000000015", "k47", `{"meta":{"type":"parts"},"parts":[{"m":"m 47","tags":[],"more":null},{"m":"m 48","tags":[],"more":null}],"main":{"m":"m 47","tags":[],"deep":{"place":{"e":47}}}}`),
-	}
-}
-
-func scanRecord(recordKey, typeHeader, payload string, more ...idem.Header) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "type.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: append([]idem.Header{
-				{Name: "type", Value: []byte(typeHeader)},
-			}, more...),
-		},
-	}
-}
-
-func selectRecord(recordKey, typeHeader, payload string, more ...idem.Header) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "type.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: append([]idem.Header{
-				{Name: "type", Value: []byte(typeHeader)},
-			}, more...),
-		},
-	}
-}
-
-func partsRecord(recordKey, typeHeader, payload string, more ...idem.Header) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "type.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: append([]idem.Header{
-				{Name: "type", Value: []byte(typeHeader)},
-			}, more...),
-		},
-	}
-}
-
-func goneRecord(recordKey, typeHeader, payload string, more ...idem.Header) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "type.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: append([]idem.Header{
-				{Name: "type", Value: []byte(typeHeader)},
-			}, more...),
-		},
-	}
 }

@@ -21,73 +21,9 @@ func TestApartV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: apartV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_apart_v1_log.jsonl", map[string]idemtest.Event{
+			"Sent":     {Keyed: true},
+			"Received": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// apartV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func apartV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		sentRecord("k1", `{"id":"effects 1","note":"note 1"}`),
-		sentRecord("k2", `{"id":"effects 1","note":"note 2"}`),
-		sentRecord("k3", `{"id":"effects 2","note":"note 3"}`),
-		sentRecord("k4", `{"id":"effects 2","note":"note 4"}`),
-		sentRecord("k5", `{"id":"effects 3","note":"note 5"}`),
-		receivedRecord("k6", `{"id":"effects 3","note":"note 6"}`),
-		sentRecord("k7", `{"id":"effects 4","note":"note 7"}`),
-		receivedRecord("k8", `{"id":"effects 4","note":"note 8"}`),
-		receivedRecord("k9", `{"id":"effects 5","note":"note 9"}`),
-		receivedRecord("k10", `{"id":"effects 5","note":"note 10"}`),
-		receivedRecord("k11", `{"id":"effects 6","note":"note 11"}`),
-		receivedRecord("k12", `{"id":"effects 6","note":"note 12"}`),
-		receivedRecord("k13", `{"id":"effects 7","note":"note 13"}`),
-		sentRecord("k14", `{"id":"effects 7","note":"note 14"}`),
-		receivedRecord("k15", `{"id":"effects 8","note":"note 15"}`),
-		sentRecord("k16", `{"id":"effects 8","note":"note 16"}`),
-		sentRecord("k17", `{"id":"effects 12","note":"note 17"}`),
-		sentRecord("k18", `{"id":"effects 13","note":"note 18"}`),
-		sentRecord("k19", `{"id":"effects 14","note":"note 19"}`),
-		sentRecord("k20", `{"id":"effects 15","note":"note 20"}`),
-		sentRecord("k21", `{"id":"effects 16","note":"note 21"}`),
-		sentRecord("k22", `{"id":"effects 17","note":"note 22"}`),
-		sentRecord("k23", `{"id":"effects 18","note":"note 23"}`),
-		sentRecord("k24", `{"id":"effects 19","note":"note 24"}`),
-		sentRecord("k25", `{"id":"effects 20","note":"note 25"}`),
-		sentRecord("k26", `{"id":"effects 21","note":"note 26"}`),
-		sentRecord("k27", `{"id":"effects 22","note":"note 27"}`),
-		sentRecord("k28", `{"id":"effects 23","note":"note 28"}`),
-		sentRecord("k29", `{"id":"effects 24","note":"note 29"}`),
-		sentRecord("k30", `{"id":"effects 25","note":"note 30"}`),
-		sentRecord("k31", `{"id":"effects 26","note":"note 31"}`),
-		sentRecord("k32", `{"id":"effects 27","note":"note 32"}`),
-	}
-}
-
-func sentRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "apart.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func receivedRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "apart.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

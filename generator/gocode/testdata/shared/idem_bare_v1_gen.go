@@ -70,14 +70,20 @@ func (p *bareV1Plan) Flush(b *wire.Batch) {
 // bareV1Decoder reads the records of topic "bare.v1".
 type bareV1Decoder = strictjson.Scanner
 
-// bareV1Keys begins the keys of Made and Dropped: equal parts are one key, whichever of them
-// it comes with.
+// bareV1Keys begins the keys of several events: equal parts are one key, whichever event they
+// come with.
 const bareV1Keys = "\x46\x45\x77\x36\x7c\xb4\x5e\x0f\x41\x08\x41\xfa\x03\x92\xb3\x59"
 
-// bareV1Contents are what the fingerprints of these events cover, as hashes. It is read only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	madeContent    = 0xbab2f855
+	droppedContent = 0xcdd7fbd6
+)
+
+// bareV1Contents is read only.
 var bareV1Contents = []uint32{
-	0xbab2f855, // Made
-	0xcdd7fbd6, // Dropped
+	madeContent,
+	droppedContent,
 }
 
 // Made is event "placed" on topic "bare.v1".
@@ -127,7 +133,7 @@ var madeEvent = wire.Event[Made, *bareV1Decoder]{
 	Key:     (*Made).key,
 	Space:   bareV1Keys,
 	Print:   (*Made).fingerprint,
-	Content: wire.Content{Def: 0xbab2f855, Same: bareV1Contents},
+	Content: wire.Content{Def: madeContent, Same: bareV1Contents},
 }
 
 func (p *bareV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
@@ -204,7 +210,7 @@ var droppedEvent = wire.Event[Dropped, *bareV1Decoder]{
 	Key:     (*Dropped).key,
 	Space:   bareV1Keys,
 	Print:   (*Dropped).fingerprint,
-	Content: wire.Content{Def: 0xcdd7fbd6, Same: bareV1Contents},
+	Content: wire.Content{Def: droppedContent, Same: bareV1Contents},
 }
 
 func (p *bareV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {

@@ -21,48 +21,9 @@ func TestBareV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: bareV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_bare_v1_log.jsonl", map[string]idemtest.Event{
+			"Made":    {Keyed: true},
+			"Dropped": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// bareV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func bareV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		madeRecord(`{"id":"effects 4"}`),
-		madeRecord(`{"id":"effects 5"}`),
-		droppedRecord(`{"id":"effects 6"}`),
-		droppedRecord(`{"id":"effects 7"}`),
-		madeRecord(`{"id":"effects 8"}`),
-		madeRecord(`{"id":"effects 9"}`),
-		droppedRecord(`{"id":"effects 9"}`),
-		droppedRecord(`{"id":"effects 10"}`),
-		madeRecord(`{"id":"effects 10"}`),
-	}
-}
-
-func madeRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "bare.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-			},
-		},
-	}
-}
-
-func droppedRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "bare.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-			},
-		},
-	}
 }

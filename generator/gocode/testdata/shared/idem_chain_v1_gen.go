@@ -71,14 +71,20 @@ func (p *chainV1Plan) Flush(b *wire.Batch) {
 // chainV1Decoder reads the records of topic "chain.v1".
 type chainV1Decoder = strictjson.Scanner
 
-// chainV1Keys begins the keys of Added and Removed: equal parts are one key, whichever of them
-// it comes with.
+// chainV1Keys begins the keys of several events: equal parts are one key, whichever event they
+// come with.
 const chainV1Keys = "\x43\x78\x02\x18\xea\x66\x67\x84\x09\xbe\xf0\xa5\x7a\x97\xf5\xc3"
 
-// chainV1Contents are what the fingerprints of these events cover, as hashes. It is read only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	addedContent   = 0xca23f764
+	removedContent = 0x56f72be3
+)
+
+// chainV1Contents is read only.
 var chainV1Contents = []uint32{
-	0xca23f764, // Added
-	0x56f72be3, // Removed
+	addedContent,
+	removedContent,
 }
 
 // Added is event "placed" on topic "chain.v1".
@@ -139,7 +145,7 @@ var addedEvent = wire.Event[Added, *chainV1Decoder]{
 	Space:   chainV1Keys,
 	Here:    true,
 	Print:   (*Added).fingerprint,
-	Content: wire.Content{Def: 0xca23f764, Same: chainV1Contents},
+	Content: wire.Content{Def: addedContent, Same: chainV1Contents},
 }
 
 func (p *chainV1Plan) addAdded(b *wire.Batch, m *wire.Message) error {
@@ -229,7 +235,7 @@ var removedEvent = wire.Event[Removed, *chainV1Decoder]{
 	Space:   chainV1Keys,
 	Here:    true,
 	Print:   (*Removed).fingerprint,
-	Content: wire.Content{Def: 0x56f72be3, Same: chainV1Contents},
+	Content: wire.Content{Def: removedContent, Same: chainV1Contents},
 }
 
 func (p *chainV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {

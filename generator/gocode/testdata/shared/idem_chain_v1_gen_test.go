@@ -21,81 +21,9 @@ func TestChainV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: chainV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_chain_v1_log.jsonl", map[string]idemtest.Event{
+			"Added":   {Keyed: true, Here: true},
+			"Removed": {Keyed: true, Here: true},
+		}),
 	}.Run(t)
-}
-
-// chainV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func chainV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		addedRecord("shop 1", "k1", `{"id":"effects 1","note":"note 1"}`),
-		addedRecord("shop 1", "k2", `{"id":"effects 1","note":"note 2"}`),
-		addedRecord("shop 2", "k3", `{"id":"effects 2","note":"note 3"}`),
-		addedRecord("shop 2", "k4", `{"id":"effects 2","note":"note 4"}`),
-		addedRecord("shop 3", "k5", `{"id":"effects 3","note":"note 5"}`),
-		removedRecord("shop 3", "k6", `{"id":"effects 3","note":"note 6"}`),
-		addedRecord("shop 4", "k7", `{"id":"effects 4","note":"note 7"}`),
-		removedRecord("shop 4", "k8", `{"id":"effects 4","note":"note 8"}`),
-		removedRecord("shop 5", "k9", `{"id":"effects 5","note":"note 9"}`),
-		removedRecord("shop 5", "k10", `{"id":"effects 5","note":"note 10"}`),
-		removedRecord("shop 6", "k11", `{"id":"effects 6","note":"note 11"}`),
-		removedRecord("shop 6", "k12", `{"id":"effects 6","note":"note 12"}`),
-		removedRecord("shop 7", "k13", `{"id":"effects 7","note":"note 13"}`),
-		addedRecord("shop 7", "k14", `{"id":"effects 7","note":"note 14"}`),
-		removedRecord("shop 8", "k15", `{"id":"effects 8","note":"note 15"}`),
-		addedRecord("shop 8", "k16", `{"id":"effects 8","note":"note 16"}`),
-		addedRecord("shop 12", "k17", `{"id":"effects 12","note":"note 17"}`),
-		addedRecord("shop 13", "k18", `{"id":"effects 13","note":"note 18"}`),
-		addedRecord("shop 14", "k19", `{"id":"effects 14","note":"note 19"}`),
-		addedRecord("shop 15", "k20", `{"id":"effects 15","note":"note 20"}`),
-		addedRecord("shop 16", "k21", `{"id":"effects 16","note":"note 21"}`),
-		addedRecord("shop 17", "k22", `{"id":"effects 17","note":"note 22"}`),
-		addedRecord("shop 18", "k23", `{"id":"effects 18","note":"note 23"}`),
-		addedRecord("shop 19", "k24", `{"id":"effects 19","note":"note 24"}`),
-		addedRecord("shop 20", "k25", `{"id":"effects 20","note":"note 25"}`),
-		addedRecord("shop 21", "k26", `{"id":"effects 21","note":"note 26"}`),
-		addedRecord("shop 22", "k27", `{"id":"effects 22","note":"note 27"}`),
-		addedRecord("shop 23", "k28", `{"id":"effects 23","note":"note 28"}`),
-		addedRecord("shop 24", "k29", `{"id":"effects 24","note":"note 29"}`),
-		addedRecord("shop 25", "k30", `{"id":"effects 25","note":"note 30"}`),
-		addedRecord("shop 26", "k31", `{"id":"effects 26","note":"note 31"}`),
-		addedRecord("shop 27", "k32", `{"id":"effects 27","note":"note 32"}`),
-		addedRecord("shop 28", "k33", `{"id":"effects 28","note":"note 33"}`),
-		removedRecord("shop 28", "k33", `{"id":"effects 28","note":"note 33"}`),
-		removedRecord("shop 29", "k34", `{"id":"effects 29","note":"note 34"}`),
-		addedRecord("shop 29", "k34", `{"id":"effects 29","note":"note 34"}`),
-	}
-}
-
-func addedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "chain.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func removedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "chain.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

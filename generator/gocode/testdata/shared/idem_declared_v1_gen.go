@@ -70,15 +70,20 @@ func (p *declaredV1Plan) Flush(b *wire.Batch) {
 // declaredV1Decoder reads the records of topic "declared.v1".
 type declaredV1Decoder = strictjson.Scanner
 
-// declaredV1Keys begins the keys of Placed and Cancelled: equal parts are one key, whichever
-// of them it comes with.
+// declaredV1Keys begins the keys of several events: equal parts are one key, whichever event
+// they come with.
 const declaredV1Keys = "\x98\x4e\xb0\x63\xd6\xb2\xa5\x24\x1c\xc3\x4d\xb2\xce\xb5\xe6\xbf"
 
-// declaredV1Contents are what the fingerprints of these events cover, as hashes. It is read
-// only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	placedContent    = 0x1cfb557d
+	cancelledContent = 0x1a044c5b
+)
+
+// declaredV1Contents is read only.
 var declaredV1Contents = []uint32{
-	0x1cfb557d, // Placed
-	0x1a044c5b, // Cancelled
+	placedContent,
+	cancelledContent,
 }
 
 // Placed is event "placed" on topic "declared.v1".
@@ -134,7 +139,7 @@ var placedEvent = wire.Event[Placed, *declaredV1Decoder]{
 	Key:     (*Placed).key,
 	Space:   declaredV1Keys,
 	Print:   (*Placed).fingerprint,
-	Content: wire.Content{Def: 0x1cfb557d, Same: declaredV1Contents},
+	Content: wire.Content{Def: placedContent, Same: declaredV1Contents},
 }
 
 func (p *declaredV1Plan) addPlaced(b *wire.Batch, m *wire.Message) error {
@@ -219,7 +224,7 @@ var cancelledEvent = wire.Event[Cancelled, *declaredV1Decoder]{
 	Key:     (*Cancelled).key,
 	Space:   declaredV1Keys,
 	Print:   (*Cancelled).fingerprint,
-	Content: wire.Content{Def: 0x1a044c5b, Same: declaredV1Contents},
+	Content: wire.Content{Def: cancelledContent, Same: declaredV1Contents},
 }
 
 func (p *declaredV1Plan) addCancelled(b *wire.Batch, m *wire.Message) error {

@@ -21,78 +21,9 @@ func TestDeclaredV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: declaredV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_declared_v1_log.jsonl", map[string]idemtest.Event{
+			"Placed":    {Keyed: true},
+			"Cancelled": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// declaredV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func declaredV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		placedRecord("k1", `{"id":"effects 1","note":"note 1"}`),
-		placedRecord("k2", `{"id":"effects 1","note":"note 2"}`),
-		placedRecord("k3", `{"id":"effects 2","note":"note 3"}`),
-		placedRecord("k4", `{"id":"effects 2","note":"note 4"}`),
-		placedRecord("k5", `{"id":"effects 3","note":"note 5"}`),
-		cancelledRecord("k6", `{"id":"effects 3","note":"note 6"}`),
-		placedRecord("k7", `{"id":"effects 4","note":"note 7"}`),
-		cancelledRecord("k8", `{"id":"effects 4","note":"note 8"}`),
-		cancelledRecord("k9", `{"id":"effects 5","note":"note 9"}`),
-		cancelledRecord("k10", `{"id":"effects 5","note":"note 10"}`),
-		cancelledRecord("k11", `{"id":"effects 6","note":"note 11"}`),
-		cancelledRecord("k12", `{"id":"effects 6","note":"note 12"}`),
-		cancelledRecord("k13", `{"id":"effects 7","note":"note 13"}`),
-		placedRecord("k14", `{"id":"effects 7","note":"note 14"}`),
-		cancelledRecord("k15", `{"id":"effects 8","note":"note 15"}`),
-		placedRecord("k16", `{"id":"effects 8","note":"note 16"}`),
-		placedRecord("k17", `{"id":"effects 12","note":"note 17"}`),
-		placedRecord("k18", `{"id":"effects 13","note":"note 18"}`),
-		placedRecord("k19", `{"id":"effects 14","note":"note 19"}`),
-		placedRecord("k20", `{"id":"effects 15","note":"note 20"}`),
-		placedRecord("k21", `{"id":"effects 16","note":"note 21"}`),
-		placedRecord("k22", `{"id":"effects 17","note":"note 22"}`),
-		placedRecord("k23", `{"id":"effects 18","note":"note 23"}`),
-		placedRecord("k24", `{"id":"effects 19","note":"note 24"}`),
-		placedRecord("k25", `{"id":"effects 20","note":"note 25"}`),
-		placedRecord("k26", `{"id":"effects 21","note":"note 26"}`),
-		placedRecord("k27", `{"id":"effects 22","note":"note 27"}`),
-		placedRecord("k28", `{"id":"effects 23","note":"note 28"}`),
-		placedRecord("k29", `{"id":"effects 24","note":"note 29"}`),
-		placedRecord("k30", `{"id":"effects 25","note":"note 30"}`),
-		placedRecord("k31", `{"id":"effects 26","note":"note 31"}`),
-		placedRecord("k32", `{"id":"effects 27","note":"note 32"}`),
-		placedRecord("k33", `{"id":"effects 28","note":"note 33"}`),
-		cancelledRecord("k33", `{"id":"effects 28","note":"note 33"}`),
-		cancelledRecord("k34", `{"id":"effects 29","note":"note 34"}`),
-		placedRecord("k34", `{"id":"effects 29","note":"note 34"}`),
-	}
-}
-
-func placedRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "declared.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func cancelledRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "declared.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

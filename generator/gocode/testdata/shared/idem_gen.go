@@ -38,7 +38,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "effects", Unique: [][]string{{"id", "kind"}}, InsertOnly: true},
+			{
+				Name:       "effects",
+				Unique:     [][]string{{"id", "kind"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			declaredV1Topic(),

@@ -70,14 +70,20 @@ func (p *listV1Plan) Flush(b *wire.Batch) {
 // listV1Decoder reads the records of topic "list.v1".
 type listV1Decoder = strictjson.Scanner
 
-// listV1Keys begins the keys of Begun and Ended: equal parts are one key, whichever of them it
-// comes with.
+// listV1Keys begins the keys of several events: equal parts are one key, whichever event they
+// come with.
 const listV1Keys = "\xb0\x0e\x68\xd0\x49\x45\xe4\x25\x71\x1d\x4f\x1f\xe4\xda\x7f\xb0"
 
-// listV1Contents are what the fingerprints of these events cover, as hashes. It is read only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	begunContent = 0xb5e43b67
+	endedContent = 0xabc5828a
+)
+
+// listV1Contents is read only.
 var listV1Contents = []uint32{
-	0xb5e43b67, // Begun
-	0xabc5828a, // Ended
+	begunContent,
+	endedContent,
 }
 
 // Begun is event "placed" on topic "list.v1".
@@ -131,7 +137,7 @@ var begunEvent = wire.Event[Begun, *listV1Decoder]{
 	Key:     (*Begun).key,
 	Space:   listV1Keys,
 	Print:   (*Begun).fingerprint,
-	Content: wire.Content{Def: 0xb5e43b67, Same: listV1Contents},
+	Content: wire.Content{Def: begunContent, Same: listV1Contents},
 }
 
 func (p *listV1Plan) addBegun(b *wire.Batch, m *wire.Message) error {
@@ -214,7 +220,7 @@ var endedEvent = wire.Event[Ended, *listV1Decoder]{
 	Key:     (*Ended).key,
 	Space:   listV1Keys,
 	Print:   (*Ended).fingerprint,
-	Content: wire.Content{Def: 0xabc5828a, Same: listV1Contents},
+	Content: wire.Content{Def: endedContent, Same: listV1Contents},
 }
 
 func (p *listV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {

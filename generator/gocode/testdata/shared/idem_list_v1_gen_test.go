@@ -21,79 +21,9 @@ func TestListV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: listV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_list_v1_log.jsonl", map[string]idemtest.Event{
+			"Begun": {Keyed: true, Loose: []string{"id"}},
+			"Ended": {Keyed: true, Loose: []string{"id"}},
+		}),
 	}.Run(t)
-}
-
-// listV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func listV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		begunRecord("k1", `{"id":"effects 1","note":"note 1"}`),
-		begunRecord("k2", `{"id":"effects 1","note":"note 2"}`),
-		begunRecord("k3", `{"id":"effects 2","note":"note 3"}`),
-		begunRecord("k4", `{"id":"effects 2","note":"note 4"}`),
-		begunRecord("k5", `{"id":"effects 3","note":"note 5"}`),
-		endedRecord("k6", `{"id":"effects 3","note":"note 6"}`),
-		begunRecord("k7", `{"id":"effects 4","note":"note 7"}`),
-		endedRecord("k8", `{"id":"effects 4","note":"note 8"}`),
-		endedRecord("k9", `{"id":"effects 5","note":"note 9"}`),
-		endedRecord("k10", `{"id":"effects 5","note":"note 10"}`),
-		endedRecord("k11", `{"id":"effects 6","note":"note 11"}`),
-		endedRecord("k12", `{"id":"effects 6","note":"note 12"}`),
-		endedRecord("k13", `{"id":"effects 7","note":"note 13"}`),
-		begunRecord("k14", `{"id":"effects 7","note":"note 14"}`),
-		endedRecord("k15", `{"id":"effects 8","note":"note 15"}`),
-		begunRecord("k16", `{"id":"effects 8","note":"note 16"}`),
-		begunRecord("k17", `{"id":"effects 12","note":"note 17"}`),
-		begunRecord("k18", `{"id":"effects 13","note":"note 18"}`),
-		begunRecord("k19", `{"id":"effects 14","note":"note 19"}`),
-		begunRecord("k20", `{"id":"effects 15","note":"note 20"}`),
-		begunRecord("k21", `{"id":"effects 16","note":"note 21"}`),
-		begunRecord("k22", `{"id":"effects 17","note":"note 22"}`),
-		begunRecord("k23", `{"id":"effects 18","note":"note 23"}`),
-		begunRecord("k24", `{"id":"effects 19","note":"note 24"}`),
-		begunRecord("k25", `{"id":"effects 20","note":"note 25"}`),
-		begunRecord("k26", `{"id":"effects 21","note":"note 26"}`),
-		begunRecord("k27", `{"id":"effects 22","note":"note 27"}`),
-		begunRecord("k28", `{"id":"effects 23","note":"note 28"}`),
-		begunRecord("k29", `{"id":"effects 24","note":"note 29"}`),
-		begunRecord("k30", `{"id":"effects 25","note":"note 30"}`),
-		begunRecord("k31", `{"id":"effects 26","note":"note 31"}`),
-		begunRecord("k32", `{"id":"effects 27","note":"note 32"}`),
-		begunRecord("k33", `{"id":"effects 28","note":"note 33"}`),
-		endedRecord("k33", `{"id":"effects 28","note":"note 33"}`),
-		endedRecord("k34", `{"id":"effects 29","note":"note 34"}`),
-		begunRecord("k34", `{"id":"effects 29","note":"note 34"}`),
-	}
-}
-
-func begunRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Loose: []string{"id"},
-		Message: idem.Message{
-			Topic: "list.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func endedRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Loose: []string{"id"},
-		Message: idem.Message{
-			Topic: "list.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

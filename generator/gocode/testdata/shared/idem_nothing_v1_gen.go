@@ -70,8 +70,8 @@ func (p *nothingV1Plan) Flush(b *wire.Batch) {
 // nothingV1Decoder reads the records of topic "nothing.v1".
 type nothingV1Decoder = strictjson.Scanner
 
-// nothingV1Keys begins the keys of Opened and Closed: equal parts are one key, whichever of
-// them it comes with.
+// nothingV1Keys begins the keys of several events: equal parts are one key, whichever event
+// they come with.
 const nothingV1Keys = "\x60\xeb\x53\xfb\xd7\x7f\xce\xda\x5a\xaa\x30\xf9\x96\x2f\xcd\x11"
 
 // Opened is event "placed" on topic "nothing.v1".

@@ -21,80 +21,9 @@ func TestNothingV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: nothingV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_nothing_v1_log.jsonl", map[string]idemtest.Event{
+			"Opened": {Keyed: true, Loose: []string{"id", "note"}},
+			"Closed": {Keyed: true, Loose: []string{"id", "note"}},
+		}),
 	}.Run(t)
-}
-
-// nothingV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func nothingV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		openedRecord("k1", `{"id":"effects 1","note":"note 1"}`),
-		openedRecord("k2", `{"id":"effects 1","note":"note 2"}`),
-		openedRecord("k3", `{"id":"effects 2","note":"note 3"}`),
-		openedRecord("k4", `{"id":"effects 2","note":"note 4"}`),
-		openedRecord("k5", `{"id":"effects 3","note":"note 5"}`),
-		closedRecord("k6", `{"id":"effects 3","note":"note 6"}`),
-		openedRecord("k7", `{"id":"effects 4","note":"note 7"}`),
-		closedRecord("k8", `{"id":"effects 4","note":"note 8"}`),
-		closedRecord("k9", `{"id":"effects 5","note":"note 9"}`),
-		closedRecord("k10", `{"id":"effects 5","note":"note 10"}`),
-		closedRecord("k11", `{"id":"effects 6","note":"note 11"}`),
-		closedRecord("k12", `{"id":"effects 6","note":"note 12"}`),
-		closedRecord("k13", `{"id":"effects 7","note":"note 13"}`),
-		openedRecord("k14", `{"id":"effects 7","note":"note 14"}`),
-		closedRecord("k15", `{"id":"effects 8","note":"note 15"}`),
-		openedRecord("k16", `{"id":"effects 8","note":"note 16"}`),
-		openedRecord("k17", `{"id":"effects 12","note":"note 17"}`),
-		openedRecord("k18", `{"id":"effects 13","note":"note 18"}`),
-		openedRecord("k19", `{"id":"effects 14","note":"note 19"}`),
-		openedRecord("k20", `{"id":"effects 15","note":"note 20"}`),
-		openedRecord("k21", `{"id":"effects 16","note":"note 21"}`),
-		openedRecord("k22", `{"id":"effects 17","note":"note 22"}`),
-		openedRecord("k23", `{"id":"effects 18","note":"note 23"}`),
-		openedRecord("k24", `{"id":"effects 19","note":"note 24"}`),
-		openedRecord("k25", `{"id":"effects 20","note":"note 25"}`),
-		openedRecord("k26", `{"id":"effects 21","note":"note 26"}`),
-		openedRecord("k27", `{"id":"effects 22","note":"note 27"}`),
-		openedRecord("k28", `{"id":"effects 23","note":"note 28"}`),
-		openedRecord("k29", `{"id":"effects 24","note":"note 29"}`),
-		openedRecord("k30", `{"id":"effects 25","note":"note 30"}`),
-		openedRecord("k31", `{"id":"effects 26","note":"note 31"}`),
-		openedRecord("k32", `{"id":"effects 27","note":"note 32"}`),
-		openedRecord("k33", `{"id":"effects 28","note":"note 33"}`),
-		closedRecord("k33", `{"id":"effects 28","note":"note 33"}`),
-		closedRecord("k34", `{"id":"effects 29","note":"note 34"}`),
-		openedRecord("k34", `{"id":"effects 29","note":"note 34"}`),
-	}
-}
-
-func openedRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Loose: []string{"id", "note"},
-		Message: idem.Message{
-			Topic: "nothing.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func closedRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Loose: []string{"id", "note"},
-		Message: idem.Message{
-			Topic: "nothing.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

@@ -63,15 +63,20 @@ func (p *oneV1Plan) Flush(b *wire.Batch) {
 // oneV1Decoder reads the records of topic "one.v1".
 type oneV1Decoder = strictjson.Scanner
 
-// paidSpace begins the keys of Paid and Refunded: equal parts are one key, whichever of them
-// it comes with.
+// paidSpace begins the keys of several events: equal parts are one key, whichever event they
+// come with.
 const paidSpace = "\x7d\x3c\xcf\xd0\x59\x6e\x39\x3c\x22\xeb\xc8\xde\xd7\x0d\x15\x23"
 
-// paidSpaceContents are what the fingerprints of these events cover, as hashes. It is read
-// only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	paidContent     = 0xc614aa67
+	refundedContent = 0xd31b90a3
+)
+
+// paidSpaceContents is read only.
 var paidSpaceContents = []uint32{
-	0xc614aa67, // Paid
-	0xd31b90a3, // Refunded
+	paidContent,
+	refundedContent,
 }
 
 // Paid is event "placed" on topic "one.v1".
@@ -127,7 +132,7 @@ var paidEvent = wire.Event[Paid, *oneV1Decoder]{
 	Key:     (*Paid).key,
 	Space:   paidSpace,
 	Print:   (*Paid).fingerprint,
-	Content: wire.Content{Def: 0xc614aa67, Same: paidSpaceContents},
+	Content: wire.Content{Def: paidContent, Same: paidSpaceContents},
 }
 
 func (p *oneV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {

@@ -21,35 +21,8 @@ func TestOneV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: oneV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_one_v1_log.jsonl", map[string]idemtest.Event{
+			"Paid": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// oneV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func oneV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		paidRecord("k1", `{"id":"id 1","note":"note 1"}`),
-		paidRecord("k2", `{"id":"id 1","note":"note 2"}`),
-		paidRecord("k3", `{"id":"id 3","note":"note 3"}`),
-		paidRecord("k4", `{"id":"id 3","note":"note 4"}`),
-		paidRecord("k5", `{"id":"id 5","note":"note 5"}`),
-		paidRecord("k6", `{"id":"id 6","note":"note 6"}`),
-		paidRecord("k7", `{"id":"id 7","note":"note 7"}`),
-		paidRecord("k8", `{"id":"id 8","note":"note 8"}`),
-	}
-}
-
-func paidRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "one.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("placed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

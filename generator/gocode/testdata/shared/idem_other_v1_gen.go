@@ -116,7 +116,7 @@ var refundedEvent = wire.Event[Refunded, *otherV1Decoder]{
 	Key:     (*Refunded).key,
 	Space:   paidSpace,
 	Print:   (*Refunded).fingerprint,
-	Content: wire.Content{Def: 0xd31b90a3, Same: paidSpaceContents},
+	Content: wire.Content{Def: refundedContent, Same: paidSpaceContents},
 }
 
 func (p *otherV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {

@@ -21,35 +21,8 @@ func TestOtherV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: otherV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_other_v1_log.jsonl", map[string]idemtest.Event{
+			"Refunded": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// otherV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func otherV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		refundedRecord("k1", `{"id":"id 1","note":"note 1"}`),
-		refundedRecord("k2", `{"id":"id 1","note":"note 2"}`),
-		refundedRecord("k3", `{"id":"id 3","note":"note 3"}`),
-		refundedRecord("k4", `{"id":"id 3","note":"note 4"}`),
-		refundedRecord("k5", `{"id":"id 5","note":"note 5"}`),
-		refundedRecord("k6", `{"id":"id 6","note":"note 6"}`),
-		refundedRecord("k7", `{"id":"id 7","note":"note 7"}`),
-		refundedRecord("k8", `{"id":"id 8","note":"note 8"}`),
-	}
-}
-
-func refundedRecord(key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "other.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("cancelled")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

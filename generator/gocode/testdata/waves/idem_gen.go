@@ -39,11 +39,28 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "customers", Unique: [][]string{{"k", "cid"}, {"k", "email"}}, Nullable: []string{"email"}},
+			{
+				Name:     "customers",
+				Unique:   [][]string{{"k", "cid"}, {"k", "email"}},
+				Nullable: []string{"email"},
+			},
 			{Name: "products", Unique: [][]string{{"k", "sku"}}},
-			{Name: "orders", Unique: [][]string{{"k", "oid"}}, Nullable: []string{"cid", "ref"}, References: []wire.Reference{{Columns: []string{"k", "cid"}, Table: "customers"}, {Columns: []string{"k", "ref"}, Table: "orders", OnDelete: "cascade"}}},
-			{Name: "lines", Unique: [][]string{{"k", "oid", "no"}}, References: []wire.Reference{{Columns: []string{"k", "oid"}, Table: "orders", OnDelete: "cascade"}, {Columns: []string{"k", "sku"}, Table: "products"}}},
-			{Name: "log", Unique: [][]string{{"id"}}, InsertOnly: true},
+			{
+				Name:       "orders",
+				Unique:     [][]string{{"k", "oid"}},
+				Nullable:   []string{"cid", "ref"},
+				References: []wire.Reference{{Columns: []string{"k", "cid"}, Table: "customers"}, {Columns: []string{"k", "ref"}, Table: "orders", OnDelete: "cascade"}},
+			},
+			{
+				Name:       "lines",
+				Unique:     [][]string{{"k", "oid", "no"}},
+				References: []wire.Reference{{Columns: []string{"k", "oid"}, Table: "orders", OnDelete: "cascade"}, {Columns: []string{"k", "sku"}, Table: "products"}},
+			},
+			{
+				Name:       "log",
+				Unique:     [][]string{{"id"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			wTopic(),

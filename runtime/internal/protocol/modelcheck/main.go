@@ -1,5 +1,6 @@
 // Command modelcheck explores the protocol's model within its full bounds. Its last line is
-// "model: N states, V violations"; it exits 1 unless V is 0. It may import package model only.
+// "model: N states, V violations"; it exits 1 unless V is 0. It must not import any package of
+// this module but model.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Package notation reads the texts and numbers that formats of records have in common:
 // integers, decimals, times, dates, UUIDs, bytes in base64. A function returns the value and
-// a reason, which is "" if the text holds one. It keeps nothing and must not import any other
-// package of this module: package wire and every format import it.
+// a reason, which is "" if the text holds one. It keeps nothing. Package wire and every format
+// import it. It must not import any other package of this module.
 package notation
 
 import (

@@ -42,11 +42,24 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{Name: "required", Unique: [][]string{{"id"}}},
-			{Name: "optional", Unique: [][]string{{"id"}}, Nullable: []string{"c_text", "c_varchar", "c_char", "c_citext", "c_uuid", "c_boolean", "c_integer", "c_bigint", "c_double", "c_numeric", "c_numeric_ps", "c_timestamptz", "c_epoch_s", "c_epoch_ms", "c_epoch_us", "c_epoch_ns", "c_timestamp", "c_date", "c_days", "c_bytea", "c_jsonb", "c_json", "c_enum", "c_object", "c_list", "c_texts", "c_integers", "c_bigints", "c_uuids"}},
+			{
+				Name:     "optional",
+				Unique:   [][]string{{"id"}},
+				Nullable: []string{"c_text", "c_varchar", "c_char", "c_citext", "c_uuid", "c_boolean", "c_integer", "c_bigint", "c_double", "c_numeric", "c_numeric_ps", "c_timestamptz", "c_epoch_s", "c_epoch_ms", "c_epoch_us", "c_epoch_ns", "c_timestamp", "c_date", "c_days", "c_bytea", "c_jsonb", "c_json", "c_enum", "c_object", "c_list", "c_texts", "c_integers", "c_bigints", "c_uuids"},
+			},
 			{Name: "defaults", Unique: [][]string{{"id"}}},
 			{Name: "constants", Unique: [][]string{{"id"}}},
-			{Name: "records", Unique: [][]string{{"topic", "partition", "record_offset"}}, Nullable: []string{"h_maybe"}, InsertOnly: true},
-			{Name: "measures", Unique: [][]string{{"sensor", "taken_at"}}, InsertOnly: true},
+			{
+				Name:       "records",
+				Unique:     [][]string{{"topic", "partition", "record_offset"}},
+				Nullable:   []string{"h_maybe"},
+				InsertOnly: true,
+			},
+			{
+				Name:       "measures",
+				Unique:     [][]string{{"sensor", "taken_at"}},
+				InsertOnly: true,
+			},
 			{Name: "keyed", Unique: [][]string{{"k_text", "k_id", "k_small", "k_big", "k_at", "k_day", "k_days", "k_colour"}}},
 		},
 		Topics: []wire.Topic{
@@ -171,9 +184,9 @@ func (v *Bag) decodeJSON(s *strictjson.Scanner) {
 		Matrix: v.Matrix[:0],
 	}
 	var seen struct {
-		Text, ID, Flag, Small, Big, Ratio, Amount, At, AtS, AtMs, AtUs, AtNs, Local,
-		Day, Days, Raw, Any, Colour, Point, Points, Words, Matrix, MaybeText, MaybeDays,
-		MaybeAny, MaybePoint, MaybeWords bool
+		Text, ID, Flag, Small, Big, Ratio, Amount, At, AtS, AtMs, AtUs, AtNs, Local, Day,
+		Days, Raw, Any, Colour, Point, Points, Words, Matrix, MaybeText, MaybeDays, MaybeAny,
+		MaybePoint, MaybeWords bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {

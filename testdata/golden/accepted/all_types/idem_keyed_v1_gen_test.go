@@ -21,29 +21,8 @@ func TestKeyedV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: keyedV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_keyed_v1_log.jsonl", map[string]idemtest.Event{
+			"Keyed": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// keyedV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func keyedV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		keyedRecord(`{"text":"k_text 1","id":"00000000-0000-4000-8000-000000000001","small":1,"big":1,"at":"2026-01-01T00:01:00Z","day":"2026-01-02","days":20455,"colour":"green"}`, `{"ms":1767225660000,"raw":"a19yYXcgMQ==","amount":1.50}`),
-		keyedRecord(`{"text":"k_text 1","id":"00000000-0000-4000-8000-000000000001","small":1,"big":1,"at":"2026-01-01T00:01:00Z","day":"2026-01-02","days":20455,"colour":"green"}`, `{"ms":1767225720000,"raw":"a19yYXcgMg==","amount":2.50}`),
-		keyedRecord(`{"text":"k_text 2","id":"00000000-0000-4000-8000-000000000002","small":2,"big":2,"at":"2026-01-01T00:02:00Z","day":"2026-01-03","days":20456,"colour":"dark-blue"}`, `{"ms":1767225780000,"raw":"a19yYXcgMw==","amount":3.50}`),
-		keyedRecord(`{"text":"k_text 2","id":"00000000-0000-4000-8000-000000000002","small":2,"big":2,"at":"2026-01-01T00:02:00Z","day":"2026-01-03","days":20456,"colour":"dark-blue"}`, `{"ms":1767225840000,"raw":"a19yYXcgNA==","amount":4.50}`),
-		keyedRecord(`{"text":"k_text 6","id":"00000000-0000-4000-8000-000000000006","small":6,"big":6,"at":"2026-01-01T00:06:00Z","day":"2026-01-07","days":20460,"colour":"red"}`, `{"ms":1767225900000,"raw":"a19yYXcgNQ==","amount":5.50}`),
-	}
-}
-
-func keyedRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "keyed.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-		},
-	}
 }

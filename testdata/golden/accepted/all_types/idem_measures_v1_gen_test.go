@@ -21,29 +21,8 @@ func TestMeasuresV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: measuresV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_measures_v1_log.jsonl", map[string]idemtest.Event{
+			"Measured": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// measuresV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func measuresV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		measuredRecord(`{"sensor":"00000000-0000-4000-8000-000000000001","meta":{"at":"2026-01-01T00:01:00Z"},"x":1.5,"unit":"unit 1"}`),
-		measuredRecord(`{"sensor":"00000000-0000-4000-8000-000000000002","meta":{"at":"2026-01-01T00:02:00Z"},"x":2.5}`),
-		measuredRecord(`{"sensor":"00000000-0000-4000-8000-000000000003","meta":{"at":"2026-01-01T00:03:00Z"},"x":3.5,"unit":"unit 3"}`),
-		measuredRecord(`{"sensor":"00000000-0000-4000-8000-000000000004","meta":{"at":"2026-01-01T00:04:00Z"},"x":4.5}`),
-		measuredRecord(`{"sensor":"00000000-0000-4000-8000-000000000005","meta":{"at":"2026-01-01T00:05:00Z"},"x":5.5,"unit":"unit 5"}`),
-	}
-}
-
-func measuredRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "measures.v1",
-			Value: []byte(payload),
-		},
-	}
 }

@@ -21,45 +21,8 @@ func TestRecordsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: recordsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_records_v1_log.jsonl", map[string]idemtest.Event{
+			"Recorded": {},
+		}),
 	}.Run(t)
-}
-
-// recordsV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func recordsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		recordedRecord("record_key 1", "h_text 1", "00000000-0000-4000-8000-000000000001", "true", "1", "1", "1.5", "1.50", "2026-01-01T00:01:00Z", "1767225660000", "2026-01-01T00:01:00", "2026-01-02", "aF9yYXcgMQ==", `{"n":1}`, "green", `{"n":1}`, idem.Header{Name: "default", Value: []byte("1")}),
-		recordedRecord("record_key 2", "h_text 2", "00000000-0000-4000-8000-000000000002", "false", "2", "2", "2.5", "2.50", "2026-01-01T00:02:00Z", "1767225720000", "2026-01-01T00:02:00", "2026-01-03", "aF9yYXcgMg==", `{"n":2}`, "dark-blue", `{"n":2}`, idem.Header{Name: "maybe", Value: []byte("2")}),
-		recordedRecord("record_key 3", "h_text 3", "00000000-0000-4000-8000-000000000003", "true", "3", "3", "3.5", "3.50", "2026-01-01T00:03:00Z", "1767225780000", "2026-01-01T00:03:00", "2026-01-04", "aF9yYXcgMw==", `{"n":3}`, "red", `{"n":3}`, idem.Header{Name: "default", Value: []byte("3")}),
-		recordedRecord("record_key 4", "h_text 4", "00000000-0000-4000-8000-000000000004", "false", "4", "4", "4.5", "4.50", "2026-01-01T00:04:00Z", "1767225840000", "2026-01-01T00:04:00", "2026-01-05", "aF9yYXcgNA==", `{"n":4}`, "green", `{"n":4}`, idem.Header{Name: "maybe", Value: []byte("4")}),
-		recordedRecord("record_key 5", "h_text 5", "00000000-0000-4000-8000-000000000005", "true", "5", "5", "5.5", "5.50", "2026-01-01T00:05:00Z", "1767225900000", "2026-01-01T00:05:00", "2026-01-06", "aF9yYXcgNQ==", `{"n":5}`, "dark-blue", `{"n":5}`, idem.Header{Name: "default", Value: []byte("5")}),
-	}
-}
-
-func recordedRecord(recordKey, text, id, flag, small, big, ratio, amount, at, ms, local, day, raw, any, colour, payload string, more ...idem.Header) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "records.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: append([]idem.Header{
-				{Name: "text", Value: []byte(text)},
-				{Name: "id", Value: []byte(id)},
-				{Name: "flag", Value: []byte(flag)},
-				{Name: "small", Value: []byte(small)},
-				{Name: "big", Value: []byte(big)},
-				{Name: "ratio", Value: []byte(ratio)},
-				{Name: "amount", Value: []byte(amount)},
-				{Name: "at", Value: []byte(at)},
-				{Name: "ms", Value: []byte(ms)},
-				{Name: "local", Value: []byte(local)},
-				{Name: "day", Value: []byte(day)},
-				{Name: "raw", Value: []byte(raw)},
-				{Name: "any", Value: []byte(any)},
-				{Name: "colour", Value: []byte(colour)},
-			}, more...),
-		},
-	}
 }

@@ -168,10 +168,9 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	}
 	var seen struct {
 		CText, CVarchar, CChar, CCitext, CUUIDText, CBoolean, CInteger, CIntBigint,
-		CIntNumeric, CBigint, CBigNumeric, CDouble, CNumeric, CNumericPs, CTimestamptz,
-		CEpochS, CEpochMs, CEpochUs, CEpochNs, CTimestamp, CDate, CDays, CBytea, CJsonb,
-		CJSON, CEnum, CEnumVarchar, CObject, CList, CScalars, CTexts, CIntegers,
-		CBigints, CUUIDs, CBag bool
+		CIntNumeric, CBigint, CBigNumeric, CDouble, CNumeric, CNumericPs, CTimestamptz, CEpochS,
+		CEpochMs, CEpochUs, CEpochNs, CTimestamp, CDate, CDays, CBytea, CJsonb, CJSON, CEnum,
+		CEnumVarchar, CObject, CList, CScalars, CTexts, CIntegers, CBigints, CUUIDs, CBag bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -677,9 +676,9 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Optional{}
 	var seen struct {
 		CText, CVarchar, CChar, CCitext, CUUID, CBoolean, CInteger, CBigint, CDouble,
-		CNumeric, CNumericPs, CTimestamptz, CEpochS, CEpochMs, CEpochUs, CEpochNs,
-		CTimestamp, CDate, CDays, CBytea, CJsonb, CJSON, CEnum, CObject, CList, CTexts,
-		CIntegers, CBigints, CUUIDs bool
+		CNumeric, CNumericPs, CTimestamptz, CEpochS, CEpochMs, CEpochUs, CEpochNs, CTimestamp,
+		CDate, CDays, CBytea, CJsonb, CJSON, CEnum, CObject, CList, CTexts, CIntegers,
+		CBigints, CUUIDs bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -870,51 +869,25 @@ func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *Optional) fingerprint(f *wire.Fingerprint) {
-	if e.CBigint != nil {
-		f.Int64("c_bigint", *e.CBigint)
-	}
+	wire.IfPresent(f.Int64, "c_bigint", e.CBigint)
 	if e.CBigints != nil {
 		f.AppendJSON("c_bigints", e.appendCBigints)
 	}
-	if e.CBoolean != nil {
-		f.Bool("c_boolean", *e.CBoolean)
-	}
+	wire.IfPresent(f.Bool, "c_boolean", e.CBoolean)
 	if e.CBytea != nil {
 		f.Bytes("c_bytea", e.CBytea)
 	}
-	if e.CChar != nil {
-		f.Text("c_char", *e.CChar)
-	}
-	if e.CCitext != nil {
-		f.Text("c_citext", *e.CCitext)
-	}
-	if e.CDate != nil {
-		f.Date("c_date", *e.CDate)
-	}
-	if e.CDays != nil {
-		f.Date("c_days", *e.CDays)
-	}
-	if e.CDouble != nil {
-		f.Float64("c_double", *e.CDouble)
-	}
-	if e.CEnum != nil {
-		f.Text("c_enum", string(*e.CEnum))
-	}
-	if e.CEpochMs != nil {
-		f.Time("c_epoch_ms", *e.CEpochMs)
-	}
-	if e.CEpochNs != nil {
-		f.Time("c_epoch_ns", *e.CEpochNs)
-	}
-	if e.CEpochS != nil {
-		f.Time("c_epoch_s", *e.CEpochS)
-	}
-	if e.CEpochUs != nil {
-		f.Time("c_epoch_us", *e.CEpochUs)
-	}
-	if e.CInteger != nil {
-		f.Int32("c_integer", *e.CInteger)
-	}
+	wire.IfPresent(f.Text, "c_char", e.CChar)
+	wire.IfPresent(f.Text, "c_citext", e.CCitext)
+	wire.IfPresent(f.Date, "c_date", e.CDate)
+	wire.IfPresent(f.Date, "c_days", e.CDays)
+	wire.IfPresent(f.Float64, "c_double", e.CDouble)
+	wire.IfPresent(f.Text, "c_enum", (*string)(e.CEnum))
+	wire.IfPresent(f.Time, "c_epoch_ms", e.CEpochMs)
+	wire.IfPresent(f.Time, "c_epoch_ns", e.CEpochNs)
+	wire.IfPresent(f.Time, "c_epoch_s", e.CEpochS)
+	wire.IfPresent(f.Time, "c_epoch_us", e.CEpochUs)
+	wire.IfPresent(f.Int32, "c_integer", e.CInteger)
 	if e.CIntegers != nil {
 		f.AppendJSON("c_integers", e.appendCIntegers)
 	}
@@ -927,36 +900,22 @@ func (e *Optional) fingerprint(f *wire.Fingerprint) {
 	if e.CList != nil {
 		f.AppendJSON("c_list", e.appendCList)
 	}
-	if e.CNumeric != nil {
-		f.Decimal("c_numeric", *e.CNumeric)
-	}
-	if e.CNumericPs != nil {
-		f.Decimal("c_numeric_ps", *e.CNumericPs)
-	}
+	wire.IfPresent(f.Decimal, "c_numeric", e.CNumeric)
+	wire.IfPresent(f.Decimal, "c_numeric_ps", e.CNumericPs)
 	if e.CObject != nil {
 		f.AppendJSON("c_object", e.CObject.appendJSON)
 	}
-	if e.CText != nil {
-		f.Text("c_text", *e.CText)
-	}
+	wire.IfPresent(f.Text, "c_text", e.CText)
 	if e.CTexts != nil {
 		f.AppendJSON("c_texts", e.appendCTexts)
 	}
-	if e.CTimestamp != nil {
-		f.LocalTime("c_timestamp", *e.CTimestamp)
-	}
-	if e.CTimestamptz != nil {
-		f.Time("c_timestamptz", *e.CTimestamptz)
-	}
-	if e.CUUID != nil {
-		f.UUID("c_uuid", *e.CUUID)
-	}
+	wire.IfPresent(f.LocalTime, "c_timestamp", e.CTimestamp)
+	wire.IfPresent(f.Time, "c_timestamptz", e.CTimestamptz)
+	wire.IfPresent(f.UUID, "c_uuid", e.CUUID)
 	if e.CUUIDs != nil {
 		f.AppendJSON("c_uuids", e.appendCUUIDs)
 	}
-	if e.CVarchar != nil {
-		f.Text("c_varchar", *e.CVarchar)
-	}
+	wire.IfPresent(f.Text, "c_varchar", e.CVarchar)
 	f.UUID("id", e.ID)
 }
 
@@ -1174,7 +1133,9 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 		Body:   json.RawMessage("[]"),
 		Colour: ColourRed,
 	}
-	var seen struct{ Text, Flag, Small, Big, Ratio, Amount, Moment, Local, Day, Raw, Body, Colour bool }
+	var seen struct {
+		Text, Flag, Small, Big, Ratio, Amount, Moment, Local, Day, Raw, Body, Colour bool
+	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "text":

@@ -22,93 +22,10 @@ func TestAccountPostingsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: accountPostingsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_account_postings_v1_log.jsonl", map[string]idemtest.Event{
+			"AccountOpened": {Keyed: true, Here: true},
+			"Posted":        {Keyed: true, Here: true, Loose: []string{"memo", "booked_at"}, Naming: []string{"posting"}},
+			"AccountClosed": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// accountPostingsV1Log holds every two kinds of event that touch one row, next to each other
-// and in both
-// orders.
-func accountPostingsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		accountOpenedRecord("00000000-0000-4000-8000-000000000001", `{"kind":"opened","posting":1,"currency":"cu1"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000001", `{"kind":"opened","posting":2,"currency":"cu2"}`),
-		postedRecord("00000000-0000-4000-8000-000000000001", `{"kind":"posted","posting":3,"amount":{"minor":3},"booked_at":"2026-01-01T00:03:00Z"}`),
-		postedRecord("00000000-0000-4000-8000-000000000001", `{"kind":"posted","posting":4,"amount":{"minor":4},"memo":"memo 4","booked_at":"2026-01-01T00:04:00Z"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000001", `{"kind":"opened","posting":5,"currency":"cu5"}`),
-		postedRecord("00000000-0000-4000-8000-000000000001", `{"kind":"posted","posting":6,"amount":{"minor":6},"memo":null,"booked_at":"2026-01-01T00:06:00Z"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000001", "notice 7", `{"kind":"closed"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000001", "notice 8", `{"kind":"closed"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000001", `{"kind":"opened","posting":9,"currency":"cu9"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000001", "notice 10", `{"kind":"closed"}`),
-		postedRecord("00000000-0000-4000-8000-000000000001", `{"kind":"posted","posting":11,"amount":{"minor":11},"booked_at":"2026-01-01T00:11:00Z"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000002", `{"kind":"opened","posting":12,"currency":"c12"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000002", `{"kind":"opened","posting":13,"currency":"c13"}`),
-		postedRecord("00000000-0000-4000-8000-000000000002", `{"kind":"posted","posting":14,"amount":{"minor":14},"memo":"memo 14","booked_at":"2026-01-01T00:14:00Z"}`),
-		postedRecord("00000000-0000-4000-8000-000000000002", `{"kind":"posted","posting":15,"amount":{"minor":15},"memo":null,"booked_at":"2026-01-01T00:15:00Z"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000002", `{"kind":"opened","posting":16,"currency":"c16"}`),
-		postedRecord("00000000-0000-4000-8000-000000000002", `{"kind":"posted","posting":17,"amount":{"minor":17},"booked_at":"2026-01-01T00:17:00Z"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000002", "notice 18", `{"kind":"closed"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000002", "notice 19", `{"kind":"closed"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000002", `{"kind":"opened","posting":20,"currency":"c20"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000002", "notice 21", `{"kind":"closed"}`),
-		postedRecord("00000000-0000-4000-8000-000000000002", `{"kind":"posted","posting":22,"amount":{"minor":22},"memo":"memo 22","booked_at":"2026-01-01T00:22:00Z"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000003", `{"kind":"opened","posting":23,"currency":"c23"}`),
-		postedRecord("00000000-0000-4000-8000-000000000003", `{"kind":"posted","posting":24,"amount":{"minor":24},"memo":null,"booked_at":"2026-01-01T00:24:00Z"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000004", `{"kind":"opened","posting":25,"currency":"c25"}`),
-		postedRecord("00000000-0000-4000-8000-000000000004", `{"kind":"posted","posting":26,"amount":{"minor":26},"booked_at":"2026-01-01T00:26:00Z"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000005", `{"kind":"opened","posting":27,"currency":"c27"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000005", "notice 28", `{"kind":"closed"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000006", `{"kind":"opened","posting":29,"currency":"c29"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000006", "notice 30", `{"kind":"closed"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000010", `{"kind":"opened","posting":31,"currency":"c31"}`),
-		postedRecord("00000000-0000-4000-8000-000000000010", `{"kind":"posted","posting":32,"amount":{"minor":32},"booked_at":"2026-01-01T00:32:00Z"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000010", "notice 33", `{"kind":"closed"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000011", `{"kind":"opened","posting":34,"currency":"c34"}`),
-		postedRecord("00000000-0000-4000-8000-000000000011", `{"kind":"posted","posting":35,"amount":{"minor":35},"memo":"memo 35","booked_at":"2026-01-01T00:35:00Z"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000011", "notice 36", `{"kind":"closed"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000012", `{"kind":"opened","posting":37,"currency":"c37"}`),
-		postedRecord("00000000-0000-4000-8000-000000000012", `{"kind":"posted","posting":38,"amount":{"minor":38},"memo":null,"booked_at":"2026-01-01T00:38:00Z"}`),
-		accountClosedRecord("00000000-0000-4000-8000-000000000012", "notice 39", `{"kind":"closed"}`),
-	}
-}
-
-func accountOpenedRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "account.postings.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-		},
-	}
-}
-
-func postedRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Here:   true,
-		Loose:  []string{"memo", "booked_at"},
-		Naming: []string{"posting"},
-		Message: idem.Message{
-			Topic: "account.postings.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-		},
-	}
-}
-
-func accountClosedRecord(recordKey, noticeId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "account.postings.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "notice-id", Value: []byte(noticeId)},
-			},
-		},
-	}
 }

@@ -38,8 +38,18 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "accounts", Unique: [][]string{{"account_id"}}, Nullable: []string{"last_posting"}},
-			{Name: "postings", Unique: [][]string{{"account_id", "posting"}}, Nullable: []string{"memo"}, References: []wire.Reference{{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"}}, InsertOnly: true},
+			{
+				Name:     "accounts",
+				Unique:   [][]string{{"account_id"}},
+				Nullable: []string{"last_posting"},
+			},
+			{
+				Name:       "postings",
+				Unique:     [][]string{{"account_id", "posting"}},
+				Nullable:   []string{"memo"},
+				References: []wire.Reference{{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			accountPostingsV1Topic(),

@@ -97,15 +97,20 @@ func (k *checksV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Line, "line")
 }
 
-// checksV1Keys begins the keys of Passed and Failed: equal parts are one key, whichever of
-// them it comes with.
+// checksV1Keys begins the keys of several events: equal parts are one key, whichever event
+// they come with.
 const checksV1Keys = "\x7b\x0b\xf6\x75\x43\xf6\xea\xef\x69\xd7\x35\x6d\x21\x22\x66\xce"
 
-// checksV1Contents are what the fingerprints of these events cover, as hashes. It is read
-// only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	passedContent = 0xbbe3dc70
+	failedContent = 0x065f8d96
+)
+
+// checksV1Contents is read only.
 var checksV1Contents = []uint32{
-	0xbbe3dc70, // Passed
-	0x065f8d96, // Failed
+	passedContent,
+	failedContent,
 }
 
 // Passed is event "passed" on topic "checks.v1".
@@ -164,7 +169,7 @@ var passedEvent = wire.Event[Passed, *checksV1Decoder]{
 	Space:   checksV1Keys,
 	Here:    true,
 	Print:   (*Passed).fingerprint,
-	Content: wire.Content{Def: 0xbbe3dc70, Same: checksV1Contents},
+	Content: wire.Content{Def: passedContent, Same: checksV1Contents},
 }
 
 func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
@@ -248,7 +253,7 @@ var failedEvent = wire.Event[Failed, *checksV1Decoder]{
 	Space:   checksV1Keys,
 	Here:    true,
 	Print:   (*Failed).fingerprint,
-	Content: wire.Content{Def: 0x065f8d96, Same: checksV1Contents},
+	Content: wire.Content{Def: failedContent, Same: checksV1Contents},
 }
 
 func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {

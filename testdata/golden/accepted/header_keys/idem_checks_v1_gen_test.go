@@ -21,80 +21,9 @@ func TestChecksV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: checksV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_checks_v1_log.jsonl", map[string]idemtest.Event{
+			"Passed": {Keyed: true, Here: true},
+			"Failed": {Keyed: true, Here: true},
+		}),
 	}.Run(t)
-}
-
-// checksV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func checksV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		passedRecord(`{"site":"site 1","line":1}`, "k1", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000001"}`),
-		passedRecord(`{"site":"site 1","line":1}`, "k2", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000001"}`),
-		passedRecord(`{"site":"site 2","line":2}`, "k3", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000002"}`),
-		passedRecord(`{"site":"site 2","line":2}`, "k4", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000002"}`),
-		passedRecord(`{"site":"site 3","line":3}`, "k5", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000003"}`),
-		failedRecord(`{"site":"site 3","line":3}`, "k6", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000003"}`),
-		passedRecord(`{"site":"site 4","line":4}`, "k7", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000004"}`),
-		failedRecord(`{"site":"site 4","line":4}`, "k8", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000004"}`),
-		failedRecord(`{"site":"site 5","line":5}`, "k9", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000005"}`),
-		failedRecord(`{"site":"site 5","line":5}`, "k10", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000005"}`),
-		failedRecord(`{"site":"site 6","line":6}`, "k11", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000006"}`),
-		failedRecord(`{"site":"site 6","line":6}`, "k12", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000006"}`),
-		failedRecord(`{"site":"site 7","line":7}`, "k13", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000007"}`),
-		passedRecord(`{"site":"site 7","line":7}`, "k14", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000007"}`),
-		failedRecord(`{"site":"site 8","line":8}`, "k15", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000008"}`),
-		passedRecord(`{"site":"site 8","line":8}`, "k16", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000008"}`),
-		passedRecord(`{"site":"site 12","line":12}`, "k17", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000012"}`),
-		passedRecord(`{"site":"site 13","line":13}`, "k18", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000013"}`),
-		passedRecord(`{"site":"site 14","line":14}`, "k19", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000014"}`),
-		passedRecord(`{"site":"site 15","line":15}`, "k20", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000015"}`),
-		passedRecord(`{"site":"site 16","line":16}`, "k21", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000016"}`),
-		passedRecord(`{"site":"site 17","line":17}`, "k22", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000017"}`),
-		passedRecord(`{"site":"site 18","line":18}`, "k23", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000018"}`),
-		passedRecord(`{"site":"site 19","line":19}`, "k24", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000019"}`),
-		passedRecord(`{"site":"site 20","line":20}`, "k25", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000020"}`),
-		passedRecord(`{"site":"site 21","line":21}`, "k26", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000021"}`),
-		passedRecord(`{"site":"site 22","line":22}`, "k27", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000022"}`),
-		passedRecord(`{"site":"site 23","line":23}`, "k28", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000023"}`),
-		passedRecord(`{"site":"site 24","line":24}`, "k29", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000024"}`),
-		passedRecord(`{"site":"site 25","line":25}`, "k30", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000025"}`),
-		passedRecord(`{"site":"site 26","line":26}`, "k31", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000026"}`),
-		passedRecord(`{"site":"site 27","line":27}`, "k32", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000027"}`),
-		passedRecord(`{"site":"site 28","line":28}`, "k33", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000028"}`),
-		failedRecord(`{"site":"site 28","line":28}`, "k33", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000028"}`),
-		failedRecord(`{"site":"site 29","line":29}`, "k34", `{"kind":"failed","check_id":"00000000-0000-4000-8000-000000000029"}`),
-		passedRecord(`{"site":"site 29","line":29}`, "k34", `{"kind":"passed","check_id":"00000000-0000-4000-8000-000000000029"}`),
-	}
-}
-
-func passedRecord(recordKey, eventId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "checks.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "event-id", Value: []byte(eventId)},
-			},
-		},
-	}
-}
-
-func failedRecord(recordKey, eventId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "checks.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "event-id", Value: []byte(eventId)},
-			},
-		},
-	}
 }

@@ -39,7 +39,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{Name: "meters", Unique: [][]string{{"meter_id"}}},
-			{Name: "checks", Unique: [][]string{{"check_id"}}, InsertOnly: true},
+			{
+				Name:       "checks",
+				Unique:     [][]string{{"check_id"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			metersV1Topic(),

@@ -21,96 +21,10 @@ func TestMetersV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: metersV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_meters_v1_log.jsonl", map[string]idemtest.Event{
+			"Installed": {Keyed: true, Here: true},
+			"Read":      {Keyed: true, Here: true},
+			"Removed":   {Keyed: true, Here: true},
+		}),
 	}.Run(t)
-}
-
-// metersV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func metersV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		installedRecord("00000000-0000-4000-8000-000000000001", "k1", "k-former1", `{"site":"site 1","level":1}`),
-		installedRecord("00000000-0000-4000-8000-000000000001", "k2", "k-former2", `{"site":"site 2","level":2}`),
-		readRecord("00000000-0000-4000-8000-000000000001", "k3", "k-former3", `{"level":3}`),
-		readRecord("00000000-0000-4000-8000-000000000001", "k4", "k-former4", `{"level":4}`),
-		installedRecord("00000000-0000-4000-8000-000000000001", "k5", "k-former5", `{"site":"site 5","level":5}`),
-		removedRecord("00000000-0000-4000-8000-000000000001", "k6", "k-former6"),
-		removedRecord("00000000-0000-4000-8000-000000000001", "k7", "k-former7"),
-		installedRecord("00000000-0000-4000-8000-000000000001", "k8", "k-former8", `{"site":"site 8","level":8}`),
-		readRecord("00000000-0000-4000-8000-000000000001", "k9", "k-former9", `{"level":9}`),
-		removedRecord("00000000-0000-4000-8000-000000000001", "k10", "k-former10"),
-		readRecord("00000000-0000-4000-8000-000000000001", "k11", "k-former11", `{"level":11}`),
-		installedRecord("00000000-0000-4000-8000-000000000002", "k12", "k-former12", `{"site":"site 12","level":12}`),
-		installedRecord("00000000-0000-4000-8000-000000000002", "k13", "k-former13", `{"site":"site 13","level":13}`),
-		readRecord("00000000-0000-4000-8000-000000000002", "k14", "k-former14", `{"level":14}`),
-		readRecord("00000000-0000-4000-8000-000000000002", "k15", "k-former15", `{"level":15}`),
-		installedRecord("00000000-0000-4000-8000-000000000002", "k16", "k-former16", `{"site":"site 16","level":16}`),
-		removedRecord("00000000-0000-4000-8000-000000000002", "k17", "k-former17"),
-		removedRecord("00000000-0000-4000-8000-000000000002", "k18", "k-former18"),
-		installedRecord("00000000-0000-4000-8000-000000000002", "k19", "k-former19", `{"site":"site 19","level":19}`),
-		readRecord("00000000-0000-4000-8000-000000000002", "k20", "k-former20", `{"level":20}`),
-		removedRecord("00000000-0000-4000-8000-000000000002", "k21", "k-former21"),
-		readRecord("00000000-0000-4000-8000-000000000002", "k22", "k-former22", `{"level":22}`),
-		installedRecord("00000000-0000-4000-8000-000000000006", "k23", "k-former23", `{"site":"site 23","level":23}`),
-		readRecord("00000000-0000-4000-8000-000000000006", "k24", "k-former24", `{"level":24}`),
-		removedRecord("00000000-0000-4000-8000-000000000006", "k25", "k-former25"),
-		installedRecord("00000000-0000-4000-8000-000000000007", "k26", "k-former26", `{"site":"site 26","level":26}`),
-		installedRecord("00000000-0000-4000-8000-000000000007", "k-otherk26", "k-former26", `{"site":"site 26","level":26}`),
-		installedRecord("00000000-0000-4000-8000-000000000008", "k27", "k-former27", `{"site":"site 27","level":27}`),
-		readRecord("00000000-0000-4000-8000-000000000008", "k28", "k-former28", `{"level":28}`),
-		readRecord("00000000-0000-4000-8000-000000000008", "k-otherk28", "k-former28", `{"level":28}`),
-		installedRecord("00000000-0000-4000-8000-000000000009", "k29", "k-former29", `{"site":"site 29","level":29}`),
-		removedRecord("00000000-0000-4000-8000-000000000009", "k30", "k-former30"),
-		removedRecord("00000000-0000-4000-8000-000000000009", "k-otherk30", "k-former30"),
-	}
-}
-
-func installedRecord(recordKey, eventId, messageId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "meters.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("installed")},
-				{Name: "event-id", Value: []byte(eventId)},
-				{Name: "message-id", Value: []byte(messageId)},
-			},
-		},
-	}
-}
-
-func readRecord(recordKey, eventId, messageId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "meters.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("read")},
-				{Name: "event-id", Value: []byte(eventId)},
-				{Name: "message-id", Value: []byte(messageId)},
-			},
-		},
-	}
-}
-
-func removedRecord(recordKey, eventId, messageId string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "meters.v1",
-			Key:   []byte(recordKey),
-			Headers: []idem.Header{
-				{Name: "event-id", Value: []byte(eventId)},
-				{Name: "message-id", Value: []byte(messageId)},
-			},
-		},
-	}
 }

@@ -74,15 +74,20 @@ func (p *newsletterSubscriptionsPlan) Flush(b *wire.Batch) {
 // newsletterSubscriptionsDecoder reads the records of topic "newsletter.subscriptions".
 type newsletterSubscriptionsDecoder = strictjson.Scanner
 
-// newsletterSubscriptionsKeys begins the keys of Subscribed and Unsubscribed: equal parts are
-// one key, whichever of them it comes with.
+// newsletterSubscriptionsKeys begins the keys of several events: equal parts are one key,
+// whichever event they come with.
 const newsletterSubscriptionsKeys = "\xfe\xab\x40\xf3\x88\xef\xed\x18\x21\x56\xdd\x98\xc3\x71\x32\x1f"
 
-// newsletterSubscriptionsContents are what the fingerprints of these events cover, as hashes.
-// It is read only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	subscribedContent   = 0xf47adf4a
+	unsubscribedContent = 0x11044ad7
+)
+
+// newsletterSubscriptionsContents is read only.
 var newsletterSubscriptionsContents = []uint32{
-	0xf47adf4a, // Subscribed
-	0x11044ad7, // Unsubscribed
+	subscribedContent,
+	unsubscribedContent,
 }
 
 // Subscribed is event "subscribed" on topic "newsletter.subscriptions".
@@ -144,7 +149,7 @@ var subscribedEvent = wire.Event[Subscribed, *newsletterSubscriptionsDecoder]{
 	Key:     (*Subscribed).key,
 	Space:   newsletterSubscriptionsKeys,
 	Print:   (*Subscribed).fingerprint,
-	Content: wire.Content{Def: 0xf47adf4a, Same: newsletterSubscriptionsContents},
+	Content: wire.Content{Def: subscribedContent, Same: newsletterSubscriptionsContents},
 }
 
 func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Message) error {
@@ -235,7 +240,7 @@ var unsubscribedEvent = wire.Event[Unsubscribed, *newsletterSubscriptionsDecoder
 	Key:     (*Unsubscribed).key,
 	Space:   newsletterSubscriptionsKeys,
 	Print:   (*Unsubscribed).fingerprint,
-	Content: wire.Content{Def: 0x11044ad7, Same: newsletterSubscriptionsContents},
+	Content: wire.Content{Def: unsubscribedContent, Same: newsletterSubscriptionsContents},
 }
 
 func (p *newsletterSubscriptionsPlan) addUnsubscribed(b *wire.Batch, m *wire.Message) error {

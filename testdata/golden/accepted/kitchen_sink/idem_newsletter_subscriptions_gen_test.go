@@ -22,60 +22,9 @@ func TestNewsletterSubscriptions(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
-		Log: newsletterSubscriptionsLog(),
+		Log: idemtest.ReadLog(t, "testdata/idem_newsletter_subscriptions_log.jsonl", map[string]idemtest.Event{
+			"Subscribed":   {Keyed: true},
+			"Unsubscribed": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// newsletterSubscriptionsLog holds every two kinds of event that touch one row, next to each
-// other and in both
-// orders.
-func newsletterSubscriptionsLog() []idemtest.Event {
-	return []idemtest.Event{
-		subscribedRecord("email 1", "subscription_id 1", `{"topic":"topic 1","updated_at":"2026-01-01T00:01:00Z"}`),
-		subscribedRecord("email 1", "subscription_id 2", `{"topic":"topic 1","updated_at":"2026-01-01T00:02:00Z"}`),
-		unsubscribedRecord("email 1", "subscription_id 3", `{"topic":"topic 1"}`),
-		unsubscribedRecord("email 1", "subscription_id 4", `{"topic":"topic 1"}`),
-		subscribedRecord("email 1", "subscription_id 5", `{"topic":"topic 1","updated_at":"2026-01-01T00:05:00Z"}`),
-		subscribedRecord("email 2", "subscription_id 6", `{"topic":"topic 2","updated_at":"2026-01-01T00:06:00Z"}`),
-		subscribedRecord("email 2", "subscription_id 7", `{"topic":"topic 2","updated_at":"2026-01-01T00:07:00Z"}`),
-		unsubscribedRecord("email 2", "subscription_id 8", `{"topic":"topic 2"}`),
-		unsubscribedRecord("email 2", "subscription_id 9", `{"topic":"topic 2"}`),
-		subscribedRecord("email 2", "subscription_id 10", `{"topic":"topic 2","updated_at":"2026-01-01T00:10:00Z"}`),
-		subscribedRecord("email 6", "subscription_id 11", `{"topic":"topic 6","updated_at":"2026-01-01T00:11:00Z"}`),
-		subscribedRecord("email 7", "subscription_id 12", `{"topic":"topic 7","updated_at":"2026-01-01T00:12:00Z"}`),
-		unsubscribedRecord("email 7", "subscription_id 12", `{"topic":"topic 7"}`),
-		subscribedRecord("email 8", "subscription_id 13", `{"topic":"topic 8","updated_at":"2026-01-01T00:13:00Z"}`),
-		unsubscribedRecord("email 8", "subscription_id 14", `{"topic":"topic 8"}`),
-		subscribedRecord("email 8", "subscription_id 14", `{"topic":"topic 8","updated_at":"2026-01-01T00:14:00Z"}`),
-	}
-}
-
-func subscribedRecord(recordKey, subscriptionId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "newsletter.subscriptions",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("subscribed")},
-				{Name: "subscription-id", Value: []byte(subscriptionId)},
-			},
-		},
-	}
-}
-
-func unsubscribedRecord(recordKey, subscriptionId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "newsletter.subscriptions",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("unsubscribed")},
-				{Name: "subscription-id", Value: []byte(subscriptionId)},
-			},
-		},
-	}
 }

@@ -168,9 +168,7 @@ func (e *CustomerChanged) fingerprint(f *wire.Fingerprint) {
 	}
 	f.UUID("customer_id", e.CustomerID)
 	f.Text("email", e.Email)
-	if e.Name != nil {
-		f.Text("name", *e.Name)
-	}
+	wire.IfPresent(f.Text, "name", e.Name)
 	f.AppendJSON("tags", e.appendTags)
 	f.Int64("version", e.Version)
 }

@@ -152,18 +152,26 @@ func (k *shopOrdersV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.OrderID, "order")
 }
 
-// shopOrdersV1Keys begins the keys of OrderPlaced, OrderShipped, LineDropped, LinesPriced and
-// OrderCancelled: equal parts are one key, whichever of them it comes with.
+// shopOrdersV1Keys begins the keys of several events: equal parts are one key, whichever event
+// they come with.
 const shopOrdersV1Keys = "\x37\x6d\x07\x05\xb6\x18\x40\xc2\xd8\x58\x05\xfd\x5c\x34\x2c\xc0"
 
-// shopOrdersV1Contents are what the fingerprints of these events cover, as hashes. It is read
-// only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	orderPlacedContent    = 0x17f903d0
+	orderShippedContent   = 0x5f0e1bda
+	lineDroppedContent    = 0x4fdf11e3
+	linesPricedContent    = 0x68cee2ca
+	orderCancelledContent = 0x00436b44
+)
+
+// shopOrdersV1Contents is read only.
 var shopOrdersV1Contents = []uint32{
-	0x17f903d0, // OrderPlaced
-	0x5f0e1bda, // OrderShipped
-	0x4fdf11e3, // LineDropped
-	0x68cee2ca, // LinesPriced
-	0x00436b44, // OrderCancelled
+	orderPlacedContent,
+	orderShippedContent,
+	lineDroppedContent,
+	linesPricedContent,
+	orderCancelledContent,
 }
 
 // OrderPlaced opens an order together with its lines.
@@ -197,8 +205,7 @@ func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 		Lines:  e.Lines[:0],
 	}
 	var seen struct {
-		OrderID, CustomerID, Channel, Status, Total, Delivery, PlacedOn, Lines, meta,
-		ChangedAt bool
+		OrderID, CustomerID, Channel, Status, Total, Delivery, PlacedOn, Lines, meta, ChangedAt bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -289,9 +296,7 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Event("OrderPlaced")
 	f.Time("changed_at", e.ChangedAt)
 	f.Text("channel", string(e.Channel))
-	if e.CustomerID != nil {
-		f.UUID("customer_id", *e.CustomerID)
-	}
+	wire.IfPresent(f.UUID, "customer_id", e.CustomerID)
 	if e.Delivery != nil {
 		f.AppendJSON("delivery", e.Delivery.appendJSON)
 	}
@@ -301,9 +306,7 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("status", string(e.Status))
 	f.Text("tenant", e.Tenant)
 	f.Decimal("total", e.Total)
-	if e.Trace != nil {
-		f.Text("trace", *e.Trace)
-	}
+	wire.IfPresent(f.Text, "trace", e.Trace)
 }
 
 // fits checks values against their columns.
@@ -321,7 +324,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *shopOrdersV1Decoder]{
 	Key:     (*OrderPlaced).key,
 	Space:   shopOrdersV1Keys,
 	Print:   (*OrderPlaced).fingerprint,
-	Content: wire.Content{Def: 0x17f903d0, Same: shopOrdersV1Contents},
+	Content: wire.Content{Def: orderPlacedContent, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
@@ -491,9 +494,7 @@ func (e *OrderShipped) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.UUID("order_id", e.OrderID)
 	f.Text("tenant", e.Tenant)
-	if e.Trace != nil {
-		f.Text("trace", *e.Trace)
-	}
+	wire.IfPresent(f.Text, "trace", e.Trace)
 }
 
 // fits checks values against their columns.
@@ -510,7 +511,7 @@ var orderShippedEvent = wire.Event[OrderShipped, *shopOrdersV1Decoder]{
 	Key:     (*OrderShipped).key,
 	Space:   shopOrdersV1Keys,
 	Print:   (*OrderShipped).fingerprint,
-	Content: wire.Content{Def: 0x5f0e1bda, Same: shopOrdersV1Contents},
+	Content: wire.Content{Def: orderShippedContent, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
@@ -613,9 +614,7 @@ func (e *LineDropped) fingerprint(f *wire.Fingerprint) {
 	f.Int32("line_no", e.LineNo)
 	f.UUID("order_id", e.OrderID)
 	f.Text("tenant", e.Tenant)
-	if e.Trace != nil {
-		f.Text("trace", *e.Trace)
-	}
+	wire.IfPresent(f.Text, "trace", e.Trace)
 }
 
 // fits checks values against their columns.
@@ -632,7 +631,7 @@ var lineDroppedEvent = wire.Event[LineDropped, *shopOrdersV1Decoder]{
 	Key:     (*LineDropped).key,
 	Space:   shopOrdersV1Keys,
 	Print:   (*LineDropped).fingerprint,
-	Content: wire.Content{Def: 0x4fdf11e3, Same: shopOrdersV1Contents},
+	Content: wire.Content{Def: lineDroppedContent, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error {
@@ -750,9 +749,7 @@ func (e *LinesPriced) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("lines", e.appendLines)
 	f.UUID("order_id", e.OrderID)
 	f.Text("tenant", e.Tenant)
-	if e.Trace != nil {
-		f.Text("trace", *e.Trace)
-	}
+	wire.IfPresent(f.Text, "trace", e.Trace)
 }
 
 // fits checks values against their columns.
@@ -771,7 +768,7 @@ var linesPricedEvent = wire.Event[LinesPriced, *shopOrdersV1Decoder]{
 	Key:     (*LinesPriced).key,
 	Space:   shopOrdersV1Keys,
 	Print:   (*LinesPriced).fingerprint,
-	Content: wire.Content{Def: 0x68cee2ca, Same: shopOrdersV1Contents},
+	Content: wire.Content{Def: linesPricedContent, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error {
@@ -886,14 +883,10 @@ func (e *OrderCancelled) fingerprint(f *wire.Fingerprint) {
 	f.Event("OrderCancelled")
 	f.Time("changed_at", e.ChangedAt)
 	f.UUID("order_id", e.OrderID)
-	if e.Reason != nil {
-		f.Text("reason", *e.Reason)
-	}
+	wire.IfPresent(f.Text, "reason", e.Reason)
 	f.Decimal("refund", e.Refund)
 	f.Text("tenant", e.Tenant)
-	if e.Trace != nil {
-		f.Text("trace", *e.Trace)
-	}
+	wire.IfPresent(f.Text, "trace", e.Trace)
 }
 
 // fits checks values against their columns.
@@ -912,7 +905,7 @@ var orderCancelledEvent = wire.Event[OrderCancelled, *shopOrdersV1Decoder]{
 	Key:       (*OrderCancelled).key,
 	Space:     shopOrdersV1Keys,
 	Print:     (*OrderCancelled).fingerprint,
-	Content:   wire.Content{Def: 0x00436b44, Same: shopOrdersV1Contents},
+	Content:   wire.Content{Def: orderCancelledContent, Same: shopOrdersV1Contents},
 }
 
 // orderCancelledPolicy is on_failure of OrderCancelled. It is read only.

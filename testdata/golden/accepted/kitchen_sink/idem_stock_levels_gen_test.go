@@ -21,30 +21,8 @@ func TestStockLevels(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
-		Log: stockLevelsLog(),
+		Log: idemtest.ReadLog(t, "testdata/idem_stock_levels_log.jsonl", map[string]idemtest.Event{
+			"StockCounted": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// stockLevelsLog holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func stockLevelsLog() []idemtest.Event {
-	return []idemtest.Event{
-		stockCountedRecord(`{"sku":"sku 1","warehouse":"war1","available":1,"ts":1767226200000}`),
-		stockCountedRecord(`{"sku":"sku 1","warehouse":"war1","available":2,"ts":1767226800000}`),
-		stockCountedRecord(`{"sku":"sku 1","warehouse":"war1","available":3,"ts":1767226500000}`),
-		stockCountedRecord(`{"sku":"sku 2","warehouse":"war2","available":4,"ts":1767228000000}`),
-		stockCountedRecord(`{"sku":"sku 2","warehouse":"war2","available":5,"ts":1767228600000}`),
-		stockCountedRecord(`{"sku":"sku 6","warehouse":"war6","available":6,"ts":1767229200000}`),
-	}
-}
-
-func stockCountedRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "stock-levels",
-			Value: []byte(payload),
-		},
-	}
 }

@@ -21,29 +21,8 @@ func TestStockMoves(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
-		Log: stockMovesLog(),
+		Log: idemtest.ReadLog(t, "testdata/idem_stock_moves_log.jsonl", map[string]idemtest.Event{
+			"StockMoved": {},
+		}),
 	}.Run(t)
-}
-
-// stockMovesLog holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func stockMovesLog() []idemtest.Event {
-	return []idemtest.Event{
-		stockMovedRecord(`{"sku":"sku 1","warehouse":"war1","changes":[1,2]}`),
-		stockMovedRecord(`{"sku":"sku 2","warehouse":"war2","changes":[2]}`),
-		stockMovedRecord(`{"sku":"sku 3","warehouse":"war3","changes":[]}`),
-		stockMovedRecord(`{"sku":"sku 4","warehouse":"war4","changes":[4,5]}`),
-		stockMovedRecord(`{"sku":"sku 5","warehouse":"war5","changes":[5]}`),
-		stockMovedRecord(`{"sku":"sku 6","warehouse":"war6","changes":[6,7]}`),
-	}
-}
-
-func stockMovedRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "stock.moves",
-			Value: []byte(payload),
-		},
-	}
 }

@@ -40,9 +40,21 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "e", Unique: [][]string{{"e"}}, Nullable: []string{"closed_at"}},
-			{Name: "t", Unique: [][]string{{"t"}}, Nullable: []string{"u"}},
-			{Name: "tables", Unique: [][]string{{"columns"}}, InsertOnly: true},
+			{
+				Name:     "e",
+				Unique:   [][]string{{"e"}},
+				Nullable: []string{"closed_at"},
+			},
+			{
+				Name:     "t",
+				Unique:   [][]string{{"t"}},
+				Nullable: []string{"u"},
+			},
+			{
+				Name:       "tables",
+				Unique:     [][]string{{"columns"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			longestTopicTopic(),

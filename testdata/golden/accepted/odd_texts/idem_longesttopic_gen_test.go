@@ -22,59 +22,9 @@ func TestLongestTopic(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: longestTopicLog(),
+		Log: idemtest.ReadLog(t, "testdata/idem_longesttopic_log.jsonl", map[string]idemtest.Event{
+			"Opened": {Keyed: true},
+			"Closed": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// longestTopicLog holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func longestTopicLog() []idemtest.Event {
-	return []idemtest.Event{
-		openedRecord("e 1", "k1", "n 1", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"shut\\r`\\\"\"}"),
-		openedRecord("e 1", "k2", "n 2", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"gone\\u2028\"}"),
-		closedRecord("e 1", "k3", "{\"\ufefftype\":\"closed\"}"),
-		closedRecord("e 1", "k4", "{\"\ufefftype\":\"closed\"}"),
-		openedRecord("e 1", "k5", "n 5", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"gone\\u2028\"}"),
-		openedRecord("e 2", "k6", "n 6", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"\ufeffopen\"}"),
-		openedRecord("e 2", "k7", "n 7", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"shut\\r`\\\"\"}"),
-		closedRecord("e 2", "k8", "{\"\ufefftype\":\"closed\"}"),
-		closedRecord("e 2", "k9", "{\"\ufefftype\":\"closed\"}"),
-		openedRecord("e 2", "k10", "n 10", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"shut\\r`\\\"\"}"),
-		openedRecord("e 3", "k11", "n 11", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"gone\\u2028\"}"),
-		closedRecord("e 3", "k12", "{\"\ufefftype\":\"closed\"}"),
-		openedRecord("e 4", "k13", "n 13", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"shut\\r`\\\"\"}"),
-		closedRecord("e 4", "k14", "{\"\ufefftype\":\"closed\"}"),
-		openedRecord("e 8", "k15", "n 15", "{\"\ufefftype\":\"\ufeffopened\",\"st\ufeffate\":\"\ufeffopen\"}"),
-		closedRecord("e 8", "k16", "{\"\ufefftype\":\"closed\"}"),
-	}
-}
-
-func openedRecord(recordKey, key, n, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "orders.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "\ufeffkey", Value: []byte(key)},
-				{Name: "n\r\n", Value: []byte(n)},
-			},
-		},
-	}
-}
-
-func closedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "orders.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "\ufeffkey", Value: []byte(key)},
-			},
-		},
-	}
 }

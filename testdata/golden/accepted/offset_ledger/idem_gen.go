@@ -43,7 +43,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "orders", Unique: [][]string{{"id"}}, InsertOnly: true},
+			{
+				Name:       "orders",
+				Unique:     [][]string{{"id"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			ordersTopic(h),

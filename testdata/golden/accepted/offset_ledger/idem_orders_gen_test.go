@@ -25,29 +25,9 @@ func TestOrders(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, newTestHandler(t, db))
 		},
-		Log:  ordersLog(),
+		Log: idemtest.ReadLog(t, "testdata/idem_orders_log.jsonl", map[string]idemtest.Event{
+			"Order": {},
+		}),
 		Edit: editTestLog,
 	}.Run(t)
-}
-
-// ordersLog holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func ordersLog() []idemtest.Event {
-	return []idemtest.Event{
-		orderRecord("orders 1", `{"n":1}`),
-		orderRecord("orders 1", `{"n":2}`),
-		orderRecord("orders 2", `{"n":3}`),
-		orderRecord("orders 2", `{"n":4}`),
-		orderRecord("orders 6", `{"n":5}`),
-	}
-}
-
-func orderRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "orders",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-		},
-	}
 }

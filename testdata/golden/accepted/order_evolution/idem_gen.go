@@ -43,9 +43,21 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "order_history", Unique: [][]string{{"order_id"}}, Nullable: []string{"closed_reason"}},
-			{Name: "order_notes", Unique: [][]string{{"note_id"}}, InsertOnly: true},
-			{Name: "order_views", Unique: [][]string{{"order_id"}}, Unlogged: true},
+			{
+				Name:     "order_history",
+				Unique:   [][]string{{"order_id"}},
+				Nullable: []string{"closed_reason"},
+			},
+			{
+				Name:       "order_notes",
+				Unique:     [][]string{{"note_id"}},
+				InsertOnly: true,
+			},
+			{
+				Name:     "order_views",
+				Unique:   [][]string{{"order_id"}},
+				Unlogged: true,
+			},
 		},
 		Topics: []wire.Topic{
 			ordersV1Topic(h),

@@ -21,41 +21,8 @@ func TestOrderNotesV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
-		Log: orderNotesV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_order_notes_v1_log.jsonl", map[string]idemtest.Event{
+			"NoteAdded": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// orderNotesV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func orderNotesV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		noteAddedRecord("k1", "k1", "k-former1", `{"note_id":"00000000-0000-4000-8000-000000000001","order_id":"00000000-0000-4000-8000-000000000001","text":"text 1"}`),
-		noteAddedRecord("k2", "k2", "k-former2", `{"note_id":"00000000-0000-4000-8000-000000000001","order_id":"00000000-0000-4000-8000-000000000002","text":"text 2"}`),
-		noteAddedRecord("k3", "k3", "k-former3", `{"note_id":"00000000-0000-4000-8000-000000000003","order_id":"00000000-0000-4000-8000-000000000003","text":"text 3"}`),
-		noteAddedRecord("k4", "k4", "k-former4", `{"note_id":"00000000-0000-4000-8000-000000000003","order_id":"00000000-0000-4000-8000-000000000004","text":"text 4"}`),
-		noteAddedRecord("k5", "k5", "k-former5", `{"note_id":"00000000-0000-4000-8000-000000000005","order_id":"00000000-0000-4000-8000-000000000005","text":"text 5"}`),
-		noteAddedRecord("k6", "k6", "k-former6", `{"note_id":"00000000-0000-4000-8000-000000000006","order_id":"00000000-0000-4000-8000-000000000006","text":"text 6"}`),
-		noteAddedRecord("k7", "k7", "k-former7", `{"note_id":"00000000-0000-4000-8000-000000000007","order_id":"00000000-0000-4000-8000-000000000007","text":"text 7"}`),
-		noteAddedRecord("k8", "k8", "k-former8", `{"note_id":"00000000-0000-4000-8000-000000000008","order_id":"00000000-0000-4000-8000-000000000008","text":"text 8"}`),
-		noteAddedRecord("k9", "k9", "k-former9", `{"note_id":"00000000-0000-4000-8000-000000000009","order_id":"00000000-0000-4000-8000-000000000009","text":"text 9"}`),
-		noteAddedRecord("", "", "k-former9", `{"note_id":"00000000-0000-4000-8000-000000000009","order_id":"00000000-0000-4000-8000-000000000009","text":"text 9"}`).Without("Idempotency-Key").Without("tenant"),
-		noteAddedRecord("", "", "", `{"note_id":"00000000-0000-4000-8000-000000000010","order_id":"00000000-0000-4000-8000-000000000010","text":"text 10"}`).Without("Idempotency-Key").Without("tenant").Without("Message-Id").ByOffset(),
-	}
-}
-
-func noteAddedRecord(idempotencyKey, tenant, messageId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "order.notes.v1",
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "event-type", Value: []byte("note.added")},
-				{Name: "Idempotency-Key", Value: []byte(idempotencyKey)},
-				{Name: "tenant", Value: []byte(tenant)},
-				{Name: "Message-Id", Value: []byte(messageId)},
-			},
-		},
-	}
 }

@@ -21,35 +21,8 @@ func TestOrderViewsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
-		Log: orderViewsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_order_views_v1_log.jsonl", map[string]idemtest.Event{
+			"OrderViewed": {Keyed: true, Here: true},
+		}),
 	}.Run(t)
-}
-
-// orderViewsV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func orderViewsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		orderViewedRecord("00000000-0000-4000-8000-000000000001", "k1", `{"page":"page 1","seen":1}`),
-		orderViewedRecord("00000000-0000-4000-8000-000000000001", "k2", `{"page":"page 2","seen":2}`),
-		orderViewedRecord("00000000-0000-4000-8000-000000000002", "k3", `{"page":"page 3","seen":3}`),
-		orderViewedRecord("00000000-0000-4000-8000-000000000002", "k4", `{"page":"page 4","seen":4}`),
-		orderViewedRecord("00000000-0000-4000-8000-000000000006", "k5", `{"page":"page 5","seen":5}`),
-		orderViewedRecord("00000000-0000-4000-8000-000000000007", "", `{"page":"page 6","seen":6}`).Without("View-Id").ByOffset(),
-	}
-}
-
-func orderViewedRecord(recordKey, viewId, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Here:  true,
-		Message: idem.Message{
-			Topic: "order.views.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "View-Id", Value: []byte(viewId)},
-			},
-		},
-	}
 }

@@ -80,9 +80,17 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 // ordersV1Decoder reads the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
-// ordersV1Keys begins the keys of OrderPlaced, OrderClosed and OrderChecked: equal parts are
-// one key, whichever of them it comes with.
+// ordersV1Keys begins the keys of several events: equal parts are one key, whichever event
+// they come with.
 const ordersV1Keys = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
+
+// orderPlacedFormerSpace1 begins the keys of several events: equal parts are one key,
+// whichever event they come with.
+const orderPlacedFormerSpace1 = "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0"
+
+// orderPlacedFormerSpace2 begins the keys of several events: equal parts are one key,
+// whichever event they come with.
+const orderPlacedFormerSpace2 = "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e"
 
 // OrderPlaced is event "order.placed" or "order.placed.v2" on topic "orders.v1".
 type OrderPlaced struct {
@@ -167,8 +175,8 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Key:    (*OrderPlaced).key,
 	Space:  ordersV1Keys,
 	Former: []wire.FormerKey[OrderPlaced]{
-		{Space: "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0", Key: (*OrderPlaced).formerKey1},
-		{Space: "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e", Key: (*OrderPlaced).formerKey2},
+		{Space: orderPlacedFormerSpace1, Key: (*OrderPlaced).formerKey1},
+		{Space: orderPlacedFormerSpace2, Key: (*OrderPlaced).formerKey2},
 	},
 	Print:   (*OrderPlaced).fingerprint,
 	Content: wire.Content{Def: 0x649b453e},
@@ -287,8 +295,8 @@ var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
 	Key:       (*OrderClosed).key,
 	Space:     ordersV1Keys,
 	Former: []wire.FormerKey[OrderClosed]{
-		{Space: "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0", Key: (*OrderClosed).formerKey1},
-		{Space: "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e", Key: (*OrderClosed).formerKey2},
+		{Space: orderPlacedFormerSpace1, Key: (*OrderClosed).formerKey1},
+		{Space: orderPlacedFormerSpace2, Key: (*OrderClosed).formerKey2},
 	},
 	Print:   (*OrderClosed).fingerprint,
 	Content: wire.Content{Def: 0x3bc6abe7},
@@ -418,8 +426,8 @@ var orderCheckedEvent = wire.Event[OrderChecked, *ordersV1Decoder]{
 	Key:       (*OrderChecked).key,
 	Space:     ordersV1Keys,
 	Former: []wire.FormerKey[OrderChecked]{
-		{Space: "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0", Key: (*OrderChecked).formerKey1},
-		{Space: "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e", Key: (*OrderChecked).formerKey2},
+		{Space: orderPlacedFormerSpace1, Key: (*OrderChecked).formerKey1},
+		{Space: orderPlacedFormerSpace2, Key: (*OrderChecked).formerKey2},
 	},
 	Print:   (*OrderChecked).fingerprint,
 	Content: wire.Content{Def: 0x480b185e},

@@ -21,33 +21,8 @@ func TestOrdersV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: ordersV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_orders_v1_log.jsonl", map[string]idemtest.Event{
+			"OrderPlaced": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// ordersV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func ordersV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		orderPlacedRecord("00000000-0000-4000-8000-000000000001", "k1", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 1","total":1.50}`),
-		orderPlacedRecord("00000000-0000-4000-8000-000000000001", "k2", `{"order_id":"00000000-0000-4000-8000-000000000001","customer_id":"customer_id 2","total":2.50}`),
-		orderPlacedRecord("00000000-0000-4000-8000-000000000002", "k3", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 3","total":3.50}`),
-		orderPlacedRecord("00000000-0000-4000-8000-000000000002", "k4", `{"order_id":"00000000-0000-4000-8000-000000000002","customer_id":"customer_id 4","total":4.50}`),
-		orderPlacedRecord("00000000-0000-4000-8000-000000000006", "k5", `{"order_id":"00000000-0000-4000-8000-000000000006","customer_id":"customer_id 5","total":5.50}`),
-	}
-}
-
-func orderPlacedRecord(recordKey, idempotencyKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "orders.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "Idempotency-Key", Value: []byte(idempotencyKey)},
-			},
-		},
-	}
 }

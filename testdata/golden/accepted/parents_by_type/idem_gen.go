@@ -38,10 +38,28 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "days", Unique: [][]string{{"day"}}, InsertOnly: true},
-			{Name: "agents", Unique: [][]string{{"agent"}}, Nullable: []string{"name"}, InsertOnly: true},
-			{Name: "badges", Unique: [][]string{{"badge"}}, InsertOnly: true},
-			{Name: "visits", Unique: [][]string{{"visit"}}, Nullable: []string{"day", "agent", "badge"}, References: []wire.Reference{{Columns: []string{"day"}, Table: "days", OnDelete: "set_null"}, {Columns: []string{"agent"}, Table: "agents"}, {Columns: []string{"badge"}, Table: "badges", OnDelete: "cascade"}}},
+			{
+				Name:       "days",
+				Unique:     [][]string{{"day"}},
+				InsertOnly: true,
+			},
+			{
+				Name:       "agents",
+				Unique:     [][]string{{"agent"}},
+				Nullable:   []string{"name"},
+				InsertOnly: true,
+			},
+			{
+				Name:       "badges",
+				Unique:     [][]string{{"badge"}},
+				InsertOnly: true,
+			},
+			{
+				Name:       "visits",
+				Unique:     [][]string{{"visit"}},
+				Nullable:   []string{"day", "agent", "badge"},
+				References: []wire.Reference{{Columns: []string{"day"}, Table: "days", OnDelete: "set_null"}, {Columns: []string{"agent"}, Table: "agents"}, {Columns: []string{"badge"}, Table: "badges", OnDelete: "cascade"}},
+			},
 		},
 		Topics: []wire.Topic{
 			visitsV1Topic(),

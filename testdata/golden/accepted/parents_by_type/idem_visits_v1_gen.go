@@ -222,9 +222,7 @@ func (e *AgentHired) key(k *wire.KeyBuilder, m *wire.Message) {
 // fingerprint adds what copies of the event must share.
 func (e *AgentHired) fingerprint(f *wire.Fingerprint) {
 	f.UUID("agent", e.Agent)
-	if e.Name != nil {
-		f.Text("name", *e.Name)
-	}
+	wire.IfPresent(f.Text, "name", e.Name)
 }
 
 // agentHiredEvent is how a record becomes an AgentHired, and which records are copies of one.
@@ -393,15 +391,11 @@ func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *Visited) fingerprint(f *wire.Fingerprint) {
-	if e.Agent != nil {
-		f.UUID("agent", *e.Agent)
-	}
+	wire.IfPresent(f.UUID, "agent", e.Agent)
 	if e.Badge != nil {
 		f.Bytes("badge", e.Badge)
 	}
-	if e.Day != nil {
-		f.Time("day", *e.Day)
-	}
+	wire.IfPresent(f.Time, "day", e.Day)
 	f.Text("visit", e.Visit)
 }
 
@@ -498,9 +492,7 @@ func (e *Renamed) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *Renamed) fingerprint(f *wire.Fingerprint) {
-	if e.Agent != nil {
-		f.Text("agent", *e.Agent)
-	}
+	wire.IfPresent(f.Text, "agent", e.Agent)
 	f.Text("visit", e.Visit)
 }
 

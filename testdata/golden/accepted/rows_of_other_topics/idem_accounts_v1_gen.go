@@ -243,13 +243,9 @@ func (e *AccountOpened) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("balance", e.Balance)
 	f.Text("code", e.Code)
 	f.Text("currency", string(e.Currency))
-	if e.Note != nil {
-		f.Text("note", *e.Note)
-	}
+	wire.IfPresent(f.Text, "note", e.Note)
 	f.Time("opened_at", e.OpenedAt)
-	if e.Parent != nil {
-		f.UUID("parent", *e.Parent)
-	}
+	wire.IfPresent(f.UUID, "parent", e.Parent)
 	f.Int64("seq", e.Seq)
 	f.AppendJSON("tags", e.appendTags)
 }

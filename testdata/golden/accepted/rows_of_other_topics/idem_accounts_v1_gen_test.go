@@ -21,60 +21,9 @@ func TestAccountsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: accountsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_accounts_v1_log.jsonl", map[string]idemtest.Event{
+			"CurrencyAdded": {Keyed: true},
+			"AccountOpened": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// accountsV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func accountsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		currencyAddedRecord("00000000-0000-4000-8000-000000000001", "k1", `{"currency":"USD","name":"name 1"}`),
-		currencyAddedRecord("00000000-0000-4000-8000-000000000001", "k2", `{"currency":"USD","name":"name 2"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000001", "k3", `{"code":"code 1","currency":"USD","parent":"00000000-0000-4000-8000-000000000001","opened_at":"2026-01-01T00:03:00Z","seq":3,"balance":3.50,"tags":["tags 3","tags 4"],"note":null}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000001", "k4", `{"code":"code 1","currency":"USD","parent":"00000000-0000-4000-8000-000000000001","opened_at":"2026-01-01T00:04:00Z","seq":4,"balance":4.50,"tags":["tags 4"]}`),
-		currencyAddedRecord("00000000-0000-4000-8000-000000000001", "k5", `{"currency":"USD","name":"name 5"}`),
-		currencyAddedRecord("00000000-0000-4000-8000-000000000002", "k6", `{"currency":"EUR","name":"name 6"}`),
-		currencyAddedRecord("00000000-0000-4000-8000-000000000002", "k7", `{"currency":"EUR","name":"name 7"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000002", "k8", `{"code":"code 2","currency":"EUR","parent":"00000000-0000-4000-8000-000000000002","opened_at":"2026-01-01T00:08:00Z","seq":8,"balance":8.50,"tags":[],"note":"note 8"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000002", "k9", `{"code":"code 2","currency":"EUR","parent":"00000000-0000-4000-8000-000000000002","opened_at":"2026-01-01T00:09:00Z","seq":9,"balance":9.50,"tags":["tags 9","tags 10"],"note":null}`),
-		currencyAddedRecord("00000000-0000-4000-8000-000000000002", "k10", `{"currency":"EUR","name":"name 10"}`),
-		currencyAddedRecord("00000000-0000-4000-8000-000000000006", "k11", `{"currency":"EUR","name":"name 11"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000006", "k12", `{"code":"code 6","currency":"EUR","parent":"00000000-0000-4000-8000-000000000006","opened_at":"2026-01-01T00:12:00Z","seq":12,"balance":12.50,"tags":["tags 12","tags 13"],"note":null}`),
-		currencyAddedRecord("00000000-0000-4000-8000-000000000007", "k13", `{"currency":"USD","name":"name 13"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000007", "k14", `{"code":"code 7","currency":"USD","parent":"00000000-0000-4000-8000-000000000007","opened_at":"2026-01-01T00:14:00Z","seq":14,"balance":14.50,"tags":["tags 14"]}`),
-		currencyAddedRecord("00000000-0000-4000-8000-000000000008", "k15", `{"currency":"EUR","name":"name 15"}`),
-		accountOpenedRecord("00000000-0000-4000-8000-000000000008", "k16", `{"code":"code 8","currency":"EUR","parent":"00000000-0000-4000-8000-000000000008","opened_at":"2026-01-01T00:16:00Z","seq":16,"balance":16.50,"tags":[],"note":"note 16"}`),
-	}
-}
-
-func currencyAddedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "accounts.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("currency.added")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func accountOpenedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "accounts.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("account.opened")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

@@ -22,35 +22,8 @@ func TestBillsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: billsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_bills_v1_log.jsonl", map[string]idemtest.Event{
+			"Billed": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// billsV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func billsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		billedRecord("00000000-0000-4000-8000-000000000001", "k1", `{"account_id":"00000000-0000-4000-8000-000000000001","total":1.50,"lines":[{"line":1,"amount":1.50},{"line":2,"amount":2.50}]}`),
-		billedRecord("00000000-0000-4000-8000-000000000001", "k2", `{"account_id":"00000000-0000-4000-8000-000000000001","total":2.50,"lines":[{"line":1,"amount":2.50}]}`),
-		billedRecord("00000000-0000-4000-8000-000000000002", "k3", `{"account_id":"00000000-0000-4000-8000-000000000002","total":3.50,"lines":[{"line":1,"amount":3.50},{"line":2,"amount":4.50}]}`),
-		billedRecord("00000000-0000-4000-8000-000000000002", "k4", `{"account_id":"00000000-0000-4000-8000-000000000002","total":4.50,"lines":[{"line":1,"amount":4.50},{"line":2,"amount":5.50}]}`),
-		billedRecord("00000000-0000-4000-8000-000000000006", "k5", `{"account_id":"00000000-0000-4000-8000-000000000006","total":5.50,"lines":[]}`),
-		billedRecord("00000000-0000-4000-8000-000000000007", "k6", `{"account_id":"00000000-0000-4000-8000-000000000007","total":6.50,"lines":[{"line":1,"amount":6.50},{"line":2,"amount":7.50}]}`),
-		billedRecord("00000000-0000-4000-8000-000000000008", "k7", `{"account_id":"00000000-0000-4000-8000-000000000008","total":7.50,"lines":[{"line":1,"amount":7.50},{"line":2,"amount":8.50}]}`),
-		billedRecord("00000000-0000-4000-8000-000000000009", "k8", `{"account_id":"00000000-0000-4000-8000-000000000009","total":8.50,"lines":[{"line":1,"amount":8.50},{"line":2,"amount":9.50}]}`),
-	}
-}
-
-func billedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "bills.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

@@ -22,36 +22,8 @@ func TestBlocksV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: blocksV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_blocks_v1_log.jsonl", map[string]idemtest.Event{
+			"Blocked": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// blocksV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func blocksV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		blockedRecord("code 1", "k1", `{"seq":10}`),
-		blockedRecord("code 1", "k2", `{"seq":20}`),
-		blockedRecord("code 1", "k3", `{"seq":20}`),
-		blockedRecord("code 1", "k4", `{"seq":15}`),
-		blockedRecord("code 2", "k5", `{"seq":50}`),
-		blockedRecord("code 2", "k6", `{"seq":60}`),
-		blockedRecord("code 6", "k7", `{"seq":70}`),
-	}
-}
-
-func blockedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "blocks.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("blocked")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

@@ -39,11 +39,33 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "currencies", Unique: [][]string{{"currency"}}, InsertOnly: true},
-			{Name: "accounts", Unique: [][]string{{"account_id"}, {"code"}}, Nullable: []string{"parent", "note"}, References: []wire.Reference{{Columns: []string{"currency"}, Table: "currencies"}, {Columns: []string{"parent"}, Table: "accounts"}}},
-			{Name: "bills", Unique: [][]string{{"bill_id"}}, References: []wire.Reference{{Columns: []string{"account_id"}, Table: "accounts"}}},
-			{Name: "bill_lines", Unique: [][]string{{"bill_id", "line"}}, References: []wire.Reference{{Columns: []string{"bill_id"}, Table: "bills"}}},
-			{Name: "payments", Unique: [][]string{{"payment_id"}}, References: []wire.Reference{{Columns: []string{"bill_id", "line"}, Table: "bill_lines"}}, InsertOnly: true},
+			{
+				Name:       "currencies",
+				Unique:     [][]string{{"currency"}},
+				InsertOnly: true,
+			},
+			{
+				Name:       "accounts",
+				Unique:     [][]string{{"account_id"}, {"code"}},
+				Nullable:   []string{"parent", "note"},
+				References: []wire.Reference{{Columns: []string{"currency"}, Table: "currencies"}, {Columns: []string{"parent"}, Table: "accounts"}},
+			},
+			{
+				Name:       "bills",
+				Unique:     [][]string{{"bill_id"}},
+				References: []wire.Reference{{Columns: []string{"account_id"}, Table: "accounts"}},
+			},
+			{
+				Name:       "bill_lines",
+				Unique:     [][]string{{"bill_id", "line"}},
+				References: []wire.Reference{{Columns: []string{"bill_id"}, Table: "bills"}},
+			},
+			{
+				Name:       "payments",
+				Unique:     [][]string{{"payment_id"}},
+				References: []wire.Reference{{Columns: []string{"bill_id", "line"}, Table: "bill_lines"}},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			accountsV1Topic(),

@@ -22,28 +22,8 @@ func TestPaymentsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: paymentsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_payments_v1_log.jsonl", map[string]idemtest.Event{
+			"Paid": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// paymentsV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func paymentsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		paidRecord("00000000-0000-4000-8000-000000000004", `{"bill_id":"00000000-0000-4000-8000-000000000004","line":4}`),
-		paidRecord("00000000-0000-4000-8000-000000000005", `{"bill_id":"00000000-0000-4000-8000-000000000005","line":5}`),
-		paidRecord("00000000-0000-4000-8000-000000000006", `{"bill_id":"00000000-0000-4000-8000-000000000006","line":6}`),
-	}
-}
-
-func paidRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "payments.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-		},
-	}
 }

@@ -71,14 +71,20 @@ func (p *doorsV1Plan) Flush(b *wire.Batch) {
 // doorsV1Decoder reads the records of topic "doors.v1".
 type doorsV1Decoder = strictjson.Scanner
 
-// doorsV1Keys begins the keys of Opened and Closed: equal parts are one key, whichever of them
-// it comes with.
+// doorsV1Keys begins the keys of several events: equal parts are one key, whichever event they
+// come with.
 const doorsV1Keys = "\x3d\x53\xa5\x83\xb7\x07\xc9\xd9\x89\x7e\x5a\x77\xfb\xf4\x05\x82"
 
-// doorsV1Contents are what the fingerprints of these events cover, as hashes. It is read only.
+// What the fingerprints of these events cover, as hashes.
+const (
+	openedContent = 0x3ee479b0
+	closedContent = 0x303bc569
+)
+
+// doorsV1Contents is read only.
 var doorsV1Contents = []uint32{
-	0x3ee479b0, // Opened
-	0x303bc569, // Closed
+	openedContent,
+	closedContent,
 }
 
 // Opened is event "opened" on topic "doors.v1".
@@ -131,7 +137,7 @@ var openedEvent = wire.Event[Opened, *doorsV1Decoder]{
 	Key:     (*Opened).key,
 	Space:   doorsV1Keys,
 	Print:   (*Opened).fingerprint,
-	Content: wire.Content{Def: 0x3ee479b0, Same: doorsV1Contents},
+	Content: wire.Content{Def: openedContent, Same: doorsV1Contents},
 }
 
 func (p *doorsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
@@ -216,7 +222,7 @@ var closedEvent = wire.Event[Closed, *doorsV1Decoder]{
 	Key:     (*Closed).key,
 	Space:   doorsV1Keys,
 	Print:   (*Closed).fingerprint,
-	Content: wire.Content{Def: 0x303bc569, Same: doorsV1Contents},
+	Content: wire.Content{Def: closedContent, Same: doorsV1Contents},
 }
 
 func (p *doorsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {

@@ -21,59 +21,9 @@ func TestDoorsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: doorsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_doors_v1_log.jsonl", map[string]idemtest.Event{
+			"Opened": {Keyed: true},
+			"Closed": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// doorsV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func doorsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		openedRecord("door 1", "k1", `{"by":"by 1"}`),
-		openedRecord("door 1", "k2", `{"by":"by 2"}`),
-		closedRecord("door 1", "k3", `{"by":"by 3"}`),
-		closedRecord("door 1", "k4", `{"by":"by 4"}`),
-		openedRecord("door 1", "k5", `{"by":"by 5"}`),
-		openedRecord("door 2", "k6", `{"by":"by 6"}`),
-		openedRecord("door 2", "k7", `{"by":"by 7"}`),
-		closedRecord("door 2", "k8", `{"by":"by 8"}`),
-		closedRecord("door 2", "k9", `{"by":"by 9"}`),
-		openedRecord("door 2", "k10", `{"by":"by 10"}`),
-		openedRecord("door 6", "k11", `{"by":"by 11"}`),
-		closedRecord("door 6", "k12", `{"by":"by 12"}`),
-		openedRecord("door 7", "k13", `{"by":"by 13"}`),
-		closedRecord("door 7", "k13", `{"by":"by 13"}`),
-		closedRecord("door 8", "k14", `{"by":"by 14"}`),
-		openedRecord("door 8", "k14", `{"by":"by 14"}`),
-	}
-}
-
-func openedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "doors.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("opened")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func closedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "doors.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("closed")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

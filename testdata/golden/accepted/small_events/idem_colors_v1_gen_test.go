@@ -21,28 +21,8 @@ func TestColorsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: colorsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_colors_v1_log.jsonl", map[string]idemtest.Event{
+			"Used": {Keyed: true, Naming: []string{"color"}},
+		}),
 	}.Run(t)
-}
-
-// colorsV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func colorsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		usedRecord(`{"color":"c2"}`),
-		usedRecord(`{"color":"c1"}`),
-		usedRecord(`{"color":"c2"}`),
-	}
-}
-
-func usedRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Naming: []string{"color"},
-		Message: idem.Message{
-			Topic: "colors.v1",
-			Value: []byte(payload),
-		},
-	}
 }

@@ -38,10 +38,26 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "seen", Unique: [][]string{{"id"}}, InsertOnly: true},
-			{Name: "seats", Unique: [][]string{{"seat"}}, Nullable: []string{"taken_by"}},
-			{Name: "signals", Unique: [][]string{{"device"}}, Nullable: []string{"color"}},
-			{Name: "colors", Unique: [][]string{{"color"}}, InsertOnly: true},
+			{
+				Name:       "seen",
+				Unique:     [][]string{{"id"}},
+				InsertOnly: true,
+			},
+			{
+				Name:     "seats",
+				Unique:   [][]string{{"seat"}},
+				Nullable: []string{"taken_by"},
+			},
+			{
+				Name:     "signals",
+				Unique:   [][]string{{"device"}},
+				Nullable: []string{"color"},
+			},
+			{
+				Name:       "colors",
+				Unique:     [][]string{{"color"}},
+				InsertOnly: true,
+			},
 			{Name: "once", Unique: [][]string{{"id"}}},
 		},
 		Topics: []wire.Topic{

@@ -21,99 +21,10 @@ func TestOnceV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: onceV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_once_v1_log.jsonl", map[string]idemtest.Event{
+			"Made":    {Keyed: true, Opaque: true},
+			"Done":    {Keyed: true, Opaque: true},
+			"Dropped": {Keyed: true, Opaque: true},
+		}),
 	}.Run(t)
-}
-
-// onceV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func onceV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		madeRecord("00000000-0000-4000-8000-000000000001", "k1", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000001", "k2", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000001", "k3", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000001", "k4", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000001", "k5", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000001", "k6", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000001", "k7", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000002", "k8", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000002", "k9", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000002", "k10", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000002", "k11", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000002", "k12", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000002", "k13", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000002", "k14", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000003", "k15", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000004", "k16", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000005", "k17", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000005", "k18", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000006", "k19", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000006", "k20", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000007", "k21", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000007", "k22", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000008", "k23", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000008", "k24", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000009", "k25", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000009", "k26", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000010", "k27", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000010", "k28", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000011", "k29", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000011", "k30", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000012", "k31", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000012", "k32", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000013", "k33", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000013", "k34", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000014", "k35", "{}"),
-		droppedRecord("00000000-0000-4000-8000-000000000014", "k36", "{}"),
-		madeRecord("00000000-0000-4000-8000-000000000018", "k37", "{}"),
-		doneRecord("00000000-0000-4000-8000-000000000018", "k38", "{}"),
-	}
-}
-
-func madeRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "once.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("made")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func doneRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "once.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("done")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func droppedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "once.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("dropped")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
 }

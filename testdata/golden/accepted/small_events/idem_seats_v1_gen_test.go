@@ -21,53 +21,9 @@ func TestSeatsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: seatsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_seats_v1_log.jsonl", map[string]idemtest.Event{
+			"Taken": {Keyed: true},
+			"Left":  {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// seatsV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func seatsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		takenRecord(`{"seat":"s1"}`, "taken", `{"taken_by":"t1"}`),
-		takenRecord(`{"seat":"s1"}`, "moved", `{"taken_by":"t2"}`),
-		leftRecord(`{"seat":"s1"}`, `{"taken_by":"taken_by 3"}`),
-		leftRecord(`{"seat":"s1"}`, `{"taken_by":"taken_by 4"}`),
-		takenRecord(`{"seat":"s1"}`, "taken", `{"taken_by":"t5"}`),
-		takenRecord(`{"seat":"s2"}`, "moved", `{"taken_by":"t6"}`),
-		takenRecord(`{"seat":"s2"}`, "taken", `{"taken_by":"t7"}`),
-		leftRecord(`{"seat":"s2"}`, `{"taken_by":"taken_by 8"}`),
-		leftRecord(`{"seat":"s2"}`, `{"taken_by":"taken_by 9"}`),
-		takenRecord(`{"seat":"s2"}`, "moved", `{"taken_by":"10"}`),
-		takenRecord(`{"seat":"s6"}`, "taken", `{"taken_by":"11"}`),
-		leftRecord(`{"seat":"s6"}`, `{"taken_by":"taken_by 12"}`),
-	}
-}
-
-func takenRecord(recordKey, typeHeader, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "seats.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte(typeHeader)},
-			},
-		},
-	}
-}
-
-func leftRecord(recordKey, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "seats.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("left")},
-			},
-		},
-	}
 }

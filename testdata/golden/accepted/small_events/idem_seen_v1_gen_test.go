@@ -21,26 +21,8 @@ func TestSeenV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: seenV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_seen_v1_log.jsonl", map[string]idemtest.Event{
+			"Seen": {Keyed: true},
+		}),
 	}.Run(t)
-}
-
-// seenV1Log holds every two kinds of event that touch one row, next to each other and in both
-// orders.
-func seenV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		seenRecord(`{"id":"00000000-0000-4000-8000-000000000001"}`),
-		seenRecord(`{"id":"00000000-0000-4000-8000-000000000002"}`),
-		seenRecord(`{"id":"00000000-0000-4000-8000-000000000003"}`),
-	}
-}
-
-func seenRecord(payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed: true,
-		Message: idem.Message{
-			Topic: "seen.v1",
-			Value: []byte(payload),
-		},
-	}
 }

@@ -107,9 +107,7 @@ func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *Measured) fingerprint(f *wire.Fingerprint) {
-	if e.Color != nil {
-		f.Text("color", string(*e.Color))
-	}
+	wire.IfPresent(f.Text, "color", (*string)(e.Color))
 	f.Text("device", e.Device)
 	f.Int32("level", e.Level)
 }

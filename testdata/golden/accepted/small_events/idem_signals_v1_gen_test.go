@@ -21,88 +21,10 @@ func TestSignalsV1(t *testing.T) {
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},
-		Log: signalsV1Log(),
+		Log: idemtest.ReadLog(t, "testdata/idem_signals_v1_log.jsonl", map[string]idemtest.Event{
+			"Measured": {Keyed: true, Opaque: true},
+			"Switched": {Keyed: true, Opaque: true},
+			"Gone":     {},
+		}),
 	}.Run(t)
-}
-
-// signalsV1Log holds every two kinds of event that touch one row, next to each other and in
-// both
-// orders.
-func signalsV1Log() []idemtest.Event {
-	return []idemtest.Event{
-		measuredRecord("device 1", "k1", "1", "{}"),
-		measuredRecord("device 1", "k2", "2", "{}"),
-		switchedRecord("device 1", "k3", "{}"),
-		switchedRecord("device 1", "k4", "{}"),
-		measuredRecord("device 1", "k5", "5", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		goneRecord("device 1"),
-		goneRecord("device 1"),
-		measuredRecord("device 1", "k8", "8", "{}"),
-		switchedRecord("device 1", "k9", "{}"),
-		goneRecord("device 1"),
-		measuredRecord("device 2", "k11", "11", "{}"),
-		measuredRecord("device 2", "k12", "12", "{}", idem.Header{Name: "color", Value: []byte("c1")}),
-		switchedRecord("device 2", "k13", "{}"),
-		switchedRecord("device 2", "k14", "{}"),
-		measuredRecord("device 2", "k15", "15", "{}"),
-		goneRecord("device 2"),
-		goneRecord("device 2"),
-		measuredRecord("device 2", "k18", "18", "{}"),
-		switchedRecord("device 2", "k19", "{}"),
-		goneRecord("device 2"),
-		measuredRecord("device 3", "k21", "21", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		goneRecord("device 3"),
-		switchedRecord("device 3", "k23", "{}"),
-		measuredRecord("device 4", "k24", "24", "{}"),
-		goneRecord("device 4"),
-		switchedRecord("device 4", "k26", "{}"),
-		measuredRecord("device 8", "k27", "27", "{}"),
-		switchedRecord("device 8", "k28", "{}"),
-		measuredRecord("device 9", "k29", "29", "{}"),
-		switchedRecord("device 9", "k30", "{}"),
-		measuredRecord("device 10", "k31", "31", "{}", idem.Header{Name: "color", Value: []byte("c2")}),
-		switchedRecord("device 10", "k32", "{}"),
-	}
-}
-
-func measuredRecord(recordKey, key, level, payload string, more ...idem.Header) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "signals.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: append([]idem.Header{
-				{Name: "type", Value: []byte("measured")},
-				{Name: "key", Value: []byte(key)},
-				{Name: "level", Value: []byte(level)},
-			}, more...),
-		},
-	}
-}
-
-func switchedRecord(recordKey, key, payload string) idemtest.Event {
-	return idemtest.Event{
-		Keyed:  true,
-		Opaque: true,
-		Message: idem.Message{
-			Topic: "signals.v1",
-			Key:   []byte(recordKey),
-			Value: []byte(payload),
-			Headers: []idem.Header{
-				{Name: "type", Value: []byte("switched")},
-				{Name: "key", Value: []byte(key)},
-			},
-		},
-	}
-}
-
-func goneRecord(recordKey string) idemtest.Event {
-	return idemtest.Event{
-		Message: idem.Message{
-			Topic: "signals.v1",
-			Key:   []byte(recordKey),
-		},
-	}
 }

@@ -43,7 +43,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "entries", Unique: [][]string{{"entry"}}, Nullable: []string{"note"}, InsertOnly: true},
+			{
+				Name:       "entries",
+				Unique:     [][]string{{"entry"}},
+				Nullable:   []string{"note"},
+				InsertOnly: true,
+			},
 		},
 		Topics: []wire.Topic{
 			paymentsV1Topic(),

@@ -116,9 +116,7 @@ func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Paid) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 	f.Text("entry", e.Entry)
-	if e.Note != nil {
-		f.Text("note", *e.Note)
-	}
+	wire.IfPresent(f.Text, "note", e.Note)
 }
 
 // paidEvent is how a record becomes a Paid, and which records are copies of one. It is read

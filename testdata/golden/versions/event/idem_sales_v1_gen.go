@@ -120,9 +120,7 @@ func (e *Sold) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Sold) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 	f.Text("entry", e.Entry)
-	if e.Note != nil {
-		f.Text("note", *e.Note)
-	}
+	wire.IfPresent(f.Text, "note", e.Note)
 	f.Text("shop", e.Shop)
 }
 

@@ -1,0 +1,79 @@
+package gocode_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Only what reads records names their format: not the plan, its topic, the key, the rows or
+// the handlers. Another format changes nothing of them.
+func TestOnlyDecodersNameAFormat(t *testing.T) {
+	named := 0
+	for name, s := range golden(t) {
+		for _, f := range render(t, s) {
+			parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Content, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range parsed.Decls {
+				if !namesFormat(d) {
+					continue
+				}
+				named++
+				if !decodes(d) {
+					t.Errorf("%s: %s names a format in\n%s", name, f.Path, f.Content[d.Pos()-1:d.End()-1])
+				}
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no declaration names a format")
+	}
+}
+
+func namesFormat(d ast.Decl) (found bool) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			x, ok := s.X.(*ast.Ident)
+			found = found || ok && x.Name == "strictjson"
+		}
+		return true
+	})
+	return found
+}
+
+// decodes reports whether a declaration is a decoder's type or method.
+func decodes(d ast.Decl) bool {
+	if f, ok := d.(*ast.FuncDecl); ok {
+		return f.Recv != nil && strings.HasPrefix(f.Name.Name, "decode")
+	}
+	g := d.(*ast.GenDecl)
+	if g.Tok != token.TYPE {
+		return false
+	}
+	spec, ok := g.Specs[0].(*ast.TypeSpec)
+	return ok && spec.Assign.IsValid() && strings.HasSuffix(spec.Name.Name, "Decoder")
+}
+
+// A format is one file of this package: no other names its package.
+func TestAFormatIsOneFile(t *testing.T) {
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		uses := strings.Contains(string(source), "strictjson")
+		if test := strings.HasSuffix(name, "_test.go"); !test && uses != (name == "json.go") {
+			t.Errorf("%s: names the package of a format: %v", name, uses)
+		}
+	}
+}

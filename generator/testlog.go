@@ -1,0 +1,88 @@
+package generator
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/idemgen/idemgen/generator/output"
+)
+
+// logLines is the log as JSON, one record a line, behind a line that says who made it. Payloads
+// stand in it as they are sent. Package idemtest reads it.
+func (d testData) logLines() []byte {
+	var out bytes.Buffer
+	line := jsonLine{out: &out}
+	line.text("comment", output.Marker)
+	line.text("source", d.service.Source+", topic "+d.topic.Name)
+	line.end()
+	for _, r := range d.log {
+		line.text("event", r.Event)
+		if !r.Keyed && d.keyed(r.Event) {
+			line.raw("by_offset", []byte("true"))
+		}
+		if r.deadLetter != "" {
+			line.text("dead_letter", r.deadLetter)
+		}
+		if r.Key != nil {
+			line.text("key", string(r.Key))
+		}
+		if len(r.Headers) > 0 {
+			headers := bytes.Buffer{}
+			inner := jsonLine{out: &headers}
+			for _, h := range r.Headers {
+				inner.text(h.Name, string(h.Value))
+			}
+			line.raw("headers", append(headers.Bytes(), '}'))
+		}
+		switch {
+		case r.Value == nil:
+		case json.Valid(r.Value) && !bytes.ContainsRune(r.Value, '\n'):
+			line.raw("value", r.Value)
+		default:
+			line.text("text", string(r.Value))
+		}
+		line.end()
+	}
+	return out.Bytes()
+}
+
+// keyed reports whether records of the event usually have an identity of their own.
+func (d testData) keyed(event string) bool {
+	for _, e := range d.topic.Events {
+		if e.GoName == event {
+			return e.Key != nil && !e.Key.Offset
+		}
+	}
+	return false
+}
+
+// jsonLine writes an object on a line, member by member.
+type jsonLine struct {
+	out     *bytes.Buffer
+	members int
+}
+
+func (l *jsonLine) raw(name string, value []byte) {
+	l.out.WriteByte("{,"[min(l.members, 1)])
+	l.members++
+	l.quote(name)
+	l.out.WriteByte(':')
+	l.out.Write(value)
+}
+
+func (l *jsonLine) text(name, value string) {
+	l.raw(name, nil)
+	l.quote(value)
+}
+
+func (l *jsonLine) end() {
+	l.out.WriteString("}\n")
+	l.members = 0
+}
+
+func (l *jsonLine) quote(text string) {
+	encoder := json.NewEncoder(l.out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a buffer takes every string
+	l.out.Truncate(l.out.Len() - 1)
+}

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package idem
-
-import "github.com/jackc/pgx/v5/pgconn"
-
-// wrapDial does nothing: TCP_USER_TIMEOUT is Linux only; elsewhere tcp keepalive finds
-// half-open connections.
-func wrapDial(*pgconn.Config) {}

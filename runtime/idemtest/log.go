@@ -1,0 +1,126 @@
+package idemtest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// ReadLog reads the records of a topic's test: JSON, one record a line, behind a line that says
+// who made the file. Events holds by name what all records of an event have in common.
+func ReadLog(t testing.TB, path string, events map[string]Event) []Event {
+	t.Helper()
+	log, err := readLog(path, events)
+	if err != nil {
+		t.Fatalf("idemtest: read the log: %v: run idemgen generate", err)
+	}
+	return log
+}
+
+func readLog(path string, events map[string]Event) ([]Event, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var log []Event
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	lines.Buffer(nil, len(content)+1)
+	for n := 1; lines.Scan(); n++ {
+		if n == 1 { // who made it
+			continue
+		}
+		e, err := readRecord(lines.Bytes(), events)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		log = append(log, e)
+	}
+	return log, lines.Err()
+}
+
+// logRecord is a line of a log. A record has a value, which is JSON as it stands, or a text, or
+// neither: a tombstone.
+type logRecord struct {
+	Event      string          `json:"event"`
+	ByOffset   bool            `json:"by_offset"` // it lacks the key that records of its event have
+	DeadLetter string          `json:"dead_letter"`
+	Key        *string         `json:"key"`
+	Headers    headers         `json:"headers"`
+	Value      json.RawMessage `json:"value"`
+	Text       *string         `json:"text"`
+}
+
+func readRecord(line []byte, events map[string]Event) (Event, error) {
+	var r logRecord
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return Event{}, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return Event{}, errors.New("more than one record on a line")
+	}
+	e, known := events[r.Event]
+	switch {
+	case !known:
+		return Event{}, fmt.Errorf("unknown event %q", r.Event)
+	case r.Value != nil && r.Text != nil:
+		return Event{}, errors.New("a record has a value or a text, not both")
+	}
+	e.DeadLetter = r.DeadLetter
+	if r.ByOffset {
+		e.Keyed, e.Here = false, false
+	}
+	e.Message.Headers = r.Headers
+	e.Message.Value = r.Value
+	if r.Key != nil {
+		e.Message.Key = []byte(*r.Key)
+	}
+	if r.Text != nil {
+		e.Message.Value = []byte(*r.Text)
+	}
+	return e, nil
+}
+
+// headers are an object whose members keep their order.
+type headers []idem.Header
+
+// UnmarshalJSON reads the object.
+func (h *headers) UnmarshalJSON(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return errors.Join(errors.New("headers must be an object"), err)
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		value, err := decoder.Token()
+		text, ok := value.(string)
+		if err != nil || !ok {
+			return errors.Join(fmt.Errorf("header %v must be a text", name), err)
+		}
+		*h = append(*h, idem.Header{Name: name.(string), Value: []byte(text)}) // a member's name is a string
+	}
+	return nil
+}
+
+// deadRecords are the records of a log that must become dead letters, by their place in it.
+func deadRecords(log []Event) map[int]deadRecord {
+	dead := map[int]deadRecord{}
+	for i, e := range log {
+		if class, path, _ := strings.Cut(e.DeadLetter, " "); class != "" {
+			dead[i] = deadRecord{class, path}
+		}
+	}
+	return dead
+}

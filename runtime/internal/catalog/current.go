@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Current is what the catalog said last (docs/operations.md). Connections ask it when they are
+// opened, and the upkeep does: what others change in tables meanwhile is noticed then.
+type Current struct {
+	tables []wire.Table
+	topics []wire.Topic
+	log    *slog.Logger
+	asked  atomic.Int64 // how often asking began
+	known  atomic.Pointer[snapshot]
+}
+
+// snapshot is what one answer said.
+type snapshot struct {
+	began   int64 // number of the question: the answer to a later one stays
+	apart   map[string]wire.Apart
+	records map[string]bool // topics whose records are waves of their own
+	reasons []Reason
+}
+
+// NewCurrent knows nothing yet.
+func NewCurrent(service *wire.Service, log *slog.Logger) *Current {
+	return &Current{tables: service.Tables, topics: service.Topics, log: log}
+}
+
+// Ask asks the catalog what the guarantee rests on, and logs what is new. The error is a
+// [RefusedError] if the service must not start on this database.
+func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
+	began := c.asked.Add(1)
+	found, err := Look(ctx, conn, c.tables)
+	if err != nil {
+		return err
+	}
+	if found.Refused != nil {
+		return found.Refused
+	}
+	now := &snapshot{began: began, apart: found.Apart, records: map[string]bool{}, reasons: append(found.Why, found.Warnings...)}
+	for _, t := range c.topics {
+		now.records[t.Name] = slices.ContainsFunc(t.Writes, func(table string) bool { return found.Apart[table] >= wire.ApartRecords })
+	}
+	before := c.known.Load()
+	for before == nil || before.began < began {
+		if c.known.CompareAndSwap(before, now) {
+			break
+		}
+		before = c.known.Load()
+	}
+	if before != nil && (before.began > began || slices.Equal(before.reasons, now.reasons)) {
+		return nil
+	}
+	for _, r := range found.Why {
+		c.log.Info("writes of a table are kept apart: batches of it have more statements", "table", r.Table, "because", r.Fact, "apart", r.Apart.String())
+	}
+	for _, r := range found.Warnings {
+		c.log.Warn("a constraint is checked at commit only: which records a transaction holds may decide what is refused", "table", r.Table, "constraint", r.Fact)
+	}
+	return nil
+}
+
+// KeepApart tells a batch of a topic what the catalog said.
+func (c *Current) KeepApart(b *wire.Batch, topic string) {
+	if s := c.known.Load(); s != nil {
+		b.KeepApart(s.apart, s.records[topic])
+	}
+}

@@ -1,0 +1,74 @@
+package chain
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Known is what the database knows of a topic's chains before a partition is taken over.
+type Known struct {
+	Found     bool // the partition's chain
+	Recreated bool // a chain of the partition of an earlier topic of that name
+	Added     bool // chains of other partitions, whose topic may have had fewer when they began
+}
+
+// Find finds the chain of a partition, by the topic's id, or by its name alone (nil).
+func (c *Chain) Find(ctx context.Context, conn *pgx.Conn, consumer string, p idemtype.Partition, topic *wire.UUID, id wire.UUID) (k Known, err error) {
+	rows, err := conn.Query(ctx, ledger.StreamsSQL, consumer, p.Topic)
+	if err != nil {
+		return k, err
+	}
+	var stream, partition, parts int32
+	var topicID wire.UUID
+	_, err = pgx.ForEachRow(rows, []any{&stream, &topicID, &partition, &parts}, func() error {
+		switch {
+		case partition != p.Number:
+			k.Added = k.Added || topicID != id || p.Number >= parts
+		case topic != nil && topicID != *topic:
+			k.Recreated = true
+		default:
+			k.Found, c.stream = true, stream
+		}
+		return nil
+	})
+	return k, err
+}
+
+// Genesis is the first row of a chain.
+type Genesis struct {
+	Consumer   string
+	Partition  idemtype.Partition
+	TopicID    wire.UUID
+	Start      int64
+	Def        int32
+	Partitions int32
+}
+
+// Begin makes stream and first row, before any record is accepted, at an offset that the
+// broker named. There is no second genesis: stream rows are never deleted. It reports false if
+// another was first.
+func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first bool, err error) {
+	err = conn.QueryRow(ctx, ledger.GenesisSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number,
+		NewToken(), g.Start, g.Def, g.Partitions, Who()).Scan(&c.stream)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity" {
+		return false, conn.QueryRow(ctx, ledger.StreamSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number).Scan(&c.stream)
+	}
+	return err == nil, err
+}
+
+// Counts is the least and the greatest number of partitions that the other chains of a topic
+// were written with; zero if there are none.
+type Counts struct{ Least, Most int32 }
+
+// Others reads the counts of a topic's other chains.
+func Others(ctx context.Context, db Querier, consumer string, p idemtype.Partition, topic wire.UUID) (n Counts, err error) {
+	err = db.QueryRow(ctx, ledger.BesideSQL, consumer, p.Topic, topic, p.Number).Scan(&n.Least, &n.Most)
+	return n, err
+}

@@ -1,0 +1,66 @@
+// Package deadletter is a record that a batch passes without effect: why, what people may read
+// of it, and the rows that keep it. It decides nothing. It must not import any package of this
+// module but ledger, pipeline, session and wire.
+package deadletter
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Letter is one dead letter.
+type Letter struct {
+	Message  *wire.Message
+	Event    string
+	Reason   string // class word, ": ", and the rest; never a value of the record
+	SQLState *string
+	Key      *wire.UUID
+	Conflict bool
+	Stop     bool // the spec refuses the record itself: it must not become one
+	Policy   *wire.FailurePolicy
+}
+
+// Of is the dead letter of a record that was refused after it was decoded.
+func Of(m *wire.Message, policy *wire.FailurePolicy, class, event string, err error) Letter {
+	l := Letter{Message: m, Event: event, Policy: policy, Reason: class + ": "}
+	if event != "" {
+		l.Reason += event + ": "
+	}
+	l.Reason += storable(err.Error())
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		l.SQLState = &pg.Code
+	}
+	return l
+}
+
+// reasonBytes is the most of a handler's error text that is kept.
+const reasonBytes = 2000
+
+// storable makes a handler's error text fit for a column of type text.
+func storable(text string) string {
+	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
+	if len(text) > reasonBytes {
+		text = strings.ToValidUTF8(text[:reasonBytes], "") + " ..."
+	}
+	return text
+}
+
+// Undecided is the dead letter of a record that the plan did not take.
+func Undecided(m *wire.Message, policy *wire.FailurePolicy, err error) Letter {
+	l := Letter{Message: m, Policy: policy, Reason: wire.ReasonDecode + ": " + err.Error()}
+	if s, ok := errors.AsType[*wire.StopError](err); ok {
+		l.Stop, l.Reason = true, s.Reason
+	}
+	if d, ok := errors.AsType[*wire.DecodeError](err); ok {
+		l.Event, l.Reason = d.Event, d.Error()
+	}
+	if c, ok := errors.AsType[*wire.ConflictError](err); ok {
+		key := wire.UUID(c.Key)
+		l.Event, l.Reason, l.Key, l.Conflict = c.Event, c.Error(), &key, true
+	}
+	return l
+}

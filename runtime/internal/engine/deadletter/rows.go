@@ -1,0 +1,74 @@
+package deadletter
+
+import (
+	"encoding/binary"
+
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+const insertSQL = `
+INSERT INTO idem_dead_letter (stream, offs, seq, state, reason, sqlstate, key, fp, record, expires_at)
+SELECT $1::int, offs, $2::bigint, 'd', reason, sqlstate, key, fp, record, clock_timestamp() + nullif(keep, 0) * interval '1 microsecond'
+FROM unnest($3::bigint[], $4::text[], $5::text[], $6::uuid[], $7::int[], $8::bytea[], $9::bigint[]) AS d (offs, reason, sqlstate, key, fp, record, keep)`
+
+// Insert inserts dead letters.
+var Insert = session.NewStatement("dead_letter", insertSQL)
+
+// Statements insert letters with the row of a stream's chain; none if there are no letters.
+func Statements(stream int32, seq int64, letters []Letter) []pipeline.Statement {
+	if len(letters) == 0 {
+		return nil
+	}
+	args := append([][]byte{ledger.Int4(stream), ledger.Int8(seq)}, rows(letters)...)
+	return []pipeline.Statement{{Is: Insert, Args: args}}
+}
+
+// rows are the last parameters of insertSQL, in its order.
+func rows(letters []Letter) [][]byte {
+	var rows wire.Rows
+	for i := range letters {
+		l := &letters[i]
+		r := rows.Row()
+		r.Int8(l.Message.Offset)
+		r.Text(l.Reason)
+		wire.OrNull(r, r.Text, l.SQLState)
+		wire.OrNull(r, r.UUID, l.Key)
+		wire.OrNull[int32](r, r.Int4, nil)
+		r.Bytea(appendRecord(nil, l.Message))
+		r.Int8(l.Policy.Keep.Microseconds())
+	}
+	return rows.Seal(nil)
+}
+
+// recordVersion is the first byte of idem_dead_letter.record.
+const recordVersion = 1
+
+// appendRecord encodes a record for idem_dead_letter: version, timestamp in microseconds
+// since 1970 (zero time: minimum), key, value, then the headers. Lengths are one more than
+// the number of bytes, 0 for null.
+func appendRecord(b []byte, m *wire.Message) []byte {
+	b = append(b, recordVersion)
+	micros := int64(-1 << 63)
+	if !m.Time.IsZero() {
+		micros = m.Time.UnixMicro()
+	}
+	b = binary.AppendVarint(b, micros)
+	b = appendBytes(b, m.Key)
+	b = appendBytes(b, m.Value)
+	b = binary.AppendUvarint(b, uint64(len(m.Headers)))
+	for _, h := range m.Headers {
+		b = appendBytes(b, []byte(h.Name))
+		b = appendBytes(b, h.Value)
+	}
+	return b
+}
+
+func appendBytes(b, v []byte) []byte {
+	if v == nil {
+		return binary.AppendUvarint(b, 0)
+	}
+	return append(binary.AppendUvarint(b, uint64(len(v))+1), v...)
+}

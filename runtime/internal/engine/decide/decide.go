@@ -1,0 +1,231 @@
+// Package decide decides what records do, in memory: it decodes them, asks which keys are
+// known, and collects rows, calls of handlers, claims of keys and dead letters for one
+// transaction. It may decide the same records any number of times: nothing of an earlier time
+// is kept.
+//
+//	records -> plan (generated) -> applied | duplicate | ignored | dead letter -> Decision
+//
+// It does no I/O. It must not import any package of this module but catalog, deadletter, halt,
+// idemtype, keys, keyset, ledger, pipeline, session, verdict and wire.
+package decide
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
+	"github.com/idemgen/idemgen/runtime/internal/keyset"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Decider decides for one partition, one decision at a time.
+type Decider struct {
+	partition  idemtype.Partition
+	topic      *wire.Topic
+	most       int // bytes of a payload
+	catalog    *catalog.Current
+	log        *slog.Logger
+	batch      *wire.Batch
+	statements map[string]session.Statement // of the topic, by text
+}
+
+// New returns a decider for a partition of a topic.
+func New(partition idemtype.Partition, topic *wire.Topic, limits *wire.Limits, known *catalog.Current, log *slog.Logger) *Decider {
+	return &Decider{partition: partition, topic: topic, most: limits.MaxPayload, catalog: known, log: log}
+}
+
+// Decision is one transaction, ready to be sent.
+type Decision struct {
+	Records []wire.Message
+	End     int64 // no record stands between the last one and here
+	Steps   []wire.Step
+	Calls   bool         // a step is a handler's call
+	Claims  []wire.Claim // that go into idem_keys
+	Hidden  []wire.Key   // that decide about conflicts
+	Keys    keyset.Row   // that go into the appended row
+	Letters []deadletter.Letter
+	Result  idemtype.Result
+	Known   *keys.Known  // with what it was decided
+	InRow   ledger.InRow // dead letters since the last record that took effect
+}
+
+// Facts are what a decision rests on.
+type Facts struct {
+	Known   *keys.Known
+	Refused map[int64]deadletter.Letter // records that must become dead letters, by offset
+	InRow   ledger.InRow                // dead letters since the last record that took effect, before these
+}
+
+// Decide turns records into statements. The error is a [verdict.Halt] before the first record;
+// what stands before a later one that may not become a dead letter goes first. The decision
+// tells in any case which keys would decide otherwise.
+func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
+	if d.batch == nil {
+		d.batch = wire.NewBatch(d.topic.NewPlan())
+	}
+	w := &Decision{Records: records, InRow: f.InRow, Known: f.Known}
+	d.catalog.KeepApart(d.batch, d.topic.Name)
+	d.batch.Reset(f.Known)
+	for i := range records {
+		l, bad := d.decide(w, &records[i], &f)
+		if !bad {
+			continue
+		}
+		if err := mayBury(w, &l); err != nil && i == 0 {
+			w.Hidden = slices.Clone(d.batch.Hidden())
+			return w, err
+		} else if err != nil {
+			return d.Decide(records[:i], f) // what stands before it goes first
+		}
+		w.bury(l)
+	}
+	steps, claims := d.batch.Finish()
+	w.Steps, w.Calls, w.Result.Keyless = steps, d.batch.Calls(), d.batch.Keyless()
+	w.Claims, w.Keys.Keys, w.Keys.Defs = ledger.Split(claims)
+	w.Hidden = slices.Clone(d.batch.Hidden())
+	return w, nil
+}
+
+// decide adds one record to the batch, and counts it, or returns its dead letter.
+func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.Letter, bad bool) {
+	if l, bad = f.Refused[m.Offset]; bad {
+		l.Message = m // the slice may be another one than when it was refused
+		return l, true
+	}
+	outcome, err := d.add(m)
+	if err == nil {
+		w.count(outcome)
+		if outcome == wire.Resent {
+			d.logDuplicate(m, f.Known)
+		}
+		return l, false
+	}
+	l = deadletter.Undecided(m, d.Policy(m), err)
+	if l.Conflict {
+		l.Reason += "; the first copy is " + f.Known.FirstCopy(wire.Key(*l.Key))
+	}
+	return l, true
+}
+
+// add adds one record to the batch. An error is why it cannot take effect.
+func (d *Decider) add(m *wire.Message) (wire.Outcome, error) {
+	if n := len(m.Value); n > d.most {
+		return wire.Applied, &wire.DecodeError{Class: wire.ReasonTooLarge, Reason: fmt.Sprintf("the payload has %d bytes, limits.max_payload is %d", n, d.most)}
+	}
+	return d.batch.Add(m, &d.topic.OnFailure)
+}
+
+// Policy is on_failure of the record that was added last.
+func (d *Decider) Policy(m *wire.Message) *wire.FailurePolicy {
+	if d.batch == nil {
+		return &d.topic.OnFailure
+	}
+	if p := d.batch.Failure(); p != nil && len(m.Value) <= d.most {
+		return p
+	}
+	return &d.topic.OnFailure
+}
+
+// Event is the Go name of the event that was added last; "" if it is not known.
+func (d *Decider) Event() string {
+	if d.batch == nil {
+		return ""
+	}
+	return d.batch.Event()
+}
+
+// Discard gives up what a panic interrupted: its buffers may hold half a record.
+func (d *Decider) Discard() { d.batch = nil }
+
+// Write is a step that is a statement of the topic.
+func (d *Decider) Write(s wire.Step) pipeline.Statement {
+	if d.statements == nil {
+		d.statements = map[string]session.Statement{}
+		for _, sql := range d.topic.Statements {
+			d.statements[sql] = session.Write(sql)
+		}
+	}
+	is, ok := d.statements[s.SQL]
+	if !ok {
+		panic("idem: generated code writes with a statement that its topic does not list")
+	}
+	return pipeline.Statement{Is: is, Args: s.Args, User: true}
+}
+
+// logDuplicate tells at Debug where the first copy of a duplicate stands.
+func (d *Decider) logDuplicate(m *wire.Message, known *keys.Known) {
+	if !d.log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	d.log.Debug("duplicate", "topic", d.partition.Topic, "partition", d.partition.Number, "offset", m.Offset, "first", known.FirstCopy(d.batch.Duplicate()))
+}
+
+// mayBury halts before a record that may not become a dead letter: on_failure says stop, or
+// so many became one before it, and none took effect between, that the fault is hardly
+// theirs. Nothing is drained.
+func mayBury(w *Decision, l *deadletter.Letter) error {
+	stop := func(code halt.Code, reason string) error {
+		return &verdict.Halt{Code: code, Offset: l.Message.Offset, Reason: reason}
+	}
+	switch p := l.Policy; {
+	case l.Stop:
+		return stop(halt.RecordRefused, l.Reason)
+	case p.Stop:
+		return stop(halt.RecordRefused, "on_failure says stop: "+l.Reason)
+	case p.StopAfter > 0 && w.InRow.N >= p.StopAfter:
+		return stop(halt.DeadLetters, fmt.Sprintf("%d records in a row became dead letters, the first at offset %d (on_failure.stop_after), and this one would be the next: %s", w.InRow.N, w.InRow.First, l.Reason))
+	}
+	return nil
+}
+
+// count counts a record that is no dead letter.
+func (w *Decision) count(o wire.Outcome) {
+	switch o {
+	case wire.Resent:
+		w.Result.Duplicates++
+	case wire.Ignored:
+		w.Result.Ignored++
+	default:
+		w.Result.Applied++
+		w.InRow = ledger.InRow{}
+	}
+}
+
+// bury counts and keeps a dead letter.
+func (w *Decision) bury(l deadletter.Letter) {
+	if l.Conflict {
+		w.Result.Conflicts++
+	} else {
+		w.Result.Dead++
+	}
+	if w.InRow.N++; w.InRow.N == 1 {
+		w.InRow.First = l.Message.Offset
+	}
+	w.Letters = append(w.Letters, l)
+}
+
+// Next is the first offset that the decision does not cover.
+func (w *Decision) Next() int64 {
+	if n := len(w.Records); n > 0 {
+		return max(w.Records[n-1].Offset+1, w.End)
+	}
+	return w.End
+}
+
+// Epoch is the last record's leader epoch, or the one before it.
+func (w *Decision) Epoch(before int32) int32 {
+	if n := len(w.Records); n > 0 {
+		return w.Records[n-1].LeaderEpoch
+	}
+	return before
+}

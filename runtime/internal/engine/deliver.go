@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+const halveAfter = 3 // tries of a whole batch before half of it is tried
+
+// delivery is records that a Source delivers, until they are durable.
+type delivery struct{ o *Owner }
+
+// run tries until the records are durable, the partition is gone, or a person is needed.
+func (d delivery) run(ctx context.Context, records []wire.Message) error {
+	o := d.o
+	apply := o.Apply // counts what was redelivered, once
+	for try := 1; ; try++ {
+		err := d.observed(ctx, records, apply)
+		apply = o.apply
+		later, wait := errors.AsType[*verdict.Later](err)
+		if !wait {
+			return err
+		}
+		if !d.pause(ctx, later, try) {
+			return errors.Join(ctx.Err(), o.life.quit.Err())
+		}
+		if rest := o.unseen(records); len(rest) < len(records) {
+			records, try = rest, 0
+		} else if try >= halveAfter {
+			o.retry.Halve(len(records))
+		}
+	}
+}
+
+// observed applies records between the service's hooks.
+func (d delivery) observed(ctx context.Context, records []wire.Message, apply func(context.Context, []wire.Message) (idemtype.Result, error)) error {
+	hooks, id := &d.o.p.process.Observer, d.o.p.id
+	if hooks.BatchStart != nil {
+		ctx = hooks.BatchStart(ctx, id, len(records))
+	}
+	res, err := apply(ctx, records)
+	if hooks.BatchEnd != nil {
+		hooks.BatchEnd(ctx, id, res, err)
+	}
+	return err
+}
+
+// pause waits before the next try, and while the database is away until it is back. It
+// reports false if the partition or the process ends.
+func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool {
+	o := d.o
+	wait := backoff.Pause(try, backoff.Initial, backoff.Most)
+	if later.After > 0 {
+		wait = later.After
+	}
+	o.p.process.Counters.Waits.Add(1)
+	both, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(o.life.quit, cancel)()
+	return outage.Sleep(both, wait) && (!verdict.Away(later) || o.p.process.Prober.Wait(both, o.tellLater) == nil)
+}
+
+// tellLater says why a transaction cannot begin.
+func (o *Owner) tellLater(err error) { o.p.tell(o, &verdict.Later{Err: err}) }
+
+// connectError says that a transaction could not begin for want of a connection.
+type connectError struct{ error }
+
+func (e *connectError) Unwrap() error { return e.error }
+
+// connect begins a transaction: it gets a connection, for which it waits as long as a
+// transaction may take, and takes the step that leads to Sent.
+func (o *Owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
+	state, _ := o.p.at()
+	if state == protocol.Backoff {
+		if err := o.step(protocol.Rested, nil); err != nil {
+			return nil, err
+		}
+		state = protocol.Ready
+	}
+	ctx, cancel := o.deadline(ctx)
+	defer cancel()
+	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
+	if err != nil {
+		switch e := verdict.Of(err).Event(); {
+		case e == protocol.Fatal && state == protocol.Doubt:
+			return nil, err
+		case e != protocol.Fatal && e != protocol.Resource, state == protocol.Doubt:
+			return nil, &connectError{err}
+		}
+	}
+	next := protocol.Due
+	if state == protocol.Doubt {
+		next = protocol.Connected
+	}
+	if stepErr := o.step(next, nil); stepErr != nil {
+		if conn != nil {
+			conn.Release()
+		}
+		return nil, stepErr
+	}
+	return conn, err
+}

@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/handler"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// explicit is a transaction between BEGIN and COMMIT, which calls of handlers need.
+type explicit struct {
+	o       *Owner
+	conn    *pgx.Conn
+	session *session.Session
+	calls   *handler.Transaction
+	d       *decide.Decision
+	a       *chain.Attempt       // what it will have done when it commits
+	pending []pipeline.Statement // to be sent in the next round trip
+	last    *wire.Call           // the handler that was called last; nil before the first call
+	checks  int                  // how many of pending check what the last call left; they come first
+	fitted  bool                 // locks are waited for as handlers may
+	written time.Time            // when the row was appended; zero if that is pending
+}
+
+func (t *transaction) explicit(tx pgx.Tx, d *decide.Decision, a *chain.Attempt, pending []pipeline.Statement) *explicit {
+	o, conn := t.o, t.conn.Conn()
+	return &explicit{
+		o: o, conn: conn, session: session.Of(conn.PgConn()), calls: o.p.process.Handlers.In(o.p.id, conn, tx, o.p.overtime),
+		d: d, a: a, pending: pending,
+	}
+}
+
+// sendExplicit runs a transaction with handler calls. Each stage is sent in one round
+// trip; a handler sees all that earlier records of the batch did.
+func (t *transaction) sendExplicit(ctx context.Context, d *decide.Decision, a *chain.Attempt, pending []pipeline.Statement) (written time.Time, err error) {
+	conn := t.conn.Conn()
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return written, err
+	}
+	written, err = t.explicit(tx, d, a, pending).run(ctx)
+	if err != nil {
+		pool.Abandon(ctx, conn)
+	}
+	return written, err
+}
+
+// run runs the transaction, from the append on or, if that was written already, from
+// behind it.
+func (x *explicit) run(ctx context.Context) (time.Time, error) {
+	err := x.calls.Run(ctx, x.steps)
+	return x.written, err
+}
+
+// steps does what the transaction's records do, in their order, and commits.
+func (x *explicit) steps(ctx context.Context) error {
+	for i := 0; i < len(x.d.Steps); i++ {
+		call := x.d.Steps[i].Call
+		switch {
+		case call == nil:
+			x.pending = append(x.pending, x.o.decider.Write(x.d.Steps[i]))
+		case x.late(ctx, call):
+			if err := x.shorten(call.Message.Offset); err != nil {
+				return err
+			}
+			i = x.lastCall() // what is left behind it holds no other one
+		default:
+			if err := x.call(ctx, call); err != nil {
+				return err
+			}
+		}
+	}
+	return x.commit(ctx)
+}
+
+// lastCall is the step of the handler that was called last. All that stands before it was
+// sent, however the steps before it were cut.
+func (x *explicit) lastCall() int {
+	i := slices.IndexFunc(x.d.Steps, func(s wire.Step) bool { return s.Call != nil && s.Call.Message.Offset == x.last.Message.Offset })
+	if i < 0 {
+		panic("idem: a transaction that ends early lost the call that it ends with")
+	}
+	return i
+}
+
+// call sends what is pending, if anything is, and then calls a handler.
+func (x *explicit) call(ctx context.Context, call *wire.Call) error {
+	if !x.fitted {
+		x.pending = append(x.pending, x.fitLocks())
+	}
+	if len(x.pending) > 0 {
+		if err := x.flush(ctx); err != nil {
+			return err
+		}
+	}
+	left, err := x.calls.Call(ctx, call, x.o.retry.Attempt(call.Message.Offset))
+	if err != nil {
+		return err
+	}
+	if x.last = call; left {
+		x.check(pool.Restore(x.session)...)
+	} else {
+		x.o.retry.Succeeded(call.Message.Offset)
+	}
+	return fault.At(ctx, fault.AfterHandler)
+}
+
+// check has the server check, before anything else is done, that the transaction is still the
+// one that appended, behind statements that take back what the last call left.
+func (x *explicit) check(restore ...pipeline.Statement) {
+	x.pending = append(append(restore, x.o.chain.Own(x.a.Row.Token)), x.pending...)
+	x.checks, x.fitted = len(restore)+1, len(restore) == 0
+}
+
+// flush sends what is pending in one round trip.
+func (x *explicit) flush(ctx context.Context) error {
+	p := pipeline.New(ctx, x.conn)
+	p.Add(x.pending...)
+	r, err := p.Run()
+	if err := x.answered(r, err); err != nil {
+		return err
+	}
+	if x.written.IsZero() { // the append comes first
+		x.written = chain.Written(r)
+	}
+	x.pending, x.checks, x.fitted = nil, 0, true
+	return fault.At(ctx, fault.AfterAppend)
+}
+
+const commitSQL = `COMMIT`
+
+// commit ends the transaction. Whether that is still the one that appended, which plain
+// statements of handlers cannot change, is checked here if it was not before.
+func (x *explicit) commit(ctx context.Context) error {
+	if err := fault.At(ctx, fault.BeforeCommit); err != nil {
+		return err
+	}
+	if x.last != nil && x.checks == 0 {
+		x.check()
+	}
+	p := pipeline.New(ctx, x.conn)
+	p.Add(x.pending...)
+	p.Add(x.o.chain.Letters(x.d.Letters)...)
+	p.End(commitSQL)
+	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)
+	if unclean != nil { // the transaction is over all the same
+		_ = x.conn.Close(ctx)
+	}
+	if err := x.answered(r, err); err != nil {
+		return err
+	}
+	if r.Tag != commitSQL {
+		// A transaction that failed before answers COMMIT with ROLLBACK, and no error.
+		return fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", verdict.ErrRolledBack)
+	}
+	return nil
+}
+
+// answered judges the reply to what was pending. The last handler is to blame for an error of
+// the statements that stand behind its call: they take back what it changed and check the
+// append's row. If they went well, its call did, whatever comes behind it.
+func (x *explicit) answered(r pipeline.Reply, err error) error {
+	if x.checks == 0 {
+		return err
+	}
+	if r.Answered >= x.checks {
+		x.o.retry.Succeeded(x.last.Message.Offset)
+		return err
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok:
+		return err
+	case pg.TableName == "idem_assert":
+		return handler.EndedTransaction(x.last)
+	case x.checks == 1: // behind plain calls, which change nothing that could be the cause
+		return err
+	case verdict.Of(pg) == verdict.Pooler: // statements that were prepared are gone
+		return err
+	case pg.Code == "25006": // the append was written, so that the server is no standby
+		return handler.ReadOnly(x.last)
+	}
+	return &verdict.HandlerError{Call: x.last, Err: pg}
+}
+
+var handlerLockWait = session.NewStatement("lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`)
+
+// fitLocks has a lock that a handler waits for be given up before the handler's own time is
+// over: nobody could tell then what it waited for, and it would be blamed.
+func (x *explicit) fitLocks() pipeline.Statement {
+	l := x.o.limits()
+	wait := pool.LockWait(pool.LockWait(l.LockTimeout, l.StatementTimeout), l.EventTimeout)
+	return pipeline.Statement{Is: handlerLockWait, Args: [][]byte{ledger.Int4(int32(wait.Milliseconds()))}}
+}

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// findChain finds the partition's chain, or makes it.
+func (t *takeOver) findChain(ctx context.Context) error {
+	var topic *wire.UUID
+	if t.a.broker {
+		topic = &t.a.TopicID
+	}
+	known, err := t.o.chain.Find(ctx, t.conn.Conn(), t.o.p.process.Service.Consumer, t.o.p.id, topic, t.a.TopicID)
+	switch {
+	case err != nil:
+		return haltIfFinal(err)
+	case known.Recreated && !known.Found:
+		return t.halt(halt.TopicRecreated, "the topic was deleted and made again: its offsets are others than those in the ledger", t.adoption(t.a.Low))
+	case known.Found:
+		return nil
+	}
+	return t.genesis(ctx, known.Added)
+}
+
+// genesis begins the chain where the broker says.
+func (t *takeOver) genesis(ctx context.Context, added bool) error {
+	start, err := t.startOffset(ctx, added)
+	if err != nil {
+		return err
+	}
+	if err := t.checkOthers(ctx); err != nil {
+		return err
+	}
+	s := t.o.p.process.Service
+	first, err := t.o.chain.Begin(ctx, t.conn.Conn(), chain.Genesis{
+		Consumer: s.Consumer, Partition: t.o.p.id, TopicID: t.a.TopicID, Start: start, Def: int32(s.Identity.Writes), Partitions: t.a.Partitions,
+	})
+	if err != nil {
+		return haltIfFinal(err)
+	}
+	if first {
+		t.o.p.process.Log.Info("the ledger of a partition begins", "topic", t.o.p.id.Topic, "partition", t.o.p.id.Number, "offset", start)
+	}
+	return nil
+}
+
+// startOffset is where a partition without a ledger starts. One that was added when others
+// had begun, or may have been, starts at the earliest record, so that none is missed.
+func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
+	from := t.o.p.topic.StartFrom
+	committed, err := t.a.Committed(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case !t.a.broker:
+		return t.a.start, nil
+	case from == wire.Committed && committed >= 0:
+		return committed, nil
+	case committed >= 0:
+		return 0, t.halt(halt.LedgerMissing, "the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong database, restored backup, renamed consumer); "+
+			"start_from: committed moves a group over from other code", t.adoption(committed))
+	case from == wire.Latest && !added:
+		return t.a.High, nil
+	}
+	return t.a.Low, nil
+}
+
+// adoption is what idemgen stream adopt must know to begin a chain at an offset.
+func (t *takeOver) adoption(to int64) string {
+	return fmt.Sprintf(" --topic-id %s --to %d --partitions %d", t.a.TopicID, to, t.a.Partitions)
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+)
+
+// inspect reads whether an idle partition's chain still ends with the owner's row: nothing
+// else would tell it of an operator, or of a failover that took back what it applied. What is
+// in doubt is settled by the next append, not by reading.
+func (o *Owner) inspect(ctx context.Context) error {
+	if state, _ := o.p.at(); state != protocol.Ready || o.chain.Open() > 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.limits().BatchTimeout)
+	defer cancel()
+	defer context.AfterFunc(o.life.quit, cancel)()
+	err := o.checkTail(ctx)
+	if _, fenced := errors.AsType[*idemtype.FencedError](err); fenced || o.life.quit.Err() != nil {
+		return err
+	}
+	if err != nil { // no reason to halt: nothing is refused
+		err = &verdict.Later{Err: verdict.InWords(verdict.Describe(err))}
+	}
+	o.p.tell(o, err)
+	return nil
+}
+
+// checkTail takes the protocol's step if the tail is not the owner's.
+func (o *Owner) checkTail(ctx context.Context) error {
+	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	moved, lost, err := o.chain.Check(ctx, conn)
+	if moved {
+		if _, err = o.resolve(ctx, conn); err != nil {
+			return err
+		}
+		lost = true // nothing was sent that could stand there
+	}
+	if lost {
+		return o.fenced(protocol.Gone, "the ledger's row of this owner is gone")
+	}
+	return err
+}
+
+// pass moves the position to end: no record stands before it. What fails is tried again when
+// the partition is idle the next time, or with the next record.
+func (o *Owner) pass(ctx context.Context, end int64) error {
+	_, err := o.transact(ctx, nil, end)
+	err = o.judge(nil, err)
+	if _, wait := errors.AsType[*verdict.Later](err); wait {
+		o.p.tell(o, err)
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,32 @@
+package keys
+
+import (
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/maintain"
+)
+
+// clock is what the database's clock said last.
+type clock struct {
+	at     time.Time
+	agrees bool // with this process's clock
+}
+
+// Heard notes a time that the database's clock said after sent and before now. While the
+// clocks do not agree, keys leave late, never early.
+func (m *Memory) Heard(at, sent time.Time) {
+	if m.chain == nil {
+		return
+	}
+	now := m.process.Now()
+	before := m.clock
+	m.clock = clock{at: at, agrees: !at.Before(sent.Add(-maintain.ClockTolerance)) && !at.After(now.Add(maintain.ClockTolerance))}
+	args := []any{"tolerance", maintain.ClockTolerance, "topic", m.partition.Topic, "partition", m.partition.Number, "database", at.UTC(), "worker", now.UTC()}
+	switch {
+	case m.clock.agrees == before.agrees && !before.at.IsZero():
+	case !m.clock.agrees:
+		m.process.Log.Error("the clocks of database and worker differ: no key leaves its window until they agree", args...)
+	case !before.at.IsZero():
+		m.process.Log.Info("the clocks of database and worker agree again", args...)
+	}
+}

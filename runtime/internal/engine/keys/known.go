@@ -1,0 +1,203 @@
+package keys
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Keys that all partitions share are tested in this order, cheapest first:
+//
+//  1. the owner's own recent keys: true because the append names the row they hang on;
+//  2. sealed generations, by a filter in memory; what a filter does not deny, or has none,
+//     is read;
+//  3. the open generation: its table admits no key twice, so it is read only while losing
+//     that race is frequent.
+//
+// Why no key is applied twice, whenever a generation is sealed: two claims in one generation
+// meet its primary key. A claim in a later one was tested against every earlier one after
+// their seals committed, and a seal waits for the claims in flight. For that the list of
+// generations must be older than the tests and as old as the claim's token: it is read on
+// this very connection, before the tests, and the claim is refused unless the list's open
+// generation is open still (see [generation.List]). Nothing read from idem_keys outlives
+// the try it was read for, and after a try that failed, whatever the reason, list and keys
+// are read again, in all generations: its connection may have led to another server.
+
+// Known is what is known about the keys of one try of a batch. It holds for the transaction
+// that follows on the same connection.
+type Known struct {
+	memory *Memory
+	place  Place
+	now    time.Time
+	prior  map[wire.Key]generation.Hit
+	list   generation.List
+	open   generation.Generation // where new keys are claimed
+
+	listed            bool              // list was read
+	claimed, awaiting map[wire.Key]bool // keys that were tested: to be claimed, and those that decide about conflicts
+}
+
+// Place is where the next row of the chain will stand.
+type Place struct {
+	Stream int32
+	Seq    int64
+	Again  bool // an append was sent there before
+}
+
+// Known knows what the memory holds, and will know what is read.
+func (m *Memory) Known(p Place) *Known { return &Known{memory: m, place: p, now: time.Now()} }
+
+// Find implements [wire.Known].
+func (k *Known) Find(key wire.Key, here bool) (wire.Prior, bool) {
+	if here {
+		print, def, ok := k.memory.Find(key)
+		return wire.Prior{Print: print, Def: def}, ok
+	}
+	if hit, ok := k.prior[key]; ok {
+		return hit.Prior, true
+	}
+	e, ok := k.memory.recent.Find(key, k.now)
+	return wire.Prior{Print: e.Print, Def: e.Def}, ok
+}
+
+// ErrOwn says that this stream claimed a key behind the tail: an attempt of ours committed,
+// or another owner's.
+var ErrOwn = errors.New("a row behind the tail claimed a key")
+
+// ErrNoGeneration says that keys cannot be claimed: a failover took back the generation that
+// was made for this owner.
+var ErrNoGeneration = errors.New("no generation of keys is open: a failover took back the one that was made for this owner")
+
+// Read reads whether keys were claimed before: those that a decision claims, and the hidden
+// ones that decide about its conflicts, unless they were read already. It reports whether one
+// was found that the decision did not know. Decided with it, the records may claim keys that a
+// conflict hid before: those are to be read next.
+func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, hidden []wire.Key) (found bool, err error) {
+	keys := slices.DeleteFunc(keysOf(claims), func(key wire.Key) bool { return k.claimed[key] || k.awaiting[key] })
+	hidden = slices.DeleteFunc(hidden, func(key wire.Key) bool { return k.awaiting[key] })
+	if len(keys)+len(hidden) == 0 {
+		return false, nil
+	}
+	if err := k.readList(ctx, conn); err != nil {
+		return false, err
+	}
+	numbers, suspects := k.list.Numbers(), keys
+	if !k.place.Again {
+		numbers, suspects = k.memory.process.Filters.Where(k.list, keys, k.memory.pace.Reads())
+	}
+	found, err = k.readKeys(ctx, conn, numbers, suspects)
+	if err == nil && len(hidden) > 0 {
+		var more bool
+		more, err = k.readHidden(ctx, conn, hidden)
+		found = found || more
+	}
+	if err != nil || !found {
+		return false, err
+	}
+	if !k.place.Again && k.raced() {
+		k.memory.pace.Raced()
+	}
+	k.claimed, k.awaiting = with(k.claimed, keys), with(k.awaiting, hidden)
+	return true, nil
+}
+
+// readList reads the list of generations, or takes the one that was read on this connection.
+func (k *Known) readList(ctx context.Context, conn *pgx.Conn) error {
+	if k.listed {
+		return nil
+	}
+	list, _ := generation.Listed(conn)
+	var ok bool
+	if _, ok = list.Open(); !ok || k.place.Again {
+		var err error
+		if list, err = generation.Read(ctx, conn, k.memory.process.Consumer); err != nil {
+			return err
+		}
+		k.memory.process.Filters.Listed(list)
+	}
+	if k.open, ok = list.Open(); !ok {
+		return ErrNoGeneration
+	}
+	k.list, k.listed = list, true
+	return nil
+}
+
+// readHidden reads which of the keys were claimed before that decide about conflicts. Nothing
+// claims them, so nothing would refuse a list of generations that is too old, or what stands
+// in the open one.
+func (k *Known) readHidden(ctx context.Context, conn *pgx.Conn, keys []wire.Key) (found bool, err error) {
+	list, err := generation.Read(ctx, conn, k.memory.process.Consumer)
+	if err != nil {
+		return false, err
+	}
+	return k.readKeys(ctx, conn, list.Numbers(), keys)
+}
+
+// readKeys reads which keys were claimed before. It reports whether one was.
+func (k *Known) readKeys(ctx context.Context, conn *pgx.Conn, numbers []int32, keys []wire.Key) (found bool, err error) {
+	if len(keys) == 0 {
+		return false, nil
+	}
+	if err := fault.At(ctx, fault.BeforeProbe); err != nil {
+		return false, err
+	}
+	hits, err := generation.Known(ctx, conn, numbers, keys)
+	if err != nil {
+		return false, err
+	}
+	for _, h := range hits {
+		if h.Stream == k.place.Stream && h.Seq >= k.place.Seq {
+			return false, ErrOwn
+		}
+		if k.prior == nil {
+			k.prior = map[wire.Key]generation.Hit{}
+		}
+		k.prior[h.Key] = h
+	}
+	return len(hits) > 0, nil
+}
+
+// raced reports whether a known key was claimed in the open generation.
+func (k *Known) raced() bool {
+	for _, h := range k.prior {
+		if h.Number == k.open.Number {
+			return true
+		}
+	}
+	return false
+}
+
+// with adds keys to a set.
+func with(set map[wire.Key]bool, keys []wire.Key) map[wire.Key]bool {
+	if set == nil {
+		set = map[wire.Key]bool{}
+	}
+	for _, key := range keys {
+		set[key] = true
+	}
+	return set
+}
+
+// FirstCopy says where the first copy of a key stands, as far as this owner knows.
+func (k *Known) FirstCopy(key wire.Key) string {
+	p := k.memory.partition
+	if at, ok := k.prior[key]; ok {
+		return fmt.Sprintf("in row %d of the ledger of %s", at.Seq, cmp.Or(at.Place, fmt.Sprintf("stream %d", at.Stream)))
+	}
+	if at, ok := k.memory.recent.Find(key, k.now); ok {
+		return fmt.Sprintf("in row %d of the ledger of %s/%d", at.Seq, p.Topic, p.Number)
+	}
+	if _, _, ok := k.memory.Find(key); ok {
+		return fmt.Sprintf("in an earlier batch of %s/%d", p.Topic, p.Number)
+	}
+	return "in the same batch"
+}

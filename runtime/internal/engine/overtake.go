@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+)
+
+// overtakePause is how often the transactions are read for which another one waits.
+const overtakePause = 200 * time.Millisecond
+
+// overtakeSQL ends the transactions that a backend ($1) waits for and whose clients have
+// stopped: in the middle of sending, or of reading. Only those of this very service that
+// began a while ago, and never one that holds a lock on a relation for which we wait (a
+// migration), or that waits for a standby.
+const overtakeSQL = `
+SELECT pid, pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+WHERE pid = ANY (pg_blocking_pids($1)) AND usename = current_user AND application_name = 'idemgen' AND wait_event IN ('ClientRead', 'ClientWrite')
+  AND xact_start < clock_timestamp() - interval '5 seconds'
+  AND EXISTS (SELECT FROM pg_locks w WHERE w.pid = $1 AND NOT w.granted AND w.locktype = 'transactionid')`
+
+// overtaking runs wait, which waits for another transaction's row of the ledger. A client
+// that stopped in the middle of sending, or of reading, holds its locks for ever, so that
+// its backend is ended meanwhile. It had not committed, and never will.
+func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtype.Partition, wait func() error) error {
+	var pid int32
+	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
+		return err
+	}
+	watching, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := s.overtake(watching, pid, id); err != nil && watching.Err() == nil {
+			s.Log.Warn("a stalled transaction cannot be looked for", "topic", id.Topic, "partition", id.Number, "err", verdict.Describe(err))
+		}
+	})
+	err := wait()
+	cancel()
+	done.Wait()
+	return err
+}
+
+// sendOvertaking sends the append alone first, and ends what it waits for. What comes behind
+// it may wait for another partition's handler, which works, and is not to be ended.
+func (t *transaction) sendOvertaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
+	o, conn := t.o, t.conn.Conn()
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return written, err
+	}
+	err = o.p.process.overtaking(ctx, t.conn, o.p.id, func() error {
+		p := pipeline.New(ctx, conn)
+		p.Add(o.chain.Append(a.Row))
+		r, err := p.Run()
+		written = chain.Written(r)
+		return err
+	})
+	if err == nil {
+		x := t.explicit(tx, d, a, d.Known.Claim(d.Claims))
+		x.written = written
+		_, err = x.run(ctx)
+	}
+	if err != nil {
+		pool.Abandon(ctx, conn)
+	}
+	return written, err
+}
+
+// overtake ends what pid waits for, again and again until ctx ends. Its connection is none
+// of the pool's, all of which may be waiting.
+func (s *Process) overtake(ctx context.Context, pid int32, id idemtype.Partition) error {
+	control, err := s.Pool.Beside(ctx)
+	if err != nil {
+		return &outage.Unreachable{Err: err}
+	}
+	defer control.Close(context.WithoutCancel(ctx))
+	for {
+		rows, err := control.Query(ctx, overtakeSQL, pid)
+		if err != nil {
+			return err
+		}
+		var other int32
+		var ended bool
+		if _, err := pgx.ForEachRow(rows, []any{&other, &ended}, func() error {
+			s.Log.Warn("a transaction whose client had stopped was ended", "topic", id.Topic, "partition", id.Number, "backend", other, "ended", ended)
+			return nil
+		}); err != nil {
+			return err
+		}
+		if !outage.Sleep(ctx, overtakePause) {
+			return nil
+		}
+	}
+}

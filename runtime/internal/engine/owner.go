@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
+	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
+	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
+	"github.com/idemgen/idemgen/runtime/internal/lag"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Owner applies records to one partition. All it knows is a function of the chain up to its
+// tail. It moves forward only when an append of its own is acknowledged, or when it finds that
+// an append in doubt committed. It is used by one goroutine at a time.
+type Owner struct {
+	p       *Partition
+	chain   *chain.Chain
+	keys    *keys.Memory
+	retry   *retry.State
+	decider *decide.Decider
+	life    *life
+	durable atomic.Int64
+}
+
+func newOwner(p *Partition) *Owner {
+	s := p.process
+	o := &Owner{
+		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic), retry: retry.New(),
+		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
+	}
+	o.durable.Store(-1) // until the chain was read: a hint for a partition without one would halt the next owner
+	return o
+}
+
+// Chain is the partition's chain as the owner knows it.
+func (o *Owner) Chain() *chain.Chain { return o.chain }
+
+// Keys is what the owner knows of keys.
+func (o *Owner) Keys() *keys.Memory { return o.keys }
+
+// State is where the owner's partition stands.
+func (o *Owner) State() protocol.State { return o.p.State() }
+
+// end says that the memory is discarded, and why.
+func (o *Owner) end(why error) {
+	o.life.end(why)
+	o.keys.Free()
+}
+
+// ended is why the memory was discarded.
+func (o *Owner) ended() error {
+	if why := o.life.over.Load(); why != nil {
+		return *why
+	}
+	return o.p.fenced(givenUp)
+}
+
+// step takes the protocol's step for what happened, and keeps the memory or discards it.
+func (o *Owner) step(e protocol.Event, why error) error {
+	memory, err := o.p.next(o, e, why)
+	if err == nil && memory == protocol.Load {
+		o.durable.Store(o.chain.Next())
+		o.p.lag.At(o.chain.Next(), time.Now())
+	}
+	return err
+}
+
+// moved takes the step for an append of ours that is known to stand behind the tail, and moves
+// the memory forward to it.
+func (o *Owner) moved(e protocol.Event, a chain.Attempt, written time.Time) (idemtype.Result, error) {
+	memory, err := o.p.next(o, e, nil)
+	if err == nil && (memory == protocol.Forward || memory == protocol.Adopt) {
+		o.forward(a, written)
+		o.p.progressed()
+	}
+	return a.Result, err
+}
+
+// forward moves the memory forward.
+func (o *Owner) forward(a chain.Attempt, written time.Time) {
+	o.chain.Settle(a, written)
+	o.keys.Forward(o.chain.Tail(), a.Row, a.Claims)
+	o.retry.Moved(a.Row.Next)
+	o.life.forward = time.Now()
+	o.durable.Store(a.Row.Next)
+	o.p.process.Counters.add(a.Result)
+	o.p.lag.Add(counts(a.Result), a.Row.Next, time.Now())
+	for i := range a.Letters {
+		o.p.process.warn(o.p.id, &a.Letters[i])
+	}
+}
+
+// counts is a result as a partition's account has it.
+func counts(r idemtype.Result) lag.Counts {
+	return lag.Counts{
+		Applied: int64(r.Applied), Duplicates: int64(r.Duplicates), Conflicts: int64(r.Conflicts), Dead: int64(r.Dead), Ignored: int64(r.Ignored),
+	}
+}
+
+// fenced discards the memory: another row than ours stands, or ours is gone.
+func (o *Owner) fenced(e protocol.Event, reason string) error {
+	o.p.process.Counters.Fenced.Add(1)
+	why := o.p.fenced(reason)
+	if err := o.step(e, why); err != nil {
+		return err
+	}
+	return why
+}
+
+// limits are the spec's.
+func (o *Owner) limits() *wire.Limits { return &o.p.process.Service.Limits }
+
+// Next is the offset of the next record to apply.
+func (o *Owner) Next() int64 { return o.chain.Next() }
+
+// Apply counts what Kafka delivered again and applies the rest, in as many transactions as it
+// takes.
+func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Result, error) {
+	var res idemtype.Result
+	rest := o.unseen(records)
+	if n := len(records) - len(rest); n > 0 {
+		res.Duplicates = n
+		o.p.process.Counters.Redelivered.Add(int64(n))
+		o.p.lag.Again(n)
+	}
+	done, err := o.apply(ctx, rest)
+	return res.Plus(done), err
+}
+
+// apply applies records from the position on.
+func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Result, error) {
+	var res idemtype.Result
+	for rest := records; len(rest) > 0; rest = o.unseen(rest) {
+		o.p.lag.First(rest[0].Offset, rest[0].Time)
+		n := o.retry.Size(len(rest))
+		done, err := o.transact(ctx, rest[:n], 0)
+		res = res.Plus(done)
+		if err = o.judge(rest[:n], err); err != nil {
+			return res, err
+		}
+	}
+	return res, nil
+}
+
+// unseen drops the records below the position.
+func (o *Owner) unseen(records []wire.Message) []wire.Message {
+	for len(records) > 0 && records[0].Offset < o.chain.Next() {
+		records = records[1:]
+	}
+	return records
+}

@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/lag"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Partition is a partition while it is assigned: where it stands in the protocol's table, and
+// what outlives its memory. The memory is an [Owner]; it is never used again once a step
+// discards it.
+type Partition struct {
+	process *Process
+	id      idemtype.Partition
+	topic   *wire.Topic
+	lag     lag.Gauge // has a lock of its own
+
+	mu     sync.Mutex
+	state  protocol.State
+	owner  *Owner // whose steps count: the one that is fencing, or whose memory is kept; else nil
+	status status // for people
+
+	// Of the goroutine that the Source calls with.
+	standby    standby
+	truncation truncation
+}
+
+// NewPartition returns a partition that is not taken over yet.
+func NewPartition(process *Process, id idemtype.Partition) (*Partition, error) {
+	topics := process.Service.Topics
+	i := slices.IndexFunc(topics, func(t wire.Topic) bool { return t.Name == id.Topic })
+	if i < 0 {
+		return nil, fmt.Errorf("idem: topic %q is not in the spec", id.Topic)
+	}
+	return &Partition{process: process, id: id, topic: &topics[i]}, nil
+}
+
+// begin gives the partition an owner without a memory, which is to fence.
+func (p *Partition) begin() *Owner {
+	o := newOwner(p)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != protocol.Fencing { // it was given up meanwhile
+		o.end(p.fenced(givenUp))
+		return o
+	}
+	p.owner = o
+	return o
+}
+
+// State is where the partition stands.
+func (p *Partition) State() protocol.State {
+	s, _ := p.at()
+	return s
+}
+
+// at is where the partition stands, and why it makes no progress.
+func (p *Partition) at() (protocol.State, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state, p.status.why
+}
+
+// current is the owner, nil if there is none.
+func (p *Partition) current() *Owner {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.owner
+}
+
+// step takes the protocol's step for what happened to the partition. why is what people
+// should know of it.
+func (p *Partition) step(e protocol.Event, why error) error {
+	_, err := p.next(nil, e, why)
+	return err
+}
+
+// next goes to the protocol's next state. Of an owner whose memory was discarded nothing
+// counts any more. A step that the table does not have is a bug; the partition stands.
+func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory, error) {
+	p.mu.Lock()
+	if o != nil && p.owner != o {
+		p.mu.Unlock()
+		return protocol.Discard, o.ended()
+	}
+	from := p.state
+	next, memory, ok := protocol.Next(from, e)
+	if !ok {
+		why = p.halted(&verdict.Halt{Code: halt.Runtime, Offset: -1, Reason: fmt.Sprintf("no step leads from %v when %q happens: please report it", from, e)})
+		next, memory = protocol.Halted, protocol.Discard
+	}
+	p.state = next
+	p.account(next, why)
+	old := p.owner
+	if memory == protocol.Discard {
+		p.owner, p.status.since = nil, time.Time{}
+	}
+	if next != protocol.Sent && e != protocol.Rested { // a batch on its way is no news
+		p.show(from, next, why)
+	}
+	p.mu.Unlock()
+	if memory == protocol.Discard && old != nil {
+		p.standby.leave(old)
+		old.end(cmp.Or(why, p.fenced(givenUp)))
+	}
+	if !ok {
+		return memory, why
+	}
+	return memory, nil
+}
+
+// account tells the partition's account whether the partition stands, and whether its
+// position is known to be none of the log's.
+func (p *Partition) account(s protocol.State, why error) {
+	switch s {
+	case protocol.Off, protocol.Fencing, protocol.Standby, protocol.Halted:
+	default:
+		p.lag.Works()
+		return
+	}
+	_, lost := errors.AsType[*aheadError](why)
+	if halted, ok := errors.AsType[*idemtype.HaltedError](why); ok {
+		switch halted.Code {
+		case halt.TopicRecreated, halt.LogTruncated, halt.LedgerMissing, halt.LedgerGone:
+			lost = true
+		}
+	}
+	p.lag.Stands(lost, time.Now())
+}
+
+// Reasons of a [idemtype.FencedError] that no other owner caused.
+const (
+	givenUp       = "the partition was given up"
+	operatorActed = "an operator appended to the ledger" // no trouble: the partition comes back at once
+	notTaken      = "the partition is not assigned, or must be taken over first"
+)
+
+func (p *Partition) fenced(reason string) error {
+	return &idemtype.FencedError{Partition: p.id, Reason: reason}
+}
+
+// NotTaken is the error of calls for a partition that is not assigned.
+func NotTaken(id idemtype.Partition) error {
+	return &idemtype.FencedError{Partition: id, Reason: notTaken}
+}
+
+// halted is a halt with the commands that end it.
+func (p *Partition) halted(h *verdict.Halt) error {
+	consumer := p.process.Service.Consumer
+	err := &idemtype.HaltedError{
+		Partition: p.id, Offset: h.Offset, Code: h.Code, Reason: h.Reason, Err: h.Err,
+		Remedy: halt.Remedy(h.Code, consumer, p.id.Topic, p.id.Number, h.Args),
+	}
+	if h.Pass || h.Code != halt.Database { // which rarely has to do with the record
+		err.Pass = halt.Pass(h.Code, consumer, p.id.Topic, p.id.Number, h.Offset)
+	}
+	return err
+}
+
+// Durable is the offset below which everything is durable; -1 while that is not known.
+func (p *Partition) Durable() int64 {
+	if o := p.current(); o != nil {
+		return o.durable.Load()
+	}
+	return -1
+}
+
+// GiveUp begins no further transaction, waits for the one in flight, then cancels it and
+// leaves it to the next owner's fence. The memory goes with the owner. If another member may
+// own the partition already, it is lost.
+func (p *Partition) GiveUp(wait time.Duration, lost bool) {
+	if o := p.current(); o != nil {
+		o.life.leave()
+		if o.life.atRest(wait) && lost {
+			o.handBack()
+		}
+	}
+	_ = p.step(protocol.Revoked, nil) // leads from everywhere to Off
+}
+
+// Deliver applies records, in offset order, and returns when they are durable.
+func (p *Partition) Deliver(ctx context.Context, records []wire.Message) error {
+	o := p.current()
+	if o == nil {
+		return NotTaken(p.id)
+	}
+	if err := o.life.begin(ctx); err != nil {
+		return err
+	}
+	defer o.life.rest()
+	p.waiting(true)
+	defer p.waiting(false)
+	return delivery{o}.run(ctx, records)
+}
+
+// Idle checks a partition that had no record for a while: its chain, and whether its position
+// may move to end, below which no record is left.
+func (p *Partition) Idle(ctx context.Context, end int64) error {
+	o := p.current()
+	if o == nil {
+		return p.checkPermission(ctx)
+	}
+	if err := o.life.begin(ctx); err != nil {
+		return err
+	}
+	defer o.life.rest()
+	if end > o.chain.Next() {
+		return o.pass(ctx, end)
+	}
+	return o.inspect(ctx)
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+)
+
+// reliesOnPartition reports whether the spec relies on which partition a record is in.
+func (t *takeOver) reliesOnPartition() bool { return t.o.p.topic.Ordered || t.o.p.topic.Chain > 0 }
+
+// promise is what of the topic's spec relies on it.
+func (t *takeOver) promise() string {
+	switch topic := t.o.p.topic; {
+	case topic.Chain == 0:
+		return "assume.ordered_by rules out"
+	case !topic.Ordered:
+		return "copies: same_partition rules out"
+	}
+	return "assume.ordered_by and copies: same_partition rule out"
+}
+
+// partitionsChanged halts until a person says that records may have moved. The command is the
+// same for all partitions of the topic, of which some may have no chain yet.
+func (t *takeOver) partitionsChanged(before int32) error {
+	args := fmt.Sprintf(" --partitions %d", t.a.Partitions)
+	if t.a.Partitions < before { // Kafka takes none away: somebody confirmed too many
+		args += " --fewer"
+	}
+	return t.halt(halt.PartitionsChanged, fmt.Sprintf("the topic has %d partitions, the ledger was written with %d: records of one key may now be in another partition, which %s", t.a.Partitions, before, t.promise()), args)
+}
+
+// checkOthers halts a partition that is to begin while the topic's other ones stand, or will,
+// because there are more of them: it may hold later records of a key whose earlier ones are
+// theirs.
+func (t *takeOver) checkOthers(ctx context.Context) error {
+	p := t.o.p
+	p.standby.others = nil
+	if !t.a.broker || !t.reliesOnPartition() {
+		return nil
+	}
+	n, err := chain.Others(ctx, t.conn, p.process.Service.Consumer, p.id, t.a.TopicID)
+	switch {
+	case err != nil:
+		return haltIfFinal(err)
+	case n == chain.Counts{}:
+		return nil
+	case n.Most > t.a.Partitions: // first: the command must say so
+		err = t.partitionsChanged(n.Most)
+	case n.Least != t.a.Partitions:
+		err = t.partitionsChanged(n.Least)
+	}
+	if err != nil {
+		p.standby.others = &n
+	}
+	return err
+}

@@ -1,0 +1,99 @@
+// Package engine is a partition from its take-over to the day it is given up: it applies the
+// records that a Source delivers, each batch as one transaction, and stands where a person or
+// another owner must act first.
+//
+//	Partition: state, health      Owner: chain, keys, retry, decide, life    of one memory
+//
+//	Assigned -> takeOver: find the chain, check it, fence, load ----> Owner
+//	Deliver  -> transaction: decide -> send -> answer -> judge -----> memory moves forward
+//	Standby  -> reads the chain until the partition may be taken over again
+//
+// Every step goes through the protocol's table. Only transaction.go, and explicit.go for
+// transactions with handlers, see all the collaborators of an Owner; they see nothing of each
+// other, and return facts. It must not import any package of this module but backoff, catalog,
+// chain, deadletter, decide, fault, frequency, generation, halt, handler, idemtype, keys, lag,
+// ledger, outage, pipeline, pool, protocol, retry, session, verdict, watchdog and wire.
+package engine
+
+import (
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
+	"github.com/idemgen/idemgen/runtime/internal/frequency"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/handler"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Process is what the partitions of one process share.
+type Process struct {
+	Service  *wire.Service
+	Log      *slog.Logger
+	Observer idemtype.Observer
+	Pool     *pool.Pool
+	Catalog  *catalog.Current
+	Keys     *keys.Process
+	Handlers *handler.Caller
+	Prober   *outage.Prober // for all partitions that wait for the database
+	Counters Counters
+
+	letters frequency.Throttle // lines about dead letters
+	fences  frequency.Hour     // of other owners
+}
+
+// Counters count what became of records and transactions.
+type Counters struct {
+	Applied, Keyless, Redelivered, Resent, Conflicts, Dead, Ignored atomic.Int64
+	Batches, Searches, Fenced, ForeignFences, Waits, KeyRaces       atomic.Int64
+}
+
+func (c *Counters) add(r idemtype.Result) {
+	c.Applied.Add(int64(r.Applied))
+	c.Keyless.Add(int64(r.Keyless))
+	c.Resent.Add(int64(r.Duplicates))
+	c.Conflicts.Add(int64(r.Conflicts))
+	c.Dead.Add(int64(r.Dead))
+	c.Ignored.Add(int64(r.Ignored))
+	c.Batches.Add(1)
+}
+
+// Statements are those of the runtime that every connection has prepared.
+func Statements() []session.Statement {
+	return slices.Concat(chain.Statements, keys.Statements, generation.Statements, []session.Statement{handlerLockWait})
+}
+
+// warn logs a dead letter: coordinates, event and reason, never a payload.
+func (s *Process) warn(id idemtype.Partition, l *deadletter.Letter) {
+	ok, held := s.letters.Pass(time.Now())
+	if !ok {
+		return
+	}
+	text := "dead letter"
+	if l.Conflict {
+		text = "conflict: dead letter"
+	}
+	args := []any{"topic", id.Topic, "partition", id.Number, "offset", l.Message.Offset, "event", l.Event, "reason", l.Reason}
+	if held > 0 {
+		args = append(args, "left_out", held)
+	}
+	s.Log.Warn(text, args...)
+}
+
+// KeepKeys is the longest window of keys that all partitions share.
+func (s *Process) KeepKeys() time.Duration {
+	keep := time.Duration(0)
+	for _, t := range s.Service.Topics {
+		keep = max(keep, t.Window)
+	}
+	return keep
+}

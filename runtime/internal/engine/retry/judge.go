@@ -1,0 +1,166 @@
+package retry
+
+import (
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Next is what follows from a failed transaction: a pause, a halt, or, if both are nil, the
+// next transaction at once.
+type Next struct {
+	Event  protocol.Event // for the protocol's table; Fatal with a halt
+	Later  *verdict.Later
+	Halt   *verdict.Halt
+	Search bool // the search for one record begins, or ends before it began
+}
+
+// About is what is known of a record that failed alone.
+type About struct {
+	Event  string // Go name; "" if it is not known
+	Policy *wire.FailurePolicy
+}
+
+// Judge decides what follows from the verdict on a transaction over records. about is of the
+// record, if there is one alone.
+func (s *State) Judge(records []wire.Message, v verdict.Verdict, about About) Next {
+	switch v.Fault {
+	case verdict.Record:
+		return s.record(records, v, about)
+	case verdict.Unexplained:
+		return s.unexplained(records, v)
+	case verdict.Connection:
+		return stop(halt.Pooler, first(records), verdict.PoolerText, v.Err)
+	case verdict.Plans:
+		if s.replanned {
+			return stop(halt.Database, first(records), "statements no longer fit the schema, although they were prepared anew", v.Err)
+		}
+		s.replanned = true
+	case verdict.Time:
+		return s.tooLong(records, v, about)
+	case verdict.CallMissing, verdict.CallCut, verdict.CallLate, verdict.CallUnexplained, verdict.CallFailed, verdict.CallRefused:
+		return s.call(records, v)
+	}
+	return later(v, 0)
+}
+
+func later(v verdict.Verdict, after time.Duration) Next {
+	return Next{Event: v.Event, Later: &verdict.Later{Err: v.Err, After: after}}
+}
+
+func stop(code halt.Code, offset int64, reason string, err error) Next {
+	return Next{Event: protocol.Fatal, Halt: &verdict.Halt{Code: code, Offset: offset, Reason: reason, Err: err}}
+}
+
+// atOnce has the next transaction begin, with fewer records or with a dead letter.
+func atOnce(search bool) Next { return Next{Event: protocol.Data, Search: search} }
+
+// record searches the records for the one that is refused, which becomes a dead letter.
+func (s *State) record(records []wire.Message, v verdict.Verdict, about About) Next {
+	n := atOnce(s.search(len(records)))
+	if len(records) > 1 {
+		return n
+	}
+	m := &records[0]
+	l := deadletter.Of(m, about.Policy, wire.ReasonDatabase, about.Event, v.Err)
+	// Another letter in the place of a refused one would hide why the record has none.
+	if _, twice := s.refused[m.Offset]; twice || v.Letter {
+		n.Halt = &verdict.Halt{Code: halt.LetterRefused, Offset: m.Offset, Reason: "the record's dead letter is refused too", Err: v.Err}
+	} else if l.Policy.Stop {
+		n.Halt = &verdict.Halt{Code: halt.RecordRefused, Offset: m.Offset, Reason: "on_failure says stop: the database refused the record", Err: v.Err}
+	} else {
+		s.refused[m.Offset] = l
+	}
+	return n
+}
+
+// unexplained is for an error that is no record's fault as far as anybody knows. One of the
+// user's tables and triggers may be about one record all the same: what stands before that
+// one is applied, and the partition stands before it.
+func (s *State) unexplained(records []wire.Message, v verdict.Verdict) Next {
+	if v.Theirs && len(records) > 1 {
+		return atOnce(s.search(len(records)))
+	}
+	n := stop(halt.Database, first(records), "the database refused a statement for a reason that is no record's fault", v.Err)
+	n.Halt.Pass = v.Theirs
+	return n
+}
+
+// tooLong is for a statement that was cancelled or took too long: half the batch may fit. A
+// record alone is tried again, with pauses, as often as on_failure says.
+func (s *State) tooLong(records []wire.Message, v verdict.Verdict, about About) Next {
+	if n := len(records); n != 1 {
+		s.limit = n / 2
+		return later(v, 0)
+	}
+	if wait, again := s.timeouts.again(records[0].Offset, about.Policy, v.Err); again {
+		return later(v, wait)
+	}
+	return s.record(records, v, about)
+}
+
+// call follows on_failure for an error of a handler. The error names its record, so there is
+// nothing to search: what stands before it goes first, then it alone.
+func (s *State) call(records []wire.Message, v verdict.Verdict) Next {
+	m := v.Call.Message
+	switch v.Fault {
+	case verdict.CallMissing:
+		if s.others(records, m) {
+			return atOnce(false)
+		}
+		return stop(halt.Handler, m.Offset, "handler "+v.Call.Event+" is not implemented", nil)
+	case verdict.CallCut:
+		// No fault of the event, so nothing is counted. What stands before it goes first, in
+		// a transaction of its own.
+		s.limit = max(1, Index(records, m.Offset))
+		return later(v, 0)
+	case verdict.CallLate:
+		// It counts for the record if nothing else was done in that time.
+		if s.others(records, m) {
+			return later(v, 0)
+		}
+		if wait, again := s.timeouts.again(m.Offset, v.Call.Policy, v.Err); again {
+			s.limit = 1
+			return later(v, wait)
+		}
+	case verdict.CallUnexplained:
+		if s.others(records, m) {
+			return atOnce(false)
+		}
+		n := stop(halt.Database, m.Offset, "handler "+v.Call.Event+" got an error that is no record's fault", v.Cause)
+		n.Halt.Pass = true
+		return n
+	case verdict.CallFailed:
+		if wait, again := s.calls.again(m.Offset, v.Call.Policy, v.Err); again {
+			s.limit = max(1, Index(records, m.Offset))
+			return later(v, wait)
+		}
+	}
+	return s.giveUp(records, v)
+}
+
+// giveUp does what on_failure says of a record whose handler failed for the last time.
+func (s *State) giveUp(records []wire.Message, v verdict.Verdict) Next {
+	m := v.Call.Message
+	if v.Call.Policy.Stop {
+		if s.others(records, m) {
+			return atOnce(false)
+		}
+		return stop(halt.RecordRefused, m.Offset, "handler "+v.Call.Event+" failed and on_failure says stop", v.Cause)
+	}
+	s.refused[m.Offset] = deadletter.Of(m, v.Call.Policy, wire.ReasonHandler, v.Call.Event, v.Cause)
+	s.calls = count{}
+	return atOnce(true)
+}
+
+// first is the first record's offset, -1 if there is none.
+func first(records []wire.Message) int64 {
+	if len(records) == 0 {
+		return -1
+	}
+	return records[0].Offset
+}

@@ -1,0 +1,109 @@
+// Package retry decides what is sent next after a transaction failed: the same records later,
+// fewer of them, or one of them as a dead letter. It keeps what that needs to know, and is
+// told what happened: it does no I/O, waits for nobody, and can be tested alone.
+//
+//	Size: how many records -> transaction -> verdict -> Judge: Next
+//	  ^                                                    |
+//	  +------- search, limit, refused, counts <------------+
+//
+// A batch that failed because of data is halved until one record is left, the left half first:
+// that keeps the order. It must not import any package of this module but backoff, deadletter,
+// halt, protocol, verdict and wire.
+package retry
+
+import (
+	"maps"
+
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// State is what is known of failures of one partition's records.
+type State struct {
+	failing   int                         // records from the position on that fail together; 0 = no search
+	refused   map[int64]deadletter.Letter // by offset: records that were refused alone
+	calls     count                       // failed calls of the record that failed last
+	timeouts  count                       // and transactions with it alone that took too long
+	limit     int                         // records per transaction while transactions fail for no record's fault; 0 = all
+	replanned bool                        // the statements were prepared anew, and nothing was acknowledged since
+}
+
+// New knows of no failure.
+func New() *State { return &State{refused: map[int64]deadletter.Letter{}} }
+
+// Size is how many of n records to send next.
+func (s *State) Size(n int) int {
+	switch {
+	case s.failing == 0:
+	case s.failing == 1:
+		n = 1
+	default:
+		n = min(n, s.failing/2)
+	}
+	return s.limited(n)
+}
+
+func (s *State) limited(n int) int {
+	if s.limit > 0 {
+		return min(n, s.limit)
+	}
+	return n
+}
+
+// Halve has half of n records sent next: a whole batch failed again and again.
+func (s *State) Halve(n int) { s.limit = max(1, s.limited(n)/2) }
+
+// Passed says that the next n records are durable.
+func (s *State) Passed(n int) { s.failing = max(0, s.failing-n) }
+
+// Moved says that a transaction was acknowledged: every record below next is durable.
+func (s *State) Moved(next int64) {
+	maps.DeleteFunc(s.refused, func(offset int64, _ deadletter.Letter) bool { return offset < next })
+	s.limit, s.replanned = 0, false
+}
+
+// Refused are the records that must become dead letters, because they were refused alone, by
+// offset.
+func (s *State) Refused() map[int64]deadletter.Letter { return s.refused }
+
+// Attempt is the number of the coming call of a handler for a record.
+func (s *State) Attempt(offset int64) int {
+	if s.calls.offset != offset {
+		return 1
+	}
+	return s.calls.failed + 1
+}
+
+// Succeeded says that a call went well: what failed before it does not count any more, even
+// if the transaction is rolled back for another record.
+func (s *State) Succeeded(offset int64) {
+	if s.calls.offset == offset {
+		s.calls.failed = 0
+	}
+}
+
+// search says that n records fail together. It reports whether a search begins.
+func (s *State) search(n int) (begins bool) {
+	begins = s.failing == 0
+	s.failing = n
+	return begins
+}
+
+// others reports whether records stand before m, and has them go first.
+func (s *State) others(records []wire.Message, m *wire.Message) bool {
+	n := Index(records, m.Offset)
+	if n > 0 {
+		s.limit = n
+	}
+	return n > 0
+}
+
+// Index is where a record stands; the number of records if it is not there.
+func Index(records []wire.Message, offset int64) int {
+	for i := range records {
+		if records[i].Offset == offset {
+			return i
+		}
+	}
+	return len(records)
+}

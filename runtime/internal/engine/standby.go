@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// standby is what a partition without a memory knows of the chain that it waits for.
+type standby struct {
+	a       assignment  // the last one
+	stream  int32       // 0 while the partition has none
+	seen    ledger.Tail // the last row known; zero while there is none
+	rivals  rivals
+	others  *chain.Counts // of the other chains, if that is why the partition could not begin; else nil
+	acted   wire.UUID     // the tail for which an operator's permission was given: it counts once
+	may     *permission   // how Standby ended; nil if it must be called first
+	again   bool          // an operator's permission was given for a row that may have stood there before
+	waited  bool          // a record came late, and its owner was given the time to apply it
+	patient time.Time     // stalled transactions are not ended before
+}
+
+// permission is the permission to take over.
+type permission struct {
+	event protocol.Event // Quiet or Operator
+	given time.Time
+}
+
+// leave keeps where a discarded memory ended.
+func (s *standby) leave(o *Owner) { s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil }
+
+const (
+	mostPause  = 3 * time.Second
+	leastPause = 10 * time.Millisecond
+)
+
+// Standby reads the chain now and then, until the partition may be taken over.
+func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
+	wait := p.standby.rivals.quiet(p.process)
+	wait += rand.N(wait/4 + 1)
+	pause := min(max(wait/20, leastPause), mostPause)
+	if p.State() == protocol.Halted && !outage.Sleep(ctx, pause) {
+		return idemtype.TakeOver{}, ctx.Err()
+	}
+	for since := time.Now(); ; {
+		state := p.State()
+		switch state {
+		case protocol.Off:
+			return idemtype.TakeOver{}, p.fenced(givenUp)
+		case protocol.Standby, protocol.Halted:
+		default:
+			return idemtype.TakeOver{Now: true}, nil // the chain changed under the owner, and nobody else holds it
+		}
+		s := &p.standby
+		blind := s.seen.Token == wire.UUID{}
+		moved, operator, err := p.readChain(ctx)
+		at := idemtype.Position{Offset: s.seen.Next, Epoch: s.seen.Epoch}
+		switch {
+		case err != nil: // Health tells already that the partition stands
+		case operator:
+			s.may, s.acted = &permission{protocol.Operator, time.Now()}, s.seen.Token
+			s.again = blind || !moved
+			return idemtype.TakeOver{At: at, Now: true}, nil
+		case moved:
+			since, s.waited = time.Now(), false
+		case state == protocol.Standby && time.Since(since) >= wait:
+			s.may, s.again = &permission{protocol.Quiet, time.Now()}, false
+			return idemtype.TakeOver{At: at}, nil
+		}
+		if err == nil {
+			if err := fault.At(ctx, fault.StandingBy); err != nil {
+				return idemtype.TakeOver{}, err
+			}
+		}
+		if !outage.Sleep(ctx, pause) {
+			return idemtype.TakeOver{}, ctx.Err()
+		}
+	}
+}
+
+// readChain reads what was appended behind the last row seen: whether the tail is another one,
+// and whether an operator appended, or an owner handed back what nobody took since. Who has
+// seen no row takes the tail for an operator's.
+func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, assignTimeout)
+	defer cancel()
+	db, err := p.process.Pool.Open(ctx)
+	if err != nil {
+		return false, false, err
+	}
+	s, consumer := &p.standby, p.process.Service.Consumer
+	if s.stream == 0 { // halted for want of a ledger: who makes one, does it for us
+		err := db.QueryRow(ctx, ledger.StreamSQL, consumer, p.id.Topic, s.a.TopicID, p.id.Number).Scan(&s.stream)
+		if errors.Is(err, pgx.ErrNoRows) && s.others != nil { // or says that it may begin
+			n, err := chain.Others(ctx, db, consumer, p.id, s.a.TopicID)
+			return false, err == nil && n != *s.others, err
+		}
+		if errors.Is(err, pgx.ErrNoRows) {
+			return false, false, nil
+		}
+		if err != nil {
+			return false, false, err
+		}
+	}
+	t, err := chain.Tail(ctx, db, s.stream)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, err
+	}
+	state := p.State()
+	moved = t.Token != s.seen.Token
+	switch {
+	case t.Token == s.acted: // nobody did anything since
+	case s.seen.Token == wire.UUID{}:
+		operator = true
+	case state == protocol.Standby && ledger.HandedBack(t.Info): // and nobody took it since
+		operator = true
+	default:
+		operator = s.seen.Token != s.acted && ledger.ByOperator(s.seen.Kind, s.seen.Info)
+		if moved {
+			operator, err = operatorSince(ctx, db, s.stream, s.seen.Seq, operator, state == protocol.Standby)
+		}
+	}
+	if err == nil {
+		s.seen = t
+		p.lag.At(t.Next, time.Now())
+	}
+	return moved, operator, err
+}
+
+// operatorSince reports whether an operator appended behind a row, or before. With taken, an
+// operator's row does not count if an owner fenced the partition behind it.
+func operatorSince(ctx context.Context, db *pgxpool.Pool, stream int32, seq int64, before, taken bool) (found bool, err error) {
+	found = before
+	rows, err := db.Query(ctx, ledger.SinceSQL, stream, seq)
+	if err != nil {
+		return false, err
+	}
+	var kind byte
+	var info string
+	_, err = pgx.ForEachRow(rows, []any{&kind, &info}, func() error {
+		byOperator := ledger.ByOperator(kind, info)
+		found = byOperator || found && !(taken && kind == ledger.Fence)
+		return nil
+	})
+	return found, err
+}
+
+// enter takes the step with which a take-over begins. After a FencedError or a HaltedError
+// that is Standby's, or none.
+func (p *Partition) enter(ctx context.Context, a assignment) error {
+	p.standby.a = a
+	state, why := p.at()
+	switch state {
+	case protocol.Off:
+		return p.step(protocol.Assigned, nil)
+	case protocol.Fencing: // again, after an error
+		return nil
+	case protocol.Standby, protocol.Halted:
+		return p.leaveStandby(ctx, why)
+	}
+	if err := p.step(protocol.Revoked, nil); err != nil { // the Source doubts its position
+		return err
+	}
+	return p.step(protocol.Assigned, nil)
+}
+
+// late says that a record came while the partition stood by: its owner, if there is
+// one, gets the time to apply it.
+const late = "a record came just now, which another owner may be applying"
+
+func (p *Partition) leaveStandby(ctx context.Context, why error) error {
+	s := &p.standby
+	may := s.may
+	if s.may = nil; may == nil {
+		return why
+	}
+	if p.State() == protocol.Standby {
+		quiet := may.event == protocol.Quiet
+		moved, operator, err := p.readChain(ctx)
+		switch {
+		case err != nil:
+			return err
+		case moved && (quiet || !operator):
+			s.waited = false
+			return p.fenced("another owner is at work")
+		case quiet && !s.waited && time.Since(may.given) > p.standby.rivals.quiet(p.process):
+			s.waited = true
+			return p.fenced(late)
+		}
+		if quiet {
+			s.patient = time.Now().Add(p.standby.rivals.quiet(p.process))
+		}
+	}
+	s.waited = false
+	return p.step(may.event, why) // it stands until the take-over succeeds
+}
+
+// checkPermission is for a partition that stands by until a record comes: it reads whether the
+// permission is as it was when Standby gave it.
+func (p *Partition) checkPermission(ctx context.Context) error {
+	fenced := p.fenced("the ledger has changed, or the partition must be taken over first")
+	if p.State() != protocol.Standby || p.standby.may == nil {
+		return fenced
+	}
+	if moved, operator, err := p.readChain(ctx); err != nil || !moved && !operator {
+		return nil // Health tells already that the partition stands
+	}
+	p.standby.may = nil
+	return fenced
+}

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/lag"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+)
+
+// status is what people may know of a partition. The partition's lock guards it.
+type status struct {
+	why  error  // why it makes no progress; nil while it does
+	said string // the last line about it
+	// since is when the records that stand first were handed over; zero while none wait.
+	since   time.Time
+	silent  time.Time // since when the Source gets no records although there are some; zero if it gets them
+	handler string    // event of a handler that goes on although its time is over
+}
+
+// Health is why the partition makes no progress; nil while it does.
+func (p *Partition) Health(now time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, waits := &p.status, time.Duration(0)
+	if !s.since.IsZero() {
+		waits = now.Sub(s.since)
+	}
+	switch {
+	case s.handler != "" && s.why != nil:
+		return fmt.Errorf("%v: handler %s goes on although its context has ended: %w", p.state, s.handler, s.why)
+	case s.handler != "":
+		return fmt.Errorf("%v: handler %s goes on although its context has ended", p.state, s.handler)
+	case s.why != nil:
+		return fmt.Errorf("%v: %w", p.state, s.why)
+	case waits > 2*p.process.Service.Limits.BatchTimeout:
+		return fmt.Errorf("%v: the oldest record that was handed over waits for %v, longer than two transactions may take", p.state, waits.Round(time.Second))
+	case !s.silent.IsZero():
+		return fmt.Errorf("%v: the broker has records, but the client hands none over since %v ago", p.state, now.Sub(s.silent).Round(time.Second))
+	case p.state == protocol.Standby || p.state == protocol.Halted:
+		return errors.New(p.state.String())
+	}
+	return nil
+}
+
+// Lag is how far the partition is.
+func (p *Partition) Lag() *lag.Gauge { return &p.lag }
+
+// Silent says since when the client hands over no records although there are some.
+func (p *Partition) Silent(since time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.silent = since
+}
+
+// waiting says that records wait to be applied from now on, or that none do.
+func (p *Partition) waiting(any bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.since = time.Time{}
+	if any {
+		p.status.since = time.Now()
+	}
+}
+
+// progressed says that the position moved: what waits now, waits from now on.
+func (p *Partition) progressed() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.status.since.IsZero() {
+		p.status.since = time.Now()
+	}
+}
+
+// tell says, of an owner that stands where it stood, why it makes no progress; nil if it does.
+func (p *Partition) tell(o *Owner, why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.owner == o {
+		p.show(p.state, p.state, why)
+	}
+}
+
+// overtime names a handler that goes on although its context has ended; "" if it ended.
+func (p *Partition) overtime(event string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.handler = event
+}
+
+// show keeps why the partition makes no progress, for Health, and logs one line if what
+// people see has changed.
+func (p *Partition) show(from, to protocol.State, why error) {
+	p.status.why = why // also while it is taken over again: it stands until that succeeds
+	if to == protocol.Fencing && (from == protocol.Standby || from == protocol.Halted) {
+		if p.standby.again { // for all that is known nobody acted, and it will stand again
+			return
+		}
+		why = nil
+	}
+	text, said := to.String(), p.status.said
+	if why != nil {
+		text += why.Error()
+	}
+	if text == said || (to == protocol.Halted || to == protocol.Fencing) && uncounted(text) == uncounted(said) {
+		return
+	}
+	p.status.said = text
+	args := []any{"topic", p.id.Topic, "partition", p.id.Number, "state", to.String()}
+	fenced, _ := errors.AsType[*idemtype.FencedError](why)
+	switch {
+	case fenced != nil && fenced.Reason == operatorActed:
+		p.process.Log.Info("partition", append(args, "reason", why.Error())...)
+	case why != nil:
+		p.process.Log.Error("partition stands", append(args, "reason", why.Error())...)
+	case said != "" || to != protocol.Off:
+		p.process.Log.Info("partition", args...)
+	}
+}
+
+// uncounted is a text without its numbers: that a log grew is no news.
+func uncounted(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}

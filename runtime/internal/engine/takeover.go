@@ -1,0 +1,287 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+)
+
+const (
+	assignTimeout = 10 * time.Second
+	// fencePatience is how long a take-over reads the tail again because the chain moved
+	// meanwhile. An owner that is alive may append every millisecond.
+	fencePatience = 10 * time.Second
+)
+
+// assignment is what is known of a partition that is taken over.
+type assignment struct {
+	idemtype.Assignment
+	broker bool // Assignment comes from a broker; else only start is known
+	start  int64
+}
+
+// Assigned takes the partition over from its previous owner and tells where to read.
+func (p *Partition) Assigned(ctx context.Context, a idemtype.Assignment) (idemtype.Position, error) {
+	p.lag.Low(a.Low)
+	p.lag.End(a.High, time.Now())
+	o, err := p.take(ctx, assignment{Assignment: a, broker: true})
+	if err != nil {
+		return idemtype.Position{}, err
+	}
+	return idemtype.Position{Offset: o.chain.Next(), Epoch: o.chain.Tail().Epoch}, nil
+}
+
+// Own takes the partition over without a broker. One without a ledger starts at offset start.
+func (p *Partition) Own(ctx context.Context, start int64) (*Owner, error) {
+	none := func(context.Context) (int64, error) { return -1, nil }
+	return p.take(ctx, assignment{Assignment: idemtype.Assignment{Partition: p.id, Partitions: 1, Committed: none}, start: start})
+}
+
+// take takes the partition over, from wherever it stands. Every way in goes through a new
+// owner, a fence and the chain; nothing of an earlier memory is used again.
+func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
+	short, cancel := ctx, func() {}
+	if a.broker { // the Source asks again
+		short, cancel = context.WithTimeout(ctx, assignTimeout)
+	}
+	defer cancel()
+	if err := p.enter(short, a); err != nil {
+		return nil, err
+	}
+	o := p.begin()
+	t := &takeOver{o: o, a: a}
+	err := p.truncation.judge(t.run(short))
+	if err == nil {
+		err = t.load(ctx) // may take longer, and would not get further if it began anew
+	}
+	if h, ok := errors.AsType[*verdict.Halt](err); ok {
+		err = p.halted(h)
+	}
+	err = verdict.InWords(err)
+	if err != nil && ctx.Err() != nil {
+		o.handBack()
+	}
+	event := protocol.Acked
+	if err != nil {
+		event = fencingEvent(err)
+	}
+	if stepErr := o.step(event, err); stepErr != nil {
+		return nil, stepErr
+	}
+	return o, err
+}
+
+// fencingEvent is what an error means for a partition that is fencing.
+func fencingEvent(err error) protocol.Event {
+	if _, ok := errors.AsType[*idemtype.HaltedError](err); ok {
+		return protocol.Refused
+	}
+	switch e := verdict.Of(err).Event(); e {
+	case protocol.Resource, protocol.Unknown, protocol.Foreign, protocol.Gone:
+		return e
+	}
+	return protocol.Conflict
+}
+
+// takeOver is the way from an assignment to an owner's fence.
+type takeOver struct {
+	o    *Owner
+	a    assignment
+	conn *pgxpool.Conn
+}
+
+// run finds or makes the chain, reads its tail, checks it against the broker, and appends a
+// fence (docs/protocol.md). From then on every statement of the previous owner fails.
+func (t *takeOver) run(ctx context.Context) error {
+	conn, err := t.acquire(ctx)
+	if err != nil {
+		return haltIfPooler(err)
+	}
+	defer conn.Release()
+	t.conn = conn
+	if err := session.Of(conn.Conn().PgConn()).Check(ctx, conn.Conn()); err != nil {
+		return haltIfPooler(err)
+	}
+	if t.o.p.topic.Window > 0 {
+		if err := generation.First(ctx, conn.Conn(), t.o.p.process.Service.Consumer, t.o.p.process.KeepKeys()); err != nil {
+			return haltIfFinal(err)
+		}
+	}
+	if err := t.findChain(ctx); err != nil {
+		return err
+	}
+	for end := time.Now().Add(fencePatience); time.Now().Before(end); {
+		if err := t.readTail(ctx); err != nil {
+			return err
+		}
+		if err := t.checkTail(); err != nil {
+			return err
+		}
+		window, err := t.o.keys.Measure(ctx, conn.Conn(), t.o.chain.Stream(), t.o.chain.Tail())
+		if err != nil {
+			return haltIfFinal(err)
+		}
+		if err := fault.At(ctx, fault.BeforeFence); err != nil {
+			return err
+		}
+		err = t.fence(ctx, window)
+		switch verdict.Of(err) {
+		case verdict.None:
+			return nil
+		case verdict.LockWait: // its owner is about to append, or its client has stopped
+			t.o.chain.Stall(time.Now().After(t.o.p.standby.patient))
+		case verdict.Successor, verdict.Gone: // the chain moved: read it again
+		case verdict.Stale:
+			_ = conn.Conn().Close(ctx)
+			return err
+		default:
+			return haltIfFinal(err)
+		}
+	}
+	id := t.o.p.id
+	return fmt.Errorf("the ledger of %s/%d moved at every try to take it over, for %v", id.Topic, id.Number, fencePatience)
+}
+
+// fence appends a fence. If the one before it waited in vain for another transaction, the
+// client of which may have stopped, that one is ended.
+func (t *takeOver) fence(ctx context.Context, window int64) error {
+	if t.o.chain.Stalled() {
+		return t.o.p.process.overtaking(ctx, t.conn, t.o.p.id, func() error { return t.fenceOnce(ctx, window) })
+	}
+	return t.fenceOnce(ctx, window)
+}
+
+// fenceOnce sends one fence. It waits for the answer as long as the server lets it wait for a
+// lock: who is given up meanwhile can then hand back what it took.
+func (t *takeOver) fenceOnce(ctx context.Context, window int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), assignTimeout)
+	defer cancel()
+	var parts *int32
+	if t.a.broker {
+		parts = &t.a.Partitions
+	}
+	return t.o.chain.Fence(ctx, t.conn.Conn(), int32(t.o.p.process.Service.Identity.Writes), parts, window)
+}
+
+// haltIfFinal turns an error of the protocol's statements that no retry can cure into a halt.
+func haltIfFinal(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch c := verdict.Of(&verdict.Protocol{Err: err}); {
+	case c == verdict.Pooler:
+		return &verdict.Halt{Code: halt.Pooler, Offset: -1, Reason: verdict.PoolerText, Err: err}
+	case c.Event() == protocol.Fatal:
+		return &verdict.Halt{Code: halt.Database, Offset: -1, Reason: "the ledger cannot be used", Err: err}
+	}
+	return err
+}
+
+// haltIfPooler is haltIfFinal for want of a connection: what else is wrong with that may pass.
+func haltIfPooler(err error) error {
+	if verdict.Of(err) == verdict.Pooler {
+		return haltIfFinal(err)
+	}
+	return err
+}
+
+func (t *takeOver) readTail(ctx context.Context) error {
+	err := t.o.chain.Read(ctx, t.conn)
+	if errors.Is(err, pgx.ErrNoRows) {
+		committed, err := t.a.Committed(ctx)
+		if err != nil {
+			return err
+		}
+		return t.halt(halt.LedgerGone, "the ledger is missing: the partition is known, but its rows are gone", t.adoption(max(t.a.Low, committed)))
+	}
+	if err == nil {
+		t.o.p.lag.At(t.o.chain.Next(), time.Now())
+	}
+	return haltIfFinal(err)
+}
+
+// halt is a halt before any record was read; args are those of the command that ends it.
+func (t *takeOver) halt(code halt.Code, reason, args string) error {
+	return &verdict.Halt{Code: code, Offset: -1, Reason: reason, Args: args}
+}
+
+// checkTail compares the tail with the broker and the spec before the partition is fenced.
+func (t *takeOver) checkTail() error {
+	tail, identity := t.o.chain.Tail(), t.o.p.process.Service.Identity
+	if tail.Def != ledger.NoIdentity && !slices.Contains(identity.Knows, uint32(tail.Def)) {
+		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, under which events have another identity (%08x, this one has %08x): this version would not recognise what that one applied, and apply copies of it again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
+			" --older-version-may-run")
+	}
+	if !t.a.broker {
+		return nil
+	}
+	switch {
+	case t.reliesOnPartition() && tail.Parts != t.a.Partitions:
+		return t.partitionsChanged(tail.Parts)
+	case tail.Next < t.a.Low:
+		return t.halt(halt.RetentionPassed, fmt.Sprintf("offsets %d to %d were deleted before they were read: the topic's retention overtook the position", tail.Next, t.a.Low-1),
+			fmt.Sprintf(" --from %d --to %d", tail.Next, t.a.Low))
+	case tail.Next > t.a.High:
+		return &aheadError{t.a.High, tail}
+	}
+	return nil
+}
+
+// acquire gets a connection for a partition that is taken over. If the database is away and
+// the Source asks again, it waits for the database as long as ctx lasts.
+func (t *takeOver) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	o := t.o
+	for try := 1; ; try++ {
+		tell := func(err error) { o.p.tell(o, err) }
+		conn, err := o.p.process.Pool.Acquire(ctx, tell)
+		if err == nil || !t.a.broker || !verdict.Away(err) {
+			return conn, err
+		}
+		if tell(err); !outage.Sleep(ctx, backoff.Pause(try, backoff.Initial, backoff.Most)) || o.p.process.Prober.Wait(ctx, tell) != nil {
+			return nil, err
+		}
+	}
+}
+
+// load builds the memory of keys from the chain, up to our fence.
+func (t *takeOver) load(ctx context.Context) error {
+	o := t.o
+	if !o.keys.InChain() {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(o.life.whole, cancel)()
+	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if err := fault.At(ctx, fault.BeforeLoad); err != nil {
+		return err
+	}
+	err = o.keys.Load(ctx, conn.Conn().PgConn(), o.chain.Stream(), o.chain.Tail())
+	if ctx.Err() != nil {
+		return err
+	}
+	return haltIfFinal(err)
+}

@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
+	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/handler"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/internal/watchdog"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// keyRaces is how often a batch is decided anew because another claimed one of its keys
+// meanwhile, before it waits like after any other conflict.
+const keyRaces = 5
+
+// transaction is records on their way through one transaction.
+type transaction struct {
+	o       *Owner
+	conn    *pgxpool.Conn
+	records []wire.Message
+	end     int64 // no record stands between the last one and here
+}
+
+// transact applies records as one transaction and moves forward when it is acknowledged, to
+// end if that is behind them. After an error nothing moved; whether the transaction committed
+// may be open.
+func (o *Owner) transact(ctx context.Context, records []wire.Message, end int64) (res idemtype.Result, err error) {
+	if o.life.quit.Err() != nil {
+		return res, o.ended()
+	}
+	t := &transaction{o: o, records: records, end: end}
+	defer func() {
+		if r := recover(); r != nil {
+			err = t.panicked(r)
+		}
+	}()
+	if t.conn, err = o.connect(ctx); err != nil {
+		return res, err
+	}
+	defer pool.Release(t.conn)
+	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault
+	defer cancel()
+	res, err = t.run(ctx)
+	if err != nil {
+		err = verdict.Overdue(ctx, err, verdict.Limit{Name: "batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
+	}
+	return res, err
+}
+
+// run decides what the records do, and sends that. What was decided is void if another
+// partition claimed one of the keys meanwhile: then it is decided again.
+func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) {
+	if err := fault.At(ctx, fault.BeforeSend); err != nil {
+		return res, err
+	}
+	for race := 0; ; race++ {
+		d, err := t.decide(ctx)
+		if errors.Is(err, keys.ErrOwn) { // an append of ours committed, or of another owner
+			return t.o.resolve(ctx, t.conn)
+		}
+		if err != nil {
+			return res, err
+		}
+		if err := t.o.keys.Reserve(ctx, t.conn.Conn(), t.o.chain.Tail(), d.Keys); err != nil {
+			return res, err
+		}
+		if err := fault.At(ctx, fault.BeforeClaim); err != nil {
+			return res, err
+		}
+		res, err := t.send(ctx, d)
+		if err != nil && t.raced(err) && race < keyRaces {
+			continue
+		}
+		t.mend(ctx, err)
+		return res, err
+	}
+}
+
+// decide decides what the records do, with all that is known of their keys: it decides again
+// until no key is found that the last decision did not know.
+func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
+	c := t.o.chain
+	known := t.o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Again: c.Tried()})
+	for {
+		d, stop := t.o.Decide(t.records, known)
+		d.End = t.end
+		found, err := known.Read(ctx, t.conn.Conn(), d.Claims, d.Hidden)
+		switch {
+		case errors.Is(err, keys.ErrNoGeneration):
+			return d, t.o.fenced(protocol.Gone, err.Error())
+		case err != nil:
+			return d, err
+		case !found:
+			return d, stop
+		}
+	}
+}
+
+// Decide decides what records do, as far as their keys are known.
+func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decision, error) {
+	return o.decider.Decide(records, decide.Facts{Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow()})
+}
+
+// send sends a decision: append, key claims, writes, dead letters. On the acknowledgement the
+// memory moves forward; if a row of ours stands there already, that one counts instead.
+func (t *transaction) send(ctx context.Context, d *decide.Decision) (idemtype.Result, error) {
+	o := t.o
+	before := o.chain.Open()
+	a := o.attempt(d)
+	sent := o.p.process.Keys.Now()
+	var written time.Time
+	var err error
+	if o.chain.Stalled() { // one before it waited in vain for a lock, and nobody knows its fate
+		written, err = t.sendOvertaking(ctx, d, &a)
+	} else {
+		written, err = t.sendAttempt(ctx, d, &a)
+	}
+	if err == nil {
+		err = fault.At(ctx, fault.Reply)
+	}
+	if err == nil {
+		o.keys.Heard(written, sent)
+		return o.moved(protocol.Acked, a, written)
+	}
+	return t.failed(ctx, before, a, err)
+}
+
+// attempt is a new attempt to do what was decided. It is kept before anything that may commit
+// it is sent.
+func (o *Owner) attempt(d *decide.Decision) chain.Attempt {
+	tail := o.chain.Tail()
+	a := chain.Attempt{
+		Row: ledger.Row{
+			Kind: ledger.Batch, Token: chain.NewToken(), Next: d.Next(), Epoch: d.Epoch(tail.Epoch),
+			Window: o.keys.Window(tail), Keys: d.Keys.Keys, Defs: d.Keys.Defs, Info: ledger.LettersInfo(d.InRow),
+		},
+		Result: d.Result, Letters: d.Letters, InRow: d.InRow, Claims: slices.Clone(d.Claims),
+	}
+	o.chain.Try(a)
+	return a
+}
+
+// sendAttempt sends an attempt as one implicit transaction, or around calls of handlers.
+func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
+	c := t.o.chain
+	head := []pipeline.Statement{c.Append(a.Row)}
+	head = append(head, d.Known.Claim(d.Claims)...)
+	if d.Calls {
+		return t.sendExplicit(ctx, d, a, head)
+	}
+	for _, s := range d.Steps {
+		head = append(head, t.o.decider.Write(s))
+	}
+	head = append(head, c.Letters(d.Letters)...)
+	p := pipeline.New(ctx, t.conn.Conn())
+	p.Add(head...)
+	r, err := p.Run()
+	return chain.Written(r), err
+}
+
+// raced keeps the account of batches that lost a key to another. It reports whether this one did.
+func (t *transaction) raced(err error) bool {
+	if verdict.Of(err) != verdict.KeyRace {
+		return false
+	}
+	t.o.keys.Raced(err)
+	t.o.p.process.Counters.KeyRaces.Add(1)
+	return true
+}
+
+// mend ends connections that are of no use behind an error.
+func (t *transaction) mend(ctx context.Context, err error) {
+	switch verdict.Of(err) {
+	case verdict.Stale: // its statements were prepared before the schema changed
+		_ = t.conn.Conn().Close(ctx)
+	case verdict.ReadOnly: // and so is every other connection to this server
+		_ = t.conn.Conn().Close(ctx)
+		t.o.p.process.Pool.Reset()
+	}
+}
+
+// panicked is the halt behind a panic of the runtime or of generated code.
+func (t *transaction) panicked(r any) error {
+	o := t.o
+	o.decider.Discard()
+	stack := string(debug.Stack())
+	if p, ok := r.(*watchdog.Panic); ok { // on the goroutine of the handlers
+		r, stack = p.Value, p.Stack
+	}
+	o.p.process.Log.Error("the runtime panicked", "topic", o.p.id.Topic, "partition", o.p.id.Number, "panic", handler.PanicText(r), "stack", stack)
+	first := int64(-1)
+	if len(t.records) > 0 {
+		first = t.records[0].Offset
+	}
+	return &verdict.Halt{Code: halt.Runtime, Offset: first, Reason: "the runtime panicked: please report it"}
+}
+
+// deadline is the context of one transaction, and of the wait for its connection. A
+// transaction begun is finished although ctx ends, for the batch's time; a partition that is
+// lost ends it at once.
+func (o *Owner) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	free, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.limits().BatchTimeout)
+	stop := context.AfterFunc(o.life.whole, cancel)
+	return free, func() { stop(); cancel() }
+}
+
+// text says which records the transaction held, for people.
+func (t *transaction) text() string {
+	switch records, event := t.records, t.o.decider.Event(); {
+	case len(records) == 0:
+		return "for a transaction without records"
+	case len(records) > 1:
+		return fmt.Sprintf("for a transaction of %d records from offset %d on", len(records), records[0].Offset)
+	case event == "":
+		return fmt.Sprintf("for offset %d", records[0].Offset)
+	default:
+		return fmt.Sprintf("for event %s, offset %d", event, records[0].Offset)
+	}
+}

@@ -1,0 +1,243 @@
+// Package handler calls the service's handlers inside a transaction: what a handler gets, what
+// it may leave behind, and what is done about one that panics, goes on for too long, or ends
+// the transaction. The transaction itself is begun and committed elsewhere.
+//
+//	Caller (of a process) -> Transaction (its calls, on one goroutine) -> Call -> handlerTx
+//
+// Each call ends with a fact: nil, a [verdict.HandlerError], or a [verdict.Halt]. It must not
+// import any package of this module but footprint, halt, idemtype, pool, verdict, watchdog and
+// wire.
+package handler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/footprint"
+	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/internal/watchdog"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Caller is what all calls of handlers in a process share.
+type Caller struct {
+	Consumer   string
+	Limits     *wire.Limits
+	Middleware []idemtype.Middleware
+	Log        *slog.Logger
+	texts      footprint.Memo // of handlers' statements
+}
+
+// Transaction is one transaction that calls handlers.
+type Transaction struct {
+	caller    *Caller
+	partition idemtype.Partition
+	overtime  func(event string) // hears which handler goes on for too long; "" when it ended
+	conn      *pgx.Conn
+	tx        pgx.Tx
+	traced    bool // the service looks at each statement of the driver
+	watch     *watchdog.Watch[*call]
+}
+
+// In is the transaction tx of a partition, on conn. overtime hears which handler goes on
+// although its context has ended, and "" when it has ended.
+func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, tx pgx.Tx, overtime func(event string)) *Transaction {
+	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, tx: tx, traced: conn.Config().Tracer != nil}
+}
+
+// call is one call of a handler: what the handler gets, and what the runtime knows of it.
+type call struct {
+	of       *wire.Call
+	tx       handlerTx
+	ctx      callContext
+	life     txLife
+	trace    trace
+	delivery idemtype.Delivery
+	err      error // of the handler
+}
+
+// callContext is a handler's context.
+type callContext struct {
+	*watchdog.Context
+	of *idemtype.Delivery
+}
+
+type deliveryKey struct{}
+
+// Value knows what the handler was called for.
+func (c *callContext) Value(key any) any {
+	if _, ok := key.(deliveryKey); ok {
+		return c.of
+	}
+	return c.Context.Value(key)
+}
+
+// DeliveryFrom returns what the handler was called for. It reports false outside of handlers.
+func DeliveryFrom(ctx context.Context) (idemtype.Delivery, bool) {
+	d, ok := ctx.Value(deliveryKey{}).(*idemtype.Delivery)
+	if !ok {
+		return idemtype.Delivery{}, false
+	}
+	return *d, true
+}
+
+func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
+	c := &call{of: of, delivery: idemtype.Delivery{
+		Consumer: t.caller.Consumer, Event: of.Event, Key: of.Key, Attempt: attempt, Message: *of.Message,
+	}}
+	c.life.idle.L = &c.life.mu
+	c.trace.texts = &t.caller.texts
+	c.ctx.of = &c.delivery
+	c.tx = handlerTx{tx: t.tx, life: &c.life, trace: &c.trace}
+	if !t.traced { // a tracer may ask a statement's context for the call
+		c.tx.own = &c.ctx
+	}
+	return c
+}
+
+// Call runs one handler inside the transaction, with middleware around it, for the attempt-th
+// time. A handler that panics becomes an error. Without an error, left tells whether the
+// handler's statements may have left something behind for what follows.
+func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (left bool, err error) {
+	fn := idemtype.HandlerFunc(of.Fn)
+	for _, m := range slices.Backward(t.caller.Middleware) {
+		fn = m(fn)
+	}
+	c := t.newCall(of, attempt)
+	defer func() { c.ctx.End() }()
+	err = t.watch.Call(c, func(ctx *watchdog.Context) error {
+		c.ctx.Context = ctx
+		t.contained(c, fn)
+		return c.err
+	})
+	return c.trace.left.Load(), t.judge(batch, c, err)
+}
+
+// contained calls fn, and keeps its error. What it panics with is one, too, and so are a
+// goroutine that it ended and a statement that it left running.
+func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
+	c.err = errExit // until it returns
+	defer func() {
+		if r := recover(); r != nil {
+			t.caller.Log.Error("a handler panicked", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "panic", PanicText(r), "stack", string(debug.Stack()))
+			c.err = verdict.Permanent(fmt.Errorf("the handler panicked: %s", PanicText(r)))
+		}
+		c.err = cmp.Or(c.life.close(), c.err)
+	}()
+	c.err = fn(&c.ctx, &c.tx)
+}
+
+var errExit = errors.New("the handler ended its goroutine")
+
+// PanicText tells what a panic was without quoting a value that it may hold.
+func PanicText(r any) string {
+	if err, ok := r.(interface{ RuntimeError() }); ok {
+		return fmt.Sprint(err)
+	}
+	return fmt.Sprintf("a value of type %T", r)
+}
+
+// judge finds out what became of a call that returned err.
+func (t *Transaction) judge(batch context.Context, c *call, err error) error {
+	limits, left := t.caller.Limits, c.trace.left.Load()
+	switch {
+	case verdict.OutOfTime(batch):
+		err = verdict.Overdue(batch, cmp.Or(err, batch.Err(), context.DeadlineExceeded), verdict.Limit{Name: "batch_timeout", Most: limits.BatchTimeout}, limits)
+		return &verdict.HandlerError{Call: c.of, Err: err, Late: true, Left: left}
+	case batch.Err() != nil, t.conn.IsClosed() && !c.ctx.Over():
+		return &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, batch.Err(), errConnection), Outage: true, Left: left}
+	case t.conn.IsClosed(): // the event's own time was over in the middle of a statement
+		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, c.ctx.Err())}
+	case t.conn.PgConn().IsBusy(): // the connection is closed behind it
+		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, verdict.Permanent(errors.New("the handler left the result of a query open")))}
+	default:
+		err = outcome(t.conn, c.of, err)
+	}
+	if h, ok := errors.AsType[*verdict.HandlerError](err); ok {
+		h.Left, h.Err = left, verdict.Overdue(&c.ctx, h.Err, verdict.Limit{Name: "event_timeout", Most: limits.EventTimeout}, limits)
+	}
+	return err
+}
+
+var errConnection = errors.New("the connection to the database was lost")
+
+// outcome finds out in which state a handler left the transaction.
+func outcome(conn *pgx.Conn, of *wire.Call, err error) error {
+	switch conn.PgConn().TxStatus() {
+	case 'T':
+		if err != nil {
+			return &verdict.HandlerError{Call: of, Err: err}
+		}
+		return nil
+	case 'E': // a statement failed, whatever the handler returned
+		failed := pool.StateOf(conn.PgConn()).Failed
+		if failed.Code == "25006" { // the append was written, so that the server is no standby
+			return ReadOnly(of)
+		}
+		if told, ok := errors.AsType[*pgconn.PgError](err); ok && *told == *failed {
+			return &verdict.HandlerError{Call: of, Err: err}
+		}
+		return &verdict.HandlerError{Call: of, Err: failed}
+	}
+	return EndedTransaction(of)
+}
+
+// ReadOnly is the error of a call that set its transaction read-only.
+func ReadOnly(of *wire.Call) error {
+	return &verdict.HandlerError{Call: of, Err: verdict.Permanent(errors.New("the handler made its transaction read-only"))}
+}
+
+// EndedTransaction is the halt behind a call that ended the transaction.
+func EndedTransaction(of *wire.Call) error {
+	return &verdict.Halt{Code: halt.Handler, Offset: of.Message.Offset, Reason: "handler " + of.Event + " ended the transaction, which belongs to the runtime"}
+}
+
+// Run runs work, which calls handlers, on a goroutine of its own: a handler may end that,
+// and one that ignores its context keeps it, and a transaction that can never commit.
+func (t *Transaction) Run(ctx context.Context, work func(context.Context) error) error {
+	c, err := watchdog.Run(ctx, watchdog.Rules[*call]{
+		Limit: t.caller.Limits.EventTimeout, Heed: heed, Grace: grace,
+		Late: func(c *call) { // people hear of it while it still runs
+			t.overtime(c.of.Event)
+			t.caller.Log.Error("a handler goes on although its context has ended", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "offset", c.delivery.Message.Offset)
+		},
+		Leave: func(c *call) {
+			c.life.cut()
+			pool.StateOf(t.conn.PgConn()).Kept = true
+			_ = t.conn.PgConn().Conn().Close() // from under it: nothing of it may commit
+		},
+		End: func(c *call, left bool) {
+			t.overtime("")
+			if left {
+				t.caller.Log.Info("a handler that ignored its context has ended", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event)
+			}
+		},
+	}, func(w *watchdog.Watch[*call]) error {
+		t.watch = w
+		return work(ctx)
+	})
+	switch {
+	case errors.Is(err, watchdog.ErrLeft):
+		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " does not end although its context has ended"}
+	case errors.Is(err, watchdog.ErrExit):
+		return t.judge(ctx, c, c.err)
+	}
+	return err
+}
+
+const (
+	heed  = 500 * time.Millisecond // how long a handler may go on after its context has ended, and nobody hears of it
+	grace = 5 * time.Second        // how long before the partition halts
+)

@@ -1,0 +1,81 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// ErrTxOwned is returned by Commit and Rollback of [PgxTx].
+var ErrTxOwned = errors.New("idem: the transaction belongs to the runtime, which commits it")
+
+// PgxTx returns the pgx transaction behind tx. Its Commit and Rollback return [ErrTxOwned];
+// Begin gives a savepoint as usual. It panics if tx came neither from here nor from pgx.
+func PgxTx(tx wire.Tx) pgx.Tx {
+	switch t := tx.(type) {
+	case *handlerTx:
+		return ownedTx{t}
+	case pgx.Tx:
+		return t
+	}
+	panic(fmt.Sprintf("idem: PgxTx: %T is no transaction of the runtime or of pgx", tx))
+}
+
+// ownedTx is a handler's transaction in pgx's terms.
+type ownedTx struct{ *handlerTx }
+
+func (ownedTx) Commit(context.Context) error   { return ErrTxOwned }
+func (ownedTx) Rollback(context.Context) error { return ErrTxOwned }
+
+func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
+	if err := t.life.begin(); err != nil {
+		return nil, err
+	}
+	defer t.life.end()
+	savepoint, err := t.tx.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return savepointTx{ownedTx{&handlerTx{savepoint, t.life, t.trace, t.own}}}, nil
+}
+
+func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
+	if err := t.life.begin(); err != nil {
+		return nil, err
+	}
+	defer t.life.end()
+	t.trace.see(sql, nil) // it runs by its name later
+	return t.tx.Prepare(ctx, name, sql)
+}
+
+// Conn returns nil when the transaction is over.
+func (t ownedTx) Conn() *pgx.Conn { return t.conn() }
+
+// LargeObjects returns a value that cannot be used when the transaction is over.
+func (t ownedTx) LargeObjects() pgx.LargeObjects {
+	if t.life.begin() != nil {
+		return pgx.LargeObjects{}
+	}
+	defer t.life.end()
+	return t.tx.LargeObjects()
+}
+
+// savepointTx is a savepoint in a handler's transaction, which the handler ends itself.
+type savepointTx struct{ ownedTx }
+
+func (t savepointTx) Commit(ctx context.Context) error { return t.finish(ctx, t.tx.Commit) }
+
+func (t savepointTx) Rollback(ctx context.Context) error { return t.finish(ctx, t.tx.Rollback) }
+
+func (t savepointTx) finish(ctx context.Context, how func(context.Context) error) error {
+	if err := t.life.begin(); err != nil {
+		return err
+	}
+	defer t.life.end()
+	return how(ctx)
+}

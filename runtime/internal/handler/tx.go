@@ -1,0 +1,92 @@
+package handler
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+)
+
+// handlerTx is what handlers get: the transaction without its end. A type of its own, so
+// that tx.(pgx.Tx) fails and nobody commits by accident.
+type handlerTx struct {
+	tx    pgx.Tx
+	life  *txLife
+	trace *trace
+	own   *callContext // the handler's; nil if statements need all that it knows
+}
+
+// during is the context for a statement that a handler runs during ctx. A rewriter may ask it
+// for the call.
+func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context {
+	if h.own != nil && !rewritten && ctx == context.Context(h.own) {
+		return h.own.Statements()
+	}
+	return ctx
+}
+
+func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if err := h.life.begin(); err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	defer h.life.end()
+	tag, err := h.tx.Exec(h.during(ctx, h.trace.see(sql, args)), sql, args...)
+	return tag, verdict.WithoutValue(err)
+}
+
+func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if err := h.life.begin(); err != nil {
+		return noRows{err: err}, err
+	}
+	defer h.life.end()
+	rows, err := h.tx.Query(h.during(ctx, h.trace.see(sql, args)), sql, args...)
+	if bare := verdict.WithoutValue(err); bare != err {
+		return noRows{err: bare}, bare
+	}
+	return handlerRows{rows, h}, err
+}
+
+func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	if err := h.life.begin(); err != nil {
+		return noRows{err: err}
+	}
+	defer h.life.end()
+	return bareRow{h.tx.QueryRow(h.during(ctx, h.trace.see(sql, args)), sql, args...)}
+}
+
+func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
+	if err := h.life.begin(); err != nil {
+		return 0, err
+	}
+	defer h.life.end()
+	n, err := h.tx.CopyFrom(h.during(ctx, false), table, columns, src)
+	return n, verdict.WithoutValue(err)
+}
+
+func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	if err := h.life.begin(); err != nil {
+		return pgx.FailedBatchResults(b, err)
+	}
+	defer h.life.end()
+	rewritten := false
+	for _, q := range b.QueuedQueries {
+		rewritten = h.trace.see(q.SQL, q.Arguments) || rewritten
+		if then := q.Fn; then != nil {
+			q.Fn = func(r pgx.BatchResults) error { return then(bareResults{r, h}) }
+		}
+	}
+	return bareResults{h.tx.SendBatch(h.during(ctx, rewritten), b), h}
+}
+
+// conn is the connection itself, of which nobody sees what runs on it; nil when the
+// transaction is over.
+func (h *handlerTx) conn() *pgx.Conn {
+	if h.life.begin() != nil {
+		return nil
+	}
+	defer h.life.end()
+	h.trace.left.Store(true)
+	return h.tx.Conn()
+}

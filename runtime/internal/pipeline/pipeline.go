@@ -1,0 +1,140 @@
+// Package pipeline sends several statements in one round trip, and says of an error whose
+// statement it was. Outside of an explicit transaction they are one implicit transaction: all
+// of them or none. It judges nothing. It must not import any package of this module but session
+// and verdict.
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+)
+
+// Statement is one statement, prepared unless it has a text, with its parameters in binary.
+type Statement struct {
+	Is   session.Statement
+	SQL  string // if it is not prepared: parsed anew each time
+	Args [][]byte
+	User bool // of the spec's topic: the tables and triggers are the user's
+}
+
+var binaryFormat = []int16{1}
+
+// Pipeline collects statements, and sends them when it runs.
+type Pipeline struct {
+	p       *pgconn.Pipeline
+	session *session.Session
+	user    []bool // of each statement that was added
+}
+
+// New begins a pipeline on a connection with a session.
+func New(ctx context.Context, conn *pgx.Conn) *Pipeline {
+	return &Pipeline{p: conn.PgConn().StartPipeline(ctx), session: session.Of(conn.PgConn())}
+}
+
+// Add adds statements.
+func (p *Pipeline) Add(statements ...Statement) {
+	for _, s := range statements {
+		if s.SQL == "" {
+			name, args := p.session.Bind(s.Is, s.Args)
+			p.p.SendQueryPrepared(name, args, binaryFormat, binaryFormat)
+		} else {
+			p.p.SendQueryParams(s.SQL, s.Args, nil, binaryFormat, binaryFormat)
+		}
+		p.user = append(p.user, s.User)
+	}
+}
+
+// End adds the statement that ends an explicit transaction: COMMIT or ROLLBACK.
+func (p *Pipeline) End(sql string) { p.p.SendQueryParams(sql, nil, nil, nil, nil) }
+
+// Reply is what the server answered.
+type Reply struct {
+	Tag      string   // of the last statement
+	Row      [][]byte // the only row of the first statement that returned one
+	Answered int      // how many statements succeeded
+}
+
+// Run sends the statements. Success is that the server became ready for the next query
+// without an error: replies of single statements prove nothing, since a deferred constraint
+// or a lost connection shows only then.
+func (p *Pipeline) Run() (Reply, error) {
+	out, err, _ := p.RunThen()
+	return out, err
+}
+
+// RunThen is Run with statements behind it, in the same round trip but no part of the
+// transaction. Their error is told apart, and only if there is no other.
+func (p *Pipeline) RunThen(behind ...Statement) (out Reply, err, errBehind error) {
+	if len(behind) > 0 {
+		p.p.SendPipelineSync()
+		p.Add(behind...)
+	}
+	if err := p.p.Sync(); err != nil {
+		return out, errors.Join(err, p.p.Close()), nil
+	}
+	err = p.answers(&out)
+	if err == nil && len(behind) > 0 {
+		errBehind = p.answers(&Reply{})
+		return out, nil, errors.Join(errBehind, p.p.Close())
+	}
+	if closeErr := p.p.Close(); err == nil {
+		err = closeErr
+	}
+	return out, err, nil
+}
+
+// answers reads what the server answers until it is ready for the next query.
+func (p *Pipeline) answers(out *Reply) error {
+	for {
+		res, err := p.p.GetResults()
+		if err != nil {
+			return p.of(out.Answered, err)
+		}
+		switch r := res.(type) {
+		case *pgconn.ResultReader:
+			if err := out.read(r); err != nil {
+				return p.of(out.Answered, err)
+			}
+			out.Answered++
+		case *pgconn.PipelineSync:
+			return nil
+		case nil:
+			return errors.New("idem: the server did not acknowledge")
+		default:
+			return fmt.Errorf("idem: unexpected %T in a pipeline", res)
+		}
+	}
+}
+
+// of marks an error of the statement at i as the protocol's, unless the user's tables and
+// triggers can have raised it: in a statement of theirs, or when the transaction ended.
+func (p *Pipeline) of(i int, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case i >= len(p.user) || p.user[i]:
+		return &verdict.Write{Err: err}
+	}
+	return &verdict.Protocol{Err: err}
+}
+
+func (r *Reply) read(result *pgconn.ResultReader) error {
+	for result.NextRow() {
+		if r.Row == nil {
+			for _, v := range result.Values() {
+				r.Row = append(r.Row, bytes.Clone(v))
+			}
+		}
+	}
+	tag, err := result.Close()
+	r.Tag = tag.String()
+	return err
+}

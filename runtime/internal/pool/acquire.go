@@ -1,0 +1,75 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+)
+
+// Acquire gets a connection. The error is an [outage.Unreachable]. Who waits long keeps the
+// place in the queue for a connection, and tell hears why.
+func (p *Pool) Acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, error) {
+	pool, err := p.Open(ctx)
+	if err != nil {
+		return nil, &outage.Unreachable{Err: err}
+	}
+	told := make(chan struct{})
+	t := time.AfterFunc(waitForFree, func() {
+		defer close(told)
+		if err := full(pool); err != nil {
+			tell(&outage.Unreachable{Err: err})
+		}
+	})
+	conn, err := pool.Acquire(ctx)
+	if !t.Stop() {
+		<-told // what is told now must not stand behind what comes
+	}
+	if err == nil {
+		return conn, nil
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = cmp.Or(full(pool), err)
+	}
+	return nil, &outage.Unreachable{Err: err}
+}
+
+// waitForFree is how long a partition waits for a connection before it says so: a wait for
+// the transaction of another partition is no news.
+const waitForFree = 2 * time.Second
+
+// full is why no connection can be had, if all are in use.
+func full(pool *pgxpool.Pool) error {
+	s := pool.Stat()
+	if s.AcquiredConns() < s.MaxConns() {
+		return nil
+	}
+	return fmt.Errorf("it waits for a connection, all %d of this process are in use: %w", s.MaxConns(), errFull)
+}
+
+var errFull = errors.New("raise pool_max_conns, or assign fewer partitions to a process")
+
+// Ping connects as a batch does, and gives the connection back.
+func (p *Pool) Ping(ctx context.Context) error {
+	conn, err := p.Acquire(ctx, func(error) {})
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return conn.Ping(ctx)
+}
+
+// Release gives a connection back, unless a handler that goes on has it. Such a one is cut
+// already; even to ask whether it is closed would race with the handler.
+func Release(conn *pgxpool.Conn) {
+	if StateOf(conn.Conn().PgConn()).Kept {
+		conn.Hijack()
+		return
+	}
+	conn.Release()
+}

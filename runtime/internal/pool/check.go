@@ -1,0 +1,131 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+)
+
+// startMost is the longest pause between two tries at the start.
+const startMost = time.Second
+
+// Start connects and checks, and waits for a database that is away. wait hears why.
+func (p *Pool) Start(ctx context.Context, wait func(error)) error {
+	for attempt := 1; ; attempt++ {
+		_, err := p.Open(ctx)
+		if err == nil || final(err) {
+			return err
+		}
+		wait(fmt.Errorf("the database was not reached since the start: %w", &outage.Unreachable{Err: err}))
+		if !outage.Sleep(ctx, backoff.Pause(attempt, backoff.Initial, startMost)) {
+			return ctx.Err()
+		}
+	}
+}
+
+// final reports whether a person must act before the service can start.
+func final(err error) bool {
+	if _, schema := errors.AsType[*schemaError](err); schema {
+		return true
+	}
+	if _, refused := errors.AsType[*catalog.RefusedError](err); refused {
+		return true
+	}
+	if _, pooler := errors.AsType[*session.Error](err); pooler {
+		return true
+	}
+	e := verdict.Of(err).Event()
+	return e == protocol.Fatal || e == protocol.Data
+}
+
+// check finds out whether the database and what stands before it are as the runtime needs
+// them. It takes a bare connection first, because on the pool's the statements would fail to
+// prepare.
+func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
+	bare, err := p.Beside(ctx)
+	if err != nil {
+		return fmt.Errorf("idem: connect to the database: %w", err)
+	}
+	defer bare.Close(context.WithoutCancel(ctx))
+	if err := p.checkSchema(ctx, bare); err != nil {
+		return err
+	}
+	conn, err := sessions.Acquire(ctx) // prepares every statement: a missing migration shows now
+	if err != nil {
+		return fmt.Errorf("idem: %w", session.Explain(err))
+	}
+	defer conn.Release()
+	if err := session.Probe(ctx, conn.Conn(), bare); err != nil {
+		return fmt.Errorf("idem: %w", err)
+	}
+	return nil
+}
+
+// prepare prepares every statement, explicitly: the driver's cache would be dropped after
+// each failed batch, and a batch would then take three round trips.
+func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
+	if err := p.catalog.Ask(ctx, conn); err != nil {
+		return err
+	}
+	s := session.Of(conn.PgConn())
+	if n, err := s.Prepare(ctx, conn.PgConn(), p.statements); err != nil {
+		return fmt.Errorf("prepare the statement %s: %w", p.statements[min(n, len(p.statements)-1)].Label, err)
+	}
+	done := map[string]bool{}
+	for _, t := range p.service.Topics {
+		var all []session.Statement
+		for _, sql := range t.Statements {
+			if !done[sql] { // two topics may write one table alike
+				all = append(all, session.Write(sql))
+			}
+			done[sql] = true
+		}
+		if n, err := s.Prepare(ctx, conn.PgConn(), all); err != nil {
+			return fmt.Errorf("prepare statement %d of topic %s (are all migrations applied?): %w", n+1, t.Name, err)
+		}
+	}
+	return nil
+}
+
+// checkSchema compares the version of the runtime's tables with what the code needs.
+func (p *Pool) checkSchema(ctx context.Context, conn *pgx.Conn) error {
+	version := 0
+	err := conn.QueryRow(ctx, `SELECT max(version) FROM idem_schema`).Scan(&version)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42P01" {
+		err = nil // version 0: nothing was applied
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
+		return fmt.Errorf("idem: the service's role may not read the runtime's tables: grant it what \"Roles and rights\" in idemgen's docs/operations.md lists: %w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("idem: read the version of the runtime's tables: %w", err)
+	}
+	if want := p.service.Schema; version < want {
+		return &schemaError{have: version, want: want}
+	}
+	return nil
+}
+
+// schemaError is final: a person must apply a file.
+type schemaError struct{ have, want int }
+
+func (e *schemaError) Error() string {
+	text := fmt.Sprintf("idem: the database has version %d of the runtime's tables, this service needs %d: apply, in their order, all migrations up to the one whose name ends with _idem_%d.sql",
+		e.have, e.want, e.want)
+	if e.have == 0 {
+		text += "; the first of them ends with _idem_1.sql"
+	}
+	return text
+}

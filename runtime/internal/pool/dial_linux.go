@@ -1,0 +1,32 @@
+package pool
+
+import (
+	"context"
+	"net"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	tcpUserTimeout = 0x12 // TCP_USER_TIMEOUT of tcp(7)
+	deadAfter      = 20_000
+)
+
+// wrapDial lets the kernel give a connection up 20 s after its peer fell silent, so that a
+// half-open connection becomes an error and not a partition that stands.
+func wrapDial(cfg *pgconn.Config) {
+	dial := cfg.DialFunc
+	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if t, ok := conn.(*net.TCPConn); ok && err == nil {
+			if raw, err := t.SyscallConn(); err == nil {
+				// Best effort: without it tcp keepalive finds out, later.
+				_ = raw.Control(func(fd uintptr) {
+					_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, deadAfter)
+				})
+			}
+		}
+		return conn, err
+	}
+}

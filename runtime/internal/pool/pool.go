@@ -1,0 +1,154 @@
+// Package pool opens the runtime's own connections and hands them out. It checks that the
+// database is as the runtime needs it, gives each connection its session and prepares every
+// statement on it. The service's pool is never used or changed: it says only how to connect.
+//
+//	Open -> check: schema, pooler        Acquire -> a connection, or why there is none
+//	     -> each connection: session,    Beside  -> one that is none of the pool's
+//	        catalog, statements          Release -> back, unless a handler still has it
+//
+// It begins no transaction. It must not import any package of this module but backoff, catalog,
+// outage, pipeline, protocol, session, verdict and wire.
+package pool
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Pool is the runtime's own connections, which are opened at first use.
+type Pool struct {
+	db         *pgxpool.Pool // the service's; only its configuration is used
+	service    *wire.Service
+	catalog    *catalog.Current
+	statements []session.Statement // of the runtime
+
+	mu       sync.Mutex
+	sessions *pgxpool.Pool // with their settings; guarded by mu
+}
+
+// New returns a pool whose connections have statements prepared, and the service's.
+func New(db *pgxpool.Pool, service *wire.Service, known *catalog.Current, statements []session.Statement) *Pool {
+	return &Pool{db: db, service: service, catalog: known, statements: append(statements, restoring...)}
+}
+
+// Open returns the connections, made at first use. They carry the settings that the protocol
+// rests on (docs/protocol.md), so the service's pool stays as it is.
+func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sessions != nil {
+		return p.sessions, nil
+	}
+	cfg := p.db.Config()
+	cfg.MinConns, cfg.MinIdleConns = 0, 0
+	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may end what is prepared
+	open := p.opening(cfg, nil)
+	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := open(ctx, conn); err != nil {
+			return err
+		}
+		return p.prepare(ctx, conn)
+	}
+	sessions, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("idem: %w", err)
+	}
+	if err := p.check(ctx, sessions); err != nil {
+		sessions.Close()
+		return nil, err
+	}
+	p.sessions = sessions
+	return sessions, nil
+}
+
+// Reset has every connection opened anew when it is needed next: this server takes no
+// writes, and the primary is another one.
+func (p *Pool) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sessions != nil {
+		p.sessions.Reset()
+	}
+}
+
+// Close ends the connections. A later use opens new ones.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	sessions := p.sessions
+	p.sessions = nil
+	p.mu.Unlock()
+	if sessions != nil {
+		sessions.Close()
+	}
+}
+
+// connectTimeout is how long a server may take to let one connection in, unless the service's
+// pool says: without a limit, a server that does not answer at all would not show for long.
+const connectTimeout = 5 * time.Second
+
+// opening prepares a configuration for connections of the runtime, and returns what gives
+// each of them its session, some of it with other values than the pool's.
+func (p *Pool) opening(cfg *pgxpool.Config, other map[string]string) func(context.Context, *pgx.Conn) error {
+	l := p.service.Limits
+	o := session.Options{
+		Asked: maps.Clone(cfg.ConnConfig.RuntimeParams), Hook: cfg.AfterConnect,
+		Settings: session.With(session.Relied(session.Limits{
+			Lock: LockWait(l.LockTimeout, l.StatementTimeout), Statement: l.StatementTimeout, Idle: l.EventTimeout + 5*time.Second, Transaction: l.BatchTimeout,
+		}), other),
+	}
+	session.Configure(cfg.ConnConfig)
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	wrapDial(&cfg.ConnConfig.Config)
+	noteErrors(cfg.ConnConfig)
+	return func(ctx context.Context, conn *pgx.Conn) error { return session.Open(ctx, conn, o) }
+}
+
+// LockWait is how long a lock is waited for: the limit for locks, or half of what the wait
+// must end in. Nobody could tell then what was waited for. It is never zero, which is no limit.
+func LockWait(lock, most time.Duration) time.Duration {
+	return max(min(lock, most/2), time.Millisecond)
+}
+
+// Background opens a connection for work that takes none from partitions, and whose
+// statements may take long.
+func (p *Pool) Background(ctx context.Context) (*pgx.Conn, error) {
+	return p.connect(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0", "transaction_timeout": "0"})
+}
+
+// Beside opens a connection that is none of the pool's: all of those may be in use.
+func (p *Pool) Beside(ctx context.Context) (*pgx.Conn, error) { return p.connect(ctx, nil) }
+
+// connect opens a connection beside the pool. It is made as the pool's are, with the hooks of
+// the service's pool, such as one that knows the current password, and with other settings
+// where they are given; nothing is prepared on it.
+func (p *Pool) connect(ctx context.Context, settings map[string]string) (*pgx.Conn, error) {
+	cfg := p.db.Config()
+	open := p.opening(cfg, settings)
+	if cfg.BeforeConnect != nil {
+		if err := cfg.BeforeConnect(ctx, cfg.ConnConfig); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
+	if err != nil {
+		return nil, session.Explain(err)
+	}
+	if err := open(ctx, conn); err != nil {
+		_ = conn.Close(ctx) // its settings are unknown
+		return nil, err
+	}
+	return conn, nil
+}

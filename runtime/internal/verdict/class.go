@@ -1,0 +1,208 @@
+package verdict
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+)
+
+// Class says what an error of a transaction means for the batch (docs/protocol.md).
+type Class int
+
+const (
+	Halting   Class = iota // anything not named: a person must look
+	Pooler                 // the prepared statements are gone: a person must look
+	Successor              // a row stands at our seq: perhaps our own
+	Gone                   // the row we append to is gone or another
+	KeyRace                // a key was claimed meanwhile, or the generation rotated
+	Conflict               // deadlock, serialization: the same batch again
+	LockWait               // a lock was waited for in vain: the same batch again
+	Timeout                // cancelled, or a statement took too long: half the batch
+	ReadOnly               // no primary, or not yet: connect again, then the same batch
+	Stale                  // the schema changed: prepare again, once, then the same batch
+	Unsent                 // nothing was sent: the same batch again
+	Resource               // pause: disk, memory, connections
+	Doubt                  // committed or not: append again
+	Data                   // a record's fault
+	None                   // no error
+)
+
+// Event is the class as the protocol's table knows it. A row at our seq is the table's Own
+// or Foreign once it is read.
+func (c Class) Event() protocol.Event {
+	switch c {
+	case None:
+		return protocol.Acked
+	case Successor:
+		return protocol.Foreign
+	case Gone:
+		return protocol.Gone
+	case Conflict, KeyRace, LockWait, Timeout, ReadOnly, Stale, Unsent:
+		return protocol.Conflict // a key race is one if it is lost time and again
+	case Resource:
+		return protocol.Resource
+	case Doubt:
+		return protocol.Unknown
+	case Data:
+		return protocol.Data
+	}
+	return protocol.Fatal
+}
+
+// Protocol is an error of a statement of the protocol's own. Names of tables and
+// constraints alone prove nothing: a trigger of the user can raise any of them.
+type Protocol struct{ Err error }
+
+func (e *Protocol) Error() string { return e.Err.Error() }
+
+// Unwrap is the error of the statement.
+func (e *Protocol) Unwrap() error { return e.Err }
+
+// Write is an error that the user's tables and triggers can have raised.
+type Write struct{ Err error }
+
+func (e *Write) Error() string { return e.Err.Error() }
+
+// Unwrap is the error of the statement.
+func (e *Write) Unwrap() error { return e.Err }
+
+// ErrKeyMemory says that there is no memory for the keys of a partition.
+var ErrKeyMemory = errors.New("the memory for keys is full")
+
+// Of is the one place where errors of the database are judged. The statement must be
+// the protocol's, and table, constraint and column are compared, before an error counts as
+// the protocol's own.
+func Of(err error) Class {
+	if err == nil {
+		return None
+	}
+	if loginRefused(err) {
+		return Unsent
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		if _, ok := errors.AsType[*Protocol](err); ok {
+			if c, own := protocolClass(pg); own {
+				return c
+			}
+		}
+		return OfState(pg)
+	}
+	if _, ok := errors.AsType[*session.Error](err); ok {
+		return Pooler
+	}
+	switch {
+	case errors.Is(err, ErrKeyMemory):
+		return Resource
+	case neverEncoded(err):
+		return Data
+	case pgconn.SafeToRetry(err):
+		return Unsent
+	}
+	return Doubt // no answer: timeouts, closed connections
+}
+
+// loginRefused reports whether the server did not let the service in. A password that is
+// changed on one side first is an outage like any other: nothing was sent.
+func loginRefused(err error) bool {
+	_, own := errors.AsType[*outage.Unreachable](err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return own && connecting && ok && (strings.HasPrefix(pg.Code, "28") || strings.HasPrefix(pg.Code, "3D"))
+}
+
+// neverEncoded reports whether the driver could not put the values of a statement into
+// bytes, so that nothing was sent. Its errors for messages that are too large have no type.
+func neverEncoded(err error) bool {
+	if _, ok := errors.AsType[pgx.ErrPreprocessingBatch](err); ok {
+		return true
+	}
+	text := err.Error()
+	return pgconn.SafeToRetry(err) && (strings.HasPrefix(text, "write failed: too many parameters") || strings.HasPrefix(text, "write failed: message body too large"))
+}
+
+// protocolClass knows the errors that the protocol's own tables raise on purpose.
+func protocolClass(pg *pgconn.PgError) (Class, bool) {
+	switch {
+	case pg.TableName == "idem_ledger":
+		switch {
+		case pg.Code == "23505" && pg.ConstraintName == "idem_ledger_pkey":
+			return Successor, true
+		case pg.Code == "23502" && pg.ColumnName == "prev":
+			return Gone, true
+		}
+		return Halting, true // shape or window: a bug
+	case pg.TableName == "idem_keys" || strings.HasPrefix(pg.TableName, "idem_keys_"):
+		switch pg.Code {
+		case "23505", "23514", "23502", "42P01": // claimed by another; sealed; no such generation
+			return KeyRace, true
+		}
+	case pg.TableName == "idem_dead_letter" && strings.HasPrefix(pg.Code, "23"):
+		return Data, true // somebody else's constraint: this letter is refused, others may not be
+	case strings.HasPrefix(pg.TableName, "idem_"):
+		return Halting, true
+	}
+	return Halting, false
+}
+
+// OfState is the table of docs/protocol.md for everything else.
+func OfState(pg *pgconn.PgError) Class {
+	switch pg.Code {
+	case "40001", "40P01":
+		return Conflict
+	case "55P03":
+		return LockWait
+	case "57014", "25P04": // the second ends the session, too
+		return Timeout
+	case "25006", "57P03": // read-only, starting up
+		return ReadOnly
+	case "25P03", "40003", "57P01", "57P02", "57P04", "57P05":
+		return Doubt
+	case "23514":
+		if pg.ConstraintName == "" && pg.TableName != "" && !Raised(pg) {
+			return Resource // no partition for the row
+		}
+		return Data
+	case "54023": // too many arguments: the server was built with less
+		return Resource
+	case "21000", "P0001", "P0002", "P0003", "P0004": // RAISE, SELECT INTO STRICT, ASSERT
+		return Data
+	case "26000", "42P05":
+		return Pooler
+	case "0A000":
+		if pg.Routine == "RevalidateCachedQuery" {
+			return Stale
+		}
+		return Halting
+	}
+	switch pg.Code[:min(2, len(pg.Code))] {
+	case "08":
+		return Doubt
+	case "53", "58":
+		return Resource
+	case "22", "23", "44", "54":
+		return Data
+	}
+	if ownClass(pg.Code) {
+		return Data
+	}
+	return Halting
+}
+
+// serverClasses are the first two characters of every SQLSTATE that a server raises itself
+// (errcodes.txt of Postgres).
+const serverClasses = " 00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX "
+
+// ownClass reports whether a trigger or a function chose the SQLSTATE for an error of its
+// own: the server raises none of that class.
+func ownClass(code string) bool {
+	return len(code) == 5 && !strings.Contains(serverClasses, " "+code[:2]+" ")
+}
+
+// Raised reports whether a function in PL/pgSQL raised the error, and not the server.
+func Raised(pg *pgconn.PgError) bool { return pg.Routine == "exec_stmt_raise" }

@@ -1,0 +1,82 @@
+package verdict
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+)
+
+// databaseError is what may be told of an error of the database: everything but its
+// message, detail and statements, which may quote values of a record.
+type databaseError struct{ pg *pgconn.PgError }
+
+func (e *databaseError) Error() string {
+	if e.pg.TableName == rowMissing {
+		return "no row with this key in table " + missingTable(e.pg.Detail)
+	}
+	text := "SQLSTATE " + e.pg.Code
+	if words := outage.State(e.pg.Code); words != "" {
+		text = words + ": " + text
+	}
+	for _, part := range []struct{ name, value string }{
+		{"table", e.pg.TableName}, {"column", e.pg.ColumnName}, {"constraint", e.pg.ConstraintName}, {"type", e.pg.DataTypeName},
+	} {
+		if part.value != "" {
+			text += ", " + part.name + " " + part.value
+		}
+	}
+	if frame := outage.Frame(e.pg.Where); frame != "" {
+		text += ", " + frame
+	}
+	return text
+}
+
+func (e *databaseError) Unwrap() error { return e.pg }
+
+// rowMissing is the table into which an update that does not find its row inserts the name
+// of its table, which is refused.
+const rowMissing = "idem_row_missing"
+
+// missingTable takes that name out of "Failing row contains (orders).", in any language.
+func missingTable(detail string) string {
+	_, rest, _ := strings.Cut(detail, "(")
+	name, _, ok := strings.Cut(rest, ")")
+	if !ok {
+		return "unknown"
+	}
+	return name
+}
+
+// Describe hides what an error of the database may quote. What the server itself says of
+// the schema and of rights keeps its message: it names tables and columns, and a person
+// needs it.
+func Describe(err error) error {
+	if late, ok := errors.AsType[*overdueError](err); ok { // which describes its cause
+		return late
+	}
+	if gone, ok := errors.AsType[*outage.Unreachable](err); ok {
+		return gone
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return err
+	}
+	switch pg.Code[:min(2, len(pg.Code))] {
+	case "42", "28", "3D", "3F":
+		if !Raised(pg) {
+			return err
+		}
+	}
+	return &databaseError{pg}
+}
+
+// InWords puts an error that is not the database's into words, where it has some.
+func InWords(err error) error {
+	if _, known := errors.AsType[*outage.Unreachable](err); known {
+		return err
+	}
+	return outage.InWords(err)
+}

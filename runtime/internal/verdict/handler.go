@@ -1,0 +1,79 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// ErrNotImplemented is what a scaffolded handler returns.
+var ErrNotImplemented = errors.New("the handler is not implemented")
+
+// HandlerError is an error of a handler's call.
+type HandlerError struct {
+	Call   *wire.Call
+	Err    error
+	Outage bool // the connection is gone
+	Late   bool // the batch's time was over, not the event's
+	Left   bool // what the call ran may have ended the transaction before it failed
+}
+
+func (e *HandlerError) Error() string {
+	return fmt.Sprintf("handler %s, offset %d: %v", e.Call.Event, e.Call.Message.Offset, Describe(e.Err))
+}
+
+// Unwrap is what the handler returned.
+func (e *HandlerError) Unwrap() error { return e.Err }
+
+// Permanent marks a handler's error: the event becomes a dead letter now, without retries.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ error }
+
+func (e *permanentError) Unwrap() error { return e.error }
+
+// IsPermanent reports whether err can never be cured by trying again.
+func IsPermanent(err error) bool {
+	if _, ok := errors.AsType[*permanentError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*wire.DecodeError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*wire.ConflictError](err); ok {
+		return true
+	}
+	return Of(err) == Data
+}
+
+// RetryAfter marks a handler's error: the batch is tried again after d, which does not count.
+func RetryAfter(d time.Duration, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &retryError{err, d}
+}
+
+type retryError struct {
+	error
+	after time.Duration
+}
+
+func (e *retryError) Unwrap() error { return e.error }
+
+// Pause reports whether a handler asked to be called again after a pause, and after which;
+// a negative one is the usual.
+func Pause(err error) (after time.Duration, asked bool) {
+	r, asked := errors.AsType[*retryError](err)
+	if !asked {
+		return 0, false
+	}
+	return r.after, true
+}

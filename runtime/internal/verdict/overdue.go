@@ -1,0 +1,67 @@
+package verdict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Limit is a limit of time that may have ended a statement.
+type Limit struct {
+	Name string // of the spec's limits
+	Most time.Duration
+	Of   string // which records took so long; "" if the text around says it
+}
+
+// overdueError says which limit was over, and of what.
+type overdueError struct {
+	limit string // "batch_timeout (30s) was over"
+	of    string
+	err   error
+}
+
+func (e *overdueError) Error() string {
+	of := e.of
+	if of != "" {
+		of = " " + of
+	}
+	return fmt.Sprintf("limits.%s%s: %v", e.limit, of, Describe(e.err))
+}
+func (e *overdueError) Unwrap() error { return e.err }
+
+const (
+	wasOver     = "%s (%v) was over"
+	orCancelled = "%s (%v) was over, or somebody cancelled the statement"
+)
+
+// Overdue names the limit for an error that a limit may have caused: limit if its time, which
+// is that of ctx, is over; else the server's own. Other errors stay as they are.
+func Overdue(ctx context.Context, err error, limit Limit, limits *wire.Limits) error {
+	if _, named := errors.AsType[*overdueError](err); named || err == nil {
+		return err
+	}
+	class := Of(err)
+	switch pg, _ := errors.AsType[*pgconn.PgError](err); {
+	case class == Timeout && pg.Code == "25P04": // the server's own clock was first
+		return &overdueError{fmt.Sprintf(wasOver, "batch_timeout", limits.BatchTimeout), limit.Of, err}
+	case OutOfTime(ctx) && (class == Timeout || class == Doubt || class == Unsent):
+		return &overdueError{fmt.Sprintf(wasOver, limit.Name, limit.Most), limit.Of, err}
+	case class == Timeout:
+		return &overdueError{fmt.Sprintf(orCancelled, "statement_timeout", limits.StatementTimeout), limit.Of, err}
+	}
+	return err
+}
+
+// OutOfTime reports whether ctx ended, or is about to, because its time is over.
+func OutOfTime(ctx context.Context) bool {
+	if err := ctx.Err(); err != nil {
+		return errors.Is(err, context.DeadlineExceeded)
+	}
+	end, ok := ctx.Deadline()
+	return ok && !time.Now().Before(end)
+}

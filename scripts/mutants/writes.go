@@ -1,0 +1,30 @@
+package main
+
+// writeBugs are bugs of how the steps of a spec become statements, in an order that keeps the
+// log's. Earlier trials of generated code showed them.
+var writeBugs = []mutant{
+	{"no flush before a handler",
+		in(waves, "Batch.Call").Drop(`b.cut()`),
+		orders, "TestOrdersV1/handlers/one_batch"},
+	{"rows of a wave are not told apart",
+		in(waves, "Batch.Puts").Replace(`t.whole || a.put || a.deleted || $other`, `t.whole && a.put && a.deleted && $other`),
+		waves, "TestWaves"},
+	{"children do not wait for a deleted parent",
+		in(waves, "Batch.Reads").Replace(`a.deleted || $whole`, `a.deleted && $whole`),
+		waves, "TestWaves"},
+	{"a guard lets older values win",
+		in(telemetry, "readingUpsertDeviceStateSQL").Text(`WHERE t.seq < excluded.seq`, ``),
+		telemetry, "TestTelemetryV1"},
+	{"the oldest of a batch wins instead of the newest",
+		in(telemetry, "readingUpsertDeviceStateSQL").Text(`seq DESC, generate_subscripts`, `seq, generate_subscripts`),
+		telemetry, "TestTelemetryV1"},
+	{"of equal versions the last wins instead of the first",
+		in(telemetry, "readingUpsertDeviceStateSQL").Text(`generate_subscripts($1::text[], 1)`, `generate_subscripts($1::text[], 1) DESC`),
+		telemetry, "TestTelemetryV1"},
+	{"positions of elements count from 0",
+		in(orders, "ordersV1Plan.addOrderPlaced").Replace(`int32($i + 1)`, `int32($i)`),
+		orders, "TestOrdersV1/spec"},
+	{"a delete leaves rows",
+		in(orders, "orderErasedDeleteOrderItemsSQL").Text(`WHERE t.order_id = e.order_id`, `WHERE t.order_id = e.order_id AND t.line > 1`),
+		orders, "TestOrdersV1/spec"},
+}
