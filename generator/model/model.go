@@ -70,26 +70,31 @@ type FailurePolicy struct {
 
 // Topic is one topics entry.
 type Topic struct {
-	Name          string // Kafka topic name, the key of the entry
-	GoName        string // "OrdersV1"
-	FileName      string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
-	Doc           Doc
-	RecordKey     *RecordKey    // nil if not declared
-	Ordered       bool          // assume.ordered_by: record_key
-	UniqueRecords bool          // assume.unique_records
-	CopiesKeepKey bool          // assume.copies_keep_record_key
-	Retention     time.Duration // assume.retention; 0 = not stated
-	EventType     *Discriminator
-	Ignore        []string // type texts passed over on purpose
-	UnknownType   string   // dead_letter, skip or stop
-	Tombstone     string   // for a record without value and no tombstone event: dead_letter, skip or stop
-	StartFrom     string   // earliest, latest or committed
-	Events        []*Event // in spec order
-	OnFailure     FailurePolicy
+	Name        string // Kafka topic name, the key of the entry
+	GoName      string // "OrdersV1"
+	FileName    string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
+	Doc         Doc
+	RecordKey   *RecordKey // nil if not declared
+	Assume      Assume
+	EventType   *Discriminator
+	Ignore      []string // type texts passed over on purpose
+	UnknownType string   // dead_letter, skip or stop
+	Tombstone   string   // for a record without value and no tombstone event: dead_letter, skip or stop
+	StartFrom   string   // earliest, latest or committed
+	Events      []*Event // in spec order
+	OnFailure   FailurePolicy
 	// Flush is every step of the topic in the order its statements run within a wave:
 	// insert, upsert, update with parent tables before children, then deletes with
 	// children before parents; ties in spec order.
 	Flush []*Step
+}
+
+// Assume is what the producer of a topic promises.
+type Assume struct {
+	Ordered       bool          // ordered_by: record_key
+	UniqueRecords bool          // unique_records
+	CopiesKeepKey bool          // copies_keep_record_key
+	Retention     time.Duration // 0 = not stated
 }
 
 // Discriminator is where the type text of an event is found: a header or a path.

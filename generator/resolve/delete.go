@@ -2,12 +2,13 @@ package resolve
 
 import (
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
 	"github.com/idemgen/idemgen/schema"
 )
 
 func init() {
-	verbs["delete"] = verb{model.Facts{Removes: true}, func(report *schema.Diagnostics, st *step) {
+	verbs["delete"] = verb{model.Facts{Removes: true}, func(report *schema.Diagnostics, st *draft.Step) {
 		resolveWhere(report, st)
-		st.model.IfMissing = "skip" // a row that is gone already is as good
+		st.Model.IfMissing = "skip" // a row that is gone already is as good
 	}}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -49,7 +51,7 @@ func resolveFailure(report *schema.Diagnostics, base model.FailurePolicy, spec *
 
 // resolveEventFailure is resolveFailure for an event, which also must have something
 // to retry (E705).
-func resolveEventFailure(report *schema.Diagnostics, t *topic, spec *schema.Event) model.FailurePolicy {
+func resolveEventFailure(report *schema.Diagnostics, t *draft.Topic, spec *schema.Event) model.FailurePolicy {
 	p := spec.OnFailure
 	if p != nil && !spec.Broken && (spec.Handle == nil || !spec.Handle.Value) {
 		for _, k := range []struct {
@@ -62,10 +64,10 @@ func resolveEventFailure(report *schema.Diagnostics, t *topic, spec *schema.Even
 			{p.MaxBackoff != nil, func() schema.Pos { return p.MaxBackoff.Key }, "max_backoff"},
 		} {
 			if k.set {
-				report.Add(k.key(), "E705", fmt.Sprintf("event %s has no handle, so %q would count nothing", quote(spec.Name.Value), k.name),
+				report.Add(k.key(), "E705", fmt.Sprintf("event %s has no handle, so %q would count nothing", wording.Quote(spec.Name.Value), k.name),
 					"drop it: outages of the database are retried without counting; or set handle: true")
 			}
 		}
 	}
-	return resolveFailure(report, t.model.OnFailure, p)
+	return resolveFailure(report, t.Model.OnFailure, p)
 }

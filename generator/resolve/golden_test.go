@@ -14,8 +14,8 @@ var update = flag.Bool("update", false, "rewrite the expected texts of testdata/
 
 const golden = "../../testdata/golden"
 
-// check runs a spec through reading and resolving and returns what a user sees.
-func check(t testing.TB, file string, data []byte) string {
+// printed runs a spec through reading and resolving and returns what a user sees.
+func printed(t testing.TB, file string, data []byte) string {
 	t.Helper()
 	spec, ds := schema.Load(file, data)
 	if spec != nil {
@@ -45,7 +45,7 @@ func TestRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := check(t, filepath.Base(file), data)
+			got := printed(t, filepath.Base(file), data)
 			wantFile := filepath.Join(filepath.Dir(file), "expected.txt")
 			if *update && !strings.HasPrefix(name, "s") {
 				if err := os.WriteFile(wantFile, []byte(got), 0o644); err != nil {

@@ -3,6 +3,7 @@ package resolve
 import (
 	"time"
 
+	"github.com/idemgen/idemgen/generator/resolve/draft"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -11,7 +12,7 @@ const keepWithoutWindow = 30 * 24 * time.Hour
 
 // resolveKeep fills in how long dead letters stay open where the spec does not say it: as
 // long as a second copy of the event is recognised.
-func (t *topic) resolveKeep() {
+func resolveKeep(t *draft.Topic) {
 	fill := func(keep *time.Duration, key *schema.IdempotencyKey) {
 		if *keep == 0 {
 			*keep = keepWithoutWindow
@@ -20,8 +21,8 @@ func (t *topic) resolveKeep() {
 			}
 		}
 	}
-	fill(&t.model.OnFailure.Keep, t.spec.IdempotencyKey)
-	for _, e := range t.events {
-		fill(&e.model.OnFailure.Keep, e.keySpec())
+	fill(&t.Model.OnFailure.Keep, t.Spec.IdempotencyKey)
+	for _, e := range t.Events {
+		fill(&e.Model.OnFailure.Keep, e.KeySpec())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
+	"github.com/idemgen/idemgen/generator/resolve/draft"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -11,7 +12,7 @@ import (
 // first 16 bytes of SHA-256 over the number of names (one byte) and the names, each after
 // its length (4 bytes, big endian), then the same for the parts of the source, each "h" or
 // "f" and what the header or field is called.
-func keySpace(consumer *schema.Text, e *event, names int, source []schema.KeySource) [16]byte {
+func keySpace(consumer *schema.Text, e *draft.Event, names int, source []schema.KeySource) [16]byte {
 	if consumer == nil {
 		return [16]byte{}
 	}
@@ -23,7 +24,7 @@ func keySpace(consumer *schema.Text, e *event, names int, source []schema.KeySou
 			data = append(data, t...)
 		}
 	}
-	list([]string{consumer.Value, e.topic.spec.Name.Value, e.spec.Name.Value}[:names]...)
+	list([]string{consumer.Value, e.Topic.Spec.Name.Value, e.Spec.Name.Value}[:names]...)
 	var parts []string
 	for _, src := range source {
 		if src.Header != nil {

@@ -12,9 +12,11 @@ package resolve
 
 import (
 	"path"
-	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/check"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/waves"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -24,72 +26,25 @@ import (
 func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 	var report schema.Diagnostics
 	d := readSpec(&report, spec)
-	for _, check := range checks {
-		check(&report, d)
-	}
-	if report.Errors() > 0 || !d.complete() {
+	check.Run(&report, d)
+	if report.Errors() > 0 || !d.Complete() {
 		return nil, report
 	}
-	s := d.service()
-	planWrites(s)
+	s := service(d)
+	waves.Plan(s)
 	defineContents(s)
 	return s, report
 }
 
 // readSpec looks up every name, reads every type word and fills every column.
-func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft {
-	d := &draft{spec: spec, types: resolveTypes(report, spec.Types), tables: resolveTables(report, spec), limits: resolveLimits(report, spec.Limits)}
-	topics := topicReader{report: report, consumer: spec.Consumer, types: d.types, tables: d.tables}
+func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
+	d := &draft.Service{Spec: spec, Types: resolveTypes(report, spec.Types), Tables: resolveTables(report, spec), Limits: resolveLimits(report, spec.Limits)}
+	topics := topicReader{report: report, consumer: spec.Consumer, types: d.Types, tables: d.Tables}
 	topics.failure = resolveFailure(report, defaultFailure, spec.OnFailure)
 	for _, t := range spec.Topics {
-		d.topics = append(d.topics, topics.resolveTopic(t))
+		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}
 	return d
-}
-
-// draft is a spec as far as it is resolved: each part beside the text that it comes from.
-type draft struct {
-	spec   *schema.Spec
-	types  *types
-	tables *tables
-	topics []*topic
-	limits model.Limits
-}
-
-// complete reports whether no part of the spec was refused.
-func (d *draft) complete() bool {
-	if d.spec.Broken || d.spec.Consumer == nil || d.spec.Package == nil {
-		return false
-	}
-	return !slices.ContainsFunc(d.types.all, func(t *typeEntry) bool { return t.broken }) &&
-		!slices.ContainsFunc(d.tables.all, func(t *table) bool { return !t.complete() }) &&
-		!slices.ContainsFunc(d.topics, func(t *topic) bool { return !t.complete() })
-}
-
-// service collects the resolved parts.
-func (d *draft) service() *model.Service {
-	spec := d.spec
-	s := &model.Service{
-		Source:     path.Base(spec.File),
-		Consumer:   spec.Consumer.Value,
-		Package:    spec.Package.Value,
-		Doc:        serviceDoc(spec),
-		Migrations: migrations(spec.Migrations),
-		Limits:     d.limits,
-	}
-	if spec.Examples != nil {
-		s.Examples = spec.Examples.Value
-	}
-	for _, t := range d.types.all {
-		s.Types = append(s.Types, t.model)
-	}
-	for _, t := range d.tables.all {
-		s.Tables = append(s.Tables, t.model)
-	}
-	for _, t := range d.topics {
-		s.Topics = append(s.Topics, t.model)
-	}
-	return s
 }
 
 func migrations(m *schema.Migrations) model.Migrations {
@@ -103,37 +58,28 @@ func migrations(m *schema.Migrations) model.Migrations {
 	return out
 }
 
-// namedEvents are the events whose names, and whose topics' names, were accepted.
-func (d *draft) namedEvents() []*event {
-	var out []*event
-	for _, t := range d.topics {
-		for _, e := range t.events {
-			if !t.spec.Broken && !e.spec.Broken {
-				out = append(out, e)
-			}
-		}
+// service is the model of a draft that has no errors.
+func service(d *draft.Service) *model.Service {
+	spec := d.Spec
+	s := &model.Service{
+		Source:     path.Base(spec.File),
+		Consumer:   spec.Consumer.Value,
+		Package:    spec.Package.Value,
+		Doc:        serviceDoc(spec),
+		Migrations: migrations(spec.Migrations),
+		Limits:     d.Limits,
 	}
-	return out
-}
-
-// events are all events of the spec.
-func (d *draft) events() []*event {
-	var out []*event
-	for _, t := range d.topics {
-		out = append(out, t.events...)
+	if spec.Examples != nil {
+		s.Examples = spec.Examples.Value
 	}
-	return out
-}
-
-// steps are all steps of the spec whose table is known.
-func (d *draft) steps() []*step {
-	var out []*step
-	for _, e := range d.events() {
-		for _, st := range e.steps {
-			if st.table != nil {
-				out = append(out, st)
-			}
-		}
+	for _, t := range d.Types.All {
+		s.Types = append(s.Types, t.Model)
 	}
-	return out
+	for _, t := range d.Tables.All {
+		s.Tables = append(s.Tables, t.Model)
+	}
+	for _, t := range d.Topics {
+		s.Topics = append(s.Topics, t.Model)
+	}
+	return s
 }
