@@ -3,6 +3,7 @@ package idem
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
+	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -57,7 +59,11 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	for _, o := range options {
 		o(&c.settings)
 	}
-	c.process = newProcess(db, &service, &c.settings)
+	hooks, err := notify.New(c.settings.hooks)
+	if err != nil {
+		return nil, fmt.Errorf("idem: WithHooks: %w", err)
+	}
+	c.process = newProcess(db, &service, &c.settings, hooks)
 	c.audit = c.newAudit()
 	c.upkeep = c.newUpkeep()
 	c.run.Set(nil, errNotRun)
@@ -67,11 +73,11 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 // filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
 const filterBytes = 256 << 20
 
-func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings) *engine.Process {
+func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, hooks *notify.Hooks) *engine.Process {
 	known := catalog.NewCurrent(service, s.log)
 	connections := pool.New(db, service, known, engine.Statements())
 	return &engine.Process{
-		Service: service, Log: s.log, Observer: s.observer, Pool: connections, Catalog: known,
+		Service: service, Log: s.log, Hooks: hooks, Pool: connections, Catalog: known,
 		Keys: &keys.Process{
 			Consumer: service.Consumer, Budget: keyset.NewBudget(s.keyMemory), Now: s.now, Log: s.log,
 			Filters: generation.NewFilters(service.Consumer, filterBytes, connections.Background, s.log),

@@ -5,8 +5,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/hook"
+	"github.com/idemgen/idemgen/runtime/internal/handler"
 )
 
 // Option changes a default of a generated constructor.
@@ -15,7 +17,7 @@ type Option func(*settings)
 // settings are what options change.
 type settings struct {
 	log        *slog.Logger
-	observer   Observer
+	hooks      []hook.Hook
 	keyMemory  int64 // bytes
 	middleware []Middleware
 	now        func() time.Time
@@ -27,8 +29,12 @@ type settings struct {
 // (Debug). It never logs a payload or a key.
 func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } }
 
-// WithObserver adds hooks around each batch, for traces and metrics.
-func WithObserver(o Observer) Option { return func(s *settings) { s.observer = o } }
+// WithHooks adds hooks, for metrics, traces and audits: values with one or more of the methods
+// of package [hook]. They are called in the order in which they are given. A value that has
+// none of the methods is an error of [New].
+func WithHooks(hooks ...hook.Hook) Option {
+	return func(s *settings) { s.hooks = append(s.hooks, hooks...) }
+}
 
 // defaultKeyMemory is room for about 20 million keys.
 const defaultKeyMemory = 512 << 20

@@ -3,7 +3,6 @@ package idem_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -289,33 +288,4 @@ func TestRevokeEndsTheTransactionInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "rows", table(t, db), "1=1")
-}
-
-// The observer sees every batch around its transaction, and handlers get the context that
-// BatchStart returned.
-func TestObserverSeesEveryBatch(t *testing.T) {
-	type span struct{}
-	db := database(t)
-	var got []string
-	inHandler := false
-	c := service{
-		handle: func(ctx context.Context, _ idem.Tx, _ int32) error {
-			inHandler = ctx.Value(span{}) != nil
-			return nil
-		},
-		options: []idem.Option{idem.WithObserver(idem.Observer{
-			BatchStart: func(ctx context.Context, p idem.Partition, records int) context.Context {
-				got = append(got, fmt.Sprintf("start %s/%d %d", p.Topic, p.Number, records))
-				return context.WithValue(ctx, span{}, true)
-			},
-			BatchEnd: func(ctx context.Context, _ idem.Partition, r idem.Result, err error) {
-				got = append(got, fmt.Sprintf("end %+v %v %v", r, err, ctx.Value(span{})))
-			},
-		})},
-	}.consumer(t, db)
-	if err := newSource(records(0, "put 1 1", "call 1", "nonsense x")).run(t, c); err != nil {
-		t.Fatal(err)
-	}
-	want(t, "hooks", fmt.Sprint(got), "[start test.v1/0 3 end {Applied:2 Keyless:0 Duplicates:0 Conflicts:0 Dead:1 Ignored:0} <nil> true]")
-	want(t, "context in the handler", inHandler, true)
 }

@@ -56,8 +56,6 @@ type (
 	HandlerFunc = idemtype.HandlerFunc
 	// Middleware wraps a call. What it writes through tx commits with the event.
 	Middleware = idemtype.Middleware
-	// Observer is called around each batch.
-	Observer = idemtype.Observer
 	// FencedError says that another owner appended to the partition's ledger. Nothing of the
 	// batch took effect; the partition must be taken over again before it is written.
 	FencedError = idemtype.FencedError

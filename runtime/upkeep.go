@@ -28,7 +28,7 @@ func (c *Consumer) newUpkeep() *maintain.Job {
 	return &maintain.Job{
 		Consumer: c.service.Consumer, Keep: c.process.KeepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
 		Connect: c.connectUpkeep, Now: c.settings.now, Log: c.settings.log, Expired: &c.expired,
-		Copies: c.audit,
+		Copies: c.audit, Ran: c.process.Hooks.Upkeep,
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// golden are the accepted specs and the examples, by name.
+// golden are the specs that have packages, by name.
 func golden(t testing.TB) map[string]*model.Service {
 	t.Helper()
 	services := map[string]*model.Service{}
-	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../examples/*/idemgen.yaml", "testdata/*/idemgen.yaml"} {
+	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../testdata/golden/behaviour/*/idemgen.yaml", "../../examples/*/idemgen.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no spec (%v)", pattern, err)

@@ -77,11 +77,11 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		pair("StartFrom", wire(upperFirst(t.StartFrom))),
 		pair("OnFailure", failurePolicy(t.OnFailure, t.OnFailure)),
 	}
-	if t.Assume.Ordered {
+	if t.Ordered {
 		elems = append(elems, text("Ordered: true"))
 	}
-	if t.Assume.Retention > 0 {
-		elems = append(elems, pair("Retention", duration(t.Assume.Retention)))
+	if t.Retention > 0 {
+		elems = append(elems, pair("Retention", duration(t.Retention)))
 	}
 	if w := window(t, false); w > 0 {
 		elems = append(elems, pair("Window", duration(w)))

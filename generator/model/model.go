@@ -70,12 +70,12 @@ type FailurePolicy struct {
 
 // Topic is one topics entry.
 type Topic struct {
-	Name        string // Kafka topic name, the key of the entry
-	GoName      string // "OrdersV1"
-	FileName    string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
-	Doc         Doc
-	RecordKey   *RecordKey // nil if not declared
-	Assume      Assume
+	Name      string // Kafka topic name, the key of the entry
+	GoName    string // "OrdersV1"
+	FileName  string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
+	Doc       Doc
+	RecordKey *RecordKey // nil if not declared
+	Promises
 	EventType   *Discriminator
 	Ignore      []string // type texts passed over on purpose
 	UnknownType string   // dead_letter, skip or stop
@@ -83,18 +83,18 @@ type Topic struct {
 	StartFrom   string   // earliest, latest or committed
 	Events      []*Event // in spec order
 	OnFailure   FailurePolicy
-	// Flush is every step of the topic in the order its statements run within a wave:
-	// insert, upsert, update with parent tables before children, then deletes with
-	// children before parents; ties in spec order.
+	// Flush is every step of the topic in the order its statements run within a wave: steps
+	// that make or change rows, parent tables before children, then those that only remove
+	// rows, children before parents; ties in spec order.
 	Flush []*Step
 }
 
-// Assume is what the producer of a topic promises.
-type Assume struct {
-	Ordered       bool          // ordered_by: record_key
-	UniqueRecords bool          // unique_records
-	CopiesKeepKey bool          // copies_keep_record_key
-	Retention     time.Duration // 0 = not stated
+// Promises are what the spec assumes of a topic's producer.
+type Promises struct {
+	Ordered       bool          // assume.ordered_by: record_key
+	UniqueRecords bool          // assume.unique_records
+	CopiesKeepKey bool          // assume.copies_keep_record_key
+	Retention     time.Duration // assume.retention; 0 = not stated
 }
 
 // Discriminator is where the type text of an event is found: a header or a path.

@@ -26,7 +26,7 @@ func refusedSpecs(t *testing.T) map[string][]byte {
 	}
 	specs := map[string][]byte{}
 	for _, file := range files {
-		if specs[filepath.Base(file)], err = os.ReadFile(file); err != nil {
+		if specs[filepath.Base(filepath.Dir(file))], err = os.ReadFile(file); err != nil {
 			t.Fatal(err)
 		}
 	}

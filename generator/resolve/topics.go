@@ -56,16 +56,16 @@ func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {
 	if a == nil {
 		return
 	}
-	t.Model.Assume.UniqueRecords = a.UniqueRecords != nil && a.UniqueRecords.Value
-	t.Model.Assume.CopiesKeepKey = a.CopiesKeepKey != nil && a.CopiesKeepKey.Value
+	t.Model.UniqueRecords = a.UniqueRecords != nil && a.UniqueRecords.Value
+	t.Model.CopiesKeepKey = a.CopiesKeepKey != nil && a.CopiesKeepKey.Value
 	if a.Retention != nil {
-		t.Model.Assume.Retention = a.Retention.Value
+		t.Model.Retention = a.Retention.Value
 	}
 	if a.OrderedBy == nil {
 		checkPromiseHasOrder(report, t)
 		return
 	}
-	t.Model.Assume.Ordered = true
+	t.Model.Ordered = true
 	if t.Key == nil {
 		t.OrderUnknown = true
 		if !t.Spec.Broken {
@@ -78,7 +78,7 @@ func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {
 // checkPromiseHasOrder reports copies_keep_record_key without ordered_by (E413): a record key
 // that all copies carry says where they are only if it stays in one partition.
 func checkPromiseHasOrder(report *schema.Diagnostics, t *draft.Topic) {
-	if !t.Model.Assume.CopiesKeepKey {
+	if !t.Model.CopiesKeepKey {
 		return
 	}
 	t.OrderUnknown = true

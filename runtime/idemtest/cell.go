@@ -10,9 +10,9 @@ import (
 
 // rows reads a table in the form of the file of expected rows. Every value is read as text
 // that Postgres makes of it, and then brought into that form by its type.
-func (b *bench) rows(t Table) (rows, error) {
+func (d database) rows(t Table) (rows, error) {
 	out := rows{table: t.Name}
-	types, err := b.columnTypes(t.Name)
+	types, err := d.columnTypes(t.Name)
 	if err != nil {
 		return out, err
 	}
@@ -24,7 +24,7 @@ func (b *bench) rows(t Table) (rows, error) {
 		}
 		exprs = append(exprs, selected(pgx.Identifier{c}.Sanitize(), kind))
 	}
-	list, err := b.db.Query(b.t.Context(), "SELECT "+strings.Join(exprs, ", ")+" FROM "+pgx.Identifier{t.Name}.Sanitize())
+	list, err := d.db.Query(d.t.Context(), "SELECT "+strings.Join(exprs, ", ")+" FROM "+pgx.Identifier{t.Name}.Sanitize())
 	if err != nil {
 		return out, err
 	}
@@ -48,8 +48,8 @@ func (b *bench) rows(t Table) (rows, error) {
 }
 
 // columnTypes are the names of the columns' types, as in pg_type: "int4", "_text".
-func (b *bench) columnTypes(table string) (map[string]string, error) {
-	list, err := b.db.Query(b.t.Context(), `
+func (d database) columnTypes(table string) (map[string]string, error) {
+	list, err := d.db.Query(d.t.Context(), `
 SELECT a.attname::text, y.typname::text FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
 WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`, pgx.Identifier{table}.Sanitize())
 	if err != nil {

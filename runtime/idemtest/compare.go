@@ -9,7 +9,7 @@ import (
 )
 
 // compare checks what a scenario left: tables, dead letters, counters and the ledger.
-func (b *bench) compare(look string) {
+func (b *trial) compare(suspects string) {
 	b.t.Helper()
 	var wrong []string
 	report := func(what, d string) {
@@ -19,7 +19,7 @@ func (b *bench) compare(look string) {
 	}
 	got := b.dump()
 	report(fmt.Sprintf("the tables differ (- %s, + the database)", b.source), b.tableDiff(got))
-	report("the dead letters differ (- expected, + the database; partition, offset, class, path)", b.letterDiff())
+	report("the dead letters differ (- expected, + the database; partition, offset, class, path)", b.deadLetterDiff())
 	report("the ledger is broken", strings.Join(b.ledgerFaults(), "\n"))
 	if !b.inexact {
 		report("the counters differ (- expected, + Stats)", b.counterDiff())
@@ -31,12 +31,12 @@ func (b *bench) compare(look string) {
 	if log != "" {
 		log = "\nlog of the runtime:\n" + log
 	}
-	b.t.Errorf("%s\nlook at: %s%s", strings.Join(wrong, "\n\n"), look, log)
+	b.t.Errorf("%s\nlook at: %s%s", strings.Join(wrong, "\n\n"), suspects, log)
 }
 
 // tableDiff compares the tables. Columns that tell where a record stands, or that a handler
 // fills with something else each time, are left out if they are all that differs.
-func (b *bench) tableDiff(got *state) string {
+func (b *trial) tableDiff(got *state) string {
 	d := diff(b.want.lines(), got.lines())
 	if d == "" || !b.moved && !b.handlers {
 		return d
@@ -57,16 +57,16 @@ func (b *bench) tableDiff(got *state) string {
 	return diff(b.want.without(b.loose).lines(), got.without(b.loose).lines())
 }
 
-// letterDiff compares the dead letters: those of the log, wherever its records were
+// deadLetterDiff compares the dead letters: those of the log, wherever its records were
 // delivered, and those that the scenario made.
-func (b *bench) letterDiff() string {
-	want := map[spot]deadRecord{}
-	for at, index := range b.placed {
+func (b *trial) deadLetterDiff() string {
+	want := map[recordOffset]expectedDead{}
+	for at, index := range b.delivered {
 		if l, dead := b.want.dead[index]; dead {
 			want[at] = l
 		}
 	}
-	for at, l := range b.letters {
+	for at, l := range b.ownDead {
 		want[at] = l
 	}
 	var expected, found []string
@@ -84,7 +84,7 @@ func (b *bench) letterDiff() string {
 }
 
 // counterDiff compares Stats with what was delivered.
-func (b *bench) counterDiff() string {
+func (b *trial) counterDiff() string {
 	splits := 0
 	for _, l := range b.deadLetters() {
 		if l.class == "database" || l.class == "handler" {

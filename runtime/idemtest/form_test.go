@@ -16,7 +16,7 @@ SET timezone = 'Asia/Tokyo';
 CREATE TABLE v (a text, b boolean, c numeric(8,3), d numeric, e float8, f uuid, g timestamptz, h timestamp, i date, j bytea, k jsonb, l json, m text[], n bigint[], o varchar(5));
 INSERT INTO v VALUES ('a "b" <c> é', true, 1.5, 100.00, 1e21, '00000000-0000-4000-8000-00000000000A', '2026-01-02 03:04:05.6+01', '2026-01-02 03:04:05', '2026-01-02',
 	'\x00ff', '{"b": 1.50, "a": [null, 1e2], "é": "x"}', '{"z":-0.0,"a":1,"a":2e1}', '{a,NULL}', '{1,NULL}', 'x'); INSERT INTO v (a) VALUES (NULL)`)
-	b := &bench{t: t, db: db}
+	b := database{t, db}
 	got, err := b.rows(Table{Name: "v", Columns: strings.Split("abcdefghijklmno", "")})
 	if err != nil {
 		t.Fatal(err)
@@ -75,16 +75,16 @@ table items
 
 func TestDeadLetterMatches(t *testing.T) {
 	for _, c := range []struct {
-		want deadRecord
-		got  letter
+		want expectedDead
+		got  deadLetter
 		ok   bool
 	}{
-		{deadRecord{"decode", "items[1].price"}, letter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, true},
-		{deadRecord{"decode", "items[0].price"}, letter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, false},
-		{deadRecord{"decode", "the payload"}, letter{"decode", "decode: ends too early"}, true},
-		{deadRecord{"database", "-"}, letter{"database", "database: SQLSTATE 23505"}, true},
-		{deadRecord{"database", "-"}, letter{"handler", "handler: no"}, false},
-		{deadRecord{}, letter{"handler", "handler: no"}, true},
+		{expectedDead{"decode", "items[1].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, true},
+		{expectedDead{"decode", "items[0].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, false},
+		{expectedDead{"decode", "the payload"}, deadLetter{"decode", "decode: ends too early"}, true},
+		{expectedDead{"database", "-"}, deadLetter{"database", "database: SQLSTATE 23505"}, true},
+		{expectedDead{"database", "-"}, deadLetter{"handler", "handler: no"}, false},
+		{expectedDead{}, deadLetter{"handler", "handler: no"}, true},
 	} {
 		if c.want.matches(c.got) != c.ok {
 			t.Errorf("%+v and %+v: want %v", c.want, c.got, c.ok)

@@ -44,7 +44,7 @@ WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq 
 
 // ledgerFaults checks the ledger: whole chains, one dead letter per refused record, and
 // the position behind the last record of each partition.
-func (b *bench) ledgerFaults() (faults []string) {
+func (b *trial) ledgerFaults() (faults []string) {
 	b.t.Helper()
 	for _, rule := range ledgerRules {
 		for _, where := range b.texts(rule.sql) {
@@ -63,15 +63,15 @@ WHERE s.topic = $1 AND s.partition = $2 ORDER BY l.seq DESC LIMIT 1`, b.Topic, p
 	return faults
 }
 
-func (b *bench) texts(sql string, args ...any) []string {
-	b.t.Helper()
-	list, err := b.db.Query(b.t.Context(), sql, args...)
+func (d database) texts(sql string, args ...any) []string {
+	d.t.Helper()
+	list, err := d.db.Query(d.t.Context(), sql, args...)
 	if err != nil {
-		b.t.Fatalf("idemtest: check the ledger: %v", err)
+		d.t.Fatalf("idemtest: check the ledger: %v", err)
 	}
 	texts, err := pgx.CollectRows(list, pgx.RowTo[string])
 	if err != nil {
-		b.t.Fatalf("idemtest: check the ledger: %v", err)
+		d.t.Fatalf("idemtest: check the ledger: %v", err)
 	}
 	return texts
 }

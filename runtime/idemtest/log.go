@@ -114,12 +114,12 @@ func (h *headers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// deadRecords are the records of a log that must become dead letters, by their place in it.
-func deadRecords(log []Event) map[int]deadRecord {
-	dead := map[int]deadRecord{}
+// expectedDeadLetters are the records of a log that must become dead letters, by their place in it.
+func expectedDeadLetters(log []Event) map[int]expectedDead {
+	dead := map[int]expectedDead{}
 	for i, e := range log {
 		if class, path, _ := strings.Cut(e.DeadLetter, " "); class != "" {
-			dead[i] = deadRecord{class, path}
+			dead[i] = expectedDead{class, path}
 		}
 	}
 	return dead

@@ -47,8 +47,8 @@ false false [] "" true "" true
 	if got.String() != want {
 		t.Errorf("got\n%s", got.String())
 	}
-	dead := deadRecords(log)
-	if len(dead) != 1 || dead[0] != (deadRecord{"decode", "items[1].price"}) {
+	dead := expectedDeadLetters(log)
+	if len(dead) != 1 || dead[0] != (expectedDead{"decode", "items[1].price"}) {
 		t.Errorf("dead letters %+v", dead)
 	}
 }

@@ -10,15 +10,15 @@ import (
 // scenario is one way in which records reach a consumer. Whatever happens in it, the tables and
 // the dead letters must be those of each event applied once, alone, in order.
 type scenario struct {
-	name string
-	play func(*bench)
-	look string // where to look first if it fails
+	name     string
+	play     func(*trial)
+	suspects string // where to look first if it fails
 }
 
 var scenarios = []scenario{
-	{"one by one", func(b *bench) { b.inBatches(b.log, func() int { return 1 }) },
+	{"one by one", func(b *trial) { b.inBatches(b.log, func() int { return 1 }) },
 		"The SQL of single events, or the expected rows. All else rests on this."},
-	{"one batch", func(b *bench) { b.apply(0, b.messages(b.log)...) },
+	{"one batch", func(b *trial) { b.apply(0, b.messages(b.log)...) },
 		"Statements of one batch see each other's rows in another order than the events: where waves end (Puts, Reads), collapsing, the order of statements."},
 	{"random batches", randomBatches,
 		"As for one batch, but for fewer events: run it alone and halve the log."},
@@ -49,7 +49,7 @@ var scenarios = []scenario{
 }
 
 // inBatches applies records in batches of the sizes that size returns.
-func (b *bench) inBatches(log []record, size func() int) {
+func (b *trial) inBatches(log []record, size func() int) {
 	w := b.own(0)
 	for rest := b.messages(log); len(rest) > 0; {
 		n := min(size(), len(rest))
@@ -58,12 +58,12 @@ func (b *bench) inBatches(log []record, size func() int) {
 	}
 }
 
-func randomBatches(b *bench) {
+func randomBatches(b *trial) {
 	random := rand.New(rand.NewPCG(1, uint64(len(b.log)))) // the same in every run
 	b.inBatches(b.log, func() int { return 1 + random.IntN(7) })
 }
 
-func redelivered(b *bench) {
+func redelivered(b *trial) {
 	all := b.messages(b.log)
 	b.apply(0, all...)
 	for i := range all {
@@ -75,7 +75,7 @@ func redelivered(b *bench) {
 
 // repeatable are the records whose second copy must have no effect: those with an identity
 // of their own that took effect. A copy of a refused event is tried anew, as it should be.
-func (b *bench) repeatable() (out []record) {
+func (b *trial) repeatable() (out []record) {
 	for _, r := range b.log {
 		if r.keyed && !b.isDead(r) {
 			out = append(out, r)
@@ -84,7 +84,7 @@ func (b *bench) repeatable() (out []record) {
 	return out
 }
 
-func repeatedInBatch(b *bench) {
+func repeatedInBatch(b *trial) {
 	var all []idem.Message
 	for _, r := range b.log {
 		all = append(all, b.at(r, 0, int64(len(all))))
@@ -98,7 +98,7 @@ func repeatedInBatch(b *bench) {
 	b.apply(0, all...)
 }
 
-func repeatedLater(b *bench) {
+func repeatedLater(b *trial) {
 	b.apply(0, b.messages(b.log)...)
 	w := b.own(0) // a new owner remembers nothing
 	for range 2 {
@@ -112,7 +112,7 @@ func repeatedLater(b *bench) {
 	}
 }
 
-func twoPartitions(b *bench) {
+func twoPartitions(b *trial) {
 	anywhere := func(r record) bool { return r.keyed && !r.here && !b.isDead(r) }
 	if !slices.ContainsFunc(b.log, anywhere) {
 		b.t.Skip("no record of this topic has a copy in another partition")

@@ -16,16 +16,16 @@ const crashBatch = 4
 
 // crashes stops every batch at its first step, takes the partition over anew as the next
 // process would, stops at the second step, and so on until the batch comes through.
-func crashes(b *bench) {
+func crashes(b *trial) {
 	b.stopEverywhere(func(*idem.Writer) *idem.Writer { return b.own(0) })
 }
 
 // repliesLost does the same with an owner that lives on and asks again.
-func repliesLost(b *bench) {
+func repliesLost(b *trial) {
 	b.stopEverywhere(func(w *idem.Writer) *idem.Writer { return w })
 }
 
-func (b *bench) stopEverywhere(next func(*idem.Writer) *idem.Writer) {
+func (b *trial) stopEverywhere(next func(*idem.Writer) *idem.Writer) {
 	b.inexact = true // every owner searches a refused batch anew
 	w := b.own(0)
 	for rest := b.messages(b.log); len(rest) > 0; {
@@ -44,7 +44,7 @@ func (b *bench) stopEverywhere(next func(*idem.Writer) *idem.Writer) {
 }
 
 // stopAt applies a batch and stops it at its n-th step. It reports whether there was one.
-func (b *bench) stopAt(w *idem.Writer, batch []idem.Message, n int) (stopped bool) {
+func (b *trial) stopAt(w *idem.Writer, batch []idem.Message, n int) (stopped bool) {
 	b.t.Helper()
 	ctx := fault.With(b.t.Context(), func(string) error {
 		if n--; n == 0 {
@@ -59,7 +59,7 @@ func (b *bench) stopAt(w *idem.Writer, batch []idem.Message, n int) (stopped boo
 	return err != nil
 }
 
-func (b *bench) attempt(ctx context.Context, w *idem.Writer, batch []idem.Message) error {
+func (b *trial) attempt(ctx context.Context, w *idem.Writer, batch []idem.Message) error {
 	_, err := b.try(ctx, w, batch)
 	return err
 }

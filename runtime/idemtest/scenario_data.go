@@ -9,7 +9,7 @@ import (
 )
 
 // poison puts a broken record between two that are not.
-func poison(b *bench) {
+func poison(b *trial) {
 	var bad idem.Message
 	breaks := func(broken func(record) (idem.Message, bool)) bool {
 		return slices.ContainsFunc(b.log, func(r record) (ok bool) { bad, ok = broken(r); return ok })
@@ -19,7 +19,7 @@ func poison(b *bench) {
 	}
 	middle := int64(len(b.log) / 2)
 	bad.Offset = middle
-	b.letters[spot{0, middle}] = deadRecord{}
+	b.ownDead[recordOffset{0, middle}] = expectedDead{}
 	var all []idem.Message
 	for _, r := range b.log {
 		if int64(r.index) == middle {
@@ -57,9 +57,9 @@ func among(members []string, path string) bool {
 // of its own it finds out what each change means: a conflict, another event because the
 // value is part of the key, or no longer valid. Never a duplicate, unless the value is not
 // compared: then never a conflict.
-func conflict(b *bench) {
+func conflict(b *trial) {
 	var conflicts []idem.Message
-	trial := b.newBench(b.t)
+	trial := b.newTrial(b.t)
 	w := trial.own(0)
 	trial.deliver(w, trial.messages(trial.log))
 	known := b.values()
@@ -86,14 +86,14 @@ func conflict(b *bench) {
 	for i := range conflicts {
 		conflicts[i].Offset = b.end(0)
 		b.reached[0]++
-		b.letters[spot{0, conflicts[i].Offset}] = deadRecord{class: "conflict"}
+		b.ownDead[recordOffset{0, conflicts[i].Offset}] = expectedDead{class: "conflict"}
 	}
 	b.apply(0, append(all, conflicts...)...)
 }
 
 // tombstone sends a record with an empty value where a tombstone has an effect, and one
 // without a value where it has none.
-func tombstone(b *bench) {
+func tombstone(b *trial) {
 	b.apply(0, b.messages(b.log)...)
 	like := slices.IndexFunc(b.log, func(r record) bool { return r.message.Value == nil })
 	m, what := b.copied(b.log[max(like, 0)], 0, b.end(0)), "a record without a value, on a topic without a tombstone event,"
@@ -106,7 +106,7 @@ func tombstone(b *bench) {
 		b.reached[0], b.inexact = m.Offset, true
 	case err == nil && res.Ignored == 1:
 	case err == nil && res.Dead == 1:
-		b.letters[spot{0, m.Offset}] = deadRecord{}
+		b.ownDead[recordOffset{0, m.Offset}] = expectedDead{}
 	default:
 		b.t.Errorf("%s had an effect: %+v, %v", what, res, err)
 	}

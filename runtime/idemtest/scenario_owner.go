@@ -14,7 +14,7 @@ import (
 // takeovers is how often each of several owners takes the partition from the others.
 const takeovers = 4
 
-func twoOwners(b *bench) {
+func twoOwners(b *trial) {
 	b.inexact = true // a batch that is refused may be found so by several owners
 	all := b.messages(b.log)
 	owner := func() {
@@ -38,7 +38,7 @@ func twoOwners(b *bench) {
 	b.apply(0, all...)
 }
 
-func zombie(b *bench) {
+func zombie(b *trial) {
 	b.inexact = true
 	all := b.messages(b.log)
 	third := len(all) / 3
@@ -53,15 +53,15 @@ func zombie(b *bench) {
 
 // lostTail brings the database back to an earlier state under a live owner, as a failover
 // to a replica that lags does.
-func lostTail(b *bench) {
+func lostTail(b *trial) {
 	b.inexact = true
 	all := b.messages(b.log)
 	half := len(all) / 2
 	old := b.own(0)
 	b.deliver(old, all[:half])
-	b.save()
+	b.save(b.keptTables())
 	b.deliver(old, all[half:])
-	b.restore()
+	b.restore(b.keptTables())
 	ahead := b.copied(b.log[0], 0, b.end(0)) // a record behind all those that it believes applied
 	b.mustBeFenced(old, []idem.Message{ahead})
 	b.reached[0] = ahead.Offset
@@ -73,7 +73,7 @@ func lostTail(b *bench) {
 }
 
 // mustBeFenced fails unless the owner is refused and nothing of its batch is left.
-func (b *bench) mustBeFenced(w *idem.Writer, records []idem.Message) {
+func (b *trial) mustBeFenced(w *idem.Writer, records []idem.Message) {
 	b.t.Helper()
 	before := b.dump()
 	if _, err := w.Apply(b.t.Context(), records); !isFenced(err) {
@@ -93,32 +93,34 @@ func isFenced(err error) bool {
 // are written when a partition or a consumer is first seen, long before.
 var kept = []string{"idem_ledger", "idem_keys", "idem_dead_letter"}
 
-func (b *bench) save() {
-	b.t.Helper()
-	for _, name := range b.saved() {
-		Exec(b.t, b.db, fmt.Sprintf("CREATE TABLE %s AS TABLE %s", savedName(name), pgx.Identifier{name}.Sanitize()))
+// save copies tables.
+func (d database) save(tables []string) {
+	d.t.Helper()
+	for _, name := range tables {
+		Exec(d.t, d.db, fmt.Sprintf("CREATE TABLE %s AS TABLE %s", savedName(name), pgx.Identifier{name}.Sanitize()))
 	}
 }
 
 // restore brings back what save saved, foreign keys and triggers aside.
-func (b *bench) restore() {
-	b.t.Helper()
-	err := pgx.BeginFunc(b.t.Context(), b.db, func(tx pgx.Tx) error {
+func (d database) restore(tables []string) {
+	d.t.Helper()
+	err := pgx.BeginFunc(d.t.Context(), d.db, func(tx pgx.Tx) error {
 		statements := []string{"SET LOCAL session_replication_role = replica"}
-		for _, name := range b.saved() {
+		for _, name := range tables {
 			table := pgx.Identifier{name}.Sanitize()
 			statements = append(statements, "DELETE FROM "+table,
 				fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE TABLE %s", table, savedName(name)))
 		}
-		_, err := tx.Exec(context.WithoutCancel(b.t.Context()), strings.Join(statements, ";\n"))
+		_, err := tx.Exec(context.WithoutCancel(d.t.Context()), strings.Join(statements, ";\n"))
 		return err
 	})
 	if err != nil {
-		b.t.Fatalf("idemtest: go back to an earlier state: %v", err)
+		d.t.Fatalf("idemtest: go back to an earlier state: %v", err)
 	}
 }
 
-func (b *bench) saved() []string {
+// keptTables are the tables that a failover takes back: the runtime's, and those of the service.
+func (b *trial) keptTables() []string {
 	names := append([]string(nil), kept...)
 	for _, t := range b.Tables {
 		names = append(names, t.Name)

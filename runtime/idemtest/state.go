@@ -14,7 +14,7 @@ import (
 // of the records that were refused.
 type state struct {
 	tables []rows
-	dead   map[int]deadRecord // by index in the log
+	dead   map[int]expectedDead // by index in the log
 }
 
 // rows are the rows of a table, as cells "column=value".
@@ -26,14 +26,14 @@ type rows struct {
 // column names a column of a table.
 type column struct{ table, name string }
 
-// deadRecord is an expected dead letter. An empty class matches any.
-type deadRecord struct{ class, path string }
+// expectedDead is a dead letter that must be there. An empty class matches any.
+type expectedDead struct{ class, path string }
 
-func (d deadRecord) at(p spot) string {
+func (d expectedDead) at(p recordOffset) string {
 	return strings.TrimRight(fmt.Sprintf("%d %d %s %s", p.partition, p.offset, cmp.Or(d.class, "of any class"), d.path), " ")
 }
 
-func (d deadRecord) matches(l letter) bool {
+func (d expectedDead) matches(l deadLetter) bool {
 	if d.class == "" {
 		return true
 	}
@@ -41,8 +41,8 @@ func (d deadRecord) matches(l letter) bool {
 	return d.class == l.class && (!known || strings.Contains(l.reason, d.path))
 }
 
-// letter is a dead letter in the database.
-type letter struct{ class, reason string }
+// deadLetter is a dead letter in the database.
+type deadLetter struct{ class, reason string }
 
 // lines are the rows, each with the name of its table.
 func (s *state) lines() (out []string) {
@@ -104,7 +104,7 @@ func columnOf(cell string) string {
 }
 
 // dump reads the tables of the service.
-func (b *bench) dump() *state {
+func (b *trial) dump() *state {
 	b.t.Helper()
 	s := &state{}
 	for _, t := range b.Tables {
@@ -118,19 +118,19 @@ func (b *bench) dump() *state {
 }
 
 // deadLetters reads all dead letters of the topic.
-func (b *bench) deadLetters() map[spot]letter {
+func (b *trial) deadLetters() map[recordOffset]deadLetter {
 	b.t.Helper()
 	list, err := b.db.Query(b.t.Context(), `
 SELECT s.partition, d.offs, d.reason FROM idem_dead_letter d JOIN idem_stream s USING (stream) WHERE s.topic = $1`, b.Topic)
 	if err != nil {
 		b.t.Fatalf("idemtest: read the dead letters: %v", err)
 	}
-	out := map[spot]letter{}
-	var at spot
+	out := map[recordOffset]deadLetter{}
+	var at recordOffset
 	var reason string
 	_, err = pgx.ForEachRow(list, []any{&at.partition, &at.offset, &reason}, func() error {
 		class, _, _ := strings.Cut(reason, ":")
-		out[at] = letter{class, reason}
+		out[at] = deadLetter{class, reason}
 		return nil
 	})
 	if err != nil {

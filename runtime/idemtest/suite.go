@@ -55,7 +55,7 @@ type Event struct {
 // the expected rows, so that it can say what is wrong; under "handlers" with the service's own,
 // against each event applied alone, so that it can say what is not once.
 func (s Suite) Run(t *testing.T) {
-	spec := &course{Suite: s, log: numbered(s.Topic, s.Log), start: s.New}
+	spec := &runner{Suite: s, log: numbered(s.Topic, s.Log), start: s.New}
 	if s.Stub != nil {
 		spec.start = func(_ testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) { return s.Stub(db) }
 	}
@@ -63,14 +63,14 @@ func (s Suite) Run(t *testing.T) {
 	if err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
-	want.dead = deadRecords(s.Log)
+	want.dead = expectedDeadLetters(s.Log)
 	spec.want, spec.source = want, s.Expected
 	t.Run("spec", spec.run)
 	if s.Edit == nil {
 		return
 	}
 	t.Run("handlers", func(t *testing.T) {
-		own := &course{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, handlers: true}
+		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, handlers: true}
 		if len(own.log) > 0 {
 			own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"
 		}
@@ -78,8 +78,8 @@ func (s Suite) Run(t *testing.T) {
 	})
 }
 
-// course is one pass over all scenarios.
-type course struct {
+// runner runs all scenarios once.
+type runner struct {
 	Suite
 	start     func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 	log       []record
@@ -120,15 +120,15 @@ func numbered(topic string, log []Event) []record {
 	return out
 }
 
-func (c *course) run(t *testing.T) {
+func (c *runner) run(t *testing.T) {
 	if len(c.log) == 0 {
 		t.Skip("idemtest: the log is empty: no event of this topic takes effect without rows that nothing in the spec makes, and on_failure says stop")
 	}
 	for i, s := range scenarios {
 		sound := t.Run(s.name, func(t *testing.T) {
-			b := c.newBench(t)
+			b := c.newTrial(t)
 			s.play(b)
-			b.compare(s.look)
+			b.compare(s.suspects)
 		})
 		if i == 0 && !sound {
 			t.Log("idemtest: without duplicates or crashes the rows are wrong already: the other scenarios are left out")

@@ -107,8 +107,8 @@ func (p *plan) Flush(b *wire.Batch) {
 	b.Write(deleteSQL, &p.dels)
 }
 
-// small is the course of the small service. Its log has a refused add at offset 2.
-func small(t *testing.T, f flaw) *course {
+// small runs the scenarios of the small service. Its log has a refused add at offset 2.
+func small(t *testing.T, f flaw) *runner {
 	t.Helper()
 	var log []Event
 	for i, text := range []string{"add 1 5", "put 1 7", "add 1 9", "put 2 8", "delete 1", "put 1 3", "put 3 4"} {
@@ -122,7 +122,7 @@ func small(t *testing.T, f flaw) *course {
 		}
 		log = append(log, e)
 	}
-	return &course{
+	return &runner{
 		Suite: Suite{
 			Topic: "items.v1", Migrations: smallMigrations(t),
 			Tables: []Table{{Name: "item", Key: []string{"id"}, Columns: []string{"id", "v"}}, {Name: "total", Columns: []string{"sum", "at"}}},
@@ -134,7 +134,7 @@ func small(t *testing.T, f flaw) *course {
 				{"item", [][]string{{"id=1", "v=3"}, {"id=2", "v=8"}, {"id=3", "v=4"}}},
 				{"total", [][]string{{"sum=27", "at=1970-01-01T00:00:00.000000Z"}}},
 			},
-			dead: map[int]deadRecord{2: {"database", "-"}},
+			dead: map[int]expectedDead{2: {"database", "-"}},
 		},
 		start: func(_ testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) { return f.consumer(db) },
 	}
@@ -190,7 +190,7 @@ func TestTopicWithoutALogIsSkippedAndSaysWhy(t *testing.T) {
 				t.Error("the test went on without a log")
 			}
 		})
-		(&course{}).run(t)
+		(&runner{}).run(t)
 	})
 }
 
@@ -199,12 +199,12 @@ func TestFlawsAreNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		flaw     flaw
-		edit     func(*course)
+		edit     func(*runner)
 		scenario string
 		says     string
 	}{
-		{"wrong row", flaw{}, func(c *course) { c.want.tables[0].cells[0][1] = "v=4" }, "one by one", "+ item: id=1  v=3\n- item: id=1  v=4"},
-		{"wrong dead letter", flaw{}, func(c *course) { c.want.dead[2] = deadRecord{"decode", "v"} }, "one by one", "- 0 2 decode v\n"},
+		{"wrong row", flaw{}, func(c *runner) { c.want.tables[0].cells[0][1] = "v=4" }, "one by one", "+ item: id=1  v=3\n- item: id=1  v=4"},
+		{"wrong dead letter", flaw{}, func(c *runner) { c.want.dead[2] = expectedDead{"decode", "v"} }, "one by one", "- 0 2 decode v\n"},
 		{"no claim", flaw{noClaim: true}, nil, "repeated in the batch", "+ total: sum="},
 		{"no claim", flaw{noClaim: true}, nil, "repeated in later batches", "the runtime says"},
 		{"no waves", flaw{noWaves: true}, nil, "one batch", "- item: id=1  v=3"},
@@ -213,11 +213,11 @@ func TestFlawsAreNoticed(t *testing.T) {
 		{"handler writes outside its transaction", flaw{ownTransaction: true}, nil, "crash at every step", "+ total: sum="},
 	} {
 		t.Run(c.name+", "+c.scenario, func(t *testing.T) {
-			course := small(t, c.flaw)
+			run := small(t, c.flaw)
 			if c.edit != nil {
-				c.edit(course)
+				c.edit(run)
 			}
-			if got := failures(t, course, c.scenario); !strings.Contains(got, c.says) {
+			if got := failures(t, run, c.scenario); !strings.Contains(got, c.says) {
 				t.Errorf("the scenario says\n%s\nwant %q in it", got, c.says)
 			}
 		})
@@ -225,20 +225,20 @@ func TestFlawsAreNoticed(t *testing.T) {
 }
 
 func TestColumnThatChangesFromRunToRunIsLeftOut(t *testing.T) {
-	course := small(t, flaw{unstable: true})
-	course.handlers = true
-	course.want = course.oneByOne(t, position)
-	if got := failures(t, course, "one batch"); got != "" {
+	run := small(t, flaw{unstable: true})
+	run.handlers = true
+	run.want = run.oneByOne(t, position)
+	if got := failures(t, run, "one batch"); got != "" {
 		t.Error(got)
 	}
-	course.want.tables[1].cells[0][0] = "sum=28"
-	if got := failures(t, course, "one batch"); !strings.Contains(got, "+ total: sum=27\n- total: sum=28") {
+	run.want.tables[1].cells[0][0] = "sum=28"
+	if got := failures(t, run, "one batch"); !strings.Contains(got, "+ total: sum=27\n- total: sum=28") {
 		t.Errorf("got %q", got)
 	}
 }
 
 // failures plays a scenario and returns what it reports.
-func failures(t *testing.T, c *course, name string) string {
+func failures(t *testing.T, c *runner, name string) string {
 	t.Helper()
 	r := &recorder{TB: t}
 	for _, s := range scenarios {
@@ -246,9 +246,9 @@ func failures(t *testing.T, c *course, name string) string {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				b := c.newBench(r)
+				b := c.newTrial(r)
 				s.play(b)
-				b.compare(s.look)
+				b.compare(s.suspects)
 			}()
 			<-done
 			return r.text.String()

@@ -22,7 +22,7 @@ type taken map[string]bool
 func valueAt(path string, v any) string { return fmt.Sprintf("%s=%v", path, v) }
 
 // values are the leaves of all payloads of the log.
-func (b *bench) values() taken {
+func (b *trial) values() taken {
 	t := taken{}
 	for _, r := range b.log {
 		var root any
@@ -151,7 +151,7 @@ func otherDigits(d, lowest byte) (out []byte) {
 // sample is one record per kind of event among those whose copies must have no effect.
 // Records are of one kind if they have the same members and the same values of those
 // headers whose values occur in several records.
-func (b *bench) sample() (out []record) {
+func (b *trial) sample() (out []record) {
 	uses := map[string]int{}
 	for _, r := range b.log {
 		for _, h := range r.message.Headers {

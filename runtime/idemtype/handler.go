@@ -20,13 +20,3 @@ type Delivery struct {
 	Attempt  int      // 1 for the first call, and for the one after a call that went well
 	Message  wire.Message
 }
-
-// Observer is called around each batch. Nil hooks are skipped; hooks may be added in minor
-// versions.
-type Observer struct {
-	// BatchStart may return a context that carries a span; handlers get it.
-	BatchStart func(ctx context.Context, p Partition, records int) context.Context
-	// BatchEnd is called with what became of the records, once they are durable, or with
-	// the error that will be retried, or that halts the partition.
-	BatchEnd func(ctx context.Context, p Partition, r Result, err error)
-}

@@ -20,7 +20,7 @@ var runtimeMigration = regexp.MustCompile(`^[0-9]+_(idem_[0-9]+\.sql)$`)
 // idemgen never writes a migration again, so that a change of templates/sql reaches no copy.
 func TestCopiesOfTheRuntimesMigrationsAreCurrent(t *testing.T) {
 	copies := 0
-	for _, dir := range []string{"../../examples", "../../bench", "../../testdata/golden/accepted"} {
+	for _, dir := range []string{"../../examples", "../../bench", "../../testdata/golden/accepted", "../../testdata/golden/behaviour"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			name := runtimeMigration.FindStringSubmatch(filepath.Base(path))
 			if err != nil || name == nil {

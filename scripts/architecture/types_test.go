@@ -21,7 +21,6 @@ var tooLarge = map[string]shape{
 	"runtime/confluent: queue":         {17, 30},
 	"runtime/confluent: run":           {27, 59},
 	"runtime/confluent: tenure":        {27, 30},
-	"runtime/idemtest: bench":          {14, 33},
 	"runtime/wire/strictjson: Scanner": {14, 36},
 	"scripts/faults: theatre":          {22, 60},
 }

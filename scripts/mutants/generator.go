@@ -30,8 +30,8 @@ var generatorBugs = []mutant{
 		in("./generator/resolve", "collectFields").Never(`e.KeptByRecordKey()`),
 		"./generator/resolve", "TestRecordKeyIsReadWhereItKeepsCopiesTogether"},
 	{"copies_keep_record_key: proves it where a record key may move",
-		in("./generator/resolve", "resolveAssume").Replace(`checkPromiseHasOrder(report, $t)`, `$t.Model.Assume.Ordered = $t.Model.Assume.CopiesKeepKey`),
-		"./generator/resolve", "TestRefused/record_keys_of_copies"},
+		in("./generator/resolve", "resolveAssume").Replace(`checkPromiseHasOrder(report, $t)`, `$t.Model.Ordered = $t.Model.CopiesKeepKey`),
+		command, "TestGoldenRefused/record_keys_of_copies"},
 }
 
 const (

@@ -45,7 +45,7 @@ func main() {
 func all() []mutant {
 	return slices.Concat(
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
-		outageBugs, copyBugs, sourceBugs, generatorBugs,
+		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs,
 	)
 }
 

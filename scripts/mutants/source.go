@@ -49,7 +49,7 @@ var sourceBugs = []mutant{
 		in(source, "run.complain").Replace(`r.doubt.Store(true)`, `r.doubt.Store(false)`),
 		source, "TestPositionThatIsGoneIsAskedAbout"},
 	{"a fenced partition is taken over without standing by",
-		in(source, "run.standBy").Replace(`turn, ok := r.turn(t)`, `turn, ok := idem.Turn{Now: true}, true`),
+		in(source, "run.standBy").Replace(`turn, ok := r.turn(t)`, `turn, ok := idem.TakeOver{Now: true}, true`),
 		source, "TestFencedPartitionIsTakenOverAgain"},
 	{"a standby ends without a record",
 		in(source, "run.standBy").Never(`ok && !turn.Now`),

@@ -7,10 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/generator/gocode/testdata/apart"
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/testdata/golden/behaviour/apart"
 )
 
 // Batch boundaries carry no meaning, whatever others add to the tables: records leave in one
@@ -56,7 +56,7 @@ ALTER TABLE parents ALTER k TYPE text COLLATE loose`, "family.v1", "parent:b=1 g
 func applied(t *testing.T, sql, topic, log string, single bool) string {
 	t.Helper()
 	db := idemtest.DB(t)
-	s := load(t, "../testdata/apart/idemgen.yaml")
+	s := load(t, "../../../testdata/golden/behaviour/apart/idemgen.yaml")
 	tables, err := sqlcode.CreateTables(s.Tables)
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/gocode/testdata/corners"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/testdata/golden/behaviour/corners"
 )
 
 const (

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/gocode/testdata/shared"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/testdata/golden/behaviour/shared"
 )
 
 // Placed and then Cancelled under one key is a conflict where events share their keys, and a
@@ -80,7 +80,7 @@ func sharedRecord(topic, typ, note string, partition int32, offset int64) idem.M
 // outcomesOf are what the oracle says of records.
 func outcomesOf(t *testing.T, records ...idem.Message) (all []string) {
 	t.Helper()
-	in := oracle.New(load(t, "../testdata/shared/idemgen.yaml"))
+	in := oracle.New(load(t, "../../../testdata/golden/behaviour/shared/idemgen.yaml"))
 	for _, m := range records {
 		r := oracle.Record{Topic: m.Topic, Partition: m.Partition, Offset: m.Offset, Key: m.Key, Value: m.Value}
 		for _, h := range m.Headers {
@@ -96,7 +96,7 @@ func outcomesOf(t *testing.T, records ...idem.Message) (all []string) {
 func sharedResult(t *testing.T, batches ...[]idem.Message) (sum idem.Result) {
 	t.Helper()
 	db := idemtest.DB(t)
-	tables, err := sqlcode.CreateTables(load(t, "../testdata/shared/idemgen.yaml").Tables)
+	tables, err := sqlcode.CreateTables(load(t, "../../../testdata/golden/behaviour/shared/idemgen.yaml").Tables)
 	if err != nil {
 		t.Fatal(err)
 	}

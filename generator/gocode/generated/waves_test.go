@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/generator/gocode/testdata/waves"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve"
@@ -21,13 +20,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/testdata/golden/behaviour/waves"
 )
 
 // TestWavesAgainstOracle: records over few rows of tables that name each other leave, as
 // one batch and as small ones, what the oracle says they leave one by one; a batch fails
 // only if it holds a record that the database must refuse.
 func TestWavesAgainstOracle(t *testing.T) {
-	s := load(t, "../testdata/waves/idemgen.yaml")
+	s := load(t, "../../../testdata/golden/behaviour/waves/idemgen.yaml")
 	db := idemtest.DB(t)
 	logs := map[string][]*wire.Message{
 		"a parent put by a later statement": {

@@ -31,18 +31,18 @@ func checkCopies(report *schema.Diagnostics, e *draft.Event) {
 			"declare record_key; include it in the key source and state assume: {ordered_by: record_key}, or "+keepsKey)
 		return
 	}
-	if len(k.Parts) == len(spec.Source) && !t.Model.Assume.CopiesKeepKey { // else a part was refused, or need not be there
+	if len(k.Parts) == len(spec.Source) && !t.Model.CopiesKeepKey { // else a part was refused, or need not be there
 		if lacks := t.Key.Lacking(k.Parts); len(lacks) > 0 {
 			fail("the key does not contain the record key", "include "+strings.Join(lacks, " and ")+" in the key source, or "+keepsKey)
 		}
 	}
 	for _, former := range k.Former {
-		if lacks := t.Key.Lacking(former.Parts); len(lacks) > 0 && !t.Model.Assume.CopiesKeepKey {
+		if lacks := t.Key.Lacking(former.Parts); len(lacks) > 0 && !t.Model.CopiesKeepKey {
 			fail(fmt.Sprintf("the former source %s does not contain the record key", partsText(former.Parts)),
 				"include "+strings.Join(lacks, " and ")+" in it, or "+keepsKey)
 		}
 	}
-	if !t.Model.Assume.Ordered {
+	if !t.Model.Ordered {
 		fail("the topic does not say that one record key stays in one partition", "state assume: {ordered_by: record_key} if that holds")
 	}
 	if draft.Reach(spec) == 1 {
@@ -62,7 +62,7 @@ func keyOwner(e *draft.Event) string {
 // no other key needs it.
 func withoutPromise(t *draft.Topic, spec *schema.IdempotencyKey) string {
 	other := func(e *draft.Event) bool { return e.KeySpec() != spec && e.KeptByRecordKey() }
-	if !t.Model.Assume.CopiesKeepKey || slices.ContainsFunc(t.Events, other) {
+	if !t.Model.CopiesKeepKey || slices.ContainsFunc(t.Events, other) {
 		return ""
 	}
 	return " and drop copies_keep_record_key"

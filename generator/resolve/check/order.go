@@ -33,7 +33,7 @@ func orIfOrdered(t *draft.Topic) string {
 	switch {
 	case t.Key == nil:
 		return ", or declare record_key and assume: {ordered_by: record_key}"
-	case !t.Model.Assume.Ordered:
+	case !t.Model.Ordered:
 		return ", or state assume: {ordered_by: record_key} if that holds"
 	}
 	return ""

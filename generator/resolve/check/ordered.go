@@ -27,7 +27,7 @@ func rowKey(st *draft.Step) []model.Assign {
 // the topic is ordered by its record key, and the record key is inside the row key.
 func ordered(st *draft.Step) bool {
 	t := st.Event.Topic
-	if !t.Model.Assume.Ordered || t.Key == nil {
+	if !t.Model.Ordered || t.Key == nil {
 		return false
 	}
 	for _, p := range t.Key.Model.Parts {
@@ -41,7 +41,7 @@ func ordered(st *draft.Step) bool {
 // whyUnordered says why a step is not ordered.
 func whyUnordered(st *draft.Step) string {
 	t := st.Event.Topic
-	if !t.Model.Assume.Ordered || t.Key == nil {
+	if !t.Model.Ordered || t.Key == nil {
 		return fmt.Sprintf("topic %s does not say what orders it", wording.Quote(t.Spec.Name.Value))
 	}
 	var columns, parts []string

@@ -15,7 +15,7 @@ func checkProducerCopies(report *schema.Diagnostics, e *draft.Event) {
 	if e.Model.Key != nil && e.Model.Key.OffsetIfMissing {
 		by, remedy = "missing: offset", "drop missing: offset, or state assume: {unique_records: true}"
 	}
-	if e.Model.Key == nil || !e.Model.Key.Offset && !e.Model.Key.OffsetIfMissing || t.Model.Assume.UniqueRecords || t.Spec.Assume != nil && t.Spec.Assume.Broken {
+	if e.Model.Key == nil || !e.Model.Key.Offset && !e.Model.Key.OffsetIfMissing || t.Model.UniqueRecords || t.Spec.Assume != nil && t.Spec.Assume.Broken {
 		return
 	}
 	fail := func(pos schema.Pos, what, twice string) {

@@ -14,7 +14,7 @@ import (
 // key was refused it may be needed.
 func checkPromiseIsNeeded(report *schema.Diagnostics, t *draft.Topic) {
 	refused := func(e *draft.Event) bool { return e.KeySpec().Broken && !e.Model.Key.Offset }
-	if !t.Model.Assume.CopiesKeepKey || !t.Complete() || slices.ContainsFunc(t.Events, (*draft.Event).NeedsPromise) || slices.ContainsFunc(t.Events, refused) {
+	if !t.Model.CopiesKeepKey || !t.Complete() || slices.ContainsFunc(t.Events, (*draft.Event).NeedsPromise) || slices.ContainsFunc(t.Events, refused) {
 		return
 	}
 	report.Add(t.Spec.Assume.CopiesKeepKey.Key, "E412", fmt.Sprintf(`"copies_keep_record_key" has no meaning for topic %s: it proves copies: same_partition for keys that do not contain the record key, and there is none`,

@@ -19,7 +19,7 @@ func (e *Event) LacksRecordKey() bool {
 // KeptByRecordKey reports whether only the producer's promise says that copies of the event
 // carry its record key.
 func (e *Event) KeptByRecordKey() bool {
-	return e.Topic.Model.Assume.CopiesKeepKey && e.Topic.Key != nil && e.Model.Key != nil && e.NeedsPromise()
+	return e.Topic.Model.CopiesKeepKey && e.Topic.Key != nil && e.Model.Key != nil && e.NeedsPromise()
 }
 
 // Lacking are the parts of the record key that are no part of an idempotency key.

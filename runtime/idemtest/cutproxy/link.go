@@ -9,9 +9,9 @@ import (
 
 // link is one connection: what comes from ends[Up], the client, goes to ends[Down] and back.
 type link struct {
-	proxy   *Proxy
-	ends    [2]net.Conn
-	watches map[*armed]*watch // under the proxy's lock
+	proxy    *Proxy
+	ends     [2]net.Conn
+	progress map[*armed]*progress // under the proxy's lock
 }
 
 func (l *link) reset() {

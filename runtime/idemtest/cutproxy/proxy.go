@@ -133,7 +133,7 @@ func (p *Proxy) connect(client net.Conn) {
 		reset(client)
 		return
 	}
-	l := &link{proxy: p, ends: [2]net.Conn{Up: client, Down: server}, watches: map[*armed]*watch{}}
+	l := &link{proxy: p, ends: [2]net.Conn{Up: client, Down: server}, progress: map[*armed]*progress{}}
 	p.mu.Lock()
 	if p.closed || p.refuse {
 		l.reset()

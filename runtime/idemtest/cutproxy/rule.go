@@ -73,7 +73,7 @@ func (l *link) judge(d Direction, chunk []byte) verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, r := range p.rules {
-		w := l.watch(r)
+		w := l.progressOf(r)
 		if r.Direction != d {
 			if !w.armed {
 				_, w.armed = w.arm.find(r.Armed, chunk)
@@ -92,24 +92,24 @@ func (l *link) judge(d Direction, chunk []byte) verdict {
 	return verdict{pass: len(chunk)}
 }
 
-// watch is how far a connection has come towards a rule.
-type watch struct {
+// progress is how far a connection has come towards a rule.
+type progress struct {
 	armed      bool
 	arm, match window
 	passed     int
 }
 
-func (l *link) watch(r *armed) *watch {
-	w, ok := l.watches[r]
+func (l *link) progressOf(r *armed) *progress {
+	w, ok := l.progress[r]
 	if !ok {
-		w = &watch{armed: len(r.Armed) == 0}
-		l.watches[r] = w
+		w = &progress{armed: len(r.Armed) == 0}
+		l.progress[r] = w
 	}
 	return w
 }
 
 // fires tells how much of the chunk arrives if the rule fires in it.
-func (w *watch) fires(r *armed, chunk []byte) (pass int, ok bool) {
+func (w *progress) fires(r *armed, chunk []byte) (pass int, ok bool) {
 	if len(r.Match) > 0 {
 		return w.match.find(r.Match, chunk)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
@@ -43,14 +44,10 @@ func (d delivery) run(ctx context.Context, records []wire.Message) error {
 
 // observed applies records between the service's hooks.
 func (d delivery) observed(ctx context.Context, records []wire.Message, apply func(context.Context, []wire.Message) (idemtype.Result, error)) error {
-	hooks, id := &d.o.p.process.Observer, d.o.p.id
-	if hooks.BatchStart != nil {
-		ctx = hooks.BatchStart(ctx, id, len(records))
-	}
+	hooks, id := d.o.p.process.Hooks, d.o.p.id
+	ctx = hooks.BatchStart(ctx, id, len(records))
 	res, err := apply(ctx, records)
-	if hooks.BatchEnd != nil {
-		hooks.BatchEnd(ctx, id, res, err)
-	}
+	hooks.BatchEnd(ctx, id, res, err)
 	return err
 }
 
@@ -63,6 +60,7 @@ func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool
 		wait = later.After
 	}
 	o.p.process.Counters.Waits.Add(1)
+	o.p.process.Hooks.Retry(o.p.id, hook.Pause{Try: try, Wait: wait, Err: later.Err})
 	both, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life.quit, cancel)()

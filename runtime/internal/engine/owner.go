@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
@@ -91,9 +92,13 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.durable.Store(a.Row.Next)
 	o.p.process.Counters.add(a.Result)
 	o.p.lag.Add(counts(a.Result), a.Row.Next, time.Now())
+	hooks := o.p.process.Hooks
 	for i := range a.Letters {
-		o.p.process.warn(o.p.id, &a.Letters[i])
+		l := &a.Letters[i]
+		o.p.process.warn(o.p.id, l)
+		hooks.DeadLetter(o.p.id, hook.Letter{Offset: l.Message.Offset, Event: l.Event, Reason: l.Reason, Conflict: l.Conflict})
 	}
+	hooks.Events(o.p.id, a.Events)
 }
 
 // counts is a result as a partition's account has it.

@@ -26,6 +26,8 @@ type Partition struct {
 	topic   *wire.Topic
 	lag     lag.Gauge // has a lock of its own
 
+	telling sync.Mutex // held over a step and what hooks are told of it, so that they hear steps in order
+
 	mu     sync.Mutex
 	state  protocol.State
 	owner  *Owner // whose steps count: the one that is fencing, or whose memory is kept; else nil
@@ -89,6 +91,8 @@ func (p *Partition) step(e protocol.Event, why error) error {
 // next goes to the protocol's next state. Of an owner whose memory was discarded nothing
 // counts any more. A step that the table does not have is a bug; the partition stands.
 func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory, error) {
+	p.telling.Lock()
+	defer p.telling.Unlock()
 	p.mu.Lock()
 	if o != nil && p.owner != o {
 		p.mu.Unlock()
@@ -110,6 +114,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 		p.show(from, next, why)
 	}
 	p.mu.Unlock()
+	p.tellState(from, next, why)
 	if memory == protocol.Discard && old != nil {
 		p.standby.leave(old)
 		old.end(cmp.Or(why, p.fenced(givenUp)))
@@ -118,6 +123,15 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 		return memory, why
 	}
 	return memory, nil
+}
+
+// tellState tells hooks of a step to another state. Batches come and go: that is told by hooks
+// of their own.
+func (p *Partition) tellState(from, to protocol.State, why error) {
+	working := func(s protocol.State) bool { return s == protocol.Ready || s == protocol.Sent }
+	if from != to && !(working(from) && working(to)) {
+		p.process.Hooks.State(p.id, from.String(), to.String(), why)
+	}
 }
 
 // account tells the partition's account whether the partition stands, and whether its

@@ -11,8 +11,8 @@
 // Every step goes through the protocol's table. Only transaction.go, and explicit.go for
 // transactions with handlers, see all the collaborators of an Owner; they see nothing of each
 // other, and return facts. It must not import any package of this module but backoff, catalog,
-// chain, deadletter, decide, fault, frequency, generation, halt, handler, idemtype, keys, lag,
-// ledger, outage, pipeline, pool, protocol, retry, session, verdict, watchdog and wire.
+// chain, deadletter, decide, fault, frequency, generation, halt, handler, hook, idemtype, keys, lag,
+// ledger, notify, outage, pipeline, pool, protocol, retry, session, verdict, watchdog and wire.
 package engine
 
 import (
@@ -29,6 +29,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
+	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/session"
@@ -39,7 +40,7 @@ import (
 type Process struct {
 	Service  *wire.Service
 	Log      *slog.Logger
-	Observer idemtype.Observer
+	Hooks    *notify.Hooks
 	Pool     *pool.Pool
 	Catalog  *catalog.Current
 	Keys     *keys.Process

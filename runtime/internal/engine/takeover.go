@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -56,6 +57,7 @@ func (p *Partition) Own(ctx context.Context, start int64) (*Owner, error) {
 // take takes the partition over, from wherever it stands. Every way in goes through a new
 // owner, a fence and the chain; nothing of an earlier memory is used again.
 func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
+	began := time.Now()
 	short, cancel := ctx, func() {}
 	if a.broker { // the Source asks again
 		short, cancel = context.WithTimeout(ctx, assignTimeout)
@@ -83,6 +85,13 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 	}
 	if stepErr := o.step(event, err); stepErr != nil {
 		return nil, stepErr
+	}
+	if err == nil {
+		taken := hook.Taken{Offset: o.chain.Next(), Took: time.Since(began)}
+		if o.keys.InChain() {
+			taken.Keys = o.keys.Len()
+		}
+		p.process.Hooks.TakeOver(p.id, taken)
 	}
 	return o, err
 }

@@ -115,7 +115,7 @@ func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 
 // Decide decides what records do, as far as their keys are known.
 func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decision, error) {
-	return o.decider.Decide(records, decide.Facts{Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow()})
+	return o.decider.Decide(records, decide.Facts{Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents()})
 }
 
 // send sends a decision: append, key claims, writes, dead letters. On the acknowledgement the
@@ -151,7 +151,7 @@ func (o *Owner) attempt(d *decide.Decision) chain.Attempt {
 			Kind: ledger.Batch, Token: chain.NewToken(), Next: d.Next(), Epoch: d.Epoch(tail.Epoch),
 			Window: o.keys.Window(tail), Keys: d.Keys.Keys, Defs: d.Keys.Defs, Info: ledger.LettersInfo(d.InRow),
 		},
-		Result: d.Result, Letters: d.Letters, InRow: d.InRow, Claims: slices.Clone(d.Claims),
+		Result: d.Result, Letters: d.Letters, InRow: d.InRow, Claims: slices.Clone(d.Claims), Events: d.Events,
 	}
 	o.chain.Try(a)
 	return a

@@ -38,6 +38,8 @@ type Job struct {
 	Log     *slog.Logger
 	Copies  *copies.Audit // nil where no topic has copies: same_partition
 	Expired *atomic.Int64 // counts the dead letters closed because keep was over
+	// Ran, if it is not nil, is called behind each run of Run's with the time that it took.
+	Ran func(took time.Duration, err error)
 
 	complaint string // of the last run, so that it is told once
 	told      time.Time
@@ -58,7 +60,12 @@ var session = []string{
 // once while they stay the same and then every hour.
 func (j *Job) Run(ctx context.Context, interval time.Duration) {
 	for {
-		j.complain(ctx, j.Once(ctx))
+		began := time.Now()
+		err := j.Once(ctx)
+		j.complain(ctx, err)
+		if j.Ran != nil {
+			j.Ran(time.Since(began), err)
+		}
 		select {
 		case <-time.After(interval):
 		case <-ctx.Done():

@@ -8,7 +8,7 @@
 //
 // It appends and reads, and returns what it found. What follows for the partition, and for the
 // memory of keys, is not decided here. It must not import any package of this module but
-// deadletter, idemtype, ledger, pipeline, session and wire.
+// deadletter, hook, idemtype, ledger, pipeline, session and wire.
 package chain
 
 import (
@@ -21,6 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
@@ -49,6 +50,7 @@ type Attempt struct {
 	Letters []deadletter.Letter
 	InRow   ledger.InRow // dead letters since the last record that took effect, when it stands
 	Claims  []wire.Claim // of keys that all partitions share
+	Events  []hook.Event // what became of each record, if a hook asks
 	By      *wire.Call   // if the transaction was rolled back: the call that may have committed it before
 }
 

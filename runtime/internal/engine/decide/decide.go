@@ -6,7 +6,7 @@
 //	records -> plan (generated) -> applied | duplicate | ignored | dead letter -> Decision
 //
 // It does no I/O. It must not import any package of this module but catalog, deadletter, halt,
-// idemtype, keys, keyset, ledger, pipeline, session, verdict and wire.
+// hook, idemtype, keys, keyset, ledger, pipeline, session, verdict and wire.
 package decide
 
 import (
@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
@@ -57,6 +58,7 @@ type Decision struct {
 	Result  idemtype.Result
 	Known   *keys.Known  // with what it was decided
 	InRow   ledger.InRow // dead letters since the last record that took effect
+	Events  []hook.Event // what becomes of each record, if a hook asks
 }
 
 // Facts are what a decision rests on.
@@ -64,6 +66,7 @@ type Facts struct {
 	Known   *keys.Known
 	Refused map[int64]deadletter.Letter // records that must become dead letters, by offset
 	InRow   ledger.InRow                // dead letters since the last record that took effect, before these
+	Events  bool                        // a hook asks what becomes of each record
 }
 
 // Decide turns records into statements. The error is a [verdict.Halt] before the first record;
@@ -88,6 +91,9 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 			return d.Decide(records[:i], f) // what stands before it goes first
 		}
 		w.bury(l)
+		if f.Events {
+			w.Events = append(w.Events, hook.Event{Offset: l.Message.Offset, Name: l.Event, Outcome: dead(&l)})
+		}
 	}
 	steps, claims := d.batch.Finish()
 	w.Steps, w.Calls, w.Result.Keyless = steps, d.batch.Calls(), d.batch.Keyless()
@@ -105,6 +111,9 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 	outcome, err := d.add(m)
 	if err == nil {
 		w.count(outcome)
+		if f.Events {
+			w.Events = append(w.Events, hook.Event{Offset: m.Offset, Name: d.batch.Event(), Outcome: told[outcome]})
+		}
 		if outcome == wire.Resent {
 			d.logDuplicate(m, f.Known)
 		}
@@ -199,6 +208,16 @@ func (w *Decision) count(o wire.Outcome) {
 		w.Result.Applied++
 		w.InRow = ledger.InRow{}
 	}
+}
+
+// told is an outcome as hooks hear it.
+var told = map[wire.Outcome]hook.Outcome{wire.Applied: hook.Applied, wire.Resent: hook.Duplicate, wire.Ignored: hook.Ignored}
+
+func dead(l *deadletter.Letter) hook.Outcome {
+	if l.Conflict {
+		return hook.Conflict
+	}
+	return hook.Dead
 }
 
 // bury counts and keeps a dead letter.

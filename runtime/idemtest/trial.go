@@ -1,0 +1,273 @@
+package idemtest
+
+import (
+	"context"
+	"errors"
+	"log"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
+)
+
+// trial is one scenario while it runs: a database, a consumer, and what was delivered to it.
+type trial struct {
+	*runner
+	database
+	consumer  *idem.Consumer
+	delivered map[recordOffset]int          // where a record of the log was delivered, copies aside
+	ownDead   map[recordOffset]expectedDead // dead letters that the scenario itself makes
+	reached   map[int32]int64               // by partition: the position that must be reached
+	moved     bool                          // some record is not where the log has it
+	inexact   bool                          // records are decided more than once, so that counters say little
+	logged    *logLines
+	broken    atomic.Bool // a batch failed: what follows says nothing
+
+	mu   sync.Mutex
+	sent int64 // records handed to a Writer
+}
+
+// database is that of a trial, which fails the test if it cannot be read.
+type database struct {
+	t  testing.TB
+	db *pgxpool.Pool
+}
+
+// recordOffset is where a record stands in its topic.
+type recordOffset struct {
+	partition int32
+	offset    int64
+}
+
+func (c *runner) newTrial(t testing.TB) *trial {
+	t.Helper()
+	db := DB(t)
+	Migrate(t, db, c.Migrations)
+	if c.Rows != "" {
+		insertRows(t, db, c.Rows)
+	}
+	b := &trial{
+		runner: c, database: database{t, db}, logged: &logLines{},
+		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[int32]int64{},
+	}
+	restore := b.logged.capture() // generated constructors take the default logger
+	consumer, err := c.start(t, db)
+	restore()
+	if err != nil {
+		t.Fatalf("idemtest: make the consumer: %v", err)
+	}
+	t.Cleanup(consumer.Close)
+	b.consumer = consumer
+	return b
+}
+
+// oneByOne applies each record of the log alone and returns what is left.
+func (c *runner) oneByOne(t testing.TB, where func(record) idem.Message) *state {
+	t.Helper()
+	b := c.newTrial(t)
+	w := b.own(where(c.log[0]).Partition)
+	for _, r := range c.log {
+		b.deliver(w, []idem.Message{where(r)})
+	}
+	got := b.dump()
+	got.dead = map[int]expectedDead{}
+	for at, l := range b.deadLetters() {
+		for _, r := range c.log {
+			if m := where(r); m.Partition == at.partition && m.Offset == at.offset {
+				got.dead[r.index] = expectedDead{class: l.class}
+			}
+		}
+	}
+	return got
+}
+
+// messages are records where the log has them.
+func (b *trial) messages(log []record) (out []idem.Message) {
+	for _, r := range log {
+		out = append(out, b.at(r, r.message.Partition, r.message.Offset))
+	}
+	return out
+}
+
+// at is a record of the log at a place, where it is expected to have its effect.
+func (b *trial) at(r record, partition int32, offset int64) idem.Message {
+	b.delivered[recordOffset{partition, offset}] = r.index
+	b.moved = b.moved || partition != r.message.Partition || offset != r.message.Offset
+	return b.copied(r, partition, offset)
+}
+
+// copied is a copy of a record at another place, where it must have no effect.
+func (b *trial) copied(r record, partition int32, offset int64) idem.Message {
+	m := r.message
+	m.Partition, m.Offset = partition, offset
+	b.reached[partition] = max(b.reached[partition], offset+1)
+	return m
+}
+
+// end is the first offset of a partition that was not used yet.
+func (b *trial) end(partition int32) int64 { return b.reached[partition] }
+
+func (b *trial) isDead(r record) bool {
+	_, dead := b.want.dead[r.index]
+	return dead
+}
+
+func (b *trial) own(partition int32) *idem.Writer {
+	b.t.Helper()
+	w, err := b.consumer.Own(b.t.Context(), b.Topic, partition, 0)
+	if err != nil {
+		b.t.Fatalf("taking partition %d over: %v", partition, err)
+	}
+	return w
+}
+
+// apply takes the partition over and applies records as one batch.
+func (b *trial) apply(partition int32, records ...idem.Message) idem.Result {
+	b.t.Helper()
+	return b.deliver(b.own(partition), records)
+}
+
+// deliver applies one batch until it is durable. A record that the scenario itself made
+// may halt the partition instead of becoming a dead letter, if the spec says so.
+func (b *trial) deliver(w *idem.Writer, records []idem.Message) (res idem.Result) {
+	b.t.Helper()
+	for len(records) > 0 && !b.broken.Load() {
+		done, err := b.try(b.t.Context(), w, records)
+		if err == nil {
+			return done
+		}
+		halted, ok := errors.AsType[*idem.HaltedError](err)
+		if !ok || !b.skip(recordOffset{records[0].Partition, halted.Offset}) {
+			b.broken.Store(true)
+			b.t.Errorf("applying %d records from offset %d: %v", len(records), records[0].Offset, err)
+			return res
+		}
+		records = after(records, halted.Offset)
+		*w = *b.own(halted.Partition.Number)
+	}
+	return res
+}
+
+// skip reports whether a record at a place may halt, and expects no dead letter of it then.
+func (b *trial) skip(at recordOffset) bool {
+	_, mine := b.ownDead[at]
+	delete(b.ownDead, at)
+	b.inexact = b.inexact || mine
+	return mine
+}
+
+func after(records []idem.Message, offset int64) []idem.Message {
+	for len(records) > 0 && records[0].Offset <= offset {
+		records = records[1:]
+	}
+	return records
+}
+
+// A batch is tried again for so long while the runtime says that it should be; for less
+// once that has run out, so that a test which fails ends.
+const (
+	patience  = 10 * time.Second
+	impatient = time.Second
+)
+
+// try applies a batch again after errors that pass: deadlocks, and handlers that ask for it.
+// A partition that halts because of too many dead letters in a row is released: w becomes the
+// writer of the new owner.
+func (b *trial) try(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
+	b.mu.Lock()
+	b.sent += int64(len(records))
+	b.mu.Unlock()
+	res, err := b.tryOnce(ctx, w, records)
+	for halted, ok := errors.AsType[*idem.HaltedError](err); ok && halted.Code == halt.DeadLetters; halted, ok = errors.AsType[*idem.HaltedError](err) {
+		Release(b.t, b.db, b.Topic, records[0].Partition)
+		own, ownErr := b.consumer.Own(b.t.Context(), b.Topic, records[0].Partition, 0)
+		if ownErr != nil {
+			return res, ownErr
+		}
+		*w = *own
+		b.mu.Lock()
+		b.inexact = true // the record before which it halted was searched for by both owners
+		b.mu.Unlock()
+		rest := after(records, halted.Offset-1)
+		var more idem.Result
+		more, err = b.tryOnce(ctx, w, rest)
+		res = sum(res, more)
+	}
+	return res, err
+}
+
+func sum(a, b idem.Result) idem.Result {
+	return idem.Result{
+		Applied: a.Applied + b.Applied, Keyless: a.Keyless + b.Keyless, Duplicates: a.Duplicates + b.Duplicates, Conflicts: a.Conflicts + b.Conflicts,
+		Dead: a.Dead + b.Dead, Ignored: a.Ignored + b.Ignored,
+	}
+}
+
+func (b *trial) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
+	end := time.Now().Add(patience)
+	if b.exhausted.Load() {
+		end = time.Now().Add(impatient)
+	}
+	for ; ; time.Sleep(time.Millisecond) {
+		res, err := w.Apply(ctx, records)
+		_, halted := errors.AsType[*idem.HaltedError](err)
+		if err == nil || halted || isFenced(err) || errors.Is(err, errCrash) {
+			return res, err
+		}
+		if time.Now().After(end) {
+			b.exhausted.Store(true)
+			return res, err
+		}
+		b.mu.Lock()
+		b.inexact = true // what a failed call applied counts as redelivered in the next
+		b.mu.Unlock()
+	}
+}
+
+// together runs functions at the same time.
+func (b *trial) together(fs ...func()) {
+	var wg sync.WaitGroup
+	for _, f := range fs {
+		wg.Go(f)
+	}
+	wg.Wait()
+}
+
+// logLines keeps what the runtime logs, to be shown if the scenario fails.
+type logLines struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (l *logLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.text) < 16<<10 {
+		l.text = append(l.text, p...)
+	}
+	return len(p), nil
+}
+
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
+}
+
+// capture makes l the default logger until the returned function is called. slog's default
+// also redirects package log, which is put back, too.
+func (l *logLines) capture() (restore func()) {
+	logger, writer, flags := slog.Default(), log.Writer(), log.Flags()
+	slog.SetDefault(slog.New(slog.NewTextHandler(l, nil)))
+	return func() {
+		slog.SetDefault(logger)
+		log.SetOutput(writer)
+		log.SetFlags(flags)
+	}
+}

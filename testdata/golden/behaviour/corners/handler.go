@@ -1,0 +1,25 @@
+package corners
+
+import (
+	"context"
+	"fmt"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// Service implements Handler. This file is yours: idemgen does not touch it again.
+type Service struct{}
+
+// Scan runs in the transaction that also records the event: what it writes through
+// tx commits with it, or not at all. An error is tried again, as on_failure says, unless it
+// is marked with idem.Permanent.
+func (Service) Scan(ctx context.Context, tx idem.Tx, e Scan) error {
+	return fmt.Errorf("Scan: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+}
+
+// Select runs in the transaction that also records the event: what it writes through
+// tx commits with it, or not at all. An error is tried again, as on_failure says, unless it
+// is marked with idem.Permanent.
+func (Service) Select(ctx context.Context, tx idem.Tx, e Select) error {
+	return fmt.Errorf("Select: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+}
