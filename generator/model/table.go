@@ -5,7 +5,7 @@ import "slices"
 // ColKind is the kind of a column's type.
 type ColKind int
 
-// The column types of LANGUAGE section 6.
+// The column types.
 const (
 	ColText ColKind = iota + 1
 	ColVarchar

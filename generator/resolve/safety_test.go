@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSafe: what LANGUAGE section 10 calls safe is accepted, and the same without what
+// TestSafe: a step that is safe is accepted, and the same without what
 // makes it safe is refused with the code of its row.
 func TestSafe(t *testing.T) {
 	const (
