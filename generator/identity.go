@@ -8,7 +8,7 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// keyChanges warns of events of which copies will not be recognised any more (W909), and notes
+// keyChanges warns of events whose copies will not be recognised any more (W909), and notes
 // that older versions halt behind this one.
 func (u *unit) keyChanges() {
 	for _, id := range state.Identities(u.old, u.service) {

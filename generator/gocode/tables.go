@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// tables are the elements of wire.Service.Tables: a line for a table of which there is little
-// to say, else a line for each fact.
+// tables are the elements of wire.Service.Tables: one line for a table with few facts, else a
+// line for each fact.
 func tables(s *model.Service) []code {
 	const little = 2
 	var out []code

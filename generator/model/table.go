@@ -5,7 +5,7 @@ import "slices"
 // ColKind is the kind of a column's type.
 type ColKind int
 
-// The column types.
+// The column types of docs/spec.md, "Tables".
 const (
 	ColText ColKind = iota + 1
 	ColVarchar

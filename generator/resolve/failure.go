@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// defaultFailure holds where the spec sets no on_failure. Keep depends on the window: see
-// resolveKeep.
+// defaultFailure is on_failure of docs/spec.md, "Limits and failures". What keep is depends on
+// the window: see resolveKeep.
 var defaultFailure = model.FailurePolicy{Retries: 8, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter", StopAfter: 20}
 
 // resolveFailure overrides a policy key by key and reports backoffs that contradict

@@ -8,7 +8,7 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// defaultLimits hold where the spec sets no limit.
+// defaultLimits are those of docs/spec.md, "Limits and failures".
 var defaultLimits = model.Limits{
 	BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 30 * time.Second,
 	EventTimeout: 5 * time.Second, StatementTimeout: 20 * time.Second, LockTimeout: 5 * time.Second,

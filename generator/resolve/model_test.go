@@ -97,7 +97,7 @@ func TestHandledParts(t *testing.T) {
 	}
 }
 
-// TestFilling: every column gets the value that the language gives it.
+// TestFilling: every column gets the value that docs/spec.md, "Events", gives it.
 func TestFilling(t *testing.T) {
 	sink := acceptedSpec(t, "kitchen_sink")
 	write := func(assigns []model.Assign) string {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSafe: a step that is safe is accepted, and the same without what
-// makes it safe is refused with the code of its row.
+// TestSafe: what is safe is accepted, and the same without what makes it safe is refused with
+// the code of its row.
 func TestSafe(t *testing.T) {
 	const (
 		a       = "  a: {primary_key: [id], columns: {id: uuid, n: bigint, state: nullable text}}\n"

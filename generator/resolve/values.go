@@ -125,8 +125,8 @@ func checkFill(report *schema.Diagnostics, st *draft.Step, c *draft.Column, v dr
 	return v
 }
 
-// checkType reports a value whose type the column cannot hold (E302). Does says what the
-// value is to do with the column: "fill" or "be compared with".
+// checkType checks which columns a type may fill (E302). Does says what the value is to do with
+// the column: "fill" or "be compared with".
 func checkType(report *schema.Diagnostics, c *draft.Column, v draft.Value, pos schema.Pos, does string) draft.Value {
 	if c.Broken {
 		v.Known = false

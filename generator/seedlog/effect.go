@@ -12,7 +12,7 @@ type effect struct {
 	uses     []use
 	keySpace int   // the key space that one record of a row uses up, as an index into state; -1 = none
 	needs    []int // tables that must have a row before
-	prefers  []int // tables of which it deletes or changes a row if there is one: better with
+	prefers  []int // tables with a row that it deletes or changes if it is there: better with
 	makes    []int // tables that have a row afterwards
 	cost     int   // how many records it takes on a fresh row, about; endless if the topic cannot
 	halts    bool  // a refused record halts the partition

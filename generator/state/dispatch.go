@@ -9,7 +9,7 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// Dispatch is which records of a topic are of which event.
+// Dispatch tells the event of each record of a topic.
 type Dispatch struct {
 	Topic  string
 	ToldBy string // where the text of the type stands; "" if the topic has one event

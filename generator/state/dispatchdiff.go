@@ -21,7 +21,7 @@ func reads(old, now Dispatch, was, is string) bool {
 	return slices.ContainsFunc(before.Texts, func(text string) bool { return slices.Contains(after.Texts, text) })
 }
 
-// dispatch reports records of which nothing tells any more what event they are.
+// dispatch reports records if nothing tells any more what event they are.
 func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 	moved := now.ToldBy != old.ToldBy
 	switch {

@@ -2,13 +2,11 @@ package confluent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -182,25 +180,6 @@ func TestTopicMadeAgainWithALowerEpochIsNoticed(t *testing.T) {
 	produce(t, brokers, 30, 0)
 	eventually(t, "the partition halts", func() bool { return sink.seen("Standby 0") == 1 })
 	complete(t, l, 10, 0)
-}
-
-// No log has a record with an older leader epoch behind one with a younger: it is not
-// accepted, and the partition is taken over again.
-func TestEpochThatGoesDownIsRefused(t *testing.T) {
-	t.Parallel()
-	id := idem.Partition{Topic: topicName}
-	held := &tenure{id: id, state: reading, epoch: -1, queue: testQueue(100, 1000, time.Hour), came: make(chan struct{}, 1)}
-	r := &run{parts: map[idem.Partition]*tenure{id: held}, log: textLogger(&testLog{})}
-	topic := topicName
-	for offset, epoch := range []int32{3, 3, 5, -1, 4} {
-		r.accept(&kafka.Message{TopicPartition: kafka.TopicPartition{Topic: &topic, Offset: kafka.Offset(offset), LeaderEpoch: &epoch}})
-		if n := held.queue.records; offset < 4 && n != offset+1 {
-			t.Fatalf("offset %d: the queue holds %d records, want %d", offset, n, offset+1)
-		}
-	}
-	if _, _, err := held.queue.take(t.Context(), time.Hour); !errors.Is(err, errAgain) {
-		t.Errorf("after an epoch that went down: %v, want the partition taken over again", err)
-	}
 }
 
 // The topic was made again while nobody read it: the sink is told the new id before anything

@@ -79,7 +79,10 @@ var errChaos = errors.New("for a while")
 
 func (s *chaosSink) Assigned(ctx context.Context, a idem.Assignment) (idem.Position, error) {
 	c := s.c
-	ring(s.asked)
+	select {
+	case s.asked <- struct{}{}:
+	default:
+	}
 	c.dawdle(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,7 +222,7 @@ func TestChaos(t *testing.T) {
 		sub.BatchEvents, sub.BatchWait = 7, 5*time.Millisecond
 		member := func() (stop func() error, asked chan struct{}) {
 			s := sourceBy(t, brokers, protocol)
-			s.pace.idle, s.pace.backoff, s.pace.ceiling = 15*time.Millisecond, 5*time.Millisecond, 40*time.Millisecond
+			s.pace.idle, s.pace.backoff, s.pace.maxBackoff = 15*time.Millisecond, 5*time.Millisecond, 40*time.Millisecond
 			asked = make(chan struct{}, 1)
 			return start(t, s, sub, &chaosSink{c, asked}), asked
 		}

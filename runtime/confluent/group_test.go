@@ -171,7 +171,7 @@ func TestHintIsNeverAheadOfTheLedger(t *testing.T) {
 			return ctx.Err()
 		}
 		s := sourceBy(t, brokers, protocol)
-		s.pace.hint = time.Millisecond
+		s.pace.commit = time.Millisecond
 		stop := start(t, s, subscription(), sink)
 		eventually(t, "500 records", func() bool { return l.count() >= 500 })
 		if err := stop(); err != nil {

@@ -20,7 +20,8 @@ const session = 3 * time.Second
 // testPace is a pace for tests that do not measure it.
 func testPace() *pace {
 	p := usualPace
-	p.backoff, p.ceiling, p.idle, p.hint, p.glance, p.watch = 50*time.Millisecond, 300*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond, 300*time.Millisecond, time.Second
+	p.backoff, p.maxBackoff, p.idle = 50*time.Millisecond, 300*time.Millisecond, 200*time.Millisecond
+	p.commit, p.compare, p.silence = 200*time.Millisecond, 300*time.Millisecond, time.Second
 	return &p
 }
 
@@ -104,6 +105,18 @@ func start(t testing.TB, s *Source, sub idem.Subscription, sink idem.Sink) (stop
 		}
 	})
 	return stop
+}
+
+// sleep reports whether d passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // eventually waits until cond holds.

@@ -34,7 +34,7 @@ func TestPositionThatIsGoneIsAskedAbout(t *testing.T) {
 		return idem.Position{Offset: at, Epoch: -1}, nil
 	}
 	s := source(t, brokers)
-	s.pace.watch = time.Hour // only the report counts
+	s.pace.silence = time.Hour // only the report counts
 	start(t, s, subscription(), sink)
 	eventually(t, "the other partition", func() bool { return l.position(idem.Partition{Topic: topicName, Number: 1}) == 3000 })
 	deleteRecords(t, brokers, 0, 2900)

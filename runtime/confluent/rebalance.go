@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
 // rebalance is the client's callback; it runs within a poll, or within Close. It must change
@@ -14,92 +16,85 @@ import (
 func (r *run) rebalance(e kafka.Event) {
 	switch e := e.(type) {
 	case kafka.AssignedPartitions:
-		r.assigned(e.Partitions)
+		r.assign(e.Partitions)
 	case kafka.RevokedPartitions:
 		lost := r.client.AssignmentLost()
 		r.log.Info("partitions were taken away", "partitions", names(e.Partitions), "lost", lost)
-		r.release(r.tenures(e.Partitions), lost)
+		r.revoke(r.partitions.among(e.Partitions), lost)
 		if lost {
-			r.joined(false)
+			r.group.forgot()
+			r.tellGroup()
 		}
 	}
 }
 
-// assigned takes partitions over and assigns those that are ready in time, possibly none;
-// the polling goroutine places the others when they are.
-func (r *run) assigned(list []kafka.TopicPartition) {
+// assign takes partitions over and reads those that are ready in time, possibly none; the
+// polling goroutine reads the others when they are.
+func (r *run) assign(list []kafka.TopicPartition) {
 	r.log.Info("partitions were assigned", "partitions", names(list))
-	var begun []*tenure
-	if !r.closing && r.ctx.Err() == nil {
+	var begun []*partition
+	if !r.partitions.closed && r.ctx.Err() == nil {
 		for _, tp := range list {
-			begun = append(begun, r.begin(partitionOf(tp)))
+			begun = append(begun, r.begin(tp))
 		}
 	}
-	deadline := time.NewTimer(r.assign)
+	deadline := time.NewTimer(r.pace.assign)
 	defer deadline.Stop()
-	for slices.ContainsFunc(begun, func(t *tenure) bool { return len(t.notes) == 0 }) {
+	for slices.ContainsFunc(begun, func(p *partition) bool { return !p.delivery.HasReport() }) {
 		select {
-		case <-r.bell:
+		case <-r.intake.Reported:
 			continue
 		case <-deadline.C:
 		case <-r.ctx.Done():
 		}
 		break
 	}
-	r.serve(true)
-	r.joined(true)
+	r.fetcher.read(r.applyReports(), true)
+	r.group.shared()
+	r.tellGroup()
 }
 
-func (r *run) tenures(list []kafka.TopicPartition) []*tenure {
-	var out []*tenure
-	for _, tp := range list {
-		if t := r.parts[partitionOf(tp)]; t != nil {
-			out = append(out, t)
-		}
-	}
-	return out
+// begin starts the delivery of a partition.
+func (r *run) begin(tp kafka.TopicPartition) *partition {
+	id := partitionOf(tp)
+	p := newPartition(intake.NewDelivery(r.ctx, &r.intake, id, r.partitions.previous[id]))
+	r.partitions.add(p)
+	r.calls.Go(p.delivery.Run)
+	return p
 }
 
-// release gives partitions up: intake closed, transactions in flight ended by the sink,
-// hint committed, unassigned. Lost partitions may have another owner already, so that
+// revoke gives partitions up: no more records, transactions in flight ended by the sink,
+// offsets committed, unassigned. Lost partitions may have another owner already, so that
 // nothing is waited for and nothing is committed.
-func (r *run) release(list []*tenure, lost bool) {
-	hints := make([]hint, 0, len(list))
-	for _, t := range list {
-		hints = append(hints, hint{t, r.sink.Durable(t.id)})
-		t.end()
-		t.queue.shut()
-		delete(r.parts, t.id)
-		r.calls.Go(func() { r.giveUp(t, lost) })
+func (r *run) revoke(list []*partition, lost bool) {
+	durable := make([]progress, 0, len(list))
+	for _, p := range list {
+		durable = append(durable, progress{p, r.sink.Durable(p.delivery.Partition)})
+		p.delivery.End()
+		r.partitions.remove(p)
+		r.calls.Go(func() { p.delivery.GiveUp(lost) })
 	}
-	r.last = nil
 	if !lost {
-		r.finish(hints)
+		r.commitAtLast(durable)
 	}
-	var out []kafka.TopicPartition
-	for _, t := range list {
-		if t.assigned {
-			out = append(out, t.position())
-		}
-	}
-	r.check(r.client.IncrementalUnassign(out))
+	r.fetcher.unassign(list)
 }
 
-// finish waits until the sink has ended its work on partitions, and commits how far it came.
-// A sink that does not end is left behind: the partition's next tenure waits for it.
-func (r *run) finish(hints []hint) {
-	patience, cancel := context.WithTimeout(context.Background(), r.answer)
+// commitAtLast waits until the sink has ended its work on partitions, and commits how far it
+// came. A sink that does not end is left behind: the partition's next delivery waits for it.
+func (r *run) commitAtLast(list []progress) {
+	ended, cancel := context.WithTimeout(context.Background(), r.request)
 	defer cancel()
-	for i, h := range hints {
+	for i, g := range list {
 		select {
-		case <-h.t.over:
-			hints[i].offset = max(h.offset, h.t.passed.Load()) // the sink has forgotten the partition
-		case <-patience.Done():
+		case <-g.partition.delivery.Over(): // and the sink has forgotten the partition
+			list[i].durable = max(g.durable, g.partition.delivery.Durable())
+		case <-ended.Done():
 		}
 	}
 	select {
-	case <-r.commit(hints):
-	case <-time.After(r.answer / 2):
+	case <-r.committer.commit(list):
+	case <-time.After(r.request / 2):
 	}
 }
 

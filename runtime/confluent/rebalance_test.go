@@ -3,18 +3,17 @@ package confluent
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
 func TestPartitionsMoveBetweenMembers(t *testing.T) { onBothProtocols(t, partitionsMoveBetweenMembers) }
@@ -69,7 +68,7 @@ func pausedPartitionFlowsAfterItComesBack(t *testing.T, protocol string) {
 	sub.BatchBytes = 1000
 	start(t, sourceBy(t, brokers, protocol), sub, first)
 	eventually(t, "both owned", func() bool { return first.owns() == 2 })
-	time.Sleep(4 * moments * moment) // both queues are full, both partitions paused
+	time.Sleep(4 * intake.MaxRoomWaits * intake.RoomWait) // both queues are full, both partitions paused
 	s := sourceBy(t, brokers, protocol)
 	stop := start(t, s, sub, second)
 	eventually(t, "one each", func() bool { return second.owns() == 1 })
@@ -173,7 +172,7 @@ func lostPartitionsAreNotCommitted(t *testing.T, protocol string) {
 	l := newLedger()
 	sink := newSink(t, l)
 	s := sourceBy(t, brokers, protocol)
-	s.pace.hint = time.Hour
+	s.pace.commit = time.Hour
 	start(t, s, subscription(), sink)
 	eventually(t, "200 records", func() bool { return l.count() >= 200 })
 	var commits atomic.Int64
@@ -220,7 +219,7 @@ func nextTenureWaitsForTheLast(t *testing.T, protocol string) {
 		return nil
 	}
 	s := sourceBy(t, brokers, protocol)
-	s.pace.answer = 300 * time.Millisecond
+	s.pace.request = 300 * time.Millisecond
 	log := &testLog{}
 	s.Logger = textLogger(log)
 	start(t, s, subscription(), sink)
@@ -236,22 +235,4 @@ func nextTenureWaitsForTheLast(t *testing.T, protocol string) {
 	}
 	close(release)
 	eventually(t, "100 records", func() bool { return l.count() == 100 })
-}
-
-func TestRecordsBelowThePositionAreDropped(t *testing.T) {
-	t.Parallel()
-	id := idem.Partition{Topic: topicName}
-	held := &tenure{id: id, state: reading, next: 10, queue: testQueue(100, 1000, time.Hour)}
-	r := &run{parts: map[idem.Partition]*tenure{id: held}}
-	topic := topicName
-	for _, offset := range []int64{9, 10, 10, 12, 11, 13} {
-		r.accept(&kafka.Message{TopicPartition: kafka.TopicPartition{Topic: &topic, Offset: kafka.Offset(offset)}})
-	}
-	var got []int64
-	for _, m := range held.queue.batches[0].records {
-		got = append(got, m.Offset)
-	}
-	if want := []int64{10, 12, 13}; !slices.Equal(got, want) {
-		t.Errorf("accepted %v, want %v", got, want)
-	}
 }

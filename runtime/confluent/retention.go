@@ -3,6 +3,7 @@ package confluent
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,32 +16,36 @@ import (
 // forEver is the retention of a topic that never drops a record for its age.
 const forEver = time.Duration(1<<63 - 1)
 
+const oldCopies = "who reads it again may apply old copies whose keys are forgotten"
+
 // checkRetention compares once how long topics keep records with what the spec assumes. It
 // only warns: the configuration may change later, unseen, and may not be ours to read.
-func (r *run) checkRetention(ctx context.Context) {
-	for _, topic := range slices.Sorted(maps.Keys(r.sub.Retention)) {
-		kept, err := r.kept(ctx, topic)
-		switch assumed := r.sub.Retention[topic]; {
+func (b *broker) checkRetention(ctx context.Context, assumed map[string]time.Duration, log *slog.Logger) {
+	for _, topic := range slices.Sorted(maps.Keys(assumed)) {
+		kept, err := b.retention(ctx, topic)
+		switch assumed := assumed[topic]; {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			r.log.Warn("it is not known how long the topic keeps records: assume.retention is not compared", "topic", topic, "err", err)
+			log.Warn("it is not known how long the topic keeps records: assume.retention is not compared",
+				"topic", topic, "err", err)
 		case kept == forEver:
-			r.log.Warn("the topic never drops old records, assume.retention says that it does: who reads it again may apply old copies whose keys are forgotten",
+			log.Warn("the topic never drops old records, assume.retention says that it does: "+oldCopies,
 				"topic", topic, "assumed", assumed)
 		case kept > assumed:
-			r.log.Warn("the topic keeps records for longer than assume.retention says: who reads it again may apply old copies whose keys are forgotten",
+			log.Warn("the topic keeps records for longer than assume.retention says: "+oldCopies,
 				"topic", topic, "assumed", assumed, "kept", kept)
 		}
 	}
 }
 
-// kept asks for how long the topic keeps records at most. That it may keep fewer for their
+// retention asks for how long the topic keeps records at most. That it may keep fewer for their
 // size is no promise.
-func (r *run) kept(ctx context.Context, topic string) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.answer)
+func (b *broker) retention(ctx context.Context, topic string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	answer, err := r.admin.DescribeConfigs(ctx, []kafka.ConfigResource{{Type: kafka.ResourceTopic, Name: topic}}, kafka.SetAdminRequestTimeout(r.answer))
+	question := []kafka.ConfigResource{{Type: kafka.ResourceTopic, Name: topic}}
+	answer, err := b.admin.DescribeConfigs(ctx, question, kafka.SetAdminRequestTimeout(b.timeout))
 	if err != nil {
 		return 0, err
 	}

@@ -4,265 +4,188 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// run is one Source.Run. Its fields belong to the polling goroutine, which also runs the
-// rebalance callback; the exceptions are named.
+// run is one Source.Run. It belongs to the polling goroutine, which also runs the rebalance
+// callback. Its collaborators return facts; only run calls them, and the sink.
 type run struct {
 	pace
-	ctx     context.Context // of Run
-	log     *slog.Logger    // any goroutine
-	brokers string
-	sub     idem.Subscription
-	sink    idem.Sink
-	client  *kafka.Consumer // any goroutine may ask; only the polling one changes the assignment
-	admin   *kafka.AdminClient
-	lines   chan kafka.LogEvent // of the client's own log
+	ctx    context.Context // of Run
+	sub    idem.Subscription
+	sink   idem.Sink
+	client *kafka.Consumer
+	log    *clientLog
 
-	parts   map[idem.Partition]*tenure
-	before  map[idem.Partition]<-chan struct{} // closed when the last tenure of a partition is over
-	last    *tenure                            // of the record before
-	closing bool
-	failure error // raised in the rebalance callback, which cannot return it
-	told    complaints
-	group   group
-
-	nextHint  time.Time
-	nextGauge time.Time
-	nextLook  time.Time
-	nextDoubt time.Time
-
-	incomparable string // why the last comparison failed; of the goroutine that compares
-
-	news     atomic.Bool   // any goroutine: a tenure has something for the polling goroutine
-	bell     chan struct{} // the same, for the callback, which waits
-	starving chan struct{} // any goroutine: a partition waits for records
-	doubt    atomic.Bool   // any goroutine: a partition stands silent, and the client did not say which
-	busy     struct{ hint, watch atomic.Bool }
-	calls    sync.WaitGroup // goroutines that use the client
+	partitions partitions
+	intake     intake.Config // of all partitions
+	fetcher    *fetcher      // what the client fetches
+	broker     *broker       // what brokers answer
+	group      membership    // how this member stands to brokers and group
+	committer  *committer    // offsets, as a hint for people
+	comparison comparison    // of partitions with their logs
+	calls      *sync.WaitGroup
 }
 
 func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sink, client *kafka.Consumer) *run {
+	logger := s.Logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	pace, calls := s.paces(), &sync.WaitGroup{}
 	r := &run{
-		pace: s.paces(), ctx: ctx, log: s.Logger, brokers: s.Brokers, sub: sub, sink: sink, client: client,
-		parts: map[idem.Partition]*tenure{}, before: map[idem.Partition]<-chan struct{}{},
-		bell: make(chan struct{}, 1), starving: make(chan struct{}, 1), told: complaints{},
+		pace: pace, ctx: ctx, sub: sub, sink: sink, client: client, calls: calls,
+		log:        &clientLog{Logger: logger, brokers: s.Brokers, logged: map[kafka.ErrorCode]time.Time{}},
+		partitions: newPartitions(),
+		fetcher:    &fetcher{client: client},
+		broker:     &broker{client: client, timeout: pace.request},
+		group:      membership{brokers: s.Brokers, topics: sub.Topics},
+		committer:  &committer{client: client, log: logger, calls: calls, next: time.Now().Add(pace.commit)},
+		comparison: newComparison(pace),
 	}
-	if r.log == nil {
-		r.log = slog.Default()
+	r.intake = intake.Config{
+		Sink: sink, Describe: r.broker.describe, Log: logger,
+		Limits:  intake.Limits{Records: sub.BatchEvents, Bytes: sub.BatchBytes, Wait: sub.BatchWait, FetchBytes: fetchBytes},
+		Backoff: pace.backoff, MaxBackoff: pace.maxBackoff, Idle: pace.idle,
+		Reported: intake.NewSignal(), Demand: intake.NewSignal(),
 	}
-	now := time.Now()
-	r.nextHint, r.nextLook = now.Add(r.hint), now.Add(r.glance)
 	return r
 }
 
 // poll joins the group and polls until ctx ends or the client fails for good.
-func (r *run) poll() error {
-	var err error
-	if r.admin, err = kafka.NewAdminClientFromConsumer(r.client); err != nil {
+func (r *run) poll() (err error) {
+	if r.broker.admin, err = kafka.NewAdminClientFromConsumer(r.client); err != nil {
 		return err
 	}
 	callback := func(_ *kafka.Consumer, e kafka.Event) error { r.rebalance(e); return nil }
 	if err := r.client.SubscribeTopics(r.sub.Topics, callback); err != nil {
 		return err
 	}
-	r.say()
-	r.calls.Go(func() { r.checkRetention(r.ctx) })
-	for wait := 0; r.ctx.Err() == nil && r.failure == nil; {
-		if r.news.Load() && r.news.Swap(false) {
-			r.serve(false)
-		}
-		r.tick(time.Now())
+	r.tellGroup()
+	r.calls.Go(func() { r.broker.checkRetention(r.ctx, r.sub.Retention, r.log.Logger) })
+	for wait := 0; r.ctx.Err() == nil && r.fetcher.err == nil; {
+		r.answerDeliveries()
+		r.doWhatIsDue(time.Now())
 		switch e := r.client.Poll(wait).(type) {
 		case nil:
-			wait = r.patience()
+			wait = r.pollWait()
 		case *kafka.Message:
 			r.accept(e)
 		case kafka.PartitionEOF:
-			r.ended(e)
+			r.reachedEnd(e)
 		case *kafka.Stats:
-			r.counted(e)
+			r.group.statistics(e.String())
+			r.tellGroup()
 		case kafka.Error:
-			r.complain(e)
+			r.clientError(e)
 		case kafka.OAuthBearerTokenRefresh:
-			r.complain(kafka.NewError(kafka.ErrAuthentication,
+			r.clientError(kafka.NewError(kafka.ErrAuthentication,
 				"sasl.oauthbearer.method=default needs the application's help: use oidc", false))
 		}
 	}
-	return r.failure
+	return r.fetcher.err
 }
 
-// patience is how many milliseconds a poll may wait for a record: short while a partition
+// pollWait is how many milliseconds a poll may wait for a record: few while a partition
 // waits for the polling goroutine, which nothing else can wake.
-func (r *run) patience() int {
-	for _, t := range r.parts {
-		if t.state == taking || t.state == reading && t.paused {
+func (r *run) pollWait() int {
+	for _, p := range r.partitions.all {
+		if p.cursor.State == intake.TakingOver || p.cursor.State == intake.Reading && p.paused {
 			return 5
 		}
 	}
 	return 50
 }
 
+// doWhatIsDue does what is due by the clock.
+func (r *run) doWhatIsDue(now time.Time) {
+	if r.committer.due(now, r.commit) {
+		r.commitDurable()
+	}
+	if r.partitions.endsDue(now) {
+		r.tellEnds()
+	}
+	for len(r.comparison.found) > 0 {
+		r.applyFindings(<-r.comparison.found)
+	}
+	if r.comparison.due(now) {
+		r.compare(now)
+	}
+}
+
+// answerDeliveries does what deliveries asked for since the last poll.
+func (r *run) answerDeliveries() {
+	select {
+	case <-r.intake.Reported:
+		if toRead := r.applyReports(); len(toRead) > 0 {
+			r.fetcher.read(toRead, false)
+		}
+	default:
+	}
+}
+
+// applyReports brings partitions to the states that their deliveries reported, and returns
+// those that the client must be told to read.
+func (r *run) applyReports() (toRead []*partition) {
+	for _, p := range r.partitions.all {
+		if report, ok := p.delivery.Report(); ok {
+			if p.cursor.Apply(report) {
+				toRead = append(toRead, p)
+				continue
+			}
+			r.fetcher.pause(p)
+		}
+		if p.cursor.IsRead() && p.paused && !p.delivery.Queue.Paused() {
+			r.fetcher.resume(p)
+		}
+	}
+	return toRead
+}
+
 // accept puts a record into its partition's queue.
 func (r *run) accept(m *kafka.Message) {
 	if err := m.TopicPartition.Error; err != nil {
 		if e, ok := err.(kafka.Error); ok {
-			r.complain(e)
+			r.clientError(e)
 		}
 		return
 	}
-	t := r.find(m.TopicPartition)
-	if t == nil || int64(m.TopicPartition.Offset) < t.next {
-		return // given up, or read before
+	p := r.partitions.find(m.TopicPartition)
+	if p == nil {
+		return // given up
 	}
-	switch t.state {
-	case waiting:
-		r.arrived(t)
-		return
-	case taking, standing:
-		return // to be read again
-	}
-	message, size := record(t.id, m)
-	if e := message.LeaderEpoch; e >= 0 && e < t.epoch {
-		r.replaced(t, message)
-		return
-	}
-	accepted, full := t.queue.put(message, size)
-	if !accepted {
-		return // the partition is about to be taken over, which sets the position anew
-	}
-	t.next, t.epoch, t.quiet = message.Offset+1, max(t.epoch, message.LeaderEpoch), false
-	if !full {
-		t.pressed = 0
-	} else if !t.paused {
-		r.press(t)
-	}
-}
-
-func (r *run) find(tp kafka.TopicPartition) *tenure {
-	if t := r.last; t != nil && t.id.Number == tp.Partition && t.id.Topic == *tp.Topic {
-		return t
-	}
-	t := r.parts[partitionOf(tp)]
-	r.last = t
-	return t
-}
-
-func partitionOf(tp kafka.TopicPartition) idem.Partition {
-	return idem.Partition{Topic: *tp.Topic, Number: tp.Partition}
-}
-
-// serve does what tenures asked for. It runs between two polls, or in the callback, which
-// must assign even if there is nothing to assign.
-func (r *run) serve(must bool) {
-	var placed []*tenure
-	for _, t := range r.parts {
-		select {
-		case n := <-t.notes:
-			t.state = n.state
-			if n.state == reading || n.state == waiting {
-				t.at, t.turn = n.at, n.turn
-				placed = append(placed, t)
-				continue
-			}
-			r.pause(t)
-		default:
+	message, size := record(p.delivery.Partition, m)
+	switch p.cursor.Accept(message, size) {
+	case intake.Accepted:
+		p.silence.heard()
+	case intake.Full:
+		p.silence.heard()
+		if !p.paused && p.delivery.Queue.Throttle(r.partitions.starved) {
+			r.fetcher.pause(p)
 		}
-		switch {
-		case t.state != reading && t.state != waiting:
-		case t.lost.Swap(false):
-			t.at = idem.Position{Offset: t.next, Epoch: -1}
-			r.seek(t)
-		case t.paused && !t.queue.holds():
-			r.resume(t)
-		}
-	}
-	if must || len(placed) > 0 {
-		r.place(placed, must)
+	case intake.Arrived:
+		r.recordArrived(p)
+	case intake.OldEpoch:
+		r.log.Warn("the leader epoch went down", "topic", message.Topic, "partition", message.Partition,
+			"offset", message.Offset, "epoch", message.LeaderEpoch, "before", p.cursor.Epoch)
+		p.delivery.TakeOverAgain()
 	}
 }
 
-// place reads partitions from where the sink said: explicit offset and leader epoch,
-// intake, and at last an explicit Resume, because the client remembers a pause from an
-// earlier tenure.
-func (r *run) place(list []*tenure, must bool) {
-	var fresh []kafka.TopicPartition
-	for _, t := range list {
-		if !t.assigned {
-			t.assigned = true
-			fresh = append(fresh, t.position())
-		} else {
-			r.seek(t)
-		}
-	}
-	if must || len(fresh) > 0 {
-		r.check(r.client.IncrementalAssign(fresh))
-	}
-	for _, t := range list {
-		t.next, t.epoch, t.quiet = t.at.Offset, -1, false
-		if t.state == reading {
-			t.queue.start(t.turn)
-		}
-		r.resume(t)
+// reachedEnd notes that the client has read a partition to its end.
+func (r *run) reachedEnd(e kafka.PartitionEOF) {
+	p := r.partitions.find(kafka.TopicPartition(e))
+	if p != nil && p.cursor.ReachedEnd(int64(e.Offset)) == intake.Arrived {
+		r.recordArrived(p)
 	}
 }
 
-// seek moves a partition that is assigned. The client refuses to seek in a partition that
-// it stopped reading after an error; that one is assigned anew.
-func (r *run) seek(t *tenure) {
-	at := []kafka.TopicPartition{t.position()}
-	moved, err := r.client.SeekPartitions(at)
-	if err == nil && moved[0].Error == nil {
-		return
-	}
-	r.check(r.client.IncrementalUnassign(at))
-	r.check(r.client.IncrementalAssign(at))
-}
-
-func (r *run) pause(t *tenure) {
-	if t.assigned && !t.paused {
-		t.paused = true
-		r.check(r.client.Pause([]kafka.TopicPartition{t.position()}))
-	}
-}
-
-func (r *run) resume(t *tenure) {
-	t.paused = false
-	r.check(r.client.Resume([]kafka.TopicPartition{t.position()}))
-}
-
-// check keeps the first error after which the assignment is not known any more. It ends
-// the run: another one starts from the ledger.
-func (r *run) check(err error) {
-	if err != nil && r.failure == nil {
-		r.failure = err
-	}
-}
-
-// tell makes the polling goroutine look at the tenures.
-func (r *run) tell() {
-	r.news.Store(true)
-	ring(r.bell)
-}
-
-// tick does what is due by the clock.
-func (r *run) tick(now time.Time) {
-	if now.After(r.nextHint) {
-		r.nextHint = now.Add(r.hint)
-		r.sendHint()
-	}
-	if now.After(r.nextGauge) {
-		r.nextGauge = now.Add(gauge)
-		r.heardEnds()
-	}
-	r.learn()
-	if now.After(r.nextLook) || r.doubt.Load() {
-		r.look(now)
-	}
+func (r *run) recordArrived(p *partition) {
+	r.fetcher.pause(p)
+	p.delivery.RecordArrived()
 }

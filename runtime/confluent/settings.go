@@ -50,11 +50,11 @@ var elsewhere = map[string]string{
 	"statistics.interval.ms":          "Consumer.Stats has what they say",
 }
 
-// fetched is how many bytes of a partition the client fetches at a time, unless Config says
+// fetchBytes is how many bytes of a partition the client fetches at a time, unless Config says
 // otherwise. The client hands records over fetch by fetch, so that a large one of a partition
 // whose queue is full stands before those of others; and what was fetched is lost when the
 // partition is paused. A broker returns a batch of records that is larger all the same.
-const fetched = 128 << 10
+const fetchBytes = 128 << 10
 
 // usual are defaults of ours, which Config may change. The client's own allow 64 MiB of
 // records in its queue, where small ones take three times their bytes. A fetch that waits for
@@ -62,7 +62,7 @@ const fetched = 128 << 10
 // that was paused, so that it must not wait long.
 var usual = kafka.ConfigMap{
 	"queued.max.messages.kbytes": 2048,
-	"max.partition.fetch.bytes":  fetched,
+	"max.partition.fetch.bytes":  fetchBytes,
 	"fetch.wait.max.ms":          50,
 	"fetch.queue.backoff.ms":     5,
 	// When new partitions are found; the client's own is five minutes.
@@ -97,7 +97,7 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	config["bootstrap.servers"] = s.Brokers
 	config["group.id"] = sub.Group
 	if protocol == "consumer" { // a member without partitions learns from nothing else that it is one
-		config["statistics.interval.ms"] = int(s.paces().glance.Milliseconds())
+		config["statistics.interval.ms"] = int(s.paces().compare.Milliseconds())
 	}
 	if ms := sub.MaxPollInterval.Milliseconds(); ms > 0 {
 		config["max.poll.interval.ms"] = int(ms)

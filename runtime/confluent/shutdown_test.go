@@ -55,7 +55,7 @@ func TestShutdownHasAWatchdog(t *testing.T) {
 		return context.Canceled
 	}
 	s := source(t, brokers)
-	s.pace.answer, s.pace.leave = 200*time.Millisecond, 200*time.Millisecond
+	s.pace.request, s.pace.close = 200*time.Millisecond, 200*time.Millisecond
 	stop := start(t, s, subscription(), sink)
 	<-begun
 	if err := stop(); err != nil { // which fails after 20 s

@@ -4,8 +4,8 @@
 // is read from, only the [idem.Sink] says.
 //
 // One goroutine polls the client and is the only one that assigns, seeks, pauses and
-// resumes. Every assigned partition has a goroutine of its own, which is the only one that
-// calls the sink for it, except to end it.
+// resumes. Every assigned partition has a goroutine of its own, which calls the sink. What is
+// between the two is in package intake, which knows no client.
 package confluent
 
 import (
@@ -38,20 +38,21 @@ type Source struct {
 
 // pace is how long things take that depend on nobody's settings.
 type pace struct {
-	assign  time.Duration // a rebalance waits so long for partitions to be taken over
-	answer  time.Duration // one question to the broker, and for the sink to end
-	backoff time.Duration // first pause after a failed take-over
-	ceiling time.Duration // longest pause; they are doubled
-	idle    time.Duration // without a record, after which the sink is asked whether all is as it was
-	hint    time.Duration // between commits of the hint
-	glance  time.Duration // between looks at what became of the topics
-	watch   time.Duration // a partition silent for so long is compared with the broker
-	leave   time.Duration // for closing the client
+	assign     time.Duration // a rebalance waits so long for partitions to be taken over
+	request    time.Duration // one question to the broker, and for the sink to end
+	backoff    time.Duration // first pause after a failed take-over
+	maxBackoff time.Duration // longest pause; they are doubled
+	idle       time.Duration // without a record, after which the sink is asked whether all is as it was
+	commit     time.Duration // between commits of offsets
+	compare    time.Duration // between comparisons of topics with the broker
+	silence    time.Duration // a partition without records for so long is compared with its log
+	close      time.Duration // for closing the client
 }
 
 var usualPace = pace{
-	assign: 10 * time.Second, answer: 5 * time.Second, backoff: 250 * time.Millisecond, ceiling: 10 * time.Second, idle: 5 * time.Second,
-	hint: 5 * time.Second, glance: 5 * time.Second, watch: 30 * time.Second, leave: 10 * time.Second,
+	assign: 10 * time.Second, request: 5 * time.Second,
+	backoff: 250 * time.Millisecond, maxBackoff: 10 * time.Second, idle: 5 * time.Second,
+	commit: 5 * time.Second, compare: 5 * time.Second, silence: 30 * time.Second, close: 10 * time.Second,
 }
 
 func (s *Source) paces() pace {
@@ -76,10 +77,9 @@ func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink)
 		return fmt.Errorf("confluent: %w", err)
 	}
 	r := newRun(ctx, s, sub, sink, client)
-	r.lines = lines
-	go r.forwardLogs()
+	go r.log.forward(ctx, lines)
 	err = r.poll()
-	return errors.Join(err, r.leave())
+	return errors.Join(err, r.leave(lines))
 }
 
 var _ idem.Source = (*Source)(nil)

@@ -203,3 +203,15 @@ func TestPromisesNameTestsThatExist(t *testing.T) {
 		}
 	}
 }
+
+// A comment that names a document of another place tells its reader nothing.
+func TestCommentsNameDocumentsOfTheRepository(t *testing.T) {
+	named := regexp.MustCompile(`\b[A-Z]{4,}(\.md\b| section [0-9])`)
+	handWritten(t, func(path string) {
+		for _, found := range named.FindAllString(read(t, path), -1) {
+			if found != "README.md" {
+				t.Errorf("%s names %s", path, found)
+			}
+		}
+	})
+}

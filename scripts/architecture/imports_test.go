@@ -97,7 +97,7 @@ var may = map[string][]string{
 	"runtime/hook":               {"runtime/idemtype"},
 	"runtime/idemtype":           {"runtime/halt", "runtime/wire"},
 	"runtime/stream":             {"runtime/wire", "runtime/internal/ledger"},
-	"runtime/confluent":          {"runtime"},
+	"runtime/confluent":          {"runtime", "runtime/internal/intake"},
 	"runtime/idemtest":           {"runtime", "runtime/halt", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
 	"runtime/idemtest/cutproxy":  {},
 	"runtime/idemtest/pgbouncer": {"runtime/idemtest/internal/postgres"},

@@ -22,7 +22,6 @@ var tooLarge = map[string]shape{
 	"runtime/confluent: run":           {27, 59},
 	"runtime/confluent: tenure":        {27, 30},
 	"runtime/wire/strictjson: Scanner": {14, 36},
-	"scripts/faults: theatre":          {22, 60},
 }
 
 // shape is how large a type is.

@@ -52,18 +52,18 @@ func compiler(ctx context.Context) (string, error) {
 var clockSource []byte
 
 // makeClock builds the library and returns the environment that loads it.
-func (t *theatre) makeClock(ctx context.Context) ([]string, error) {
+func (s *servers) makeClock(ctx context.Context) ([]string, error) {
 	dir, err := os.MkdirTemp("/tmp", "idemgen-clock-")
 	if err != nil {
 		return nil, err
 	}
-	t.extra = append(t.extra, func() error { return os.RemoveAll(dir) })
+	s.onClose = append(s.onClose, func() error { return os.RemoveAll(dir) })
 	if err := os.Chmod(dir, 0o755); err != nil { // the server has an account of its own
 		return nil, err
 	}
 	source, library := filepath.Join(dir, "clock.c"), filepath.Join(dir, "clock.so")
-	t.clock = filepath.Join(dir, "ahead")
-	if err := errors.Join(os.WriteFile(source, clockSource, 0o644), t.setClock(0)); err != nil {
+	s.clock = filepath.Join(dir, "ahead")
+	if err := errors.Join(os.WriteFile(source, clockSource, 0o644), s.setClock(0)); err != nil {
 		return nil, err
 	}
 	cc, err := compiler(ctx)
@@ -73,12 +73,12 @@ func (t *theatre) makeClock(ctx context.Context) ([]string, error) {
 	if out, err := exec.CommandContext(ctx, cc, "-shared", "-fPIC", "-O2", "-o", library, source).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", cc, err, out)
 	}
-	return []string{"LD_PRELOAD=" + library, "FAULTS_CLOCK=" + t.clock}, nil
+	return []string{"LD_PRELOAD=" + library, "FAULTS_CLOCK=" + s.clock}, nil
 }
 
 // setClock says how far the server's clock is ahead, from now on.
-func (t *theatre) setClock(ahead time.Duration) error {
-	f, err := os.OpenFile(t.clock, os.O_CREATE|os.O_WRONLY, 0o644) // written in place: it is mapped
+func (s *servers) setClock(ahead time.Duration) error {
+	f, err := os.OpenFile(s.clock, os.O_CREATE|os.O_WRONLY, 0o644) // written in place: it is mapped
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func databaseClock(ctx context.Context, t *theatre) (string, error) {
 }
 
 // clockIs demands that the database tells the time that it was given.
-func (t *theatre) clockIs(ctx context.Context, ahead time.Duration) error {
-	conn := connect(ctx, t.direct)
+func (s *servers) clockIs(ctx context.Context, ahead time.Duration) error {
+	conn := connect(ctx, s.direct)
 	if conn == nil {
 		return errors.New("no connection")
 	}
@@ -131,9 +131,9 @@ func (t *theatre) clockIs(ctx context.Context, ahead time.Duration) error {
 }
 
 // sendAgain sends copies of the oldest records that have a key.
-func (t *theatre) sendAgain(ctx context.Context, n int) error {
-	return t.compose(ctx, func(*shop.Maker) (list []*wire.Message) {
-		for _, m := range t.messages() {
+func (l *topicLog) sendAgain(ctx context.Context, n int) error {
+	return l.compose(ctx, func(*shop.Maker) (list []*wire.Message) {
+		for _, m := range l.messages() {
 			if m.Value != nil && len(list) < n {
 				list = append(list, shop.Again(m))
 			}

@@ -61,11 +61,11 @@ func failover(synchronous bool) func(context.Context, *theatre) (string, error) 
 
 // failOver is a failover behind one address, where a proxy leads to the primary. A new standby
 // follows then, for the next time.
-func (t *theatre) failOver(ctx context.Context) error {
-	if err := t.follows(ctx); err != nil {
+func (s *servers) failOver(ctx context.Context) error {
+	if err := s.follows(ctx); err != nil {
 		return err
 	}
-	old, next := t.postgres, t.standby
+	old, next := s.postgres, s.standby
 	u, err := url.Parse(next.URL())
 	if err != nil {
 		return err
@@ -73,21 +73,21 @@ func (t *theatre) failOver(ctx context.Context) error {
 	if err := old.Crash(); err != nil {
 		return err
 	}
-	t.wire.Lead(u.Host) // for a moment to a server that only reads
-	if err := t.promote(ctx, next); err != nil {
+	s.wire.Lead(u.Host) // for a moment to a server that only reads
+	if err := s.promote(ctx, next); err != nil {
 		return err
 	}
-	t.postgres, t.standby = next, nil
+	s.postgres, s.standby = next, nil
 	if err := old.Close(); err != nil {
 		return err
 	}
-	return t.addStandby(ctx, true)
+	return s.addStandby(ctx, true)
 }
 
 // behind is by how much the database that counts has passed less than n records; it must
 // be some, or nothing was lost.
-func (t *theatre) behind(ctx context.Context, n int64) (int64, error) {
-	conn, err := pgx.Connect(ctx, t.database())
+func (s *servers) behind(ctx context.Context, n int64) (int64, error) {
+	conn, err := pgx.Connect(ctx, s.database())
 	if err != nil {
 		return 0, err
 	}
@@ -195,8 +195,8 @@ func standbyGone(ctx context.Context, t *theatre) (string, error) {
 }
 
 // endWaiting ends or cancels sessions whose commit waits for the standby.
-func (t *theatre) endWaiting(ctx context.Context, function string) (int, error) {
-	conn, err := pgx.Connect(ctx, t.direct)
+func (s *servers) endWaiting(ctx context.Context, function string) (int, error) {
+	conn, err := pgx.Connect(ctx, s.direct)
 	if err != nil {
 		return 0, err
 	}

@@ -209,13 +209,13 @@ func transactions(ctx context.Context, t *theatre) (string, error) {
 }
 
 // doomed are events on orders that exist, and that nobody may see.
-func (t *theatre) doomed(n int) (messages []*wire.Message) {
+func (l *topicLog) doomed(n int) (messages []*wire.Message) {
 	for range n {
-		if len(t.messages()) == 0 {
-			messages = append(messages, t.shop.Placed(""))
+		if len(l.messages()) == 0 {
+			messages = append(messages, l.shop.Placed(""))
 			continue
 		}
-		messages = append(messages, t.shop.Shipped(), t.shop.Paid())
+		messages = append(messages, l.shop.Shipped(), l.shop.Paid())
 	}
 	return messages
 }

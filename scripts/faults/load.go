@@ -17,43 +17,43 @@ import (
 )
 
 // messages are those produced so far.
-func (t *theatre) messages() []*wire.Message {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(t.log)
+func (l *topicLog) messages() []*wire.Message {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.log)
 }
 
 // known are the ends of the log, by partition.
-func (t *theatre) known() map[int32]int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return maps.Clone(t.ends)
+func (l *topicLog) known() map[int32]int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.ends)
 }
 
 // send produces messages that consumers must see.
-func (t *theatre) send(ctx context.Context, messages ...*wire.Message) error {
-	return t.compose(ctx, func(*shop.Maker) []*wire.Message { return messages })
+func (l *topicLog) send(ctx context.Context, messages ...*wire.Message) error {
+	return l.compose(ctx, func(*shop.Maker) []*wire.Message { return messages })
 }
 
 // compose makes messages and produces them. One at a time: the log here keeps the order of
 // the broker's.
-func (t *theatre) compose(ctx context.Context, do func(*shop.Maker) []*wire.Message) error {
-	t.making.Lock()
-	defer t.making.Unlock()
-	messages := do(t.shop)
-	if err := t.broker.Produce(ctx, messages...); err != nil {
+func (l *topicLog) compose(ctx context.Context, do func(*shop.Maker) []*wire.Message) error {
+	l.making.Lock()
+	defer l.making.Unlock()
+	messages := do(l.shop)
+	if err := l.broker.Produce(ctx, messages...); err != nil {
 		return err
 	}
-	t.sent(messages...)
+	l.sent(messages...)
 	return nil
 }
 
-func (t *theatre) sent(messages ...*wire.Message) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.log = append(t.log, messages...)
+func (l *topicLog) sent(messages ...*wire.Message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.log = append(l.log, messages...)
 	for _, m := range messages {
-		t.ends[m.Partition] = max(t.ends[m.Partition], m.Offset+1)
+		l.ends[m.Partition] = max(l.ends[m.Partition], m.Offset+1)
 	}
 }
 
@@ -70,13 +70,13 @@ func events(n int) func(*shop.Maker) []*wire.Message {
 }
 
 // produce sends about n records at once.
-func (t *theatre) produce(ctx context.Context, n int) error { return t.compose(ctx, events(n)) }
+func (l *topicLog) produce(ctx context.Context, n int) error { return l.compose(ctx, events(n)) }
 
 // chunk is how many records load sends at a time.
 const chunk = 20
 
 // load sends perSecond records until do is done.
-func (t *theatre) load(ctx context.Context, perSecond int, do func() error) error {
+func (l *topicLog) load(ctx context.Context, perSecond int, do func() error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	sent := make(chan error, 1)
@@ -91,7 +91,7 @@ func (t *theatre) load(ctx context.Context, perSecond int, do func() error) erro
 			case <-tick.C:
 			}
 			// A record that was sent must be known to have been, so that ctx may not cut it short.
-			if err := t.produce(context.WithoutCancel(ctx), chunk); err != nil {
+			if err := l.produce(context.WithoutCancel(ctx), chunk); err != nil {
 				sent <- fmt.Errorf("the load: %w", err)
 				return
 			}
@@ -103,8 +103,8 @@ func (t *theatre) load(ctx context.Context, perSecond int, do func() error) erro
 }
 
 // repeat does something n times with pauses, while load runs.
-func (t *theatre) repeat(ctx context.Context, n int, pause time.Duration, do func(i int) error) error {
-	return t.load(ctx, rate, func() error {
+func (l *topicLog) repeat(ctx context.Context, n int, pause time.Duration, do func(i int) error) error {
+	return l.load(ctx, rate, func() error {
 		for i := range n {
 			if err := do(i); err != nil {
 				return err

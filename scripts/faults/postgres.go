@@ -31,9 +31,9 @@ var postgresFaults = []fault{
 }
 
 // every runs do again and again while load runs for so long.
-func (t *theatre) every(ctx context.Context, pause, long time.Duration, do func() error) error {
+func (l *topicLog) every(ctx context.Context, pause, long time.Duration, do func() error) error {
 	end := time.Now().Add(long)
-	return t.load(ctx, rate, func() error {
+	return l.load(ctx, rate, func() error {
 		for time.Now().Before(end) {
 			if err := do(); err != nil {
 				return err
@@ -156,17 +156,17 @@ func needsRoot() string {
 }
 
 // mountDisk makes a small file system for the server.
-func (t *theatre) mountDisk(size string) (string, error) {
+func (s *servers) mountDisk(size string) (string, error) {
 	dir, err := os.MkdirTemp("/tmp", "idemgen-disk-")
 	if err != nil {
 		return "", err
 	}
-	t.extra = append(t.extra, func() error { return os.Remove(dir) })
+	s.onClose = append(s.onClose, func() error { return os.Remove(dir) })
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=0755,size="+size); err != nil {
 		return "", fmt.Errorf("mount a file system at %s: %w", dir, err)
 	}
-	t.extra = slices.Insert(t.extra, 0, func() error { return syscall.Unmount(dir, 0) })
-	t.disk = dir
+	s.onClose = slices.Insert(s.onClose, 0, func() error { return syscall.Unmount(dir, 0) })
+	s.disk = dir
 	return dir, nil
 }
 

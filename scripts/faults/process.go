@@ -190,8 +190,8 @@ func stoppedReading(ctx context.Context, t *theatre) (string, error) {
 }
 
 // freezeWhen stops a process when a session of the service is in a state and stays there.
-func (t *theatre) freezeWhen(ctx context.Context, p *stage.Process, state string) error {
-	conn, err := pgx.Connect(ctx, t.direct)
+func (s *servers) freezeWhen(ctx context.Context, p *stage.Process, state string) error {
+	conn, err := pgx.Connect(ctx, s.direct)
 	if err != nil {
 		return err
 	}

@@ -20,18 +20,18 @@ import (
 var remedy = regexp.MustCompile(`idemgen stream [a-z-]+ --consumer \S+ --topic \S+[^"\n]*? --reason ([a-z-]+)`)
 
 // halted waits until partitions that halt for a reason name n commands, and returns them.
-func (t *theatre) halted(ctx context.Context, n int, code halt.Code) ([]string, error) {
+func (ps *processes) halted(ctx context.Context, n int, code halt.Code) ([]string, error) {
 	named := map[string]bool{}
 	err := stage.Until(ctx, patience, func() (bool, error) {
 		clear(named)
-		for _, p := range t.started {
+		for _, p := range ps.started {
 			for _, m := range remedy.FindAllStringSubmatch(string(p.Log.All()), -1) {
 				if m[1] == string(code) {
 					named[m[0]] = true
 				}
 			}
 		}
-		return len(named) >= n, t.dead()
+		return len(named) >= n, ps.dead()
 	})
 	commands := slices.Sorted(maps.Keys(named))
 	if errors.Is(err, stage.ErrTimeout) {

@@ -41,24 +41,24 @@ func (t *theatre) begun(ctx context.Context) error {
 }
 
 // hide sends records that nobody may apply for now.
-func (t *theatre) hide(ctx context.Context, n int) ([]*wire.Message, error) {
-	t.making.Lock()
-	defer t.making.Unlock()
-	messages := events(n)(t.shop)
-	return messages, t.broker.Produce(ctx, messages...)
+func (l *topicLog) hide(ctx context.Context, n int) ([]*wire.Message, error) {
+	l.making.Lock()
+	defer l.making.Unlock()
+	messages := events(n)(l.shop)
+	return messages, l.broker.Produce(ctx, messages...)
 }
 
 // recreate makes the topic again. What was applied of the old one stays: it stands before
 // the first record of the new one.
-func (t *theatre) recreate() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i, m := range t.log {
-		t.log[i] = shop.Again(m)
-		t.log[i].Offset = -1
+func (l *topicLog) recreate() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, m := range l.log {
+		l.log[i] = shop.Again(m)
+		l.log[i].Offset = -1
 	}
-	clear(t.ends)
-	return t.broker.Recreate(shop.Topic)
+	clear(l.ends)
+	return l.broker.Recreate(shop.Topic)
 }
 
 func recreatedStopped(ctx context.Context, t *theatre) (string, error) {

@@ -74,15 +74,7 @@ const missed = 2 * time.Second
 
 // bury ends the sessions of processes that have died.
 func (w *watch) bury(ctx context.Context) {
-	w.t.mu.Lock()
-	defer w.t.mu.Unlock()
-	for p, id := range w.t.members {
-		switch ended := p.EndedAt(); {
-		case ended.IsZero() || time.Since(ended) < missed:
-		case w.t.broker.Expel(ctx, group, id) == nil:
-			delete(w.t.members, p)
-		}
-	}
+	w.t.expel(func(id string) error { return w.t.broker.Expel(ctx, group, id) })
 }
 
 // joins is how long a group may wait for its members: longer than for one that is missing.

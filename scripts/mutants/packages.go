@@ -6,6 +6,7 @@ const (
 	source      = "./runtime/confluent"
 	waves       = "./runtime/wire"
 	streams     = "./runtime/stream"
+	intakes     = "./runtime/internal/intake"
 	footprints  = "./runtime/internal/footprint"
 	generations = "./runtime/internal/generation"
 	keysets     = "./runtime/internal/keyset"

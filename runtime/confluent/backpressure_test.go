@@ -1,0 +1,155 @@
+package confluent
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
+)
+
+// A partition that stands does not keep others from their records, whose log goes on when
+// its own queue is full: it is paused.
+func TestFullQueueStarvesNoOther(t *testing.T) {
+	t.Parallel()
+	_, brokers := startCluster(t, 2)
+	produce(t, brokers, 60000, 0)
+	l := newLedger()
+	sink := newSink(t, l)
+	begun, gate := make(chan struct{}, 1), make(chan struct{})
+	sink.before = func(ctx context.Context, p idem.Partition, _ []idem.Message) error {
+		if p.Number == 0 {
+			select {
+			case begun <- struct{}{}:
+			default:
+			}
+			select {
+			case <-gate:
+			case <-ctx.Done():
+			}
+		}
+		return nil
+	}
+	start(t, source(t, brokers), subscription(), sink)
+	<-begun
+	time.Sleep(intake.MaxRoomWaits * intake.RoomWait / 2) // all that the client holds is of the partition that stands
+	produce(t, brokers, 5000, 1)
+	eventually(t, "the other partition's records", func() bool {
+		return l.position(idem.Partition{Topic: topicName, Number: 1}) == 5000
+	})
+	close(gate)
+	eventually(t, "65000 records", func() bool { return l.count() >= 65000 })
+	complete(t, l, 60000, 0)
+	complete(t, l, 5000, 1)
+}
+
+// However many queues are full, polling goes on after RoomWait: nothing else that the client has
+// to tell, such as a rebalance, waits for longer. And none is waited for in vain for ever. The
+// time is that of a bubble, in which only these goroutines live.
+func TestFullQueuesHoldPollingUpForOneWaitAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		topic, sub := topicName, idem.Subscription{BatchEvents: 10, BatchBytes: 1 << 30, BatchWait: time.Hour}
+		source := &Source{Logger: textLogger(&testLog{})}
+		r := newRun(t.Context(), source, sub, nil, nil)
+		for number := range int32(4) {
+			id := idem.Partition{Topic: topic, Number: number}
+			p := newPartition(intake.NewDelivery(t.Context(), &r.intake, id, nil))
+			r.partitions.add(p)
+			p.delivery.Queue.Open(p.delivery.Queue.Reset())
+			p.cursor.State = intake.Reading
+			for p.cursor.Accept(idem.Message{Offset: p.cursor.Next}, fetchBytes/20) != intake.Full {
+			}
+		}
+		all := slices.Collect(maps.Values(r.partitions.all))
+		begun, polls := time.Now(), 0
+		for ; slices.ContainsFunc(all, func(p *partition) bool { return !p.delivery.Queue.Paused() }); polls++ {
+			p := all[polls%len(all)]
+			at := kafka.TopicPartition{Topic: &topic, Partition: p.delivery.Partition.Number, Offset: kafka.Offset(p.cursor.Next)}
+			before := time.Now()
+			r.accept(&kafka.Message{TopicPartition: at, Value: make([]byte, 1000)})
+			if held := time.Since(before); held > intake.RoomWait {
+				t.Fatalf("a record held polling up by %v, want %v at most", held, intake.RoomWait)
+			}
+		}
+		if waited := time.Since(begun); polls != intake.MaxRoomWaits*len(all) || waited != time.Duration(polls)*intake.RoomWait {
+			t.Errorf("all were paused after %d polls and %v, want %d polls of %v", polls, waited, intake.MaxRoomWaits*len(all), intake.RoomWait)
+		}
+	})
+}
+
+// slowly is a sink whose deliveries take longer than polling waits for a queue, so that the
+// queues become full.
+func slowly(t *testing.T, l *ledger) *fakeSink {
+	sink := newSink(t, l)
+	sink.before = func(ctx context.Context, _ idem.Partition, _ []idem.Message) error {
+		if !sleep(ctx, 3*intake.RoomWait) {
+			return ctx.Err()
+		}
+		return nil
+	}
+	return sink
+}
+
+// delegated is closed when the client has a revoke for its application, as it says in its log.
+type delegated struct {
+	slog.Handler
+	revoke chan struct{}
+	once   sync.Once
+}
+
+func (d *delegated) Enabled(context.Context, slog.Level) bool { return true }
+
+func (d *delegated) Handle(ctx context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if text := a.Value.String(); a.Key == "text" && strings.Contains(text, "delegating incremental revoke") {
+			d.once.Do(func() { close(d.revoke) })
+		}
+		return true
+	})
+	if d.Handler.Enabled(ctx, r.Level) {
+		return d.Handler.Handle(ctx, r)
+	}
+	return nil
+}
+
+// A revoke does not wait until the records are delivered that the client fetched before, or
+// that stand in the queues, of which two are on their way and may end, and two more begin.
+func TestRevokeIsAnsweredWhileQueuesAreFull(t *testing.T) {
+	onBothProtocols(t, revokeIsAnsweredWhileQueuesAreFull)
+}
+
+func revokeIsAnsweredWhileQueuesAreFull(t *testing.T, protocol string) {
+	_, brokers := startCluster(t, 2)
+	const events, each = 100, 20000
+	var records []*kgo.Record
+	for i := range 2 * each {
+		records = append(records, &kgo.Record{Topic: topicName, Partition: int32(i % 2), Value: make([]byte, 300)})
+	}
+	produceRecords(t, brokers, records...)
+	l := newLedger()
+	first := slowly(t, l)
+	s := sourceBy(t, brokers, protocol)
+	s.Config["debug"] = "cgrp"
+	told := &delegated{Handler: s.Logger.Handler(), revoke: make(chan struct{})}
+	s.Logger = slog.New(told)
+	start(t, s, subscription(), first)
+	eventually(t, "deliveries", func() bool { return l.count() > 10*events })
+	start(t, sourceBy(t, brokers, protocol), subscription(), slowly(t, l))
+	happens(t, "the client has a revoke", told.revoke)
+	from := l.count()
+	eventually(t, "a revoke", func() bool { return first.seen("Revoked") == 1 })
+	if all := l.count(); all-from > 4*events || all == 2*each {
+		t.Errorf("%d records were delivered before it was answered, and %d in all", all-from, all)
+	}
+}

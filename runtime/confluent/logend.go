@@ -1,0 +1,44 @@
+package confluent
+
+import (
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// endInterval is how often the sink is told where logs end, of partitions that are fetched.
+const endInterval = time.Second
+
+// endsDue reports whether it is time to tell, once in an interval.
+func (s *partitions) endsDue(now time.Time) bool {
+	if !now.After(s.nextEnds) {
+		return false
+	}
+	s.nextEnds = now.Add(endInterval)
+	return true
+}
+
+// tellEnds tells the sink where logs end, of the partitions that are fetched: the client hears
+// it with every fetch.
+func (r *run) tellEnds() {
+	for _, p := range r.partitions.all {
+		if !p.isFetched() {
+			continue
+		}
+		id := p.delivery.Partition
+		if _, high, err := r.client.GetWatermarkOffsets(id.Topic, id.Number); err == nil && high >= 0 {
+			r.sink.End(id, high)
+		}
+	}
+}
+
+// unfetched are the partitions whose logs' ends the client does not hear. The brokers are asked
+// with each comparison.
+func (s *partitions) unfetched() (list []idem.Partition) {
+	for _, p := range s.all {
+		if !p.isFetched() {
+			list = append(list, p.delivery.Partition)
+		}
+	}
+	return list
+}

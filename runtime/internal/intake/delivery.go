@@ -1,0 +1,191 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
+)
+
+// Config is what all deliveries of a source share.
+type Config struct {
+	Sink idemtype.Sink
+	// Describe asks the broker what the sink must know of a partition.
+	Describe func(context.Context, idemtype.Partition) (idemtype.Assignment, error)
+	Log      *slog.Logger
+	Limits   Limits
+	// Backoff is the pause after a failed question, which is doubled up to MaxBackoff.
+	Backoff, MaxBackoff time.Duration
+	Idle                time.Duration // without a record, after which the sink is asked whether all is as it was
+	// Reported is sent when a delivery has a report, or its partition need not pause any more.
+	Reported Signal
+	// Demand is sent when a delivery waits for records.
+	Demand Signal
+}
+
+// Delivery hands the records of one assigned partition to the sink, from assignment to give-up.
+// It is never used twice: a partition that comes back gets a new one.
+type Delivery struct {
+	Partition idemtype.Partition
+	Queue     *Queue
+
+	config  *Config
+	life    lifetime
+	asking  sync.Mutex   // held while the sink takes the partition over, or stands by
+	topic   Topic        // what the sink was told of it
+	reports chan Report  // at most one is unread
+	arrived Signal       // the record came that is awaited
+	durable atomic.Int64 // all below it is durable; -1 if that is not known
+}
+
+// lifetime is how a delivery begins and ends.
+type lifetime struct {
+	previous <-chan struct{}    // closed when the sink is not called by the delivery before
+	assigned context.Context    // ends when the partition is given up
+	end      context.CancelFunc // of assigned
+	deliver  context.Context    // outlives assigned: a transaction begun is finished
+	stop     context.CancelFunc // of deliver
+	returned chan struct{}      // closed when Run has returned
+	over     chan struct{}      // closed when the sink is not called any more
+}
+
+// NewDelivery prepares a delivery. It waits for the one before of the same partition to be over;
+// previous is nil if there was none.
+func NewDelivery(ctx context.Context, c *Config, p idemtype.Partition, previous <-chan struct{}) *Delivery {
+	d := &Delivery{
+		Partition: p, Queue: NewQueue(c.Limits, c.Demand),
+		config: c, reports: make(chan Report, 1), arrived: NewSignal(),
+		life: lifetime{previous: previous, returned: make(chan struct{}), over: make(chan struct{})},
+	}
+	d.durable.Store(-1)
+	d.life.assigned, d.life.end = context.WithCancel(ctx)
+	d.life.deliver, d.life.stop = context.WithCancel(context.WithoutCancel(ctx))
+	return d
+}
+
+// Run takes the partition over and delivers its records, until it is given up.
+func (d *Delivery) Run() {
+	defer close(d.life.returned)
+	if d.life.previous != nil {
+		<-d.life.previous
+	}
+	for {
+		at, err := d.takeOver()
+		if err == nil {
+			d.durable.Store(at.Offset)
+			d.report(Report{State: Reading, at: at, version: d.Queue.Reset()})
+			err = d.deliverAll()
+		}
+		d.Queue.Shut()
+		switch {
+		case d.life.assigned.Err() != nil:
+			return
+		case errors.Is(err, errRetake):
+			d.report(Report{State: TakingOver})
+		case !d.standBy(err):
+			return
+		}
+	}
+}
+
+// deliverAll hands batches to the sink until one is refused. While there are none, it asks
+// the sink now and then whether the partition is still its own.
+func (d *Delivery) deliverAll() error {
+	for {
+		records, resume, err := d.Queue.Take(d.life.assigned, d.config.Idle)
+		if err != nil {
+			return err
+		}
+		if len(records) == 0 {
+			if err := d.config.Sink.Idle(d.life.deliver, d.Partition, d.Queue.End()); err != nil {
+				return err
+			}
+			continue
+		}
+		if resume {
+			d.config.Reported.Send()
+		}
+		if err := d.config.Sink.Deliver(d.life.deliver, d.Partition, records); err != nil {
+			return err
+		}
+		d.durable.Store(records[len(records)-1].Offset + 1)
+		d.Queue.Release(records)
+	}
+}
+
+func (d *Delivery) report(r Report) {
+	r.Topic = d.topic
+	select {
+	case d.reports <- r:
+		d.config.Reported.Send()
+	case <-d.life.assigned.Done():
+	}
+}
+
+// backOff waits before try n+1. It reports false if the partition was given up.
+func (d *Delivery) backOff(n int) bool {
+	timer := time.NewTimer(backoff.Pause(n, d.config.Backoff, d.config.MaxBackoff))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-d.life.assigned.Done():
+		return false
+	}
+}
+
+// Report returns a report that was not read yet.
+func (d *Delivery) Report() (r Report, ok bool) {
+	select {
+	case r = <-d.reports:
+		return r, true
+	default:
+		return r, false
+	}
+}
+
+// HasReport reports whether Report would return one.
+func (d *Delivery) HasReport() bool { return len(d.reports) > 0 }
+
+// RecordArrived tells that the record came that the sink wants to wait for a take-over.
+func (d *Delivery) RecordArrived() { d.arrived.Send() }
+
+// TakeOverAgain drops what the queue holds, and has the sink asked anew where to read.
+func (d *Delivery) TakeOverAgain() {
+	d.Queue.Retake()
+	d.arrived.Send()
+}
+
+// Durable is the offset below which all was durable before the partition was given up; -1 if
+// that is not known.
+func (d *Delivery) Durable() int64 { return d.durable.Load() }
+
+// End takes no more records. GiveUp must follow.
+func (d *Delivery) End() {
+	d.life.end()
+	d.Queue.Shut()
+}
+
+// GiveUp ends the sink's work on the partition, and returns when it has ended: Assigned and
+// Standby, which must not overlap with Revoked, by their context, and a Deliver that waits by
+// Revoked itself. Run must have been called.
+func (d *Delivery) GiveUp(lost bool) {
+	d.asking.Lock()
+	if lost {
+		d.config.Sink.Lost(d.Partition)
+	} else {
+		d.config.Sink.Revoked(d.Partition)
+	}
+	d.asking.Unlock() // Run may wait for it before it sees that it is over
+	d.life.stop()
+	<-d.life.returned
+	close(d.life.over)
+}
+
+// Over is closed when the sink is not called any more.
+func (d *Delivery) Over() <-chan struct{} { return d.life.over }

@@ -1,0 +1,47 @@
+package intake
+
+import (
+	"errors"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+)
+
+// takeOver asks the broker and the sink where to read, again and again after transient errors.
+func (d *Delivery) takeOver() (idemtype.Position, error) {
+	logged := ""
+	for n := 1; ; n++ {
+		at, err := d.tryTakeOver()
+		if err == nil || mustStandBy(err) || d.life.assigned.Err() != nil {
+			return at, err
+		}
+		if err.Error() != logged {
+			logged = err.Error()
+			d.config.Log.Warn("partition cannot be taken over yet; trying again",
+				"topic", d.Partition.Topic, "partition", d.Partition.Number, "err", err)
+		}
+		if !d.backOff(n) {
+			return at, d.life.assigned.Err()
+		}
+	}
+}
+
+func (d *Delivery) tryTakeOver() (idemtype.Position, error) {
+	a, err := d.config.Describe(d.life.assigned, d.Partition)
+	if err != nil {
+		return idemtype.Position{}, err
+	}
+	d.asking.Lock()
+	defer d.asking.Unlock()
+	if err := d.life.assigned.Err(); err != nil {
+		return idemtype.Position{}, err
+	}
+	d.topic = Topic{ID: a.TopicID, Partitions: a.Partitions}
+	return d.config.Sink.Assigned(d.life.assigned, a)
+}
+
+// mustStandBy reports whether the sink must be asked by Standby when to go on.
+func mustStandBy(err error) bool {
+	_, halted := errors.AsType[*idemtype.HaltedError](err)
+	_, fenced := errors.AsType[*idemtype.FencedError](err)
+	return halted || fenced
+}
