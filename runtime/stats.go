@@ -10,7 +10,7 @@ import (
 // RecordStats count records, and add up to what was delivered; Keyless is a part of Applied.
 type RecordStats struct {
 	Applied     int64 // took effect
-	Keyless     int64 // of Applied: events that lack their key's header and count by their offset (missing: offset)
+	Keyless     int64 // of Applied: events without their key's header, which count by their offset
 	Redelivered int64 // duplicates: Kafka delivered an offset again
 	Resent      int64 // duplicates: the producer sent the event again
 	Conflicts   int64 // dead letters: a known key with other content
@@ -23,7 +23,7 @@ type RecordStats struct {
 type Stats struct {
 	RecordStats
 	Batches int64 // transactions
-	// Splits counts failures of a batch because of data, each of which was searched for one
+	// Splits counts failures of a batch because of data, and each was searched for one
 	// record: equal to the records that the database or a handler refused, or before which a
 	// partition halted. A greater number
 	// means that statements of one batch got in each other's way: please report it.

@@ -3,7 +3,7 @@ package idemtype
 // Result counts what became of records.
 type Result struct {
 	Applied    int // took effect now
-	Keyless    int // of Applied: events that lack their key's header and count by their offset (missing: offset)
+	Keyless    int // of Applied: events without their key's header, which count by their offset
 	Duplicates int // had their effect before: redelivered by Kafka, or sent again by the producer
 	Conflicts  int // dead letters: a known key with other content
 	Dead       int // all other dead letters

@@ -23,7 +23,7 @@ type Subscription struct {
 	BatchWait       time.Duration // age that closes a batch
 	MaxPollInterval time.Duration // the client's max.poll.interval.ms
 	// Retention is how long each topic keeps records at most, as the spec assumes
-	// (assume.retention); topics of which it says nothing are left out. A Source that finds a
+	// (assume.retention); topics without one are left out. A Source that finds a
 	// topic that keeps them for longer says so in the log: copies that are read again may come
 	// after the window of their keys.
 	Retention map[string]time.Duration

@@ -31,11 +31,21 @@ type buffers struct {
 	fit     Fit
 }
 
-// Step is one statement over rows, or one handler call.
+// Stage is what a step is. The runtime has one place that runs each.
+type Stage uint8
+
+// The stages.
+const (
+	Statement Stage = iota // over rows: SQL and Args
+	GoCall                 // of a handler: Call
+)
+
+// Step is one stage of a transaction, in the order of its records.
 type Step struct {
-	SQL  string
-	Args [][]byte // binary, one per parameter
-	Call *Call    // nil for a statement
+	Stage Stage
+	SQL   string
+	Args  [][]byte // binary, one per parameter
+	Call  *Call
 }
 
 // Call is one call of a handler.
@@ -68,7 +78,7 @@ func (b *Batch) Write(sql string, rows *Rows) {
 	from := len(b.args)
 	b.args = rows.Seal(b.args)
 	b.dirty = append(b.dirty, rows)
-	b.steps = append(b.steps, Step{SQL: sql, Args: b.args[from:len(b.args):len(b.args)]})
+	b.steps = append(b.steps, Step{Stage: Statement, SQL: sql, Args: b.args[from:len(b.args):len(b.args)]})
 }
 
 // Call queues a handler; what was collected so far is written before it, so that
@@ -77,7 +87,7 @@ func (b *Batch) Call(m *Message, c Call) {
 	b.cut()
 	b.calls = true
 	c.Message, c.Key, c.Policy = m, b.record.key, b.record.policy
-	b.steps = append(b.steps, Step{Call: &c})
+	b.steps = append(b.steps, Step{Stage: GoCall, Call: &c})
 }
 
 // cut ends the wave: its rows become statements, and the plan's buffers start anew.

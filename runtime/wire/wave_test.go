@@ -90,7 +90,7 @@ func describe(steps []Step) string {
 	var wave []string
 	for _, s := range steps {
 		switch {
-		case s.Call != nil:
+		case s.Stage == GoCall:
 			waves = append(waves, s.Call.Event)
 		case s.SQL == "|" && wave != nil:
 			waves = append(waves, strings.Join(wave, ", "))

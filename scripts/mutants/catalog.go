@@ -12,7 +12,7 @@ var catalogBugs = []mutant{
 		in(waves, "Batch.Puts").Replace(`$apart >= ApartTable`, `$apart > ApartRecords`),
 		boundaries, "TestBoundariesCarryNoMeaning"},
 	{"partitions are not looked at",
-		in(core, "lookSQL").Text(`FROM family f JOIN pg_inherits i ON i.inhparent = f.oid ), outside`, `FROM family f JOIN pg_inherits i ON i.inhparent = f.oid AND false), outside`),
+		in(core, "factsSQL").Text(`FROM family f JOIN pg_inherits i ON i.inhparent = f.oid ), outside`, `FROM family f JOIN pg_inherits i ON i.inhparent = f.oid AND false), outside`),
 		"./runtime/internal/catalog", "TestVerdicts"},
 	{"any encoding is taken",
 		in(core, "runtimeRefusal").Replace(`f.detail != "UTF8"`, `f.detail == ""`),

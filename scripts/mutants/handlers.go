@@ -48,7 +48,7 @@ var handlerBugs = []mutant{
 		in(core, "explicit.call").Always(`left`),
 		core, "TestRoundTripsOfABatch"},
 	{"a handler's time is not looked at",
-		in(watchdogs, "Watch.look").Drop(`w.statements.cancel(_)`),
+		in(watchdogs, "Watch.check").Drop(`w.statements.cancel(_)`),
 		watchdogs, "TestEachCallHasItsOwnTime"},
 	{"a call whose time was over ends the statements of the next one",
 		in(watchdogs, "Watch.begin").Never(`w.statements.Err() != nil`),

@@ -13,7 +13,7 @@ var slowBugs = []mutant{
 		in(core, "explicit.shorten").After(`*x.a = _`, `x.a.Row.Token = before.Row.Token`),
 		core, "TestLostReplyOfATransactionThatEndedEarly"},
 	{"the attempt of a transaction that ended early is not remembered",
-		in(core, "explicit.shorten").After(`*x.a = _`, `o.chain.RolledBack(o.chain.Open()-1, *x.a, nil)`),
+		in(core, "explicit.shorten").After(`*x.a = _`, `o.chain.RolledBack(o.chain.Open()-1, before, nil)`),
 		core, "TestLostReplyOfATransactionThatEndedEarly"},
 	{"the row of a transaction that ended early keeps the end of the whole",
 		in(core, "explicit.shorten").After(`*x.a = _`, `x.a.Row.Next = before.Row.Next`),

@@ -38,7 +38,7 @@ func NewCurrent(service *wire.Service, log *slog.Logger) *Current {
 // [RefusedError] if the service must not start on this database.
 func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
 	began := c.asked.Add(1)
-	found, err := Look(ctx, conn, c.tables)
+	found, err := Read(ctx, conn, c.tables)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// lines is how many pairs of rows one Look tells in the log.
+	// lines is how many pairs of rows one Run tells in the log.
 	lines = 10
 	// fresh is for how long after the second copy was applied Why tells of it. A process that
 	// starts later reads it, too, and need not be taken for one that does not work. What was
@@ -40,14 +40,14 @@ func (a *Audit) found(one, other place, n int) {
 		"sample", a.sampled(), "see", remedy)
 }
 
-// sayRest tells how much more Look found than the log has lines of.
+// sayRest tells how much more Run found than the log has lines of.
 func (a *Audit) sayRest() {
 	if a.unsaid > 0 {
 		a.Log.Error("keys stand in two partitions: there are more rows than those that were told", "pairs_of_rows", a.unsaid, "sample", a.sampled(), "see", remedy)
 	}
 }
 
-// sampled says which part of the keys is looked at.
+// sampled says which part of the keys is compared.
 func (a *Audit) sampled() string {
 	if a.sample.bits == 0 {
 		return "all keys"

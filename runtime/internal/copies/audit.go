@@ -36,7 +36,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 )
 
-// Audit is that of one consumer. Look is called by one goroutine at a time, Why by any.
+// Audit is that of one consumer. Run is called by one goroutine at a time, Why by any.
 type Audit struct {
 	Consumer string
 	Topics   map[string]time.Duration // windows of those with copies: same_partition
@@ -45,10 +45,10 @@ type Audit struct {
 
 	chains map[int32]*chain // by stream
 	sample sample
-	now    time.Time // of the database, when Look began
+	now    time.Time // of the database, when Run began
 	since  time.Time // second copies count that were applied later
 	rows   int64     // that were read
-	said   int       // lines of the log, in this Look
+	said   int       // lines of the log, in this Run
 	unsaid int       // pairs of rows without a line
 
 	mu    sync.Mutex
@@ -71,7 +71,7 @@ type chain struct {
 const (
 	// part is how many rows one statement reads.
 	part = 500
-	// atMost is how long one Look goes on; the next one continues.
+	// atMost is how long one Run goes on; the next one continues.
 	atMost = 20 * time.Second
 	// rest is how much longer than a statement the pause behind it is.
 	rest = 9
@@ -95,10 +95,10 @@ SELECT seq, prev, next, written_at, keys FROM idem_ledger
 WHERE stream = $1 AND seq >= $2 AND seq <= $3 AND keys IS NOT NULL AND written_at > clock_timestamp() - $4::interval ORDER BY seq`
 )
 
-// Look reads what was appended since the last time, and tells of keys that stand in two
+// Run reads what was appended since the last time, and tells of keys that stand in two
 // chains. It goes on for atMost, or until a statement ends that began before, and nine tenths
 // of that are pauses.
-func (a *Audit) Look(ctx context.Context, conn *pgx.Conn) error {
+func (a *Audit) Run(ctx context.Context, conn *pgx.Conn) error {
 	if a == nil || len(a.Topics) == 0 {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (a *Audit) Look(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// list brings the chains up to date. They come in another order each time: where Look ends
+// list brings the chains up to date. They come in another order each time: where Run ends
 // early, none is always the last one.
 func (a *Audit) list(ctx context.Context, conn *pgx.Conn) (all []*chain, err error) {
 	if a.chains == nil {
@@ -173,7 +173,7 @@ func unread(chains []*chain) []*chain {
 	return slices.DeleteFunc(chains, func(c *chain) bool { return c.next > c.tail })
 }
 
-// read reads the next part of a chain. A row whose keys were looked at is not read again.
+// read reads the next part of a chain. A row whose keys were compared is not read again.
 func (a *Audit) read(ctx context.Context, conn *pgx.Conn, c *chain) error {
 	last := min(c.tail, c.next+part-1)
 	rows, err := conn.Query(ctx, rowsSQL, c.stream, c.next, last, c.window)
@@ -185,7 +185,7 @@ func (a *Audit) read(ctx context.Context, conn *pgx.Conn, c *chain) error {
 	var keys pgtype.DriverBytes // of this row only
 	_, err = pgx.ForEachRow(rows, []any{&p.seq, &p.first, &p.next, &written, &keys}, func() error {
 		p.written = written.UnixMicro()
-		a.look(c, p, keys)
+		a.compare(c, p, keys)
 		a.rows++
 		c.next = p.seq + 1
 		return nil
@@ -196,8 +196,8 @@ func (a *Audit) read(ctx context.Context, conn *pgx.Conn, c *chain) error {
 	return err
 }
 
-// look compares the keys of a row with those of the sample, and adds them.
-func (a *Audit) look(c *chain, p place, keys []byte) {
+// compare compares the keys of a row with those of the sample, and adds them.
+func (a *Audit) compare(c *chain, p place, keys []byte) {
 	met := map[place]int{}
 	for ; len(keys) >= ledger.KeyBytes; keys = keys[ledger.KeyBytes:] {
 		key := [16]byte(keys)

@@ -60,7 +60,7 @@ func (b *bench) look() {
 		b.t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	if err := b.Look(b.t.Context(), conn); err != nil {
+	if err := b.Run(b.t.Context(), conn); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -67,22 +67,26 @@ func (x *explicit) run(ctx context.Context) (time.Time, error) {
 	return x.written, err
 }
 
-// steps does what the transaction's records do, in their order, and commits.
+// steps does what the transaction's records do, in their order, and commits. A stage that it
+// does not know is a bug of the runtime.
 func (x *explicit) steps(ctx context.Context) error {
 	for i := 0; i < len(x.d.Steps); i++ {
-		call := x.d.Steps[i].Call
-		switch {
-		case call == nil:
-			x.pending = append(x.pending, x.o.decider.Write(x.d.Steps[i]))
-		case x.late(ctx, call):
-			if err := x.shorten(call.Message.Offset); err != nil {
+		switch step := x.d.Steps[i]; step.Stage {
+		case wire.Statement:
+			x.pending = append(x.pending, x.o.decider.Write(step))
+		case wire.GoCall:
+			if !x.late(ctx, step.Call) {
+				if err := x.call(ctx, step.Call); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := x.shorten(step.Call.Message.Offset); err != nil {
 				return err
 			}
 			i = x.lastCall() // what is left behind it holds no other one
 		default:
-			if err := x.call(ctx, call); err != nil {
-				return err
-			}
+			panic("idem: a transaction has a stage that nothing runs")
 		}
 	}
 	return x.commit(ctx)
@@ -91,7 +95,9 @@ func (x *explicit) steps(ctx context.Context) error {
 // lastCall is the step of the handler that was called last. All that stands before it was
 // sent, however the steps before it were cut.
 func (x *explicit) lastCall() int {
-	i := slices.IndexFunc(x.d.Steps, func(s wire.Step) bool { return s.Call != nil && s.Call.Message.Offset == x.last.Message.Offset })
+	i := slices.IndexFunc(x.d.Steps, func(s wire.Step) bool {
+		return s.Stage == wire.GoCall && s.Call.Message.Offset == x.last.Message.Offset
+	})
 	if i < 0 {
 		panic("idem: a transaction that ends early lost the call that it ends with")
 	}

@@ -77,8 +77,8 @@ func (t *transaction) sendOvertaking(ctx context.Context, d *decide.Decision, a 
 	return written, err
 }
 
-// overtake ends what pid waits for, again and again until ctx ends. Its connection is none
-// of the pool's, all of which may be waiting.
+// overtake ends what pid waits for, again and again until ctx ends. Its connection is not
+// one of the pool's: all of those may be waiting.
 func (s *Process) overtake(ctx context.Context, pid int32, id idemtype.Partition) error {
 	control, err := s.Pool.Beside(ctx)
 	if err != nil {

@@ -35,7 +35,8 @@ func newOwner(p *Partition) *Owner {
 		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic), retry: retry.New(),
 		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
 	}
-	o.durable.Store(-1) // until the chain was read: a hint for a partition without one would halt the next owner
+	// Until the chain was read: a hint for a partition without one would halt the next owner.
+	o.durable.Store(-1)
 	return o
 }
 

@@ -134,8 +134,8 @@ func (p *Partition) tellState(from, to protocol.State, why error) {
 	}
 }
 
-// account tells the partition's account whether the partition stands, and whether its
-// position is known to be none of the log's.
+// account notes for the lag whether the partition stands, and whether it is known that its
+// position is not one of the log's.
 func (p *Partition) account(s protocol.State, why error) {
 	switch s {
 	case protocol.Off, protocol.Fencing, protocol.Standby, protocol.Halted:
@@ -156,7 +156,7 @@ func (p *Partition) account(s protocol.State, why error) {
 // Reasons of a [idemtype.FencedError] that no other owner caused.
 const (
 	givenUp       = "the partition was given up"
-	operatorActed = "an operator appended to the ledger" // no trouble: the partition comes back at once
+	operatorActed = "an operator appended to the ledger" // no trouble: it comes back at once
 	notTaken      = "the partition is not assigned, or must be taken over first"
 )
 

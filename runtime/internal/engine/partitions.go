@@ -23,7 +23,7 @@ func (t *takeOver) promise() string {
 }
 
 // partitionsChanged halts until a person says that records may have moved. The command is the
-// same for all partitions of the topic, of which some may have no chain yet.
+// same for all partitions of the topic: some may have no chain yet.
 func (t *takeOver) partitionsChanged(before int32) error {
 	args := fmt.Sprintf(" --partitions %d", t.a.Partitions)
 	if t.a.Partitions < before { // Kafka takes none away: somebody confirmed too many

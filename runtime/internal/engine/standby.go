@@ -24,10 +24,10 @@ type standby struct {
 	stream  int32       // 0 while the partition has none
 	seen    ledger.Tail // the last row known; zero while there is none
 	rivals  rivals
-	others  *chain.Counts // of the other chains, if that is why the partition could not begin; else nil
+	others  *chain.Counts // of the other chains, if they are why it could not begin; else nil
 	acted   wire.UUID     // the tail for which an operator's permission was given: it counts once
 	may     *permission   // how Standby ended; nil if it must be called first
-	again   bool          // an operator's permission was given for a row that may have stood there before
+	again   bool          // an operator's permission was given for a row that may be older
 	waited  bool          // a record came late, and its owner was given the time to apply it
 	patient time.Time     // stalled transactions are not ended before
 }
@@ -61,7 +61,8 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 			return idemtype.TakeOver{}, p.fenced(givenUp)
 		case protocol.Standby, protocol.Halted:
 		default:
-			return idemtype.TakeOver{Now: true}, nil // the chain changed under the owner, and nobody else holds it
+			// The chain changed under the owner, and nobody else holds it.
+			return idemtype.TakeOver{Now: true}, nil
 		}
 		s := &p.standby
 		blind := s.seen.Token == wire.UUID{}

@@ -17,7 +17,7 @@ type status struct {
 	said string // the last line about it
 	// since is when the records that stand first were handed over; zero while none wait.
 	since   time.Time
-	silent  time.Time // since when the Source gets no records although there are some; zero if it gets them
+	silent  time.Time // since when the Source gets none although there are some; or zero
 	handler string    // event of a handler that goes on although its time is over
 }
 

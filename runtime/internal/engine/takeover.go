@@ -167,8 +167,8 @@ func (t *takeOver) run(ctx context.Context) error {
 	return fmt.Errorf("the ledger of %s/%d moved at every try to take it over, for %v", id.Topic, id.Number, fencePatience)
 }
 
-// fence appends a fence. If the one before it waited in vain for another transaction, the
-// client of which may have stopped, that one is ended.
+// fence appends a fence. If the one before it waited in vain for another transaction, that
+// transaction is ended: its client may have stopped.
 func (t *takeOver) fence(ctx context.Context, window int64) error {
 	if t.o.chain.Stalled() {
 		return t.o.p.process.overtaking(ctx, t.conn, t.o.p.id, func() error { return t.fenceOnce(ctx, window) })

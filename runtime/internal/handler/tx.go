@@ -80,8 +80,8 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	return bareResults{h.tx.SendBatch(h.during(ctx, rewritten), b), h}
 }
 
-// conn is the connection itself, of which nobody sees what runs on it; nil when the
-// transaction is over.
+// conn is the connection itself; nil when the transaction is over. Nobody sees what runs on
+// it.
 func (h *handlerTx) conn() *pgx.Conn {
 	if h.life.begin() != nil {
 		return nil

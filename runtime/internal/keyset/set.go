@@ -1,5 +1,5 @@
 // Package keyset is a partition's memory of keys: those that the rows of its chain from the
-// window on hold, and nothing else. It is a table in memory without I/O; package idem fills it
+// window on hold, and nothing else. It is a table in memory without I/O; package keys fills it
 // with the chain's rows and decides when a row is old. It must not import any other package of
 // this module.
 package keyset

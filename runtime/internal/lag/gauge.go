@@ -65,7 +65,7 @@ func (g *Gauge) End(end int64, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.end, g.told = end, true
-	g.look(now)
+	g.note(now)
 }
 
 // Low tells the offset of the first record that the log holds.
@@ -112,11 +112,11 @@ func (g *Gauge) move(position int64, now time.Time) {
 		g.behind = time.Time{}
 	}
 	g.position, g.known = position, true
-	g.look(now)
+	g.note(now)
 }
 
-// look notes since when there is something behind the position.
-func (g *Gauge) look(now time.Time) {
+// note notes since when there is something behind the position.
+func (g *Gauge) note(now time.Time) {
 	switch {
 	case !g.known || !g.told || g.end <= g.position:
 		g.behind = time.Time{}

@@ -97,7 +97,7 @@ func (j *Job) Once(ctx context.Context) error {
 		// A seal by a clock that is behind would make its keys look older than they are.
 		parts = append(parts, j.rotate, j.drop, j.letters)
 	}
-	parts = append(parts, j.Copies.Look) // the last one, since it may take long
+	parts = append(parts, j.Copies.Run) // the last one, since it may take long
 	errs := []error{late}
 	for _, part := range parts {
 		errs = append(errs, part(ctx, conn))

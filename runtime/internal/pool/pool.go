@@ -3,7 +3,7 @@
 // statement on it. The service's pool is never used or changed: it says only how to connect.
 //
 //	Open -> check: schema, pooler        Acquire -> a connection, or why there is none
-//	     -> each connection: session,    Beside  -> one that is none of the pool's
+//	     -> each connection: session,    Beside  -> one that is not the pool's
 //	        catalog, statements          Release -> back, unless a handler still has it
 //
 // It begins no transaction. It must not import any package of this module but backoff, catalog,
@@ -128,7 +128,7 @@ func (p *Pool) Background(ctx context.Context) (*pgx.Conn, error) {
 	return p.connect(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0", "transaction_timeout": "0"})
 }
 
-// Beside opens a connection that is none of the pool's: all of those may be in use.
+// Beside opens a connection that is not one of the pool's: all of those may be in use.
 func (p *Pool) Beside(ctx context.Context) (*pgx.Conn, error) { return p.connect(ctx, nil) }
 
 // connect opens a connection beside the pool. It is made as the pool's are, with the hooks of

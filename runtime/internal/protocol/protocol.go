@@ -1,5 +1,5 @@
 // Package protocol is what a partition's worker does next, as a table without I/O: in which
-// state it is, what happened, and what becomes of its memory. The worker in package idem and
+// state it is, what happened, and what becomes of its memory. A partition in package engine and
 // the model in package model take every step by [Next], so that what is explored
 // exhaustively is what runs. docs/protocol.md draws it.
 //
@@ -28,7 +28,7 @@ func (s State) String() string { return stateNames[s] }
 // Event is what happened to a worker.
 type Event uint8
 
-// The events. Those from Acked to Fatal are outcomes of an append; package idem's classify
+// The events. Those from Acked to Fatal are outcomes of an append; package verdict
 // maps every error of the database to one of them.
 const (
 	Assigned  Event = iota // the partition was assigned

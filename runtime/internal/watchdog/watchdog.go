@@ -93,7 +93,7 @@ func (w *Watch[T]) wait(done <-chan error) error {
 			over = nil
 		case <-t.C:
 		}
-		next, left := w.look(time.Now())
+		next, left := w.check(time.Now())
 		if left {
 			return ErrLeft
 		}
@@ -101,9 +101,9 @@ func (w *Watch[T]) wait(done <-chan error) error {
 	}
 }
 
-// look looks at the call that runs, and says when to look again. No call that begins later
-// needs a look before.
-func (w *Watch[T]) look(now time.Time) (next time.Duration, left bool) {
+// check checks the call that runs, and says when to check again. No call that begins later
+// needs a check before.
+func (w *Watch[T]) check(now time.Time) (next time.Duration, left bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ctx == nil {

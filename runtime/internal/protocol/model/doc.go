@@ -2,7 +2,7 @@
 // that is explored exhaustively: one partition with three messages, the third a producer's
 // copy of the first; two workers; a database whose statements run in steps, so that any
 // number of them may be under way at once. Workers take every step through
-// [protocol.Next], as the worker in package idem does.
+// [protocol.Next], as a partition in package engine does.
 //
 // What can go wrong is bounded by numbers ([Bound]): reassignment in any overlap, crashes,
 // lost replies, killed backends, failovers that cut any suffix of the chain, records that

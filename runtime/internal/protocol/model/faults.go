@@ -130,9 +130,9 @@ func (t *turn) workerFaults(i int) {
 	x := t.begin(Revoke, i) // any number of times: assignments are bounded
 	x.Fault, x.Event = true, protocol.Revoked
 	t.rules.happen(x, i, x.Event, Attempt{})
-	if w.Look {
+	if w.ReadRow {
 		if x, ok := t.fault(Losses, Lose, i); ok {
-			x.Event, x.After.Workers[i].Look = protocol.Unknown, false
+			x.Event, x.After.Workers[i].ReadRow = protocol.Unknown, false
 			t.rules.happen(x, i, x.Event, Attempt{})
 		}
 	}
@@ -181,8 +181,8 @@ func (t *turn) cut(x *Step, left uint8) {
 		}
 	}
 	for i := range s.Workers {
-		if w := &s.Workers[i]; w.Look {
-			w.Look = false
+		if w := &s.Workers[i]; w.ReadRow {
+			w.ReadRow = false
 			t.rules.happen(x, i, protocol.Unknown, Attempt{})
 		}
 	}

@@ -62,12 +62,12 @@ func (s *State) rereadTail(w *Worker) {
 
 // readInDoubt is bug 6.
 func (t *turn) readInDoubt(i int) {
-	x := t.begin(Look, i)
+	x := t.begin(ReadRow, i)
 	w := &x.After.Workers[i]
 	x.Event = protocol.Connected
 	if x.After.visible(w.Seq + 1) {
 		t.rules.happen(x, i, protocol.Connected, Attempt{})
-		w.Look = true
+		w.ReadRow = true
 		return
 	}
 	w.State, w.Attempts = protocol.Ready, [maxAttempts]Attempt{}
@@ -76,9 +76,9 @@ func (t *turn) readInDoubt(i int) {
 // takeOverUnfenced is bug 14: keys in one step, the tail in another.
 func (t *turn) takeOverUnfenced(i int) {
 	tail, _ := t.from.tail()
-	if w := &t.from.Workers[i]; !w.Look {
+	if w := &t.from.Workers[i]; !w.ReadRow {
 		x := t.begin(LoadEarly, i)
-		x.After.Workers[i].Look = true
+		x.After.Workers[i].ReadRow = true
 		x.After.Workers[i].Keys = t.from.known(t.rules, tail)
 		return
 	}

@@ -110,7 +110,7 @@ func (c *codec) statement(op *Statement) {
 func (c *codec) worker(w *Worker) {
 	number(c, &w.State, 3)
 	flag(c, &w.Loaded)
-	flag(c, &w.Look)
+	flag(c, &w.ReadRow)
 	number(c, &w.Keys, setBits)
 	if !remembers(w.State) {
 		return

@@ -62,7 +62,7 @@ func Mutants() []Mutant {
 	)
 }
 
-// tableMutants change the table that the worker in package idem runs by.
+// tableMutants change the table that a partition in package engine runs by.
 func tableMutants() []Mutant {
 	const (
 		standby, fencing, ready, sent, doubt = protocol.Standby, protocol.Fencing, protocol.Ready, protocol.Sent, protocol.Doubt

@@ -88,8 +88,8 @@ type Worker struct {
 	Attempts  [maxAttempts]Attempt
 	Failing   uint8 // messages from Next on that were refused together
 	Condemned set   // offsets that must become dead letters
-	// Look: a row was found in the append's place, and is read next.
-	Look bool
+	// ReadRow: a row was found in the append's place, and is read next.
+	ReadRow bool
 }
 
 // State is everything there is.

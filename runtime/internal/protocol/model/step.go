@@ -16,7 +16,7 @@ const (
 	SendGenesis            // stream and first row
 	SendFence              // the tail was read, a fence is sent
 	Send                   // a batch is sent
-	Look                   // the row in the append's place is read
+	ReadRow                // the row in the append's place is read
 	PreRead                // the keys of a batch are read, and a row of the worker's own holds one
 	Move                   // a worker takes a step of the table without sending anything
 	LoadEarly              // a planted bug loads keys before the tail

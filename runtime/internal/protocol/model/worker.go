@@ -17,8 +17,8 @@ func (t *turn) workers() {
 		case protocol.Ready:
 			t.batches(i, int(protocol.Due))
 		case protocol.Sent:
-			if w.Look {
-				t.look(i)
+			if w.ReadRow {
+				t.readRow(i)
 			} else {
 				t.batches(i, -1) // after a race for a key
 			}
@@ -137,7 +137,7 @@ func (t *turn) preRead(i int, event int) {
 		x.Event = protocol.Event(event)
 		t.rules.happen(x, i, x.Event, Attempt{})
 	}
-	x.After.Workers[i].Look = x.After.Workers[i].State == protocol.Sent
+	x.After.Workers[i].ReadRow = x.After.Workers[i].State == protocol.Sent
 }
 
 // send sends one append with the messages up to end.
@@ -194,17 +194,17 @@ func (r *Rules) reply(x *Step, op *Statement, e protocol.Event) {
 	case r.Bug == TailBearsMyToken && w.State == protocol.Sent && (e == protocol.Foreign || e == protocol.Gone) && x.After.tailBears(w.Token):
 		r.happen(x, i, protocol.Acked, w.latest())
 	case w.State == protocol.Sent && e == protocol.Foreign:
-		w.Look = true // a row stands there: whose it is must be read
+		w.ReadRow = true // a row stands there: whose it is must be read
 	default:
 		r.happen(x, i, e, Attempt{op.Row.Token, op.Row.Next, op.Row.Applied, op.Row.Dead})
 	}
 }
 
-// look reads the row that stands in the append's place.
-func (t *turn) look(i int) {
-	x := t.begin(Look, i)
+// readRow reads the row that stands in the append's place.
+func (t *turn) readRow(i int) {
+	x := t.begin(ReadRow, i)
 	w := &x.After.Workers[i]
-	w.Look = false
+	w.ReadRow = false
 	seq := w.Seq + 1
 	if !x.After.visible(seq) { // it stood there, and is gone
 		x.Event = protocol.Foreign

@@ -1,6 +1,6 @@
 // Package catalog asks a database once about everything that the guarantee rests on and that
 // generated code cannot know: its encoding, and what others did to the tables that the service
-// writes. Look returns facts; what follows from each is decided in verdict.go, and listed in
+// writes. Read returns facts; what follows from each is decided in verdict.go, and listed in
 // docs/operations.md. It changes nothing. It must not import any package of this module but
 // wire.
 package catalog
@@ -49,9 +49,9 @@ type fact struct {
 // own are the tables of the runtime that must survive a crash as one.
 var own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_gen", "idem_keys", "idem_operator"}
 
-// lookSQL resolves names as the statements do, by search_path. It is one statement, and
+// factsSQL resolves names as the statements do, by search_path. It is one statement, and
 // reads the system's catalogs only, so that every role may run it.
-const lookSQL = `
+const factsSQL = `
 WITH RECURSIVE asked AS (
 	SELECT name, to_regclass(quote_ident(name))::oid AS root FROM unnest($1::text[]) AS name
 ), family AS (
@@ -116,25 +116,25 @@ WITH RECURSIVE asked AS (
 )
 SELECT name, kind, detail, coalesce(columns, '{}'), target, action FROM facts ORDER BY name, kind, detail, columns`
 
-// Look asks about the tables of a service, by names that the connection's search_path
+// Read asks about the tables of a service, by names that the connection's search_path
 // resolves, and about the runtime's own, and decides what follows. A table that is not there
 // is passed over: preparing the statements tells.
-func Look(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, error) {
+func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, error) {
 	names := make([]string, 0, len(tables)+len(own))
 	for _, t := range tables {
 		names = append(names, t.Name)
 	}
 	// Nothing is prepared: a pooler may stand between.
-	rows, err := conn.Query(ctx, lookSQL, pgx.QueryExecModeExec, array(append(names, own...)))
+	rows, err := conn.Query(ctx, factsSQL, pgx.QueryExecModeExec, array(append(names, own...)))
 	if err != nil {
-		return Findings{}, fmt.Errorf("look at the catalog: %w", err)
+		return Findings{}, fmt.Errorf("read the catalog: %w", err)
 	}
 	facts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f fact, err error) {
 		err = row.Scan(&f.table, &f.kind, &f.detail, &f.columns, &f.target, &f.action)
 		return f, err
 	})
 	if err != nil {
-		return Findings{}, fmt.Errorf("look at the catalog: %w", err)
+		return Findings{}, fmt.Errorf("read the catalog: %w", err)
 	}
 	return decide(tables, facts), nil
 }

@@ -74,19 +74,19 @@ type goal struct {
 const written, handled, firstRefused = 0, 2, 4
 
 var goals = []goal{
-	{"an own row is adopted", handled, func(c *course, _ outcome) bool { return c.saw(model.Look, protocol.Own) }},
+	{"an own row is adopted", handled, func(c *course, _ outcome) bool { return c.saw(model.ReadRow, protocol.Own) }},
 	{"an own row of a larger batch is adopted", handled, func(c *course, _ outcome) bool { return c.resized() > 0 }},
 	{"an own row of a smaller batch is adopted", handled, func(c *course, _ outcome) bool { return c.resized() < 0 }},
 	{"a doubt turns out as rolled back", handled, func(c *course, _ outcome) bool {
-		return c.saw(model.Send, protocol.Connected) && c.saw(model.Commit, protocol.Acked) && !c.saw(model.Look, protocol.Own)
+		return c.saw(model.Send, protocol.Connected) && c.saw(model.Commit, protocol.Acked) && !c.saw(model.ReadRow, protocol.Own)
 	}},
-	{"fenced by another", handled, func(c *course, o outcome) bool { return o == gone && c.saw(model.Look, protocol.Foreign) }},
+	{"fenced by another", handled, func(c *course, o outcome) bool { return o == gone && c.saw(model.ReadRow, protocol.Foreign) }},
 	{"the row appended to is gone", handled, func(c *course, o outcome) bool { return o == gone && c.saw(model.Refuse, protocol.Gone) }},
 	{"in doubt, and the chain was cut", handled, func(c *course, o outcome) bool {
 		return o == gone && c.saw(model.Send, protocol.Connected) && c.saw(model.Refuse, protocol.Gone)
 	}},
 	{"in doubt, and fenced", handled, func(c *course, o outcome) bool {
-		return o == gone && c.saw(model.Send, protocol.Connected) && c.saw(model.Look, protocol.Foreign)
+		return o == gone && c.saw(model.Send, protocol.Connected) && c.saw(model.ReadRow, protocol.Foreign)
 	}},
 	{"committed, then cut, and sent again", handled, func(c *course, _ outcome) bool {
 		return c.state.Left[model.Failovers] < 7 && c.state.Left[model.Losses] < 7 && c.saw(model.Commit, protocol.Acked) && c.state.Position() > 0
@@ -95,7 +95,7 @@ var goals = []goal{
 	{"the copy of a dead letter takes effect", handled, func(c *course, _ outcome) bool { return c.last().Applied&0b100 != 0 }},
 	{"the refused message of a batch is found", firstRefused, func(c *course, _ outcome) bool { return c.state.Position() == model.Messages }},
 	{"a dead letter whose reply was lost is adopted", firstRefused, func(c *course, _ outcome) bool {
-		return c.saw(model.Look, protocol.Own) && c.last().Dead != 0
+		return c.saw(model.ReadRow, protocol.Own) && c.last().Dead != 0
 	}},
 	{"retention, and the row appended to is gone", handled, func(c *course, o outcome) bool { return o == gone && c.state.Deleted != 0 }},
 	{"the first worker comes back from STANDBY", handled, func(c *course, _ outcome) bool { return c.saw(model.Move, protocol.Quiet) }},
@@ -121,7 +121,7 @@ func (c *course) saw(a model.Act, e protocol.Event) bool {
 // resized is by how much a row that the last call found is longer than what was sent.
 func (c *course) resized() int {
 	for i := range c.steps {
-		if x := &c.steps[i]; i > 0 && x.Act == model.Look && x.Event == protocol.Own && c.steps[i-1].Act == model.Refuse {
+		if x := &c.steps[i]; i > 0 && x.Act == model.ReadRow && x.Event == protocol.Own && c.steps[i-1].Act == model.Refuse {
 			return int(x.After.Workers[x.Worker].Next) - int(c.steps[i-1].Row.Next)
 		}
 	}

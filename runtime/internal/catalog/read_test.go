@@ -96,7 +96,7 @@ CREATE TRIGGER x AFTER INSERT ON c_1_1 FOR EACH ROW EXECUTE FUNCTION f()`, "c re
 			if _, err := tx.Exec(t.Context(), tables+c.sql); err != nil {
 				t.Fatal(err)
 			}
-			found, err := catalog.Look(t.Context(), tx.Conn(), spec)
+			found, err := catalog.Read(t.Context(), tx.Conn(), spec)
 			if err != nil {
 				t.Fatal(err)
 			}

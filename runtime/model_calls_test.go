@@ -197,8 +197,8 @@ func (c *course) apply(a call) (outcome, bool) {
 		if ended, ok := b.transact(w.Next + size(w.Failing, a.end-w.Next)); ended || !ok {
 			return open, ok
 		}
-		if w.Look {
-			c.act(model.Look, a.who)
+		if w.ReadRow {
+			c.act(model.ReadRow, a.who)
 		}
 	}
 }
