@@ -66,7 +66,7 @@ func readTypeTexts(w *walker, e entry) (*Texts, bool) {
 // readEventFields reads a map of fields or the name of a type.
 func readEventFields(w *walker, e entry, v *Event) bool {
 	v.FieldsKey = e.key
-	if e.node.Kind == ScalarNode && !e.node.Null() {
+	if e.node.Kind == ScalarNode && !e.node.null() {
 		t, ok := w.full(e)
 		v.FieldsType = t
 		return ok

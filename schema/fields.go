@@ -70,7 +70,7 @@ func readFields(w *walker, e entry, place fieldPlace, into *[]*Field) bool {
 
 // listHint is for people who write a list of T as [T].
 func listHint(n *Node) string {
-	if len(n.Items) != 1 || n.Items[0].Kind != ScalarNode || n.Items[0].Null() {
+	if len(n.Items) != 1 || n.Items[0].Kind != ScalarNode || n.Items[0].null() {
 		return ""
 	}
 	return "write list(" + short(n.Items[0].Text) + ")"
@@ -100,7 +100,7 @@ func checkFieldSources(w *walker, e entry, place fieldPlace, f *Field) {
 // readConstant reads a text that stands for a value of a type that is known later.
 func readConstant(w *walker, e entry) (*Text, bool) {
 	n := e.node
-	if n.Kind == ScalarNode && n.Null() && e.what == "value" {
+	if n.Kind == ScalarNode && n.null() && e.what == "value" {
 		pos := n.Pos
 		if n.Text == "" {
 			pos = e.key

@@ -38,8 +38,8 @@ type Pair struct {
 	Value  *Node
 }
 
-// Null reports whether the value is missing: nothing, ~ or null, not in quotes.
-func (n *Node) Null() bool {
+// null reports whether the value is missing: nothing, ~ or null, not in quotes.
+func (n *Node) null() bool {
 	if n.Kind != ScalarNode || n.Quoted {
 		return false
 	}
@@ -86,7 +86,7 @@ func Parse(data []byte) (*Node, Diagnostics) {
 	}
 	b := builder{source: src, ds: &ds}
 	n := b.node(root.Content[0], 1)
-	if n.Kind == ScalarNode && n.Text == "" && n.Null() {
+	if n.Kind == ScalarNode && n.Text == "" && n.null() {
 		n = nil
 	}
 	if len(ds.list) > 0 {

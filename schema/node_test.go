@@ -21,8 +21,8 @@ func TestParse(t *testing.T) {
 	if got := strings.Join(items, " "); got != "yes 1e3 2020-01-01 null null" {
 		t.Errorf("b: %q", got)
 	}
-	if b := n.Get("b").Items; b[3].Null() || !b[4].Null() {
-		t.Errorf("null in quotes: %v, plain: %v", b[3].Null(), b[4].Null())
+	if b := n.Get("b").Items; b[3].null() || !b[4].null() {
+		t.Errorf("null in quotes: %v, plain: %v", b[3].null(), b[4].null())
 	}
 	if d := n.Get("c").Get("d"); d.Text != "x\ty" || d.Pos != (Pos{3, 8, 6}) {
 		t.Errorf("c.d: %+v", d)

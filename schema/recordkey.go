@@ -28,7 +28,7 @@ var keyPartKeys = docKeys(func(p *KeyPart) *Doc { return &p.Doc },
 
 func readRecordKey(w *walker, e entry) (*RecordKey, bool) {
 	r := &RecordKey{Key: e.key, Pos: e.node.Pos}
-	if e.node.Kind == ScalarNode && snakePattern.MatchString(e.node.Text) && !e.node.Null() {
+	if e.node.Kind == ScalarNode && snakePattern.MatchString(e.node.Text) && !e.node.null() {
 		r.Broken = true
 		w.notThatKind(e, "a map", "write {"+e.node.Text+": string}, with the type of the key")
 		return r, true

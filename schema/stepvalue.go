@@ -99,9 +99,9 @@ func readValue(w *walker, e entry) (Value, bool) {
 
 // readReference reads the name of a field or of a member of the element.
 func readReference(w *walker, e entry, v Value) (Value, bool) {
-	if e.node.Kind == ListNode || e.node.Null() {
+	if e.node.Kind == ListNode || e.node.null() {
 		hint := ""
-		if e.node.Null() {
+		if e.node.null() {
 			hint = "list the column under clear to set it to NULL"
 		}
 		return v, w.notThatKind(e, "a field name or {value: ...}", hint)

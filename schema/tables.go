@@ -59,7 +59,7 @@ func columnLists(at func(*Table) *[]Texts) value[Table] {
 		ok := true
 		for _, item := range e.node.Items {
 			ie := entry{what: "an item of " + e.what, node: item}
-			if item.Kind == ScalarNode && !item.Null() {
+			if item.Kind == ScalarNode && !item.null() {
 				w.ds.Add(item.Pos, "E106", ie.what+" must be a list of columns, not a text", "write [["+short(item.Text)+"]]")
 				ok = false
 				continue

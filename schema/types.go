@@ -77,7 +77,7 @@ func readEnum(w *walker, e entry, t *Type) bool {
 	} else {
 		if e.node.Kind != ListNode {
 			hint := ""
-			if e.node.Kind == ScalarNode && !e.node.Null() {
+			if e.node.Kind == ScalarNode && !e.node.null() {
 				hint = "write [" + short(e.node.Text) + "]"
 			}
 			return w.notThatKind(e, "a list of texts, or a map from constant to text", hint)

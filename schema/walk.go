@@ -179,7 +179,7 @@ func (w *walker) isList(e entry) bool {
 
 // isScalar reports E106 if e is no text or has no value; want says what it should be.
 func (w *walker) isScalar(e entry, want string) bool {
-	return e.node.Kind == ScalarNode && !e.node.Null() || w.wrongKind(e, want)
+	return e.node.Kind == ScalarNode && !e.node.null() || w.wrongKind(e, want)
 }
 
 func (w *walker) wrongKind(e entry, want string) bool { return w.notThatKind(e, want, "") }
@@ -189,12 +189,12 @@ func (w *walker) notThatKind(e entry, want, hint string) bool {
 	n := e.node
 	pos, have := n.Pos, "a "+n.Kind.word()
 	switch {
-	case n.Null() && n.Text == "":
+	case n.null() && n.Text == "":
 		have = "empty"
 		if e.key != (Pos{}) {
 			pos = e.key
 		}
-	case n.Null():
+	case n.null():
 		have = n.Text
 	}
 	if hint == "" {
@@ -207,9 +207,9 @@ func (w *walker) notThatKind(e entry, want, hint string) bool {
 // meantKind is the hint for a value of the wrong kind.
 func meantKind(e entry, want string) string {
 	n := e.node
-	text := n.Kind == ScalarNode && !n.Null()
+	text := n.Kind == ScalarNode && !n.null()
 	switch {
-	case n.Null() && n.Text != "" && (want == "a text" || want == "a constant"):
+	case n.null() && n.Text != "" && (want == "a text" || want == "a constant"):
 		return `if the text "` + n.Text + `" is meant, put it in quotes`
 	case want == "a list" && text:
 		return "write [" + short(n.Text) + "]"

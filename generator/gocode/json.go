@@ -63,7 +63,7 @@ func (jsonFormat) recordKey(f *file, t *model.Topic) {
 	}
 }
 
-// jsonText reads a text that stands beside the payload as a JSON value.
+// jsonText reads a wire.Text as a JSON value.
 func jsonText(src string) *expr { return strictjson("JSONText").Call(text("s"), text(src)) }
 
 func strictjson(name string) *expr { return qual(strictjsonPath, name) }

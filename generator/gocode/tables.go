@@ -12,11 +12,11 @@ import (
 // tables are the elements of wire.Service.Tables: one line for a table with few facts, else a
 // line for each fact.
 func tables(s *model.Service) []code {
-	const little = 2
+	const few = 2
 	var out []code
 	for _, t := range s.Tables {
 		facts := tableFacts(s, t)
-		if len(facts) <= little {
+		if len(facts) <= few {
 			out = append(out, text("{%s}", strings.Join(facts, ", ")))
 			continue
 		}

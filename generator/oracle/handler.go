@@ -9,11 +9,8 @@ import (
 )
 
 // Row gives columns their values: a value from [Values.Get], a string in the form of
-// constants of the spec, an int, a bool, nil for NULL, or [Now].
+// constants of the spec, an int, a bool, or nil for NULL.
 type Row map[string]any
-
-// Now is a value that the database fills; its column is no longer compared.
-var Now any = now{}
 
 // Values are the fields of the event that a handler is called for.
 type Values struct {
@@ -131,8 +128,6 @@ func (t *Tables) resolve(name string, r Row) (*table, []assigned, error) {
 
 func (t *Tables) cell(c *model.Column, v any) (cell, *fault) {
 	switch v := v.(type) {
-	case now:
-		return t.tx.store.fill(), nil
 	case string:
 		return constant(c, v)
 	case int:

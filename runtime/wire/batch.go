@@ -84,14 +84,14 @@ func (b *Batch) Write(sql string, rows *Rows) {
 // Call queues a handler; what was collected so far is written before it, so that
 // effects keep the order of the records.
 func (b *Batch) Call(m *Message, c Call) {
-	b.cut()
+	b.endWave()
 	b.calls = true
 	c.Message, c.Key, c.Policy = m, b.record.key, b.record.policy
 	b.steps = append(b.steps, Step{Stage: GoCall, Call: &c})
 }
 
-// cut ends the wave: its rows become statements, and the plan's buffers start anew.
-func (b *Batch) cut() {
+// endWave ends the wave: its rows become statements, and the plan's buffers start anew.
+func (b *Batch) endWave() {
 	b.plan.Flush(b)
 	b.wave.next()
 }
@@ -133,7 +133,7 @@ func (b *Batch) Add(m *Message, policy *FailurePolicy) (Outcome, error) {
 	b.keys.former = b.keys.former[:0]
 	b.wave.begin()
 	if b.wave.records {
-		b.cut()
+		b.endWave()
 	}
 	err := b.plan.Add(b, m)
 	return b.record.outcome, err
@@ -141,7 +141,7 @@ func (b *Batch) Add(m *Message, policy *FailurePolicy) (Outcome, error) {
 
 // Finish ends the last wave and returns all steps and claims in order, valid until Reset.
 func (b *Batch) Finish() ([]Step, []Claim) {
-	b.cut()
+	b.endWave()
 	return b.steps, b.keys.claims
 }
 

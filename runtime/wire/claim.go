@@ -48,17 +48,16 @@ func (b *Batch) Also(key Key) {
 }
 
 // Claim records the event's key, which all partitions remember. It returns false for a
-// duplicate, of which the caller then adds nothing, and a [ConflictError] if the key is
-// known with other content. Of former keys and its own, the first one that is known decides.
-// What a duplicate carries of them is recorded, too: its copies are one event by whichever
-// they are known. An event with the zero key is identified by its former key, or counts by
+// duplicate: the caller then adds nothing. It returns a [ConflictError] if the key is known
+// with other content. The first key that is known decides, of the former ones and its own. The
+// other keys of a duplicate are recorded, too: a later copy may carry one of them alone. An event with the zero key is identified by its former key, or counts by
 // its offset if it has none. print is the fingerprint of its content. Call it after
 // everything that can refuse the event, before the first row.
 func (b *Batch) Claim(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
 	return b.claim(event, key, content, print, false)
 }
 
-// ClaimHere is [Batch.Claim] for an event all copies of which come through this partition:
+// ClaimHere is [Batch.Claim] for an event whose copies all come through this partition:
 // its chain remembers the key.
 func (b *Batch) ClaimHere(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
 	return b.claim(event, key, content, print, true)

@@ -1,9 +1,12 @@
-// Package wire is what generated code calls: strict decoding of records,
-// keys and fingerprints, rows in Postgres' binary format, and the batch that
-// collects them. People need it to read generated code, and for the methods of the types
-// that package idem names: Message, Tx, UUID, Decimal, Date, LocalTime, Key.
+// Package wire is what generated code calls, whatever the format of the records: headers and
+// record keys, keys and fingerprints of events, rows in Postgres' binary format, and the batch
+// that collects them. A format is a package below it, such as strictjson.
 //
-// It does no I/O, knows no SQL and must not import package idem, which imports it.
+// People need it to read generated code, and for the methods of the types that package idem
+// names: Message, Tx, UUID, Decimal, Date, LocalTime, Key.
+//
+// It does no I/O, knows no SQL and must not import package idem, which imports it, nor a
+// format.
 package wire
 
 // CompatV1 is referred to by generated code. If it does not compile, the code was

@@ -14,7 +14,7 @@ import (
 // with < and ==. pgx reads and writes it as timestamp.
 type LocalTime int64
 
-// ParseLocalTime reads YYYY-MM-DDThh:mm:ss with any number of fractional digits, of which
+// ParseLocalTime reads YYYY-MM-DDThh:mm:ss with any number of fractional digits;
 // those beyond microseconds are cut. A zone is an error.
 func ParseLocalTime(text string) (LocalTime, error) {
 	micro, reason := notation.LocalTime([]byte(text))

@@ -21,11 +21,12 @@ type Decoder interface {
 }
 
 // Reader is what the decoders of all formats have in common: the first error, the values that
-// stand beside the payload, and the memory of values that are read. A format embeds it.
+// are not in the payload (headers, the record key, metadata), and the memory of values that are
+// read. A format embeds it.
 type Reader struct {
 	err      *DecodeError
 	owned    bool
-	bytes    []byte // what texts beside the payload were decoded into
+	bytes    []byte // what headers and keys were decoded into
 	optional optionals
 }
 

@@ -8,8 +8,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Text is a value that stands beside the payload as text: a header, or the key or value of
-// a record. Each method reads the whole text, which is UTF-8, by one type; the errors stick in
+// Text is a value that a record holds as text: a header, its key or its value. Each method reads the whole text, which is UTF-8, by one type; the errors stick in
 // the [Reader] that the Text came from. The zero Text stands for an absent value: methods
 // return zero values.
 type Text struct {

@@ -42,15 +42,16 @@ func (r RowID) Int(v int64) RowID {
 	return r
 }
 
-// wave knows which rows the statements collected since the last cut write and read
-// (docs/design.md): one pass of the whole plan, no row more than once.
+// wave is one pass of a plan's statements, which run one after the other for all its events: so
+// it must hold no two uses of a row that would change places (docs/design.md). It knows which
+// rows its statements write and read.
 type wave struct {
 	rows   map[RowID]*access
 	tables map[string]*access
 	free   []*access
 	event  int // ordinal of the record being added
-	// pending is what was said about the row that is about to be added, which a wave that
-	// begins meanwhile must know too: the row will be part of that wave.
+	// pending is what was said about the row that is about to be added. If the wave ends before
+	// that, the row is part of the next one, which must know it too.
 	pending []mark
 	apart   map[string]Apart // tables that the catalog knows more of than generated code
 	records bool             // each record is a wave of its own
@@ -79,8 +80,8 @@ func (w *wave) begin() {
 	w.pending = w.pending[:0]
 }
 
-// later marks something that is said before the row's own write.
-func (w *wave) later(r RowID, set func(w *wave, r RowID)) {
+// note marks what is said before the row's own write.
+func (w *wave) note(r RowID, set func(w *wave, r RowID)) {
 	w.pending = append(w.pending, mark{r, set})
 	set(w, r)
 }
@@ -104,7 +105,7 @@ func (w *wave) clear() {
 	clear(w.tables)
 }
 
-func (w *wave) take() *access {
+func (w *wave) newAccess() *access {
 	if n := len(w.free); n > 0 {
 		a := w.free[n-1]
 		w.free = w.free[:n-1]
@@ -117,7 +118,7 @@ func (w *wave) take() *access {
 func (w *wave) row(r RowID) *access {
 	a := w.rows[r]
 	if a == nil {
-		a = w.take()
+		a = w.newAccess()
 		w.rows[r] = a
 	}
 	return a
@@ -126,7 +127,7 @@ func (w *wave) row(r RowID) *access {
 func (w *wave) table(name string) *access {
 	a := w.tables[name]
 	if a == nil {
-		a = w.take()
+		a = w.newAccess()
 		w.tables[name] = a
 	}
 	return a
@@ -143,9 +144,9 @@ func (a *access) other(event int) bool { return a.reader != 0 && a.reader != eve
 func (b *Batch) Reads(r RowID) {
 	w := &b.wave
 	if t, a := w.table(r.table), w.row(r); a.deleted || t.whole && t.deleted {
-		b.cut()
+		b.endWave()
 	}
-	w.later(r, (*wave).reads)
+	w.note(r, (*wave).reads)
 }
 
 func (w *wave) reads(r RowID) {
@@ -166,9 +167,9 @@ func (a *access) readBy(event int) {
 func (b *Batch) Touches(table string) {
 	w := &b.wave
 	if t := w.table(table); t.put || t.deleted {
-		b.cut()
+		b.endWave()
 	}
-	w.later(RowID{table: table}, (*wave).deletesAll)
+	w.note(RowID{table: table}, (*wave).deletesAll)
 }
 
 // Upserts says that the event is about to upsert row r by a statement that collapses equal
@@ -188,7 +189,7 @@ func (b *Batch) Puts(r RowID) {
 		return
 	}
 	if t, a := w.table(r.table), w.row(r); t.whole || a.put || a.deleted || a.other(w.event) {
-		b.cut()
+		b.endWave()
 	}
 	w.row(r).put, w.table(r.table).put = true, true
 	w.pending = w.pending[:0]
@@ -203,7 +204,7 @@ func (b *Batch) Deletes(r RowID) {
 		return
 	}
 	if t, a := w.table(r.table), w.row(r); t.whole || a.put || a.deleted {
-		b.cut()
+		b.endWave()
 	}
 	t := w.table(r.table)
 	w.row(r).deleted, t.deleted, t.deleter = true, true, w.event
@@ -215,7 +216,7 @@ func (b *Batch) Deletes(r RowID) {
 func (b *Batch) PutsAll(table string) {
 	w := &b.wave
 	if t := w.table(table); t.put || t.deleted || t.other(w.event) {
-		b.cut()
+		b.endWave()
 	}
 	t := w.table(table)
 	t.put, t.whole = true, true
@@ -227,7 +228,7 @@ func (b *Batch) PutsAll(table string) {
 func (b *Batch) DeletesAll(table string) {
 	w := &b.wave
 	if t := w.table(table); t.put || t.deleted {
-		b.cut()
+		b.endWave()
 	}
 	w.deletesAll(RowID{table: table})
 	w.pending = w.pending[:0]
@@ -243,6 +244,6 @@ func (w *wave) deletesAll(r RowID) {
 // it: that delete runs last in the wave and would no longer find the child that refuses it.
 func (b *Batch) Unlinks(parent string) {
 	if t := b.wave.table(parent); t.deleter != 0 && t.deleter != b.wave.event {
-		b.cut()
+		b.endWave()
 	}
 }

@@ -51,6 +51,7 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	}
 	cfg := p.db.Config()
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
+	//lint:ignore SA1019 services may still set BeforeAcquire
 	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may end what is prepared
 	open := p.opening(cfg, nil)
 	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer

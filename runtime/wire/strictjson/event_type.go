@@ -7,11 +7,11 @@ import "github.com/idemgen/idemgen/runtime/wire"
 // Borrow.
 func (s *Scanner) EventType(m *wire.Message, path ...string) (string, error) {
 	s.Borrow(m)
-	text := s.textAt(path)
+	text := textAt(s, path)
 	return text, s.Finish("")
 }
 
-func (s *Scanner) textAt(path []string) (text string) {
+func textAt(s *Scanner, path []string) (text string) {
 	if len(path) == 0 {
 		return s.String()
 	}
@@ -24,7 +24,7 @@ func (s *Scanner) textAt(path []string) (text string) {
 			s.fail("occurs twice")
 		default:
 			found = true
-			text = s.textAt(path[1:])
+			text = textAt(s, path[1:])
 		}
 	}
 	if !found {

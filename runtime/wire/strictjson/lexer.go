@@ -16,6 +16,7 @@ type lexer struct {
 	data  []byte
 	pos   int
 	depth int  // open containers
+	first bool // no member or element of the innermost one was read yet
 	inKey bool // data is the record key
 	flaw  flaw
 	text  []byte // strings that had escapes, and decoded bytes
@@ -26,6 +27,15 @@ type lexer struct {
 type flaw struct {
 	end    int // after it; 0 = none
 	reason string
+}
+
+const defaultDepth = 64
+
+// start begins a document.
+func (s *lexer) start(data []byte, inKey bool) {
+	s.data, s.pos, s.depth, s.inKey = data, 0, 0, inKey
+	s.flaw = flaw{}
+	s.first = false
 }
 
 // end refuses data after the document.
@@ -153,4 +163,46 @@ func (s *lexer) str() ([]byte, bool) {
 	s.pos = i
 	s.fail(cutShort)
 	return nil, false
+}
+
+// open enters an object or an array.
+func (s *lexer) open(brace byte, refused string, limit int) {
+	if s.peek() != brace {
+		s.wrongKind(refused)
+		return
+	}
+	if limit == 0 {
+		limit = defaultDepth
+	}
+	if s.depth++; s.depth > limit {
+		s.fail("is nested too deeply")
+		return
+	}
+	s.pos++
+	s.first = true
+}
+
+// next consumes a comma or the closing brace; it reports whether something follows.
+func (s *lexer) next(closing byte) bool {
+	c := s.peek()
+	if c == closing && s.Failure() == nil {
+		s.pos++
+		s.depth--
+		s.first = false
+		return false
+	}
+	if !s.first {
+		if c != ',' {
+			s.broken()
+			return false
+		}
+		s.pos++
+		s.peek()
+	}
+	s.first = false
+	if s.pos == len(s.data) {
+		s.broken()
+		return false
+	}
+	return true
 }

@@ -21,11 +21,8 @@ type Scanner struct {
 	MaxDepth int // levels of objects and arrays; 0 means 64
 
 	lexer
-	name  string
-	first bool // no member or element of the innermost container was read yet
+	name string // of the current member
 }
-
-const defaultDepth = 64
 
 // Borrow implements wire.Decoder.
 func (s *Scanner) Borrow(m *wire.Message) {
@@ -59,12 +56,6 @@ func (s *Scanner) NextKey(m *wire.Message) {
 	}
 }
 
-func (s *Scanner) start(data []byte, inKey bool) {
-	s.data, s.pos, s.depth, s.inKey = data, 0, 0, inKey
-	s.flaw = flaw{}
-	s.first = false
-}
-
 // Finish implements wire.Decoder: it also refuses data after the document. A document of
 // which nothing was read is not checked.
 func (s *Scanner) Finish(event string) error {
@@ -73,27 +64,10 @@ func (s *Scanner) Finish(event string) error {
 }
 
 // Object enters an object; follow with Member until that returns false.
-func (s *Scanner) Object() { s.open('{', "must be an object") }
+func (s *Scanner) Object() { s.open('{', "must be an object", s.MaxDepth) }
 
 // Array enters an array; follow with Element until that returns false.
-func (s *Scanner) Array() { s.open('[', "must be an array") }
-
-func (s *Scanner) open(brace byte, refused string) {
-	if s.peek() != brace {
-		s.wrongKind(refused)
-		return
-	}
-	limit := s.MaxDepth
-	if limit == 0 {
-		limit = defaultDepth
-	}
-	if s.depth++; s.depth > limit {
-		s.fail("is nested too deeply")
-		return
-	}
-	s.pos++
-	s.first = true
-}
+func (s *Scanner) Array() { s.open('[', "must be an array", s.MaxDepth) }
 
 // Member moves to the next member of an object, whose name Name then returns. Every value
 // must be read, or passed over with Skip.
@@ -124,31 +98,6 @@ func (s *Scanner) Name() string { return s.name }
 
 // Element moves to the next element of an array.
 func (s *Scanner) Element() bool { return s.next(']') }
-
-// next consumes a comma or the closing brace; it reports whether something follows.
-func (s *Scanner) next(closing byte) bool {
-	c := s.peek()
-	if c == closing && s.Failure() == nil {
-		s.pos++
-		s.depth--
-		s.first = false
-		return false
-	}
-	if !s.first {
-		if c != ',' {
-			s.broken()
-			return false
-		}
-		s.pos++
-		s.peek()
-	}
-	s.first = false
-	if s.pos == len(s.data) {
-		s.broken()
-		return false
-	}
-	return true
-}
 
 // Null consumes a null and reports whether there was one.
 func (s *Scanner) Null() bool {

@@ -14,7 +14,7 @@ func (s *Scanner) Skip() {
 	}
 	s.peek()
 	start := s.pos
-	s.skip()
+	skip(s)
 	if s.Failure() != nil {
 		s.Failure().Path = s.pathTo(start, false, "")
 	}
@@ -31,7 +31,7 @@ func (s *Scanner) JSON() json.RawMessage {
 		s.wrongKind(notJSON)
 		return nil
 	}
-	s.skip()
+	skip(s)
 	if s.Failure() != nil {
 		s.Failure().Path = s.pathTo(start, true, "")
 		return nil
@@ -42,35 +42,35 @@ func (s *Scanner) JSON() json.RawMessage {
 	return json.RawMessage(s.data[start:s.pos:s.pos])
 }
 
-// JSONText reads t, which stands beside the payload, as one JSON value of any kind but null.
+// JSONText reads t, such as a header, as one JSON value of any kind but null.
 // It is nil if t is absent.
 func JSONText(s *Scanner, t wire.Text) json.RawMessage {
 	raw := t.Raw()
 	if raw == nil {
 		return nil
 	}
-	beside := Scanner{MaxDepth: s.MaxDepth}
-	beside.start(raw, false)
-	v := beside.JSON()
-	beside.end()
-	if err := beside.Failure(); err != nil {
+	of := Scanner{MaxDepth: s.MaxDepth}
+	of.start(raw, false)
+	v := of.JSON()
+	of.end()
+	if err := of.Failure(); err != nil {
 		t.Refuse(err.Reason)
 		return nil
 	}
 	return v
 }
 
-func (s *Scanner) skip() {
+func skip(s *Scanner) {
 	switch c := s.peek(); c {
 	case '"':
 		s.str()
 	case '{':
 		for s.Object(); s.Member(); {
-			s.skip()
+			skip(s)
 		}
 	case '[':
 		for s.Array(); s.Element(); {
-			s.skip()
+			skip(s)
 		}
 	case 't':
 		s.literal("true")

@@ -37,7 +37,7 @@ func (s *Scanner) Bytes() []byte {
 
 // Enum reads a string that must be one of texts, and returns that element.
 func Enum[T ~string](s *Scanner, texts []T) T {
-	i, ok := s.enum(func(raw []byte) (int, string) { return notation.Enum(raw, texts) })
+	i, ok := enumOf(s, func(raw []byte) (int, string) { return notation.Enum(raw, texts) })
 	if !ok {
 		return ""
 	}
@@ -49,14 +49,15 @@ func OptEnum[T ~string](s *Scanner, texts []T) *T {
 	if s.Null() {
 		return nil
 	}
-	i, ok := s.enum(func(raw []byte) (int, string) { return notation.Enum(raw, texts) })
+	i, ok := enumOf(s, func(raw []byte) (int, string) { return notation.Enum(raw, texts) })
 	if !ok {
 		return nil
 	}
 	return wire.KeepEnum(&s.Reader, texts, i)
 }
 
-func (s *Scanner) enum(find func([]byte) (int, string)) (i int, ok bool) {
+// enumOf reads a string and finds which text of an enum it is.
+func enumOf(s *Scanner, find func([]byte) (int, string)) (i int, ok bool) {
 	raw, start, ok := s.stringValue(notString)
 	if !ok {
 		return 0, false

@@ -167,15 +167,6 @@ func (r *Replay) compareKeys(ctx context.Context, db Querier) ([]Finding, error)
 	return all, nil
 }
 
-// Ends are the offsets behind the last record of each partition.
-func Ends(log []*wire.Message) map[int32]int64 {
-	ends := map[int32]int64{}
-	for _, m := range log {
-		ends[m.Partition] = max(ends[m.Partition], m.Offset+1)
-	}
-	return ends
-}
-
 // Unread names the partitions whose log the ledger has not passed to the end.
 func Unread(passed, ends map[int32]int64) []Finding {
 	var all []Finding

@@ -27,8 +27,8 @@ func (l *Log) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Has reports whether the process wrote text.
-func (l *Log) Has(text string) bool { return l.Count(text) > 0 }
+// has reports whether the process wrote text.
+func (l *Log) has(text string) bool { return l.Count(text) > 0 }
 
 // Count is how often it did.
 func (l *Log) Count(text string) int {

@@ -40,8 +40,8 @@ func Start(ctx context.Context, env []string, argv ...string) (*Process, error) 
 // PID is the process's number.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Ended reports whether the process is over.
-func (p *Process) Ended() bool {
+// ended reports whether the process is over.
+func (p *Process) ended() bool {
 	select {
 	case <-p.done:
 		return true
@@ -52,7 +52,7 @@ func (p *Process) Ended() bool {
 
 // EndedAt is when the process ended; zero while it lives.
 func (p *Process) EndedAt() time.Time {
-	if !p.Ended() {
+	if !p.ended() {
 		return time.Time{}
 	}
 	return p.at
@@ -115,7 +115,7 @@ func (p *Process) Err() error {
 }
 
 // Owns reports whether the process has ever taken a partition over.
-func (p *Process) Owns() bool { return p.Log.Has("partition taken over") || p.Log.Has("state=READY") }
+func (p *Process) Owns() bool { return p.Log.has("partition taken over") || p.Log.has("state=READY") }
 
 // Works waits until the process owns a partition: to kill one that still joins the group
 // would show nothing.
@@ -129,7 +129,7 @@ func (p *Process) Works(ctx context.Context) error {
 
 // Dead is an error if the process ended although nobody asked it to.
 func (p *Process) Dead() error {
-	if !p.Ended() {
+	if !p.ended() {
 		return nil
 	}
 	return fmt.Errorf("a process ended by itself (%v); its last lines:\n%s", p.err, p.Log)
