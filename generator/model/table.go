@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // ColKind is the kind of a column's type.
 type ColKind int
 
@@ -72,4 +74,28 @@ type ForeignKey struct {
 	Columns    []*Column
 	References *Table
 	OnDelete   string // "restrict" (default), "cascade" or "set_null"
+}
+
+// ColumnNames are the names of columns.
+func ColumnNames(columns []*Column) []string {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// SameColumns reports whether two keys hold the same columns, in any order.
+func SameColumns(a, b []*Column) bool {
+	return len(a) == len(b) && ContainsColumns(a, b)
+}
+
+// ContainsColumns reports whether every column of part is in whole.
+func ContainsColumns(whole, part []*Column) bool {
+	for _, c := range part {
+		if !slices.Contains(whole, c) {
+			return false
+		}
+	}
+	return true
 }

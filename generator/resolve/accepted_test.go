@@ -14,11 +14,11 @@ func accept(t testing.TB, file string, data []byte) *model.Service {
 	t.Helper()
 	spec, ds := schema.Load(file, data)
 	if ds.Errors() > 0 || spec == nil {
-		t.Fatalf("%s", check(t, file, data))
+		t.Fatalf("%s", printed(t, file, data))
 	}
 	s, more := Resolve(spec)
 	if s == nil || more.Errors() > 0 {
-		t.Fatalf("%s", check(t, file, data))
+		t.Fatalf("%s", printed(t, file, data))
 	}
 	return s
 }

@@ -12,10 +12,14 @@ import (
 // compare.
 func defineContents(s *model.Service) {
 	var stored []*model.Event
+	bySpace := map[[16]byte][]int{} // places in stored
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
 			if !e.Key.Offset {
 				e.Key.Content = definition.Content(e)
+				for _, space := range spaces(e.Key) {
+					bySpace[space] = append(bySpace[space], len(stored))
+				}
 				stored = append(stored, e)
 			}
 		}
@@ -24,17 +28,17 @@ func defineContents(s *model.Service) {
 		if len(e.Key.Compared) == 0 && !e.Key.CompareName {
 			continue
 		}
-		for _, o := range stored {
-			if o.Key.Content != e.Key.Content && !slices.Contains(e.Key.ContentSame, o.Key.Content) && sharesKeys(e.Key, o.Key) {
-				e.Key.ContentSame = append(e.Key.ContentSame, o.Key.Content)
+		var sharing []int
+		for _, space := range spaces(e.Key) {
+			sharing = append(sharing, bySpace[space]...)
+		}
+		slices.Sort(sharing)
+		for _, i := range slices.Compact(sharing) {
+			if content := stored[i].Key.Content; content != e.Key.Content && !slices.Contains(e.Key.ContentSame, content) {
+				e.Key.ContentSame = append(e.Key.ContentSame, content)
 			}
 		}
 	}
-}
-
-// sharesKeys reports whether a key of one event may be one of another's.
-func sharesKeys(a, b *model.IdempotencyKey) bool {
-	return slices.ContainsFunc(spaces(a), func(s [16]byte) bool { return slices.Contains(spaces(b), s) })
 }
 
 // spaces are those of the key and of its former sources.

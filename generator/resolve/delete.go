@@ -1,10 +1,14 @@
 package resolve
 
-import "github.com/idemgen/idemgen/generator/model"
+import (
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/schema"
+)
 
 func init() {
-	verbs["delete"] = verb{model.Facts{Removes: true}, func(r *resolver, st *step) {
-		r.resolveWhere(st)
-		st.model.IfMissing = "skip" // a row that is gone already is as good
+	verbs["delete"] = verb{model.Facts{Removes: true}, func(report *schema.Diagnostics, st *draft.Step) {
+		resolveWhere(report, st)
+		st.Model.IfMissing = "skip" // a row that is gone already is as good
 	}}
 }

@@ -7,61 +7,63 @@ import (
 	"unicode"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // resolveDiscriminator checks how the events of a topic are told apart.
-func (r *resolver) resolveDiscriminator(t *topic) {
-	r.checkTombstones(t)
-	var typed []*event
-	for _, e := range t.events {
-		if !e.model.Tombstone {
+func resolveDiscriminator(report *schema.Diagnostics, t *draft.Topic) {
+	checkTombstones(report, t)
+	var typed []*draft.Event
+	for _, e := range t.Events {
+		if !e.Model.Tombstone {
 			typed = append(typed, e)
 		}
 	}
-	if d := t.spec.EventType; d != nil {
-		t.model.EventType = &model.Discriminator{}
+	if d := t.Spec.EventType; d != nil {
+		t.Model.EventType = &model.Discriminator{}
 		switch {
 		case d.Header != nil:
-			t.model.EventType.Header = d.Header.Value
+			t.Model.EventType.Header = d.Header.Value
 		case d.Path != nil && len(d.Path.Members) == 0 && !d.Broken:
-			r.fail(d.Path.Pos, "E307", "event_type needs the path of one member, not of the whole value", "for example event_type: {path: type}")
+			report.Add(d.Path.Pos, "E307", "event_type needs the path of one member, not of the whole value", "for example event_type: {path: type}")
 		case d.Path != nil:
-			t.model.EventType.Path = slices.Clone(d.Path.Members)
+			t.Model.EventType.Path = slices.Clone(d.Path.Members)
 		}
-		r.checkTypeTexts(t, typed)
+		checkTypeTexts(report, t, typed)
 		return
 	}
-	if t.spec.Broken { // event_type may be what was refused
+	if t.Spec.Broken { // event_type may be what was refused
 		return
 	}
 	where := "say where the type is: event_type: {header: event-type} or {path: type}"
 	if len(typed) > 1 {
-		r.fail(t.spec.Name.Pos, "E401", fmt.Sprintf("topic %s has %d events but no event_type", quote(t.spec.Name.Value), len(typed)), where)
+		report.Add(t.Spec.Name.Pos, "E401", fmt.Sprintf("topic %s has %d events but no event_type", wording.Quote(t.Spec.Name.Value), len(typed)), where)
 		return
 	}
-	if t.spec.Ignore != nil && len(t.spec.Ignore.Items) > 0 {
-		r.fail(t.spec.Ignore.Key, "E401", fmt.Sprintf("topic %s ignores types but has no event_type", quote(t.spec.Name.Value)), where)
+	if t.Spec.Ignore != nil && len(t.Spec.Ignore.Items) > 0 {
+		report.Add(t.Spec.Ignore.Key, "E401", fmt.Sprintf("topic %s ignores types but has no event_type", wording.Quote(t.Spec.Name.Value)), where)
 	}
 	for _, e := range typed {
-		if e.spec.Type != nil {
-			r.fail(e.spec.Type.Key, "E403", fmt.Sprintf("event %s has a type, but topic %s has no event_type", quote(e.spec.Name.Value), quote(t.spec.Name.Value)), "drop it: the topic has one event; or "+where)
+		if e.Spec.Type != nil {
+			report.Add(e.Spec.Type.Key, "E403", fmt.Sprintf("event %s has a type, but topic %s has no event_type", wording.Quote(e.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)), "drop it: the topic has one event; or "+where)
 		}
 	}
 }
 
-func (r *resolver) checkTombstones(t *topic) {
-	var first *event
-	for _, e := range t.events {
-		if !e.model.Tombstone {
+func checkTombstones(report *schema.Diagnostics, t *draft.Topic) {
+	var first *draft.Event
+	for _, e := range t.Events {
+		if !e.Model.Tombstone {
 			continue
 		}
-		if e.spec.Type != nil {
-			r.fail(e.spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", quote(e.spec.Name.Value)), "drop one of the two: a record without a value is known by that")
+		if e.Spec.Type != nil {
+			report.Add(e.Spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", wording.Quote(e.Spec.Name.Value)), "drop one of the two: a record without a value is known by that")
 		}
 		if first != nil {
-			r.fail(e.spec.Tombstone.Key, "E405", fmt.Sprintf("topic %s has two tombstone events: %s and %s",
-				quote(t.spec.Name.Value), quote(first.spec.Name.Value), quote(e.spec.Name.Value)), "keep one: nothing tells two records without a value apart")
+			report.Add(e.Spec.Tombstone.Key, "E405", fmt.Sprintf("topic %s has two tombstone events: %s and %s",
+				wording.Quote(t.Spec.Name.Value), wording.Quote(first.Spec.Name.Value), wording.Quote(e.Spec.Name.Value)), "keep one: nothing tells two records without a value apart")
 			continue
 		}
 		first = e
@@ -81,44 +83,44 @@ func typeExample(event string) string {
 }
 
 // checkTypeTexts collects the type texts and reports texts that mean two things.
-func (r *resolver) checkTypeTexts(t *topic, typed []*event) {
-	taken := map[string]*event{}
+func checkTypeTexts(report *schema.Diagnostics, t *draft.Topic, typed []*draft.Event) {
+	taken := map[string]*draft.Event{}
 	for _, e := range typed {
-		if e.spec.Type == nil {
-			if !e.spec.Broken {
-				r.fail(e.spec.Name.Pos, "E402", fmt.Sprintf("event %s lacks \"type\", the text that event_type finds for it", quote(e.spec.Name.Value)),
-					"write the text that the producer sends, for example type: "+typeExample(e.spec.Name.Value))
+		if e.Spec.Type == nil {
+			if !e.Spec.Broken {
+				report.Add(e.Spec.Name.Pos, "E402", fmt.Sprintf("event %s lacks \"type\", the text that event_type finds for it", wording.Quote(e.Spec.Name.Value)),
+					"write the text that the producer sends, for example type: "+typeExample(e.Spec.Name.Value))
 			}
 			continue
 		}
-		for _, text := range e.spec.Type.Items {
+		for _, text := range e.Spec.Type.Items {
 			switch first := taken[text.Value]; {
 			case first == nil:
 				taken[text.Value] = e
-				e.model.Types = append(e.model.Types, text.Value)
+				e.Model.Types = append(e.Model.Types, text.Value)
 			case first == e:
-				r.fail(text.Pos, "E213", fmt.Sprintf("type %s appears twice in event %s", quote(text.Value), quote(e.spec.Name.Value)), "name it once")
+				report.Add(text.Pos, "E213", fmt.Sprintf("type %s appears twice in event %s", wording.Quote(text.Value), wording.Quote(e.Spec.Name.Value)), "name it once")
 			default:
-				r.fail(text.Pos, "E213", fmt.Sprintf("type %s is used by events %s and %s", quote(text.Value), quote(first.spec.Name.Value), quote(e.spec.Name.Value)),
+				report.Add(text.Pos, "E213", fmt.Sprintf("type %s is used by events %s and %s", wording.Quote(text.Value), wording.Quote(first.Spec.Name.Value), wording.Quote(e.Spec.Name.Value)),
 					"give each event type texts of its own, or make them one event")
 			}
 		}
 	}
-	if t.spec.Ignore != nil {
-		r.checkIgnore(t, t.spec.Ignore.Items, taken)
+	if t.Spec.Ignore != nil {
+		checkIgnore(report, t, t.Spec.Ignore.Items, taken)
 	}
 }
 
-func (r *resolver) checkIgnore(t *topic, ignored []schema.Text, taken map[string]*event) {
+func checkIgnore(report *schema.Diagnostics, t *draft.Topic, ignored []schema.Text, taken map[string]*draft.Event) {
 	for _, text := range ignored {
 		if e := taken[text.Value]; e != nil {
-			r.fail(text.Pos, "E414", fmt.Sprintf("type %s is ignored and handled by event %s", quote(text.Value), quote(e.spec.Name.Value)), "drop it here, or the event")
+			report.Add(text.Pos, "E414", fmt.Sprintf("type %s is ignored and handled by event %s", wording.Quote(text.Value), wording.Quote(e.Spec.Name.Value)), "drop it here, or the event")
 			continue
 		}
-		if slices.Contains(t.model.Ignore, text.Value) {
-			r.fail(text.Pos, "E414", fmt.Sprintf("type %s is ignored twice", quote(text.Value)), "name it once")
+		if slices.Contains(t.Model.Ignore, text.Value) {
+			report.Add(text.Pos, "E414", fmt.Sprintf("type %s is ignored twice", wording.Quote(text.Value)), "name it once")
 			continue
 		}
-		t.model.Ignore = append(t.model.Ignore, text.Value)
+		t.Model.Ignore = append(t.Model.Ignore, text.Value)
 	}
 }

@@ -4,172 +4,140 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/goname"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
-// event is an entry of events.
-type event struct {
-	spec  *schema.Event
-	model *model.Event
-	topic *topic
-	scope scope
-	steps []*step
-	// unsure says that a part of the event was refused, so that an unused field proves
-	// nothing.
-	unsure bool
-}
-
-// is names the event in a message: `event "OrderPlaced"`.
-func (e *event) is() string { return "event " + quote(e.spec.Name.Value) }
-
-func (r *resolver) resolveEvent(t *topic, spec *schema.Event) *event {
-	e := &event{spec: spec, topic: t, unsure: spec.Broken, model: &model.Event{
-		Name: spec.Name.Value, GoName: goNameOr(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Topic: t.model,
+func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Event {
+	e := &draft.Event{Spec: spec, Topic: t, Unsure: spec.Broken, Model: &model.Event{
+		Name: spec.Name.Value, GoName: goname.Or(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Topic: t.Model,
 		Tombstone: spec.Tombstone != nil && spec.Tombstone.Value,
 		Handle:    spec.Handle != nil && spec.Handle.Value,
-		OnFailure: r.resolveEventFailure(t, spec), OwnFailure: spec.OnFailure != nil || spec.IdempotencyKey != nil,
+		OnFailure: resolveEventFailure(r.report, t, spec), OwnFailure: spec.OnFailure != nil || spec.IdempotencyKey != nil,
 	}}
-	e.scope.open = spec.Broken || t.spec.Broken
+	e.Scope.Open = spec.Broken || t.Spec.Broken
 	own := r.ownFields(e)
-	for _, f := range t.fields {
-		r.addTopicField(e, f)
+	for _, f := range t.Fields {
+		addTopicField(r.report, e, f)
 	}
-	if t.key != nil {
-		for _, p := range t.key.parts {
-			if e.scope.find(p.spec.Name.Value) == nil {
-				e.scope.names = append(e.scope.names, &name{text: p.spec.Name.Value, origin: keyPart, pos: p.spec.Name.Pos, field: p.field})
+	if t.Key != nil {
+		for _, p := range t.Key.Parts {
+			if e.Scope.Find(p.Spec.Name.Value) == nil {
+				e.Scope.Names = append(e.Scope.Names, &draft.Name{Text: p.Spec.Name.Value, Origin: draft.RecordKeyPart, Pos: p.Spec.Name.Pos, Field: p.Field})
 			}
 		}
-		e.scope.open = e.scope.open || t.spec.RecordKey.Broken
+		e.Scope.Open = e.Scope.Open || t.Spec.RecordKey.Broken
 	}
-	r.checkEventPaths(e, own)
+	checkEventPaths(r.report, e, own)
 	r.resolveKey(e)
 	for _, s := range spec.Write {
-		st := r.resolveStep(e, s)
-		e.steps = append(e.steps, st)
-		e.model.Steps = append(e.model.Steps, st.model)
-		e.unsure = e.unsure || !st.whole
+		st := resolveStep(r.report, r.tables, e, s)
+		e.Steps = append(e.Steps, st)
+		e.Model.Steps = append(e.Model.Steps, st.Model)
+		e.Unsure = e.Unsure || !st.Whole
 	}
-	e.collectFields()
-	e.resolveCompared()
-	r.checkFieldNames(e)
+	collectFields(e)
+	resolveCompared(e)
 	return e
 }
 
 // ownFields puts the event's own fields into its scope.
-func (r *resolver) ownFields(e *event) []fieldInfo {
-	var infos []fieldInfo
-	from := ownField
-	if e.spec.FieldsType != nil {
-		from = sharedField
+func (r *topicReader) ownFields(e *draft.Event) []draft.Field {
+	var infos []draft.Field
+	from := draft.OwnField
+	if e.Spec.FieldsType != nil {
+		from = draft.SharedField
 		infos = r.fieldsOfType(e)
 	}
-	for _, f := range e.spec.Fields {
-		infos = append(infos, r.resolveField(f, e.is()))
+	for _, f := range e.Spec.Fields {
+		infos = append(infos, resolveField(r.report, r.types, f, e.Is()))
 	}
 	for i, in := range infos {
-		if in.field != nil && e.model.Tombstone && !r.checkTombstoneField(e, in, from) {
-			in.field, infos[i].field = nil, nil
+		if in.Field != nil && e.Model.Tombstone && !checkTombstoneField(r.report, e, in, from) {
+			in.Field, infos[i].Field = nil, nil
 		}
-		r.matchPart(e.topic.key, in)
-		e.unsure = e.unsure || in.field == nil
-		e.scope.names = append(e.scope.names, &name{text: in.spec.Name.Value, origin: from, pos: in.spec.Name.Pos, field: in.field})
+		matchPart(r.report, e.Topic.Key, in)
+		e.Unsure = e.Unsure || in.Field == nil
+		e.Scope.Names = append(e.Scope.Names, &draft.Name{Text: in.Spec.Name.Value, Origin: from, Pos: in.Spec.Name.Pos, Field: in.Field})
 	}
 	return infos
 }
 
 // fieldsOfType copies the members of the type that fields names.
-func (r *resolver) fieldsOfType(e *event) []fieldInfo {
-	text := e.spec.FieldsType
-	t := r.types[text.Value]
+func (r *topicReader) fieldsOfType(e *draft.Event) []draft.Field {
+	text := e.Spec.FieldsType
+	t := r.types.ByName[text.Value]
 	switch {
 	case t == nil:
-		var words []string
-		for _, t := range r.spec.Types {
-			words = append(words, t.Name.Value)
-		}
-		r.fail(text.Pos, "E208", "unknown type "+quote(text.Value), schema.DidYouMean(text.Value, words))
-	case t.spec.Kind == schema.EnumType:
-		r.fail(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", quote(text.Value)), "declare the fields here: fields: {name: "+text.Value+"}")
-	case !t.broken:
-		var infos []fieldInfo
-		for i, m := range t.model.Fields {
+		r.report.Add(text.Pos, "E208", "unknown type "+wording.Quote(text.Value), schema.DidYouMean(text.Value, r.types.Names()))
+	case t.Spec.Kind == schema.EnumType:
+		r.report.Add(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", wording.Quote(text.Value)), "declare the fields here: fields: {name: "+text.Value+"}")
+	case !t.Broken:
+		var infos []draft.Field
+		for i, m := range t.Model.Fields {
 			own := *m
-			infos = append(infos, fieldInfo{spec: t.spec.Fields[i], field: &own})
+			infos = append(infos, draft.Field{Spec: t.Spec.Fields[i], Field: &own})
 		}
 		return infos
 	}
-	e.scope.open, e.unsure = true, true
+	e.Scope.Open, e.Unsure = true, true
 	return nil
 }
 
 // checkTombstoneField refuses what a record without a value cannot give.
-func (r *resolver) checkTombstoneField(e *event, in fieldInfo, from origin) bool {
-	src := in.field.Source
+func checkTombstoneField(report *schema.Diagnostics, e *draft.Event, in draft.Field, from draft.Origin) bool {
+	src := in.Field.Source
 	if src.Kind != model.FromPayload && src.Record != "value" {
 		return true
 	}
-	pos, hint := in.spec.Name.Pos, "take it from a header or from record_key"
-	if from == sharedField {
-		pos = e.spec.FieldsType.Pos
+	pos, hint := in.Spec.Name.Pos, "take it from a header or from record_key"
+	if from == draft.SharedField {
+		pos = e.Spec.FieldsType.Pos
 	}
-	if k := e.topic.key; k != nil {
-		for _, p := range k.parts {
-			if p.spec.Name.Value == in.spec.Name.Value {
+	if k := e.Topic.Key; k != nil {
+		for _, p := range k.Parts {
+			if p.Spec.Name.Value == in.Spec.Name.Value {
 				hint = "drop the field: the part of record_key has this name already"
 			}
 		}
 	}
-	r.fail(pos, "E306", fmt.Sprintf("a tombstone has no payload, so field %s cannot be read from it", quote(in.field.Name)), hint)
+	report.Add(pos, "E306", fmt.Sprintf("a tombstone has no payload, so field %s cannot be read from it", wording.Quote(in.Field.Name)), hint)
 	return false
 }
 
 // addTopicField puts a field of the topic into the scope of an event.
-func (r *resolver) addTopicField(e *event, f fieldInfo) {
-	if n := e.scope.find(f.spec.Name.Value); n != nil {
-		r.fail(n.pos, "E107", fmt.Sprintf("field %s of %s is a field of topic %s already", quote(n.text), e.is(), quote(e.topic.spec.Name.Value)),
-			fmt.Sprintf("the first one is on line %d", f.spec.Name.Pos.Line))
+func addTopicField(report *schema.Diagnostics, e *draft.Event, f draft.Field) {
+	if n := e.Scope.Find(f.Spec.Name.Value); n != nil {
+		report.Add(n.Pos, "E107", fmt.Sprintf("field %s of %s is a field of topic %s already", wording.Quote(n.Text), e.Is(), wording.Quote(e.Topic.Spec.Name.Value)),
+			fmt.Sprintf("the first one is on line %d", f.Spec.Name.Pos.Line))
 		return
 	}
-	n := &name{text: f.spec.Name.Value, origin: topicField, pos: f.spec.Name.Pos, field: f.field}
-	if f.field != nil && e.model.Tombstone {
-		n.noPayload = f.field.Source.Kind == model.FromPayload || f.field.Source.Record == "value"
+	n := &draft.Name{Text: f.Spec.Name.Value, Origin: draft.TopicField, Pos: f.Spec.Name.Pos, Field: f.Field}
+	if f.Field != nil && e.Model.Tombstone {
+		n.NoPayload = f.Field.Source.Kind == model.FromPayload || f.Field.Source.Record == "value"
 	}
-	e.scope.names = append(e.scope.names, n)
+	e.Scope.Names = append(e.Scope.Names, n)
 }
 
 // checkEventPaths checks the paths of all fields that the event reads.
-func (r *resolver) checkEventPaths(e *event, own []fieldInfo) {
-	if e.model.Tombstone {
+func checkEventPaths(report *schema.Diagnostics, e *draft.Event, own []draft.Field) {
+	if e.Model.Tombstone {
 		return
 	}
-	r.checkPaths(append(own, e.topic.fields...), e.is(), e.spec.Name.Pos)
+	checkPaths(report, append(own, e.Topic.Fields...), e.Is(), e.Spec.Name.Pos)
 }
 
 // collectFields fills the struct of the event: its own fields, the topic's, and the
 // record-key parts that it uses (all of them if Go code gets the event, or if they are what
 // keeps its copies in one partition: a record without a record key may be in any).
-func (e *event) collectFields() {
-	for _, n := range e.scope.names {
-		if n.origin == keyPart && (n.used || e.model.Handle || e.keptByRecordKey()) || n.origin != keyPart && !n.noPayload {
-			if n.field != nil {
-				e.model.Fields = append(e.model.Fields, n.field)
+func collectFields(e *draft.Event) {
+	for _, n := range e.Scope.Names {
+		if n.Origin == draft.RecordKeyPart && (n.Used || e.Model.Handle || e.KeptByRecordKey()) || n.Origin != draft.RecordKeyPart && !n.NoPayload {
+			if n.Field != nil {
+				e.Model.Fields = append(e.Model.Fields, n.Field)
 			}
-		}
-	}
-}
-
-// checkFieldNames reports fields of one event that become one Go name.
-func (r *resolver) checkFieldNames(e *event) {
-	names := newGoNames(r)
-	for _, f := range e.model.Fields {
-		n := e.scope.find(f.Name)
-		what := map[origin]string{topicField: "topic field ", keyPart: "record-key part "}[n.origin]
-		if what == "" {
-			what = "field "
-		}
-		if n.origin != sharedField { // reported at the type
-			names.add(f.GoName, goNameUse{what: what + quote(f.Name), pos: n.pos})
 		}
 	}
 }

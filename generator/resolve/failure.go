@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -14,7 +16,7 @@ var defaultFailure = model.FailurePolicy{Retries: 8, InitialBackoff: 200 * time.
 
 // resolveFailure overrides a policy key by key and reports backoffs that contradict
 // each other (E704).
-func (r *resolver) resolveFailure(base model.FailurePolicy, spec *schema.FailurePolicy) model.FailurePolicy {
+func resolveFailure(report *schema.Diagnostics, base model.FailurePolicy, spec *schema.FailurePolicy) model.FailurePolicy {
 	if spec == nil {
 		return base
 	}
@@ -42,14 +44,14 @@ func (r *resolver) resolveFailure(base model.FailurePolicy, spec *schema.Failure
 		if spec.InitialBackoff == nil || spec.MaxBackoff == nil {
 			hint = "one of the two comes from an outer on_failure or is the default: set both here"
 		}
-		r.fail(*at, "E704", fmt.Sprintf("max_backoff %s is shorter than initial_backoff %s", model.DurationText(base.MaxBackoff), model.DurationText(base.InitialBackoff)), hint)
+		report.Add(*at, "E704", fmt.Sprintf("max_backoff %s is shorter than initial_backoff %s", model.DurationText(base.MaxBackoff), model.DurationText(base.InitialBackoff)), hint)
 	}
 	return base
 }
 
 // resolveEventFailure is resolveFailure for an event, which also must have something
 // to retry (E705).
-func (r *resolver) resolveEventFailure(t *topic, spec *schema.Event) model.FailurePolicy {
+func resolveEventFailure(report *schema.Diagnostics, t *draft.Topic, spec *schema.Event) model.FailurePolicy {
 	p := spec.OnFailure
 	if p != nil && !spec.Broken && (spec.Handle == nil || !spec.Handle.Value) {
 		for _, k := range []struct {
@@ -62,10 +64,10 @@ func (r *resolver) resolveEventFailure(t *topic, spec *schema.Event) model.Failu
 			{p.MaxBackoff != nil, func() schema.Pos { return p.MaxBackoff.Key }, "max_backoff"},
 		} {
 			if k.set {
-				r.fail(k.key(), "E705", fmt.Sprintf("event %s has no handle, so %q would count nothing", quote(spec.Name.Value), k.name),
+				report.Add(k.key(), "E705", fmt.Sprintf("event %s has no handle, so %q would count nothing", wording.Quote(spec.Name.Value), k.name),
 					"drop it: outages of the database are retried without counting; or set handle: true")
 			}
 		}
 	}
-	return r.resolveFailure(t.model.OnFailure, p)
+	return resolveFailure(report, t.Model.OnFailure, p)
 }

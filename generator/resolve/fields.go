@@ -6,53 +6,51 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/goname"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // maxMembers is how many members the decoder of one object can keep apart.
 const maxMembers = 256
 
-// fieldInfo is a field as written and as resolved. field is nil if it was refused.
-type fieldInfo struct {
-	spec  *schema.Field
-	field *model.Field
-}
-
 // resolveField reads one field of an event, a topic or a type; owner names that.
-func (r *resolver) resolveField(spec *schema.Field, owner string) fieldInfo {
-	info := fieldInfo{spec: spec}
-	ft, ok := r.fieldType(spec.Type)
+func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.Field, owner string) draft.Field {
+	info := draft.Field{Spec: spec}
+	ft, ok := fieldType(report, types, spec.Type)
 	if !ok || spec.Broken {
 		return info
 	}
-	f := &model.Field{Name: spec.Name.Value, GoName: goNameOf(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Type: ft}
-	if f.Source, ok = r.fieldSource(spec, ft, owner); !ok {
+	f := &model.Field{Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Type: ft}
+	if f.Source, ok = fieldSource(report, spec, ft, owner); !ok {
 		return info
 	}
 	if spec.Default != nil {
-		norm, why := fieldConstant(ft, spec.Default.Value)
-		if why != fits {
-			r.fail(spec.Default.Pos, "E304", fmt.Sprintf("default %s does not fit field %s of type %s", quote(spec.Default.Value), quote(f.Name), typeText(ft)), string(why))
+		norm, why := typeword.FieldConstant(ft, spec.Default.Value)
+		if why != typeword.Fits {
+			report.Add(spec.Default.Pos, "E304", fmt.Sprintf("default %s does not fit field %s of type %s", wording.Quote(spec.Default.Value), wording.Quote(f.Name), typeword.Text(ft)), string(why))
 			return info
 		}
 		f.Default = &model.Constant{Text: norm}
 	}
-	info.field = f
+	info.Field = f
 	return info
 }
 
 // fieldSource tells where a field is read from, or reports E306 and false.
-func (r *resolver) fieldSource(spec *schema.Field, ft model.FieldType, owner string) (model.Source, bool) {
+func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType, owner string) (model.Source, bool) {
 	switch {
 	case spec.Header != nil:
 		if ft.Kind == model.Object || ft.Kind == model.List {
-			r.fail(spec.Header.Key, "E306", fmt.Sprintf("field %s of %s is %s, which a header cannot hold", quote(spec.Name.Value), owner, typeText(ft)),
+			report.Add(spec.Header.Key, "E306", fmt.Sprintf("field %s of %s is %s, which a header cannot hold", wording.Quote(spec.Name.Value), owner, typeword.Text(ft)),
 				"a header is one text: use a scalar, an enum or json")
 			return model.Source{}, false
 		}
 		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value}, true
 	case spec.Record != nil:
-		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, r.checkRecordField(spec, ft)
+		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, checkRecordField(report, spec, ft)
 	case spec.Path != nil:
 		return model.Source{Kind: model.FromPayload, Path: slices.Clone(spec.Path.Members)}, true
 	}
@@ -65,15 +63,15 @@ var recordTypes = map[string][]string{
 	"offset": {"int64"}, "partition": {"int32"}, "topic": {"string"},
 }
 
-func (r *resolver) checkRecordField(spec *schema.Field, ft model.FieldType) bool {
+func checkRecordField(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType) bool {
 	what, words := spec.Record.Value, recordTypes[spec.Record.Value]
 	switch {
-	case !slices.Contains(words, typeText(ft)):
-		r.fail(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold the record's %s", quote(spec.Name.Value), typeText(ft), what), "declare it "+strings.Join(words, " or "))
+	case !slices.Contains(words, typeword.Text(ft)):
+		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold the record's %s", wording.Quote(spec.Name.Value), typeword.Text(ft), what), "declare it "+strings.Join(words, " or "))
 	case ft.Optional:
-		r.fail(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every record has its %s", quote(spec.Name.Value), what), `drop "optional": a record without one is dead-lettered`)
+		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every record has its %s", wording.Quote(spec.Name.Value), what), `drop "optional": a record without one is dead-lettered`)
 	case spec.Default != nil:
-		r.fail(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every record has its %s", quote(spec.Name.Value), what), `drop "default"`)
+		report.Add(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every record has its %s", wording.Quote(spec.Name.Value), what), `drop "default"`)
 	default:
 		return true
 	}
@@ -82,14 +80,14 @@ func (r *resolver) checkRecordField(spec *schema.Field, ft model.FieldType) bool
 
 // checkPaths reports paths that go through a field that has no members (E307) and
 // objects with too many members, and whether there was neither.
-func (r *resolver) checkPaths(infos []fieldInfo, owner string, at schema.Pos) bool {
+func checkPaths(report *schema.Diagnostics, infos []draft.Field, owner string, at schema.Pos) bool {
 	ok := true
 	members := map[string]map[string]bool{}
 	for _, in := range infos {
-		if in.field == nil || in.field.Source.Kind != model.FromPayload {
+		if in.Field == nil || in.Field.Source.Kind != model.FromPayload {
 			continue
 		}
-		path := in.field.Source.Path
+		path := in.Field.Source.Path
 		for i, m := range path {
 			object := strings.Join(path[:i], "\x00")
 			if members[object] == nil {
@@ -101,11 +99,11 @@ func (r *resolver) checkPaths(infos []fieldInfo, owner string, at schema.Pos) bo
 			if !goesThrough(in, through) {
 				continue
 			}
-			pos := in.spec.Name.Pos
-			if in.spec.Path != nil {
-				pos = in.spec.Path.Pos
+			pos := in.Spec.Name.Pos
+			if in.Spec.Path != nil {
+				pos = in.Spec.Path.Pos
 			}
-			r.fail(pos, "E307", fmt.Sprintf("path %s goes through field %s, which is %s", quote(strings.Join(path, ".")), quote(through.field.Name), withArticle(typeText(through.field.Type))),
+			report.Add(pos, "E307", fmt.Sprintf("path %s goes through field %s, which is %s", wording.Quote(strings.Join(path, ".")), wording.Quote(through.Field.Name), withArticle(typeword.Text(through.Field.Type))),
 				"only an object or json has members")
 			ok = false
 			break
@@ -116,21 +114,21 @@ func (r *resolver) checkPaths(infos []fieldInfo, owner string, at schema.Pos) bo
 		total += len(m)
 	}
 	if total > maxMembers {
-		r.fail(at, "E708", fmt.Sprintf("%s reads %d members, but one object may have at most %d", owner, total, maxMembers), "group them in types, or read the rest as json")
+		report.Add(at, "E708", fmt.Sprintf("%s reads %d members, but one object may have at most %d", owner, total, maxMembers), "group them in types, or read the rest as json")
 		ok = false
 	}
 	return ok
 }
 
 // goesThrough reports whether the path of in leads into a field without members.
-func goesThrough(in, through fieldInfo) bool {
-	if through.field == nil || through.field.Source.Kind != model.FromPayload {
+func goesThrough(in, through draft.Field) bool {
+	if through.Field == nil || through.Field.Source.Kind != model.FromPayload {
 		return false
 	}
-	if k := through.field.Type.Kind; k == model.Object || k == model.JSON {
+	if k := through.Field.Type.Kind; k == model.Object || k == model.JSON {
 		return false
 	}
-	path, prefix := in.field.Source.Path, through.field.Source.Path
+	path, prefix := in.Field.Source.Path, through.Field.Source.Path
 	return len(path) > len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 

@@ -6,137 +6,140 @@ import (
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // resolveLeave reads the columns that the step leaves to the database.
-func (r *resolver) resolveLeave(st *step) {
-	if st.spec.Leave == nil {
+func resolveLeave(report *schema.Diagnostics, st *draft.Step) {
+	if st.Spec.Leave == nil {
 		return
 	}
-	for _, item := range st.spec.Leave.Items {
-		c := r.nameColumn(st, item)
-		if c == nil || c.broken || c.model.Nullable || c.model.Identity || c.spec.Default != nil {
+	for _, item := range st.Spec.Leave.Items {
+		c := nameColumn(report, st, item)
+		if c == nil || c.Broken || c.Model.Nullable || c.Model.Identity || c.Spec.Default != nil {
 			continue
 		}
-		r.fail(item.Pos, "E303", c.is()+" may not be null and has no default, so it cannot be left to the database", "give it a value, a default, or make it nullable")
-		st.whole = false
+		report.Add(item.Pos, "E303", c.Is()+" may not be null and has no default, so it cannot be left to the database", "give it a value, a default, or make it nullable")
+		st.Whole = false
 	}
 }
 
 // fill gives every column that set, clear and leave do not name the value of its name,
 // and reports those that get none (E601).
-func (r *resolver) fill(st *step) {
-	var empty []*column
-	for _, c := range st.table.columns {
-		if st.named[c] {
+func fill(report *schema.Diagnostics, st *draft.Step) {
+	var empty []*draft.Column
+	for _, c := range st.Table.Columns {
+		if st.Named[c] {
 			continue
 		}
-		v, found := st.sameNamed(c.spec.Name.Value)
+		v, found := sameNamed(st, c.Spec.Name.Value)
 		switch {
 		case found:
-			if r.checkWritable(c, st.spec.Table.Pos, "the value of that name cannot go there: list the column under leave:, or rename the field with path:") {
-				v = r.checkFill(st, c, v, st.spec.Table.Pos)
+			if checkWritable(report, c, st.Spec.Table.Pos, "the value of that name cannot go there: list the column under leave:, or rename the field with path:") {
+				v = checkFill(report, st, c, v, st.Spec.Table.Pos)
 			} else {
-				v.known = false
+				v.Known = false
 			}
-			st.put(c, v)
-		case c.broken:
-			st.whole = false
-		case !c.model.Identity:
+			put(st, c, v)
+		case c.Broken:
+			st.Whole = false
+		case !c.Model.Identity:
 			empty = append(empty, c)
 		}
 	}
-	if len(empty) > 0 && st.judgeable() {
-		r.reportEmpty(st, empty)
+	if len(empty) > 0 && judgeable(st) {
+		reportEmpty(report, st, empty)
 	}
 	if len(empty) > 0 {
-		st.whole = false
+		st.Whole = false
 	}
 }
 
 // judgeable reports whether a missing value proves anything: the names in reach are
 // all known, and so are the columns that the step names.
-func (st *step) judgeable() bool {
-	if st.spec.Broken || st.spec.Set != nil && st.spec.Set.Broken {
+func judgeable(st *draft.Step) bool {
+	if st.Spec.Broken || st.Spec.Set != nil && st.Spec.Set.Broken {
 		return false
 	}
-	if st.spec.Each != nil {
-		return st.elem != nil
+	if st.Spec.Each != nil {
+		return st.Elem != nil
 	}
-	return !st.event.scope.open
+	return !st.Event.Scope.Open
 }
 
 // sameNamed finds the value of a column's name: a member of the element, or without
 // each a name of the event's scope. An unknown declaration counts as found.
-func (st *step) sameNamed(text string) (value, bool) {
-	if st.spec.Each != nil {
-		if st.elem != nil && st.elem.Kind == model.Object {
-			for _, m := range st.elem.Named.Fields {
+func sameNamed(st *draft.Step, text string) (draft.Value, bool) {
+	if st.Spec.Each != nil {
+		if st.Elem != nil && st.Elem.Kind == model.Object {
+			for _, m := range st.Elem.Named.Fields {
 				if m.Name == text {
 					return elemValue(m, text), true
 				}
 			}
 		}
-		return value{}, false
+		return draft.Value{}, false
 	}
-	n := st.event.scope.find(text)
-	if n == nil || n.noPayload {
-		return value{}, false
+	n := st.Event.Scope.Find(text)
+	if n == nil || n.NoPayload {
+		return draft.Value{}, false
 	}
-	n.used = true
-	return fieldValue(n.field, text), true
+	n.Used = true
+	return fieldValue(n.Field, text), true
 }
 
 // reportEmpty reports columns without a value, with the field that was probably meant.
-func (r *resolver) reportEmpty(st *step, empty []*column) {
+func reportEmpty(report *schema.Diagnostics, st *draft.Step, empty []*draft.Column) {
 	for _, c := range empty {
 		hint := "add it to set:, or declare a field of that name"
-		if st.elem != nil {
+		if st.Elem != nil {
 			hint = "add it to set: (with each, only the element's fields fill columns by name)"
 		}
 		switch {
-		case c.model.Default != nil:
+		case c.Model.Default != nil:
 			hint += ", or list it under leave: to leave it to its default"
-		case c.model.Nullable:
+		case c.Model.Nullable:
 			hint += ", or list it under leave: for NULL in a new row"
 		}
-		r.fail(st.spec.Table.Pos, "E601", c.is()+" gets no value", cmp.Or(r.misspelt(st, c, empty), hint))
+		report.Add(st.Spec.Table.Pos, "E601", c.Is()+" gets no value", cmp.Or(misspelt(st, c, empty), hint))
 	}
 }
 
 // misspelt finds a field of the event that fills no column and whose name is near.
-func (r *resolver) misspelt(st *step, c *column, empty []*column) string {
-	if st.spec.Each != nil {
-		return r.misspeltMember(st, c)
+func misspelt(st *draft.Step, c *draft.Column, empty []*draft.Column) string {
+	if st.Spec.Each != nil {
+		return misspeltMember(st, c)
 	}
-	for _, n := range st.event.scope.names {
-		if st.table.column(n.text) == nil && n.origin != keyPart && schema.Closest(n.text, namesOf(empty)) == c.spec.Name.Value {
-			return fmt.Sprintf("field %s fills no column: did you mean %s?", quote(n.text), quote(c.spec.Name.Value))
+	for _, n := range st.Event.Scope.Names {
+		if st.Table.Column(n.Text) == nil && n.Origin != draft.RecordKeyPart && schema.Closest(n.Text, namesOf(empty)) == c.Spec.Name.Value {
+			return fmt.Sprintf("field %s fills no column: did you mean %s?", wording.Quote(n.Text), wording.Quote(c.Spec.Name.Value))
 		}
 	}
 	return ""
 }
 
-func (r *resolver) misspeltMember(st *step, c *column) string {
-	if st.elem == nil || st.elem.Kind != model.Object {
+func misspeltMember(st *draft.Step, c *draft.Column) string {
+	if st.Elem == nil || st.Elem.Kind != model.Object {
 		return ""
 	}
-	for _, m := range st.elem.Named.Fields {
-		if st.table.column(m.Name) == nil && schema.Closest(m.Name, []string{c.spec.Name.Value}) != "" {
-			return fmt.Sprintf("field %s of %s fills no column: did you mean %s?", quote(m.Name), quote(typeText(*st.elem)), quote(c.spec.Name.Value))
+	for _, m := range st.Elem.Named.Fields {
+		if st.Table.Column(m.Name) == nil && schema.Closest(m.Name, []string{c.Spec.Name.Value}) != "" {
+			return fmt.Sprintf("field %s of %s fills no column: did you mean %s?", wording.Quote(m.Name), wording.Quote(typeword.Text(*st.Elem)), wording.Quote(c.Spec.Name.Value))
 		}
 	}
-	if slices.Contains(st.event.scope.texts(), c.spec.Name.Value) {
-		return fmt.Sprintf("with each, the event's own fields fill nothing by name: add set: {%s: %s}", c.spec.Name.Value, c.spec.Name.Value)
+	if slices.Contains(st.Event.Scope.Texts(), c.Spec.Name.Value) {
+		return fmt.Sprintf("with each, the event's own fields fill nothing by name: add set: {%s: %s}", c.Spec.Name.Value, c.Spec.Name.Value)
 	}
 	return ""
 }
 
-func namesOf(columns []*column) []string {
+func namesOf(columns []*draft.Column) []string {
 	var names []string
 	for _, c := range columns {
-		names = append(names, c.spec.Name.Value)
+		names = append(names, c.Spec.Name.Value)
 	}
 	return names
 }

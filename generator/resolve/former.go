@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // resolveFormer resolves the sources that copies of older events are still known by.
-func (r *resolver) resolveFormer(e *event, spec *schema.IdempotencyKey) {
+func (r *topicReader) resolveFormer(e *draft.Event, spec *schema.IdempotencyKey) {
 	now := sourceTexts(spec.Source)
 	var seen [][]string
 	for _, former := range spec.Also {
@@ -18,16 +20,16 @@ func (r *resolver) resolveFormer(e *event, spec *schema.IdempotencyKey) {
 		same := func(o []string) bool { return slices.Equal(o, texts) }
 		switch {
 		case same(now):
-			r.fail(former.Pos, "E107", "also names what source names already", "former sources are those that source named before")
+			r.report.Add(former.Pos, "E107", "also names what source names already", "former sources are those that source named before")
 			continue
 		case slices.ContainsFunc(seen, same):
-			r.fail(former.Pos, "E107", "a former source appears twice in also", "one is enough")
+			r.report.Add(former.Pos, "E107", "a former source appears twice in also", "one is enough")
 			continue
 		}
 		seen = append(seen, texts)
-		if parts := r.keyParts(e, former.Parts, "an item of also", r.findKeyField); len(parts) == len(former.Parts) {
-			space := keySpace(r.spec.Consumer, e, reach(spec), former.Parts)
-			e.model.Key.Former = append(e.model.Key.Former, model.FormerKey{Space: space, Parts: parts})
+		if parts := keyParts(r.report, e, former.Parts, "an item of also", r.findKeyField); len(parts) == len(former.Parts) {
+			space := keySpace(r.consumer, e, draft.Reach(spec), former.Parts)
+			e.Model.Key.Former = append(e.Model.Key.Former, model.FormerKey{Space: space, Parts: parts})
 		}
 	}
 }
@@ -42,20 +44,20 @@ func sourceTexts(source []schema.KeySource) []string {
 
 // resolveCompare marks the fields under compare as used, and reports those that copies
 // cannot share.
-func (r *resolver) resolveCompare(e *event, spec *schema.IdempotencyKey) {
+func resolveCompare(report *schema.Diagnostics, e *draft.Event, spec *schema.IdempotencyKey) {
 	if spec.Compare == nil {
 		return
 	}
 	seen := map[string]bool{}
 	for _, at := range spec.Compare.Fields {
 		if seen[at.Value] {
-			r.fail(at.Pos, "E107", "field "+quote(at.Value)+" appears twice in compare", "one is enough")
+			report.Add(at.Pos, "E107", "field "+wording.Quote(at.Value)+" appears twice in compare", "one is enough")
 			continue
 		}
 		seen[at.Value] = true
-		f := r.use(e, at, fieldOnly)
+		f := use(report, e, at, fieldOnly)
 		if f != nil && f.Source.Kind == model.FromRecord {
-			r.fail(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which is not compared: it is no content of the event", quote(f.Name), f.Source.Record),
+			report.Add(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which is not compared: it is no content of the event", wording.Quote(f.Name), f.Source.Record),
 				"name fields of the payload, of headers or of the record key")
 		}
 	}
@@ -63,14 +65,14 @@ func (r *resolver) resolveCompare(e *event, spec *schema.IdempotencyKey) {
 
 // resolveCompared collects what two records of one key must share: the fields that the
 // spec lists, or all that the producer sent, as far as the event uses them.
-func (e *event) resolveCompared() {
-	k := e.model.Key
+func resolveCompared(e *draft.Event) {
+	k := e.Model.Key
 	if k == nil || k.Offset {
 		return
 	}
-	compare := e.keySpec().Compare
-	k.CompareName = reach(e.keySpec()) < 3 && (compare == nil || compare.Word != nil && compare.Word.Value == "declared")
-	for _, f := range e.model.Fields {
+	compare := e.KeySpec().Compare
+	k.CompareName = draft.Reach(e.KeySpec()) < 3 && (compare == nil || compare.Word != nil && compare.Word.Value == "declared")
+	for _, f := range e.Model.Fields {
 		listed := true
 		switch {
 		case compare == nil || compare.Word != nil && compare.Word.Value == "declared":

@@ -9,8 +9,8 @@ import (
 
 const golden = "../../testdata/golden"
 
-// check runs a spec through reading and resolving and returns what a user sees.
-func check(t testing.TB, file string, data []byte) string {
+// printed runs a spec through reading and resolving and returns what a user sees.
+func printed(t testing.TB, file string, data []byte) string {
 	t.Helper()
 	spec, ds := schema.Load(file, data)
 	if spec != nil {

@@ -4,65 +4,68 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
 )
 
-// ordered are the column types that if_newer may compare. Text is not among them: its
+// orderedTypes are the column types that if_newer may compare. Text is not among them: its
 // order depends on a collation, and "10" comes before "9".
-var ordered = map[model.ColKind]bool{
+var orderedTypes = map[model.ColKind]bool{
 	model.ColSmallint: true, model.ColInteger: true, model.ColBigint: true, model.ColNumeric: true, model.ColDouble: true,
 	model.ColTimestamptz: true, model.ColTimestamp: true, model.ColDate: true,
 }
 
 // resolveGuard reads if_newer and reports guards that guard nothing (E506).
-func (r *resolver) resolveGuard(st *step) {
-	at := st.spec.IfNewer
+func resolveGuard(report *schema.Diagnostics, st *draft.Step) {
+	at := st.Spec.IfNewer
 	if at == nil {
 		return
 	}
-	c := r.lookupColumn(st.table, *at)
-	if c == nil || c.broken {
-		st.whole = false
+	c := lookupColumn(report, st.Table, *at)
+	if c == nil || c.Broken {
+		st.Whole = false
 		return
 	}
-	v, filled := st.set[c]
-	setsNothing := !st.model.Makes && !st.model.Changes
+	v, filled := st.Set[c]
+	setsNothing := !st.Model.Makes && !st.Model.Changes
 	if setsNothing {
-		if v, filled = st.sameNamed(c.spec.Name.Value); filled {
-			v = r.checkType(c, v, at.Pos, "be compared with")
+		if v, filled = sameNamed(st, c.Spec.Name.Value); filled {
+			v = checkType(report, c, v, at.Pos, "be compared with")
 		}
 	}
-	name := quote(c.spec.Name.Value)
+	name := wording.Quote(c.Spec.Name.Value)
 	fail := func(message, hint string) {
-		r.fail(at.Pos, "E506", message, hint)
-		st.whole = false
+		report.Add(at.Pos, "E506", message, hint)
+		st.Whole = false
 	}
-	_, finds := st.where[c]
-	fromEvent := v.model.Kind == model.FieldValue || v.model.Kind == model.ElemValue
+	_, finds := st.Where[c]
+	fromEvent := v.Model.Kind == model.FieldValue || v.Model.Kind == model.ElemValue
 	switch {
-	case filled && !v.known:
-		st.whole = false
+	case filled && !v.Known:
+		st.Whole = false
 	case setsNothing && !filled:
-		if st.judgeable() {
+		if judgeable(st) {
 			fail(fmt.Sprintf("if_newer compares column %s, but the event has no field of that name", name), "declare the version or time that the producer sets under this name")
 		}
-		st.whole = false
-	case !filled && !st.judgeable():
-		st.whole = false
+		st.Whole = false
+	case !filled && !judgeable(st):
+		st.Whole = false
 	case !filled || !fromEvent:
 		hint := "fill it with the version or time that the producer sets"
-		if _, there := st.sameNamed(c.spec.Name.Value); there && !filled {
-			hint = fmt.Sprintf("an update writes only what set names: add %s: %s there", c.spec.Name.Value, c.spec.Name.Value)
+		if _, there := sameNamed(st, c.Spec.Name.Value); there && !filled {
+			hint = fmt.Sprintf("an update writes only what set names: add %s: %s there", c.Spec.Name.Value, c.Spec.Name.Value)
 		}
 		fail(fmt.Sprintf("if_newer compares column %s, but this step does not fill it from the event", name), hint)
-	case finds || containsColumns(st.model.By, []*model.Column{c.model}):
+	case finds || model.ContainsColumns(st.Model.By, []*model.Column{c.Model}):
 		fail(fmt.Sprintf("if_newer compares column %s, which finds the row: it is never newer", name), "compare a version or time column")
-	case !ordered[c.model.Type.Kind]:
-		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no order to rely on", name, c.spec.Type.Word), "use a bigint version or a timestamptz")
-	case v.typ.Optional:
-		fail(fmt.Sprintf("if_newer compares column %s with field %s, which may be null: a null is neither newer nor older", name, quote(v.text)), `drop "optional"`)
-	case v.model.Field != nil && v.model.Field.Source.Kind == model.FromRecord && v.typ.Kind != model.Timestamp:
-		fail(fmt.Sprintf("if_newer compares column %s with the record's %s, which orders one partition only", name, v.model.Field.Source.Record), "use the version or time that the producer sets")
+	case !orderedTypes[c.Model.Type.Kind]:
+		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no order to rely on", name, c.Spec.Type.Word), "use a bigint version or a timestamptz")
+	case v.Type.Optional:
+		fail(fmt.Sprintf("if_newer compares column %s with field %s, which may be null: a null is neither newer nor older", name, wording.Quote(v.Text)), `drop "optional"`)
+	case v.Model.Field != nil && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.Timestamp:
+		fail(fmt.Sprintf("if_newer compares column %s with the record's %s, which orders one partition only", name, v.Model.Field.Source.Record), "use the version or time that the producer sets")
 	default:
-		st.model.IfNewer, st.model.Newer = c.model, v.model
+		st.Model.IfNewer, st.Model.Newer = c.Model, v.Model
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -74,8 +75,8 @@ func builtWords(t *testing.T) map[string]bool {
 		t.Fatal(err)
 	}
 	walk(doc)
-	for _, s := range scalars {
-		words[s.word] = true
+	for _, s := range typeword.Scalars {
+		words[s.Word] = true
 	}
 	if len(words) < 90 {
 		t.Fatalf("only %d words", len(words))
@@ -249,7 +250,7 @@ topics:
 
 // TestWrittenHintsHelp: a hint that proposes some lines of a spec is of use as it is printed.
 func TestWrittenHintsHelp(t *testing.T) {
-	if out := check(t, "base", []byte(base)); out != "" {
+	if out := printed(t, "base", []byte(base)); out != "" {
 		t.Fatal(out)
 	}
 	const (
@@ -300,9 +301,9 @@ func TestWrittenHintsHelp(t *testing.T) {
 			return d.Code == c.code && strings.Contains(d.Hint, c.hint)
 		})
 		if !found || broken == base {
-			t.Errorf("%s for %q: no hint %q in\n%s", c.code, c.broken, c.hint, check(t, "broken", []byte(broken)))
+			t.Errorf("%s for %q: no hint %q in\n%s", c.code, c.broken, c.hint, printed(t, "broken", []byte(broken)))
 		}
-		if out := check(t, "mended", []byte(strings.Replace(base, c.old, c.mended, 1))); out != "" {
+		if out := printed(t, "mended", []byte(strings.Replace(base, c.old, c.mended, 1))); out != "" {
 			t.Errorf("%q mended by %q:\n%s", c.broken, c.mended, out)
 		}
 	}

@@ -1,11 +1,15 @@
 package resolve
 
-import "github.com/idemgen/idemgen/generator/model"
+import (
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/schema"
+)
 
 func init() {
-	verbs["insert"] = verb{model.Facts{Makes: true}, func(r *resolver, st *step) {
-		r.fill(st)
-		st.model.By = st.table.model.PrimaryKey
-		st.model.IfExists = textOr(st.spec.IfExists, "error")
+	verbs["insert"] = verb{model.Facts{Makes: true}, func(report *schema.Diagnostics, st *draft.Step) {
+		fill(report, st)
+		st.Model.By = st.Table.Model.PrimaryKey
+		st.Model.IfExists = textOr(st.Spec.IfExists, "error")
 	}}
 }

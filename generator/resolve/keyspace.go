@@ -1,66 +1,39 @@
 package resolve
 
 import (
-	"fmt"
+	"crypto/sha256"
+	"encoding/binary"
 
-	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/schema"
 )
 
-// checkKeysAlike reports events that share a key space but build their keys from
-// different parts (E510).
-func (r *resolver) checkKeysAlike() {
-	var consumer *event
-	for _, t := range r.topics {
-		var first *event
-		for _, e := range t.events {
-			spec := e.keySpec()
-			if spec == nil || e.model.Key == nil || e.model.Key.Offset || len(e.model.Key.Parts) != len(spec.Source) {
-				continue
-			}
-			switch reach(spec) {
-			case 2:
-				r.checkAlike(&first, e)
-			case 1:
-				r.checkAlike(&consumer, e)
-			}
+// keySpace separates the keys of consumers, topics, events and sources from each other: the
+// first 16 bytes of SHA-256 over the number of names (one byte) and the names, each after
+// its length (4 bytes, big endian), then the same for the parts of the source, each "h" or
+// "f" and what the header or field is called.
+func keySpace(consumer *schema.Text, e *draft.Event, names int, source []schema.KeySource) [16]byte {
+	if consumer == nil {
+		return [16]byte{}
+	}
+	var data []byte
+	list := func(texts ...string) {
+		data = append(data, byte(len(texts)))
+		for _, t := range texts {
+			data = binary.BigEndian.AppendUint32(data, uint32(len(t)))
+			data = append(data, t...)
 		}
 	}
-}
-
-func (r *resolver) checkAlike(first **event, e *event) {
-	if *first == nil {
-		*first = e
-		return
-	}
-	spec := e.keySpec()
-	if (*first).model.Key.SamePartition != e.model.Key.SamePartition {
-		r.fail(spec.UniquePer.Pos, "E510", fmt.Sprintf("unique_per: %s needs one place for all keys; event %s says copies: %s, %s says %s",
-			spec.UniquePer.Value, quote((*first).spec.Name.Value), copies((*first).model.Key), quote(e.spec.Name.Value), copies(e.model.Key)), "give both the same copies, or use unique_per: event")
-	}
-	a, b := partsText((*first).model.Key.Parts), partsText(e.model.Key.Parts)
-	if a == b {
-		return
-	}
-	r.fail(spec.UniquePer.Pos, "E510", fmt.Sprintf("unique_per: %s needs keys of the same parts; event %s has %s, %s has %s",
-		spec.UniquePer.Value, quote((*first).spec.Name.Value), a, quote(e.spec.Name.Value), b), "give both the same parts, of the same names and types, or use unique_per: event")
-}
-
-// partsText writes the parts of a key as [header X, payment_id uuid].
-func partsText(key []model.KeySource) string {
+	list([]string{consumer.Value, e.Topic.Spec.Name.Value, e.Spec.Name.Value}[:names]...)
 	var parts []string
-	for _, p := range key {
-		if p.Field == nil {
-			parts = append(parts, "header "+p.Header)
-			continue
+	for _, src := range source {
+		if src.Header != nil {
+			parts = append(parts, "h"+src.Header.Value)
+		} else if src.Field != nil {
+			parts = append(parts, "f"+src.Field.Value)
 		}
-		parts = append(parts, p.Field.Name+" "+typeText(p.Field.Type))
 	}
-	return bracketed(parts)
-}
-
-func copies(k *model.IdempotencyKey) string {
-	if k.SamePartition {
-		return "same_partition"
-	}
-	return "anywhere"
+	list(parts...)
+	sum := sha256.Sum256(data)
+	return [16]byte(sum[:16])
 }

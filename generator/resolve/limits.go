@@ -25,8 +25,8 @@ type budget struct {
 	set   *schema.Duration
 }
 
-func (r *resolver) resolveLimits() model.Limits {
-	out, spec := defaultLimits, r.spec.Limits
+func resolveLimits(report *schema.Diagnostics, spec *schema.Limits) model.Limits {
+	out := defaultLimits
 	if spec == nil {
 		return out
 	}
@@ -57,14 +57,14 @@ func (r *resolver) resolveLimits() model.Limits {
 	if spec.Broken {
 		return out
 	}
-	r.checkPollBudget(batch, poll)
-	r.checkBudget("E702", event, batch)
-	r.checkBudget("E703", statement, batch)
-	r.checkBudget("E703", lock, statement)
+	checkPollBudget(report, batch, poll)
+	checkBudget(report, "E702", event, batch)
+	checkBudget(report, "E703", statement, batch)
+	checkBudget(report, "E703", lock, statement)
 	return out
 }
 
-func (r *resolver) checkPollBudget(batch, poll budget) {
+func checkPollBudget(report *schema.Diagnostics, batch, poll budget) {
 	at := batch.set
 	if at == nil {
 		at = poll.set
@@ -72,13 +72,13 @@ func (r *resolver) checkPollBudget(batch, poll budget) {
 	if at == nil || batch.value+drain < poll.value {
 		return
 	}
-	r.fail(at.Pos, "E701", fmt.Sprintf("batch_timeout %s plus %s to drain does not fit into max_poll_interval %s",
+	report.Add(at.Pos, "E701", fmt.Sprintf("batch_timeout %s plus %s to drain does not fit into max_poll_interval %s",
 		model.DurationText(batch.value), model.DurationText(drain), model.DurationText(poll.value)),
 		"lower batch_timeout or raise max_poll_interval, else Kafka takes the partition away in mid-batch")
 }
 
 // checkBudget reports an inner limit that is longer than the outer one.
-func (r *resolver) checkBudget(code string, inner, outer budget) {
+func checkBudget(report *schema.Diagnostics, code string, inner, outer budget) {
 	if inner.value <= outer.value {
 		return
 	}
@@ -91,5 +91,5 @@ func (r *resolver) checkBudget(code string, inner, outer budget) {
 	case outer.set == nil:
 		hint = fmt.Sprintf("%s is %s by default: raise it too", outer.name, model.DurationText(outer.value))
 	}
-	r.fail(at.Pos, code, fmt.Sprintf("%s %s is longer than %s %s", inner.name, model.DurationText(inner.value), outer.name, model.DurationText(outer.value)), hint)
+	report.Add(at.Pos, code, fmt.Sprintf("%s %s is longer than %s %s", inner.name, model.DurationText(inner.value), outer.name, model.DurationText(outer.value)), hint)
 }

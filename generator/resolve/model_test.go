@@ -148,8 +148,8 @@ func TestFilling(t *testing.T) {
 	if closed.IfNewer.Name != "version" || closed.Newer.Field.Name != "version" {
 		t.Errorf("guard %+v", closed.IfNewer)
 	}
-	if by := topicOf(t, sink, "newsletter.subscriptions").Events[0].Steps[0].By; !slices.Equal(columnNames(by), []string{"email", "topic"}) {
-		t.Errorf("by %v", columnNames(by))
+	if by := topicOf(t, sink, "newsletter.subscriptions").Events[0].Steps[0].By; !slices.Equal(model.ColumnNames(by), []string{"email", "topic"}) {
+		t.Errorf("by %v", model.ColumnNames(by))
 	}
 }
 

@@ -5,57 +5,45 @@ import (
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/goname"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
-// recordKey is the record key of a topic with, for each part, the field that events
-// read it as. A part that was refused has a nil field.
-type recordKey struct {
-	model *model.RecordKey
-	parts []partInfo
-	known bool // every part is
-}
-
-type partInfo struct {
-	spec  *schema.KeyPart
-	part  *model.KeyPart
-	field *model.Field
-}
-
-func (r *resolver) resolveRecordKey(spec *schema.RecordKey) *recordKey {
+func resolveRecordKey(report *schema.Diagnostics, types *draft.Types, spec *schema.RecordKey) *draft.RecordKey {
 	if spec == nil {
 		return nil
 	}
-	k := &recordKey{model: &model.RecordKey{}, known: !spec.Broken}
-	names := newGoNames(r)
+	k := &draft.RecordKey{Model: &model.RecordKey{}, Known: !spec.Broken}
 	for _, p := range spec.Parts {
-		info := partInfo{spec: p}
-		if ft, ok := r.fieldType(p.Type); ok && !p.Broken && r.checkPart(p, ft) {
-			info.part = &model.KeyPart{Name: p.Name.Value, GoName: goNameOf(p.Name.Value, p.Doc), Doc: docOf(p.Doc), Type: ft}
+		info := draft.KeyPart{Spec: p}
+		if ft, ok := fieldType(report, types, p.Type); ok && !p.Broken && checkPart(report, p, ft) {
+			info.Part = &model.KeyPart{Name: p.Name.Value, GoName: goname.For(p.Name.Value, p.Doc), Doc: docOf(p.Doc), Type: ft}
 			if p.Path != nil {
-				info.part.Path = slices.Clone(p.Path.Members)
-				k.model.JSON = true
+				info.Part.Path = slices.Clone(p.Path.Members)
+				k.Model.JSON = true
 			}
-			info.field = &model.Field{Name: info.part.Name, GoName: info.part.GoName, Doc: info.part.Doc, Type: ft,
-				Source: model.Source{Kind: model.FromRecordKey, Part: info.part}}
-			names.add(info.part.GoName, goNameUse{what: "record-key part " + quote(p.Name.Value), pos: p.Name.Pos})
-			k.model.Parts = append(k.model.Parts, info.part)
+			info.Field = &model.Field{Name: info.Part.Name, GoName: info.Part.GoName, Doc: info.Part.Doc, Type: ft,
+				Source: model.Source{Kind: model.FromRecordKey, Part: info.Part}}
+			k.Model.Parts = append(k.Model.Parts, info.Part)
 		} else {
-			k.known = false
+			k.Known = false
 		}
-		k.parts = append(k.parts, info)
+		k.Parts = append(k.Parts, info)
 	}
 	return k
 }
 
-func (r *resolver) checkPart(p *schema.KeyPart, ft model.FieldType) bool {
+func checkPart(report *schema.Diagnostics, p *schema.KeyPart, ft model.FieldType) bool {
 	switch {
 	case ft.Optional:
-		r.fail(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", quote(p.Name.Value)), `drop "optional"`)
-	case !fitForKey(ft):
-		r.fail(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeText(ft)), quote(p.Name.Value)), keyTypes)
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", wording.Quote(p.Name.Value)), `drop "optional"`)
+	case !typeword.FitsKey(ft):
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeword.Text(ft)), wording.Quote(p.Name.Value)), keyTypes)
 	case p.Path != nil && len(p.Path.Members) == 0:
-		r.fail(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key", quote(p.Name.Value)), "for a key that is one text write "+p.Name.Value+": "+typeText(ft))
+		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key", wording.Quote(p.Name.Value)), "for a key that is one text write "+p.Name.Value+": "+typeword.Text(ft))
 	default:
 		return true
 	}
@@ -66,23 +54,23 @@ func (r *resolver) checkPart(p *schema.KeyPart, ft model.FieldType) bool {
 const keyTypes = "use string, uuid, int64, decimal, date, bytes, an enum or a timestamp"
 
 // matchPart ties a field to the record-key part of its name, or reports E313.
-func (r *resolver) matchPart(k *recordKey, in fieldInfo) {
-	if k == nil || in.field == nil {
+func matchPart(report *schema.Diagnostics, k *draft.RecordKey, in draft.Field) {
+	if k == nil || in.Field == nil {
 		return
 	}
-	i := slices.IndexFunc(k.parts, func(p partInfo) bool { return p.spec.Name.Value == in.spec.Name.Value })
-	if i < 0 || k.parts[i].part == nil {
+	i := slices.IndexFunc(k.Parts, func(p draft.KeyPart) bool { return p.Spec.Name.Value == in.Spec.Name.Value })
+	if i < 0 || k.Parts[i].Part == nil {
 		return
 	}
-	part := k.parts[i].part
+	part := k.Parts[i].Part
 	switch {
-	case in.field.Source.Kind == model.FromRecord:
-		r.fail(in.spec.Record.Key, "E313", fmt.Sprintf("field %s is read by record: %s, but it is also a part of the record key", quote(part.Name), in.field.Source.Record),
+	case in.Field.Source.Kind == model.FromRecord:
+		report.Add(in.Spec.Record.Key, "E313", fmt.Sprintf("field %s is read by record: %s, but it is also a part of the record key", wording.Quote(part.Name), in.Field.Source.Record),
 			"drop the field, or give it another name")
-	case typeText(part.Type) != typeText(in.field.Type) || in.field.Type.Optional:
-		r.fail(in.spec.Type.Pos, "E313", fmt.Sprintf("field %s is %s, but the part %s of the record key is %s", quote(part.Name), in.spec.Type.Text, quote(part.Name), typeText(part.Type)),
+	case typeword.Text(part.Type) != typeword.Text(in.Field.Type) || in.Field.Type.Optional:
+		report.Add(in.Spec.Type.Pos, "E313", fmt.Sprintf("field %s is %s, but the part %s of the record key is %s", wording.Quote(part.Name), in.Spec.Type.Text, wording.Quote(part.Name), typeword.Text(part.Type)),
 			"a field and a record-key part of one name must have the same type: the runtime checks that they agree")
 	default:
-		in.field.SamePart = part
+		in.Field.SamePart = part
 	}
 }

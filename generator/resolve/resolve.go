@@ -1,6 +1,6 @@
-// Package resolve turns the spec as written into the model that the generators read:
-// it looks up every name, reads every type word, fills every column, and runs the
-// checks that need more than one place of the spec.
+// Package resolve turns the spec as written into the model that the generators read. Data
+// flows one way: [Resolve] reads the spec into a draft, the checks read the draft and report,
+// and a draft without errors becomes the model.
 //
 // All problems are found in one run. What follows from a problem that is reported
 // already stays silent: a part of the spec that was refused counts as unknown, and
@@ -12,9 +12,11 @@ package resolve
 
 import (
 	"path"
-	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/check"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/waves"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -22,95 +24,27 @@ import (
 // error or if package schema refused a part of spec; warnings do not count. Identity and Schema of
 // the service are left 0: they come from the generator's memory, not from the spec.
 func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
-	r := &resolver{spec: spec, types: map[string]*typeEntry{}, tables: map[string]*table{}}
-	r.resolveTypes()
-	r.resolveTables()
-	for _, t := range spec.Topics {
-		topic := r.resolveTopic(t)
-		r.checkWindows(topic)
-		topic.resolveKeep()
-		r.topics = append(r.topics, topic)
+	var report schema.Diagnostics
+	d := readSpec(&report, spec)
+	check.Run(&report, d)
+	if report.Errors() > 0 || !d.Complete() {
+		return nil, report
 	}
-	r.checkKeysAlike()
-	r.checkSafety()
-	r.checkUnused()
-	limits := r.resolveLimits()
-	r.checkExtents(limits)
-	r.checkGoNames()
-	r.checkDatabaseNames()
-	r.warn()
-	if r.diags.Errors() > 0 || !r.complete() {
-		return nil, r.diags
-	}
-	s := r.service()
-	s.Limits = limits
-	planWrites(s)
+	s := service(d)
+	waves.Plan(s)
 	defineContents(s)
-	return s, r.diags
+	return s, report
 }
 
-// complete reports whether no part of the spec was refused.
-func (r *resolver) complete() bool {
-	if r.spec.Broken || r.spec.Consumer == nil || r.spec.Package == nil {
-		return false
+// readSpec looks up every name, reads every type word and fills every column.
+func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
+	d := &draft.Service{Spec: spec, Types: resolveTypes(report, spec.Types), Tables: resolveTables(report, spec), Limits: resolveLimits(report, spec.Limits)}
+	topics := topicReader{report: report, consumer: spec.Consumer, types: d.Types, tables: d.Tables}
+	topics.failure = resolveFailure(report, defaultFailure, spec.OnFailure)
+	for _, t := range spec.Topics {
+		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}
-	for _, t := range r.types {
-		if t.broken {
-			return false
-		}
-	}
-	for _, t := range r.tables {
-		if t.broken || slices.ContainsFunc(t.columns, func(c *column) bool { return c.broken }) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(r.topics, func(t *topic) bool { return !t.complete() })
-}
-
-func (t *topic) complete() bool {
-	if t.spec.Broken || t.orderUnknown || slices.ContainsFunc(t.fields, func(f fieldInfo) bool { return f.field == nil }) {
-		return false
-	}
-	return !slices.ContainsFunc(t.events, func(e *event) bool { return e.unsure || e.model.Key == nil })
-}
-
-// service collects the resolved parts.
-func (r *resolver) service() *model.Service {
-	spec := r.spec
-	s := &model.Service{
-		Source:     path.Base(spec.File),
-		Consumer:   spec.Consumer.Value,
-		Package:    spec.Package.Value,
-		Doc:        serviceDoc(spec),
-		Migrations: migrations(spec.Migrations),
-	}
-	if spec.Examples != nil {
-		s.Examples = spec.Examples.Value
-	}
-	for _, t := range spec.Types {
-		s.Types = append(s.Types, r.types[t.Name.Value].model)
-	}
-	for _, t := range spec.Tables {
-		s.Tables = append(s.Tables, r.tables[t.Name.Value].model)
-	}
-	for _, t := range r.topics {
-		s.Topics = append(s.Topics, t.model)
-	}
-	return s
-}
-
-// resolver holds what one run knows so far.
-type resolver struct {
-	spec   *schema.Spec
-	diags  schema.Diagnostics
-	types  map[string]*typeEntry
-	tables map[string]*table
-	topics []*topic
-}
-
-// fail adds an error or a warning; hint may be "".
-func (r *resolver) fail(pos schema.Pos, code, message, hint string) {
-	r.diags.Add(pos, code, message, hint)
+	return d
 }
 
 func migrations(m *schema.Migrations) model.Migrations {
@@ -122,4 +56,30 @@ func migrations(m *schema.Migrations) model.Migrations {
 		out.Format = m.Format.Value
 	}
 	return out
+}
+
+// service is the model of a draft that has no errors.
+func service(d *draft.Service) *model.Service {
+	spec := d.Spec
+	s := &model.Service{
+		Source:     path.Base(spec.File),
+		Consumer:   spec.Consumer.Value,
+		Package:    spec.Package.Value,
+		Doc:        serviceDoc(spec),
+		Migrations: migrations(spec.Migrations),
+		Limits:     d.Limits,
+	}
+	if spec.Examples != nil {
+		s.Examples = spec.Examples.Value
+	}
+	for _, t := range d.Types.All {
+		s.Types = append(s.Types, t.Model)
+	}
+	for _, t := range d.Tables.All {
+		s.Tables = append(s.Tables, t.Model)
+	}
+	for _, t := range d.Topics {
+		s.Topics = append(s.Topics, t.Model)
+	}
+	return s
 }

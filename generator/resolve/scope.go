@@ -3,77 +3,31 @@ package resolve
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
-
-// origin says who declared a name of an event's scope.
-type origin int
-
-const (
-	ownField origin = iota
-	sharedField
-	topicField
-	keyPart
-)
-
-// name is a name in the scope of an event. field is nil if its declaration was
-// refused: a use of it is then neither right nor wrong.
-type name struct {
-	text   string
-	origin origin
-	pos    schema.Pos
-	field  *model.Field
-	used   bool
-	// noPayload: a payload field of the topic, in a tombstone.
-	noPayload bool
-}
-
-// scope holds the names of one event: its fields, the topic's fields, the parts of the
-// record key that no field names.
-type scope struct {
-	names []*name
-	open  bool // some names are unknown: a field that is missing proves nothing
-}
-
-func (s *scope) find(text string) *name {
-	i := slices.IndexFunc(s.names, func(n *name) bool { return n.text == text })
-	if i < 0 {
-		return nil
-	}
-	return s.names[i]
-}
-
-func (s *scope) texts() []string {
-	var out []string
-	for _, n := range s.names {
-		if !n.noPayload {
-			out = append(out, n.text)
-		}
-	}
-	return out
-}
 
 // use looks up a name for a place of the spec, marks it used, and returns its field; nil
 // if the name is unknown (reported: E207 with the hint, E306) or was refused at its
 // declaration.
-func (r *resolver) use(e *event, at schema.Text, hint func(*event, string) string) *model.Field {
-	n := e.scope.find(at.Value)
+func use(report *schema.Diagnostics, e *draft.Event, at schema.Text, hint func(*draft.Event, string) string) *model.Field {
+	n := e.Scope.Find(at.Value)
 	switch {
-	case n == nil && e.scope.open:
+	case n == nil && e.Scope.Open:
 		return nil
 	case n == nil:
-		r.fail(at.Pos, "E207", fmt.Sprintf("event %s has no field %s", quote(e.spec.Name.Value), quote(at.Value)), hint(e, at.Value))
+		report.Add(at.Pos, "E207", fmt.Sprintf("event %s has no field %s", wording.Quote(e.Spec.Name.Value), wording.Quote(at.Value)), hint(e, at.Value))
 		return nil
-	case n.noPayload:
-		r.fail(at.Pos, "E306", fmt.Sprintf("a tombstone has no payload, so field %s cannot be read from it", quote(at.Value)), "take it from a header or from record_key")
+	case n.NoPayload:
+		report.Add(at.Pos, "E306", fmt.Sprintf("a tombstone has no payload, so field %s cannot be read from it", wording.Quote(at.Value)), "take it from a header or from record_key")
 		return nil
 	}
-	n.used = true
-	return n.field
+	n.Used = true
+	return n.Field
 }
 
 // isNow reports whether a text is what some database or language calls the time it is.
@@ -94,8 +48,8 @@ var (
 var arithmetic = regexp.MustCompile(`^[a-z][a-z0-9_.]*( [-+*/] |\+)[a-z0-9_.]+$`)
 
 // fieldOrConstant suggests the field that is near, or the notation of a constant.
-func fieldOrConstant(e *event, text string) string {
-	if near := schema.DidYouMean(text, e.scope.texts()); near != "" {
+func fieldOrConstant(e *draft.Event, text string) string {
+	if near := schema.DidYouMean(text, e.Scope.Texts()); near != "" {
 		return near
 	}
 	switch {
@@ -115,4 +69,6 @@ func fieldOrConstant(e *event, text string) string {
 }
 
 // fieldOnly suggests the field that is near, or lists the fields.
-func fieldOnly(e *event, text string) string { return choices(text, "fields", e.scope.texts()) }
+func fieldOnly(e *draft.Event, text string) string {
+	return wording.Choices(text, "fields", e.Scope.Texts())
+}

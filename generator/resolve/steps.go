@@ -5,61 +5,40 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
-
-// step is one step while it is resolved.
-type step struct {
-	spec  *schema.Step
-	model *model.Step
-	event *event
-	table *table
-	elem  *model.FieldType // of each; nil without each, or if unknown
-	set   assigned
-	where assigned
-	named map[*column]bool // named by set, clear or leave
-	// whole is false if a part of the step was refused: nothing is concluded from what
-	// it lacks.
-	whole bool
-}
-
-// assigned are the values of columns. A column whose value was refused is there with an
-// unknown value.
-type assigned map[*column]value
-
-// is names the step in a message: `the upsert of "orders"`.
-func (st *step) is() string {
-	return fmt.Sprintf("the %s of %s", st.spec.Verb.Value, quote(st.spec.Table.Value))
-}
 
 // verb is what this package knows of one verb. Each verb has a file of its own, which puts it
 // into verbs; whoever else asks what a step does reads [model.Facts].
 type verb struct {
-	does    model.Facts                 // Makes, Changes, Removes
-	resolve func(r *resolver, st *step) // reads which rows it means, and what if they are there or missing
+	does    model.Facts                                      // Makes, Changes, Removes
+	resolve func(report *schema.Diagnostics, st *draft.Step) // reads which rows it means, and what if they are there or missing
 }
 
 var verbs = map[string]verb{}
 
-func (r *resolver) resolveStep(e *event, spec *schema.Step) *step {
+func resolveStep(report *schema.Diagnostics, tables *draft.Tables, e *draft.Event, spec *schema.Step) *draft.Step {
 	v := verbs[spec.Verb.Value]
-	st := &step{
-		spec: spec, event: e, set: assigned{}, where: assigned{}, named: map[*column]bool{}, whole: !spec.Broken,
-		model: &model.Step{Event: e.model, Verb: spec.Verb.Value, Many: spec.Many != nil && spec.Many.Value, Facts: v.does},
+	st := &draft.Step{
+		Spec: spec, Event: e, Set: draft.Assigned{}, Where: draft.Assigned{}, Named: map[*draft.Column]bool{}, Whole: !spec.Broken,
+		Model: &model.Step{Event: e.Model, Verb: spec.Verb.Value, Many: spec.Many != nil && spec.Many.Value, Facts: v.does},
 	}
-	st.table = r.tables[spec.Table.Value]
-	if st.table == nil {
-		r.unknownTable(spec.Table)
-		st.whole = false
+	st.Table = tables.ByName[spec.Table.Value]
+	if st.Table == nil {
+		unknownTable(report, tables, spec.Table)
+		st.Whole = false
 		return st
 	}
-	st.whole = st.whole && !st.table.broken
-	st.model.Table = st.table.model
-	r.resolveEach(st)
-	r.resolveSet(st)
-	v.resolve(r, st)
-	r.resolveGuard(st)
-	st.model.Set, st.model.Where = st.inOrder(st.set), st.inOrder(st.where)
+	st.Whole = st.Whole && !st.Table.Broken
+	st.Model.Table = st.Table.Model
+	resolveEach(report, st)
+	resolveSet(report, st)
+	v.resolve(report, st)
+	resolveGuard(report, st)
+	st.Model.Set, st.Model.Where = inOrder(st, st.Set), inOrder(st, st.Where)
 	return st
 }
 
@@ -71,103 +50,103 @@ func textOr(t *schema.Text, def string) string {
 }
 
 // inOrder lists values in the table's column order; unknown ones are left out.
-func (st *step) inOrder(values assigned) []model.Assign {
+func inOrder(st *draft.Step, values draft.Assigned) []model.Assign {
 	var out []model.Assign
-	for _, c := range st.table.columns {
-		if v, ok := values[c]; ok && v.known {
-			out = append(out, model.Assign{Column: c.model, Value: v.model})
+	for _, c := range st.Table.Columns {
+		if v, ok := values[c]; ok && v.Known {
+			out = append(out, model.Assign{Column: c.Model, Value: v.Model})
 		}
 	}
 	return out
 }
 
 // resolveEach looks up the list whose elements become rows.
-func (r *resolver) resolveEach(st *step) {
-	at := st.spec.Each
+func resolveEach(report *schema.Diagnostics, st *draft.Step) {
+	at := st.Spec.Each
 	if at == nil {
 		return
 	}
-	f := r.use(st.event, *at, fieldOnly)
+	f := use(report, st.Event, *at, fieldOnly)
 	if f == nil {
-		st.whole = false
+		st.Whole = false
 		return
 	}
-	st.model.Each = f
+	st.Model.Each = f
 	switch {
 	case f.Type.Kind != model.List:
-		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", quote(f.Name), typeText(f.Type)), st.event.listHint())
+		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", wording.Quote(f.Name), typeword.Text(f.Type)), listHint(st.Event))
 	case f.Type.Optional:
-		r.fail(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", quote(f.Name)), `drop "optional": an empty list has no rows`)
+		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", wording.Quote(f.Name)), `drop "optional": an empty list has no rows`)
 	default:
-		st.elem = f.Type.Elem
+		st.Elem = f.Type.Elem
 		return
 	}
-	st.whole = false
+	st.Whole = false
 }
 
 // resolveSet reads set, clear and leave.
-func (r *resolver) resolveSet(st *step) {
-	if st.spec.Set != nil {
-		st.whole = st.whole && !st.spec.Set.Broken
-		for _, a := range st.spec.Set.Items {
-			c := r.nameColumn(st, a.Column)
+func resolveSet(report *schema.Diagnostics, st *draft.Step) {
+	if st.Spec.Set != nil {
+		st.Whole = st.Whole && !st.Spec.Set.Broken
+		for _, a := range st.Spec.Set.Items {
+			c := nameColumn(report, st, a.Column)
 			if c == nil {
 				continue
 			}
-			v := r.resolveValue(st, a.Value, c)
-			if r.checkWritable(c, a.Column.Pos, "") {
-				v = r.checkFill(st, c, v, a.Value.Pos)
+			v := resolveValue(report, st, a.Value, c)
+			if checkWritable(report, c, a.Column.Pos, "") {
+				v = checkFill(report, st, c, v, a.Value.Pos)
 			} else {
-				v.known = false
+				v.Known = false
 			}
-			st.put(c, v)
+			put(st, c, v)
 		}
 	}
-	if st.spec.Clear != nil {
-		for _, item := range st.spec.Clear.Items {
-			c := r.nameColumn(st, item)
+	if st.Spec.Clear != nil {
+		for _, item := range st.Spec.Clear.Items {
+			c := nameColumn(report, st, item)
 			if c == nil {
 				continue
 			}
-			v := value{model: model.Value{Kind: model.NullValue}, known: !c.broken}
-			if !c.broken && !c.model.Nullable {
-				r.fail(st.spec.Clear.Pos, "E303", c.is()+" may not be null and cannot be cleared", "set it to a value, or declare the column nullable: \"nullable "+c.spec.Type.Word+"\"")
-				v.known = false
+			v := draft.Value{Model: model.Value{Kind: model.NullValue}, Known: !c.Broken}
+			if !c.Broken && !c.Model.Nullable {
+				report.Add(st.Spec.Clear.Pos, "E303", c.Is()+" may not be null and cannot be cleared", "set it to a value, or declare the column nullable: \"nullable "+c.Spec.Type.Word+"\"")
+				v.Known = false
 			}
-			st.put(c, v)
+			put(st, c, v)
 		}
 	}
-	r.resolveLeave(st)
+	resolveLeave(report, st)
 }
 
 // put records a value; the first one of a column stays.
-func (st *step) put(c *column, v value) {
-	st.whole = st.whole && v.known
-	if _, twice := st.set[c]; !twice {
-		st.set[c] = v
+func put(st *draft.Step, c *draft.Column, v draft.Value) {
+	st.Whole = st.Whole && v.Known
+	if _, twice := st.Set[c]; !twice {
+		st.Set[c] = v
 	}
 }
 
 // nameColumn looks up a column that the step names in set, clear or leave, and reports
 // a column that it names twice (E602).
-func (r *resolver) nameColumn(st *step, at schema.Text) *column {
-	c := r.lookupColumn(st.table, at)
+func nameColumn(report *schema.Diagnostics, st *draft.Step, at schema.Text) *draft.Column {
+	c := lookupColumn(report, st.Table, at)
 	if c == nil {
-		st.whole = false
+		st.Whole = false
 		return nil
 	}
-	if st.named[c] {
-		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", quote(at.Value)), "keep one of set, clear and leave")
+	if st.Named[c] {
+		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", wording.Quote(at.Value)), "keep one of set, clear and leave")
 	}
-	st.named[c] = true
+	st.Named[c] = true
 	return c
 }
 
 // checkWritable refuses columns that the database numbers.
-func (r *resolver) checkWritable(c *column, pos schema.Pos, hint string) bool {
-	if c.broken || !c.model.Identity {
+func checkWritable(report *schema.Diagnostics, c *draft.Column, pos schema.Pos, hint string) bool {
+	if c.Broken || !c.Model.Identity {
 		return true
 	}
-	r.fail(pos, "E603", c.is()+" is filled by the database and cannot be written", cmp.Or(hint, "drop it here: identity numbers the rows"))
+	report.Add(pos, "E603", c.Is()+" is filled by the database and cannot be written", cmp.Or(hint, "drop it here: identity numbers the rows"))
 	return false
 }

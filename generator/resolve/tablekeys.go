@@ -6,85 +6,87 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // resolveTableKeys looks up primary key, unique keys and indexes.
-func (r *resolver) resolveTableKeys(t *table) {
-	if t.spec.PrimaryKey == nil || len(t.spec.PrimaryKey.Items) == 0 {
-		t.broken = true
+func resolveTableKeys(report *schema.Diagnostics, t *draft.Table) {
+	if t.Spec.PrimaryKey == nil || len(t.Spec.PrimaryKey.Items) == 0 {
+		t.Broken = true
 		return
 	}
-	columns, complete := r.columnList(t, t.spec.PrimaryKey, "primary_key")
-	t.broken = t.broken || !complete
+	columns, complete := columnList(report, t, t.Spec.PrimaryKey, "primary_key")
+	t.Broken = t.Broken || !complete
 	for _, c := range columns {
-		if c.model.Nullable {
-			r.fail(itemPos(t.spec.PrimaryKey, c), "E604", fmt.Sprintf("primary key of %s: column %s is nullable", quote(t.spec.Name.Value), quote(c.spec.Name.Value)),
+		if c.Model.Nullable {
+			report.Add(itemPos(t.Spec.PrimaryKey, c), "E604", fmt.Sprintf("primary key of %s: column %s is nullable", wording.Quote(t.Spec.Name.Value), wording.Quote(c.Spec.Name.Value)),
 				`drop "nullable", or choose another key`)
 		}
-		r.checkKeyColumn(t.spec.PrimaryKey, c, "primary key")
+		checkKeyColumn(report, t.Spec.PrimaryKey, c, "primary key")
 	}
-	t.model.PrimaryKey = models(columns)
-	for i := range t.spec.Unique {
-		columns, complete := r.columnList(t, &t.spec.Unique[i], "unique")
-		t.broken = t.broken || !complete
+	t.Model.PrimaryKey = models(columns)
+	for i := range t.Spec.Unique {
+		columns, complete := columnList(report, t, &t.Spec.Unique[i], "unique")
+		t.Broken = t.Broken || !complete
 		for _, c := range columns {
-			r.checkKeyColumn(&t.spec.Unique[i], c, "unique key")
+			checkKeyColumn(report, &t.Spec.Unique[i], c, "unique key")
 		}
-		if complete && r.checkNewKey(t, &t.spec.Unique[i], columns) {
-			t.model.Unique = append(t.model.Unique, models(columns))
+		if complete && checkNewKey(report, t, &t.Spec.Unique[i], columns) {
+			t.Model.Unique = append(t.Model.Unique, models(columns))
 		}
 	}
-	for i := range t.spec.Indexes {
-		columns, _ := r.columnList(t, &t.spec.Indexes[i], "indexes")
+	for i := range t.Spec.Indexes {
+		columns, _ := columnList(report, t, &t.Spec.Indexes[i], "indexes")
 		for _, c := range columns {
-			if c.model.Type.Kind == model.ColJSON {
-				r.fail(itemPos(&t.spec.Indexes[i], c), "E610", fmt.Sprintf("%s (json) has no order, so a plain index cannot hold it", c.is()), "use jsonb, or create the index in a migration of your own")
+			if c.Model.Type.Kind == model.ColJSON {
+				report.Add(itemPos(&t.Spec.Indexes[i], c), "E610", fmt.Sprintf("%s (json) has no order, so a plain index cannot hold it", c.Is()), "use jsonb, or create the index in a migration of your own")
 			}
 		}
-		t.model.Indexes = append(t.model.Indexes, models(columns))
+		t.Model.Indexes = append(t.Model.Indexes, models(columns))
 	}
 }
 
 // checkKeyColumn refuses columns whose equality is not that of the value sent.
-func (r *resolver) checkKeyColumn(list *schema.Texts, c *column, what string) {
-	switch c.model.Type.Kind {
+func checkKeyColumn(report *schema.Diagnostics, list *schema.Texts, c *draft.Column, what string) {
+	switch c.Model.Type.Kind {
 	case model.ColJSON, model.ColJSONB, model.ColDouble, model.ColTextArray, model.ColIntegerArray, model.ColBigintArray, model.ColUUIDArray:
-		r.fail(itemPos(list, c), "E604", fmt.Sprintf("%s (%s) cannot be part of a %s", c.is(), c.spec.Type.Word, what),
+		report.Add(itemPos(list, c), "E604", fmt.Sprintf("%s (%s) cannot be part of a %s", c.Is(), c.Spec.Type.Word, what),
 			"use a text, uuid, integer, numeric, date or timestamp column")
 	}
 }
 
 // checkNewKey refuses a unique key that says what an earlier one says.
-func (r *resolver) checkNewKey(t *table, list *schema.Texts, columns []*column) bool {
-	same := func(key []*model.Column) bool { return sameColumns(key, models(columns)) }
+func checkNewKey(report *schema.Diagnostics, t *draft.Table, list *schema.Texts, columns []*draft.Column) bool {
+	same := func(key []*model.Column) bool { return model.SameColumns(key, models(columns)) }
 	switch {
-	case same(t.model.PrimaryKey):
-		r.fail(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is its primary key", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "drop it: a primary key is unique")
-	case slices.ContainsFunc(t.model.Unique, same):
-		r.fail(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is declared twice", bracketed(textsOf(list)), quote(t.spec.Name.Value)), "keep one of them")
+	case same(t.Model.PrimaryKey):
+		report.Add(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is its primary key", wording.Bracketed(textsOf(list)), wording.Quote(t.Spec.Name.Value)), "drop it: a primary key is unique")
+	case slices.ContainsFunc(t.Model.Unique, same):
+		report.Add(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is declared twice", wording.Bracketed(textsOf(list)), wording.Quote(t.Spec.Name.Value)), "keep one of them")
 	default:
 		return true
 	}
 	return false
 }
 
-func (r *resolver) resolveForeignKey(t *table, fk *schema.ForeignKey) {
+func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draft.Table, fk *schema.ForeignKey) {
 	if fk.Broken || fk.Columns == nil || fk.References == nil {
 		return
 	}
-	columns, complete := r.columnList(t, fk.Columns, "foreign_keys")
-	parent := r.tables[fk.References.Value]
+	columns, complete := columnList(report, t, fk.Columns, "foreign_keys")
+	parent := tables.ByName[fk.References.Value]
 	if parent == nil {
-		r.unknownTable(*fk.References)
+		unknownTable(report, tables, *fk.References)
 		return
 	}
-	if !complete || parent.broken || len(parent.model.PrimaryKey) == 0 {
+	if !complete || parent.Broken || len(parent.Model.PrimaryKey) == 0 {
 		return
 	}
-	pk := parent.model.PrimaryKey
+	pk := parent.Model.PrimaryKey
 	if len(columns) != len(pk) {
-		r.fail(fk.Columns.Pos, "E608", fmt.Sprintf("foreign key to %s needs %d column(s): %s", quote(fk.References.Value), len(pk), strings.Join(columnNames(pk), ", ")),
+		report.Add(fk.Columns.Pos, "E608", fmt.Sprintf("foreign key to %s needs %d column(s): %s", wording.Quote(fk.References.Value), len(pk), strings.Join(model.ColumnNames(pk), ", ")),
 			"a foreign key points at the whole primary key, in its order")
 		return
 	}
@@ -93,46 +95,38 @@ func (r *resolver) resolveForeignKey(t *table, fk *schema.ForeignKey) {
 		onDelete = fk.OnDelete.Value
 	}
 	for i, c := range columns {
-		if c.model.Type != pk[i].Type {
-			r.fail(itemPos(fk.Columns, c), "E608", fmt.Sprintf("%s (%s) cannot refer to %s (%s)", c.is(), c.spec.Type.Word, parent.of(pk[i]).is(), parent.of(pk[i]).spec.Type.Word),
+		if c.Model.Type != pk[i].Type {
+			report.Add(itemPos(fk.Columns, c), "E608", fmt.Sprintf("%s (%s) cannot refer to %s (%s)", c.Is(), c.Spec.Type.Word, parent.Of(pk[i]).Is(), parent.Of(pk[i]).Spec.Type.Word),
 				"give both columns the same type")
 		}
-		if onDelete == "set_null" && !c.model.Nullable {
-			r.fail(fk.OnDelete.Pos, "E608", fmt.Sprintf("on_delete: set_null cannot work: %s may not be null", c.is()), "make the column nullable, or use cascade or restrict")
+		if onDelete == "set_null" && !c.Model.Nullable {
+			report.Add(fk.OnDelete.Pos, "E608", fmt.Sprintf("on_delete: set_null cannot work: %s may not be null", c.Is()), "make the column nullable, or use cascade or restrict")
 		}
 	}
-	if parent.model.Unlogged && !t.model.Unlogged {
-		r.fail(fk.References.Pos, "E608", fmt.Sprintf("foreign key to %s, which is unlogged: Postgres refuses it in a table that is not", quote(fk.References.Value)),
-			"say unlogged: true of "+quote(t.spec.Name.Value)+", too, or of neither")
+	if parent.Model.Unlogged && !t.Model.Unlogged {
+		report.Add(fk.References.Pos, "E608", fmt.Sprintf("foreign key to %s, which is unlogged: Postgres refuses it in a table that is not", wording.Quote(fk.References.Value)),
+			"say unlogged: true of "+wording.Quote(t.Spec.Name.Value)+", too, or of neither")
 	}
-	t.foreignKeys = append(t.foreignKeys, foreignKey{columns, fk.Columns.Pos})
-	t.model.ForeignKeys = append(t.model.ForeignKeys, model.ForeignKey{Columns: models(columns), References: parent.model, OnDelete: onDelete})
+	t.ForeignKeys = append(t.ForeignKeys, fk.Columns.Pos)
+	t.Model.ForeignKeys = append(t.Model.ForeignKeys, model.ForeignKey{Columns: models(columns), References: parent.Model, OnDelete: onDelete})
 }
 
 // itemPos is where a list names the column.
-func itemPos(list *schema.Texts, c *column) schema.Pos {
+func itemPos(list *schema.Texts, c *draft.Column) schema.Pos {
 	for _, item := range list.Items {
-		if item.Value == c.spec.Name.Value {
+		if item.Value == c.Spec.Name.Value {
 			return item.Pos
 		}
 	}
 	return list.Pos
 }
 
-func models(columns []*column) []*model.Column {
+func models(columns []*draft.Column) []*model.Column {
 	var out []*model.Column
 	for _, c := range columns {
-		out = append(out, c.model)
+		out = append(out, c.Model)
 	}
 	return out
-}
-
-func columnNames(columns []*model.Column) []string {
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	return names
 }
 
 func textsOf(list *schema.Texts) []string {
@@ -141,19 +135,4 @@ func textsOf(list *schema.Texts) []string {
 		out = append(out, item.Value)
 	}
 	return out
-}
-
-// sameColumns reports whether two keys hold the same columns, in any order.
-func sameColumns(a, b []*model.Column) bool {
-	return len(a) == len(b) && containsColumns(a, b)
-}
-
-// containsColumns reports whether every column of part is in whole.
-func containsColumns(whole, part []*model.Column) bool {
-	for _, c := range part {
-		if !slices.Contains(whole, c) {
-			return false
-		}
-	}
-	return true
 }

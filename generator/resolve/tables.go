@@ -5,126 +5,74 @@ import (
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/goname"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
-// table is an entry of tables. In a broken one columns or keys may be missing.
-type table struct {
-	spec    *schema.Table
-	model   *model.Table
-	columns []*column
-	broken  bool
-	// foreignKeys are those of the model, with where they stand.
-	foreignKeys []foreignKey
-}
-
-type foreignKey struct {
-	columns []*column
-	pos     schema.Pos
-}
-
-// column is a column of a table. Of a broken one only the name is known.
-type column struct {
-	spec   *schema.Column
-	model  *model.Column
-	table  *table
-	broken bool
-}
-
-// is names the column in a message: `column "total" of "orders"`.
-func (c *column) is() string {
-	return fmt.Sprintf("column %s of %s", quote(c.spec.Name.Value), quote(c.table.spec.Name.Value))
-}
-
-func (t *table) column(name string) *column {
-	for _, c := range t.columns {
-		if c.spec.Name.Value == name {
-			return c
-		}
-	}
-	return nil
-}
-
-// of returns the working copy of a column of the model.
-func (t *table) of(c *model.Column) *column {
-	return t.columns[slices.IndexFunc(t.columns, func(x *column) bool { return x.model == c })]
-}
-
-func (t *table) columnNames() []string {
-	var names []string
-	for _, c := range t.columns {
-		names = append(names, c.spec.Name.Value)
-	}
-	return names
-}
-
-func (r *resolver) tableNames() []string {
-	var names []string
-	for _, t := range r.spec.Tables {
-		names = append(names, t.Name.Value)
-	}
-	return names
-}
-
 // unknownTable reports a table that is not declared (E205), unless it is near one whose
 // name was refused.
-func (r *resolver) unknownTable(at schema.Text) {
-	near := r.tables[schema.Closest(at.Value, r.tableNames())]
-	if at.Value == "" || near != nil && near.spec.Broken || r.spec.Broken && len(r.spec.Tables) == 0 {
+func unknownTable(report *schema.Diagnostics, tables *draft.Tables, at schema.Text) {
+	near := tables.ByName[schema.Closest(at.Value, tables.Names())]
+	if at.Value == "" || near != nil && near.Spec.Broken || tables.Unknown {
 		return
 	}
-	r.fail(at.Pos, "E205", "unknown table "+quote(at.Value), choices(at.Value, "tables", r.tableNames()))
+	report.Add(at.Pos, "E205", "unknown table "+wording.Quote(at.Value), wording.Choices(at.Value, "tables", tables.Names()))
 }
 
-func (r *resolver) resolveTables() {
-	for _, spec := range r.spec.Tables {
-		t := &table{spec: spec, broken: spec.Broken, model: &model.Table{
-			Name: spec.Name.Value, GoName: goNameOf(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
+func resolveTables(report *schema.Diagnostics, spec *schema.Spec) *draft.Tables {
+	ts := &draft.Tables{ByName: map[string]*draft.Table{}, Unknown: spec.Broken && len(spec.Tables) == 0}
+	for _, spec := range spec.Tables {
+		t := &draft.Table{Spec: spec, Broken: spec.Broken, Model: &model.Table{
+			Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 			Unlogged: spec.Unlogged != nil && spec.Unlogged.Value,
 		}}
-		r.tables[spec.Name.Value] = t
+		ts.All, ts.ByName[spec.Name.Value] = append(ts.All, t), t
 		for _, c := range spec.Columns {
-			t.columns = append(t.columns, r.resolveColumn(t, c))
-			t.model.Columns = append(t.model.Columns, t.columns[len(t.columns)-1].model)
+			t.Columns = append(t.Columns, resolveColumn(report, t, c))
+			t.Model.Columns = append(t.Model.Columns, t.Columns[len(t.Columns)-1].Model)
 		}
 	}
-	for _, spec := range r.spec.Tables {
-		r.resolveTableKeys(r.tables[spec.Name.Value])
+	for _, t := range ts.All {
+		resolveTableKeys(report, t)
 	}
-	for _, spec := range r.spec.Tables {
-		for _, fk := range spec.ForeignKeys {
-			r.resolveForeignKey(r.tables[spec.Name.Value], fk)
+	for _, t := range ts.All {
+		for _, fk := range t.Spec.ForeignKeys {
+			resolveForeignKey(report, ts, t, fk)
 		}
 	}
+	return ts
 }
 
-func (r *resolver) resolveColumn(t *table, spec *schema.Column) *column {
-	c := &column{spec: spec, table: t, broken: spec.Broken, model: &model.Column{
+func resolveColumn(report *schema.Diagnostics, t *draft.Table, spec *schema.Column) *draft.Column {
+	c := &draft.Column{Spec: spec, Table: t, Broken: spec.Broken, Model: &model.Column{
 		Name: spec.Name.Value, Doc: docOf(spec.Doc), Nullable: spec.Type.Nullable,
 	}}
 	if spec.Type.Text == "" {
-		c.broken = true
+		c.Broken = true
 		return c
 	}
-	ct, ok := columnType(spec.Type.Word)
+	ct, ok := typeword.ColumnType(spec.Type.Word)
 	if !ok {
-		r.fail(spec.Type.Pos, "E610", "unknown column type "+quote(spec.Type.Text), unknownColumnHint(spec.Type))
-		c.broken = true
+		report.Add(spec.Type.Pos, "E610", "unknown column type "+wording.Quote(spec.Type.Text), typeword.UnknownColumnHint(spec.Type))
+		c.Broken = true
 		return c
 	}
-	c.model.Type = ct
+	c.Model.Type = ct
 	if spec.Default != nil {
-		c.model.Default = r.columnDefault(c)
+		c.Model.Default = columnDefault(report, c)
 	}
 	if spec.Identity != nil && spec.Identity.Value {
-		c.model.Identity = r.checkIdentity(c)
+		c.Model.Identity = checkIdentity(report, c)
 	}
 	return c
 }
 
 // columnDefault reads the default of a column: now(), gen_random_uuid() or a constant.
-func (r *resolver) columnDefault(c *column) *model.Default {
-	text, ct := c.spec.Default, c.model.Type
+func columnDefault(report *schema.Diagnostics, c *draft.Column) *model.Default {
+	text, ct := c.Spec.Default, c.Model.Type
 	for _, f := range []struct {
 		call string
 		kind model.ColKind
@@ -133,51 +81,51 @@ func (r *resolver) columnDefault(c *column) *model.Default {
 			continue
 		}
 		if ct.Kind != f.kind {
-			r.fail(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", f.call, c.is(), c.spec.Type.Word),
-				fmt.Sprintf("%s fills %s", f.call, columnWordOf[f.kind]))
+			report.Add(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", f.call, c.Is(), c.Spec.Type.Word),
+				fmt.Sprintf("%s fills %s", f.call, typeword.ColumnWordOf[f.kind]))
 			return nil
 		}
 		return &model.Default{Func: f.call}
 	}
-	norm, why := columnConstant(ct, text.Value)
-	if why != fits && isNow(text.Value) {
+	norm, why := typeword.ColumnConstant(ct, text.Value)
+	if why != typeword.Fits && isNow(text.Value) {
 		why = "for the time of the insert write now(), in a timestamptz column"
 	}
-	if why != fits {
-		r.fail(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", quote(text.Value), c.is(), c.spec.Type.Word), string(why))
+	if why != typeword.Fits {
+		report.Add(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", wording.Quote(text.Value), c.Is(), c.Spec.Type.Word), string(why))
 		return nil
 	}
 	return &model.Default{Const: &model.Constant{Text: norm}}
 }
 
-func (r *resolver) checkIdentity(c *column) bool {
+func checkIdentity(report *schema.Diagnostics, c *draft.Column) bool {
 	fail := func(message, hint string) bool {
-		r.fail(c.spec.Identity.Key, "E610", message, hint)
+		report.Add(c.Spec.Identity.Key, "E610", message, hint)
 		return false
 	}
-	switch k := c.model.Type.Kind; {
+	switch k := c.Model.Type.Kind; {
 	case k != model.ColSmallint && k != model.ColInteger && k != model.ColBigint:
-		return fail(fmt.Sprintf("identity numbers rows, but %s is %s", c.is(), c.spec.Type.Word), "use smallint, integer or bigint")
-	case c.model.Nullable:
-		return fail(fmt.Sprintf("identity fills %s in every row, so it cannot be nullable", c.is()), `drop "nullable"`)
-	case c.spec.Default != nil:
-		return fail(fmt.Sprintf("%s has both identity and default", c.is()), "keep one of them")
+		return fail(fmt.Sprintf("identity numbers rows, but %s is %s", c.Is(), c.Spec.Type.Word), "use smallint, integer or bigint")
+	case c.Model.Nullable:
+		return fail(fmt.Sprintf("identity fills %s in every row, so it cannot be nullable", c.Is()), `drop "nullable"`)
+	case c.Spec.Default != nil:
+		return fail(fmt.Sprintf("%s has both identity and default", c.Is()), "keep one of them")
 	}
 	return true
 }
 
 // columnList looks up the columns of a key and reports unknown and repeated ones
 // (E206, E107). Complete is false if one is missing or broken.
-func (r *resolver) columnList(t *table, list *schema.Texts, what string) (columns []*column, complete bool) {
+func columnList(report *schema.Diagnostics, t *draft.Table, list *schema.Texts, what string) (columns []*draft.Column, complete bool) {
 	complete = true
 	for i, name := range list.Items {
 		if slices.ContainsFunc(list.Items[:i], func(x schema.Text) bool { return x.Value == name.Value }) {
-			r.fail(name.Pos, "E107", fmt.Sprintf("column %s appears twice in %s", quote(name.Value), what), "name it once")
+			report.Add(name.Pos, "E107", fmt.Sprintf("column %s appears twice in %s", wording.Quote(name.Value), what), "name it once")
 			complete = false
 			continue
 		}
-		c := r.lookupColumn(t, name)
-		if c == nil || c.broken {
+		c := lookupColumn(report, t, name)
+		if c == nil || c.Broken {
 			complete = false
 			continue
 		}
@@ -187,11 +135,11 @@ func (r *resolver) columnList(t *table, list *schema.Texts, what string) (column
 }
 
 // lookupColumn finds a column or reports E206. Of a broken table it stays silent.
-func (r *resolver) lookupColumn(t *table, name schema.Text) *column {
-	c := t.column(name.Value)
-	if c == nil && !t.broken {
-		r.fail(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", quote(t.spec.Name.Value), quote(name.Value)),
-			choices(name.Value, "columns", t.columnNames()))
+func lookupColumn(report *schema.Diagnostics, t *draft.Table, name schema.Text) *draft.Column {
+	c := t.Column(name.Value)
+	if c == nil && !t.Broken {
+		report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", wording.Quote(t.Spec.Name.Value), wording.Quote(name.Value)),
+			wording.Choices(name.Value, "columns", t.ColumnNames()))
 	}
 	return c
 }

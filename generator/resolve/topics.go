@@ -4,93 +4,111 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/goname"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
-// topic is an entry of topics.
-type topic struct {
-	spec   *schema.Topic
-	model  *model.Topic
-	key    *recordKey
-	fields []fieldInfo
-	events []*event
-	// orderUnknown says that assume or record_key was refused, so nothing is concluded
-	// about the order of the topic.
-	orderUnknown bool
+// topicReader reads topics, with what is read before them.
+type topicReader struct {
+	report   *schema.Diagnostics
+	consumer *schema.Text
+	failure  model.FailurePolicy // of the whole spec
+	types    *draft.Types
+	tables   *draft.Tables
 }
 
-func (r *resolver) resolveTopic(spec *schema.Topic) *topic {
-	t := &topic{spec: spec, key: r.resolveRecordKey(spec.RecordKey)}
-	t.model = &model.Topic{
-		Name: spec.Name.Value, GoName: goNameOf(spec.Name.Value, spec.Doc), FileName: fileName(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
+func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
+	t := &draft.Topic{Spec: spec, Key: resolveRecordKey(r.report, r.types, spec.RecordKey)}
+	t.Model = &model.Topic{
+		Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), FileName: goname.File(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 		UnknownType: "dead_letter", Tombstone: "dead_letter", StartFrom: "earliest",
-		OnFailure: r.resolveFailure(r.resolveFailure(defaultFailure, r.spec.OnFailure), spec.OnFailure),
+		OnFailure: resolveFailure(r.report, r.failure, spec.OnFailure),
 	}
-	if t.key != nil {
-		t.model.RecordKey = t.key.model
+	if t.Key != nil {
+		t.Model.RecordKey = t.Key.Model
 	}
 	if spec.StartFrom != nil {
-		t.model.StartFrom = spec.StartFrom.Value
+		t.Model.StartFrom = spec.StartFrom.Value
 	}
-	r.resolveAssume(t)
-	owner := "topic " + quote(spec.Name.Value)
+	resolveAssume(r.report, t)
+	owner := "topic " + wording.Quote(spec.Name.Value)
 	for _, f := range spec.Fields {
-		in := r.resolveField(f, owner)
-		r.matchPart(t.key, in)
-		t.fields = append(t.fields, in)
+		in := resolveField(r.report, r.types, f, owner)
+		matchPart(r.report, t.Key, in)
+		t.Fields = append(t.Fields, in)
 	}
 	for _, e := range spec.Events {
 		ev := r.resolveEvent(t, e)
-		t.events = append(t.events, ev)
-		t.model.Events = append(t.model.Events, ev.model)
+		t.Events = append(t.Events, ev)
+		t.Model.Events = append(t.Model.Events, ev.Model)
 	}
-	r.resolveDiscriminator(t)
-	r.resolveUnhandled(t)
+	resolveDiscriminator(r.report, t)
+	resolveUnhandled(r.report, t)
+	resolveKeep(t)
 	return t
 }
 
-func (r *resolver) resolveAssume(t *topic) {
-	a := t.spec.Assume
-	t.orderUnknown = t.spec.Broken || a != nil && a.Broken || t.key != nil && !t.key.known
+func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {
+	a := t.Spec.Assume
+	t.OrderUnknown = t.Spec.Broken || a != nil && a.Broken || t.Key != nil && !t.Key.Known
 	if a == nil {
 		return
 	}
-	t.model.UniqueRecords = a.UniqueRecords != nil && a.UniqueRecords.Value
-	t.model.CopiesKeepKey = a.CopiesKeepKey != nil && a.CopiesKeepKey.Value
+	t.Model.UniqueRecords = a.UniqueRecords != nil && a.UniqueRecords.Value
+	t.Model.CopiesKeepKey = a.CopiesKeepKey != nil && a.CopiesKeepKey.Value
 	if a.Retention != nil {
-		t.model.Retention = a.Retention.Value
+		t.Model.Retention = a.Retention.Value
 	}
 	if a.OrderedBy == nil {
-		r.checkPromiseHasOrder(t)
+		checkPromiseHasOrder(report, t)
 		return
 	}
-	t.model.Ordered = true
-	if t.key == nil {
-		t.orderUnknown = true
-		if !t.spec.Broken {
-			r.fail(a.OrderedBy.Pos, "E413", fmt.Sprintf("ordered_by: record_key needs record_key on topic %s", quote(t.spec.Name.Value)),
+	t.Model.Ordered = true
+	if t.Key == nil {
+		t.OrderUnknown = true
+		if !t.Spec.Broken {
+			report.Add(a.OrderedBy.Pos, "E413", fmt.Sprintf("ordered_by: record_key needs record_key on topic %s", wording.Quote(t.Spec.Name.Value)),
 				"for example record_key: {order_id: uuid}")
 		}
 	}
 }
 
-func (r *resolver) resolveUnhandled(t *topic) {
-	u := t.spec.Unhandled
+// checkPromiseHasOrder reports copies_keep_record_key without ordered_by (E413): a record key
+// that all copies carry says where they are only if it stays in one partition.
+func checkPromiseHasOrder(report *schema.Diagnostics, t *draft.Topic) {
+	if !t.Model.CopiesKeepKey {
+		return
+	}
+	t.OrderUnknown = true
+	if !t.Spec.Broken && !t.Spec.Assume.Broken {
+		state := "state ordered_by: record_key too"
+		if t.Key == nil {
+			state = "declare record_key and " + state
+		}
+		report.Add(t.Spec.Assume.CopiesKeepKey.Key, "E413", fmt.Sprintf("copies_keep_record_key needs ordered_by: record_key on topic %s", wording.Quote(t.Spec.Name.Value)),
+			state+" if one record key stays in one partition, or drop copies_keep_record_key")
+	}
+}
+
+func resolveUnhandled(report *schema.Diagnostics, t *draft.Topic) {
+	u := t.Spec.Unhandled
 	if u == nil {
 		return
 	}
 	if u.UnknownType != nil {
-		t.model.UnknownType = u.UnknownType.Value
-		if t.spec.EventType == nil && !t.spec.Broken {
-			r.fail(u.UnknownType.Key, "E401", fmt.Sprintf("topic %s has no event_type, so no type is unknown to it", quote(t.spec.Name.Value)),
+		t.Model.UnknownType = u.UnknownType.Value
+		if t.Spec.EventType == nil && !t.Spec.Broken {
+			report.Add(u.UnknownType.Key, "E401", fmt.Sprintf("topic %s has no event_type, so no type is unknown to it", wording.Quote(t.Spec.Name.Value)),
 				"drop unknown_type, or say where the type is: event_type: {header: event-type} or {path: type}")
 		}
 	}
 	if u.Tombstone != nil {
-		t.model.Tombstone = u.Tombstone.Value
-		for _, e := range t.events {
-			if e.model.Tombstone {
-				r.fail(u.Tombstone.Key, "E405", fmt.Sprintf("event %s takes the tombstones of topic %s, so none is unhandled", quote(e.spec.Name.Value), quote(t.spec.Name.Value)),
+		t.Model.Tombstone = u.Tombstone.Value
+		for _, e := range t.Events {
+			if e.Model.Tombstone {
+				report.Add(u.Tombstone.Key, "E405", fmt.Sprintf("event %s takes the tombstones of topic %s, so none is unhandled", wording.Quote(e.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)),
 					"drop tombstone here, or the event")
 				return
 			}

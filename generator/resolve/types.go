@@ -5,123 +5,116 @@ import (
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/goname"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
-// typeEntry is an entry of types. Of a broken one only the name is known.
-type typeEntry struct {
-	spec   *schema.Type
-	model  *model.Type
-	broken bool
-}
-
-func (r *resolver) resolveTypes() {
-	for _, t := range r.spec.Types {
-		r.types[t.Name.Value] = &typeEntry{
-			spec:   t,
-			model:  &model.Type{Name: t.Name.Value, GoName: goNameOr(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
-			broken: t.Broken || t.Kind == 0,
+func resolveTypes(report *schema.Diagnostics, entries []*schema.Type) *draft.Types {
+	ts := &draft.Types{ByName: map[string]*draft.Type{}}
+	for _, t := range entries {
+		e := &draft.Type{
+			Spec:   t,
+			Model:  &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
+			Broken: t.Broken || t.Kind == 0,
 		}
-	}
-	for _, t := range r.spec.Types {
-		e := r.types[t.Name.Value]
+		ts.All, ts.ByName[t.Name.Value] = append(ts.All, e), e
 		if t.Kind == schema.EnumType {
-			r.resolveEnum(e)
+			resolveEnum(report, e)
 		}
 	}
-	r.checkCycles()
-	for _, t := range r.spec.Types {
-		e := r.types[t.Name.Value]
-		if t.Kind == schema.ObjectType && !r.resolveObject(e) {
-			e.broken = true
+	checkCycles(report, ts)
+	for _, e := range ts.All {
+		if e.Spec.Kind == schema.ObjectType && !resolveObject(report, ts, e) {
+			e.Broken = true
 		}
 	}
+	return ts
 }
 
-func (r *resolver) resolveEnum(e *typeEntry) {
-	for _, v := range e.spec.Enum {
-		word := goName(v.Name.Value)
+func resolveEnum(report *schema.Diagnostics, e *draft.Type) {
+	for _, v := range e.Spec.Enum {
+		word := goname.Of(v.Name.Value)
 		if word == "" {
-			r.fail(v.Name.Pos, "E201", fmt.Sprintf("enum value %s gives no Go name", quote(v.Name.Value)),
-				"write the enum as a map: enum: {name: "+quote(v.Wire.Value)+"}")
-			e.broken = true
+			report.Add(v.Name.Pos, "E201", fmt.Sprintf("enum value %s gives no Go name", wording.Quote(v.Name.Value)),
+				"write the enum as a map: enum: {name: "+wording.Quote(v.Wire.Value)+"}")
+			e.Broken = true
 			continue
 		}
-		e.model.Enum = append(e.model.Enum, model.EnumValue{GoName: e.model.GoName + word, Text: v.Wire.Value})
+		e.Model.Enum = append(e.Model.Enum, model.EnumValue{GoName: e.Model.GoName + word, Text: v.Wire.Value})
 	}
 }
 
 // resolveObject reads the members of an object type and reports whether it is whole.
-func (r *resolver) resolveObject(e *typeEntry) bool {
-	whole := !e.broken
-	owner := "type " + quote(e.spec.Name.Value)
-	names := newGoNames(r)
-	var read []fieldInfo
-	for _, f := range e.spec.Fields {
-		info := r.resolveField(f, owner)
-		if info.field == nil {
+func resolveObject(report *schema.Diagnostics, types *draft.Types, e *draft.Type) bool {
+	whole := !e.Broken
+	owner := "type " + wording.Quote(e.Spec.Name.Value)
+	for _, f := range e.Spec.Fields {
+		info := resolveField(report, types, f, owner)
+		if info.Field == nil {
 			whole = false
 			continue
 		}
-		if !r.checkMember(f, owner) {
+		if !checkMember(report, f, owner) {
 			whole = false
 		}
-		names.add(info.field.GoName, goNameUse{what: "field " + quote(f.Name.Value), pos: f.Name.Pos})
-		e.model.Fields = append(e.model.Fields, info.field)
-		read = append(read, info)
+		e.Model.Fields = append(e.Model.Fields, info.Field)
+		e.Fields = append(e.Fields, info)
 	}
-	return r.checkPaths(read, owner, e.spec.Name.Pos) && whole
+	return checkPaths(report, e.Fields, owner, e.Spec.Name.Pos) && whole
 }
 
 // checkMember refuses a path that starts outside the object.
-func (r *resolver) checkMember(f *schema.Field, owner string) bool {
+func checkMember(report *schema.Diagnostics, f *schema.Field, owner string) bool {
 	if f.Path == nil || !f.Path.Whole {
 		return true
 	}
-	r.fail(f.Path.Pos, "E306", fmt.Sprintf("path %s of field %s starts at the whole value, but the field is a member of %s", quote(f.Path.Text), quote(f.Name.Value), owner),
+	report.Add(f.Path.Pos, "E306", fmt.Sprintf("path %s of field %s starts at the whole value, but the field is a member of %s", wording.Quote(f.Path.Text), wording.Quote(f.Name.Value), owner),
 		"write the path from the object on, without $")
 	return false
 }
 
 // checkCycles reports every object type that contains itself; such types are broken.
-func (r *resolver) checkCycles() {
-	c := cycles{r: r, number: map[*typeEntry]int{}, low: map[*typeEntry]int{}, inCycle: map[*typeEntry]bool{}}
-	for _, t := range r.spec.Types {
-		c.visit(r.types[t.Name.Value])
+func checkCycles(report *schema.Diagnostics, types *draft.Types) {
+	c := cycles{types: types, number: map[*draft.Type]int{}, low: map[*draft.Type]int{}, inCycle: map[*draft.Type]bool{}}
+	for _, e := range types.All {
+		c.visit(e)
 	}
-	for _, t := range r.spec.Types {
-		if c.inCycle[r.types[t.Name.Value]] {
-			r.fail(t.Name.Pos, "E211", fmt.Sprintf("type %s contains itself", quote(t.Name.Value)), `use "json" for the recursive part`)
-			r.types[t.Name.Value].broken = true
+	for _, e := range types.All {
+		if c.inCycle[e] {
+			report.Add(e.Spec.Name.Pos, "E211", fmt.Sprintf("type %s contains itself", wording.Quote(e.Spec.Name.Value)), `use "json" for the recursive part`)
+			e.Broken = true
 		}
 	}
 }
 
 // cycles finds the types that contain themselves: Tarjan's strongly connected components.
 type cycles struct {
-	r       *resolver
-	number  map[*typeEntry]int // in order of discovery, from 1
-	low     map[*typeEntry]int // the lowest number that can be reached; 0 = the component is done
-	path    []*typeEntry
-	inCycle map[*typeEntry]bool
+	types   *draft.Types
+	number  map[*draft.Type]int // in order of discovery, from 1
+	low     map[*draft.Type]int // the lowest number that can be reached; 0 = the component is done
+	path    []*draft.Type
+	inCycle map[*draft.Type]bool
 }
 
-func (c *cycles) visit(e *typeEntry) {
+func (c *cycles) visit(e *draft.Type) {
 	if e == nil || c.number[e] > 0 {
 		return
 	}
 	c.number[e] = len(c.number) + 1
 	c.low[e] = c.number[e]
 	c.path = append(c.path, e)
-	for _, f := range e.spec.Fields {
+	for _, f := range e.Spec.Fields {
 		ft := f.Type
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
-		if ft == nil || c.r.types[ft.Name] == nil {
+		if ft == nil || c.types.ByName[ft.Name] == nil {
 			continue
 		}
-		member := c.r.types[ft.Name]
+		member := c.types.ByName[ft.Name]
 		c.inCycle[e] = c.inCycle[e] || member == e
 		c.visit(member)
 		if c.low[member] > 0 {
@@ -142,32 +135,32 @@ func (c *cycles) visit(e *typeEntry) {
 
 // fieldType looks up a type text. It returns false for a type that is unknown or
 // broken; either is reported.
-func (r *resolver) fieldType(t *schema.FieldType) (model.FieldType, bool) {
+func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldType) (model.FieldType, bool) {
 	if t == nil {
 		return model.FieldType{}, false
 	}
 	out := model.FieldType{Optional: t.Optional}
 	if t.Elem != nil {
-		elem, ok := r.fieldType(t.Elem)
+		elem, ok := fieldType(report, types, t.Elem)
 		if ok && elem.Optional {
-			r.fail(t.Elem.Pos, "E208", "an element of a list cannot be optional", `write "list(`+typeText(elem)+`)", or "json" for a list with nulls`)
+			report.Add(t.Elem.Pos, "E208", "an element of a list cannot be optional", `write "list(`+typeword.Text(elem)+`)", or "json" for a list with nulls`)
 			ok = false
 		}
 		out.Kind, out.Elem = model.List, &elem
 		return out, ok
 	}
-	if s, ok := scalarOf(t.Name); ok {
-		out.Kind, out.Notation = s.kind, s.notation
+	if s, ok := typeword.ScalarOf(t.Name); ok {
+		out.Kind, out.Notation = s.Kind, s.Notation
 		return out, true
 	}
-	e := r.types[t.Name]
+	e := types.ByName[t.Name]
 	if e == nil {
-		r.fail(t.NamePos, "E208", "unknown type "+quote(t.Name), r.unknownTypeHint(t.Name))
+		report.Add(t.NamePos, "E208", "unknown type "+wording.Quote(t.Name), unknownTypeHint(types, t.Name))
 		return out, false
 	}
-	out.Kind, out.Named = model.Object, e.model
-	if e.spec.Kind == schema.EnumType {
+	out.Kind, out.Named = model.Object, e.Model
+	if e.Spec.Kind == schema.EnumType {
 		out.Kind = model.Enum
 	}
-	return out, !e.broken
+	return out, !e.Broken
 }

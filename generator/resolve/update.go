@@ -5,64 +5,66 @@ import (
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
 func init() {
-	verbs["update"] = verb{model.Facts{Changes: true}, func(r *resolver, st *step) {
-		r.resolveWhere(st)
-		st.model.IfMissing = textOr(st.spec.IfMissing, "error")
-		r.checkUpdate(st)
+	verbs["update"] = verb{model.Facts{Changes: true}, func(report *schema.Diagnostics, st *draft.Step) {
+		resolveWhere(report, st)
+		st.Model.IfMissing = textOr(st.Spec.IfMissing, "error")
+		checkUpdate(report, st)
 	}}
 }
 
 // checkUpdate refuses an update that changes nothing or moves the row.
-func (r *resolver) checkUpdate(st *step) {
-	if len(st.set) == 0 && st.whole {
-		r.fail(st.spec.Verb.Pos, "E105", "update step lacks the key \"set\": the columns to change", st.setHint())
-		st.whole = false
+func checkUpdate(report *schema.Diagnostics, st *draft.Step) {
+	if len(st.Set) == 0 && st.Whole {
+		report.Add(st.Spec.Verb.Pos, "E105", "update step lacks the key \"set\": the columns to change", setHint(st))
+		st.Whole = false
 	}
-	if st.spec.Clear != nil {
-		for _, item := range st.spec.Clear.Items {
-			r.checkMoved(st, item)
+	if st.Spec.Clear != nil {
+		for _, item := range st.Spec.Clear.Items {
+			checkMoved(report, st, item)
 		}
 	}
-	if st.spec.Set != nil {
-		for _, a := range st.spec.Set.Items {
-			r.checkMoved(st, a.Column)
+	if st.Spec.Set != nil {
+		for _, a := range st.Spec.Set.Items {
+			checkMoved(report, st, a.Column)
 		}
 	}
 }
 
 // setHint writes the set of an update that has none, for a field of the event that has the
 // name of a column.
-func (st *step) setHint() string {
+func setHint(st *draft.Step) string {
 	const rule = "an update touches only what set and clear name"
-	for _, n := range st.event.scope.names {
-		c := st.table.column(n.text)
-		if c == nil || c.broken || n.origin == keyPart || slices.Contains(st.table.model.PrimaryKey, c.model) {
+	for _, n := range st.Event.Scope.Names {
+		c := st.Table.Column(n.Text)
+		if c == nil || c.Broken || n.Origin == draft.RecordKeyPart || slices.Contains(st.Table.Model.PrimaryKey, c.Model) {
 			continue
 		}
-		if _, finds := st.where[c]; !finds {
-			return fmt.Sprintf("%s: write set: {%s: %s}", rule, n.text, n.text)
+		if _, finds := st.Where[c]; !finds {
+			return fmt.Sprintf("%s: write set: {%s: %s}", rule, n.Text, n.Text)
 		}
 	}
 	return rule
 }
 
 // checkMoved refuses to change a column that finds the row or is part of the primary key.
-func (r *resolver) checkMoved(st *step, at schema.Text) {
-	c := st.table.column(at.Value)
-	if c == nil || c.broken {
+func checkMoved(report *schema.Diagnostics, st *draft.Step, at schema.Text) {
+	c := st.Table.Column(at.Value)
+	if c == nil || c.Broken {
 		return
 	}
-	switch _, inWhere := st.where[c]; {
-	case slices.Contains(st.table.model.PrimaryKey, c.model):
-		r.fail(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which an update cannot change", c.is()), "delete the row and insert it under its new key")
+	switch _, inWhere := st.Where[c]; {
+	case slices.Contains(st.Table.Model.PrimaryKey, c.Model):
+		report.Add(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which an update cannot change", c.Is()), "delete the row and insert it under its new key")
 	case inWhere:
-		r.fail(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", quote(at.Value)), "drop it here, or find the row by another column")
+		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", wording.Quote(at.Value)), "drop it here, or find the row by another column")
 	default:
 		return
 	}
-	st.whole = false
+	st.Whole = false
 }

@@ -5,54 +5,57 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
 )
 
 func init() {
-	verbs["upsert"] = verb{model.Facts{Makes: true, Changes: true}, func(r *resolver, st *step) {
-		r.fill(st)
-		r.resolveBy(st)
+	verbs["upsert"] = verb{model.Facts{Makes: true, Changes: true}, func(report *schema.Diagnostics, st *draft.Step) {
+		fill(report, st)
+		resolveBy(report, st)
 	}}
 }
 
 // resolveBy reads the unique key that decides "same row" of an upsert.
-func (r *resolver) resolveBy(st *step) {
-	st.model.By = st.table.model.PrimaryKey
-	if by := st.spec.By; by != nil {
-		columns, complete := r.columnList(st.table, by, "by")
-		if !complete || st.table.broken {
-			st.whole, st.model.By = false, nil
+func resolveBy(report *schema.Diagnostics, st *draft.Step) {
+	st.Model.By = st.Table.Model.PrimaryKey
+	if by := st.Spec.By; by != nil {
+		columns, complete := columnList(report, st.Table, by, "by")
+		if !complete || st.Table.Broken {
+			st.Whole, st.Model.By = false, nil
 			return
 		}
-		st.model.By = nil
+		st.Model.By = nil
 		var declared []string
-		for _, key := range st.table.keys() {
-			declared = append(declared, bracketed(columnNames(key)))
-			if sameColumns(key, models(columns)) {
-				st.model.By = key
+		for _, key := range st.Table.Keys() {
+			declared = append(declared, wording.Bracketed(model.ColumnNames(key)))
+			if model.SameColumns(key, models(columns)) {
+				st.Model.By = key
 			}
 		}
-		if st.model.By == nil {
-			r.fail(by.Pos, "E605", fmt.Sprintf("by: %s is not the primary key or a unique key of %s", bracketed(textsOf(by)), quote(st.spec.Table.Value)), "declared: "+strings.Join(declared, ", "))
-			st.whole = false
+		if st.Model.By == nil {
+			report.Add(by.Pos, "E605", fmt.Sprintf("by: %s is not the primary key or a unique key of %s", wording.Bracketed(textsOf(by)), wording.Quote(st.Spec.Table.Value)), "declared: "+strings.Join(declared, ", "))
+			st.Whole = false
 		}
 	}
-	for _, b := range st.model.By {
-		r.checkBy(st, st.table.of(b))
+	for _, b := range st.Model.By {
+		checkBy(report, st, st.Table.Of(b))
 	}
 }
 
 // checkBy refuses an upsert that does not say which row it means.
-func (r *resolver) checkBy(st *step, c *column) {
-	v, set := st.set[c]
+func checkBy(report *schema.Diagnostics, st *draft.Step, c *draft.Column) {
+	v, set := st.Set[c]
 	switch {
-	case !set && (c.model.Identity || st.named[c]):
-		r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("%s gets no value, but the upsert finds the row by it", c.is()), "name another unique key with by:, or use insert")
-	case set && v.known && (v.typ.Optional || v.model.Kind == model.NullValue):
-		r.fail(st.spec.Table.Pos, "E303", fmt.Sprintf("%s may be null, but the upsert finds the row by it: nulls are never the same row", c.is()), "make the field required, or name another unique key with by:")
-	case set && v.known && v.model.Kind == model.NowValue:
-		r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("%s is the transaction time, so the upsert would never find its row by it", c.is()), "fill it from the event, or use insert")
+	case !set && (c.Model.Identity || st.Named[c]):
+		report.Add(st.Spec.Table.Pos, "E601", fmt.Sprintf("%s gets no value, but the upsert finds the row by it", c.Is()), "name another unique key with by:, or use insert")
+	case set && v.Known && (v.Type.Optional || v.Model.Kind == model.NullValue):
+		report.Add(st.Spec.Table.Pos, "E303", fmt.Sprintf("%s may be null, but the upsert finds the row by it: nulls are never the same row", c.Is()), "make the field required, or name another unique key with by:")
+	case set && v.Known && v.Model.Kind == model.NowValue:
+		report.Add(st.Spec.Table.Pos, "E601", fmt.Sprintf("%s is the transaction time, so the upsert would never find its row by it", c.Is()), "fill it from the event, or use insert")
 	default:
 		return
 	}
-	st.whole = false
+	st.Whole = false
 }

@@ -4,158 +4,151 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
-// value is a value of a step. Known is false if it was refused or its declaration was.
-type value struct {
-	model model.Value
-	typ   model.FieldType // of a field or element
-	text  string          // as the spec names it: "total", "each.sku", "each"
-	known bool
-	// constAt is where a constant stands.
-	constAt schema.Pos
-}
-
-func fieldValue(f *model.Field, text string) value {
+func fieldValue(f *model.Field, text string) draft.Value {
 	if f == nil {
-		return value{}
+		return draft.Value{}
 	}
-	return value{model: model.Value{Kind: model.FieldValue, Field: f}, typ: f.Type, text: text, known: true}
+	return draft.Value{Model: model.Value{Kind: model.FieldValue, Field: f}, Type: f.Type, Text: text, Known: true}
 }
 
 // resolveValue looks up a value that the spec writes for a column.
-func (r *resolver) resolveValue(st *step, v schema.Value, c *column) value {
+func resolveValue(report *schema.Diagnostics, st *draft.Step, v schema.Value, c *draft.Column) draft.Value {
 	switch v.Kind {
 	case schema.FieldValue:
-		return fieldValue(r.use(st.event, schema.Text{Value: v.Name, Pos: v.Pos}, fieldOrConstant), v.Name)
+		return fieldValue(use(report, st.Event, schema.Text{Value: v.Name, Pos: v.Pos}, fieldOrConstant), v.Name)
 	case schema.MemberValue:
-		return r.memberValue(st, v)
+		return memberValue(report, st, v)
 	case schema.ElementValue:
-		if !r.needsEach(st, v, "each") || st.elem == nil {
-			return value{}
+		if !needsEach(report, st, v, "each") || st.Elem == nil {
+			return draft.Value{}
 		}
-		if st.elem.Kind == model.Object {
-			r.fail(v.Pos, "E308", fmt.Sprintf("each is a whole %s here; a column takes one of its fields", typeText(*st.elem)), "for example each."+st.elem.Named.Fields[0].Name)
-			return value{}
+		if st.Elem.Kind == model.Object {
+			report.Add(v.Pos, "E308", fmt.Sprintf("each is a whole %s here; a column takes one of its fields", typeword.Text(*st.Elem)), "for example each."+st.Elem.Named.Fields[0].Name)
+			return draft.Value{}
 		}
-		return value{model: model.Value{Kind: model.ElemValue}, typ: *st.elem, text: "each", known: true}
+		return draft.Value{Model: model.Value{Kind: model.ElemValue}, Type: *st.Elem, Text: "each", Known: true}
 	case schema.ConstantValue:
-		return r.constantValue(v, c)
+		return constantValue(report, v, c)
 	case schema.NowValue:
-		return value{model: model.Value{Kind: model.NowValue}, text: "now", known: true}
+		return draft.Value{Model: model.Value{Kind: model.NowValue}, Text: "now", Known: true}
 	case schema.PositionValue:
-		if !r.needsEach(st, v, "{each: position}") {
-			return value{}
+		if !needsEach(report, st, v, "{each: position}") {
+			return draft.Value{}
 		}
-		return value{model: model.Value{Kind: model.PositionValue}, typ: model.FieldType{Kind: model.Int32}, text: "each: position", known: true}
+		return draft.Value{Model: model.Value{Kind: model.PositionValue}, Type: model.FieldType{Kind: model.Int32}, Text: "each: position", Known: true}
 	}
-	return value{}
+	return draft.Value{}
 }
 
 // needsEach reports a value of an element in a step without each.
-func (r *resolver) needsEach(st *step, v schema.Value, text string) bool {
-	if st.spec.Each == nil {
-		r.fail(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: "+st.event.listField())
+func needsEach(report *schema.Diagnostics, st *draft.Step, v schema.Value, text string) bool {
+	if st.Spec.Each == nil {
+		report.Add(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: "+listField(st.Event))
 		return false
 	}
 	return true
 }
 
 // listHint says how a field gets many rows.
-func (e *event) listHint() string {
-	if name := e.listField(); name[0] != '<' {
-		return "did you mean " + quote(name) + "?"
+func listHint(e *draft.Event) string {
+	if name := listField(e); name[0] != '<' {
+		return "did you mean " + wording.Quote(name) + "?"
 	}
 	return "drop each for one row, or declare the field as a list: list(string), or list(T) of a type with fields"
 }
 
 // listField is a list that the event has, for an example.
-func (e *event) listField() string {
-	for _, n := range e.scope.names {
-		if n.field != nil && n.field.Type.Kind == model.List && !n.field.Type.Optional {
-			return n.text
+func listField(e *draft.Event) string {
+	for _, n := range e.Scope.Names {
+		if n.Field != nil && n.Field.Type.Kind == model.List && !n.Field.Type.Optional {
+			return n.Text
 		}
 	}
 	return "<field with a list>"
 }
 
-func (r *resolver) memberValue(st *step, v schema.Value) value {
+func memberValue(report *schema.Diagnostics, st *draft.Step, v schema.Value) draft.Value {
 	text := "each." + v.Name
-	if !r.needsEach(st, v, text) || st.elem == nil {
-		return value{}
+	if !needsEach(report, st, v, text) || st.Elem == nil {
+		return draft.Value{}
 	}
-	if st.elem.Kind != model.Object {
-		r.fail(v.Pos, "E308", fmt.Sprintf("the elements of %s are %s and have no fields", quote(st.model.Each.Name), typeText(*st.elem)), `write "each" for the element itself`)
-		return value{}
+	if st.Elem.Kind != model.Object {
+		report.Add(v.Pos, "E308", fmt.Sprintf("the elements of %s are %s and have no fields", wording.Quote(st.Model.Each.Name), typeword.Text(*st.Elem)), `write "each" for the element itself`)
+		return draft.Value{}
 	}
 	var names []string
-	for _, m := range st.elem.Named.Fields {
+	for _, m := range st.Elem.Named.Fields {
 		if m.Name == v.Name {
 			return elemValue(m, text)
 		}
 		names = append(names, "each."+m.Name)
 	}
-	r.fail(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", quote(typeText(*st.elem)), quote(v.Name)), choices(text, "fields", names))
-	return value{}
+	report.Add(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", wording.Quote(typeword.Text(*st.Elem)), wording.Quote(v.Name)), wording.Choices(text, "fields", names))
+	return draft.Value{}
 }
 
-func elemValue(m *model.Field, text string) value {
-	return value{model: model.Value{Kind: model.ElemValue, Field: m}, typ: m.Type, text: text, known: true}
+func elemValue(m *model.Field, text string) draft.Value {
+	return draft.Value{Model: model.Value{Kind: model.ElemValue, Field: m}, Type: m.Type, Text: text, Known: true}
 }
 
 // constantValue reads a constant by the type of its column.
-func (r *resolver) constantValue(v schema.Value, c *column) value {
-	if c.broken {
-		return value{}
+func constantValue(report *schema.Diagnostics, v schema.Value, c *draft.Column) draft.Value {
+	if c.Broken {
+		return draft.Value{}
 	}
-	norm, why := columnConstant(c.model.Type, v.Const.Value)
-	if why != fits && isNow(v.Const.Value) {
+	norm, why := typeword.ColumnConstant(c.Model.Type, v.Const.Value)
+	if why != typeword.Fits && isNow(v.Const.Value) {
 		why = "for the transaction's time write {now: true}"
 	}
-	if why != fits {
-		r.fail(v.Const.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", quote(v.Const.Value), quote(c.spec.Name.Value), c.spec.Type.Word), string(why))
-		return value{}
+	if why != typeword.Fits {
+		report.Add(v.Const.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", wording.Quote(v.Const.Value), wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), string(why))
+		return draft.Value{}
 	}
-	return value{model: model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: norm}}, known: true, constAt: v.Const.Pos}
+	return draft.Value{Model: model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: norm}}, Known: true}
 }
 
 // checkFill checks type and NULL of a value that goes into a column, and returns it, as
 // unknown if it cannot.
-func (r *resolver) checkFill(st *step, c *column, v value, pos schema.Pos) value {
-	v = r.checkType(c, v, pos, "fill")
-	if v.known && v.typ.Optional && !c.model.Nullable {
-		r.fail(pos, "E303", fmt.Sprintf("field %s may be null, but column %s of %s may not", quote(v.text), quote(c.spec.Name.Value), quote(st.spec.Table.Value)),
+func checkFill(report *schema.Diagnostics, st *draft.Step, c *draft.Column, v draft.Value, pos schema.Pos) draft.Value {
+	v = checkType(report, c, v, pos, "fill")
+	if v.Known && v.Type.Optional && !c.Model.Nullable {
+		report.Add(pos, "E303", fmt.Sprintf("field %s may be null, but column %s of %s may not", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value), wording.Quote(st.Spec.Table.Value)),
 			"make the field required, make the column nullable, or give the field a default")
-		v.known = false
+		v.Known = false
 	}
 	return v
 }
 
 // checkType checks which columns a type may fill (E302). Does says what the value is to do with
 // the column: "fill" or "be compared with".
-func (r *resolver) checkType(c *column, v value, pos schema.Pos, does string) value {
-	if c.broken {
-		v.known = false
+func checkType(report *schema.Diagnostics, c *draft.Column, v draft.Value, pos schema.Pos, does string) draft.Value {
+	if c.Broken {
+		v.Known = false
 	}
-	if !v.known {
+	if !v.Known {
 		return v
 	}
-	switch v.model.Kind {
+	switch v.Model.Kind {
 	case model.FieldValue, model.ElemValue:
-		if ok, hint := converts(v.typ, c.model.Type); !ok {
-			r.fail(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", quote(v.text), typeText(v.typ), does, quote(c.spec.Name.Value), c.spec.Type.Word), hint)
-			v.known = false
+		if ok, hint := typeword.Converts(v.Type, c.Model.Type); !ok {
+			report.Add(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", wording.Quote(v.Text), typeword.Text(v.Type), does, wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), hint)
+			v.Known = false
 		}
 	case model.NowValue:
-		if c.model.Type.Kind != model.ColTimestamptz {
-			r.fail(pos, "E302", fmt.Sprintf("now, a time with zone, cannot fill column %s (%s)", quote(c.spec.Name.Value), c.spec.Type.Word), "use timestamptz")
-			v.known = false
+		if c.Model.Type.Kind != model.ColTimestamptz {
+			report.Add(pos, "E302", fmt.Sprintf("now, a time with zone, cannot fill column %s (%s)", wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), "use timestamptz")
+			v.Known = false
 		}
 	case model.PositionValue:
-		if ok, _ := converts(v.typ, c.model.Type); !ok {
-			r.fail(pos, "E302", fmt.Sprintf("the position in the list (int32) cannot %s column %s (%s)", does, quote(c.spec.Name.Value), c.spec.Type.Word), "use integer or bigint")
-			v.known = false
+		if ok, _ := typeword.Converts(v.Type, c.Model.Type); !ok {
+			report.Add(pos, "E302", fmt.Sprintf("the position in the list (int32) cannot %s column %s (%s)", does, wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), "use integer or bigint")
+			v.Known = false
 		}
 	}
 	return v

@@ -61,7 +61,7 @@ topics:
 		"day: date", "day: timestamptz", "fields: {id: uuid, email: string, day: timestamptz}", "fields: {id: uuid, email: string, day: timestamp}",
 		"at: epoch_s", "at: epoch_ms", "references: parents", "references: others", "tables:\n", "tables:\n  others: {primary_key: [id], columns: {id: uuid}}\n").Replace(spec)
 	quiet = strings.Replace(quiet, "email: string, day: timestamptz", "email: string, day: timestamp", 1)
-	if out := check(t, "quiet.yaml", []byte(quiet)); out != "" {
+	if out := printed(t, "quiet.yaml", []byte(quiet)); out != "" {
 		t.Errorf("a spec without these causes warns:\n%s", out)
 	}
 }

@@ -4,103 +4,100 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // resolveWhere reads how a step finds rows that are there; without where it is by the
 // primary key from the values of its names.
-func (r *resolver) resolveWhere(st *step) {
-	if st.spec.Where == nil {
-		r.defaultWhere(st)
+func resolveWhere(report *schema.Diagnostics, st *draft.Step) {
+	if st.Spec.Where == nil {
+		defaultWhere(report, st)
 		return
 	}
-	st.whole = st.whole && !st.spec.Where.Broken
-	for _, a := range st.spec.Where.Items {
-		c := r.lookupColumn(st.table, a.Column)
+	st.Whole = st.Whole && !st.Spec.Where.Broken
+	for _, a := range st.Spec.Where.Items {
+		c := lookupColumn(report, st.Table, a.Column)
 		if c == nil {
-			st.whole = false
+			st.Whole = false
 			continue
 		}
-		v := r.checkWhere(st, c, r.resolveValue(st, a.Value, c), a.Value.Pos)
-		st.whole = st.whole && v.known
-		st.where[c] = v
+		v := checkWhere(report, st, c, resolveValue(report, st, a.Value, c), a.Value.Pos)
+		st.Whole = st.Whole && v.Known
+		st.Where[c] = v
 	}
-	if st.spec.Where.Broken || st.table.broken || len(st.where) < len(st.spec.Where.Items) || st.model.Many {
+	if st.Spec.Where.Broken || st.Table.Broken || len(st.Where) < len(st.Spec.Where.Items) || st.Model.Many {
 		return
 	}
 	var columns []*model.Column
-	for c := range st.where {
-		columns = append(columns, c.model)
+	for c := range st.Where {
+		columns = append(columns, c.Model)
 	}
-	if !st.table.uniqueWithin(columns) {
-		r.fail(st.spec.Where.Key, "E511", fmt.Sprintf("where names %s, which is not a whole unique key of %s: many rows could change",
-			bracketed(st.whereNames()), quote(st.spec.Table.Value)), "name the rest of the key, or state many: true")
-		st.model.Many = true // for the checks that follow
+	if !uniqueWithin(st.Table, columns) {
+		report.Add(st.Spec.Where.Key, "E511", fmt.Sprintf("where names %s, which is not a whole unique key of %s: many rows could change",
+			wording.Bracketed(whereNames(st)), wording.Quote(st.Spec.Table.Value)), "name the rest of the key, or state many: true")
+		st.Model.Many = true // for the checks that follow
 	}
 }
 
 // defaultWhere takes the primary key from the values of its names.
-func (r *resolver) defaultWhere(st *step) {
-	for _, pk := range st.table.model.PrimaryKey {
-		c := st.table.of(pk)
-		v, found := st.sameNamed(pk.Name)
+func defaultWhere(report *schema.Diagnostics, st *draft.Step) {
+	for _, pk := range st.Table.Model.PrimaryKey {
+		c := st.Table.Of(pk)
+		v, found := sameNamed(st, pk.Name)
 		if !found {
-			st.whole = false
-			if st.judgeable() && !st.table.broken {
+			st.Whole = false
+			if judgeable(st) && !st.Table.Broken {
 				hint := "add where: with the columns that find the row, or declare a field of that name"
-				if st.elem != nil {
+				if st.Elem != nil {
 					hint = "add where: with the columns that find the row; with each, only the element's fields count by name"
 				}
-				r.fail(st.spec.Table.Pos, "E601", fmt.Sprintf("where: %s gets no value", c.is()), hint)
+				report.Add(st.Spec.Table.Pos, "E601", fmt.Sprintf("where: %s gets no value", c.Is()), hint)
 			}
 			continue
 		}
-		v = r.checkWhere(st, c, v, st.spec.Table.Pos)
-		st.whole = st.whole && v.known
-		st.where[c] = v
+		v = checkWhere(report, st, c, v, st.Spec.Table.Pos)
+		st.Whole = st.Whole && v.Known
+		st.Where[c] = v
 	}
 }
 
 // checkWhere checks a value that a column is compared with.
-func (r *resolver) checkWhere(st *step, c *column, v value, pos schema.Pos) value {
-	if v.known && v.model.Kind == model.NowValue {
-		r.fail(pos, "E302", fmt.Sprintf("where cannot compare column %s with the transaction time", quote(c.spec.Name.Value)), "compare it with a field of the event")
-		v.known = false
+func checkWhere(report *schema.Diagnostics, st *draft.Step, c *draft.Column, v draft.Value, pos schema.Pos) draft.Value {
+	if v.Known && v.Model.Kind == model.NowValue {
+		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s with the transaction time", wording.Quote(c.Spec.Name.Value)), "compare it with a field of the event")
+		v.Known = false
 	}
-	v = r.checkType(c, v, pos, "be compared with")
+	v = checkType(report, c, v, pos, "be compared with")
 	switch {
-	case !v.known:
-	case c.model.Type.Kind == model.ColJSON:
-		r.fail(pos, "E302", fmt.Sprintf("where cannot compare column %s: json has no equality", quote(c.spec.Name.Value)), "use jsonb")
-		v.known = false
-	case v.typ.Optional:
-		r.fail(pos, "E303", fmt.Sprintf("field %s may be null, but where compares column %s with it: a null finds no row", quote(v.text), quote(c.spec.Name.Value)),
+	case !v.Known:
+	case c.Model.Type.Kind == model.ColJSON:
+		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s: json has no equality", wording.Quote(c.Spec.Name.Value)), "use jsonb")
+		v.Known = false
+	case v.Type.Optional:
+		report.Add(pos, "E303", fmt.Sprintf("field %s may be null, but where compares column %s with it: a null finds no row", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value)),
 			`drop "optional", or find the row by another column`)
-		v.known = false
+		v.Known = false
 	}
 	return v
 }
 
 // whereNames are the columns of where as the spec lists them.
-func (st *step) whereNames() []string {
+func whereNames(st *draft.Step) []string {
 	var names []string
-	for _, a := range st.spec.Where.Items {
+	for _, a := range st.Spec.Where.Items {
 		names = append(names, a.Column.Value)
 	}
 	return names
 }
 
 // uniqueWithin reports whether columns contain a whole unique key of the table.
-func (t *table) uniqueWithin(columns []*model.Column) bool {
-	for _, key := range t.keys() {
-		if containsColumns(columns, key) {
+func uniqueWithin(t *draft.Table, columns []*model.Column) bool {
+	for _, key := range t.Keys() {
+		if model.ContainsColumns(columns, key) {
 			return true
 		}
 	}
 	return false
-}
-
-// keys are the primary key and the unique keys.
-func (t *table) keys() [][]*model.Column {
-	return append([][]*model.Column{t.model.PrimaryKey}, t.model.Unique...)
 }

@@ -27,10 +27,10 @@ var generatorBugs = []mutant{
 		in(states, "comparison.headers").Condition(`!needed`, `$0 && old == nil`),
 		command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/the_key_moves_to_another_header"},
 	{"copies_keep_record_key: records without a record key are taken",
-		in("./generator/resolve", "event.collectFields").Never(`e.keptByRecordKey()`),
+		in("./generator/resolve", "collectFields").Never(`e.KeptByRecordKey()`),
 		"./generator/resolve", "TestRecordKeyIsReadWhereItKeepsCopiesTogether"},
 	{"copies_keep_record_key: proves it where a record key may move",
-		in("./generator/resolve", "resolver.resolveAssume").Replace(`r.checkPromiseHasOrder($t)`, `$t.model.Ordered = $t.model.CopiesKeepKey`),
+		in("./generator/resolve", "resolveAssume").Replace(`checkPromiseHasOrder(report, $t)`, `$t.Model.Ordered = $t.Model.CopiesKeepKey`),
 		command, "TestGoldenRefused/record_keys_of_copies"},
 }
 

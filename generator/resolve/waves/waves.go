@@ -1,4 +1,9 @@
-package resolve
+// Package waves computes what the runtime must know of a step to keep order within a batch: the
+// order of statements, and which rows and tables a step touches. docs/design.md, "Waves", tells
+// why.
+//
+// It knows package model only, and imports no other package of this module.
+package waves
 
 import (
 	"slices"
@@ -43,10 +48,10 @@ func loose(c *model.Column) bool {
 	return false
 }
 
-// reads are the parent rows that the foreign keys of a step name. A step that sets only a
+// Reads are the parent rows that the foreign keys of a step name. A step that sets only a
 // part of a foreign key may name the rest in where. The parent is unknown if what the step
 // does not name may be filled all the same: by a default, or by what is stored.
-func reads(st *model.Step) []model.ParentRow {
+func Reads(st *model.Step) []model.ParentRow {
 	var out []model.ParentRow
 	for _, fk := range st.Table.ForeignKeys {
 		row := model.ParentRow{Table: fk.References}
@@ -72,9 +77,9 @@ func reads(st *model.Step) []model.ParentRow {
 	return out
 }
 
-// unlinks reports whether a step may end the reference of a stored row: it removes the row,
+// Unlinks reports whether a step may end the reference of a stored row: it removes the row,
 // or overwrites a column of the foreign key.
-func unlinks(st *model.Step, fk model.ForeignKey) bool {
+func Unlinks(st *model.Step, fk model.ForeignKey) bool {
 	return st.Removes || st.Changes && slices.ContainsFunc(st.Set, func(a model.Assign) bool {
 		return slices.Contains(fk.Columns, a.Column) && !slices.Contains(st.By, a.Column)
 	})
@@ -122,7 +127,7 @@ func collapse(st *model.Step, t *model.Topic) bool {
 	if slices.ContainsFunc(st.By, loose) {
 		return false
 	}
-	if !st.Makes || !st.Changes || !sameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
+	if !st.Makes || !st.Changes || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(t.Flush, func(other *model.Step) bool {

@@ -1,4 +1,4 @@
-package resolve
+package waves
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// planWrites decides what docs/design.md, "Waves", needs to know of every step: its place
+// Plan decides what docs/design.md, "Waves", needs to know of every step: its place
 // in a wave, its name, and which rows and tables it touches.
-func planWrites(s *model.Service) {
+func Plan(s *model.Service) {
 	parentsFirst := parentsFirst(s.Tables)
 	for _, t := range s.Topics {
 		t.Flush = flushOrder(t, parentsFirst)
@@ -19,9 +19,9 @@ func planWrites(s *model.Service) {
 		}
 		for _, st := range t.Flush {
 			st.Whole = whole(st)
-			st.Reads = reads(st)
+			st.Reads = Reads(st)
 			for _, fk := range st.Table.ForeignKeys {
-				if unlinks(st, fk) {
+				if Unlinks(st, fk) {
 					st.Unlinks = append(st.Unlinks, fk)
 				}
 			}
@@ -85,7 +85,7 @@ func flushOrder(t *model.Topic, parentsFirst []*model.Table) []*model.Step {
 func nameSteps(e *model.Event) {
 	taken := map[string]bool{}
 	for _, st := range e.Steps {
-		base := stepName(st)
+		base := StepName(st)
 		st.GoName = base
 		for n := 2; taken[st.GoName]; n++ {
 			st.GoName = fmt.Sprintf("%s%d", base, n)
@@ -94,7 +94,7 @@ func nameSteps(e *model.Event) {
 	}
 }
 
-// stepName is event, verb and table of a step as one Go name.
-func stepName(st *model.Step) string {
+// StepName is event, verb and table of a step as one Go name.
+func StepName(st *model.Step) string {
 	return st.Event.GoName + strings.ToUpper(st.Verb[:1]) + st.Verb[1:] + st.Table.GoName
 }

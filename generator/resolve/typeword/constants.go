@@ -1,4 +1,4 @@
-package resolve
+package typeword
 
 import (
 	"encoding/base64"
@@ -14,10 +14,11 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// fit says what is wrong with a constant: nothing (fits), or a hint for the user.
-type fit string
+// Fit says what is wrong with a constant: nothing ([Fits]), or a hint for the user.
+type Fit string
 
-const fits fit = ""
+// Fits says that nothing is wrong with a constant.
+const Fits Fit = ""
 
 var (
 	integerText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
@@ -26,19 +27,19 @@ var (
 	uuidText    = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
-// columnConstant reads a constant for a column and returns its normal form.
-func columnConstant(ct model.ColType, text string) (string, fit) {
+// ColumnConstant reads a constant for a column and returns its normal form.
+func ColumnConstant(ct model.ColType, text string) (string, Fit) {
 	switch ct.Kind {
 	case model.ColText, model.ColCitext, model.ColNamed:
 		return plainText(text)
 	case model.ColVarchar:
 		if n := utf8.RuneCountInString(text); n > ct.Len {
-			return "", fit(fmt.Sprintf("it has %d characters, the column holds %d", n, ct.Len))
+			return "", Fit(fmt.Sprintf("it has %d characters, the column holds %d", n, ct.Len))
 		}
 		return plainText(text)
 	case model.ColChar:
 		if n := utf8.RuneCountInString(text); n != ct.Len {
-			return "", fit(fmt.Sprintf("it has %d characters, and values are never padded: the column needs %d", n, ct.Len))
+			return "", Fit(fmt.Sprintf("it has %d characters, and values are never padded: the column needs %d", n, ct.Len))
 		}
 		return plainText(text)
 	case model.ColBoolean:
@@ -67,13 +68,13 @@ func columnConstant(ct model.ColType, text string) (string, fit) {
 		return jsonText(text)
 	}
 	if text == "{}" { // arrays
-		return text, fits
+		return text, Fits
 	}
 	return "", "the only constant of an array column is the empty array: \"{}\""
 }
 
-// fieldConstant reads the default of a field and returns its normal form.
-func fieldConstant(ft model.FieldType, text string) (string, fit) {
+// FieldConstant reads the default of a field and returns its normal form.
+func FieldConstant(ft model.FieldType, text string) (string, Fit) {
 	switch ft.Kind {
 	case model.String:
 		return plainText(text)
@@ -81,11 +82,11 @@ func fieldConstant(ft model.FieldType, text string) (string, fit) {
 		var words []string
 		for _, v := range ft.Named.Enum {
 			if v.Text == text {
-				return text, fits
+				return text, Fits
 			}
 			words = append(words, v.Text)
 		}
-		return "", fit("write one of its texts: " + strings.Join(words, ", "))
+		return "", Fit("write one of its texts: " + strings.Join(words, ", "))
 	case model.UUID:
 		return uuidConstant(text)
 	case model.Bool:
@@ -118,21 +119,21 @@ func fieldConstant(ft model.FieldType, text string) (string, fit) {
 	return "", "only scalars, enums and json have defaults"
 }
 
-func plainText(text string) (string, fit) {
+func plainText(text string) (string, Fit) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return "", "it must be valid UTF-8 without U+0000"
 	}
-	return text, fits
+	return text, Fits
 }
 
-func boolText(text string) (string, fit) {
+func boolText(text string) (string, Fit) {
 	if text == "true" || text == "false" {
-		return text, fits
+		return text, Fits
 	}
 	return "", "write true or false"
 }
 
-func intText(text string, bits int) (string, fit) {
+func intText(text string, bits int) (string, Fit) {
 	if !integerText.MatchString(text) {
 		return "", "write a whole number"
 	}
@@ -140,13 +141,13 @@ func intText(text string, bits int) (string, fit) {
 	if err != nil {
 		return "", "it is out of range"
 	}
-	return strconv.FormatInt(n, 10), fits
+	return strconv.FormatInt(n, 10), Fits
 }
 
 // epochText accepts what the decoder accepts: 1973-03-03 up to 2200 in the unit.
-func epochText(text string, unit time.Duration) (string, fit) {
+func epochText(text string, unit time.Duration) (string, Fit) {
 	norm, why := intText(text, 64)
-	if why != fits {
+	if why != Fits {
 		return "", why
 	}
 	perSecond := int64(time.Second / unit)
@@ -155,22 +156,22 @@ func epochText(text string, unit time.Duration) (string, fit) {
 	if n/perSecond < first || n/perSecond >= end {
 		return "", "it lies outside 1973-03-03 to 2200: the unit is wrong"
 	}
-	return norm, fits
+	return norm, Fits
 }
 
-func numericText(text string, precision, scale int) (string, fit) {
+func numericText(text string, precision, scale int) (string, Fit) {
 	if !decimalText.MatchString(text) {
 		return "", "write digits with at most one point: 12.50"
 	}
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	fraction = strings.TrimRight(fraction, "0")
 	if precision > 0 && (len(strings.TrimLeft(whole, "0")) > precision-scale || len(fraction) > scale) {
-		return "", fit(fmt.Sprintf("it may have %d digits before the point and %d after it", precision-scale, scale))
+		return "", Fit(fmt.Sprintf("it may have %d digits before the point and %d after it", precision-scale, scale))
 	}
-	return text, fits
+	return text, Fits
 }
 
-func doubleText(text string) (string, fit) {
+func doubleText(text string) (string, Fit) {
 	if !floatText.MatchString(text) {
 		return "", "write a number"
 	}
@@ -179,48 +180,48 @@ func doubleText(text string) (string, fit) {
 	if err != nil || math.IsInf(f, 0) || f == 0 && strings.Trim(mantissa, "-0.") != "" {
 		return "", "it is out of range"
 	}
-	return text, fits
+	return text, Fits
 }
 
-func uuidConstant(text string) (string, fit) {
+func uuidConstant(text string) (string, Fit) {
 	if !uuidText.MatchString(text) {
 		return "", "write the 36-character form"
 	}
-	return strings.ToLower(text), fits
+	return strings.ToLower(text), Fits
 }
 
-func timeText(text string) (string, fit) {
+func timeText(text string) (string, Fit) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || strings.Contains(text, ",") {
 		return "", "write RFC 3339 with a zone: 2026-01-31T12:00:00Z"
 	}
-	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano), fits
+	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano), Fits
 }
 
-func localTimeText(text string) (string, fit) {
+func localTimeText(text string) (string, Fit) {
 	const layout = "2006-01-02T15:04:05.999999999"
 	t, err := time.Parse(layout, text)
 	if err != nil || strings.Contains(text, ",") {
 		return "", "write RFC 3339 without a zone: 2026-01-31T12:00:00"
 	}
-	return t.Truncate(time.Microsecond).Format(layout), fits
+	return t.Truncate(time.Microsecond).Format(layout), Fits
 }
 
-func dateText(text string) (string, fit) {
+func dateText(text string) (string, Fit) {
 	if _, err := time.Parse(time.DateOnly, text); err != nil {
 		return "", "write YYYY-MM-DD"
 	}
-	return text, fits
+	return text, Fits
 }
 
-func base64Text(text string) (string, fit) {
+func base64Text(text string) (string, Fit) {
 	if _, err := base64.StdEncoding.Strict().DecodeString(text); err != nil {
 		return "", "write base64"
 	}
-	return text, fits
+	return text, Fits
 }
 
-func jsonText(text string) (string, fit) {
+func jsonText(text string) (string, Fit) {
 	switch {
 	case !json.Valid([]byte(text)):
 		return "", "write JSON, in quotes: '{\"a\": 1}'"
@@ -229,5 +230,5 @@ func jsonText(text string) (string, fit) {
 	case strings.Contains(text, `\u0000`):
 		return "", "Postgres cannot store U+0000"
 	}
-	return text, fits
+	return text, Fits
 }

@@ -1,4 +1,4 @@
-package resolve
+package typeword
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
 )
 
 // columnsOf says which columns a kind fills.
@@ -33,9 +34,9 @@ var arrayOf = map[model.Kind]model.ColKind{
 	model.Int64: model.ColBigintArray, model.UUID: model.ColUUIDArray,
 }
 
-// converts reports whether a value of type ft may fill a column of type ct; if not,
+// Converts reports whether a value of type ft may fill a column of type ct; if not,
 // hint says what to declare instead.
-func converts(ft model.FieldType, ct model.ColType) (ok bool, hint string) {
+func Converts(ft model.FieldType, ct model.ColType) (ok bool, hint string) {
 	for _, k := range columnsOf[ft.Kind] {
 		if k != ct.Kind {
 			continue
@@ -46,7 +47,7 @@ func converts(ft model.FieldType, ct model.ColType) (ok bool, hint string) {
 		if ft.Kind == model.Enum && k == model.ColVarchar {
 			for _, v := range ft.Named.Enum {
 				if utf8.RuneCountInString(v.Text) > ct.Len {
-					return false, fmt.Sprintf("its value %s is longer than the column", quote(v.Text))
+					return false, fmt.Sprintf("its value %s is longer than the column", wording.Quote(v.Text))
 				}
 			}
 		}
@@ -91,9 +92,9 @@ func conversionHint(ft model.FieldType, ct model.ColType) string {
 
 // stringHint names the type to declare in place of string.
 func stringHint(ct model.ColType) string {
-	for _, s := range scalars {
-		if columnsOf[s.kind][0] == ct.Kind {
-			return fmt.Sprintf("declare the field %s: text is never parsed on the way into a column", s.word)
+	for _, s := range Scalars {
+		if columnsOf[s.Kind][0] == ct.Kind {
+			return fmt.Sprintf("declare the field %s: text is never parsed on the way into a column", s.Word)
 		}
 	}
 	if ct.Kind == model.ColNamed {
@@ -102,8 +103,8 @@ func stringHint(ct model.ColType) string {
 	return columnsHint(model.FieldType{Kind: model.String})
 }
 
-// columnWordOf is the name of a kind of column.
-var columnWordOf = func() map[model.ColKind]string {
+// ColumnWordOf is the name of a kind of column.
+var ColumnWordOf = func() map[model.ColKind]string {
 	m := map[model.ColKind]string{model.ColVarchar: "varchar(n)", model.ColChar: "char(n)", model.ColNamed: "named(schema.type)"}
 	for w, k := range columnWords {
 		m[k] = w
@@ -115,7 +116,7 @@ var columnWordOf = func() map[model.ColKind]string {
 func columnsHint(ft model.FieldType) string {
 	var words []string
 	for _, k := range columnsOf[ft.Kind] {
-		words = append(words, columnWordOf[k])
+		words = append(words, ColumnWordOf[k])
 	}
-	return typeText(ft) + " fills " + strings.Join(words, " or ")
+	return Text(ft) + " fills " + strings.Join(words, " or ")
 }

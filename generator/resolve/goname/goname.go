@@ -1,4 +1,7 @@
-package resolve
+// Package goname makes names of the generated code from names of the spec.
+//
+// It imports package schema for go_name, and no other package of this module.
+package goname
 
 import (
 	"strings"
@@ -21,10 +24,10 @@ var initialisms = func() map[string]string {
 	return words
 }()
 
-// goName makes an exported Go name of a name of the spec: order_id becomes OrderID,
+// Of makes an exported Go name of a name of the spec: order_id becomes OrderID,
 // orders.v1 becomes OrdersV1, IN_TRANSIT becomes InTransit. The result is not an
 // identifier if the text has no letter or digit, or begins with a digit.
-func goName(text string) string {
+func Of(text string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
 		if w, ok := initialisms[strings.ToLower(word)]; ok {
@@ -41,27 +44,27 @@ func goName(text string) string {
 	return b.String()
 }
 
-// goNameOf is the Go name of a named thing: its go_name, or what its name becomes.
-func goNameOf(name string, d schema.Doc) string { return goNameOr(goName(name), d) }
+// For is the Go name of a named thing: its go_name, or what its name becomes.
+func For(name string, d schema.Doc) string { return Or(Of(name), d) }
 
-// goNameOr is go_name, or else a name that is one in Go already: of a type or an event.
-func goNameOr(name string, d schema.Doc) string {
+// Or is go_name, or else a name that is one in Go already: of a type or an event.
+func Or(name string, d schema.Doc) string {
 	if d.GoName != nil {
 		return d.GoName.Value
 	}
 	return name
 }
 
-// isExported reports whether a Go name made by goName can be an exported identifier.
-func isExported(name string) bool {
+// IsExported reports whether a Go name can be an exported identifier.
+func IsExported(name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	return unicode.IsUpper(first)
 }
 
-// fileName is the part of file names that stands for a topic: lower case, and _ for
+// File is the part of file names that stands for a topic: lower case, and _ for
 // everything but letters and digits. A go_name replaces the topic's name here too, so
 // that two topics that differ only in dots and dashes can be told apart.
-func fileName(topic string, d schema.Doc) string {
+func File(topic string, d schema.Doc) string {
 	if d.GoName != nil {
 		topic = d.GoName.Value
 	}

@@ -1,4 +1,4 @@
-package resolve
+package typeword
 
 import (
 	"testing"
@@ -31,12 +31,12 @@ func TestConstants(t *testing.T) {
 		{"jsonb", `{"a":1}`, `{"a":1}`}, {"jsonb", "{a: 1}", refused}, {"jsonb", `"\u0000"`, refused}, {"json", "null", refused},
 		{"text array", "{}", "{}"}, {"text array", "{a}", refused}, {"named(app.size)", "large", "large"},
 	} {
-		ct, ok := columnType(c.column)
+		ct, ok := ColumnType(c.column)
 		if !ok {
 			t.Fatalf("no column type %s", c.column)
 		}
-		got, why := columnConstant(ct, c.text)
-		if why != fits {
+		got, why := ColumnConstant(ct, c.text)
+		if why != Fits {
 			got = refused
 		}
 		if got != c.want {
@@ -59,7 +59,7 @@ func TestFieldDefaults(t *testing.T) {
 		{model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "99964799", false}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "100000000", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "7258118399", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "7258118400", false},
 		{model.FieldType{Kind: model.Date, Notation: model.EpochDays}, "-719162", true}, {model.FieldType{Kind: model.List, Named: state}, "[]", false}, {model.FieldType{Kind: model.Object, Named: state}, "{}", false},
 	} {
-		if _, why := fieldConstant(c.typ, c.text); (why == fits) != c.ok {
+		if _, why := FieldConstant(c.typ, c.text); (why == Fits) != c.ok {
 			t.Errorf("%v %q: %q", c.typ, c.text, why)
 		}
 	}

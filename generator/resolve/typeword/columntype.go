@@ -1,4 +1,4 @@
-package resolve
+package typeword
 
 import (
 	"fmt"
@@ -36,8 +36,8 @@ const (
 	maxPrecision = 1000
 )
 
-// columnType reads a column type word.
-func columnType(word string) (model.ColType, bool) {
+// ColumnType reads a column type word.
+func ColumnType(word string) (model.ColType, bool) {
 	if kind, ok := columnWords[word]; ok {
 		return model.ColType{Kind: kind}, true
 	}
@@ -75,17 +75,17 @@ var otherColumnWords = map[string]string{
 // there is none of one word.
 func columnWord(word string) string {
 	word = strings.ToLower(word)
-	if _, ok := columnType(word); ok {
+	if _, ok := ColumnType(word); ok {
 		return word
 	}
-	if _, ok := columnType(otherColumnWords[word]); ok {
+	if _, ok := ColumnType(otherColumnWords[word]); ok {
 		return otherColumnWords[word]
 	}
 	return ""
 }
 
-// elementOf takes apart what other languages write for a list of something.
-func elementOf(word string) (string, bool) {
+// ElementOf takes apart what other languages write for a list of something.
+func ElementOf(word string) (string, bool) {
 	for _, end := range []string{"[]", " array"} {
 		if base, ok := strings.CutSuffix(word, end); ok {
 			return base, true
@@ -97,8 +97,8 @@ func elementOf(word string) (string, bool) {
 	return "", false
 }
 
-// unknownColumnHint says what was probably meant by a word that is no column type.
-func unknownColumnHint(t schema.ColumnType) string {
+// UnknownColumnHint says what was probably meant by a word that is no column type.
+func UnknownColumnHint(t schema.ColumnType) string {
 	word, nullable := t.Word, ""
 	if t.Nullable {
 		nullable = "nullable "
@@ -115,7 +115,7 @@ func unknownColumnHint(t schema.ColumnType) string {
 	if base, ok := strings.CutSuffix(strings.ToLower(word), " not null"); ok && columnWord(base) != "" {
 		return `write "` + columnWord(base) + `": columns are NOT NULL unless their type is "nullable ..."`
 	}
-	if base, ok := elementOf(word); ok {
+	if base, ok := ElementOf(word); ok {
 		if known := columnWord(base) + " array"; columnWords[known] != 0 {
 			return `write "` + nullable + known + `"`
 		}

@@ -1,9 +1,12 @@
-package resolve
+package check
 
 import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
 )
 
 // maxExtent is how many members the payloads of a topic's events may have in all. Each type
@@ -54,19 +57,19 @@ func (m measurer) fields(fields []*model.Field) (sum extent) {
 }
 
 // checkExtents refuses payloads that no record could have, and test data without end.
-func (r *resolver) checkExtents(limits model.Limits) {
+func checkExtents(report *schema.Diagnostics, d *draft.Service) {
 	m := measurer{}
-	for _, t := range r.topics {
+	for _, t := range d.Topics {
 		total := 0
-		for _, e := range t.events {
-			own := m.fields(e.model.Fields)
-			if levels := own.levels + 1; levels > limits.MaxDepth {
-				r.fail(e.spec.Name.Pos, "E708", fmt.Sprintf("%s nests %d levels, but limits.max_depth is %d: no record could have them", e.is(), levels, limits.MaxDepth),
+		for _, e := range t.Events {
+			own := m.fields(e.Model.Fields)
+			if levels := own.levels + 1; levels > d.Limits.MaxDepth {
+				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("%s nests %d levels, but limits.max_depth is %d: no record could have them", e.Is(), levels, d.Limits.MaxDepth),
 					"raise limits.max_depth, or read the inner part as json")
 			}
 			before := total
 			if total += max(1, own.members); before <= maxExtent && total > maxExtent {
-				r.fail(e.spec.Name.Pos, "E708", fmt.Sprintf("with %s the events of topic %s have more than %d members, types written out wherever they are used and lists twice", e.is(), quote(t.spec.Name.Value), maxExtent),
+				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("with %s the events of topic %s have more than %d members, types written out wherever they are used and lists twice", e.Is(), wording.Quote(t.Spec.Name.Value), maxExtent),
 					"read what no step needs apart as json")
 			}
 		}

@@ -1,4 +1,7 @@
-package resolve
+// Package wording writes names and texts of the spec into messages and hints.
+//
+// It imports package schema for its suggestions, and no other package of this module.
+package wording
 
 import (
 	"slices"
@@ -9,17 +12,17 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// quote puts a text of the spec into a message, on one line.
-func quote(text string) string {
+// Quote puts a text of the spec into a message, on one line.
+func Quote(text string) string {
 	if strings.ContainsFunc(text, unicode.IsControl) {
 		return strconv.Quote(text)
 	}
 	return `"` + text + `"`
 }
 
-// choices is the hint for a name that is not known: the one that was probably meant, or
+// Choices is the hint for a name that is not known: the one that was probably meant, or
 // those there are.
-func choices(text, what string, names []string) string {
+func Choices(text, what string, names []string) string {
 	if near := schema.DidYouMean(text, names); near != "" || len(names) == 0 || len(names) > maxChoices {
 		return near
 	}
@@ -29,11 +32,11 @@ func choices(text, what string, names []string) string {
 // maxChoices is how many names a hint lists at most.
 const maxChoices = 12
 
-// bracketed lists names as [a, b].
-func bracketed(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
+// Bracketed lists names as [a, b].
+func Bracketed(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
 
-// quotedList lists names as "a", "b" and "c".
-func quotedList(names []string) string {
+// QuotedList lists names as "a", "b" and "c".
+func QuotedList(names []string) string {
 	var b strings.Builder
 	for i, n := range names {
 		switch {
@@ -43,7 +46,7 @@ func quotedList(names []string) string {
 		default:
 			b.WriteString(", ")
 		}
-		b.WriteString(quote(n))
+		b.WriteString(Quote(n))
 	}
 	return b.String()
 }

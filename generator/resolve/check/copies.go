@@ -1,0 +1,69 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// keepsKey is how a hint names the promises under which the key may be any.
+const keepsKey = "state assume: {ordered_by: record_key, copies_keep_record_key: true} if all copies of an event carry its record key, and that stays in one partition"
+
+// checkCopies reports copies: same_partition where a copy could come through another
+// partition, which remembers other keys (E411). Copies of an event come through one if they
+// have one record key, and that stays in one partition. The first is so if the key contains
+// the record key, or if the producer promises it.
+func checkCopies(report *schema.Diagnostics, e *draft.Event) {
+	k, t := e.Model.Key, e.Topic
+	if k == nil || !k.SamePartition || t.OrderUnknown || e.KeySpec().Broken {
+		return
+	}
+	spec := e.KeySpec()
+	fail := func(why, hint string) {
+		report.Add(spec.Copies.Pos, "E411", fmt.Sprintf("copies: same_partition is not proven for %s: %s", keyOwner(e), why), hint+", or use copies: anywhere"+withoutPromise(t, spec))
+	}
+	if t.Key == nil {
+		fail("the topic has no record_key",
+			"declare record_key; include it in the key source and state assume: {ordered_by: record_key}, or "+keepsKey)
+		return
+	}
+	if len(k.Parts) == len(spec.Source) && !t.Model.CopiesKeepKey { // else a part was refused, or need not be there
+		if lacks := t.Key.Lacking(k.Parts); len(lacks) > 0 {
+			fail("the key does not contain the record key", "include "+strings.Join(lacks, " and ")+" in the key source, or "+keepsKey)
+		}
+	}
+	for _, former := range k.Former {
+		if lacks := t.Key.Lacking(former.Parts); len(lacks) > 0 && !t.Model.CopiesKeepKey {
+			fail(fmt.Sprintf("the former source %s does not contain the record key", partsText(former.Parts)),
+				"include "+strings.Join(lacks, " and ")+" in it, or "+keepsKey)
+		}
+	}
+	if !t.Model.Ordered {
+		fail("the topic does not say that one record key stays in one partition", "state assume: {ordered_by: record_key} if that holds")
+	}
+	if draft.Reach(spec) == 1 {
+		fail("unique_per: consumer reaches into other topics, which have partitions of their own", "use unique_per: topic")
+	}
+}
+
+// keyOwner names whose key the event has: the topic's is one problem, however many events have it.
+func keyOwner(e *draft.Event) string {
+	if e.Spec.IdempotencyKey != nil {
+		return e.Is()
+	}
+	return "topic " + wording.Quote(e.Topic.Spec.Name.Value)
+}
+
+// withoutPromise continues a hint by which a key needs the promise no longer: it goes, too, if
+// no other key needs it.
+func withoutPromise(t *draft.Topic, spec *schema.IdempotencyKey) string {
+	other := func(e *draft.Event) bool { return e.KeySpec() != spec && e.KeptByRecordKey() }
+	if !t.Model.CopiesKeepKey || slices.ContainsFunc(t.Events, other) {
+		return ""
+	}
+	return " and drop copies_keep_record_key"
+}

@@ -1,0 +1,65 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// dbName is one name in the database: of a table, an index or a constraint.
+type dbName struct {
+	what string
+	pos  schema.Pos
+}
+
+// checkDatabaseNames reports tables, indexes and constraints that would get one name.
+// Postgres keeps tables and indexes in one space of names, and those of keys and
+// indexes are made of their table and columns: [a_b] and [a, b] meet.
+func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
+	relations := map[string]dbName{}
+	for _, t := range d.Tables.All {
+		name := t.Spec.Name
+		addDatabaseName(report, relations, name.Value, dbName{"table " + wording.Quote(name.Value), name.Pos})
+	}
+	for _, t := range d.Tables.All {
+		spec := t.Spec
+		if t.Broken || len(t.Model.Unique) < len(spec.Unique) { // a key was refused
+			continue
+		}
+		of := " of " + wording.Quote(spec.Name.Value)
+		addDatabaseName(report, relations, spec.Name.Value+"_pkey", dbName{"the primary key" + of, spec.Name.Pos})
+		for i, key := range t.Model.Unique {
+			addDatabaseName(report, relations, derivedName(t, key, "key"), dbName{"unique key " + wording.Bracketed(model.ColumnNames(key)) + of, spec.Unique[i].Pos})
+		}
+		for i, key := range t.Model.Indexes {
+			addDatabaseName(report, relations, derivedName(t, key, "idx"), dbName{"index " + wording.Bracketed(model.ColumnNames(key)) + of, spec.Indexes[i].Pos})
+		}
+		constraints := map[string]dbName{}
+		for i, fk := range t.Model.ForeignKeys {
+			addDatabaseName(report, constraints, derivedName(t, fk.Columns, "fkey"), dbName{"foreign key " + wording.Bracketed(model.ColumnNames(fk.Columns)) + of, t.ForeignKeys[i]})
+		}
+	}
+}
+
+// derivedName is what Postgres makes of a table and columns. Longer names than Postgres
+// keeps are told apart by a hash of this one.
+func derivedName(t *draft.Table, columns []*model.Column, suffix string) string {
+	return strings.Join(append(append([]string{t.Model.Name}, model.ColumnNames(columns)...), suffix), "_")
+}
+
+func addDatabaseName(report *schema.Diagnostics, names map[string]dbName, name string, use dbName) {
+	first, taken := names[name]
+	switch {
+	case !taken:
+		names[name] = use
+	case first.what == use.what:
+		report.Add(use.pos, "E107", use.what+" is declared twice", fmt.Sprintf("the first one is on line %d", first.pos.Line))
+	default:
+		report.Add(use.pos, "E202", fmt.Sprintf("%s and %s both become database name %s", first.what, use.what, name),
+			fmt.Sprintf("rename a table or a column; the first is on line %d", first.pos.Line))
+	}
+}

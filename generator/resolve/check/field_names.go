@@ -1,0 +1,49 @@
+package check
+
+import (
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// checkFieldNames reports fields of one struct that become one Go name: of a type, of a record
+// key, or of an event.
+func checkFieldNames(report *schema.Diagnostics, d *draft.Service) {
+	for _, t := range d.Types.All {
+		names := newGoNames(report)
+		for _, f := range t.Fields {
+			names.add(f.Field.GoName, goNameUse{what: "field " + wording.Quote(f.Spec.Name.Value), pos: f.Spec.Name.Pos})
+		}
+	}
+	for _, t := range d.Topics {
+		if t.Key != nil {
+			checkPartNames(report, t.Key)
+		}
+	}
+	for _, e := range d.Events() {
+		checkEventFieldNames(report, e)
+	}
+}
+
+func checkPartNames(report *schema.Diagnostics, k *draft.RecordKey) {
+	names := newGoNames(report)
+	for _, p := range k.Parts {
+		if p.Part != nil {
+			names.add(p.Part.GoName, goNameUse{what: "record-key part " + wording.Quote(p.Spec.Name.Value), pos: p.Spec.Name.Pos})
+		}
+	}
+}
+
+func checkEventFieldNames(report *schema.Diagnostics, e *draft.Event) {
+	names := newGoNames(report)
+	for _, f := range e.Model.Fields {
+		n := e.Scope.Find(f.Name)
+		what := map[draft.Origin]string{draft.TopicField: "topic field ", draft.RecordKeyPart: "record-key part "}[n.Origin]
+		if what == "" {
+			what = "field "
+		}
+		if n.Origin != draft.SharedField { // reported at the type
+			names.add(f.GoName, goNameUse{what: what + wording.Quote(f.Name), pos: n.Pos})
+		}
+	}
+}

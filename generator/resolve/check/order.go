@@ -1,0 +1,86 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// checkOrder reports a step that a late event of the topic could make wrong: an
+// overwrite (E503) or a delete that is undone (E504).
+func checkOrder(report *schema.Diagnostics, d *draft.Service) {
+	writers := writersOf(d.Steps())
+	for _, st := range d.Steps() {
+		if !st.Whole || st.Event.Topic.OrderUnknown || ordered(st) || st.Model.OnlyMakes() {
+			continue
+		}
+		topic := st.Event.Topic
+		switch {
+		case st.Model.Removes:
+			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
+				"keep the row and mark it with update"+orIfOrdered(topic))
+		case st.Spec.IfNewer == nil && !writers.sameAtAnyTime(st):
+			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s", st.Event.Is(), whyUnordered(st)),
+				"add if_newer: <version or time column>"+orIfOrdered(topic))
+		}
+	}
+}
+
+// orIfOrdered is the end of a hint: what the topic could state about its order.
+func orIfOrdered(t *draft.Topic) string {
+	switch {
+	case t.Key == nil:
+		return ", or declare record_key and assume: {ordered_by: record_key}"
+	case !t.Model.Ordered:
+		return ", or state assume: {ordered_by: record_key} if that holds"
+	}
+	return ""
+}
+
+// writers counts the steps of the spec that write a column, and those of them that only make
+// rows.
+type writers struct {
+	all    map[*draft.Column]int
+	makers map[*draft.Column]int
+}
+
+func writersOf(steps []*draft.Step) writers {
+	w := writers{all: map[*draft.Column]int{}, makers: map[*draft.Column]int{}}
+	for _, st := range steps {
+		for c := range st.Set {
+			w.all[c]++
+			if st.Model.OnlyMakes() {
+				w.makers[c]++
+			}
+		}
+	}
+	return w
+}
+
+// sameAtAnyTime reports whether a step that only changes rows writes only constants, into
+// columns that no other step writes: then it does not matter when it runs. The transaction's time
+// counts as one: it says when a record was last applied, whatever the order of the records. A
+// step that only makes rows does not count as another writer, because before it there is no row
+// to change; unless that is skipped.
+func (w writers) sameAtAnyTime(st *draft.Step) bool {
+	if !st.Model.OnlyChanges() {
+		return false
+	}
+	for c, v := range st.Set {
+		switch v.Model.Kind {
+		case model.ConstValue, model.NullValue, model.NowValue:
+		default:
+			return false
+		}
+		others := w.all[c] - 1
+		if st.Model.IfMissing != "skip" {
+			others -= w.makers[c]
+		}
+		if others > 0 {
+			return false
+		}
+	}
+	return true
+}

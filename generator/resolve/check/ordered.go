@@ -1,0 +1,59 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+)
+
+// rowKey are the columns that find the row, with their values.
+func rowKey(st *draft.Step) []model.Assign {
+	if len(st.Model.Where) > 0 {
+		return st.Model.Where
+	}
+	var out []model.Assign
+	for _, c := range st.Model.By {
+		if v, ok := st.Set[st.Table.Of(c)]; ok {
+			out = append(out, model.Assign{Column: c, Value: v.Model})
+		}
+	}
+	return out
+}
+
+// ordered reports whether all events of the topic that write the row come in order:
+// the topic is ordered by its record key, and the record key is inside the row key.
+func ordered(st *draft.Step) bool {
+	t := st.Event.Topic
+	if !t.Model.Ordered || t.Key == nil {
+		return false
+	}
+	for _, p := range t.Key.Model.Parts {
+		if !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool { return draft.PartOf(a.Value) == p }) {
+			return false
+		}
+	}
+	return true
+}
+
+// whyUnordered says why a step is not ordered.
+func whyUnordered(st *draft.Step) string {
+	t := st.Event.Topic
+	if !t.Model.Ordered || t.Key == nil {
+		return fmt.Sprintf("topic %s does not say what orders it", wording.Quote(t.Spec.Name.Value))
+	}
+	var columns, parts []string
+	for _, a := range rowKey(st) {
+		columns = append(columns, a.Column.Name)
+	}
+	for _, p := range t.Key.Model.Parts {
+		parts = append(parts, p.Name)
+	}
+	found, from := wording.Bracketed(columns), ""
+	if found == wording.Bracketed(parts) { // equal names, but not filled from the record key
+		from = ", which the record key does not fill"
+	}
+	return fmt.Sprintf("rows of %s are found by %s%s, but the topic is ordered by %s", wording.Quote(st.Spec.Table.Value), found, from, wording.Bracketed(parts))
+}

@@ -1,0 +1,52 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/goname"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// checkPackageNames reports names of the generated package that collide: types, enum
+// constants, events and what the generated code declares around them.
+func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
+	g := newGoNames(report)
+	g.fold = true
+	// Service is in the first handler.go, which lies beside the generated code.
+	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service"} {
+		g.reserve(n)
+	}
+	for _, t := range d.Types.All {
+		g.add(t.Model.GoName, goNameUse{what: "type " + wording.Quote(t.Spec.Name.Value), pos: t.Spec.Name.Pos})
+	}
+	for _, e := range d.NamedEvents() {
+		g.add(e.Model.GoName, goNameUse{what: e.InTopic(), pos: e.Spec.Name.Pos})
+	}
+	for _, t := range d.Types.All {
+		if t.Spec.Broken { // an enum that holds a value twice is reported already
+			continue
+		}
+		for _, v := range t.Spec.Enum {
+			if word := goname.Of(v.Name.Value); word != "" {
+				g.add(t.Model.GoName+word, goNameUse{
+					what: fmt.Sprintf("value %s of %s", wording.Quote(v.Name.Value), wording.Quote(t.Spec.Name.Value)), pos: v.Name.Pos,
+					fix: "write the enum as a map and give each value a name of its own",
+				})
+			}
+		}
+	}
+	once := map[string]bool{} // a second thing of one name is reported by its own name
+	add := func(name, what string, pos schema.Pos) {
+		if !once[g.key(name)] {
+			g.add(name, goNameUse{what: what, pos: pos})
+		}
+		once[g.key(name)] = true
+	}
+	for _, e := range d.NamedEvents() {
+		add(e.Topic.Model.GoName+"Handler", "the handler of topic "+wording.Quote(e.Topic.Spec.Name.Value), e.Topic.Spec.Name.Pos)
+		add("Test"+e.Topic.Model.GoName, "the test of topic "+wording.Quote(e.Topic.Spec.Name.Value), e.Topic.Spec.Name.Pos)
+		add("Decode"+e.Model.GoName, "the decoder of "+e.Is(), e.Spec.Name.Pos)
+	}
+}

@@ -1,0 +1,43 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// checkProducerCopies reports what happens twice when the producer sends an event as
+// two records and only the offset identifies it, always or without a header (E501).
+func checkProducerCopies(report *schema.Diagnostics, e *draft.Event) {
+	t, by, remedy := e.Topic, "source: {record: offset}", "name a header or fields that identify the operation, or state assume: {unique_records: true}"
+	if e.Model.Key != nil && e.Model.Key.OffsetIfMissing {
+		by, remedy = "missing: offset", "drop missing: offset, or state assume: {unique_records: true}"
+	}
+	if e.Model.Key == nil || !e.Model.Key.Offset && !e.Model.Key.OffsetIfMissing || t.Model.UniqueRecords || t.Spec.Assume != nil && t.Spec.Assume.Broken {
+		return
+	}
+	fail := func(pos schema.Pos, what, twice string) {
+		report.Add(pos, "E501", fmt.Sprintf("%s: %s with %s %s when the producer sends the event twice", e.Is(), what, by, twice), remedy)
+	}
+	if e.Model.Handle {
+		fail(e.Spec.Handle.Key, "handle", "runs twice")
+	}
+	for _, st := range e.Steps {
+		if !st.Whole || !st.Model.Makes {
+			continue
+		}
+		why := "the database makes the primary key"
+		for _, c := range st.Model.By {
+			v, set := st.Set[st.Table.Of(c)]
+			if set && v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes {
+				why = "the primary key holds the record's " + v.Model.Field.Source.Record
+			} else if set && v.Model.Kind != model.NowValue {
+				continue
+			}
+			fail(st.Spec.Verb.Pos, st.Spec.Verb.Value, "inserts two rows, because "+why)
+			break
+		}
+	}
+}

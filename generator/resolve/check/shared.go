@@ -1,0 +1,101 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// checkShared reports columns that several steps overwrite although nothing orders the
+// steps against each other: from two topics without if_newer (E505), or with different
+// if_newer columns (E503, E505).
+func checkShared(report *schema.Diagnostics, d *draft.Service) {
+	earlier := map[*draft.Table][]overwriter{} // of steps that are alike the first one
+	for _, st := range d.Steps() {
+		if !st.Whole || !st.Model.Changes {
+			continue
+		}
+		o := overwriterOf(st)
+		conflicts := func(before overwriter) bool { return !comparable(before, o) && before.shares(o) }
+		if i := slices.IndexFunc(earlier[st.Table], conflicts); i >= 0 && !st.Event.Topic.OrderUnknown {
+			failShared(report, earlier[st.Table][i], o)
+		}
+		if !slices.ContainsFunc(earlier[st.Table], o.alike) {
+			earlier[st.Table] = append(earlier[st.Table], o)
+		}
+	}
+}
+
+// overwriter is a step that writes into rows that exist, and what orders it.
+type overwriter struct {
+	*draft.Step
+	ordered bool            // by the topic
+	columns []*draft.Column // that it overwrites, in the table's order
+}
+
+// overwriterOf leaves out the columns that find the row: they are equal in both steps.
+func overwriterOf(st *draft.Step) overwriter {
+	o := overwriter{Step: st, ordered: ordered(st)}
+	for _, c := range st.Table.Columns {
+		if _, writes := st.Set[c]; writes && !slices.Contains(st.Model.By, c.Model) {
+			o.columns = append(o.columns, c)
+		}
+	}
+	return o
+}
+
+// alike reports whether two steps conflict with the same others.
+func (o overwriter) alike(other overwriter) bool {
+	return o.Event.Topic == other.Event.Topic && o.Model.IfNewer == other.Model.IfNewer && o.ordered == other.ordered && slices.Equal(o.columns, other.columns)
+}
+
+func (o overwriter) shares(other overwriter) bool {
+	return slices.ContainsFunc(o.columns, func(c *draft.Column) bool { return slices.Contains(other.columns, c) })
+}
+
+// comparable reports whether something orders what two steps write into one column.
+func comparable(a, b overwriter) bool {
+	guarded := a.Model.IfNewer != nil && b.Model.IfNewer != nil
+	switch {
+	case guarded && a.Model.IfNewer == b.Model.IfNewer:
+		return true
+	case a.Event.Topic != b.Event.Topic:
+		return false
+	}
+	return !guarded || a.ordered && b.ordered // a step without guard is ordered, or E503
+}
+
+// failShared reports two steps that are not comparable.
+func failShared(report *schema.Diagnostics, a, b overwriter) {
+	var columns []string
+	for _, c := range a.columns {
+		if slices.Contains(b.columns, c) {
+			columns = append(columns, c.Spec.Name.Value)
+		}
+	}
+	what, verb := "column "+wording.Quote(columns[0]), "is"
+	if len(columns) > 1 {
+		what, verb = "columns "+wording.QuotedList(columns), "are"
+	}
+	what = fmt.Sprintf("%s of %s %s", what, wording.Quote(b.Spec.Table.Value), verb)
+	ta, tb := a.Event.Topic, b.Event.Topic
+	from := fmt.Sprintf("%s written from topics %s and %s", what, wording.Quote(ta.Spec.Name.Value), wording.Quote(tb.Spec.Name.Value))
+	switch {
+	case ta == tb:
+		report.Add(b.Spec.IfNewer.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
+			b.Event.Is(), what, wording.Quote(b.Model.IfNewer.Name), wording.Quote(a.Model.IfNewer.Name), wording.Quote(a.Event.Spec.Name.Value)),
+			"compare one column in each of these steps")
+	case a.Model.IfNewer == nil || b.Model.IfNewer == nil:
+		unguarded := b
+		if b.Model.IfNewer != nil {
+			unguarded = a
+		}
+		report.Add(unguarded.Spec.Verb.Pos, "E505", from+", which nothing orders against each other", "add if_newer to each of these steps")
+	default:
+		report.Add(b.Spec.IfNewer.Pos, "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.Model.IfNewer.Name), wording.Quote(b.Model.IfNewer.Name)),
+			"compare one column in each of these steps")
+	}
+}

@@ -1,0 +1,45 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// checkUnused reports fields that are declared but that nothing uses (E212). A type
+// with fields may serve several events, so its members need not all be used by each.
+func checkUnused(report *schema.Diagnostics, d *draft.Service) {
+	for _, t := range d.Topics {
+		for _, e := range t.Events {
+			if e.Model.Handle || e.Unsure {
+				continue
+			}
+			for _, n := range e.Scope.Names {
+				if n.Origin == draft.OwnField && !n.Used && n.Field != nil {
+					report.Add(n.Pos, "E212", fmt.Sprintf("field %s of %s is declared but nothing uses it", wording.Quote(n.Text), e.Is()),
+						"remove it (unknown members are ignored), or write it to a column")
+				}
+			}
+		}
+		checkTopicFields(report, t)
+	}
+}
+
+func checkTopicFields(report *schema.Diagnostics, t *draft.Topic) {
+	if t.Spec.Broken {
+		return
+	}
+	for _, f := range t.Fields {
+		used := slices.ContainsFunc(t.Events, func(e *draft.Event) bool {
+			n := e.Scope.Find(f.Spec.Name.Value)
+			return e.Model.Handle || e.Unsure || n != nil && n.Used
+		})
+		if f.Field != nil && !used {
+			report.Add(f.Spec.Name.Pos, "E212", fmt.Sprintf("field %s of topic %s is declared but nothing uses it", wording.Quote(f.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)),
+				"remove it (unknown members are ignored), or write it to a column in one of the events")
+		}
+	}
+}

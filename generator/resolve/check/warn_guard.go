@@ -1,0 +1,26 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// warnGuard warns of guards too coarse to tell two changes apart (W901).
+func warnGuard(report *schema.Diagnostics, st *draft.Step) {
+	if st.Model.IfNewer == nil {
+		return
+	}
+	unit := ""
+	switch f := st.Model.Newer.Field; {
+	case st.Table.Of(st.Model.IfNewer).Model.Type.Kind == model.ColDate:
+		unit = "on one day"
+	case f != nil && f.Type.Notation == model.EpochSeconds:
+		unit = "in one second"
+	default:
+		return
+	}
+	report.Add(st.Spec.IfNewer.Pos, "W901", fmt.Sprintf("if_newer: %s: of two changes %s only the first is applied", st.Model.IfNewer.Name, unit), "use a version that grows with every change")
+}

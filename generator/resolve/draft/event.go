@@ -1,0 +1,49 @@
+package draft
+
+import (
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// Event is an entry of events.
+type Event struct {
+	Spec  *schema.Event
+	Model *model.Event
+	Topic *Topic
+	Scope Scope
+	Steps []*Step
+	// Unsure says that a part of the event was refused, so that an unused field proves
+	// nothing.
+	Unsure bool
+}
+
+// Is names the event in a message: `event "OrderPlaced"`.
+func (e *Event) Is() string { return "event " + wording.Quote(e.Spec.Name.Value) }
+
+// InTopic names the event together with its topic.
+func (e *Event) InTopic() string {
+	return e.Is() + " of topic " + wording.Quote(e.Topic.Spec.Name.Value)
+}
+
+// KeySpec is the key that holds for the event: its own, or the topic's.
+func (e *Event) KeySpec() *schema.IdempotencyKey {
+	if e.Spec.IdempotencyKey != nil {
+		return e.Spec.IdempotencyKey
+	}
+	return e.Topic.Spec.IdempotencyKey
+}
+
+// Reach is how far unique_per reaches: 3 parts of the space for an event, 2 for a
+// topic, 1 for the consumer.
+func Reach(k *schema.IdempotencyKey) int {
+	if k.UniquePer != nil {
+		switch k.UniquePer.Value {
+		case "topic":
+			return 2
+		case "consumer":
+			return 1
+		}
+	}
+	return 3
+}

@@ -1,0 +1,41 @@
+package draft
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// Step is one step while it is resolved.
+type Step struct {
+	Spec  *schema.Step
+	Model *model.Step
+	Event *Event
+	Table *Table
+	Elem  *model.FieldType // of each; nil without each, or if unknown
+	Set   Assigned
+	Where Assigned
+	Named map[*Column]bool // named by set, clear or leave
+	// Whole is false if a part of the step was refused: nothing is concluded from what
+	// it lacks.
+	Whole bool
+}
+
+// Assigned are the values of columns. A column whose value was refused is there with an
+// unknown value.
+type Assigned map[*Column]Value
+
+// Is names the step in a message: `the upsert of "orders"`.
+func (st *Step) Is() string {
+	return fmt.Sprintf("the %s of %s", st.Spec.Verb.Value, wording.Quote(st.Spec.Table.Value))
+}
+
+// Value is a value of a step. Known is false if it was refused or its declaration was.
+type Value struct {
+	Model model.Value
+	Type  model.FieldType // of a field or element
+	Text  string          // as the spec names it: "total", "each.sku", "each"
+	Known bool
+}

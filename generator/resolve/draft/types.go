@@ -1,0 +1,35 @@
+package draft
+
+import (
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// Type is an entry of types. Of a broken one only the name is known.
+type Type struct {
+	Spec   *schema.Type
+	Model  *model.Type
+	Fields []Field // of an object, as far as they were accepted
+	Broken bool
+}
+
+// Types are the entries of types.
+type Types struct {
+	All    []*Type // in spec order
+	ByName map[string]*Type
+}
+
+// Names are the names of all types.
+func (ts *Types) Names() []string {
+	var names []string
+	for _, e := range ts.All {
+		names = append(names, e.Spec.Name.Value)
+	}
+	return names
+}
+
+// Field is a field as written and as resolved. Field is nil if it was refused.
+type Field struct {
+	Spec  *schema.Field
+	Field *model.Field
+}

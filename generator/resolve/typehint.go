@@ -1,0 +1,53 @@
+package resolve
+
+import (
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// typeWord returns the type that a word stands for, in this language or another one; "" if
+// there is none.
+func typeWord(ts *draft.Types, word string) string {
+	if _, ok := typeword.ScalarOf(word); ok || ts.ByName[word] != nil {
+		return word
+	}
+	if inner, ok := strings.CutPrefix(word, "list("); ok && strings.HasSuffix(inner, ")") && typeWord(ts, strings.TrimSuffix(inner, ")")) != "" {
+		return word
+	}
+	return typeword.OtherWords[strings.ToLower(word)]
+}
+
+// unknownTypeHint says what was probably meant by a word that is no type.
+func unknownTypeHint(ts *draft.Types, word string) string {
+	for _, form := range []struct{ before, after, why string }{
+		{"", "?", ""}, {"", " optional", ""}, {"", " nullable", ""}, {"nullable ", "", " (a field is optional, a column is nullable)"},
+	} {
+		base, before := strings.CutPrefix(word, form.before)
+		base, after := strings.CutSuffix(base, form.after)
+		if known := typeWord(ts, base); before && after && known != "" {
+			return `write "optional ` + known + `"` + form.why
+		}
+	}
+	if strings.EqualFold(word, "list") || strings.EqualFold(word, "array") {
+		return `write "list(string)", with the type of its elements`
+	}
+	if base, ok := strings.CutSuffix(word, " array"); ok && typeWord(ts, base) != "" {
+		return `write "list(` + typeWord(ts, base) + `)" (array is a column type)`
+	}
+	if base, ok := typeword.ElementOf(word); ok {
+		if known := typeWord(ts, base); known != "" {
+			return `write "list(` + known + `)"`
+		}
+	}
+	if w, ok := typeword.OtherWords[strings.ToLower(word)]; ok {
+		return `did you mean "` + w + `"?`
+	}
+	var words []string
+	for _, s := range typeword.Scalars {
+		words = append(words, s.Word)
+	}
+	return schema.DidYouMean(word, append(words, ts.Names()...))
+}
