@@ -89,7 +89,6 @@ const (
 // finding is a subject, compared.
 type finding struct {
 	subject
-	verdict   verdict
 	now       intake.Topic
 	low, high int64
 }
