@@ -44,7 +44,7 @@ INSERT INTO t (id, v) SELECT id, v FROM e ORDER BY id`
 	updateSQL = `
 WITH e AS (SELECT *, row_number() OVER () AS n FROM (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v) AS e),
 u AS (UPDATE t SET v = e.v FROM e WHERE t.id = e.id RETURNING e.n)
-INSERT INTO idem_row_missing (what) SELECT 't' FROM e WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
+INSERT INTO idem_step_refused (reason, in_table) SELECT 'no row with this key', 't' FROM e WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 )
 
 func (p *plan) Add(b *wire.Batch, m *wire.Message) error {

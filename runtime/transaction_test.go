@@ -72,7 +72,7 @@ func TestAlwaysEmptyTablesStayEmpty(t *testing.T) {
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "a: need 9 9", "put 1 1"))
 	want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "database: Test: no row with this key in table t")
-	want(t, "rows", query(t, db, `SELECT (SELECT count(*) FROM idem_row_missing)::text || (SELECT count(*) FROM idem_assert)::text`), "00")
+	want(t, "rows", query(t, db, `SELECT (SELECT count(*) FROM idem_step_refused)::text || (SELECT count(*) FROM idem_assert)::text`), "00")
 }
 
 // Two live writers: the older one must be refused before any effect.

@@ -142,7 +142,7 @@ func TestTenWindowsLeaveEveryTableBounded(t *testing.T) {
 		"generations":       `SELECT count(*) < 5 FROM idem_key_gen`,
 		"streams":           `SELECT count(*) = 2 FROM idem_stream`,
 		"assertions":        `SELECT count(*) = 0 FROM idem_assert`,
-		"rows missing":      `SELECT count(*) = 0 FROM idem_row_missing`,
+		"rows missing":      `SELECT count(*) = 0 FROM idem_step_refused`,
 		"closed in silence": fmt.Sprintf(`SELECT %d > 0`, stats.Expired),
 	} {
 		if query(t, db, `SELECT (`+sql+`)::text`) != "true" {

@@ -16,8 +16,13 @@ type Step struct {
 	Where     *Assigns
 	Many      *Bool
 	By        *Texts // columns
+	Keep      *Texts // columns
 	IfExists  *Text  // error or skip
-	IfMissing *Text  // error or skip
+	IfMissing *Text  // error or skip; of add also insert
+	IfBelow   *Text  // error or skip
+	Plus      *Assigns
+	Minus     *Assigns
+	AtLeast   *Assigns
 	IfNewer   *Text  // column
 	Pos       Pos    // the map
 	Broken    bool
@@ -33,10 +38,11 @@ var stepTables = []struct {
 	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep")},
 	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
 	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
+	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave")},
 }
 
 // unbuiltVerbs are verbs of the language that are not built yet.
-var unbuiltVerbs = keys[Step]{{name: "add", meanwhile: inGo}, {name: "append", meanwhile: inGo}, {name: "replace", meanwhile: inGo}, {name: "emit", meanwhile: toOutbox}}
+var unbuiltVerbs = keys[Step]{{name: "append", meanwhile: inGo}, {name: "replace", meanwhile: inGo}, {name: "emit", meanwhile: toOutbox}}
 
 // allStepKeys are the keys of steps, each with one meaning under every verb.
 var allStepKeys = keys[Step]{
@@ -48,18 +54,21 @@ var allStepKeys = keys[Step]{
 	{name: "many", value: boolValue(func(s *Step) **Bool { return &s.Many })},
 	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.By })},
 	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.IfExists }, "error", "skip")},
-	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.IfMissing }, "error", "skip")},
+	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.IfMissing }, "error", "skip", "insert")},
+	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Plus })},
+	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Minus })},
+	{name: "at_least", value: assignsValue(func(s *Step) **Assigns { return &s.AtLeast })},
+	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.IfBelow }, "error", "skip")},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.IfNewer })},
-	{name: "keep", meanwhile: "until then, make it two steps: insert with if_exists: skip, and update of the columns that change"},
+	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Keep })},
 	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo}, {name: "always", meanwhile: inGo},
-	{name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic},
 }
 
 // anywhere are keys that no verb has of its own, or none has at all.
-var anywhere = []string{"then", "else", "always", "plus", "minus"}
+var anywhere = []string{"then", "else", "always"}
 
 // noArithmetic is for people who look for sums.
-const noArithmetic = "a step writes values as they come: for arithmetic write handle: true and do it in Go, in the same transaction"
+const noArithmetic = "set writes values as they come: to add or subtract write a step add: <table> with plus: or minus:"
 
 func stepKeys(verb string, names ...string) keys[Step] {
 	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, readVerb}}}

@@ -81,6 +81,8 @@ func marksOf(s *model.Step) []code {
 		marks = append(marks, call("b.Upserts", row))
 	case s.Removes:
 		marks = append(marks, writes(s, "Deletes"))
+	case s.AddsUp:
+		marks = append(marks, adds(s))
 	default:
 		marks = append(marks, writes(s, "Puts"))
 	}
@@ -118,6 +120,15 @@ func putLater(s *model.Step, table *model.Table) bool {
 	return slices.ContainsFunc(flush[slices.Index(flush, s)+1:], func(o *model.Step) bool {
 		return o.Table == table && (o.Makes || o.Changes)
 	})
+}
+
+// adds is the mark of a step whose statement adds up what the events of one row add.
+func adds(s *model.Step) code {
+	row, ok := rowID(s, s.Table, keyValues(s))
+	if !ok {
+		return text("b.PutsAll(%q)", s.Table.Name)
+	}
+	return call("b.Adds", row, text("%s", statementConst(s)))
 }
 
 func writes(s *model.Step, verb string) code {

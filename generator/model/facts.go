@@ -7,6 +7,11 @@ type Facts struct {
 	Makes   bool // a row may be there afterwards that was not
 	Changes bool // a row that was there may hold other values
 	Removes bool // a row that was there may be gone
+	// Sums says that all changes of a row that was there are sums: steps on one row may change
+	// places.
+	Sums bool
+	// AddsUp says that the statement of such a step takes any number of events of one row.
+	AddsUp bool
 	// Whole says that the step may change rows that it does not name by the whole primary
 	// key, or free a value of a further unique key: the runtime then treats it as
 	// writing the whole table.

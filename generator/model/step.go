@@ -20,6 +20,10 @@ type Step struct {
 	// "" if it makes one.
 	IfExists  string
 	IfMissing string
+	// AtLeast are the least values (constants) that columns may have after they were added to.
+	// IfBelow says what becomes of a step that would leave less: "error" or "skip".
+	AtLeast []Assign
+	IfBelow string
 	// IfNewer compares this column: the step applies only if Newer is greater than what
 	// is stored; a stored NULL counts as older. nil = no guard.
 	IfNewer *Column
@@ -32,7 +36,20 @@ type Step struct {
 type Assign struct {
 	Column *Column
 	Value  Value
+	How    How
 }
+
+// How says what a value of Set does to its column in a row that is there. A new row holds the
+// value as it is; one that is subtracted, with the other sign.
+type How int
+
+// What a value does.
+const (
+	Overwrites How = iota
+	Keeps          // nothing: it is for new rows only
+	Adds
+	Subtracts
+)
 
 // ValueKind tells what a Value is.
 type ValueKind int

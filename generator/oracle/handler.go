@@ -118,7 +118,7 @@ func (t *Tables) resolve(name string, r Row) (*table, []assigned, error) {
 		if f != nil {
 			return nil, nil, fmt.Errorf("%s.%s: %w", name, c.Name, f)
 		}
-		out = append(out, assigned{c, got})
+		out = append(out, assigned{column: c, cell: got})
 	}
 	if len(out) != len(r) {
 		return nil, nil, fmt.Errorf("table %s lacks a column of %v", name, r)

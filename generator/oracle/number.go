@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"errors"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -120,6 +121,22 @@ func (d decimal) fit(precision, scale int) (decimal, bool) {
 	}
 	n.scale = scale
 	return n, true
+}
+
+// plus adds exactly; the sum has as many digits after the point as the longer of the two.
+func (d decimal) plus(o decimal) decimal {
+	scale := max(d.scale, o.scale)
+	sum := new(big.Int).Add(d.scaled(scale), o.scaled(scale))
+	return decimal{neg: sum.Sign() < 0, digits: sum.Abs(sum).String(), scale: scale}
+}
+
+// scaled is d times 10^scale, which has no digits after the point.
+func (d decimal) scaled(scale int) *big.Int {
+	n, _ := new(big.Int).SetString(d.digits+strings.Repeat("0", scale-d.scale), 10)
+	if d.neg {
+		n.Neg(n)
+	}
+	return n
 }
 
 // compare is -1, 0 or +1 by value.

@@ -17,6 +17,7 @@ type stepRow struct {
 type assigned struct {
 	column *model.Column
 	cell   cell
+	how    model.How
 }
 
 // element is the element of each that a row is made from.
@@ -71,7 +72,7 @@ func (e *event) assign(s *model.Step, assigns []model.Assign, el element) ([]ass
 		if f != nil {
 			return nil, f
 		}
-		out = append(out, assigned{a.Column, c})
+		out = append(out, assigned{a.Column, c, a.How})
 	}
 	return out, nil
 }

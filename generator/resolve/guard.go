@@ -59,6 +59,8 @@ func resolveGuard(report *schema.Diagnostics, st *draft.Step) {
 		fail(fmt.Sprintf("if_newer compares column %s, but this step does not fill it from the event", name), hint)
 	case finds || model.ContainsColumns(st.Model.By, []*model.Column{c.Model}):
 		fail(fmt.Sprintf("if_newer compares column %s, which finds the row: it is never newer", name), "compare a version or time column")
+	case v.How == model.Keeps:
+		fail(fmt.Sprintf("if_newer compares column %s, which keep leaves as it was: every event would be newer than the first", name), "drop it under keep")
 	case !orderedTypes[c.Model.Type.Kind]:
 		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no order to rely on", name, c.Spec.Type.Word), "use a bigint version or a timestamptz")
 	case v.Type.Optional:

@@ -54,7 +54,7 @@ func inOrder(st *draft.Step, values draft.Assigned) []model.Assign {
 	var out []model.Assign
 	for _, c := range st.Table.Columns {
 		if v, ok := values[c]; ok && v.Known {
-			out = append(out, model.Assign{Column: c.Model, Value: v.Model})
+			out = append(out, model.Assign{Column: c.Model, Value: v.Model, How: v.How})
 		}
 	}
 	return out

@@ -14,6 +14,10 @@ func init() {
 	verbs["update"] = verb{model.Facts{Changes: true}, func(report *schema.Diagnostics, st *draft.Step) {
 		resolveWhere(report, st)
 		st.Model.IfMissing = textOr(st.Spec.IfMissing, "error")
+		if st.Model.IfMissing == "insert" {
+			report.Add(st.Spec.IfMissing.Pos, "E111", `if_missing of an update cannot be "insert": it has no values for the other columns`, "write an upsert, or with sums an add")
+			st.Whole = false
+		}
 		checkUpdate(report, st)
 	}}
 }
@@ -60,7 +64,7 @@ func checkMoved(report *schema.Diagnostics, st *draft.Step, at schema.Text) {
 	}
 	switch _, inWhere := st.Where[c]; {
 	case slices.Contains(st.Table.Model.PrimaryKey, c.Model):
-		report.Add(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which an update cannot change", c.Is()), "delete the row and insert it under its new key")
+		report.Add(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which %s cannot change", c.Is(), withArticle(st.Model.Verb)), "delete the row and insert it under its new key")
 	case inWhere:
 		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", wording.Quote(at.Value)), "drop it here, or find the row by another column")
 	default:

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -14,7 +15,43 @@ func init() {
 	verbs["upsert"] = verb{model.Facts{Makes: true, Changes: true}, func(report *schema.Diagnostics, st *draft.Step) {
 		fill(report, st)
 		resolveBy(report, st)
+		resolveKept(report, st)
+		st.Model.Changes = overwrites(st)
 	}}
+}
+
+// overwrites reports whether the upsert changes a row that is there.
+func overwrites(st *draft.Step) bool {
+	for c, v := range st.Set {
+		if v.How == model.Overwrites && !slices.Contains(st.Model.By, c.Model) {
+			return true
+		}
+	}
+	return false
+}
+
+// resolveKept reads the columns that a row which is there keeps.
+func resolveKept(report *schema.Diagnostics, st *draft.Step) {
+	keep := st.Spec.Keep
+	if keep == nil {
+		return
+	}
+	columns, complete := columnList(report, st.Table, keep, "keep")
+	st.Whole = st.Whole && complete
+	for _, c := range columns {
+		v, filled := st.Set[c]
+		switch {
+		case slices.Contains(st.Model.By, c.Model):
+			report.Add(itemPos(keep, c), "E602", c.Is()+" finds the row, so it stays as it is", "drop it here")
+			st.Whole = false
+		case !filled && (st.Named[c] || c.Model.Identity):
+			report.Add(itemPos(keep, c), "E602", c.Is()+" is not written by this step, so it stays as it is", "drop it here")
+			st.Whole = false
+		case filled:
+			v.How = model.Keeps
+			st.Set[c] = v
+		}
+	}
 }
 
 // resolveBy reads the unique key that decides "same row" of an upsert.

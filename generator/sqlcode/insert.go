@@ -22,11 +22,15 @@ func init() {
 // insertion is an INSERT as its template prints it; every name in it is quoted where needed.
 type insertion struct {
 	step     *model.Step
+	sent     []string // items of Select that the events fill
+	number   string   // column that numbers the events; "" if there is none
 	Table    string
 	Alias    string // "" if nothing names the table
 	Columns  []string
 	Select   []string // in the order of Columns
 	From     string   // "" if the select list makes the rows
+	Events   []string // the rows before they are collapsed, if each takes values of several
+	Name     string   // of Events
 	Distinct []string
 	Order    []string
 	Conflict []string // the unique key by which a row may be there already
@@ -41,13 +45,14 @@ func newInsertion(s *model.Step) (*insertion, error) {
 	}
 	list := selection{step: s}
 	if p := s.Params()[0]; p.Column == nil { // every value is fixed: positions say how many rows
-		in.From = param(1, s.TypeOf(p.Value), nil) + " AS n"
+		in.From, in.number = param(1, s.TypeOf(p.Value), nil)+" AS n", "n"
 	}
 	for _, a := range s.Set {
 		name := ident(a.Column.Name)
 		in.Columns = append(in.Columns, name)
 		if a.Value.Sent() {
 			list.add(a, name)
+			in.sent = append(in.sent, list.items[len(list.items)-1])
 			continue
 		}
 		text, err := typedFixed(a)
@@ -78,8 +83,8 @@ func (in *insertion) order() {
 
 // position is the place of a row among those of the events.
 func (in *insertion) position() string {
-	if in.From != "" {
-		return "n"
+	if in.number != "" {
+		return in.number
 	}
 	first := in.step.Params()[0]
 	return "generate_subscripts($1::" + paramType(in.step.TypeOf(first.Value), first.Column) + "[], 1)"

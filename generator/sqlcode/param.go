@@ -44,10 +44,17 @@ func paramType(t model.FieldType, c *model.Column) string {
 
 // param is the n-th parameter as a set of rows, in its column's type.
 func param(n int, t model.FieldType, c *model.Column) string {
-	sent := paramType(t, c)
-	expr := "unnest($" + itoa(n) + "::" + sent + "[])"
-	if c == nil || sent == castType(c.Type) || sent == "text" && c.Type.Kind == model.ColVarchar {
-		return expr
+	return "unnest($" + itoa(n) + "::" + paramType(t, c) + "[])" + cast(t, c)
+}
+
+// cast makes a sent value one of its column's type; "" if it is.
+func cast(t model.FieldType, c *model.Column) string {
+	if c == nil {
+		return ""
 	}
-	return expr + "::" + castType(c.Type)
+	sent := paramType(t, c)
+	if sent == castType(c.Type) || sent == "text" && c.Type.Kind == model.ColVarchar {
+		return ""
+	}
+	return "::" + castType(c.Type)
 }

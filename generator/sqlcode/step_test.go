@@ -62,8 +62,10 @@ u AS (
     WHERE t.id = e.id
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 't1'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    't1'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`,
 		},
@@ -86,8 +88,10 @@ u AS (
     WHERE t.id = e.id
         AND (t.n IS NULL OR t.n < e.n)
 )
-INSERT INTO idem_row_missing (what)
-SELECT 't1'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    't1'
 FROM e
 WHERE NOT EXISTS (SELECT FROM t1 AS t WHERE t.id = e.id)`,
 		},

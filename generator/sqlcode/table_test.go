@@ -173,9 +173,9 @@ func TestRuntimeTables(t *testing.T) {
 	if got := rows(t, db, "SELECT version FROM idem_schema ORDER BY version"); !slices.Equal(got, []string{"(1)"}) {
 		t.Errorf("versions %q", got)
 	}
-	for table, constraint := range map[string]string{"idem_assert": "idem_assert_failed", "idem_row_missing": "idem_row_missing"} {
-		if _, err := db.Exec(t.Context(), "INSERT INTO "+table+" VALUES ('x')"); err == nil || !strings.Contains(err.Error(), constraint) {
-			t.Errorf("%s: %v", table, err)
+	for row, constraint := range map[string]string{"idem_assert VALUES ('x')": "idem_assert_failed", "idem_step_refused VALUES ('x', 't')": "idem_step_refused"} {
+		if _, err := db.Exec(t.Context(), "INSERT INTO "+row); err == nil || !strings.Contains(err.Error(), constraint) {
+			t.Errorf("%s: %v", row, err)
 		}
 	}
 }

@@ -9,10 +9,19 @@ import (
 )
 
 var shapes = template.Must(template.New("").Funcs(template.FuncMap{
-	"lines": lines,
-	"list":  func(items []string) string { return strings.Join(items, ", ") },
-	"all":   all,
+	"lines":  lines,
+	"list":   list,
+	"all":    all,
+	"indent": indent,
 }).ParseFS(templates.SQL, "sql/*.tmpl"))
+
+func list(items []string) string { return strings.Join(items, ", ") }
+
+// indent moves a text to the right.
+func indent(by int, text string) string {
+	pad := strings.Repeat(" ", by)
+	return pad + strings.ReplaceAll(text, "\n", "\n"+pad)
+}
 
 // lines puts each item on a line of its own.
 func lines(indent int, items []string) string {

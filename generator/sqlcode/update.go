@@ -34,7 +34,7 @@ func init() {
 type update struct {
 	match
 	Update  []string
-	Missing string // what idem_row_missing says; "" if a missing row is no error
+	Missing string // the table that idem_step_refused names; "" if a missing row is no error
 	Found   string // the rows that it found
 	Ordinal string // column of Events that numbers them; "" if nothing asks for it
 }

@@ -14,7 +14,7 @@ func init() {
 		}
 		in.Conflict = idents(s.By)
 		for _, a := range s.Set {
-			if !slices.Contains(s.By, a.Column) {
+			if a.How == model.Overwrites && !slices.Contains(s.By, a.Column) {
 				name := ident(a.Column.Name)
 				in.Update = append(in.Update, name+" = excluded."+name)
 			}
@@ -30,9 +30,33 @@ func init() {
 	}
 }
 
+func keepsSent(a model.Assign) bool { return a.How == model.Keeps && a.Value.Sent() }
+
+// keepFirst lets a new row take what the first of its events says of the columns that keep what
+// they hold.
+func (in *insertion) keepFirst() {
+	taken := func(name string) bool { return hasColumn(in.step.Table, name) }
+	number := ident(free("n", taken))
+	in.Name = "e"
+	in.Events = append(slices.Clone(in.sent), in.position()+" AS "+number)
+	for i, a := range in.step.Set {
+		name := ident(a.Column.Name)
+		switch {
+		case keepsSent(a):
+			in.Select[i] = "first_value(" + name + ") OVER (PARTITION BY " + list(in.Distinct) + " ORDER BY " + number + ") AS " + name
+		case a.Value.Sent():
+			in.Select[i] = name
+		}
+	}
+	in.number = number
+}
+
 // collapse keeps one row of each key: Postgres refuses to change a row twice in one statement.
 func (in *insertion) collapse() {
 	in.Distinct = slices.Clone(in.Order)
+	if slices.ContainsFunc(in.step.Set, keepsSent) {
+		in.keepFirst()
+	}
 	if newer := in.step.IfNewer; newer != nil { // the newest wins; of equals the first
 		in.Order = append(in.Order, ident(newer.Name)+" DESC", in.position())
 	} else { // the last wins

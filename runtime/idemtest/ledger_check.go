@@ -39,7 +39,7 @@ SELECT format('stream %s seq %s', l.stream, l.seq) FROM idem_ledger l JOIN idem_
 SELECT format('%s in stream %s seq %s', k.key, k.stream, k.seq) FROM idem_keys k
 WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq = k.seq AND l.kind = 'b')`},
 	{"idem_assert holds a row", `SELECT what FROM idem_assert`},
-	{"idem_row_missing holds a row", `SELECT what FROM idem_row_missing`},
+	{"idem_step_refused holds a row", `SELECT reason FROM idem_step_refused`},
 }
 
 // ledgerFaults checks the ledger: whole chains, one dead letter per refused record, and

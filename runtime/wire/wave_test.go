@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// scriptPlan is a plan whose records say what generated code would do: "put order 1",
-// "read order 1", "delete item 2", "putall item", "deleteall item", "unlink order", "call",
+// scriptPlan is a plan whose records say what generated code would do: "put order 1", "add order 1",
+// "read order 1", "add order 1", "delete item 2", "putall item", "deleteall item", "unlink order", "call",
 // "fail". Orders are the parents of items. A row holds the ordinal of its record.
 type scriptPlan struct {
 	rows  map[string]*Rows
@@ -19,7 +19,7 @@ type scriptPlan struct {
 }
 
 // scriptOrder is the order of a wave: parents before children, deletes last and reversed.
-var scriptOrder = []string{"put order", "put item", "delete item", "delete order"}
+var scriptOrder = []string{"put order", "add order", "plus order", "put item", "delete item", "delete order"}
 
 func newScript() *scriptPlan {
 	p := &scriptPlan{rows: map[string]*Rows{}}
@@ -43,6 +43,8 @@ func (p *scriptPlan) Add(b *Batch, m *Message) error {
 			b.Reads(row)
 		case "delete":
 			b.Deletes(row)
+		case "add", "plus":
+			b.Adds(row, verb+" "+table)
 		case "putall":
 			b.PutsAll(table)
 			verb = "put"
@@ -110,6 +112,17 @@ func describe(steps []Step) string {
 // become record by record, and nowhere else.
 func TestWaves(t *testing.T) {
 	for _, c := range []struct{ name, records, want string }{
+		{"a row added to twice", "add order 1 / add order 1; add order 1", "add order 1 2 2"},
+		{"a row added to by two statements", "add order 1 / plus order 1 / add order 1", "add order 1 | plus order 2 | add order 3"},
+		{"different rows added to by two statements", "add order 1 / plus order 2 / add order 1", "add order 1 3, plus order 2"},
+		{"a row put, then added to", "put order 1 / add order 1 / add order 1", "put order 1 | add order 2 3"},
+		{"a row added to, then put", "add order 1 / put order 1 / add order 1", "add order 1 | put order 2 | add order 3"},
+		{"a row added to, then deleted", "add order 1 / delete order 1", "add order 1 | delete order 2"},
+		{"a row deleted, then added to", "delete order 1 / add order 1", "delete order 1 | add order 2"},
+		{"a row added to, then all rows put", "add order 1 / putall order / add order 1", "add order 1 | put order 2 | add order 3"},
+		{"all rows touched between", "add order 1 / touch order; put item 1 / add order 1", "add order 1 | put item 2 | add order 3"},
+		{"children, and their parent added to", "read order 1; put item 1; add order 1 / read order 1; put item 2; add order 1", "add order 1 2, put item 1 2"},
+		{"a child before its parent is added to", "read order 1; put item 1 / add order 1", "put item 1 | add order 2"},
 		{"different rows", "put order 1 / put order 2 / delete order 3", "put order 1 2, delete order 3"},
 		{"a row put twice", "put order 1 / put order 1", "put order 1 | put order 2"},
 		{"a row put twice by one event", "put order 1; put order 1", "put order 1 | put order 1"},

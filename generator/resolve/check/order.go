@@ -13,7 +13,7 @@ import (
 func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 	writers := writersOf(d.Steps())
 	for _, st := range d.Steps() {
-		if !st.Whole || st.Event.Topic.OrderUnknown || ordered(st) || st.Model.OnlyMakes() {
+		if !st.Whole || st.Event.Topic.OrderUnknown || ordered(st) || st.Model.OnlyMakes() || st.Model.Sums {
 			continue
 		}
 		topic := st.Event.Topic
@@ -49,9 +49,9 @@ type writers struct {
 func writersOf(steps []*draft.Step) writers {
 	w := writers{all: map[*draft.Column]int{}, makers: map[*draft.Column]int{}}
 	for _, st := range steps {
-		for c := range st.Set {
+		for c, v := range st.Set {
 			w.all[c]++
-			if st.Model.OnlyMakes() {
+			if st.Model.OnlyMakes() || v.How == model.Keeps {
 				w.makers[c]++
 			}
 		}

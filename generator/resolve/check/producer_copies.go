@@ -25,6 +25,10 @@ func checkProducerCopies(report *schema.Diagnostics, e *draft.Event) {
 		fail(e.Spec.Handle.Key, "handle", "runs twice")
 	}
 	for _, st := range e.Steps {
+		if st.Whole && st.Model.Sums {
+			fail(st.Spec.Verb.Pos, st.Spec.Verb.Value, "adds twice")
+			continue
+		}
 		if !st.Whole || !st.Model.Makes {
 			continue
 		}

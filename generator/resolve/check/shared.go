@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
@@ -40,7 +41,7 @@ type overwriter struct {
 func overwriterOf(st *draft.Step) overwriter {
 	o := overwriter{Step: st, ordered: ordered(st)}
 	for _, c := range st.Table.Columns {
-		if _, writes := st.Set[c]; writes && !slices.Contains(st.Model.By, c.Model) {
+		if v, writes := st.Set[c]; writes && v.How == model.Overwrites && !slices.Contains(st.Model.By, c.Model) {
 			o.columns = append(o.columns, c)
 		}
 	}

@@ -35,6 +35,7 @@ func (st *Step) Is() string {
 // Value is a value of a step. Known is false if it was refused or its declaration was.
 type Value struct {
 	Model model.Value
+	How   model.How
 	Type  model.FieldType // of a field or element
 	Text  string          // as the spec names it: "total", "each.sku", "each"
 	Known bool

@@ -81,7 +81,7 @@ func Reads(st *model.Step) []model.ParentRow {
 // or overwrites a column of the foreign key.
 func Unlinks(st *model.Step, fk model.ForeignKey) bool {
 	return st.Removes || st.Changes && slices.ContainsFunc(st.Set, func(a model.Assign) bool {
-		return slices.Contains(fk.Columns, a.Column) && !slices.Contains(st.By, a.Column)
+		return a.How == model.Overwrites && slices.Contains(fk.Columns, a.Column) && !slices.Contains(st.By, a.Column)
 	})
 }
 

@@ -34,7 +34,7 @@ func TestErrorsAreJudgedByTheTable(t *testing.T) {
 		{pgconn.PgError{Code: "23514", TableName: "idem_keys"}, KeyRace},
 		{pgconn.PgError{Code: "23502", TableName: "idem_keys", ColumnName: "gen"}, KeyRace},
 		{pgconn.PgError{Code: "23514", TableName: "idem_assert", ConstraintName: "idem_assert_failed"}, Halting},
-		{pgconn.PgError{Code: "23514", TableName: "idem_row_missing", ConstraintName: "idem_row_missing"}, Data},
+		{pgconn.PgError{Code: "23514", TableName: "idem_step_refused", ConstraintName: "idem_step_refused"}, Data},
 		{pgconn.PgError{Code: "40001"}, Conflict},
 		{pgconn.PgError{Code: "40P01"}, Conflict},
 		{pgconn.PgError{Code: "55P03"}, LockWait},
@@ -88,7 +88,7 @@ func TestErrorsAreJudgedByTheTable(t *testing.T) {
 		{pgconn.PgError{Code: ""}, Halting},
 	} {
 		err := fmt.Errorf("wrapped: %w", &test.err)
-		if got := Of(&Protocol{Err: err}); got != test.want && test.err.TableName != "idem_row_missing" { // which it never writes
+		if got := Of(&Protocol{Err: err}); got != test.want && test.err.TableName != "idem_step_refused" { // which it never writes
 			t.Errorf("%+v of a statement of the protocol: class %d, want %d", test.err, got, test.want)
 		}
 		want := test.want

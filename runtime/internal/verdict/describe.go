@@ -14,8 +14,8 @@ import (
 type databaseError struct{ pg *pgconn.PgError }
 
 func (e *databaseError) Error() string {
-	if e.pg.TableName == rowMissing {
-		return "no row with this key in table " + missingTable(e.pg.Detail)
+	if e.pg.TableName == stepRefused {
+		return refusal(e.pg.Detail)
 	}
 	text := "SQLSTATE " + e.pg.Code
 	if words := outage.State(e.pg.Code); words != "" {
@@ -36,18 +36,24 @@ func (e *databaseError) Error() string {
 
 func (e *databaseError) Unwrap() error { return e.pg }
 
-// rowMissing is the table into which an update that does not find its row inserts the name
-// of its table, which is refused.
-const rowMissing = "idem_row_missing"
+// stepRefused is the table into which a step that cannot do what it says inserts why, with the
+// table and the column, which is refused.
+const stepRefused = "idem_step_refused"
 
-// missingTable takes that name out of "Failing row contains (orders).", in any language.
-func missingTable(detail string) string {
+// refusal takes these out of "Failing row contains (no row with this key, orders, null).", in any
+// language.
+func refusal(detail string) string {
 	_, rest, _ := strings.Cut(detail, "(")
-	name, _, ok := strings.Cut(rest, ")")
-	if !ok {
-		return "unknown"
+	row, _, _ := strings.Cut(rest, ")")
+	parts := strings.Split(row, ", ")
+	if len(parts) != 3 {
+		return "a step could not do what it says"
 	}
-	return name
+	text := parts[0] + " in table " + parts[1]
+	if parts[2] != "null" {
+		text += ", column " + parts[2]
+	}
+	return text
 }
 
 // Describe hides what an error of the database may quote. What the server itself says of

@@ -1,0 +1,179 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+func init() {
+	verbs["add"] = verb{model.Facts{Changes: true, Sums: true}, func(report *schema.Diagnostics, st *draft.Step) {
+		resolveSums(report, st)
+		resolveLeast(report, st)
+		resolveWhere(report, st)
+		checkFound(report, st)
+		if textOr(st.Spec.IfMissing, "error") == "insert" {
+			insertMissing(report, st)
+			return
+		}
+		st.Model.IfMissing = textOr(st.Spec.IfMissing, "error")
+		checkNothingSet(report, st)
+	}}
+}
+
+// resolveSums reads plus and minus.
+func resolveSums(report *schema.Diagnostics, st *draft.Step) {
+	if st.Spec.Plus == nil && st.Spec.Minus == nil {
+		report.Add(st.Spec.Verb.Pos, "E105", `add step lacks the key "plus" or "minus": the columns to add to`, "")
+		st.Whole = false
+	}
+	for _, sums := range []struct {
+		spec *schema.Assigns
+		how  model.How
+	}{{st.Spec.Plus, model.Adds}, {st.Spec.Minus, model.Subtracts}} {
+		if sums.spec == nil {
+			continue
+		}
+		st.Whole = st.Whole && !sums.spec.Broken
+		for _, a := range sums.spec.Items {
+			if c := nameColumn(report, st, a.Column); c != nil {
+				v := resolveSum(report, st, c, a)
+				v.How = sums.how
+				put(st, c, v)
+			}
+		}
+	}
+}
+
+// resolveSum reads what is added to a column.
+func resolveSum(report *schema.Diagnostics, st *draft.Step, c *draft.Column, a schema.Assign) draft.Value {
+	v := resolveValue(report, st, a.Value, c)
+	if c.Broken {
+		v.Known = false
+		return v
+	}
+	refuse := func(code, message, hint string) draft.Value {
+		report.Add(a.Column.Pos, code, message, hint)
+		v.Known = false
+		return v
+	}
+	switch c.Model.Type.Kind {
+	case model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric:
+	case model.ColDouble:
+		return refuse("E302", c.Is()+" is a double precision: such sums depend on their order", "declare it numeric, or a whole number of the smallest unit")
+	default:
+		return refuse("E302", fmt.Sprintf("%s is %s, which cannot be added to", c.Is(), c.Spec.Type.Word), "add to smallint, integer, bigint or numeric columns")
+	}
+	if c.Model.Nullable {
+		return refuse("E303", c.Is()+" may be null, and NULL stays NULL whatever is added to it", "drop \"nullable\", and give the column default: 0")
+	}
+	if !checkWritable(report, c, a.Column.Pos, "") {
+		v.Known = false
+		return v
+	}
+	v = checkType(report, c, v, a.Value.Pos, "be added to")
+	if v.Known && v.Type.Optional {
+		report.Add(a.Value.Pos, "E303", fmt.Sprintf("field %s may be null, but is added to column %s", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value)), "make the field required, or give it a default")
+		v.Known = false
+	}
+	return v
+}
+
+// resolveLeast reads at_least and if_below.
+func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
+	at := st.Spec.AtLeast
+	if at == nil {
+		if st.Spec.IfBelow != nil {
+			report.Add(st.Spec.IfBelow.Key, "E512", "if_below means nothing here: the step has no at_least", "name the least value: at_least: {<column>: {value: 0}}")
+			st.Whole = false
+		}
+		return
+	}
+	st.Model.IfBelow = textOr(st.Spec.IfBelow, "error")
+	st.Whole = st.Whole && !at.Broken
+	for _, a := range at.Items {
+		c := lookupColumn(report, st.Table, a.Column)
+		if c == nil || c.Broken {
+			st.Whole = false
+			continue
+		}
+		if sum, named := st.Set[c]; !named || sum.How != model.Adds && sum.How != model.Subtracts {
+			report.Add(a.Column.Pos, "E512", fmt.Sprintf("at_least names column %s, which this step does not change", wording.Quote(a.Column.Value)), "name a column of plus or minus")
+			st.Whole = false
+			continue
+		}
+		v := resolveValue(report, st, a.Value, c)
+		if v.Known && v.Model.Kind != model.ConstValue {
+			report.Add(a.Value.Pos, "E512", "at_least takes constants only", "write {value: 0}")
+			v.Known = false
+		}
+		st.Whole = st.Whole && v.Known
+		if v.Known {
+			st.Model.AtLeast = append(st.Model.AtLeast, model.Assign{Column: c.Model, Value: v.Model})
+		}
+	}
+}
+
+// checkFound refuses to add to a column that finds the row.
+func checkFound(report *schema.Diagnostics, st *draft.Step) {
+	for _, named := range []*schema.Assigns{st.Spec.Plus, st.Spec.Minus, st.Spec.Set} {
+		if named != nil {
+			for _, a := range named.Items {
+				checkMoved(report, st, a.Column)
+			}
+		}
+	}
+}
+
+// checkNothingSet refuses values for a new row that the step never makes.
+func checkNothingSet(report *schema.Diagnostics, st *draft.Step) {
+	fail := func(key schema.Pos, name string) {
+		report.Add(key, "E602", name+" is for the row that if_missing: insert makes; add changes nothing but the columns of plus and minus", "write if_missing: insert, or an update step")
+		st.Whole = false
+	}
+	if st.Spec.Set != nil {
+		fail(st.Spec.Set.Key, "set")
+	}
+	if st.Spec.Clear != nil {
+		fail(st.Spec.Clear.Key, "clear")
+	}
+	if st.Spec.Leave != nil {
+		fail(st.Spec.Leave.Key, "leave")
+	}
+}
+
+// insertMissing makes a row where none is: with the sums as they are, as if it had held zeros.
+// Everything else is for that new row only.
+func insertMissing(report *schema.Diagnostics, st *draft.Step) {
+	st.Model.Makes = true
+	found := make([]*model.Column, 0, len(st.Where))
+	for c, v := range st.Where {
+		found = append(found, c.Model)
+		if st.Named[c] {
+			continue // checkFound reported it
+		}
+		st.Named[c] = true
+		put(st, c, v)
+	}
+	fill(report, st)
+	for c, v := range st.Set {
+		if v.How == model.Overwrites && !slices.Contains(found, c.Model) {
+			v.How = model.Keeps
+			st.Set[c] = v
+		}
+	}
+	for _, key := range st.Table.Keys() {
+		if model.SameColumns(key, found) {
+			st.Model.By = key
+		}
+	}
+	if st.Model.By == nil && st.Whole {
+		report.Add(st.Spec.IfMissing.Pos, "E605", fmt.Sprintf("if_missing: insert needs a where that names exactly the primary key or a unique key of %s", wording.Quote(st.Spec.Table.Value)), "drop the other columns of where")
+		st.Whole = false
+	}
+	clear(st.Where)
+}
