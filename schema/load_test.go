@@ -42,9 +42,10 @@ func TestLineEnds(t *testing.T) {
 func TestStepKeys(t *testing.T) {
 	for verb, want := range map[string]string{
 		"insert": "clear each if_exists insert leave set",
-		"upsert": "by clear each if_newer leave set upsert",
+		"upsert": "by clear each if_newer keep leave set upsert",
 		"update": "clear each if_missing if_newer many set update where",
 		"delete": "delete each if_newer many where",
+		"add":    "add at_least clear each if_below if_missing leave minus plus set where",
 	} {
 		if got := strings.Join(keysOfVerb(verb).built(), " "); got != want {
 			t.Errorf("%s: %s, want %s", verb, got, want)

@@ -65,12 +65,11 @@ type valueMap struct {
 	now         *Text
 }
 
-var valueKeys = keys[valueMap]{
+var valueKeys = append(keys[valueMap]{
 	{name: "value", value: put(scalarShape, func(v *valueMap) **Text { return &v.value }, readConstant)},
-	{name: "add", instead: noArithmetic}, {name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic},
 	{name: "now", value: wordValue(func(v *valueMap) **Text { return &v.now }, "true")},
 	{name: "each", value: wordValue(func(v *valueMap) **Text { return &v.each }, "position")},
-}
+}, sums[valueMap]()...)
 
 // readValue reads a field name, each.member, {value: c}, {now: true} or
 // {each: position}.

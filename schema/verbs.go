@@ -7,25 +7,38 @@ import "slices"
 
 // Step is one entry of write.
 type Step struct {
-	Verb      Text // Pos is the key
-	Table     Text // Pos is the value after the verb
-	Each      *Text
-	Set       *Assigns
-	Clear     *Texts // columns
-	Leave     *Texts // columns
-	Where     *Assigns
-	Many      *Bool
-	By        *Texts // columns
-	Keep      *Texts // columns
-	IfExists  *Text  // error or skip
-	IfMissing *Text  // error or skip; of add also insert
-	IfBelow   *Text  // error or skip
-	Plus      *Assigns
-	Minus     *Assigns
-	AtLeast   *Assigns
-	IfNewer   *Text  // column
-	Pos       Pos    // the map
-	Broken    bool
+	Verb   Text // Pos is the key
+	Table  Text // Pos is the value after the verb
+	Each   *Text
+	Set    *Assigns
+	Clear  *Texts // columns
+	Leave  *Texts // columns
+	Where  *Assigns
+	Many   *Bool
+	By     *Texts // columns
+	Keep   *Texts // columns
+	If     Conditions
+	Sums   Sums
+	Pos    Pos // the map
+	Broken bool
+}
+
+// Conditions are what a step asks of the row that it finds.
+type Conditions struct {
+	Exists  *Text // error or skip
+	Missing *Text // error or skip; of add also InsertMissing
+	Newer   *Text // column
+	Below   *Text // error or skip
+}
+
+// InsertMissing is the word of if_missing with which add makes the row.
+const InsertMissing = "insert"
+
+// Sums are what add adds.
+type Sums struct {
+	Plus    *Assigns
+	Minus   *Assigns
+	AtLeast *Assigns
 }
 
 // stepTables says which keys may stand beside each verb: one that has no meaning for the verb is
@@ -53,13 +66,13 @@ var allStepKeys = keys[Step]{
 	{name: "where", value: assignsValue(func(s *Step) **Assigns { return &s.Where })},
 	{name: "many", value: boolValue(func(s *Step) **Bool { return &s.Many })},
 	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.By })},
-	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.IfExists }, "error", "skip")},
-	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.IfMissing }, "error", "skip", "insert")},
-	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Plus })},
-	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Minus })},
-	{name: "at_least", value: assignsValue(func(s *Step) **Assigns { return &s.AtLeast })},
-	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.IfBelow }, "error", "skip")},
-	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.IfNewer })},
+	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.If.Exists }, "error", "skip")},
+	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing)},
+	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Sums.Plus })},
+	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Sums.Minus })},
+	{name: "at_least", value: assignsValue(func(s *Step) **Assigns { return &s.Sums.AtLeast })},
+	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.If.Below }, "error", "skip")},
+	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},
 	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Keep })},
 	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo}, {name: "always", meanwhile: inGo},
 }
@@ -67,7 +80,11 @@ var allStepKeys = keys[Step]{
 // anywhere are keys that no verb has of its own, or none has at all.
 var anywhere = []string{"then", "else", "always"}
 
-// noArithmetic is for people who look for sums.
+// sums are the words of people who look for sums.
+func sums[T any]() keys[T] {
+	return keys[T]{{name: "add", instead: noArithmetic}, {name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic}}
+}
+
 const noArithmetic = "set writes values as they come: to add or subtract write a step add: <table> with plus: or minus:"
 
 func stepKeys(verb string, names ...string) keys[Step] {
@@ -76,6 +93,9 @@ func stepKeys(verb string, names ...string) keys[Step] {
 		if slices.Contains(names, k.name) || slices.Contains(anywhere, k.name) {
 			ks = append(ks, k)
 		}
+	}
+	if verb != "add" {
+		ks = append(ks, sums[Step]()[1:]...)
 	}
 	return ks
 }

@@ -54,7 +54,7 @@ func withArticle(name string) string {
 // addMethod writes the method that turns a record into rows and calls.
 func (p *pkg) addMethod(f *file, e *model.Event) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
-	f.fn("", "p *"+planType(e.Topic), "add"+e.GoName, params, text("error"), func(g *group) {
+	f.fn("", "p *"+planType(e.Topic), fmt.Sprintf("add%s", e.GoName), params, text("error"), func(g *group) {
 		decoder := code(text("&p.decoder"))
 		if e.Handle {
 			g.Add(text("e := new(%s)", e.GoName))

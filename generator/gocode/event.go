@@ -110,8 +110,10 @@ func listMethod(f *file, e *model.Event, field *model.Field) {
 
 // stepDoc says what a statement does where its text does not show it at once.
 func stepDoc(name string, s *model.Step) string {
-	missing := s.IfMissing == "error"
+	missing := s.If.Missing == "error"
 	switch {
+	case s.Sums:
+		return sumsDoc(name, s)
 	case s.Collapse && s.IfNewer != nil:
 		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.IfNewer.Name, columnNames(s.By))
 	case s.Collapse:
@@ -126,6 +128,31 @@ func stepDoc(name string, s *model.Step) string {
 		return fmt.Sprintf("%s fails if a row is missing.", name)
 	}
 	return ""
+}
+
+// sumsDoc says it of a statement that adds.
+func sumsDoc(name string, s *model.Step) string {
+	var fails []string
+	if s.If.Missing == "error" {
+		fails = append(fails, "a row is missing")
+	}
+	for _, l := range s.AtLeast {
+		least := fmt.Sprintf("%s would be below %s", l.Column.Name, l.Value.Const.Text)
+		if s.If.Below == "error" {
+			least += ", after any one event"
+		}
+		fails = append(fails, least)
+	}
+	what := "adds up what the events add to one row"
+	switch {
+	case len(fails) == 0:
+		return fmt.Sprintf("%s %s.", name, what)
+	case s.If.Below != "skip":
+		return fmt.Sprintf("%s %s; it fails if %s.", name, what, strings.Join(fails, " or "))
+	case s.If.Missing == "error":
+		return fmt.Sprintf("%s leaves a row alone if %s; it fails if it is missing.", name, strings.Join(fails[1:], " or "))
+	}
+	return fmt.Sprintf("%s leaves a row alone if %s.", name, strings.Join(fails, " or "))
 }
 
 func columnNames(columns []*model.Column) string {

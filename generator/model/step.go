@@ -15,21 +15,22 @@ type Step struct {
 	// By are the columns of the unique key by which a row that Set describes is the same as one
 	// that is there; empty if Where finds the row.
 	By []*Column
-	// IfExists says what becomes of a step that finds its row: "error", "skip", or "" if it is
-	// there to change or remove that row. IfMissing says it of one that does not find its row;
-	// "" if it makes one.
-	IfExists  string
-	IfMissing string
+	If Conditions
 	// AtLeast are the least values (constants) that columns may have after they were added to.
-	// IfBelow says what becomes of a step that would leave less: "error" or "skip".
 	AtLeast []Assign
-	IfBelow string
 	// IfNewer compares this column: the step applies only if Newer is greater than what
 	// is stored; a stored NULL counts as older. nil = no guard.
 	IfNewer *Column
 	Newer   Value
 	Many    bool // where is no whole unique key, on purpose
 	Facts
+}
+
+// Conditions say what becomes of a step that does not find what it expects: "error" or "skip".
+type Conditions struct {
+	Exists  string // it finds its row; "" if it is there to change or remove that row
+	Missing string // it does not find its row; "" if it makes one
+	Below   string // a column would be below AtLeast; "" without AtLeast
 }
 
 // Assign gives a column its value.

@@ -9,7 +9,7 @@ import (
 func init() {
 	verbs["add"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) *fault {
 		where := r.where
-		inserts := r.step.IfMissing == ""
+		inserts := r.step.If.Missing == ""
 		if inserts {
 			where = pick(r.set, r.step.By)
 		}
@@ -17,7 +17,7 @@ func init() {
 		switch {
 		case len(found) == 0 && inserts:
 			return x.addTo(t, nil, r)
-		case len(found) == 0 && r.step.IfMissing == "error":
+		case len(found) == 0 && r.step.If.Missing == "error":
 			return refused("no such row in " + t.def.Name)
 		}
 		for _, old := range found {
@@ -48,7 +48,7 @@ func (x *tx) addTo(t *table, old *row, r stepRow) *fault {
 			case f != nil:
 				return f
 			case exact(sum).compare(exact(least)) >= 0:
-			case r.step.IfBelow == "skip":
+			case r.step.If.Below == "skip":
 				return nil
 			default:
 				return refused(a.column.Name + " would be below at_least")

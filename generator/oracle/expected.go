@@ -138,5 +138,5 @@ func fills(s *model.Step, c *model.Column) bool {
 	if at >= 0 {
 		return s.Set[at].Value.Kind == model.NowValue
 	}
-	return verbs[s.Verb].fills && s.IfMissing == "" && c.Default != nil && c.Default.Func != ""
+	return verbs[s.Verb].fills && s.If.Missing == "" && c.Default != nil && c.Default.Func != ""
 }

@@ -41,8 +41,8 @@ func (s stock) event(name string, step *model.Step) *model.Event {
 
 func TestInsert(t *testing.T) {
 	s := newStock()
-	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Add", &model.Step{Verb: "insert", IfExists: "error"}),
-		s.event("Try", &model.Step{Verb: "insert", IfExists: "skip"})))
+	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Add", &model.Step{Verb: "insert", If: model.Conditions{Exists: "error"}}),
+		s.event("Try", &model.Step{Verb: "insert", If: model.Conditions{Exists: "skip"}})))
 	in.send("Add", `{"id":1,"name":"a","code":"x"}`, "applied")
 	in.send("Add", `{"id":1,"name":"b"}`, "dead letter database")
 	in.send("Try", `{"id":1,"name":"c"}`, "applied")
@@ -71,10 +71,10 @@ func TestUpsert(t *testing.T) {
 func TestUpdate(t *testing.T) {
 	s := newStock()
 	byName := byName(s.Table, []*model.Field{s.name}, nil)
-	clearAll := s.event("Clear", &model.Step{Verb: "update", Where: byName, Many: true, IfMissing: "error"})
+	clearAll := s.event("Clear", &model.Step{Verb: "update", Where: byName, Many: true, If: model.Conditions{Missing: "error"}})
 	clearAll.Steps[0].Set = []model.Assign{{Column: s.Columns[1], Value: model.Value{Kind: model.NullValue}}}
 	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", &model.Step{Verb: "upsert"}),
-		s.event("Change", &model.Step{Verb: "update", IfMissing: "error"}), s.event("Touch", &model.Step{Verb: "update", IfMissing: "skip"}), clearAll))
+		s.event("Change", &model.Step{Verb: "update", If: model.Conditions{Missing: "error"}}), s.event("Touch", &model.Step{Verb: "update", If: model.Conditions{Missing: "skip"}}), clearAll))
 	in.send("Change", `{"id":1,"version":1,"name":"a"}`, "dead letter database")
 	in.send("Touch", `{"id":1,"version":1,"name":"a"}`, "applied")
 	in.rows("stock")
@@ -91,7 +91,7 @@ func TestUpdate(t *testing.T) {
 func TestIfNewer(t *testing.T) {
 	s := newStock()
 	guard := func(v string) *model.Step {
-		return &model.Step{Verb: v, IfNewer: s.Columns[1], Newer: from(s.version), IfMissing: "error"}
+		return &model.Step{Verb: v, IfNewer: s.Columns[1], Newer: from(s.version), If: model.Conditions{Missing: "error"}}
 	}
 	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", guard("upsert")), s.event("Change", guard("update")), s.event("Drop", guard("delete"))))
 	for _, c := range []struct{ event, payload, row string }{
@@ -153,7 +153,7 @@ func TestEach(t *testing.T) {
 	e := newEvent("Placed", []*model.Field{order, items, tags},
 		&model.Step{Verb: "upsert", Table: lines, Each: items, By: lines.PrimaryKey, Set: byName(lines, []*model.Field{order}, map[string]model.Value{
 			"line": {Kind: model.PositionValue}, "sku": member(sku), "qty": member(qty)})},
-		&model.Step{Verb: "insert", Table: labels, Each: tags, IfExists: "error", Set: byName(labels, []*model.Field{order}, map[string]model.Value{
+		&model.Step{Verb: "insert", Table: labels, Each: tags, If: model.Conditions{Exists: "error"}, Set: byName(labels, []*model.Field{order}, map[string]model.Value{
 			"tag": {Kind: model.ElemValue}})})
 	in := newFeed(t, service([]*model.Table{lines, labels}, e))
 	in.send("Placed", `{"order_id":1,"items":[{"sku":"a","amount":{"n":2}},{"sku":"b"}],"tags":["x","y"]}`, "applied")
@@ -174,7 +174,7 @@ func TestDefaultsAndColumnsOfTheDatabase(t *testing.T) {
 	tab.Columns[3].Default = &model.Default{Func: "now()"}
 	tab.Unique = [][]*model.Column{{tab.Columns[1]}, {tab.Columns[4]}}
 	put := &model.Step{Verb: "upsert", Table: tab, By: tab.PrimaryKey, Set: byName(tab, []*model.Field{id}, map[string]model.Value{"seen": {Kind: model.NowValue}})}
-	mark := &model.Step{Verb: "update", Table: tab, Where: byName(tab, []*model.Field{id}, nil), IfMissing: "error",
+	mark := &model.Step{Verb: "update", Table: tab, Where: byName(tab, []*model.Field{id}, nil), If: model.Conditions{Missing: "error"},
 		Set: byName(tab, nil, map[string]model.Value{"state": constOf("old"), "note": constOf("x")})}
 	in := newFeed(t, service([]*model.Table{tab}, newEvent("Put", []*model.Field{id}, put), newEvent("Mark", []*model.Field{id}, mark)))
 	in.send("Put", `{"id":1}`, "applied")

@@ -16,25 +16,25 @@ func init() {
 		resolveLeast(report, st)
 		resolveWhere(report, st)
 		checkFound(report, st)
-		if textOr(st.Spec.IfMissing, "error") == "insert" {
+		if textOr(st.Spec.If.Missing, "error") == schema.InsertMissing {
 			insertMissing(report, st)
 			return
 		}
-		st.Model.IfMissing = textOr(st.Spec.IfMissing, "error")
+		st.Model.If.Missing = textOr(st.Spec.If.Missing, "error")
 		checkNothingSet(report, st)
 	}}
 }
 
 // resolveSums reads plus and minus.
 func resolveSums(report *schema.Diagnostics, st *draft.Step) {
-	if st.Spec.Plus == nil && st.Spec.Minus == nil {
+	if st.Spec.Sums.Plus == nil && st.Spec.Sums.Minus == nil {
 		report.Add(st.Spec.Verb.Pos, "E105", `add step lacks the key "plus" or "minus": the columns to add to`, "")
 		st.Whole = false
 	}
 	for _, sums := range []struct {
 		spec *schema.Assigns
 		how  model.How
-	}{{st.Spec.Plus, model.Adds}, {st.Spec.Minus, model.Subtracts}} {
+	}{{st.Spec.Sums.Plus, model.Adds}, {st.Spec.Sums.Minus, model.Subtracts}} {
 		if sums.spec == nil {
 			continue
 		}
@@ -52,6 +52,10 @@ func resolveSums(report *schema.Diagnostics, st *draft.Step) {
 // resolveSum reads what is added to a column.
 func resolveSum(report *schema.Diagnostics, st *draft.Step, c *draft.Column, a schema.Assign) draft.Value {
 	v := resolveValue(report, st, a.Value, c)
+	if v.Known && v.Model.Kind == model.NowValue {
+		report.Add(a.Value.Pos, "E302", "the transaction's time cannot be added to a column", "name a field, or write {value: 1}")
+		v.Known = false
+	}
 	if c.Broken {
 		v.Known = false
 		return v
@@ -85,15 +89,15 @@ func resolveSum(report *schema.Diagnostics, st *draft.Step, c *draft.Column, a s
 
 // resolveLeast reads at_least and if_below.
 func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
-	at := st.Spec.AtLeast
+	at := st.Spec.Sums.AtLeast
 	if at == nil {
-		if st.Spec.IfBelow != nil {
-			report.Add(st.Spec.IfBelow.Key, "E512", "if_below means nothing here: the step has no at_least", "name the least value: at_least: {<column>: {value: 0}}")
+		if st.Spec.If.Below != nil {
+			report.Add(st.Spec.If.Below.Key, "E512", "if_below means nothing here: the step has no at_least", "name the least value: at_least: {<column>: {value: 0}}")
 			st.Whole = false
 		}
 		return
 	}
-	st.Model.IfBelow = textOr(st.Spec.IfBelow, "error")
+	st.Model.If.Below = textOr(st.Spec.If.Below, "error")
 	st.Whole = st.Whole && !at.Broken
 	for _, a := range at.Items {
 		c := lookupColumn(report, st.Table, a.Column)
@@ -102,8 +106,7 @@ func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
 			continue
 		}
 		if sum, named := st.Set[c]; !named || sum.How != model.Adds && sum.How != model.Subtracts {
-			report.Add(a.Column.Pos, "E512", fmt.Sprintf("at_least names column %s, which this step does not change", wording.Quote(a.Column.Value)), "name a column of plus or minus")
-			st.Whole = false
+			report.Add(a.Column.Pos, "E512", fmt.Sprintf("at_least names column %s, which this step does not change", wording.Quote(a.Column.Value)), "")
 			continue
 		}
 		v := resolveValue(report, st, a.Value, c)
@@ -120,7 +123,7 @@ func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
 
 // checkFound refuses to add to a column that finds the row.
 func checkFound(report *schema.Diagnostics, st *draft.Step) {
-	for _, named := range []*schema.Assigns{st.Spec.Plus, st.Spec.Minus, st.Spec.Set} {
+	for _, named := range []*schema.Assigns{st.Spec.Sums.Plus, st.Spec.Sums.Minus, st.Spec.Set} {
 		if named != nil {
 			for _, a := range named.Items {
 				checkMoved(report, st, a.Column)
@@ -172,7 +175,7 @@ func insertMissing(report *schema.Diagnostics, st *draft.Step) {
 		}
 	}
 	if st.Model.By == nil && st.Whole {
-		report.Add(st.Spec.IfMissing.Pos, "E605", fmt.Sprintf("if_missing: insert needs a where that names exactly the primary key or a unique key of %s", wording.Quote(st.Spec.Table.Value)), "drop the other columns of where")
+		report.Add(st.Spec.If.Missing.Pos, "E605", fmt.Sprintf("if_missing: insert needs a where that names exactly the primary key or a unique key of %s", wording.Quote(st.Spec.Table.Value)), "drop the other columns of where")
 		st.Whole = false
 	}
 	clear(st.Where)

@@ -9,6 +9,6 @@ import (
 func init() {
 	verbs["delete"] = verb{model.Facts{Removes: true}, func(report *schema.Diagnostics, st *draft.Step) {
 		resolveWhere(report, st)
-		st.Model.IfMissing = "skip" // a row that is gone already is as good
+		st.Model.If.Missing = "skip" // a row that is gone already is as good
 	}}
 }

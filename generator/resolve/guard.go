@@ -18,7 +18,7 @@ var orderedTypes = map[model.ColKind]bool{
 
 // resolveGuard reads if_newer and reports guards that guard nothing (E506).
 func resolveGuard(report *schema.Diagnostics, st *draft.Step) {
-	at := st.Spec.IfNewer
+	at := st.Spec.If.Newer
 	if at == nil {
 		return
 	}

@@ -10,6 +10,6 @@ func init() {
 	verbs["insert"] = verb{model.Facts{Makes: true}, func(report *schema.Diagnostics, st *draft.Step) {
 		fill(report, st)
 		st.Model.By = st.Table.Model.PrimaryKey
-		st.Model.IfExists = textOr(st.Spec.IfExists, "error")
+		st.Model.If.Exists = textOr(st.Spec.If.Exists, "error")
 	}}
 }

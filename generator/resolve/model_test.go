@@ -137,10 +137,10 @@ func TestFilling(t *testing.T) {
 	skips := ""
 	for _, e := range orders.Events {
 		for _, st := range e.Steps {
-			skips += st.IfExists + "/" + st.IfMissing + " "
+			skips += st.If.Exists + "/" + st.If.Missing + " "
 		}
 	}
-	skips += acceptedSpec(t, "offset_ledger").Topics[0].Events[0].Steps[0].IfExists
+	skips += acceptedSpec(t, "offset_ledger").Topics[0].Events[0].Steps[0].If.Exists
 	if want := "/ / /skip /skip /skip /error /skip skip"; skips != want {
 		t.Errorf("if_exists and if_missing: %s, want %s", skips, want)
 	}

@@ -136,7 +136,11 @@ func nameColumn(report *schema.Diagnostics, st *draft.Step, at schema.Text) *dra
 		return nil
 	}
 	if st.Named[c] {
-		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", wording.Quote(at.Value)), "keep one of set, clear and leave")
+		keys := "set, clear and leave"
+		if st.Model.Sums {
+			keys = "plus, minus, " + keys
+		}
+		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", wording.Quote(at.Value)), "keep one of "+keys)
 	}
 	st.Named[c] = true
 	return c

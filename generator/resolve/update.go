@@ -13,9 +13,9 @@ import (
 func init() {
 	verbs["update"] = verb{model.Facts{Changes: true}, func(report *schema.Diagnostics, st *draft.Step) {
 		resolveWhere(report, st)
-		st.Model.IfMissing = textOr(st.Spec.IfMissing, "error")
-		if st.Model.IfMissing == "insert" {
-			report.Add(st.Spec.IfMissing.Pos, "E111", `if_missing of an update cannot be "insert": it has no values for the other columns`, "write an upsert, or with sums an add")
+		st.Model.If.Missing = textOr(st.Spec.If.Missing, "error")
+		if st.Model.If.Missing == schema.InsertMissing {
+			report.Add(st.Spec.If.Missing.Pos, "E111", `if_missing of an update cannot be "insert": it has no values for the other columns`, "write an upsert, or with sums an add")
 			st.Whole = false
 		}
 		checkUpdate(report, st)

@@ -35,8 +35,12 @@ func resolveWhere(report *schema.Diagnostics, st *draft.Step) {
 		columns = append(columns, c.Model)
 	}
 	if !uniqueWithin(st.Table, columns) {
+		hint := "name the rest of the key"
+		if !st.Model.Sums {
+			hint += ", or state many: true"
+		}
 		report.Add(st.Spec.Where.Key, "E511", fmt.Sprintf("where names %s, which is not a whole unique key of %s: many rows could change",
-			wording.Bracketed(whereNames(st)), wording.Quote(st.Spec.Table.Value)), "name the rest of the key, or state many: true")
+			wording.Bracketed(whereNames(st)), wording.Quote(st.Spec.Table.Value)), hint)
 		st.Model.Many = true // for the checks that follow
 	}
 }

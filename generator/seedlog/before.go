@@ -102,20 +102,26 @@ func (r *roles) valueOf(s *model.Service, c *model.Column) string {
 
 // rowsBefore are those rows for all that the records name, parents first. Where few texts are
 // there for a key, some of the rows are one row twice.
-func (w *writer) rowsBefore(s *model.Service) (rows []model.Row) {
+func (w *writer) rowsBefore(s *model.Service) (out []model.Row) {
+	rows := slices.Sorted(maps.Keys(w.last))
+	for second := range w.seconds {
+		rows = append(rows, second)
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
 	for _, t := range w.roles.before {
 		elements := 1
 		if slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return w.roles.keys[c] && w.roles.class(c).element }) {
 			elements = 2
 		}
-		for _, row := range slices.Sorted(maps.Keys(w.last)) {
+		for _, row := range rows {
 			for n := range elements {
 				w.now, w.element = visit{row: row}, n+1
-				rows = append(rows, w.rowBefore(s, t))
+				out = append(out, w.rowBefore(s, t))
 			}
 		}
 	}
-	return rows
+	return out
 }
 
 func (w *writer) rowBefore(s *model.Service, t *model.Table) model.Row {

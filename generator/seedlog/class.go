@@ -7,6 +7,7 @@ type class struct {
 	label    string      // what strings of the class start with
 	row      bool        // it identifies rows or the record key
 	element  bool        // elements of a list carry it: numbered within their record
+	amount   bool        // it is added to a column
 	uuid     bool        // some member is a uuid, so texts are too
 	length   int         // most characters; 0 = any
 	exactly  bool        // exactly length characters
@@ -16,6 +17,17 @@ type class struct {
 }
 
 func newClass() *class { return &class{whole: -1, fraction: -1} }
+
+// sum is a small amount, or one that is more than any row has.
+func (c *class) sum(n int, large bool) int {
+	switch {
+	case !large:
+		return 1 + n%9
+	case c.whole >= 0 && c.whole < 9:
+		return c.small(999_999_999)
+	}
+	return 999_999_999
+}
 
 // limit keeps values of the class within a column.
 func (c *class) limit(t model.ColType) {

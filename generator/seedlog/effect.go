@@ -40,7 +40,7 @@ func (p *planner) study(e *model.Event) *effect {
 	for _, s := range e.Steps {
 		t := stepEffect{
 			table: p.index[s.Table], own: p.ownRow(s), makes: s.Makes, removes: s.Removes,
-			needs: s.IfMissing == "error", needsNot: s.IfExists == "error",
+			needs: s.If.Missing == "error", needsNot: s.If.Exists == "error",
 		}
 		switch {
 		case s.Makes || there[t.table]:

@@ -29,7 +29,7 @@ type use struct {
 func kindOf(s *model.Step) kind {
 	return kind{
 		verb: s.Verb, each: s.Each != nil, whole: s.Whole, newer: s.IfNewer != nil,
-		skip: s.IfExists == "skip" || s.IfMissing == "skip",
+		skip: s.If.Exists == "skip" || s.If.Missing == "skip",
 	}
 }
 

@@ -13,7 +13,9 @@ type writer struct {
 	roles *roles
 	topic *model.Topic
 	last  map[int]int // row -> number of the version it was given last
-	own   int         // of rows that differ from record to record: the number of the record that made one
+	// seconds are rows that only fields which name a second row name.
+	seconds map[int]bool
+	own     int // of rows that differ from record to record: the number of the record that made one
 
 	now     visit
 	variant int // which optional values are there, and which of the event's texts
@@ -153,11 +155,17 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 		n = w.own
 	case c.row:
 		n = w.rowNumber(c)
+		if w.roles.second[f] {
+			n++
+			w.seconds[n] = true
+		}
 		if c.label != "" {
 			label = c.label
 		}
 	case w.roles.isVersion(e, f):
 		n = w.version
+	case c.amount && !w.inKey(f):
+		n = c.sum(n, w.now.large)
 	case w.element > 1:
 		n += w.element - 1
 	}

@@ -18,7 +18,8 @@ type roles struct {
 	byRecord map[byRecord]bool
 	absent   map[*model.Field]bool // always NULL: it names a parent that no event of the topic makes
 	keys     map[*model.Column]bool
-	before   []*model.Table // rows of them are there before the log, parents before children
+	second   map[*model.Field]bool // names another row than an earlier field of its event does
+	before   []*model.Table        // rows of them are there before the log, parents before children
 }
 
 // element stands for the elements of a list of scalars.
@@ -33,7 +34,8 @@ type byRecord struct {
 
 func rolesOf(s *model.Service, t *model.Topic) *roles {
 	r := &roles{topic: t, parent: map[any]any{}, classes: map[any]*class{}, written: map[*model.Table]bool{},
-		versions: map[*model.Column]bool{}, byRecord: map[byRecord]bool{}, absent: map[*model.Field]bool{}}
+		versions: map[*model.Column]bool{}, byRecord: map[byRecord]bool{}, absent: map[*model.Field]bool{},
+		second: map[*model.Field]bool{}}
 	r.keys = r.keyColumns(s)
 	r.findBefore(s)
 	for _, tab := range s.Tables {
@@ -57,6 +59,7 @@ func rolesOf(s *model.Service, t *model.Topic) *roles {
 	}
 	r.describe(s)
 	for _, e := range t.Events {
+		r.findSecond(e)
 		r.findAbsent(e)
 		r.findByRecord(e)
 	}
@@ -196,6 +199,7 @@ func (r *roles) describe(s *model.Service) {
 	r.uses(func(e *model.Event, step *model.Step, c *model.Column, node any, t model.FieldType) {
 		cl := r.class(node)
 		cl.limit(c.Type)
+		cl.amount = cl.amount || adds(step, c)
 		cl.uuid = cl.uuid || t.Kind == model.UUID
 		if t.Kind == model.Enum {
 			cl.enum = t.Named
@@ -220,6 +224,35 @@ func (r *roles) findAbsent(e *model.Event) {
 			}
 		}
 	}
+}
+
+// findSecond finds fields that name a row of the same table as an earlier field of the event, as
+// the second account of a transfer does. They name another row if all rows are there before the
+// log, and stay.
+func (r *roles) findSecond(e *model.Event) {
+	stays := map[*class]bool{}
+	for _, t := range r.before {
+		if len(t.PrimaryKey) == 1 && !slices.ContainsFunc(r.topic.Flush, func(s *model.Step) bool {
+			return s.Table == t && (s.Makes || s.Removes) || slices.Contains(s.Cascades, t)
+		}) {
+			stays[r.class(t.PrimaryKey[0])] = true
+		}
+	}
+	seen := map[*class]bool{}
+	for _, f := range e.Fields {
+		cl := r.class(f)
+		if stays[cl] && seen[cl] && partOf(f) == nil {
+			r.second[f] = true
+		}
+		seen[cl] = true
+	}
+}
+
+// adds reports whether the step adds to the column.
+func adds(s *model.Step, c *model.Column) bool {
+	return slices.ContainsFunc(s.Set, func(a model.Assign) bool {
+		return a.Column == c && (a.How == model.Adds || a.How == model.Subtracts)
+	})
 }
 
 // findByRecord finds fields that only name rows no other event uses, such as the

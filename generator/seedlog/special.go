@@ -21,6 +21,9 @@ func (p *planner) special(e *model.Event, add func(string, func(state))) {
 			}
 		}
 	}
+	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return len(s.AtLeast) > 0 }) {
+		add("too much", func(now state) { tooMuch(p, now, e) })
+	}
 	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Each != nil }) {
 		add("empty", func(now state) { p.prepared(now, visit{event: e, bare: true}) })
 	}
@@ -40,11 +43,24 @@ func (p *planner) versions(now state, e *model.Event) {
 	}
 }
 
+// tooMuch are three records on one row: the second takes more than any row has.
+func tooMuch(p *planner, now state, e *model.Event) {
+	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.If.Below == "error" })
+	for _, large := range []bool{false, true, false} {
+		if large && refused && p.does[e].halts || !p.prepared(now, visit{event: e, large: large}) {
+			return
+		}
+	}
+	if refused {
+		p.refused++
+	}
+}
+
 func (p *planner) repeat(now state, e *model.Event) {
 	if !p.prepared(now, visit{event: e}) {
 		return
 	}
-	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return p.repeatable(s) && s.IfExists != "skip" })
+	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return p.repeatable(s) && s.If.Exists != "skip" })
 	if refused && p.does[e].halts {
 		return
 	}

@@ -12,7 +12,7 @@ func init() {
 		if err != nil {
 			return "", err
 		}
-		if s.IfExists == "skip" {
+		if s.If.Exists == "skip" {
 			in.Conflict = idents(s.By)
 		}
 		return in.render()
@@ -29,8 +29,6 @@ type insertion struct {
 	Columns  []string
 	Select   []string // in the order of Columns
 	From     string   // "" if the select list makes the rows
-	Events   []string // the rows before they are collapsed, if each takes values of several
-	Name     string   // of Events
 	Distinct []string
 	Order    []string
 	Conflict []string // the unique key by which a row may be there already

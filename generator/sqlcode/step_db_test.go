@@ -180,107 +180,6 @@ var stepCases = []stepCase{
 		before: "INSERT INTO t1 VALUES (1, 'a', 'open')", params: []any{texts{"b"}}, want: []string{"(1,a,open)"}, refused: "idem_step_refused",
 	},
 	{
-		name:  "upsert keeps columns of a row that is there",
-		table: "primary_key: [id], columns: {id: integer, v: text, first: text, w: text}", fields: "v: string, first: string", write: "upsert: t1, set: {w: {value: new}}, keep: [first, w]",
-		before: "INSERT INTO t1 VALUES (1, 'old', 'a', 'w')",
-		params: []any{ints{2, 1, 2, 1, 2}, texts{"a", "b", "c", "d", "e"}, texts{"1", "2", "3", "4", "5"}},
-		want:   []string{"(1,d,a,w)", "(2,e,1,new)"},
-	},
-	{
-		name:  "upsert keeps what the first event said although the newest wins",
-		table: "primary_key: [id], columns: {id: integer, n: integer, first: text array}", fields: "n: int32, first: list(string)", write: "upsert: t1, if_newer: n, keep: [first]",
-		params: []any{ints{1, 1, 1}, ints{5, 9, 7}, texts{"{a}", "{b}", "{c,d}"}},
-		want:   []string{"(1,9,{a})"},
-	},
-	{
-		name:  "upsert that keeps all changes nothing",
-		table: "primary_key: [id], columns: {id: integer, v: text}", fields: "v: string", write: "upsert: t1, keep: [v]",
-		before: "INSERT INTO t1 VALUES (1, 'old')", params: []any{ints{1, 2}, texts{"a", "b"}}, want: []string{"(1,old)", "(2,b)"},
-	},
-	{
-		name:  "add adds up what the events of one row add",
-		table: "primary_key: [id], columns: {id: integer, v: text, n: bigint, m: \"numeric(5,2)\", k: smallint}", fields: "n: int64, m: decimal",
-		write:  "add: t1, plus: {n: n, k: {value: -2}}, minus: {m: m}",
-		before: "INSERT INTO t1 VALUES (1, 'a', 10, 1.5, 9), (2, 'b', 0, 0, 0), (3, 'c', 1, 1, 1)",
-		params: []any{ints{2, 1, 2}, []int64{5, -3, 6}, texts{"0.5", "1", "-0.25"}},
-		want:   []string{"(1,a,7,0.50,7)", "(2,b,11,-0.25,-4)", "(3,c,1,1.00,1)"},
-	},
-	{
-		name:  "add to a missing row is refused",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}",
-		before: "INSERT INTO t1 VALUES (1, 1)", params: []any{ints{1, 2}, []int64{5, 6}}, want: []string{"(1,1)"}, refused: "idem_step_refused",
-	},
-	{
-		name:  "add skips a missing row",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, if_missing: skip",
-		before: "INSERT INTO t1 VALUES (1, 1)", params: []any{ints{1, 2}, []int64{5, 6}}, want: []string{"(1,6)"},
-	},
-	{
-		name:   "add makes a missing row of the sum, with what its first event says",
-		table:  "primary_key: [g, d], columns: {g: text, d: date, n: bigint, first: text, tags: text array, w: text}",
-		fields: "g: string, d: date, first: string, tags: list(string)",
-		write:  "add: t1, plus: {n: {value: 1}}, if_missing: insert, set: {w: {value: x}}",
-		before: "INSERT INTO t1 VALUES ('a', '2026-01-01', 10, 'old', '{}', 'w')",
-		params: []any{texts{"b", "a", "b"}, texts{"2026-01-01", "2026-01-01", "2026-01-01"}, texts{"1", "2", "3"}, texts{"{p}", "{q}", "{r,s}"}},
-		want:   []string{"(a,2026-01-01,11,old,{},w)", "(b,2026-01-01,2,1,{p},x)"},
-	},
-	{
-		name:  "add is refused where one sum on the way is below at_least",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: {value: 0}}",
-		before: "INSERT INTO t1 VALUES (1, 1), (2, 1)", params: []any{ints{2, 1, 1}, []int64{-1, -2, 2}}, want: []string{"(1,1)", "(2,1)"}, refused: "idem_step_refused",
-	},
-	{
-		name:  "add takes what stays at at_least or above",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, minus: {n: n}, at_least: {n: {value: 0}}",
-		before: "INSERT INTO t1 VALUES (1, 1), (2, 1)", params: []any{ints{2, 1, 1, 1}, []int64{1, 1, -2, 2}}, want: []string{"(1,0)", "(2,0)"},
-	},
-	{
-		name:  "add with at_least to a missing row is refused",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: {value: 0}}",
-		before: "INSERT INTO t1 VALUES (1, 1)", params: []any{ints{2}, []int64{1}}, want: []string{"(1,1)"}, refused: "idem_step_refused",
-	},
-	{
-		name:  "add skips what would be below at_least, and no more",
-		table: "primary_key: [id], columns: {id: integer, n: bigint, m: integer}", fields: "n: int64", write: "add: t1, minus: {n: n, m: {value: 1}}, at_least: {n: {value: 0}, m: {value: 0}}, if_below: skip",
-		before: "INSERT INTO t1 VALUES (1, 1, 1), (2, 9, 0), (3, 9, 9)", params: []any{ints{1, 2, 3}, []int64{2, 1, 1}}, want: []string{"(1,1,1)", "(2,9,0)", "(3,8,8)"},
-	},
-	{
-		name:  "add with if_below skip refuses a missing row",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, minus: {n: n}, at_least: {n: {value: 0}}, if_below: skip",
-		before: "INSERT INTO t1 VALUES (1, 1)", params: []any{ints{1, 2}, []int64{2, 1}}, want: []string{"(1,1)"}, refused: "idem_step_refused",
-	},
-	{
-		name:  "add makes no row that would be below at_least",
-		table: "primary_key: [id], columns: {id: integer, n: bigint, m: bigint}", fields: "n: int64, m: int64", write: "add: t1, plus: {n: n, m: m}, at_least: {n: {value: 0}, m: {value: 1}}, if_below: skip, if_missing: insert",
-		before: "INSERT INTO t1 VALUES (1, 1, 5), (2, 1, 5)", params: []any{ints{1, 2, 3, 4, 5}, []int64{-1, -2, 0, -1, 0}, []int64{0, 0, 1, 1, 0}},
-		want: []string{"(1,0,5)", "(2,1,5)", "(3,0,1)"},
-	},
-	{
-		name:  "add that makes rows is refused below at_least, also on the way",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: {value: 0}}, if_missing: insert",
-		params: []any{ints{1, 2, 2}, []int64{1, -1, 1}}, refused: "idem_step_refused",
-	},
-	{
-		name:  "add to one row that constants name",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", write: "add: t1, where: {id: {value: 1}}, plus: {n: {value: 1}}",
-		before: "INSERT INTO t1 VALUES (1, 1), (2, 1)", params: []any{ints{1, 1, 1}}, want: []string{"(1,4)", "(2,1)"},
-	},
-	{
-		name:  "add to a missing row that constants name is refused",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", write: "add: t1, where: {id: {value: 1}}, plus: {n: {value: 1}}",
-		params: []any{ints{1, 1, 1}}, refused: "idem_step_refused",
-	},
-	{
-		name:  "add makes the one row that constants name",
-		table: "primary_key: [id], columns: {id: text, n: bigint, v: text}", fields: "v: string", write: "add: t1, where: {id: {value: all}}, plus: {n: {value: 2}}, at_least: {n: {value: 2}}, if_missing: insert",
-		params: []any{texts{"a", "b"}}, want: []string{"(all,4,a)"},
-	},
-	{
-		name:  "add beyond the column's range is refused",
-		table: "primary_key: [id], columns: {id: integer, n: integer}", fields: "n: int32", write: "add: t1, plus: {n: n}",
-		before: "INSERT INTO t1 VALUES (1, 2000000000)", params: []any{ints{1, 1}, ints{100000000, 100000000}}, want: []string{"(1,2000000000)"}, refused: "22003",
-	},
-	{
 		name: "delete", table: "primary_key: [id], columns: {id: integer, v: text}", fields: "", write: "delete: t1",
 		before: "INSERT INTO t1 VALUES (1, 'a'), (2, 'b')", params: []any{ints{2, 3}}, want: []string{"(1,a)"},
 	},
@@ -305,7 +204,7 @@ var stepCases = []stepCase{
 
 // TestStatements: each statement does to the table what the step says.
 func TestStatements(t *testing.T) {
-	for _, c := range stepCases {
+	for _, c := range slices.Concat(stepCases, sumCases) {
 		t.Run(c.name, func(t *testing.T) {
 			s := load(t, c.spec())
 			step := s.Topics[0].Events[0].Steps[0]
@@ -336,7 +235,7 @@ func TestStatements(t *testing.T) {
 func TestRowsAreFoundByIndex(t *testing.T) {
 	const fill = `INSERT INTO t1 SELECT (jsonb_populate_record(NULL::t1, jsonb_build_object(
 'id', 100 + i, 'n', '1', 'v', 'x', 's', 'x', 'm', '1', 'k', '1', 'at', now()))).* FROM generate_series(1, 20000) AS i`
-	for _, c := range stepCases {
+	for _, c := range slices.Concat(stepCases, sumCases) {
 		verb, _, _ := strings.Cut(c.write, ":")
 		if verb != "update" && verb != "delete" && verb != "add" || strings.Contains(c.write, "where:") || !strings.HasPrefix(c.table, "primary_key: [id], columns: {id: integer") {
 			continue

@@ -18,7 +18,7 @@ func init() {
 			}
 			up.Update = append(up.Update, ident(a.Column.Name)+" = "+value)
 		}
-		if s.IfMissing != "skip" {
+		if s.If.Missing != "skip" {
 			up.Missing = quote(s.Table.Name)
 			if s.IfNewer == nil {
 				// A stale row is not missing, so with if_newer the table itself is asked. The planner takes

@@ -37,8 +37,8 @@ func keepsSent(a model.Assign) bool { return a.How == model.Keeps && a.Value.Sen
 func (in *insertion) keepFirst() {
 	taken := func(name string) bool { return hasColumn(in.step.Table, name) }
 	number := ident(free("n", taken))
-	in.Name = "e"
-	in.Events = append(slices.Clone(in.sent), in.position()+" AS "+number)
+	rows := append(slices.Clone(in.sent), in.position()+" AS "+number)
+	in.From = "(\n    SELECT\n" + lines(8, rows) + "\n) AS e"
 	for i, a := range in.step.Set {
 		name := ident(a.Column.Name)
 		switch {

@@ -23,7 +23,7 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// fields
 	checkUnused, checkExtents,
 	// warnings
-	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), everyWholeStep(warnUnique), warnParents,
+	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents,
 }
 
 // Run reports what the checks find in a draft.

@@ -21,7 +21,7 @@ func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 		case st.Model.Removes:
 			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
 				"keep the row and mark it with update"+orIfOrdered(topic))
-		case st.Spec.IfNewer == nil && !writers.sameAtAnyTime(st):
+		case st.Spec.If.Newer == nil && !writers.sameAtAnyTime(st):
 			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s", st.Event.Is(), whyUnordered(st)),
 				"add if_newer: <version or time column>"+orIfOrdered(topic))
 		}
@@ -75,7 +75,7 @@ func (w writers) sameAtAnyTime(st *draft.Step) bool {
 			return false
 		}
 		others := w.all[c] - 1
-		if st.Model.IfMissing != "skip" {
+		if st.Model.If.Missing != "skip" {
 			others -= w.makers[c]
 		}
 		if others > 0 {

@@ -86,7 +86,7 @@ func failShared(report *schema.Diagnostics, a, b overwriter) {
 	from := fmt.Sprintf("%s written from topics %s and %s", what, wording.Quote(ta.Spec.Name.Value), wording.Quote(tb.Spec.Name.Value))
 	switch {
 	case ta == tb:
-		report.Add(b.Spec.IfNewer.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
+		report.Add(b.Spec.If.Newer.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
 			b.Event.Is(), what, wording.Quote(b.Model.IfNewer.Name), wording.Quote(a.Model.IfNewer.Name), wording.Quote(a.Event.Spec.Name.Value)),
 			"compare one column in each of these steps")
 	case a.Model.IfNewer == nil || b.Model.IfNewer == nil:
@@ -96,7 +96,7 @@ func failShared(report *schema.Diagnostics, a, b overwriter) {
 		}
 		report.Add(unguarded.Spec.Verb.Pos, "E505", from+", which nothing orders against each other", "add if_newer to each of these steps")
 	default:
-		report.Add(b.Spec.IfNewer.Pos, "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.Model.IfNewer.Name), wording.Quote(b.Model.IfNewer.Name)),
+		report.Add(b.Spec.If.Newer.Pos, "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.Model.IfNewer.Name), wording.Quote(b.Model.IfNewer.Name)),
 			"compare one column in each of these steps")
 	}
 }

@@ -29,7 +29,7 @@ func Plan(s *model.Service) {
 				st.Cascades = cascades(st.Table, s.Tables)
 			}
 			st.Collapse = collapse(st, t)
-			st.AddsUp = st.Sums && st.IfBelow != "skip" && !st.Whole
+			st.AddsUp = st.Sums && st.If.Below != "skip" && !st.Whole
 		}
 	}
 }

@@ -127,7 +127,7 @@ func collapse(st *model.Step, t *model.Topic) bool {
 	if slices.ContainsFunc(st.By, loose) {
 		return false
 	}
-	if !st.Makes || !st.Changes || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
+	if !st.Makes || !st.Changes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(t.Flush, func(other *model.Step) bool {

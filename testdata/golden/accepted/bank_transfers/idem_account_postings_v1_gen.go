@@ -335,8 +335,10 @@ u AS (
     WHERE t.account_id = e.account_id
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'accounts'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'accounts'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
@@ -428,7 +430,9 @@ u AS (
     WHERE t.account_id = e.account_id
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'accounts'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'accounts'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`

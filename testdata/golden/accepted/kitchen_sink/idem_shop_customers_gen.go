@@ -388,8 +388,10 @@ u AS (
     WHERE t.customer_id = e.customer_id
         AND t.version < e.version
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'customers'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'customers'
 FROM e
 WHERE NOT EXISTS (SELECT FROM customers AS t WHERE t.customer_id = e.customer_id)`
 

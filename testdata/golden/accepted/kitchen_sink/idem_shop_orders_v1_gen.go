@@ -962,8 +962,10 @@ u AS (
         AND t.order_id = e.order_id
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'orders'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'orders'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 

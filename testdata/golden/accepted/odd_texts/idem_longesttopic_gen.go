@@ -295,8 +295,10 @@ u AS (
     WHERE t.e = e_.e
     RETURNING e_.n_
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'e'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'e'
 FROM e_
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n_ = e_.n_)`
 
@@ -319,7 +321,9 @@ u AS (
     WHERE t.t = e.t
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 't'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    't'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`

@@ -347,8 +347,10 @@ u AS (
     WHERE t.order_id = e.order_id
         AND t.revision < e.revision
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'order_history'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'order_history'
 FROM e
 WHERE NOT EXISTS (SELECT FROM order_history AS t WHERE t.order_id = e.order_id)`
 

@@ -547,8 +547,10 @@ u AS (
     WHERE t.visit = e.visit
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'visits'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'visits'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 

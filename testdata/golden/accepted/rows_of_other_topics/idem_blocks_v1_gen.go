@@ -157,7 +157,9 @@ u AS (
     WHERE t.code = e.code
         AND t.seq < e.seq
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'accounts'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'accounts'
 FROM e
 WHERE NOT EXISTS (SELECT FROM accounts AS t WHERE t.code = e.code)`

@@ -216,8 +216,10 @@ u AS (
     WHERE t.id = e.id
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'once'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'once'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 

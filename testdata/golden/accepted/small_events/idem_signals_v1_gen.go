@@ -229,8 +229,10 @@ u AS (
     WHERE t.device = e.device
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'signals'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'signals'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 

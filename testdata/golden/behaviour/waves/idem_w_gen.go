@@ -480,8 +480,10 @@ u AS (
         AND t.cid = e.cid
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'customers'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'customers'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
@@ -948,8 +950,10 @@ u AS (
         AND t.oid = e.oid
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'orders'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'orders'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
@@ -1285,8 +1289,10 @@ u AS (
         AND t.sku = e.sku
     RETURNING e.n
 )
-INSERT INTO idem_row_missing (what)
-SELECT 'lines'
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'lines'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 

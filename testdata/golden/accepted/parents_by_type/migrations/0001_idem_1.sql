@@ -117,11 +117,14 @@ BEGIN
 END
 $$;
 
--- Always empty. An update that does not find its row inserts the table's name, which fails:
--- the event becomes a dead letter instead of passing without effect.
-CREATE TABLE IF NOT EXISTS idem_row_missing (
-    what text NOT NULL,
-    CONSTRAINT idem_row_missing CHECK (false)
+-- Always empty. A step that cannot do what it says, such as an update that does not find its
+-- row, inserts why, which fails: the event becomes a dead letter instead of passing without
+-- effect.
+CREATE TABLE IF NOT EXISTS idem_step_refused (
+    reason text NOT NULL,
+    in_table text NOT NULL,
+    in_column text,
+    CONSTRAINT idem_step_refused CHECK (false)
 );
 
 -- Generations of remembered idempotency keys. Each consumer has exactly one
