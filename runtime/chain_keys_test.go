@@ -167,7 +167,7 @@ func TestKeysAcrossAFailover(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 2=2")
 }
 
-// A load reads any number of rows, of which it asks for a part at a time.
+// A load reads any number of rows, a part at a time.
 func TestLoadOfManyRows(t *testing.T) {
 	db := database(t)
 	ownChain(t, db)

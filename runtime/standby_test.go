@@ -209,7 +209,7 @@ func TestLostTailIsFencedAtOnce(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 2=2 3=3")
 }
 
-// What an operator did counts once: if the partition stands all the same, the next row is
+// What an operator did counts once: if the partition still stands, the next row is
 // waited for. That holds also where it halts before it reads its ledger.
 func TestOperatorsRowCountsOnce(t *testing.T) {
 	for name, test := range map[string]struct{ breaks, mends string }{

@@ -35,7 +35,7 @@ type Stats struct {
 	ForeignFences int64
 	Waits         int64 // batches tried again after an outage, a deadlock or a handler's error
 	// KeyRaces counts batches built and sent again because another partition had claimed one
-	// of their keys meanwhile, or because the generation of keys had been sealed.
+	// of their keys first, or because the generation of keys had been sealed.
 	KeyRaces int64
 	Expired  int64 // dead letters closed because on_failure.keep was over
 	// KeysInTwoPartitions counts keys of copies: same_partition, of those that the upkeep samples,
@@ -46,7 +46,7 @@ type Stats struct {
 	Partitions []PartitionStats
 }
 
-// PartitionStats is one partition while it is assigned to this process: where it stands, how
+// PartitionStats is one partition while it is assigned to this process: its position, how
 // far it is behind, and what became of its records since it was assigned. A partition that
 // makes no progress, and one that is not read, because it stands, waits or stands by, is
 // looked at about every 5 seconds: its lag grows.
@@ -78,7 +78,7 @@ type PartitionStats struct {
 	Ignored    int64 // passed over on purpose
 }
 
-// partitions are the accounts of all partitions that are assigned.
+// partitions are the stats of all partitions that are assigned.
 func (c *Consumer) partitions() []PartitionStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// An error that is no record's fault may be about one record all the same. What stands before
+// An error that is no record's fault may still be about one record. What stands before
 // it is applied, the partition stands before it, and says how to pass it.
 func TestErrorOfOneRowHaltsBeforeItsRecord(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -20,7 +20,7 @@ type comparison struct {
 	silence      time.Duration // a partition that is silent for so long is compared with its log
 	next         time.Time
 	nextForLost  time.Time // not before, although a position is lost
-	positionLost bool      // the client lost one, and did not say of which partition
+	positionLost bool      // the client lost one, and did not name the partition
 	running      bool
 	found        chan findings // of the comparison that runs
 	failure      string        // why the last one failed

@@ -9,7 +9,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// membership is how this process stands to the brokers and to its group.
+// membership is whether the brokers answer this process, and whether its group has members.
 type membership struct {
 	brokers string
 	topics  []string
@@ -41,7 +41,7 @@ func (m *membership) news() (why error, changed bool) {
 	return why, changed
 }
 
-// tellGroup tells the sink how this member stands to its group, if that has changed.
+// tellGroup tells the sink what is wrong with the membership, if that has changed.
 func (r *run) tellGroup() {
 	if why, changed := r.group.news(); changed {
 		r.sink.Group(why)

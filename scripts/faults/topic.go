@@ -119,7 +119,7 @@ func (t *theatre) adopted(ctx context.Context, hidden []*wire.Message) (string, 
 	return fmt.Sprintf("once; %d partitions halted, and went on by idemgen stream adopt", len(commands)), t.comeBack(ctx, commands)
 }
 
-// startWaiting starts a process of which no partition may work.
+// startWaiting starts a process whose partitions must all stand.
 func (t *theatre) startWaiting(ctx context.Context) error {
 	_, err := t.start(ctx)
 	return err
@@ -223,7 +223,7 @@ func (t *theatre) confirmed(ctx context.Context) (string, error) {
 	}
 	err = t.compose(ctx, func(m *shop.Maker) []*wire.Message {
 		list := events(300)(m)
-		for p := range int32(2) { // orders in the new partitions, of which nothing more is heard
+		for p := range int32(2) { // orders in the new partitions, which get no more records
 			e := m.Placed("")
 			m.Forget()
 			e.Partition = partitions + p

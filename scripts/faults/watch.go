@@ -81,7 +81,7 @@ func (w *watch) bury(ctx context.Context) {
 const joins = 6 * time.Second
 
 // unlock ends the wait of a group that has nobody to wait for. The broker of the kit miscounts
-// when a member goes that had just joined, and then waits for max.poll.interval, anew from
+// when a member goes that had just joined, and then waits for max.poll.interval, again from
 // each time that somebody asks again to join; members that do not ask at the same time keep
 // it waiting for ever. With their connections cut they ask at the same time.
 func (w *watch) unlock() {

@@ -176,7 +176,7 @@ var protocolBugs = []mutant{
 	{"16 a worker that was fenced never fences again",
 		in(core, "Partition.Standby").Replace(`state == protocol.Standby`, `state == protocol.Off`),
 		core, "TestFencedPartitionIsGivenBack"},
-	{"22 a missing chain is begun anew",
+	{"22 a missing chain is begun again",
 		in(core, "takeOver.startOffset").Text(`case committed >= 0:`, `case committed >= 0 && t.a.Low < 0:`),
 		core, "TestPartitionThatCannotBeReadHalts"},
 	{"24 a stream is found by the topic's name",

@@ -17,8 +17,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// failed finds out what became of an attempt that was not acknowledged. before is how many
-// attempts were open when it was sent.
+// failed finds out what became of an attempt that was not acknowledged. When it was sent, as
+// many attempts were open as before says.
 func (t *transaction) failed(ctx context.Context, before int, a chain.Attempt, err error) (idemtype.Result, error) {
 	called, byCall := errors.AsType[*verdict.HandlerError](err)
 	if rolledBack(err) {
@@ -40,8 +40,8 @@ func (t *transaction) failed(ctx context.Context, before int, a chain.Attempt, e
 	return idemtype.Result{}, err
 }
 
-// rolledBack reports whether the failed attempt surely did not commit: the server said so,
-// or COMMIT, which is sent after the last handler's call, was not sent.
+// rolledBack reports whether the failed attempt surely did not commit. Either the server said so,
+// or a handler failed: then COMMIT was not sent.
 func rolledBack(err error) bool {
 	if _, byCall := errors.AsType[*verdict.HandlerError](err); byCall {
 		return true
@@ -50,9 +50,9 @@ func rolledBack(err error) bool {
 	return ok && verdict.OfState(pg) != verdict.Doubt && !strings.HasPrefix(pg.Code, "57P")
 }
 
-// resolve is called when a row stands behind the tail. If it is one of our attempts, that one
-// committed, whatever became of its reply: it counts, with its own boundary and results.
-// Otherwise another owner appended.
+// resolve is called when there is a row after the tail. If the row is one of our attempts, that
+// attempt committed although its reply was lost: it counts, with its own boundary and results.
+// Otherwise another owner appended the row.
 func (o *Owner) resolve(ctx context.Context, conn *pgxpool.Conn) (idemtype.Result, error) {
 	s, err := o.chain.Resolve(ctx, conn)
 	if err != nil {
@@ -93,8 +93,7 @@ func (o *Owner) judge(records []wire.Message, err error) error {
 		return o.stand(o.p.halted(h))
 	}
 	if _, unconnected := errors.AsType[*connectError](err); unconnected {
-		// Nothing was sent, whatever the error is: the owner stands where it stood, and no
-		// record is to blame.
+		// Nothing was sent, whatever the error is: the state stays, and no record is to blame.
 		wait := &verdict.Later{Err: verdict.InWords(verdict.Describe(err))}
 		o.p.tell(o, wait)
 		return wait

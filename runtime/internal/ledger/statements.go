@@ -100,7 +100,7 @@ WHERE stream = $1 AND seq BETWEEN $2 AND $3 AND keys IS NOT NULL AND idem_sessio
 	SinceSQL = `
 SELECT kind, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind <> 'b' ORDER BY seq`
 
-	// RowSQL reads the row that stands in an append's place.
+	// RowSQL reads the row in an append's place.
 	RowSQL = `
 SELECT token, kind, written_at, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq = $2`
 )

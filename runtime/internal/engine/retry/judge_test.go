@@ -96,8 +96,8 @@ func TestPauseThatIsAskedForDoesNotCount(t *testing.T) {
 	}
 }
 
-// Statements that do not fit the schema are prepared anew once; if they do not fit then, a
-// person must look. What was acknowledged between begins the count anew.
+// Statements that do not fit the schema are prepared again once; if they do not fit then, a
+// person must look. What was acknowledged between begins the count again.
 func TestStatementsArePreparedAnewOnce(t *testing.T) {
 	s := New()
 	stale := verdict.Verdict{Fault: verdict.Plans, Event: protocol.Conflict, Err: errors.New("stale")}

@@ -66,7 +66,7 @@ func rank(op *Statement) uint64 {
 	return n
 }
 
-// forgetAttempts drops attempts that neither stand nor are under way: no row will ever bear
+// forgetAttempts drops attempts that are neither in the chain nor under way: no row will ever bear
 // their token.
 func (s *State) forgetAttempts(w *Worker) {
 	kept := 0

@@ -125,7 +125,7 @@ func (r *Rules) committed(x *Step, op *Statement) {
 	case op.seq() > s.N:
 		x.violated("I1: a row at seq %d without a predecessor", op.seq())
 	case op.Row.Kind != Genesis && s.Rows[op.Seq].Token != op.Pred:
-		x.violated("I1: the row before is another one than that which the statement names")
+		x.violated("I1: the row before is another one than the statement names")
 	case op.Row.Kind != Genesis && s.Rows[op.Seq].Next != op.Prev:
 		x.violated("I1: the row before ends at %d, this one starts at %d", s.Rows[op.Seq].Next, op.Prev)
 	case s.N == maxRows:

@@ -32,7 +32,7 @@ const (
 // Row is a row of the chain and what was committed with it.
 type Row struct {
 	Kind    Kind
-	Token   uint8 // names are given anew in every state: only equality says something
+	Token   uint8 // every state has its own numbers for tokens: only equality says something
 	Next    uint8
 	Applied set // offsets that took effect in its transaction
 	Dead    set // offsets that became dead letters in it
