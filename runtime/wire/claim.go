@@ -47,23 +47,15 @@ func (b *Batch) Also(key Key) {
 	}
 }
 
-// Claim records the event's key, which all partitions remember. It returns false for a
-// duplicate: the caller then adds nothing. It returns a [ConflictError] if the key is known
-// with other content. The first key that is known decides, of the former ones and its own. The
-// other keys of a duplicate are recorded, too: a later copy may carry one of them alone. An event with the zero key is identified by its former key, or counts by
-// its offset if it has none. print is the fingerprint of its content. Call it after
-// everything that can refuse the event, before the first row.
-func (b *Batch) Claim(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
-	return b.claim(event, key, content, print, false)
-}
-
-// ClaimHere is [Batch.Claim] for an event whose copies all come through this partition:
-// its chain remembers the key.
-func (b *Batch) ClaimHere(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
-	return b.claim(event, key, content, print, true)
-}
-
-func (b *Batch) claim(event string, key Key, content *Content, print uint32, here bool) (fresh bool, err error) {
+// Claim records the event's key, which all partitions remember, or, if here, the chain of this
+// partition, through which all copies come. It returns false for a duplicate: the caller then
+// adds nothing. It returns a [ConflictError] if the key is known with other content. The first
+// key that is known decides, of the former ones and its own. The other keys of a duplicate are
+// recorded, too: a later copy may carry one of them alone. An event with the zero key is
+// identified by its former key, or counts by its offset if it has none. print is the
+// fingerprint of its content. Call it after everything that can refuse the event, before the
+// first row.
+func (b *Batch) Claim(event string, key Key, content *Content, print uint32, here bool) (fresh bool, err error) {
 	b.record.event = event
 	keys := b.keys.former
 	if key != (Key{}) {
