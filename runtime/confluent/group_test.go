@@ -72,7 +72,7 @@ func TestTwoLiveWritersOfWhichTheGroupKnowsOne(t *testing.T) {
 		if protocol == "classic" {
 			s.Config["group.instance.id"] = "unheard" // or it joins again under another id
 		}
-		start(t, s, subscription(), first)
+		startToFail(t, s, subscription(), first)
 		eventually(t, "the first member owns it", func() bool { return first.owns() == 1 })
 		produce(t, brokers, 100, 0)
 		eventually(t, "100 records", func() bool { return l.count() == 100 })

@@ -38,7 +38,7 @@ func Adopt(ctx context.Context, db DB, name Name, a Adoption, by By) (Change, er
 	if err != nil {
 		return Change{}, err
 	}
-	n := &adoption{db: db, name: name, id: id, Adoption: a, info: info, token: newToken()}
+	n := &adoption{db: db, name: name, id: id, Adoption: a, info: info, token: ledger.NewToken()}
 	for end := time.Now().Add(patience); ; time.Sleep(pause) {
 		c, err := n.try(ctx, by.DryRun)
 		if _, ok := errors.AsType[*againError](err); ok && ctx.Err() == nil && time.Now().Before(end) {

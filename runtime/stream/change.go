@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -121,7 +120,7 @@ func (c *change) try(ctx context.Context) (Change, error) {
 		done.Seq, done.Info = tail.Seq, tail.Info
 		return done, nil
 	}
-	row.Token, row.Info, row.Window = newToken(), c.info, tail.Window
+	row.Token, row.Info, row.Window = ledger.NewToken(), c.info, tail.Window
 	done := c.describe(tail, row, effect)
 	if c.dry {
 		return done, nil
@@ -243,10 +242,4 @@ func isMoved(err error) bool {
 func isLockTimeout(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "55P03"
-}
-
-// newToken is random: nobody else appends a row with the same.
-func newToken() (t wire.UUID) {
-	rand.Read(t[:])
-	return t
 }

@@ -47,8 +47,9 @@ func (b *Batch) Also(key Key) {
 	}
 }
 
-// Claim claims the event's key, which all partitions share. It returns false for a duplicate: the
-// caller then adds nothing. It returns a [ConflictError] if the key is known with other content.
+// Claim claims the event's key: for all partitions or, if here, in the chain of this partition,
+// through which all copies come. It returns false for a duplicate: the caller then adds nothing.
+// It returns a [ConflictError] if the key is known with other content.
 //
 // Former keys come before the event's own; the first one that is known decides. The other keys of
 // a duplicate are claimed, too: a later copy may carry only one of them. An event with the zero
@@ -56,17 +57,7 @@ func (b *Batch) Also(key Key) {
 //
 // print is the fingerprint of the content. Call Claim after everything that can refuse the event,
 // before the first row.
-func (b *Batch) Claim(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
-	return b.claim(event, key, content, print, false)
-}
-
-// ClaimHere is [Batch.Claim] for an event whose copies all come through this partition: its
-// chain holds the key.
-func (b *Batch) ClaimHere(event string, key Key, content *Content, print uint32) (fresh bool, err error) {
-	return b.claim(event, key, content, print, true)
-}
-
-func (b *Batch) claim(event string, key Key, content *Content, print uint32, here bool) (fresh bool, err error) {
+func (b *Batch) Claim(event string, key Key, content *Content, print uint32, here bool) (fresh bool, err error) {
 	b.record.event = event
 	keys := b.keys.former
 	if key != (Key{}) {

@@ -75,7 +75,7 @@ var keyBugs = []mutant{
 		in(core, "Known.Read").Replace(`k.claimed[_] || k.awaiting[_]`, `len(k.claimed)+len(k.awaiting) > 0`),
 		core, "TestKeyHiddenByAConflictIsTested"},
 	{"a conflict is decided before its former keys are looked for",
-		in(waves, "Batch.claim").Replace(`append(b.keys.hidden, $unknown...)`, `append(b.keys.hidden, $unknown[:0]...)`),
+		in(waves, "Batch.Claim").Replace(`append(b.keys.hidden, $unknown...)`, `append(b.keys.hidden, $unknown[:0]...)`),
 		core, "TestFirstKnownKeyDecides"},
 	{"a former key of a conflict is looked for in the sealed generations only",
 		in(core, "Known.readHidden").Replace(`$list.Numbers()`, `$list.Numbers()[:len($list)-1]`),
@@ -102,7 +102,7 @@ var keyBugs = []mutant{
 		in(waves, "Content.conflicts").Replace(`known.Def == c.Def`, `known.Def != 0`),
 		boundaries, "TestVersionsOfAServiceMayShareAGroup"},
 	{"a duplicate claims nothing",
-		in(waves, "Batch.claim").Before(`for _, _ := range unknown { _ }`,
+		in(waves, "Batch.Claim").Before(`for _, _ := range unknown { _ }`,
 			`if !fresh {
 				unknown = nil
 			}`),

@@ -22,7 +22,7 @@ var outageBugs = []mutant{
 		in(core, "Owner.judge").Drop(`o.p.tell(_, _)`).In(core, "Owner.tellLater").Replace(`o.p.tell(_, _)`, `_ = err`),
 		core, "TestOutageIsToldAtOnceAndOnce"},
 	{"an outage is waited out although the database is back",
-		in(core, "delivery.pause").Replace(`$prober.Wait(_, _) == nil`, `outage.Sleep(both, 6*backoff.Most)`),
+		in(core, "delivery.pause").Replace(`$prober.Wait(_, _) == nil`, `backoff.Sleep(both, 6*backoff.Most)`),
 		core, "TestOutageIsToldAtOnceAndOnce"},
 	{"the wait for a connection counts for the record",
 		in(core, "Owner.transact").Drop("ctx, cancel := o.deadline(_)\ndefer cancel()").

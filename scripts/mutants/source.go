@@ -87,7 +87,7 @@ var sourceBugs = []mutant{
 		in(intakes, "Queue.Throttle").Replace(`q.timeouts < MaxRoomWaits`, `q.timeouts < 1000*MaxRoomWaits`),
 		intakes, "TestQueueThatStaysFullPausesItsPartition"},
 	{"a fetch has no room in a queue",
-		in(intakes, "backlog.holds").Always(`_ >= 2*n*b.limits.FetchBytes`),
+		in(intakes, "backlog.full").Always(`_ >= 2*n*b.limits.FetchBytes`),
 		intakes, "TestQueueIsFull"},
 	{"a full queue is waited for although another partition starves",
 		in(intakes, "Queue.Throttle").Never(`!overfull && starved()`),

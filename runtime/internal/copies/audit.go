@@ -16,7 +16,7 @@
 //
 // The audit changes nothing and locks nothing. What it knows is of its process and ends with
 // it: a new one begins where the window does. It must not import any package of this module but
-// ledger.
+// backoff and ledger.
 package copies
 
 import (
@@ -33,6 +33,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 )
 
@@ -116,7 +117,7 @@ func (a *Audit) Run(ctx context.Context, conn *pgx.Conn) error {
 			if err := a.read(ctx, conn, c); err != nil {
 				return fmt.Errorf("look for keys in two partitions: %w", err)
 			}
-			if !sleep(ctx, min(rest*time.Since(began), time.Until(end))) || time.Now().After(end) {
+			if !backoff.Sleep(ctx, min(rest*time.Since(began), time.Until(end))) || time.Now().After(end) {
 				return nil
 			}
 		}
@@ -233,14 +234,4 @@ func (a *Audit) breach(c *chain, p, before place) bool {
 // over reports whether the window of a place is.
 func (a *Audit) over(p place) bool {
 	return p.written <= a.now.Add(-a.chains[p.stream].window).UnixMicro()
-}
-
-// sleep waits, and reports false if ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -94,7 +95,7 @@ func (o *Owner) judge(records []wire.Message, err error) error {
 	}
 	if _, unconnected := errors.AsType[*connectError](err); unconnected {
 		// Nothing was sent, whatever the error is: the state stays, and no record is to blame.
-		wait := &verdict.Later{Err: verdict.InWords(verdict.Describe(err))}
+		wait := &verdict.Later{Err: outage.InWords(verdict.Describe(err))}
 		o.p.tell(o, wait)
 		return wait
 	}

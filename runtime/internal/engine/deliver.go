@@ -9,7 +9,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
-	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -64,7 +63,7 @@ func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool
 	both, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life.quit, cancel)()
-	return outage.Sleep(both, wait) && (!verdict.Away(later) || o.p.process.Prober.Wait(both, o.tellLater) == nil)
+	return backoff.Sleep(both, wait) && (!verdict.Away(later) || o.p.process.Prober.Wait(both, o.tellLater) == nil)
 }
 
 // tellLater says why a transaction cannot begin.

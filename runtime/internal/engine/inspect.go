@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
@@ -24,7 +25,7 @@ func (o *Owner) inspect(ctx context.Context) error {
 		return err
 	}
 	if err != nil { // no reason to halt: nothing is refused
-		err = &verdict.Later{Err: verdict.InWords(verdict.Describe(err))}
+		err = &verdict.Later{Err: outage.InWords(verdict.Describe(err))}
 	}
 	o.p.tell(o, err)
 	return nil

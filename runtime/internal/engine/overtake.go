@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
@@ -98,7 +99,7 @@ func (s *Process) overtake(ctx context.Context, pid int32, id idemtype.Partition
 		}); err != nil {
 			return err
 		}
-		if !outage.Sleep(ctx, overtakePause) {
+		if !backoff.Sleep(ctx, overtakePause) {
 			return nil
 		}
 	}

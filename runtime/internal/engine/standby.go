@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
-	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -51,7 +51,7 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 	wait := p.standby.rivals.quiet(p.process)
 	wait += rand.N(wait/4 + 1)
 	pause := min(max(wait/20, leastPause), mostPause)
-	if p.State() == protocol.Halted && !outage.Sleep(ctx, pause) {
+	if p.State() == protocol.Halted && !backoff.Sleep(ctx, pause) {
 		return idemtype.TakeOver{}, ctx.Err()
 	}
 	for since := time.Now(); ; {
@@ -85,7 +85,7 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 				return idemtype.TakeOver{}, err
 			}
 		}
-		if !outage.Sleep(ctx, pause) {
+		if !backoff.Sleep(ctx, pause) {
 			return idemtype.TakeOver{}, ctx.Err()
 		}
 	}

@@ -75,7 +75,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
 		err = p.halted(h)
 	}
-	err = verdict.InWords(err)
+	err = outage.InWords(err)
 	if err != nil && ctx.Err() != nil {
 		o.handBack()
 	}
@@ -266,7 +266,7 @@ func (t *takeOver) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		if err == nil || !t.a.broker || !verdict.Away(err) {
 			return conn, err
 		}
-		if tell(err); !outage.Sleep(ctx, backoff.Pause(try, backoff.Initial, backoff.Most)) || o.p.process.Prober.Wait(ctx, tell) != nil {
+		if tell(err); !backoff.Sleep(ctx, backoff.Pause(try, backoff.Initial, backoff.Most)) || o.p.process.Prober.Wait(ctx, tell) != nil {
 			return nil, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
+	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
@@ -148,7 +149,7 @@ func (o *Owner) attempt(d *decide.Decision) chain.Attempt {
 	tail := o.chain.Tail()
 	a := chain.Attempt{
 		Row: ledger.Row{
-			Kind: ledger.Batch, Token: chain.NewToken(), Next: d.Next(), Epoch: d.Epoch(tail.Epoch),
+			Kind: ledger.Batch, Token: ledger.NewToken(), Next: d.Next(), Epoch: d.Epoch(tail.Epoch),
 			Window: o.keys.Window(tail), Keys: d.Keys.Keys, Defs: d.Keys.Defs, Info: ledger.LettersInfo(d.InRow),
 		},
 		Result: d.Result, Letters: d.Letters, InRow: d.InRow, Claims: slices.Clone(d.Claims), Events: d.Events,
@@ -205,11 +206,7 @@ func (t *transaction) panicked(r any) error {
 		r, stack = p.Value, p.Stack
 	}
 	o.p.process.Log.Error("the runtime panicked", "topic", o.p.id.Topic, "partition", o.p.id.Number, "panic", handler.PanicText(r), "stack", stack)
-	first := int64(-1)
-	if len(t.records) > 0 {
-		first = t.records[0].Offset
-	}
-	return &verdict.Halt{Code: halt.Runtime, Offset: first, Reason: "the runtime panicked: please report it"}
+	return &verdict.Halt{Code: halt.Runtime, Offset: retry.First(t.records), Reason: "the runtime panicked: please report it"}
 }
 
 // deadline is the context of one transaction, and of the wait for its connection. It lasts for

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/bloom"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -139,10 +140,7 @@ func (f *Filters) build(ctx context.Context) {
 			continue
 		}
 		f.log.Warn("a filter of sealed keys could not be built: the database is asked instead", "generation", number, "err", err)
-		select {
-		case <-time.After(retryBuild):
-		case <-ctx.Done():
-		}
+		backoff.Sleep(ctx, retryBuild)
 	}
 }
 

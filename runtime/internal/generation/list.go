@@ -1,8 +1,8 @@
 // Package generation is the store of keys that all partitions of a consumer share
 // (docs/protocol.md, keys anywhere): which generations there are, where a key may have been
 // claimed before, filters in memory that answer for sealed generations, and how a generation is
-// made, sealed and dropped. It must not import any package of this module but bloom, fault,
-// session and wire.
+// made, sealed and dropped. It must not import any package of this module but backoff,
+// bloom, fault, session and wire.
 package generation
 
 import (

@@ -130,14 +130,7 @@ func (d *Delivery) report(r Report) {
 
 // backOff waits before try n+1. It reports false if the partition was given up.
 func (d *Delivery) backOff(n int) bool {
-	timer := time.NewTimer(backoff.Pause(n, d.config.Backoff, d.config.MaxBackoff))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-d.life.assigned.Done():
-		return false
-	}
+	return backoff.Sleep(d.life.assigned, backoff.Pause(n, d.config.Backoff, d.config.MaxBackoff))
 }
 
 // Report returns a report that was not read yet.

@@ -19,7 +19,7 @@ const (
 // While another partition starves, polling goes on: that one's records come behind. This ends
 // when the queue is overfull. While none starves, polling waits for room.
 func (q *Queue) Throttle(starved func() bool) (pause bool) {
-	overfull := q.overfull()
+	overfull := q.full(2)
 	if !overfull && starved() {
 		return false
 	}
@@ -39,7 +39,7 @@ func (q *Queue) waitForRoom(starved func() bool) (room, timeout bool) {
 	timer := time.NewTimer(RoomWait)
 	defer timer.Stop()
 	for {
-		if !q.full() {
+		if !q.full(1) {
 			return true, false
 		}
 		select {
@@ -49,7 +49,7 @@ func (q *Queue) waitForRoom(starved func() bool) (room, timeout bool) {
 				return false, false
 			}
 		case <-timer.C:
-			return !q.full(), true
+			return !q.full(1), true
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (q *Queue) waitForRoom(starved func() bool) (room, timeout bool) {
 func (q *Queue) pauseIfFull() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.paused = q.backlog.full()
+	q.paused = q.backlog.full(1)
 	return q.paused
 }
 
@@ -69,14 +69,8 @@ func (q *Queue) Paused() bool {
 	return q.paused
 }
 
-func (q *Queue) full() bool {
+func (q *Queue) full(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.backlog.full()
-}
-
-func (q *Queue) overfull() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.backlog.overfull()
+	return q.backlog.full(n)
 }

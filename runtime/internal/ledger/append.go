@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"strconv"
 	"strings"
@@ -39,6 +40,12 @@ type Row struct {
 	Def    *int32 // nil copies the tail's
 	Parts  *int32 // nil copies the tail's
 	Info   string // "" is NULL; of a batch, LettersInfo
+}
+
+// NewToken is the token of a new row: random, so that nobody else appends a row with the same.
+func NewToken() (t wire.UUID) {
+	rand.Read(t[:])
+	return t
 }
 
 // Append is the parameters of [AppendSQL], in binary.

@@ -3,7 +3,7 @@
 // the audit of copies: same_partition. Every process of a consumer may run it, but only one at a
 // time. A run may be interrupted after each step: the next run goes on from there. It never makes
 // consumption wait for longer than a transaction may take, or for more than a tenth of the time.
-// It must not import any package of this module but copies, fault and generation.
+// It must not import any package of this module but backoff, copies, fault and generation.
 package maintain
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/copies"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
@@ -65,9 +66,7 @@ func (j *Job) Run(ctx context.Context, interval time.Duration) {
 		if j.Ran != nil {
 			j.Ran(time.Since(began), err)
 		}
-		select {
-		case <-time.After(interval):
-		case <-ctx.Done():
+		if !backoff.Sleep(ctx, interval) {
 			return
 		}
 	}

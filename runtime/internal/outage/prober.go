@@ -7,7 +7,7 @@
 // However many partitions wait, one connection is tried at a time: the first one at once, then
 // with short pauses. So a server that starts is found soon, and is not met by many connections at
 // once. Whether an error is an outage, and what follows from it, is not decided here. It must not
-// import any other package of this module.
+// import any package of this module but backoff.
 package outage
 
 import (
@@ -15,6 +15,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 )
 
 // Prober tries to connect while somebody waits for that.
@@ -88,7 +90,7 @@ func (p *Prober) leave(r *round) {
 func (p *Prober) probe(ctx context.Context, r *round) {
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		err := p.try(ctx)
-		if ctx.Err() != nil || p.tried(r, err) || !Sleep(ctx, pause/2+rand.N(pause/2)) {
+		if ctx.Err() != nil || p.tried(r, err) || !backoff.Sleep(ctx, pause/2+rand.N(pause/2)) {
 			return
 		}
 	}
@@ -115,16 +117,4 @@ func (p *Prober) try(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return p.Try(ctx)
-}
-
-// Sleep waits for d and reports false if ctx ended before.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

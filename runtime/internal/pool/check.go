@@ -29,7 +29,7 @@ func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 			return err
 		}
 		wait(fmt.Errorf("the database was not reached since the start: %w", &outage.Unreachable{Err: err}))
-		if !outage.Sleep(ctx, backoff.Pause(attempt, backoff.Initial, startMost)) {
+		if !backoff.Sleep(ctx, backoff.Pause(attempt, backoff.Initial, startMost)) {
 			return ctx.Err()
 		}
 	}

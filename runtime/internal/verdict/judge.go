@@ -64,11 +64,11 @@ func Judge(err error, records int) Verdict {
 	case Halting:
 		v.Fault = Unexplained
 	case Stale:
-		v.Fault, v.Err = Plans, InWords(v.Err)
+		v.Fault, v.Err = Plans, outage.InWords(v.Err)
 	case Timeout:
 		v.Fault = Time
 	default:
-		v.Err = InWords(v.Err)
+		v.Err = outage.InWords(v.Err)
 	}
 	return v
 }
@@ -99,7 +99,7 @@ func judgeCall(h *HandlerError) Verdict {
 		if disturbed(pg) == Halting {
 			v.Fault = CallUnexplained
 		}
-	case IsPermanent(h.Err):
+	case isPermanent(h.Err):
 		v.Fault = CallRefused
 	}
 	return v

@@ -13,7 +13,6 @@ package chain
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	"slices"
@@ -134,13 +133,6 @@ func (c *Chain) Settle(a Attempt, written time.Time) {
 	}
 	c.attempts, c.tried, c.fresh = c.attempts[:0], false, false
 	c.inRow, c.doubtful, c.stalled = a.InRow, false, false
-}
-
-// NewToken is the token of a new row.
-func NewToken() wire.UUID {
-	var u wire.UUID
-	rand.Read(u[:])
-	return u
 }
 
 // Who names this process for people who read the ledger.

@@ -34,10 +34,10 @@ func (s *State) Judge(records []wire.Message, v verdict.Verdict, about About) Ne
 	case verdict.Unexplained:
 		return s.unexplained(records, v)
 	case verdict.Connection:
-		return stop(halt.Pooler, first(records), verdict.PoolerText, v.Err)
+		return stop(halt.Pooler, First(records), verdict.PoolerText, v.Err)
 	case verdict.Plans:
 		if s.replanned {
-			return stop(halt.Database, first(records), "statements no longer fit the schema, although they were prepared again", v.Err)
+			return stop(halt.Database, First(records), "statements no longer fit the schema, although they were prepared again", v.Err)
 		}
 		s.replanned = true
 	case verdict.Time:
@@ -85,7 +85,7 @@ func (s *State) unexplained(records []wire.Message, v verdict.Verdict) Next {
 	if v.Theirs && len(records) > 1 {
 		return atOnce(s.search(len(records)))
 	}
-	n := stop(halt.Database, first(records), "the database refused a statement for a reason that is no record's fault", v.Err)
+	n := stop(halt.Database, First(records), "the database refused a statement for a reason that is no record's fault", v.Err)
 	n.Halt.Pass = v.Theirs
 	return n
 }
@@ -157,8 +157,8 @@ func (s *State) giveUp(records []wire.Message, v verdict.Verdict) Next {
 	return atOnce(true)
 }
 
-// first is the first record's offset, -1 if there is none.
-func first(records []wire.Message) int64 {
+// First is the first record's offset, -1 if there is none.
+func First(records []wire.Message) int64 {
 	if len(records) == 0 {
 		return -1
 	}
