@@ -20,8 +20,3 @@ func Permanent(err error) error { return verdict.Permanent(err) }
 // RetryAfter marks a handler's error: the batch is tried again after d, and the attempt does
 // not count against on_failure.retries. A negative d means the usual backoff.
 func RetryAfter(d time.Duration, err error) error { return verdict.RetryAfter(d, err) }
-
-// IsPermanent reports whether err can never be cured by trying again: an error marked with
-// [Permanent], a record that does not decode, a key with other content, or a value that
-// the database refuses (SQLSTATE classes 21, 22, 23, 44, 54 and P0001).
-func IsPermanent(err error) bool { return verdict.IsPermanent(err) }

@@ -65,11 +65,8 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		p.key.Start("0123456789abcdef")
 		p.key.HeaderOrOffset(m, "former")
 		b.Also(p.key.Former()) // zero, and so none, for most records
-		claim := b.Claim
-		if m.Headers[0].Name == "here" {
-			claim = b.ClaimHere
-		}
-		if fresh, err := claim("Test", key, &p.content, uint32(id)<<16|uint32(v)); !fresh {
+		here := m.Headers[0].Name == "here"
+		if fresh, err := b.Claim("Test", key, &p.content, uint32(id)<<16|uint32(v), here); !fresh {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func (p *lenient) Add(b *wire.Batch, m *wire.Message) error {
 	p.key.Start("another source..")
 	p.key.Header(m, "old")
 	b.Also(p.key.Former())
-	if fresh, err := b.Claim("Test", key, &wire.Content{Def: 1}, 0); !fresh {
+	if fresh, err := b.Claim("Test", key, &wire.Content{Def: 1}, 0, false); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{Event: "Test", Fn: func(ctx context.Context, _ idem.Tx) error {

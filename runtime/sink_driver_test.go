@@ -72,9 +72,9 @@ func nowFor(t testing.TB, sink idem.Sink, p idem.Partition) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // less than two transactions may take
 	defer cancel()
-	turn, err := sink.Standby(ctx, p)
-	if err != nil || !turn.Now {
-		t.Fatalf("the partition is not given back at once: %+v, %v", turn, err)
+	takeOver, err := sink.Standby(ctx, p)
+	if err != nil || !takeOver.Now {
+		t.Fatalf("the partition is not given back at once: %+v, %v", takeOver, err)
 	}
 }
 
@@ -83,11 +83,11 @@ func standsStill(t testing.TB, sink idem.Sink) idem.TakeOver {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	turn, err := sink.Standby(ctx, first)
-	if err != nil || turn.Now {
-		t.Fatalf("not within 30 s: the partition may be taken over because its owner does nothing: %+v, %v", turn, err)
+	takeOver, err := sink.Standby(ctx, first)
+	if err != nil || takeOver.Now {
+		t.Fatalf("not within 30 s: the partition may be taken over because its owner does nothing: %+v, %v", takeOver, err)
 	}
-	return turn
+	return takeOver
 }
 
 // appendRow appends to the chain as an operator's command does.
@@ -101,22 +101,22 @@ func appendRowSQL(kind, next, info string) string {
 SELECT stream, seq + 1, gen_random_uuid(), next, %s, '%s', epoch, def, parts, window_seq, '%s' FROM idem_ledger ORDER BY seq DESC LIMIT 1`, next, kind, info)
 }
 
-// idles wants Standby to go on watching after it has looked twice.
+// idles wants Standby to go on after it has read the chain twice.
 func idles(t testing.TB, sink idem.Sink) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	looks := 0
-	turn, err := sink.Standby(fault.With(ctx, func(string) error {
-		if looks++; looks == 2 {
+	reads := 0
+	takeOver, err := sink.Standby(fault.With(ctx, func(string) error {
+		if reads++; reads == 2 {
 			cancel()
 		}
 		return nil
 	}), first)
 	switch {
 	case err == nil:
-		t.Fatalf("a turn although nobody acted: %+v", turn)
-	case looks < 2:
-		t.Fatalf("Standby looked at the chain %d times within a minute, want 2: %v", looks, err)
+		t.Fatalf("a take-over although nobody acted: %+v", takeOver)
+	case reads < 2:
+		t.Fatalf("Standby read the chain %d times within a minute, want 2: %v", reads, err)
 	}
 }

@@ -12,9 +12,9 @@ type (
 	Message = wire.Message
 	// Header is one header of a record.
 	Header = wire.Header
-	// UUID is a UUID; ParseUUID reads its text.
+	// UUID is a UUID; [wire.ParseUUID] reads its text.
 	UUID = wire.UUID
-	// Decimal is an exact decimal number; ParseDecimal reads its text.
+	// Decimal is an exact decimal number; [wire.ParseDecimal] reads its text.
 	Decimal = wire.Decimal
 	// Date is a day without a time.
 	Date = wire.Date
@@ -62,9 +62,3 @@ type (
 	// HaltedError says that a partition stands and needs a person.
 	HaltedError = idemtype.HaltedError
 )
-
-// ParseUUID reads the 36-character text of a UUID, in any case.
-func ParseUUID(text string) (UUID, error) { return wire.ParseUUID(text) }
-
-// ParseDecimal reads a decimal number, without rounding.
-func ParseDecimal(text string) (Decimal, error) { return wire.ParseDecimal(text) }

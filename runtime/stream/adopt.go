@@ -38,14 +38,14 @@ func Adopt(ctx context.Context, db DB, name Name, a Adoption, by By) (Change, er
 	if err != nil {
 		return Change{}, err
 	}
-	n := &adoption{db: db, name: name, id: id, Adoption: a, info: info, token: newToken()}
+	n := &adoption{db: db, name: name, id: id, Adoption: a, info: info, token: ledger.NewToken()}
 	for end := time.Now().Add(patience); ; time.Sleep(pause) {
 		c, err := n.try(ctx, by.DryRun)
 		if _, ok := errors.AsType[*againError](err); ok && ctx.Err() == nil && time.Now().Before(end) {
 			continue
 		}
 		if n.inDoubt && err != nil {
-			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; look with list before you try again: %w", name, err)
+			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w", name, err)
 		}
 		return c, err
 	}
@@ -129,7 +129,7 @@ func (n *adoption) start(ctx context.Context, dry bool) error {
 }
 
 // renew writes the first row of a stream whose rows are gone, and returns its place. An
-// owner that still remembers the old rows finds none of them, and is refused.
+// owner whose memory is of the old rows finds none of them, and is refused.
 func (n *adoption) renew(ctx context.Context, stream int32, dry bool) (int64, error) {
 	var seq int64
 	if err := n.db.QueryRow(ctx, ledger.LastSeqSQL, pgx.QueryExecModeExec, stream).Scan(&seq); err != nil {

@@ -60,10 +60,6 @@ type Call struct {
 // Ignore says that the record is passed over on purpose, as the spec says.
 func (b *Batch) Ignore() { b.record.outcome = Ignored }
 
-// OnFailure says what on_failure of the record's event is. Generated code calls it first
-// where the event differs from its topic.
-func (b *Batch) OnFailure(policy *FailurePolicy) { b.record.policy = policy }
-
 // Failure is on_failure of the last record that was added.
 func (b *Batch) Failure() *FailurePolicy { return b.record.policy }
 
@@ -90,7 +86,7 @@ func (b *Batch) Call(m *Message, c Call) {
 	b.steps = append(b.steps, Step{Stage: GoCall, Call: &c})
 }
 
-// endWave ends the wave: its rows become statements, and the plan's buffers start anew.
+// endWave ends the wave: its rows become statements, and the plan's buffers are empty again.
 func (b *Batch) endWave() {
 	b.plan.Flush(b)
 	b.wave.next()

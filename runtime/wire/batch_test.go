@@ -49,9 +49,9 @@ func TestClaim(t *testing.T) {
 		b := NewBatch(newScript())
 		b.Reset(c.prior)
 		for _, m := range c.mine {
-			b.Claim("Other", m.Key, &Content{Def: m.Def}, m.Print)
+			b.Claim("Other", m.Key, &Content{Def: m.Def}, m.Print, false)
 		}
-		fresh, err := b.Claim("E", Key{1}, content, c.print)
+		fresh, err := b.Claim("E", Key{1}, content, c.print, false)
 		got := "fresh"
 		if conflict, ok := errors.AsType[*ConflictError](err); ok && *conflict == (ConflictError{"E", Key{1}}) {
 			got = "conflict"
@@ -81,7 +81,7 @@ func TestFormerKeys(t *testing.T) {
 		for _, k := range former {
 			b.Also(k)
 		}
-		fresh, err := b.ClaimHere("E", Key{2}, content, 5)
+		fresh, err := b.Claim("E", Key{2}, content, 5, true)
 		if want := name != "former"; fresh != want || err != nil {
 			t.Errorf("%s: fresh is %v, %v", name, fresh, err)
 		}
@@ -89,17 +89,17 @@ func TestFormerKeys(t *testing.T) {
 	b := NewBatch(newScript())
 	b.Reset(nil)
 	b.Also(Key{1})
-	if fresh, err := b.Claim("E", Key{2}, content, 5); !fresh || err != nil {
+	if fresh, err := b.Claim("E", Key{2}, content, 5, false); !fresh || err != nil {
 		t.Fatal(fresh, err)
 	}
 	_, claims := b.Finish()
 	if want := []Claim{{Key: Key{1}, Def: 3, Print: 5}, {Key: Key{2}, Def: 3, Print: 5}}; !slices.Equal(claims, want) {
 		t.Errorf("claims %v, want %v", claims, want)
 	}
-	if fresh, _ := b.Claim("E", Key{1}, content, 5); fresh {
+	if fresh, _ := b.Claim("E", Key{1}, content, 5, false); fresh {
 		t.Error("a copy with the former key is fresh")
 	}
-	if fresh, _ := b.Claim("E", Key{3}, content, 5); !fresh {
+	if fresh, _ := b.Claim("E", Key{3}, content, 5, false); !fresh {
 		t.Error("a former key outlives its claim")
 	}
 }
@@ -116,7 +116,7 @@ func TestCopyWithBothKeysJoinsThem(t *testing.T) {
 			for _, k := range keys[:len(keys)-1] {
 				b.Also(k)
 			}
-			fresh, err := b.claim("E", keys[len(keys)-1], content, 7, here)
+			fresh, err := b.Claim("E", keys[len(keys)-1], content, 7, here)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestFormerKeyAlone(t *testing.T) {
 	b.Reset(nil)
 	for _, want := range []bool{true, false} {
 		b.Also(Key{1})
-		if fresh, err := b.Claim("E", Key{}, content, 5); fresh != want || err != nil || b.Keyless() != 0 {
+		if fresh, err := b.Claim("E", Key{}, content, 5, false); fresh != want || err != nil || b.Keyless() != 0 {
 			t.Errorf("%v, %v, %d keyless", fresh, err, b.Keyless())
 		}
 	}
@@ -181,9 +181,9 @@ var own = &FailurePolicy{Stop: true}
 func (callPlan) Add(b *Batch, m *Message) error {
 	switch string(m.Value) {
 	case "key":
-		_, _ = b.Claim("E", Key{7}, content, 1)
+		_, _ = b.Claim("E", Key{7}, content, 1, false)
 	case "policy":
-		b.OnFailure(own)
+		b.record.policy = own
 	}
 	b.Call(m, Call{})
 	return nil
@@ -196,7 +196,7 @@ func TestKeyless(t *testing.T) {
 	b := NewBatch(newScript())
 	b.Reset(nil)
 	for n := 1; n <= 2; n++ {
-		if fresh, err := b.Claim("E", Key{}, content, 5); !fresh || err != nil || b.Keyless() != n {
+		if fresh, err := b.Claim("E", Key{}, content, 5, false); !fresh || err != nil || b.Keyless() != n {
 			t.Errorf("%v, %v, %d keyless", fresh, err, b.Keyless())
 		}
 	}
@@ -213,7 +213,7 @@ func TestBatchReset(t *testing.T) {
 	p := newScript()
 	b := NewBatch(p)
 	b.Reset(priors{{1}: {1, 1}})
-	b.Claim("E", Key{2}, content, 1)
+	b.Claim("E", Key{2}, content, 1, false)
 	if _, err := b.Add(&Message{Value: []byte("put order 1; call; put item 1")}, &FailurePolicy{Stop: true}); err != nil || !b.Calls() || !b.Failure().Stop {
 		t.Fatal(err, b.Calls(), b.Failure().Stop)
 	}
@@ -226,7 +226,7 @@ func TestBatchReset(t *testing.T) {
 	}
 	b.Reset(nil)
 	for _, k := range []Key{{1}, {2}} {
-		if fresh, err := b.Claim("E", k, content, 9); !fresh || err != nil {
+		if fresh, err := b.Claim("E", k, content, 9, false); !fresh || err != nil {
 			t.Errorf("key %v: %v, %v", k, fresh, err)
 		}
 	}
@@ -269,7 +269,7 @@ func (outcomePlan) Add(b *Batch, m *Message) error {
 	case "ignore":
 		b.Ignore()
 	case "claim":
-		_, err := b.Claim("E", Key{1}, content, 1)
+		_, err := b.Claim("E", Key{1}, content, 1, false)
 		return err
 	}
 	return nil

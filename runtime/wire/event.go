@@ -19,7 +19,7 @@ type Event[E any, D Decoder] struct {
 	Space string
 	// Former are the keys that the event had by earlier sources.
 	Former []FormerKey[E]
-	// Here says that all copies come through one partition, whose chain remembers the key.
+	// Here says that all copies come through one partition, whose chain holds the key.
 	Here bool
 	// Print adds the values that copies must share; Content defines them.
 	Print   func(e *E, f *Fingerprint)
@@ -37,7 +37,7 @@ type FormerKey[E any] struct {
 // the event is checked before the key is claimed.
 func (ev *Event[E, D]) Take(b *Batch, m *Message, d D, e *E) (fresh bool, err error) {
 	if ev.OnFailure != nil {
-		b.OnFailure(ev.OnFailure)
+		b.record.policy = ev.OnFailure
 	}
 	if ev.Owned {
 		d.Reset(m)
@@ -69,7 +69,7 @@ func (ev *Event[E, D]) Take(b *Batch, m *Message, d D, e *E) (fresh bool, err er
 	}
 	b.print.Start()
 	ev.Print(e, &b.print)
-	return b.claim(ev.Name, key, &ev.Content, b.print.Sum(), ev.Here)
+	return b.Claim(ev.Name, key, &ev.Content, b.print.Sum(), ev.Here)
 }
 
 func (ev *Event[E, D]) fit(b *Batch, e *E) error {

@@ -4,7 +4,7 @@ package main
 // record that an error is about.
 var slowBugs = []mutant{
 	{"a transaction with slow handlers does not end early",
-		in(core, "explicit.late").Never(`ok`),
+		in(core, "explicit.endsEarly").Never(`ok`),
 		core, "TestSlowHandlersAreCalledOnce"},
 	{"a transaction that ends early goes on in front of its last call",
 		in(core, "explicit.steps").Replace(`x.lastCall()`, `x.lastCall() - 1`),
@@ -12,7 +12,7 @@ var slowBugs = []mutant{
 	{"the row of a transaction that ended early keeps the token of the whole",
 		in(core, "explicit.shorten").After(`*x.a = _`, `x.a.Row.Token = before.Row.Token`),
 		core, "TestLostReplyOfATransactionThatEndedEarly"},
-	{"the attempt of a transaction that ended early is not remembered",
+	{"the attempt of a transaction that ended early is not kept",
 		in(core, "explicit.shorten").After(`*x.a = _`, `o.chain.RolledBack(o.chain.Open()-1, before, nil)`),
 		core, "TestLostReplyOfATransactionThatEndedEarly"},
 	{"the row of a transaction that ended early keeps the end of the whole",

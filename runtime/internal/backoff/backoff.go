@@ -1,8 +1,9 @@
-// Package backoff says how long to wait before the next try. It waits for nobody itself. It
-// must not import any other package of this module.
+// Package backoff says how long to wait before the next try, and waits. It must not import any
+// other package of this module.
 package backoff
 
 import (
+	"context"
 	"math/rand/v2"
 	"time"
 )
@@ -24,4 +25,16 @@ func Pause(n int, initial, most time.Duration) time.Duration {
 	}
 	d = min(d, most)
 	return d/2 + rand.N(d/2+1)
+}
+
+// Sleep waits for d and reports false if ctx ended before.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
 }

@@ -1,6 +1,6 @@
 // Package copies holds topics with copies: same_partition to their word. A partition knows the
 // keys of its own chain only: a copy in another partition takes effect again, and no statement
-// notices. So the audit reads the keys of all chains of these topics, and says which stand in
+// notices. So the audit reads the keys of all chains of these topics, and says which are in
 // two.
 //
 //	chain of partition 3   ... | 812: keys | 813: keys |            each row is read once,
@@ -9,14 +9,14 @@
 //	                                  sample: key -> chain, row     known from another chain:
 //	                                                                alarm with both places
 //
-// The sample bounds the memory: when there are more keys than it may hold, it keeps those of
-// which some bits are as the process drew them, half of them, a quarter and so on. Either both
-// copies of an event are in it or none is, so a producer that breaks its promise again and
-// again is found, and a single breach only by chance.
+// The sample bounds the memory: when there are more keys than it may hold, it keeps half of them,
+// a quarter and so on, by bits of the key that the process draws. Either both copies of an event
+// are in it or neither is. So a producer that often breaks its promise is found, and a single
+// breach only by chance.
 //
 // The audit changes nothing and locks nothing. What it knows is of its process and ends with
 // it: a new one begins where the window does. It must not import any package of this module but
-// ledger.
+// backoff and ledger.
 package copies
 
 import (
@@ -33,6 +33,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 )
 
@@ -95,7 +96,7 @@ SELECT seq, prev, next, written_at, keys FROM idem_ledger
 WHERE stream = $1 AND seq >= $2 AND seq <= $3 AND keys IS NOT NULL AND written_at > clock_timestamp() - $4::interval ORDER BY seq`
 )
 
-// Run reads what was appended since the last time, and tells of keys that stand in two
+// Run reads what was appended since the last time, and tells of keys that are in two
 // chains. It goes on for atMost, or until a statement ends that began before, and nine tenths
 // of that are pauses.
 func (a *Audit) Run(ctx context.Context, conn *pgx.Conn) error {
@@ -116,7 +117,7 @@ func (a *Audit) Run(ctx context.Context, conn *pgx.Conn) error {
 			if err := a.read(ctx, conn, c); err != nil {
 				return fmt.Errorf("look for keys in two partitions: %w", err)
 			}
-			if !sleep(ctx, min(rest*time.Since(began), time.Until(end))) || time.Now().After(end) {
+			if !backoff.Sleep(ctx, min(rest*time.Since(began), time.Until(end))) || time.Now().After(end) {
 				return nil
 			}
 		}
@@ -233,14 +234,4 @@ func (a *Audit) breach(c *chain, p, before place) bool {
 // over reports whether the window of a place is.
 func (a *Audit) over(p place) bool {
 	return p.written <= a.now.Add(-a.chains[p.stream].window).UnixMicro()
-}
-
-// sleep waits, and reports false if ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
-	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -64,19 +63,19 @@ func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool
 	both, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life.quit, cancel)()
-	return outage.Sleep(both, wait) && (!verdict.Away(later) || o.p.process.Prober.Wait(both, o.tellLater) == nil)
+	return backoff.Sleep(both, wait) && (!verdict.Away(later) || o.p.process.Prober.Wait(both, o.tellLater) == nil)
 }
 
 // tellLater says why a transaction cannot begin.
 func (o *Owner) tellLater(err error) { o.p.tell(o, &verdict.Later{Err: err}) }
 
-// connectError says that a transaction could not begin for want of a connection.
+// connectError says that a transaction could not begin because there was no connection.
 type connectError struct{ error }
 
 func (e *connectError) Unwrap() error { return e.error }
 
-// connect begins a transaction: it gets a connection, for which it waits as long as a
-// transaction may take, and takes the step that leads to Sent.
+// connect begins a transaction: it gets a connection, and takes the step that leads to Sent. It
+// waits for the connection as long as a transaction may take.
 func (o *Owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 	state, _ := o.p.at()
 	if state == protocol.Backoff {

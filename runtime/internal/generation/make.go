@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 )
 
 // The tables of keys are made, sealed and emptied by functions of the runtime's migration,
@@ -64,9 +66,7 @@ func patiently(ctx context.Context, conn *pgx.Conn, transaction time.Duration, s
 		case try == lockTries:
 			return fmt.Errorf("others hold locks on it for longer than %v, at each of %d tries: %w", wait, try, err)
 		}
-		select {
-		case <-time.After(lockPause * wait):
-		case <-ctx.Done():
+		if !backoff.Sleep(ctx, lockPause*wait) {
 			return ctx.Err()
 		}
 		wait = min(2*wait, most)

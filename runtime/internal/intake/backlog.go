@@ -76,16 +76,10 @@ func (b *backlog) take() (records []wire.Message, wait time.Duration) {
 // drop removes all records.
 func (b *backlog) drop() { b.batches, b.records, b.bytes = nil, 0, 0 }
 
-// full reports whether there is enough for now. There is room for two fetches in any case:
-// the client hands over records of other partitions behind those of this one, and they must
-// not come too late.
-func (b *backlog) full() bool { return b.holds(1) }
-
-// overfull reports whether there is twice as much as fills the backlog.
-func (b *backlog) overfull() bool { return b.holds(2) }
-
-// holds reports whether there is n times as much as fills the backlog.
-func (b *backlog) holds(n int) bool {
+// full reports whether there is n times as much as fills the backlog; once is enough for now.
+// There is room for two fetches in any case: the client hands over records of other partitions
+// behind those of this one, and they must not come too late.
+func (b *backlog) full(n int) bool {
 	return b.records >= n*depth*b.limits.Records && b.bytes+framing*b.records >= 2*n*b.limits.FetchBytes ||
 		b.bytes >= n*b.limits.Bytes
 }

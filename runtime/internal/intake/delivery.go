@@ -37,7 +37,7 @@ type Delivery struct {
 
 	config  *Config
 	life    lifetime
-	asking  sync.Mutex   // held while the sink takes the partition over, or stands by
+	asking  sync.Mutex   // held while the sink takes the partition over, or is in Standby
 	topic   Topic        // what the sink was told of it
 	reports chan Report  // at most one is unread
 	arrived Signal       // the record came that is awaited
@@ -130,14 +130,7 @@ func (d *Delivery) report(r Report) {
 
 // backOff waits before try n+1. It reports false if the partition was given up.
 func (d *Delivery) backOff(n int) bool {
-	timer := time.NewTimer(backoff.Pause(n, d.config.Backoff, d.config.MaxBackoff))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-d.life.assigned.Done():
-		return false
-	}
+	return backoff.Sleep(d.life.assigned, backoff.Pause(n, d.config.Backoff, d.config.MaxBackoff))
 }
 
 // Report returns a report that was not read yet.
@@ -156,7 +149,7 @@ func (d *Delivery) HasReport() bool { return len(d.reports) > 0 }
 // RecordArrived tells that the record came that the sink wants to wait for a take-over.
 func (d *Delivery) RecordArrived() { d.arrived.Send() }
 
-// TakeOverAgain drops what the queue holds, and has the sink asked anew where to read.
+// TakeOverAgain drops what the queue holds, and has the sink asked again where to read.
 func (d *Delivery) TakeOverAgain() {
 	d.Queue.Retake()
 	d.arrived.Send()

@@ -87,7 +87,7 @@ func (q *Queue) Put(m *wire.Message, size int) (accepted, full bool) {
 		q.filled.Send()
 	}
 	q.end = -1
-	if full = q.backlog.full(); !full {
+	if full = q.backlog.full(1); !full {
 		q.timeouts = 0
 	}
 	return true, full

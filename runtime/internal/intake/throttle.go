@@ -3,8 +3,8 @@ package intake
 import "time"
 
 const (
-	// RoomWait is how long polling waits for room in a full queue before it goes on with all
-	// else that waits for it, such as a rebalance.
+	// RoomWait is how long polling waits for space in a full queue before it goes on with other
+	// work, for example a rebalance.
 	RoomWait = 20 * time.Millisecond
 	// MaxRoomWaits is how many of these waits may end without room before the partition is
 	// paused. After each of them one more record comes: others may have records that the client
@@ -19,7 +19,7 @@ const (
 // While another partition starves, polling goes on: that one's records come behind. This ends
 // when the queue is overfull. While none starves, polling waits for room.
 func (q *Queue) Throttle(starved func() bool) (pause bool) {
-	overfull := q.overfull()
+	overfull := q.full(2)
 	if !overfull && starved() {
 		return false
 	}
@@ -39,7 +39,7 @@ func (q *Queue) waitForRoom(starved func() bool) (room, timeout bool) {
 	timer := time.NewTimer(RoomWait)
 	defer timer.Stop()
 	for {
-		if !q.full() {
+		if !q.full(1) {
 			return true, false
 		}
 		select {
@@ -49,16 +49,16 @@ func (q *Queue) waitForRoom(starved func() bool) (room, timeout bool) {
 				return false, false
 			}
 		case <-timer.C:
-			return !q.full(), true
+			return !q.full(1), true
 		}
 	}
 }
 
-// pauseIfFull remembers that the partition is paused, unless there is room after all.
+// pauseIfFull notes that the partition is paused, unless the queue has space by now.
 func (q *Queue) pauseIfFull() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.paused = q.backlog.full()
+	q.paused = q.backlog.full(1)
 	return q.paused
 }
 
@@ -69,14 +69,8 @@ func (q *Queue) Paused() bool {
 	return q.paused
 }
 
-func (q *Queue) full() bool {
+func (q *Queue) full(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.backlog.full()
-}
-
-func (q *Queue) overfull() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.backlog.overfull()
+	return q.backlog.full(n)
 }

@@ -9,17 +9,17 @@ import (
 
 func TestOverfullQueue(t *testing.T) {
 	q := openQueue(10, 100, time.Hour)
-	if fill(q, 1, 199); q.overfull() {
+	if fill(q, 1, 199); q.full(2) {
 		t.Error("overfull below twice the bytes that fill it")
 	}
-	if fill(q, 1, 1); !q.overfull() {
+	if fill(q, 1, 1); !q.full(2) {
 		t.Error("not overfull at twice the bytes that fill it")
 	}
 	q = openQueue(10, 1<<30, time.Hour)
-	if fill(q, 2*10*depth-1, large); q.overfull() {
+	if fill(q, 2*10*depth-1, large); q.full(2) {
 		t.Error("overfull below twice the records that fill it")
 	}
-	if fill(q, 1, large); !q.overfull() {
+	if fill(q, 1, large); !q.full(2) {
 		t.Error("not overfull at twice the records that fill it")
 	}
 }
@@ -140,7 +140,7 @@ func TestQueueThatStaysFullPausesItsPartition(t *testing.T) {
 	})
 }
 
-// Waits count that follow each other: a record that finds room begins anew.
+// Waits count that follow each other: a record that finds room begins again.
 func TestQueueThatHadRoomIsWaitedForAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

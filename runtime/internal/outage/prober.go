@@ -5,9 +5,9 @@
 //	owner ------------> prober ----> Try, Try, Try ... succeeds: all who wait go on
 //
 // However many partitions wait, one connection is tried at a time: the first one at once, then
-// with short pauses, so that a server that starts is neither missed for long nor met by a herd.
-// What follows from an error, and whether one is an outage, is not decided here. It must not
-// import any other package of this module.
+// with short pauses. So a server that starts is found soon, and is not met by many connections at
+// once. Whether an error is an outage, and what follows from it, is not decided here. It must not
+// import any package of this module but backoff.
 package outage
 
 import (
@@ -15,6 +15,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 )
 
 // Prober tries to connect while somebody waits for that.
@@ -30,7 +32,7 @@ type Prober struct {
 type round struct {
 	waiting int
 	back    chan struct{} // closed when a try succeeded
-	failed  chan struct{} // closed when one failed, and made anew
+	failed  chan struct{} // closed when one failed, and replaced
 	err     error         // of the last try
 	stop    context.CancelFunc
 }
@@ -41,8 +43,8 @@ const (
 	patience   = 5 * time.Second // for one try
 )
 
-// Wait returns nil when a try succeeded, else the error of ctx, which ended before. Of each
-// try that fails meanwhile it calls tell.
+// Wait returns nil when a try succeeded, or the error of ctx if that ended first. It calls tell
+// with the error of each try that fails.
 func (p *Prober) Wait(ctx context.Context, tell func(error)) error {
 	r, failed := p.join()
 	defer p.leave(r)
@@ -88,7 +90,7 @@ func (p *Prober) leave(r *round) {
 func (p *Prober) probe(ctx context.Context, r *round) {
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		err := p.try(ctx)
-		if ctx.Err() != nil || p.tried(r, err) || !Sleep(ctx, pause/2+rand.N(pause/2)) {
+		if ctx.Err() != nil || p.tried(r, err) || !backoff.Sleep(ctx, pause/2+rand.N(pause/2)) {
 			return
 		}
 	}
@@ -115,16 +117,4 @@ func (p *Prober) try(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return p.Try(ctx)
-}
-
-// Sleep waits for d and reports false if ctx ended before.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

@@ -139,8 +139,12 @@ func own(err error) string {
 }
 
 // InWords is an error of a lost connection, or of the time, in words that are the same at the
-// next try; any other error stays as it is, and so does what the database itself says.
+// next try; any other error stays as it is, and so do what the database itself says and an
+// [Unreachable], which is in words already.
 func InWords(err error) error {
+	if _, worded := errors.AsType[*Unreachable](err); worded {
+		return err
+	}
 	if _, told := errors.AsType[*pgconn.PgError](err); told || err == nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package recent remembers the keys that an owner claimed last: a number of them, for a time.
+// Package recent holds the keys that an owner claimed last: a number of them, for a time.
 // It never answers for a key that it was not given, and may forget any. It must not import any
 // other package of this module.
 package recent
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Entry is what is remembered about a key.
+// Entry is what is known of a key.
 type Entry struct {
 	Def   uint32 // definition of the event's content
 	Print uint32 // fingerprint of it
 	Seq   int64  // row of the owner's chain that claimed it
 }
 
-// Keys are the keys remembered. The zero value remembers none; see [New]. It is used by one
+// Keys holds keys. The zero value holds none; see [New]. It is used by one
 // goroutine at a time. A key takes 36 bytes.
 type Keys struct {
 	most  int
@@ -43,15 +43,15 @@ const limit = math.MaxUint16
 // the millisecond below.
 func New(most int, keep time.Duration) *Keys { return &Keys{most: min(most, limit), keep: keep} }
 
-// Add remembers a key, and forgets the oldest one if there is no room.
+// Add adds a key. If there is no space for it, it replaces the oldest one.
 func (k *Keys) Add(key [16]byte, e Entry, now time.Time) {
 	if k.most <= 0 {
 		return
 	}
 	row, milli := e.Seq-k.first, now.Sub(k.since).Milliseconds()
 	if len(k.ring) == 0 || row != int64(uint32(row)) || milli != int64(uint32(milli)) {
-		// The first one, or too far from that: with those that are forgotten now, time and rows
-		// begin anew.
+		// The first one, or too far from the first: all keys are dropped, and time and rows count
+		// from this one.
 		*k = Keys{most: k.most, keep: k.keep, since: now, first: e.Seq, ring: k.ring[:0], index: k.index.cleared()}
 		row, milli = 0, 0
 	}
@@ -78,7 +78,7 @@ func (k *Keys) grown() []slot {
 	return append(make([]slot, 0, min(max(16, 2*len(k.ring)), k.most)), k.ring...)
 }
 
-// Find looks a key up. One that was added longer ago than keep is forgotten.
+// Find finds a key. One that was added longer ago than keep is not found.
 func (k *Keys) Find(key [16]byte, now time.Time) (Entry, bool) {
 	i, ok := k.index.find(k.ring, key)
 	if !ok {

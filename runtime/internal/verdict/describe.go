@@ -78,11 +78,3 @@ func Describe(err error) error {
 	}
 	return &databaseError{pg}
 }
-
-// InWords puts an error that is not the database's into words, where it has some.
-func InWords(err error) error {
-	if _, known := errors.AsType[*outage.Unreachable](err); known {
-		return err
-	}
-	return outage.InWords(err)
-}

@@ -39,8 +39,8 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// IsPermanent reports whether err can never be cured by trying again.
-func IsPermanent(err error) bool {
+// isPermanent reports whether err can never be cured by trying again.
+func isPermanent(err error) bool {
 	if _, ok := errors.AsType[*permanentError](err); ok {
 		return true
 	}

@@ -15,21 +15,21 @@ import (
 
 var (
 	appendRow  = session.Marked("append", ledger.AppendSQL)
-	ownRow     = session.NewStatement("own", ledger.OwnSQL)
+	sameRow    = session.NewStatement("own", ledger.SameSQL)
 	shortenRow = session.NewStatement("shorten", ledger.ShortenSQL)
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{appendRow, ownRow, shortenRow, deadletter.Insert}
+var Statements = []session.Statement{appendRow, sameRow, shortenRow, deadletter.Insert}
 
 // Append appends the row after the tail. It is the first statement of every transaction.
 func (c *Chain) Append(r ledger.Row) pipeline.Statement {
 	return pipeline.Statement{Is: appendRow, Args: ledger.Append(c.stream, c.tail, r)}
 }
 
-// Own is refused unless the transaction is the one that appended the row with a token.
-func (c *Chain) Own(token wire.UUID) pipeline.Statement {
-	return pipeline.Statement{Is: ownRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
+// Same is refused unless the transaction is the one that appended the row with a token.
+func (c *Chain) Same(token wire.UUID) pipeline.Statement {
+	return pipeline.Statement{Is: sameRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
 }
 
 // Shorten gives the row that this very transaction appended, with the token was, another end.
@@ -54,7 +54,7 @@ func Written(r pipeline.Reply) time.Time {
 // with the identity of events that this service writes, the partitions that the topic has now
 // (nil if no broker says), and the window of keys.
 func (c *Chain) Fence(ctx context.Context, conn *pgx.Conn, def int32, parts *int32, window int64) error {
-	row := ledger.Row{Kind: ledger.Fence, Token: NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: window, Def: &def, Parts: parts, Info: ledger.FenceInfo(Who(), c.inRow)}
+	row := ledger.Row{Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: window, Def: &def, Parts: parts, Info: ledger.FenceInfo(Who(), c.inRow)}
 	written, err := c.send(ctx, conn, row)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (c *Chain) Untouched() bool {
 // HandBack appends a fence by which the owner hands the partition back.
 func (c *Chain) HandBack(ctx context.Context, conn *pgx.Conn) error {
 	_, err := c.send(ctx, conn, ledger.Row{
-		Kind: ledger.Fence, Token: NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: c.tail.Window, Info: ledger.FenceInfo(ledger.HandBackInfo(Who()), c.inRow),
+		Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: c.tail.Window, Info: ledger.FenceInfo(ledger.HandBackInfo(Who()), c.inRow),
 	})
 	return err
 }
