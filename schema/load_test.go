@@ -45,6 +45,7 @@ func TestStepKeys(t *testing.T) {
 		"upsert": "by clear each if_newer keep leave set upsert",
 		"update": "clear each if_missing if_newer many set update where",
 		"delete": "delete each if_newer many where",
+		"append": "append clear each expect leave position set stream",
 		"add":    "add at_least clear each if_below if_missing leave minus plus set where",
 	} {
 		if got := strings.Join(keysOfVerb(verb).built(), " "); got != want {

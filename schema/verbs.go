@@ -18,7 +18,7 @@ type Step struct {
 	By     *Texts // columns
 	Keep   *Texts // columns
 	If     Conditions
-	Sums   Sums
+	Own    Own
 	Pos    Pos // the map
 	Broken bool
 }
@@ -34,11 +34,14 @@ type Conditions struct {
 // InsertMissing is the word of if_missing with which add makes the row.
 const InsertMissing = "insert"
 
-// Sums are what add adds.
-type Sums struct {
-	Plus    *Assigns
-	Minus   *Assigns
-	AtLeast *Assigns
+// Own are keys of one verb alone.
+type Own struct {
+	Plus     *Assigns // add
+	Minus    *Assigns // add
+	AtLeast  *Assigns // add
+	Stream   *Texts   // append: columns
+	Position *Text    // append: column
+	Expect   *Text    // append: field
 }
 
 // stepTables says which keys may stand beside each verb: one that has no meaning for the verb is
@@ -51,11 +54,12 @@ var stepTables = []struct {
 	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep")},
 	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
 	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
+	{"append", stepKeys("append", "each", "set", "clear", "leave", "stream", "position", "expect")},
 	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave")},
 }
 
 // unbuiltVerbs are verbs of the language that are not built yet.
-var unbuiltVerbs = keys[Step]{{name: "append", meanwhile: inGo}, {name: "replace", meanwhile: inGo}, {name: "emit", meanwhile: toOutbox}}
+var unbuiltVerbs = keys[Step]{{name: "replace", meanwhile: inGo}, {name: "emit", meanwhile: toOutbox}}
 
 // allStepKeys are the keys of steps, each with one meaning under every verb.
 var allStepKeys = keys[Step]{
@@ -68,9 +72,12 @@ var allStepKeys = keys[Step]{
 	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.By })},
 	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.If.Exists }, "error", "skip")},
 	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing)},
-	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Sums.Plus })},
-	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Sums.Minus })},
-	{name: "at_least", value: assignsValue(func(s *Step) **Assigns { return &s.Sums.AtLeast })},
+	{name: "stream", value: textsValue(func(s *Step) **Texts { return &s.Own.Stream })},
+	{name: "position", value: textValue(func(s *Step) **Text { return &s.Own.Position })},
+	{name: "expect", value: textValue(func(s *Step) **Text { return &s.Own.Expect })},
+	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Plus })},
+	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Minus })},
+	{name: "at_least", value: assignsValue(func(s *Step) **Assigns { return &s.Own.AtLeast })},
 	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.If.Below }, "error", "skip")},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},
 	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Keep })},

@@ -114,16 +114,16 @@ func stepDoc(name string, s *model.Step) string {
 	switch {
 	case s.Sums:
 		return sumsDoc(name, s)
-	case s.Collapse && s.IfNewer != nil:
-		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.IfNewer.Name, columnNames(s.By))
+	case s.Collapse && s.If.Newer != nil:
+		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.If.Newer.Name, columnNames(s.By))
 	case s.Collapse:
 		return fmt.Sprintf("%s keeps the last row of each %s.", name, columnNames(s.By))
-	case s.IfNewer != nil && missing:
-		return fmt.Sprintf("%s changes a row only if its %s grows; it fails if the row is missing.", name, s.IfNewer.Name)
-	case s.IfNewer != nil && s.Removes:
-		return fmt.Sprintf("%s deletes a row only if its %s is lower.", name, s.IfNewer.Name)
-	case s.IfNewer != nil:
-		return fmt.Sprintf("%s changes a row only if its %s grows.", name, s.IfNewer.Name)
+	case s.If.Newer != nil && missing:
+		return fmt.Sprintf("%s changes a row only if its %s grows; it fails if the row is missing.", name, s.If.Newer.Name)
+	case s.If.Newer != nil && s.Removes:
+		return fmt.Sprintf("%s deletes a row only if its %s is lower.", name, s.If.Newer.Name)
+	case s.If.Newer != nil:
+		return fmt.Sprintf("%s changes a row only if its %s grows.", name, s.If.Newer.Name)
 	case missing:
 		return fmt.Sprintf("%s fails if a row is missing.", name)
 	}
@@ -136,7 +136,7 @@ func sumsDoc(name string, s *model.Step) string {
 	if s.If.Missing == "error" {
 		fails = append(fails, "a row is missing")
 	}
-	for _, l := range s.AtLeast {
+	for _, l := range s.If.AtLeast {
 		least := fmt.Sprintf("%s would be below %s", l.Column.Name, l.Value.Const.Text)
 		if s.If.Below == "error" {
 			least += ", after any one event"

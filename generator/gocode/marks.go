@@ -81,8 +81,10 @@ func marksOf(s *model.Step) []code {
 		marks = append(marks, call("b.Upserts", row))
 	case s.Removes:
 		marks = append(marks, writes(s, "Deletes"))
-	case s.AddsUp:
-		marks = append(marks, adds(s))
+	case s.Gathers:
+		marks = append(marks, gathers(s))
+	case s.Stream != nil:
+		marks = append(marks, text("b.PutsAll(%q)", s.Table.Name))
 	default:
 		marks = append(marks, writes(s, "Puts"))
 	}
@@ -122,13 +124,30 @@ func putLater(s *model.Step, table *model.Table) bool {
 	})
 }
 
-// adds is the mark of a step whose statement adds up what the events of one row add.
-func adds(s *model.Step) code {
+// gathers is the mark of a step whose statement takes any number of events of one row or stream.
+func gathers(s *model.Step) code {
 	row, ok := rowID(s, s.Table, keyValues(s))
+	if s.Stream != nil {
+		row, ok = streamID(s)
+	}
 	if !ok {
 		return text("b.PutsAll(%q)", s.Table.Name)
 	}
-	return call("b.Adds", row, text("%s", statementConst(s)))
+	return call("b.Gathers", row, text("%s", statementConst(s)))
+}
+
+// streamID is the expression that identifies a stream, as if it were a row.
+func streamID(s *model.Step) (*expr, bool) {
+	id := wire("Row").Call(lit(s.Table.Name))
+	for _, c := range s.Stream.Columns {
+		at := slices.IndexFunc(s.Set, func(a model.Assign) bool { return a.Column == c })
+		method, arg := identity(s, s.Table, slices.Index(s.Table.PrimaryKey, c), c, s.Set[at].Value)
+		if method == "" {
+			return nil, false
+		}
+		id.Dot(method).Call(arg)
+	}
+	return id, true
 }
 
 func writes(s *model.Step, verb string) code {

@@ -10,8 +10,9 @@ type Facts struct {
 	// Sums says that all changes of a row that was there are sums: steps on one row may change
 	// places.
 	Sums bool
-	// AddsUp says that the statement of such a step takes any number of events of one row.
-	AddsUp bool
+	// Gathers says that the statement takes any number of events of one row, or of one stream, in
+	// their order.
+	Gathers bool
 	// Whole says that the step may change rows that it does not name by the whole primary
 	// key, or free a value of a further unique key: the runtime then treats it as
 	// writing the whole table.

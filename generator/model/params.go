@@ -16,8 +16,8 @@ func (s *Step) Params() []Assign {
 			}
 		}
 	}
-	if s.IfNewer != nil && !s.sets(s.IfNewer) {
-		params = append(params, Assign{Column: s.IfNewer, Value: s.Newer})
+	if s.If.Newer != nil && !s.sets(s.If.Newer) {
+		params = append(params, Assign{Column: s.If.Newer, Value: s.If.Version})
 	}
 	if len(params) == 0 {
 		return []Assign{{Value: Value{Kind: PositionValue}}}

@@ -14,23 +14,32 @@ type Step struct {
 	Where []Assign
 	// By are the columns of the unique key by which a row that Set describes is the same as one
 	// that is there; empty if Where finds the row.
-	By []*Column
-	If Conditions
-	// AtLeast are the least values (constants) that columns may have after they were added to.
-	AtLeast []Assign
-	// IfNewer compares this column: the step applies only if Newer is greater than what
-	// is stored; a stored NULL counts as older. nil = no guard.
-	IfNewer *Column
-	Newer   Value
-	Many    bool // where is no whole unique key, on purpose
+	By     []*Column
+	If     Conditions
+	Stream *Stream // nil if the step does not number its rows
+	Many   bool    // where is no whole unique key, on purpose
 	Facts
 }
 
-// Conditions say what becomes of a step that does not find what it expects: "error" or "skip".
+// Stream is how a step numbers its rows. By has its columns and Position.
+type Stream struct {
+	Columns  []*Column // that name the stream
+	Position *Column   // from 1; its value is what the event expects, or NextValue
+}
+
+// Conditions are what a step asks of what it finds, and what becomes of it otherwise: "error" or
+// "skip".
 type Conditions struct {
 	Exists  string // it finds its row; "" if it is there to change or remove that row
 	Missing string // it does not find its row; "" if it makes one
-	Below   string // a column would be below AtLeast; "" without AtLeast
+	// Newer compares this column: the step applies only if Version is greater than what is
+	// stored; a stored NULL counts as older. nil = no guard.
+	Newer   *Column
+	Version Value
+	// AtLeast are the least values (constants) that columns may have after they were added to.
+	// Below says what becomes of a step that would leave less.
+	AtLeast []Assign
+	Below   string
 }
 
 // Assign gives a column its value.
@@ -62,6 +71,7 @@ const (
 	ConstValue                         // Const
 	NowValue                           // transaction time
 	PositionValue                      // position of the element, from 1
+	NextValue                          // next free number of the step's stream
 	NullValue                          // clear
 )
 

@@ -42,8 +42,8 @@ func (x *tx) addTo(t *table, old *row, r stepRow) *fault {
 			stored = old.cells[t.column(a.column)]
 		}
 		sum := sumOf(stored, a.cell, a.how == model.Subtracts)
-		if i := slices.IndexFunc(r.step.AtLeast, func(l model.Assign) bool { return l.Column == a.column }); i >= 0 {
-			least, f := constant(a.column, r.step.AtLeast[i].Value.Const.Text)
+		if i := slices.IndexFunc(r.step.If.AtLeast, func(l model.Assign) bool { return l.Column == a.column }); i >= 0 {
+			least, f := constant(a.column, r.step.If.AtLeast[i].Value.Const.Text)
 			switch {
 			case f != nil:
 				return f

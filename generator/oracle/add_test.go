@@ -59,7 +59,7 @@ func TestAddStaysInTheRangeOfItsColumn(t *testing.T) {
 func TestAddStaysAtLeastWhereItMust(t *testing.T) {
 	p := newPurse()
 	least := func(ifBelow, ifMissing string) *model.Step {
-		return &model.Step{If: model.Conditions{Below: ifBelow, Missing: ifMissing}, AtLeast: []model.Assign{{Column: p.Columns[1], Value: constOf("0")}, {Column: p.Columns[2], Value: constOf("-1.5")}}}
+		return &model.Step{If: model.Conditions{Below: ifBelow, Missing: ifMissing, AtLeast: []model.Assign{{Column: p.Columns[1], Value: constOf("0")}, {Column: p.Columns[2], Value: constOf("-1.5")}}}}
 	}
 	in := newFeed(t, service([]*model.Table{p.Table}, p.event("Take", least("error", "error")), p.event("Try", least("skip", "error")), p.event("Make", least("skip", "")),
 		p.event("Must", least("error", ""))))

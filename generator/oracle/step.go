@@ -59,8 +59,8 @@ func (e *event) row(s *model.Step, el element) (stepRow, *fault) {
 	if r.where, f = e.assign(s, s.Where, el); f != nil {
 		return r, f
 	}
-	if s.IfNewer != nil {
-		r.newer, f = e.cell(s, s.IfNewer, s.Newer, el)
+	if s.If.Newer != nil {
+		r.newer, f = e.cell(s, s.If.Newer, s.If.Version, el)
 	}
 	return r, f
 }
@@ -98,6 +98,8 @@ func (e *event) cell(s *model.Step, c *model.Column, v model.Value, el element) 
 		return constant(c, v.Const.Text)
 	case model.NowValue:
 		return now{}, nil
+	case model.NextValue:
+		return next{}, nil
 	case model.PositionValue:
 		got = el.position
 	}
@@ -155,7 +157,7 @@ func (x *tx) updateAll(t *table, r stepRow, found []*row) *fault {
 // isNewer is the guard of if_newer: a stored NULL counts as older, an absent value is
 // never newer than a stored one, and of two equals the first stays.
 func (r stepRow) isNewer(t *table, old *row) bool {
-	c := r.step.IfNewer
+	c := r.step.If.Newer
 	if c == nil {
 		return true
 	}

@@ -91,7 +91,7 @@ func TestUpdate(t *testing.T) {
 func TestIfNewer(t *testing.T) {
 	s := newStock()
 	guard := func(v string) *model.Step {
-		return &model.Step{Verb: v, IfNewer: s.Columns[1], Newer: from(s.version), If: model.Conditions{Missing: "error"}}
+		return &model.Step{Verb: v, If: model.Conditions{Newer: s.Columns[1], Version: from(s.version), Missing: "error"}}
 	}
 	in := newFeed(t, service([]*model.Table{s.Table}, s.event("Put", guard("upsert")), s.event("Change", guard("update")), s.event("Drop", guard("delete"))))
 	for _, c := range []struct{ event, payload, row string }{

@@ -27,14 +27,14 @@ func init() {
 
 // resolveSums reads plus and minus.
 func resolveSums(report *schema.Diagnostics, st *draft.Step) {
-	if st.Spec.Sums.Plus == nil && st.Spec.Sums.Minus == nil {
+	if st.Spec.Own.Plus == nil && st.Spec.Own.Minus == nil {
 		report.Add(st.Spec.Verb.Pos, "E105", `add step lacks the key "plus" or "minus": the columns to add to`, "")
 		st.Whole = false
 	}
 	for _, sums := range []struct {
 		spec *schema.Assigns
 		how  model.How
-	}{{st.Spec.Sums.Plus, model.Adds}, {st.Spec.Sums.Minus, model.Subtracts}} {
+	}{{st.Spec.Own.Plus, model.Adds}, {st.Spec.Own.Minus, model.Subtracts}} {
 		if sums.spec == nil {
 			continue
 		}
@@ -89,7 +89,7 @@ func resolveSum(report *schema.Diagnostics, st *draft.Step, c *draft.Column, a s
 
 // resolveLeast reads at_least and if_below.
 func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
-	at := st.Spec.Sums.AtLeast
+	at := st.Spec.Own.AtLeast
 	if at == nil {
 		if st.Spec.If.Below != nil {
 			report.Add(st.Spec.If.Below.Key, "E512", "if_below means nothing here: the step has no at_least", "name the least value: at_least: {<column>: {value: 0}}")
@@ -116,14 +116,14 @@ func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
 		}
 		st.Whole = st.Whole && v.Known
 		if v.Known {
-			st.Model.AtLeast = append(st.Model.AtLeast, model.Assign{Column: c.Model, Value: v.Model})
+			st.Model.If.AtLeast = append(st.Model.If.AtLeast, model.Assign{Column: c.Model, Value: v.Model})
 		}
 	}
 }
 
 // checkFound refuses to add to a column that finds the row.
 func checkFound(report *schema.Diagnostics, st *draft.Step) {
-	for _, named := range []*schema.Assigns{st.Spec.Sums.Plus, st.Spec.Sums.Minus, st.Spec.Set} {
+	for _, named := range []*schema.Assigns{st.Spec.Own.Plus, st.Spec.Own.Minus, st.Spec.Set} {
 		if named != nil {
 			for _, a := range named.Items {
 				checkMoved(report, st, a.Column)

@@ -68,6 +68,6 @@ func resolveGuard(report *schema.Diagnostics, st *draft.Step) {
 	case v.Model.Field != nil && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.Timestamp:
 		fail(fmt.Sprintf("if_newer compares column %s with the record's %s, which orders one partition only", name, v.Model.Field.Source.Record), "use the version or time that the producer sets")
 	default:
-		st.Model.IfNewer, st.Model.Newer = c.Model, v.Model
+		st.Model.If.Newer, st.Model.If.Version = c.Model, v.Model
 	}
 }

@@ -145,8 +145,8 @@ func TestFilling(t *testing.T) {
 		t.Errorf("if_exists and if_missing: %s, want %s", skips, want)
 	}
 	closed := eventOf(t, topicOf(t, sink, "shop.customers"), "CustomerClosed").Steps[0]
-	if closed.IfNewer.Name != "version" || closed.Newer.Field.Name != "version" {
-		t.Errorf("guard %+v", closed.IfNewer)
+	if closed.If.Newer.Name != "version" || closed.If.Version.Field.Name != "version" {
+		t.Errorf("guard %+v", closed.If.Newer)
 	}
 	if by := topicOf(t, sink, "newsletter.subscriptions").Events[0].Steps[0].By; !slices.Equal(model.ColumnNames(by), []string{"email", "topic"}) {
 		t.Errorf("by %v", model.ColumnNames(by))

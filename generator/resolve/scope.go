@@ -63,7 +63,7 @@ func fieldOrConstant(e *draft.Event, text string) string {
 	case call.MatchString(text):
 		return "a step calls nothing: give the column a default, now() or gen_random_uuid(), and list it under leave"
 	case arithmetic.MatchString(text):
-		return "a step writes values as they come: for arithmetic write handle: true and do it in Go, in the same transaction"
+		return "set writes values as they come: to add or subtract write a step add: <table> with plus: or minus:"
 	}
 	return "for a constant write {value: " + text + "}"
 }

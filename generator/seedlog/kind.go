@@ -28,7 +28,7 @@ type use struct {
 
 func kindOf(s *model.Step) kind {
 	return kind{
-		verb: s.Verb, each: s.Each != nil, whole: s.Whole, newer: s.IfNewer != nil,
+		verb: s.Verb, each: s.Each != nil, whole: s.Whole, newer: s.If.Newer != nil,
 		skip: s.If.Exists == "skip" || s.If.Missing == "skip",
 	}
 }

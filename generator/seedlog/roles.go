@@ -80,8 +80,8 @@ func (r *roles) uses(fn func(e *model.Event, s *model.Step, c *model.Column, nod
 	for _, e := range r.topic.Events {
 		for _, s := range e.Steps {
 			assigns := slices.Concat(s.Set, s.Where)
-			if s.IfNewer != nil {
-				assigns = append(assigns, model.Assign{Column: s.IfNewer, Value: s.Newer})
+			if s.If.Newer != nil {
+				assigns = append(assigns, model.Assign{Column: s.If.Newer, Value: s.If.Version})
 			}
 			for _, a := range assigns {
 				switch v := a.Value; {
@@ -120,8 +120,8 @@ func (r *roles) keyColumns(s *model.Service) map[*model.Column]bool {
 			for _, a := range step.Where {
 				keys[a.Column] = true
 			}
-			if step.IfNewer != nil {
-				r.versions[step.IfNewer] = true
+			if step.If.Newer != nil {
+				r.versions[step.If.Newer] = true
 			}
 			if step.Makes {
 				r.written[step.Table] = true
@@ -308,7 +308,7 @@ func (r *roles) isVersion(e *model.Event, f *model.Field) bool {
 				return true
 			}
 		}
-		if s.Newer.Field == f && s.IfNewer != nil {
+		if s.If.Version.Field == f && s.If.Newer != nil {
 			return true
 		}
 	}

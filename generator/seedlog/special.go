@@ -12,7 +12,7 @@ import (
 // a record without elements if the event writes a row per element.
 func (p *planner) special(e *model.Event, add func(string, func(state))) {
 	if p.does[e].keySpace < 0 {
-		if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.IfNewer != nil && s.Newer.Field != nil }) {
+		if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.If.Newer != nil && s.If.Version.Field != nil }) {
 			add("versions", func(now state) { p.versions(now, e) })
 		}
 		if slices.ContainsFunc(e.Steps, p.repeatable) && !p.roles.keyedByRow(e) {
@@ -21,7 +21,7 @@ func (p *planner) special(e *model.Event, add func(string, func(state))) {
 			}
 		}
 	}
-	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return len(s.AtLeast) > 0 }) {
+	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return len(s.If.AtLeast) > 0 }) {
 		add("too much", func(now state) { tooMuch(p, now, e) })
 	}
 	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Each != nil }) {

@@ -64,7 +64,7 @@ func (a *addition) atLeast(stored, added string) (out []string, err error) {
 	if a.step.If.Below != "skip" {
 		return nil, nil
 	}
-	for _, l := range a.step.AtLeast {
+	for _, l := range a.step.If.AtLeast {
 		least, err := fixed(l)
 		if err != nil {
 			return nil, err
@@ -81,7 +81,7 @@ func (a *addition) startsHigh() ([]string, error) {
 		return nil, nil
 	}
 	text := ""
-	for i, l := range a.step.AtLeast {
+	for i, l := range a.step.If.AtLeast {
 		least, err := fixed(l)
 		if err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (a *addition) startsHigh() ([]string, error) {
 		}
 		text += a.Sums.Name + "." + ident(l.Column.Name) + " >= " + least
 	}
-	if len(a.step.AtLeast) > 1 {
+	if len(a.step.If.AtLeast) > 1 {
 		text = "(" + text + ")"
 	}
 	return []string{text + " OR EXISTS (SELECT FROM " + a.Table + " AS t WHERE " + all(0, a.where) + ")"}, nil

@@ -28,7 +28,7 @@ func guarded(s *model.Step) []model.Assign {
 	if s.If.Below != "error" {
 		return nil
 	}
-	return s.AtLeast
+	return s.If.AtLeast
 }
 
 func isSum(a model.Assign) bool { return a.How == model.Adds || a.How == model.Subtracts }
@@ -36,7 +36,11 @@ func isSum(a model.Assign) bool { return a.How == model.Adds || a.How == model.S
 func (s *sums) write() error {
 	s.First = slices.ContainsFunc(s.step.Set, keepsSent)
 	s.ordinal = s.free("ordinal")
-	s.source()
+	ordinal := ""
+	if s.First || len(guarded(s.step)) > 0 {
+		ordinal = s.ordinal
+	}
+	s.Source = events(s.step, s.Name, ordinal)
 	if !s.step.Makes || s.First {
 		s.Order = slices.Clone(s.Keys)
 	}
@@ -55,38 +59,11 @@ func (s *sums) free(name string) string {
 // beside is a name like that of a column.
 func (s *sums) beside(c *model.Column, suffix string) string { return s.free(c.Name + suffix) }
 
-// source writes the events as rows of what they send.
-func (s *sums) source() {
-	var arrays, names []string
-	for i, p := range s.step.Params() {
-		arrays = append(arrays, "$"+itoa(i+1)+"::"+paramType(s.step.TypeOf(p.Value), p.Column)+"[]")
-		name := s.free("one")
-		if p.Column != nil { // else every value is fixed
-			name = ident(p.Column.Name)
-		}
-		names = append(names, name)
-	}
-	numbered := ""
-	if s.First || len(guarded(s.step)) > 0 {
-		numbered = " WITH ORDINALITY"
-		names = append(names, s.ordinal)
-	}
-	s.Source = "unnest(" + list(arrays) + ")" + numbered + " AS " + s.Name + " (" + list(names) + ")"
-}
-
-// value is what an assignment has for its column, in the column's type.
-func (s *sums) value(a model.Assign) (string, error) {
-	if !a.Value.Sent() {
-		return typedFixed(a)
-	}
-	return ident(a.Column.Name) + cast(s.step.TypeOf(a.Value), a.Column), nil
-}
-
 // group writes the key columns. It returns the window of the events of one row.
 func (s *sums) group() (within string, err error) {
 	var keys []string
 	for _, a := range s.keys {
-		value, err := s.value(a)
+		value, err := sentOrFixed(s.step, a)
 		if err != nil {
 			return "", err
 		}
@@ -139,7 +116,7 @@ func (s *sums) addUp(within string) error {
 	}
 	for _, a := range s.step.Set {
 		if keepsSent(a) {
-			value, err := s.value(a)
+			value, err := sentOrFixed(s.step, a)
 			if err != nil {
 				return err
 			}
@@ -147,12 +124,4 @@ func (s *sums) addUp(within string) error {
 		}
 	}
 	return nil
-}
-
-// named names a value in a select list, unless it has that name already.
-func named(value, name string) string {
-	if value == name {
-		return name
-	}
-	return value + " AS " + name
 }

@@ -40,9 +40,9 @@ func newMatch(s *model.Step) (*match, error) {
 		m.Key = append(m.Key, m.Alias+"."+ident(a.Column.Name)+" = "+value)
 	}
 	m.Where = m.Key
-	if s.IfNewer != nil {
-		guard := newer(s.IfNewer, m.Events+"."+ident(s.IfNewer.Name))
-		if s.IfNewer.Nullable {
+	if s.If.Newer != nil {
+		guard := newer(s.If.Newer, m.Events+"."+ident(s.If.Newer.Name))
+		if s.If.Newer.Nullable {
 			guard = "(" + guard + ")"
 		}
 		m.Where = append(m.Where[:len(m.Where):len(m.Where)], guard)

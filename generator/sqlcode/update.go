@@ -20,7 +20,7 @@ func init() {
 		}
 		if s.If.Missing != "skip" {
 			up.Missing = quote(s.Table.Name)
-			if s.IfNewer == nil {
+			if s.If.Newer == nil {
 				// A stale row is not missing, so with if_newer the table itself is asked. The planner takes
 				// generate_subscripts for a thousand rows, and would read the whole table for them.
 				up.Ordinal = ident(free("n", func(name string) bool { return hasColumn(s.Table, name) }))

@@ -19,9 +19,9 @@ func init() {
 				in.Update = append(in.Update, name+" = excluded."+name)
 			}
 		}
-		if s.IfNewer != nil {
+		if s.If.Newer != nil {
 			in.Alias = "t"
-			in.Guard = newer(s.IfNewer, "excluded."+ident(s.IfNewer.Name))
+			in.Guard = newer(s.If.Newer, "excluded."+ident(s.If.Newer.Name))
 		}
 		if s.Collapse {
 			in.collapse()
@@ -57,7 +57,7 @@ func (in *insertion) collapse() {
 	if slices.ContainsFunc(in.step.Set, keepsSent) {
 		in.keepFirst()
 	}
-	if newer := in.step.IfNewer; newer != nil { // the newest wins; of equals the first
+	if newer := in.step.If.Newer; newer != nil { // the newest wins; of equals the first
 		in.Order = append(in.Order, ident(newer.Name)+" DESC", in.position())
 	} else { // the last wins
 		in.Order = append(in.Order, in.position()+" DESC")

@@ -66,9 +66,9 @@ type mark struct {
 // access is what a wave does to a row, or to any row of a table.
 type access struct {
 	put, deleted, whole bool
-	adds                string // of a row: the statement that adds to it, and nothing else writes it
-	reader              int // the only event that reads it; several = -1; none = 0
-	deleter             int // of a table: the last event that deletes in it; none = 0
+	gathers             string // of a row: the statement that gathers its events, and nothing else writes it
+	reader              int    // the only event that reads it; several = -1; none = 0
+	deleter             int    // of a table: the last event that deletes in it; none = 0
 }
 
 func (w *wave) init() {
@@ -138,7 +138,7 @@ func (w *wave) table(name string) *access {
 func (a *access) other(event int) bool { return a.reader != 0 && a.reader != event }
 
 // What generated code says before it adds a row: Reads, Touches and Unlinks, then what
-// the row itself is: Upserts, Adds, Puts, PutsAll, Deletes or DeletesAll.
+// the row itself is: Upserts, Gathers, Puts, PutsAll, Deletes or DeletesAll.
 
 // Reads says that a row the event is about to insert, upsert or update names r as its
 // parent. The wave ends first if r was deleted in it.
@@ -181,17 +181,17 @@ func (b *Batch) Upserts(r RowID) {
 	}
 }
 
-// Adds says that the event is about to add to row r by a statement that adds up what the events
-// of a wave add to one row. The wave ends first if another statement wrote r in it, or if another
-// event read r in it before this statement wrote it.
-func (b *Batch) Adds(r RowID, statement string) {
+// Gathers says that the event is about to write row r, or to append to stream r, by a statement
+// that takes any number of events of it, in their order. The wave ends first if another statement
+// wrote r in it, or if another event read r in it before this statement wrote it.
+func (b *Batch) Gathers(r RowID, statement string) {
 	w := &b.wave
-	if w.apart[r.table] == 0 && w.row(r).adds == statement {
+	if w.apart[r.table] == 0 && w.row(r).gathers == statement {
 		w.pending = w.pending[:0]
 		return
 	}
 	b.Puts(r)
-	w.row(r).adds = statement
+	w.row(r).gathers = statement
 }
 
 // Puts says that the event is about to insert, upsert or update row r. The wave ends

@@ -44,7 +44,7 @@ func (p *scriptPlan) Add(b *Batch, m *Message) error {
 		case "delete":
 			b.Deletes(row)
 		case "add", "plus":
-			b.Adds(row, verb+" "+table)
+			b.Gathers(row, verb+" "+table)
 		case "putall":
 			b.PutsAll(table)
 			verb = "put"

@@ -44,16 +44,22 @@ func whyUnordered(st *draft.Step) string {
 	if !t.Model.Ordered || t.Key == nil {
 		return fmt.Sprintf("topic %s does not say what orders it", wording.Quote(t.Spec.Name.Value))
 	}
-	var columns, parts []string
+	var columns []string
 	for _, a := range rowKey(st) {
 		columns = append(columns, a.Column.Name)
 	}
-	for _, p := range t.Key.Model.Parts {
-		parts = append(parts, p.Name)
-	}
+	parts := partNames(t.Key)
 	found, from := wording.Bracketed(columns), ""
 	if found == wording.Bracketed(parts) { // equal names, but not filled from the record key
 		from = ", which the record key does not fill"
 	}
 	return fmt.Sprintf("rows of %s are found by %s%s, but the topic is ordered by %s", wording.Quote(st.Spec.Table.Value), found, from, wording.Bracketed(parts))
+}
+
+func partNames(key *draft.RecordKey) []string {
+	var names []string
+	for _, p := range key.Model.Parts {
+		names = append(names, p.Name)
+	}
+	return names
 }

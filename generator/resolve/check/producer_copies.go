@@ -37,6 +37,8 @@ func checkProducerCopies(report *schema.Diagnostics, e *draft.Event) {
 			v, set := st.Set[st.Table.Of(c)]
 			if set && v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes {
 				why = "the primary key holds the record's " + v.Model.Field.Source.Record
+			} else if set && v.Model.Kind == model.NextValue {
+				why = "each gets a position of its own"
 			} else if set && v.Model.Kind != model.NowValue {
 				continue
 			}

@@ -50,7 +50,7 @@ func overwriterOf(st *draft.Step) overwriter {
 
 // alike reports whether two steps conflict with the same others.
 func (o overwriter) alike(other overwriter) bool {
-	return o.Event.Topic == other.Event.Topic && o.Model.IfNewer == other.Model.IfNewer && o.ordered == other.ordered && slices.Equal(o.columns, other.columns)
+	return o.Event.Topic == other.Event.Topic && o.Model.If.Newer == other.Model.If.Newer && o.ordered == other.ordered && slices.Equal(o.columns, other.columns)
 }
 
 func (o overwriter) shares(other overwriter) bool {
@@ -59,9 +59,9 @@ func (o overwriter) shares(other overwriter) bool {
 
 // comparable reports whether something orders what two steps write into one column.
 func comparable(a, b overwriter) bool {
-	guarded := a.Model.IfNewer != nil && b.Model.IfNewer != nil
+	guarded := a.Model.If.Newer != nil && b.Model.If.Newer != nil
 	switch {
-	case guarded && a.Model.IfNewer == b.Model.IfNewer:
+	case guarded && a.Model.If.Newer == b.Model.If.Newer:
 		return true
 	case a.Event.Topic != b.Event.Topic:
 		return false
@@ -87,16 +87,16 @@ func failShared(report *schema.Diagnostics, a, b overwriter) {
 	switch {
 	case ta == tb:
 		report.Add(b.Spec.If.Newer.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
-			b.Event.Is(), what, wording.Quote(b.Model.IfNewer.Name), wording.Quote(a.Model.IfNewer.Name), wording.Quote(a.Event.Spec.Name.Value)),
+			b.Event.Is(), what, wording.Quote(b.Model.If.Newer.Name), wording.Quote(a.Model.If.Newer.Name), wording.Quote(a.Event.Spec.Name.Value)),
 			"compare one column in each of these steps")
-	case a.Model.IfNewer == nil || b.Model.IfNewer == nil:
+	case a.Model.If.Newer == nil || b.Model.If.Newer == nil:
 		unguarded := b
-		if b.Model.IfNewer != nil {
+		if b.Model.If.Newer != nil {
 			unguarded = a
 		}
 		report.Add(unguarded.Spec.Verb.Pos, "E505", from+", which nothing orders against each other", "add if_newer to each of these steps")
 	default:
-		report.Add(b.Spec.If.Newer.Pos, "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.Model.IfNewer.Name), wording.Quote(b.Model.IfNewer.Name)),
+		report.Add(b.Spec.If.Newer.Pos, "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.Model.If.Newer.Name), wording.Quote(b.Model.If.Newer.Name)),
 			"compare one column in each of these steps")
 	}
 }

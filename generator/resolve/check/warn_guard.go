@@ -10,17 +10,17 @@ import (
 
 // warnGuard warns of guards too coarse to tell two changes apart (W901).
 func warnGuard(report *schema.Diagnostics, st *draft.Step) {
-	if st.Model.IfNewer == nil {
+	if st.Model.If.Newer == nil {
 		return
 	}
 	unit := ""
-	switch f := st.Model.Newer.Field; {
-	case st.Table.Of(st.Model.IfNewer).Model.Type.Kind == model.ColDate:
+	switch f := st.Model.If.Version.Field; {
+	case st.Table.Of(st.Model.If.Newer).Model.Type.Kind == model.ColDate:
 		unit = "on one day"
 	case f != nil && f.Type.Notation == model.EpochSeconds:
 		unit = "in one second"
 	default:
 		return
 	}
-	report.Add(st.Spec.If.Newer.Pos, "W901", fmt.Sprintf("if_newer: %s: of two changes %s only the first is applied", st.Model.IfNewer.Name, unit), "use a version that grows with every change")
+	report.Add(st.Spec.If.Newer.Pos, "W901", fmt.Sprintf("if_newer: %s: of two changes %s only the first is applied", st.Model.If.Newer.Name, unit), "use a version that grows with every change")
 }

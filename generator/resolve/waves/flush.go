@@ -29,7 +29,9 @@ func Plan(s *model.Service) {
 				st.Cascades = cascades(st.Table, s.Tables)
 			}
 			st.Collapse = collapse(st, t)
-			st.AddsUp = st.Sums && st.If.Below != "skip" && !st.Whole
+		}
+		for _, st := range t.Flush {
+			st.Gathers = st.Sums && st.If.Below != "skip" && !st.Whole || st.Stream != nil && onlyAppended(st, t)
 		}
 	}
 }

@@ -135,3 +135,16 @@ func collapse(st *model.Step, t *model.Topic) bool {
 			slices.ContainsFunc(other.Table.ForeignKeys, func(fk model.ForeignKey) bool { return fk.References == st.Table })
 	})
 }
+
+// onlyAppended reports whether all that the topic does to the step's table is to append rows to
+// streams that the same columns of the primary key name.
+func onlyAppended(st *model.Step, t *model.Topic) bool {
+	if !model.ContainsColumns(st.Table.PrimaryKey, st.Stream.Columns) || slices.ContainsFunc(st.Stream.Columns, loose) {
+		return false
+	}
+	return !slices.ContainsFunc(t.Flush, func(o *model.Step) bool {
+		return o.Table == st.Table && (o.Stream == nil || !model.SameColumns(o.Stream.Columns, st.Stream.Columns)) ||
+			slices.Contains(o.Cascades, st.Table) ||
+			slices.ContainsFunc(o.Reads, func(r model.ParentRow) bool { return r.Table == st.Table })
+	})
+}

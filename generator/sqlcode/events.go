@@ -1,0 +1,42 @@
+package sqlcode
+
+import (
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// events writes what a step's events send as rows under a name. ordinal names a column that numbers
+// them; none if it is empty.
+func events(s *model.Step, name, ordinal string) string {
+	var arrays, columns []string
+	for i, p := range s.Params() {
+		arrays = append(arrays, "$"+itoa(i+1)+"::"+paramType(s.TypeOf(p.Value), p.Column)+"[]")
+		column := free("one", func(name string) bool { return hasColumn(s.Table, name) })
+		if p.Column != nil { // else every value is fixed
+			column = p.Column.Name
+		}
+		columns = append(columns, ident(column))
+	}
+	numbered := ""
+	if ordinal != "" {
+		numbered = " WITH ORDINALITY"
+		columns = append(columns, ordinal)
+	}
+	return "unnest(" + list(arrays) + ")" + numbered + " AS " + name + " (" + list(columns) + ")"
+}
+
+// sentOrFixed is what an assignment has for its column, in the column's type: what an event sent,
+// or what the spec says.
+func sentOrFixed(s *model.Step, a model.Assign) (string, error) {
+	if !a.Value.Sent() {
+		return typedFixed(a)
+	}
+	return ident(a.Column.Name) + cast(s.TypeOf(a.Value), a.Column), nil
+}
+
+// named names a value in a select list, unless it has that name already.
+func named(value, name string) string {
+	if value == name {
+		return name
+	}
+	return value + " AS " + name
+}
