@@ -102,7 +102,7 @@ func fieldSource(f *model.Field) string {
 
 // listMethod writes a list as JSON.
 func listMethod(f *file, e *model.Event, field *model.Field) {
-	f.fn("", "e *"+e.GoName, "append"+field.GoName, []code{text("b []byte")}, text("[]byte"), func(g *group) {
+	f.fn("", "e *"+e.GoName, fmt.Sprintf("append%s", field.GoName), []code{text("b []byte")}, text("[]byte"), func(g *group) {
 		appendElements(g, "b", "b", "e."+field.GoName, *field.Type.Elem, 0)
 		g.Return(text("append(b, ']')"))
 	})

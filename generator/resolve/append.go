@@ -16,8 +16,12 @@ func init() {
 		st.Model.Stream = &model.Stream{}
 		columns, complete := resolveStream(report, st)
 		position := resolvePosition(report, st)
-		fill(report, st)
-		if !complete || position == nil || st.Table.Broken {
+		if position == nil || slices.Contains(columns, position) {
+			complete = false // what fill says of position is no news
+		} else {
+			fill(report, st)
+		}
+		if !complete || st.Table.Broken {
 			st.Whole = false
 			return
 		}
@@ -35,7 +39,13 @@ func resolveStream(report *schema.Diagnostics, st *draft.Step) (columns []*draft
 		report.Add(st.Spec.Verb.Pos, "E105", `append step lacks the key "stream": the columns that name the stream`, "for example stream: [account_id]")
 		return nil, false
 	}
-	return columnList(report, st.Table, st.Spec.Own.Stream, "stream")
+	columns, complete = columnList(report, st.Table, st.Spec.Own.Stream, "stream")
+	for _, c := range columns {
+		if at := st.Spec.Own.Position; at != nil && at.Value == c.Spec.Name.Value {
+			report.Add(itemPos(st.Spec.Own.Stream, c), "E602", fmt.Sprintf("column %s is named twice in this step: it numbers the rows of a stream, and names the stream", wording.Quote(at.Value)), "drop it here")
+		}
+	}
+	return columns, complete
 }
 
 // resolvePosition reads the column that numbers the rows, and the number that the event expects.
@@ -103,8 +113,6 @@ func resolveNumbered(report *schema.Diagnostics, st *draft.Step) {
 func checkStreamColumn(report *schema.Diagnostics, st *draft.Step, c *draft.Column) {
 	v, set := st.Set[c]
 	switch {
-	case c.Model == st.Model.Stream.Position:
-		report.Add(st.Spec.Own.Stream.Key, "E602", fmt.Sprintf("column %s is named twice in this step: it numbers the rows of a stream, and names the stream", wording.Quote(c.Spec.Name.Value)), "drop it under stream")
 	case !set && (c.Model.Identity || st.Named[c]):
 		report.Add(st.Spec.Own.Stream.Key, "E601", c.Is()+" gets no value, but it names the stream", "fill it from the event")
 	case set && v.Known && (v.Type.Optional || v.Model.Kind == model.NullValue):

@@ -137,8 +137,11 @@ func nameColumn(report *schema.Diagnostics, st *draft.Step, at schema.Text) *dra
 	}
 	if st.Named[c] {
 		keys := "set, clear and leave"
-		if st.Model.Sums {
+		switch {
+		case st.Model.Sums:
 			keys = "plus, minus, " + keys
+		case st.Model.Stream != nil:
+			keys = "position, " + keys
 		}
 		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", wording.Quote(at.Value)), "keep one of "+keys)
 	}

@@ -86,6 +86,9 @@ func (p *planner) study(e *model.Event) *effect {
 
 // ownRow reports whether the step makes a row that no other record uses.
 func (p *planner) ownRow(s *model.Step) bool {
+	if s.Stream != nil {
+		return true
+	}
 	if !s.OnlyMakes() {
 		return false
 	}

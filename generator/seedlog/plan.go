@@ -16,7 +16,8 @@ type visit struct {
 	version int  // relation to the version that the row was given last
 	again   bool // with the own row of the record before
 	bare    bool // with empty lists
-	large   bool // with amounts that no row has
+	large   bool // with amounts that no row has, or a position that is not the next
+	void    bool // it takes no effect
 	shape   int  // from 1: which optional values are there; 0 = the number decides
 
 	like *model.Event // of the record before, whose key this one has; nil = a key of its own

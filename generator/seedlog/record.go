@@ -14,8 +14,9 @@ type writer struct {
 	topic *model.Topic
 	last  map[int]int // row -> number of the version it was given last
 	// seconds are rows that only fields which name a second row name.
-	seconds map[int]bool
-	own     int // of rows that differ from record to record: the number of the record that made one
+	seconds   map[int]bool
+	positions positions
+	own       int // of rows that differ from record to record: the number of the record that made one
 
 	now     visit
 	variant int // which optional values are there, and which of the event's texts
@@ -37,6 +38,7 @@ func (w *writer) record(v visit) Record {
 		r.Value = w.payload(v)
 	}
 	r.Headers = w.headers(v)
+	w.append(v)
 	return r
 }
 
@@ -151,6 +153,8 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 	c := w.roles.class(node)
 	label, n := f.Name, w.now.number
 	switch {
+	case w.roles.expects(e, f) != nil:
+		n = w.position(w.roles.expects(e, f))
 	case w.roles.byRecord[byRecord{e, f}]:
 		n = w.own
 	case c.row:

@@ -45,8 +45,8 @@ func rolesOf(s *model.Service, t *model.Topic) *roles {
 			}
 		}
 	}
-	r.uses(func(e *model.Event, _ *model.Step, c *model.Column, node any, _ model.FieldType) {
-		if r.keys[c] {
+	r.uses(func(_ *model.Event, s *model.Step, c *model.Column, node any, _ model.FieldType) {
+		if r.keys[c] && (s.Stream == nil || s.Stream.Position != c) {
 			r.join(c, node)
 		}
 	})
@@ -255,20 +255,21 @@ func adds(s *model.Step, c *model.Column) bool {
 	})
 }
 
-// findByRecord finds fields that only name rows no other event uses, such as the
-// payment that a payment event inserts: they may differ from record to record.
+// findByRecord finds fields that only name rows no other event uses, such as the payment that a
+// payment event inserts, and those that name no row in this event, though they do in others: they
+// may differ from record to record.
 func (r *roles) findByRecord(e *model.Event) {
 	own := map[*model.Field]bool{}
 	shared := map[*model.Field]bool{}
 	for _, s := range e.Steps {
-		alone := s.OnlyMakes() && s.Each == nil && r.usedOnlyBy(s)
+		alone := s.OnlyMakes() && s.Each == nil && (r.usedOnlyBy(s) || r.onlyAppended(s))
 		for _, a := range slices.Concat(s.Set, s.Where) {
 			f := a.Value.Field
 			if f == nil || !r.class(a.Column).row {
 				continue
 			}
 			tied := slices.ContainsFunc(s.Table.ForeignKeys, func(fk model.ForeignKey) bool { return slices.Contains(fk.Columns, a.Column) })
-			if alone && !tied {
+			if alone && !tied && (s.Stream == nil || !slices.Contains(s.Stream.Columns, a.Column)) {
 				own[f] = true
 			} else {
 				shared[f] = true
@@ -276,7 +277,8 @@ func (r *roles) findByRecord(e *model.Event) {
 		}
 	}
 	for _, f := range e.Fields {
-		if own[f] && !shared[f] && partOf(f) == nil {
+		named := own[f] || shared[f]
+		if (own[f] || !named && r.class(f).row) && !shared[f] && partOf(f) == nil {
 			r.byRecord[byRecord{e, f}] = true
 		}
 	}

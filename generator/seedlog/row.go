@@ -41,6 +41,7 @@ func (p *planner) visit(now state, v visit) bool {
 	if !ok && p.does[v.event].halts {
 		return false
 	}
+	v.void = !ok
 	p.visits = append(p.visits, v)
 	if !ok {
 		p.refused++

@@ -21,7 +21,7 @@ func (p *planner) special(e *model.Event, add func(string, func(state))) {
 			}
 		}
 	}
-	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return len(s.If.AtLeast) > 0 }) {
+	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return len(s.If.AtLeast) > 0 || expects(s) }) {
 		add("too much", func(now state) { tooMuch(p, now, e) })
 	}
 	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Each != nil }) {
@@ -43,14 +43,16 @@ func (p *planner) versions(now state, e *model.Event) {
 	}
 }
 
-// tooMuch are three records on one row: the second takes more than any row has.
+// tooMuch are three records on one row: the second takes more than any row has, or expects a
+// position that is not the next.
 func tooMuch(p *planner, now state, e *model.Event) {
-	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.If.Below == "error" })
+	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.If.Below == "error" || expects(s) })
 	for _, large := range []bool{false, true, false} {
 		if large && refused && p.does[e].halts || !p.prepared(now, visit{event: e, large: large}) {
 			return
 		}
 	}
+	p.visits[len(p.visits)-2].void = true
 	if refused {
 		p.refused++
 	}
@@ -64,7 +66,7 @@ func (p *planner) repeat(now state, e *model.Event) {
 	if refused && p.does[e].halts {
 		return
 	}
-	p.visits = append(p.visits, visit{event: e, again: true})
+	p.visits = append(p.visits, visit{event: e, again: true, void: true})
 	if refused {
 		p.refused++
 	}

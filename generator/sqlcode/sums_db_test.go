@@ -1,6 +1,6 @@
 package sqlcode_test
 
-// sumCases are steps that keep columns, or add to them.
+// sumCases are steps that keep columns, add to them, or append rows.
 var sumCases = []stepCase{
 	{
 		name:  "upsert keeps columns of a row that is there",
@@ -102,5 +102,42 @@ var sumCases = []stepCase{
 		name:  "add beyond the column's range is refused",
 		table: "primary_key: [id], columns: {id: integer, n: integer}", fields: "n: int32", write: "add: t1, plus: {n: n}",
 		before: "INSERT INTO t1 VALUES (1, 2000000000)", params: []any{ints{1, 1}, ints{100000000, 100000000}}, want: []string{"(1,2000000000)"}, refused: "22003",
+	},
+	{
+		name:  "append numbers the events of each stream behind its last row",
+		table: "primary_key: [id, no], columns: {id: integer, no: smallint, v: text}", fields: "v: string", write: "append: t1, stream: [id], position: no",
+		before: "INSERT INTO t1 VALUES (1, 1, 'x'), (1, 7, 'y'), (3, 1, 'z')",
+		params: []any{ints{2, 1, 2, 1}, texts{"a", "b", "c", "d"}},
+		want:   []string{"(1,1,x)", "(1,7,y)", "(1,8,b)", "(1,9,d)", "(2,1,a)", "(2,2,c)", "(3,1,z)"},
+	},
+	{
+		name:  "append takes the positions that it expects",
+		table: "primary_key: [id, no], columns: {id: integer, no: bigint, v: text}", fields: "v: string, n: int32", write: "append: t1, stream: [id], position: no, expect: n",
+		before: "INSERT INTO t1 VALUES (1, 1, 'x')",
+		params: []any{ints{2, 1, 2, 1}, ints{1, 2, 2, 3}, texts{"a", "b", "c", "d"}},
+		want:   []string{"(1,1,x)", "(1,2,b)", "(1,3,d)", "(2,1,a)", "(2,2,c)"},
+	},
+	{
+		name:  "append refuses a gap",
+		table: "primary_key: [id, no], columns: {id: integer, no: bigint, v: text}", fields: "v: string, n: int32", write: "append: t1, stream: [id], position: no, expect: n",
+		before: "INSERT INTO t1 VALUES (1, 1, 'x')",
+		params: []any{ints{2, 1}, ints{1, 3}, texts{"a", "b"}}, want: []string{"(1,1,x)"}, refused: "idem_step_refused",
+	},
+	{
+		name:  "append refuses events that come in another order",
+		table: "primary_key: [id, no], columns: {id: integer, no: bigint, v: text}", fields: "v: string, n: int32", write: "append: t1, stream: [id], position: no, expect: n",
+		params: []any{ints{1, 1}, ints{2, 1}, texts{"a", "b"}}, refused: "idem_step_refused",
+	},
+	{
+		name:  "append refuses a position that is taken",
+		table: "primary_key: [id, no], columns: {id: integer, no: bigint, v: text}", fields: "v: string, n: int32", write: "append: t1, stream: [id], position: no, expect: n",
+		before: "INSERT INTO t1 VALUES (1, 1, 'x')",
+		params: []any{ints{1}, ints{1}, texts{"b"}}, want: []string{"(1,1,x)"}, refused: "idem_step_refused",
+	},
+	{
+		name:  "append to a stream that constants name",
+		table: "primary_key: [g, no], columns: {g: citext, no: bigint, v: text}", fields: "v: string, n: int64", write: "append: t1, stream: [g], position: no, expect: n, set: {g: {value: All}}",
+		before: "INSERT INTO t1 VALUES ('all', 1, 'x')",
+		params: []any{[]int64{2, 3}, texts{"a", "b"}}, want: []string{"(All,2,a)", "(All,3,b)", "(all,1,x)"},
 	},
 }

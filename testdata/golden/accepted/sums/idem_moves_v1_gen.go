@@ -168,17 +168,17 @@ func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 
 // beforeAddStock names what the row touches, so that it overtakes no other.
 func (e *Arrived) beforeAddStock(b *wire.Batch) {
-	b.Adds(wire.Row("stock").Text(e.SKU), arrivedAddStockSQL)
+	b.Gathers(wire.Row("stock").Text(e.SKU), arrivedAddStockSQL)
 }
 
 // beforeAddDaily names what the row touches, so that it overtakes no other.
 func (e *Arrived) beforeAddDaily(b *wire.Batch) {
-	b.Adds(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), arrivedAddDailySQL)
+	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), arrivedAddDailySQL)
 }
 
 // beforeAddTotals names what the row touches, so that it overtakes no other.
 func (e *Arrived) beforeAddTotals(b *wire.Batch) {
-	b.Adds(wire.Row("totals").Text("all"), arrivedAddTotalsSQL)
+	b.Gathers(wire.Row("totals").Text("all"), arrivedAddTotalsSQL)
 }
 
 // arrivedAddStockSQL adds up what the events add to one row.

@@ -165,12 +165,12 @@ func (e *TransferBooked) beforeInsertJournal(b *wire.Batch) {
 
 // beforeAddAccounts names what the row touches, so that it overtakes no other.
 func (e *TransferBooked) beforeAddAccounts(b *wire.Batch) {
-	b.Adds(wire.Row("accounts").UUID(e.Debit), transferBookedAddAccountsSQL)
+	b.Gathers(wire.Row("accounts").UUID(e.Debit), transferBookedAddAccountsSQL)
 }
 
 // beforeAddAccounts2 names what the row touches, so that it overtakes no other.
 func (e *TransferBooked) beforeAddAccounts2(b *wire.Batch) {
-	b.Adds(wire.Row("accounts").UUID(e.Credit), transferBookedAddAccounts2SQL)
+	b.Gathers(wire.Row("accounts").UUID(e.Credit), transferBookedAddAccounts2SQL)
 }
 
 const transferBookedInsertJournalSQL = `
