@@ -42,7 +42,7 @@ func Apply(changes []Change) error {
 		if err == nil {
 			err = c.folder.root.Remove(in)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // two specs may write to one folder
 			errs = append(errs, c.folder.failed(c.name, err))
 		}
 	}

@@ -212,6 +212,21 @@ func TestTemporaryFilesOfAKilledProcessAreRemoved(t *testing.T) {
 	}
 }
 
+// Two specs of one run may share a folder, and each of them finds what is left behind there.
+func TestWhatIsGoneAlreadyIsRemoved(t *testing.T) {
+	dir, f := folder(t, map[string]string{"idem_a_gen.go": ours})
+	changes, err := Compare(f, nil)
+	if err != nil || len(changes) != 1 {
+		t.Fatal(changes, err)
+	}
+	if err := Apply(append(changes, changes...)); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "idem_a_gen.go")); err == nil {
+		t.Error("idem_a_gen.go is still there")
+	}
+}
+
 func TestInTheWay(t *testing.T) {
 	outside := t.TempDir()
 	for _, tc := range []struct{ name, path, want string }{
