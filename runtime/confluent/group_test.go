@@ -113,7 +113,7 @@ func unheard(cluster *kfake.Cluster, member string) {
 }
 
 // A polling goroutine that stands still for longer than max.poll.interval.ms has lost its
-// partitions; it takes them over anew when it goes on.
+// partitions; it takes them over again when it goes on.
 func TestPollIntervalExceeded(t *testing.T) {
 	onBothProtocols(t, func(t *testing.T, protocol string) {
 		cluster, brokers := startCluster(t, 2)
