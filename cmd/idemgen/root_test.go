@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // spec is a spec with a table, a topic and two events; most tests change it a little.
@@ -213,5 +214,16 @@ func TestHelpShowsNothingOfTheEnvironment(t *testing.T) {
 		if text := must(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...); strings.Contains(text, "hunter2") {
 			t.Errorf("%s:\n%s", cmd.CommandPath(), text)
 		}
+	})
+}
+
+// A flag that must be given has no default, and its help names none.
+func TestRequiredFlagsHaveNoDefault(t *testing.T) {
+	everyCommand(rootCommand(nil, io.Discard, io.Discard), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, required := f.Annotations[cobra.BashCompOneRequiredFlag]; required && strings.Contains(f.Usage, "default") {
+				t.Errorf("%s --%s: %s", cmd.CommandPath(), f.Name, f.Usage)
+			}
+		})
 	})
 }
