@@ -80,7 +80,7 @@ func TestFindingsAreToldOnce(t *testing.T) {
 	var log bytes.Buffer
 	c := service{edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}}), options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}}.consumer(t, db)
 	own(t, c)
-	c.Close() // the next use opens connections anew
+	c.Close() // the next use opens connections again
 	idemtest.Exec(t, db, `INSERT INTO p SELECT generate_series(1, 9)`)
 	w := own(t, c)
 	for text, n := range map[string]int{"checked at commit only": 1, "constraint=late": 1, "kept apart": 1, `because="check constraint t_v_check"`: 1} {
@@ -89,7 +89,7 @@ func TestFindingsAreToldOnce(t *testing.T) {
 		}
 	}
 	trigger(t, db, `NULL`)
-	c.Close() // the next use opens connections anew
+	c.Close() // the next use opens connections again
 	apply(t, w, records(0, "put 1 1"))
 	if !strings.Contains(log.String(), "apart=records") {
 		t.Errorf("a new trigger was not noticed: %s", log.String())

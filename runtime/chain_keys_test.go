@@ -152,7 +152,7 @@ func TestKeysAreLoadedBehindTheFence(t *testing.T) {
 }
 
 // After a failover that lost the tail, what its keys stood for is gone, too: an owner that
-// remembers them is refused, and the next one applies the events again.
+// knows them is refused, and the next one applies the events again.
 func TestKeysAcrossAFailover(t *testing.T) {
 	db := database(t)
 	old := ownChain(t, db)
@@ -167,7 +167,7 @@ func TestKeysAcrossAFailover(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 2=2")
 }
 
-// A load reads any number of rows, of which it asks for a part at a time.
+// A load reads any number of rows, a part at a time.
 func TestLoadOfManyRows(t *testing.T) {
 	db := database(t)
 	ownChain(t, db)

@@ -184,7 +184,7 @@ func TestStatementsArePreparedAgainAfterASchemaChange(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 2=2")
 }
 
-// Planted bug 38: a commit that waits for a standby in vain is a commit, with a warning.
+// Planted bug 38: a commit whose wait for a standby was cancelled is a commit, with a warning.
 func TestCommitWithAWarningIsACommit(t *testing.T) {
 	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Conf: map[string]string{"fsync": "off"}})
 	if err != nil {

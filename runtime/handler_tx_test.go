@@ -66,7 +66,7 @@ func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
 	}
 }
 
-// A deadlock, a lock that was waited for in vain, a full disk: no fault of the event, whichever way
+// A deadlock, a wait for a lock that was given up, a full disk: no fault of the event, whichever way
 // the handler ran the statement, and whether or not it wraps the error.
 func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 	for name, run := range map[string]handle{

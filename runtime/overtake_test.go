@@ -170,7 +170,7 @@ func TestAppendNotInDoubtEndsNobody(t *testing.T) {
 	remains(t, db, pid)
 }
 
-// An append in doubt ends its own predecessor, of which only the client is gone: its
+// An append in doubt ends its own predecessor, whose client is gone: its
 // backend waits for the rest of the transaction.
 func TestAppendInDoubtEndsAStalledTransaction(t *testing.T) {
 	t.Parallel()

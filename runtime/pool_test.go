@@ -177,7 +177,7 @@ func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
 }
 
 // One refusal tells that the server of a connection takes no writes any more. No other
-// connection to it is tried: the next ones are opened anew, and find the primary.
+// connection to it is tried: the next ones are opened again, and find the primary.
 func TestReadOnlyServerIsLeftByAllConnections(t *testing.T) {
 	const partitions = 3
 	db := database(t)

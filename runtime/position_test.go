@@ -109,7 +109,7 @@ func TestPassingThatIsRefusedHalts(t *testing.T) {
 	want(t, "offset", halted.Offset, -1)
 }
 
-// A deployment that fails every record, and is started anew after each: the count of dead
+// A deployment that fails every record, and is restarted after each: the count of dead
 // letters in a row outlives that, whatever stands between the records.
 func TestCrashLoopOverMarkersHalts(t *testing.T) {
 	db := database(t)

@@ -109,8 +109,8 @@ func TestStandbyLastsLongerThanTransactions(t *testing.T) {
 		wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(0, "put 1 1")))
 		ctx, cancel := context.WithTimeout(t.Context(), atLeast-atLeast/8)
 		defer cancel()
-		if turn, err := sink.Standby(ctx, first); err == nil {
-			t.Errorf("after %d fences the partition was given after less than %v: %+v", fences+1, atLeast, turn)
+		if takeOver, err := sink.Standby(ctx, first); err == nil {
+			t.Errorf("after %d fences the partition was given after less than %v: %+v", fences+1, atLeast, takeOver)
 		} else {
 			standsStill(t, sink)
 		}
@@ -209,7 +209,7 @@ func TestLostTailIsFencedAtOnce(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 2=2 3=3")
 }
 
-// What an operator did counts once: if the partition stands all the same, the next row is
+// What an operator did counts once: if the partition still stands, the next row is
 // waited for. That holds also where it halts before it reads its ledger.
 func TestOperatorsRowCountsOnce(t *testing.T) {
 	for name, test := range map[string]struct{ breaks, mends string }{

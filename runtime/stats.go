@@ -23,19 +23,19 @@ type RecordStats struct {
 type Stats struct {
 	RecordStats
 	Batches int64 // transactions
-	// Splits counts failures of a batch because of data, and each was searched for one
+	// Searches counts failures of a batch because of data; each was searched for one
 	// record: equal to the records that the database or a handler refused, or before which a
 	// partition halted. A greater number
 	// means that statements of one batch got in each other's way: please report it.
-	Splits int64
-	Fenced int64 // batches refused because another owner had appended
+	Searches int64
+	Fenced   int64 // batches refused because another owner had appended
 	// ForeignFences counts how often another owner's fence ended the memory of a partition
 	// that is still assigned here. More than one now and then means that two deployments
 	// have one consumer name.
 	ForeignFences int64
 	Waits         int64 // batches tried again after an outage, a deadlock or a handler's error
 	// KeyRaces counts batches built and sent again because another partition had claimed one
-	// of their keys meanwhile, or because the generation of keys had been sealed.
+	// of their keys first, or because the generation of keys had been sealed.
 	KeyRaces int64
 	Expired  int64 // dead letters closed because on_failure.keep was over
 	// KeysInTwoPartitions counts keys of copies: same_partition, of those that the upkeep samples,
@@ -46,7 +46,7 @@ type Stats struct {
 	Partitions []PartitionStats
 }
 
-// PartitionStats is one partition while it is assigned to this process: where it stands, how
+// PartitionStats is one partition while it is assigned to this process: its position, how
 // far it is behind, and what became of its records since it was assigned. A partition that
 // makes no progress, and one that is not read, because it stands, waits or stands by, is
 // looked at about every 5 seconds: its lag grows.
@@ -78,7 +78,7 @@ type PartitionStats struct {
 	Ignored    int64 // passed over on purpose
 }
 
-// partitions are the accounts of all partitions that are assigned.
+// partitions are the stats of all partitions that are assigned.
 func (c *Consumer) partitions() []PartitionStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func (c *Consumer) Stats() Stats {
 			Applied: n.Applied.Load(), Keyless: n.Keyless.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Ignored: n.Ignored.Load(),
 		},
-		Batches: n.Batches.Load(), Splits: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
+		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
 		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), KeysInTwoPartitions: c.twoPartitions.Load(), Partitions: c.partitions(),
 	}
 }

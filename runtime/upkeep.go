@@ -10,7 +10,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 )
 
-// upkeepInterval is how often a process looks whether tables are to be kept up.
+// upkeepInterval is how often a process checks whether upkeep is due.
 const upkeepInterval = time.Minute
 
 // maintain starts the upkeep of the consumer's tables. The returned function ends it.

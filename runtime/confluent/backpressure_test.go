@@ -54,7 +54,7 @@ func TestFullQueueStarvesNoOther(t *testing.T) {
 }
 
 // However many queues are full, polling goes on after RoomWait: nothing else that the client has
-// to tell, such as a rebalance, waits for longer. And none is waited for in vain for ever. The
+// to tell, such as a rebalance, waits for longer. And no wait lasts for ever. The
 // time is that of a bubble, in which only these goroutines live.
 func TestFullQueuesHoldPollingUpForOneWaitAtATime(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// committer commits offsets to Kafka: a hint, for people who look at the group's lag. The
+// committer commits offsets to Kafka: a hint, for people who read the group's lag. The
 // position is in the ledger. Nothing is lost if a commit fails, so errors are only logged.
 type committer struct {
 	client *kafka.Consumer

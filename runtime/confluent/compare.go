@@ -20,7 +20,7 @@ type comparison struct {
 	silence      time.Duration // a partition that is silent for so long is compared with its log
 	next         time.Time
 	nextForLost  time.Time // not before, although a position is lost
-	positionLost bool      // the client lost one, and did not say of which partition
+	positionLost bool      // the client lost one, and did not name the partition
 	running      bool
 	found        chan findings // of the comparison that runs
 	failure      string        // why the last one failed
@@ -158,8 +158,8 @@ func (b *broker) compare(list []subject, topics map[string]intake.Topic) (found 
 // otherTopic reports whether the topic is not the one that the sink was told of.
 func (f finding) otherTopic() bool { return f.now != f.topic }
 
-// judge says what the brokers' answers show.
-func (f finding) judge() verdict {
+// shows says what the brokers' answers show.
+func (f finding) shows() verdict {
 	switch {
 	case f.otherTopic():
 		return topicChanged
@@ -199,7 +199,7 @@ func (r *run) applyFindings(found findings) {
 
 func (r *run) apply(f finding, lost bool) {
 	p, id := f.partition, f.partition.delivery.Partition
-	verdict := f.judge()
+	verdict := f.shows()
 	caughtUp := f.silent && verdict == inOrder
 	if verdict != topicChanged && (f.heard || caughtUp) && p.silence.over() {
 		r.log.Info("the client hands over records again", "topic", id.Topic, "partition", id.Number)

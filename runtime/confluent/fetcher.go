@@ -18,8 +18,8 @@ func (f *fetcher) check(err error) {
 }
 
 // read reads partitions from where the sink said: explicit offset and leader epoch, then
-// records are accepted, and at last an explicit Resume, because the client remembers a pause
-// from an earlier assignment. With must, the client is answered even if there is nothing to
+// records are accepted, and at last an explicit Resume, because the client keeps a pause from an
+// earlier assignment. With must, the client is answered even if there is nothing to
 // assign, as a rebalance callback has to.
 func (f *fetcher) read(list []*partition, must bool) {
 	var added []kafka.TopicPartition
@@ -42,7 +42,7 @@ func (f *fetcher) read(list []*partition, must bool) {
 }
 
 // seek moves a partition that is assigned. The client refuses to seek in a partition that
-// it stopped reading after an error; that one is assigned anew.
+// it stopped reading after an error; then the partition is assigned again.
 func (f *fetcher) seek(p *partition) {
 	at := []kafka.TopicPartition{p.start()}
 	moved, err := f.client.SeekPartitions(at)

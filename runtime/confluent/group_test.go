@@ -72,7 +72,7 @@ func TestTwoLiveWritersOfWhichTheGroupKnowsOne(t *testing.T) {
 		if protocol == "classic" {
 			s.Config["group.instance.id"] = "unheard" // or it joins again under another id
 		}
-		start(t, s, subscription(), first)
+		startToFail(t, s, subscription(), first)
 		eventually(t, "the first member owns it", func() bool { return first.owns() == 1 })
 		produce(t, brokers, 100, 0)
 		eventually(t, "100 records", func() bool { return l.count() == 100 })
@@ -113,7 +113,7 @@ func unheard(cluster *kfake.Cluster, member string) {
 }
 
 // A polling goroutine that stands still for longer than max.poll.interval.ms has lost its
-// partitions; it takes them over anew when it goes on.
+// partitions; it takes them over again when it goes on.
 func TestPollIntervalExceeded(t *testing.T) {
 	onBothProtocols(t, func(t *testing.T, protocol string) {
 		cluster, brokers := startCluster(t, 2)

@@ -107,6 +107,19 @@ func start(t testing.TB, s *Source, sub idem.Subscription, sink idem.Sink) (stop
 	return stop
 }
 
+// startToFail runs a source until the test ends. It may fail: a member that the group no longer
+// hears may find its place taken, which its client cannot mend.
+func startToFail(t testing.TB, s *Source, sub idem.Subscription, sink idem.Sink) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := s.Run(t.Context(), sub, sink); err != nil {
+			t.Log(err)
+		}
+	}()
+	t.Cleanup(func() { <-done })
+}
+
 // sleep reports whether d passed before ctx ended.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)

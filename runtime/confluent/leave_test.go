@@ -63,7 +63,7 @@ func TestShutdownHasAWatchdog(t *testing.T) {
 	}
 }
 
-// A member that comes back to a partition takes it over anew: what another member did
+// A member that comes back to a partition takes it over again: what another member did
 // meanwhile is never guessed.
 func TestEveryAssignmentIsATakeOver(t *testing.T) {
 	onBothProtocols(t, func(t *testing.T, protocol string) {

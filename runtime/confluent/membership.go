@@ -9,7 +9,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// membership is how this process stands to the brokers and to its group.
+// membership is whether the brokers answer this process, and whether its group has members.
 type membership struct {
 	brokers string
 	topics  []string
@@ -41,7 +41,7 @@ func (m *membership) news() (why error, changed bool) {
 	return why, changed
 }
 
-// tellGroup tells the sink how this member stands to its group, if that has changed.
+// tellGroup tells the sink what is wrong with the membership, if that has changed.
 func (r *run) tellGroup() {
 	if why, changed := r.group.news(); changed {
 		r.sink.Group(why)
@@ -87,12 +87,12 @@ func (m *membership) brokerError(e kafka.Error) (allDown bool) {
 // answered takes in what brokers answered to a question for the group's topics. Brokers that
 // answered before an alarm tell nothing of what is now.
 func (m *membership) answered(a topicsAnswer) {
-	if why := m.judge(a); why != nil || a.alarms == m.alarms {
+	if why := m.trouble(a); why != nil || a.alarms == m.alarms {
 		m.unreachable = why
 	}
 }
 
-func (m *membership) judge(a topicsAnswer) error {
+func (m *membership) trouble(a topicsAnswer) error {
 	if a.err != nil {
 		return m.noAnswer(a.err.Error())
 	}

@@ -26,7 +26,7 @@ type run struct {
 	intake     intake.Config // of all partitions
 	fetcher    *fetcher      // what the client fetches
 	broker     *broker       // what brokers answer
-	group      membership    // how this member stands to brokers and group
+	group      membership    // of this process in its group
 	committer  *committer    // offsets, as a hint for people
 	comparison comparison    // of partitions with their logs
 	calls      *sync.WaitGroup

@@ -51,9 +51,9 @@ var elsewhere = map[string]string{
 }
 
 // fetchBytes is how many bytes of a partition the client fetches at a time, unless Config says
-// otherwise. The client hands records over fetch by fetch, so that a large one of a partition
-// whose queue is full stands before those of others; and what was fetched is lost when the
-// partition is paused. A broker returns a batch of records that is larger all the same.
+// otherwise. The client hands records over fetch by fetch: a large one of a partition whose queue
+// is full holds up those of others, and what was fetched is lost when the partition is paused. A
+// broker still returns a batch of records whole, if a single one is larger.
 const fetchBytes = 128 << 10
 
 // usual are defaults of ours, which Config may change. The client's own allow 64 MiB of

@@ -22,7 +22,7 @@ type lateSource struct {
 	again, revoked chan struct{}   // the second one begins; partition 0 is revoked
 	taken, fenced  chan struct{}   // the second one is done; it is refused again
 	shut           chan struct{}   // its queue is shut
-	read           <-chan struct{} // the client has its records all the same
+	read           <-chan struct{} // the client has its records nevertheless
 }
 
 type lateSink struct {

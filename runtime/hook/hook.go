@@ -8,7 +8,7 @@
 // different partitions may run at the same time. An interface never gets a second method:
 // what comes later is an interface of its own.
 //
-// What is told once a transaction stands is told at most once: a process that dies
+// What happened in a transaction is told after its commit, at most once: a process that dies
 // between the two tells nothing. The ledger is the truth, not what a hook counted.
 //
 // This package must not import any package of this module but idemtype.
@@ -34,19 +34,19 @@ type BatchStart interface {
 // BatchEnd is called when a batch is durable, or failed.
 type BatchEnd interface {
 	// OnBatchEnd gets what became of the records. An error is the one for which the rest is
-	// tried again, or for which the partition stands; what r counts is durable all the same.
+	// tried again, or for which the partition stands. What r counts is durable also then.
 	OnBatchEnd(ctx context.Context, p idemtype.Partition, r idemtype.Result, err error)
 }
 
 // Events is called with what became of each event.
 type Events interface {
-	// OnEvents gets the events of one transaction, once it stands, in the order of their
+	// OnEvents gets the events of one transaction, once it is durable, in the order of their
 	// offsets. Records that Kafka delivered again are not among them: nobody decodes them.
 	// The slice must not be changed or kept.
 	OnEvents(p idemtype.Partition, events []Event)
 }
 
-// Event is one record of a transaction that stands.
+// Event is one record of a transaction that is durable.
 type Event struct {
 	Offset  int64
 	Name    string // Go name of the event; "" if the record is none that the spec knows
@@ -67,7 +67,7 @@ const (
 
 // DeadLetter is called for each record that became a dead letter.
 type DeadLetter interface {
-	// OnDeadLetter is called once the dead letter stands in its table.
+	// OnDeadLetter is called once the dead letter is durable.
 	OnDeadLetter(p idemtype.Partition, d Letter)
 }
 

@@ -12,7 +12,7 @@ import (
 type scenario struct {
 	name     string
 	play     func(*trial)
-	suspects string // where to look first if it fails
+	suspects string // the likely causes if it fails
 }
 
 var scenarios = []scenario{
@@ -29,7 +29,7 @@ var scenarios = []scenario{
 	{"repeated in later batches", repeatedLater,
 		"A key that was claimed earlier must be found: what is claimed, and the read of known keys before a batch."},
 	{"on two partitions at once", twoPartitions,
-		"Of two transactions that claim one key, one must lose and then decide anew."},
+		"Of two transactions that claim one key, one must lose and then decide again."},
 	{"two owners at once", twoOwners,
 		"Only the owner whose row is the ledger's tail may write, and its first statement must say so."},
 	{"zombie", zombie,
@@ -73,8 +73,8 @@ func redelivered(b *trial) {
 	}
 }
 
-// repeatable are the records whose second copy must have no effect: those with an identity
-// of their own that took effect. A copy of a refused event is tried anew, as it should be.
+// repeatable are the records whose second copy must have no effect: those with an identity of
+// their own that took effect. A copy of a refused event is tried like a new one, as it should be.
 func (b *trial) repeatable() (out []record) {
 	for _, r := range b.log {
 		if r.keyed && !b.isDead(r) {

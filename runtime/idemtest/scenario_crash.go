@@ -14,7 +14,7 @@ var errCrash = errors.New("a crash made by the test")
 // crashBatch is how many records a batch holds that is stopped at each of its steps.
 const crashBatch = 4
 
-// crashes stops every batch at its first step, takes the partition over anew as the next
+// crashes stops every batch at its first step, takes the partition over again as the next
 // process would, stops at the second step, and so on until the batch comes through.
 func crashes(b *trial) {
 	b.stopEverywhere(func(*idem.Writer) *idem.Writer { return b.own(0) })
@@ -26,7 +26,7 @@ func repliesLost(b *trial) {
 }
 
 func (b *trial) stopEverywhere(next func(*idem.Writer) *idem.Writer) {
-	b.inexact = true // every owner searches a refused batch anew
+	b.inexact = true // every owner searches a refused batch again
 	w := b.own(0)
 	for rest := b.messages(b.log); len(rest) > 0; {
 		batch := rest[:min(crashBatch, len(rest))]

@@ -71,11 +71,11 @@ type Sink interface {
 	// how far behind the partition is. The Source tells it now and then, also while the
 	// partition is not read. It may be called at any time.
 	End(p Partition, end int64)
-	// Group tells how the Source stands to its group. It is nil while the broker answers and the
-	// group has shared its partitions out, even if none is left for this member. Otherwise it
-	// says why that is not so, in words that stay the same while the cause does. Before the
-	// first call, or the first Assigned, the group has shared nothing out. It may be called at
-	// any time.
+	// Group tells what is wrong with the Source's group. It is nil while the broker answers and
+	// the group has shared its partitions out, even if none is left for this member. Otherwise it
+	// says why that is not so, in words that stay the same while the cause does. Before the first
+	// call, or the first Assigned, the group has shared nothing out. It may be called at any
+	// time.
 	Group(why error)
 	// Revoked gives a partition up: it waits up to two seconds for the transaction in
 	// flight, then cancels it.

@@ -129,7 +129,7 @@ func (n *adoption) start(ctx context.Context, dry bool) error {
 }
 
 // renew writes the first row of a stream whose rows are gone, and returns its place. An
-// owner that still remembers the old rows finds none of them, and is refused.
+// owner whose memory is of the old rows finds none of them, and is refused.
 func (n *adoption) renew(ctx context.Context, stream int32, dry bool) (int64, error) {
 	var seq int64
 	if err := n.db.QueryRow(ctx, ledger.LastSeqSQL, pgx.QueryExecModeExec, stream).Scan(&seq); err != nil {

@@ -38,9 +38,9 @@ type change struct {
 	status Status
 	info   string
 	dry    bool
-	// decide says which row follows a tail, and what it does. It is asked again when the tail
-	// has moved meanwhile: what was right for one need not be for the next. A row without a
-	// kind is none: there is nothing to do.
+	// decide says which row follows a tail, and what the row does. It is asked again when the tail
+	// has moved, since another row may be right then. A row without a kind says that there is
+	// nothing to do.
 	decide func(t ledger.Tail) (row ledger.Row, effect string, err error)
 	sent   []sent
 }
@@ -102,7 +102,7 @@ func (c *change) try(ctx context.Context) (Change, error) {
 	var tail ledger.Tail
 	err := c.db.QueryRow(ctx, ledger.TailSQL, pgx.QueryExecModeExec, c.status.Stream).Scan(tail.Fields()...)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Change{}, fmt.Errorf("%v: the rows of its ledger are gone; adopt begins it anew", c.status.Name())
+		return Change{}, fmt.Errorf("%v: the rows of its ledger are gone; adopt begins a new one", c.status.Name())
 	}
 	if err != nil {
 		return Change{}, again(err, len(c.sent) > 0)
@@ -150,7 +150,7 @@ func again(err error, inDoubt bool) error {
 	return explain(err)
 }
 
-// settled looks whether one of the tries whose reply was lost has its row in the chain.
+// settled reads whether one of the tries whose reply was lost has its row in the chain.
 func (c *change) settled(ctx context.Context, tail ledger.Tail) (done Change, found bool, err error) {
 	for i := range c.sent {
 		s := &c.sent[i]

@@ -11,7 +11,7 @@ import (
 type NotFoundError struct {
 	Name Name
 	Near []string // partitions of the topic, else topics of the consumer, else consumers
-	What string   // of which kind they are
+	What string   // what Near lists
 }
 
 func (e *NotFoundError) Error() string {

@@ -56,7 +56,7 @@ func TestCommandGetsInBetweenBatches(t *testing.T) {
 }
 
 // The row of a worker that is under way goes first; what the operator meant is then judged
-// anew.
+// again.
 func TestCommandWaitsForTheTransactionUnderWay(t *testing.T) {
 	db := database(t)
 	w := begin(t, db, orders, oldID)

@@ -86,7 +86,7 @@ type Tail struct {
 	AgeSeconds float64 `json:"age_seconds"`
 	Partitions int32   `json:"partitions"`  // that the topic had
 	Identity   string  `json:"identity"`    // what the service that wrote last says of its events, 8 hex digits; "" if none has written yet
-	WindowRows int64   `json:"window_rows"` // rows whose keys are remembered
+	WindowRows int64   `json:"window_rows"` // rows whose keys are known
 }
 
 var kinds = map[byte]string{
@@ -94,9 +94,10 @@ var kinds = map[byte]string{
 	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind",
 }
 
-// List returns the streams of a consumer, or of all with "", by consumer, topic, partition
-// and age. The one of several that differ in their topic's id only that was written to last is
-// the one that the topic has now; the others are former ones. A consumer without streams is a *NotFoundError.
+// List returns the streams of a consumer, or of all with "", by consumer, topic, partition and
+// age. The one of several that differ in their topic's id only that was written to last is the
+// one that the topic has now; the others are former ones. A consumer without streams is a
+// *NotFoundError.
 func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
 	found, err := list(ctx, db, consumer)
 	if err != nil || len(found) > 0 || consumer == "" {

@@ -86,7 +86,7 @@ func (b *Batch) Call(m *Message, c Call) {
 	b.steps = append(b.steps, Step{Stage: GoCall, Call: &c})
 }
 
-// endWave ends the wave: its rows become statements, and the plan's buffers start anew.
+// endWave ends the wave: its rows become statements, and the plan's buffers are empty again.
 func (b *Batch) endWave() {
 	b.plan.Flush(b)
 	b.wave.next()

@@ -5,7 +5,7 @@ type Claim struct {
 	Key   Key
 	Def   uint32 // definition of the event's content
 	Print uint32 // fingerprint of the event's content
-	Here  bool   // copies: same_partition: the chain remembers the key, not idem_keys
+	Here  bool   // copies: same_partition: the chain holds the key, not idem_keys
 }
 
 // Prior is a key claimed earlier: its fingerprint and the definition it was made under.
@@ -16,8 +16,8 @@ type Prior struct {
 
 // Known tells which keys were claimed before a transaction.
 type Known interface {
-	// Find looks a key up: where the chain of this partition remembers keys if here, else
-	// where all partitions do.
+	// Find finds a key: in the chain of this partition if here, else among the keys that all
+	// partitions share.
 	Find(key Key, here bool) (p Prior, ok bool)
 }
 
@@ -27,7 +27,7 @@ type keys struct {
 	mine    map[Key]int // key -> index in claims
 	hidden  []Key       // unknown keys of records that a later key of theirs made conflicts
 	known   Known       // keys that were claimed before this transaction
-	former  []Key       // of the event that is about to be claimed
+	former  []Key       // of the next event
 	keyless int         // events that count by their offset although their topic has keys
 	dup     Key         // of the last record whose outcome was Resent
 }
@@ -38,23 +38,25 @@ func (k *keys) reset(known Known) {
 	k.known, k.keyless = known, 0
 }
 
-// Also names a key that the event about to be claimed would have had under an earlier
-// source of the spec: a copy that carries only that one is a duplicate, too. A zero key,
-// which stands for a part that is missing, is passed over. Call it before Claim.
+// Also names a key that the next event would have had under an earlier source of the spec: a copy
+// that carries only that key is a duplicate, too. A zero key (a part is missing) is passed over.
+// Call it before Claim.
 func (b *Batch) Also(key Key) {
 	if key != (Key{}) {
 		b.keys.former = append(b.keys.former, key)
 	}
 }
 
-// Claim records the event's key, which all partitions remember, or, if here, the chain of this
-// partition, through which all copies come. It returns false for a duplicate: the caller then
-// adds nothing. It returns a [ConflictError] if the key is known with other content. The first
-// key that is known decides, of the former ones and its own. The other keys of a duplicate are
-// recorded, too: a later copy may carry one of them alone. An event with the zero key is
-// identified by its former key, or counts by its offset if it has none. print is the
-// fingerprint of its content. Call it after everything that can refuse the event, before the
-// first row.
+// Claim claims the event's key: for all partitions or, if here, in the chain of this partition,
+// through which all copies come. It returns false for a duplicate: the caller then adds nothing.
+// It returns a [ConflictError] if the key is known with other content.
+//
+// Former keys come before the event's own; the first one that is known decides. The other keys of
+// a duplicate are claimed, too: a later copy may carry only one of them. An event with the zero
+// key is identified by its former key, or counts by its offset if it has none.
+//
+// print is the fingerprint of the content. Call Claim after everything that can refuse the event,
+// before the first row.
 func (b *Batch) Claim(event string, key Key, content *Content, print uint32, here bool) (fresh bool, err error) {
 	b.record.event = event
 	keys := b.keys.former
@@ -91,7 +93,7 @@ func (b *Batch) Claim(event string, key Key, content *Content, print uint32, her
 	return fresh, nil
 }
 
-// find looks a key up in this batch and before it.
+// find finds a key in this batch and before it.
 func (k *keys) find(key Key, here bool) (Prior, bool) {
 	if i, ok := k.mine[key]; ok {
 		return Prior{Print: k.claims[i].Print, Def: k.claims[i].Def}, true

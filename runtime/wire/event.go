@@ -19,7 +19,7 @@ type Event[E any, D Decoder] struct {
 	Space string
 	// Former are the keys that the event had by earlier sources.
 	Former []FormerKey[E]
-	// Here says that all copies come through one partition, whose chain remembers the key.
+	// Here says that all copies come through one partition, whose chain holds the key.
 	Here bool
 	// Print adds the values that copies must share; Content defines them.
 	Print   func(e *E, f *Fingerprint)

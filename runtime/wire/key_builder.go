@@ -9,8 +9,8 @@ import (
 
 // KeyBuilder makes the key of an event of the parts that the spec names: Start, one call
 // per part in the spec's order, Sum. A missing, null or empty part is an error, never a
-// key, unless it may be absent: then there is no key. The first error sticks. Its zero value is ready for use; a plan owns one and uses
-// it for every event.
+// key, unless it may be absent: then there is no key. The first error is kept. The zero value is
+// ready for use. A [Batch] owns one and hands it to every event.
 type KeyBuilder struct {
 	parts  parts
 	place  place

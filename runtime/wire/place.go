@@ -7,7 +7,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// place is where a key stands among others in an index: near those that were made shortly
+// place is where a key is among others in an index: near those that were made shortly
 // before. An index of keys without an order is read and written all over, and more so the more
 // keys there are. A part that was made in an order gives a key its place: a UUID of version 6
 // or 7 (RFC 9562), a time, a whole number. The other bytes of the key are of its hash, as all

@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Decoder reads records in one format; each format is a package of its own, such as
-// strictjson. A plan owns one decoder and hands it to [Event.Take]. It is not safe for
+// Decoder reads records in one format; each format is a package of its own, like strictjson. A
+// plan owns one decoder and hands it to [Event.Take]. It is not safe for
 // concurrent use.
 type Decoder interface {
 	// Borrow starts m. What is read may point into m and into the decoder, and is valid until

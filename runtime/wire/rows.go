@@ -89,7 +89,7 @@ func (r *Rows) reset() {
 	r.n, r.next = 0, len(r.cols)
 }
 
-// at is where the next parameter's value will stand.
+// at is the place of the next parameter's value.
 func (r *Rows) at() int {
 	if r.next == len(r.cols) {
 		return arrayHeader

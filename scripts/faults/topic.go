@@ -119,7 +119,7 @@ func (t *theatre) adopted(ctx context.Context, hidden []*wire.Message) (string, 
 	return fmt.Sprintf("once; %d partitions halted, and went on by idemgen stream adopt", len(commands)), t.comeBack(ctx, commands)
 }
 
-// startWaiting starts a process of which no partition may work.
+// startWaiting starts a process whose partitions must all stand.
 func (t *theatre) startWaiting(ctx context.Context) error {
 	_, err := t.start(ctx)
 	return err
@@ -158,7 +158,7 @@ func retentionRunning(ctx context.Context, t *theatre) (string, error) {
 // It must halt, while the others are read on, and then go on with those five.
 func (t *theatre) overtake(ctx context.Context, begin func() error) (string, error) {
 	const victim = 1
-	passed := t.watch.partitions()[victim]
+	passed := t.monitor.partitions()[victim]
 	hidden, err := t.hide(ctx, 1000)
 	if err != nil {
 		return "", err
@@ -178,7 +178,7 @@ func (t *theatre) overtake(ctx context.Context, begin func() error) (string, err
 	if err := t.caughtUp(ctx); err != nil {
 		return "", fmt.Errorf("the other partitions: %w", err)
 	}
-	if now := t.watch.partitions()[victim]; now != passed {
+	if now := t.monitor.partitions()[victim]; now != passed {
 		return "", fmt.Errorf("partition %d went from %d to %d", victim, passed, now)
 	}
 	t.sent(slices.DeleteFunc(hidden, func(m *wire.Message) bool { return m.Partition != victim || m.Offset < low })...)
@@ -223,7 +223,7 @@ func (t *theatre) confirmed(ctx context.Context) (string, error) {
 	}
 	err = t.compose(ctx, func(m *shop.Maker) []*wire.Message {
 		list := events(300)(m)
-		for p := range int32(2) { // orders in the new partitions, of which nothing more is heard
+		for p := range int32(2) { // orders in the new partitions, which get no more records
 			e := m.Placed("")
 			m.Forget()
 			e.Partition = partitions + p

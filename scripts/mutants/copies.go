@@ -30,7 +30,7 @@ var copyBugs = []mutant{
 		in(upkeep, "Job.Once").Drop(`append(_, j.Copies.Run)`),
 		core, "TestCopyInAnotherPartitionIsAnAlarm"},
 	{"audit: an old breach makes a new process unhealthy",
-		in(audits, "Audit.remember").Replace(`fresh - _`, `fresh`),
+		in(audits, "Audit.keepNewest").Replace(`fresh - _`, `fresh`),
 		audits, "TestOldBreachIsNoReasonToBeUnhealthy"},
 	{"audit: each process counts the whole window again",
 		in(audits, "Audit.list").Replace(`a.now.Add(-fresh)`, `time.Unix(0, 0)`),

@@ -12,7 +12,7 @@ import (
 )
 
 // Current is what the catalog said last (docs/operations.md). Connections ask it when they are
-// opened, and the upkeep does: what others change in tables meanwhile is noticed then.
+// opened, and so does each upkeep: then it is noticed what others have changed in tables.
 type Current struct {
 	tables []wire.Table
 	topics []wire.Topic

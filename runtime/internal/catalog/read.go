@@ -124,7 +124,7 @@ func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, e
 	for _, t := range tables {
 		names = append(names, t.Name)
 	}
-	// Nothing is prepared: a pooler may stand between.
+	// Nothing is prepared: a pooler may be between.
 	rows, err := conn.Query(ctx, factsSQL, pgx.QueryExecModeExec, array(append(names, own...)))
 	if err != nil {
 		return Findings{}, fmt.Errorf("read the catalog: %w", err)

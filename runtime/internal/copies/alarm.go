@@ -17,7 +17,7 @@ const (
 	remedy = "docs/operations.md, One key in two partitions"
 )
 
-// found tells of n keys that stand in two rows.
+// found tells of n keys that are in two rows.
 func (a *Audit) found(one, other place, n int) {
 	if other.written < one.written {
 		one, other = other, one
@@ -26,7 +26,7 @@ func (a *Audit) found(one, other place, n int) {
 		a.Found.Add(int64(n))
 	}
 	first, second := a.chains[one.stream], a.chains[other.stream]
-	a.remember(fmt.Errorf("topic %s: a key stands in partition %d (row %d of its ledger, offsets %s) and in partition %d (row %d, offsets %s): "+
+	a.keepNewest(fmt.Errorf("topic %s: a key stands in partition %d (row %d of its ledger, offsets %s) and in partition %d (row %d, offsets %s): "+
 		"copies: same_partition does not hold, and the copy took effect again: see %s",
 		first.topic, first.partition, one.seq, one.offsets(), second.partition, other.seq, other.offsets(), remedy), other)
 	if a.said == lines {
@@ -61,8 +61,8 @@ func (p place) offsets() string {
 
 func (p place) time() string { return time.UnixMicro(p.written).UTC().Format(time.RFC3339) }
 
-// remember keeps a breach for Why if it is the newest one.
-func (a *Audit) remember(breach error, second place) {
+// keepNewest keeps a breach for Why if it is the newest one.
+func (a *Audit) keepNewest(breach error, second place) {
 	until := time.Now().Add(fresh - a.now.Sub(time.UnixMicro(second.written)))
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,10 +9,10 @@
 //	                                  sample: key -> chain, row     known from another chain:
 //	                                                                alarm with both places
 //
-// The sample bounds the memory: when there are more keys than it may hold, it keeps those of
-// which some bits are as the process drew them, half of them, a quarter and so on. Either both
-// copies of an event are in it or none is, so a producer that breaks its promise again and
-// again is found, and a single breach only by chance.
+// The sample bounds the memory: when there are more keys than it may hold, it keeps half of them,
+// a quarter and so on, by bits of the key that the process draws. Either both copies of an event
+// are in it or neither is. So a producer that often breaks its promise is found, and a single
+// breach only by chance.
 //
 // The audit changes nothing and locks nothing. What it knows is of its process and ends with
 // it: a new one begins where the window does. It must not import any package of this module but

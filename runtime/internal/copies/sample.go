@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// place is where a key stands: in one row of a chain.
+// place is the row of a chain that a key is in.
 type place struct {
 	stream      int32
 	seq         int64

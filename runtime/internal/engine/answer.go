@@ -18,8 +18,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// failed finds out what became of an attempt that was not acknowledged. before is how many
-// attempts were open when it was sent.
+// failed finds out what became of an attempt that was not acknowledged. When it was sent, as
+// many attempts were open as before says.
 func (t *transaction) failed(ctx context.Context, before int, a chain.Attempt, err error) (idemtype.Result, error) {
 	called, byCall := errors.AsType[*verdict.HandlerError](err)
 	if rolledBack(err) {
@@ -41,8 +41,8 @@ func (t *transaction) failed(ctx context.Context, before int, a chain.Attempt, e
 	return idemtype.Result{}, err
 }
 
-// rolledBack reports whether the failed attempt surely did not commit: the server said so,
-// or COMMIT, which is sent after the last handler's call, was not sent.
+// rolledBack reports whether the failed attempt surely did not commit. Either the server said so,
+// or a handler failed: then COMMIT was not sent.
 func rolledBack(err error) bool {
 	if _, byCall := errors.AsType[*verdict.HandlerError](err); byCall {
 		return true
@@ -51,9 +51,9 @@ func rolledBack(err error) bool {
 	return ok && verdict.OfState(pg) != verdict.Doubt && !strings.HasPrefix(pg.Code, "57P")
 }
 
-// resolve is called when a row stands behind the tail. If it is one of our attempts, that one
-// committed, whatever became of its reply: it counts, with its own boundary and results.
-// Otherwise another owner appended.
+// resolve is called when there is a row after the tail. If the row is one of our attempts, that
+// attempt committed although its reply was lost: it counts, with its own boundary and results.
+// Otherwise another owner appended the row.
 func (o *Owner) resolve(ctx context.Context, conn *pgxpool.Conn) (idemtype.Result, error) {
 	s, err := o.chain.Resolve(ctx, conn)
 	if err != nil {
@@ -76,10 +76,10 @@ func (o *Owner) resolve(ctx context.Context, conn *pgxpool.Conn) (idemtype.Resul
 	return idemtype.Result{}, o.fenced(protocol.Foreign, reason)
 }
 
-// judge decides what follows from the outcome of a transaction over records, and takes the
+// conclude decides what follows from the outcome of a transaction over records, and takes the
 // protocol's step for it. It returns nil if the owner can go on at once, and otherwise what
 // its caller must know.
-func (o *Owner) judge(records []wire.Message, err error) error {
+func (o *Owner) conclude(records []wire.Message, err error) error {
 	if err == nil {
 		o.retry.Passed(len(records) - len(o.unseen(records)))
 		return nil
@@ -88,14 +88,13 @@ func (o *Owner) judge(records []wire.Message, err error) error {
 		return fenced
 	}
 	if halted, ok := errors.AsType[*idemtype.HaltedError](err); ok {
-		return o.stand(halted)
+		return o.halt(halted)
 	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		return o.stand(o.p.halted(h))
+		return o.halt(o.p.halted(h))
 	}
 	if _, unconnected := errors.AsType[*connectError](err); unconnected {
-		// Nothing was sent, whatever the error is: the owner stands where it stood, and no
-		// record is to blame.
+		// Nothing was sent, whatever the error is: the state stays, and no record is to blame.
 		wait := &verdict.Later{Err: outage.InWords(verdict.Describe(err))}
 		o.p.tell(o, wait)
 		return wait
@@ -107,7 +106,7 @@ func (o *Owner) judge(records []wire.Message, err error) error {
 	if v.Doubt {
 		o.chain.Doubt()
 	}
-	return o.follow(o.retry.Judge(records, v, o.about(records)))
+	return o.follow(o.retry.Next(records, v, o.about(records)))
 }
 
 // follow does what follows from a failed transaction.
@@ -116,7 +115,7 @@ func (o *Owner) follow(n retry.Next) error {
 		o.p.process.Counters.Searches.Add(1)
 	}
 	if n.Halt != nil {
-		return o.stand(o.p.halted(n.Halt))
+		return o.halt(o.p.halted(n.Halt))
 	}
 	if n.Later == nil {
 		return o.step(n.Event, nil)
@@ -127,8 +126,8 @@ func (o *Owner) follow(n retry.Next) error {
 	return n.Later
 }
 
-// stand takes the step of a partition that needs a person.
-func (o *Owner) stand(why error) error {
+// halt takes the step of a partition that needs a person.
+func (o *Owner) halt(why error) error {
 	if err := o.step(protocol.Fatal, why); err != nil {
 		return err
 	}

@@ -69,13 +69,13 @@ func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool
 // tellLater says why a transaction cannot begin.
 func (o *Owner) tellLater(err error) { o.p.tell(o, &verdict.Later{Err: err}) }
 
-// connectError says that a transaction could not begin for want of a connection.
+// connectError says that a transaction could not begin because there was no connection.
 type connectError struct{ error }
 
 func (e *connectError) Unwrap() error { return e.error }
 
-// connect begins a transaction: it gets a connection, for which it waits as long as a
-// transaction may take, and takes the step that leads to Sent.
+// connect begins a transaction: it gets a connection, and takes the step that leads to Sent. It
+// waits for the connection as long as a transaction may take.
 func (o *Owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 	state, _ := o.p.at()
 	if state == protocol.Backoff {

@@ -60,8 +60,7 @@ func (t *transaction) sendExplicit(ctx context.Context, d *decide.Decision, a *c
 	return written, err
 }
 
-// run runs the transaction, from the append on or, if that was written already, from
-// behind it.
+// run runs the transaction. It begins with the append, unless the append was sent already.
 func (x *explicit) run(ctx context.Context) (time.Time, error) {
 	err := x.calls.Run(ctx, x.steps)
 	return x.written, err
@@ -75,7 +74,7 @@ func (x *explicit) steps(ctx context.Context) error {
 		case wire.Statement:
 			x.pending = append(x.pending, x.o.decider.Write(step))
 		case wire.GoCall:
-			if !x.late(ctx, step.Call) {
+			if !x.endsEarly(ctx, step.Call) {
 				if err := x.call(ctx, step.Call); err != nil {
 					return err
 				}
@@ -84,7 +83,7 @@ func (x *explicit) steps(ctx context.Context) error {
 			if err := x.shorten(step.Call.Message.Offset); err != nil {
 				return err
 			}
-			i = x.lastCall() // what is left behind it holds no other one
+			i = x.lastCall() // the steps that are left hold no other call
 		default:
 			panic("idem: a transaction has a stage that nothing runs")
 		}
@@ -92,8 +91,8 @@ func (x *explicit) steps(ctx context.Context) error {
 	return x.commit(ctx)
 }
 
-// lastCall is the step of the handler that was called last. All that stands before it was
-// sent, however the steps before it were cut.
+// lastCall is the step of the handler that was called last. All steps before it were sent, also
+// if they are cut into other statements now.
 func (x *explicit) lastCall() int {
 	i := slices.IndexFunc(x.d.Steps, func(s wire.Step) bool {
 		return s.Stage == wire.GoCall && s.Call.Message.Offset == x.last.Message.Offset
@@ -126,10 +125,10 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	return fault.At(ctx, fault.AfterHandler)
 }
 
-// check has the server check, before anything else is done, that the transaction is still the
-// one that appended, behind statements that take back what the last call left.
+// check has the server take back what the last call left, and then check that the transaction is
+// still the one that appended. Both come before everything else that is pending.
 func (x *explicit) check(restore ...pipeline.Statement) {
-	x.pending = append(append(restore, x.o.chain.Own(x.a.Row.Token)), x.pending...)
+	x.pending = append(append(restore, x.o.chain.Same(x.a.Row.Token)), x.pending...)
 	x.checks, x.fitted = len(restore)+1, len(restore) == 0
 }
 
@@ -150,8 +149,8 @@ func (x *explicit) flush(ctx context.Context) error {
 
 const commitSQL = `COMMIT`
 
-// commit ends the transaction. Whether that is still the one that appended, which plain
-// statements of handlers cannot change, is checked here if it was not before.
+// commit ends the transaction. Before that it checks that the transaction is still the one that
+// appended, if nothing checked it since the last call.
 func (x *explicit) commit(ctx context.Context) error {
 	if err := fault.At(ctx, fault.BeforeCommit); err != nil {
 		return err
@@ -164,7 +163,7 @@ func (x *explicit) commit(ctx context.Context) error {
 	p.Add(x.o.chain.Letters(x.d.Letters)...)
 	p.End(commitSQL)
 	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)
-	if unclean != nil { // the transaction is over all the same
+	if unclean != nil { // nevertheless the transaction is over
 		_ = x.conn.Close(ctx)
 	}
 	if err := x.answered(r, err); err != nil {
@@ -177,9 +176,9 @@ func (x *explicit) commit(ctx context.Context) error {
 	return nil
 }
 
-// answered judges the reply to what was pending. The last handler is to blame for an error of
-// the statements that stand behind its call: they take back what it changed and check the
-// append's row. If they went well, its call did, whatever comes behind it.
+// answered says whose error the reply to the pending statements is. The first x.checks of them
+// take back what the last call changed, and check the append's row: their errors are the
+// handler's. If they went well, the call succeeded, whatever the statements after them did.
 func (x *explicit) answered(r pipeline.Reply, err error) error {
 	if x.checks == 0 {
 		return err
@@ -194,7 +193,7 @@ func (x *explicit) answered(r pipeline.Reply, err error) error {
 		return err
 	case pg.TableName == "idem_assert":
 		return handler.EndedTransaction(x.last)
-	case x.checks == 1: // behind plain calls, which change nothing that could be the cause
+	case x.checks == 1: // after plain calls, which change nothing that could be the cause
 		return err
 	case verdict.Of(pg) == verdict.Pooler: // statements that were prepared are gone
 		return err
@@ -206,8 +205,8 @@ func (x *explicit) answered(r pipeline.Reply, err error) error {
 
 var handlerLockWait = session.NewStatement("lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`)
 
-// fitLocks has a lock that a handler waits for be given up before the handler's own time is
-// over: nobody could tell then what it waited for, and it would be blamed.
+// fitLocks lets a handler wait for a lock for less than the handler's own time. Otherwise its
+// time would be over first, and the handler would be blamed for the lock.
 func (x *explicit) fitLocks() pipeline.Statement {
 	l := x.o.limits()
 	wait := pool.LockWait(pool.LockWait(l.LockTimeout, l.StatementTimeout), l.EventTimeout)

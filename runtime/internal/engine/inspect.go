@@ -11,7 +11,7 @@ import (
 )
 
 // inspect reads whether an idle partition's chain still ends with the owner's row: nothing
-// else would tell it of an operator, or of a failover that took back what it applied. What is
+// else would tell it of an operator, or of a failover that took back what it applied. An attempt
 // in doubt is settled by the next append, not by reading.
 func (o *Owner) inspect(ctx context.Context) error {
 	if state, _ := o.p.at(); state != protocol.Ready || o.chain.Open() > 0 {
@@ -43,7 +43,7 @@ func (o *Owner) checkTail(ctx context.Context) error {
 		if _, err = o.resolve(ctx, conn); err != nil {
 			return err
 		}
-		lost = true // nothing was sent that could stand there
+		lost = true // no append of ours was sent that could be that row
 	}
 	if lost {
 		return o.fenced(protocol.Gone, "the ledger's row of this owner is gone")
@@ -51,11 +51,11 @@ func (o *Owner) checkTail(ctx context.Context) error {
 	return err
 }
 
-// pass moves the position to end: no record stands before it. What fails is tried again when
-// the partition is idle the next time, or with the next record.
+// pass moves the position to end, because the log holds no record below it. If that fails, the
+// next idle time or the next record tries again.
 func (o *Owner) pass(ctx context.Context, end int64) error {
 	_, err := o.transact(ctx, nil, end)
-	err = o.judge(nil, err)
+	err = o.conclude(nil, err)
 	if _, wait := errors.AsType[*verdict.Later](err); wait {
 		o.p.tell(o, err)
 		return nil

@@ -18,31 +18,31 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// overtakePause is how often the transactions are read for which another one waits.
+// overtakePause is the time between two searches for stalled transactions.
 const overtakePause = 200 * time.Millisecond
 
 // overtakeSQL ends the transactions that a backend ($1) waits for and whose clients have
-// stopped: in the middle of sending, or of reading. Only those of this very service that
-// began a while ago, and never one that holds a lock on a relation for which we wait (a
-// migration), or that waits for a standby.
+// stopped: in the middle of sending, or of reading. It ends only idemgen's own, of the same role,
+// that began a while ago. It never ends one that waits for a standby, or that holds a lock on a
+// relation (a migration).
 const overtakeSQL = `
 SELECT pid, pg_terminate_backend(pid, 1000) FROM pg_stat_activity
 WHERE pid = ANY (pg_blocking_pids($1)) AND usename = current_user AND application_name = 'idemgen' AND wait_event IN ('ClientRead', 'ClientWrite')
   AND xact_start < clock_timestamp() - interval '5 seconds'
   AND EXISTS (SELECT FROM pg_locks w WHERE w.pid = $1 AND NOT w.granted AND w.locktype = 'transactionid')`
 
-// overtaking runs wait, which waits for another transaction's row of the ledger. A client
-// that stopped in the middle of sending, or of reading, holds its locks for ever, so that
-// its backend is ended meanwhile. It had not committed, and never will.
+// overtaking runs wait, which waits for another transaction's row of the ledger. While it waits,
+// the other transaction is ended if its client has stopped in the middle of sending or reading:
+// it would hold its locks for ever. It had not committed, and never will.
 func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtype.Partition, wait func() error) error {
 	var pid int32
 	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
 		return err
 	}
-	watching, cancel := context.WithCancel(ctx)
+	searching, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		if err := s.overtake(watching, pid, id); err != nil && watching.Err() == nil {
+		if err := s.overtake(searching, pid, id); err != nil && searching.Err() == nil {
 			s.Log.Warn("a stalled transaction cannot be looked for", "topic", id.Topic, "partition", id.Number, "err", verdict.Describe(err))
 		}
 	})
@@ -52,8 +52,8 @@ func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtyp
 	return err
 }
 
-// sendOvertaking sends the append alone first, and ends what it waits for. What comes behind
-// it may wait for another partition's handler, which works, and is not to be ended.
+// sendOvertaking sends the append alone first, and ends the transaction that it waits for. The
+// statements after the append may wait for another partition's handler, which must not be ended.
 func (t *transaction) sendOvertaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	o, conn := t.o, t.conn.Conn()
 	tx, err := conn.Begin(ctx)
@@ -78,10 +78,10 @@ func (t *transaction) sendOvertaking(ctx context.Context, d *decide.Decision, a 
 	return written, err
 }
 
-// overtake ends what pid waits for, again and again until ctx ends. Its connection is not
+// overtake ends the stalled transactions that pid waits for, until ctx ends. Its connection is not
 // one of the pool's: all of those may be waiting.
 func (s *Process) overtake(ctx context.Context, pid int32, id idemtype.Partition) error {
-	control, err := s.Pool.Beside(ctx)
+	control, err := s.Pool.Connect(ctx)
 	if err != nil {
 		return &outage.Unreachable{Err: err}
 	}

@@ -45,7 +45,7 @@ func (o *Owner) Chain() *chain.Chain { return o.chain }
 // Keys is what the owner knows of keys.
 func (o *Owner) Keys() *keys.Memory { return o.keys }
 
-// State is where the owner's partition stands.
+// State is the state of the owner's partition.
 func (o *Owner) State() protocol.State { return o.p.State() }
 
 // end says that the memory is discarded, and why.
@@ -72,8 +72,8 @@ func (o *Owner) step(e protocol.Event, why error) error {
 	return err
 }
 
-// moved takes the step for an append of ours that is known to stand behind the tail, and moves
-// the memory forward to it.
+// moved takes the step for an append of ours that is known to be in the chain, and moves the
+// memory forward to it.
 func (o *Owner) moved(e protocol.Event, a chain.Attempt, written time.Time) (idemtype.Result, error) {
 	memory, err := o.p.next(o, e, nil)
 	if err == nil && (memory == protocol.Forward || memory == protocol.Adopt) {
@@ -101,7 +101,7 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	hooks.Events(o.p.id, a.Events)
 }
 
-// fenced discards the memory: another row than ours stands, or ours is gone.
+// fenced discards the memory: another row is in the place of ours, or ours is gone.
 func (o *Owner) fenced(e protocol.Event, reason string) error {
 	o.p.process.Counters.Fenced.Add(1)
 	why := o.p.fenced(reason)
@@ -139,7 +139,7 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		n := o.retry.Size(len(rest))
 		done, err := o.transact(ctx, rest[:n], 0)
 		res = res.Plus(done)
-		if err = o.judge(rest[:n], err); err != nil {
+		if err = o.conclude(rest[:n], err); err != nil {
 			return res, err
 		}
 	}

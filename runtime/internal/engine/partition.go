@@ -17,9 +17,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Partition is a partition while it is assigned: where it stands in the protocol's table, and
-// what outlives its memory. The memory is an [Owner]; it is never used again once a step
-// discards it.
+// Partition is a partition while it is assigned: its state in the protocol's table, and what
+// outlives its memory. The memory is an [Owner]; once a step discards it, it is never used again.
 type Partition struct {
 	process *Process
 	id      idemtype.Partition
@@ -53,7 +52,7 @@ func (p *Partition) begin() *Owner {
 	o := newOwner(p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state != protocol.Fencing { // it was given up meanwhile
+	if p.state != protocol.Fencing { // it was given up since the step was taken
 		o.end(p.fenced(givenUp))
 		return o
 	}
@@ -61,13 +60,13 @@ func (p *Partition) begin() *Owner {
 	return o
 }
 
-// State is where the partition stands.
+// State is the partition's state in the protocol's table.
 func (p *Partition) State() protocol.State {
 	s, _ := p.at()
 	return s
 }
 
-// at is where the partition stands, and why it makes no progress.
+// at is the partition's state, and why it makes no progress.
 func (p *Partition) at() (protocol.State, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,8 +87,8 @@ func (p *Partition) step(e protocol.Event, why error) error {
 	return err
 }
 
-// next goes to the protocol's next state. Of an owner whose memory was discarded nothing
-// counts any more. A step that the table does not have is a bug; the partition stands.
+// next goes to the protocol's next state. An owner whose memory was discarded takes no step any
+// more. A step that the table does not have is a bug; the partition halts.
 func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory, error) {
 	p.telling.Lock()
 	defer p.telling.Unlock()
@@ -105,7 +104,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 		next, memory = protocol.Halted, protocol.Discard
 	}
 	p.state = next
-	p.account(next, why)
+	p.noteLag(next, why)
 	old := p.owner
 	if memory == protocol.Discard {
 		p.owner, p.status.since = nil, time.Time{}
@@ -116,7 +115,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	p.mu.Unlock()
 	p.tellState(from, next, why)
 	if memory == protocol.Discard && old != nil {
-		p.standby.leave(old)
+		p.standby.begin(old)
 		old.end(cmp.Or(why, p.fenced(givenUp)))
 	}
 	if !ok {
@@ -134,9 +133,9 @@ func (p *Partition) tellState(from, to protocol.State, why error) {
 	}
 }
 
-// account notes for the lag whether the partition stands, and whether it is known that its
+// noteLag tells the gauge whether the partition stands, and whether it is known that its
 // position is not one of the log's.
-func (p *Partition) account(s protocol.State, why error) {
+func (p *Partition) noteLag(s protocol.State, why error) {
 	switch s {
 	case protocol.Off, protocol.Fencing, protocol.Standby, protocol.Halted:
 	default:
@@ -195,7 +194,7 @@ func (p *Partition) Durable() int64 {
 // own the partition already, it is lost.
 func (p *Partition) GiveUp(wait time.Duration, lost bool) {
 	if o := p.current(); o != nil {
-		o.life.leave()
+		o.life.giveUp()
 		if o.life.atRest(wait) && lost {
 			o.handBack()
 		}

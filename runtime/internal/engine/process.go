@@ -5,14 +5,15 @@
 //	Partition: state, health      Owner: chain, keys, retry, decide, life    of one memory
 //
 //	Assigned -> takeOver: find the chain, check it, fence, load ----> Owner
-//	Deliver  -> transaction: decide -> send -> answer -> judge -----> memory moves forward
+//	Deliver  -> transaction: decide -> send -> answer -> conclude --> memory moves forward
 //	Standby  -> reads the chain until the partition may be taken over again
 //
-// Every step goes through the protocol's table. Only transaction.go, and explicit.go for
-// transactions with handlers, see all the collaborators of an Owner; they see nothing of each
-// other, and return facts. It must not import any package of this module but backoff, catalog,
-// chain, deadletter, decide, fault, frequency, generation, halt, handler, hook, idemtype, keys, lag,
-// ledger, notify, outage, pipeline, pool, protocol, retry, session, verdict, watchdog and wire.
+// Every step goes through the protocol's table. Only the files of a transaction (transaction.go,
+// explicit.go, shorten.go, overtake.go) and the Owner see chain, keys, retry and decide together.
+// Those four do not see one another, and return facts. It must not import any package of this
+// module but backoff, catalog, chain, deadletter, decide, fault, frequency, generation, halt,
+// handler, hook, idemtype, keys, lag, ledger, notify, outage, pipeline, pool, protocol, retry,
+// session, verdict, watchdog and wire.
 package engine
 
 import (

@@ -12,9 +12,9 @@ import (
 // early: the last call may take as long again, and then the commit.
 const shareOfTime = 3
 
-// late reports whether the transaction is to end before call, with the records in front of
+// endsEarly reports whether the transaction is to end before call, with the records in front of
 // it. At least one handler was called, and nothing of the call's own record was done.
-func (x *explicit) late(ctx context.Context, call *wire.Call) bool {
+func (x *explicit) endsEarly(ctx context.Context, call *wire.Call) bool {
 	if x.last == nil || x.last.Message.Offset == call.Message.Offset {
 		return false
 	}
@@ -23,11 +23,10 @@ func (x *explicit) late(ctx context.Context, call *wire.Call) bool {
 	return ok && time.Until(end) < most-most/shareOfTime
 }
 
-// shorten leaves the records from an offset on to the next transaction. Nothing of them was
-// sent yet, but what the append said, and their claims: both came first, because position
-// and keys must be ours before the first effect. That is taken back now, in front of COMMIT,
-// and the row gets the token of an attempt of its own: whatever becomes of the reply, the
-// token that stands says where this transaction ended.
+// shorten leaves the records from an offset on to the next transaction. The append and the claims
+// covered them, because position and keys must be ours before the first effect; nothing else of
+// them was sent. Both are corrected now, before COMMIT. The row gets the token of a new attempt:
+// if the reply is lost, the token in the chain says where this transaction ended.
 func (x *explicit) shorten(offset int64) error {
 	o := x.o
 	d, err := o.Decide(x.d.Records[:retry.Index(x.d.Records, offset)], x.d.Known)

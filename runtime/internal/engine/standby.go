@@ -38,8 +38,8 @@ type permission struct {
 	given time.Time
 }
 
-// leave keeps where a discarded memory ended.
-func (s *standby) leave(o *Owner) { s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil }
+// begin keeps the stream and the tail of a memory that was discarded.
+func (s *standby) begin(o *Owner) { s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil }
 
 const (
 	mostPause  = 3 * time.Second
@@ -91,9 +91,9 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 	}
 }
 
-// readChain reads what was appended behind the last row seen: whether the tail is another one,
-// and whether an operator appended, or an owner handed back what nobody took since. Who has
-// seen no row takes the tail for an operator's.
+// readChain reads what was appended after the last row seen. moved says that the tail is another
+// row. operator says that an operator appended, or that an owner handed the partition back and
+// nobody has taken it since. If no row was seen before, the tail counts as an operator's.
 func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, assignTimeout)
 	defer cancel()
@@ -102,9 +102,9 @@ func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err er
 		return false, false, err
 	}
 	s, consumer := &p.standby, p.process.Service.Consumer
-	if s.stream == 0 { // halted for want of a ledger: who makes one, does it for us
+	if s.stream == 0 { // halted because it has no chain: an operator may have begun one
 		err := db.QueryRow(ctx, ledger.StreamSQL, consumer, p.id.Topic, s.a.TopicID, p.id.Number).Scan(&s.stream)
-		if errors.Is(err, pgx.ErrNoRows) && s.others != nil { // or says that it may begin
+		if errors.Is(err, pgx.ErrNoRows) && s.others != nil { // or confirmed the topic's partitions
 			n, err := chain.Others(ctx, db, consumer, p.id, s.a.TopicID)
 			return false, err == nil && n != *s.others, err
 		}
@@ -143,8 +143,8 @@ func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err er
 	return moved, operator, err
 }
 
-// operatorSince reports whether an operator appended behind a row, or before. With taken, an
-// operator's row does not count if an owner fenced the partition behind it.
+// operatorSince reports whether an operator appended after a row; before says whether that row
+// was an operator's. With taken, an operator's row does not count if a fence follows it.
 func operatorSince(ctx context.Context, db *pgxpool.Pool, stream int32, seq int64, before, taken bool) (found bool, err error) {
 	found = before
 	rows, err := db.Query(ctx, ledger.SinceSQL, stream, seq)
@@ -161,8 +161,8 @@ func operatorSince(ctx context.Context, db *pgxpool.Pool, stream int32, seq int6
 	return found, err
 }
 
-// enter takes the step with which a take-over begins. After a FencedError or a HaltedError
-// that is Standby's, or none.
+// enter takes the step with which a take-over begins. A partition in STANDBY or HALTED needs the
+// permission that Standby gave.
 func (p *Partition) enter(ctx context.Context, a assignment) error {
 	p.standby.a = a
 	state, why := p.at()
@@ -180,9 +180,9 @@ func (p *Partition) enter(ctx context.Context, a assignment) error {
 	return p.step(protocol.Assigned, nil)
 }
 
-// late says that a record came while the partition stood by: its owner, if there is
+// mayBeApplied says that a record came while the partition stood by: its owner, if there is
 // one, gets the time to apply it.
-const late = "a record came just now, which another owner may be applying"
+const mayBeApplied = "a record came just now, which another owner may be applying"
 
 func (p *Partition) leaveStandby(ctx context.Context, why error) error {
 	s := &p.standby
@@ -201,18 +201,18 @@ func (p *Partition) leaveStandby(ctx context.Context, why error) error {
 			return p.fenced("another owner is at work")
 		case quiet && !s.waited && time.Since(may.given) > p.standby.rivals.quiet(p.process):
 			s.waited = true
-			return p.fenced(late)
+			return p.fenced(mayBeApplied)
 		}
 		if quiet {
 			s.patient = time.Now().Add(p.standby.rivals.quiet(p.process))
 		}
 	}
 	s.waited = false
-	return p.step(may.event, why) // it stands until the take-over succeeds
+	return p.step(may.event, why) // why stays until the take-over succeeds
 }
 
-// checkPermission is for a partition that stands by until a record comes: it reads whether the
-// permission is as it was when Standby gave it.
+// checkPermission is for a partition that has its permission and waits for a record: it reads
+// whether the permission still holds.
 func (p *Partition) checkPermission(ctx context.Context) error {
 	fenced := p.fenced("the ledger has changed, or the partition must be taken over first")
 	if p.State() != protocol.Standby || p.standby.may == nil {

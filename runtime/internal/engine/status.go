@@ -15,7 +15,7 @@ import (
 type status struct {
 	why  error  // why it makes no progress; nil while it does
 	said string // the last line about it
-	// since is when the records that stand first were handed over; zero while none wait.
+	// since is when the oldest records that wait were handed over; zero while none wait.
 	since   time.Time
 	silent  time.Time // since when the Source gets none although there are some; or zero
 	handler string    // event of a handler that goes on although its time is over
@@ -75,7 +75,7 @@ func (p *Partition) progressed() {
 	}
 }
 
-// tell says, of an owner that stands where it stood, why it makes no progress; nil if it does.
+// tell says why an owner makes no progress although its state stays; nil if it does.
 func (p *Partition) tell(o *Owner, why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,9 +94,9 @@ func (p *Partition) overtime(event string) {
 // show keeps why the partition makes no progress, for Health, and logs one line if what
 // people see has changed.
 func (p *Partition) show(from, to protocol.State, why error) {
-	p.status.why = why // also while it is taken over again: it stands until that succeeds
+	p.status.why = why // also while it is taken over again, until that succeeds
 	if to == protocol.Fencing && (from == protocol.Standby || from == protocol.Halted) {
-		if p.standby.again { // for all that is known nobody acted, and it will stand again
+		if p.standby.again { // perhaps nobody acted, and it will halt again
 			return
 		}
 		why = nil

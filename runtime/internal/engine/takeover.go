@@ -25,8 +25,8 @@ import (
 
 const (
 	assignTimeout = 10 * time.Second
-	// fencePatience is how long a take-over reads the tail again because the chain moved
-	// meanwhile. An owner that is alive may append every millisecond.
+	// fencePatience is how long a take-over goes on reading the tail because the chain has moved
+	// again. An owner that is alive may append every millisecond.
 	fencePatience = 10 * time.Second
 )
 
@@ -48,14 +48,14 @@ func (p *Partition) Assigned(ctx context.Context, a idemtype.Assignment) (idemty
 	return idemtype.Position{Offset: o.chain.Next(), Epoch: o.chain.Tail().Epoch}, nil
 }
 
-// Own takes the partition over without a broker. One without a ledger starts at offset start.
-func (p *Partition) Own(ctx context.Context, start int64) (*Owner, error) {
+// TakeWithoutBroker takes the partition over without a broker. One without a ledger starts at offset start.
+func (p *Partition) TakeWithoutBroker(ctx context.Context, start int64) (*Owner, error) {
 	none := func(context.Context) (int64, error) { return -1, nil }
 	return p.take(ctx, assignment{Assignment: idemtype.Assignment{Partition: p.id, Partitions: 1, Committed: none}, start: start})
 }
 
-// take takes the partition over, from wherever it stands. Every way in goes through a new
-// owner, a fence and the chain; nothing of an earlier memory is used again.
+// take takes the partition over, from any state. It always makes a new owner, which appends a
+// fence and reads the chain; nothing of an earlier memory is used again.
 func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 	began := time.Now()
 	short, cancel := ctx, func() {}
@@ -68,9 +68,9 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 	}
 	o := p.begin()
 	t := &takeOver{o: o, a: a}
-	err := p.truncation.judge(t.run(short))
+	err := p.truncation.haltIfLasting(t.run(short))
 	if err == nil {
-		err = t.load(ctx) // may take longer, and would not get further if it began anew
+		err = t.load(ctx) // may take longer than short, and would get no further on a second try
 	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
 		err = p.halted(h)
@@ -167,7 +167,7 @@ func (t *takeOver) run(ctx context.Context) error {
 	return fmt.Errorf("the ledger of %s/%d moved at every try to take it over, for %v", id.Topic, id.Number, fencePatience)
 }
 
-// fence appends a fence. If the one before it waited in vain for another transaction, that
+// fence appends a fence. If the last try gave up waiting for another transaction, that
 // transaction is ended: its client may have stopped.
 func (t *takeOver) fence(ctx context.Context, window int64) error {
 	if t.o.chain.Stalled() {
@@ -176,8 +176,8 @@ func (t *takeOver) fence(ctx context.Context, window int64) error {
 	return t.fenceOnce(ctx, window)
 }
 
-// fenceOnce sends one fence. It waits for the answer as long as the server lets it wait for a
-// lock: who is given up meanwhile can then hand back what it took.
+// fenceOnce sends one fence. It waits for the answer although ctx ends, as long as the server may
+// wait for a lock. So a partition that is given up during that time can be handed back.
 func (t *takeOver) fenceOnce(ctx context.Context, window int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (t *takeOver) fenceOnce(ctx context.Context, window int64) error {
 	return t.o.chain.Fence(ctx, t.conn.Conn(), int32(t.o.p.process.Service.Identity.Writes), parts, window)
 }
 
-// haltIfFinal turns an error of the protocol's statements that no retry can cure into a halt.
+// haltIfFinal makes a halt of an error of the protocol's statements that no retry can cure.
 func haltIfFinal(err error) error {
 	if err == nil {
 		return nil
@@ -205,7 +205,8 @@ func haltIfFinal(err error) error {
 	return err
 }
 
-// haltIfPooler is haltIfFinal for want of a connection: what else is wrong with that may pass.
+// haltIfPooler halts if a connection was refused because of a pooler. Any other error of getting a
+// connection may pass.
 func haltIfPooler(err error) error {
 	if verdict.Of(err) == verdict.Pooler {
 		return haltIfFinal(err)
@@ -255,8 +256,8 @@ func (t *takeOver) checkTail() error {
 	return nil
 }
 
-// acquire gets a connection for a partition that is taken over. If the database is away and
-// the Source asks again, it waits for the database as long as ctx lasts.
+// acquire gets a connection for a take-over. If the database is away, and the Source would only
+// ask again, it waits for the database until ctx ends.
 func (t *takeOver) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	o := t.o
 	for try := 1; ; try++ {

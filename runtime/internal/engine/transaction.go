@@ -27,8 +27,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// keyRaces is how often a batch is decided anew because another claimed one of its keys
-// meanwhile, before it waits like after any other conflict.
+// keyRaces is how often a batch is decided again because another partition claimed one of its
+// keys first. After that it waits, like after any other conflict.
 const keyRaces = 5
 
 // transaction is records on their way through one transaction.
@@ -36,12 +36,12 @@ type transaction struct {
 	o       *Owner
 	conn    *pgxpool.Conn
 	records []wire.Message
-	end     int64 // no record stands between the last one and here
+	end     int64 // the log holds no record from the last one to here
 }
 
-// transact applies records as one transaction and moves forward when it is acknowledged, to
-// end if that is behind them. After an error nothing moved; whether the transaction committed
-// may be open.
+// transact applies records as one transaction. It moves forward when the transaction is
+// acknowledged: behind the records, or to end if end is larger. After an error nothing moved,
+// and the transaction may have committed or not.
 func (o *Owner) transact(ctx context.Context, records []wire.Message, end int64) (res idemtype.Result, err error) {
 	if o.life.quit.Err() != nil {
 		return res, o.ended()
@@ -65,15 +65,15 @@ func (o *Owner) transact(ctx context.Context, records []wire.Message, end int64)
 	return res, err
 }
 
-// run decides what the records do, and sends that. What was decided is void if another
-// partition claimed one of the keys meanwhile: then it is decided again.
+// run decides what the records do, and sends the decision. If another partition claimed one of
+// the keys in between, the decision is void, and run decides again.
 func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) {
 	if err := fault.At(ctx, fault.BeforeSend); err != nil {
 		return res, err
 	}
 	for race := 0; ; race++ {
 		d, err := t.decide(ctx)
-		if errors.Is(err, keys.ErrOwn) { // an append of ours committed, or of another owner
+		if errors.Is(err, keys.ErrMoved) { // our append committed, or another owner's
 			return t.o.resolve(ctx, t.conn)
 		}
 		if err != nil {
@@ -120,7 +120,7 @@ func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decis
 }
 
 // send sends a decision: append, key claims, writes, dead letters. On the acknowledgement the
-// memory moves forward; if a row of ours stands there already, that one counts instead.
+// memory moves forward. If an earlier attempt of ours had committed, that one counts instead.
 func (t *transaction) send(ctx context.Context, d *decide.Decision) (idemtype.Result, error) {
 	o := t.o
 	before := o.chain.Open()
@@ -128,7 +128,7 @@ func (t *transaction) send(ctx context.Context, d *decide.Decision) (idemtype.Re
 	sent := o.p.process.Keys.Now()
 	var written time.Time
 	var err error
-	if o.chain.Stalled() { // one before it waited in vain for a lock, and nobody knows its fate
+	if o.chain.Stalled() { // an earlier attempt in doubt may hold the lock that this one waits for
 		written, err = t.sendOvertaking(ctx, d, &a)
 	} else {
 		written, err = t.sendAttempt(ctx, d, &a)
@@ -176,7 +176,7 @@ func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *ch
 	return chain.Written(r), err
 }
 
-// raced keeps the account of batches that lost a key to another. It reports whether this one did.
+// raced reports whether the batch lost a key to another partition, and counts that.
 func (t *transaction) raced(err error) bool {
 	if verdict.Of(err) != verdict.KeyRace {
 		return false
@@ -186,7 +186,7 @@ func (t *transaction) raced(err error) bool {
 	return true
 }
 
-// mend ends connections that are of no use behind an error.
+// mend closes connections that are of no use after an error.
 func (t *transaction) mend(ctx context.Context, err error) {
 	switch verdict.Of(err) {
 	case verdict.Stale: // its statements were prepared before the schema changed
@@ -197,7 +197,7 @@ func (t *transaction) mend(ctx context.Context, err error) {
 	}
 }
 
-// panicked is the halt behind a panic of the runtime or of generated code.
+// panicked is the halt after a panic of the runtime or of generated code.
 func (t *transaction) panicked(r any) error {
 	o := t.o
 	o.decider.Discard()
@@ -209,9 +209,9 @@ func (t *transaction) panicked(r any) error {
 	return &verdict.Halt{Code: halt.Runtime, Offset: retry.First(t.records), Reason: "the runtime panicked: please report it"}
 }
 
-// deadline is the context of one transaction, and of the wait for its connection. A
-// transaction begun is finished although ctx ends, for the batch's time; a partition that is
-// lost ends it at once.
+// deadline is the context of one transaction, and of the wait for its connection. It lasts for
+// the batch's time, also after ctx has ended: a transaction that has begun is finished. It ends
+// at once if the partition is lost.
 func (o *Owner) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	free, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.limits().BatchTimeout)
 	stop := context.AfterFunc(o.life.whole, cancel)

@@ -10,12 +10,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// aheadPatience is for how long a log may end below the position: a new leader may lag for a
-// moment. After it the partition halts.
+// aheadPatience is how long a log may end below the position, because a new leader may lag for a
+// moment. Then the partition halts.
 const aheadPatience = 10 * time.Second
 
-// truncation is what is known of where a log was truncated: since when it ends below the
-// position, and the lowest end seen since then; zero while it does not.
+// truncation is what is known of a truncated log: since when the log ends below the position, and
+// the lowest end seen since then. It is zero while the log does not end there.
 type truncation struct {
 	since time.Time
 	end   int64
@@ -35,13 +35,14 @@ func (e *aheadError) Error() string {
 	return text
 }
 
-// truncatedText is what a person must know before the command is run. Nobody but they can
-// know where the log was cut: it may have grown before it was first seen.
+// truncatedText is what a person must know before they run the command. Only a person can know
+// where the log was cut: it may have grown again before its end was first read.
 const truncatedText = ": the log was truncated or replaced; of the records written since, those below the offset that the command names are never read. " +
 	"It names the lowest end of the log seen since then: who knows the offset at which the log was cut names that"
 
-// judge lets a log that ends below the position be for a while, then halts.
-func (seen *truncation) judge(err error) error {
+// haltIfLasting passes err on. If err says for longer than aheadPatience that the log ends below
+// the position, it becomes a halt.
+func (seen *truncation) haltIfLasting(err error) error {
 	ahead, ok := errors.AsType[*aheadError](err)
 	switch {
 	case !ok:

@@ -18,7 +18,7 @@ const (
 	Reply        = "reply"         // committed; the reply is withheld
 )
 
-// StandingBy is the step of a partition that stands by: it looked at the chain, and nobody had
+// StandingBy is the step of a partition in STANDBY: it read the chain, and nobody had
 // acted.
 const StandingBy = "standing by"
 

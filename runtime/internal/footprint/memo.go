@@ -7,9 +7,8 @@ const (
 	longest   = 10000 // bytes of a text that is kept
 )
 
-// Memo answers [None] and remembers the answers, for programs that run the same texts time
-// and again. Texts beyond its bounds are read anew each time. The zero value is ready, for
-// any goroutine.
+// Memo answers [None] and keeps the answers, for programs that run the same texts many times.
+// Texts beyond its bounds are read each time. The zero value is ready, for any goroutine.
 type Memo struct {
 	mu    sync.RWMutex
 	known map[string]bool

@@ -29,13 +29,14 @@ type Generation struct {
 // List is the generations of a consumer, the open one last, as one statement saw them.
 //
 // A list stays true as long as its open generation takes claims. The seal of a generation,
-// the row of the next one and that one's token are one transaction. So whoever sees token T
+// the row of the next one and the next one's token are one transaction. So whoever sees token T
 // open sees every generation before it as sealed, with all its keys: the seal waited for
-// every claim in flight. And a claim that names T is refused once T is sealed (23514), or
-// where the seal that opened it never happened, after a failover (23502). What a list is
-// missing then is only what was dropped meanwhile. A table that is used again holds other
-// consumers' keys, which none of ours equals, or such that T's seal came before. A claim
-// cannot sleep until its table is used again: see [Expired].
+// every claim in flight. A claim that names T is refused once T is sealed (23514). It is also
+// refused after a failover that took back the seal which opened T (23502).
+//
+// So only generations that were dropped since can be missing from a list. A table of theirs that
+// is used again holds keys of other consumers, which equal none of ours, or it is used only after
+// T was sealed. A claim cannot sleep until its table is used again: see [Expired].
 type List []Generation
 
 // Open is the generation that keys are claimed in. It reports false if there is none.
@@ -143,7 +144,7 @@ type Hit struct {
 	Key    wire.Key
 	Number int32 // of the generation
 	Prior  wire.Prior
-	Stream int32 // where the first copy stands
+	Stream int32 // of the first copy
 	Seq    int64
 	Place  string // the stream's topic and partition; "" if it is gone
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 )
 
-// batches runs n batches, of which every k-th meets a key of the open generation.
+// batches runs n batches; every k-th meets a key of the open generation.
 func batches(p *generation.Pace, n, k int) (reads int) {
 	for i := range n {
 		if p.Reads() {

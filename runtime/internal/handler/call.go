@@ -122,11 +122,11 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		t.contained(c, fn)
 		return c.err
 	})
-	return c.trace.left.Load(), t.judge(batch, c, err)
+	return c.trace.left.Load(), t.ended(batch, c, err)
 }
 
-// contained calls fn, and keeps its error. What it panics with is one, too, and so are a
-// goroutine that it ended and a statement that it left running.
+// contained calls fn, and keeps its error. A panic of fn is an error, too, and so are a goroutine
+// that it ended and a statement that it left running.
 func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
 	c.err = errExit // until it returns
 	defer func() {
@@ -149,8 +149,8 @@ func PanicText(r any) string {
 	return fmt.Sprintf("a value of type %T", r)
 }
 
-// judge finds out what became of a call that returned err.
-func (t *Transaction) judge(batch context.Context, c *call, err error) error {
+// ended finds out how a call that returned err has ended.
+func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 	limits, left := t.caller.Limits, c.trace.left.Load()
 	switch {
 	case verdict.OutOfTime(batch):
@@ -199,21 +199,21 @@ func ReadOnly(of *wire.Call) error {
 	return &verdict.HandlerError{Call: of, Err: verdict.Permanent(errors.New("the handler made its transaction read-only"))}
 }
 
-// EndedTransaction is the halt behind a call that ended the transaction.
+// EndedTransaction is the halt after a call that ended the transaction.
 func EndedTransaction(of *wire.Call) error {
 	return &verdict.Halt{Code: halt.Handler, Offset: of.Message.Offset, Reason: "handler " + of.Event + " ended the transaction, which belongs to the runtime"}
 }
 
-// Run runs work, which calls handlers, on a goroutine of its own: a handler may end that,
-// and one that ignores its context keeps it, and a transaction that can never commit.
+// Run runs work, which calls handlers, on a goroutine of its own: a handler may end the goroutine.
+// A handler that ignores its context keeps it, with a transaction that can never commit.
 func (t *Transaction) Run(ctx context.Context, work func(context.Context) error) error {
 	c, err := watchdog.Run(ctx, watchdog.Rules[*call]{
 		Limit: t.caller.Limits.EventTimeout, Heed: heed, Grace: grace,
-		Late: func(c *call) { // people hear of it while it still runs
+		Overdue: func(c *call) { // people hear of it while it still runs
 			t.overtime(c.of.Event)
 			t.caller.Log.Error("a handler goes on although its context has ended", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "offset", c.delivery.Message.Offset)
 		},
-		Leave: func(c *call) {
+		Abandon: func(c *call) {
 			c.life.cut()
 			pool.StateOf(t.conn.PgConn()).Kept = true
 			_ = t.conn.PgConn().Conn().Close() // from under it: nothing of it may commit
@@ -229,15 +229,15 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 		return work(ctx)
 	})
 	switch {
-	case errors.Is(err, watchdog.ErrLeft):
+	case errors.Is(err, watchdog.ErrAbandoned):
 		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " does not end although its context has ended"}
 	case errors.Is(err, watchdog.ErrExit):
-		return t.judge(ctx, c, c.err)
+		return t.ended(ctx, c, c.err)
 	}
 	return err
 }
 
 const (
-	heed  = 500 * time.Millisecond // how long a handler may go on after its context has ended, and nobody hears of it
+	heed  = 500 * time.Millisecond // how long a handler may outlast its context before people are told
 	grace = 5 * time.Second        // how long before the partition halts
 )

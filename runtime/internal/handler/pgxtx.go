@@ -15,7 +15,7 @@ import (
 var ErrTxOwned = errors.New("idem: the transaction belongs to the runtime, which commits it")
 
 // PgxTx returns the pgx transaction behind tx. Its Commit and Rollback return [ErrTxOwned];
-// Begin gives a savepoint as usual. It panics if tx came neither from here nor from pgx.
+// Begin gives a savepoint as usual. It panics if tx is from another package than this one or pgx.
 func PgxTx(tx wire.Tx) pgx.Tx {
 	switch t := tx.(type) {
 	case *handlerTx:

@@ -30,7 +30,7 @@ type Report struct {
 	version int               // of the queue, if Reading
 }
 
-// Cursor is where polling stands in a partition. It belongs to the polling goroutine.
+// Cursor is how far a partition is polled. It belongs to the polling goroutine.
 type Cursor struct {
 	State State
 	Topic Topic
@@ -99,7 +99,7 @@ func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	}
 	accepted, full := c.queue.Put(m, size)
 	if !accepted {
-		return Dropped // the partition is about to be taken over, which sets the position anew
+		return Dropped // the partition is about to be taken over, which sets the position
 	}
 	c.Next, c.Epoch = m.Offset+1, max(c.Epoch, m.LeaderEpoch)
 	if full {

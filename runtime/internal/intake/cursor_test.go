@@ -80,7 +80,7 @@ func TestNothingIsAcceptedAtAPositionInDoubt(t *testing.T) {
 	q := shutQueue(100, 1000, time.Hour)
 	c := NewCursor(q)
 	c.Apply(Report{State: Reading, version: q.Reset()})
-	q.Reset() // taken over anew
+	q.Reset() // taken over again
 	c.Begin()
 	if got := c.Accept(&wire.Message{LeaderEpoch: -1}, 1); got != Dropped || c.Next != 0 {
 		t.Errorf("a record: %v, the next offset is %d", got, c.Next)

@@ -37,7 +37,7 @@ type Delivery struct {
 
 	config  *Config
 	life    lifetime
-	asking  sync.Mutex   // held while the sink takes the partition over, or stands by
+	asking  sync.Mutex   // held while the sink takes the partition over, or is in Standby
 	topic   Topic        // what the sink was told of it
 	reports chan Report  // at most one is unread
 	arrived Signal       // the record came that is awaited
@@ -149,7 +149,7 @@ func (d *Delivery) HasReport() bool { return len(d.reports) > 0 }
 // RecordArrived tells that the record came that the sink wants to wait for a take-over.
 func (d *Delivery) RecordArrived() { d.arrived.Send() }
 
-// TakeOverAgain drops what the queue holds, and has the sink asked anew where to read.
+// TakeOverAgain drops what the queue holds, and has the sink asked again where to read.
 func (d *Delivery) TakeOverAgain() {
 	d.Queue.Retake()
 	d.arrived.Send()

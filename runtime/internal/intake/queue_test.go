@@ -158,7 +158,7 @@ func TestABatchHasNoMoreRoomThanItMayFill(t *testing.T) {
 // The end of the log counts only when all that was read before it was taken.
 func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
 	q := shutQueue(1, 1<<20, time.Hour)
-	q.ReachedEnd(7) // shut: the position is about to be set anew
+	q.ReachedEnd(7) // shut: the position is about to be set again
 	q.Open(q.Reset())
 	for _, step := range []struct {
 		what string
@@ -180,11 +180,11 @@ func TestEndIsKnownWhenNothingIsHeld(t *testing.T) {
 	}
 }
 
-// The polling goroutine may be late: the partition was taken over anew meanwhile, perhaps at
+// The polling goroutine may be late: the partition was taken over again meanwhile, perhaps at
 // an earlier position.
 func TestOpenWithAnOldVersionOpensNothing(t *testing.T) {
 	q := shutQueue(1, 1<<20, time.Hour)
-	for what, again := range map[string]func(){"given up": q.Shut, "taken over anew": func() { q.Reset() }} {
+	for what, again := range map[string]func(){"given up": q.Shut, "taken over again": func() { q.Reset() }} {
 		version := q.Reset()
 		again()
 		q.Open(version)

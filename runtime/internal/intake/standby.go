@@ -7,10 +7,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// standBy leaves the partition to another owner, or to a person, until the sink says that it
-// may be taken over again. If the sink wants a record to wait first, one is read and dropped:
-// what counts is that it is there, and the position that the sink tells afterwards is where
-// it is read again. It reports false if the partition was given up meanwhile.
+// standBy waits until the sink says that the partition may be taken over again. If the sink wants
+// a record to wait first, one is read and dropped: it is enough that there is one, and it is read
+// again from the position that the sink then tells. It reports false if the partition was given
+// up.
 func (d *Delivery) standBy(why error) bool {
 	if _, halted := errors.AsType[*idemtype.HaltedError](why); !halted { // which the sink has logged
 		d.config.Log.Info("partition stands by", "topic", d.Partition.Topic, "partition", d.Partition.Number, "reason", why)

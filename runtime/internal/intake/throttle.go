@@ -3,8 +3,8 @@ package intake
 import "time"
 
 const (
-	// RoomWait is how long polling waits for room in a full queue before it goes on with all
-	// else that waits for it, such as a rebalance.
+	// RoomWait is how long polling waits for space in a full queue before it goes on with other
+	// work, for example a rebalance.
 	RoomWait = 20 * time.Millisecond
 	// MaxRoomWaits is how many of these waits may end without room before the partition is
 	// paused. After each of them one more record comes: others may have records that the client
@@ -54,7 +54,7 @@ func (q *Queue) waitForRoom(starved func() bool) (room, timeout bool) {
 	}
 }
 
-// pauseIfFull remembers that the partition is paused, unless there is room after all.
+// pauseIfFull notes that the partition is paused, unless the queue has space by now.
 func (q *Queue) pauseIfFull() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

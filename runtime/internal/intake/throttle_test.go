@@ -140,7 +140,7 @@ func TestQueueThatStaysFullPausesItsPartition(t *testing.T) {
 	})
 }
 
-// Waits count that follow each other: a record that finds room begins anew.
+// Waits count that follow each other: a record that finds room begins again.
 func TestQueueThatHadRoomIsWaitedForAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -28,8 +28,8 @@ func (b *Budget) Fits(keys int) bool {
 	return b.Used()+tableBytes(keys, false) <= b.limit
 }
 
-// hold lets s hold that many bytes, of which it will soon free some. It reports false if
-// that is more than before and beyond the limit.
+// hold lets s hold bytes; soon is how many of them it will free soon. It reports false if s
+// would hold more than before, and the budget would be beyond its limit.
 func (b *Budget) hold(s *Set, bytes, soon int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

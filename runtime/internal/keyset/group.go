@@ -12,8 +12,8 @@ const GroupBytes = 8
 // group is consecutive keys of a row whose content has one definition.
 type group struct{ def, keys uint32 }
 
-// groupsOf are the groups of a row. Keys of which it says nothing have definition 0, which
-// no content has: they are known, and not compared.
+// groupsOf are the groups of a row. Keys in none of its groups get definition 0, which no content
+// has: they are known, and their content is not compared.
 func groupsOf(r Row) (all []group) {
 	left := uint32(len(r.Keys) / EntryBytes)
 	for b := r.Defs; len(b) >= GroupBytes && left > 0; b = b[GroupBytes:] {
@@ -27,7 +27,7 @@ func groupsOf(r Row) (all []group) {
 	return all
 }
 
-// mixed reports whether groups have another definition beside the ones that there are.
+// mixed reports whether groups have another definition than the ones that there are.
 func mixed(defs []uint32, groups []group) bool {
 	for _, g := range groups {
 		switch {

@@ -21,7 +21,7 @@ type segment struct {
 // mostDefs is how many definitions a segment can tell apart.
 const mostDefs = 1 << 16
 
-// defBytes is what a slot takes beside its entry where a segment has several definitions.
+// defBytes is what a slot takes besides its entry if its segment has several definitions.
 const defBytes = 2
 
 // slot is a key and its fingerprint. The zero key, which no event has, marks an empty one.
@@ -60,7 +60,7 @@ func (g *segment) index(def uint32) uint16 {
 	return uint16(i)
 }
 
-// find looks a key up from the slot where its hash points.
+// find finds a key, from the slot where its hash points.
 func (g *segment) find(key *[16]byte) (print, def uint32, ok bool) {
 	if g.count == 0 {
 		return 0, 0, false

@@ -28,7 +28,7 @@ type Set struct {
 	span     time.Duration
 	segments []*segment // oldest first; keys are added to the last one
 	loading  []byte     // keys that Load read for the last segment
-	groups   []group    // of which definitions they are
+	groups   []group    // their definitions
 	reserved int64      // bytes promised to the keys of the next Add
 	held     int64      // bytes counted in the budget; guarded by its lock, like freed
 	freed    bool
@@ -37,7 +37,7 @@ type Set struct {
 // New returns an empty Set for a window of that length.
 func New(b *Budget, window time.Duration) *Set { return &Set{budget: b, span: window / spans} }
 
-// Find looks a key up.
+// Find finds a key.
 func (s *Set) Find(key [16]byte) (print, def uint32, ok bool) {
 	for i := len(s.segments) - 1; i >= 0; i-- {
 		if print, def, ok = s.segments[i].find(&key); ok {
@@ -82,7 +82,7 @@ func (s *Set) Loaded() {
 	s.count()
 }
 
-// Add adds a row that is known to stand in the chain. It never fails: Reserve asked before
+// Add adds a row that is known to be in the chain. It never fails: Reserve asked before
 // whether there is room.
 func (s *Set) Add(r Row) {
 	if len(r.Keys) > 0 {
@@ -131,7 +131,7 @@ func (s *Set) Window(now time.Time, age time.Duration, none int64) int64 {
 	return none
 }
 
-// Drop forgets the segments whose rows all stand before the row window.
+// Drop drops the segments whose rows are all before the row window.
 func (s *Set) Drop(window int64) {
 	n := 0
 	for n < len(s.segments) && s.segments[n].last < window {

@@ -108,7 +108,7 @@ func TestSetHoldsTheKeysOfTheWindow(t *testing.T) {
 }
 
 // After a failover the database's clock may stand behind what it said before. Keys stay for
-// the whole window all the same: the youngest row of a segment counts, not its last one.
+// the whole window nevertheless: the youngest row of a segment counts, not its last one.
 func TestKeysStayAlthoughTheClockWentBack(t *testing.T) {
 	const window = 8 * time.Hour
 	rows := []Row{row(0, epoch, 0), row(1, epoch.Add(30*time.Minute), 1), row(2, epoch.Add(10*time.Minute), 2)}

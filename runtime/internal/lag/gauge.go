@@ -1,6 +1,6 @@
-// Package lag keeps how far one partition is: where its ledger stands, where its log ends, how
-// old the first record between the two is, and what became of the records before. What it is
-// told comes from several goroutines; a reading is of one moment. It asks nobody. It must not
+// Package lag keeps how far one partition is: the position of its ledger, the end of its log, how
+// old the first record between the two is, and what became of the records before. Several
+// goroutines tell it; a reading is of one moment. It asks nobody. It must not
 // import any package of this module but idemtype.
 package lag
 
@@ -14,7 +14,7 @@ import (
 // Unknown is an offset that is not known.
 const Unknown = -1
 
-// Gauge is the account of one partition.
+// Gauge is how far one partition is.
 type Gauge struct {
 	mu       sync.Mutex
 	known    bool // the position is
@@ -31,14 +31,14 @@ type Gauge struct {
 	lost  bool      // the position is none of this log's
 }
 
-// At tells where the ledger stands.
+// At tells the ledger's position.
 func (g *Gauge) At(position int64, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.move(position, now)
 }
 
-// Add tells what became of records, and where the ledger stands since.
+// Add tells what became of records, and the ledger's position after them.
 func (g *Gauge) Add(r idemtype.Result, position int64, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -115,10 +115,10 @@ type Reading struct {
 	Position int64
 	End      int64
 	Records  int64 // from the position to the end
-	// Age is that of the oldest of them. Of a partition that stands, of which nobody can say
-	// whether records wait, it is the time since it stands.
-	Age    time.Duration
-	Counts idemtype.Result
+	// Age is that of the oldest of them. If the partition stands, and it is not known whether
+	// records wait, it is the time since it stands.
+	Age time.Duration
+	Counts
 }
 
 // Read reads the gauge.

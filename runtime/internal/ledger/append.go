@@ -19,7 +19,7 @@ type Tail struct {
 	Epoch   int32 // leader epoch of the last record; -1 if unknown
 	Def     int32 // the identity of the events, as the service that wrote last has it; or NoIdentity
 	Parts   int32 // partitions that the topic had
-	Window  int64 // first row whose keys are remembered
+	Window  int64 // first row of the window: keys of earlier rows are not known any more
 	Written time.Time
 	Info    string // who, and why; of batches and fences, dead letters in a row, too
 }
@@ -101,12 +101,12 @@ func OperatorInfo(who, why string) string { return operatorInfo + who + ": " + w
 // handBackInfo begins the info of every row by which an owner hands a partition back.
 const handBackInfo = "handed back by "
 
-// HandBackInfo is the info of a fence that its owner appends behind the one with which it
-// took a partition, because it was not to have it.
+// HandBackInfo is the info of a fence that an owner appends after the fence of its take-over,
+// because the partition is not its own.
 func HandBackInfo(who string) string { return handBackInfo + who }
 
-// HandedBack reports whether an owner handed the partition back with a row. While it is the
-// last one, a worker that stands by need not wait.
+// HandedBack reports whether an owner handed the partition back with a row. While the row is the
+// tail, a worker in STANDBY need not wait.
 func HandedBack(info string) bool { return strings.HasPrefix(info, handBackInfo) }
 
 // ByOperator reports whether an operator appended the row: workers that a row of theirs
@@ -125,8 +125,8 @@ type InRow struct {
 	First int64 // offset of the first of them; of no meaning if there is none
 }
 
-// lettersInfo stands in the info of a batch or a fence behind which dead letters in a row are
-// counted, between how many they are and the offset of the first.
+// lettersInfo is part of the info of a batch or a fence if the chain ends with dead letters: their
+// number is before it, the offset of the first after it.
 const lettersInfo = " dead letters in a row, from offset "
 
 // LettersInfo is the info of a batch: the dead letters behind the last record that took
@@ -147,7 +147,7 @@ func FenceInfo(who string, r InRow) string {
 	return who + "; " + LettersInfo(r)
 }
 
-// Letters reads [LettersInfo] and [FenceInfo]. Behind an operator's row counting begins anew.
+// Letters reads [LettersInfo] and [FenceInfo]. After an operator's row the count begins at zero.
 func Letters(kind byte, info string) (r InRow) {
 	i := strings.LastIndex(info, lettersInfo)
 	if kind != Batch && kind != Fence || i < 0 || ByOperator(kind, info) {

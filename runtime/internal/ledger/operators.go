@@ -1,6 +1,6 @@
 package ledger
 
-// What operators' commands read and write beside the append.
+// What operators' commands read and write besides the append.
 const (
 	// ListSQL is every stream with its last row, its open dead letters and its last row of an
 	// operator, which is searched among the newest rows only, a chain may hold millions, and

@@ -1,10 +1,9 @@
-// Package maintain keeps the tables of one consumer bounded: it rotates and drops generations
-// of keys, and removes rows of the ledger and dead letters that are no longer needed. It also
-// runs the audit of copies: same_partition. Every process of a consumer may run it; one at a
-// time does. Each step may be the last of a run that is interrupted: the next run goes on from
-// there. It never makes consumption wait for longer than a transaction may take, nor for more
-// than a tenth of the time. It must not import any package of this module but backoff,
-// copies, fault and generation.
+// Package maintain keeps the tables of one consumer bounded: it rotates and drops generations of
+// keys, and removes rows of the ledger and dead letters that are no longer needed. It also runs
+// the audit of copies: same_partition. Every process of a consumer may run it, but only one at a
+// time. A run may be interrupted after each step: the next run goes on from there. It never makes
+// consumption wait for longer than a transaction may take, or for more than a tenth of the time.
+// It must not import any package of this module but backoff, copies, fault and generation.
 package maintain
 
 import (
@@ -80,7 +79,7 @@ func (j *Job) Once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer leave(ctx, conn)
+	defer closeUnlocked(ctx, conn)
 	for _, sql := range session {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return err
@@ -90,14 +89,14 @@ func (j *Job) Once(ctx context.Context) error {
 	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext($2))`, upkeepLock, j.Consumer).Scan(&mine); err != nil || !mine {
 		return err
 	}
-	late := j.clocks(ctx, conn)
+	clockError := j.clocks(ctx, conn)
 	parts := []func(context.Context, *pgx.Conn) error{j.trim}
-	if late == nil {
+	if clockError == nil {
 		// A seal by a clock that is behind would make its keys look older than they are.
 		parts = append(parts, j.rotate, j.drop, j.letters)
 	}
 	parts = append(parts, j.Copies.Run) // the last one, since it may take long
-	errs := []error{late}
+	errs := []error{clockError}
 	for _, part := range parts {
 		errs = append(errs, part(ctx, conn))
 		if conn.IsClosed() {
@@ -107,9 +106,9 @@ func (j *Job) Once(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// leave gives the locks back and closes the connection: the server notices a close only after
-// a while, and until then no run could begin.
-func leave(ctx context.Context, conn *pgx.Conn) {
+// closeUnlocked gives the locks back and closes the connection: the server notices a close only
+// after a while, and until then no run could begin.
+func closeUnlocked(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if !conn.IsClosed() {

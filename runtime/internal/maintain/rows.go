@@ -18,7 +18,7 @@ const (
 	// trimSQL removes rows in front of those that are still needed: always the oldest ones,
 	// so that what stays is without a hole, and never the tail. A hole would let an owner
 	// that slept append into it. A place that gets free must not be one that a statement
-	// saw free when it began: rows stay for as long as such a statement may run.
+	// saw free when it began: rows stay for as long as a statement may run.
 	// What operators appended is moved, for people who ask later.
 	trimSQL = `
 WITH gone AS (

@@ -5,8 +5,8 @@
 //	owner ------------> prober ----> Try, Try, Try ... succeeds: all who wait go on
 //
 // However many partitions wait, one connection is tried at a time: the first one at once, then
-// with short pauses, so that a server that starts is neither missed for long nor met by a herd.
-// What follows from an error, and whether one is an outage, is not decided here. It must not
+// with short pauses. So a server that starts is found soon, and is not met by many connections at
+// once. Whether an error is an outage, and what follows from it, is not decided here. It must not
 // import any package of this module but backoff.
 package outage
 
@@ -32,7 +32,7 @@ type Prober struct {
 type round struct {
 	waiting int
 	back    chan struct{} // closed when a try succeeded
-	failed  chan struct{} // closed when one failed, and made anew
+	failed  chan struct{} // closed when one failed, and replaced
 	err     error         // of the last try
 	stop    context.CancelFunc
 }
@@ -43,8 +43,8 @@ const (
 	patience   = 5 * time.Second // for one try
 )
 
-// Wait returns nil when a try succeeded, else the error of ctx, which ended before. Of each
-// try that fails meanwhile it calls tell.
+// Wait returns nil when a try succeeded, or the error of ctx if that ended first. It calls tell
+// with the error of each try that fails.
 func (p *Prober) Wait(ctx context.Context, tell func(error)) error {
 	r, failed := p.join()
 	defer p.leave(r)

@@ -20,7 +20,7 @@ import (
 // Statement is one statement, prepared unless it has a text, with its parameters in binary.
 type Statement struct {
 	Is   session.Statement
-	SQL  string // if it is not prepared: parsed anew each time
+	SQL  string // if it is not prepared: parsed each time
 	Args [][]byte
 	User bool // of the spec's topic: the tables and triggers are the user's
 }
@@ -70,8 +70,8 @@ func (p *Pipeline) Run() (Reply, error) {
 	return out, err
 }
 
-// RunThen is Run with statements behind it, in the same round trip but no part of the
-// transaction. Their error is told apart, and only if there is no other.
+// RunThen is Run with statements after the transaction, in the same round trip. Their error is
+// errBehind; it is nil if the transaction had an error.
 func (p *Pipeline) RunThen(behind ...Statement) (out Reply, err, errBehind error) {
 	if len(behind) > 0 {
 		p.p.SendPipelineSync()

@@ -50,11 +50,11 @@ func final(err error) bool {
 	return e == protocol.Fatal || e == protocol.Data
 }
 
-// check finds out whether the database and what stands before it are as the runtime needs
+// check finds out whether the database, and a pooler before it, are as the runtime needs
 // them. It takes a bare connection first, because on the pool's the statements would fail to
 // prepare.
 func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
-	bare, err := p.Beside(ctx)
+	bare, err := p.Connect(ctx)
 	if err != nil {
 		return fmt.Errorf("idem: connect to the database: %w", err)
 	}

@@ -14,7 +14,7 @@ const (
 )
 
 // wrapDial lets the kernel give a connection up 20 s after its peer fell silent, so that a
-// half-open connection becomes an error and not a partition that stands.
+// half-open connection becomes an error, and the partition does not wait for ever.
 func wrapDial(cfg *pgconn.Config) {
 	dial := cfg.DialFunc
 	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -3,7 +3,7 @@
 // statement on it. The service's pool is never used or changed: it says only how to connect.
 //
 //	Open -> check: schema, pooler        Acquire -> a connection, or why there is none
-//	     -> each connection: session,    Beside  -> one that is not the pool's
+//	     -> each connection: session,    Connect -> one that is not the pool's
 //	        catalog, statements          Release -> back, unless a handler still has it
 //
 // It begins no transaction. It must not import any package of this module but backoff, catalog,
@@ -73,8 +73,8 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	return sessions, nil
 }
 
-// Reset has every connection opened anew when it is needed next: this server takes no
-// writes, and the primary is another one.
+// Reset has every connection replaced when it is needed next: this server takes no writes, and
+// another one is the primary.
 func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,12 +129,12 @@ func (p *Pool) Background(ctx context.Context) (*pgx.Conn, error) {
 	return p.connect(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0", "transaction_timeout": "0"})
 }
 
-// Beside opens a connection that is not one of the pool's: all of those may be in use.
-func (p *Pool) Beside(ctx context.Context) (*pgx.Conn, error) { return p.connect(ctx, nil) }
+// Connect opens a connection that is not one of the pool's: all of those may be in use.
+func (p *Pool) Connect(ctx context.Context) (*pgx.Conn, error) { return p.connect(ctx, nil) }
 
-// connect opens a connection beside the pool. It is made as the pool's are, with the hooks of
-// the service's pool, such as one that knows the current password, and with other settings
-// where they are given; nothing is prepared on it.
+// connect opens a connection that is not one of the pool's. It is made as the pool's are, with
+// the hooks of the service's pool, such as one that knows the current password, and with other
+// settings where they are given; nothing is prepared on it.
 func (p *Pool) connect(ctx context.Context, settings map[string]string) (*pgx.Conn, error) {
 	cfg := p.db.Config()
 	open := p.opening(cfg, settings)

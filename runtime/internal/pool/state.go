@@ -30,9 +30,9 @@ func StateOf(conn *pgconn.PgConn) *State {
 	return s
 }
 
-// noteErrors has connections remember the last error, whichever way a handler ran the
-// statement and whatever it makes of the error: a transaction that failed cannot commit.
-// That later statements are refused because of an earlier error tells nothing.
+// noteErrors has connections keep the last error of a statement, however a handler ran it, and
+// whether or not the handler returns the error: a transaction that failed cannot commit. The
+// error that only says that an earlier one came before is not kept.
 func noteErrors(cfg *pgx.ConnConfig) {
 	before := cfg.OnPgError
 	cfg.OnPgError = func(conn *pgconn.PgConn, pg *pgconn.PgError) bool {
@@ -44,7 +44,7 @@ func noteErrors(cfg *pgx.ConnConfig) {
 }
 
 // cancelPatience is how long a statement whose time is over may take to end when the server
-// is told to cancel it. Who has heard nothing by then gives the connection up.
+// is told to cancel it. After that the connection is given up.
 const cancelPatience = 5 * time.Second
 
 // endOnServer has the server cancel a statement whose context ends, and waits for the answer:

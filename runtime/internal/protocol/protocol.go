@@ -1,12 +1,12 @@
 // Package protocol is what a partition's worker does next, as a table without I/O: in which
 // state it is, what happened, and what becomes of its memory. A partition in package engine and
-// the model in package model take every step by [Next], so that what is explored
-// exhaustively is what runs. docs/protocol.md draws it.
+// the model in package model take every step by [Next]: the model explores the table that runs.
+// docs/protocol.md draws it.
 //
 // It must not import any other package of this module.
 package protocol
 
-// State is where a worker stands.
+// State is what a worker is doing.
 type State uint8
 
 // The states of a worker.
@@ -16,7 +16,7 @@ const (
 	Ready                // the memory is that of the tail; records are accepted
 	Sent                 // an append is under way, the only one
 	Doubt                // an append was sent, and whether it committed is open
-	Standby              // another worker appended: it is watched, nothing is written
+	Standby              // another worker appended: the tail is read now and then, nothing is written
 	Backoff              // the database lacks a resource: nothing is sent for a while
 	Halted               // a person must act
 )
@@ -28,8 +28,10 @@ func (s State) String() string { return stateNames[s] }
 // Event is what happened to a worker.
 type Event uint8
 
-// The events. Those from Acked to Fatal are outcomes of an append; package verdict
-// maps every error of the database to one of them.
+// The events. Those from Acked to Fatal are outcomes of an append. Package verdict says which of
+// them an error of the database is; whether a row in the append's place is Own or Foreign is known
+// only once it is read. Package engine does not take the step for KeyRace: it decides and sends
+// again without leaving Sent, and a race that is lost too often is a Conflict.
 const (
 	Assigned  Event = iota // the partition was assigned
 	Revoked                // the partition was revoked or lost, or the process ends
@@ -37,11 +39,11 @@ const (
 	Due                    // a batch, a half of one, or the same batch again is sent
 	Connected              // there is a connection again
 	Acked                  // ReadyForQuery without an error and, for an explicit transaction, the tag COMMIT
-	Own                    // a row stands in the append's place, and it is an earlier attempt's of this worker
-	Foreign                // a row stands there that is another's, or it stood there and is gone
+	Own                    // the row in the append's place is of an earlier attempt of this worker
+	Foreign                // the row there is another's, or there was one and it is gone
 	Gone                   // the row to append to is gone or another one
 	Unknown                // no answer: committed or not
-	KeyRace                // a key was claimed by another meanwhile, or its generation is sealed
+	KeyRace                // another worker claimed a key first, or its generation is sealed
 	Conflict               // deadlock, serialization, lock wait, time-out: the same again
 	Data                   // a record was refused
 	Resource               // disk, memory, connections
@@ -56,7 +58,7 @@ var eventNames = [...]string{"assigned", "revoked", "refused", "due", "connected
 
 func (e Event) String() string { return eventNames[e] }
 
-// Memory is what becomes of all that a worker remembers: position, tail, keys, attempts.
+// Memory is what becomes of all that a worker knows: position, tail, keys, attempts.
 type Memory uint8
 
 // What becomes of the memory.
@@ -92,8 +94,10 @@ var table = map[State]map[Event]step{
 	Ready: {
 		Due:     {Sent, Keep},
 		Refused: {Halted, Discard},
-		Foreign: {Standby, Discard}, // seen in the tail, which a worker without records reads now and then:
-		Gone:    {Fencing, Discard}, // else it would never learn of a failover that took back what it applied
+		// A worker without records reads the tail now and then. Otherwise it would not learn of
+		// an operator, nor of a failover that took back what it applied.
+		Foreign: {Standby, Discard},
+		Gone:    {Fencing, Discard},
 	},
 	Sent: {
 		Acked:    {Ready, Forward},
@@ -109,7 +113,7 @@ var table = map[State]map[Event]step{
 		Fatal:    {Halted, Discard},
 	},
 	Doubt: {
-		Connected: {Sent, Keep},      // appended again at the same seq: whatever stands there is the truth
+		Connected: {Sent, Keep},      // appended again at the same seq: the row there is the truth
 		Fatal:     {Halted, Discard}, // there is no connecting again; the next fence settles it
 	},
 	Standby: {

@@ -43,15 +43,15 @@ const limit = math.MaxUint16
 // the millisecond below.
 func New(most int, keep time.Duration) *Keys { return &Keys{most: min(most, limit), keep: keep} }
 
-// Add remembers a key, and forgets the oldest one if there is no room.
+// Add adds a key. If there is no space for it, it replaces the oldest one.
 func (k *Keys) Add(key [16]byte, e Entry, now time.Time) {
 	if k.most <= 0 {
 		return
 	}
 	row, milli := e.Seq-k.first, now.Sub(k.since).Milliseconds()
 	if len(k.ring) == 0 || row != int64(uint32(row)) || milli != int64(uint32(milli)) {
-		// The first one, or too far from that: with those that are forgotten now, time and rows
-		// begin anew.
+		// The first one, or too far from the first: all keys are dropped, and time and rows count
+		// from this one.
 		*k = Keys{most: k.most, keep: k.keep, since: now, first: e.Seq, ring: k.ring[:0], index: k.index.cleared()}
 		row, milli = 0, 0
 	}

@@ -62,7 +62,7 @@ func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
 	return errors.Join(err, other)
 }
 
-// Check is Verify where it can fail: where somebody stands between.
+// Check is Verify where it can fail: where something is between service and server.
 func (s *Session) Check(ctx context.Context, conn *pgx.Conn) error {
 	if !s.pooled {
 		return nil

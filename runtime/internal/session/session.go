@@ -1,7 +1,7 @@
-// Package session is what a connection of the runtime is given behind the connect: settings, a
+// Package session is what a connection of the runtime is given after the connect: settings, a
 // mark by which the server's session is known again, prepared statements. It reads back what it
-// gave, and finds out whether a connection pooler stands between that hands sessions from one
-// client to another. It must not import any other package of this module.
+// gave, and finds out whether a connection pooler between service and server hands sessions from
+// one client to another. It must not import any other package of this module.
 //
 // Nothing but client_encoding goes into the start-up packet: poolers refuse what they do not
 // know there, or leave it out in silence.
@@ -26,7 +26,7 @@ import (
 type Session struct {
 	mark   string
 	pid    int32             // of the backend that was found behind the connection
-	pooled bool              // the server announced another one: somebody stands between
+	pooled bool              // the server announced another one: something is between
 	relied map[string]string // the settings that must stay, as they read back
 	given  [][]byte          // names and values of all that was set for the session
 }
@@ -89,7 +89,7 @@ func Open(ctx context.Context, conn *pgx.Conn, o Options) error {
 	if err := s.give(ctx, conn, o.Settings); err != nil {
 		return err
 	}
-	if err := s.remember(ctx, conn); err != nil {
+	if err := s.readGiven(ctx, conn); err != nil {
 		return err
 	}
 	conn.PgConn().CustomData()[key] = s
@@ -178,18 +178,19 @@ func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) erro
 	return errors.Join(err, p.Close())
 }
 
-// rememberSQL reads what was set for the session when it was opened, by the runtime, by the
-// service's hook or by a pooler; parameters of the start-up packet survive RESET ALL. The role
-// stands in no view, and must be the first that is given back; nor does the mark.
-const rememberSQL = `
+// readGivenSQL reads what was set for the session when it was opened, by the runtime, by the
+// service's hook or by a pooler; parameters of the start-up packet survive RESET ALL. No view has
+// the role and the mark. The role must be given back first.
+const readGivenSQL = `
 SELECT array_agg(name ORDER BY n), array_agg(value ORDER BY n)
 FROM (SELECT 1 AS n, 'session_authorization' AS name, current_setting('session_authorization') AS value
       UNION ALL SELECT 2, 'role', current_setting('role')
       UNION ALL SELECT 3, '` + markSetting + `', current_setting('` + markSetting + `', true)
       UNION ALL SELECT 4, name, setting FROM pg_settings WHERE source = 'session') AS s`
 
-func (s *Session) remember(ctx context.Context, conn *pgx.Conn) error {
-	r := conn.PgConn().ExecParams(ctx, rememberSQL, nil, nil, nil, []int16{pgx.BinaryFormatCode}).Read()
+// readGiven keeps what was set for the session.
+func (s *Session) readGiven(ctx context.Context, conn *pgx.Conn) error {
+	r := conn.PgConn().ExecParams(ctx, readGivenSQL, nil, nil, nil, []int16{pgx.BinaryFormatCode}).Read()
 	if r.Err != nil {
 		return fmt.Errorf("read the session's settings: %w", r.Err)
 	}

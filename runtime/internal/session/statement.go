@@ -12,7 +12,7 @@ import (
 // Statement is a statement that is prepared on every connection, under a name that holds a
 // hash of its text: a name never means two texts.
 type Statement struct {
-	Label  string // ends its name, for people who look
+	Label  string // ends its name, for people who read the server's views
 	SQL    string
 	hash   string
 	marked bool
@@ -24,7 +24,7 @@ func NewStatement(label, sql string) Statement {
 	return Statement{Label: label, SQL: sql, hash: hex.EncodeToString(sum[:8])}
 }
 
-// Marked returns a statement whose last parameter, beside those that its callers give, is
+// Marked returns a statement whose last parameter, besides those that its callers give, is
 // the session's mark. Its text hands that to idem_session.
 func Marked(label, sql string) Statement {
 	st := NewStatement(label, sql)

@@ -16,13 +16,13 @@ import (
 type Class int
 
 const (
-	Halting   Class = iota // anything not named: a person must look
-	Pooler                 // the prepared statements are gone: a person must look
-	Successor              // a row stands at our seq: perhaps our own
+	Halting   Class = iota // anything not named: a person must act
+	Pooler                 // the prepared statements are gone: a person must act
+	Successor              // there is a row at our seq already: perhaps our own
 	Gone                   // the row we append to is gone or another
 	KeyRace                // a key was claimed meanwhile, or the generation rotated
 	Conflict               // deadlock, serialization: the same batch again
-	LockWait               // a lock was waited for in vain: the same batch again
+	LockWait               // the wait for a lock was given up: the same batch again
 	Timeout                // cancelled, or a statement took too long: half the batch
 	ReadOnly               // no primary, or not yet: connect again, then the same batch
 	Stale                  // the schema changed: prepare again, once, then the same batch
@@ -44,7 +44,7 @@ func (c Class) Event() protocol.Event {
 	case Gone:
 		return protocol.Gone
 	case Conflict, KeyRace, LockWait, Timeout, ReadOnly, Stale, Unsent:
-		return protocol.Conflict // a key race is one if it is lost time and again
+		return protocol.Conflict // a key race too, once it was lost too often to decide again at once
 	case Resource:
 		return protocol.Resource
 	case Doubt:
@@ -75,9 +75,11 @@ func (e *Write) Unwrap() error { return e.Err }
 // ErrKeyMemory says that there is no memory for the keys of a partition.
 var ErrKeyMemory = errors.New("the memory for keys is full")
 
-// Of is the one place where errors of the database are judged. The statement must be
-// the protocol's, and table, constraint and column are compared, before an error counts as
-// the protocol's own.
+// Of is what an error of the database means by itself. It counts as the protocol's own only if a
+// statement of the protocol got it, and table, constraint and column are the ones that raise it.
+// What only the caller can know is not asked here: whether a handler is to blame (package
+// handler, and explicit.go of package engine), and whether the transaction surely did not commit
+// (answer.go).
 func Of(err error) Class {
 	if err == nil {
 		return None
@@ -198,8 +200,8 @@ func OfState(pg *pgconn.PgError) Class {
 // (errcodes.txt of Postgres).
 const serverClasses = " 00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX "
 
-// ownClass reports whether a trigger or a function chose the SQLSTATE for an error of its
-// own: the server raises none of that class.
+// ownClass reports whether a trigger or a function chose the SQLSTATE of its error: no server
+// raises one of that class.
 func ownClass(code string) bool {
 	return len(code) == 5 && !strings.Contains(serverClasses, " "+code[:2]+" ")
 }

@@ -19,8 +19,8 @@ const (
 	Time                         // it took too long, or was cancelled: fewer records may fit
 	Plans                        // the schema changed under prepared statements
 	Record                       // the data of one of the records
-	Unexplained                  // no record's as far as anybody knows: a person must look
-	Connection                   // a pooler handed the session to others: a person must look
+	Unexplained                  // no record's as far as anybody knows: a person must act
+	Connection                   // a pooler handed the session to others: a person must act
 	CallMissing                  // the handler is not implemented
 	CallCut                      // the connection went away under the handler
 	CallLate                     // the transaction's time was over while the handler worked
@@ -38,7 +38,7 @@ type Verdict struct {
 	Cause  error          // of a call: the same without the call's name
 	Call   *wire.Call     // of the handler; nil for other faults
 	Doubt  bool           // whether the transaction committed is open
-	Locked bool           // it waited in vain for a lock
+	Locked bool           // it gave up waiting for a lock
 	Theirs bool           // the user's tables and triggers can have raised it
 	Letter bool           // a constraint on dead letters refused one
 }
@@ -106,7 +106,7 @@ func judgeCall(h *HandlerError) Verdict {
 }
 
 // disturbed is Data if an error of the database in a handler's call is the event's fault,
-// Halting if a person must look at it, and Conflict if it is nobody's.
+// Halting if a person must act, and Conflict if it is nobody's fault.
 func disturbed(pg *pgconn.PgError) Class {
 	switch Of(pg) {
 	case Data, Timeout:

@@ -16,20 +16,20 @@ import (
 // caller knows of a call. The functions are called one at a time, and must not wait.
 type Rules[T any] struct {
 	Limit time.Duration // after that a call's context ends
-	Heed  time.Duration // how long a call may go on after that, and nobody hears of it
-	Grace time.Duration // how long before it is left; longer than Heed
+	Heed  time.Duration // how long a call may go on after that before Overdue is called
+	Grace time.Duration // how long before it is abandoned; longer than Heed
 
-	Late  func(T)               // a call went on for Heed
-	Leave func(T)               // a call went on for Grace; from now on nobody waits for it
-	End   func(of T, left bool) // a call of which Late heard has ended at last
+	Overdue func(T)                    // a call went on for Heed
+	Abandon func(T)                    // a call went on for Grace; from now on nobody waits for it
+	End     func(of T, abandoned bool) // a call that was overdue has ended
 }
 
 // ErrExit is the error of work whose goroutine a call ended.
 var ErrExit = errors.New("the call ended its goroutine")
 
-// ErrLeft is the error of work with a call that did not end. Its goroutine still runs that
-// call, and nothing else behind it.
-var ErrLeft = errors.New("the call does not end although its context has ended")
+// ErrAbandoned is the error of work with a call that did not end. Its goroutine still runs that
+// call, and nothing after it.
+var ErrAbandoned = errors.New("the call does not end although its context has ended")
 
 // Panic is a panic of the work, which Run brings to its own caller.
 type Panic struct {
@@ -46,12 +46,13 @@ type Watch[T any] struct {
 	statements *shared
 	ctx        *Context  // of the call that runs; nil between calls
 	of         T         // the call that runs, or the last one
-	late, left bool      // it goes on although its time is over, and nobody waits for it
+	overdue    bool      // it goes on although its time is over
+	abandoned  bool      // and nobody waits for it any more
 	exited     bool      // it ended the goroutine
 	over       time.Time // when the work's context was seen to have ended
 }
 
-// Run runs work with the context ctx, and returns what it returns, or ErrExit or ErrLeft with
+// Run runs work with the context ctx, and returns what it returns, or ErrExit or ErrAbandoned with
 // the call that is to blame for it. A panic of the work goes on in the caller, as a *Panic, and
 // so does the end of its goroutine outside of a call.
 func Run[T any](ctx context.Context, rules Rules[T], work func(*Watch[T]) error) (of T, err error) {
@@ -71,7 +72,7 @@ func Run[T any](ctx context.Context, rules Rules[T], work func(*Watch[T]) error)
 	}()
 	err = w.wait(done)
 	switch {
-	case errors.Is(err, ErrLeft): // all else is still the work's
+	case errors.Is(err, ErrAbandoned): // all else is still the work's
 	case panicked != nil:
 		panic(panicked)
 	case err == ErrExit && !w.exited:
@@ -80,7 +81,7 @@ func Run[T any](ctx context.Context, rules Rules[T], work func(*Watch[T]) error)
 	return w.of, err
 }
 
-// wait waits for the work, unless one of its calls is left.
+// wait waits for the work, unless one of its calls is abandoned.
 func (w *Watch[T]) wait(done <-chan error) error {
 	over := w.work.Done()
 	t := time.NewTimer(w.rules.Limit)
@@ -93,9 +94,9 @@ func (w *Watch[T]) wait(done <-chan error) error {
 			over = nil
 		case <-t.C:
 		}
-		next, left := w.check(time.Now())
-		if left {
-			return ErrLeft
+		next, abandoned := w.check(time.Now())
+		if abandoned {
+			return ErrAbandoned
 		}
 		t.Reset(next)
 	}
@@ -103,7 +104,7 @@ func (w *Watch[T]) wait(done <-chan error) error {
 
 // check checks the call that runs, and says when to check again. No call that begins later
 // needs a check before.
-func (w *Watch[T]) check(now time.Time) (next time.Duration, left bool) {
+func (w *Watch[T]) check(now time.Time) (next time.Duration, abandoned bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ctx == nil {
@@ -118,15 +119,15 @@ func (w *Watch[T]) check(now time.Time) (next time.Duration, left bool) {
 	if late < w.rules.Heed {
 		return w.rules.Heed - late, false
 	}
-	if !w.late {
-		w.late = true
-		w.rules.Late(w.of)
+	if !w.overdue {
+		w.overdue = true
+		w.rules.Overdue(w.of)
 	}
 	if late < w.rules.Grace {
 		return w.rules.Grace - late, false
 	}
-	w.left = true
-	w.rules.Leave(w.of)
+	w.abandoned = true
+	w.rules.Abandon(w.of)
 	return 0, true
 }
 
@@ -149,7 +150,7 @@ func (w *Watch[T]) ended(now time.Time) time.Time {
 }
 
 // Call calls fn with the context of a call, which the caller ends. It does not return if the
-// call was left meanwhile, or ended its goroutine.
+// call was abandoned, or ended its goroutine.
 func (w *Watch[T]) Call(of T, fn func(*Context) error) error {
 	ctx := w.begin(of)
 	returned := false
@@ -161,7 +162,7 @@ func (w *Watch[T]) Call(of T, fn func(*Context) error) error {
 	}()
 	err := fn(ctx)
 	returned = true
-	if left := w.end(); left {
+	if abandoned := w.end(); abandoned {
 		runtime.Goexit()
 	}
 	return err
@@ -177,14 +178,14 @@ func (w *Watch[T]) begin(of T) *Context {
 	return w.ctx
 }
 
-func (w *Watch[T]) end() (left bool) {
+func (w *Watch[T]) end() (abandoned bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.late {
-		w.rules.End(w.of, w.left)
+	if w.overdue {
+		w.rules.End(w.of, w.abandoned)
 	}
-	w.ctx, w.late = nil, false
-	return w.left
+	w.ctx, w.overdue = nil, false
+	return w.abandoned
 }
 
 // close gives back what the watch holds.

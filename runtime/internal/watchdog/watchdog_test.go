@@ -36,11 +36,11 @@ func rules(limit, heed, grace time.Duration) (*heard, watchdog.Rules[string]) {
 	h := &heard{ended: make(chan struct{})}
 	return h, watchdog.Rules[string]{
 		Limit: limit, Heed: heed, Grace: grace,
-		Late:  func(of string) { h.say("late " + of) },
-		Leave: func(of string) { h.say("leave " + of) },
-		End: func(of string, left bool) {
-			if left {
-				of += ", left"
+		Overdue: func(of string) { h.say("overdue " + of) },
+		Abandon: func(of string) { h.say("abandon " + of) },
+		End: func(of string, abandoned bool) {
+			if abandoned {
+				of += ", abandoned"
 			}
 			h.say("end " + of)
 			close(h.ended)
@@ -111,7 +111,7 @@ func TestLateCallIsHeardOfAndReturnsAllTheSame(t *testing.T) {
 			return nil
 		})
 	})
-	if want := []string{"late a", "end a"}; err != nil || !slices.Equal(h.all(), want) {
+	if want := []string{"overdue a", "end a"}; err != nil || !slices.Equal(h.all(), want) {
 		t.Errorf("got %v, %q, want %q", err, h.all(), want)
 	}
 }
@@ -141,7 +141,7 @@ func TestCallThatDoesNotEndIsLeft(t *testing.T) {
 				behind = true
 				return err
 			})
-			if !errors.Is(err, watchdog.ErrLeft) || of != "a" {
+			if !errors.Is(err, watchdog.ErrAbandoned) || of != "a" {
 				t.Errorf("got %q, %v", of, err)
 			}
 			close(free)
@@ -149,12 +149,12 @@ func TestCallThatDoesNotEndIsLeft(t *testing.T) {
 			case <-h.ended:
 			case <-time.After(10 * time.Second):
 			}
-			if want := []string{"late a", "leave a", "end a, left"}; !slices.Equal(h.all(), want) {
+			if want := []string{"overdue a", "abandon a", "end a, abandoned"}; !slices.Equal(h.all(), want) {
 				t.Errorf("heard %q, want %q", h.all(), want)
 			}
 			time.Sleep(10 * time.Millisecond)
 			if behind {
-				t.Error("the work went on behind a call that was left")
+				t.Error("the work went on behind a call that was abandoned")
 			}
 		})
 	}

@@ -3,7 +3,7 @@
 //
 //	... | 811 | 812: tail | <- append: attempt 1, reply lost
 //	                        <- append: attempt 2
-//	                           Resolve reads which row stands there: attempt 1 or 2, whose
+//	                           Resolve reads which row is there: attempt 1 or 2, whose
 //	                           content then counts, or another owner's; Settle moves the tail
 //
 // It appends and reads, and returns what it found. What follows for the partition, and for the
@@ -33,21 +33,21 @@ type Chain struct {
 	tail   ledger.Tail
 	inRow  ledger.InRow // dead letters since the last record that took effect
 
-	// attempts are the appends sent behind the tail whose fate is open. Whatever row stands
-	// there in the end is the truth; its token tells which of them it was.
+	// attempts are the appends sent after the tail whose fate is open. The row that is there in
+	// the end is the truth; its token tells which of them it was.
 	attempts []Attempt
 	tried    bool // an append was sent behind the tail, whatever became of it
 	fresh    bool // the tail is the fence of this owner
 	doubtful bool // the answer to an attempt was lost
-	stalled  bool // such an attempt seems to stand, and holds its locks
+	stalled  bool // that attempt's client seems to have stopped, and it holds its locks
 }
 
-// Attempt is one sending of an append, with all that counts once it stands.
+// Attempt is one sending of an append, with all that counts once its row is in the chain.
 type Attempt struct {
 	Row     ledger.Row
 	Result  idemtype.Result
 	Letters []deadletter.Letter
-	InRow   ledger.InRow // dead letters since the last record that took effect, when it stands
+	InRow   ledger.InRow // dead letters since the last record that took effect, with this attempt
 	Claims  []wire.Claim // of keys that all partitions share
 	Events  []hook.Event // what became of each record, if a hook asks
 	By      *wire.Call   // if the transaction was rolled back: the call that may have committed it before
@@ -74,13 +74,13 @@ func (c *Chain) Tried() bool { return c.tried }
 // Open is how many attempts there are whose fate is open.
 func (c *Chain) Open() int { return len(c.attempts) }
 
-// Stalled reports whether an attempt whose answer was lost seems to stand, and holds its locks.
+// Stalled reports whether an attempt whose answer was lost seems to hold its locks still.
 func (c *Chain) Stalled() bool { return c.stalled }
 
 // Doubt says that the answer to an attempt was lost.
 func (c *Chain) Doubt() { c.doubtful = true }
 
-// Locked says that an append waited in vain for a lock. If one before it is in doubt, that one
+// Locked says that an append gave up waiting for a lock. If an earlier one is in doubt, that one
 // may hold the lock, and its client may have stopped.
 func (c *Chain) Locked() { c.stalled = c.doubtful }
 
@@ -98,8 +98,8 @@ func Tail(ctx context.Context, db Querier, stream int32) (t ledger.Tail, err err
 	return t, err
 }
 
-// Read reads the tail again. A new process, or the next owner, must not write as many dead
-// letters again before on_failure.stop_after halts it: the row says how many there were.
+// Read reads the tail again. Its row says how many dead letters in a row there were before it: a
+// new process, or the next owner, must not begin to count to on_failure.stop_after from zero.
 func (c *Chain) Read(ctx context.Context, db Querier) (err error) {
 	c.tail, err = Tail(ctx, db, c.stream)
 	c.inRow = ledger.Letters(c.tail.Kind, c.tail.Info)
@@ -112,20 +112,20 @@ func (c *Chain) Try(a Attempt) {
 	c.tried = true
 }
 
-// RolledBack says that the attempts tried since there were before open ones surely did not
-// commit: an outage must not fill the memory with them. by is nil, or the call that may have
-// committed the last of them before it failed.
+// RolledBack drops the open attempts but the first ones, as many as before says: they surely did
+// not commit, and an outage must not fill the memory with them. by is nil, or the call that may
+// have committed the last of them before it failed.
 func (c *Chain) RolledBack(before int, last Attempt, by *wire.Call) {
 	c.attempts = slices.Delete(c.attempts, before, len(c.attempts))
 	if by == nil {
 		return
 	}
 	last.By = by
-	// Had an earlier one been committed so, this one's append would have met its row.
+	// If a call had committed an earlier one, this one's append would have met its row.
 	c.attempts = append(slices.DeleteFunc(c.attempts, func(a Attempt) bool { return a.By != nil }), last)
 }
 
-// Settle moves the tail to a row that is known to stand behind it and to be ours.
+// Settle moves the tail to the row after it, which is known to be ours.
 func (c *Chain) Settle(a Attempt, written time.Time) {
 	c.tail = ledger.Tail{
 		Seq: c.tail.Seq + 1, Token: a.Row.Token, Next: a.Row.Next, Kind: a.Row.Kind, Epoch: a.Row.Epoch,

@@ -12,10 +12,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Found is what stands at a place of the chain.
+// Found is whose row is at a place of the chain.
 type Found uint8
 
-// What stands there.
+// Whose row is there.
 const (
 	Nothing    Found = iota
 	Own              // one of our attempts, whatever became of its reply
@@ -25,17 +25,17 @@ const (
 	ByOther          // another owner's batch
 )
 
-// Standing is the row behind the tail.
-type Standing struct {
+// Resolved is the row after the tail.
+type Resolved struct {
 	Found   Found
 	Attempt Attempt // of Own and ByCall
 	Written time.Time
 }
 
-// Resolve reads the row behind the tail. If its token is that of one of our attempts, that
+// Resolve reads the row after the tail. If its token is that of one of our attempts, that
 // attempt committed, and its content counts. Otherwise another owner appended: the tail moves
-// to its row, for those who watch the chain from now on.
-func (c *Chain) Resolve(ctx context.Context, db Querier) (s Standing, err error) {
+// to that row, from which a partition in STANDBY reads on.
+func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error) {
 	token, kind, written, info, err := row(ctx, db, c.stream, c.Seq())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, nil
@@ -43,7 +43,7 @@ func (c *Chain) Resolve(ctx context.Context, db Querier) (s Standing, err error)
 	if err != nil {
 		return s, err
 	}
-	s = Standing{Found: ByOther, Written: written}
+	s = Resolved{Found: ByOther, Written: written}
 	if i := slices.IndexFunc(c.attempts, func(a Attempt) bool { return a.Row.Token == token }); i >= 0 {
 		s.Found, s.Attempt = Own, c.attempts[i]
 		if s.Attempt.By != nil {
@@ -61,7 +61,7 @@ func (c *Chain) Resolve(ctx context.Context, db Querier) (s Standing, err error)
 }
 
 // Check reads whether the chain still ends with the tail, or at least holds it: moved tells
-// that another row stands behind, lost that the tail is gone.
+// that a row follows it, lost that the tail is gone.
 func (c *Chain) Check(ctx context.Context, db Querier) (moved, lost bool, err error) {
 	t, err := Tail(ctx, db, c.stream)
 	switch {
@@ -73,7 +73,7 @@ func (c *Chain) Check(ctx context.Context, db Querier) (moved, lost bool, err er
 		return false, true, nil
 	}
 	token, _, _, _, err := row(ctx, db, c.stream, c.tail.Seq)
-	if err == nil && token == c.tail.Token || errors.Is(err, pgx.ErrNoRows) { // or it was removed, with all so old
+	if err == nil && token == c.tail.Token || errors.Is(err, pgx.ErrNoRows) { // or the upkeep removed it
 		return true, false, nil
 	}
 	return false, err == nil, err

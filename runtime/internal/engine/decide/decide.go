@@ -48,7 +48,7 @@ func New(partition idemtype.Partition, topic *wire.Topic, limits *wire.Limits, k
 // Decision is one transaction, ready to be sent.
 type Decision struct {
 	Records []wire.Message
-	End     int64 // no record stands between the last one and here
+	End     int64 // the log holds no record from the last one to here
 	Steps   []wire.Step
 	Calls   bool         // a step is a handler's call
 	Claims  []wire.Claim // that go into idem_keys
@@ -69,9 +69,9 @@ type Facts struct {
 	Events  bool                        // a hook asks what becomes of each record
 }
 
-// Decide turns records into statements. The error is a [verdict.Halt] before the first record;
-// what stands before a later one that may not become a dead letter goes first. The decision
-// tells in any case which keys would decide otherwise.
+// Decide decides what records do. If a record may not become a dead letter, the decision holds
+// the records before it only. If it is the first one, the error is a [verdict.Halt]; the decision
+// then still tells which keys, if they are known, change it.
 func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 	if d.batch == nil {
 		d.batch = wire.NewBatch(d.topic.NewPlan())
@@ -84,13 +84,13 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		if !bad {
 			continue
 		}
-		if err := mayBury(w, &l); err != nil && i == 0 {
+		if err := mayBecomeLetter(w, &l); err != nil && i == 0 {
 			w.Hidden = slices.Clone(d.batch.Hidden())
 			return w, err
 		} else if err != nil {
-			return d.Decide(records[:i], f) // what stands before it goes first
+			return d.Decide(records[:i], f) // the records before it go first
 		}
-		w.bury(l)
+		w.addLetter(l)
 		if f.Events {
 			w.Events = append(w.Events, hook.Event{Offset: l.Message.Offset, Name: l.Event, Outcome: dead(&l)})
 		}
@@ -171,7 +171,7 @@ func (d *Decider) Write(s wire.Step) pipeline.Statement {
 	return pipeline.Statement{Is: is, Args: s.Args, User: true}
 }
 
-// logDuplicate tells at Debug where the first copy of a duplicate stands.
+// logDuplicate tells at Debug in which row the first copy of a duplicate is.
 func (d *Decider) logDuplicate(m *wire.Message, known *keys.Known) {
 	if !d.log.Enabled(context.Background(), slog.LevelDebug) {
 		return
@@ -179,10 +179,10 @@ func (d *Decider) logDuplicate(m *wire.Message, known *keys.Known) {
 	d.log.Debug("duplicate", "topic", d.partition.Topic, "partition", d.partition.Number, "offset", m.Offset, "first", known.FirstCopy(d.batch.Duplicate()))
 }
 
-// mayBury halts before a record that may not become a dead letter: on_failure says stop, or
-// so many became one before it, and none took effect between, that the fault is hardly
-// theirs. Nothing is drained.
-func mayBury(w *Decision, l *deadletter.Letter) error {
+// mayBecomeLetter halts before a record that may not become a dead letter. Either on_failure says stop, or
+// too many records in a row became one: then the fault is hardly theirs, and the topic must not
+// be drained.
+func mayBecomeLetter(w *Decision, l *deadletter.Letter) error {
 	stop := func(code halt.Code, reason string) error {
 		return &verdict.Halt{Code: code, Offset: l.Message.Offset, Reason: reason}
 	}
@@ -220,8 +220,8 @@ func dead(l *deadletter.Letter) hook.Outcome {
 	return hook.Dead
 }
 
-// bury counts and keeps a dead letter.
-func (w *Decision) bury(l deadletter.Letter) {
+// addLetter counts and keeps a dead letter.
+func (w *Decision) addLetter(l deadletter.Letter) {
 	if l.Conflict {
 		w.Result.Conflicts++
 	} else {

@@ -29,7 +29,7 @@ func (k *Known) Claim(claims []wire.Claim) []pipeline.Statement {
 	return []pipeline.Statement{{Is: generation.Claim, Args: rows.Seal(args)}}
 }
 
-// Release takes back those claims of this transaction that do not stay; none if all stay.
+// Release takes back those claims of this transaction that are not in stay; none if all are.
 func (k *Known) Release(claims, stay []wire.Claim) []pipeline.Statement {
 	kept := with(nil, keysOf(stay))
 	released := slices.DeleteFunc(keysOf(claims), func(key wire.Key) bool { return kept[key] })

@@ -13,7 +13,7 @@ type clock struct {
 }
 
 // Heard notes a time that the database's clock said after sent and before now. While the
-// clocks do not agree, keys leave late, never early.
+// clocks do not agree, no key leaves the window.
 func (m *Memory) Heard(at, sent time.Time) {
 	if m.chain == nil {
 		return

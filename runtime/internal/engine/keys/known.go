@@ -17,20 +17,20 @@ import (
 
 // Keys that all partitions share are tested in this order, cheapest first:
 //
-//  1. the owner's own recent keys: true because the append names the row they hang on;
-//  2. sealed generations, by a filter in memory; what a filter does not deny, or has none,
-//     is read;
-//  3. the open generation: its table admits no key twice, so it is read only while losing
-//     that race is frequent.
+//  1. the owner's own recent keys: they are right because the append names the tail;
+//  2. sealed generations, by a filter in memory: a key is read if a filter does not deny it, or
+//     if a generation has no filter;
+//  3. the open generation: its table admits no key twice, so it is read only while races are
+//     often lost there.
 //
 // Why no key is applied twice, whenever a generation is sealed: two claims in one generation
-// meet its primary key. A claim in a later one was tested against every earlier one after
-// their seals committed, and a seal waits for the claims in flight. For that the list of
-// generations must be older than the tests and as old as the claim's token: it is read on
-// this very connection, before the tests, and the claim is refused unless the list's open
-// generation is open still (see [generation.List]). Nothing read from idem_keys outlives
-// the try it was read for, and after a try that failed, whatever the reason, list and keys
-// are read again, in all generations: its connection may have led to another server.
+// meet its primary key. A claim in a later generation was tested against every earlier one after
+// their seals committed, and a seal waits for the claims in flight. So the list of generations
+// must be read before the tests, and on the claim's connection. The claim is refused unless the
+// list's open generation is still open (see [generation.List]).
+//
+// Nothing that was read from idem_keys is used for another try. After a try that failed, list and
+// keys are read again, in all generations: the connection may have led to another server.
 
 // Known is what is known about the keys of one try of a batch. It holds for the transaction
 // that follows on the same connection.
@@ -46,7 +46,7 @@ type Known struct {
 	claimed, awaiting map[wire.Key]bool // keys that were tested: to be claimed, and those that decide about conflicts
 }
 
-// Place is where the next row of the chain will stand.
+// Place is the place of the next row of the chain.
 type Place struct {
 	Stream int32
 	Seq    int64
@@ -69,9 +69,9 @@ func (k *Known) Find(key wire.Key, here bool) (wire.Prior, bool) {
 	return wire.Prior{Print: e.Print, Def: e.Def}, ok
 }
 
-// ErrOwn says that this stream claimed a key behind the tail: an attempt of ours committed,
-// or another owner's.
-var ErrOwn = errors.New("a row behind the tail claimed a key")
+// ErrMoved says that a row of this stream after the tail claimed a key: an attempt of ours
+// committed, or another owner's.
+var ErrMoved = errors.New("a row behind the tail claimed a key")
 
 // ErrNoGeneration says that keys cannot be claimed: a failover took back the generation that
 // was made for this owner.
@@ -79,8 +79,8 @@ var ErrNoGeneration = errors.New("no generation of keys is open: a failover took
 
 // Read reads whether keys were claimed before: those that a decision claims, and the hidden
 // ones that decide about its conflicts, unless they were read already. It reports whether one
-// was found that the decision did not know. Decided with it, the records may claim keys that a
-// conflict hid before: those are to be read next.
+// was found that the decision did not know. The next decision knows it, and may claim keys that
+// a conflict hid before: those are read next.
 func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, hidden []wire.Key) (found bool, err error) {
 	keys := slices.DeleteFunc(keysOf(claims), func(key wire.Key) bool { return k.claimed[key] || k.awaiting[key] })
 	hidden = slices.DeleteFunc(hidden, func(key wire.Key) bool { return k.awaiting[key] })
@@ -131,9 +131,9 @@ func (k *Known) readList(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// readHidden reads which of the keys were claimed before that decide about conflicts. Nothing
-// claims them, so nothing would refuse a list of generations that is too old, or what stands
-// in the open one.
+// readHidden reads which of the keys that decide about conflicts were claimed before. Nothing
+// claims these keys. So no claim would be refused because the list of generations is too old, or
+// because the open generation holds the key: both are read now.
 func (k *Known) readHidden(ctx context.Context, conn *pgx.Conn, keys []wire.Key) (found bool, err error) {
 	list, err := generation.Read(ctx, conn, k.memory.process.Consumer)
 	if err != nil {
@@ -156,7 +156,7 @@ func (k *Known) readKeys(ctx context.Context, conn *pgx.Conn, numbers []int32, k
 	}
 	for _, h := range hits {
 		if h.Stream == k.place.Stream && h.Seq >= k.place.Seq {
-			return false, ErrOwn
+			return false, ErrMoved
 		}
 		if k.prior == nil {
 			k.prior = map[wire.Key]generation.Hit{}
@@ -187,7 +187,7 @@ func with(set map[wire.Key]bool, keys []wire.Key) map[wire.Key]bool {
 	return set
 }
 
-// FirstCopy says where the first copy of a key stands, as far as this owner knows.
+// FirstCopy says in which row the first copy of a key is, as far as this owner knows.
 func (k *Known) FirstCopy(key wire.Key) string {
 	p := k.memory.partition
 	if at, ok := k.prior[key]; ok {

@@ -31,9 +31,8 @@ var binaryFormat = []int16{1}
 // InChain reports whether the topic has keys in the chain, which must be loaded.
 func (m *Memory) InChain() bool { return m.chain != nil }
 
-// Measure says where the window begins when the partition is taken over, before that is done:
-// if it is seen that the keys from there on do not fit into the memory, nobody is fenced for
-// nothing.
+// Measure says where the window begins, before the partition is taken over. If the keys from
+// there on do not fit into the memory, it fails, and the previous owner is not fenced.
 func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail ledger.Tail) (window int64, err error) {
 	if m.chain == nil {
 		return m.Window(tail), nil
@@ -43,7 +42,7 @@ func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail
 	var first *int64
 	var young, all int
 	sent := m.process.Now()
-	if err := conn.QueryRow(ctx, ledger.SurveySQL, stream, tail.Window, m.window, measureRows).Scan(&now, &last, &first, &young, &all); err != nil {
+	if err := conn.QueryRow(ctx, ledger.MeasureSQL, stream, tail.Window, m.window, measureRows).Scan(&now, &last, &first, &young, &all); err != nil {
 		return 0, err
 	}
 	m.Heard(now, sent)
@@ -61,8 +60,8 @@ func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail
 	return window, nil
 }
 
-// Load builds the memory from the chain, up to the owner's fence: nobody can have appended
-// behind it without the owner's noticing.
+// Load builds the memory from the chain, up to the owner's fence. If somebody appended after the
+// fence, the owner's next append is refused.
 func (m *Memory) Load(ctx context.Context, conn *pgconn.PgConn, stream int32, tail ledger.Tail) error {
 	start := time.Now()
 	for from := tail.Window; ; {

@@ -6,8 +6,8 @@
 //	        recent --------------+-> Known.Find: the decision asks, without I/O
 //	        Known.Read: prior ---> |
 //
-// All of it is a function of the chain up to the tail: Forward moves it when a row stands,
-// nothing else does. It decides nothing about records. It must not import any package of this
+// All of it is a function of the chain up to the tail: only Forward moves it, when a row of ours
+// is in the chain. It decides nothing about records. It must not import any package of this
 // module but fault, generation, idemtype, keyset, ledger, maintain, pipeline, recent, session,
 // verdict and wire.
 package keys
@@ -36,8 +36,8 @@ import (
 // again is near.
 const recentKeys = 1 << 14
 
-// windowRows is how many rows of the chain stay behind the tail: with keys that are not
-// stored in it, they serve people who look, and owners that settle a doubt.
+// windowRows is how many rows of the chain stay before the tail if no keys are stored in them:
+// for people who read the ledger, and for owners that settle a doubt.
 const windowRows = 100
 
 // Process is what the memories of all partitions of a process share.
@@ -58,7 +58,7 @@ type Memory struct {
 	window    time.Duration // of the chain's keys
 	chain     *keyset.Set   // of its rows from the window to the tail; nil if the topic has no keys there
 	clock     clock
-	recent    *recent.Keys // keys of ours that stand
+	recent    *recent.Keys // keys that we claimed and that are durable
 	pace      generation.Pace
 }
 
@@ -71,8 +71,8 @@ func New(process *Process, partition idemtype.Partition, topic *wire.Topic) *Mem
 	return m
 }
 
-// Forward brings the memory forward to the tail, which is a row of ours: only then are its
-// keys known, and no longer than the owner's other memory.
+// Forward brings the memory forward to the tail, which is a row of ours: its keys are known from
+// now on, as long as the owner's memory lasts.
 func (m *Memory) Forward(tail ledger.Tail, row ledger.Row, claims []wire.Claim) {
 	if m.chain != nil {
 		m.chain.Drop(tail.Window)
@@ -93,7 +93,7 @@ func (m *Memory) Free() {
 	}
 }
 
-// replace lets the memory count in place of that of an earlier owner in this process, which
+// replace counts this memory instead of that of an earlier owner in this process, whose memory
 // the fence ends.
 func (m *Memory) replace() {
 	if before, ok := m.process.counting.Swap(m.partition, m.chain); ok && before != m.chain {
@@ -101,9 +101,9 @@ func (m *Memory) replace() {
 	}
 }
 
-// Window is the first row of the chain that the next append declares still needed: with keys
-// in the chain, the first row of a segment that is not older than keys must be known, by the
-// database's clock.
+// Window is the first row of the chain that is still needed, as the next append declares. If keys
+// are in the chain, it is the first row of a segment that is younger than the keys' window, by
+// the database's clock.
 func (m *Memory) Window(tail ledger.Tail) int64 {
 	switch {
 	case m.chain == nil:
@@ -115,12 +115,12 @@ func (m *Memory) Window(tail ledger.Tail) int64 {
 }
 
 // Reserve makes sure that the keys of a row can be kept once they are durable. Otherwise the
-// partition waits until keys leave the window: none is forgotten before, and none refused.
+// partition waits until keys are older than the window: none is dropped earlier, none refused.
 func (m *Memory) Reserve(ctx context.Context, conn *pgx.Conn, tail ledger.Tail, row keyset.Row) error {
 	if len(row.Keys) == 0 || m.chain.Reserve(row, m.Window(tail)) {
 		return nil
 	}
-	var now time.Time // perhaps a window has passed since the last append
+	var now time.Time // keys may have become old since the last append
 	sent := m.process.Now()
 	if err := conn.QueryRow(ctx, ledger.ClockSQL).Scan(&now); err != nil {
 		return err
@@ -137,8 +137,8 @@ func (m *Memory) full() error {
 		"raise it with WithKeyMemory, spread the partitions over more processes, or shorten the window", verdict.ErrKeyMemory, m.process.Budget.Limit()>>20)
 }
 
-// Raced keeps the account of batches that lost a key to another: it tells whether reading
-// the open generation first is worth its time.
+// Raced counts a batch that lost a key to another partition. While many do, reading the open
+// generation first is worth its time.
 func (m *Memory) Raced(err error) {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" {
 		m.pace.Raced()

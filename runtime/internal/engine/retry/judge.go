@@ -25,9 +25,9 @@ type About struct {
 	Policy *wire.FailurePolicy
 }
 
-// Judge decides what follows from the verdict on a transaction over records. about is of the
+// Next decides what follows from the verdict on a transaction over records. about is of the
 // record, if there is one alone.
-func (s *State) Judge(records []wire.Message, v verdict.Verdict, about About) Next {
+func (s *State) Next(records []wire.Message, v verdict.Verdict, about About) Next {
 	switch v.Fault {
 	case verdict.Record:
 		return s.record(records, v, about)
@@ -37,7 +37,7 @@ func (s *State) Judge(records []wire.Message, v verdict.Verdict, about About) Ne
 		return stop(halt.Pooler, First(records), verdict.PoolerText, v.Err)
 	case verdict.Plans:
 		if s.replanned {
-			return stop(halt.Database, First(records), "statements no longer fit the schema, although they were prepared anew", v.Err)
+			return stop(halt.Database, First(records), "statements no longer fit the schema, although they were prepared again", v.Err)
 		}
 		s.replanned = true
 	case verdict.Time:
@@ -78,9 +78,9 @@ func (s *State) record(records []wire.Message, v verdict.Verdict, about About) N
 	return n
 }
 
-// unexplained is for an error that is no record's fault as far as anybody knows. One of the
-// user's tables and triggers may be about one record all the same: what stands before that
-// one is applied, and the partition stands before it.
+// unexplained is for an error that is no record's fault as far as anybody knows. An error of the
+// user's tables and triggers may still be about one record: then the records before it are
+// applied, and the partition halts before it.
 func (s *State) unexplained(records []wire.Message, v verdict.Verdict) Next {
 	if v.Theirs && len(records) > 1 {
 		return atOnce(s.search(len(records)))
@@ -103,8 +103,8 @@ func (s *State) tooLong(records []wire.Message, v verdict.Verdict, about About) 
 	return s.record(records, v, about)
 }
 
-// call follows on_failure for an error of a handler. The error names its record, so there is
-// nothing to search: what stands before it goes first, then it alone.
+// call follows on_failure for an error of a handler. The error names its record, so nothing is
+// searched: the records before it go first, then it goes alone.
 func (s *State) call(records []wire.Message, v verdict.Verdict) Next {
 	m := v.Call.Message
 	switch v.Fault {
@@ -114,8 +114,8 @@ func (s *State) call(records []wire.Message, v verdict.Verdict) Next {
 		}
 		return stop(halt.Handler, m.Offset, "handler "+v.Call.Event+" is not implemented", nil)
 	case verdict.CallCut:
-		// No fault of the event, so nothing is counted. What stands before it goes first, in
-		// a transaction of its own.
+		// No fault of the event, so nothing is counted. The records before it go first, in a
+		// transaction of their own.
 		s.limit = max(1, Index(records, m.Offset))
 		return later(v, 0)
 	case verdict.CallLate:

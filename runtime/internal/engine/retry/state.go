@@ -2,7 +2,7 @@
 // fewer of them, or one of them as a dead letter. It keeps what that needs to know, and is
 // told what happened: it does no I/O, waits for nobody, and can be tested alone.
 //
-//	Size: how many records -> transaction -> verdict -> Judge: Next
+//	Size: how many records -> transaction -> verdict -> Next
 //	  ^                                                    |
 //	  +------- search, limit, refused, counts <------------+
 //
@@ -25,7 +25,7 @@ type State struct {
 	calls     count                       // failed calls of the record that failed last
 	timeouts  count                       // and transactions with it alone that took too long
 	limit     int                         // records per transaction while transactions fail for no record's fault; 0 = all
-	replanned bool                        // the statements were prepared anew, and nothing was acknowledged since
+	replanned bool                        // the statements were prepared again, and nothing was acknowledged since
 }
 
 // New knows of no failure.
@@ -89,7 +89,7 @@ func (s *State) search(n int) (begins bool) {
 	return begins
 }
 
-// others reports whether records stand before m, and has them go first.
+// others reports whether there are records before m, and has them go first.
 func (s *State) others(records []wire.Message, m *wire.Message) bool {
 	n := Index(records, m.Offset)
 	if n > 0 {
@@ -98,7 +98,7 @@ func (s *State) others(records []wire.Message, m *wire.Message) bool {
 	return n > 0
 }
 
-// Index is where a record stands; the number of records if it is not there.
+// Index is the place of a record in records; their number if it is not there.
 func Index(records []wire.Message, offset int64) int {
 	for i := range records {
 		if records[i].Offset == offset {

@@ -66,7 +66,7 @@ func rank(op *Statement) uint64 {
 	return n
 }
 
-// forgetAttempts drops attempts that neither stand nor are under way: no row will ever bear
+// forgetAttempts drops attempts that are neither in the chain nor under way: no row will ever bear
 // their token.
 func (s *State) forgetAttempts(w *Worker) {
 	kept := 0
@@ -107,7 +107,7 @@ func (s *State) shorten() {
 		}
 	}
 	for i := range s.Workers {
-		if w := &s.Workers[i]; remembers(w.State) {
+		if w := &s.Workers[i]; hasMemory(w.State) {
 			low = min(low, w.Seq)
 		}
 	}
@@ -131,7 +131,7 @@ func (s *State) shorten() {
 		}
 	}
 	for i := range s.Workers {
-		if w := &s.Workers[i]; remembers(w.State) {
+		if w := &s.Workers[i]; hasMemory(w.State) {
 			w.Seq -= low
 		}
 	}

@@ -38,7 +38,7 @@ type Exploration struct {
 	rules  *Rules
 	states []packed
 	number map[packed]uint32
-	parent []uint32 // by state: whence it was reached first; a root's is itself
+	parent []uint32 // by state: the one it was reached from first; a root's is itself
 	// calm is, by state, the state that follows if nothing goes wrong any more, in one fair
 	// order of steps; or one of the constants below.
 	calm []uint32

@@ -29,7 +29,7 @@ func small(f Faults) Bound { return Bound{Left: f, Poison: every[:1]} }
 // young is a small bound in which there is no stream yet.
 func young(f Faults) Bound { return Bound{Left: f, Poison: every[:1], Young: true} }
 
-// Mutants are mistakes, each of which the model must catch.
+// Mutants are mistakes. The model must catch each of them.
 func Mutants() []Mutant {
 	bug := func(name string, b Bug, bound Bound, caught string) Mutant {
 		return Mutant{name, Rules{protocol.Next, b}, bound, caught}

@@ -32,7 +32,7 @@ const (
 // Row is a row of the chain and what was committed with it.
 type Row struct {
 	Kind    Kind
-	Token   uint8 // names are given anew in every state: only equality says something
+	Token   uint8 // every state has its own numbers for tokens: only equality says something
 	Next    uint8
 	Applied set // offsets that took effect in its transaction
 	Dead    set // offsets that became dead letters in it
@@ -80,14 +80,14 @@ type Attempt struct {
 type Worker struct {
 	State protocol.State
 	// The memory: all zero unless Loaded.
-	Loaded    bool
-	Seq       uint8 // of the tail
-	Token     uint8
-	Next      uint8
-	Keys      set // of messages still to come, those that were applied
-	Attempts  [maxAttempts]Attempt
-	Failing   uint8 // messages from Next on that were refused together
-	Condemned set   // offsets that must become dead letters
+	Loaded   bool
+	Seq      uint8 // of the tail
+	Token    uint8
+	Next     uint8
+	Keys     set // of messages still to come, those that were applied
+	Attempts [maxAttempts]Attempt
+	Failing  uint8 // messages from Next on that were refused together
+	Refused  set   // offsets that must become dead letters
 	// ReadRow: a row was found in the append's place, and is read next.
 	ReadRow bool
 }
