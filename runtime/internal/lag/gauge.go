@@ -117,8 +117,8 @@ type Reading struct {
 	Records  int64 // from the position to the end
 	// Age is that of the oldest of them. If the partition stands, and it is not known whether
 	// records wait, it is the time since it stands.
-	Age time.Duration
-	Counts
+	Age    time.Duration
+	Counts idemtype.Result
 }
 
 // Read reads the gauge.
