@@ -100,7 +100,7 @@ func repeatedInBatch(b *trial) {
 
 func repeatedLater(b *trial) {
 	b.apply(0, b.messages(b.log)...)
-	w := b.own(0) // a new owner remembers nothing
+	w := b.own(0) // a new owner knows nothing yet
 	for range 2 {
 		var again []idem.Message
 		for _, r := range b.repeatable() {

@@ -45,7 +45,7 @@ func Adopt(ctx context.Context, db DB, name Name, a Adoption, by By) (Change, er
 			continue
 		}
 		if n.inDoubt && err != nil {
-			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; look with list before you try again: %w", name, err)
+			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w", name, err)
 		}
 		return c, err
 	}

@@ -81,7 +81,7 @@ func (c *change) run(ctx context.Context) (Change, error) {
 // givenUp is the error when the time is over.
 func (c *change) givenUp(last *againError) error {
 	if len(c.sent) > 0 {
-		return fmt.Errorf("%v: the row was sent, but it is not known whether it is there; look with list before you try again: %w",
+		return fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w",
 			c.status.Name(), last.err)
 	}
 	if isLockTimeout(last.err) {

@@ -94,7 +94,7 @@ func (r *Reader) OptHeader(m *Message, name string) (Text, bool) {
 	return t, t.r != nil
 }
 
-// DefaultHeader is OptHeader for a field with a default, which stands for an absent header
+// DefaultHeader is OptHeader for a field with a default, which is used for an absent header
 // only: a null one is an error.
 func (r *Reader) DefaultHeader(m *Message, name string) (Text, bool) {
 	if _, n := m.find(name); n == 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Text is a value that a record holds as text: a header, its key or its value. Each method reads the whole text, which is UTF-8, by one type; the errors stick in
-// the [Reader] that the Text came from. The zero Text stands for an absent value: methods
-// return zero values.
+// Text is a value that a record holds as text: a header, its key or its value. Each method reads
+// the whole text, which is UTF-8, by one type; the errors stick in the [Reader] that the Text
+// came from. The zero Text is an absent value: methods return zero values.
 type Text struct {
 	r    *Reader
 	raw  []byte

@@ -75,7 +75,7 @@ func Opt[T any](s *Scanner, read func() T) *T {
 	return wire.Keep(&s.Reader, read())
 }
 
-// OptSlice is [Opt] for types whose nil stands for null: bytes and JSON.
+// OptSlice is [Opt] for types whose nil means null: bytes and JSON.
 func OptSlice[S ~[]byte](s *Scanner, read func() S) S {
 	if s.Null() {
 		return nil
