@@ -87,7 +87,7 @@ func (c *Consumer) partitions() []PartitionStats {
 		state, r := p.State(), p.Lag().Read(time.Now())
 		all = append(all, PartitionStats{
 			Partition: id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
-			Applied: r.Applied, Duplicates: r.Duplicates, Conflicts: r.Conflicts, Dead: r.Dead, Ignored: r.Ignored,
+			Applied: r.Counts.Applied, Duplicates: r.Counts.Duplicates, Conflicts: r.Counts.Conflicts, Dead: r.Counts.Dead, Ignored: r.Counts.Ignored,
 		})
 	}
 	slices.SortFunc(all, func(a, b PartitionStats) int {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"time"
 
@@ -135,6 +136,24 @@ func OptEnumText[T ~string](t Text, texts []T) *T {
 		return nil
 	}
 	return KeepEnum(t.r, texts, i)
+}
+
+// read reads the text of a value that no record holds, by parse.
+func read[T any](text string, parse func([]byte) (T, string)) (v T, err error) {
+	v, reason := parse([]byte(text))
+	if reason != "" {
+		err = errors.New("idem: the text " + reason)
+	}
+	return v, err
+}
+
+// unmarshal sets v to what parse reads, and leaves it as it is if there is an error.
+func unmarshal[T any](v *T, text []byte, parse func(string) (T, error)) error {
+	got, err := parse(string(text))
+	if err == nil {
+		*v = got
+	}
+	return err
 }
 
 // parsed reads t, if it is there, by parse.
