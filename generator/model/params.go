@@ -5,7 +5,7 @@ import "slices"
 // Params returns what travels with the step's statement, in the order of $1, $2, ...: Where,
 // then Set, without constants, the transaction time and NULL, which the statement itself holds.
 // The value that
-// IfNewer compares follows if Set does not hold it already. A step without any value
+// If.Newer compares follows if Set does not hold it already. A step without any value
 // sends its rows' positions, of no column, so that the statement knows their number.
 func (s *Step) Params() []Assign {
 	var params []Assign
