@@ -126,7 +126,7 @@ func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start
 	if err != nil {
 		return nil, err
 	}
-	o, err := p.Own(ctx, start)
+	o, err := p.TakeWithoutBroker(ctx, start)
 	if err != nil {
 		return nil, err
 	}
