@@ -98,7 +98,7 @@ func TestAChangeOfTheSpecChangesFewLines(t *testing.T) {
 		{"an optional decimal of an element", []edit{
 			{lastColumnOfItems, lastColumnOfItems + "      tax: nullable numeric(12,2)\n"}, {"qty: int32", "qty: int32, tax: optional decimal"},
 		}, 40, 6},
-		{"an optional list of texts", last("tags: nullable text[]", "tags: optional list(string)"), 50, 6},
+		{"an optional list of texts", last("tags: nullable text array", "tags: optional list(string)"), 50, 6},
 		{"an event", []edit{{lastStep, lastStep + "      Voided: {type: voided, fields: {id: uuid}, write: [{update: invoices, set: {total: {value: 0}}}]}\n"}}, 100, 1},
 	} {
 		for _, verb := range []string{"upsert", "insert"} {
