@@ -88,8 +88,8 @@ func report(counts map[verdict]int, planted int) error {
 	return errors.Join(errs...)
 }
 
-// tryAll tries all bugs, some at a time; those of which their tests say nothing again, one at
-// a time and with more patience. It prints a line for each.
+// tryAll tries all bugs, some at a time; those that their tests say nothing of are tried
+// again, one at a time and with more patience. It prints a line for each.
 func (l *lab) tryAll(ctx context.Context, bugs []mutant, workers int) map[verdict]int {
 	counts := map[verdict]int{}
 	var mu sync.Mutex
