@@ -66,8 +66,8 @@ func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
 	}
 }
 
-// A deadlock, a wait for a lock that was given up, a full disk: no fault of the event,
-// whichever way the handler ran the statement, and whether or not it wraps the error.
+// A deadlock, a wait for a lock that was given up, a full disk: no fault of the event, whichever
+// way the handler ran the statement, and whether or not it wraps the error.
 func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 	for name, run := range map[string]handle{
 		"Exec": func(ctx context.Context, tx idem.Tx, _ int32) error {
@@ -202,7 +202,7 @@ func TestTransactionIsTheOneOfTheAppend(t *testing.T) {
 // So is one that does it in another way, in front of plain statements of its own and of others.
 func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
 	for name, send := range ways {
-		if name == "under a name" || name == "by Query" || name == "by QueryRow" { // two of them take one statement only
+		if name == "under a name" || name == "by Query" || name == "by QueryRow" { // of which two take one statement
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -90,8 +90,8 @@ func exitedWith(p *stage.Process, code int) error {
 	return nil
 }
 
-// zombie stops the owner until another one has taken over, and lets it go on: of two
-// live writers one is refused.
+// zombie stops the owner until another one has taken over, and lets it go on: two live
+// writers; one of them is refused.
 func zombie(ctx context.Context, t *theatre) (string, error) {
 	const rounds = 3
 	if err := t.startWorking(ctx, 1); err != nil {
