@@ -187,7 +187,8 @@ func (p *accountsEventsV1Plan) addAccountEvent(b *wire.Batch, m *wire.Message) e
 	return nil
 }
 
-// beforeAppendAccountEvents names what the row touches, so that it overtakes no other.
+// beforeAppendAccountEvents names the row or stream: one statement takes its events of a wave
+// in their order.
 func (e *AccountEvent) beforeAppendAccountEvents(b *wire.Batch) {
 	b.Gathers(wire.Row("account_events").UUID(e.AccountID), accountEventAppendAccountEventsSQL)
 }
@@ -309,7 +310,8 @@ func (p *accountsEventsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message) 
 	return nil
 }
 
-// beforeAppendAccountEvents names what the row touches, so that it overtakes no other.
+// beforeAppendAccountEvents names the row or stream: one statement takes its events of a wave
+// in their order.
 func (e *AccountClosed) beforeAppendAccountEvents(b *wire.Batch) {
 	b.Gathers(wire.Row("account_events").UUID(e.AccountID), accountClosedAppendAccountEventsSQL)
 }
@@ -427,7 +429,8 @@ func (p *accountsEventsV1Plan) addAccountNoted(b *wire.Batch, m *wire.Message) e
 	return nil
 }
 
-// beforeAppendAccountNotes names what the row touches, so that it overtakes no other.
+// beforeAppendAccountNotes names the table: the row's key is not known, and a wave writes a
+// row once.
 func (e *AccountNoted) beforeAppendAccountNotes(b *wire.Batch) {
 	b.PutsAll("account_notes")
 }
@@ -523,7 +526,8 @@ func (p *accountsEventsV1Plan) addNotesRead(b *wire.Batch, m *wire.Message) erro
 	return nil
 }
 
-// beforeUpdateAccountNotes names what the row touches, so that it overtakes no other.
+// beforeUpdateAccountNotes names the table: the row's key is not known, and a wave writes a
+// row once.
 func (e *NotesRead) beforeUpdateAccountNotes(b *wire.Batch) {
 	b.PutsAll("account_notes")
 }
@@ -620,7 +624,7 @@ func (p *accountsEventsV1Plan) addShipped(b *wire.Batch, m *wire.Message) error 
 	}
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeAppendParcels(b, v)
+		e.beforeAppendParcels(b)
 		r := p.shippedAppendParcels.Row()
 		r.UUID(e.AccountID)
 		r.Text(v.SKU)
@@ -629,8 +633,9 @@ func (p *accountsEventsV1Plan) addShipped(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeAppendParcels names what the row touches, so that it overtakes no other.
-func (e *Shipped) beforeAppendParcels(b *wire.Batch, v *Line) {
+// beforeAppendParcels names the row or stream: one statement takes its events of a wave in
+// their order.
+func (e *Shipped) beforeAppendParcels(b *wire.Batch) {
 	b.Gathers(wire.Row("parcels").UUID(e.AccountID), shippedAppendParcelsSQL)
 }
 

@@ -40,19 +40,31 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "account_events",
-				Unique:     [][]string{{"account_id", "position"}, {"event_id"}},
-				InsertOnly: true,
-			},
-			{Name: "account_notes", Unique: [][]string{{"account_id", "entry"}}},
-			{
-				Name:       "parcels",
-				Unique:     [][]string{{"account_id", "parcel"}},
+				Name: "account_events",
+				Unique: [][]string{
+					{"account_id", "position"},
+					{"event_id"},
+				},
 				InsertOnly: true,
 			},
 			{
-				Name:       "journal",
-				Unique:     [][]string{{"name", "line"}},
+				Name: "account_notes",
+				Unique: [][]string{
+					{"account_id", "entry"},
+				},
+			},
+			{
+				Name: "parcels",
+				Unique: [][]string{
+					{"account_id", "parcel"},
+				},
+				InsertOnly: true,
+			},
+			{
+				Name: "journal",
+				Unique: [][]string{
+					{"name", "line"},
+				},
 				InsertOnly: true,
 			},
 		},

@@ -149,7 +149,7 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeInsertAccounts names what the row touches, so that it overtakes no other.
+// beforeInsertAccounts names the row: a wave writes it once.
 func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
@@ -230,7 +230,7 @@ func (p *accountsV1Plan) addOwnerChanged(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateAccounts names what the row touches, so that it overtakes no other.
+// beforeUpdateAccounts names the row: a wave writes it once.
 func (e *OwnerChanged) beforeUpdateAccounts(b *wire.Batch) {
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
@@ -305,7 +305,7 @@ func (e *Deposited) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *Deposited) fits(f *wire.Fit) {
-	f.Numeric("amount", e.Amount, 14, 2)
+	f.Numeric("amount", &e.Amount, 14, 2)
 }
 
 // depositedEvent is how a record becomes a Deposited, and which records are copies of one. It
@@ -332,7 +332,8 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddAccounts names what the row touches, so that it overtakes no other.
+// beforeAddAccounts names the row or stream: one statement takes its events of a wave in their
+// order.
 func (e *Deposited) beforeAddAccounts(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), depositedAddAccountsSQL)
 }
@@ -409,7 +410,7 @@ func (e *Withdrawn) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *Withdrawn) fits(f *wire.Fit) {
-	f.Numeric("amount", e.Amount, 14, 2)
+	f.Numeric("amount", &e.Amount, 14, 2)
 }
 
 // withdrawnEvent is how a record becomes a Withdrawn, and which records are copies of one. It
@@ -436,7 +437,8 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddAccounts names what the row touches, so that it overtakes no other.
+// beforeAddAccounts names the row or stream: one statement takes its events of a wave in their
+// order.
 func (e *Withdrawn) beforeAddAccounts(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), withdrawnAddAccountsSQL)
 }

@@ -38,16 +38,41 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "accounts", Unique: [][]string{{"account_id"}}},
 			{
-				Name:       "journal",
-				Unique:     [][]string{{"transfer_id"}},
-				References: []wire.Reference{{Columns: []string{"debit"}, Table: "accounts"}, {Columns: []string{"credit"}, Table: "accounts"}},
+				Name: "accounts",
+				Unique: [][]string{
+					{"account_id"},
+				},
+			},
+			{
+				Name: "journal",
+				Unique: [][]string{
+					{"transfer_id"},
+				},
+				References: []wire.Reference{
+					{Columns: []string{"debit"}, Table: "accounts"},
+					{Columns: []string{"credit"}, Table: "accounts"},
+				},
 				InsertOnly: true,
 			},
-			{Name: "stock", Unique: [][]string{{"sku"}}},
-			{Name: "daily", Unique: [][]string{{"sku", "day"}}},
-			{Name: "totals", Unique: [][]string{{"name"}}},
+			{
+				Name: "stock",
+				Unique: [][]string{
+					{"sku"},
+				},
+			},
+			{
+				Name: "daily",
+				Unique: [][]string{
+					{"sku", "day"},
+				},
+			},
+			{
+				Name: "totals",
+				Unique: [][]string{
+					{"name"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			accountsV1Topic(),

@@ -166,17 +166,20 @@ func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddStock names what the row touches, so that it overtakes no other.
+// beforeAddStock names the row or stream: one statement takes its events of a wave in their
+// order.
 func (e *Arrived) beforeAddStock(b *wire.Batch) {
 	b.Gathers(wire.Row("stock").Text(e.SKU), arrivedAddStockSQL)
 }
 
-// beforeAddDaily names what the row touches, so that it overtakes no other.
+// beforeAddDaily names the row or stream: one statement takes its events of a wave in their
+// order.
 func (e *Arrived) beforeAddDaily(b *wire.Batch) {
 	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), arrivedAddDailySQL)
 }
 
-// beforeAddTotals names what the row touches, so that it overtakes no other.
+// beforeAddTotals names the row or stream: one statement takes its events of a wave in their
+// order.
 func (e *Arrived) beforeAddTotals(b *wire.Batch) {
 	b.Gathers(wire.Row("totals").Text("all"), arrivedAddTotalsSQL)
 }
@@ -327,7 +330,7 @@ func (p *movesV1Plan) addReserved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddStock names what the row touches, so that it overtakes no other.
+// beforeAddStock names the row: a wave writes it once.
 func (e *Reserved) beforeAddStock(b *wire.Batch) {
 	b.Puts(wire.Row("stock").Text(e.SKU))
 }

@@ -119,7 +119,7 @@ func (e *TransferBooked) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *TransferBooked) fits(f *wire.Fit) {
-	f.Numeric("amount", e.Amount, 14, 2)
+	f.Numeric("amount", &e.Amount, 14, 2)
 }
 
 // transferBookedEvent is how a record becomes a TransferBooked, and which records are copies
@@ -156,19 +156,22 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	return nil
 }
 
-// beforeInsertJournal names what the row touches, so that it overtakes no other.
+// beforeInsertJournal names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *TransferBooked) beforeInsertJournal(b *wire.Batch) {
 	b.Reads(wire.Row("accounts").UUID(e.Debit))
 	b.Reads(wire.Row("accounts").UUID(e.Credit))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 }
 
-// beforeAddAccounts names what the row touches, so that it overtakes no other.
+// beforeAddAccounts names the row or stream: one statement takes its events of a wave in their
+// order.
 func (e *TransferBooked) beforeAddAccounts(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.Debit), transferBookedAddAccountsSQL)
 }
 
-// beforeAddAccounts2 names what the row touches, so that it overtakes no other.
+// beforeAddAccounts2 names the row or stream: one statement takes its events of a wave in
+// their order.
 func (e *TransferBooked) beforeAddAccounts2(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.Credit), transferBookedAddAccounts2SQL)
 }

@@ -231,7 +231,8 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertCustomers names what the row touches, so that it overtakes no other.
+// beforeUpsertCustomers names the table: the row's key is not known, and a wave writes a row
+// once.
 func (e *CUp) beforeUpsertCustomers(b *wire.Batch) {
 	b.PutsAll("customers")
 }
@@ -313,7 +314,7 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertCustomers names what the row touches, so that it overtakes no other.
+// beforeInsertCustomers names the row: a wave writes it once.
 func (e *COnly) beforeInsertCustomers(b *wire.Batch) {
 	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
 }
@@ -382,7 +383,7 @@ func (p *wPlan) addCDel(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteCustomers names what the row touches, so that it overtakes no other.
+// beforeDeleteCustomers names the table: an earlier wave writes its rows.
 func (e *CDel) beforeDeleteCustomers(b *wire.Batch) {
 	b.DeletesAll("customers")
 }
@@ -453,7 +454,8 @@ func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateCustomers names what the row touches, so that it overtakes no other.
+// beforeUpdateCustomers names the table: the row's key is not known, and a wave writes a row
+// once.
 func (e *CMail) beforeUpdateCustomers(b *wire.Batch) {
 	b.PutsAll("customers")
 }
@@ -542,7 +544,7 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertProducts names what the row touches, so that it overtakes no other.
+// beforeInsertProducts names the row: a wave writes it once.
 func (e *PIns) beforeInsertProducts(b *wire.Batch) {
 	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 }
@@ -608,7 +610,7 @@ func (p *wPlan) addPDel(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteProducts names what the row touches, so that it overtakes no other.
+// beforeDeleteProducts names the row: an earlier wave writes it.
 func (e *PDel) beforeDeleteProducts(b *wire.Batch) {
 	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 }
@@ -710,7 +712,8 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertOrders names what the row touches, so that it overtakes no other.
+// beforeInsertOrders names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *OIns) beforeInsertOrders(b *wire.Batch) {
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
@@ -721,7 +724,8 @@ func (e *OIns) beforeInsertOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 }
 
-// beforeInsertLines names what the row touches, so that it overtakes no other.
+// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *OIns) beforeInsertLines(b *wire.Batch, v *Line) {
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
@@ -833,7 +837,8 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertOrders names what the row touches, so that it overtakes no other.
+// beforeUpsertOrders names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *OUp) beforeUpsertOrders(b *wire.Batch) {
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
@@ -919,7 +924,8 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+// beforeUpdateOrders names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *OSet) beforeUpdateOrders(b *wire.Batch) {
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
@@ -1012,7 +1018,7 @@ func (p *wPlan) addONote(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+// beforeUpdateOrders names the row: a wave writes it once.
 func (e *ONote) beforeUpdateOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 }
@@ -1080,7 +1086,8 @@ func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteOrders names what the row touches, so that it overtakes no other.
+// beforeDeleteOrders names the row: an earlier wave writes it. Before it, what the write needs
+// or changes elsewhere.
 func (e *ODel) beforeDeleteOrders(b *wire.Batch) {
 	b.Touches("orders")
 	b.Touches("lines")
@@ -1168,13 +1175,15 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteLines names what the row touches, so that it overtakes no other.
+// beforeDeleteLines names the table: an earlier wave writes its rows. Before it, what the
+// write needs or changes elsewhere.
 func (e *LRep) beforeDeleteLines(b *wire.Batch) {
 	b.Unlinks("products")
 	b.DeletesAll("lines")
 }
 
-// beforeInsertLines names what the row touches, so that it overtakes no other.
+// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *LRep) beforeInsertLines(b *wire.Batch, v *Line) {
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
@@ -1262,7 +1271,7 @@ func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateLines names what the row touches, so that it overtakes no other.
+// beforeUpdateLines names the table: the row's key is not known, and a wave writes a row once.
 func (e *LSku) beforeUpdateLines(b *wire.Batch) {
 	b.PutsAll("lines")
 }
@@ -1357,7 +1366,8 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertLines names what the row touches, so that it overtakes no other.
+// beforeUpsertLines names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *LUp) beforeUpsertLines(b *wire.Batch) {
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
@@ -1436,7 +1446,8 @@ func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteLines names what the row touches, so that it overtakes no other.
+// beforeDeleteLines names the row: an earlier wave writes it. Before it, what the write needs
+// or changes elsewhere.
 func (e *LDel) beforeDeleteLines(b *wire.Batch) {
 	b.Unlinks("products")
 	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
