@@ -28,6 +28,7 @@ type Conditions struct {
 	Exists  *Text // error or skip
 	Missing *Text // error or skip; of add also InsertMissing
 	Newer   *Text // column
+	Always  *Bool // it does not matter whether another step finds the event stale
 	Below   *Text // error or skip
 }
 
@@ -79,9 +80,10 @@ var allStepKeys = keys[Step]{
 	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Minus })},
 	{name: "at_least", value: assignsValue(func(s *Step) **Assigns { return &s.Own.AtLeast })},
 	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.If.Below }, "error", "skip")},
+	{name: "always", value: boolValue(func(s *Step) **Bool { return &s.If.Always })},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},
 	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Keep })},
-	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo}, {name: "always", meanwhile: inGo},
+	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo},
 }
 
 // anywhere are keys that no verb has of its own, or none has at all.

@@ -50,12 +50,15 @@ func (m *marks) doc() string {
 	why := map[string]string{
 		"":           "what the row needs: another wave changes that",
 		"Upserts":    "the row: equal ones in a wave become one",
-		"Gathers":    "the row or stream: one statement takes its events of a wave in their order",
+		"Gathers":    "the row: one statement takes its events of a wave",
 		"Puts":       "the row: a wave writes it once",
 		"PutsAll":    "the table: the row's key is not known, and a wave writes a row once",
 		"Deletes":    "the row: an earlier wave writes it",
 		"DeletesAll": "the table: an earlier wave writes its rows",
 	}[m.own]
+	if m.own == "Gathers" && m.step.Stream != nil {
+		why = "the stream: one statement takes its events of a wave, in their order"
+	}
 	doc := fmt.Sprintf("%s names %s.", marksName(m.step), why)
 	if m.own != "" && len(m.calls) > 1 {
 		doc += " Before it, what the write needs or changes elsewhere."

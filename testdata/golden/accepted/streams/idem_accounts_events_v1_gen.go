@@ -187,8 +187,8 @@ func (p *accountsEventsV1Plan) addAccountEvent(b *wire.Batch, m *wire.Message) e
 	return nil
 }
 
-// beforeAppendAccountEvents names the row or stream: one statement takes its events of a wave
-// in their order.
+// beforeAppendAccountEvents names the stream: one statement takes its events of a wave, in
+// their order.
 func (e *AccountEvent) beforeAppendAccountEvents(b *wire.Batch) {
 	b.Gathers(wire.Row("account_events").UUID(e.AccountID), accountEventAppendAccountEventsSQL)
 }
@@ -310,8 +310,8 @@ func (p *accountsEventsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message) 
 	return nil
 }
 
-// beforeAppendAccountEvents names the row or stream: one statement takes its events of a wave
-// in their order.
+// beforeAppendAccountEvents names the stream: one statement takes its events of a wave, in
+// their order.
 func (e *AccountClosed) beforeAppendAccountEvents(b *wire.Batch) {
 	b.Gathers(wire.Row("account_events").UUID(e.AccountID), accountClosedAppendAccountEventsSQL)
 }
@@ -633,8 +633,8 @@ func (p *accountsEventsV1Plan) addShipped(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeAppendParcels names the row or stream: one statement takes its events of a wave in
-// their order.
+// beforeAppendParcels names the stream: one statement takes its events of a wave, in their
+// order.
 func (e *Shipped) beforeAppendParcels(b *wire.Batch) {
 	b.Gathers(wire.Row("parcels").UUID(e.AccountID), shippedAppendParcelsSQL)
 }

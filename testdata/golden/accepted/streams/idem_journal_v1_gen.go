@@ -119,8 +119,8 @@ func (p *journalV1Plan) addJournaled(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAppendJournal names the row or stream: one statement takes its events of a wave in
-// their order.
+// beforeAppendJournal names the stream: one statement takes its events of a wave, in their
+// order.
 func (e *Journaled) beforeAppendJournal(b *wire.Batch) {
 	b.Gathers(wire.Row("journal").Text("all"), journaledAppendJournalSQL)
 }

@@ -332,8 +332,7 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddAccounts names the row or stream: one statement takes its events of a wave in their
-// order.
+// beforeAddAccounts names the row: one statement takes its events of a wave.
 func (e *Deposited) beforeAddAccounts(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), depositedAddAccountsSQL)
 }
@@ -437,8 +436,7 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddAccounts names the row or stream: one statement takes its events of a wave in their
-// order.
+// beforeAddAccounts names the row: one statement takes its events of a wave.
 func (e *Withdrawn) beforeAddAccounts(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), withdrawnAddAccountsSQL)
 }

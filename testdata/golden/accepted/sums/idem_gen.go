@@ -68,6 +68,18 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 			},
 			{
+				Name: "conditions",
+				Unique: [][]string{
+					{"sku"},
+				},
+			},
+			{
+				Name: "inspections",
+				Unique: [][]string{
+					{"sku"},
+				},
+			},
+			{
 				Name: "totals",
 				Unique: [][]string{
 					{"name"},

@@ -52,6 +52,24 @@ func testTables() []idemtest.Table {
 			},
 		},
 		{
+			Name: "conditions",
+			Key:  []string{"sku"},
+			Columns: []string{
+				"sku",
+				"version",
+				"condition",
+				"found_by",
+			},
+		},
+		{
+			Name: "inspections",
+			Key:  []string{"sku"},
+			Columns: []string{
+				"sku",
+				"done",
+			},
+		},
+		{
 			Name: "totals",
 			Key:  []string{"name"},
 			Columns: []string{

@@ -27,9 +27,11 @@ func movesV1Topic() wire.Topic {
 			arrivedAddStockSQL,
 			reservedAddStockSQL,
 			arrivedAddDailySQL,
+			inspectedUpsertConditionsSQL,
+			inspectedAddInspectionsSQL,
 			arrivedAddTotalsSQL,
 		},
-		Writes:  []string{"stock", "daily", "totals"},
+		Writes:  []string{"stock", "daily", "conditions", "inspections", "totals"},
 		NewPlan: func() wire.Plan { return &movesV1Plan{} },
 	}
 }
@@ -45,6 +47,10 @@ type movesV1Plan struct {
 
 	reserved         Reserved
 	reservedAddStock wire.Rows
+
+	inspected                 Inspected
+	inspectedUpsertConditions wire.Rows
+	inspectedAddInspections   wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -61,6 +67,8 @@ func (p *movesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		return p.addArrived(b, m)
 	case "reserved":
 		return p.addReserved(b, m)
+	case "inspected":
+		return p.addInspected(b, m)
 	}
 	return wire.Unknown(eventType)
 }
@@ -70,6 +78,8 @@ func (p *movesV1Plan) Flush(b *wire.Batch) {
 	b.Write(arrivedAddStockSQL, &p.arrivedAddStock)
 	b.Write(reservedAddStockSQL, &p.reservedAddStock)
 	b.Write(arrivedAddDailySQL, &p.arrivedAddDaily)
+	b.Write(inspectedUpsertConditionsSQL, &p.inspectedUpsertConditions)
+	b.Write(inspectedAddInspectionsSQL, &p.inspectedAddInspections)
 	b.Write(arrivedAddTotalsSQL, &p.arrivedAddTotals)
 }
 
@@ -166,20 +176,17 @@ func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddStock names the row or stream: one statement takes its events of a wave in their
-// order.
+// beforeAddStock names the row: one statement takes its events of a wave.
 func (e *Arrived) beforeAddStock(b *wire.Batch) {
 	b.Gathers(wire.Row("stock").Text(e.SKU), arrivedAddStockSQL)
 }
 
-// beforeAddDaily names the row or stream: one statement takes its events of a wave in their
-// order.
+// beforeAddDaily names the row: one statement takes its events of a wave.
 func (e *Arrived) beforeAddDaily(b *wire.Batch) {
 	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), arrivedAddDailySQL)
 }
 
-// beforeAddTotals names the row or stream: one statement takes its events of a wave in their
-// order.
+// beforeAddTotals names the row: one statement takes its events of a wave.
 func (e *Arrived) beforeAddTotals(b *wire.Batch) {
 	b.Gathers(wire.Row("totals").Text("all"), arrivedAddTotalsSQL)
 }
@@ -352,3 +359,149 @@ UPDATE stock AS t SET
 FROM e
 WHERE t.sku = e.sku
     AND t.pieces + e.pieces >= 0`
+
+// The latest inspection counts, but late ones were done, too.
+// It is event "inspected" on topic "moves.v1".
+type Inspected struct {
+	Version   int64
+	Condition string
+	FoundBy   string
+	MoveID    idem.UUID
+	SKU       string // the record key
+}
+
+// DecodeInspected reads m; strictjson.Scanner says how strictly.
+func DecodeInspected(m idem.Message) (e Inspected, err error) {
+	var s movesV1Decoder
+	s.Reset(&m)
+	e.decode(&s, &m)
+	return e, s.Finish("Inspected")
+}
+
+func (e *Inspected) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = Inspected{}
+	var seen struct{ Version, Condition, FoundBy, MoveID bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "version":
+			s.Once(&seen.Version)
+			e.Version = s.Int64()
+		case "condition":
+			s.Once(&seen.Condition)
+			e.Condition = s.String()
+		case "found_by":
+			s.Once(&seen.FoundBy)
+			e.FoundBy = s.String()
+		case "move_id":
+			s.Once(&seen.MoveID)
+			e.MoveID = s.UUID()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Version, "version")
+	s.Require(seen.Condition, "condition")
+	s.Require(seen.FoundBy, "found_by")
+	s.Require(seen.MoveID, "move_id")
+	e.SKU = s.RecordKey(m).String()
+}
+
+// key identifies the event by move_id. Its copies are known for 8d at least.
+func (e *Inspected) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.UUID("move_id", e.MoveID)
+}
+
+// fingerprint adds what copies of the event must share.
+func (e *Inspected) fingerprint(f *wire.Fingerprint) {
+	f.Text("condition", e.Condition)
+	f.Text("found_by", e.FoundBy)
+	f.UUID("move_id", e.MoveID)
+	f.Text("sku", e.SKU)
+	f.Int64("version", e.Version)
+}
+
+// inspectedEvent is how a record becomes an Inspected, and which records are copies of one. It
+// is read only.
+var inspectedEvent = wire.Event[Inspected, *movesV1Decoder]{
+	Name:    "Inspected",
+	Decode:  (*Inspected).decode,
+	Key:     (*Inspected).key,
+	Space:   "\x04\xb7\x7b\x5b\x28\x39\x29\xa7\x22\xea\x47\xca\x3e\xdb\x2b\x32",
+	Print:   (*Inspected).fingerprint,
+	Content: wire.Content{Def: 0x3e252148},
+}
+
+func (p *movesV1Plan) addInspected(b *wire.Batch, m *wire.Message) error {
+	e := &p.inspected
+	if fresh, err := inspectedEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	e.beforeUpsertConditions(b)
+	r := p.inspectedUpsertConditions.Row()
+	r.Text(e.SKU)
+	r.Int8(e.Version)
+	r.Text(e.Condition)
+	r.Text(e.FoundBy)
+	e.beforeAddInspections(b)
+	p.inspectedAddInspections.Row().Text(e.SKU)
+	return nil
+}
+
+// beforeUpsertConditions names the row: equal ones in a wave become one.
+func (e *Inspected) beforeUpsertConditions(b *wire.Batch) {
+	b.Upserts(wire.Row("conditions").Text(e.SKU))
+}
+
+// beforeAddInspections names the row: one statement takes its events of a wave.
+func (e *Inspected) beforeAddInspections(b *wire.Batch) {
+	b.Gathers(wire.Row("inspections").Text(e.SKU), inspectedAddInspectionsSQL)
+}
+
+// inspectedUpsertConditionsSQL keeps the row with the highest version of each sku; of equals,
+// the first.
+const inspectedUpsertConditionsSQL = `
+INSERT INTO conditions AS t (
+    sku,
+    version,
+    condition,
+    found_by
+)
+SELECT DISTINCT ON (sku)
+    sku,
+    version,
+    condition,
+    first_value(found_by) OVER (PARTITION BY sku ORDER BY n) AS found_by
+FROM (
+    SELECT
+        unnest($1::text[]) AS sku,
+        unnest($2::bigint[]) AS version,
+        unnest($3::text[]) AS condition,
+        unnest($4::text[]) AS found_by,
+        generate_subscripts($1::text[], 1) AS n
+) AS e
+ORDER BY sku, version DESC, n
+ON CONFLICT (sku) DO UPDATE SET
+    version = excluded.version,
+    condition = excluded.condition
+WHERE t.version < excluded.version`
+
+// inspectedAddInspectionsSQL adds up what the events add to one row.
+const inspectedAddInspectionsSQL = `
+WITH e AS (
+    SELECT
+        sku,
+        sum(1) AS done
+    FROM unnest($1::text[]) AS e (sku)
+    GROUP BY sku
+)
+INSERT INTO inspections AS t (
+    sku,
+    done
+)
+SELECT
+    sku,
+    done
+FROM e
+ORDER BY sku
+ON CONFLICT (sku) DO UPDATE SET
+    done = t.done + excluded.done`

@@ -22,8 +22,9 @@ func TestMovesV1(t *testing.T) {
 			return NewConsumer(db)
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_moves_v1_log.jsonl", map[string]idemtest.Event{
-			"Arrived":  {Keyed: true},
-			"Reserved": {Keyed: true},
+			"Arrived":   {Keyed: true},
+			"Reserved":  {Keyed: true},
+			"Inspected": {Keyed: true},
 		}),
 	}.Run(t)
 }

@@ -164,14 +164,12 @@ func (e *TransferBooked) beforeInsertJournal(b *wire.Batch) {
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 }
 
-// beforeAddAccounts names the row or stream: one statement takes its events of a wave in their
-// order.
+// beforeAddAccounts names the row: one statement takes its events of a wave.
 func (e *TransferBooked) beforeAddAccounts(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.Debit), transferBookedAddAccountsSQL)
 }
 
-// beforeAddAccounts2 names the row or stream: one statement takes its events of a wave in
-// their order.
+// beforeAddAccounts2 names the row: one statement takes its events of a wave.
 func (e *TransferBooked) beforeAddAccounts2(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.Credit), transferBookedAddAccounts2SQL)
 }
