@@ -63,7 +63,7 @@ func (b *Batch) Ignore() { b.record.outcome = Ignored }
 // Failure is on_failure of the last record that was added.
 func (b *Batch) Failure() *FailurePolicy { return b.record.policy }
 
-// Event is the Go name of the last record's event, or "" if it is identified by its offset.
+// Event is the Go name of the last record's event, or "" if the record is none of the spec's.
 func (b *Batch) Event() string { return b.record.event }
 
 // Write queues one statement over rows, if there are any. Only Flush calls it.
