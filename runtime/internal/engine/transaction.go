@@ -158,12 +158,12 @@ func (o *Owner) attempt(d *decide.Decision) chain.Attempt {
 	return a
 }
 
-// sendAttempt sends an attempt as one implicit transaction, or around calls of handlers.
+// sendAttempt sends an attempt as one implicit transaction, or stage by stage.
 func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	c := t.o.chain
 	head := []pipeline.Statement{c.Append(a.Row)}
 	head = append(head, d.Known.Claim(d.Claims)...)
-	if d.Calls {
+	if !d.Plain() {
 		return t.sendExplicit(ctx, d, a, head)
 	}
 	for _, s := range d.Steps {

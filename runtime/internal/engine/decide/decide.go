@@ -51,7 +51,6 @@ type Decision struct {
 	Records []wire.Message
 	End     int64 // the log holds no record from the last one to here
 	Steps   []wire.Step
-	Calls   bool         // a step is a handler's call
 	Claims  []wire.Claim // that go into idem_keys
 	Hidden  []wire.Key   // that decide about conflicts
 	Keys    keyset.Row   // that go into the appended row
@@ -97,7 +96,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		}
 	}
 	steps, claims := d.batch.Finish()
-	w.Steps, w.Calls, w.Result.Keyless = steps, d.batch.Calls(), d.batch.Keyless()
+	w.Steps, w.Result.Keyless = steps, d.batch.Keyless()
 	w.Claims, w.Keys.Keys, w.Keys.Defs = ledger.Split(claims)
 	w.Hidden = slices.Clone(d.batch.Hidden())
 	return w, nil
@@ -231,6 +230,12 @@ func (w *Decision) addLetter(l deadletter.Letter) {
 		w.InRow.First = l.Message.Offset
 	}
 	w.Letters = append(w.Letters, l)
+}
+
+// Plain reports whether every step is a statement, so that one round trip can hold the whole
+// transaction. Any other stage runs between BEGIN and COMMIT.
+func (w *Decision) Plain() bool {
+	return !slices.ContainsFunc(w.Steps, func(s wire.Step) bool { return s.Stage != wire.Statement })
 }
 
 // Next is the first offset that the decision does not cover.

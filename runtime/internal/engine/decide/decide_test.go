@@ -36,3 +36,13 @@ func TestEventIsThatOfTheLastRecord(t *testing.T) {
 		}
 	}
 }
+
+// Only statements are sent in one round trip: what runs any other stage knows all stages.
+func TestOnlyStatementsArePlain(t *testing.T) {
+	for stage, plain := range map[wire.Stage]bool{wire.Statement: true, wire.GoCall: false, wire.GoCall + 1: false} {
+		d := Decision{Steps: []wire.Step{{Stage: wire.Statement}, {Stage: stage}}}
+		if d.Plain() != plain {
+			t.Errorf("stage %d: plain is %t", stage, d.Plain())
+		}
+	}
+}
