@@ -96,7 +96,7 @@ type TakeOver interface {
 type Taken struct {
 	Offset int64         // of the next record to apply
 	Keys   int           // that were loaded from the partition's ledger
-	Took   time.Duration // from the assignment on
+	Took   time.Duration // by the try that succeeded
 }
 
 // Retry is called before a partition waits in order to try a batch again.
@@ -111,7 +111,8 @@ type Pause struct {
 	Err  error         // of the last try
 }
 
-// Upkeep is called after each run of the upkeep of the runtime's tables.
+// Upkeep is called after each run of the upkeep of the runtime's tables. One process of a
+// consumer does it at a time: in the others it is not called.
 type Upkeep interface {
 	// OnUpkeep gets how long the run took, and its error. Errors are in the log, too.
 	OnUpkeep(took time.Duration, err error)
