@@ -10,7 +10,7 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// twoMembers are the sinks of two processes of one group, of which the first has applied a
+// twoMembers are the sinks of two processes of one group. The first has applied a
 // record and the second, which the group has forgotten, fences the partition too late.
 func twoMembers(t *testing.T) (db *pgxpool.Pool, rightful, late idem.Sink) {
 	db = database(t)
@@ -166,7 +166,7 @@ func TestOneTakesWhatIsFree(t *testing.T) {
 			deliver(t, one, records(0, "put 1 1"))
 			_, err := other.Assigned(t.Context(), newSource(nil).assignment)
 			wantError[*idem.FencedError](t, err)
-			idles(t, late) // it looks for the first time
+			idles(t, late) // it reads the chain for the first time
 			deliver(t, one, records(1, "put 2 2"))
 		})
 	}
