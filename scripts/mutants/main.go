@@ -2,8 +2,9 @@
 // property fails. A bug that nobody catches is a missing test. The working tree stays as it
 // is: a bug is planted by an overlay of the go command.
 //
-// A bug is caught if its test says so: it ran to its end, failed with a message, and passes
-// without the bug. A run that ends by a time-out or a crash says nothing. It is tried again,
+// A bug is caught if its test says so: it ran to its end, failed with a message, passes without
+// the bug, and fails once more with it: a single failure may come from a deadline of the test
+// that a busy machine missed. A run that ends by a time-out or a crash says nothing. It is tried again,
 // alone and with more time; if it says nothing then either, the bug is undecided. How long a
 // test may run follows from how long it takes without the bug at that time, so that a busy
 // machine decides nothing. A test that a bug makes wait for ever must say so itself, by a
