@@ -45,9 +45,10 @@ func (f *streamFlags) connect(ctx context.Context) (*pgxpool.Pool, error) {
 }
 
 // maskConnect takes the user and the database out of an error of connecting: of an address that
-// was mistyped, one of them may hold a part of the password. A server that was reached quotes them,
-// and settings of the address, too: of its answer only the SQLSTATE is told. The driver prints the
-// password nowhere, so nothing else of the text is touched: a password may be a word of it.
+// was mistyped, one of them may hold a part of the password. A server that was reached quotes
+// them, and settings of the address, too: of its answer only the SQLSTATE is told. The driver
+// prints the password nowhere, so nothing else of the text is touched: a password may be a word
+// of it.
 func maskConnect(err error) error {
 	connecting, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {

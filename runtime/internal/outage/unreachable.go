@@ -18,8 +18,8 @@ func (e *Unreachable) Error() string {
 // Unwrap is the cause.
 func (e *Unreachable) Unwrap() error { return e.Err }
 
-// WithoutAddress hides what an error of connecting quotes of the address. If that was mistyped, the
-// user, the database or a setting in it may hold a part of the password.
+// WithoutAddress hides what an error of connecting quotes of the address. If that was mistyped,
+// the user, the database or a setting in it may hold a part of the password.
 func WithoutAddress(err error) error {
 	connecting, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {
