@@ -59,7 +59,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	for _, o := range options {
 		o(&c.settings)
 	}
-	hooks, err := notify.New(c.settings.hooks)
+	hooks, err := notify.New(c.settings.log, c.settings.hooks)
 	if err != nil {
 		return nil, fmt.Errorf("idem: WithHooks: %w", err)
 	}
