@@ -152,7 +152,7 @@ func TestKeysAreLoadedBehindTheFence(t *testing.T) {
 }
 
 // After a failover that lost the tail, what its keys stood for is gone, too: an owner that
-// remembers them is refused, and the next one applies the events again.
+// knows them is refused, and the next one applies the events again.
 func TestKeysAcrossAFailover(t *testing.T) {
 	db := database(t)
 	old := ownChain(t, db)

@@ -117,7 +117,8 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 // Own takes a partition over and returns a writer for it: for tests, drills and programs
 // that read records by other means. Whoever wrote the partition before is refused from then
 // on. A partition without a ledger starts at offset start. The runtime's tables are kept up
-// by [Consumer.Run] only.
+// by [Consumer.Run] only. Hooks hear of the partition; [Consumer.Health] and
+// [Consumer.Stats].Partitions have those that a Source was assigned.
 func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start int64) (*Writer, error) {
 	if _, err := c.process.Pool.Open(ctx); err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start
 	if err != nil {
 		return nil, err
 	}
-	o, err := p.Own(ctx, start)
+	o, err := p.TakeWithoutBroker(ctx, start)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestHandlerSeesWhatStandsBeforeIt(t *testing.T) {
 	w := own(t, c)
 	apply(t, w, records(0, "put 1 10", "call 1", "put 2 5", "put 1 50", "call 1", "call 2"))
 	want(t, "rows", table(t, db), "1=51 2=6")
-	want(t, "splits", c.Stats().Splits, 0)
+	want(t, "searches", c.Stats().Searches, 0)
 }
 
 func TestPermanentErrorIsADeadLetterOfTheSameBatch(t *testing.T) {

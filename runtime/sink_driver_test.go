@@ -72,9 +72,9 @@ func nowFor(t testing.TB, sink idem.Sink, p idem.Partition) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // less than two transactions may take
 	defer cancel()
-	turn, err := sink.Standby(ctx, p)
-	if err != nil || !turn.Now {
-		t.Fatalf("the partition is not given back at once: %+v, %v", turn, err)
+	takeOver, err := sink.Standby(ctx, p)
+	if err != nil || !takeOver.Now {
+		t.Fatalf("the partition is not given back at once: %+v, %v", takeOver, err)
 	}
 }
 
@@ -83,11 +83,11 @@ func standsStill(t testing.TB, sink idem.Sink) idem.TakeOver {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	turn, err := sink.Standby(ctx, first)
-	if err != nil || turn.Now {
-		t.Fatalf("not within 30 s: the partition may be taken over because its owner does nothing: %+v, %v", turn, err)
+	takeOver, err := sink.Standby(ctx, first)
+	if err != nil || takeOver.Now {
+		t.Fatalf("not within 30 s: the partition may be taken over because its owner does nothing: %+v, %v", takeOver, err)
 	}
-	return turn
+	return takeOver
 }
 
 // appendRow appends to the chain as an operator's command does.
@@ -107,7 +107,7 @@ func idles(t testing.TB, sink idem.Sink) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	looks := 0
-	turn, err := sink.Standby(fault.With(ctx, func(string) error {
+	takeOver, err := sink.Standby(fault.With(ctx, func(string) error {
 		if looks++; looks == 2 {
 			cancel()
 		}
@@ -115,7 +115,7 @@ func idles(t testing.TB, sink idem.Sink) {
 	}), first)
 	switch {
 	case err == nil:
-		t.Fatalf("a turn although nobody acted: %+v", turn)
+		t.Fatalf("a take-over although nobody acted: %+v", takeOver)
 	case looks < 2:
 		t.Fatalf("Standby looked at the chain %d times within a minute, want 2: %v", looks, err)
 	}

@@ -246,7 +246,7 @@ func TestFencedPartitionIsGivenBack(t *testing.T) {
 		if _, err := sink.Assigned(ctx, src.assignment); err == nil {
 			t.Error("taken over again without standing by")
 		}
-		want(t, "position of the turn", standsStill(t, sink).At.Offset, 1)
+		want(t, "position of the take-over", standsStill(t, sink).At.Offset, 1)
 		if _, err := sink.Assigned(ctx, src.assignment); err != nil {
 			t.Error(err)
 		}

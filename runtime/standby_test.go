@@ -109,8 +109,8 @@ func TestStandbyLastsLongerThanTransactions(t *testing.T) {
 		wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(0, "put 1 1")))
 		ctx, cancel := context.WithTimeout(t.Context(), atLeast-atLeast/8)
 		defer cancel()
-		if turn, err := sink.Standby(ctx, first); err == nil {
-			t.Errorf("after %d fences the partition was given after less than %v: %+v", fences+1, atLeast, turn)
+		if takeOver, err := sink.Standby(ctx, first); err == nil {
+			t.Errorf("after %d fences the partition was given after less than %v: %+v", fences+1, atLeast, takeOver)
 		} else {
 			standsStill(t, sink)
 		}

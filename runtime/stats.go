@@ -23,12 +23,12 @@ type RecordStats struct {
 type Stats struct {
 	RecordStats
 	Batches int64 // transactions
-	// Splits counts failures of a batch because of data, and each was searched for one
+	// Searches counts failures of a batch because of data; each was searched for one
 	// record: equal to the records that the database or a handler refused, or before which a
 	// partition halted. A greater number
 	// means that statements of one batch got in each other's way: please report it.
-	Splits int64
-	Fenced int64 // batches refused because another owner had appended
+	Searches int64
+	Fenced   int64 // batches refused because another owner had appended
 	// ForeignFences counts how often another owner's fence ended the memory of a partition
 	// that is still assigned here. More than one now and then means that two deployments
 	// have one consumer name.
@@ -42,7 +42,8 @@ type Stats struct {
 	// that a second partition's ledger holds, too: their events took effect twice. Each process
 	// counts by itself, from an hour before it began; older ones are in its log.
 	KeysInTwoPartitions int64
-	// Partitions are those that are assigned to this process, by topic and number.
+	// Partitions are those that a Source was assigned, by topic and number; what [Consumer.Own]
+	// took over is not among them.
 	Partitions []PartitionStats
 }
 
@@ -105,7 +106,7 @@ func (c *Consumer) Stats() Stats {
 			Applied: n.Applied.Load(), Keyless: n.Keyless.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Ignored: n.Ignored.Load(),
 		},
-		Batches: n.Batches.Load(), Splits: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
+		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
 		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), KeysInTwoPartitions: c.twoPartitions.Load(), Partitions: c.partitions(),
 	}
 }

@@ -32,7 +32,7 @@ func TestKnownKeyWithOtherContentIsAConflict(t *testing.T) {
 	want(t, "later", apply(t, w, records(2, "a: put 1 98", "a: put 1 10")), idem.Result{Conflicts: 1, Duplicates: 1})
 	want(t, "rows", table(t, db), "1=10")
 	want(t, "dead letters", letters(t, db), "1 conflict, 2 conflict")
-	want(t, "splits", c.Stats().Splits, 0)
+	want(t, "searches", c.Stats().Searches, 0)
 }
 
 // Planted bug: a dead letter claims its key, so the good copy is dropped.
@@ -64,7 +64,7 @@ func TestRefusedRecordIsFoundInItsBatch(t *testing.T) {
 	want(t, "result", apply(t, w, msgs), idem.Result{Applied: 5, Dead: 3})
 	want(t, "rows", table(t, db), "1=1 2=2 4=4 6=6 8=8")
 	want(t, "dead letters", letters(t, db), "2 database, 4 database, 6 decode")
-	want(t, "splits", c.Stats().Splits, 2)
+	want(t, "searches", c.Stats().Searches, 2)
 }
 
 func TestAlwaysEmptyTablesStayEmpty(t *testing.T) {

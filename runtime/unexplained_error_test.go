@@ -96,7 +96,7 @@ func TestErrorOfAllRowsHaltsBeforeTheFirst(t *testing.T) {
 	halted := wantError[*idem.HaltedError](t, err)
 	want(t, "code", halted.Code, halt.Database)
 	want(t, "halted before", halted.Offset, 0)
-	want(t, "searches", c.Stats().Splits, 1)
+	want(t, "searches", c.Stats().Searches, 1)
 	want(t, "position", query(t, db, `SELECT max(next)::text FROM idem_ledger`), "0")
 	want(t, "dead letters", letters(t, db), "")
 }
@@ -111,7 +111,7 @@ CREATE TRIGGER deny BEFORE INSERT ON idem_ledger FOR EACH ROW EXECUTE FUNCTION d
 	_, err := w.Apply(t.Context(), records(0, "put 1 1", "put 2 2"))
 	halted := wantError[*idem.HaltedError](t, err)
 	want(t, "code", halted.Code, halt.Database)
-	want(t, "searches", c.Stats().Splits, 0)
+	want(t, "searches", c.Stats().Searches, 0)
 	want(t, "command that passes a record", halted.Pass, "")
 }
 

@@ -158,8 +158,8 @@ func (b *broker) compare(list []subject, topics map[string]intake.Topic) (found 
 // otherTopic reports whether the topic is not the one that the sink was told of.
 func (f finding) otherTopic() bool { return f.now != f.topic }
 
-// judge says what the brokers' answers show.
-func (f finding) judge() verdict {
+// shows says what the brokers' answers show.
+func (f finding) shows() verdict {
 	switch {
 	case f.otherTopic():
 		return topicChanged
@@ -199,7 +199,7 @@ func (r *run) applyFindings(found findings) {
 
 func (r *run) apply(f finding, lost bool) {
 	p, id := f.partition, f.partition.delivery.Partition
-	verdict := f.judge()
+	verdict := f.shows()
 	caughtUp := f.silent && verdict == inOrder
 	if verdict != topicChanged && (f.heard || caughtUp) && p.silence.over() {
 		r.log.Info("the client hands over records again", "topic", id.Topic, "partition", id.Number)

@@ -25,7 +25,7 @@ func haltsOnAnotherTopic(sink *fakeSink) {
 		}
 		return idem.Position{Offset: sink.ledger.position(a.Partition), Epoch: -1}, nil
 	}
-	sink.turn = untilTheEnd
+	sink.answer = untilTheEnd
 }
 
 // untilTheEnd is a Standby that nobody ends.
@@ -60,7 +60,7 @@ func TestAddedPartitionsAreNoticed(t *testing.T) {
 			}
 			return idem.Position{Offset: l.position(a.Partition), Epoch: -1}, nil
 		}
-		sink.turn = untilTheEnd
+		sink.answer = untilTheEnd
 		s := sourceBy(t, brokers, protocol)
 		s.Config["topic.metadata.refresh.interval.ms"] = 200
 		start(t, s, subscription(), sink)

@@ -64,7 +64,7 @@ type fakeSink struct {
 	ledger *ledger
 	assign func(context.Context, idem.Assignment) (idem.Position, error) // nil: the ledger's
 	before func(context.Context, idem.Partition, []idem.Message) error   // before a delivery
-	turn   func(context.Context, idem.Partition) (idem.TakeOver, error)  // nil: the ledger's
+	answer func(context.Context, idem.Partition) (idem.TakeOver, error)  // nil: the ledger's
 	idle   func() error                                                  // asked in standby; nil: all is as it was
 	asked  func(idem.Partition)                                          // before Durable answers
 
@@ -136,8 +136,8 @@ func (s *fakeSink) alive(ctx context.Context, p idem.Partition) error {
 
 func (s *fakeSink) Standby(ctx context.Context, p idem.Partition) (idem.TakeOver, error) {
 	defer s.enter(p, "Standby")()
-	if s.turn != nil {
-		return s.turn(ctx, p)
+	if s.answer != nil {
+		return s.answer(ctx, p)
 	}
 	for at := s.ledger.position(p); ; {
 		if !sleep(ctx, 300*time.Millisecond) {

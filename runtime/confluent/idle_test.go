@@ -68,7 +68,7 @@ func TestIdleStandbyIsAskedAgain(t *testing.T) {
 	p := idem.Partition{Topic: topicName}
 	fenceOnce(sink, p, 0, 100)
 	var changed atomic.Bool
-	sink.turn = func(context.Context, idem.Partition) (idem.TakeOver, error) {
+	sink.answer = func(context.Context, idem.Partition) (idem.TakeOver, error) {
 		return idem.TakeOver{At: idem.Position{Offset: 100, Epoch: -1}, Now: changed.Load()}, nil
 	}
 	sink.idle = func() error {

@@ -9,10 +9,10 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// leave gives all partitions up, commits offsets and closes the client, which can hang in
+// leaveGroup gives all partitions up, commits offsets and closes the client, which can hang in
 // that: after a while it is left behind, and the group notices by its session timeout. lines
 // is the client's log, which ends with the client.
-func (r *run) leave(lines chan kafka.LogEvent) error {
+func (r *run) leaveGroup(lines chan kafka.LogEvent) error {
 	r.revoke(slices.Collect(maps.Values(r.partitions.all)), false)
 	r.partitions.closed = true // from here on the callback, within Close, only answers
 	closed := make(chan error, 1)

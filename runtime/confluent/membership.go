@@ -87,12 +87,12 @@ func (m *membership) brokerError(e kafka.Error) (allDown bool) {
 // answered takes in what brokers answered to a question for the group's topics. Brokers that
 // answered before an alarm tell nothing of what is now.
 func (m *membership) answered(a topicsAnswer) {
-	if why := m.judge(a); why != nil || a.alarms == m.alarms {
+	if why := m.trouble(a); why != nil || a.alarms == m.alarms {
 		m.unreachable = why
 	}
 }
 
-func (m *membership) judge(a topicsAnswer) error {
+func (m *membership) trouble(a topicsAnswer) error {
 	if a.err != nil {
 		return m.noAnswer(a.err.Error())
 	}

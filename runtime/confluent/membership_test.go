@@ -112,7 +112,7 @@ func haltsAndHangs(sink *fakeSink, halting, hanging idem.Partition) (free func()
 		}
 		return idem.Position{Epoch: -1}, nil
 	}
-	sink.turn = func(ctx context.Context, _ idem.Partition) (idem.TakeOver, error) {
+	sink.answer = func(ctx context.Context, _ idem.Partition) (idem.TakeOver, error) {
 		<-ctx.Done()
 		return idem.TakeOver{}, ctx.Err()
 	}

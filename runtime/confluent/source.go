@@ -79,7 +79,7 @@ func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink)
 	r := newRun(ctx, s, sub, sink, client)
 	go r.log.forward(ctx, lines)
 	err = r.poll()
-	return errors.Join(err, r.leave(lines))
+	return errors.Join(err, r.leaveGroup(lines))
 }
 
 var _ idem.Source = (*Source)(nil)

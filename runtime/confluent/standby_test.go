@@ -88,7 +88,7 @@ func TestStandbyWaitsForARecord(t *testing.T) {
 	sink := newSink(t, l)
 	p := idem.Partition{Topic: topicName}
 	fenceOnce(sink, p, 0, 100)
-	sink.turn = func(context.Context, idem.Partition) (idem.TakeOver, error) {
+	sink.answer = func(context.Context, idem.Partition) (idem.TakeOver, error) {
 		return idem.TakeOver{At: idem.Position{Offset: 100, Epoch: -1}}, nil
 	}
 	var looks atomic.Int64
@@ -118,7 +118,7 @@ func TestStandbyIsAskedUntilItIsOver(t *testing.T) {
 		}
 		return idem.Position{Epoch: -1}, nil
 	}
-	sink.turn = func(context.Context, idem.Partition) (idem.TakeOver, error) {
+	sink.answer = func(context.Context, idem.Partition) (idem.TakeOver, error) {
 		if turns.Add(1)%2 == 1 {
 			return idem.TakeOver{}, errors.New("the database is away")
 		}
@@ -159,7 +159,7 @@ func TestHaltedPartitionStaysUnreadUntilAPersonActs(t *testing.T) {
 					return idem.Position{Offset: l.position(a.Partition), Epoch: -1}, halt(a.Partition)
 				}
 			}
-			sink.turn = func(ctx context.Context, _ idem.Partition) (idem.TakeOver, error) {
+			sink.answer = func(ctx context.Context, _ idem.Partition) (idem.TakeOver, error) {
 				select {
 				case <-acted:
 					return idem.TakeOver{Now: true}, nil
@@ -194,7 +194,7 @@ func TestStandbyEndsWithTheAssignment(t *testing.T) {
 		first.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
 			return idem.Position{}, &idem.FencedError{Partition: a.Partition, Reason: "a test"}
 		}
-		first.turn = func(ctx context.Context, p idem.Partition) (idem.TakeOver, error) {
+		first.answer = func(ctx context.Context, p idem.Partition) (idem.TakeOver, error) {
 			if p.Number%2 == 0 {
 				return idem.TakeOver{At: idem.Position{Epoch: -1}}, nil
 			}
@@ -225,7 +225,7 @@ func TestMarkersEndTheWait(t *testing.T) {
 	sink := newSink(t, l)
 	p := idem.Partition{Topic: topicName}
 	fenceOnce(sink, p, 0, 10)
-	sink.turn = func(context.Context, idem.Partition) (idem.TakeOver, error) {
+	sink.answer = func(context.Context, idem.Partition) (idem.TakeOver, error) {
 		return idem.TakeOver{At: idem.Position{Offset: 10, Epoch: -1}}, nil
 	}
 	start(t, source(t, brokers), subscription(), sink)

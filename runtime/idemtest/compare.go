@@ -85,18 +85,18 @@ func (b *trial) deadLetterDiff() string {
 
 // counterDiff compares Stats with what was delivered.
 func (b *trial) counterDiff() string {
-	splits := 0
+	searches := 0
 	for _, l := range b.deadLetters() {
 		if l.class == "database" || l.class == "handler" {
-			splits++
+			searches++
 		}
 	}
 	s := b.consumer.Stats()
 	sum := s.Applied + s.Redelivered + s.Resent + s.Conflicts + s.Dead + s.Ignored
 	var want, got []string
-	if s.Splits != int64(splits) {
-		want = append(want, fmt.Sprintf("Splits %d: one per event that the database or a handler refused", splits))
-		got = append(got, fmt.Sprintf("Splits %d: statements of one batch got in each other's way", s.Splits))
+	if s.Searches != int64(searches) {
+		want = append(want, fmt.Sprintf("Searches %d: one per event that the database or a handler refused", searches))
+		got = append(got, fmt.Sprintf("Searches %d: statements of one batch got in each other's way", s.Searches))
 	}
 	if sum != b.sent {
 		want = append(want, fmt.Sprintf("%d records were delivered", b.sent))

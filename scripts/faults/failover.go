@@ -47,7 +47,7 @@ func failover(synchronous bool) func(context.Context, *theatre) (string, error) 
 			if err := t.moves(ctx, 400, patience); err != nil {
 				return err
 			}
-			before := t.watch.sum()
+			before := t.monitor.sum()
 			if err := errors.Join(t.postgres.Crash(), s.Thaw(), t.promote(ctx, s)); err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func splitBrain(ctx context.Context, t *theatre) (string, error) {
 				return err
 			}
 		}
-		if wrote, err = t.leave(ctx, old); err != nil {
+		if wrote, err = t.abandonServer(ctx, old); err != nil {
 			return err
 		}
 		// Nobody knows of the loss until there is something to append.
@@ -142,9 +142,9 @@ func splitBrain(ctx context.Context, t *theatre) (string, error) {
 	return fmt.Sprintf("both took writes, the old one up to %d of %d records", wrote, len(t.messages())), err
 }
 
-// leave audits a database that does not count any more, and ends its server for good. It
+// abandonServer audits a database that does not count any more, and ends its server for good. It
 // tells how far it had come.
-func (t *theatre) leave(ctx context.Context, at string) (int64, error) {
+func (t *theatre) abandonServer(ctx context.Context, at string) (int64, error) {
 	found, err := t.auditAt(ctx, at)
 	if err == nil && len(found) > 0 {
 		err = fmt.Errorf("the old primary: %v", found[:min(len(found), shownFindings)])

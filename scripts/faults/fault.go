@@ -131,7 +131,7 @@ func (k *kit) run(ctx context.Context, f fault) (o *outcome) {
 	if o.err == nil {
 		o.findings = t.settle(ctx)
 	}
-	o.stall = t.watch.end()
+	o.stall = t.monitor.end()
 	if o.err == nil {
 		o.err = t.stopAll()
 	}

@@ -128,7 +128,7 @@ const patience = 3 * time.Minute
 // settle waits until the ledger has passed the whole log, or stands.
 func (t *theatre) settle(ctx context.Context) []audit.Finding {
 	for {
-		unread, standing := t.watch.look()
+		unread, standing := t.monitor.unread()
 		switch {
 		case len(unread) == 0:
 			return nil
@@ -152,8 +152,8 @@ func (t *theatre) caughtUp(ctx context.Context) error {
 
 // moves waits until the ledger has passed n more records.
 func (t *theatre) moves(ctx context.Context, n int64, patience time.Duration) error {
-	before := t.watch.sum()
-	err := stage.Until(ctx, patience, func() (bool, error) { return t.watch.sum() >= before+n, t.dead() })
+	before := t.monitor.sum()
+	err := stage.Until(ctx, patience, func() (bool, error) { return t.monitor.sum() >= before+n, t.dead() })
 	if errors.Is(err, stage.ErrTimeout) {
 		return fmt.Errorf("no progress in %v", patience)
 	}
@@ -162,11 +162,11 @@ func (t *theatre) moves(ctx context.Context, n int64, patience time.Duration) er
 
 // movesAll waits until the ledger has passed more of every partition.
 func (t *theatre) movesAll(ctx context.Context, patience time.Duration) error {
-	before := t.watch.partitions()
+	before := t.monitor.partitions()
 	left := ""
 	err := stage.Until(ctx, patience, func() (bool, error) {
 		left = ""
-		for p, next := range t.watch.partitions() {
+		for p, next := range t.monitor.partitions() {
 			if next <= before[p] {
 				left += fmt.Sprintf(" %d", p)
 			}

@@ -30,13 +30,13 @@ func (ps *processes) add(q *stage.Process, id string) {
 	ps.members[q] = id
 }
 
-// expel ends the membership of processes that have died and are missed.
+// expel ends the membership of processes that have died a while ago.
 func (ps *processes) expel(end func(id string) error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	for q, id := range ps.members {
 		switch ended := q.EndedAt(); {
-		case ended.IsZero() || time.Since(ended) < missed:
+		case ended.IsZero() || time.Since(ended) < deadMember:
 		case end(id) == nil:
 			delete(ps.members, q)
 		}

@@ -79,7 +79,7 @@ func (k *kit) soak(ctx context.Context, minutes float64, seed uint64) (err error
 		found = t.settle(ctx)
 		failed = t.stopAll()
 	}
-	last, err := s.look(ctx)
+	last, err := s.auditMore(ctx)
 	found = append(found, last...)
 	s.print(found)
 	fmt.Printf("soak: seed %d, %g minutes, %d kills, %d records, %d lost, %d doubled\n", seed, minutes, s.counts["kills"], len(t.messages()),
@@ -106,13 +106,13 @@ func (s *soaking) mix(ctx context.Context, end time.Time) ([]audit.Finding, erro
 			return nil, fmt.Errorf("%s: %w", mixed[i].name, err)
 		}
 		s.counts[mixed[i].name]++
-		if unread, standing := s.watch.look(); standing > patience {
+		if unread, standing := s.monitor.unread(); standing > patience {
 			return unread, nil
 		}
 		if time.Since(audited) < betweenAudit {
 			continue
 		}
-		found, err := s.look(ctx)
+		found, err := s.auditMore(ctx)
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
@@ -122,8 +122,8 @@ func (s *soaking) mix(ctx context.Context, end time.Time) ([]audit.Finding, erro
 	return nil, nil
 }
 
-// look audits, from where the audit before ended.
-func (s *soaking) look(ctx context.Context) ([]audit.Finding, error) {
+// auditMore audits, from where the audit before ended.
+func (s *soaking) auditMore(ctx context.Context) ([]audit.Finding, error) {
 	conn, err := pgx.Connect(ctx, s.database())
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
@@ -136,8 +136,8 @@ func (s *soaking) print(found []audit.Finding) {
 	for _, m := range mixed {
 		fmt.Printf("  %5d %s\n", s.counts[m.name], m.name)
 	}
-	fmt.Printf("  %5d audits meanwhile; longest stall of a partition %.1f s\n", s.counts["audits"], s.watch.end().Seconds())
-	if n := s.watch.freed(); n > 0 {
+	fmt.Printf("  %5d audits meanwhile; longest stall of a partition %.1f s\n", s.counts["audits"], s.monitor.end().Seconds())
+	if n := s.monitor.freed(); n > 0 {
 		fmt.Printf("  %5d times the group of the kit's broker waited for nobody, and connections were cut to end it\n", n)
 	}
 	for _, f := range found[:min(len(found), shownFindings)] {

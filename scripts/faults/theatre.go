@@ -27,10 +27,10 @@ type theatre struct {
 	*servers
 	*topicLog
 	*processes
-	kit   *kit
-	fault fault
-	paid  audit.Handler // what the handler of OrderPaid must do
-	watch *watch
+	kit     *kit
+	fault   fault
+	paid    audit.Handler // what the handler of OrderPaid must do
+	monitor *monitor
 }
 
 func (k *kit) open(ctx context.Context, f fault) (_ *theatre, err error) {
@@ -49,13 +49,13 @@ func (k *kit) open(ctx context.Context, f fault) (_ *theatre, err error) {
 	if err := t.startBroker(f.kept); err != nil {
 		return t, err
 	}
-	t.watch = startWatch(ctx, t)
+	t.monitor = startMonitor(ctx, t)
 	return t, nil
 }
 
 func (t *theatre) close() error {
-	if t.watch != nil {
-		t.watch.end()
+	if t.monitor != nil {
+		t.monitor.end()
 	}
 	return errors.Join(t.processes.close(), t.topicLog.close(), t.servers.close())
 }

@@ -158,7 +158,7 @@ func retentionRunning(ctx context.Context, t *theatre) (string, error) {
 // It must halt, while the others are read on, and then go on with those five.
 func (t *theatre) overtake(ctx context.Context, begin func() error) (string, error) {
 	const victim = 1
-	passed := t.watch.partitions()[victim]
+	passed := t.monitor.partitions()[victim]
 	hidden, err := t.hide(ctx, 1000)
 	if err != nil {
 		return "", err
@@ -178,7 +178,7 @@ func (t *theatre) overtake(ctx context.Context, begin func() error) (string, err
 	if err := t.caughtUp(ctx); err != nil {
 		return "", fmt.Errorf("the other partitions: %w", err)
 	}
-	if now := t.watch.partitions()[victim]; now != passed {
+	if now := t.monitor.partitions()[victim]; now != passed {
 		return "", fmt.Errorf("partition %d went from %d to %d", victim, passed, now)
 	}
 	t.sent(slices.DeleteFunc(hidden, func(m *wire.Message) bool { return m.Partition != victim || m.Offset < low })...)

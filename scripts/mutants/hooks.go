@@ -44,6 +44,6 @@ var hookBugs = []mutant{
 		in(core, "Owner.Apply").Drop(`hooks.BatchEnd(_, _, _, _)`),
 		core, "TestBatchHooksSeeBatchesOfAWriter"},
 	{"a panic of the runtime is a step that the table lacks",
-		in(core, "Owner.stand").Never(`why.Code == halt.Runtime`),
+		in(core, "Owner.halt").Never(`why.Code == halt.Runtime`),
 		core, "TestPanicOfTheRuntimeIsTheReason"},
 }

@@ -4,7 +4,7 @@ package main
 // record that an error is about.
 var slowBugs = []mutant{
 	{"a transaction with slow handlers does not end early",
-		in(core, "explicit.late").Never(`ok`),
+		in(core, "explicit.endsEarly").Never(`ok`),
 		core, "TestSlowHandlersAreCalledOnce"},
 	{"a transaction that ends early goes on in front of its last call",
 		in(core, "explicit.steps").Replace(`x.lastCall()`, `x.lastCall() - 1`),

@@ -125,7 +125,7 @@ var sourceBugs = []mutant{
 		in(intakes, "Delivery.deliverAll").After(`d.Queue.Release(_)`, `go func() { <-d.life.assigned.Done() }()`),
 		source, "TestGoroutinesAreBounded"},
 	{"the client's log is read when the client is gone",
-		in(source, "run.leave").Drop(`close(lines)`),
+		in(source, "run.leaveGroup").Drop(`close(lines)`),
 		source, "TestGoroutinesAreBounded"},
 	{"a batch has room to spare",
 		in(intakes, "backlog.grown").Replace(`min($room, b.limits.Records)`, `$room`),

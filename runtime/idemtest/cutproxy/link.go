@@ -29,7 +29,7 @@ func (l *link) forward(d Direction) {
 		if n > 0 && !hung {
 			wait, silent := l.proxy.weather(d)
 			time.Sleep(wait)
-			v := l.judge(d, buffer[:n])
+			v := l.match(d, buffer[:n])
 			if err := l.deliver(to, buffer[:n], v, silent); err != nil {
 				l.reset()
 				return

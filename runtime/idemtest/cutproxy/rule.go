@@ -66,9 +66,9 @@ type verdict struct {
 	rule *armed
 }
 
-// judge finds the first rule that a chunk fires, and removes it; it arms the rules of the
+// match finds the first rule that a chunk fires, and removes it; it arms the rules of the
 // other direction.
-func (l *link) judge(d Direction, chunk []byte) verdict {
+func (l *link) match(d Direction, chunk []byte) verdict {
 	p := l.proxy
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -77,10 +77,10 @@ func (o *Owner) resolve(ctx context.Context, conn *pgxpool.Conn) (idemtype.Resul
 	return idemtype.Result{}, o.fenced(protocol.Foreign, reason)
 }
 
-// judge decides what follows from the outcome of a transaction over records, and takes the
+// conclude decides what follows from the outcome of a transaction over records, and takes the
 // protocol's step for it. It returns nil if the owner can go on at once, and otherwise what
 // its caller must know.
-func (o *Owner) judge(records []wire.Message, err error) error {
+func (o *Owner) conclude(records []wire.Message, err error) error {
 	if err == nil {
 		o.retry.Passed(len(records) - len(o.unseen(records)))
 		return nil
@@ -89,10 +89,10 @@ func (o *Owner) judge(records []wire.Message, err error) error {
 		return fenced
 	}
 	if halted, ok := errors.AsType[*idemtype.HaltedError](err); ok {
-		return o.stand(halted)
+		return o.halt(halted)
 	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		return o.stand(o.p.halted(h))
+		return o.halt(o.p.halted(h))
 	}
 	if _, unconnected := errors.AsType[*connectError](err); unconnected {
 		// Nothing was sent, whatever the error is: the state stays, and no record is to blame.
@@ -107,7 +107,7 @@ func (o *Owner) judge(records []wire.Message, err error) error {
 	if v.Doubt {
 		o.chain.Doubt()
 	}
-	return o.follow(o.retry.Judge(records, v, o.about(records)))
+	return o.follow(o.retry.Next(records, v, o.about(records)))
 }
 
 // follow does what follows from a failed transaction.
@@ -116,7 +116,7 @@ func (o *Owner) follow(n retry.Next) error {
 		o.p.process.Counters.Searches.Add(1)
 	}
 	if n.Halt != nil {
-		return o.stand(o.p.halted(n.Halt))
+		return o.halt(o.p.halted(n.Halt))
 	}
 	if n.Later == nil {
 		return o.step(n.Event, nil)
@@ -127,8 +127,8 @@ func (o *Owner) follow(n retry.Next) error {
 	return n.Later
 }
 
-// stand takes the step of a partition that needs a person.
-func (o *Owner) stand(why *idemtype.HaltedError) error {
+// halt takes the step of a partition that needs a person.
+func (o *Owner) halt(why *idemtype.HaltedError) error {
 	event := protocol.Fatal
 	if why.Code == halt.Runtime {
 		event = protocol.Bug

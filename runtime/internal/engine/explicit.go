@@ -74,7 +74,7 @@ func (x *explicit) steps(ctx context.Context) error {
 		case wire.Statement:
 			x.pending = append(x.pending, x.o.decider.Write(step))
 		case wire.GoCall:
-			if !x.late(ctx, step.Call) {
+			if !x.endsEarly(ctx, step.Call) {
 				if err := x.call(ctx, step.Call); err != nil {
 					return err
 				}
@@ -128,7 +128,7 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 // check has the server take back what the last call left, and then check that the transaction is
 // still the one that appended. Both come before everything else that is pending.
 func (x *explicit) check(restore ...pipeline.Statement) {
-	x.pending = append(append(restore, x.o.chain.Own(x.a.Row.Token)), x.pending...)
+	x.pending = append(append(restore, x.o.chain.Same(x.a.Row.Token)), x.pending...)
 	x.checks, x.fitted = len(restore)+1, len(restore) == 0
 }
 

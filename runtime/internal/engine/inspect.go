@@ -55,7 +55,7 @@ func (o *Owner) checkTail(ctx context.Context) error {
 // next idle time or the next record tries again.
 func (o *Owner) pass(ctx context.Context, end int64) error {
 	_, err := o.transact(ctx, nil, end)
-	err = o.judge(nil, err)
+	err = o.conclude(nil, err)
 	if _, wait := errors.AsType[*verdict.Later](err); wait {
 		o.p.tell(o, err)
 		return nil

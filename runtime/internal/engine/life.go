@@ -13,16 +13,16 @@ type life struct {
 
 	// quit ends when the partition is given up: no further transaction is begun. whole ends
 	// when its last transaction must end, too.
-	quit, whole context.Context
-	leave, kill context.CancelFunc
-	idle        chan struct{}         // holds a token while nothing uses the owner
-	over        atomic.Pointer[error] // why it is no more
+	quit, whole   context.Context
+	giveUp, abort context.CancelFunc
+	idle          chan struct{}         // holds a token while nothing uses the owner
+	over          atomic.Pointer[error] // why it is no more
 }
 
 func newLife() *life {
 	l := &life{began: time.Now(), idle: make(chan struct{}, 1)}
-	l.whole, l.kill = context.WithCancel(context.Background())
-	l.quit, l.leave = context.WithCancel(l.whole)
+	l.whole, l.abort = context.WithCancel(context.Background())
+	l.quit, l.giveUp = context.WithCancel(l.whole)
 	l.idle <- struct{}{}
 	return l
 }
@@ -30,7 +30,7 @@ func newLife() *life {
 // end ends it; the first reason stays.
 func (l *life) end(why error) {
 	l.over.CompareAndSwap(nil, &why)
-	l.kill()
+	l.abort()
 }
 
 // begin waits until nothing uses the owner; rest says that nothing uses it any more.

@@ -151,7 +151,7 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		n := o.retry.Size(len(rest))
 		done, err := o.transact(ctx, rest[:n], 0)
 		res = res.Plus(done)
-		if err = o.judge(rest[:n], err); err != nil {
+		if err = o.conclude(rest[:n], err); err != nil {
 			return res, err
 		}
 	}

@@ -104,7 +104,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 		next, memory, _ = protocol.Next(from, protocol.Bug)
 	}
 	p.state = next
-	p.account(next, why)
+	p.noteLag(next, why)
 	old := p.owner
 	if memory == protocol.Discard {
 		p.owner, p.status.since = nil, time.Time{}
@@ -115,7 +115,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	p.mu.Unlock()
 	p.tellState(from, next, why)
 	if memory == protocol.Discard && old != nil {
-		p.standby.leave(old)
+		p.standby.begin(old)
 		old.end(cmp.Or(why, p.fenced(givenUp)))
 	}
 	if !ok {
@@ -138,9 +138,9 @@ func (p *Partition) tellState(from, to protocol.State, why error) {
 	}
 }
 
-// account notes for the lag whether the partition stands, and whether it is known that its
+// noteLag tells the gauge whether the partition stands, and whether it is known that its
 // position is not one of the log's.
-func (p *Partition) account(s protocol.State, why error) {
+func (p *Partition) noteLag(s protocol.State, why error) {
 	switch s {
 	case protocol.Off, protocol.Fencing, protocol.Standby, protocol.Halted:
 	default:
@@ -199,7 +199,7 @@ func (p *Partition) Durable() int64 {
 // own the partition already, it is lost.
 func (p *Partition) GiveUp(wait time.Duration, lost bool) {
 	if o := p.current(); o != nil {
-		o.life.leave()
+		o.life.giveUp()
 		if o.life.atRest(wait) && lost {
 			o.handBack()
 		}

@@ -12,9 +12,9 @@ import (
 // early: the last call may take as long again, and then the commit.
 const shareOfTime = 3
 
-// late reports whether the transaction is to end before call, with the records in front of
+// endsEarly reports whether the transaction is to end before call, with the records in front of
 // it. At least one handler was called, and nothing of the call's own record was done.
-func (x *explicit) late(ctx context.Context, call *wire.Call) bool {
+func (x *explicit) endsEarly(ctx context.Context, call *wire.Call) bool {
 	if x.last == nil || x.last.Message.Offset == call.Message.Offset {
 		return false
 	}

@@ -38,8 +38,8 @@ type permission struct {
 	given time.Time
 }
 
-// leave keeps where a discarded memory ended.
-func (s *standby) leave(o *Owner) { s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil }
+// begin keeps the stream and the tail of a memory that was discarded.
+func (s *standby) begin(o *Owner) { s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil }
 
 const (
 	mostPause  = 3 * time.Second
@@ -180,9 +180,9 @@ func (p *Partition) enter(ctx context.Context, a assignment) error {
 	return p.step(protocol.Assigned, nil)
 }
 
-// late says that a record came while the partition stood by: its owner, if there is
+// mayBeApplied says that a record came while the partition stood by: its owner, if there is
 // one, gets the time to apply it.
-const late = "a record came just now, which another owner may be applying"
+const mayBeApplied = "a record came just now, which another owner may be applying"
 
 func (p *Partition) leaveStandby(ctx context.Context, why error) error {
 	s := &p.standby
@@ -201,7 +201,7 @@ func (p *Partition) leaveStandby(ctx context.Context, why error) error {
 			return p.fenced("another owner is at work")
 		case quiet && !s.waited && time.Since(may.given) > p.standby.rivals.quiet(p.process):
 			s.waited = true
-			return p.fenced(late)
+			return p.fenced(mayBeApplied)
 		}
 		if quiet {
 			s.patient = time.Now().Add(p.standby.rivals.quiet(p.process))

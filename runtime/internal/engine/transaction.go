@@ -72,7 +72,7 @@ func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) 
 	}
 	for race := 0; ; race++ {
 		d, err := t.decide(ctx)
-		if errors.Is(err, keys.ErrOwn) { // our append committed, or another owner's
+		if errors.Is(err, keys.ErrMoved) { // our append committed, or another owner's
 			return t.o.resolve(ctx, t.conn)
 		}
 		if err != nil {

@@ -29,9 +29,9 @@ LEFT JOIN idem_ledger p ON p.stream = $1 AND p.seq = $2 AND p.token = $3::uuid A
 WHERE idem_session($15::text)
 RETURNING written_at`
 
-	// OwnSQL is refused (23514 on idem_assert) unless the current transaction, and no other,
+	// SameSQL is refused (23514 on idem_assert) unless the current transaction, and no other,
 	// wrote the row.
-	OwnSQL = `
+	SameSQL = `
 INSERT INTO idem_assert (what) SELECT 'transaction' WHERE NOT EXISTS (
   SELECT FROM idem_ledger WHERE stream = $1::int AND seq = $2::bigint AND token = $3::uuid AND xmin = pg_current_xact_id()::xid)`
 
@@ -56,9 +56,9 @@ WHERE s.consumer = $1 AND s.topic = $2 ORDER BY s.stream`
 	StreamSQL = `
 SELECT stream FROM idem_stream WHERE consumer = $1 AND topic = $2 AND topic_id = $3 AND partition = $4`
 
-	// BesideSQL tells the least and the greatest number of partitions that the last rows of a
+	// OthersSQL tells the least and the greatest number of partitions that the last rows of a
 	// topic's other chains say; 0 and 0 if there are none.
-	BesideSQL = `
+	OthersSQL = `
 SELECT coalesce(min(t.parts), 0), coalesce(max(t.parts), 0)
 FROM idem_stream s CROSS JOIN LATERAL (SELECT parts FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
 WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition <> $4`
@@ -76,10 +76,10 @@ RETURNING stream`
 SELECT seq, token, next, kind, epoch, def, parts, window_seq, written_at, coalesce(info, '')
 FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1`
 
-	// SurveySQL tells, of at most $4 rows from row $2 on: what time it is; the last of them;
+	// MeasureSQL tells, of at most $4 rows from row $2 on: what time it is; the last of them;
 	// the first one younger than $3, NULL if there is none; the bytes of keys from that one
 	// on; and of all. Sizes are read without the keys.
-	SurveySQL = `
+	MeasureSQL = `
 WITH part AS MATERIALIZED (
     SELECT seq, written_at, octet_length(keys) AS size FROM idem_ledger WHERE stream = $1 AND seq >= $2 ORDER BY seq LIMIT $4
 ), young AS (

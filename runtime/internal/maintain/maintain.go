@@ -89,14 +89,14 @@ func (j *Job) Once(ctx context.Context) error {
 	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext($2))`, upkeepLock, j.Consumer).Scan(&mine); err != nil || !mine {
 		return err
 	}
-	late := j.clocks(ctx, conn)
+	clockError := j.clocks(ctx, conn)
 	parts := []func(context.Context, *pgx.Conn) error{j.trim}
-	if late == nil {
+	if clockError == nil {
 		// A seal by a clock that is behind would make its keys look older than they are.
 		parts = append(parts, j.rotate, j.drop, j.letters)
 	}
 	parts = append(parts, j.Copies.Run) // the last one, since it may take long
-	errs := []error{late}
+	errs := []error{clockError}
 	for _, part := range parts {
 		errs = append(errs, part(ctx, conn))
 		if conn.IsClosed() {

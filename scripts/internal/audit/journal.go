@@ -26,8 +26,8 @@ type orderHistory struct {
 	exists  bool
 }
 
-// remember adds what an event that takes effect does to its order.
-func (r *Replay) remember(event string, m *wire.Message) {
+// addOrder adds what an event that takes effect does to its order.
+func (r *Replay) addOrder(event string, m *wire.Message) {
 	id := string(m.Key)
 	h := r.orders[id]
 	if h == nil {

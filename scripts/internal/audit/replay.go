@@ -64,7 +64,7 @@ func (r *Replay) Apply(m *wire.Message) oracle.Outcome {
 	}
 	out := r.in.Apply(record)
 	if out.Kind == oracle.Applied {
-		r.remember(out.Event, m)
+		r.addOrder(out.Event, m)
 		if out.Key != "" {
 			r.keyed++
 		}

@@ -15,21 +15,21 @@ import (
 
 var (
 	appendRow  = session.Marked("append", ledger.AppendSQL)
-	ownRow     = session.NewStatement("own", ledger.OwnSQL)
+	sameRow    = session.NewStatement("own", ledger.SameSQL)
 	shortenRow = session.NewStatement("shorten", ledger.ShortenSQL)
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{appendRow, ownRow, shortenRow, deadletter.Insert}
+var Statements = []session.Statement{appendRow, sameRow, shortenRow, deadletter.Insert}
 
 // Append appends the row after the tail. It is the first statement of every transaction.
 func (c *Chain) Append(r ledger.Row) pipeline.Statement {
 	return pipeline.Statement{Is: appendRow, Args: ledger.Append(c.stream, c.tail, r)}
 }
 
-// Own is refused unless the transaction is the one that appended the row with a token.
-func (c *Chain) Own(token wire.UUID) pipeline.Statement {
-	return pipeline.Statement{Is: ownRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
+// Same is refused unless the transaction is the one that appended the row with a token.
+func (c *Chain) Same(token wire.UUID) pipeline.Statement {
+	return pipeline.Statement{Is: sameRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
 }
 
 // Shorten gives the row that this very transaction appended, with the token was, another end.

@@ -12,15 +12,15 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Known is what the database knows of a topic's chains before a partition is taken over.
-type Known struct {
+// Existing is which chains of a topic there are before a partition is taken over.
+type Existing struct {
 	Found     bool // the partition's chain
 	Recreated bool // a chain of the partition of an earlier topic of that name
 	Added     bool // chains of other partitions, whose topic may have had fewer when they began
 }
 
 // Find finds the chain of a partition, by the topic's id, or by its name alone (nil).
-func (c *Chain) Find(ctx context.Context, conn *pgx.Conn, consumer string, p idemtype.Partition, topic *wire.UUID, id wire.UUID) (k Known, err error) {
+func (c *Chain) Find(ctx context.Context, conn *pgx.Conn, consumer string, p idemtype.Partition, topic *wire.UUID, id wire.UUID) (k Existing, err error) {
 	rows, err := conn.Query(ctx, ledger.StreamsSQL, consumer, p.Topic)
 	if err != nil {
 		return k, err
@@ -69,6 +69,6 @@ type Counts struct{ Least, Most int32 }
 
 // Others reads the counts of a topic's other chains.
 func Others(ctx context.Context, db Querier, consumer string, p idemtype.Partition, topic wire.UUID) (n Counts, err error) {
-	err = db.QueryRow(ctx, ledger.BesideSQL, consumer, p.Topic, topic, p.Number).Scan(&n.Least, &n.Most)
+	err = db.QueryRow(ctx, ledger.OthersSQL, consumer, p.Topic, topic, p.Number).Scan(&n.Least, &n.Most)
 	return n, err
 }

@@ -84,13 +84,13 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		if !bad {
 			continue
 		}
-		if err := mayBury(w, &l); err != nil && i == 0 {
+		if err := mayBecomeLetter(w, &l); err != nil && i == 0 {
 			w.Hidden = slices.Clone(d.batch.Hidden())
 			return w, err
 		} else if err != nil {
 			return d.Decide(records[:i], f) // the records before it go first
 		}
-		w.bury(l)
+		w.addLetter(l)
 		if f.Events {
 			w.Events = append(w.Events, hook.Event{Offset: l.Message.Offset, Name: l.Event, Outcome: dead(&l)})
 		}
@@ -179,10 +179,10 @@ func (d *Decider) logDuplicate(m *wire.Message, known *keys.Known) {
 	d.log.Debug("duplicate", "topic", d.partition.Topic, "partition", d.partition.Number, "offset", m.Offset, "first", known.FirstCopy(d.batch.Duplicate()))
 }
 
-// mayBury halts before a record that may not become a dead letter. Either on_failure says stop, or
+// mayBecomeLetter halts before a record that may not become a dead letter. Either on_failure says stop, or
 // too many records in a row became one: then the fault is hardly theirs, and the topic must not
 // be drained.
-func mayBury(w *Decision, l *deadletter.Letter) error {
+func mayBecomeLetter(w *Decision, l *deadletter.Letter) error {
 	stop := func(code halt.Code, reason string) error {
 		return &verdict.Halt{Code: code, Offset: l.Message.Offset, Reason: reason}
 	}
@@ -220,8 +220,8 @@ func dead(l *deadletter.Letter) hook.Outcome {
 	return hook.Dead
 }
 
-// bury counts and keeps a dead letter.
-func (w *Decision) bury(l deadletter.Letter) {
+// addLetter counts and keeps a dead letter.
+func (w *Decision) addLetter(l deadletter.Letter) {
 	if l.Conflict {
 		w.Result.Conflicts++
 	} else {

@@ -69,9 +69,9 @@ func (k *Known) Find(key wire.Key, here bool) (wire.Prior, bool) {
 	return wire.Prior{Print: e.Print, Def: e.Def}, ok
 }
 
-// ErrOwn says that a row of this stream after the tail claimed a key: an attempt of ours
+// ErrMoved says that a row of this stream after the tail claimed a key: an attempt of ours
 // committed, or another owner's.
-var ErrOwn = errors.New("a row behind the tail claimed a key")
+var ErrMoved = errors.New("a row behind the tail claimed a key")
 
 // ErrNoGeneration says that keys cannot be claimed: a failover took back the generation that
 // was made for this owner.
@@ -156,7 +156,7 @@ func (k *Known) readKeys(ctx context.Context, conn *pgx.Conn, numbers []int32, k
 	}
 	for _, h := range hits {
 		if h.Stream == k.place.Stream && h.Seq >= k.place.Seq {
-			return false, ErrOwn
+			return false, ErrMoved
 		}
 		if k.prior == nil {
 			k.prior = map[wire.Key]generation.Hit{}

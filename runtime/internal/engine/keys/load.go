@@ -42,7 +42,7 @@ func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail
 	var first *int64
 	var young, all int
 	sent := m.process.Now()
-	if err := conn.QueryRow(ctx, ledger.SurveySQL, stream, tail.Window, m.window, measureRows).Scan(&now, &last, &first, &young, &all); err != nil {
+	if err := conn.QueryRow(ctx, ledger.MeasureSQL, stream, tail.Window, m.window, measureRows).Scan(&now, &last, &first, &young, &all); err != nil {
 		return 0, err
 	}
 	m.Heard(now, sent)

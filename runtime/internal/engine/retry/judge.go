@@ -25,9 +25,9 @@ type About struct {
 	Policy *wire.FailurePolicy
 }
 
-// Judge decides what follows from the verdict on a transaction over records. about is of the
+// Next decides what follows from the verdict on a transaction over records. about is of the
 // record, if there is one alone.
-func (s *State) Judge(records []wire.Message, v verdict.Verdict, about About) Next {
+func (s *State) Next(records []wire.Message, v verdict.Verdict, about About) Next {
 	switch v.Fault {
 	case verdict.Record:
 		return s.record(records, v, about)

@@ -32,7 +32,7 @@ func TestSearchEndsAtOneRecord(t *testing.T) {
 		if got := s.Size(len(all)); got != n {
 			t.Fatalf("%d records are sent, want %d", got, n)
 		}
-		next := s.Judge(all[:n], refused, About{Policy: policy})
+		next := s.Next(all[:n], refused, About{Policy: policy})
 		if next.Halt != nil || next.Later != nil || next.Event != protocol.Data || next.Search != (n == 4) {
 			t.Fatalf("%d records: %+v", n, next)
 		}
@@ -49,8 +49,8 @@ func TestSearchEndsAtOneRecord(t *testing.T) {
 // A record whose dead letter is refused, too, is a halt: another letter would hide the cause.
 func TestRecordThatIsRefusedTwiceHalts(t *testing.T) {
 	s := New()
-	s.Judge(batch(7), refused, About{Policy: policy})
-	next := s.Judge(batch(7), refused, About{Policy: policy})
+	s.Next(batch(7), refused, About{Policy: policy})
+	next := s.Next(batch(7), refused, About{Policy: policy})
 	if next.Halt == nil || next.Halt.Code != halt.LetterRefused || next.Halt.Offset != 7 {
 		t.Errorf("%+v", next)
 	}
@@ -63,7 +63,7 @@ func TestFailedCallIsRetriedThenGivenUp(t *testing.T) {
 	call := &wire.Call{Event: "Paid", Message: &records[2], Policy: policy}
 	failed := verdict.Judge(&verdict.HandlerError{Call: call, Err: errors.New("no")}, len(records))
 	for try := 1; try <= policy.Retries; try++ {
-		if next := s.Judge(records, failed, About{}); next.Later == nil || next.Later.After <= 0 {
+		if next := s.Next(records, failed, About{}); next.Later == nil || next.Later.After <= 0 {
 			t.Fatalf("try %d: %+v", try, next)
 		}
 		if n := s.Size(3); n != 2 {
@@ -73,7 +73,7 @@ func TestFailedCallIsRetriedThenGivenUp(t *testing.T) {
 			t.Errorf("the next call is number %d, want %d", n, try+1)
 		}
 	}
-	if next := s.Judge(records, failed, About{}); next.Later != nil || next.Halt != nil || !next.Search {
+	if next := s.Next(records, failed, About{}); next.Later != nil || next.Halt != nil || !next.Search {
 		t.Errorf("the last try: %+v", next)
 	}
 	if l := s.Refused()[22]; l.Event != "Paid" || l.Reason != "handler: Paid: no" {
@@ -87,7 +87,7 @@ func TestPauseThatIsAskedForDoesNotCount(t *testing.T) {
 	call := &wire.Call{Event: "Paid", Message: &records[0], Policy: policy}
 	asked := verdict.Judge(&verdict.HandlerError{Call: call, Err: verdict.RetryAfter(time.Minute, errors.New("busy"))}, 1)
 	for range 10 {
-		if next := s.Judge(records, asked, About{}); next.Later == nil || next.Later.After != time.Minute {
+		if next := s.Next(records, asked, About{}); next.Later == nil || next.Later.After != time.Minute {
 			t.Fatalf("%+v", next)
 		}
 	}
@@ -102,12 +102,12 @@ func TestStatementsArePreparedAnewOnce(t *testing.T) {
 	s := New()
 	stale := verdict.Verdict{Fault: verdict.Plans, Event: protocol.Conflict, Err: errors.New("stale")}
 	for _, halts := range []bool{false, true} {
-		if next := s.Judge(batch(1, 2), stale, About{}); (next.Halt != nil) != halts {
+		if next := s.Next(batch(1, 2), stale, About{}); (next.Halt != nil) != halts {
 			t.Errorf("halts %v, want %v", next.Halt != nil, halts)
 		}
 	}
 	s.Moved(2)
-	if next := s.Judge(batch(2), stale, About{Policy: policy}); next.Halt != nil {
+	if next := s.Next(batch(2), stale, About{Policy: policy}); next.Halt != nil {
 		t.Errorf("behind an acknowledgement: %+v", next)
 	}
 }

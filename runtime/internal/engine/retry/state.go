@@ -2,7 +2,7 @@
 // fewer of them, or one of them as a dead letter. It keeps what that needs to know, and is
 // told what happened: it does no I/O, waits for nobody, and can be tested alone.
 //
-//	Size: how many records -> transaction -> verdict -> Judge: Next
+//	Size: how many records -> transaction -> verdict -> Next
 //	  ^                                                    |
 //	  +------- search, limit, refused, counts <------------+
 //

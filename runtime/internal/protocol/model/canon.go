@@ -107,7 +107,7 @@ func (s *State) shorten() {
 		}
 	}
 	for i := range s.Workers {
-		if w := &s.Workers[i]; remembers(w.State) {
+		if w := &s.Workers[i]; hasMemory(w.State) {
 			low = min(low, w.Seq)
 		}
 	}
@@ -131,7 +131,7 @@ func (s *State) shorten() {
 		}
 	}
 	for i := range s.Workers {
-		if w := &s.Workers[i]; remembers(w.State) {
+		if w := &s.Workers[i]; hasMemory(w.State) {
 			w.Seq -= low
 		}
 	}

@@ -25,7 +25,7 @@ const (
 // Faults says how often each may happen.
 type Faults [faultKinds]uint8
 
-func (t *turn) faults() {
+func (t *expansion) faults() {
 	for i := range t.from.Ops {
 		if t.from.Ops[i].Stage != None {
 			t.statementFaults(i)
@@ -44,7 +44,7 @@ func (t *turn) faults() {
 }
 
 // inserted reports whether a statement is in the unique index: an operator would wait.
-func (t *turn) inserted() bool {
+func (t *expansion) inserted() bool {
 	for i := range t.from.Ops {
 		if t.from.Ops[i].Stage == Inserted {
 			return true
@@ -53,7 +53,7 @@ func (t *turn) inserted() bool {
 	return false
 }
 
-func (t *turn) statementFaults(i int) {
+func (t *expansion) statementFaults(i int) {
 	op := &t.from.Ops[i]
 	about := func(x *Step) { x.From, x.Row = op.Prev, op.Row }
 	worker := int(op.Wait) - 1
@@ -87,7 +87,7 @@ func (t *turn) statementFaults(i int) {
 		if x, ok := t.fault(Refusals, Refuse, worker); ok {
 			about(x)
 			x.Count = o
-			x.After.Workers[worker].Condemned |= 1 << o
+			x.After.Workers[worker].Refused |= 1 << o
 			t.end(x, i, protocol.Data)
 		}
 	}
@@ -95,7 +95,7 @@ func (t *turn) statementFaults(i int) {
 
 // shortenings have a transaction under way end early. Its row gets another end, and the
 // token of an attempt of its own, which is remembered before it may commit.
-func (t *turn) shortenings(i int, op *Statement) {
+func (t *expansion) shortenings(i int, op *Statement) {
 	if op.Stage != Inserted || op.Row.Kind != Batch {
 		return
 	}
@@ -111,14 +111,14 @@ func (t *turn) shortenings(i int, op *Statement) {
 			a.Token = row.Token
 		}
 		if t.rules.Bug != ShortenedUnremembered {
-			w.remember(a)
+			w.addAttempt(a)
 		}
 		row.Token, row.Next, row.Applied, row.Dead = a.Token, a.Next, a.Applied, a.Dead
 		x.From, x.Row = op.Prev, *row
 	}
 }
 
-func (t *turn) workerFaults(i int) {
+func (t *expansion) workerFaults(i int) {
 	w := &t.from.Workers[i]
 	if w.State == protocol.Off {
 		if x, ok := t.fault(Assignments, Assign, i); ok {
@@ -151,7 +151,7 @@ func (t *turn) workerFaults(i int) {
 }
 
 // failovers cut any suffix of the chain. Every statement under way dies with its primary.
-func (t *turn) failovers() {
+func (t *expansion) failovers() {
 	for left := range t.from.N + 1 {
 		x, ok := t.fault(Failovers, Failover, -1)
 		if !ok {
@@ -166,7 +166,7 @@ func (t *turn) failovers() {
 	}
 }
 
-func (t *turn) cut(x *Step, left uint8) {
+func (t *expansion) cut(x *Step, left uint8) {
 	s := &x.After
 	x.Count = left
 	clear(s.Rows[left:])
@@ -191,7 +191,7 @@ func (t *turn) cut(x *Step, left uint8) {
 // retentions delete any prefix of the chain but its tail, whose keys have no copy to come.
 // A row stays while a statement runs that would find its place free: one that began before
 // the row was committed.
-func (t *turn) retentions() {
+func (t *expansion) retentions() {
 	tail, ok := t.from.tail()
 	if !ok || t.from.Left[Retentions] == 0 {
 		return
@@ -222,7 +222,7 @@ func (t *turn) retentions() {
 }
 
 // runsBelow reports whether a statement that has taken its snapshot would insert below end.
-func (t *turn) runsBelow(end uint8) bool {
+func (t *expansion) runsBelow(end uint8) bool {
 	for i := range t.from.Ops {
 		if op := &t.from.Ops[i]; op.Stage == Started && op.Row.Kind != Genesis && op.seq() < end {
 			return true
@@ -231,7 +231,7 @@ func (t *turn) runsBelow(end uint8) bool {
 	return false
 }
 
-func (t *turn) retain(rows uint16) {
+func (t *expansion) retain(rows uint16) {
 	if x, ok := t.fault(Retentions, Retain, -1); ok {
 		x.After.Deleted |= rows
 		x.After.Retained = x.After.N
@@ -239,7 +239,7 @@ func (t *turn) retain(rows uint16) {
 }
 
 // operate appends an operator's row, or makes the stream if there is none.
-func (t *turn) operate(x *Step) {
+func (t *expansion) operate(x *Step) {
 	s := &x.After
 	tail, chain := s.tail()
 	switch {

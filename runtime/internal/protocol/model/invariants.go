@@ -49,7 +49,7 @@ func (r *Rules) check(x *Step) {
 	s := &x.After
 	for i := range s.Workers {
 		w := &s.Workers[i]
-		if !remembers(w.State) || !w.Loaded || w.Seq >= s.N || s.Rows[w.Seq].Token != w.Token {
+		if !hasMemory(w.State) || !w.Loaded || w.Seq >= s.N || s.Rows[w.Seq].Token != w.Token {
 			continue // no memory, or one of a row that is gone: its next append is refused
 		}
 		row := &s.Rows[w.Seq]

@@ -29,7 +29,7 @@ func (r *Rules) build(w *Worker, end uint8) Attempt {
 	for o := w.Next; o < end; o++ {
 		key := set(1) << keyOf[o]
 		switch {
-		case w.Condemned&(1<<o) != 0:
+		case w.Refused&(1<<o) != 0:
 			a.Dead |= 1 << o
 		case known&key == 0:
 			a.Applied |= 1 << o
@@ -61,7 +61,7 @@ func (x *Step) settle(r *Rules, i int, a Attempt) {
 	w.Keys = (w.Keys | r.claims(a.Applied, a.Dead)) & toCome(a.Next)
 	w.Attempts = [maxAttempts]Attempt{}
 	w.Failing -= min(w.Failing, passed)
-	w.Condemned &= 0xff << a.Next
+	w.Refused &= 0xff << a.Next
 }
 
 // load builds the memory from the chain up to the worker's own fence.
@@ -126,11 +126,11 @@ func (r *Rules) condemn(x *Step, op *Statement) {
 	w := &x.After.Workers[op.Wait-1]
 	w.Failing = op.Row.Next - op.Prev
 	if w.Failing == 1 {
-		w.Condemned |= 1 << op.Prev
+		w.Refused |= 1 << op.Prev
 	}
 }
 
-func (w *Worker) remember(a Attempt) {
+func (w *Worker) addAttempt(a Attempt) {
 	for i := range w.Attempts {
 		if w.Attempts[i].Token == 0 {
 			w.Attempts[i] = a

@@ -61,7 +61,7 @@ func (s *State) rereadTail(w *Worker) {
 }
 
 // readInDoubt is bug 6.
-func (t *turn) readInDoubt(i int) {
+func (t *expansion) readInDoubt(i int) {
 	x := t.begin(ReadRow, i)
 	w := &x.After.Workers[i]
 	x.Event = protocol.Connected
@@ -74,7 +74,7 @@ func (t *turn) readInDoubt(i int) {
 }
 
 // takeOverUnfenced is bug 14: keys in one step, the tail in another.
-func (t *turn) takeOverUnfenced(i int) {
+func (t *expansion) takeOverUnfenced(i int) {
 	tail, _ := t.from.tail()
 	if w := &t.from.Workers[i]; !w.ReadRow {
 		x := t.begin(LoadEarly, i)

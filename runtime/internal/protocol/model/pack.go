@@ -112,7 +112,7 @@ func (c *codec) worker(w *Worker) {
 	flag(c, &w.Loaded)
 	flag(c, &w.ReadRow)
 	number(c, &w.Keys, setBits)
-	if !remembers(w.State) {
+	if !hasMemory(w.State) {
 		return
 	}
 	number(c, &w.Seq, seqBits)
@@ -128,11 +128,11 @@ func (c *codec) worker(w *Worker) {
 		number(c, &a.Dead, setBits)
 	}
 	number(c, &w.Failing, offsetBits)
-	number(c, &w.Condemned, setBits)
+	number(c, &w.Refused, setBits)
 }
 
-// remembers reports whether a worker in a state has a memory.
-func remembers(s protocol.State) bool {
+// hasMemory reports whether a worker in a state has a memory.
+func hasMemory(s protocol.State) bool {
 	switch s {
 	case protocol.Ready, protocol.Sent, protocol.Doubt, protocol.Backoff:
 		return true

@@ -3,7 +3,7 @@ package model
 import "github.com/idemgen/idemgen/runtime/internal/protocol"
 
 // server lets every statement under way take its next step.
-func (t *turn) server() {
+func (t *expansion) server() {
 	for i := range t.from.Ops {
 		switch op := &t.from.Ops[i]; op.Stage {
 		case OnTheWay:
@@ -17,7 +17,7 @@ func (t *turn) server() {
 }
 
 // on begins a step of a statement and returns it with the statement's copy in it.
-func (t *turn) on(act Act, i int) (*Step, *Statement) {
+func (t *expansion) on(act Act, i int) (*Step, *Statement) {
 	op := &t.from.Ops[i]
 	x := t.begin(act, int(op.Wait)-1)
 	x.From, x.Row = op.Prev, op.Row
@@ -25,21 +25,21 @@ func (t *turn) on(act Act, i int) (*Step, *Statement) {
 }
 
 // end takes a statement out of the server and tells whoever waits for it.
-func (t *turn) end(x *Step, i int, e protocol.Event) {
+func (t *expansion) end(x *Step, i int, e protocol.Event) {
 	op := x.After.Ops[i]
 	x.Event = e
 	x.After.Ops[i] = Statement{}
 	t.rules.reply(x, &op, e)
 }
 
-func (t *turn) refuse(i int, e protocol.Event) *Step {
+func (t *expansion) refuse(i int, e protocol.Event) *Step {
 	x, _ := t.on(Refuse, i)
 	t.end(x, i, e)
 	return x
 }
 
 // start looks the predecessor up, by seq, token and position. None is 23502.
-func (t *turn) start(i int, op *Statement) {
+func (t *expansion) start(i int, op *Statement) {
 	p := &t.from.Rows[op.Seq]
 	found := t.from.visible(op.Seq) && p.Token == op.Pred && p.Next == op.Prev
 	switch {
@@ -58,7 +58,7 @@ func (t *turn) start(i int, op *Statement) {
 
 // insert meets the unique index: a row at the same seq is 23505, one in flight is waited
 // for. A genesis meets that of the stream's identity.
-func (t *turn) insert(i int, op *Statement) {
+func (t *expansion) insert(i int, op *Statement) {
 	stands := t.from.visible(op.seq())
 	if op.Row.Kind == Genesis && t.rules.Bug != GenesisWithoutStream {
 		stands = t.from.Stream
@@ -92,7 +92,7 @@ func (t *turn) insert(i int, op *Statement) {
 	}
 }
 
-func (t *turn) competitor(i int, op *Statement) bool {
+func (t *expansion) competitor(i int, op *Statement) bool {
 	for j := range t.from.Ops {
 		other := &t.from.Ops[j]
 		if j != i && other.Stage == Inserted && other.seq() == op.seq() && (other.Row.Kind == Genesis) == (op.Row.Kind == Genesis) {
@@ -103,7 +103,7 @@ func (t *turn) competitor(i int, op *Statement) bool {
 }
 
 // commit ends a transaction, unless the database refuses what a message does.
-func (t *turn) commit(i int, op *Statement) {
+func (t *expansion) commit(i int, op *Statement) {
 	if op.Row.Applied&(1<<t.from.Poison) != 0 {
 		x, refused := t.on(Refuse, i)
 		t.rules.condemn(x, refused)

@@ -80,14 +80,14 @@ type Attempt struct {
 type Worker struct {
 	State protocol.State
 	// The memory: all zero unless Loaded.
-	Loaded    bool
-	Seq       uint8 // of the tail
-	Token     uint8
-	Next      uint8
-	Keys      set // of messages still to come, those that were applied
-	Attempts  [maxAttempts]Attempt
-	Failing   uint8 // messages from Next on that were refused together
-	Condemned set   // offsets that must become dead letters
+	Loaded   bool
+	Seq      uint8 // of the tail
+	Token    uint8
+	Next     uint8
+	Keys     set // of messages still to come, those that were applied
+	Attempts [maxAttempts]Attempt
+	Failing  uint8 // messages from Next on that were refused together
+	Refused  set   // offsets that must become dead letters
 	// ReadRow: a row was found in the append's place, and is read next.
 	ReadRow bool
 }

@@ -85,21 +85,21 @@ func (x *Step) statement() string {
 	return fmt.Sprintf("batch [%d,%d) applying %03b, dead %03b", x.From, x.Row.Next, x.Row.Applied, x.Row.Dead)
 }
 
-// turn collects the steps that are possible in a state.
-type turn struct {
+// expansion collects the steps that are possible in a state.
+type expansion struct {
 	rules *Rules
 	from  *State
 	steps []Step
 }
 
 // begin adds a step that leads to a copy of the state, to be changed by the caller.
-func (t *turn) begin(act Act, worker int) *Step {
+func (t *expansion) begin(act Act, worker int) *Step {
 	t.steps = append(t.steps, Step{Act: act, Worker: worker, After: *t.from})
 	return &t.steps[len(t.steps)-1]
 }
 
 // fault begins a step that takes from the bound. It reports false if nothing is left.
-func (t *turn) fault(f Fault, act Act, worker int) (*Step, bool) {
+func (t *expansion) fault(f Fault, act Act, worker int) (*Step, bool) {
 	if t.from.Left[f] == 0 {
 		return nil, false
 	}
@@ -112,7 +112,7 @@ func (t *turn) fault(f Fault, act Act, worker int) (*Step, bool) {
 // Steps are all steps that are possible in a state, those of the server first. buffer is
 // reused.
 func (r *Rules) Steps(s *State, buffer []Step) []Step {
-	t := turn{rules: r, from: s, steps: buffer[:0]}
+	t := expansion{rules: r, from: s, steps: buffer[:0]}
 	t.server()
 	t.workers()
 	if len(t.steps) == 0 {

@@ -3,7 +3,7 @@ package model
 import "github.com/idemgen/idemgen/runtime/internal/protocol"
 
 // workers lets each worker that waits for nothing do what its state says.
-func (t *turn) workers() {
+func (t *expansion) workers() {
 	for i := range t.from.Workers {
 		if t.from.waits(i) {
 			if t.rules.Bug == TwoAppends && t.from.Workers[i].State == protocol.Sent {
@@ -41,7 +41,7 @@ func (t *turn) workers() {
 // idle lets happen what happens only when all else stands still: a worker in STANDBY takes
 // over; one that is ready, with nothing to send, reads the tail; a person helps one that is
 // halted.
-func (t *turn) idle() {
+func (t *expansion) idle() {
 	for i := range t.from.Workers {
 		switch w := &t.from.Workers[i]; w.State {
 		case protocol.Standby:
@@ -67,7 +67,7 @@ func (s *State) helped() bool {
 }
 
 // move takes a step of the table, if there is one, without sending anything.
-func (t *turn) move(i int, e protocol.Event) {
+func (t *expansion) move(i int, e protocol.Event) {
 	if _, _, ok := t.rules.Next(t.from.Workers[i].State, e); !ok {
 		return
 	}
@@ -77,7 +77,7 @@ func (t *turn) move(i int, e protocol.Event) {
 }
 
 // takeOver is the assign procedure: find the stream or make it, read the tail, append a fence.
-func (t *turn) takeOver(i int) {
+func (t *expansion) takeOver(i int) {
 	tail, chain := t.from.tail()
 	genesis := !t.from.Stream || !chain && t.rules.Bug == SecondGenesis
 	switch {
@@ -100,7 +100,7 @@ func (t *turn) takeOver(i int) {
 }
 
 // batches sends whatever the worker may send. An event is taken first unless it is -1.
-func (t *turn) batches(i int, event int) {
+func (t *expansion) batches(i int, event int) {
 	w := &t.from.Workers[i]
 	t.preRead(i, event)
 	last := uint8(Messages)
@@ -126,7 +126,7 @@ func (t *turn) batches(i int, event int) {
 
 // preRead is what keys that are claimed anywhere add: they are read before a batch is sent,
 // and one that a row behind the worker's tail holds shows that an attempt committed.
-func (t *turn) preRead(i int, event int) {
+func (t *expansion) preRead(i int, event int) {
 	w := &t.from.Workers[i]
 	seq := w.Seq + 1
 	if !t.from.visible(seq) || t.from.Rows[seq].By != uint8(i+1) || t.from.Rows[seq].Applied == 0 || t.from.waits(i) {
@@ -162,7 +162,7 @@ func (r *Rules) send(x *Step, i int, end uint8) {
 		Wait: uint8(i + 1), Seq: w.Seq, Pred: w.Token, Prev: w.Next,
 		Row: Row{Kind: Batch, Token: a.Token, Next: a.Next, Applied: a.Applied, Dead: a.Dead, By: uint8(i + 1)},
 	})
-	w.remember(a)
+	w.addAttempt(a)
 	if r.Bug == KeysEarly {
 		w.Keys |= keys(a.Applied)
 	}
@@ -201,7 +201,7 @@ func (r *Rules) reply(x *Step, op *Statement, e protocol.Event) {
 }
 
 // readRow reads the row that stands in the append's place.
-func (t *turn) readRow(i int) {
+func (t *expansion) readRow(i int) {
 	x := t.begin(ReadRow, i)
 	w := &x.After.Workers[i]
 	w.ReadRow = false
