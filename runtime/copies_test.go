@@ -28,15 +28,15 @@ func TestCopyInAnotherPartitionIsAnAlarm(t *testing.T) {
 		}
 		return apply(t, w, msgs)
 	}
-	look := func(want int64) {
+	audit := func(want int64) {
 		t.Helper()
 		for range 2 {
 			if err := c.Upkeep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		told := int64(strings.Count(log.String(), "keys stand in two partitions"))
-		health := strings.Contains(c.Health().Error(), topic+": a key stands in partition 0 (row 2 of its ledger, offsets 0 to 1) and in partition 1 (row 4, offsets 1 to 1)")
+		told := int64(strings.Count(log.String(), "keys are in two partitions"))
+		health := strings.Contains(c.Health().Error(), topic+": a key is in partition 0 (row 2 of its ledger, offsets 0 to 1) and in partition 1 (row 4, offsets 1 to 1)")
 		if got := c.Stats().KeysInTwoPartitions; got != want || told != want || health != (want > 0) {
 			t.Errorf("%d keys are counted, want %d; %d lines; Health says\n%v", got, want, told, c.Health())
 		}
@@ -44,7 +44,7 @@ func TestCopyInAnotherPartitionIsAnAlarm(t *testing.T) {
 	deliver(0, "@a: put 1 10", "@b: put 2 20")
 	deliver(1, "@c: put 3 30")
 	want(t, "copy in the same partition", deliver(0, "@a: put 1 10"), idem.Result{Duplicates: 1})
-	look(0)
+	audit(0)
 	want(t, "copy in another partition", deliver(1, "@a: put 1 10"), idem.Result{Applied: 1})
-	look(1)
+	audit(1)
 }

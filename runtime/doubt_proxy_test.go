@@ -79,7 +79,7 @@ func (c *cutConn) Read(b []byte) (int, error) {
 }
 
 // Whatever becomes of a connection, and whenever: the batch takes effect once, and is
-// counted once. Planted bug 6: what is in doubt is looked up and, if it is not there yet,
+// counted once. Planted bug 6: what is in doubt is read and, if it is not there yet,
 // taken as rolled back.
 func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
 	appended, commit := []byte("_append\x00"), []byte("COMMIT")

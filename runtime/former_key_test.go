@@ -62,7 +62,7 @@ func TestFirstKnownKeyDecides(t *testing.T) {
 		for i := range pairs {
 			texts = append(texts, claims(i, place)...)
 		}
-		want(t, place, give(w, partition, texts...), idem.Result{Applied: len(texts)})
+		want(t, place, give(w, partition, texts...), idem.Result{Applied: int64(len(texts))})
 	}
 	claimed(own(t, c), 0, "this partition, sealed")
 	other := ownPartition(t, c, 1)
@@ -77,7 +77,7 @@ func TestFirstKnownKeyDecides(t *testing.T) {
 		name := fmt.Sprintf("former key from %s, own key from %s", p.former, p.own)
 		// Each in a batch of its own: what one looks for, the other would find known.
 		got := give(w, 0, append(texts, fmt.Sprintf("k%d<f%d: put %d 1", i, i, i))...)
-		want(t, name+", content of the former key", got, idem.Result{Applied: len(texts), Duplicates: 1})
+		want(t, name+", content of the former key", got, idem.Result{Applied: int64(len(texts)), Duplicates: 1})
 		got = give(w, 0, fmt.Sprintf("k%d<f%d: put %d 2", i, i, i))
 		want(t, name+", content of the own key", got, idem.Result{Conflicts: 1})
 	}

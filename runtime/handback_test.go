@@ -166,7 +166,7 @@ func TestOneTakesWhatIsFree(t *testing.T) {
 			deliver(t, one, records(0, "put 1 1"))
 			_, err := other.Assigned(t.Context(), newSource(nil).assignment)
 			wantError[*idem.FencedError](t, err)
-			idles(t, late) // it looks for the first time
+			idles(t, late) // it reads the chain for the first time
 			deliver(t, one, records(1, "put 2 2"))
 		})
 	}

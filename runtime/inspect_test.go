@@ -71,7 +71,7 @@ func TestIdlePartitionLearnsWhatBecameOfItsChain(t *testing.T) {
 	}
 }
 
-// A look that the database refuses is no reason to stand, or to wait when a record comes;
+// A check that the database refuses is no reason to stand, or to wait when a record comes;
 // people hear of it.
 func TestFailedLookIsToldAndNoMore(t *testing.T) {
 	db := database(t)

@@ -138,7 +138,7 @@ func TestWindowNeverMovesBackward(t *testing.T) {
 	want(t, "rows that go back", query(t, db, `SELECT count(*)::text FROM idem_ledger a JOIN idem_ledger b ON b.seq = a.seq + 1 AND b.window_seq < a.window_seq`), "0")
 }
 
-// A take-over looks at a part of a long chain. If all of that is old, the window moves so far.
+// A take-over measures a part of a long chain. If all of that is old, the window moves so far.
 func TestWindowOfALongChain(t *testing.T) {
 	db := database(t)
 	own(t, inChain(time.Hour).consumer(t, db))

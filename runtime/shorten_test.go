@@ -251,7 +251,7 @@ func TestTableThatChangesUnderASlowHandlerLosesNothing(t *testing.T) {
 			}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				calls[row]++
 				if row == 1 {
-					if _, err := c.Own(context.Background(), topic, 1, 0); err != nil { // looks at the catalog
+					if _, err := c.Own(context.Background(), topic, 1, 0); err != nil { // reads the catalog
 						return err
 					}
 					time.Sleep(slowBatch/3 + 50*time.Millisecond)

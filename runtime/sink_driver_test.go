@@ -101,14 +101,14 @@ func appendRowSQL(kind, next, info string) string {
 SELECT stream, seq + 1, gen_random_uuid(), next, %s, '%s', epoch, def, parts, window_seq, '%s' FROM idem_ledger ORDER BY seq DESC LIMIT 1`, next, kind, info)
 }
 
-// idles wants Standby to go on watching after it has looked twice.
+// idles wants Standby to go on after it has read the chain twice.
 func idles(t testing.TB, sink idem.Sink) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	looks := 0
+	reads := 0
 	takeOver, err := sink.Standby(fault.With(ctx, func(string) error {
-		if looks++; looks == 2 {
+		if reads++; reads == 2 {
 			cancel()
 		}
 		return nil
@@ -116,7 +116,7 @@ func idles(t testing.TB, sink idem.Sink) {
 	switch {
 	case err == nil:
 		t.Fatalf("a take-over although nobody acted: %+v", takeOver)
-	case looks < 2:
-		t.Fatalf("Standby looked at the chain %d times within a minute, want 2: %v", looks, err)
+	case reads < 2:
+		t.Fatalf("Standby read the chain %d times within a minute, want 2: %v", reads, err)
 	}
 }

@@ -50,7 +50,7 @@ type Stats struct {
 // PartitionStats is one partition while it is assigned to this process: its position, how
 // far it is behind, and what became of its records since it was assigned. A partition that
 // makes no progress, and one that is not read, because it stands, waits or stands by, is
-// looked at about every 5 seconds: its lag grows.
+// measured about every 5 seconds: its lag grows.
 type PartitionStats struct {
 	Partition Partition
 	State     string // as in Health: READY and SENT while it works
@@ -60,7 +60,7 @@ type PartitionStats struct {
 	// End is the offset of the next record to come, the broker's high watermark as the client
 	// heard of it last; -1 until it did.
 	End int64
-	// Lag is how many offsets stand from Position to End; -1 until both are known, and while
+	// Lag is how many offsets there are from Position to End; -1 until both are known, and while
 	// the partition is halted because its position is none of this log's. It is an
 	// upper bound for the records: markers of transactions, aborted records and those that
 	// compaction removed take up offsets, too.
@@ -88,7 +88,7 @@ func (c *Consumer) partitions() []PartitionStats {
 		state, r := p.State(), p.Lag().Read(time.Now())
 		all = append(all, PartitionStats{
 			Partition: id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
-			Applied: r.Applied, Duplicates: r.Duplicates, Conflicts: r.Conflicts, Dead: r.Dead, Ignored: r.Ignored,
+			Applied: r.Counts.Applied, Duplicates: r.Counts.Duplicates, Conflicts: r.Counts.Conflicts, Dead: r.Counts.Dead, Ignored: r.Counts.Ignored,
 		})
 	}
 	slices.SortFunc(all, func(a, b PartitionStats) int {

@@ -46,7 +46,7 @@ PARTITION   OF      POSITION        ROW  KIND           AGE  IDENTITY WINDOW ROW
 		{"skip " + orders + "--partition 0 --to 12 --reason why --operator bob",
 			`orders.v1/0 of projector: appended row 1 (skip), offset 10 -> 12: 2 offsets, 10 to 11, pass without effect. "operator bob: why"`},
 		{"rewind --reason why " + orders + "--partition 0 --from 12 --to 11 --apply-again",
-			`orders.v1/0 of projector: appended row 2 (rewind), offset 12 -> 11: 1 offset, 11, is read again: what has no remembered key takes effect again. "operator ann: why"`},
+			`orders.v1/0 of projector: appended row 2 (rewind), offset 12 -> 11: 1 offset, 11, is read again: what has no known key takes effect again. "operator ann: why"`},
 		{"confirm-partitions " + orders + "--partitions 8 --reason why",
 			`orders.v1/0 of projector: appended row 3 (fence), offset 11 -> 11: the topic may have 8 partitions, no longer 4. "operator ann: why"` + "\n" +
 				`orders.v1/1 of projector: appended row 1 (fence), offset 10 -> 10: the topic may have 8 partitions, no longer 4. "operator ann: why"`},

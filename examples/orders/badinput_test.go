@@ -65,7 +65,7 @@ func applyBetween(t *testing.T, bad []idem.Message) map[int64]string {
 
 // applyReleasing applies records although more of them in a row are bad than
 // on_failure.stop_after allows: the partition is released each time.
-func applyReleasing(t *testing.T, db *pgxpool.Pool, c *idem.Consumer, w *idem.Writer, all []idem.Message) (applied int) {
+func applyReleasing(t *testing.T, db *pgxpool.Pool, c *idem.Consumer, w *idem.Writer, all []idem.Message) (applied int64) {
 	t.Helper()
 	for {
 		res, err := w.Apply(t.Context(), all)

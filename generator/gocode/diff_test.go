@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 const reading = `version: 1
@@ -37,7 +39,7 @@ func TestDiffOfAField(t *testing.T) {
 	more := strings.Replace(reading, "firmware: text\n", "firmware: text\n      signal_strength: integer\n", 1)
 	more = strings.Replace(more, "firmware: string\n", "firmware: string\n          signal_strength: int32\n", 1)
 	const path = "idem_readings_gen.go"
-	got := diff(file(t, render(t, load(t, reading)), path), file(t, render(t, load(t, more)), path))
+	got := changed(file(t, render(t, load(t, reading)), path), file(t, render(t, load(t, more)), path))
 	const want = `+	SignalStrength int32
 -	var seen struct{ DeviceID, Seq, Firmware bool }
 +	var seen struct{ DeviceID, Seq, Firmware, SignalStrength bool }
@@ -71,45 +73,25 @@ func TestDiffOfAnEvent(t *testing.T) {
 `
 	before, after := render(t, load(t, reading)), render(t, load(t, reading+other))
 	for _, path := range []string{"idem_readings_gen.go"} {
-		if d := diff(file(t, before, path), file(t, after, path)); d != "" {
+		if d := changed(file(t, before, path), file(t, after, path)); d != "" {
 			t.Errorf("%s\n%s", path, d)
 		}
 	}
-	if d := diff(file(t, before, "idem_gen.go"), file(t, after, "idem_gen.go")); strings.Count(d, "\n") > 10 {
+	if d := changed(file(t, before, "idem_gen.go"), file(t, after, "idem_gen.go")); strings.Count(d, "\n") > 10 {
 		t.Errorf("idem_gen.go\n%s", d)
 	}
 }
 
 var aligned = regexp.MustCompile(`(\S) +`)
 
-// diff lists the lines of a longest common subsequence's complement: "-" and "+". What gofmt
-// aligns anew is no difference.
-func diff(a, b string) string {
+// changed lists the lines that a diff takes out, "-", and puts in, "+". What gofmt aligns anew is
+// no difference.
+func changed(a, b string) string {
 	a, b = aligned.ReplaceAllString(a, "$1 "), aligned.ReplaceAllString(b, "$1 ")
-	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
-	lcs := make([][]int, len(x)+1)
-	for i := range lcs {
-		lcs[i] = make([]int, len(y)+1)
-	}
-	for i := len(x) - 1; i >= 0; i-- {
-		for j := len(y) - 1; j >= 0; j-- {
-			if lcs[i][j] = max(lcs[i+1][j], lcs[i][j+1]); x[i] == y[j] {
-				lcs[i][j] = lcs[i+1][j+1] + 1
-			}
-		}
-	}
 	var out strings.Builder
-	i, j := 0, 0
-	for i < len(x) || j < len(y) {
-		switch {
-		case i < len(x) && j < len(y) && x[i] == y[j]:
-			i, j = i+1, j+1
-		case j == len(y) || i < len(x) && lcs[i+1][j] >= lcs[i][j+1]:
-			out.WriteString("-" + x[i])
-			i++
-		default:
-			out.WriteString("+" + y[j])
-			j++
+	for i, line := range strings.SplitAfter(string(diff.Diff("a", []byte(a), "b", []byte(b))), "\n") {
+		if i > 2 && line != "" && (line[0] == '-' || line[0] == '+') { // behind its three lines of heading
+			out.WriteString(line)
 		}
 	}
 	return out.String()

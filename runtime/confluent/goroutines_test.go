@@ -32,7 +32,7 @@ func goroutines() (list []string) {
 	return list
 }
 
-// mostGoroutines looks again and again, until it is asked how many there were at most.
+// mostGoroutines counts again and again, until it is asked how many there were at most.
 func mostGoroutines() (most func() []string) {
 	stop, done := make(chan struct{}), make(chan []string)
 	go func() {

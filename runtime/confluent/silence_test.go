@@ -49,12 +49,12 @@ func TestEndOfALogIsNotSilence(t *testing.T) {
 	produceTransaction(t, brokers, 10, true)
 	produceTransaction(t, brokers, 10, false)
 	eventually(t, "10 records", func() bool { return l.count() == 10 })
-	looks := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Count: -1, Observe: true})
+	asked := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Count: -1, Observe: true})
 	eventually(t, "three comparisons", func() bool {
 		if sink.isSilent(p) {
 			t.Fatal("the end of the log is said to be silence")
 		}
-		return looks.Hits() >= 6 // low and high each
+		return asked.Hits() >= 6 // low and high each
 	})
 	if cluster.PartitionInfos(topicName)[0].HighWatermark <= int64(l.count()) {
 		t.Fatal("the log does not go on behind the last record: the test shows nothing")

@@ -91,10 +91,10 @@ func TestStandbyWaitsForARecord(t *testing.T) {
 	sink.answer = func(context.Context, idem.Partition) (idem.TakeOver, error) {
 		return idem.TakeOver{At: idem.Position{Offset: 100, Epoch: -1}}, nil
 	}
-	var looks atomic.Int64
-	sink.idle = func() error { looks.Add(1); return nil }
+	var checks atomic.Int64
+	sink.idle = func() error { checks.Add(1); return nil }
 	start(t, source(t, brokers), subscription(), sink)
-	eventually(t, "two looks while it waits", func() bool { return looks.Load() >= 2 || sink.seen("Assigned") > 1 })
+	eventually(t, "two checks while it waits", func() bool { return checks.Load() >= 2 || sink.seen("Assigned") > 1 })
 	if n := sink.seen("Assigned"); n != 1 {
 		t.Fatalf("taken over %d times although nothing waits, want once", n)
 	}

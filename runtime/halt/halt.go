@@ -26,24 +26,6 @@ const (
 	Runtime           Code = "runtime"               // a bug of the runtime
 )
 
-// Codes are all codes, in the order of docs/operations.md.
-var Codes = []Code{
-	TopicRecreated,
-	RetentionPassed,
-	LogTruncated,
-	PartitionsChanged,
-	LedgerMissing,
-	LedgerGone,
-	NewerVersion,
-	RecordRefused,
-	DeadLetters,
-	LetterRefused,
-	Handler,
-	Database,
-	Pooler,
-	Runtime,
-}
-
 // Verb is the verb of idemgen stream that ends a halt, once its cause is gone.
 func (c Code) Verb() string {
 	switch c {

@@ -31,10 +31,10 @@ func (b *trial) compare(suspects string) {
 	if log != "" {
 		log = "\nlog of the runtime:\n" + log
 	}
-	b.t.Errorf("%s\nlook at: %s%s", strings.Join(wrong, "\n\n"), suspects, log)
+	b.t.Errorf("%s\nlikely causes: %s%s", strings.Join(wrong, "\n\n"), suspects, log)
 }
 
-// tableDiff compares the tables. Columns that tell where a record stands, or that a handler
+// tableDiff compares the tables. Columns that tell the place of a record, or that a handler
 // fills with something else each time, are left out if they are all that differs.
 func (b *trial) tableDiff(got *state) string {
 	d := diff(b.want.lines(), got.lines())

@@ -25,7 +25,7 @@ SELECT format('stream %s offset %s seq %s', d.stream, d.offs, d.seq) FROM idem_d
 WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = d.stream AND l.seq = d.seq AND l.kind = 'b' AND d.offs >= l.prev AND d.offs < l.next)`},
 	{"a key is claimed twice", `
 SELECT key::text FROM idem_keys GROUP BY key HAVING count(*) > 1`},
-	{"a key of the chain is claimed again while it is remembered", `
+	{"a key of the chain is claimed again within its window", `
 WITH k AS (
     SELECT l.stream, l.seq, p.window_seq, substr(l.keys, 1 + 20 * n, 16) AS key
     FROM idem_ledger l JOIN idem_ledger p ON p.stream = l.stream AND p.seq = l.seq - 1, generate_series(0, octet_length(l.keys) / 20 - 1) n

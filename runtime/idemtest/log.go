@@ -46,7 +46,7 @@ func readLog(path string, events map[string]Event) ([]Event, error) {
 	return log, lines.Err()
 }
 
-// logRecord is a line of a log. A record has a value, which is JSON as it stands, or a text, or
+// logRecord is a line of a log. A record has a value, which is JSON as it is, or a text, or
 // neither: a tombstone.
 type logRecord struct {
 	Event      string          `json:"event"`
@@ -114,7 +114,8 @@ func (h *headers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// expectedDeadLetters are the records of a log that must become dead letters, by their place in it.
+// expectedDeadLetters are the records of a log that must become dead letters, by their place in
+// it.
 func expectedDeadLetters(log []Event) map[int]expectedDead {
 	dead := map[int]expectedDead{}
 	for i, e := range log {

@@ -67,7 +67,7 @@ func redelivered(b *trial) {
 	all := b.messages(b.log)
 	b.apply(0, all...)
 	for i := range all {
-		if res := b.apply(0, all[i:]...); res.Duplicates != len(all)-i {
+		if res := b.apply(0, all[i:]...); int(res.Duplicates) != len(all)-i {
 			b.t.Errorf("%d records were delivered again; the runtime says %+v", len(all)-i, res)
 		}
 	}
@@ -100,13 +100,13 @@ func repeatedInBatch(b *trial) {
 
 func repeatedLater(b *trial) {
 	b.apply(0, b.messages(b.log)...)
-	w := b.own(0) // a new owner remembers nothing
+	w := b.own(0) // a new owner knows nothing yet
 	for range 2 {
 		var again []idem.Message
 		for _, r := range b.repeatable() {
 			again = append(again, b.copied(r, 0, b.end(0)+int64(len(again))))
 		}
-		if res := b.deliver(w, again); res.Duplicates != len(again) {
+		if res := b.deliver(w, again); int(res.Duplicates) != len(again) {
 			b.t.Errorf("%d copies at later offsets; the runtime says %+v", len(again), res)
 		}
 	}

@@ -45,7 +45,7 @@ func brokenRest(r record) (idem.Message, bool) {
 	return m, r.keyed || len(m.Headers) > 0
 }
 
-// among reports whether what stands at a path is one of the members, or in one.
+// among reports whether the value at a path is one of the members, or in one.
 func among(members []string, path string) bool {
 	return slices.ContainsFunc(members, func(member string) bool {
 		rest, inside := strings.CutPrefix(path, member)

@@ -39,7 +39,7 @@ type database struct {
 	db *pgxpool.Pool
 }
 
-// recordOffset is where a record stands in its topic.
+// recordOffset is the place of a record in its topic.
 type recordOffset struct {
 	partition int32
 	offset    int64

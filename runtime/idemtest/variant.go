@@ -15,7 +15,7 @@ type variant struct {
 	value []byte
 }
 
-// taken are the values that records of a log have, by where they stand: a record with one of
+// taken are the values that records of a log have, by their place: a record with one of
 // them in place of its own may be another record of the log.
 type taken map[string]bool
 
@@ -66,7 +66,7 @@ func decodeJSON(payload []byte, v any) error {
 }
 
 // vary asks for another value of each leaf below v, and calls emit for each that has one
-// while it stands in the leaf's place.
+// while it is in the leaf's place.
 func vary(v any, path string, another func(path string, v any) (any, bool), emit func(path string)) {
 	step := func(at string, child any, set func(any)) {
 		if other, ok := another(at, child); ok {

@@ -20,7 +20,7 @@ func (e *FencedError) Error() string {
 // HaltedError says that a partition stands and needs a person.
 type HaltedError struct {
 	Partition Partition
-	Offset    int64 // of the record it stands before; -1 if it was not read
+	Offset    int64 // of the record that it has not passed; -1 if it was not read
 	Code      halt.Code
 	Reason    string
 	Remedy    string // the command that makes the partition go on, once the cause is gone

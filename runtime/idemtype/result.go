@@ -2,12 +2,12 @@ package idemtype
 
 // Result counts what became of records.
 type Result struct {
-	Applied    int // took effect now
-	Keyless    int // of Applied: events without their key's header, which count by their offset
-	Duplicates int // had their effect before: redelivered by Kafka, or sent again by the producer
-	Conflicts  int // dead letters: a known key with other content
-	Dead       int // all other dead letters
-	Ignored    int // passed over on purpose, as the spec says
+	Applied    int64 // took effect now
+	Keyless    int64 // of Applied: events without their key's header, which count by their offset
+	Duplicates int64 // had their effect before: redelivered by Kafka, or sent again by the producer
+	Conflicts  int64 // dead letters: a known key with other content
+	Dead       int64 // all other dead letters
+	Ignored    int64 // passed over on purpose, as the spec says
 }
 
 // Plus is the sum of two results.

@@ -54,7 +54,7 @@ type Sink interface {
 	// does not wait: in an outage it returns nil, and Health tells of the outage.
 	Idle(ctx context.Context, p Partition, end int64) error
 	// Standby is called after a [FencedError] or a [HaltedError], while the partition stays
-	// assigned. It blocks until the partition may be taken over again: its ledger stood still
+	// assigned. It blocks until the partition may be taken over again: its ledger did not move
 	// for longer than two transactions may take, or an operator appended to it.
 	//
 	// If the TakeOver says so, the Source then waits until a record is there; it keeps none.

@@ -45,7 +45,7 @@ func Adopt(ctx context.Context, db DB, name Name, a Adoption, by By) (Change, er
 			continue
 		}
 		if n.inDoubt && err != nil {
-			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; look with list before you try again: %w", name, err)
+			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w", name, err)
 		}
 		return c, err
 	}
@@ -65,7 +65,7 @@ type adoption struct {
 func (n *adoption) try(ctx context.Context, dry bool) (Change, error) {
 	all, err := list(ctx, n.db, n.name.Consumer)
 	if err != nil {
-		return Change{}, n.again(err)
+		return Change{}, again(err, n.inDoubt)
 	}
 	known, err := n.complete(all)
 	if err != nil {
@@ -133,7 +133,7 @@ func (n *adoption) start(ctx context.Context, dry bool) error {
 func (n *adoption) renew(ctx context.Context, stream int32, dry bool) (int64, error) {
 	var seq int64
 	if err := n.db.QueryRow(ctx, ledger.LastSeqSQL, pgx.QueryExecModeExec, stream).Scan(&seq); err != nil {
-		return 0, n.again(err)
+		return 0, again(err, n.inDoubt)
 	}
 	seq++
 	if dry {
@@ -165,20 +165,12 @@ func (n *adoption) write(ctx context.Context, do func(conn *pgconn.PgConn) (int6
 	case err == nil:
 		return nil
 	case !sent:
-		return n.again(err)
+		return again(err, n.inDoubt)
 	case errors.Is(err, errTaken), isLockTimeout(err),
 		refused && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity":
 		return &againError{err} // the next try reads who
 	case isUnknown(err):
 		n.inDoubt = true
-		return &againError{err}
-	}
-	return explain(err)
-}
-
-// again is the verdict on an error of a statement that changes nothing.
-func (n *adoption) again(err error) error {
-	if n.inDoubt && isUnknown(err) {
 		return &againError{err}
 	}
 	return explain(err)
@@ -193,7 +185,7 @@ func (n *adoption) mine(ctx context.Context, known *Status, c *Change) error {
 		return fmt.Errorf("%v: somebody else began the ledger meanwhile: it is at offset %d", n.name, known.Tail.Position)
 	}
 	if err != nil {
-		return n.again(err)
+		return again(err, n.inDoubt)
 	}
 	return nil
 }

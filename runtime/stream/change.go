@@ -67,12 +67,12 @@ func (c *change) run(ctx context.Context) (Change, error) {
 		if err == nil {
 			return done, nil
 		}
-		again, ok := errors.AsType[*againError](err)
+		last, ok := errors.AsType[*againError](err)
 		switch {
 		case !ok:
 			return done, err
 		case ctx.Err() != nil || time.Now().After(end):
-			return done, c.givenUp(again)
+			return done, c.givenUp(last)
 		}
 		time.Sleep(pause)
 	}
@@ -81,7 +81,7 @@ func (c *change) run(ctx context.Context) (Change, error) {
 // givenUp is the error when the time is over.
 func (c *change) givenUp(last *againError) error {
 	if len(c.sent) > 0 {
-		return fmt.Errorf("%v: the row was sent, but it is not known whether it is there; look with list before you try again: %w",
+		return fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w",
 			c.status.Name(), last.err)
 	}
 	if isLockTimeout(last.err) {
@@ -105,7 +105,7 @@ func (c *change) try(ctx context.Context) (Change, error) {
 		return Change{}, fmt.Errorf("%v: the rows of its ledger are gone; adopt begins a new one", c.status.Name())
 	}
 	if err != nil {
-		return Change{}, c.again(err)
+		return Change{}, again(err, len(c.sent) > 0)
 	}
 	if done, found, err := c.settled(ctx, tail); found || err != nil {
 		return done, err
@@ -130,7 +130,7 @@ func (c *change) try(ctx context.Context) (Change, error) {
 	case err == nil:
 		return done, nil
 	case !sentIt:
-		return done, c.again(err)
+		return done, again(err, len(c.sent) > 0)
 	case isUnknown(err):
 		c.sent = append(c.sent, sent{tail.Seq + 1, row.Token, done})
 		return done, &againError{err}
@@ -141,9 +141,10 @@ func (c *change) try(ctx context.Context) (Change, error) {
 	}
 }
 
-// again is the verdict on an error of a statement that changes nothing.
-func (c *change) again(err error) error {
-	if len(c.sent) > 0 && isUnknown(err) {
+// again is the verdict on an error of a statement that changes nothing. If something sent
+// before is in doubt, the tail must be read again.
+func again(err error, inDoubt bool) error {
+	if inDoubt && isUnknown(err) {
 		return &againError{err}
 	}
 	return explain(err)
@@ -165,7 +166,7 @@ func (c *change) settled(ctx context.Context, tail ledger.Tail) (done Change, fo
 		case err == nil && token == s.token:
 			return s.done, true, nil
 		case err != nil && !errors.Is(err, pgx.ErrNoRows):
-			return Change{}, false, c.again(err)
+			return Change{}, false, again(err, len(c.sent) > 0)
 		}
 	}
 	return Change{}, false, nil

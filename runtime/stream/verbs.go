@@ -14,7 +14,7 @@ import (
 )
 
 // ConfirmPartitions says that the topic may have n partitions: a fence with that number.
-// From then on records of one key may stand in two partitions of the topic, and their order
+// From then on records of one key may be in two partitions of the topic, and their order
 // across the change is not kept. A ledger that says n already is left alone. A number below
 // the ledger's is refused but with fewer, which says that the ledger's was confirmed by
 // mistake: Kafka takes no partition away.
@@ -71,7 +71,7 @@ func Skip(ctx context.Context, db DB, name Name, from Unmoved, to int64, by By) 
 }
 
 // Rewind moves the position back to offset to, which is applied next. What is applied again
-// takes effect again, unless it has a key that is still remembered; applyAgain says that the
+// takes effect again, unless it has a key that is still known; applyAgain says that the
 // caller knows. It is required even where the log was truncated, and the records are others
 // now: the database cannot know that.
 func Rewind(ctx context.Context, db DB, name Name, from Unmoved, to int64, applyAgain bool, by By) (Change, error) {
@@ -79,14 +79,14 @@ func Rewind(ctx context.Context, db DB, name Name, from Unmoved, to int64, apply
 		return Change{}, fmt.Errorf("there is no offset %d", to)
 	}
 	if !applyAgain {
-		return Change{}, errors.New("after a rewind, records that were applied take effect again unless they have a key that is still remembered; --apply-again says that you mean it")
+		return Change{}, errors.New("after a rewind, records that were applied take effect again unless they have a key that is still known; --apply-again says that you mean it")
 	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		if to >= t.Next {
 			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s): rewind moves back only, and %d is not", name, t.Next, last(t), to)
 		}
 		row := ledger.Row{Kind: ledger.Rewind, Next: to, Epoch: -1}
-		return row, passed(to, t.Next, "is read again", "are read again") + ": what has no remembered key takes effect again", from.check(name, t)
+		return row, passed(to, t.Next, "is read again", "are read again") + ": what has no known key takes effect again", from.check(name, t)
 	})
 }
 
@@ -94,7 +94,7 @@ func (u Unmoved) check(name Name, t ledger.Tail) error {
 	if u < 0 || int64(u) == t.Next {
 		return nil
 	}
-	return fmt.Errorf("%v is at offset %d (%s), not %d: somebody has acted since; look with list, then give the present offset as --from", name, t.Next, last(t), u)
+	return fmt.Errorf("%v is at offset %d (%s), not %d: somebody has acted since; check with list, then give the present offset as --from", name, t.Next, last(t), u)
 }
 
 // Release lets a partition try again after its cause is gone. If older, an older version of

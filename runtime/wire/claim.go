@@ -104,7 +104,7 @@ func (k *keys) find(key Key, here bool) (Prior, bool) {
 	return k.known.Find(key, here)
 }
 
-// Hidden are keys, remembered by all partitions, of records that became conflicts. They come
+// Hidden are keys, shared by all partitions, of records that became conflicts. They come
 // before the key that is known with other content, and if one of them is known after all, it
 // decides instead.
 func (b *Batch) Hidden() []Key { return b.keys.hidden }

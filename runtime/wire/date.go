@@ -15,11 +15,8 @@ type Date int32
 
 // ParseDate reads YYYY-MM-DD; the day must exist.
 func ParseDate(text string) (Date, error) {
-	days, reason := notation.Date([]byte(text))
-	if reason != "" {
-		return 0, errors.New("idem: the text " + reason)
-	}
-	return Date(days), nil
+	days, err := read(text, notation.Date)
+	return Date(days), err
 }
 
 // String returns YYYY-MM-DD.
@@ -32,13 +29,7 @@ func (d Date) Time() time.Time { return time.Unix(int64(d)*notation.DaySeconds, 
 func (d Date) MarshalText() ([]byte, error) { return d.append(nil), nil }
 
 // UnmarshalText reads what [ParseDate] reads.
-func (d *Date) UnmarshalText(text []byte) error {
-	v, err := ParseDate(string(text))
-	if err == nil {
-		*d = v
-	}
-	return err
-}
+func (d *Date) UnmarshalText(text []byte) error { return unmarshal(d, text, ParseDate) }
 
 // DateValue lets pgx write the date.
 func (d Date) DateValue() (pgtype.Date, error) { return pgtype.Date{Time: d.Time(), Valid: true}, nil }

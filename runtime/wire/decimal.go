@@ -53,13 +53,7 @@ func (d Decimal) String() string {
 func (d Decimal) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads what [ParseDecimal] reads.
-func (d *Decimal) UnmarshalText(text []byte) error {
-	v, err := ParseDecimal(string(text))
-	if err == nil {
-		*d = v
-	}
-	return err
-}
+func (d *Decimal) UnmarshalText(text []byte) error { return unmarshal(d, text, ParseDecimal) }
 
 // NumericValue lets pgx write the number.
 func (d Decimal) NumericValue() (pgtype.Numeric, error) {

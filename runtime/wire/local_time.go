@@ -17,11 +17,8 @@ type LocalTime int64
 // ParseLocalTime reads YYYY-MM-DDThh:mm:ss with any number of fractional digits;
 // those beyond microseconds are cut. A zone is an error.
 func ParseLocalTime(text string) (LocalTime, error) {
-	micro, reason := notation.LocalTime([]byte(text))
-	if reason != "" {
-		return 0, errors.New("idem: the text " + reason)
-	}
-	return LocalTime(micro), nil
+	micro, err := read(text, notation.LocalTime)
+	return LocalTime(micro), err
 }
 
 // String returns YYYY-MM-DDThh:mm:ss and, if they are not zero, up to six fractional digits.
@@ -31,13 +28,7 @@ func (t LocalTime) String() string { return string(t.append(nil)) }
 func (t LocalTime) MarshalText() ([]byte, error) { return t.append(nil), nil }
 
 // UnmarshalText reads what [ParseLocalTime] reads.
-func (t *LocalTime) UnmarshalText(text []byte) error {
-	v, err := ParseLocalTime(string(text))
-	if err == nil {
-		*t = v
-	}
-	return err
-}
+func (t *LocalTime) UnmarshalText(text []byte) error { return unmarshal(t, text, ParseLocalTime) }
 
 // TimestampValue lets pgx write the time.
 func (t LocalTime) TimestampValue() (pgtype.Timestamp, error) {

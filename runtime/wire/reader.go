@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
@@ -77,14 +76,9 @@ func (r *Reader) Same(path string, equal bool) {
 // Header returns the value of the only header called name. A missing, repeated or null
 // header is an error.
 func (r *Reader) Header(m *Message, name string) Text {
-	raw, n := m.find(name)
-	switch {
-	case n == 0:
-		return r.refuse("header "+name, "is missing")
-	case n > 1:
-		return r.refuse("header "+name, "occurs "+strconv.Itoa(n)+" times")
-	case raw == nil:
-		return r.refuse("header "+name, "must not be null")
+	raw, err := m.Header(name)
+	if err != nil {
+		return r.refuse("header "+name, err.(*DecodeError).Reason)
 	}
 	return r.text(raw, "header ", name)
 }
@@ -100,7 +94,7 @@ func (r *Reader) OptHeader(m *Message, name string) (Text, bool) {
 	return t, t.r != nil
 }
 
-// DefaultHeader is OptHeader for a field with a default, which stands for an absent header
+// DefaultHeader is OptHeader for a field with a default, which is used for an absent header
 // only: a null one is an error.
 func (r *Reader) DefaultHeader(m *Message, name string) (Text, bool) {
 	if _, n := m.find(name); n == 0 {

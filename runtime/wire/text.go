@@ -2,15 +2,16 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Text is a value that a record holds as text: a header, its key or its value. Each method reads the whole text, which is UTF-8, by one type; the errors stick in
-// the [Reader] that the Text came from. The zero Text stands for an absent value: methods
-// return zero values.
+// Text is a value that a record holds as text: a header, its key or its value. Each method reads
+// the whole text, which is UTF-8, by one type; the errors stick in the [Reader] that the Text
+// came from. The zero Text is an absent value: methods return zero values.
 type Text struct {
 	r    *Reader
 	raw  []byte
@@ -135,6 +136,24 @@ func OptEnumText[T ~string](t Text, texts []T) *T {
 		return nil
 	}
 	return KeepEnum(t.r, texts, i)
+}
+
+// read reads the text of a value that no record holds, by parse.
+func read[T any](text string, parse func([]byte) (T, string)) (v T, err error) {
+	v, reason := parse([]byte(text))
+	if reason != "" {
+		err = errors.New("idem: the text " + reason)
+	}
+	return v, err
+}
+
+// unmarshal sets v to what parse reads, and leaves it as it is if there is an error.
+func unmarshal[T any](v *T, text []byte, parse func(string) (T, error)) error {
+	got, err := parse(string(text))
+	if err == nil {
+		*v = got
+	}
+	return err
 }
 
 // parsed reads t, if it is there, by parse.

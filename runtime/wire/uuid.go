@@ -16,11 +16,8 @@ type UUID [16]byte
 // ParseUUID reads the 36-character text of a UUID, in any case. Other forms, such as
 // braces or no hyphens, are an error.
 func ParseUUID(text string) (UUID, error) {
-	u, reason := notation.UUID([]byte(text))
-	if reason != "" {
-		return UUID{}, errors.New("idem: the text " + reason)
-	}
-	return u, nil
+	u, err := read(text, notation.UUID)
+	return u, err
 }
 
 // String returns the 36-character text in lower case.
@@ -33,13 +30,7 @@ func (u UUID) String() string {
 func (u UUID) MarshalText() ([]byte, error) { return u.append(nil), nil }
 
 // UnmarshalText reads what [ParseUUID] reads.
-func (u *UUID) UnmarshalText(text []byte) error {
-	v, err := ParseUUID(string(text))
-	if err == nil {
-		*u = v
-	}
-	return err
-}
+func (u *UUID) UnmarshalText(text []byte) error { return unmarshal(u, text, ParseUUID) }
 
 // UUIDValue lets pgx write the UUID.
 func (u UUID) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: u, Valid: true}, nil }

@@ -134,7 +134,7 @@ var protocolBugs = []mutant{
 	{"chain: a full memory is used all the same",
 		in(keysets, "Budget.hold").Replace(`$used > b.limit`, `$used > b.limit<<20`),
 		core, "TestFullKeyMemoryPausesUntilKeysLeave"},
-	{"5 the tail's own row is looked at, not the one behind it",
+	{"5 the tail's own row is read, not the one after it",
 		in(core, "Chain.Resolve").Replace(`row($ctx, $db, $stream, c.Seq())`, `row($ctx, $db, $stream, c.Seq()-1)`),
 		core, "TestDoubtIsSettledByAppendingAgain"},
 	{"6 what is in doubt counts as rolled back",

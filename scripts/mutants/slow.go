@@ -12,7 +12,7 @@ var slowBugs = []mutant{
 	{"the row of a transaction that ended early keeps the token of the whole",
 		in(core, "explicit.shorten").After(`*x.a = _`, `x.a.Row.Token = before.Row.Token`),
 		core, "TestLostReplyOfATransactionThatEndedEarly"},
-	{"the attempt of a transaction that ended early is not remembered",
+	{"the attempt of a transaction that ended early is not kept",
 		in(core, "explicit.shorten").After(`*x.a = _`, `o.chain.RolledBack(o.chain.Open()-1, before, nil)`),
 		core, "TestLostReplyOfATransactionThatEndedEarly"},
 	{"the row of a transaction that ended early keeps the end of the whole",

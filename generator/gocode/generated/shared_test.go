@@ -121,7 +121,7 @@ func sharedResult(t *testing.T, batches ...[]idem.Message) (sum idem.Result) {
 		sum.Conflicts += got.Conflicts
 		sum.Dead += got.Dead
 	}
-	var rows, letters int
+	var rows, letters int64
 	if err := db.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM effects), (SELECT count(*) FROM idem_dead_letter WHERE reason LIKE 'conflict%')`).Scan(&rows, &letters); err != nil {
 		t.Fatal(err)
 	}

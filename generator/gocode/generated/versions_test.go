@@ -85,7 +85,7 @@ func alternate(t *testing.T, pair [2]version) {
 				if err != nil {
 					t.Fatalf("round %d, partition %d, %s: %v", round, p, pair[n].name, err)
 				}
-				if want := (idem.Result{Applied: len(batch), Duplicates: len(batch) + len(copies)}); got != want {
+				if want := (idem.Result{Applied: int64(len(batch)), Duplicates: int64(len(batch) + len(copies))}); got != want {
 					t.Errorf("round %d, partition %d, %s: %+v, want %+v", round, p, pair[n].name, got, want)
 				}
 				for _, e := range batch {
@@ -196,7 +196,7 @@ func ownAndApply(t *testing.T, c *idem.Consumer, log *versionLog, entries []entr
 		t.Fatal(err)
 	}
 	got, err := w.Apply(t.Context(), log.messages(entries))
-	if err != nil || got.Applied != len(entries) {
+	if err != nil || int(got.Applied) != len(entries) {
 		t.Fatal(got, err)
 	}
 }

@@ -2,8 +2,8 @@ package cutproxy
 
 import "bytes"
 
-// Rule is one fault at one moment of a connection. Bytes that pass before that moment arrive; those
-// of Match and all after it do not.
+// Rule is one fault at one moment of a connection. Bytes that pass before that moment arrive;
+// those of Match and all after it do not.
 type Rule struct {
 	Direction Direction // where the fault happens
 	// Armed are bytes that must have passed the other way, on the same connection, since
@@ -24,7 +24,7 @@ type Action int
 const (
 	Reset Action = iota // both ends are reset
 	Hang                // the connection stays open and the direction swallows what follows
-	Hold                // the direction stands still, the sender too in the end, until Release
+	Hold                // nothing passes in this direction, the sender waits in the end, until Release
 	Flip                // the lowest bit of the first byte is turned; all else arrives
 )
 
@@ -60,7 +60,8 @@ func (p *Proxy) Once(r Rule) (fired <-chan struct{}) {
 	return a.fired
 }
 
-// verdict is what happens to a chunk: deliver its first pass bytes, then the fault of rule, if any.
+// verdict is what happens to a chunk: deliver its first pass bytes, then the fault of rule, if
+// any.
 type verdict struct {
 	pass int
 	rule *armed

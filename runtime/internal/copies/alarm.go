@@ -26,7 +26,7 @@ func (a *Audit) found(one, other place, n int) {
 		a.Found.Add(int64(n))
 	}
 	first, second := a.chains[one.stream], a.chains[other.stream]
-	a.keepNewest(fmt.Errorf("topic %s: a key stands in partition %d (row %d of its ledger, offsets %s) and in partition %d (row %d, offsets %s): "+
+	a.keepNewest(fmt.Errorf("topic %s: a key is in partition %d (row %d of its ledger, offsets %s) and in partition %d (row %d, offsets %s): "+
 		"copies: same_partition does not hold, and the copy took effect again: see %s",
 		first.topic, first.partition, one.seq, one.offsets(), second.partition, other.seq, other.offsets(), remedy), other)
 	if a.said == lines {
@@ -34,7 +34,7 @@ func (a *Audit) found(one, other place, n int) {
 		return
 	}
 	a.said++
-	a.Log.Error("keys stand in two partitions: copies: same_partition does not hold, and the copies took effect again",
+	a.Log.Error("keys are in two partitions: copies: same_partition does not hold, and the copies took effect again",
 		"topic", first.topic, "keys", n, "partition", first.partition, "row", one.seq, "offsets", one.offsets(), "written", one.time(),
 		"other_partition", second.partition, "other_row", other.seq, "other_offsets", other.offsets(), "other_written", other.time(),
 		"sample", a.sampled(), "see", remedy)
@@ -43,7 +43,7 @@ func (a *Audit) found(one, other place, n int) {
 // sayRest tells how much more Run found than the log has lines of.
 func (a *Audit) sayRest() {
 	if a.unsaid > 0 {
-		a.Log.Error("keys stand in two partitions: there are more rows than those that were told", "pairs_of_rows", a.unsaid, "sample", a.sampled(), "see", remedy)
+		a.Log.Error("keys are in two partitions: there are more rows than those that were told", "pairs_of_rows", a.unsaid, "sample", a.sampled(), "see", remedy)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package copies holds topics with copies: same_partition to their word. A partition knows the
 // keys of its own chain only: a copy in another partition takes effect again, and no statement
-// notices. So the audit reads the keys of all chains of these topics, and says which stand in
+// notices. So the audit reads the keys of all chains of these topics, and says which are in
 // two.
 //
 //	chain of partition 3   ... | 812: keys | 813: keys |            each row is read once,
@@ -96,7 +96,7 @@ SELECT seq, prev, next, written_at, keys FROM idem_ledger
 WHERE stream = $1 AND seq >= $2 AND seq <= $3 AND keys IS NOT NULL AND written_at > clock_timestamp() - $4::interval ORDER BY seq`
 )
 
-// Run reads what was appended since the last time, and tells of keys that stand in two
+// Run reads what was appended since the last time, and tells of keys that are in two
 // chains. It goes on for atMost, or until a statement ends that began before, and nine tenths
 // of that are pauses.
 func (a *Audit) Run(ctx context.Context, conn *pgx.Conn) error {

@@ -52,8 +52,8 @@ func (b *bench) process() *copies.Audit {
 	}
 }
 
-// look lets the audit look once, on a connection of its own.
-func (b *bench) look() {
+// audit runs the audit once, on a connection of its own.
+func (b *bench) audit() {
 	b.t.Helper()
 	conn, err := pgx.ConnectConfig(b.t.Context(), b.db.Config().ConnConfig)
 	if err != nil {
@@ -109,14 +109,14 @@ func TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces(t *testing.T) {
 	three, seven := b.chain("x", 1, 3), b.chain("x", 1, 7)
 	b.add(three, 2*time.Minute, 1, 2)
 	b.add(seven, 0, 9)
-	b.look()
+	b.audit()
 	b.alarms("no key twice", 0, 0)
 	if err := b.Why(); err != nil {
 		t.Errorf("no key twice: %v", err)
 	}
 	b.add(seven, time.Minute, 8, 2, 1)
 	for range 3 { // once
-		b.look()
+		b.audit()
 	}
 	b.alarms("two keys of one row twice", 2, 1)
 	for _, want := range []string{
@@ -126,7 +126,7 @@ func TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces(t *testing.T) {
 			t.Errorf("the log does not say %s: %s", want, b.log)
 		}
 	}
-	const why = "topic x: a key stands in partition 3 (row 1 of its ledger, offsets 100 to 109) and in partition 7 (row 2, offsets 110 to 119): "
+	const why = "topic x: a key is in partition 3 (row 1 of its ledger, offsets 100 to 109) and in partition 7 (row 2, offsets 110 to 119): "
 	if err := b.Why(); err == nil || !strings.HasPrefix(err.Error(), why) {
 		t.Errorf("why: %v", err)
 	}
@@ -139,12 +139,12 @@ func TestRowsThatCameInPlaceOfOthersAreRead(t *testing.T) {
 	b.add(one, 0, 1, 2)
 	b.add(other, 0, 50)
 	b.add(other, 0, 51)
-	b.look()
+	b.audit()
 	idemtest.Exec(t, b.db, `DELETE FROM idem_ledger WHERE stream = $1 AND seq > 0`, other)
 	b.add(other, 0, 1)
 	b.add(other, 0, 2)
 	b.add(other, 0, 60)
-	b.look()
+	b.audit()
 	b.alarms("two keys in rows that came in place of others", 2, 2)
 }
 
@@ -153,13 +153,13 @@ func TestThirdCopyIsComparedWithTheSecond(t *testing.T) {
 	b := newBench(t)
 	one, two, three := b.chain("x", 1, 0), b.chain("x", 1, 1), b.chain("x", 1, 2)
 	b.add(one, 50*time.Minute, 1)
-	b.look()
+	b.audit()
 	b.add(two, 10*time.Minute, 1)
-	b.look()
+	b.audit()
 	b.alarms("the second copy", 1, 1)
 	b.Topics["x"] = 30 * time.Minute // for the first one it is over, as if time had passed
 	b.add(three, 0, 1)
-	b.look()
+	b.audit()
 	b.alarms("the third copy", 2, 2)
 }
 
@@ -175,7 +175,7 @@ func TestKeysThatMayStandTwiceAreNoAlarm(t *testing.T) {
 	stream := b.chain("x", 1, 1)
 	b.add(stream, 0, 3)
 	idemtest.Exec(t, b.db, `UPDATE idem_stream SET consumer = 'b' WHERE stream = $1`, stream)
-	b.look()
+	b.audit()
 	b.alarms("once per chain and topic", 0, 0)
 	if b.Rows() != 4 {
 		t.Errorf("%d rows were read", b.Rows())
@@ -187,17 +187,17 @@ func TestKeyWhoseWindowIsOverIsNoAlarm(t *testing.T) {
 	one, other := b.chain("x", 1, 0), b.chain("x", 1, 1)
 	b.add(one, window-time.Minute, 1)
 	b.add(one, 2*time.Minute, 2)
-	b.look()                        // both are remembered
+	b.audit()                       // both are remembered
 	b.add(other, -2*time.Minute, 1) // more than a window behind the first one
 	b.add(other, 0, 2)
-	b.look()
+	b.audit()
 	b.alarms("the second key alone", 1, 1)
 	// What was over when a process began is not read.
 	b.Audit = b.process()
 	b.add(one, 2*window, 7)
 	b.add(other, 2*window+time.Minute, 7)
 	b.log.Reset()
-	b.look()
+	b.audit()
 	b.alarms("of another process", 1, 1)
 }
 
@@ -208,14 +208,14 @@ func TestOldBreachIsNoReasonToBeUnhealthy(t *testing.T) {
 	one, other := b.chain("x", 1, 0), b.chain("x", 1, 1)
 	b.add(one, 3*time.Hour, 1)
 	b.add(other, 61*time.Minute, 1)
-	b.look()
+	b.audit()
 	b.alarms("an old one", 0, 1)
 	if err := b.Why(); err != nil {
 		t.Errorf("an old one: %v", err)
 	}
 	b.add(one, 3*time.Hour, 2)
 	b.add(other, 58*time.Minute, 2)
-	b.look()
+	b.audit()
 	if err := b.Why(); err == nil {
 		t.Error("a newer one is not told")
 	}
@@ -227,12 +227,12 @@ func TestBreachOfThisProcessIsCountedHoweverLateItIsRead(t *testing.T) {
 	b := newBench(t)
 	b.Topics["x"] = 24 * time.Hour
 	one, other := b.chain("x", 1, 0), b.chain("x", 1, 1)
-	b.look() // the process began
+	b.audit() // the process began
 	const moment = 300 * time.Millisecond
 	b.add(one, 3*time.Hour, 1)
 	b.add(other, time.Hour-moment, 1)
 	time.Sleep(2 * moment) // it is older than an hour now
-	b.look()
+	b.audit()
 	b.alarms("read late", 1, 1)
 	if err := b.Why(); err != nil {
 		t.Errorf("read late: %v", err)
@@ -250,7 +250,7 @@ func TestRowsAreReadOnceThoughTheyAreTrimmed(t *testing.T) {
 	read := func(what string, want int64) {
 		t.Helper()
 		before := b.Rows()
-		b.look()
+		b.audit()
 		if got := b.Rows() - before; got != want {
 			t.Errorf("%s: %d rows were read, want %d", what, got, want)
 		}
@@ -283,7 +283,7 @@ func TestMemoryOfTheAuditIsBounded(t *testing.T) {
 	for n := range rows {
 		b.add(one, 0, numbers(n*each, each)...)
 	}
-	b.look()
+	b.audit()
 	held, limit, share := b.Sample()
 	if held > limit || share < 4 {
 		t.Errorf("of %d keys %d are remembered, one in %d", rows*each, held, share)
@@ -291,7 +291,7 @@ func TestMemoryOfTheAuditIsBounded(t *testing.T) {
 	for n := range rows { // the same keys, and as many others
 		b.add(other, 0, append(numbers(n*each, each/2), numbers((rows+n)*each, each/2)...)...)
 	}
-	b.look()
+	b.audit()
 	held, _, thinner := b.Sample()
 	if held > limit || held < limit/8 {
 		t.Errorf("then %d keys are remembered, one in %d", held, thinner)
@@ -306,7 +306,7 @@ func TestMemoryOfTheAuditIsBounded(t *testing.T) {
 	// When their windows are over, all of the few keys that come have room.
 	b.Topics["x"] = time.Millisecond
 	for range 10 {
-		b.look()
+		b.audit()
 	}
 	if held, _, share := b.Sample(); held > 0 || share > 1 {
 		t.Errorf("then %d keys are remembered, one in %d", held, share)
@@ -314,7 +314,7 @@ func TestMemoryOfTheAuditIsBounded(t *testing.T) {
 	b.Topics["x"] = window
 	b.add(one, 0, 777_777)
 	b.add(other, 0, 777_777)
-	b.look()
+	b.audit()
 	if got := int(b.Found.Load()) - found; got != 1 {
 		t.Errorf("then %d are found, want 1", got)
 	}
@@ -328,7 +328,7 @@ func TestManyBreachesAreFewLines(t *testing.T) {
 		b.add(one, 0, n)
 		b.add(other, 0, n)
 	}
-	b.look()
+	b.audit()
 	b.alarms("all of them", 40, 11)
 	if !strings.Contains(b.log.String(), "pairs_of_rows=30") {
 		t.Errorf("the log does not say how many more there are: %s", b.log)

@@ -12,8 +12,8 @@ const handBackTime = 2 * time.Second
 
 // handBack frees a partition that was given up behind this owner's fence, before it appended
 // anything else. A member that is slow may fence a partition when the group has given it to
-// another, which would then stand by until the ledger stood still for long. If nobody can be
-// told, that is what happens.
+// another, which would then be in STANDBY until the ledger has not moved for long. If nobody can
+// be told, that is what happens.
 func (o *Owner) handBack() {
 	if !o.chain.Untouched() {
 		return

@@ -43,7 +43,7 @@ func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtyp
 	var done sync.WaitGroup
 	done.Go(func() {
 		if err := s.overtake(searching, pid, id); err != nil && searching.Err() == nil {
-			s.Log.Warn("a stalled transaction cannot be looked for", "topic", id.Topic, "partition", id.Number, "err", verdict.Describe(err))
+			s.Log.Warn("stalled transactions cannot be searched for", "topic", id.Topic, "partition", id.Number, "err", verdict.Describe(err))
 		}
 	})
 	err := wait()

@@ -11,7 +11,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
-	"github.com/idemgen/idemgen/runtime/internal/lag"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -92,7 +91,7 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.life.forward = time.Now()
 	o.durable.Store(a.Row.Next)
 	o.p.process.Counters.add(a.Result)
-	o.p.lag.Add(counts(a.Result), a.Row.Next, time.Now())
+	o.p.lag.Add(a.Result, a.Row.Next, time.Now())
 	hooks := o.p.process.Hooks
 	for i := range a.Letters {
 		l := &a.Letters[i]
@@ -100,13 +99,6 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 		hooks.DeadLetter(o.p.id, hook.Letter{Offset: l.Message.Offset, Event: l.Event, Reason: l.Reason, Conflict: l.Conflict})
 	}
 	hooks.Events(o.p.id, a.Events)
-}
-
-// counts is a result as the partition's gauge takes it.
-func counts(r idemtype.Result) lag.Counts {
-	return lag.Counts{
-		Applied: int64(r.Applied), Duplicates: int64(r.Duplicates), Conflicts: int64(r.Conflicts), Dead: int64(r.Dead), Ignored: int64(r.Ignored),
-	}
 }
 
 // fenced discards the memory: another row is in the place of ours, or ours is gone.
@@ -132,9 +124,9 @@ func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Res
 	hooks := o.p.process.Hooks
 	ctx = hooks.BatchStart(ctx, o.p.id, len(records))
 	rest := o.unseen(records)
-	if n := len(records) - len(rest); n > 0 {
+	if n := int64(len(records) - len(rest)); n > 0 {
 		res.Duplicates = n
-		o.p.process.Counters.Redelivered.Add(int64(n))
+		o.p.process.Counters.Redelivered.Add(n)
 		o.p.lag.Again(n)
 	}
 	done, err := o.apply(ctx, rest)

@@ -32,9 +32,9 @@ func (t *takeOver) partitionsChanged(before int32) error {
 	return t.halt(halt.PartitionsChanged, fmt.Sprintf("the topic has %d partitions, the ledger was written with %d: records of one key may now be in another partition, which %s", t.a.Partitions, before, t.promise()), args)
 }
 
-// checkOthers halts a partition that is to begin while the topic's other ones stand, or will,
-// because there are more of them: it may hold later records of a key whose earlier ones are
-// theirs.
+// checkOthers halts a partition that is to begin while the topic's other partitions stand, or
+// will stand, because the topic has more partitions now: it may hold later records of a key whose
+// earlier records are in the others.
 func (t *takeOver) checkOthers(ctx context.Context) error {
 	p := t.o.p
 	p.standby.others = nil

@@ -60,12 +60,12 @@ type Counters struct {
 }
 
 func (c *Counters) add(r idemtype.Result) {
-	c.Applied.Add(int64(r.Applied))
-	c.Keyless.Add(int64(r.Keyless))
-	c.Resent.Add(int64(r.Duplicates))
-	c.Conflicts.Add(int64(r.Conflicts))
-	c.Dead.Add(int64(r.Dead))
-	c.Ignored.Add(int64(r.Ignored))
+	c.Applied.Add(r.Applied)
+	c.Keyless.Add(r.Keyless)
+	c.Resent.Add(r.Duplicates)
+	c.Conflicts.Add(r.Conflicts)
+	c.Dead.Add(r.Dead)
+	c.Ignored.Add(r.Ignored)
 	c.Batches.Add(1)
 }
 

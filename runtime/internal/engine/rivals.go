@@ -10,7 +10,7 @@ const (
 // rivals counts foreign fences that ended a memory, without progress for a while between them.
 type rivals int
 
-// quiet is how long the tail must stand still before its owner counts as gone: twice what
+// quiet is how long the tail must not move before its owner counts as gone: twice what
 // a transaction may take, so that an owner at work has moved it, doubled after each fence
 // of another.
 func (n rivals) quiet(s *Process) time.Duration {

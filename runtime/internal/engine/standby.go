@@ -180,7 +180,7 @@ func (p *Partition) enter(ctx context.Context, a assignment) error {
 	return p.step(protocol.Assigned, nil)
 }
 
-// mayBeApplied says that a record came while the partition stood by: its owner, if there is
+// mayBeApplied says that a record came during STANDBY: its owner, if there is
 // one, gets the time to apply it.
 const mayBeApplied = "a record came just now, which another owner may be applying"
 

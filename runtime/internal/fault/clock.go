@@ -8,7 +8,7 @@ import (
 // ahead is how far this process's clock is off.
 var ahead atomic.Int64
 
-// MoveClock moves this process's clock, as far as the runtime looks at it to compare it with
+// MoveClock moves this process's clock, as far as the runtime reads it to compare it with
 // the database's, ahead of the machine's by d.
 func MoveClock(d time.Duration) { ahead.Store(int64(d)) }
 

@@ -36,7 +36,7 @@ func None(sql string) bool {
 // Few tokens may be the name under which any statement was prepared.
 const fewest = 4 // with the end
 
-// reader goes over a statement and remembers a few tokens.
+// reader goes over a statement and keeps a few tokens.
 type reader struct {
 	lexer
 	now  token
@@ -55,7 +55,7 @@ func (r *reader) advance() token {
 	return r.now
 }
 
-// note remembers what a later token depends on.
+// note keeps what a later token depends on.
 func (r *reader) note() {
 	switch {
 	case r.symbol("("):
@@ -127,7 +127,7 @@ func (r *reader) declares(i int) bool {
 		r.before(i) == token{symbol, ":"} && r.before(i+1) == token{symbol, ":"}
 }
 
-// qualified reports whether a dot stands in front of the token at i.
+// qualified reports whether a dot is in front of the token at i.
 func (r *reader) qualified(i int) bool {
 	return r.before(i+1).kind == symbol && r.before(i+1).text == "."
 }
@@ -137,7 +137,7 @@ func (r *reader) known(text string) bool {
 	return functions[text] && (!r.qualified(1) || r.before(3).is("pg_catalog") && !r.qualified(3))
 }
 
-// query reports whether a query stands in the parenthesis: no call takes one as it is.
+// query reports whether a query is in the parenthesis: no call takes one as it is.
 func (r *reader) query() bool {
 	ahead := r.lexer
 	first := ahead.next()
@@ -149,6 +149,6 @@ func (r *reader) named(text string) bool {
 	return (r.now.kind == word || r.now.kind == name) && r.now.text == text
 }
 
-// apart reports whether space stands behind the first word. Else the text may be the name of
+// apart reports whether space follows the first word. Else the text may be the name of
 // a prepared statement, such as with-tenant.
 func (r *reader) apart() bool { return r.rest != "" && space(r.rest[0]) }

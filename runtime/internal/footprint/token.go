@@ -2,7 +2,7 @@ package footprint
 
 import "strings"
 
-// kind is what sort of token stands in a statement.
+// kind is the sort of a token in a statement.
 type kind int
 
 const (

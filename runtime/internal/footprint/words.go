@@ -2,8 +2,8 @@ package footprint
 
 import "strings"
 
-// keywords may stand in front of a parenthesis that calls nothing. Those that are not
-// reserved, and may name a function, are listed with what stands in front of them then
+// keywords may be in front of a parenthesis that calls nothing. Those that are not
+// reserved, and may name a function, are listed with what is in front of them then
 // (https://www.postgresql.org/docs/current/sql-keywords-appendix.html).
 var keywords = map[string][]string{
 	"all": nil, "and": nil, "any": nil, "array": nil, "as": nil, "case": nil, "else": nil, "except": nil, "from": nil, "having": nil,

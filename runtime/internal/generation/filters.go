@@ -18,9 +18,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Filters answer for sealed generations from memory. Each is named by the generation's
-// seal: after a failover that took the seal back the name is gone, and with it the filter. They are built in the background; a generation without one
-// is asked in the database. Safe for concurrent use.
+// Filters answer for sealed generations from memory. Each is named by the generation's seal:
+// after a failover that took the seal back the name is gone, and with it the filter. They are
+// built in the background; a generation without one is asked in the database. Safe for concurrent
+// use.
 type Filters struct {
 	consumer string
 	limit    int64 // bytes of all filters
@@ -75,7 +76,7 @@ func (f *Filters) Close() {
 	f.builder.Wait()
 }
 
-// Where tells in which generations of a list which keys must be looked up before they are
+// Where tells in which generations of a list which keys must be read before they are
 // claimed: nowhere if a filter denies each key in each sealed generation. Whether the open
 // one is read, too, is the caller's choice, since its table admits no key twice.
 func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, suspects []wire.Key) {

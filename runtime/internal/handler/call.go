@@ -47,7 +47,7 @@ type Transaction struct {
 	overtime  func(event string) // hears which handler goes on for too long; "" when it ended
 	conn      *pgx.Conn
 	tx        pgx.Tx
-	traced    bool // the service looks at each statement of the driver
+	traced    bool // the service traces each statement of the driver
 	watch     *watchdog.Watch[*call]
 }
 

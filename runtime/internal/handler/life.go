@@ -18,7 +18,7 @@ type trace struct {
 	left  atomic.Bool
 }
 
-// see looks at a statement before it runs. Another rewriter than pgx's own may make any
+// see reads a statement before it runs. Another rewriter than pgx's own may make any
 // statement of its text.
 func (t *trace) see(sql string, args []any) (rewritten bool) {
 	for _, a := range args {

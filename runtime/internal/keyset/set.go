@@ -10,7 +10,7 @@ import "time"
 const EntryBytes = 20
 
 // spans is how many segments share a window. A segment is dropped as a whole, so a key is
-// remembered for up to one spans-th of the window longer than it must be.
+// known for up to one spans-th of the window longer than it must be.
 const spans = 8
 
 // Row is what one row of the chain adds to a Set.

@@ -1,22 +1,15 @@
 // Package lag keeps how far one partition is: the position of its ledger, the end of its log, how
 // old the first record between the two is, and what became of the records before. Several
 // goroutines tell it; a reading is of one moment. It asks nobody. It must not
-// import any other package of this module.
+// import any package of this module but idemtype.
 package lag
 
 import (
 	"sync"
 	"time"
-)
 
-// Counts are records of a partition by what became of them.
-type Counts struct {
-	Applied    int64
-	Duplicates int64
-	Conflicts  int64
-	Dead       int64
-	Ignored    int64
-}
+	"github.com/idemgen/idemgen/runtime/idemtype"
+)
 
 // Unknown is an offset that is not known.
 const Unknown = -1
@@ -31,7 +24,7 @@ type Gauge struct {
 	first    int64     // offset of the oldest record that was handed over and is not durable
 	at       time.Time // its timestamp; zero if there is none, or it has none
 	behind   time.Time // since when there is more than the position, or since it moved last; zero if there is not
-	counts   Counts
+	counts   idemtype.Result
 
 	low   int64     // the log held no record below it
 	stood time.Time // since when the partition stands; zero while it does not
@@ -46,18 +39,18 @@ func (g *Gauge) At(position int64, now time.Time) {
 }
 
 // Add tells what became of records, and the ledger's position after them.
-func (g *Gauge) Add(c Counts, position int64, now time.Time) {
+func (g *Gauge) Add(r idemtype.Result, position int64, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.count(c)
+	g.counts = g.counts.Plus(r)
 	g.move(position, now)
 }
 
 // Again tells that records were delivered again, which moves nothing.
-func (g *Gauge) Again(n int) {
+func (g *Gauge) Again(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.count(Counts{Duplicates: int64(n)})
+	g.counts.Duplicates += n
 }
 
 // End tells the offset of the next record to come.
@@ -99,14 +92,6 @@ func (g *Gauge) First(offset int64, at time.Time) {
 	g.first, g.at = offset, at
 }
 
-func (g *Gauge) count(c Counts) {
-	g.counts.Applied += c.Applied
-	g.counts.Duplicates += c.Duplicates
-	g.counts.Conflicts += c.Conflicts
-	g.counts.Dead += c.Dead
-	g.counts.Ignored += c.Ignored
-}
-
 func (g *Gauge) move(position int64, now time.Time) {
 	if !g.known || position != g.position {
 		g.behind = time.Time{}
@@ -132,8 +117,8 @@ type Reading struct {
 	Records  int64 // from the position to the end
 	// Age is that of the oldest of them. If the partition stands, and it is not known whether
 	// records wait, it is the time since it stands.
-	Age time.Duration
-	Counts
+	Age    time.Duration
+	Counts idemtype.Result
 }
 
 // Read reads the gauge.

@@ -3,6 +3,8 @@ package lag
 import (
 	"testing"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -25,15 +27,15 @@ func TestAgeIsThatOfTheOldestRecord(t *testing.T) {
 	check(t, "the record was not handed over", g, 5, Reading{Position: 4, End: 10, Records: 6, Age: 4 * time.Minute})
 	g.First(4, at(-60))
 	check(t, "handed over", g, 5, Reading{Position: 4, End: 10, Records: 6, Age: 65 * time.Minute})
-	g.Add(Counts{Applied: 2, Dead: 1}, 7, at(6))
-	check(t, "behind it", g, 8, Reading{Position: 7, End: 10, Records: 3, Age: 2 * time.Minute, Counts: Counts{Applied: 2, Dead: 1}})
+	g.Add(idemtype.Result{Applied: 2, Dead: 1}, 7, at(6))
+	check(t, "behind it", g, 8, Reading{Position: 7, End: 10, Records: 3, Age: 2 * time.Minute, Counts: idemtype.Result{Applied: 2, Dead: 1}})
 	g.First(7, at(20))
-	check(t, "a clock ahead of ours", g, 8, Reading{Position: 7, End: 10, Records: 3, Counts: Counts{Applied: 2, Dead: 1}})
+	check(t, "a clock ahead of ours", g, 8, Reading{Position: 7, End: 10, Records: 3, Counts: idemtype.Result{Applied: 2, Dead: 1}})
 	g.Again(5)
-	g.Add(Counts{Applied: 3}, 10, at(21))
-	check(t, "at the end", g, 30, Reading{Position: 10, End: 10, Counts: Counts{Applied: 5, Dead: 1, Duplicates: 5}})
-	g.Add(Counts{}, 12, at(31))
-	check(t, "the end was heard of before", g, 40, Reading{Position: 12, End: 10, Counts: Counts{Applied: 5, Dead: 1, Duplicates: 5}})
+	g.Add(idemtype.Result{Applied: 3}, 10, at(21))
+	check(t, "at the end", g, 30, Reading{Position: 10, End: 10, Counts: idemtype.Result{Applied: 5, Dead: 1, Duplicates: 5}})
+	g.Add(idemtype.Result{}, 12, at(31))
+	check(t, "the end was heard of before", g, 40, Reading{Position: 12, End: 10, Counts: idemtype.Result{Applied: 5, Dead: 1, Duplicates: 5}})
 }
 
 // Time goes on while nothing moves, also when more comes.

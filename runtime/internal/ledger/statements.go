@@ -17,7 +17,7 @@ const (
 const (
 	// AppendSQL is the append of every kind but genesis. There is always exactly one
 	// candidate row. If the predecessor is not there with our token and position, prev is
-	// NULL and the row is refused (23502); if somebody stands at our seq, the primary key
+	// NULL and the row is refused (23502); if there is a row at our seq, the primary key
 	// refuses (23505). $15 is the mark of the session in which alone this may be; NULL is any.
 	// Plain INSERT: the outcome is the same at every isolation level.
 	AppendSQL = `

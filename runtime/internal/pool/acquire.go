@@ -28,7 +28,7 @@ func (p *Pool) Acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, er
 	})
 	conn, err := pool.Acquire(ctx)
 	if !t.Stop() {
-		<-told // what is told now must not stand behind what comes
+		<-told // what is told now must come before what comes next
 	}
 	if err == nil {
 		return conn, nil

@@ -1,4 +1,4 @@
-// Package recent remembers the keys that an owner claimed last: a number of them, for a time.
+// Package recent holds the keys that an owner claimed last: a number of them, for a time.
 // It never answers for a key that it was not given, and may forget any. It must not import any
 // other package of this module.
 package recent
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Entry is what is remembered about a key.
+// Entry is what is known of a key.
 type Entry struct {
 	Def   uint32 // definition of the event's content
 	Print uint32 // fingerprint of it
 	Seq   int64  // row of the owner's chain that claimed it
 }
 
-// Keys are the keys remembered. The zero value remembers none; see [New]. It is used by one
+// Keys holds keys. The zero value holds none; see [New]. It is used by one
 // goroutine at a time. A key takes 36 bytes.
 type Keys struct {
 	most  int
@@ -78,7 +78,7 @@ func (k *Keys) grown() []slot {
 	return append(make([]slot, 0, min(max(16, 2*len(k.ring)), k.most)), k.ring...)
 }
 
-// Find looks a key up. One that was added longer ago than keep is forgotten.
+// Find finds a key. One that was added longer ago than keep is not found.
 func (k *Keys) Find(key [16]byte, now time.Time) (Entry, bool) {
 	i, ok := k.index.find(k.ring, key)
 	if !ok {

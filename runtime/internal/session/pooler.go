@@ -32,7 +32,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Transaction is what is wrong with a pooler in transaction mode, and the way out.
-const Transaction = "a connection pooler in transaction or statement mode stands between the service and the database: what a session is given, settings and prepared statements, " +
+const Transaction = "a connection pooler in transaction or statement mode is between the service and the database: what a session is given, settings and prepared statements, " +
 	"does not stay with its connection, so that another client's could decide what is written; set pool_mode = session for the service's database or user, or connect to the server itself"
 
 // Verify reads the session back: the connection must still lead to the backend that it led
@@ -55,7 +55,7 @@ func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
 		case pid != s.pid || name == markSetting && value != s.mark:
 			other = &Error{Reason: Transaction}
 		case value != s.relied[name] && other == nil:
-			other = &Error{Reason: fmt.Sprintf("the setting %s was made %q, and reads back as %q: does a pooler stand between, or a trigger or function that sets it?", name, s.relied[name], value)}
+			other = &Error{Reason: fmt.Sprintf("the setting %s was made %q, and reads back as %q: is a pooler between, or a trigger or function that sets it?", name, s.relied[name], value)}
 		}
 		return nil
 	})

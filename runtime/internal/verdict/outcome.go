@@ -38,4 +38,4 @@ func (e *Later) Error() string { return "will be tried again: " + e.Err.Error() 
 func (e *Later) Unwrap() error { return e.Err }
 
 // PoolerText says what a person must know of a halt because of a connection pooler.
-const PoolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode stands before the database; use its session mode, or connect directly, and restart the service, which is enough; the command alone is not"
+const PoolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode is between the service and the database; use its session mode, or connect directly, and restart the service, which is enough; the command alone is not"

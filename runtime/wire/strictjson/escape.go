@@ -51,7 +51,7 @@ func (s *lexer) slowStr(start, i int) ([]byte, bool) {
 	return nil, false
 }
 
-// escape appends what the escape at i stands for and returns its length, or 0 after an
+// escape appends what the escape at i means and returns its length, or 0 after an
 // error.
 func (s *lexer) escape(i int) int {
 	d := s.data

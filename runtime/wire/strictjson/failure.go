@@ -11,7 +11,7 @@ const (
 	notString = "must be a string"
 )
 
-// fail records the first error, of the value that stands at pos, and moves to the end,
+// fail records the first error, of the value at pos, and moves to the end,
 // where every further read fails.
 func (s *lexer) fail(reason string) { s.failAt(s.pos, reason) }
 
@@ -74,7 +74,7 @@ type level struct {
 	name  []byte // of the member whose value follows; nil before its colon
 }
 
-// pathTo tells which value stands at pos. It reads the document again, up to there, so
+// pathTo tells which value is at pos. It reads the document again, up to there, so
 // that decoding need not track where it is. Without self the value is named by what
 // holds it: its own name might be the producer's. missing is a member of that.
 func (s *lexer) pathTo(pos int, self bool, missing string) string {

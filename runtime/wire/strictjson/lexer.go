@@ -135,7 +135,7 @@ const (
 )
 
 // str reads the string that starts at pos and returns its content without escapes. It
-// looks at eight bytes at a time for one that needs a closer look.
+// reads eight bytes at a time until one of them needs more than a copy.
 func (s *lexer) str() ([]byte, bool) {
 	d := s.data
 	start := s.pos + 1

@@ -120,10 +120,10 @@ func (s *Scanner) Bool() bool {
 	return false
 }
 
-// Pos returns where the scanner stands: before a value, to read that again after Seek.
+// Pos returns how far the scanner is: before a value, to read that again after Seek.
 func (s *Scanner) Pos() int { return s.pos }
 
-// Seek goes back to the value that stands at pos, which must have been read or skipped
+// Seek goes back to the value at pos, which must have been read or skipped
 // since Pos returned it, with nothing after it.
 func (s *Scanner) Seek(pos int) {
 	if s.Failure() == nil {

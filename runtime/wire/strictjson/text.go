@@ -37,7 +37,7 @@ func (s *Scanner) Bytes() []byte {
 
 // Enum reads a string that must be one of texts, and returns that element.
 func Enum[T ~string](s *Scanner, texts []T) T {
-	i, ok := enumOf(s, func(raw []byte) (int, string) { return notation.Enum(raw, texts) })
+	i, ok := enumOf(s, texts)
 	if !ok {
 		return ""
 	}
@@ -49,20 +49,20 @@ func OptEnum[T ~string](s *Scanner, texts []T) *T {
 	if s.Null() {
 		return nil
 	}
-	i, ok := enumOf(s, func(raw []byte) (int, string) { return notation.Enum(raw, texts) })
+	i, ok := enumOf(s, texts)
 	if !ok {
 		return nil
 	}
 	return wire.KeepEnum(&s.Reader, texts, i)
 }
 
-// enumOf reads a string and finds which text of an enum it is.
-func enumOf(s *Scanner, find func([]byte) (int, string)) (i int, ok bool) {
+// enumOf reads a string and finds which of texts it is.
+func enumOf[T ~string](s *Scanner, texts []T) (i int, ok bool) {
 	raw, start, ok := s.stringValue(notString)
 	if !ok {
 		return 0, false
 	}
-	i, reason := find(raw)
+	i, reason := notation.Enum(raw, texts)
 	s.check(start, reason)
 	return i, reason == ""
 }
@@ -75,7 +75,7 @@ func Opt[T any](s *Scanner, read func() T) *T {
 	return wire.Keep(&s.Reader, read())
 }
 
-// OptSlice is [Opt] for types whose nil stands for null: bytes and JSON.
+// OptSlice is [Opt] for types whose nil means null: bytes and JSON.
 func OptSlice[S ~[]byte](s *Scanner, read func() S) S {
 	if s.Null() {
 		return nil

@@ -1,5 +1,5 @@
 // Package stage runs a generated service as people do: built by the go command, as processes of
-// the operating system that can be asked to end, killed, frozen and watched by what they log.
+// the operating system that can be asked to end, killed, frozen and followed by what they log.
 // It must not import any other package of this module.
 package stage
 

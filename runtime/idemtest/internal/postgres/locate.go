@@ -31,9 +31,9 @@ var usualDirs = []string{
 	"/usr/local/pgsql/bin",
 }
 
-// Locate finds the programs of a major version, or for 0 of the newest one: in $IDEMTEST_POSTGRES_BIN,
-// in PATH, in the usual folders, and last by fetching a pinned build once. Its error
-// names the commands that help.
+// Locate finds the programs of a major version, or for 0 of the newest one: in
+// $IDEMTEST_POSTGRES_BIN, in PATH, in the usual folders, and last by fetching a pinned build
+// once. Its error names the commands that help.
 func Locate(ctx context.Context, major int) (Binaries, error) {
 	if dir := os.Getenv(EnvBin); dir != "" {
 		b, err := inspect(ctx, dir)
@@ -57,7 +57,7 @@ func Locate(ctx context.Context, major int) (Binaries, error) {
 	return b, nil
 }
 
-// installed lists the folders to look into, newest version first within a pattern.
+// installed lists the folders to search, newest version first within a pattern.
 func installed() []string {
 	var dirs []string
 	if path, err := exec.LookPath("postgres"); err == nil {

@@ -96,7 +96,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		}
 	}
 	steps, claims := d.batch.Finish()
-	w.Steps, w.Calls, w.Result.Keyless = steps, d.batch.Calls(), d.batch.Keyless()
+	w.Steps, w.Calls, w.Result.Keyless = steps, d.batch.Calls(), int64(d.batch.Keyless())
 	w.Claims, w.Keys.Keys, w.Keys.Defs = ledger.Split(claims)
 	w.Hidden = slices.Clone(d.batch.Hidden())
 	return w, nil

@@ -145,7 +145,7 @@ func (m *Memory) Raced(err error) {
 	}
 }
 
-// Find looks a key of the chain up.
+// Find finds a key of the chain.
 func (m *Memory) Find(key wire.Key) (print, def uint32, ok bool) {
 	if m.chain == nil {
 		return 0, 0, false

@@ -97,7 +97,7 @@ func TestPauseThatIsAskedForDoesNotCount(t *testing.T) {
 }
 
 // Statements that do not fit the schema are prepared again once; if they do not fit then, a
-// person must look. What was acknowledged between begins the count again.
+// person must act. An acknowledgement in between begins the count again.
 func TestStatementsArePreparedAnewOnce(t *testing.T) {
 	s := New()
 	stale := verdict.Verdict{Fault: verdict.Plans, Event: protocol.Conflict, Err: errors.New("stale")}

@@ -94,7 +94,7 @@ func (t *expansion) statementFaults(i int) {
 }
 
 // shortenings have a transaction under way end early. Its row gets another end, and the
-// token of an attempt of its own, which is remembered before it may commit.
+// token of an attempt of its own, which the worker keeps before it may commit.
 func (t *expansion) shortenings(i int, op *Statement) {
 	if op.Stage != Inserted || op.Row.Kind != Batch {
 		return

@@ -38,7 +38,7 @@ func (t *expansion) refuse(i int, e protocol.Event) *Step {
 	return x
 }
 
-// start looks the predecessor up, by seq, token and position. None is 23502.
+// start finds the predecessor, by seq, token and position. None is 23502.
 func (t *expansion) start(i int, op *Statement) {
 	p := &t.from.Rows[op.Seq]
 	found := t.from.visible(op.Seq) && p.Token == op.Pred && p.Next == op.Prev

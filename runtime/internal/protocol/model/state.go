@@ -70,7 +70,7 @@ func (op *Statement) seq() uint8 {
 	return op.Seq + 1
 }
 
-// Attempt is what a worker remembers of an append whose fate is open.
+// Attempt is what a worker knows of an append whose fate is open.
 type Attempt struct {
 	Token, Next   uint8
 	Applied, Dead set
@@ -150,7 +150,7 @@ func keys(offsets set) (all set) {
 	return all
 }
 
-// toCome are the keys of messages from an offset on: others need not be remembered.
+// toCome are the keys of messages from an offset on: others need not be kept.
 func toCome(next uint8) set { return keys(0xff << next) }
 
 // waits reports whether a worker waits for a reply.

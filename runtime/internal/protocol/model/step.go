@@ -20,7 +20,7 @@ const (
 	PreRead                // the keys of a batch are read, and a row of the worker's own holds one
 	Move                   // a worker takes a step of the table without sending anything
 	LoadEarly              // a planted bug loads keys before the tail
-	Start                  // a statement takes its snapshot and looks its predecessor up
+	Start                  // a statement takes its snapshot and finds its predecessor
 	Insert                 // its row enters the unique index
 	Commit                 // its transaction commits, and whoever waits is told
 	Refuse                 // it is refused, and whoever waits is told

@@ -1,6 +1,6 @@
 package notation
 
-// hexAt says where the two digits of each byte stand in the text of a UUID.
+// hexAt says where the two digits of each byte are in the text of a UUID.
 var hexAt = [16]uint8{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
 
 // UUID reads the 36-character form. The reason is "" if it is one.
