@@ -13,9 +13,8 @@
 // A method must not panic. If it does, the runtime logs it, once for each hook and method, and
 // goes on: the batch, the next hook and the next call of this one are as if it had returned.
 //
-// WithHooks refuses a value with a method of a name below and another signature: no hook is
-// left out in silence. An interface never gets a second method: what comes later is an
-// interface of its own.
+// A value with a method of a name below and another signature is refused. An interface never
+// gets a second method: what comes later is an interface of its own.
 //
 // What happened in a transaction is told after its commit, at most once: a process that dies
 // between the two tells nothing. The ledger is the truth, not what a hook counted.
@@ -119,8 +118,7 @@ type Taken struct {
 	Took   time.Duration // from the assignment on
 }
 
-// Retry is called before a partition waits in order to try a batch again. Writer.Apply returns
-// the error instead.
+// Retry is called before a partition waits to try a batch again. Writer.Apply never waits.
 type Retry interface {
 	OnRetry(p idemtype.Partition, r Pause)
 }
