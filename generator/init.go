@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type Start struct {
 type Started struct {
 	*Result
 	Spec       string // path of the spec, as Dir was given
+	Kept       bool   // the spec was there, and stays as it is
 	Migrations string // folder of the migrations that were written
 	State      string // path of the state file that was written
 	HasTool    bool   // go.mod has the command as a tool
@@ -38,7 +40,8 @@ type Started struct {
 
 // Init writes nothing; it returns, as Generate does, what applying the result writes: a
 // first spec, the files around it, and what Generate makes of them. A file in the way of
-// one of them is an error.
+// one of them is an error. Where the folder has a spec, that one counts, and only the files
+// that are missing around it are written.
 func Init(ctx context.Context, s Start) (*Started, error) {
 	dir := filepath.Clean(s.Dir)
 	importPath, goMod, err := module(dir)
@@ -46,9 +49,30 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 		return nil, err
 	}
 	started := &Started{Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
-	if _, err := os.Lstat(filepath.FromSlash(started.Spec)); err == nil {
-		return nil, inTheWay(started.Spec)
+	spec, err := os.ReadFile(filepath.FromSlash(started.Spec))
+	switch {
+	case err == nil:
+		started.Kept = true
+		if s.Package != "" || s.Consumer != "" {
+			return nil, fmt.Errorf("%s exists, and has the names of its consumer and package", started.Spec)
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		spec, err = s.firstSpec(dir, importPath)
 	}
+	if err != nil {
+		return nil, err
+	}
+	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
+		return started.around(u, spec, importPath)
+	})
+	if err == nil && started.Refused && !started.Kept {
+		err = errors.Join(wrongNames(started.Result), started.Close())
+	}
+	return started, err
+}
+
+// firstSpec fills the sample with the names.
+func (s Start) firstSpec(dir, importPath string) ([]byte, error) {
 	if s.Package == "" {
 		s.Package = packageName(importPath)
 	}
@@ -58,14 +82,18 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err := samePackageAs(dir, s.Package); err != nil {
 		return nil, err
 	}
-	spec, err := scaffold.Spec(s.Consumer, s.Package)
-	if err != nil {
-		return nil, err
+	return scaffold.Spec(s.Consumer, s.Package)
+}
+
+// wrongNames says why the sample was refused: nothing in it but the names is not ours.
+func wrongNames(r *Result) error {
+	var errs []error
+	for _, d := range r.Diagnostics {
+		if d.Severity == "error" {
+			errs = append(errs, fmt.Errorf("%s: %s (%s)", d.Message, d.Hint, d.Code))
+		}
 	}
-	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
-		return started.around(u, spec, importPath)
-	})
-	return started, err
+	return errors.Join(errs...)
 }
 
 // around renders the files around a first spec.
@@ -90,12 +118,14 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 	}
 	var errs []error
 	for _, f := range append(files, u.files...) {
-		if _, err := u.folder.Read(f.Path); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := u.folder.Read(f.Path); !s.Kept && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, inTheWay(u.folder.Show(f.Path)))
 		}
 	}
-	if _, err := u.folder.Read(scaffold.AttributesFile); err == nil {
-		s.Attributes = string(attributes)
+	if has, err := u.folder.Read(scaffold.AttributesFile); err == nil {
+		if !bytes.Contains(has, attributes) {
+			s.Attributes = string(attributes)
+		}
 	} else {
 		files = append(files, output.File{Path: scaffold.AttributesFile, Policy: output.Scaffold, Data: attributes})
 	}

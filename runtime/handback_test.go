@@ -10,7 +10,7 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// twoMembers are the sinks of two processes of one group, of which the first has applied a
+// twoMembers are the sinks of two processes of one group. The first has applied a
 // record and the second, which the group has forgotten, fences the partition too late.
 func twoMembers(t *testing.T) (db *pgxpool.Pool, rightful, late idem.Sink) {
 	db = database(t)

@@ -66,8 +66,8 @@ func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
 	}
 }
 
-// A deadlock, a wait for a lock that was given up, a full disk: no fault of the event, whichever way
-// the handler ran the statement, and whether or not it wraps the error.
+// A deadlock, a wait for a lock that was given up, a full disk: no fault of the event, whichever
+// way the handler ran the statement, and whether or not it wraps the error.
 func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 	for name, run := range map[string]handle{
 		"Exec": func(ctx context.Context, tx idem.Tx, _ int32) error {

@@ -83,9 +83,9 @@ func writing(consumer, sql string) service {
 	}}
 }
 
-// Two services behind a pooler that goes over to transaction mode while they work: who is
-// handed the other's connection halts with code pooler, and no row of one ever stands in the
-// other's table. The second service has other statements, or the same ones, which mean another table.
+// Two services behind a pooler that goes over to transaction mode while they work: who is handed
+// the other's connection halts with code pooler, and no row of one is ever in the other's
+// table. The second service has other statements, or the same ones, which mean another table.
 func TestPoolerNeverMixesTables(t *testing.T) {
 	other := strings.ReplaceAll(upsertSQL, "INTO t ", "INTO u ")
 	for name, second := range map[string]struct {

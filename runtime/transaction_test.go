@@ -267,7 +267,8 @@ func TestBinaryRecordKeys(t *testing.T) {
 	}
 	want(t, "result", apply(t, w, append(msgs, bad...)), idem.Result{Applied: 7, Dead: 7})
 	for i, key := range keys {
-		// version, time unknown (10 bytes), then the key: its length plus one (0 is null), its bytes
+		// version, time unknown (10 bytes), then the key: its length plus one (0 is null), its
+		// bytes
 		stored := append([]byte{byte(len(key) + 1)}, key...)
 		if key == nil {
 			stored = []byte{0}

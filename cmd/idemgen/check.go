@@ -20,24 +20,22 @@ would change; 1: something would; 2: trouble. Starter files, which are yours, do
 				return err
 			}
 			defer result.Close()
-			var changes []change
+			changes := []change{}
 			for _, c := range result.Changes {
 				diff := c.Diff()
 				if diff == "" {
 					continue
 				}
 				changes = append(changes, change{c.Op, c.Path, diff})
-				if !flags.json {
+				if !flags.json.wanted {
 					fmt.Fprint(cmd.OutOrStdout(), diff)
 				}
 			}
-			if flags.json {
-				err = flags.report(cmd, result, changes)
+			flags.json.members["changes"] = changes
+			if len(changes) > 0 {
+				return errDifferent
 			}
-			if err == nil && len(changes) > 0 {
-				err = errDifferent
-			}
-			return err
+			return nil
 		},
 	}
 	flags.define(cmd)

@@ -26,6 +26,7 @@ func TestCompletions(t *testing.T) {
 		{"init |", ":16\n", ""},          // folders
 		{"stream skip |", ":4\n", ""},    // no files
 		{"stream skip --topic |", ":4\n", ""},
+		{"version |", ":4\n", ""},
 	} {
 		line, _, _ := strings.Cut(tc.args, "|")
 		args := append([]string{"__complete"}, strings.Fields(line)...)

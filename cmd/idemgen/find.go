@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -47,6 +48,9 @@ func findSpecs(args []string) ([]generator.Spec, error) {
 
 // specsOf returns the spec files that one argument names.
 func specsOf(arg string) ([]string, error) {
+	if arg == "" {
+		return nil, errors.New("an argument is empty: name a spec or its folder")
+	}
 	if dir, ok := strings.CutSuffix(arg, "..."); ok && (dir == "" || os.IsPathSeparator(dir[len(dir)-1])) {
 		return below(filepath.Clean(dir + "."))
 	}

@@ -28,29 +28,14 @@ never touched.` + specArguments,
 			if err := result.Apply(); err != nil {
 				return err
 			}
-			if flags.json {
-				var changes []change
-				for _, c := range result.Changes {
-					changes = append(changes, change{Op: c.Op, Path: c.Path})
-				}
-				err = flags.report(cmd, result, changes)
-			} else {
-				printChanges(cmd, result)
-			}
+			flags.json.tell(cmd, result)
 			fmt.Fprint(cmd.ErrOrStderr(), result.Notes)
 			noteRemoved(cmd, result)
-			return err
+			return nil
 		},
 	}
 	flags.define(cmd)
 	return cmd
-}
-
-// printChanges prints a line per file that was written or removed.
-func printChanges(cmd *cobra.Command, result *generator.Result) {
-	for _, c := range result.Changes {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", c.Op, c.Path)
-	}
 }
 
 // noteRemoved says what go generate, which has listed the files before, makes of a file that

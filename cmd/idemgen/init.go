@@ -12,14 +12,16 @@ import (
 // them stand in problems of the spec.
 func initCommand(args []string) *cobra.Command {
 	start := generator.Start{Dir: "."}
+	var machine *answer
 	cmd := &cobra.Command{
 		Use:   "init [folder]",
 		Short: "Write a first spec and the files around it",
 		Long: `Writes a first spec and what it needs to run into a folder (default: here) of a Go module:
 idemgen.yaml, gen.go, handler.go, cmd/<consumer>/main.go, the set-up of the tests and
 .gitattributes, then generates. Refuses to replace a file. The names default to the
-folder's import path.`,
-		Args:              cobra.MaximumNArgs(1),
+folder's import path. In a folder that has an idemgen.yaml, that one counts: init writes the
+files that are missing around it.`,
+		Args:              oneFolder,
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, folder []string) error {
 			if len(folder) > 0 {
@@ -30,21 +32,36 @@ folder's import path.`,
 				return err
 			}
 			defer started.Close()
-			fmt.Fprint(cmd.ErrOrStderr(), mask(started.Problems, args))
-			if started.Refused { // a name that was given is not allowed
-				return errSaid
+			machine.members["diagnostics"] = append([]generator.Diagnostic{}, started.Diagnostics...)
+			if !machine.wanted {
+				fmt.Fprint(cmd.ErrOrStderr(), mask(started.Problems, args))
+			}
+			if started.Refused { // the spec that was there
+				return errProblems
 			}
 			if err := started.Apply(); err != nil {
 				return err
 			}
-			printChanges(cmd, started.Result)
+			machine.tell(cmd, started.Result)
+			if started.Kept {
+				fmt.Fprint(cmd.ErrOrStderr(), started.Notes)
+			}
 			printNextSteps(cmd, started)
 			return nil
 		},
 	}
+	machine = asJSON(cmd, "diagnostics", "changes")
 	cmd.Flags().StringVar(&start.Consumer, "consumer", "", "name of the consumer")
 	cmd.Flags().StringVar(&start.Package, "package", "", "name of the Go package")
 	return cmd
+}
+
+// oneFolder refuses a second folder.
+func oneFolder(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("init takes one folder, and %q is a second one", args[1])
+	}
+	return nil
 }
 
 // printNextSteps says what a module needs beside the files. The Kafka client is named with its
@@ -57,15 +74,18 @@ func printNextSteps(cmd *cobra.Command, started *generator.Started) {
 	fmt.Fprintf(cmd.ErrOrStderr(), `
 Now make the module complete:
 
-%[1]s  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0
+%s  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0
   go mod tidy
   go test ./...
-
-Then change %[2]s to your events, run go generate ./... and implement the methods of
+`, tool)
+	if !started.Kept {
+		fmt.Fprintf(cmd.ErrOrStderr(), `
+Then change %[1]s to your events, run go generate ./... and implement the methods of
 Service in handler.go. The migrations of the sample's tables are written already: to replace
-those tables before anything is deployed, first delete %[3]s and %[4]s. Apply
+those tables before anything is deployed, first delete %[2]s and %[3]s. Apply
 the migrations before the program runs.
-`, tool, started.Spec, started.Migrations, started.State)
+`, started.Spec, started.Migrations, started.State)
+	}
 	if started.Attributes != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "\n.gitattributes exists; add these lines to it:\n\n%s", started.Attributes)
 	}

@@ -95,12 +95,40 @@ func TestInitElsewhere(t *testing.T) {
 	if text := read(t, "internal/order-events/idemgen.yaml"); !strings.Contains(text, "\nconsumer: order-projector ") {
 		t.Error(text)
 	}
-	refused(t, "internal/order-events/idemgen.yaml exists; idemgen init replaces nothing", "init", "internal/order-events")
-	refused(t, "E201", "init", "--consumer", "Bad_Name", "x")
-	code, _, stderr := run(t, "init", "--package", "main", "x")
-	if code != trouble || !strings.Contains(stderr, "E215") {
-		t.Errorf("exit code %d\n%s", code, stderr)
+	refused(t, "internal/order-events/idemgen.yaml exists, and has the names of its consumer and package", "init", "--package", "x", "internal/order-events")
+	write(t, "y/gen.go", "package y\n")
+	refused(t, "y/gen.go exists; idemgen init replaces nothing", "init", "y")
+}
+
+// A name that is not allowed is refused as an argument: there is no spec yet to point into.
+func TestInitRefusesNames(t *testing.T) {
+	module(t, nil)
+	for want, args := range map[string]string{"E201": "--consumer Bad_Name x", "E215": "--package main x"} {
+		refused(t, "("+want+")\n", append([]string{"init"}, strings.Fields(args)...)...)
+		if _, _, stderr := run(t, append([]string{"init"}, strings.Fields(args)...)...); strings.Contains(stderr, "idemgen.yaml") {
+			t.Error(stderr)
+		}
 	}
+}
+
+// In a folder with a spec of one's own, init writes what is missing around it, and no more.
+func TestInitBesideASpec(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec + second, "handler.go": "package orders\n\n// Service is ours.\ntype Service struct{}\n"})
+	must(t, "generate")
+	own := read(t, "handler.go")
+	code, stdout, stderr := run(t, "init")
+	if code != done || stdout != "create gen.go\ncreate cmd/order-projector/main.go\ncreate .gitattributes\n" || !strings.Contains(stderr, "  go mod tidy\n") || strings.Contains(stderr, "sample") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if read(t, "handler.go") != own || read(t, "idemgen.yaml") != spec+second {
+		t.Error("init changed a file that was there")
+	}
+	code, stdout, stderr = run(t, "init")
+	if code != done || stdout != "" || strings.Contains(stderr, "add these lines") {
+		t.Errorf("again: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	edit(t, "idemgen.yaml", "order_id: uuid\n", "order_id: uuuid\n")
+	refused(t, "idemgen.yaml:9:17: ", "init")
 }
 
 func TestInitKeepsAttributes(t *testing.T) {

@@ -2,19 +2,55 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 )
 
-// asJSON adds the flag --json.
-func asJSON(cmd *cobra.Command, value *bool) {
-	cmd.PersistentFlags().BoolVar(value, "json", false, "print JSON")
+// answer is the value of the flag --json, and what its command prints then: one object with
+// the members of the command. A command that fails has them too, and a member "error".
+type answer struct {
+	wanted  bool
+	members map[string]any
 }
 
-// printJSON prints what a machine reads.
-func printJSON(cmd *cobra.Command, value any) error {
-	e := json.NewEncoder(cmd.OutOrStdout())
+func (a *answer) String() string { return "false" }
+func (a *answer) Type() string   { return "bool" }
+
+func (a *answer) Set(text string) (err error) {
+	a.wanted, err = strconv.ParseBool(text)
+	return err
+}
+
+// asJSON adds the flag --json. The command fills the lists; empty ones are printed, too.
+func asJSON(cmd *cobra.Command, lists ...string) *answer {
+	a := &answer{members: map[string]any{}}
+	for _, name := range lists {
+		a.members[name] = []any{}
+	}
+	flag := cmd.PersistentFlags().VarPF(a, "json", "", "print one JSON object; if the command fails, with a member error")
+	flag.NoOptDefVal = "true"
+	return a
+}
+
+// answerOf returns what a command prints for machines, nil if it has no flag --json.
+func answerOf(cmd *cobra.Command) *answer {
+	if flag := cmd.Flag("json"); flag != nil {
+		return flag.Value.(*answer)
+	}
+	return nil
+}
+
+// given reports whether JSON is asked for in arguments that cannot be read.
+func (a *answer) given(args []string) bool {
+	return a.wanted || slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}
+
+func (a *answer) print(to io.Writer) error {
+	e := json.NewEncoder(to)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(value)
+	return e.Encode(a.members)
 }

@@ -17,12 +17,11 @@ const (
 	trouble   = 2
 )
 
-var (
-	// errDifferent ends check with its own exit code.
-	errDifferent = errors.New("generated files differ from the spec: run idemgen generate")
-	// errSaid ends a command that has printed what is wrong.
-	errSaid = errors.New("said already")
-)
+// errDifferent ends check with its own exit code.
+var errDifferent = errors.New("generated files differ from the spec: run idemgen generate")
+
+// said is an error that stands on stderr already.
+type said struct{ error }
 
 // Run runs the command with its arguments, without the program's name, and returns the
 // exit code: 0 done, 1 different (check), 2 trouble. Data goes to stdout, prose to stderr.
@@ -30,40 +29,57 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(args, stdout, stderr)
 	running := false
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+		err := requiredFlags(cmd)
 		running = err == nil
 		return err
 	}
 	root.SetArgs(append([]string{}, args...)) // nil would stand for those of the process
 	cmd, err := root.ExecuteContextC(ctx)
-	code := trouble
-	switch {
-	case err == nil:
-		return done
-	case errors.Is(err, errSaid):
-		return trouble
-	case errors.Is(err, errDifferent):
-		code = different
-	case !running: // the arguments are wrong
+	if err != nil && !running { // the arguments are wrong
 		err = fmt.Errorf("%w; see %s", err, strings.Replace(cmd.CommandPath(), root.Name(), root.Name()+" help", 1))
 	}
-	fmt.Fprintf(stderr, "idemgen: %s\n", mask(err.Error(), args))
+	code := done
+	switch {
+	case errors.Is(err, errDifferent):
+		code = different
+	case err != nil:
+		code = trouble
+	}
+	text := ""
+	if err != nil {
+		text = mask(err.Error(), args)
+	}
+	if _, twice := errors.AsType[said](err); err != nil && !twice {
+		fmt.Fprintf(stderr, "idemgen: %s\n", text)
+	}
+	if a := answerOf(cmd); a != nil && (running && a.wanted || !running && err != nil && a.given(args)) {
+		if code == trouble {
+			a.members["error"] = text
+		}
+		if err := a.print(stdout); err != nil {
+			fmt.Fprintf(stderr, "idemgen: %v\n", err)
+			return trouble
+		}
+	}
 	return code
 }
 
 // rootCommand is the program's tree of commands. args are all arguments, to mask them.
 func rootCommand(args []string, stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "idemgen",
-		Short: "Apply every Kafka event to Postgres exactly once",
+		Use:     "idemgen",
+		Short:   "Apply every Kafka event to Postgres exactly once",
+		Version: version().Version,
 		Long: `idemgen applies every Kafka event to Postgres exactly once: from a spec to Go, SQL and tests.
 
-Exit codes: 0 done, 1 different (check only), 2 trouble: nothing was written.`,
+Exit codes: 0 done, 1 different (check only), 2 trouble; the message says what was done before it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(generateCommand(), checkCommand(), initCommand(args), streamCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -86,6 +102,7 @@ func help(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("no help on %q; idemgen help lists the commands", strings.Join(args, " "))
 	}
 	about.InitDefaultHelpFlag()
+	about.InitDefaultVersionFlag()
 	return about.Help()
 }
 
@@ -104,7 +121,8 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 // missingCommand prints the help of a command that only has commands below it.
 func missingCommand(cmd *cobra.Command, _ []string) error {
 	cmd.SetOut(cmd.ErrOrStderr())
-	return errors.Join(cmd.Help(), errSaid)
+	missing := fmt.Errorf("%s needs a command; its help lists them", cmd.CommandPath())
+	return said{errors.Join(cmd.Help(), missing)}
 }
 
 // noArguments refuses what is no flag.

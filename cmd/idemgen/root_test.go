@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // spec is a spec with a table, a topic and two events; most tests change it a little.
@@ -163,10 +164,16 @@ func TestCommands(t *testing.T) {
 		{"help stream nothing", trouble, "", `no help on "stream nothing"`},
 		{"frobnicate", trouble, "", "unknown command \"frobnicate\"; see idemgen help\n"},
 		{"chekc", trouble, "", `unknown command "chekc" (did you mean check?)`},
-		{"generate --x", trouble, "", "unknown flag: --x; see idemgen help generate\n"},
+		{"generate --x", trouble, "", "unknown flag --x; see idemgen help generate\n"},
 		{"version", done, "idemgen ", ""},
 		{"version now", trouble, "", "no arguments"},
-		{"init a b", trouble, "", "at most 1 arg"},
+		{"--version", done, "idemgen ", ""},
+		{"init a b", trouble, "", `init takes one folder, and "b" is a second one; see idemgen help init`},
+		{"generate -x", trouble, "", "unknown flag -x; see idemgen help generate\n"},
+		{"generate --strict=maybe", trouble, "", `--strict cannot be "maybe": want true or false; see idemgen help generate`},
+		{"check --json=maybe", trouble, "", `--json cannot be "maybe": want true or false`},
+		{"init --package", trouble, "", "--package needs a value behind it; see idemgen help init"},
+		{"init --=x", trouble, "", `"--=x" is no flag; see idemgen help init`},
 		{"generate", trouble, "", "idemgen.yaml: no such spec"},
 		{"check ./...", trouble, "", "no idemgen.yaml"},
 		{"completion", trouble, "", "idemgen completion [command]"},
@@ -207,5 +214,16 @@ func TestHelpShowsNothingOfTheEnvironment(t *testing.T) {
 		if text := must(t, append(strings.Fields(cmd.CommandPath())[1:], "--help")...); strings.Contains(text, "hunter2") {
 			t.Errorf("%s:\n%s", cmd.CommandPath(), text)
 		}
+	})
+}
+
+// A flag that must be given has no default, and its help names none.
+func TestRequiredFlagsHaveNoDefault(t *testing.T) {
+	everyCommand(rootCommand(nil, io.Discard, io.Discard), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, required := f.Annotations[cobra.BashCompOneRequiredFlag]; required && strings.Contains(f.Usage, "default") {
+				t.Errorf("%s --%s: %s", cmd.CommandPath(), f.Name, f.Usage)
+			}
+		})
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -16,19 +17,20 @@ idemgen.yaml in dir and below, but for folders named vendor, testdata or node_mo
 whose names begin with . or _, and other Go modules. Without arguments: idemgen.yaml here.
 
 With --json the problems of the specs and the files go to stdout: an object with diagnostics
-and changes.`
+and changes, and with error if the command fails.`
 
 // specsUsage is how generate and check are called.
 const specsUsage = " [spec | folder | dir/...] ..."
 
 // specFlags are the flags of generate and check.
 type specFlags struct {
-	strict, json bool
+	strict bool
+	json   *answer
 }
 
 func (f *specFlags) define(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "warnings count as errors")
-	asJSON(cmd, &f.json)
+	f.json = asJSON(cmd, "diagnostics", "changes")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 }
 
@@ -40,22 +42,21 @@ func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, 
 		return nil, err
 	}
 	result, err := generator.Generate(cmd.Context(), specs, f.strict)
-	if err == nil && result.Refused {
-		err = errSaid
-		defer result.Close()
-	}
-	if !f.json {
+	f.json.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
+	if !f.json.wanted {
 		fmt.Fprint(cmd.ErrOrStderr(), result.Problems)
-	} else if err != nil {
-		if failed := f.report(cmd, result, nil); failed != nil {
-			return nil, failed
-		}
+	}
+	if err == nil && result.Refused {
+		err = errors.Join(errProblems, result.Close())
 	}
 	if err != nil {
 		return nil, err
 	}
 	return result, nil
 }
+
+// errProblems ends a command that has told the problems of the specs.
+var errProblems = said{errors.New("the specs have problems, see diagnostics; nothing was written")}
 
 // change is a file that generate writes or removes, as JSON.
 type change struct {
@@ -64,10 +65,14 @@ type change struct {
 	Diff string    `json:"diff,omitempty"` // check only
 }
 
-// report prints what was found as JSON.
-func (f *specFlags) report(cmd *cobra.Command, result *generator.Result, changes []change) error {
-	return printJSON(cmd, struct {
-		Diagnostics []generator.Diagnostic `json:"diagnostics"`
-		Changes     []change               `json:"changes"`
-	}{append([]generator.Diagnostic{}, result.Diagnostics...), append([]change{}, changes...)})
+// tell prints the files that were written or removed, or adds them to the JSON.
+func (a *answer) tell(cmd *cobra.Command, result *generator.Result) {
+	changes := []change{}
+	for _, c := range result.Changes {
+		changes = append(changes, change{Op: c.Op, Path: c.Path})
+		if !a.wanted {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", c.Op, c.Path)
+		}
+	}
+	a.members["changes"] = changes
 }

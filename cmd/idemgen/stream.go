@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,7 +23,7 @@ stands prints the whole command; docs/operations.md says what to check before, a
 to the guarantee. Nothing else in the database changes.`,
 	}
 	cmd.PersistentFlags().StringVar(&flags.database, "database", "", "URL of the service's database (default $DATABASE_URL)")
-	asJSON(cmd, &flags.json)
+	asJSON(cmd)
 	cmd.AddCommand(listCommand(&flags), confirmCommand(&flags), adoptCommand(&flags),
 		skipCommand(&flags), rewindCommand(&flags), releaseCommand(&flags))
 	for _, verb := range cmd.Commands() {
@@ -38,11 +38,13 @@ to the guarantee. Nothing else in the database changes.`,
 // streamFlags are the flags of all commands of stream.
 type streamFlags struct {
 	database string
-	json     bool
 }
 
-// result is what a command prints: as JSON, or as text for people.
-type result interface{ text() string }
+// result is what a command prints: as text for people, or as a member of its JSON.
+type result interface {
+	text() string
+	member() string
+}
 
 // with connects to the database, runs a command and prints its result.
 func (f *streamFlags) with(cmd *cobra.Command, do func(ctx context.Context, db stream.DB) (result, error)) error {
@@ -52,30 +54,10 @@ func (f *streamFlags) with(cmd *cobra.Command, do func(ctx context.Context, db s
 	}
 	defer db.Close()
 	r, err := do(cmd.Context(), db)
-	failed := f.print(cmd, r) // also what was done before an error
-	if err != nil {
-		return maskConnect(err)
+	if a := answerOf(cmd); r != nil && a.wanted { // also what was done before an error
+		a.members[r.member()] = r
+	} else if r != nil {
+		fmt.Fprint(cmd.OutOrStdout(), r.text())
 	}
-	return failed
-}
-
-// print prints a result; none is printed as nothing.
-func (f *streamFlags) print(cmd *cobra.Command, r result) error {
-	switch {
-	case r == nil:
-		return nil
-	case f.json:
-		return printJSON(cmd, r)
-	}
-	_, err := cmd.OutOrStdout().Write([]byte(r.text()))
-	return err
-}
-
-// require marks flags that must be given.
-func require(cmd *cobra.Command, names ...string) {
-	for _, name := range names {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(errors.Join(errors.New("a command requires a flag that it does not have"), err))
-		}
-	}
+	return maskConnect(err)
 }

@@ -28,31 +28,22 @@ func adoptCommand(flags *streamFlags) *cobra.Command {
 offsets before it. --to 0:4711,1:388 begins several; --partition 0 --to 4711 begins one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			named := cmd.Flags().Changed("partition")
-			if err := change.who(cmd); err != nil {
-				return err
-			}
 			if named == (len(to.offsets) > 0) {
 				return errors.New("want --partition N --to OFFSET, or --to PARTITION:OFFSET,PARTITION:OFFSET for several")
 			}
 			if named && cmd.Flags().Changed("partitions") && partition >= count {
 				return noneOf(partition, count)
 			}
-			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				adopt := func(n stream.Name, offset int64) (stream.Change, error) {
-					return stream.Adopt(ctx, db, n, stream.Adoption{To: offset, Partitions: count}, change.by)
-				}
-				if named {
-					return one(adopt(change.partition(partition), to.single))
-				}
-				var names []stream.Name
-				for _, p := range slices.Sorted(maps.Keys(to.offsets)) {
-					names = append(names, change.partition(p))
-				}
-				return several(names, func(n stream.Name) (stream.Change, error) { return adopt(n, to.offsets[n.Partition]) })
+			if named {
+				to.offsets = map[int32]int64{partition: to.single}
+			}
+			return change.apply(cmd, flags, slices.Sorted(maps.Keys(to.offsets)), func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error) {
+				return stream.Adopt(ctx, db, name, stream.Adoption{To: to.offsets[name.Partition], Partitions: count}, by)
 			})
 		},
 	}
 	change.define(cmd)
+	cmd.Flags().Lookup("topic-id").Usage = "UUID of the topic"
 	partitionFlag(cmd, &partition, "number of the one partition that --to is about")
 	partitionsFlag(cmd, &count)
 	cmd.Flags().Var(&to, "to", "offset of the next record to apply: OFFSET, or PARTITION:OFFSET,...")

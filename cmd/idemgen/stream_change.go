@@ -27,57 +27,77 @@ func (f *changeFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.by.Operator, "operator", "", "name of who acts (default $USER, else the database role)")
 	flags.BoolVar(&f.by.DryRun, "dry-run", false, "print the row that would be appended, and append nothing")
 	require(cmd, "consumer", "topic", "reason")
+	asJSON(cmd, "changes")
 }
 
-// who completes who acts, and refuses a name that was given empty.
-func (f *changeFlags) who(cmd *cobra.Command) error {
+// everyPartition stands for all partitions of the topic that have a ledger.
+var everyPartition []int32
+
+// verb appends a row to the ledger of one partition.
+type verb func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error)
+
+// apply connects to the database and runs a command on each of the partitions.
+func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions []int32, do verb) error {
 	if !cmd.Flags().Changed("operator") {
 		f.by.Operator = os.Getenv("USER")
 	} else if strings.TrimSpace(f.by.Operator) == "" {
 		return errors.New("--operator is empty: the ledger keeps who acted")
 	}
-	return nil
+	return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+		var names []stream.Name
+		for _, number := range partitions {
+			name := f.name
+			name.Partition = number
+			names = append(names, name)
+		}
+		if len(names) == 0 {
+			var err error
+			if names, err = stream.Partitions(ctx, db, f.name.Consumer, f.name.Topic); err != nil {
+				return nil, err
+			}
+		}
+		return f.each(names, func(name stream.Name, by stream.By) (stream.Change, error) { return do(ctx, db, name, by) })
+	})
 }
 
-// partition is the stream of one partition.
-func (f *changeFlags) partition(number int32) stream.Name {
-	name := f.name
-	name.Partition = number
-	return name
-}
-
-// everyPartition runs a command on all partitions of the topic that have a ledger.
-func (f *changeFlags) everyPartition(ctx context.Context, db stream.DB, do func(stream.Name) (stream.Change, error)) (result, error) {
-	names, err := stream.Partitions(ctx, db, f.name.Consumer, f.name.Topic)
-	if err != nil {
-		return nil, err
+// each runs a command on each partition, first without appending: what is refused for one of
+// them changes none. One that fails later ends it: what was done before is told.
+func (f *changeFlags) each(names []stream.Name, do func(stream.Name, stream.By) (stream.Change, error)) (result, error) {
+	if dry := f.by; len(names) > 1 && !f.by.DryRun {
+		dry.DryRun = true
+		for _, name := range names {
+			if _, err := do(name, dry); err != nil {
+				return nil, fmt.Errorf("%w; nothing was appended to any partition", err)
+			}
+		}
 	}
-	return several(names, do)
-}
-
-// several runs a command on each partition. One that fails ends it: what was done before is
-// told.
-func several(names []stream.Name, do func(stream.Name) (stream.Change, error)) (result, error) {
 	var all changed
-	for _, n := range names {
-		c, err := do(n)
+	for i, name := range names {
+		c, err := do(name, f.by)
+		if err != nil && i > 0 {
+			err = fmt.Errorf("%w; partitions %s are done, %s are not", err, numbers(names[:i]), numbers(names[i:]))
+		}
 		if err != nil {
-			return all, fmt.Errorf("%w; %d of %d partitions are done", err, len(all), len(names))
+			return all, err
 		}
 		all = append(all, c)
 	}
 	return all, nil
 }
 
-func one(c stream.Change, err error) (result, error) {
-	if err != nil {
-		return nil, err
+// numbers lists partitions.
+func numbers(names []stream.Name) string {
+	var all []string
+	for _, n := range names {
+		all = append(all, fmt.Sprint(n.Partition))
 	}
-	return changed{c}, nil
+	return strings.Join(all, ", ")
 }
 
 // changed is the result of all commands but list.
 type changed []stream.Change
+
+func (l changed) member() string { return "changes" }
 
 func (l changed) text() string {
 	var b strings.Builder

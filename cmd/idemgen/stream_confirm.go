@@ -21,21 +21,15 @@ func confirmCommand(flags *streamFlags) *cobra.Command {
 		Short: "The topic may have COUNT partitions",
 		Long:  "Says that the topic may have COUNT partitions, to the partition that is named or to all that have a ledger.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			named := cmd.Flags().Changed("partition")
-			if err := change.who(cmd); err != nil {
-				return err
-			}
-			if named && partition >= count && !fewer {
-				return noneOf(partition, count)
-			}
-			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				confirm := func(n stream.Name) (stream.Change, error) {
-					return stream.ConfirmPartitions(ctx, db, n, count, fewer, change.by)
+			partitions := everyPartition
+			if cmd.Flags().Changed("partition") {
+				partitions = []int32{partition}
+				if partition >= count && !fewer {
+					return noneOf(partition, count)
 				}
-				if named {
-					return one(confirm(change.partition(partition)))
-				}
-				return change.everyPartition(ctx, db, confirm)
+			}
+			return change.apply(cmd, flags, partitions, func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error) {
+				return stream.ConfirmPartitions(ctx, db, name, count, fewer, by)
 			})
 		},
 	}

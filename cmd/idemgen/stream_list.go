@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ func listCommand(flags *streamFlags) *cobra.Command {
 			})
 		},
 	}
+	asJSON(cmd, "streams")
 	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
 	return cmd
 }
@@ -38,8 +40,16 @@ func listCommand(flags *streamFlags) *cobra.Command {
 // listed is the result of list.
 type listed []stream.Status
 
-// text is a table per topic, for terminals of 100 columns; --json has more.
+func (l listed) member() string { return "streams" }
+
+// text is a table per topic, for terminals of 100 columns; --json has more. In each, the
+// streams of one topic id stand together, former ones last.
 func (l listed) text() string {
+	l = slices.Clone(l)
+	slices.SortStableFunc(l, func(a, b stream.Status) int {
+		return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic), ordinal(a.Former)-ordinal(b.Former),
+			cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.Partition, b.Partition))
+	})
 	var b strings.Builder
 	for i := 0; i < len(l); {
 		n := i + 1
@@ -53,6 +63,14 @@ func (l listed) text() string {
 		i = n
 	}
 	return b.String()
+}
+
+// ordinal orders false before true.
+func ordinal(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 const (

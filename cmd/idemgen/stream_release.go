@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -19,18 +20,19 @@ func releaseCommand(flags *streamFlags) *cobra.Command {
 		Use:   "release --consumer C --topic T {--partition N | --all} --reason TEXT",
 		Short: "The cause is gone: try again",
 		Long:  "Lets a partition that stands try again, once the cause is gone.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := change.who(cmd); err != nil {
-				return err
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if all == cmd.Flags().Changed("partition") {
+				return errors.New("want --partition N for one, or --all")
 			}
-			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				release := func(n stream.Name) (stream.Change, error) {
-					return stream.Release(ctx, db, n, older, change.by)
-				}
-				if all {
-					return change.everyPartition(ctx, db, release)
-				}
-				return one(release(change.partition(partition)))
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			partitions := []int32{partition}
+			if all {
+				partitions = everyPartition
+			}
+			return change.apply(cmd, flags, partitions, func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error) {
+				return stream.Release(ctx, db, name, older, by)
 			})
 		},
 	}
@@ -39,7 +41,7 @@ func releaseCommand(flags *streamFlags) *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "every partition of the topic, also those that work: they are taken over again at once")
 	cmd.Flags().BoolVar(&older, "older-version-may-run", false,
 		"a newer version ran; you know that an older one may apply again what it applied")
-	cmd.MarkFlagsOneRequired("partition", "all")
+	cmd.MarkFlagsOneRequired("partition", "all") // for completion: PreRunE says it in better words
 	cmd.MarkFlagsMutuallyExclusive("partition", "all")
 	return cmd
 }

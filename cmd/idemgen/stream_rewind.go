@@ -22,14 +22,11 @@ func rewindCommand(flags *streamFlags) *cobra.Command {
 		Short: "Move back: what is read again may take effect again",
 		Long:  "Moves the position of a partition back: what is read again may take effect again.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := change.who(cmd); err != nil {
-				return err
-			}
 			if cmd.Flags().Changed("from") && to >= from {
 				return fmt.Errorf("--to %d is not before --from %d: rewind moves back only", to, from)
 			}
-			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				return one(stream.Rewind(ctx, db, change.partition(partition), stream.Unmoved(from), to, again, change.by))
+			return change.apply(cmd, flags, []int32{partition}, func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error) {
+				return stream.Rewind(ctx, db, name, stream.Unmoved(from), to, again, by)
 			})
 		},
 	}

@@ -21,14 +21,11 @@ func skipCommand(flags *streamFlags) *cobra.Command {
 		Short: "Move forward: the offsets up to OFFSET pass without effect",
 		Long:  "Moves the position of a partition forward: the offsets up to OFFSET pass without effect.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := change.who(cmd); err != nil {
-				return err
-			}
 			if to <= from {
 				return fmt.Errorf("--to %d is not behind --from %d: skip moves forward only", to, from)
 			}
-			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				return one(stream.Skip(ctx, db, change.partition(partition), stream.Unmoved(from), to, change.by))
+			return change.apply(cmd, flags, []int32{partition}, func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error) {
+				return stream.Skip(ctx, db, name, stream.Unmoved(from), to, by)
 			})
 		},
 	}

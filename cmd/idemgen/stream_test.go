@@ -67,21 +67,56 @@ const id2 = "00000000-0000-4000-8000-000000000002"
 
 // One command adopts all partitions of a topic that was made again.
 func TestAdoptSeveralPartitions(t *testing.T) {
-	db := ledgers(t)
+	ledgers(t)
 	out := must(t, strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id "+id2+" --to 1:7,0:3 --to 3:0 --reason topic-recreated")...)
 	for i, line := range []string{"orders.v1/0 of projector: appended row 0 (genesis), offset 3 -> 3", "orders.v1/1 of projector: appended row 0 (genesis), offset 7 -> 7", "orders.v1/3 of projector: appended row 0 (genesis), offset 0 -> 0"} {
 		if !strings.HasPrefix(strings.Split(out, "\n")[i], line) {
 			t.Errorf("got:\n%swant %s", out, line)
 		}
 	}
-	code, stdout, stderr := run(t, strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id "+id2+" --to 2:1,3:4 --reason again")...)
-	if code != trouble || !strings.Contains(stdout, "orders.v1/2 of projector: appended") || !strings.Contains(stderr, "1 of 2 partitions are done") {
+}
+
+// A command on several partitions that is refused for one of them changes none.
+func TestCommandOnSeveralPartitionsIsRefusedAsAWhole(t *testing.T) {
+	db := ledgers(t)
+	args := strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id " + id2 + " --reason topic-recreated --to")
+	must(t, append(args, "3:0")...)
+	refused(t, "orders.v1/3 of projector has a ledger: it is at offset 0 (row 0, genesis); skip and rewind move it; nothing was appended to any partition", append(args, "2:1,3:4")...)
+	if n := streamsOf(t, db, id2); n != 1 {
+		t.Errorf("%d streams", n)
+	}
+}
+
+// Where a command fails in the middle nevertheless, its error says which partitions are done.
+func TestCommandThatFailsInTheMiddleSaysWhatIsDone(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, `
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$planted$$; END';
+CREATE TRIGGER refuse BEFORE INSERT ON idem_stream FOR EACH ROW WHEN (NEW.partition = 3) EXECUTE FUNCTION refuse()`)
+	adopt := strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id " + id2 + " --reason r --to 2:1,3:4 --json")
+	code, stdout, stderr := run(t, adopt...)
+	var got struct {
+		Changes []struct{ Partition int } `json:"changes"`
+		Error   string                    `json:"error"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err, stdout)
+	}
+	const want = "planted (SQLSTATE P0001); partitions 2 are done, 3 are not"
+	if code != trouble || len(got.Changes) != 1 || got.Changes[0].Partition != 2 || !strings.HasSuffix(got.Error, want) || !strings.HasSuffix(stderr, want+"\n") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
-	var n int
-	if err := db.QueryRow(t.Context(), `SELECT count(*) FROM idem_stream WHERE topic_id = $1`, id2).Scan(&n); err != nil || n != 4 {
-		t.Error(n, err)
+	if n := streamsOf(t, db, id2); n != 1 {
+		t.Errorf("%d streams", n)
 	}
+}
+
+func streamsOf(t *testing.T, db *pgxpool.Pool, topicID string) (n int) {
+	t.Helper()
+	if err := db.QueryRow(t.Context(), `SELECT count(*) FROM idem_stream WHERE topic_id = $1`, topicID).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // A list is readable on a terminal of 100 columns, whatever the names and reasons are.
@@ -106,9 +141,9 @@ func TestStreamRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"":      "confirm-partitions The topic may have COUNT partitions",
 		"frobs": `unknown command "frobs"; see idemgen help stream`,
-		"skip":  `required flag(s) "consumer", "partition", "reason", "to", "topic" not set; see idemgen help stream skip`,
-		"release --consumer projector --topic orders.v1 --reason r":                                                            "at least one of the flags in the group [partition all] is required",
-		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                        "if any flags in the group [partition all] are set none of the others can be",
+		"skip":  `idemgen: missing: --consumer, --partition, --reason, --to, --topic; see idemgen help stream skip`,
+		"release --consumer projector --topic orders.v1 --reason r":                                                            "want --partition N for one, or --all",
+		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                        "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                  "--operator is empty",
 		"adopt --consumer projector --topic orders.v1 --partition 20 --partitions 12 --topic-id " + id2 + " --to 0 --reason r": "--partition 20 is none of 12",
 		"adopt --consumer projector --topic orders.v1 --partition 20 --topic-id " + id2 + " --to 0 --reason r":                 "the topic has 4 partitions, numbered from 0: there is no partition 20",
@@ -124,8 +159,8 @@ func TestStreamRefuses(t *testing.T) {
 		"skip --consumer projector --topic orders.v1 --partition 0 --to 12 --reason \x1b[31mred":                               "the reason holds characters that cannot be printed",
 		"skip --consumer projector --topic orders.v1 --partition 0 --to 12 --reason r --operator " + strings.Repeat("x", 101):  "the operator's name has 101 characters, more than 100",
 		"list here": `list takes no arguments but flags, and "here" is none; see idemgen help stream list`,
-		"release --consumer projector --topic orders.v1 --to 3":                                            "idemgen: unknown flag: --to; see idemgen help stream release",
-		"skip --database postgres://127.0.0.1:1/x --consumer c --topic t --partition 0 --to -4 --reason r": "idemgen: invalid argument \"-4\" for \"--to\" flag: want a number from 0 to 9223372036854775807; see idemgen help stream skip",
+		"release --consumer projector --topic orders.v1 --to 3":                                            "idemgen: unknown flag --to; see idemgen help stream release",
+		"skip --database postgres://127.0.0.1:1/x --consumer c --topic t --partition 0 --to -4 --reason r": "idemgen: --to cannot be \"-4\": want a number from 0 to 9223372036854775807; see idemgen help stream skip",
 		"release --consumer projector --topic orders --all --reason r":                                     "it has topics orders.v1",
 		"confirm-partitions --consumer projector --topic orders.v1 --partitions 4294967297 --reason r":     "want a number from 0 to 2147483647",
 		"confirm-partitions --consumer projector --topic orders.v1 --partitions 3 --reason r":              "says 4 partitions already (row 0, genesis by host, process 1), and 3 are fewer",
@@ -200,15 +235,16 @@ func TestNoArgumentShowsAPassword(t *testing.T) {
 func TestStreamJSON(t *testing.T) {
 	ledgers(t)
 	page := read(t, "../../docs/operations.md")
-	var changes, list []map[string]any
-	for out, into := range map[string]*[]map[string]any{
-		must(t, "stream", "release", "--json", "--consumer", "projector", "--topic", "orders.v1", "--all", "--reason", "r"): &changes,
-		must(t, "stream", "list", "--json", "--consumer", "projector"):                                                      &list,
-	} {
-		if err := json.Unmarshal([]byte(out), into); err != nil || len(*into) != 2 {
-			t.Fatalf("%v\n%s", err, out)
+	members := func(name string, args ...string) []map[string]any {
+		var got map[string][]map[string]any
+		parse(t, must(t, append([]string{"stream"}, args...)...), &got)
+		if len(got) != 1 || len(got[name]) != 2 || !strings.Contains(page, "`"+name+"`:") {
+			t.Fatalf("%v", got)
 		}
+		return got[name]
 	}
+	changes := members("changes", "release", "--json", "--consumer", "projector", "--topic", "orders.v1", "--all", "--reason", "r")
+	list := members("streams", "list", "--json", "--consumer", "projector")
 	if list[0]["tail"].(map[string]any)["position"] != 10.0 || changes[0]["seq"] != 1.0 || changes[0]["appended"] != true {
 		t.Errorf("%v\n%v", list, changes)
 	}
@@ -222,10 +258,13 @@ func TestStreamJSON(t *testing.T) {
 	documented(changes[0])
 	documented(list[0])
 	documented(list[0]["tail"].(map[string]any))
-	refused(t, "no ledger of consumer nobody; it has consumers projector", "stream", "list", "--json", "--consumer", "nobody")
+	code, stdout, stderr := run(t, "stream", "list", "--json", "--consumer", "nobody")
+	if want := "no ledger of consumer nobody; it has consumers projector\""; code != trouble || !strings.Contains(stdout, want) || stderr == "" {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
 	empty := idemtest.DB(t)
 	idemtest.Migrate(t, empty, filepath.Join("..", "..", "templates", "sql"))
-	if out := must(t, "stream", "list", "--json", "--database", empty.Config().ConnString()); out != "[]\n" {
+	if out := must(t, "stream", "list", "--json", "--database", empty.Config().ConnString()); out != "{\n  \"streams\": []\n}\n" {
 		t.Errorf("nothing is %q", out)
 	}
 }
@@ -233,9 +272,10 @@ func TestStreamJSON(t *testing.T) {
 // The stream of a topic that was made again is told apart from the former one.
 func TestStreamListMarksTheFormerTopic(t *testing.T) {
 	ledgers(t)
-	must(t, strings.Fields("stream adopt --consumer projector --topic orders.v1 --partition 1 --topic-id 00000000-0000-4000-8000-000000000002 --to 0 --reason r")...)
+	must(t, strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id "+id2+" --to 0:0,1:0 --reason r")...)
 	out := must(t, "stream", "list")
-	if strings.Count(out, "(former)") != 1 || !strings.Contains(out, "topic id 00000000-0000-4000-8000-000000000001 (former)\n") {
+	if strings.Count(out, "PARTITION") != 2 || strings.Count(out, "(former)") != 1 ||
+		strings.Index(out, "topic id "+id2+"\n") > strings.Index(out, "topic id 00000000-0000-4000-8000-000000000001 (former)\n") {
 		t.Error(out)
 	}
 }

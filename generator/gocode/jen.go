@@ -3,6 +3,7 @@ package gocode
 import (
 	"bytes"
 	"fmt"
+	"go/build/constraint"
 	gofmt "go/format"
 	"go/parser"
 	"go/token"
@@ -154,10 +155,19 @@ func commentLines(doc string) []string {
 	var lines []string
 	for _, l := range strings.Split(doc, "\n") {
 		for _, l := range wrapped(l) {
-			lines = append(lines, strings.TrimRight("// "+l, " "))
+			lines = append(lines, strings.TrimRight("// "+notConstraint(l), " "))
 		}
 	}
 	return lines
+}
+
+// notConstraint quotes what would be a build constraint at the start of a comment line. gofmt
+// moves such a line to the top of the file, and the go command goes by it.
+func notConstraint(line string) string {
+	if constraint.IsPlusBuild("// " + line) {
+		return strings.Replace(line, "+build", `"+build"`, 1)
+	}
+	return line
 }
 
 // wrapped breaks a line of prose that is too long. What is indented stays as it is.

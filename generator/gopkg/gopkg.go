@@ -92,12 +92,17 @@ func moduleOf(dir string) (string, error) {
 
 // listing is the error of the go command, with what helps where its own text hides it.
 func listing(err error) error {
+	const what = "listing the Go files beside the spec"
+	text := err.Error()
 	for _, incomplete := range []string{"updates to go.mod needed", "updates to go.sum needed", "missing go.sum entry"} {
-		if strings.Contains(err.Error(), incomplete) {
-			return fmt.Errorf("listing the Go files beside the spec: run go mod tidy first, the module's go.mod or go.sum is not complete: %w", err)
+		if strings.Contains(text, incomplete) {
+			return fmt.Errorf("%s: the module's go.mod or go.sum is not complete (%s): run go mod tidy first", what, incomplete)
 		}
 	}
-	return fmt.Errorf("listing the Go files beside the spec: %w", err)
+	if _, printed, ok := strings.Cut(text, "stderr: "); ok { // without how the command was run
+		return fmt.Errorf("%s: %s", what, strings.TrimSpace(printed))
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // load fills result for the folders, all of one module.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Apply makes the changes. Every new content is first written to a file beside its
@@ -41,7 +42,7 @@ func Apply(changes []Change) error {
 		if err == nil {
 			err = c.folder.root.Remove(in)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // two specs may write to one folder
 			errs = append(errs, c.folder.failed(c.name, err))
 		}
 	}
@@ -53,6 +54,9 @@ type staging struct {
 	files []staged
 	made  []madeDir
 }
+
+// tempNames is the pattern of the names of files that are not yet renamed.
+const tempNames = ".idemgen-*.tmp"
 
 type staged struct {
 	change   *Change
@@ -73,7 +77,7 @@ func (s *staging) write(c *Change) error {
 	if err := s.mkdir(c.folder, filepath.Dir(in)); err != nil {
 		return c.folder.failed(path.Dir(c.name), err)
 	}
-	temp := filepath.Join(filepath.Dir(in), ".idemgen-"+strconv.FormatUint(rand.Uint64(), 36))
+	temp := filepath.Join(filepath.Dir(in), strings.Replace(tempNames, "*", strconv.FormatUint(rand.Uint64(), 36), 1))
 	file, err := c.folder.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, c.mode)
 	if err != nil {
 		return c.folder.failed(c.name, err)

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
+	"time"
 )
 
 // Op is what Apply does to one file.
@@ -30,8 +33,8 @@ type Change struct {
 	name   string // relative to the folder of the spec
 }
 
-// Compare returns what has to change so that folder holds files, in their order, stale
-// Owned files last. Nothing is written. All errors are reported together: a file in the
+// Compare returns what has to change so that folder holds files, in their order, then stale
+// Owned files, then temporary files of an [Apply] that was killed. Nothing is written. All errors are reported together: a file in the
 // way that is not ours, a changed migration, a path out of the repository.
 func Compare(folder *Folder, files []File) ([]Change, error) {
 	var changes []Change
@@ -48,7 +51,8 @@ func Compare(folder *Folder, files []File) ([]Change, error) {
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
-	return append(changes, stale...), nil
+	left, err := folder.leftBehind(files)
+	return slices.Concat(changes, stale, left), err
 }
 
 // compare returns the change that file needs; its Op is empty if there is none.
@@ -105,15 +109,52 @@ func (f *Folder) stale(files []File) ([]Change, error) {
 			if wanted[name] || !e.Type().IsRegular() || !ownedName(name) {
 				continue
 			}
-			old, err := f.Read(name)
+			c, err := f.removal(name)
 			if err != nil {
 				return nil, err
 			}
-			if Marked(old) {
-				changes = append(changes, Change{
-					Op: Remove, Policy: Owned, Path: f.Show(name), old: old, folder: f, name: name,
-				})
+			if Marked(c.old) {
+				changes = append(changes, c)
 			}
+		}
+	}
+	return changes, nil
+}
+
+// removal is the change that removes a file.
+func (f *Folder) removal(name string) (Change, error) {
+	old, err := f.Read(name)
+	return Change{Op: Remove, Policy: Owned, Path: f.Show(name), old: old, folder: f, name: name}, err
+}
+
+// inUse is how long a temporary file may belong to an Apply of another process.
+const inUse = time.Minute
+
+// leftBehind returns the removal of temporary files beside files.
+func (f *Folder) leftBehind(files []File) ([]Change, error) {
+	dirs := map[string]bool{}
+	for _, file := range files {
+		dirs[path.Dir(file.Path)] = true
+	}
+	var changes []Change
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		entries, err := f.List(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if ok, _ := path.Match(tempNames, e.Name()); !ok || !e.Type().IsRegular() {
+				continue
+			}
+			info, err := e.Info()
+			if err != nil || time.Since(info.ModTime()) < inUse {
+				continue
+			}
+			c, err := f.removal(path.Join(dir, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, c)
 		}
 	}
 	return changes, nil

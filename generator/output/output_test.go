@@ -184,6 +184,49 @@ func TestAFailureWhileWritingLeavesEverythingAsItWas(t *testing.T) {
 	}
 }
 
+// A process that is killed between two writes leaves its temporary files. They are removed once
+// they cannot be those of another process that is at work.
+func TestTemporaryFilesOfAKilledProcessAreRemoved(t *testing.T) {
+	dir, f := folder(t, map[string]string{
+		".idemgen-1a.tmp": "", "sql/.idemgen-2b.tmp": "x", ".idemgen-young.tmp": "",
+		".idemgen-notes": "", "other/.idemgen-3c.tmp": "", "outside.txt": "",
+	})
+	if err := os.Symlink("outside.txt", filepath.Join(dir, ".idemgen-link.tmp")); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	for _, name := range []string{".idemgen-1a.tmp", "sql/.idemgen-2b.tmp", ".idemgen-notes", "other/.idemgen-3c.tmp", "outside.txt"} {
+		if err := os.Chtimes(filepath.Join(dir, name), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ops := apply(t, f, File{"idem_gen.go", Owned, []byte(ours)}, File{"sql/0001.sql", Ledger, []byte("-- x\n")})
+	want := "create idem_gen.go, create sql/0001.sql, remove .idemgen-1a.tmp, remove sql/.idemgen-2b.tmp"
+	if ops = strings.ReplaceAll(ops, filepath.ToSlash(dir)+"/", ""); ops != want {
+		t.Errorf("%s\nwant %s", ops, want)
+	}
+	for _, name := range []string{".idemgen-young.tmp", ".idemgen-link.tmp", ".idemgen-notes", "other/.idemgen-3c.tmp", "outside.txt"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Two specs of one run may share a folder, and each of them finds what is left behind there.
+func TestWhatIsGoneAlreadyIsRemoved(t *testing.T) {
+	dir, f := folder(t, map[string]string{"idem_a_gen.go": ours})
+	changes, err := Compare(f, nil)
+	if err != nil || len(changes) != 1 {
+		t.Fatal(changes, err)
+	}
+	if err := Apply(append(changes, changes...)); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "idem_a_gen.go")); err == nil {
+		t.Error("idem_a_gen.go is still there")
+	}
+}
+
 func TestInTheWay(t *testing.T) {
 	outside := t.TempDir()
 	for _, tc := range []struct{ name, path, want string }{

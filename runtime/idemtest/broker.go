@@ -19,7 +19,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// ByKey as a message's partition lets [Broker.Produce] choose by the hash of its key, as Java producers do.
+// ByKey as a message's partition lets [Broker.Produce] choose by the hash of its key, as Java
+// producers do.
 const ByKey int32 = -1
 
 // Broker is a Kafka broker inside this process. It keeps records in memory, speaks the protocol on
@@ -104,8 +105,8 @@ func (b *Broker) Close() {
 	b.Stop()
 }
 
-// Produce appends messages, in their order within each partition, and sets Offset and, where it was
-// [ByKey], Partition. Key and value may be nil, headers may repeat; a zero Time is now.
+// Produce appends messages, in their order within each partition, and sets Offset and, where it
+// was [ByKey], Partition. Key and value may be nil, headers may repeat; a zero Time is now.
 func (b *Broker) Produce(ctx context.Context, messages ...*wire.Message) error {
 	return b.produce(ctx, b.client, messages)
 }

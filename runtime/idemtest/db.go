@@ -12,8 +12,8 @@ import (
 // cleanupTimeout limits what a test's end may take.
 const cleanupTimeout = 30 * time.Second
 
-// sharedServer is the server of this test binary. A server per test would cost each of them the start;
-// the process's end stops it.
+// sharedServer is the server of this test binary. A server per test would cost each of them the
+// start; the process's end stops it.
 var sharedServer = sync.OnceValues(func() (*Postgres, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a build may have to be fetched
 	defer cancel()

@@ -46,8 +46,8 @@ type Event struct {
 	Opaque  bool     // nothing in the payload is read, so that it may hold anything
 	Loose   []string // members of the payload, as "a.b", that copies need not share
 	Naming  []string // members that copies need not share, but whose change may make it another event
-	// DeadLetter is the class of the dead letter that the spec makes of it, and the place if that is
-	// known, as in "decode items[1].price"; "" if it takes effect.
+	// DeadLetter is the class of the dead letter that the spec makes of it, and the place if that
+	// is known, as in "decode items[1].price"; "" if it takes effect.
 	DeadLetter string
 }
 

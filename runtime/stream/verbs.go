@@ -112,13 +112,17 @@ func Release(ctx context.Context, db DB, name Name, older bool, by By) (Change, 
 	})
 }
 
-// last describes the row that somebody appended before.
+// last describes the last row: who appended it, if it is one that says so. What a batch says is
+// for the next owner.
 func last(t ledger.Tail) string {
 	text := fmt.Sprintf("row %d, %s", t.Seq, kinds[t.Kind])
-	if t.Info != "" {
-		text += " by " + t.Info
+	switch {
+	case t.Info == "" || t.Kind == ledger.Batch:
+		return text
+	case ledger.HandedBack(t.Info):
+		return text + ", " + t.Info
 	}
-	return text
+	return text + " by " + t.Info
 }
 
 // begin finds the stream and runs a command on it.

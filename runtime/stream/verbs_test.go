@@ -1,9 +1,12 @@
 package stream_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/stream"
 )
 
@@ -109,6 +112,23 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 
 // A number that the ledger has is confirmed without a row: the worker that holds the
 // partition goes on.
+// A refusal says who appended the last row; that dead letters stand behind a batch is no name.
+func TestRefusalSaysWhoAppendedTheLastRow(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	refused := func(info, text string) {
+		t.Helper()
+		idemtest.Exec(t, db, fmt.Sprintf("UPDATE idem_ledger SET info = '%s' WHERE seq = %d", info, w.tail.Seq))
+		if _, err := stream.Skip(t.Context(), db, orders, -1, 5, ann); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want %q", err, text)
+		}
+	}
+	refused("host, process 1", "(row 0, genesis by host, process 1)")
+	refused(ledger.HandBackInfo("host"), "(row 0, genesis, handed back by host)")
+	w.batch(5)
+	refused(ledger.LettersInfo(ledger.InRow{N: 1, First: 14}), "(row 1, batch): ")
+}
+
 func TestConfirmedAlready(t *testing.T) {
 	db := database(t)
 	w := begin(t, db, orders, oldID)

@@ -91,7 +91,7 @@ func exitedWith(p *stage.Process, code int) error {
 }
 
 // zombie stops the owner until another one has taken over, and lets it go on: two live
-// writers, of which one is refused.
+// writers; one of them is refused.
 func zombie(ctx context.Context, t *theatre) (string, error) {
 	const rounds = 3
 	if err := t.startWorking(ctx, 1); err != nil {

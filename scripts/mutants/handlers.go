@@ -44,7 +44,7 @@ var handlerBugs = []mutant{
 	{"nobody asks for the transaction behind a call",
 		in(core, "explicit.check").Replace(`append($restore, x.o.chain.Same(_))`, `$restore`).Replace(`len(restore)+1`, `len(restore)`),
 		core, "TestEndOfATransactionIsFoundHoweverItIsSent"},
-	{"a plain call is cleaned up behind all the same",
+	{"a plain call is cleaned up after, too",
 		in(core, "explicit.call").Always(`left`),
 		core, "TestRoundTripsOfABatch"},
 	{"a handler's time is not checked",

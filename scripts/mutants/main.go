@@ -9,6 +9,9 @@
 // machine decides nothing. A test that a bug makes wait for ever must say so itself, by a
 // deadline of its own.
 //
+// A bug's place is a declaration and a pattern of syntax in it: package plant says which renames
+// break it. TestEveryBugCompiles fails then, within seconds, and says where the place may be now.
+//
 // Its last line is "mutants: N planted, N caught"; it exits 1 unless all are.
 package main
 

@@ -32,7 +32,7 @@ func read(out string) outcome {
 	}
 	switch crash := crashLine.FindString(out); {
 	case strings.HasPrefix(crash, "panic: test timed out"):
-		o.silent = "timed out: it must say itself that it waited in vain"
+		o.silent = "timed out: it must say itself what it waited for"
 	case crash != "":
 		o.silent = "crashed: " + crash
 	}

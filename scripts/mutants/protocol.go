@@ -131,7 +131,7 @@ var protocolBugs = []mutant{
 	{"20 chain: a load takes the keys that are young by the process's clock",
 		in(core, "Memory.loadPart").Replace(`fits = $loaded`, `fits = m.process.Now().Sub(ledger.Time(v[1])) >= m.window || $loaded`),
 		core, "TestOwnersAgreeAtTheEdgeOfTheWindow"},
-	{"chain: a full memory is used all the same",
+	{"chain: a full memory is used nevertheless",
 		in(keysets, "Budget.hold").Replace(`$used > b.limit`, `$used > b.limit<<20`),
 		core, "TestFullKeyMemoryPausesUntilKeysLeave"},
 	{"5 the tail's own row is read, not the one after it",

@@ -1,5 +1,5 @@
-// Package cutproxy is a TCP proxy for fault tests: it delays, silences or cuts connections, also at
-// the moment that decides, such as after the server has committed and before its answer
+// Package cutproxy is a TCP proxy for fault tests: it delays, silences or cuts connections, also
+// at the moment that decides, such as after the server has committed and before its answer
 // arrives. It reads the bytes, so the connections must not use TLS.
 //
 // It must import the standard library only.

@@ -1,5 +1,5 @@
-// Package pgbouncer runs a real PgBouncer before a test's database. It takes the one that
-// EnvBin names, or that is installed; else it fetches Debian's package, with its libraries, into the
+// Package pgbouncer runs a real PgBouncer before a test's database. It takes the one that EnvBin
+// names, or that is installed; else it fetches Debian's package, with its libraries, into the
 // test kit's cache and installs nothing.
 //
 // It must not import the runtime, the generator or a Kafka client.

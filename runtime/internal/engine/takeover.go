@@ -48,7 +48,8 @@ func (p *Partition) Assigned(ctx context.Context, a idemtype.Assignment) (idemty
 	return idemtype.Position{Offset: o.chain.Next(), Epoch: o.chain.Tail().Epoch}, nil
 }
 
-// TakeWithoutBroker takes the partition over without a broker. One without a ledger starts at offset start.
+// TakeWithoutBroker takes the partition over without a broker. One without a ledger starts at
+// offset start.
 func (p *Partition) TakeWithoutBroker(ctx context.Context, start int64) (*Owner, error) {
 	none := func(context.Context) (int64, error) { return -1, nil }
 	return p.take(ctx, assignment{Assignment: idemtype.Assignment{Partition: p.id, Partitions: 1, Committed: none}, start: start})

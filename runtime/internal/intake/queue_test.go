@@ -56,7 +56,7 @@ func TestWhatClosesABatch(t *testing.T) {
 	}
 }
 
-// large is the size of records of which depth batches of ten are as much as two fetches.
+// large is a size of records: depth batches of ten of them are as much as two fetches.
 const large = 2 * fetchBytes / (10 * depth)
 
 func TestQueueIsFull(t *testing.T) {

@@ -75,7 +75,8 @@ func TestChangedWindow(t *testing.T) {
 
 var errCrash = errors.New("crash")
 
-// The run is interrupted after each of its steps, one after another; the next one ends what it began.
+// The run is interrupted after each of its steps, one after another; the next one ends what it
+// began.
 func TestUpkeepGoesOnAfterACrashAtAnyStep(t *testing.T) {
 	for n := 1; ; n++ {
 		db := database(t)

@@ -1,8 +1,10 @@
 // Package audit tells what the orders example must have done with a log of records, and
 // compares it with what the database says: every row, every dead letter, every chain of the
 // ledger, the keys, and the order of effects on each order. What must be there comes from the
-// oracle, which reads the spec and shares no code with the runtime or the generated service. It
-// must not import any package of this module but model, oracle, resolve, schema and wire.
+// oracle, which reads the spec and shares no code with the runtime or the generated service.
+//
+// It must not import any package of this module but generator/model, generator/oracle,
+// generator/resolve, runtime/wire and schema.
 package audit
 
 import (

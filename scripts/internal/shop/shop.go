@@ -1,6 +1,6 @@
 // Package shop makes up the event log of a shop, for programs that run the orders example:
 // orders, payments, shipments and tombstones, with the retries of a producer. The same seed
-// makes the same log. It must not import any package of this module but wire.
+// makes the same log. It must not import any package of this module but runtime/wire.
 package shop
 
 import (

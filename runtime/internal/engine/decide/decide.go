@@ -179,9 +179,9 @@ func (d *Decider) logDuplicate(m *wire.Message, known *keys.Known) {
 	d.log.Debug("duplicate", "topic", d.partition.Topic, "partition", d.partition.Number, "offset", m.Offset, "first", known.FirstCopy(d.batch.Duplicate()))
 }
 
-// mayBecomeLetter halts before a record that may not become a dead letter. Either on_failure says stop, or
-// too many records in a row became one: then the fault is hardly theirs, and the topic must not
-// be drained.
+// mayBecomeLetter halts before a record that may not become a dead letter. Either on_failure says
+// stop, or too many records in a row became one: then the fault is hardly theirs, and the topic
+// must not be drained.
 func mayBecomeLetter(w *Decision, l *deadletter.Letter) error {
 	stop := func(code halt.Code, reason string) error {
 		return &verdict.Halt{Code: code, Offset: l.Message.Offset, Reason: reason}

@@ -3,7 +3,10 @@
 
 // Package oddtexts applies the topics of consumer "odd-texts" to Postgres.
 //
-// Odd texts.
+// Odd texts, in lines that are so long that a comment has to break them, here before the word
+// "+build" linux, which Go would read as a build constraint.
+//
+//	"+build" ignore
 package oddtexts
 
 import (

@@ -86,6 +86,7 @@ type longestTopicDecoder = strictjson.Scanner
 // Opened is event "\ufeffopened" on topic
 // "orders.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".
 type Opened struct {
+	// "+build" ignore
 	State State  // "st\ufeffate"
 	N     string // header "n\r\n"
 	E     string // the record key
