@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -113,6 +114,22 @@ func TestTheTestMustCatchTheBugEveryTime(t *testing.T) {
 	f := testLab(t, 3).try(t.Context(), bug, time.Minute)
 	if f.verdict != missed || !strings.Contains(f.reason, "caught it 1 time") {
 		t.Errorf("got %s: %s", f.verdict, f.reason)
+	}
+}
+
+// A test may fail once because the machine was busy, and pass without the bug when it is not.
+func TestAFailureThatDoesNotRepeatDecidesNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "seen")
+	bug := doubling("if _, err := os.Stat(`"+file+"`); err == nil { return 2 * n }; os.WriteFile(`"+file+"`, nil, 0o600); return 3 * n", "TestDouble/two")
+	counts := testLab(t, 1, time.Minute, time.Minute).tryAll(t.Context(), []mutant{bug}, 1)
+	if counts[missed] != 1 || len(counts) != 1 {
+		t.Errorf("got %v, want one missed by the second try", counts)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if f := testLab(t, 1).try(t.Context(), bug, time.Minute); f.verdict != undecided || !strings.Contains(f.reason, "run again") {
+		t.Errorf("got %s: %s, want undecided", f.verdict, f.reason)
 	}
 }
 

@@ -53,29 +53,49 @@ func (l *lab) try(ctx context.Context, m mutant, patience time.Duration) finding
 	if err := l.build(ctx, m.pkg, bin, "-overlay="+list); err != nil {
 		return finding{verdict: broken, reason: "it does not compile", tail: err.Error()}
 	}
-	var by string
 	limit := l.limit(m, patience)
 	for n := range l.times {
-		o, err := l.run(ctx, m.pkg, bin, pattern(m.test), limit)
-		if err != nil {
-			return finding{verdict: broken, reason: err.Error()}
+		if f := l.with(ctx, m, bin, limit); f.verdict != caught {
+			f.reason += count(n, l.times)
+			return f
 		}
-		failed, ok := o.failed(m.test)
-		switch {
-		case o.passed(m.test):
-			return finding{verdict: missed, reason: fmt.Sprintf("%s%s", m.test, count(n, l.times))}
-		case !ok:
-			return finding{undecided, fmt.Sprintf("%s %s%s", m.test, o.why(m.test), count(n, l.times)), o.tail()}
-		}
-		by = failed
 	}
-	return l.control(ctx, m, by, limit)
+	if f := l.control(ctx, m, limit); f.verdict != caught {
+		return f
+	}
+	return l.repeat(ctx, m, bin, limit)
+}
+
+// with runs a bug's test with the bug.
+func (l *lab) with(ctx context.Context, m mutant, bin string, limit time.Duration) finding {
+	o, err := l.run(ctx, m.pkg, bin, pattern(m.test), limit)
+	if err != nil {
+		return finding{verdict: broken, reason: err.Error()}
+	}
+	failed, ok := o.failed(m.test)
+	switch {
+	case o.passed(m.test):
+		return finding{verdict: missed, reason: m.test}
+	case !ok:
+		return finding{undecided, m.test + " " + o.why(m.test), o.tail()}
+	}
+	return finding{verdict: caught, reason: failed}
+}
+
+// repeat runs the test with the bug once more after the control. If it passes now, it may have
+// failed before because it got no time.
+func (l *lab) repeat(ctx context.Context, m mutant, bin string, limit time.Duration) finding {
+	f := l.with(ctx, m, bin, limit)
+	if f.verdict == missed {
+		return finding{verdict: undecided, reason: m.test + " failed, and did not when it was run again"}
+	}
+	return f
 }
 
 // again tries a bug once more. The test runs without the bug first, so that its limit follows
 // how busy the machine is now.
 func (l *lab) again(ctx context.Context, m mutant, patience time.Duration) finding {
-	if f := l.control(ctx, m, "", l.limit(m, patience)); f.verdict != caught {
+	if f := l.control(ctx, m, l.limit(m, patience)); f.verdict != caught {
 		return f
 	}
 	return l.try(ctx, m, patience)
@@ -90,7 +110,8 @@ func count(n, times int) string {
 }
 
 // control runs the test without the bug: if it fails then too, it was not the bug that it saw.
-func (l *lab) control(ctx context.Context, m mutant, by string, limit time.Duration) finding {
+// Its verdict is caught if the test passes.
+func (l *lab) control(ctx context.Context, m mutant, limit time.Duration) finding {
 	o, err := l.runClean(ctx, m.pkg, pattern(m.test), limit)
 	if err != nil {
 		return finding{verdict: undecided, reason: err.Error()}
@@ -98,5 +119,5 @@ func (l *lab) control(ctx context.Context, m mutant, by string, limit time.Durat
 	if !o.passed(m.test) {
 		return finding{undecided, m.test + " does not pass without the bug either", o.tail()}
 	}
-	return finding{verdict: caught, reason: by}
+	return finding{verdict: caught, reason: m.test}
 }
