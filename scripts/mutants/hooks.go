@@ -1,5 +1,7 @@
 package main
 
+const notifying = "./runtime/internal/notify"
+
 // hookBugs are bugs of what hooks are told.
 var hookBugs = []mutant{
 	{"hooks: events are told when they are sent, not when they stand",
@@ -12,9 +14,36 @@ var hookBugs = []mutant{
 		in(core, "Partition.next").Replace(`p.tellState(_, _, _)`, `p.mu.Lock(); p.tellState(from, next, why); p.mu.Unlock()`),
 		core, "TestStateHooksHearStepsInOrder"},
 	{"hooks: batches are told as steps",
-		in(core, "Partition.tellState").Replace(`working(to)`, `!working(to)`),
+		in(core, "Partition.tellState").Never(`s == protocol.Sent`),
 		core, "TestStateHooksHearStepsInOrder"},
+	{"hooks: a step is told from a state that was not told",
+		in(core, "Partition.tellState").Replace(`told(from)`, `from`),
+		core, "TestStateHooksHearAChainOfStates"},
 	{"hooks: a value without methods is taken",
-		in("runtime/internal/notify", "New").Never(`!asks`),
+		in(notifying, "Hooks.add").Never(`s.err == nil && !s.asks`),
 		core, "TestNewRefusesAHookWithoutMethods"},
+	{"hooks: a method with another signature is passed over",
+		in(notifying, "keep").Never(`method.IsValid()`),
+		notifying, "TestHookThatWouldNotHearIsRefused"},
+	{"hooks: a method of the pointer is passed over",
+		in(notifying, "keep").Replace(`s.err = fmt.Errorf(_, s.hook, name)`, `_ = name`),
+		notifying, "TestHookThatWouldNotHearIsRefused"},
+	{"hooks: a hook that is nil is taken",
+		in(notifying, "Hooks.add").Never(`v.IsNil()`),
+		notifying, "TestHookThatWouldNotHearIsRefused"},
+	{"hooks: a panic is the partition's",
+		in(notifying, "listener.call").After(`l.report(_, _, _, _, _)`, `panic(r)`),
+		core, "TestPanicOfAHookLeavesThePartitionAtWork"},
+	{"hooks: each panic is logged",
+		in(notifying, "listener.report").Always(`l.reported.CompareAndSwap(false, true)`),
+		notifying, "TestPanicOfAHookIsLoggedOnceForEachMethod"},
+	{"hooks: a hook takes the context away",
+		in(notifying, "Hooks.BatchStart").Always(`made != nil`),
+		notifying, "TestHookThatReturnsNoContextIsLoggedOnce"},
+	{"hooks: the end of a Writer's batch is not told",
+		in(core, "Owner.Apply").Drop(`hooks.BatchEnd(_, _, _, _)`),
+		core, "TestBatchHooksSeeBatchesOfAWriter"},
+	{"a panic of the runtime is a step that the table lacks",
+		in(core, "Owner.halt").Never(`why.Code == halt.Runtime`),
+		core, "TestPanicOfTheRuntimeIsTheReason"},
 }
