@@ -6,9 +6,14 @@
 // No method gets a payload, a key or a header. idemtype.Partition is idem.Partition, and
 // idemtype.Result is idem.Result.
 //
-// OnUpkeep is called on the goroutine of the upkeep, every other method on the goroutine of its
-// partition. That goroutine waits for it: a method must return soon. Methods of different
-// partitions may run at the same time, and OnUpkeep beside all of them.
+// OnUpkeep is called on the goroutine of the upkeep, every other method on a goroutine of its
+// partition. That goroutine waits for it: a method must return soon. OnEvents and OnDeadLetter
+// even keep a connection of the pool while they run. A method must not call Consumer.Close, which
+// waits for the method.
+//
+// The methods of one partition are called one after another, except OnState: a partition that is
+// given up while a batch is on its way calls it at once, while another of its methods may run.
+// Methods of different partitions may run at the same time, and OnUpkeep beside all of them.
 //
 // A method must not panic. If it does, the runtime logs it, once for each hook and method, and
 // goes on: the batch, the next hook and the next call of this one are as if it had returned.
@@ -85,8 +90,9 @@ type DeadLetter interface {
 type Letter struct {
 	Offset int64
 	Event  string // Go name; "" if the record is none that the spec knows
-	// Reason is as in idem_dead_letter.reason. The runtime puts no value of the record into it.
-	// If a handler returned an error, its text is there as it is: keep values out of it.
+	// Reason is as in idem_dead_letter.reason. The only value of the record that the runtime
+	// puts into it is an event type that the spec does not name. If a handler returned an error,
+	// its text is there as it is: keep values out of it.
 	Reason   string
 	Conflict bool // a known key with other content
 }

@@ -27,7 +27,7 @@ var copyBugs = []mutant{
 		in(audits, "sample.put").Replace(`if s.covers(_) { $put }`, `if len(s.places)%2 == 0 { $put }`),
 		audits, "TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces"},
 	{"audit: it does not run",
-		in(upkeep, "Job.Once").Drop(`append(_, j.Copies.Run)`),
+		in(upkeep, "Job.once").Drop(`append(_, j.Copies.Run)`),
 		core, "TestCopyInAnotherPartitionIsAnAlarm"},
 	{"audit: an old breach makes a new process unhealthy",
 		in(audits, "Audit.keepNewest").Replace(`fresh - _`, `fresh`),

@@ -69,7 +69,7 @@ var keyBugs = []mutant{
 		in(generations, "Expired").Text(`greatest(keep, $2::interval)`, `least(keep, $2::interval)`),
 		upkeep, "TestChangedWindow"},
 	{"keys expire although the clocks are apart",
-		in(upkeep, "Job.Once").Condition(`clockError == nil`, `$0 || j.Keep > 0`),
+		in(upkeep, "Job.once").Condition(`clockError == nil`, `$0 || j.Keep > 0`),
 		upkeep, "TestClocksApartStopExpiry"},
 	{"a key hidden by a conflict is claimed untested",
 		in(core, "Known.Read").Replace(`k.claimed[_] || k.awaiting[_]`, `len(k.claimed)+len(k.awaiting) > 0`),
