@@ -3,10 +3,10 @@ package main
 // copyBugs are bugs of the audit of copies: same_partition.
 var copyBugs = []mutant{
 	{"audit: other chains are never compared",
-		in(audits, "Audit.breach").Replace(`other.id == $c.id`, `other.id != $c.id`),
+		in(audits, "Audit.breach").Replace(`$other.id == $c.id`, `$other.id != $c.id`),
 		audits, "TestKeyInTwoPartitionsIsAnAlarmWithBothPlaces"},
 	{"audit: a topic that was made again counts as the same",
-		in(audits, "Audit.breach").Replace(`other.id == $c.id`, `other.topic == $c.topic`),
+		in(audits, "Audit.breach").Replace(`$other.id == $c.id`, `$other.topic == $c.topic`),
 		audits, "TestKeysThatMayStandTwiceAreNoAlarm"},
 	{"audit: a chain is read from the window on each time",
 		in(audits, "Audit.list").Replace(`max(_.next, $window)`, `$window`),
@@ -15,7 +15,7 @@ var copyBugs = []mutant{
 		in(audits, "Audit.list").Never(`lost`),
 		audits, "TestRowsThatCameInPlaceOfOthersAreRead"},
 	{"audit: the first copy's place is kept",
-		in(audits, "Audit.compare").Never(`before.written <= _`),
+		in(audits, "Audit.compare").Never(`_.written <= _`),
 		audits, "TestThirdCopyIsComparedWithTheSecond"},
 	{"audit: keys count although their window is over",
 		in(audits, "Audit.breach").Always(`_ < _.window`),

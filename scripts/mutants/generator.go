@@ -21,7 +21,7 @@ var generatorBugs = []mutant{
 		in(states, "comparison.dispatch").Replace(`len(gone) > 0`, `len(gone) > 1`),
 		command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/a_text_is_gone"},
 	{"W910: events are told by their names",
-		in(states, "reads").Replace(`slices.ContainsFunc(before.Texts, _)`, `was == is && $0`),
+		in(states, "reads").Replace(`slices.ContainsFunc(_.Texts, _)`, `was == is && $0`),
 		command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/an_event_is_renamed_and_needs_more"},
 	{"W910: a new header of the key may be missing",
 		in(states, "comparison.headers").Condition(`!needed`, `$0 && old == nil`),

@@ -34,8 +34,8 @@ var protocolBugs = []mutant{
 			}`),
 		core, "TestRotationWaitsForClaimsInFlight"},
 	{"10 replies of single statements are taken as acknowledgement",
-		in(core, "Pipeline.answers").Replace(`out.Answered++`,
-			`if out.Answered++; out.Answered == len(p.user) {
+		in(core, "Pipeline.answers").Replace(`$out.Answered++`,
+			`if $out.Answered++; $out.Answered == len(p.user) {
 				return nil
 			}`).In(core, "Pipeline.RunThen").Replace(`if _ := $p.p.Close(); err == nil { _ }`, `_ = $p.p.Close()`),
 		core, "TestDeferredConstraintIsNoProgress"},
@@ -57,7 +57,7 @@ var protocolBugs = []mutant{
 			}`),
 		core, "TestRefusedOwnerLeavesNoDeadLetter"},
 	{"35 fingerprints are not compared",
-		in(waves, "Content.conflicts").Never(`known.Print != print`),
+		in(waves, "Content.conflicts").Never(`_.Print != print`),
 		core, "TestKnownKeyWithOtherContentIsAConflict"},
 	{"36 keys are claimed unsorted",
 		in(core, "Known.Claim").Replace(`bytes.Compare(_, _)`, `0 * $0`),
@@ -186,8 +186,8 @@ var protocolBugs = []mutant{
 		in(verdicts, "OfState").Text(`case "53", "58": return Resource`, `case "53", "58": return Data`),
 		core, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
 	{"38 a commit with a warning is taken for a lost one",
-		in(sessions, "Configure").Before(`cfg.ValidateConnect = _`,
-			`cfg.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {
+		in(sessions, "Configure").Before(`$cfg.ValidateConnect = _`,
+			`$cfg.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {
 				if n.Severity == "WARNING" {
 					_ = c.Conn().Close()
 				}

@@ -16,7 +16,7 @@ var sessionBugs = []mutant{
 		in(sessions, "Probe").Replace(`for range tries { _ }`, `_ = tries`),
 		core, "TestPoolerInTransactionModeIsRefusedAtTheStart"},
 	{"settings go into the start-up packet",
-		in(sessions, "Configure").Before(`cfg.ValidateConnect = _`, `cfg.RuntimeParams["lock_timeout"] = "1s"`),
+		in(sessions, "Configure").Before(`$cfg.ValidateConnect = _`, `$cfg.RuntimeParams["lock_timeout"] = "1s"`),
 		core, "TestPoolerInSessionModeWorks"},
 	{"what a pooler left out of the connection string is not set",
 		in(sessions, "renew").Replace(`parameters(asked)`, `parameters(nil)`),

@@ -53,7 +53,7 @@ var sourceBugs = []mutant{
 		in(intakes, "Delivery.standBy").Replace(`takeOver, ok := _.askStandby()`, `takeOver, ok := idemtype.TakeOver{Now: true}, true`),
 		source, "TestFencedPartitionIsTakenOverAgain"},
 	{"a standby ends without a record",
-		in(intakes, "Delivery.standBy").Never(`ok && !takeOver.Now`),
+		in(intakes, "Delivery.standBy").Never(`ok && !_.Now`),
 		source, "TestStandbyWaitsForARecord"},
 	{"an idle partition is not checked",
 		in(intakes, "Queue.Take").Replace(`idle - $since`, `time.Hour - $since`),
