@@ -67,7 +67,7 @@ func (l log) message(i int) *wire.Message {
 	}
 }
 
-// payload is a reading of 261 bytes, of which seven members are used.
+// payload is a reading of 261 bytes. Seven of its members are used.
 func payload(i, device int, at time.Time) []byte {
 	return fmt.Appendf(nil, `{"reading_id":%d,"device_id":"device-%06d","site":"north-yard-%02d","taken_at":"%s",`+
 		`"temperature":%d.25,"humidity":%d.5,"battery":%d,"firmware":"2.14.1","signal":{"rssi":-71,"snr":9.5},`+

@@ -57,7 +57,7 @@ func (u *unit) read() error {
 	return u.checkExamples()
 }
 
-// checkExamples reads the sample records, each of which must decode (E114).
+// checkExamples reads the sample records. Each must decode (E114).
 func (u *unit) checkExamples() error {
 	if u.service.Examples == "" {
 		return nil

@@ -11,6 +11,7 @@
 //
 // Service code meets this package in handlers ([Tx], [DeliveryFrom], [Permanent],
 // [RetryAfter]) and in main ([Consumer.Run], [Consumer.Health], [Consumer.Stats]). What
-// generated code calls is in package wire. This package imports pgx and the standard
-// library only; it must not import a Kafka client, which comes in through [Source].
+// generated code calls is in package wire. With the packages below it, it
+// imports pgx and the standard library only. It must not import a Kafka client: that comes in
+// through [Source].
 package idem

@@ -89,7 +89,8 @@ func TestNewPartitionBeginsWhereNothingReliesOnOrder(t *testing.T) {
 }
 
 // start_from: latest holds for every partition that is there when the first one begins. One
-// that was added then starts at the earliest record, and so does one of which nobody can tell.
+// that was added then starts at the earliest record, and so does one whose
+// age nobody can tell.
 func TestLatestHoldsForAllPartitionsButAddedOnes(t *testing.T) {
 	db := database(t)
 	c := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.consumer(t, db)

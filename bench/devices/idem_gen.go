@@ -45,7 +45,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "devices", Unique: [][]string{{"device_id"}}},
+			{
+				Name: "devices",
+				Unique: [][]string{
+					{"device_id"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			deviceReadingsV1Topic(h),

@@ -41,8 +41,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "readings",
-				Unique:     [][]string{{"reading_id"}},
+				Name: "readings",
+				Unique: [][]string{
+					{"reading_id"},
+				},
 				InsertOnly: true,
 			},
 		},

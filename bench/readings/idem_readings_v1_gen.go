@@ -138,7 +138,7 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertReadings names what the row touches, so that it overtakes no other.
+// beforeInsertReadings names the row: a wave writes it once.
 func (e *Reading) beforeInsertReadings(b *wire.Batch) {
 	b.Puts(wire.Row("readings").Int(e.ReadingID))
 }

@@ -36,9 +36,10 @@ func TestIdentityChanges(t *testing.T) {
 	}
 }
 
-// With the former source under also a change of the source is none of the identity: nobody
-// halts, and nothing is said but that older records may lack the new header. When the former source goes again, copies that carry only
-// that are new events, and versions from before it was there halt: it is told, once.
+// With the former source under also, a change of the source changes no identity: nobody
+// halts, and nothing is said but that older records may lack the new header. When the former
+// source goes again, copies that carry only that are new events, and versions from before it
+// was there halt: it is told, once.
 func TestFormerSource(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")

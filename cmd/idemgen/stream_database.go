@@ -44,8 +44,8 @@ func (f *streamFlags) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	return db, nil
 }
 
-// maskConnect takes the user and the database out of an error of connecting: of an address that was
-// mistyped, one of them may hold a part of the password. The driver prints the password
+// maskConnect takes the user and the database out of an error of connecting: of an address that
+// was mistyped, one of them may hold a part of the password. The driver prints the password
 // nowhere, so nothing else of the text is touched: a password may be a word of it.
 func maskConnect(err error) error {
 	connecting, ok := errors.AsType[*pgconn.ConnectError](err)

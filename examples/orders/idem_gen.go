@@ -47,19 +47,31 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		},
 		Tables: []wire.Table{
 			{
-				Name:     "orders",
-				Unique:   [][]string{{"order_id"}},
-				Nullable: []string{"note"},
+				Name: "orders",
+				Unique: [][]string{
+					{"order_id"},
+				},
+				Nullable: []string{
+					"note",
+				},
 			},
 			{
-				Name:       "order_items",
-				Unique:     [][]string{{"order_id", "line"}},
-				References: []wire.Reference{{Columns: []string{"order_id"}, Table: "orders"}},
+				Name: "order_items",
+				Unique: [][]string{
+					{"order_id", "line"},
+				},
+				References: []wire.Reference{
+					{Columns: []string{"order_id"}, Table: "orders"},
+				},
 			},
 			{
-				Name:       "payments",
-				Unique:     [][]string{{"payment_id"}},
-				References: []wire.Reference{{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"}},
+				Name: "payments",
+				Unique: [][]string{
+					{"payment_id"},
+				},
+				References: []wire.Reference{
+					{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"},
+				},
 				InsertOnly: true,
 			},
 		},

@@ -194,11 +194,11 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *OrderPlaced) fits(f *wire.Fit) {
-	f.Numeric("total", e.Total, 12, 2)
+	f.Numeric("total", &e.Total, 12, 2)
 	for i := range e.Items {
 		v := &e.Items[i]
 		f.In("items", i)
-		f.Numeric("price", v.Price, 12, 2)
+		f.Numeric("price", &v.Price, 12, 2)
 	}
 	f.Out()
 }
@@ -230,7 +230,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Items {
 		v := &e.Items[i]
-		e.beforeInsertOrderItems(b, i, v)
+		e.beforeInsertOrderItems(b, i)
 		r = p.orderPlacedInsertOrderItems.Row()
 		r.UUID(e.OrderID)
 		r.Int4(int32(i + 1))
@@ -241,13 +241,14 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertOrders names what the row touches, so that it overtakes no other.
+// beforeInsertOrders names the row: a wave writes it once.
 func (e *OrderPlaced) beforeInsertOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 }
 
-// beforeInsertOrderItems names what the row touches, so that it overtakes no other.
-func (e *OrderPlaced) beforeInsertOrderItems(b *wire.Batch, i int, v *Item) {
+// beforeInsertOrderItems names the row: a wave writes it once. Before it, what the write needs
+// or changes elsewhere.
+func (e *OrderPlaced) beforeInsertOrderItems(b *wire.Batch, i int) {
 	b.Reads(wire.Row("orders").UUID(e.OrderID))
 	b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 }
@@ -353,7 +354,7 @@ func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+// beforeUpdateOrders names the row: a wave writes it once.
 func (e *OrderShipped) beforeUpdateOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 }
@@ -445,7 +446,7 @@ func (e *OrderPaid) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *OrderPaid) fits(f *wire.Fit) {
-	f.Numeric("amount", e.Amount, 12, 2)
+	f.Numeric("amount", &e.Amount, 12, 2)
 }
 
 // orderPaidEvent is how a record becomes an OrderPaid, and which records are copies of one. It
@@ -491,7 +492,8 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertPayments names what the row touches, so that it overtakes no other.
+// beforeInsertPayments names the row: a wave writes it once. Before it, what the write needs
+// or changes elsewhere.
 func (e *OrderPaid) beforeInsertPayments(b *wire.Batch) {
 	b.Reads(wire.Row("orders").UUID(e.OrderID))
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
@@ -559,13 +561,15 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteOrderItems names what the row touches, so that it overtakes no other.
+// beforeDeleteOrderItems names the table: an earlier wave writes its rows. Before it, what the
+// write needs or changes elsewhere.
 func (e *OrderErased) beforeDeleteOrderItems(b *wire.Batch) {
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
 }
 
-// beforeDeleteOrders names what the row touches, so that it overtakes no other.
+// beforeDeleteOrders names the row: an earlier wave writes it. Before it, what the write needs
+// or changes elsewhere.
 func (e *OrderErased) beforeDeleteOrders(b *wire.Batch) {
 	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))

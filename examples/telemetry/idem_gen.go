@@ -41,9 +41,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:     "device_state",
-				Unique:   [][]string{{"device_id"}},
-				Nullable: []string{"humidity"},
+				Name: "device_state",
+				Unique: [][]string{
+					{"device_id"},
+				},
+				Nullable: []string{
+					"humidity",
+				},
 			},
 		},
 		Topics: []wire.Topic{

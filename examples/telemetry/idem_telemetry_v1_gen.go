@@ -128,7 +128,7 @@ func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 
 // fits checks values against their columns.
 func (e *Reading) fits(f *wire.Fit) {
-	f.Varchar("firmware", e.Firmware, 32)
+	f.Varchar("firmware", &e.Firmware, 32)
 }
 
 // readingEvent is how a record becomes a Reading, and which records are copies of one. It is
@@ -156,7 +156,7 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertDeviceState names what the row touches, so that it overtakes no other.
+// beforeUpsertDeviceState names the row: equal ones in a wave become one.
 func (e *Reading) beforeUpsertDeviceState(b *wire.Batch) {
 	b.Upserts(wire.Row("device_state").Text(e.DeviceID))
 }

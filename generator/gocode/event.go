@@ -110,6 +110,21 @@ func listMethod(f *file, e *model.Event, field *model.Field) {
 
 // stepDoc says what a statement does where its text does not show it at once.
 func stepDoc(name string, s *model.Step) string {
+	var facts []string
+	if effect := stepEffect(name, s); effect != "" {
+		facts = append(facts, effect)
+	}
+	for _, a := range s.Params() {
+		if s.TypeOf(a.Value).Kind == model.List && !isJSON(a.Column) {
+			facts = append(facts, "An array is sent as its text, since Postgres knows no array of arrays.")
+			break
+		}
+	}
+	return strings.Join(facts, "\n")
+}
+
+// stepEffect says what a statement does to rows.
+func stepEffect(name string, s *model.Step) string {
 	missing := s.IfMissing == "error"
 	switch {
 	case s.Collapse && s.IfNewer != nil:

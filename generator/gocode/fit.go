@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -111,15 +112,23 @@ func eachFits(g *group, s *model.Step, found []check) {
 	g.Add(text("f.Out()"))
 }
 
+// add writes the check of src, a field or an element.
 func (c check) add(g *group, s *model.Step, src, path string) {
 	t := s.TypeOf(c.value)
-	args := []code{lit(path), plainText(t, deref(src, t)), lit(c.bounds[0])}
+	if !t.Optional {
+		src = address(src)
+	}
+	args := []code{lit(path), optText(t, src), lit(c.bounds[0])}
 	if c.method == "Numeric" {
 		args = append(args, lit(c.bounds[1]))
 	}
-	if t.Optional {
-		g.If(text(src + " != nil")).Block(call("f."+c.method, args...))
-		return
-	}
 	g.Add(call("f."+c.method, args...))
+}
+
+// address is the pointer to src.
+func address(src string) string {
+	if pointer, ok := strings.CutPrefix(src, "*"); ok {
+		return pointer
+	}
+	return "&" + src
 }

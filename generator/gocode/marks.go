@@ -7,43 +7,72 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// marksMethod writes the method that tells the batch which rows a step reads and writes, so
-// that the batch knows where a wave ends. What no other step of the topic could collide with
-// is left out.
+// marks are the calls that tell the batch which rows a step reads and writes, so that the batch
+// knows where a wave ends. What no other step of the topic could collide with is left out.
+type marks struct {
+	step  *model.Step
+	calls []code
+	own   string        // the method that names the row's own write; "" if none needs to
+	used  []model.Value // what the calls read
+}
+
+// uses reports whether the calls read an element's value of a kind.
+func (m *marks) uses(kind model.ValueKind) bool {
+	return m.step.Each != nil && slices.ContainsFunc(m.used, func(v model.Value) bool { return v.Kind == kind })
+}
+
+// marksMethod writes the method that holds a step's marks.
 func marksMethod(f *file, s *model.Step) {
 	marks := marksOf(s)
-	if len(marks) == 0 {
+	if len(marks.calls) == 0 {
 		return
 	}
-	doc := fmt.Sprintf("%s names what the row touches, so that it overtakes no other.", marksName(s))
 	params := []code{named("b", pointer(wire("Batch")))}
-	if s.Each != nil && usesIndex(s) {
+	if marks.uses(model.PositionValue) {
 		params = append(params, text("i int"))
 	}
-	if s.Each != nil && usesElem(s) {
+	if marks.uses(model.ElemValue) {
 		elem := goType(*s.Each.Type.Elem)
 		if composed(*s.Each.Type.Elem) {
 			elem = pointer(elem)
 		}
 		params = append(params, named("v", elem))
 	}
-	f.fn(doc, "e *"+s.Event.GoName, marksName(s), params, nil, func(g *group) {
-		for _, mark := range marks {
-			g.Add(mark)
+	f.fn(marks.doc(), "e *"+s.Event.GoName, marksName(s), params, nil, func(g *group) {
+		for _, call := range marks.calls {
+			g.Add(call)
 		}
 	})
 }
 
+// doc says why the row is named.
+func (m *marks) doc() string {
+	why := map[string]string{
+		"":           "what the row needs: another wave changes that",
+		"Upserts":    "the row: equal ones in a wave become one",
+		"Puts":       "the row: a wave writes it once",
+		"PutsAll":    "the table: the row's key is not known, and a wave writes a row once",
+		"Deletes":    "the row: an earlier wave writes it",
+		"DeletesAll": "the table: an earlier wave writes its rows",
+	}[m.own]
+	doc := fmt.Sprintf("%s names %s.", marksName(m.step), why)
+	if m.own != "" && len(m.calls) > 1 {
+		doc += " Before it, what the write needs or changes elsewhere."
+	}
+	return doc
+}
+
 // callMarks calls the method that marksMethod writes.
 func callMarks(g *group, s *model.Step) {
-	if len(marksOf(s)) == 0 {
+	marks := marksOf(s)
+	if len(marks.calls) == 0 {
 		return
 	}
 	args := []code{text("b")}
-	if s.Each != nil && usesIndex(s) {
+	if marks.uses(model.PositionValue) {
 		args = append(args, text("i"))
 	}
-	if s.Each != nil && usesElem(s) {
+	if marks.uses(model.ElemValue) {
 		args = append(args, text("v"))
 	}
 	g.Add(call("e."+marksName(s), args...))
@@ -51,49 +80,58 @@ func callMarks(g *group, s *model.Step) {
 
 func marksName(s *model.Step) string { return "before" + stepName(s) }
 
-// marksOf are the statements that tell the batch what a step touches. The row's own write
-// comes last.
-func marksOf(s *model.Step) []code {
-	var marks []code
+// marksOf are a step's marks. The row's own write comes last.
+func marksOf(s *model.Step) *marks {
+	m := &marks{step: s}
 	t := s.Event.Topic
 	for _, r := range s.Reads {
 		if changes(t, r.Table) {
-			marks = append(marks, reads(s, r))
+			m.reads(r)
 		}
 	}
 	for _, child := range s.Cascades {
 		if touches(t, child) {
-			marks = append(marks, text("b.Touches(%q)", child.Name))
+			m.calls = append(m.calls, text("b.Touches(%q)", child.Name))
 		}
 	}
 	for _, fk := range s.Unlinks {
 		if restricts(fk) && deletes(t, fk.References) {
-			marks = append(marks, text("b.Unlinks(%q)", fk.References.Name))
+			m.calls = append(m.calls, text("b.Unlinks(%q)", fk.References.Name))
 		}
 	}
 	switch {
 	case onlyFreshRows(t, s.Table):
 	case s.Collapse:
-		row, ok := rowID(s, s.Table, keyValues(s))
+		row, ok := m.row(s.Table, keyValues(s))
 		if !ok { // then all rows count as one
 			row = wire("Row").Call(lit(s.Table.Name))
 		}
-		marks = append(marks, call("b.Upserts", row))
+		m.own = "Upserts"
+		m.calls = append(m.calls, call("b.Upserts", row))
 	case s.Removes:
-		marks = append(marks, writes(s, "Deletes"))
+		m.writes("Deletes")
 	default:
-		marks = append(marks, writes(s, "Puts"))
+		m.writes("Puts")
 	}
-	return marks
+	return m
 }
 
-func reads(s *model.Step, r model.ParentRow) code {
-	row, ok := rowID(s, r.Table, r.Values)
-	read := call("b.Reads", row)
-	switch {
-	case r.Values == nil || putLater(s, r.Table):
+// row is rowID of values, which the calls then read.
+func (m *marks) row(table *model.Table, values []model.Value) (*expr, bool) {
+	row, ok := rowID(m.step, table, values)
+	if ok {
+		m.used = append(m.used, values...)
+	}
+	return row, ok
+}
+
+func (m *marks) reads(r model.ParentRow) {
+	var read code
+	if r.Values == nil || putLater(m.step, r.Table) {
 		read = text("b.Touches(%q)", r.Table.Name)
-	case !ok: // the table's own steps name no row either
+	} else if row, ok := m.row(r.Table, r.Values); ok {
+		read = call("b.Reads", row)
+	} else { // the table's own steps name no row either
 		read = call("b.Reads", wire("Row").Call(lit(r.Table.Name)))
 	}
 	condition := ""
@@ -102,13 +140,14 @@ func reads(s *model.Step, r model.ParentRow) code {
 			if condition != "" {
 				condition += " && "
 			}
-			condition += source(s, v) + " != nil"
+			condition += source(m.step, v) + " != nil"
+			m.used = append(m.used, v)
 		}
 	}
 	if condition != "" {
-		return ifThen(text(condition), read)
+		read = ifThen(text(condition), read)
 	}
-	return read
+	m.calls = append(m.calls, read)
 }
 
 // putLater reports whether a wave writes rows of a table after those of the step, as can be
@@ -120,12 +159,18 @@ func putLater(s *model.Step, table *model.Table) bool {
 	})
 }
 
-func writes(s *model.Step, verb string) code {
-	row, ok := rowID(s, s.Table, keyValues(s))
-	if s.Whole || !ok {
-		return text("b.%sAll(%q)", verb, s.Table.Name)
+// writes adds the row's own write.
+func (m *marks) writes(method string) {
+	s := m.step
+	if !s.Whole {
+		if row, ok := m.row(s.Table, keyValues(s)); ok {
+			m.own = method
+			m.calls = append(m.calls, call("b."+method, row))
+			return
+		}
 	}
-	return call("b."+verb, row)
+	m.own = method + "All"
+	m.calls = append(m.calls, text("b.%s(%q)", m.own, s.Table.Name))
 }
 
 // keyValues are the step's values of the primary key, nil if it does not name all of it.

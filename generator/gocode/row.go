@@ -80,5 +80,5 @@ func jsonValue(g *group, s *model.Step, a model.Assign) {
 		write(g)
 		return
 	}
-	g.If(text(src + " == nil")).Block(wire("SliceOrNull").Call(text("r"), text("r."+method), text("nil"))).Else().BlockFunc(write)
+	g.If(text(src + " == nil")).Block(text("r.Null(r.%s)", method)).Else().BlockFunc(write)
 }

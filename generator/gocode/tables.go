@@ -9,45 +9,40 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// tables are the elements of wire.Service.Tables: one line for a table with few facts, else a
-// line for each fact.
+// tables are the elements of wire.Service.Tables. Each key, column and reference has a line of
+// its own, so that a change of the spec changes no other line.
 func tables(s *model.Service) []code {
-	const few = 2
 	var out []code
 	for _, t := range s.Tables {
-		facts := tableFacts(s, t)
-		if len(facts) <= few {
-			out = append(out, text("{%s}", strings.Join(facts, ", ")))
-			continue
-		}
-		var lines []code
-		for _, fact := range facts {
-			lines = append(lines, text("%s", fact))
-		}
-		out = append(out, composite(text(""), lines))
+		out = append(out, composite(text(""), tableFacts(s, t)))
 	}
 	return out
 }
 
 // tableFacts are the fields of a wire.Table.
-func tableFacts(s *model.Service, t *model.Table) []string {
-	keys := []string{textList(t.PrimaryKey)}
+func tableFacts(s *model.Service, t *model.Table) []code {
+	keys := []code{text("%s", textList(t.PrimaryKey))}
 	for _, u := range t.Unique {
-		keys = append(keys, textList(u))
+		keys = append(keys, text("%s", textList(u)))
 	}
-	facts := []string{fmt.Sprintf("Name: %q", t.Name), "Unique: [][]string{" + strings.Join(keys, ", ") + "}"}
-	nullable := slices.DeleteFunc(slices.Clone(t.Columns), func(c *model.Column) bool { return !c.Nullable })
+	facts := []code{pair("Name", lit(t.Name)), pair("Unique", composite(text("[][]string"), keys))}
+	var nullable []code
+	for _, c := range t.Columns {
+		if c.Nullable {
+			nullable = append(nullable, lit(c.Name))
+		}
+	}
 	if len(nullable) > 0 {
-		facts = append(facts, "Nullable: []string"+textList(nullable))
+		facts = append(facts, pair("Nullable", composite(text("[]string"), nullable)))
 	}
 	if len(t.ForeignKeys) > 0 {
-		facts = append(facts, "References: []wire.Reference{"+strings.Join(references(t), ", ")+"}")
+		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))
 	}
 	if onlyInserts(s, t) {
-		facts = append(facts, "InsertOnly: true")
+		facts = append(facts, text("InsertOnly: true"))
 	}
 	if t.Unlogged {
-		facts = append(facts, "Unlogged: true")
+		facts = append(facts, text("Unlogged: true"))
 	}
 	return facts
 }
@@ -61,14 +56,14 @@ func textList(columns []*model.Column) string {
 	return "{" + strings.Join(names, ", ") + "}"
 }
 
-func references(t *model.Table) []string {
-	var out []string
+func references(t *model.Table) []code {
+	var out []code
 	for _, fk := range t.ForeignKeys {
 		fields := fmt.Sprintf("Columns: []string%s, Table: %q", textList(fk.Columns), fk.References.Name)
 		if !restricts(fk) {
 			fields += fmt.Sprintf(", OnDelete: %q", fk.OnDelete)
 		}
-		out = append(out, "{"+fields+"}")
+		out = append(out, text("{%s}", fields))
 	}
 	return out
 }

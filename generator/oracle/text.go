@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// parseText reads a scalar from its text; why says why it is none of that type.
+// parseText reads a scalar from its text; why says why it is of another type.
 func parseText(t model.FieldType, text string) (v value, why string) {
 	var err error
 	switch t.Kind {

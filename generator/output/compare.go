@@ -34,8 +34,9 @@ type Change struct {
 }
 
 // Compare returns what has to change so that folder holds files, in their order, then stale
-// Owned files, then temporary files of an [Apply] that was killed. Nothing is written. All errors are reported together: a file in the
-// way that is not ours, a changed migration, a path out of the repository.
+// Owned files, then temporary files of an [Apply] that was killed. Nothing is written. All
+// errors are reported together: a file in the way that is not ours, a changed migration, a path
+// out of the repository.
 func Compare(folder *Folder, files []File) ([]Change, error) {
 	var changes []Change
 	var errs []error

@@ -124,7 +124,7 @@ func (d *delegated) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // A revoke does not wait until the records are delivered that the client fetched before, or
-// that stand in the queues, of which two are on their way and may end, and two more begin.
+// that stand in the queues: two of them are on their way and may end, and two more begin.
 func TestRevokeIsAnsweredWhileQueuesAreFull(t *testing.T) {
 	onBothProtocols(t, revokeIsAnsweredWhileQueuesAreFull)
 }

@@ -165,8 +165,8 @@ func (s *chaosSink) Revoked(p idem.Partition) {
 	}
 }
 
-// chaoticProducer writes to both partitions until end: plainly and in transactions, of which
-// some are aborted and some stay open for long. It returns what must take effect.
+// chaoticProducer writes to both partitions until end: plainly and in transactions. Some
+// of those are aborted, and some stay open for long. It returns what must take effect.
 func chaoticProducer(t *testing.T, brokers string, random *rand.Rand, end time.Time) map[idem.Partition]map[int64]bool {
 	client := func(opts ...kgo.Opt) *kgo.Client {
 		cl, err := kgo.NewClient(append(opts, kgo.SeedBrokers(brokers), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)

@@ -27,8 +27,8 @@ func TestRowsAllocateNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		fit.In("list", 1)
-		fit.Varchar("s", *name, 20)
-		fit.Numeric("d", amount, 12, 2)
+		fit.Varchar("s", name, 20)
+		fit.Numeric("d", &amount, 12, 2)
 		fit.Out()
 		k.Start("0123456789abcdef")
 		k.Header(m, "text")

@@ -7,7 +7,8 @@ import (
 )
 
 // Fit checks whether values fit their columns, so that one that does not is a dead letter
-// before it is part of a batch. The first error sticks. Its zero value is ready for use.
+// before it is part of a batch. A value that is nil is NULL, which fits. The first error sticks.
+// The zero value of Fit is ready for use.
 type Fit struct {
 	list  string // the list whose element is checked, "" outside
 	index int
@@ -21,15 +22,15 @@ func (f *Fit) In(list string, i int) { f.list, f.index = list, i }
 func (f *Fit) Out() { f.list = "" }
 
 // Varchar checks for at most n characters.
-func (f *Fit) Varchar(name, v string, n int) {
-	if len(v) > n && utf8.RuneCountInString(v) > n { // bytes are at least characters
+func (f *Fit) Varchar(name string, v *string, n int) {
+	if v != nil && len(*v) > n && utf8.RuneCountInString(*v) > n { // bytes are at least characters
 		f.fail(name, "is longer than "+characters(n))
 	}
 }
 
 // Char checks for exactly n characters: Postgres would pad fewer.
-func (f *Fit) Char(name, v string, n int) {
-	if utf8.RuneCountInString(v) != n {
+func (f *Fit) Char(name string, v *string, n int) {
+	if v != nil && utf8.RuneCountInString(*v) != n {
 		f.fail(name, "must have exactly "+characters(n))
 	}
 }
@@ -43,7 +44,10 @@ func characters(n int) string {
 
 // Numeric checks for at most scale digits after the point, and precision-scale before it;
 // zeros at either end do not count.
-func (f *Fit) Numeric(name string, v Decimal, precision, scale int) {
+func (f *Fit) Numeric(name string, v *Decimal, precision, scale int) {
+	if v == nil {
+		return
+	}
 	whole, fraction, _ := strings.Cut(v.String(), ".")
 	whole = strings.TrimLeft(whole, "-0")
 	fraction = strings.TrimRight(fraction, "0")

@@ -4,18 +4,18 @@ import "testing"
 
 // A value fits its column if nothing of it would be cut, rounded or padded.
 func TestFit(t *testing.T) {
-	d := MustDecimal
+	d := func(text string) *Decimal { return new(MustDecimal(text)) }
 	for _, c := range []struct {
 		check func(f *Fit)
 		want  string
 	}{
-		{func(f *Fit) { f.Varchar("a", "éé", 2) }, ""},
-		{func(f *Fit) { f.Varchar("a", "ééé", 2) }, "fit: E: a is longer than 2 characters"},
-		{func(f *Fit) { f.Varchar("a", "a ", 1) }, "fit: E: a is longer than 1 character"},
-		{func(f *Fit) { f.Varchar("a", "", 1) }, ""},
-		{func(f *Fit) { f.Char("a", "€$é", 3) }, ""},
-		{func(f *Fit) { f.Char("a", "EU", 3) }, "fit: E: a must have exactly 3 characters"},
-		{func(f *Fit) { f.Char("a", "EURO", 3) }, "fit: E: a must have exactly 3 characters"},
+		{func(f *Fit) { f.Varchar("a", new("éé"), 2) }, ""},
+		{func(f *Fit) { f.Varchar("a", new("ééé"), 2) }, "fit: E: a is longer than 2 characters"},
+		{func(f *Fit) { f.Varchar("a", new("a "), 1) }, "fit: E: a is longer than 1 character"},
+		{func(f *Fit) { f.Varchar("a", new(""), 1) }, ""},
+		{func(f *Fit) { f.Char("a", new("€$é"), 3) }, ""},
+		{func(f *Fit) { f.Char("a", new("EU"), 3) }, "fit: E: a must have exactly 3 characters"},
+		{func(f *Fit) { f.Char("a", new("EURO"), 3) }, "fit: E: a must have exactly 3 characters"},
 		{func(f *Fit) { f.Numeric("a", d("9999999999.99"), 12, 2) }, ""},
 		{func(f *Fit) { f.Numeric("a", d("-9999999999.99"), 12, 2) }, ""},
 		{func(f *Fit) { f.Numeric("a", d("10000000000"), 12, 2) }, "fit: E: a does not fit numeric(12,2)"},
@@ -28,10 +28,11 @@ func TestFit(t *testing.T) {
 		{func(f *Fit) { f.Numeric("a", d("0.01"), 1, 3) }, "fit: E: a does not fit numeric(1,3)"},
 		{func(f *Fit) { f.Numeric("a", d("7"), 1, 0) }, ""},
 		{func(f *Fit) { f.Numeric("a", d("0.1"), 1, 0) }, "fit: E: a does not fit numeric(1,0)"},
-		{func(f *Fit) { f.In("lines", 3); f.Char("sku", "", 1) }, "fit: E: lines[3].sku must have exactly 1 character"},
-		{func(f *Fit) { f.In("lines", 3); f.Char("", "", 1) }, "fit: E: lines[3] must have exactly 1 character"},
-		{func(f *Fit) { f.In("lines", 3); f.Out(); f.Char("sku", "", 1) }, "fit: E: sku must have exactly 1 character"},
-		{func(f *Fit) { f.Char("a", "", 1); f.Char("b", "", 1) }, "fit: E: a must have exactly 1 character"},
+		{func(f *Fit) { f.Varchar("a", nil, 1); f.Char("a", nil, 1); f.Numeric("a", nil, 1, 0) }, ""},
+		{func(f *Fit) { f.In("lines", 3); f.Char("sku", new(""), 1) }, "fit: E: lines[3].sku must have exactly 1 character"},
+		{func(f *Fit) { f.In("lines", 3); f.Char("", new(""), 1) }, "fit: E: lines[3] must have exactly 1 character"},
+		{func(f *Fit) { f.In("lines", 3); f.Out(); f.Char("sku", new(""), 1) }, "fit: E: sku must have exactly 1 character"},
+		{func(f *Fit) { f.Char("a", new(""), 1); f.Char("b", new(""), 1) }, "fit: E: a must have exactly 1 character"},
 	} {
 		var f Fit
 		c.check(&f)

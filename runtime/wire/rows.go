@@ -97,6 +97,13 @@ func (r *Rows) at() int {
 	return len(r.cols[r.next].buf)
 }
 
+// Null sets the next parameter to NULL; set is the method for its type: r.Null(r.JSONB).
+func (r *Rows) Null(set func([]byte)) {
+	at := r.at()
+	set(nil)
+	r.null(at)
+}
+
 // null makes the parameter that was set last, from at on, NULL.
 func (r *Rows) null(at int) {
 	c := &r.cols[r.next-1]

@@ -63,7 +63,7 @@ func newCompiler(t *testing.T, root string, dirs []string) *compiler {
 	return c
 }
 
-// check checks a package of which some files are changed.
+// check checks a package with some files changed.
 func (c *compiler) check(dir string, changed map[string][]byte) error {
 	var files []*ast.File
 	for _, name := range c.sources[dir] {

@@ -4,11 +4,11 @@
 //
 // A bug is caught if its test says so: it ran to its end, failed with a message, passes without
 // the bug, and fails once more with it: a single failure may come from a deadline of the test
-// that a busy machine missed. A run that ends by a time-out or a crash says nothing. It is tried again,
-// alone and with more time; if it says nothing then either, the bug is undecided. How long a
-// test may run follows from how long it takes without the bug at that time, so that a busy
-// machine decides nothing. A test that a bug makes wait for ever must say so itself, by a
-// deadline of its own.
+// that a busy machine missed. A run that ends by a time-out or a crash says nothing. It is
+// tried again, alone and with more time; if it says nothing then either, the bug is undecided.
+// How long a test may run follows from how long it takes without the bug at that time, so that
+// a busy machine decides nothing. A test that a bug makes wait for ever must say so itself, by
+// a deadline of its own.
 //
 // A bug's place is a declaration and a pattern of syntax in it: package plant says which renames
 // break it. TestEveryBugCompiles fails then, within seconds, and says where the place may be now.
@@ -92,8 +92,8 @@ func report(counts map[verdict]int, planted int) error {
 	return errors.Join(errs...)
 }
 
-// tryAll tries all bugs, some at a time; those of which their tests say nothing again, one at
-// a time and with more patience. It prints a line for each.
+// tryAll tries all bugs, some at a time; those that their tests say nothing of are tried
+// again, one at a time and with more patience. It prints a line for each.
 func (l *lab) tryAll(ctx context.Context, bugs []mutant, workers int) map[verdict]int {
 	counts := map[verdict]int{}
 	var mu sync.Mutex

@@ -1,6 +1,6 @@
 package main
 
-// The packages whose tests catch the bugs, and most of which have bugs planted in them.
+// The packages whose tests catch the bugs. Most of them have bugs planted in them.
 const (
 	core        = "./runtime"
 	source      = "./runtime/confluent"

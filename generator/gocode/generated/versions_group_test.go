@@ -70,8 +70,8 @@ func within(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// Two versions, of which the later one has an added field, an added event, another compare and
-// a source that moved, are members of one group with the real client: one begins, the other
+// Two versions are members of one group with the real client. The later one has an added field,
+// an added event, another compare and a source that moved. One begins, the other
 // joins, one leaves and comes back. All along, producers send new events and copies of all
 // earlier ones, also through the other partition.
 func TestVersionsInOneConsumerGroup(t *testing.T) {

@@ -123,7 +123,7 @@ func TestVersionsHaltWhereASourceMovedWithoutAlso(t *testing.T) {
 	}
 }
 
-// entry is one event of which a producer may send copies: all are alike.
+// entry is one event. A producer may send copies of it: all are alike.
 type entry struct {
 	id        string
 	partition int32

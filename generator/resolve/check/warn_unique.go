@@ -10,7 +10,8 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// warnUnique warns of unique keys that can refuse a step that changes the row that it finds (W904).
+// warnUnique warns of unique keys that can refuse a step that changes the row that it finds
+// (W904).
 func warnUnique(report *schema.Diagnostics, st *draft.Step) {
 	if !st.Model.Makes || !st.Model.Changes {
 		return

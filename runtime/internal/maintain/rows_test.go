@@ -10,7 +10,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
-// chain makes a stream of a consumer with rows 0 to tail, the last of which declares
+// chain makes a stream of a consumer with rows 0 to tail; the last one declares
 // window. Every seventh row is a fence.
 func chain(t testing.TB, db *pgxpool.Pool, consumer string, tail, window int) (stream string) {
 	t.Helper()

@@ -41,26 +41,84 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "required", Unique: [][]string{{"id"}}},
 			{
-				Name:     "optional",
-				Unique:   [][]string{{"id"}},
-				Nullable: []string{"c_text", "c_varchar", "c_char", "c_citext", "c_uuid", "c_boolean", "c_integer", "c_bigint", "c_double", "c_numeric", "c_numeric_ps", "c_timestamptz", "c_epoch_s", "c_epoch_ms", "c_epoch_us", "c_epoch_ns", "c_timestamp", "c_date", "c_days", "c_bytea", "c_jsonb", "c_json", "c_enum", "c_object", "c_list", "c_texts", "c_integers", "c_bigints", "c_uuids"},
+				Name: "required",
+				Unique: [][]string{
+					{"id"},
+				},
 			},
-			{Name: "defaults", Unique: [][]string{{"id"}}},
-			{Name: "constants", Unique: [][]string{{"id"}}},
 			{
-				Name:       "records",
-				Unique:     [][]string{{"topic", "partition", "record_offset"}},
-				Nullable:   []string{"h_maybe"},
+				Name: "optional",
+				Unique: [][]string{
+					{"id"},
+				},
+				Nullable: []string{
+					"c_text",
+					"c_varchar",
+					"c_char",
+					"c_citext",
+					"c_uuid",
+					"c_boolean",
+					"c_integer",
+					"c_bigint",
+					"c_double",
+					"c_numeric",
+					"c_numeric_ps",
+					"c_timestamptz",
+					"c_epoch_s",
+					"c_epoch_ms",
+					"c_epoch_us",
+					"c_epoch_ns",
+					"c_timestamp",
+					"c_date",
+					"c_days",
+					"c_bytea",
+					"c_jsonb",
+					"c_json",
+					"c_enum",
+					"c_object",
+					"c_list",
+					"c_texts",
+					"c_integers",
+					"c_bigints",
+					"c_uuids",
+				},
+			},
+			{
+				Name: "defaults",
+				Unique: [][]string{
+					{"id"},
+				},
+			},
+			{
+				Name: "constants",
+				Unique: [][]string{
+					{"id"},
+				},
+			},
+			{
+				Name: "records",
+				Unique: [][]string{
+					{"topic", "partition", "record_offset"},
+				},
+				Nullable: []string{
+					"h_maybe",
+				},
 				InsertOnly: true,
 			},
 			{
-				Name:       "measures",
-				Unique:     [][]string{{"sensor", "taken_at"}},
+				Name: "measures",
+				Unique: [][]string{
+					{"sensor", "taken_at"},
+				},
 				InsertOnly: true,
 			},
-			{Name: "keyed", Unique: [][]string{{"k_text", "k_id", "k_small", "k_big", "k_at", "k_day", "k_days", "k_colour"}}},
+			{
+				Name: "keyed",
+				Unique: [][]string{
+					{"k_text", "k_id", "k_small", "k_big", "k_at", "k_day", "k_days", "k_colour"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			typesV1Topic(),

@@ -230,7 +230,7 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertKeyed names what the row touches, so that it overtakes no other.
+// beforeUpsertKeyed names the row: equal ones in a wave become one.
 func (e *Keyed) beforeUpsertKeyed(b *wire.Batch) {
 	b.Upserts(wire.Row("keyed").Text(e.KText).UUID(e.KID).Int(int64(e.KSmall)).Int(e.KBig).Int(e.KAt.UnixMicro()).Int(int64(e.KDay)).Int(int64(e.KDays)).Text(string(e.KColour)))
 }

@@ -148,7 +148,7 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertMeasures names what the row touches, so that it overtakes no other.
+// beforeInsertMeasures names the row: a wave writes it once.
 func (e *Measured) beforeInsertMeasures(b *wire.Batch) {
 	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
 }

@@ -160,7 +160,7 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertRecords names what the row touches, so that it overtakes no other.
+// beforeInsertRecords names the row: a wave writes it once.
 func (e *Recorded) beforeInsertRecords(b *wire.Batch) {
 	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
 }

@@ -447,9 +447,9 @@ func (e *Required) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *Required) fits(f *wire.Fit) {
-	f.Varchar("c_varchar", e.CVarchar, 10)
-	f.Char("c_char", e.CChar, 3)
-	f.Numeric("c_numeric_ps", e.CNumericPs, 12, 2)
+	f.Varchar("c_varchar", &e.CVarchar, 10)
+	f.Char("c_char", &e.CChar, 3)
+	f.Numeric("c_numeric_ps", &e.CNumericPs, 12, 2)
 }
 
 // requiredEvent is how a record becomes a Required, and which records are copies of one. It is
@@ -510,11 +510,12 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertRequired names what the row touches, so that it overtakes no other.
+// beforeUpsertRequired names the row: a wave writes it once.
 func (e *Required) beforeUpsertRequired(b *wire.Batch) {
 	b.Puts(wire.Row("required").UUID(e.ID))
 }
 
+// An array is sent as its text, since Postgres knows no array of arrays.
 const requiredUpsertRequiredSQL = `
 INSERT INTO required (
     id,
@@ -921,15 +922,9 @@ func (e *Optional) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *Optional) fits(f *wire.Fit) {
-	if e.CVarchar != nil {
-		f.Varchar("c_varchar", *e.CVarchar, 10)
-	}
-	if e.CChar != nil {
-		f.Char("c_char", *e.CChar, 3)
-	}
-	if e.CNumericPs != nil {
-		f.Numeric("c_numeric_ps", *e.CNumericPs, 12, 2)
-	}
+	f.Varchar("c_varchar", e.CVarchar, 10)
+	f.Char("c_char", e.CChar, 3)
+	f.Numeric("c_numeric_ps", e.CNumericPs, 12, 2)
 }
 
 // optionalEvent is how a record becomes an Optional, and which records are copies of one. It
@@ -976,12 +971,12 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	wire.SliceOrNull(r, r.JSON, e.CJSON)
 	wire.OrNull(r, r.Text, (*string)(e.CEnum))
 	if e.CObject == nil {
-		wire.SliceOrNull(r, r.JSONB, nil)
+		r.Null(r.JSONB)
 	} else {
 		r.AppendJSONB(e.CObject.appendJSON)
 	}
 	if e.CList == nil {
-		wire.SliceOrNull(r, r.JSONB, nil)
+		r.Null(r.JSONB)
 	} else {
 		r.AppendJSONB(e.appendCList)
 	}
@@ -992,11 +987,12 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertOptional names what the row touches, so that it overtakes no other.
+// beforeUpsertOptional names the row: a wave writes it once.
 func (e *Optional) beforeUpsertOptional(b *wire.Batch) {
 	b.Puts(wire.Row("optional").UUID(e.ID))
 }
 
+// An array is sent as its text, since Postgres knows no array of arrays.
 const optionalUpsertOptionalSQL = `
 INSERT INTO optional (
     id,
@@ -1237,7 +1233,7 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertDefaults names what the row touches, so that it overtakes no other.
+// beforeUpsertDefaults names the row: a wave writes it once.
 func (e *Defaults) beforeUpsertDefaults(b *wire.Batch) {
 	b.Puts(wire.Row("defaults").UUID(e.ID))
 }
@@ -1336,7 +1332,7 @@ func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertDefaults names what the row touches, so that it overtakes no other.
+// beforeInsertDefaults names the row: a wave writes it once.
 func (e *DefaultsLeft) beforeInsertDefaults(b *wire.Batch) {
 	b.Puts(wire.Row("defaults").UUID(e.ID))
 }
@@ -1399,7 +1395,7 @@ func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertConstants names what the row touches, so that it overtakes no other.
+// beforeUpsertConstants names the row: a wave writes it once.
 func (e *Constants) beforeUpsertConstants(b *wire.Batch) {
 	b.Puts(wire.Row("constants").UUID(e.ID))
 }
@@ -1522,22 +1518,22 @@ func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteRequired names what the row touches, so that it overtakes no other.
+// beforeDeleteRequired names the row: an earlier wave writes it.
 func (e *TypesErased) beforeDeleteRequired(b *wire.Batch) {
 	b.Deletes(wire.Row("required").UUID(e.ID))
 }
 
-// beforeDeleteOptional names what the row touches, so that it overtakes no other.
+// beforeDeleteOptional names the row: an earlier wave writes it.
 func (e *TypesErased) beforeDeleteOptional(b *wire.Batch) {
 	b.Deletes(wire.Row("optional").UUID(e.ID))
 }
 
-// beforeDeleteDefaults names what the row touches, so that it overtakes no other.
+// beforeDeleteDefaults names the row: an earlier wave writes it.
 func (e *TypesErased) beforeDeleteDefaults(b *wire.Batch) {
 	b.Deletes(wire.Row("defaults").UUID(e.ID))
 }
 
-// beforeDeleteConstants names what the row touches, so that it overtakes no other.
+// beforeDeleteConstants names the row: an earlier wave writes it.
 func (e *TypesErased) beforeDeleteConstants(b *wire.Batch) {
 	b.Deletes(wire.Row("constants").UUID(e.ID))
 }

@@ -133,7 +133,7 @@ func (e *AccountOpened) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *AccountOpened) fits(f *wire.Fit) {
-	f.Char("currency", e.Currency, 3)
+	f.Char("currency", &e.Currency, 3)
 }
 
 // accountOpenedEvent is how a record becomes an AccountOpened, and which records are copies of
@@ -172,7 +172,7 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 	return nil
 }
 
-// beforeInsertAccounts names what the row touches, so that it overtakes no other.
+// beforeInsertAccounts names the row: a wave writes it once.
 func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
@@ -288,13 +288,14 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeInsertPostings names what the row touches, so that it overtakes no other.
+// beforeInsertPostings names the row: a wave writes it once. Before it, what the write needs
+// or changes elsewhere.
 func (e *Posted) beforeInsertPostings(b *wire.Batch) {
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
 }
 
-// beforeUpdateAccounts names what the row touches, so that it overtakes no other.
+// beforeUpdateAccounts names the row: a wave writes it once.
 func (e *Posted) beforeUpdateAccounts(b *wire.Batch) {
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
@@ -403,7 +404,7 @@ func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message)
 	return nil
 }
 
-// beforeUpdateAccounts names what the row touches, so that it overtakes no other.
+// beforeUpdateAccounts names the row: a wave writes it once.
 func (e *AccountClosed) beforeUpdateAccounts(b *wire.Batch) {
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }

@@ -39,15 +39,25 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:     "accounts",
-				Unique:   [][]string{{"account_id"}},
-				Nullable: []string{"last_posting"},
+				Name: "accounts",
+				Unique: [][]string{
+					{"account_id"},
+				},
+				Nullable: []string{
+					"last_posting",
+				},
 			},
 			{
-				Name:       "postings",
-				Unique:     [][]string{{"account_id", "posting"}},
-				Nullable:   []string{"memo"},
-				References: []wire.Reference{{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"}},
+				Name: "postings",
+				Unique: [][]string{
+					{"account_id", "posting"},
+				},
+				Nullable: []string{
+					"memo",
+				},
+				References: []wire.Reference{
+					{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"},
+				},
 				InsertOnly: true,
 			},
 		},

@@ -182,7 +182,7 @@ func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertChecks names what the row touches, so that it overtakes no other.
+// beforeInsertChecks names the row: a wave writes it once.
 func (e *Passed) beforeInsertChecks(b *wire.Batch) {
 	b.Puts(wire.Row("checks").UUID(e.CheckID))
 }
@@ -266,7 +266,7 @@ func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertChecks names what the row touches, so that it overtakes no other.
+// beforeInsertChecks names the row: a wave writes it once.
 func (e *Failed) beforeInsertChecks(b *wire.Batch) {
 	b.Puts(wire.Row("checks").UUID(e.CheckID))
 }

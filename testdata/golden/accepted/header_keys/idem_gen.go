@@ -38,10 +38,17 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "meters", Unique: [][]string{{"meter_id"}}},
 			{
-				Name:       "checks",
-				Unique:     [][]string{{"check_id"}},
+				Name: "meters",
+				Unique: [][]string{
+					{"meter_id"},
+				},
+			},
+			{
+				Name: "checks",
+				Unique: [][]string{
+					{"check_id"},
+				},
 				InsertOnly: true,
 			},
 		},

@@ -156,7 +156,7 @@ func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertMeters names what the row touches, so that it overtakes no other.
+// beforeUpsertMeters names the row: a wave writes it once.
 func (e *Installed) beforeUpsertMeters(b *wire.Batch) {
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }
@@ -252,7 +252,7 @@ func (p *metersV1Plan) addRead(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateMeters names what the row touches, so that it overtakes no other.
+// beforeUpdateMeters names the row: a wave writes it once.
 func (e *Read) beforeUpdateMeters(b *wire.Batch) {
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }
@@ -327,7 +327,7 @@ func (p *metersV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateMeters names what the row touches, so that it overtakes no other.
+// beforeUpdateMeters names the row: a wave writes it once.
 func (e *Removed) beforeUpdateMeters(b *wire.Batch) {
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }

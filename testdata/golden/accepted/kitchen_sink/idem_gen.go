@@ -47,30 +47,65 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		},
 		Tables: []wire.Table{
 			{
-				Name:     "customers",
-				Unique:   [][]string{{"customer_id"}, {"email"}},
-				Nullable: []string{"name", "address"},
+				Name: "customers",
+				Unique: [][]string{
+					{"customer_id"},
+					{"email"},
+				},
+				Nullable: []string{
+					"name",
+					"address",
+				},
 			},
 			{
-				Name:       "orders",
-				Unique:     [][]string{{"tenant", "order_id"}},
-				Nullable:   []string{"customer_id", "delivery", "cancelled_at"},
-				References: []wire.Reference{{Columns: []string{"customer_id"}, Table: "customers", OnDelete: "set_null"}},
+				Name: "orders",
+				Unique: [][]string{
+					{"tenant", "order_id"},
+				},
+				Nullable: []string{
+					"customer_id",
+					"delivery",
+					"cancelled_at",
+				},
+				References: []wire.Reference{
+					{Columns: []string{"customer_id"}, Table: "customers", OnDelete: "set_null"},
+				},
 			},
 			{
-				Name:       "order_lines",
-				Unique:     [][]string{{"tenant", "order_id", "line_no"}},
-				Nullable:   []string{"note"},
-				References: []wire.Reference{{Columns: []string{"tenant", "order_id"}, Table: "orders", OnDelete: "cascade"}},
+				Name: "order_lines",
+				Unique: [][]string{
+					{"tenant", "order_id", "line_no"},
+				},
+				Nullable: []string{
+					"note",
+				},
+				References: []wire.Reference{
+					{Columns: []string{"tenant", "order_id"}, Table: "orders", OnDelete: "cascade"},
+				},
 			},
-			{Name: "stock", Unique: [][]string{{"sku", "warehouse"}}},
 			{
-				Name:       "movements",
-				Unique:     [][]string{{"movement_id"}},
-				Nullable:   []string{"reason"},
+				Name: "stock",
+				Unique: [][]string{
+					{"sku", "warehouse"},
+				},
+			},
+			{
+				Name: "movements",
+				Unique: [][]string{
+					{"movement_id"},
+				},
+				Nullable: []string{
+					"reason",
+				},
 				InsertOnly: true,
 			},
-			{Name: "newsletter", Unique: [][]string{{"id"}, {"email", "topic"}}},
+			{
+				Name: "newsletter",
+				Unique: [][]string{
+					{"id"},
+					{"email", "topic"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			shopOrdersV1Topic(h),

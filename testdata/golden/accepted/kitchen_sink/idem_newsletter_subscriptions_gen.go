@@ -165,7 +165,8 @@ func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Messa
 	return nil
 }
 
-// beforeUpsertNewsletter names what the row touches, so that it overtakes no other.
+// beforeUpsertNewsletter names the table: the row's key is not known, and a wave writes a row
+// once.
 func (e *Subscribed) beforeUpsertNewsletter(b *wire.Batch) {
 	b.PutsAll("newsletter")
 }
@@ -255,7 +256,7 @@ func (p *newsletterSubscriptionsPlan) addUnsubscribed(b *wire.Batch, m *wire.Mes
 	return nil
 }
 
-// beforeDeleteNewsletter names what the row touches, so that it overtakes no other.
+// beforeDeleteNewsletter names the table: an earlier wave writes its rows.
 func (e *Unsubscribed) beforeDeleteNewsletter(b *wire.Batch) {
 	b.DeletesAll("newsletter")
 }

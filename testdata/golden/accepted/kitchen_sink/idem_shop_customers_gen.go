@@ -195,7 +195,7 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	r.Text(e.Email)
 	wire.OrNull(r, r.Text, e.Name)
 	if e.Address == nil {
-		wire.SliceOrNull(r, r.JSONB, nil)
+		r.Null(r.JSONB)
 	} else {
 		r.AppendJSONB(e.Address.appendJSON)
 	}
@@ -204,12 +204,14 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	return nil
 }
 
-// beforeUpsertCustomers names what the row touches, so that it overtakes no other.
+// beforeUpsertCustomers names the table: the row's key is not known, and a wave writes a row
+// once.
 func (e *CustomerChanged) beforeUpsertCustomers(b *wire.Batch) {
 	b.PutsAll("customers")
 }
 
 // customerChangedUpsertCustomersSQL changes a row only if its version grows.
+// An array is sent as its text, since Postgres knows no array of arrays.
 const customerChangedUpsertCustomersSQL = `
 INSERT INTO customers AS t (
     customer_id,
@@ -284,7 +286,7 @@ func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) erro
 	return nil
 }
 
-// beforeUpdateCustomers names what the row touches, so that it overtakes no other.
+// beforeUpdateCustomers names the row: a wave writes it once.
 func (e *CustomerSeen) beforeUpdateCustomers(b *wire.Batch) {
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 }
@@ -364,7 +366,7 @@ func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) er
 	return nil
 }
 
-// beforeUpdateCustomers names what the row touches, so that it overtakes no other.
+// beforeUpdateCustomers names the row: a wave writes it once.
 func (e *CustomerClosed) beforeUpdateCustomers(b *wire.Batch) {
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 }
@@ -442,7 +444,8 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	return nil
 }
 
-// beforeDeleteCustomers names what the row touches, so that it overtakes no other.
+// beforeDeleteCustomers names the table: an earlier wave writes its rows. Before it, what the
+// write needs or changes elsewhere.
 func (e *CustomerErased) beforeDeleteCustomers(b *wire.Batch) {
 	b.Touches("orders")
 	b.DeletesAll("customers")

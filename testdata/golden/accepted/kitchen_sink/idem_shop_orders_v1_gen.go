@@ -311,8 +311,8 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *OrderPlaced) fits(f *wire.Fit) {
-	f.Varchar("record key.tenant.id", e.Tenant, 20)
-	f.Numeric("total", e.Total, 12, 2)
+	f.Varchar("record key.tenant.id", &e.Tenant, 20)
+	f.Numeric("total", &e.Total, 12, 2)
 }
 
 // orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
@@ -341,7 +341,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	r.Text(string(e.Channel))
 	r.Numeric(e.Total)
 	if e.Delivery == nil {
-		wire.SliceOrNull(r, r.JSONB, nil)
+		r.Null(r.JSONB)
 	} else {
 		r.AppendJSONB(e.Delivery.appendJSON)
 	}
@@ -349,7 +349,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	r.Time(e.ChangedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeUpsertOrderLines(b, i, v)
+		e.beforeUpsertOrderLines(b, i)
 		r = p.orderPlacedUpsertOrderLines.Row()
 		r.Text(e.Tenant)
 		r.UUID(e.OrderID)
@@ -362,13 +362,14 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeUpsertOrders names what the row touches, so that it overtakes no other.
+// beforeUpsertOrders names the row: a wave writes it once.
 func (e *OrderPlaced) beforeUpsertOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
 
-// beforeUpsertOrderLines names what the row touches, so that it overtakes no other.
-func (e *OrderPlaced) beforeUpsertOrderLines(b *wire.Batch, i int, v *Line) {
+// beforeUpsertOrderLines names the row: a wave writes it once. Before it, what the write needs
+// or changes elsewhere.
+func (e *OrderPlaced) beforeUpsertOrderLines(b *wire.Batch, i int) {
 	b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 }
@@ -499,7 +500,7 @@ func (e *OrderShipped) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *OrderShipped) fits(f *wire.Fit) {
-	f.Varchar("record key.tenant.id", e.Tenant, 20)
+	f.Varchar("record key.tenant.id", &e.Tenant, 20)
 }
 
 // orderShippedEvent is how a record becomes an OrderShipped, and which records are copies of
@@ -527,7 +528,7 @@ func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error
 	return nil
 }
 
-// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+// beforeUpdateOrders names the row: a wave writes it once.
 func (e *OrderShipped) beforeUpdateOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
@@ -619,7 +620,7 @@ func (e *LineDropped) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *LineDropped) fits(f *wire.Fit) {
-	f.Varchar("record key.tenant.id", e.Tenant, 20)
+	f.Varchar("record key.tenant.id", &e.Tenant, 20)
 }
 
 // lineDroppedEvent is how a record becomes a LineDropped, and which records are copies of one.
@@ -647,7 +648,7 @@ func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeDeleteOrderLines names what the row touches, so that it overtakes no other.
+// beforeDeleteOrderLines names the row: an earlier wave writes it.
 func (e *LineDropped) beforeDeleteOrderLines(b *wire.Batch) {
 	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
 }
@@ -755,7 +756,7 @@ func (e *LinesPriced) fingerprint(f *wire.Fingerprint) {
 // fits checks values against their columns.
 func (e *LinesPriced) fits(f *wire.Fit) {
 	if len(e.Lines) > 0 {
-		f.Varchar("record key.tenant.id", e.Tenant, 20)
+		f.Varchar("record key.tenant.id", &e.Tenant, 20)
 	}
 }
 
@@ -778,7 +779,7 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	}
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeUpdateOrderLines(b, v)
+		e.beforeUpdateOrderLines(b)
 		r := p.linesPricedUpdateOrderLines.Row()
 		r.Text(e.Tenant)
 		r.UUID(e.OrderID)
@@ -789,8 +790,9 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeUpdateOrderLines names what the row touches, so that it overtakes no other.
-func (e *LinesPriced) beforeUpdateOrderLines(b *wire.Batch, v *Line) {
+// beforeUpdateOrderLines names the table: the row's key is not known, and a wave writes a row
+// once.
+func (e *LinesPriced) beforeUpdateOrderLines(b *wire.Batch) {
 	b.PutsAll("order_lines")
 }
 
@@ -891,7 +893,7 @@ func (e *OrderCancelled) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *OrderCancelled) fits(f *wire.Fit) {
-	f.Varchar("record key.tenant.id", e.Tenant, 20)
+	f.Varchar("record key.tenant.id", &e.Tenant, 20)
 }
 
 // orderCancelledEvent is how a record becomes an OrderCancelled, and which records are copies
@@ -935,7 +937,7 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 	return nil
 }
 
-// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+// beforeUpdateOrders names the row: a wave writes it once.
 func (e *OrderCancelled) beforeUpdateOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
@@ -995,7 +997,7 @@ func (e *OrderErased) decode(s *strictjson.Scanner, m *wire.Message) {
 
 // fits checks values against their columns.
 func (e *OrderErased) fits(f *wire.Fit) {
-	f.Varchar("record key.tenant.id", e.Tenant, 20)
+	f.Varchar("record key.tenant.id", &e.Tenant, 20)
 }
 
 // orderErasedEvent is how a record becomes an OrderErased, and which records are copies of
@@ -1028,7 +1030,8 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeDeleteOrders names what the row touches, so that it overtakes no other.
+// beforeDeleteOrders names the row: an earlier wave writes it. Before it, what the write needs
+// or changes elsewhere.
 func (e *OrderErased) beforeDeleteOrders(b *wire.Batch) {
 	b.Touches("order_lines")
 	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))

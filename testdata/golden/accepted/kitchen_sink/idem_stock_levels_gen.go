@@ -116,7 +116,7 @@ func (e *StockCounted) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *StockCounted) fits(f *wire.Fit) {
-	f.Char("warehouse", e.Warehouse, 4)
+	f.Char("warehouse", &e.Warehouse, 4)
 }
 
 // stockCountedEvent is how a record becomes a StockCounted, and which records are copies of
@@ -145,7 +145,7 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeUpsertStock names what the row touches, so that it overtakes no other.
+// beforeUpsertStock names the row: equal ones in a wave become one.
 func (e *StockCounted) beforeUpsertStock(b *wire.Batch) {
 	b.Upserts(wire.Row("stock").Text(e.SKU).Text(e.Warehouse))
 }

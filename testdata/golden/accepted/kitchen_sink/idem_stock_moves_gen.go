@@ -100,7 +100,7 @@ func (e *StockMoved) decode(s *strictjson.Scanner, m *wire.Message) {
 // fits checks values against their columns.
 func (e *StockMoved) fits(f *wire.Fit) {
 	if len(e.Changes) > 0 {
-		f.Char("warehouse", e.Warehouse, 4)
+		f.Char("warehouse", &e.Warehouse, 4)
 	}
 }
 

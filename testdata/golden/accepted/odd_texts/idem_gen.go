@@ -44,18 +44,28 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:     "e",
-				Unique:   [][]string{{"e"}},
-				Nullable: []string{"closed_at"},
+				Name: "e",
+				Unique: [][]string{
+					{"e"},
+				},
+				Nullable: []string{
+					"closed_at",
+				},
 			},
 			{
-				Name:     "t",
-				Unique:   [][]string{{"t"}},
-				Nullable: []string{"u"},
+				Name: "t",
+				Unique: [][]string{
+					{"t"},
+				},
+				Nullable: []string{
+					"u",
+				},
 			},
 			{
-				Name:       "tables",
-				Unique:     [][]string{{"columns"}},
+				Name: "tables",
+				Unique: [][]string{
+					{"columns"},
+				},
 				InsertOnly: true,
 			},
 		},

@@ -159,17 +159,17 @@ func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertE names what the row touches, so that it overtakes no other.
+// beforeInsertE names the row: a wave writes it once.
 func (e *Opened) beforeInsertE(b *wire.Batch) {
 	b.Puts(wire.Row("e").Text(e.E))
 }
 
-// beforeInsertT names what the row touches, so that it overtakes no other.
+// beforeInsertT names the row: a wave writes it once.
 func (e *Opened) beforeInsertT(b *wire.Batch) {
 	b.Puts(wire.Row("t").Text(e.E))
 }
 
-// beforeInsertTables names what the row touches, so that it overtakes no other.
+// beforeInsertTables names the row: a wave writes it once.
 func (e *Opened) beforeInsertTables(b *wire.Batch) {
 	b.Puts(wire.Row("tables").Text(e.E))
 }
@@ -266,12 +266,12 @@ func (p *longestTopicPlan) addClosed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateE names what the row touches, so that it overtakes no other.
+// beforeUpdateE names the row: a wave writes it once.
 func (e *Closed) beforeUpdateE(b *wire.Batch) {
 	b.Puts(wire.Row("e").Text(e.E))
 }
 
-// beforeUpdateT names what the row touches, so that it overtakes no other.
+// beforeUpdateT names the row: a wave writes it once.
 func (e *Closed) beforeUpdateT(b *wire.Batch) {
 	b.Puts(wire.Row("t").Text(e.E))
 }

@@ -44,8 +44,10 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "orders",
-				Unique:     [][]string{{"id"}},
+				Name: "orders",
+				Unique: [][]string{
+					{"id"},
+				},
 				InsertOnly: true,
 			},
 		},

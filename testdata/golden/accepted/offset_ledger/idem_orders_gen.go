@@ -108,7 +108,7 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertOrders names what the row touches, so that it overtakes no other.
+// beforeInsertOrders names the row: a wave writes it once.
 func (e *Order) beforeInsertOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").Text(e.ID))
 }

@@ -44,18 +44,26 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		},
 		Tables: []wire.Table{
 			{
-				Name:     "order_history",
-				Unique:   [][]string{{"order_id"}},
-				Nullable: []string{"closed_reason"},
+				Name: "order_history",
+				Unique: [][]string{
+					{"order_id"},
+				},
+				Nullable: []string{
+					"closed_reason",
+				},
 			},
 			{
-				Name:       "order_notes",
-				Unique:     [][]string{{"note_id"}},
+				Name: "order_notes",
+				Unique: [][]string{
+					{"note_id"},
+				},
 				InsertOnly: true,
 			},
 			{
-				Name:     "order_views",
-				Unique:   [][]string{{"order_id"}},
+				Name: "order_views",
+				Unique: [][]string{
+					{"order_id"},
+				},
 				Unlogged: true,
 			},
 		},

@@ -147,7 +147,7 @@ func (p *orderNotesV1Plan) addNoteAdded(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertOrderNotes names what the row touches, so that it overtakes no other.
+// beforeInsertOrderNotes names the row: a wave writes it once.
 func (e *NoteAdded) beforeInsertOrderNotes(b *wire.Batch) {
 	b.Puts(wire.Row("order_notes").UUID(e.NoteID))
 }

@@ -130,7 +130,7 @@ func (p *orderViewsV1Plan) addOrderViewed(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeUpsertOrderViews names what the row touches, so that it overtakes no other.
+// beforeUpsertOrderViews names the row: equal ones in a wave become one.
 func (e *OrderViewed) beforeUpsertOrderViews(b *wire.Batch) {
 	b.Upserts(wire.Row("order_views").UUID(e.OrderID))
 }

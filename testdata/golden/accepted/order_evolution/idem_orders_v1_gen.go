@@ -163,7 +163,7 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {}
 
 // fits checks values against their columns.
 func (e *OrderPlaced) fits(f *wire.Fit) {
-	f.Numeric("total", e.Total, 12, 2)
+	f.Numeric("total", &e.Total, 12, 2)
 }
 
 // orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
@@ -195,7 +195,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertOrderHistory names what the row touches, so that it overtakes no other.
+// beforeUpsertOrderHistory names the row: a wave writes it once.
 func (e *OrderPlaced) beforeUpsertOrderHistory(b *wire.Batch) {
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 }
@@ -324,7 +324,7 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateOrderHistory names what the row touches, so that it overtakes no other.
+// beforeUpdateOrderHistory names the row: a wave writes it once.
 func (e *OrderClosed) beforeUpdateOrderHistory(b *wire.Batch) {
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 }

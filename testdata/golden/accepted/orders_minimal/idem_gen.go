@@ -38,7 +38,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "orders", Unique: [][]string{{"order_id"}}},
+			{
+				Name: "orders",
+				Unique: [][]string{
+					{"order_id"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			ordersV1Topic(),

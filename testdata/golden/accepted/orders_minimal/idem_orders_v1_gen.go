@@ -109,7 +109,7 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *OrderPlaced) fits(f *wire.Fit) {
-	f.Numeric("total", e.Total, 12, 2)
+	f.Numeric("total", &e.Total, 12, 2)
 }
 
 // orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
@@ -137,7 +137,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertOrders names what the row touches, so that it overtakes no other.
+// beforeUpsertOrders names the row: equal ones in a wave become one.
 func (e *OrderPlaced) beforeUpsertOrders(b *wire.Batch) {
 	b.Upserts(wire.Row("orders").UUID(e.OrderID))
 }

@@ -39,26 +39,44 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "days",
-				Unique:     [][]string{{"day"}},
+				Name: "days",
+				Unique: [][]string{
+					{"day"},
+				},
 				InsertOnly: true,
 			},
 			{
-				Name:       "agents",
-				Unique:     [][]string{{"agent"}},
-				Nullable:   []string{"name"},
+				Name: "agents",
+				Unique: [][]string{
+					{"agent"},
+				},
+				Nullable: []string{
+					"name",
+				},
 				InsertOnly: true,
 			},
 			{
-				Name:       "badges",
-				Unique:     [][]string{{"badge"}},
+				Name: "badges",
+				Unique: [][]string{
+					{"badge"},
+				},
 				InsertOnly: true,
 			},
 			{
-				Name:       "visits",
-				Unique:     [][]string{{"visit"}},
-				Nullable:   []string{"day", "agent", "badge"},
-				References: []wire.Reference{{Columns: []string{"day"}, Table: "days", OnDelete: "set_null"}, {Columns: []string{"agent"}, Table: "agents"}, {Columns: []string{"badge"}, Table: "badges", OnDelete: "cascade"}},
+				Name: "visits",
+				Unique: [][]string{
+					{"visit"},
+				},
+				Nullable: []string{
+					"day",
+					"agent",
+					"badge",
+				},
+				References: []wire.Reference{
+					{Columns: []string{"day"}, Table: "days", OnDelete: "set_null"},
+					{Columns: []string{"agent"}, Table: "agents"},
+					{Columns: []string{"badge"}, Table: "badges", OnDelete: "cascade"},
+				},
 			},
 		},
 		Topics: []wire.Topic{

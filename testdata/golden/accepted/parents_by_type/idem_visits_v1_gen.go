@@ -166,7 +166,7 @@ func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertDays names what the row touches, so that it overtakes no other.
+// beforeInsertDays names the row: a wave writes it once.
 func (e *DayOpened) beforeInsertDays(b *wire.Batch) {
 	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
 }
@@ -248,7 +248,7 @@ func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertAgents names what the row touches, so that it overtakes no other.
+// beforeInsertAgents names the row: a wave writes it once.
 func (e *AgentHired) beforeInsertAgents(b *wire.Batch) {
 	b.Puts(wire.Row("agents").Text(e.Agent.String()))
 }
@@ -331,7 +331,7 @@ func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertBadges names what the row touches, so that it overtakes no other.
+// beforeInsertBadges names the row: a wave writes it once.
 func (e *BadgeMade) beforeInsertBadges(b *wire.Batch) {
 	b.Puts(wire.Row("badges").Text(string(e.Badge)))
 }
@@ -424,7 +424,8 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertVisits names what the row touches, so that it overtakes no other.
+// beforeUpsertVisits names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *Visited) beforeUpsertVisits(b *wire.Batch) {
 	if e.Day != nil {
 		b.Reads(wire.Row("days").Int(e.Day.UnixMicro()))
@@ -519,7 +520,8 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateVisits names what the row touches, so that it overtakes no other.
+// beforeUpdateVisits names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *Renamed) beforeUpdateVisits(b *wire.Batch) {
 	if e.Agent != nil {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
@@ -601,7 +603,7 @@ func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteVisits names what the row touches, so that it overtakes no other.
+// beforeDeleteVisits names the row: an earlier wave writes it.
 func (e *Ended) beforeDeleteVisits(b *wire.Batch) {
 	b.Deletes(wire.Row("visits").Text(e.Visit))
 }

@@ -138,7 +138,7 @@ func (p *accountsV1Plan) addCurrencyAdded(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeInsertCurrencies names what the row touches, so that it overtakes no other.
+// beforeInsertCurrencies names the row: a wave writes it once.
 func (e *CurrencyAdded) beforeInsertCurrencies(b *wire.Batch) {
 	b.Puts(wire.Row("currencies").Text(string(e.Currency)))
 }
@@ -252,8 +252,8 @@ func (e *AccountOpened) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *AccountOpened) fits(f *wire.Fit) {
-	f.Varchar("code", e.Code, 8)
-	f.Numeric("balance", e.Balance, 9, 2)
+	f.Varchar("code", &e.Code, 8)
+	f.Numeric("balance", &e.Balance, 9, 2)
 }
 
 // accountOpenedEvent is how a record becomes an AccountOpened, and which records are copies of
@@ -287,7 +287,8 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// beforeInsertAccounts names what the row touches, so that it overtakes no other.
+// beforeInsertAccounts names the row: a wave writes it once. Before it, what the write needs
+// or changes elsewhere.
 func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
 	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
 	if e.Parent != nil {
@@ -296,6 +297,7 @@ func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
+// An array is sent as its text, since Postgres knows no array of arrays.
 const accountOpenedInsertAccountsSQL = `
 INSERT INTO accounts (
     account_id,

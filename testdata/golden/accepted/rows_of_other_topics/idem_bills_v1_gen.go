@@ -132,11 +132,11 @@ func (e *Billed) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *Billed) fits(f *wire.Fit) {
-	f.Numeric("total", e.Total, 9, 2)
+	f.Numeric("total", &e.Total, 9, 2)
 	for i := range e.Lines {
 		v := &e.Lines[i]
 		f.In("lines", i)
-		f.Numeric("amount", v.Amount, 9, 2)
+		f.Numeric("amount", &v.Amount, 9, 2)
 	}
 	f.Out()
 }
@@ -174,12 +174,13 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertBills names what the row touches, so that it overtakes no other.
+// beforeUpsertBills names the row: a wave writes it once.
 func (e *Billed) beforeUpsertBills(b *wire.Batch) {
 	b.Puts(wire.Row("bills").UUID(e.BillID))
 }
 
-// beforeUpsertBillLines names what the row touches, so that it overtakes no other.
+// beforeUpsertBillLines names the row: a wave writes it once. Before it, what the write needs
+// or changes elsewhere.
 func (e *Billed) beforeUpsertBillLines(b *wire.Batch, v *Line) {
 	b.Reads(wire.Row("bills").UUID(e.BillID))
 	b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))

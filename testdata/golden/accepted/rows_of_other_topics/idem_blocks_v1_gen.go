@@ -108,7 +108,7 @@ func (e *Blocked) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *Blocked) fits(f *wire.Fit) {
-	f.Varchar("record key", e.Code, 8)
+	f.Varchar("record key", &e.Code, 8)
 }
 
 // blockedEvent is how a record becomes a Blocked, and which records are copies of one. It is
@@ -135,7 +135,8 @@ func (p *blocksV1Plan) addBlocked(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateAccounts names what the row touches, so that it overtakes no other.
+// beforeUpdateAccounts names the table: the row's key is not known, and a wave writes a row
+// once.
 func (e *Blocked) beforeUpdateAccounts(b *wire.Batch) {
 	b.PutsAll("accounts")
 }

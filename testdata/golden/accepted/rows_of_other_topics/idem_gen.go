@@ -40,30 +40,53 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "currencies",
-				Unique:     [][]string{{"currency"}},
+				Name: "currencies",
+				Unique: [][]string{
+					{"currency"},
+				},
 				InsertOnly: true,
 			},
 			{
-				Name:       "accounts",
-				Unique:     [][]string{{"account_id"}, {"code"}},
-				Nullable:   []string{"parent", "note"},
-				References: []wire.Reference{{Columns: []string{"currency"}, Table: "currencies"}, {Columns: []string{"parent"}, Table: "accounts"}},
+				Name: "accounts",
+				Unique: [][]string{
+					{"account_id"},
+					{"code"},
+				},
+				Nullable: []string{
+					"parent",
+					"note",
+				},
+				References: []wire.Reference{
+					{Columns: []string{"currency"}, Table: "currencies"},
+					{Columns: []string{"parent"}, Table: "accounts"},
+				},
 			},
 			{
-				Name:       "bills",
-				Unique:     [][]string{{"bill_id"}},
-				References: []wire.Reference{{Columns: []string{"account_id"}, Table: "accounts"}},
+				Name: "bills",
+				Unique: [][]string{
+					{"bill_id"},
+				},
+				References: []wire.Reference{
+					{Columns: []string{"account_id"}, Table: "accounts"},
+				},
 			},
 			{
-				Name:       "bill_lines",
-				Unique:     [][]string{{"bill_id", "line"}},
-				References: []wire.Reference{{Columns: []string{"bill_id"}, Table: "bills"}},
+				Name: "bill_lines",
+				Unique: [][]string{
+					{"bill_id", "line"},
+				},
+				References: []wire.Reference{
+					{Columns: []string{"bill_id"}, Table: "bills"},
+				},
 			},
 			{
-				Name:       "payments",
-				Unique:     [][]string{{"payment_id"}},
-				References: []wire.Reference{{Columns: []string{"bill_id", "line"}, Table: "bill_lines"}},
+				Name: "payments",
+				Unique: [][]string{
+					{"payment_id"},
+				},
+				References: []wire.Reference{
+					{Columns: []string{"bill_id", "line"}, Table: "bill_lines"},
+				},
 				InsertOnly: true,
 			},
 		},

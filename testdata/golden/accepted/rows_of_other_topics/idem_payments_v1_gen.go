@@ -128,7 +128,7 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertPayments names what the row touches, so that it overtakes no other.
+// beforeInsertPayments names the row: a wave writes it once.
 func (e *Paid) beforeInsertPayments(b *wire.Batch) {
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 }

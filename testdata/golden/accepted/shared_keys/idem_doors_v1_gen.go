@@ -152,7 +152,7 @@ func (p *doorsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertDoors names what the row touches, so that it overtakes no other.
+// beforeUpsertDoors names the row: a wave writes it once.
 func (e *Opened) beforeUpsertDoors(b *wire.Batch) {
 	b.Puts(wire.Row("doors").Text(e.Door))
 }
@@ -237,7 +237,7 @@ func (p *doorsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertDoors names what the row touches, so that it overtakes no other.
+// beforeUpsertDoors names the row: a wave writes it once.
 func (e *Closed) beforeUpsertDoors(b *wire.Batch) {
 	b.Puts(wire.Row("doors").Text(e.Door))
 }

@@ -38,7 +38,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "doors", Unique: [][]string{{"door"}}},
+			{
+				Name: "doors",
+				Unique: [][]string{
+					{"door"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			doorsV1Topic(),

@@ -112,7 +112,7 @@ func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertColors names what the row touches, so that it overtakes no other.
+// beforeInsertColors names the row: a wave writes it once.
 func (e *Used) beforeInsertColors(b *wire.Batch) {
 	b.Puts(wire.Row("colors").Text(string(e.Color)))
 }

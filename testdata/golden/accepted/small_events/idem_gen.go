@@ -39,26 +39,43 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "seen",
-				Unique:     [][]string{{"id"}},
+				Name: "seen",
+				Unique: [][]string{
+					{"id"},
+				},
 				InsertOnly: true,
 			},
 			{
-				Name:     "seats",
-				Unique:   [][]string{{"seat"}},
-				Nullable: []string{"taken_by"},
+				Name: "seats",
+				Unique: [][]string{
+					{"seat"},
+				},
+				Nullable: []string{
+					"taken_by",
+				},
 			},
 			{
-				Name:     "signals",
-				Unique:   [][]string{{"device"}},
-				Nullable: []string{"color"},
+				Name: "signals",
+				Unique: [][]string{
+					{"device"},
+				},
+				Nullable: []string{
+					"color",
+				},
 			},
 			{
-				Name:       "colors",
-				Unique:     [][]string{{"color"}},
+				Name: "colors",
+				Unique: [][]string{
+					{"color"},
+				},
 				InsertOnly: true,
 			},
-			{Name: "once", Unique: [][]string{{"id"}}},
+			{
+				Name: "once",
+				Unique: [][]string{
+					{"id"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			seenV1Topic(),

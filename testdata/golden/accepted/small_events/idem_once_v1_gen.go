@@ -128,7 +128,7 @@ func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertOnce names what the row touches, so that it overtakes no other.
+// beforeInsertOnce names the row: a wave writes it once.
 func (e *Made) beforeInsertOnce(b *wire.Batch) {
 	b.Puts(wire.Row("once").UUID(e.ID))
 }
@@ -192,7 +192,7 @@ func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateOnce names what the row touches, so that it overtakes no other.
+// beforeUpdateOnce names the row: a wave writes it once.
 func (e *Done) beforeUpdateOnce(b *wire.Batch) {
 	b.Puts(wire.Row("once").UUID(e.ID))
 }
@@ -270,7 +270,7 @@ func (p *onceV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteOnce names what the row touches, so that it overtakes no other.
+// beforeDeleteOnce names the row: an earlier wave writes it.
 func (e *Dropped) beforeDeleteOnce(b *wire.Batch) {
 	b.Deletes(wire.Row("once").UUID(e.ID))
 }

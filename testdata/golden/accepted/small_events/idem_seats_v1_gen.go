@@ -138,8 +138,8 @@ func (e *Taken) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *Taken) fits(f *wire.Fit) {
-	f.Char("record key.seat", e.Seat, 2)
-	f.Char("taken_by", e.TakenBy, 2)
+	f.Char("record key.seat", &e.Seat, 2)
+	f.Char("taken_by", &e.TakenBy, 2)
 }
 
 // takenEvent is how a record becomes a Taken, and which records are copies of one. It is read
@@ -166,7 +166,7 @@ func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertSeats names what the row touches, so that it overtakes no other.
+// beforeUpsertSeats names the row: a wave writes it once.
 func (e *Taken) beforeUpsertSeats(b *wire.Batch) {
 	b.Puts(wire.Row("seats").Text(e.Seat))
 }
@@ -229,7 +229,7 @@ func (e *Left) fingerprint(f *wire.Fingerprint) {
 
 // fits checks values against their columns.
 func (e *Left) fits(f *wire.Fit) {
-	f.Char("record key.seat", e.Seat, 2)
+	f.Char("record key.seat", &e.Seat, 2)
 }
 
 // leftEvent is how a record becomes a Left, and which records are copies of one. It is read
@@ -254,7 +254,7 @@ func (p *seatsV1Plan) addLeft(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateSeats names what the row touches, so that it overtakes no other.
+// beforeUpdateSeats names the row: a wave writes it once.
 func (e *Left) beforeUpdateSeats(b *wire.Batch) {
 	b.Puts(wire.Row("seats").Text(e.Seat))
 }

@@ -114,7 +114,7 @@ func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertSeen names what the row touches, so that it overtakes no other.
+// beforeInsertSeen names the row: a wave writes it once.
 func (e *Seen) beforeInsertSeen(b *wire.Batch) {
 	b.Puts(wire.Row("seen").UUID(e.ID))
 }

@@ -136,7 +136,7 @@ func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertSignals names what the row touches, so that it overtakes no other.
+// beforeUpsertSignals names the row: a wave writes it once.
 func (e *Measured) beforeUpsertSignals(b *wire.Batch) {
 	b.Puts(wire.Row("signals").Text(e.Device))
 }
@@ -205,7 +205,7 @@ func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateSignals names what the row touches, so that it overtakes no other.
+// beforeUpdateSignals names the row: a wave writes it once.
 func (e *Switched) beforeUpdateSignals(b *wire.Batch) {
 	b.Puts(wire.Row("signals").Text(e.Device))
 }
@@ -279,7 +279,7 @@ func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteSignals names what the row touches, so that it overtakes no other.
+// beforeDeleteSignals names the row: an earlier wave writes it.
 func (e *Gone) beforeDeleteSignals(b *wire.Batch) {
 	b.Deletes(wire.Row("signals").Text(e.Device))
 }

@@ -126,7 +126,7 @@ func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertChildren names what the row touches, so that it overtakes no other.
+// beforeUpsertChildren names the row: equal ones in a wave become one.
 func (e *Child) beforeUpsertChildren(b *wire.Batch) {
 	b.Upserts(wire.Row("children").Text(e.K))
 }
@@ -192,7 +192,7 @@ func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertParents names what the row touches, so that it overtakes no other.
+// beforeUpsertParents names the row: a wave writes it once.
 func (e *Parent) beforeUpsertParents(b *wire.Batch) {
 	b.Puts(wire.Row("parents").Text(e.K))
 }
@@ -244,7 +244,7 @@ func (p *familyV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteParents names what the row touches, so that it overtakes no other.
+// beforeDeleteParents names the row: an earlier wave writes it.
 func (e *Gone) beforeDeleteParents(b *wire.Batch) {
 	b.Deletes(wire.Row("parents").Text(e.K))
 }

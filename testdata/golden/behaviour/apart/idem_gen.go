@@ -39,15 +39,28 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:     "plain",
-				Unique:   [][]string{{"k"}},
-				Nullable: []string{"v"},
+				Name: "plain",
+				Unique: [][]string{
+					{"k"},
+				},
+				Nullable: []string{
+					"v",
+				},
 			},
-			{Name: "children", Unique: [][]string{{"k"}}},
 			{
-				Name:     "parents",
-				Unique:   [][]string{{"k"}},
-				Nullable: []string{"v"},
+				Name: "children",
+				Unique: [][]string{
+					{"k"},
+				},
+			},
+			{
+				Name: "parents",
+				Unique: [][]string{
+					{"k"},
+				},
+				Nullable: []string{
+					"v",
+				},
 			},
 		},
 		Topics: []wire.Topic{

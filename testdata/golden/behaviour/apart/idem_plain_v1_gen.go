@@ -103,7 +103,7 @@ func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertPlain names what the row touches, so that it overtakes no other.
+// beforeUpsertPlain names the row: equal ones in a wave become one.
 func (e *Put) beforeUpsertPlain(b *wire.Batch) {
 	b.Upserts(wire.Row("plain").Text(e.K))
 }

@@ -47,14 +47,30 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			MaxPayload:       1 << 20,
 		},
 		Tables: []wire.Table{
-			{Name: "excluded", Unique: [][]string{{"e"}}},
 			{
-				Name:       "parts",
-				Unique:     [][]string{{"e", "no"}},
-				Nullable:   []string{"more"},
-				References: []wire.Reference{{Columns: []string{"e"}, Table: "excluded", OnDelete: "cascade"}},
+				Name: "excluded",
+				Unique: [][]string{
+					{"e"},
+				},
 			},
-			{Name: "words", Unique: [][]string{{"e", "word"}}},
+			{
+				Name: "parts",
+				Unique: [][]string{
+					{"e", "no"},
+				},
+				Nullable: []string{
+					"more",
+				},
+				References: []wire.Reference{
+					{Columns: []string{"e"}, Table: "excluded", OnDelete: "cascade"},
+				},
+			},
+			{
+				Name: "words",
+				Unique: [][]string{
+					{"e", "word"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			typeV1Topic(h),

@@ -218,7 +218,7 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertExcluded names what the row touches, so that it overtakes no other.
+// beforeUpsertExcluded names the row: a wave writes it once.
 func (e *Scan) beforeUpsertExcluded(b *wire.Batch) {
 	b.Puts(wire.Row("excluded").UUID(e.E))
 }
@@ -338,7 +338,7 @@ func (e *Select) fits(f *wire.Fit) {
 	for i := range e.Words {
 		v := &e.Words[i]
 		f.In("words", i)
-		f.Varchar("", *v, 3)
+		f.Varchar("", v, 3)
 	}
 	f.Out()
 }
@@ -389,7 +389,7 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertWords names what the row touches, so that it overtakes no other.
+// beforeUpsertWords names the row: equal ones in a wave become one.
 func (e *Select) beforeUpsertWords(b *wire.Batch, v string) {
 	b.Upserts(wire.Row("words").UUID(e.E).Text(v))
 }
@@ -505,7 +505,7 @@ func (e *Parts) fits(f *wire.Fit) {
 	for i := range e.Parts {
 		v := &e.Parts[i]
 		f.In("parts", i)
-		f.Varchar("m", v.M, 5)
+		f.Varchar("m", &v.M, 5)
 	}
 	f.Out()
 }
@@ -529,7 +529,7 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Parts {
 		v := &e.Parts[i]
-		e.beforeUpsertParts(b, i, v)
+		e.beforeUpsertParts(b, i)
 		r := p.partsUpsertParts.Row()
 		r.UUID(e.E)
 		r.Int4(int32(i + 1))
@@ -546,7 +546,7 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 			return append(b, ']')
 		})
 		if v.More == nil {
-			wire.SliceOrNull(r, r.JSONB, nil)
+			r.Null(r.JSONB)
 		} else {
 			r.AppendJSONB(func(b []byte) []byte {
 				b = append(b, '[')
@@ -564,12 +564,14 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertParts names what the row touches, so that it overtakes no other.
-func (e *Parts) beforeUpsertParts(b *wire.Batch, i int, v *Part) {
+// beforeUpsertParts names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
+func (e *Parts) beforeUpsertParts(b *wire.Batch, i int) {
 	b.Reads(wire.Row("excluded").UUID(e.E))
 	b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 }
 
+// An array is sent as its text, since Postgres knows no array of arrays.
 const partsUpsertPartsSQL = `
 INSERT INTO parts (
     e,
@@ -673,7 +675,8 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteExcluded names what the row touches, so that it overtakes no other.
+// beforeDeleteExcluded names the row: an earlier wave writes it. Before it, what the write
+// needs or changes elsewhere.
 func (e *Gone) beforeDeleteExcluded(b *wire.Batch) {
 	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))

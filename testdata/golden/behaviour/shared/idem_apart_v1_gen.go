@@ -137,7 +137,7 @@ func (p *apartV1Plan) addSent(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEffects names what the row touches, so that it overtakes no other.
+// beforeInsertEffects names the row: a wave writes it once.
 func (e *Sent) beforeInsertEffects(b *wire.Batch) {
 	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
@@ -221,7 +221,7 @@ func (p *apartV1Plan) addReceived(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEffects names what the row touches, so that it overtakes no other.
+// beforeInsertEffects names the row: a wave writes it once.
 func (e *Received) beforeInsertEffects(b *wire.Batch) {
 	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }

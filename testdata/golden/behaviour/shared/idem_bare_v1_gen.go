@@ -146,7 +146,7 @@ func (p *bareV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEffects names what the row touches, so that it overtakes no other.
+// beforeInsertEffects names the row: a wave writes it once.
 func (e *Made) beforeInsertEffects(b *wire.Batch) {
 	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
@@ -223,7 +223,7 @@ func (p *bareV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEffects names what the row touches, so that it overtakes no other.
+// beforeInsertEffects names the row: a wave writes it once.
 func (e *Dropped) beforeInsertEffects(b *wire.Batch) {
 	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }

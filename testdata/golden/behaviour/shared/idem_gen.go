@@ -39,8 +39,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "effects",
-				Unique:     [][]string{{"id", "kind"}},
+				Name: "effects",
+				Unique: [][]string{
+					{"id", "kind"},
+				},
 				InsertOnly: true,
 			},
 		},

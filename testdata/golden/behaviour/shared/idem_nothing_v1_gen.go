@@ -138,7 +138,7 @@ func (p *nothingV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEffects names what the row touches, so that it overtakes no other.
+// beforeInsertEffects names the row: a wave writes it once.
 func (e *Opened) beforeInsertEffects(b *wire.Batch) {
 	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }
@@ -219,7 +219,7 @@ func (p *nothingV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEffects names what the row touches, so that it overtakes no other.
+// beforeInsertEffects names the row: a wave writes it once.
 func (e *Closed) beforeInsertEffects(b *wire.Batch) {
 	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }

@@ -147,7 +147,7 @@ func (p *oneV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEffects names what the row touches, so that it overtakes no other.
+// beforeInsertEffects names the row: a wave writes it once.
 func (e *Paid) beforeInsertEffects(b *wire.Batch) {
 	b.Puts(wire.Row("effects").Text(e.ID).Text("placed"))
 }

@@ -131,7 +131,7 @@ func (p *otherV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEffects names what the row touches, so that it overtakes no other.
+// beforeInsertEffects names the row: a wave writes it once.
 func (e *Refunded) beforeInsertEffects(b *wire.Batch) {
 	b.Puts(wire.Row("effects").Text(e.ID).Text("cancelled"))
 }

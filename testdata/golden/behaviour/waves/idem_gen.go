@@ -40,25 +40,50 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:     "customers",
-				Unique:   [][]string{{"k", "cid"}, {"k", "email"}},
-				Nullable: []string{"email"},
-			},
-			{Name: "products", Unique: [][]string{{"k", "sku"}}},
-			{
-				Name:       "orders",
-				Unique:     [][]string{{"k", "oid"}},
-				Nullable:   []string{"cid", "ref"},
-				References: []wire.Reference{{Columns: []string{"k", "cid"}, Table: "customers"}, {Columns: []string{"k", "ref"}, Table: "orders", OnDelete: "cascade"}},
+				Name: "customers",
+				Unique: [][]string{
+					{"k", "cid"},
+					{"k", "email"},
+				},
+				Nullable: []string{
+					"email",
+				},
 			},
 			{
-				Name:       "lines",
-				Unique:     [][]string{{"k", "oid", "no"}},
-				References: []wire.Reference{{Columns: []string{"k", "oid"}, Table: "orders", OnDelete: "cascade"}, {Columns: []string{"k", "sku"}, Table: "products"}},
+				Name: "products",
+				Unique: [][]string{
+					{"k", "sku"},
+				},
 			},
 			{
-				Name:       "log",
-				Unique:     [][]string{{"id"}},
+				Name: "orders",
+				Unique: [][]string{
+					{"k", "oid"},
+				},
+				Nullable: []string{
+					"cid",
+					"ref",
+				},
+				References: []wire.Reference{
+					{Columns: []string{"k", "cid"}, Table: "customers"},
+					{Columns: []string{"k", "ref"}, Table: "orders", OnDelete: "cascade"},
+				},
+			},
+			{
+				Name: "lines",
+				Unique: [][]string{
+					{"k", "oid", "no"},
+				},
+				References: []wire.Reference{
+					{Columns: []string{"k", "oid"}, Table: "orders", OnDelete: "cascade"},
+					{Columns: []string{"k", "sku"}, Table: "products"},
+				},
+			},
+			{
+				Name: "log",
+				Unique: [][]string{
+					{"id"},
+				},
 				InsertOnly: true,
 			},
 		},

@@ -231,7 +231,8 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertCustomers names what the row touches, so that it overtakes no other.
+// beforeUpsertCustomers names the table: the row's key is not known, and a wave writes a row
+// once.
 func (e *CUp) beforeUpsertCustomers(b *wire.Batch) {
 	b.PutsAll("customers")
 }
@@ -313,7 +314,7 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertCustomers names what the row touches, so that it overtakes no other.
+// beforeInsertCustomers names the row: a wave writes it once.
 func (e *COnly) beforeInsertCustomers(b *wire.Batch) {
 	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
 }
@@ -382,7 +383,7 @@ func (p *wPlan) addCDel(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteCustomers names what the row touches, so that it overtakes no other.
+// beforeDeleteCustomers names the table: an earlier wave writes its rows.
 func (e *CDel) beforeDeleteCustomers(b *wire.Batch) {
 	b.DeletesAll("customers")
 }
@@ -453,7 +454,8 @@ func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateCustomers names what the row touches, so that it overtakes no other.
+// beforeUpdateCustomers names the table: the row's key is not known, and a wave writes a row
+// once.
 func (e *CMail) beforeUpdateCustomers(b *wire.Batch) {
 	b.PutsAll("customers")
 }
@@ -540,7 +542,7 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertProducts names what the row touches, so that it overtakes no other.
+// beforeInsertProducts names the row: a wave writes it once.
 func (e *PIns) beforeInsertProducts(b *wire.Batch) {
 	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 }
@@ -606,7 +608,7 @@ func (p *wPlan) addPDel(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteProducts names what the row touches, so that it overtakes no other.
+// beforeDeleteProducts names the row: an earlier wave writes it.
 func (e *PDel) beforeDeleteProducts(b *wire.Batch) {
 	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 }
@@ -708,7 +710,8 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertOrders names what the row touches, so that it overtakes no other.
+// beforeInsertOrders names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *OIns) beforeInsertOrders(b *wire.Batch) {
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
@@ -719,7 +722,8 @@ func (e *OIns) beforeInsertOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 }
 
-// beforeInsertLines names what the row touches, so that it overtakes no other.
+// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *OIns) beforeInsertLines(b *wire.Batch, v *Line) {
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
@@ -831,7 +835,8 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertOrders names what the row touches, so that it overtakes no other.
+// beforeUpsertOrders names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *OUp) beforeUpsertOrders(b *wire.Batch) {
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
@@ -917,7 +922,8 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+// beforeUpdateOrders names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *OSet) beforeUpdateOrders(b *wire.Batch) {
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
@@ -1008,7 +1014,7 @@ func (p *wPlan) addONote(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateOrders names what the row touches, so that it overtakes no other.
+// beforeUpdateOrders names the row: a wave writes it once.
 func (e *ONote) beforeUpdateOrders(b *wire.Batch) {
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 }
@@ -1076,7 +1082,8 @@ func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteOrders names what the row touches, so that it overtakes no other.
+// beforeDeleteOrders names the row: an earlier wave writes it. Before it, what the write needs
+// or changes elsewhere.
 func (e *ODel) beforeDeleteOrders(b *wire.Batch) {
 	b.Touches("orders")
 	b.Touches("lines")
@@ -1164,13 +1171,15 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteLines names what the row touches, so that it overtakes no other.
+// beforeDeleteLines names the table: an earlier wave writes its rows. Before it, what the
+// write needs or changes elsewhere.
 func (e *LRep) beforeDeleteLines(b *wire.Batch) {
 	b.Unlinks("products")
 	b.DeletesAll("lines")
 }
 
-// beforeInsertLines names what the row touches, so that it overtakes no other.
+// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *LRep) beforeInsertLines(b *wire.Batch, v *Line) {
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
@@ -1258,7 +1267,7 @@ func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpdateLines names what the row touches, so that it overtakes no other.
+// beforeUpdateLines names the table: the row's key is not known, and a wave writes a row once.
 func (e *LSku) beforeUpdateLines(b *wire.Batch) {
 	b.PutsAll("lines")
 }
@@ -1351,7 +1360,8 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeUpsertLines names what the row touches, so that it overtakes no other.
+// beforeUpsertLines names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
 func (e *LUp) beforeUpsertLines(b *wire.Batch) {
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
@@ -1430,7 +1440,8 @@ func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeDeleteLines names what the row touches, so that it overtakes no other.
+// beforeDeleteLines names the row: an earlier wave writes it. Before it, what the write needs
+// or changes elsewhere.
 func (e *LDel) beforeDeleteLines(b *wire.Batch) {
 	b.Unlinks("products")
 	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))

@@ -44,9 +44,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "entries",
-				Unique:     [][]string{{"entry"}},
-				Nullable:   []string{"note"},
+				Name: "entries",
+				Unique: [][]string{
+					{"entry"},
+				},
+				Nullable: []string{
+					"note",
+				},
 				InsertOnly: true,
 			},
 		},

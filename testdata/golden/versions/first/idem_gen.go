@@ -39,8 +39,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 		Tables: []wire.Table{
 			{
-				Name:       "entries",
-				Unique:     [][]string{{"entry"}},
+				Name: "entries",
+				Unique: [][]string{
+					{"entry"},
+				},
 				InsertOnly: true,
 			},
 		},

@@ -136,7 +136,7 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEntries names what the row touches, so that it overtakes no other.
+// beforeInsertEntries names the row: a wave writes it once.
 func (e *Sold) beforeInsertEntries(b *wire.Batch) {
 	b.Puts(wire.Row("entries").Text(e.Entry))
 }

@@ -141,7 +141,7 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEntries names what the row touches, so that it overtakes no other.
+// beforeInsertEntries names the row: a wave writes it once.
 func (e *Paid) beforeInsertEntries(b *wire.Batch) {
 	b.Puts(wire.Row("entries").Text(e.Entry))
 }
@@ -226,7 +226,7 @@ func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeInsertEntries names what the row touches, so that it overtakes no other.
+// beforeInsertEntries names the row: a wave writes it once.
 func (e *Refunded) beforeInsertEntries(b *wire.Batch) {
 	b.Puts(wire.Row("entries").Text(e.Entry))
 }
