@@ -59,7 +59,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	for _, o := range options {
 		o(&c.settings)
 	}
-	hooks, err := notify.New(c.settings.hooks)
+	hooks, err := notify.New(c.settings.log, c.settings.hooks)
 	if err != nil {
 		return nil, fmt.Errorf("idem: WithHooks: %w", err)
 	}
@@ -117,7 +117,8 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 // Own takes a partition over and returns a writer for it: for tests, drills and programs
 // that read records by other means. Whoever wrote the partition before is refused from then
 // on. A partition without a ledger starts at offset start. The runtime's tables are kept up
-// by [Consumer.Run] only.
+// by [Consumer.Run] only. Hooks hear of the partition; [Consumer.Health] and
+// [Consumer.Stats].Partitions have those that a Source was assigned.
 func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start int64) (*Writer, error) {
 	if _, err := c.process.Pool.Open(ctx); err != nil {
 		return nil, err

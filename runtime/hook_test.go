@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -109,6 +111,17 @@ func TestBatchHooksSeeEveryBatch(t *testing.T) {
 	want(t, "context in the handler", inHandler, true)
 }
 
+// Batch hooks hear of batches without a Source, too: around each call of Apply.
+func TestBatchHooksSeeBatchesOfAWriter(t *testing.T) {
+	h := &heard{}
+	c := service{options: []idem.Option{idem.WithHooks(spans{h})}}.consumer(t, database(t))
+	w := own(t, c)
+	apply(t, w, records(0, "put 1 1"))
+	apply(t, w, records(0, "put 1 1", "put 2 2"))
+	want(t, "hooks", h.text(), "start test.v1/0 1; end {Applied:1 Keyless:0 Duplicates:0 Conflicts:0 Dead:0 Ignored:0} <nil> true; "+
+		"start test.v1/0 2; end {Applied:1 Keyless:0 Duplicates:1 Conflicts:0 Dead:0 Ignored:0} <nil> true")
+}
+
 // Event hooks hear of every record that was decoded, and what became of it.
 func TestEventHooksHearEveryOutcome(t *testing.T) {
 	h := &heard{}
@@ -148,6 +161,19 @@ func TestStateHooksHearStepsInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "hooks", h.text(), "OFF to FENCING <nil>; FENCING to READY <nil>; READY to OFF <nil>")
+}
+
+// Each step that a state hook hears begins where the last one ended, although batches come and
+// go between: a gauge of states adds up.
+func TestStateHooksHearAChainOfStates(t *testing.T) {
+	h := &heard{}
+	c := service{policy: wire.FailurePolicy{Stop: true}, options: []idem.Option{idem.WithHooks(&states{heard: h})}}.consumer(t, database(t))
+	sink := drive(t, c)
+	assign(t, sink, 0)
+	deliver(t, sink, records(0, "put 1 1"))
+	halted := wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(1, "nonsense x")))
+	sink.Revoked(first)
+	want(t, "hooks", h.text(), fmt.Sprintf("OFF to FENCING <nil>; FENCING to READY <nil>; READY to HALTED %v; HALTED to OFF <nil>", halted))
 }
 
 // A take-over is told with the position, and with the keys that were loaded.
@@ -204,8 +230,50 @@ func (silentSource) Run(ctx context.Context, _ idem.Subscription, _ idem.Sink) e
 
 // A value that no hook interface fits is a mistake that nobody would notice.
 func TestNewRefusesAHookWithoutMethods(t *testing.T) {
-	_, err := idem.New(database(t), wire.Service{}, idem.WithHooks(states{}.heard))
+	_, err := idem.New(database(t), wire.Service{}, idem.WithHooks(&heard{}))
 	if err == nil || !strings.Contains(err.Error(), "*idem_test.heard") {
 		t.Errorf("got %v, want an error that names the type", err)
 	}
+}
+
+// mistaken panics when it is told of a transaction.
+type mistaken struct{}
+
+func (mistaken) OnEvents(idem.Partition, []hook.Event)    { panic("events") }
+func (mistaken) OnDeadLetter(idem.Partition, hook.Letter) { panic("dead") }
+
+// A hook that panics is in the log; its partition goes on, and what it was told of stands.
+func TestPanicOfAHookLeavesThePartitionAtWork(t *testing.T) {
+	log, option := logged()
+	c := service{options: []idem.Option{option, idem.WithHooks(mistaken{})}}.consumer(t, database(t))
+	sink := drive(t, c)
+	assign(t, sink, 0)
+	deliver(t, sink, records(0, "put 1 1", "nonsense x"))
+	deliver(t, sink, records(2, "put 2 2"))
+	want(t, "durable", sink.Durable(first), 3)
+	want(t, "lines", strings.Count(log.String(), "a hook panicked"), 2)
+}
+
+// A panic of the runtime halts the partition in whatever state it is, and is the reason that
+// people read. What had committed before it stands.
+func TestPanicOfTheRuntimeIsTheReason(t *testing.T) {
+	c := service{options: []idem.Option{idem.WithLogger(slog.New(panicsAtLetters{slog.DiscardHandler}))}}.consumer(t, database(t))
+	w := own(t, c)
+	_, err := w.Apply(t.Context(), records(0, "put 1 1", "nonsense x")) // committed, and READY, when it is logged
+	halted := wantError[*idem.HaltedError](t, err)
+	want(t, "code", halted.Code, halt.Runtime)
+	want(t, "reason", halted.Reason, "the runtime panicked: please report it")
+	want(t, "position", own(t, c).Next(), 2)
+}
+
+// panicsAtLetters is a log that panics where a dead letter is logged, as a bug there would.
+type panicsAtLetters struct{ slog.Handler }
+
+func (panicsAtLetters) Enabled(context.Context, slog.Level) bool { return true }
+
+func (panicsAtLetters) Handle(_ context.Context, r slog.Record) error {
+	if r.Level == slog.LevelWarn {
+		panic("a bug")
+	}
+	return nil
 }

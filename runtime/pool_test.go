@@ -176,6 +176,21 @@ func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
 	}
 }
 
+// An error of the start does not show what was mistyped into the address.
+func TestStartNeverTellsAMistypedPassword(t *testing.T) {
+	cfg := database(t).Config()
+	cfg.ConnConfig.Database += ":hunter2"
+	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = newSource(records(0, "put 1 1")).run(t, service{}.consumer(t, db))
+	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "the database does not exist: SQLSTATE 3D000") {
+		t.Error(err)
+	}
+}
+
 // One refusal tells that the server of a connection takes no writes any more. No other
 // connection to it is tried: the next ones are opened again, and find the primary.
 func TestReadOnlyServerIsLeftByAllConnections(t *testing.T) {

@@ -42,7 +42,8 @@ type Stats struct {
 	// that a second partition's ledger holds, too: their events took effect twice. Each process
 	// counts by itself, from an hour before it began; older ones are in its log.
 	KeysInTwoPartitions int64
-	// Partitions are those that are assigned to this process, by topic and number.
+	// Partitions are those that a Source was assigned, by topic and number; what [Consumer.Own]
+	// took over is not among them.
 	Partitions []PartitionStats
 }
 

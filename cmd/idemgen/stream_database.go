@@ -45,8 +45,10 @@ func (f *streamFlags) connect(ctx context.Context) (*pgxpool.Pool, error) {
 }
 
 // maskConnect takes the user and the database out of an error of connecting: of an address that
-// was mistyped, one of them may hold a part of the password. The driver prints the password
-// nowhere, so nothing else of the text is touched: a password may be a word of it.
+// was mistyped, one of them may hold a part of the password. A server that was reached quotes
+// them, and settings of the address, too: of its answer only the SQLSTATE is told. The driver
+// prints the password nowhere, so nothing else of the text is touched: a password may be a word
+// of it.
 func maskConnect(err error) error {
 	connecting, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {
@@ -56,5 +58,31 @@ func maskConnect(err error) error {
 	if !found {
 		before = ""
 	}
-	return fmt.Errorf("%sfailed to connect: %w", before, connecting.Unwrap())
+	cause := connecting.Unwrap()
+	if pg, answered := errors.AsType[*pgconn.PgError](cause); answered {
+		cause = refusal(pg.Code)
+	}
+	return fmt.Errorf("%sfailed to connect: %w", before, cause)
+}
+
+// refusal says why a server lets nobody in, as far as its SQLSTATE tells.
+func refusal(code string) error {
+	why := "the server refused the connection"
+	switch code {
+	case "22023", "42704":
+		why = "the server refused a setting of the address"
+	case "28P01":
+		why = "wrong user or password"
+	case "28000":
+		why = "the server lets no such user in from here (pg_hba.conf, or no such role may log in)"
+	case "3D000":
+		why = "the database does not exist"
+	case "42501":
+		why = "this user has no right to connect to the database"
+	case "53300":
+		why = "too many connections"
+	case "57P03":
+		why = "the database is starting up or shutting down"
+	}
+	return errors.New(why + ": SQLSTATE " + code)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -191,6 +192,22 @@ func TestStreamNeverTellsTheDatabase(t *testing.T) {
 		code, stdout, stderr := run(t, "stream", "list", "--database", url)
 		if code != trouble || strings.Contains(stdout+stderr, "hunter2") {
 			t.Errorf("%s: exit code %d\n%s", url, code, stderr)
+		}
+	}
+}
+
+// No error of the server shows what was mistyped in an address, and each says what is wrong.
+func TestStreamNeverTellsAMistypedPassword(t *testing.T) {
+	at := ledgers(t).Config().ConnConfig
+	for _, c := range []struct{ user, database, more, told string }{
+		{"admin:hunter2", at.Database, "", "SQLSTATE 28"},
+		{at.User, at.Database + ":hunter2", "", "the database does not exist: SQLSTATE 3D000"},
+		{at.User, at.Database, "work_mem=hunter2", "the server refused a setting of the address: SQLSTATE 22023"},
+	} {
+		url := fmt.Sprintf("host=%s port=%d user=%s dbname=%s password=%s %s", at.Host, at.Port, c.user, c.database, cmp.Or(at.Password, "x"), c.more)
+		code, stdout, stderr := run(t, "stream", "list", "--database", url)
+		if code != trouble || strings.Contains(stdout+stderr, "hunter2") || !strings.Contains(stderr, c.told) {
+			t.Errorf("user %s, database %s, %s: exit code %d\n%s", c.user, c.database, c.more, code, stderr)
 		}
 	}
 }

@@ -3,10 +3,23 @@
 // interfaces; WithHooks of package idem takes hooks. The runtime asks once, at the start, which
 // methods each one has, and what no hook asks for costs nothing.
 //
-// No method gets a payload, a key or a header. A method is called on the goroutine of its
-// partition, which waits for it: it must return soon, and it must not panic. Methods of
-// different partitions may run at the same time. An interface never gets a second method:
-// what comes later is an interface of its own.
+// No method gets a payload, a key or a header. idemtype.Partition is idem.Partition, and
+// idemtype.Result is idem.Result.
+//
+// OnUpkeep is called on the goroutine of the upkeep, every other method on a goroutine of its
+// partition. That goroutine waits for it: a method must return soon. OnEvents and OnDeadLetter
+// even keep a connection of the pool while they run. A method must not call Consumer.Close, which
+// waits for the method.
+//
+// The methods of one partition are called one after another, except OnState: a partition that is
+// given up while a batch is on its way calls it at once, while another of its methods may run.
+// Methods of different partitions may run at the same time, and OnUpkeep beside all of them.
+//
+// A method must not panic. If it does, the runtime logs it, once for each hook and method, and
+// goes on: the batch, the next hook and the next call of this one are as if it had returned.
+//
+// A value with a method of a name below and another signature is refused. An interface never
+// gets a second method: what comes later is an interface of its own.
 //
 // What happened in a transaction is told after its commit, at most once: a process that dies
 // between the two tells nothing. The ledger is the truth, not what a hook counted.
@@ -24,10 +37,12 @@ import (
 // Hook is any value that has at least one method of this package's interfaces.
 type Hook any
 
-// BatchStart is called before a batch is applied.
+// BatchStart is called before a batch is applied: before each try of the records that a Source
+// delivers, and in each call of Writer.Apply.
 type BatchStart interface {
 	// OnBatchStart may return a context that carries a span; handlers and OnBatchEnd get it.
-	// It must return ctx or a context that was made from it.
+	// It must return ctx or a context that was made from it. After nil or a panic the batch
+	// has the context that it had.
 	OnBatchStart(ctx context.Context, p idemtype.Partition, records int) context.Context
 }
 
@@ -73,17 +88,27 @@ type DeadLetter interface {
 
 // Letter is a dead letter.
 type Letter struct {
-	Offset   int64
-	Event    string // Go name; "" if the record is none that the spec knows
-	Reason   string // as in idem_dead_letter.reason: never a value of the record
-	Conflict bool   // a known key with other content
+	Offset int64
+	Event  string // Go name; "" if the record is none that the spec knows
+	// Reason is as in idem_dead_letter.reason. The only value of the record that the runtime
+	// puts into it is an event type that the spec does not name. If a handler returned an error,
+	// its text is there as it is: keep values out of it.
+	Reason   string
+	Conflict bool // a known key with other content
 }
 
 // State is called when a partition goes from one state to another.
 type State interface {
-	// OnState gets the states as Stats names them, and why the partition makes no progress;
-	// nil while it does. From READY to SENT and back a partition goes with each batch: that is
-	// not told. Steps of one partition are told one after another, in their order.
+	// OnState gets the two states, and why the partition makes no progress; nil while it does.
+	// Steps of one partition are told one after another: from is the to of the step before.
+	//
+	//	OFF      it is not assigned
+	//	FENCING  it is taken over
+	//	READY    it works; with a batch on its way, which is not told, Stats says SENT
+	//	DOUBT    nobody knows yet whether a transaction committed
+	//	STANDBY  another owner works on it
+	//	BACKOFF  the database lacks disk, memory or connections
+	//	HALTED   a person must act
 	OnState(p idemtype.Partition, from, to string, why error)
 }
 
@@ -96,10 +121,10 @@ type TakeOver interface {
 type Taken struct {
 	Offset int64         // of the next record to apply
 	Keys   int           // that were loaded from the partition's ledger
-	Took   time.Duration // from the assignment on
+	Took   time.Duration // by the try that succeeded
 }
 
-// Retry is called before a partition waits in order to try a batch again.
+// Retry is called before a partition waits to try a batch again. Writer.Apply never waits.
 type Retry interface {
 	OnRetry(p idemtype.Partition, r Pause)
 }
@@ -111,7 +136,8 @@ type Pause struct {
 	Err  error         // of the last try
 }
 
-// Upkeep is called after each run of the upkeep of the runtime's tables.
+// Upkeep is called after each run of the upkeep of the runtime's tables. One process of a
+// consumer does it at a time: in the others it is not called.
 type Upkeep interface {
 	// OnUpkeep gets how long the run took, and its error. Errors are in the log, too.
 	OnUpkeep(took time.Duration, err error)

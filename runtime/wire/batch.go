@@ -11,7 +11,6 @@ type Batch struct {
 	keys   keys
 	args   [][]byte
 	dirty  []*Rows // rows that were written since Reset
-	calls  bool
 	record record
 	buffers
 }
@@ -63,7 +62,7 @@ func (b *Batch) Ignore() { b.record.outcome = Ignored }
 // Failure is on_failure of the last record that was added.
 func (b *Batch) Failure() *FailurePolicy { return b.record.policy }
 
-// Event is the Go name of the last record's event, or "" if it is identified by its offset.
+// Event is the Go name of the last record's event, or "" if the record is none of the spec's.
 func (b *Batch) Event() string { return b.record.event }
 
 // Write queues one statement over rows, if there are any. Only Flush calls it.
@@ -81,7 +80,6 @@ func (b *Batch) Write(sql string, rows *Rows) {
 // effects keep the order of the records.
 func (b *Batch) Call(m *Message, c Call) {
 	b.endWave()
-	b.calls = true
 	c.Message, c.Key, c.Policy = m, b.record.key, b.record.policy
 	b.steps = append(b.steps, Step{Stage: GoCall, Call: &c})
 }
@@ -107,7 +105,7 @@ func (b *Batch) Reset(known Known) {
 	}
 	b.wave.clear()
 	b.wave.event = 0
-	b.steps, b.args, b.dirty, b.calls = b.steps[:0], b.args[:0], b.dirty[:0], false
+	b.steps, b.args, b.dirty = b.steps[:0], b.args[:0], b.dirty[:0]
 	b.keys.reset(known)
 }
 
@@ -140,6 +138,3 @@ func (b *Batch) Finish() ([]Step, []Claim) {
 	b.endWave()
 	return b.steps, b.keys.claims
 }
-
-// Calls reports whether a step is a handler call.
-func (b *Batch) Calls() bool { return b.calls }

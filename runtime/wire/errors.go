@@ -18,8 +18,8 @@ const (
 	ReasonHandler     = "handler"      // refused by the service's Go code
 )
 
-// DecodeError says why a record cannot be turned into an event. It never holds a
-// value of the record.
+// DecodeError says why a record cannot be turned into an event. It holds no value of the record,
+// except an event type that is [Unknown].
 type DecodeError struct {
 	Class  string // one of the Reason constants; "" means ReasonDecode
 	Event  string // Go name of the event; "" before the event is known

@@ -36,6 +36,7 @@ type FormerKey[E any] struct {
 // caller adds its rows. It returns false without an error for a duplicate. Whatever can refuse
 // the event is checked before the key is claimed.
 func (ev *Event[E, D]) Take(b *Batch, m *Message, d D, e *E) (fresh bool, err error) {
+	b.record.event = ev.Name
 	if ev.OnFailure != nil {
 		b.record.policy = ev.OnFailure
 	}

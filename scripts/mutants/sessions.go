@@ -3,11 +3,11 @@ package main
 // sessionBugs are bugs of what a connection is given, and of poolers.
 var sessionBugs = []mutant{
 	{"a session is not known again",
-		in(sessions, "Session.Bind").Replace(`s.mark[:10]`, `""`).Replace(`[]byte(s.mark)`, `nil`),
+		in(sessions, "Session.Bind").Replace(`_.mark[:10]`, `""`).Replace(`[]byte(_.mark)`, `nil`),
 		core, "TestPoolerNeverMixesTables"},
 	{"statements are named by their place",
 		in(sessions, "NewStatement").Replace(`sum[:8]`, `sum[:0]`).
-			In(sessions, "Session.Bind").Replace(`s.mark[:10]`, `""`).Replace(`[]byte(s.mark)`, `nil`),
+			In(sessions, "Session.Bind").Replace(`_.mark[:10]`, `""`).Replace(`[]byte(_.mark)`, `nil`),
 		core, "TestPoolerNeverMixesTables"},
 	{"an append asks for no mark",
 		in(core, "AppendSQL").Text(`idem_session($15::text)`, `$14::text IS NOT NULL`),
@@ -16,7 +16,7 @@ var sessionBugs = []mutant{
 		in(sessions, "Probe").Replace(`for range tries { _ }`, `_ = tries`),
 		core, "TestPoolerInTransactionModeIsRefusedAtTheStart"},
 	{"settings go into the start-up packet",
-		in(sessions, "Configure").Before(`cfg.ValidateConnect = _`, `cfg.RuntimeParams["lock_timeout"] = "1s"`),
+		in(sessions, "Configure").Before(`$cfg.ValidateConnect = _`, `$cfg.RuntimeParams["lock_timeout"] = "1s"`),
 		core, "TestPoolerInSessionModeWorks"},
 	{"what a pooler left out of the connection string is not set",
 		in(sessions, "renew").Replace(`parameters(asked)`, `parameters(nil)`),

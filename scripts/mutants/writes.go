@@ -4,13 +4,13 @@ package main
 // log's. Earlier trials of generated code showed them.
 var writeBugs = []mutant{
 	{"no flush before a handler",
-		in(waves, "Batch.Call").Drop(`b.endWave()`),
+		in(waves, "Batch.Call").Drop(`_.endWave()`),
 		orders, "TestOrdersV1/handlers/one_batch"},
 	{"rows of a wave are not told apart",
-		in(waves, "Batch.Puts").Replace(`t.whole || a.put || a.deleted || $other`, `t.whole && a.put && a.deleted && $other`),
+		in(waves, "Batch.Puts").Replace(`$t.whole || $a.put || $a.deleted || $other`, `$t.whole && $a.put && $a.deleted && $other`),
 		waves, "TestWaves"},
 	{"children do not wait for a deleted parent",
-		in(waves, "Batch.Reads").Replace(`a.deleted || $whole`, `a.deleted && $whole`),
+		in(waves, "Batch.Reads").Replace(`$a.deleted || $whole`, `$a.deleted && $whole`),
 		waves, "TestWaves"},
 	{"a guard lets older values win",
 		in(telemetry, "readingUpsertDeviceStateSQL").Text(`WHERE t.seq < excluded.seq`, ``),

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
@@ -127,8 +128,12 @@ func (o *Owner) follow(n retry.Next) error {
 }
 
 // halt takes the step of a partition that needs a person.
-func (o *Owner) halt(why error) error {
-	if err := o.step(protocol.Fatal, why); err != nil {
+func (o *Owner) halt(why *idemtype.HaltedError) error {
+	event := protocol.Fatal
+	if why.Code == halt.Runtime {
+		event = protocol.Bug
+	}
+	if err := o.step(event, why); err != nil {
 		return err
 	}
 	return why

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/hook"
-	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
@@ -22,10 +21,8 @@ type delivery struct{ o *Owner }
 // run tries until the records are durable, the partition is gone, or a person is needed.
 func (d delivery) run(ctx context.Context, records []wire.Message) error {
 	o := d.o
-	apply := o.Apply // counts what was redelivered, once
 	for try := 1; ; try++ {
-		err := d.observed(ctx, records, apply)
-		apply = o.apply
+		_, err := o.Apply(ctx, records)
 		later, wait := errors.AsType[*verdict.Later](err)
 		if !wait {
 			return err
@@ -39,15 +36,6 @@ func (d delivery) run(ctx context.Context, records []wire.Message) error {
 			o.retry.Halve(len(records))
 		}
 	}
-}
-
-// observed applies records between the service's hooks.
-func (d delivery) observed(ctx context.Context, records []wire.Message, apply func(context.Context, []wire.Message) (idemtype.Result, error)) error {
-	hooks, id := d.o.p.process.Hooks, d.o.p.id
-	ctx = hooks.BatchStart(ctx, id, len(records))
-	res, err := apply(ctx, records)
-	hooks.BatchEnd(ctx, id, res, err)
-	return err
 }
 
 // pause waits before the next try, and while the database is away until it is back. It

@@ -117,10 +117,12 @@ func (o *Owner) limits() *wire.Limits { return &o.p.process.Service.Limits }
 // Next is the offset of the next record to apply.
 func (o *Owner) Next() int64 { return o.chain.Next() }
 
-// Apply counts what Kafka delivered again and applies the rest, in as many transactions as it
-// takes.
+// Apply tells hooks that a batch begins and ends. Between, it counts what Kafka delivered again
+// and applies the rest, in as many transactions as it takes.
 func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Result, error) {
 	var res idemtype.Result
+	hooks := o.p.process.Hooks
+	ctx = hooks.BatchStart(ctx, o.p.id, len(records))
 	rest := o.unseen(records)
 	if n := int64(len(records) - len(rest)); n > 0 {
 		res.Duplicates = n
@@ -128,7 +130,9 @@ func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		o.p.lag.Again(n)
 	}
 	done, err := o.apply(ctx, rest)
-	return res.Plus(done), err
+	res = res.Plus(done)
+	hooks.BatchEnd(ctx, o.p.id, res, err)
+	return res, err
 }
 
 // apply applies records from the position on.

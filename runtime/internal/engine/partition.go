@@ -101,7 +101,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	next, memory, ok := protocol.Next(from, e)
 	if !ok {
 		why = p.halted(&verdict.Halt{Code: halt.Runtime, Offset: -1, Reason: fmt.Sprintf("no step leads from %v when %q happens: please report it", from, e)})
-		next, memory = protocol.Halted, protocol.Discard
+		next, memory, _ = protocol.Next(from, protocol.Bug)
 	}
 	p.state = next
 	p.noteLag(next, why)
@@ -124,11 +124,16 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	return memory, nil
 }
 
-// tellState tells hooks of a step to another state. Batches come and go: that is told by hooks
-// of their own.
+// tellState tells hooks of a step to another state. Batches come and go, and have hooks of their
+// own: for state hooks a partition with a batch on its way is READY.
 func (p *Partition) tellState(from, to protocol.State, why error) {
-	working := func(s protocol.State) bool { return s == protocol.Ready || s == protocol.Sent }
-	if from != to && !(working(from) && working(to)) {
+	told := func(s protocol.State) protocol.State {
+		if s == protocol.Sent {
+			return protocol.Ready
+		}
+		return s
+	}
+	if from, to = told(from), told(to); from != to {
 		p.process.Hooks.State(p.id, from.String(), to.String(), why)
 	}
 }
@@ -169,7 +174,7 @@ func NotTaken(id idemtype.Partition) error {
 }
 
 // halted is a halt with the commands that end it.
-func (p *Partition) halted(h *verdict.Halt) error {
+func (p *Partition) halted(h *verdict.Halt) *idemtype.HaltedError {
 	consumer := p.process.Service.Consumer
 	err := &idemtype.HaltedError{
 		Partition: p.id, Offset: h.Offset, Code: h.Code, Reason: h.Reason, Err: h.Err,

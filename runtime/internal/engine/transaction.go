@@ -17,7 +17,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
-	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
@@ -158,12 +157,12 @@ func (o *Owner) attempt(d *decide.Decision) chain.Attempt {
 	return a
 }
 
-// sendAttempt sends an attempt as one implicit transaction, or around calls of handlers.
+// sendAttempt sends an attempt as one implicit transaction, or stage by stage.
 func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	c := t.o.chain
 	head := []pipeline.Statement{c.Append(a.Row)}
 	head = append(head, d.Known.Claim(d.Claims)...)
-	if d.Calls {
+	if !d.Plain() {
 		return t.sendExplicit(ctx, d, a, head)
 	}
 	for _, s := range d.Steps {
@@ -205,7 +204,7 @@ func (t *transaction) panicked(r any) error {
 	if p, ok := r.(*watchdog.Panic); ok { // on the goroutine of the handlers
 		r, stack = p.Value, p.Stack
 	}
-	o.p.process.Log.Error("the runtime panicked", "topic", o.p.id.Topic, "partition", o.p.id.Number, "panic", handler.PanicText(r), "stack", stack)
+	o.p.process.Log.Error("the runtime panicked", "topic", o.p.id.Topic, "partition", o.p.id.Number, "panic", watchdog.PanicText(r), "stack", stack)
 	return &verdict.Halt{Code: halt.Runtime, Offset: retry.First(t.records), Reason: "the runtime panicked: please report it"}
 }
 

@@ -131,8 +131,8 @@ func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
 	c.err = errExit // until it returns
 	defer func() {
 		if r := recover(); r != nil {
-			t.caller.Log.Error("a handler panicked", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "panic", PanicText(r), "stack", string(debug.Stack()))
-			c.err = verdict.Permanent(fmt.Errorf("the handler panicked: %s", PanicText(r)))
+			t.caller.Log.Error("a handler panicked", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "panic", watchdog.PanicText(r), "stack", string(debug.Stack()))
+			c.err = verdict.Permanent(fmt.Errorf("the handler panicked: %s", watchdog.PanicText(r)))
 		}
 		c.err = cmp.Or(c.life.close(), c.err)
 	}()
@@ -140,14 +140,6 @@ func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
 }
 
 var errExit = errors.New("the handler ended its goroutine")
-
-// PanicText tells what a panic was without quoting a value that it may hold.
-func PanicText(r any) string {
-	if err, ok := r.(interface{ RuntimeError() }); ok {
-		return fmt.Sprint(err)
-	}
-	return fmt.Sprintf("a value of type %T", r)
-}
 
 // ended finds out how a call that returned err has ended.
 func (t *Transaction) ended(batch context.Context, c *call, err error) error {

@@ -38,7 +38,8 @@ type Job struct {
 	Log     *slog.Logger
 	Copies  *copies.Audit // nil where no topic has copies: same_partition
 	Expired *atomic.Int64 // counts the dead letters closed because keep was over
-	// Ran, if it is not nil, is called behind each run of Run's with the time that it took.
+	// Ran, if it is not nil, is called after each run with the time that it took, but not if
+	// another process was at it.
 	Ran func(took time.Duration, err error)
 
 	complaint string // of the last run, so that it is told once
@@ -60,12 +61,7 @@ var session = []string{
 // once while they stay the same and then every hour.
 func (j *Job) Run(ctx context.Context, interval time.Duration) {
 	for {
-		began := time.Now()
-		err := j.Once(ctx)
-		j.complain(ctx, err)
-		if j.Ran != nil {
-			j.Ran(time.Since(began), err)
-		}
+		j.complain(ctx, j.Once(ctx))
 		if !backoff.Sleep(ctx, interval) {
 			return
 		}
@@ -75,19 +71,28 @@ func (j *Job) Run(ctx context.Context, interval time.Duration) {
 // Once runs the upkeep once, unless another process is at it. One part's error does not keep
 // the others from running.
 func (j *Job) Once(ctx context.Context) error {
+	began := time.Now()
+	mine, err := j.once(ctx)
+	if j.Ran != nil && (mine || err != nil) {
+		j.Ran(time.Since(began), err)
+	}
+	return err
+}
+
+// once reports also whether the run was this process's.
+func (j *Job) once(ctx context.Context) (mine bool, err error) {
 	conn, err := j.Connect(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer closeUnlocked(ctx, conn)
 	for _, sql := range session {
 		if _, err := conn.Exec(ctx, sql); err != nil {
-			return err
+			return false, err
 		}
 	}
-	var mine bool
 	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext($2))`, upkeepLock, j.Consumer).Scan(&mine); err != nil || !mine {
-		return err
+		return false, err
 	}
 	clockError := j.clocks(ctx, conn)
 	parts := []func(context.Context, *pgx.Conn) error{j.trim}
@@ -103,7 +108,7 @@ func (j *Job) Once(ctx context.Context) error {
 			break
 		}
 	}
-	return errors.Join(errs...)
+	return true, errors.Join(errs...)
 }
 
 // closeUnlocked gives the locks back and closes the connection: the server notices a close only

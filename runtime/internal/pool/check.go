@@ -56,7 +56,7 @@ func final(err error) bool {
 func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	bare, err := p.Connect(ctx)
 	if err != nil {
-		return fmt.Errorf("idem: connect to the database: %w", err)
+		return fmt.Errorf("idem: connect to the database: %w", outage.WithoutAddress(err))
 	}
 	defer bare.Close(context.WithoutCancel(ctx))
 	if err := p.checkSchema(ctx, bare); err != nil {

@@ -51,10 +51,11 @@ const (
 	Rested                 // the pause is over
 	Quiet                  // the tail has not moved for long, and a record waits behind it
 	Operator               // an operator appended to the chain
+	Bug                    // the runtime panicked, or something happened that the table has no step for
 )
 
 var eventNames = [...]string{"assigned", "revoked", "refused", "due", "connected", "acked", "own", "foreign", "gone", "unknown",
-	"key race", "conflict", "data", "resource", "fatal", "rested", "quiet", "operator"}
+	"key race", "conflict", "data", "resource", "fatal", "rested", "quiet", "operator", "bug"}
 
 func (e Event) String() string { return eventNames[e] }
 
@@ -75,7 +76,8 @@ type step struct {
 	memory Memory
 }
 
-// table holds every step that exists but Revoked, which leads from everywhere to Off.
+// table holds every step that exists but those from everywhere: Revoked leads to Off, and Bug
+// to Halted.
 var table = map[State]map[Event]step{
 	Off: {
 		Assigned: {Fencing, Discard},
@@ -131,8 +133,11 @@ var table = map[State]map[Event]step{
 // Next is the step that a worker in s takes when e happens. It reports false if there is
 // none, which is a mistake of the caller.
 func Next(s State, e Event) (next State, m Memory, ok bool) {
-	if e == Revoked {
+	switch e {
+	case Revoked:
 		return Off, Discard, true
+	case Bug:
+		return Halted, Discard, true
 	}
 	t, ok := table[s][e]
 	return t.next, t.memory, ok

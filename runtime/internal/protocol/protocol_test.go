@@ -7,7 +7,7 @@ import "testing"
 func TestMemoryLivesOnlyBetweenTailAndAppend(t *testing.T) {
 	remembers := map[State]bool{Ready: true, Sent: true, Doubt: true, Backoff: true}
 	for s := Off; s <= Halted; s++ {
-		for e := Assigned; e <= Operator; e++ {
+		for e := Assigned; e <= Bug; e++ {
 			next, memory, ok := Next(s, e)
 			switch {
 			case !ok:
@@ -26,11 +26,14 @@ func TestMemoryLivesOnlyBetweenTailAndAppend(t *testing.T) {
 	}
 }
 
-// TestEveryStateCanBeLeftAndRevoked: no state is a trap.
+// TestEveryStateCanBeLeftAndRevoked: no state is a trap, and a bug halts in each.
 func TestEveryStateCanBeLeftAndRevoked(t *testing.T) {
 	for s := Off; s <= Halted; s++ {
 		if next, memory, ok := Next(s, Revoked); !ok || next != Off || memory != Discard {
 			t.Errorf("%v, revoked: %v, %v, %v", s, next, memory, ok)
+		}
+		if next, memory, ok := Next(s, Bug); !ok || next != Halted || memory != Discard {
+			t.Errorf("%v, bug: %v, %v, %v", s, next, memory, ok)
 		}
 		if len(table[s]) == 0 {
 			t.Errorf("nothing leads out of %v", s)
@@ -42,7 +45,7 @@ func TestEveryStateCanBeLeftAndRevoked(t *testing.T) {
 // error after which nothing of the append can have happened.
 func TestReadyIsReachedThroughTheChain(t *testing.T) {
 	for s := Off; s <= Halted; s++ {
-		for e := Assigned; e <= Operator; e++ {
+		for e := Assigned; e <= Bug; e++ {
 			next, memory, ok := Next(s, e)
 			if ok && next == Ready && memory == Keep && e != Conflict && e != Data && e != Rested {
 				t.Errorf("%v, %v: ready without an acknowledgement", s, e)

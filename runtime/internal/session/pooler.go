@@ -136,5 +136,5 @@ func Explain(err error) error {
 		return err
 	}
 	return &Error{Reason: "a connection pooler refuses a start-up parameter that the connection string sets: let it pass with the pooler's ignore_startup_parameters, " +
-		"the runtime then sets it itself, or take it out of the connection string", Err: err}
+		"the runtime then sets it itself, or take it out of the connection string", Err: pg} // which quotes no address
 }

@@ -9,32 +9,28 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/outage"
 )
 
-// databaseError is what may be told of an error of the database: everything but its
-// message, detail and statements, which may quote values of a record.
-type databaseError struct{ pg *pgconn.PgError }
-
-func (e *databaseError) Error() string {
-	if e.pg.TableName == stepRefused {
-		return refusal(e.pg.Detail)
+// describe is what may be told of an error of the database: everything but its message, detail
+// and statements, which may quote values of a record.
+func describe(pg *pgconn.PgError) string {
+	if pg.TableName == stepRefused {
+		return refusal(pg.Detail)
 	}
-	text := "SQLSTATE " + e.pg.Code
-	if words := outage.State(e.pg.Code); words != "" {
+	text := "SQLSTATE " + pg.Code
+	if words := outage.State(pg.Code); words != "" {
 		text = words + ": " + text
 	}
 	for _, part := range []struct{ name, value string }{
-		{"table", e.pg.TableName}, {"column", e.pg.ColumnName}, {"constraint", e.pg.ConstraintName}, {"type", e.pg.DataTypeName},
+		{"table", pg.TableName}, {"column", pg.ColumnName}, {"constraint", pg.ConstraintName}, {"type", pg.DataTypeName},
 	} {
 		if part.value != "" {
 			text += ", " + part.name + " " + part.value
 		}
 	}
-	if frame := outage.Frame(e.pg.Where); frame != "" {
+	if frame := outage.Frame(pg.Where); frame != "" {
 		text += ", " + frame
 	}
 	return text
 }
-
-func (e *databaseError) Unwrap() error { return e.pg }
 
 // stepRefused is the table into which a step that cannot do what it says inserts why, with the
 // table and the column, which is refused.
@@ -73,8 +69,11 @@ func Describe(err error) error {
 	switch pg.Code[:min(2, len(pg.Code))] {
 	case "42", "28", "3D", "3F":
 		if !Raised(pg) {
-			return err
+			return &sealed{err.Error(), err}
 		}
 	}
-	return &databaseError{pg}
+	if s, ok := errors.AsType[*sealed](err); ok { // which was described with all that the server said
+		return s
+	}
+	return &sealed{describe(pg), err}
 }

@@ -2,19 +2,9 @@ package verdict
 
 import "strings"
 
-// driverError is an error of the driver about a value that does not fit its column. The
-// driver's own text quotes the value, and a handler's error becomes a dead letter's reason.
-type driverError struct {
-	where string
-	error
-}
-
-func (e *driverError) Error() string {
-	return e.where + "the driver cannot encode a value of a statement"
-}
-func (e *driverError) Unwrap() error { return e.error }
-
-// WithoutValue hides the value in an error of the driver. Such errors have no type.
+// WithoutValue hides the value in an error of the driver about a value that does not fit its
+// column. The driver's own text quotes the value, and a handler's error becomes a dead letter's
+// reason. Such errors have no type.
 func WithoutValue(err error) error {
 	if err == nil {
 		return nil
@@ -26,5 +16,5 @@ func WithoutValue(err error) error {
 	if !strings.HasPrefix(where, "failed to encode args[") {
 		where = ""
 	}
-	return &driverError{where, err}
+	return &sealed{where + "the driver cannot encode a value of a statement", err}
 }

@@ -25,7 +25,7 @@ func (e *HandlerError) Error() string {
 }
 
 // Unwrap is what the handler returned.
-func (e *HandlerError) Unwrap() error { return e.Err }
+func (e *HandlerError) Unwrap() error { return seal(e.Err) }
 
 // Permanent marks a handler's error: the event becomes a dead letter now, without retries.
 func Permanent(err error) error {

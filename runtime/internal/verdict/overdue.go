@@ -32,7 +32,7 @@ func (e *overdueError) Error() string {
 	}
 	return fmt.Sprintf("limits.%s%s: %v", e.limit, of, Describe(e.err))
 }
-func (e *overdueError) Unwrap() error { return e.err }
+func (e *overdueError) Unwrap() error { return seal(e.err) }
 
 const (
 	wasOver     = "%s (%v) was over"

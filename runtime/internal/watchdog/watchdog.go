@@ -6,6 +6,7 @@ package watchdog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -35,6 +36,14 @@ var ErrAbandoned = errors.New("the call does not end although its context has en
 type Panic struct {
 	Value any
 	Stack string // of the goroutine that panicked
+}
+
+// PanicText tells what a panic was without quoting a value that it may hold.
+func PanicText(r any) string {
+	if err, ok := r.(interface{ RuntimeError() }); ok {
+		return fmt.Sprint(err)
+	}
+	return fmt.Sprintf("a value of type %T", r)
 }
 
 // Watch is the work's side.

@@ -13,12 +13,13 @@
 // takes the pattern's place may use it: Replace("min(2*$wait, _)", "$wait"). In that code $0
 // is all that the pattern found.
 //
-// So a rename of a local that a pattern writes as $name breaks nothing, and neither does that
-// of a file, nor a move to another package below the directory. A rename breaks the bugs that
-// write the old name out: of their declaration, of a receiver, parameter or local, of a field,
-// function or type. Then [Sources.Apply] returns an error that names candidates, or the changed
-// source does not compile. It does not try another name in the old one's place: a bug that is
-// planted by a guess may be another bug, which its test catches as well.
+// So a rename of a receiver, parameter or local that a pattern writes as _ or $name breaks
+// nothing, and neither does that of a file, nor a move to another package below the directory.
+// A rename breaks the bugs that write the old name out: of their declaration, of a field,
+// function or type, of a local that is not a part of the pattern and that the code uses. Then
+// [Sources.Apply] returns an error that names candidates, or the changed source does not
+// compile. It does not try another name in the old one's place: a bug that is planted by a
+// guess may be another bug, which its test catches as well.
 package plant
 
 import "path/filepath"

@@ -16,7 +16,7 @@ import (
 type Letter struct {
 	Message  *wire.Message
 	Event    string
-	Reason   string // class word, ": ", and the rest; never a value of the record
+	Reason   string // class word, ": ", and the rest; the only value is an unknown event type
 	SQLState *string
 	Key      *wire.UUID
 	Conflict bool

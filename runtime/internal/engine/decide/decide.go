@@ -37,6 +37,7 @@ type Decider struct {
 	catalog    *catalog.Current
 	log        *slog.Logger
 	batch      *wire.Batch
+	event      string                       // of the last record; "" if it is not known
 	statements map[string]session.Statement // of the topic, by text
 }
 
@@ -50,7 +51,6 @@ type Decision struct {
 	Records []wire.Message
 	End     int64 // the log holds no record from the last one to here
 	Steps   []wire.Step
-	Calls   bool         // a step is a handler's call
 	Claims  []wire.Claim // that go into idem_keys
 	Hidden  []wire.Key   // that decide about conflicts
 	Keys    keyset.Row   // that go into the appended row
@@ -96,7 +96,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		}
 	}
 	steps, claims := d.batch.Finish()
-	w.Steps, w.Calls, w.Result.Keyless = steps, d.batch.Calls(), int64(d.batch.Keyless())
+	w.Steps, w.Result.Keyless = steps, int64(d.batch.Keyless())
 	w.Claims, w.Keys.Keys, w.Keys.Defs = ledger.Split(claims)
 	w.Hidden = slices.Clone(d.batch.Hidden())
 	return w, nil
@@ -106,13 +106,14 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.Letter, bad bool) {
 	if l, bad = f.Refused[m.Offset]; bad {
 		l.Message = m // the slice may be another one than when it was refused
+		d.event = l.Event
 		return l, true
 	}
 	outcome, err := d.add(m)
 	if err == nil {
 		w.count(outcome)
 		if f.Events {
-			w.Events = append(w.Events, hook.Event{Offset: m.Offset, Name: d.batch.Event(), Outcome: told[outcome]})
+			w.Events = append(w.Events, hook.Event{Offset: m.Offset, Name: d.event, Outcome: told[outcome]})
 		}
 		if outcome == wire.Resent {
 			d.logDuplicate(m, f.Known)
@@ -128,10 +129,13 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 
 // add adds one record to the batch. An error is why it cannot take effect.
 func (d *Decider) add(m *wire.Message) (wire.Outcome, error) {
+	d.event = ""
 	if n := len(m.Value); n > d.most {
 		return wire.Applied, &wire.DecodeError{Class: wire.ReasonTooLarge, Reason: fmt.Sprintf("the payload has %d bytes, limits.max_payload is %d", n, d.most)}
 	}
-	return d.batch.Add(m, &d.topic.OnFailure)
+	outcome, err := d.batch.Add(m, &d.topic.OnFailure)
+	d.event = d.batch.Event()
+	return outcome, err
 }
 
 // Policy is on_failure of the record that was added last.
@@ -145,16 +149,11 @@ func (d *Decider) Policy(m *wire.Message) *wire.FailurePolicy {
 	return &d.topic.OnFailure
 }
 
-// Event is the Go name of the event that was added last; "" if it is not known.
-func (d *Decider) Event() string {
-	if d.batch == nil {
-		return ""
-	}
-	return d.batch.Event()
-}
+// Event is the Go name of the last record's event; "" if it is not known.
+func (d *Decider) Event() string { return d.event }
 
 // Discard gives up what a panic interrupted: its buffers may hold half a record.
-func (d *Decider) Discard() { d.batch = nil }
+func (d *Decider) Discard() { d.batch, d.event = nil, "" }
 
 // Write is a step that is a statement of the topic.
 func (d *Decider) Write(s wire.Step) pipeline.Statement {
@@ -231,6 +230,12 @@ func (w *Decision) addLetter(l deadletter.Letter) {
 		w.InRow.First = l.Message.Offset
 	}
 	w.Letters = append(w.Letters, l)
+}
+
+// Plain reports whether every step is a statement, so that one round trip can hold the whole
+// transaction. Any other stage runs between BEGIN and COMMIT.
+func (w *Decision) Plain() bool {
+	return !slices.ContainsFunc(w.Steps, func(s wire.Step) bool { return s.Stage != wire.Statement })
 }
 
 // Next is the first offset that the decision does not cover.

@@ -1,0 +1,21 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// TestRefusedStepSaysWhy: the words of a step that cannot do what it says are read out of the
+// server's detail, whose own words are in any language.
+func TestRefusedStepSaysWhy(t *testing.T) {
+	for detail, want := range map[string]string{
+		"Failing row contains (no row with this key, orders, null).":           "no row with this key in table orders",
+		"Fehlgeschlagene Zeile enthält (a sum below at_least, accounts, sum).": "a sum below at_least in table accounts, column sum",
+		"something else": "a step could not do what it says",
+	} {
+		if got := Describe(&pgconn.PgError{Code: "23514", TableName: "idem_step_refused", Detail: detail}).Error(); got != want {
+			t.Errorf("%s: %q, want %q", detail, got, want)
+		}
+	}
+}
