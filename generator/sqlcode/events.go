@@ -4,8 +4,8 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// events writes what a step's events send as rows under a name. ordinal names a column that numbers
-// them; none if it is empty.
+// events writes what a step's events send as rows under a name. ordinal names a column that
+// numbers them; none if it is empty.
 func events(s *model.Step, name, ordinal string) string {
 	var arrays, columns []string
 	for i, p := range s.Params() {
