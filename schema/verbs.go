@@ -43,6 +43,7 @@ type Own struct {
 	Stream   *Texts   // append: columns
 	Position *Text    // append: column
 	Expect   *Text    // append: field
+	Parent   *Assigns // replace
 }
 
 // stepTables says which keys may stand beside each verb: one that has no meaning for the verb is
@@ -56,11 +57,12 @@ var stepTables = []struct {
 	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
 	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
 	{"append", stepKeys("append", "each", "set", "clear", "leave", "stream", "position", "expect")},
+	{"replace", stepKeys("replace", "each", "parent", "set", "clear", "leave")},
 	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave")},
 }
 
 // unbuiltVerbs are verbs of the language that are not built yet.
-var unbuiltVerbs = keys[Step]{{name: "replace", meanwhile: inGo}, {name: "emit", meanwhile: toOutbox}}
+var unbuiltVerbs = keys[Step]{{name: "emit", meanwhile: toOutbox}}
 
 // allStepKeys are the keys of steps, each with one meaning under every verb.
 var allStepKeys = keys[Step]{
@@ -76,6 +78,7 @@ var allStepKeys = keys[Step]{
 	{name: "stream", value: textsValue(func(s *Step) **Texts { return &s.Own.Stream })},
 	{name: "position", value: textValue(func(s *Step) **Text { return &s.Own.Position })},
 	{name: "expect", value: textValue(func(s *Step) **Text { return &s.Own.Expect })},
+	{name: "parent", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Parent })},
 	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Plus })},
 	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Minus })},
 	{name: "at_least", value: assignsValue(func(s *Step) **Assigns { return &s.Own.AtLeast })},

@@ -91,6 +91,11 @@ func step(g *group, s *model.Step, declared bool) bool {
 		callMarks(g, s)
 		return row(g, s, declared)
 	}
+	if s.Replaces {
+		callMarks(g, s)
+		replacedRow(g, s, declared)
+		declared = true
+	}
 	list := "e." + s.Each.GoName
 	elem, index := usesElem(s), usesIndex(s)
 	scalar := scalarElem(s)
@@ -111,7 +116,9 @@ func step(g *group, s *model.Step, declared bool) bool {
 				g.Add(text("v := &%s[i]", list))
 			}
 		}
-		callMarks(g, s)
+		if !s.Replaces {
+			callMarks(g, s)
+		}
 		row(g, s, declared)
 	})
 	return declared

@@ -51,6 +51,7 @@ func (m *marks) doc() string {
 		"":           "what the row needs: another wave changes that",
 		"Upserts":    "the row: equal ones in a wave become one",
 		"Gathers":    "the row: one statement takes its events of a wave",
+		"Replaces":   "the table: a wave writes its rows once",
 		"Puts":       "the row: a wave writes it once",
 		"PutsAll":    "the table: the row's key is not known, and a wave writes a row once",
 		"Deletes":    "the row: an earlier wave writes it",
@@ -112,6 +113,9 @@ func marksOf(s *model.Step) *marks {
 		}
 		m.own = "Upserts"
 		m.calls = append(m.calls, call("b.Upserts", row))
+	case s.Replaces:
+		m.own = "Replaces"
+		m.calls = append(m.calls, text("b.Replaces(%q)", s.Table.Name))
 	case s.Removes:
 		m.writes("Deletes")
 	case s.Gathers:

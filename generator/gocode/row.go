@@ -36,6 +36,9 @@ func row(g *group, s *model.Step, declared bool) bool {
 
 // rowValue returns the method of wire.Rows and its argument for one parameter.
 func rowValue(s *model.Step, a model.Assign) (method string, arg code) {
+	if a.Value.Kind == model.RowValue {
+		return "Bool", text("true")
+	}
 	if a.Column == nil {
 		return "Int4", text("1") // only the number of rows counts
 	}
@@ -81,4 +84,42 @@ func jsonValue(g *group, s *model.Step, a model.Assign) {
 		return
 	}
 	g.If(text(src + " == nil")).Block(text("r.Null(r.%s)", method)).Else().BlockFunc(write)
+}
+
+// replacedRow writes the row that says what a step replaces, beside the rows of its elements: the
+// list may be empty.
+func replacedRow(g *group, s *model.Step, declared bool) {
+	if declared {
+		g.Add(text("r = p.%s.Row()", rowsField(s)))
+	} else {
+		g.Add(text("r := p.%s.Row()", rowsField(s)))
+	}
+	for i, a := range s.Params() {
+		t := s.TypeOf(a.Value)
+		method, arg := rowValue(s, a)
+		switch {
+		case a.Value.Kind == model.RowValue:
+			g.Add(text("r.Bool(false)"))
+		case i < sentBy(s.Where):
+			g.Add(call("r."+method, arg))
+		case composed(t) && a.Column.Type.Kind == model.ColJSON:
+			g.Add(text("r.Null(r.JSON)"))
+		case composed(t) && isJSON(a.Column):
+			g.Add(text("r.Null(r.JSONB)"))
+		case t.Kind == model.List || nilable(t):
+			g.Add(text("wire.SliceOrNull(r, r.%s, nil)", method))
+		default:
+			g.Add(text("wire.OrNull(r, r.%s, nil)", method))
+		}
+	}
+}
+
+// sentBy is how many of the values the event sends.
+func sentBy(assigns []model.Assign) (n int) {
+	for _, a := range assigns {
+		if a.Value.Sent() {
+			n++
+		}
+	}
+	return n
 }

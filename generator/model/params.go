@@ -19,6 +19,9 @@ func (s *Step) Params() []Assign {
 	if s.If.Newer != nil && !s.sets(s.If.Newer) {
 		params = append(params, Assign{Column: s.If.Newer, Value: s.If.Version})
 	}
+	if s.Replaces {
+		params = append(params, Assign{Value: Value{Kind: RowValue}})
+	}
 	if len(params) == 0 {
 		return []Assign{{Value: Value{Kind: PositionValue}}}
 	}
@@ -39,6 +42,8 @@ func (s *Step) TypeOf(v Value) FieldType {
 	switch {
 	case v.Kind == PositionValue:
 		return FieldType{Kind: Int32}
+	case v.Kind == RowValue:
+		return FieldType{Kind: Bool}
 	case v.Field != nil:
 		return v.Field.Type
 	}

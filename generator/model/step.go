@@ -17,7 +17,10 @@ type Step struct {
 	By     []*Column
 	If     Conditions
 	Stream *Stream // nil if the step does not number its rows
-	Many   bool    // where is no whole unique key, on purpose
+	// Replaces says that the rows which Where finds become exactly the elements of Each. Set does
+	// not repeat the columns of Where then.
+	Replaces bool
+	Many     bool // where is no whole unique key, on purpose
 	Facts
 }
 
@@ -72,6 +75,7 @@ const (
 	NowValue                           // transaction time
 	PositionValue                      // position of the element, from 1
 	NextValue                          // next free number of the step's stream
+	RowValue                           // whether the row sent is an element, or says what is replaced
 	NullValue                          // clear
 )
 

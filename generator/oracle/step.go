@@ -12,6 +12,8 @@ type stepRow struct {
 	set   []assigned
 	where []assigned
 	newer cell
+	// elements are the rows that a step which replaces others makes of its list.
+	elements [][]assigned
 }
 
 type assigned struct {
@@ -39,6 +41,14 @@ func (e *event) rows() ([]stepRow, *fault) {
 				elements = append(elements, element{v, int64(i + 1)})
 			}
 		}
+		if s.Replaces {
+			r, f := e.replacement(s, elements)
+			if f != nil {
+				return nil, f
+			}
+			rows = append(rows, r)
+			continue
+		}
 		for _, el := range elements {
 			r, f := e.row(s, el)
 			if f != nil {
@@ -48,6 +58,22 @@ func (e *event) rows() ([]stepRow, *fault) {
 		}
 	}
 	return rows, nil
+}
+
+// replacement is the one row of a step that replaces others, with what its elements become.
+func (e *event) replacement(s *model.Step, elements []element) (r stepRow, f *fault) {
+	r.step = s
+	if r.where, f = e.assign(s, s.Where, element{}); f != nil {
+		return r, f
+	}
+	for _, el := range elements {
+		set, f := e.assign(s, s.Set, el)
+		if f != nil {
+			return r, f
+		}
+		r.elements = append(r.elements, append(set, r.where...))
+	}
+	return r, nil
 }
 
 func (e *event) row(s *model.Step, el element) (stepRow, *fault) {
@@ -133,13 +159,22 @@ var verbs = map[string]verb{}
 // step runs one row of a step.
 func (x *tx) step(r stepRow) *fault {
 	t := x.store.byDef[r.step.Table]
-	r.set = slices.Clone(r.set)
-	for i, a := range r.set {
-		if _, ok := a.cell.(now); ok {
-			r.set[i].cell = x.store.fill()
-		}
+	r.set = x.atOnce(r.set)
+	for i := range r.elements {
+		r.elements[i] = x.atOnce(r.elements[i])
 	}
 	return verbs[r.step.Verb].run(x, t, r)
+}
+
+// atOnce puts the transaction time in its place.
+func (x *tx) atOnce(set []assigned) []assigned {
+	set = slices.Clone(set)
+	for i, a := range set {
+		if _, ok := a.cell.(now); ok {
+			set[i].cell = x.store.fill()
+		}
+	}
+	return set
 }
 
 func (x *tx) updateAll(t *table, r stepRow, found []*row) *fault {

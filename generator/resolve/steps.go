@@ -140,6 +140,8 @@ func nameColumn(report *schema.Diagnostics, st *draft.Step, at schema.Text) *dra
 		switch {
 		case st.Model.Sums:
 			keys = "plus, minus, " + keys
+		case st.Model.Replaces:
+			keys = "parent, " + keys
 		case st.Model.Stream != nil:
 			keys = "position, " + keys
 		}

@@ -1,6 +1,6 @@
 package sqlcode_test
 
-// sumCases are steps that keep columns, add to them, or append rows.
+// sumCases are steps that keep columns, add to them, append rows, or replace them.
 var sumCases = []stepCase{
 	{
 		name:  "upsert keeps columns of a row that is there",
@@ -139,5 +139,31 @@ var sumCases = []stepCase{
 		table: "primary_key: [g, no], columns: {g: citext, no: bigint, v: text}", fields: "v: string, n: int64", write: "append: t1, stream: [g], position: no, expect: n, set: {g: {value: All}}",
 		before: "INSERT INTO t1 VALUES ('all', 1, 'x')",
 		params: []any{[]int64{2, 3}, texts{"a", "b"}}, want: []string{"(All,2,a)", "(All,3,b)", "(all,1,x)"},
+	},
+	{
+		name:  "replace makes the rows of each parent those of its event",
+		table: "primary_key: [id, sku], columns: {id: integer, sku: text, n: integer, seen: {type: boolean, default: false}}", fields: "lines: list(Line)",
+		write:  "replace: t1, parent: {id: id}, each: lines, leave: [seen]",
+		before: "INSERT INTO t1 VALUES (1, 'a', 1, true), (1, 'b', 1, true), (2, 'a', 1, true), (3, 'a', 1, true)",
+		params: []any{ints{1, 1, 1, 2, 4, 4}, []*string{nil, ptr("b"), ptr("c"), nil, nil, ptr("a")}, []*int32{nil, ptr(int32(7)), ptr(int32(8)), nil, nil, ptr(int32(9))}, []bool{false, true, true, false, false, true}},
+		want:   []string{"(1,b,7,t)", "(1,c,8,f)", "(3,a,1,t)", "(4,a,9,f)"},
+	},
+	{
+		name:  "replace refuses two elements that are one row",
+		table: "primary_key: [id, tag], columns: {id: integer, tag: text}", fields: "tags: list(string)", write: "replace: t1, parent: {id: id}, each: tags, set: {tag: each}",
+		before: "INSERT INTO t1 VALUES (1, 'a')",
+		params: []any{ints{1, 1, 1}, []*string{nil, ptr("b"), ptr("b")}, []bool{false, true, true}}, want: []string{"(1,a)"}, refused: "21000",
+	},
+	{
+		name:  "replace frees the values of a further unique key first",
+		table: "primary_key: [id, tag], unique: [[v]], columns: {id: integer, tag: text, v: text}", fields: "tags: list(string), v: string", write: "replace: t1, parent: {id: id}, each: tags, set: {tag: each, v: v}",
+		before: "INSERT INTO t1 VALUES (1, 'a', 'x')",
+		params: []any{ints{1, 1}, []*string{nil, ptr("b")}, []*string{nil, ptr("x")}, []bool{false, true}}, want: []string{"(1,b,x)"},
+	},
+	{
+		name:  "replace numbers its rows anew",
+		table: "primary_key: [no], columns: {no: {type: bigint, identity: true}, id: integer, tag: text}", fields: "tags: list(string)", write: "replace: t1, parent: {id: id}, each: tags, set: {tag: each}",
+		before: "INSERT INTO t1 (id, tag) VALUES (1, 'a'), (2, 'b')",
+		params: []any{ints{1, 1, 1}, []*string{nil, ptr("a"), ptr("c")}, []bool{false, true, true}}, want: []string{"(2,2,b)", "(3,1,a)", "(4,1,c)"},
 	},
 }

@@ -138,7 +138,7 @@ func (w *wave) table(name string) *access {
 func (a *access) other(event int) bool { return a.reader != 0 && a.reader != event }
 
 // What generated code says before it adds a row: Reads, Touches and Unlinks, then what
-// the row itself is: Upserts, Gathers, Puts, PutsAll, Deletes or DeletesAll.
+// the row itself is: Upserts, Gathers, Puts, PutsAll, Deletes, DeletesAll or Replaces.
 
 // Reads says that a row the event is about to insert, upsert or update names r as its
 // parent. The wave ends first if r was deleted in it.
@@ -235,6 +235,13 @@ func (b *Batch) PutsAll(table string) {
 	t := w.table(table)
 	t.put, t.whole = true, true
 	w.pending = w.pending[:0]
+}
+
+// Replaces says that the event is about to replace rows of a table, which it does not name: it may
+// delete, change and insert any.
+func (b *Batch) Replaces(table string) {
+	b.PutsAll(table)
+	b.wave.deletesAll(RowID{table: table})
 }
 
 // DeletesAll says that the event is about to delete rows of a table that it does not

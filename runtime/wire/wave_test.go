@@ -52,6 +52,9 @@ func (p *scriptPlan) Add(b *Batch, m *Message) error {
 		case "deleteall":
 			b.DeletesAll(table)
 			verb = "delete"
+		case "replace":
+			b.Replaces(table)
+			verb = "put"
 		case "unlink":
 			b.Unlinks(table)
 		case "touch":
@@ -124,6 +127,11 @@ func TestWaves(t *testing.T) {
 		{"all rows touched between", "add order 1 / touch order; put item 1 / add order 1", "add order 1 | put item 2 | add order 3"},
 		{"children, and their parent added to", "read order 1; put item 1; add order 1 / read order 1; put item 2; add order 1", "add order 1 2, put item 1 2"},
 		{"a child before its parent is added to", "read order 1; put item 1 / add order 1", "put item 1 | add order 2"},
+		{"rows replaced twice", "replace item / replace item", "put item 1 | put item 2"},
+		{"rows replaced, then one put", "replace item / put item 1", "put item 1 | put item 2"},
+		{"a row deleted, then all replaced", "delete item 1 / replace item", "delete item 1 | put item 2"},
+		{"rows replaced, then one is a parent", "replace order / read order 1; put item 1", "put order 1 | put item 2"},
+		{"a child, then its parents replaced", "read order 1; put item 1 / replace order", "put item 1 | put order 2"},
 		{"different rows", "put order 1 / put order 2 / delete order 3", "put order 1 2, delete order 3"},
 		{"a row put twice", "put order 1 / put order 1", "put order 1 | put order 2"},
 		{"a row put twice by one event", "put order 1; put order 1", "put order 1 | put order 1"},

@@ -18,14 +18,22 @@ func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 		}
 		topic := st.Event.Topic
 		switch {
-		case st.Model.Removes:
+		case st.Model.Removes && !st.Model.Makes:
 			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
 				"keep the row and mark it with update"+orIfOrdered(topic))
 		case st.Spec.If.Newer == nil && !writers.sameAtAnyTime(st):
 			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s", st.Event.Is(), whyUnordered(st)),
-				"add if_newer: <version or time column>"+orIfOrdered(topic))
+				guardOr(st)+orIfOrdered(topic))
 		}
 	}
+}
+
+// guardOr is the begin of a hint: the guard that the step could have.
+func guardOr(st *draft.Step) string {
+	if st.Model.Replaces {
+		return "upsert the rows with if_newer, and mark those that are gone"
+	}
+	return "add if_newer: <version or time column>"
 }
 
 // orIfOrdered is the end of a hint: what the topic could state about its order.

@@ -29,12 +29,15 @@ func checkProducerCopies(report *schema.Diagnostics, e *draft.Event) {
 			fail(st.Spec.Verb.Pos, st.Spec.Verb.Value, "adds twice")
 			continue
 		}
-		if !st.Whole || !st.Model.Makes {
+		if !st.Model.Makes {
 			continue
 		}
 		why := "the database makes the primary key"
 		for _, c := range st.Model.By {
 			v, set := st.Set[st.Table.Of(c)]
+			if !st.Whole && !c.Identity { // of what was refused only this much is sure
+				continue
+			}
 			if set && v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes {
 				why = "the primary key holds the record's " + v.Model.Field.Source.Record
 			} else if set && v.Model.Kind == model.NextValue {
