@@ -276,7 +276,7 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E106", "assume: {ordered_by: record_key}", "assume: ordered", "assume: {ordered_by: record_key}", "assume: {ordered_by: record_key}"},
 		{"E402", "        type: order.paid\n", "", "for example type: order.paid", "        type: order.paid\n"},
 		{"E213", "type: order.paid", "type: order.placed", "give each event type texts of its own", "type: order.paid"},
-		{"E507", "            each: skus\n", "            each: skus\n            if_newer: line\n", "or drop it there", "            each: skus\n"},
+		{"E507", "            each: skus\n", "            each: skus\n            always: true\n", "drop it", "            each: skus\n"},
 		{"E601", "            leave: [note]\n", "", "list it under leave: for NULL in a new row", "            leave: [note]\n"},
 		{"E601", "status: string, ", "", "declare a field of that name", "status: string, "},
 		{"E208", "status: string", "status: \"text?\"", `write "optional string"`, "status: string"},
