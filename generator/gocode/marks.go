@@ -184,7 +184,7 @@ func (m *marks) gathers() {
 		return
 	}
 	m.own = "Gathers"
-	m.calls = append(m.calls, call("b.Gathers", row, text("%s", statementConst(s))))
+	m.calls = append(m.calls, call("b.Gathers", row, lit(s.GoName)))
 }
 
 // stream is the expression that identifies a step's stream, as if it were a row.
@@ -192,10 +192,13 @@ func (m *marks) stream() (*expr, bool) {
 	s := m.step
 	id := wire("Row").Call(lit(s.Table.Name))
 	var values []model.Value
-	for _, c := range s.Stream.Columns {
+	for i, c := range s.Table.PrimaryKey { // in an order that all steps have
+		if !slices.Contains(s.Stream.Columns, c) {
+			continue
+		}
 		at := slices.IndexFunc(s.Set, func(a model.Assign) bool { return a.Column == c })
 		values = append(values, s.Set[at].Value)
-		method, arg := identity(s, s.Table, slices.Index(s.Table.PrimaryKey, c), c, s.Set[at].Value)
+		method, arg := identity(s, s.Table, i, c, s.Set[at].Value)
 		if method == "" {
 			return nil, false
 		}
@@ -234,11 +237,11 @@ func keyValues(s *model.Step) []model.Value {
 }
 
 // onlyFreshRows reports whether all that the topic does to a table is to insert rows whose
-// key the database makes: they can collide with nothing.
+// key the database makes: they can collide with nothing. The rows of a stream collide.
 func onlyFreshRows(t *model.Topic, table *model.Table) bool {
 	return !slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
 		if s.Table == table {
-			return !s.OnlyMakes() || keyValues(s) != nil
+			return !s.OnlyMakes() || s.Stream != nil || keyValues(s) != nil
 		}
 		return slices.Contains(s.Cascades, table)
 	})

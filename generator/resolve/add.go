@@ -72,6 +72,11 @@ func resolveSum(report *schema.Diagnostics, st *draft.Step, c *draft.Column, a s
 	default:
 		return refuse("E302", fmt.Sprintf("%s is %s, which cannot be added to", c.Is(), c.Spec.Type.Word), "add to smallint, integer, bigint or numeric columns")
 	}
+	for _, fk := range st.Table.Model.ForeignKeys {
+		if slices.Contains(fk.Columns, c.Model) {
+			return refuse("E302", c.Is()+" names a row of "+wording.Quote(fk.References.Name)+": a sum would name another one", "set it with an update or upsert")
+		}
+	}
 	if c.Model.Nullable {
 		return refuse("E303", c.Is()+" may be null, and NULL stays NULL whatever is added to it", "drop \"nullable\", and give the column default: 0")
 	}
@@ -123,10 +128,21 @@ func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
 
 // checkFound refuses to add to a column that finds the row.
 func checkFound(report *schema.Diagnostics, st *draft.Step) {
-	for _, named := range []*schema.Assigns{st.Spec.Own.Plus, st.Spec.Own.Minus, st.Spec.Set} {
-		if named != nil {
-			for _, a := range named.Items {
+	for _, sums := range []*schema.Assigns{st.Spec.Own.Plus, st.Spec.Own.Minus} {
+		if sums != nil {
+			for _, a := range sums.Items {
 				checkMoved(report, st, a.Column)
+			}
+		}
+	}
+	if st.Spec.Set == nil {
+		return
+	}
+	for _, a := range st.Spec.Set.Items {
+		if c := st.Table.Column(a.Column.Value); c != nil {
+			if _, finds := st.Where[c]; finds {
+				report.Add(a.Column.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", wording.Quote(a.Column.Value)), "drop it here: the new row has it from where")
+				st.Whole = false
 			}
 		}
 	}

@@ -51,6 +51,9 @@ func resolveColumn(report *schema.Diagnostics, t *draft.Table, spec *schema.Colu
 		Name: spec.Name.Value, Doc: docOf(spec.Doc), Nullable: spec.Type.Nullable,
 	}}
 	if spec.Type.Text == "" {
+		if !c.Broken {
+			report.Add(spec.Type.Pos, "E610", c.Is()+" has an empty type", "for example text")
+		}
 		c.Broken = true
 		return c
 	}

@@ -66,7 +66,7 @@ type mark struct {
 // access is what a wave does to a row, or to any row of a table.
 type access struct {
 	put, deleted, whole bool
-	gathers             string // of a row: the statement that gathers its events, and nothing else writes it
+	gathers             string // of a row: the step that gathers its events; nothing else writes it
 	reader              int    // the only event that reads it; several = -1; none = 0
 	deleter             int    // of a table: the last event that deletes in it; none = 0
 }
@@ -182,16 +182,17 @@ func (b *Batch) Upserts(r RowID) {
 }
 
 // Gathers says that the event is about to write row r, or to append to stream r, by a statement
-// that takes any number of events of it, in their order. The wave ends first if another statement
-// wrote r in it, or if another event read r in it before this statement wrote it.
-func (b *Batch) Gathers(r RowID, statement string) {
+// that takes any number of events of it, in their order. step names it: two steps with one text
+// have rows of their own. The wave ends first if another step wrote r in it, or if another event
+// read r in it before this step wrote it.
+func (b *Batch) Gathers(r RowID, step string) {
 	w := &b.wave
-	if w.apart[r.table] == 0 && w.row(r).gathers == statement {
+	if w.apart[r.table] == 0 && w.row(r).gathers == step {
 		w.pending = w.pending[:0]
 		return
 	}
 	b.Puts(r)
-	w.row(r).gathers = statement
+	w.row(r).gathers = step
 }
 
 // Puts says that the event is about to insert, upsert or update row r. The wave ends

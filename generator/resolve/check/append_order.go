@@ -12,14 +12,27 @@ import (
 
 // checkAppendOrder reports rows that are numbered as they come although nothing orders the events
 // of a stream (E508).
-func checkAppendOrder(report *schema.Diagnostics, e *draft.Event) {
-	t := e.Topic
-	for _, st := range e.Steps {
+func checkAppendOrder(report *schema.Diagnostics, d *draft.Service) {
+	appenders := map[*draft.Table][]*draft.Topic{}
+	for _, st := range d.Steps() {
+		if st.Model.Stream != nil && !slices.Contains(appenders[st.Table], st.Event.Topic) {
+			appenders[st.Table] = append(appenders[st.Table], st.Event.Topic)
+		}
+	}
+	for _, st := range d.Steps() {
+		t := st.Event.Topic
 		if st.Model.Stream == nil || st.Spec.Own.Expect != nil || t.OrderUnknown {
 			continue
 		}
-		why := ""
-		switch {
+		why, hint := "", "add expect: <field with the expected position>, or state assume: {ordered_by: record_key}"
+		switch others := appenders[st.Table]; {
+		case len(others) > 1:
+			other := others[0]
+			if other == t {
+				other = others[1]
+			}
+			hint = "add expect: <field with the expected position>, or append from one topic"
+			why = fmt.Sprintf("and topic %s appends to the same table: nothing orders the two topics", wording.Quote(other.Spec.Name.Value))
 		case !t.Model.Ordered || t.Key == nil:
 			why = fmt.Sprintf("and topic %s promises no order", wording.Quote(t.Spec.Name.Value))
 		case st.Whole && !slices.ContainsFunc(t.Key.Model.Parts, func(p *model.KeyPart) bool { return !namesStream(st, p) }):
@@ -29,8 +42,7 @@ func checkAppendOrder(report *schema.Diagnostics, e *draft.Event) {
 		default:
 			continue
 		}
-		report.Add(st.Spec.Verb.Pos, "E508", "append without expect numbers events in arrival order, "+why,
-			"add expect: <field with the expected position>, or state assume: {ordered_by: record_key}")
+		report.Add(st.Spec.Verb.Pos, "E508", "append without expect numbers events in arrival order, "+why, hint)
 	}
 }
 

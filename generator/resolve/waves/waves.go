@@ -17,6 +17,9 @@ func whole(st *model.Step) bool {
 	if st.Many || !namesRow(st.Names(), st.Table.PrimaryKey) {
 		return true
 	}
+	if len(st.By) > 0 && !model.SameColumns(st.By, st.Table.PrimaryKey) {
+		return true
+	}
 	if st.OnlyChanges() {
 		return slices.ContainsFunc(st.Set, func(a model.Assign) bool {
 			return slices.ContainsFunc(st.Table.Unique, func(key []*model.Column) bool { return slices.Contains(key, a.Column) })

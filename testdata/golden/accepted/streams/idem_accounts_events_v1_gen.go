@@ -32,8 +32,11 @@ func accountsEventsV1Topic() wire.Topic {
 			accountNotedAppendAccountNotesSQL,
 			notesReadUpdateAccountNotesSQL,
 			shippedAppendParcelsSQL,
+			resentAppendParcelsSQL,
+			markedAppendAccountMarksSQL,
+			unmarkedAppendAccountMarksSQL,
 		},
-		Writes:  []string{"account_events", "account_notes", "parcels"},
+		Writes:  []string{"account_events", "account_notes", "parcels", "account_marks"},
 		NewPlan: func() wire.Plan { return &accountsEventsV1Plan{} },
 	}
 }
@@ -56,6 +59,15 @@ type accountsEventsV1Plan struct {
 
 	shipped              Shipped
 	shippedAppendParcels wire.Rows
+
+	resent              Resent
+	resentAppendParcels wire.Rows
+
+	marked                   Marked
+	markedAppendAccountMarks wire.Rows
+
+	unmarked                   Unmarked
+	unmarkedAppendAccountMarks wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -78,6 +90,12 @@ func (p *accountsEventsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		return p.addNotesRead(b, m)
 	case "shipped":
 		return p.addShipped(b, m)
+	case "resent":
+		return p.addResent(b, m)
+	case "marked":
+		return p.addMarked(b, m)
+	case "unmarked":
+		return p.addUnmarked(b, m)
 	}
 	return wire.Unknown(eventType)
 }
@@ -89,6 +107,9 @@ func (p *accountsEventsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountNotedAppendAccountNotesSQL, &p.accountNotedAppendAccountNotes)
 	b.Write(notesReadUpdateAccountNotesSQL, &p.notesReadUpdateAccountNotes)
 	b.Write(shippedAppendParcelsSQL, &p.shippedAppendParcels)
+	b.Write(resentAppendParcelsSQL, &p.resentAppendParcels)
+	b.Write(markedAppendAccountMarksSQL, &p.markedAppendAccountMarks)
+	b.Write(unmarkedAppendAccountMarksSQL, &p.unmarkedAppendAccountMarks)
 }
 
 // accountsEventsV1Decoder reads the records of topic "accounts.events.v1".
@@ -190,7 +211,7 @@ func (p *accountsEventsV1Plan) addAccountEvent(b *wire.Batch, m *wire.Message) e
 // beforeAppendAccountEvents names the stream: one statement takes its events of a wave, in
 // their order.
 func (e *AccountEvent) beforeAppendAccountEvents(b *wire.Batch) {
-	b.Gathers(wire.Row("account_events").UUID(e.AccountID), accountEventAppendAccountEventsSQL)
+	b.Gathers(wire.Row("account_events").UUID(e.AccountID), "AccountEventAppendAccountEvents")
 }
 
 const accountEventAppendAccountEventsSQL = `
@@ -313,7 +334,7 @@ func (p *accountsEventsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message) 
 // beforeAppendAccountEvents names the stream: one statement takes its events of a wave, in
 // their order.
 func (e *AccountClosed) beforeAppendAccountEvents(b *wire.Batch) {
-	b.Gathers(wire.Row("account_events").UUID(e.AccountID), accountClosedAppendAccountEventsSQL)
+	b.Gathers(wire.Row("account_events").UUID(e.AccountID), "AccountClosedAppendAccountEvents")
 }
 
 const accountClosedAppendAccountEventsSQL = `
@@ -636,7 +657,7 @@ func (p *accountsEventsV1Plan) addShipped(b *wire.Batch, m *wire.Message) error 
 // beforeAppendParcels names the stream: one statement takes its events of a wave, in their
 // order.
 func (e *Shipped) beforeAppendParcels(b *wire.Batch) {
-	b.Gathers(wire.Row("parcels").UUID(e.AccountID), shippedAppendParcelsSQL)
+	b.Gathers(wire.Row("parcels").UUID(e.AccountID), "ShippedAppendParcels")
 }
 
 const shippedAppendParcelsSQL = `
@@ -668,3 +689,353 @@ SELECT
 FROM e
 JOIN s USING (account_id)
 ORDER BY account_id, place`
+
+// Its step has the text of Shipped's, but rows of its own.
+// It is event "resent" on topic "accounts.events.v1".
+type Resent struct {
+	Lines     []Line
+	EventID   idem.UUID
+	AccountID idem.UUID // the record key
+}
+
+// DecodeResent reads m; strictjson.Scanner says how strictly.
+func DecodeResent(m idem.Message) (e Resent, err error) {
+	var s accountsEventsV1Decoder
+	s.Reset(&m)
+	e.decode(&s, &m)
+	return e, s.Finish("Resent")
+}
+
+func (e *Resent) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = Resent{
+		Lines: e.Lines[:0],
+	}
+	var seen struct{ Lines, EventID bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "lines":
+			s.Once(&seen.Lines)
+			for s.Array(); s.Element(); {
+				e.Lines = slices.Grow(e.Lines, 1)[:len(e.Lines)+1]
+				e.Lines[len(e.Lines)-1].decodeJSON(s)
+			}
+		case "event_id":
+			s.Once(&seen.EventID)
+			e.EventID = s.UUID()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Lines, "lines")
+	s.Require(seen.EventID, "event_id")
+	e.AccountID = s.RecordKey(m).UUID()
+}
+
+func (e *Resent) appendLines(b []byte) []byte {
+	b = append(b, '[')
+	for i := range e.Lines {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = e.Lines[i].appendJSON(b)
+	}
+	return append(b, ']')
+}
+
+// key identifies the event by event_id. Its copies are known for 30d at least.
+func (e *Resent) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.UUID("event_id", e.EventID)
+}
+
+// fingerprint adds what copies of the event must share.
+func (e *Resent) fingerprint(f *wire.Fingerprint) {
+	f.UUID("account_id", e.AccountID)
+	f.UUID("event_id", e.EventID)
+	f.AppendJSON("lines", e.appendLines)
+}
+
+// resentEvent is how a record becomes a Resent, and which records are copies of one. It is
+// read only.
+var resentEvent = wire.Event[Resent, *accountsEventsV1Decoder]{
+	Name:    "Resent",
+	Decode:  (*Resent).decode,
+	Key:     (*Resent).key,
+	Space:   "\x2d\x41\x54\x87\x18\x47\xda\x87\x6b\xcb\x7f\xb3\x66\x49\x46\x8c",
+	Print:   (*Resent).fingerprint,
+	Content: wire.Content{Def: 0xec44b71a},
+}
+
+func (p *accountsEventsV1Plan) addResent(b *wire.Batch, m *wire.Message) error {
+	e := &p.resent
+	if fresh, err := resentEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	for i := range e.Lines {
+		v := &e.Lines[i]
+		e.beforeAppendParcels(b)
+		r := p.resentAppendParcels.Row()
+		r.UUID(e.AccountID)
+		r.Text(v.SKU)
+		r.Int4(v.Pieces)
+	}
+	return nil
+}
+
+// beforeAppendParcels names the stream: one statement takes its events of a wave, in their
+// order.
+func (e *Resent) beforeAppendParcels(b *wire.Batch) {
+	b.Gathers(wire.Row("parcels").UUID(e.AccountID), "ResentAppendParcels")
+}
+
+const resentAppendParcelsSQL = `
+WITH e AS (
+    SELECT
+        account_id,
+        sku,
+        pieces,
+        row_number() OVER (PARTITION BY account_id ORDER BY ordinal) AS place
+    FROM unnest($1::uuid[], $2::text[], $3::integer[]) WITH ORDINALITY AS e (account_id, sku, pieces, ordinal)
+),
+s AS (
+    SELECT
+        account_id,
+        coalesce((SELECT max(t.parcel) FROM parcels AS t WHERE t.account_id = e.account_id), 0) AS last
+    FROM (SELECT DISTINCT account_id FROM e) AS e
+)
+INSERT INTO parcels (
+    account_id,
+    parcel,
+    sku,
+    pieces
+)
+SELECT
+    account_id,
+    last + place AS parcel,
+    sku,
+    pieces
+FROM e
+JOIN s USING (account_id)
+ORDER BY account_id, place`
+
+// Marked is event "marked" on topic "accounts.events.v1".
+type Marked struct {
+	Text      string
+	EventID   idem.UUID
+	AccountID idem.UUID // the record key
+}
+
+// DecodeMarked reads m; strictjson.Scanner says how strictly.
+func DecodeMarked(m idem.Message) (e Marked, err error) {
+	var s accountsEventsV1Decoder
+	s.Reset(&m)
+	e.decode(&s, &m)
+	return e, s.Finish("Marked")
+}
+
+func (e *Marked) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = Marked{}
+	var seen struct{ Text, EventID bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "text":
+			s.Once(&seen.Text)
+			e.Text = s.String()
+		case "event_id":
+			s.Once(&seen.EventID)
+			e.EventID = s.UUID()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Text, "text")
+	s.Require(seen.EventID, "event_id")
+	e.AccountID = s.RecordKey(m).UUID()
+}
+
+// key identifies the event by event_id. Its copies are known for 30d at least.
+func (e *Marked) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.UUID("event_id", e.EventID)
+}
+
+// fingerprint adds what copies of the event must share.
+func (e *Marked) fingerprint(f *wire.Fingerprint) {
+	f.UUID("account_id", e.AccountID)
+	f.UUID("event_id", e.EventID)
+	f.Text("text", e.Text)
+}
+
+// markedEvent is how a record becomes a Marked, and which records are copies of one. It is
+// read only.
+var markedEvent = wire.Event[Marked, *accountsEventsV1Decoder]{
+	Name:    "Marked",
+	Decode:  (*Marked).decode,
+	Key:     (*Marked).key,
+	Space:   "\x66\xc9\x87\x60\x72\x1b\xd0\x22\xca\xb7\x6c\xef\xb8\x4b\x11\xf8",
+	Print:   (*Marked).fingerprint,
+	Content: wire.Content{Def: 0xb50d7686},
+}
+
+func (p *accountsEventsV1Plan) addMarked(b *wire.Batch, m *wire.Message) error {
+	e := &p.marked
+	if fresh, err := markedEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	e.beforeAppendAccountMarks(b)
+	r := p.markedAppendAccountMarks.Row()
+	r.UUID(e.AccountID)
+	r.Text(e.Text)
+	return nil
+}
+
+// beforeAppendAccountMarks names the table: the row's key is not known, and a wave writes a
+// row once.
+func (e *Marked) beforeAppendAccountMarks(b *wire.Batch) {
+	b.PutsAll("account_marks")
+}
+
+const markedAppendAccountMarksSQL = `
+WITH e AS (
+    SELECT
+        account_id,
+        text,
+        row_number() OVER (PARTITION BY account_id ORDER BY ordinal) AS place
+    FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS e (account_id, text, ordinal)
+),
+s AS (
+    SELECT
+        account_id,
+        coalesce((SELECT max(t.mark) FROM account_marks AS t WHERE t.account_id = e.account_id), 0) AS last
+    FROM (SELECT DISTINCT account_id FROM e) AS e
+)
+INSERT INTO account_marks (
+    account_id,
+    mark,
+    text
+)
+SELECT
+    account_id,
+    last + place AS mark,
+    text
+FROM e
+JOIN s USING (account_id)
+ORDER BY account_id, place`
+
+// Unmarked is event "unmarked" on topic "accounts.events.v1".
+type Unmarked struct {
+	Mark      int32
+	Text      string
+	EventID   idem.UUID
+	AccountID idem.UUID // the record key
+}
+
+// DecodeUnmarked reads m; strictjson.Scanner says how strictly.
+func DecodeUnmarked(m idem.Message) (e Unmarked, err error) {
+	var s accountsEventsV1Decoder
+	s.Reset(&m)
+	e.decode(&s, &m)
+	return e, s.Finish("Unmarked")
+}
+
+func (e *Unmarked) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = Unmarked{}
+	var seen struct{ Mark, Text, EventID bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "mark":
+			s.Once(&seen.Mark)
+			e.Mark = s.Int32()
+		case "text":
+			s.Once(&seen.Text)
+			e.Text = s.String()
+		case "event_id":
+			s.Once(&seen.EventID)
+			e.EventID = s.UUID()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Mark, "mark")
+	s.Require(seen.Text, "text")
+	s.Require(seen.EventID, "event_id")
+	e.AccountID = s.RecordKey(m).UUID()
+}
+
+// key identifies the event by event_id. Its copies are known for 30d at least.
+func (e *Unmarked) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.UUID("event_id", e.EventID)
+}
+
+// fingerprint adds what copies of the event must share.
+func (e *Unmarked) fingerprint(f *wire.Fingerprint) {
+	f.UUID("account_id", e.AccountID)
+	f.UUID("event_id", e.EventID)
+	f.Int32("mark", e.Mark)
+	f.Text("text", e.Text)
+}
+
+// unmarkedEvent is how a record becomes an Unmarked, and which records are copies of one. It
+// is read only.
+var unmarkedEvent = wire.Event[Unmarked, *accountsEventsV1Decoder]{
+	Name:    "Unmarked",
+	Decode:  (*Unmarked).decode,
+	Key:     (*Unmarked).key,
+	Space:   "\x83\xa7\xe6\x8d\x72\xaf\xba\x20\x4c\xb1\x41\x23\xa3\x0d\x02\x99",
+	Print:   (*Unmarked).fingerprint,
+	Content: wire.Content{Def: 0xe015081c},
+}
+
+func (p *accountsEventsV1Plan) addUnmarked(b *wire.Batch, m *wire.Message) error {
+	e := &p.unmarked
+	if fresh, err := unmarkedEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	e.beforeAppendAccountMarks(b)
+	r := p.unmarkedAppendAccountMarks.Row()
+	r.UUID(e.AccountID)
+	r.Int4(e.Mark)
+	r.Text(e.Text)
+	return nil
+}
+
+// beforeAppendAccountMarks names the table: the row's key is not known, and a wave writes a
+// row once.
+func (e *Unmarked) beforeAppendAccountMarks(b *wire.Batch) {
+	b.PutsAll("account_marks")
+}
+
+const unmarkedAppendAccountMarksSQL = `
+WITH e AS (
+    SELECT
+        account_id,
+        mark,
+        text,
+        row_number() OVER (PARTITION BY account_id ORDER BY ordinal) AS place
+    FROM unnest($1::uuid[], $2::integer[], $3::text[]) WITH ORDINALITY AS e (account_id, mark, text, ordinal)
+),
+s AS (
+    SELECT
+        account_id,
+        coalesce((SELECT max(t.mark) FROM account_marks AS t WHERE t.account_id = e.account_id), 0) AS last
+    FROM (SELECT DISTINCT account_id FROM e) AS e
+),
+i AS (
+    INSERT INTO account_marks (
+        account_id,
+        mark,
+        text
+    )
+    SELECT
+        account_id,
+        mark,
+        text
+    FROM e
+    ORDER BY account_id, place
+)
+INSERT INTO idem_step_refused (reason, in_table, in_column)
+SELECT
+    'not the next position of its stream',
+    'account_marks',
+    'mark'
+FROM e
+JOIN s USING (account_id)
+WHERE e.mark <> s.last + e.place`

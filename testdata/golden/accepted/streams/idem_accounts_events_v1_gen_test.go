@@ -28,6 +28,9 @@ func TestAccountsEventsV1(t *testing.T) {
 			"AccountNoted":  {Keyed: true},
 			"NotesRead":     {Keyed: true},
 			"Shipped":       {Keyed: true},
+			"Resent":        {Keyed: true},
+			"Marked":        {Keyed: true},
+			"Unmarked":      {Keyed: true},
 		}),
 	}.Run(t)
 }

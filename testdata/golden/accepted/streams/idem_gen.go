@@ -22,9 +22,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "account-stream",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x416b19b4,
+			Writes: 0x84be7135,
 			Knows: []uint32{
-				0x416b19b4,
+				0x84be7135,
 			},
 		},
 		Limits: wire.Limits{
@@ -57,6 +57,14 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Name: "parcels",
 				Unique: [][]string{
 					{"account_id", "parcel"},
+				},
+				InsertOnly: true,
+			},
+			{
+				Name: "account_marks",
+				Unique: [][]string{
+					{"no"},
+					{"account_id", "mark"},
 				},
 				InsertOnly: true,
 			},

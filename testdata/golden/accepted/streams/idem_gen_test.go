@@ -42,6 +42,15 @@ func testTables() []idemtest.Table {
 			},
 		},
 		{
+			Name: "account_marks",
+			Key:  []string{"no"},
+			Columns: []string{
+				"account_id",
+				"mark",
+				"text",
+			},
+		},
+		{
 			Name: "journal",
 			Key:  []string{"name", "line"},
 			Columns: []string{

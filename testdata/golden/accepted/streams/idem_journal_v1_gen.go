@@ -122,7 +122,7 @@ func (p *journalV1Plan) addJournaled(b *wire.Batch, m *wire.Message) error {
 // beforeAppendJournal names the stream: one statement takes its events of a wave, in their
 // order.
 func (e *Journaled) beforeAppendJournal(b *wire.Batch) {
-	b.Gathers(wire.Row("journal").Text("all"), journaledAppendJournalSQL)
+	b.Gathers(wire.Row("journal").Text("all"), "JournaledAppendJournal")
 }
 
 const journaledAppendJournalSQL = `

@@ -334,7 +334,7 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 
 // beforeAddAccounts names the row: one statement takes its events of a wave.
 func (e *Deposited) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), depositedAddAccountsSQL)
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "DepositedAddAccounts")
 }
 
 // depositedAddAccountsSQL adds up what the events add to one row; it fails if a row is
@@ -438,7 +438,7 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 
 // beforeAddAccounts names the row: one statement takes its events of a wave.
 func (e *Withdrawn) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), withdrawnAddAccountsSQL)
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "WithdrawnAddAccounts")
 }
 
 // withdrawnAddAccountsSQL adds up what the events add to one row; it fails if a row is missing

@@ -21,9 +21,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "account-balances",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0xd5911aef,
+			Writes: 0x9ab3c369,
 			Knows: []uint32{
-				0xd5911aef,
+				0x9ab3c369,
 			},
 		},
 		Limits: wire.Limits{

@@ -178,17 +178,17 @@ func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 
 // beforeAddStock names the row: one statement takes its events of a wave.
 func (e *Arrived) beforeAddStock(b *wire.Batch) {
-	b.Gathers(wire.Row("stock").Text(e.SKU), arrivedAddStockSQL)
+	b.Gathers(wire.Row("stock").Text(e.SKU), "ArrivedAddStock")
 }
 
 // beforeAddDaily names the row: one statement takes its events of a wave.
 func (e *Arrived) beforeAddDaily(b *wire.Batch) {
-	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), arrivedAddDailySQL)
+	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), "ArrivedAddDaily")
 }
 
 // beforeAddTotals names the row: one statement takes its events of a wave.
 func (e *Arrived) beforeAddTotals(b *wire.Batch) {
-	b.Gathers(wire.Row("totals").Text("all"), arrivedAddTotalsSQL)
+	b.Gathers(wire.Row("totals").Text("all"), "ArrivedAddTotals")
 }
 
 // arrivedAddStockSQL adds up what the events add to one row.
@@ -454,7 +454,7 @@ func (e *Inspected) beforeUpsertConditions(b *wire.Batch) {
 
 // beforeAddInspections names the row: one statement takes its events of a wave.
 func (e *Inspected) beforeAddInspections(b *wire.Batch) {
-	b.Gathers(wire.Row("inspections").Text(e.SKU), inspectedAddInspectionsSQL)
+	b.Gathers(wire.Row("inspections").Text(e.SKU), "InspectedAddInspections")
 }
 
 // inspectedUpsertConditionsSQL keeps the row with the highest version of each sku; of equals,

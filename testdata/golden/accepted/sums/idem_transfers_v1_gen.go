@@ -166,12 +166,12 @@ func (e *TransferBooked) beforeInsertJournal(b *wire.Batch) {
 
 // beforeAddAccounts names the row: one statement takes its events of a wave.
 func (e *TransferBooked) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.Debit), transferBookedAddAccountsSQL)
+	b.Gathers(wire.Row("accounts").UUID(e.Debit), "TransferBookedAddAccounts")
 }
 
 // beforeAddAccounts2 names the row: one statement takes its events of a wave.
 func (e *TransferBooked) beforeAddAccounts2(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.Credit), transferBookedAddAccounts2SQL)
+	b.Gathers(wire.Row("accounts").UUID(e.Credit), "TransferBookedAddAccounts2")
 }
 
 const transferBookedInsertJournalSQL = `

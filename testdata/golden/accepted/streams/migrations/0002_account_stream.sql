@@ -3,6 +3,7 @@
 --   table account_events
 --   table account_notes
 --   table parcels
+--   table account_marks
 --   table journal
 
 BEGIN;
@@ -33,6 +34,15 @@ CREATE TABLE parcels (
     sku text NOT NULL,
     pieces integer NOT NULL,
     CONSTRAINT parcels_pkey PRIMARY KEY (account_id, parcel)
+);
+
+CREATE TABLE account_marks (
+    no bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    account_id uuid NOT NULL,
+    mark integer NOT NULL,
+    text text NOT NULL,
+    CONSTRAINT account_marks_pkey PRIMARY KEY (no),
+    CONSTRAINT account_marks_account_id_mark_key UNIQUE (account_id, mark)
 );
 
 CREATE TABLE journal (

@@ -4,6 +4,8 @@
 --   table journal
 --   table stock
 --   table daily
+--   table conditions
+--   table inspections
 --   table totals
 
 BEGIN;
@@ -42,6 +44,20 @@ CREATE TABLE daily (
     first_site text NOT NULL,
     note text NOT NULL DEFAULT 'none',
     CONSTRAINT daily_pkey PRIMARY KEY (sku, day)
+);
+
+CREATE TABLE conditions (
+    sku text NOT NULL,
+    version bigint NOT NULL,
+    condition text NOT NULL,
+    found_by text NOT NULL,
+    CONSTRAINT conditions_pkey PRIMARY KEY (sku)
+);
+
+CREATE TABLE inspections (
+    sku text NOT NULL,
+    done integer NOT NULL,
+    CONSTRAINT inspections_pkey PRIMARY KEY (sku)
 );
 
 CREATE TABLE totals (
