@@ -59,7 +59,7 @@ func TestHaltIsLoggedOnce(t *testing.T) {
 		}
 	}
 	halts(10, 1) // Assigned while it is assigned: the Source doubts its position
-	now(t, sink)  // the row may be meant for this halt: nobody knows
+	now(t, sink) // the row may be meant for this halt: nobody knows
 	halts(20, 1)
 	appendRow(t, db, "o", "next", "operator me: released")
 	now(t, sink)
