@@ -1,6 +1,7 @@
 package idem_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,25 +49,31 @@ func TestHaltIsLoggedOnce(t *testing.T) {
 	}}.consumer(t, db))
 	assign(t, sink, 0)
 	appendRow(t, db, "s", "next + 5", "operator me: too far, and the log begins behind it")
-	stands := func(low int64, errors int) {
+	halts := func(low int64, errors int) {
 		t.Helper()
 		a.Low = low
 		_, err := sink.Assigned(t.Context(), a)
 		wantError[*idem.HaltedError](t, err)
-		if lines := trouble(log); len(lines) != errors {
+		if lines := stands(log); len(lines) != errors {
 			t.Errorf("%d lines, want %d: %s", len(lines), errors, lines)
 		}
 	}
-	stands(10, 1) // Assigned while it is assigned: the Source doubts its position
-	now(t, sink)  // the row may be meant for this halt: nobody knows
-	stands(20, 1)
+	halts(10, 1) // Assigned while it is assigned: the Source doubts its position
+	now(t, sink) // the row may be meant for this halt: nobody knows
+	halts(20, 1)
 	appendRow(t, db, "o", "next", "operator me: released")
 	now(t, sink)
-	stands(30, 2)
+	halts(30, 2)
 	appendRow(t, db, "s", "30", "operator me: skipped")
 	now(t, sink)
 	assign(t, sink, 30)
-	if lines := trouble(log); len(lines) != 2 {
+	if lines := stands(log); len(lines) != 2 {
 		t.Errorf("%s", lines)
 	}
+}
+
+// stands are the lines of trouble that are about a partition: on a busy machine the database may
+// be slow, too.
+func stands(log *syncBuffer) []string {
+	return slices.DeleteFunc(trouble(log), func(line string) bool { return !strings.Contains(line, "partition stands") })
 }
