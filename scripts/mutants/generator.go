@@ -51,7 +51,7 @@ var generatorBugs = []mutant{
 		in("./generator/resolve/waves", "onlyAppended").Replace(`o.Stream == nil`, `false`),
 		"./testdata/golden/accepted/streams", "TestAccountsEventsV1"},
 	{"a wave gathers a row that another statement wrote",
-		in(waves, "Batch.Gathers").Replace(`w.row(r).gathers == statement`, `w.row(r).gathers != ""`),
+		in(waves, "Batch.Gathers").Replace(`w.row(r).gathers == step`, `w.row(r).gathers != ""`),
 		waves, "TestWaves"},
 }
 
