@@ -40,7 +40,7 @@ func (s *sums) write() error {
 	if s.First || len(guarded(s.step)) > 0 {
 		ordinal = s.ordinal
 	}
-	s.Source = events(s.step, s.Name, ordinal)
+	s.Source = events(s.step, s.Name, s.free("one"), ordinal)
 	if !s.step.Makes || s.First {
 		s.Order = slices.Clone(s.Keys)
 	}

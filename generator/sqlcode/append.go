@@ -69,7 +69,7 @@ func newNumbering(s *model.Step) (*numbering, error) {
 		}
 	}
 	n.Columns = append(n.Columns, "row_number() OVER (PARTITION BY "+list(stream)+" ORDER BY "+ordinal+") AS "+n.Place)
-	n.Source = events(s, n.Events, ordinal)
+	n.Source = events(s, n.Events, unused("one"), ordinal)
 	n.Last = append(slices.Clone(n.Stream), "coalesce((SELECT max(t."+n.Position+") FROM "+ident(s.Table.Name)+" AS t WHERE "+n.inStream()+"), 0) AS "+n.LastName)
 	return n, nil
 }

@@ -4,17 +4,17 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// events writes what a step's events send as rows under a name. ordinal names a column that
-// numbers them; none if it is empty.
-func events(s *model.Step, name, ordinal string) string {
+// events writes what a step's events send as rows under a name. unnamed is what the parameter of
+// no column is called, and ordinal a column that numbers the rows; none if it is empty.
+func events(s *model.Step, name, unnamed, ordinal string) string {
 	var arrays, columns []string
 	for i, p := range s.Params() {
 		arrays = append(arrays, "$"+itoa(i+1)+"::"+paramType(s.TypeOf(p.Value), p.Column)+"[]")
-		column := free("one", func(name string) bool { return hasColumn(s.Table, name) })
-		if p.Column != nil { // else every value is fixed
-			column = p.Column.Name
+		column := unnamed
+		if p.Column != nil {
+			column = ident(p.Column.Name)
 		}
-		columns = append(columns, ident(column))
+		columns = append(columns, column)
 	}
 	numbered := ""
 	if ordinal != "" {

@@ -42,7 +42,7 @@ func newReplacement(s *model.Step) (*replacement, error) {
 	}
 	r := &replacement{Table: ident(s.Table.Name), Rows: free("e", own), Gone: free("g", own), IsRow: unused("is_row")}
 	ordinal := unused("ordinal")
-	r.Source = replacedEvents(s, r.Rows, r.IsRow, ordinal)
+	r.Source = events(s, r.Rows, r.IsRow, ordinal)
 	for _, as := range slices.Concat(s.Where, s.Set) {
 		name := ident(as.Column.Name)
 		value, err := sentOrFixed(s, as)
@@ -72,19 +72,4 @@ func newReplacement(s *model.Step) (*replacement, error) {
 		r.OfParent = append(r.OfParent, "NOT EXISTS (SELECT FROM "+r.Rows+" WHERE "+element+")")
 	}
 	return r, nil
-}
-
-// replacedEvents writes what the events send as rows: the last parameter says which are
-// elements.
-func replacedEvents(s *model.Step, name, isRow, ordinal string) string {
-	var arrays, columns []string
-	for i, p := range s.Params() {
-		arrays = append(arrays, "$"+itoa(i+1)+"::"+paramType(s.TypeOf(p.Value), p.Column)+"[]")
-		if p.Column == nil {
-			columns = append(columns, isRow)
-		} else {
-			columns = append(columns, ident(p.Column.Name))
-		}
-	}
-	return "unnest(" + list(arrays) + ") WITH ORDINALITY AS " + name + " (" + list(append(columns, ordinal)) + ")"
 }
