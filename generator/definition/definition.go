@@ -69,6 +69,9 @@ func Field(f *model.Field) string {
 	case model.FromRecordKey:
 		def += " record_key " + Path(f.Source.Part.Path)
 	}
+	if f.Patch {
+		def += " patch"
+	}
 	if f.Default != nil {
 		def += " default " + strconv.Quote(f.Default.Text)
 	}

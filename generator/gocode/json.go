@@ -93,10 +93,16 @@ type node struct {
 // body writes everything that is read from the document.
 func (d *decoder) body(g *group) {
 	root := d.tree(func(f *model.Field) (path []string, required, ok bool) {
-		return f.Source.Path, !f.Type.Optional && f.Default == nil, f.Source.Kind == model.FromPayload
+		return f.Source.Path, !f.Type.Optional && f.Default == nil && !f.Patch, f.Source.Kind == model.FromPayload
 	})
 	d.start(g)
-	d.document(g, root, func(g *group, f *model.Field) { d.read(g, d.recv+"."+f.GoName, f.Type) })
+	d.document(g, root, func(g *group, f *model.Field) {
+		if f.Patch {
+			d.patch(g, d.recv+"."+f.GoName, f.Type)
+			return
+		}
+		d.read(g, d.recv+"."+f.GoName, f.Type)
+	})
 }
 
 // tree sorts fields by their paths.
@@ -160,6 +166,7 @@ func (d *decoder) start(g *group) {
 				d.err = errOptionalDefault
 			}
 			d.resets = append(d.resets, pair(f.GoName, value))
+		case f.Patch: // absent
 		case f.Type.Kind == model.List && !f.Type.Optional:
 			d.resets = append(d.resets, text("%s: %s.%s[:0]", f.GoName, d.recv, f.GoName))
 		case composed(f.Type) && f.Type.Optional:

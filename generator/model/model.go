@@ -76,6 +76,7 @@ type Topic struct {
 	Doc       Doc
 	RecordKey *RecordKey // nil if not declared
 	Promises
+	Payload     Payload
 	EventType   *Discriminator
 	Ignore      []string // type texts passed over on purpose
 	UnknownType string   // dead_letter, skip or stop

@@ -75,6 +75,7 @@ const (
 	NowValue                           // transaction time
 	PositionValue                      // position of the element, from 1
 	NextValue                          // next free number of the step's stream
+	SentValue                          // whether Field, a patch, is there
 	RowValue                           // whether the row sent is an element, or says what is replaced
 	NullValue                          // clear
 )
@@ -88,5 +89,5 @@ type Value struct {
 
 // Optional reports whether the value may be NULL.
 func (v Value) Optional() bool {
-	return v.Kind == NullValue || v.Field != nil && v.Field.Type.Optional
+	return v.Kind == NullValue || v.Field != nil && v.Field.Type.Optional || v.Patch()
 }

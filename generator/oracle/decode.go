@@ -13,6 +13,7 @@ import (
 type decoder struct {
 	src    []byte
 	depth  int
+	marker string // of values that are not there; "" if there is none
 	faults []*fault
 }
 
@@ -28,10 +29,15 @@ const (
 // field decodes a present or absent (nil) member. A missing one is noticed where the
 // object that should hold it closes, and not at all if the text breaks before that.
 func (d *decoder) field(f *model.Field, n *node, path string, holder *node) value {
+	if n != nil && f.Patch && d.isMarker(n) {
+		return unsent{}
+	}
 	if n != nil {
 		return d.node(f.Type, n, path)
 	}
 	switch {
+	case f.Patch:
+		return unsent{}
 	case f.Default != nil:
 		return d.text(f.Type, f.Default.Text, holder.end, path)
 	case !f.Type.Optional && !holder.truncated:
@@ -98,6 +104,8 @@ func (d *decoder) list(elem model.FieldType, n *node, path string) value {
 func (d *decoder) json(n *node, path string) value {
 	if at, why := badText(n); why != "" {
 		d.fail(at, path, why)
+	} else if d.isMarker(n) {
+		d.fail(n.start, path, whyMarked)
 	}
 	return jsonText(d.src[n.start:n.end])
 }
@@ -162,6 +170,9 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 	}
 	if n.bad != "" {
 		return wrong("text without half surrogate pairs and U+0000")
+	}
+	if d.isMarker(n) {
+		return wrong(whyMarked)
 	}
 	switch {
 	case t.Kind == model.Bool:

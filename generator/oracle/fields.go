@@ -27,6 +27,7 @@ func (in *Interpreter) read(def *model.Event, r *Record, p *payload) (*event, *f
 	d := &decoder{depth: in.service.Limits.MaxDepth}
 	if reads(def) {
 		d.payload(p, def.Fields)
+		d.marker = def.Topic.Payload.AbsentMarker
 	}
 	for i, f := range def.Fields {
 		e.values[f] = d.source(def.Topic, f, r, p.root, atFields+i)

@@ -36,8 +36,31 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 		}
 		f.Default = &model.Constant{Text: norm}
 	}
+	if spec.Patch != nil && spec.Patch.Value {
+		if !checkPatch(report, spec, f) {
+			return info
+		}
+		f.Patch = true
+	}
 	info.Field = f
 	return info
+}
+
+// checkPatch refuses a patch that cannot be absent, or not in one sense only (E309).
+func checkPatch(report *schema.Diagnostics, spec *schema.Field, f *model.Field) bool {
+	why, hint := "", `drop "patch"`
+	switch {
+	case f.Source.Kind != model.FromPayload:
+		why, hint = "is not read from the payload", `drop "patch", or read it by path`
+	case f.Default != nil:
+		why, hint = "has a default, so it is never absent", `drop "patch" or "default"`
+	case len(f.Source.Path) == 0:
+		why = "is the whole payload, which is never absent"
+	default:
+		return true
+	}
+	report.Add(spec.Patch.Key, "E309", fmt.Sprintf("patch field %s %s", wording.Quote(f.Name), why), hint)
+	return false
 }
 
 // fieldSource tells where a field is read from, or reports E306 and false.

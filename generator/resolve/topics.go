@@ -30,6 +30,9 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	if t.Key != nil {
 		t.Model.RecordKey = t.Key.Model
 	}
+	if p := spec.Payload; p != nil && p.Marker != nil {
+		t.Model.Payload.AbsentMarker = p.Marker.Value
+	}
 	if spec.StartFrom != nil {
 		t.Model.StartFrom = spec.StartFrom.Value
 	}

@@ -96,6 +96,9 @@ func (w *writer) payload(v visit) []byte {
 func (w *writer) member(to *tree, path []string, f *model.Field, i int) {
 	switch w.presence(f, i) {
 	case isAbsent:
+		if marker := w.topic.Payload.AbsentMarker; f.Patch && marker != "" && w.now.number%2 == 0 {
+			to.put(path, quote(marker))
+		}
 		return
 	case isNull:
 		to.put(path, "null")

@@ -23,7 +23,7 @@ func newMatch(s *model.Step) (*match, error) {
 		if p.Column != nil {
 			name = p.Column.Name
 		}
-		list.add(p, ident(name))
+		list.add(p, ident(name)) // of a patch, Params has both
 	}
 	m.Select = list.items
 	for _, a := range s.Where {

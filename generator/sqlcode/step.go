@@ -25,13 +25,21 @@ func Step(s *model.Step) (string, error) {
 type selection struct {
 	step  *model.Step
 	items []string
-	sent  int // parameters so far
+	flags bool // a patch is followed by whether it is there
+	sent  int  // parameters so far
 }
 
 // add makes the next parameter an item under a name.
 func (l *selection) add(a model.Assign, name string) {
 	l.sent++
-	l.items = append(l.items, param(l.sent, l.step.TypeOf(a.Value), a.Column)+" AS "+name)
+	column := a.Column
+	if a.Value.Kind == model.SentValue {
+		column, name = nil, ident(sentFlag(l.step.Table, a.Column))
+	}
+	l.items = append(l.items, param(l.sent, l.step.TypeOf(a.Value), column)+" AS "+name)
+	if a.Value.Patch() && l.flags {
+		l.add(model.Assign{Column: a.Column, Value: model.Value{Kind: model.SentValue, Field: a.Value.Field}}, "")
+	}
 }
 
 // fixed is the value of an assignment that is not sent, for a place that knows the type.

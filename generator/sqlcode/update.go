@@ -16,6 +16,9 @@ func init() {
 					return "", err
 				}
 			}
+			if isPatch(a) {
+				value = patched(m.Events+"."+ident(sentFlag(s.Table, a.Column)), value, m.Alias+"."+ident(a.Column.Name))
+			}
 			up.Update = append(up.Update, ident(a.Column.Name)+" = "+value)
 		}
 		if s.If.Missing != "skip" {

@@ -138,6 +138,8 @@ func (c *comparison) fields(old, now []Entry) {
 		case was.place != f.place:
 		case required && was.need != "":
 			c.report(f.name, firstOptional, "field %q is required, and was not", f.name)
+		case f.need == "patch" && was.need == "optional":
+			c.report(f.name, "keep it optional until the older records are read, or deploy this when they are", "field %q may not be null any more", f.name)
 		case f.need == "default" && was.need == "optional":
 			c.report(f.name, "keep it optional until the older records are read, or deploy this when they are", "field %q may not be null any more: its default is for records without it", f.name)
 		default:

@@ -47,6 +47,12 @@ var generatorBugs = []mutant{
 	{"add: an overwrite beside it is accepted",
 		in("./generator/resolve/check", "checkSums").Always(`adder == nil`),
 		command, "TestGoldenRefused/add_and_overwrite"},
+	{"patches: what is absent clears its column",
+		in("./runtime/wire", "Patch.Sent").Replace(`p.State != PatchAbsent`, `true`),
+		patches, "TestSettingsV1/spec/one_by_one"},
+	{"patches: the last of equal rows alone is written",
+		in("./generator/resolve/waves", "collapse").Replace(`slices.ContainsFunc(st.Set, patch)`, `false`),
+		command, "TestGoldenAccepted"},
 	{"a wave gathers a row that another statement wrote",
 		in(waves, "Batch.Gathers").Replace(`w.row(r).gathers == step`, `w.row(r).gathers != ""`),
 		waves, "TestWaves"},
@@ -56,5 +62,6 @@ const (
 	seedlogs   = "./generator/seedlog"
 	states     = "./generator/state"
 	command    = "./cmd/idemgen"
+	patches    = "./testdata/golden/accepted/patches"
 	sharedKeys = "./testdata/golden/accepted/shared_keys"
 )

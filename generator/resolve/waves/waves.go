@@ -125,9 +125,11 @@ func cascades(t *model.Table, tables []*model.Table) []*model.Table {
 
 // collapse reports whether the statement of a step may reduce equal rows of a batch to
 // one, so that they need no waves. Not by a loose key: one after the other, the first row's
-// key stays; of the last row alone, its own would.
+// key stays; of the last row alone, its own would. Not with a patch: the last row may leave a column
+// as the one before it makes it.
 func collapse(st *model.Step, t *model.Topic) bool {
-	if slices.ContainsFunc(st.By, loose) {
+	patch := func(a model.Assign) bool { return a.Value.Patch() }
+	if slices.ContainsFunc(st.By, loose) || slices.ContainsFunc(st.Set, patch) {
 		return false
 	}
 	if !st.Makes || !st.Changes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {

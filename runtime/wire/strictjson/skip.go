@@ -39,6 +39,10 @@ func (s *Scanner) JSON() json.RawMessage {
 	if !s.flawless(start) {
 		return nil
 	}
+	if s.isMarker(start) {
+		s.failAt(start, markedValue)
+		return nil
+	}
 	return json.RawMessage(s.data[start:s.pos:s.pos])
 }
 
