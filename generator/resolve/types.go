@@ -12,19 +12,24 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-func resolveTypes(report *schema.Diagnostics, entries []*schema.Type) *draft.Types {
-	ts := &draft.Types{ByName: map[string]*draft.Type{}}
-	for _, t := range entries {
-		e := &draft.Type{
-			Spec:   t,
-			Model:  &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
-			Broken: t.Broken || t.Kind == 0,
-		}
-		ts.All, ts.ByName[t.Name.Value] = append(ts.All, e), e
-		if t.Kind == schema.EnumType {
-			resolveEnum(report, e)
+func resolveTypes(report *schema.Diagnostics, files []*schema.Spec) *draft.Types {
+	ts := &draft.Types{Files: files}
+	for i, f := range files {
+		for _, t := range f.Types {
+			e := &draft.Type{
+				Spec:     t,
+				Imported: i > 0,
+				Model:    &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
+				Broken:   t.Broken || t.Kind == 0,
+			}
+			ts.All = append(ts.All, e)
+			ts.Add(t.Name.Pos.File, t.Name.Value, e)
+			if t.Kind == schema.EnumType {
+				resolveEnum(report, e)
+			}
 		}
 	}
+	eachImport(files, ts.Import)
 	checkCycles(report, ts)
 	for _, e := range ts.All {
 		if e.Spec.Kind == schema.ObjectType && !resolveObject(report, ts, e) {
@@ -111,10 +116,10 @@ func (c *cycles) visit(e *draft.Type) {
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
-		if ft == nil || c.types.ByName[ft.Name] == nil {
+		if ft == nil || c.types.Find(ft.Name, ft.NamePos) == nil {
 			continue
 		}
-		member := c.types.ByName[ft.Name]
+		member := c.types.Find(ft.Name, ft.NamePos)
 		c.inCycle[e] = c.inCycle[e] || member == e
 		c.visit(member)
 		if c.low[member] > 0 {
@@ -153,9 +158,9 @@ func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldTy
 		out.Kind, out.Notation = s.Kind, s.Notation
 		return out, true
 	}
-	e := types.ByName[t.Name]
+	e := types.Find(t.Name, t.NamePos)
 	if e == nil {
-		report.Add(t.NamePos, "E208", "unknown type "+wording.Quote(t.Name), unknownTypeHint(types, t.Name))
+		unknownType(report, types, t.Name, t.NamePos)
 		return out, false
 	}
 	out.Kind, out.Named = model.Object, e.Model
