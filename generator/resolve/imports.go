@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -56,15 +57,20 @@ func markUsed(d *draft.Service) {
 	for _, t := range d.Types.All {
 		of[t.Model] = t
 	}
+	seen := map[*model.Type]bool{}
 	var fields func([]*model.Field)
 	mark := func(ft model.FieldType) {
 		for ft.Elem != nil {
 			ft = *ft.Elem
 		}
-		if t := of[ft.Named]; t != nil && !t.Used {
-			t.Used = true
-			fields(t.Model.Fields)
+		if ft.Named == nil || seen[ft.Named] {
+			return
 		}
+		seen[ft.Named] = true
+		if t := of[cmp.Or(ft.Named.First, ft.Named)]; t != nil {
+			t.Used = true
+		}
+		fields(ft.Named.Fields)
 	}
 	fields = func(all []*model.Field) {
 		for _, f := range all {

@@ -12,31 +12,45 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-func resolveTypes(report *schema.Diagnostics, files []*schema.Spec) *draft.Types {
-	ts := &draft.Types{Files: files}
+// resolveTypes reads the types of the files as they are where their members are found; first are
+// those of another naming, or nil.
+func resolveTypes(report *schema.Diagnostics, files []*schema.Spec, at place, first *draft.Types) *draft.Types {
+	ts := &draft.Types{Files: files, Naming: at.naming}
 	for i, f := range files {
 		for _, t := range f.Types {
-			e := &draft.Type{
-				Spec:     t,
-				Imported: i > 0,
-				Model:    &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
-				Broken:   t.Broken || t.Kind == 0,
-			}
+			e := namedType(report, t, at, first)
+			e.Imported = i > 0
 			ts.All = append(ts.All, e)
 			ts.Add(t.Name.Pos.File, t.Name.Value, e)
-			if t.Kind == schema.EnumType {
-				resolveEnum(report, e)
-			}
 		}
 	}
 	eachImport(files, ts.Import)
 	checkCycles(report, ts)
 	for _, e := range ts.All {
-		if e.Spec.Kind == schema.ObjectType && !resolveObject(report, ts, e) {
+		if (spelling{ts, "snake_case", at.naming, map[*draft.Type]bool{}}).differs(e) {
+			e.Model.Naming = at.naming
+		}
+		if e.Spec.Kind == schema.ObjectType && (first == nil || e.Model.First != nil) && !resolveObject(report, ts, e, at) {
 			e.Broken = true
 		}
 	}
 	return ts
+}
+
+// namedType is an entry of types, without its members.
+func namedType(report *schema.Diagnostics, t *schema.Type, at place, first *draft.Types) *draft.Type {
+	if first != nil {
+		return otherwise(first, t, at.naming)
+	}
+	e := &draft.Type{
+		Spec:   t,
+		Model:  &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
+		Broken: t.Broken || t.Kind == 0,
+	}
+	if t.Kind == schema.EnumType {
+		resolveEnum(report, e)
+	}
+	return e
 }
 
 func resolveEnum(report *schema.Diagnostics, e *draft.Type) {
@@ -53,11 +67,11 @@ func resolveEnum(report *schema.Diagnostics, e *draft.Type) {
 }
 
 // resolveObject reads the members of an object type and reports whether it is whole.
-func resolveObject(report *schema.Diagnostics, types *draft.Types, e *draft.Type) bool {
+func resolveObject(report *schema.Diagnostics, types *draft.Types, e *draft.Type, at place) bool {
 	whole := !e.Broken
 	owner := "type " + wording.Quote(e.Spec.Name.Value)
 	for _, f := range e.Spec.Fields {
-		info := resolveField(report, types, f, owner)
+		info := resolveField(report, types, f, owner, at)
 		if info.Field == nil {
 			whole = false
 			continue

@@ -20,8 +20,9 @@ type Type struct {
 // Types are the entries of types of the spec and of the libraries that it reaches.
 type Types struct {
 	Scopes[*Type]
-	Files []*schema.Spec // the spec, then the libraries that it reaches
-	All   []*Type        // the spec's, then those of each library, in spec order
+	Files  []*schema.Spec // the spec, then the libraries that it reaches
+	All    []*Type        // the spec's, then those of each library, in spec order
+	Naming string         // by which members without a path are spelled
 }
 
 // Generated are the types that the package of the service declares: its own, and those of
