@@ -41,6 +41,10 @@ type Type struct {
 	Enum   []EnumValue
 	// KeepsUnknown says that a text which is none of Enum is a value, too.
 	KeepsUnknown bool
+	// First is the type as the first topic reads it, if payloads of another naming spell its
+	// members otherwise. Both have one Go type.
+	First  *Type
+	Naming string // by which members without a path are spelled; "" if that is no matter
 }
 
 // EnumValue is one constant of an enum.

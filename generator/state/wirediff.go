@@ -217,7 +217,7 @@ func elementOf(typ string) (of, inner string, ok bool) {
 // inside compares two types of the spec.
 func (c *comparison) inside(was, is WireType) {
 	outer := c.at
-	c.at.Type = is.Name
+	c.at.Type, _, _ = strings.Cut(is.Name, " ") // without its naming
 	var gone []string
 	for _, text := range was.Texts {
 		if !slices.Contains(is.Texts, text) {
