@@ -54,6 +54,7 @@ func namedType(report *schema.Diagnostics, t *schema.Type, at place, first *draf
 }
 
 func resolveEnum(report *schema.Diagnostics, e *draft.Type) {
+	e.Model.KeepsUnknown = e.Spec.Unknown != nil && e.Spec.Unknown.Value == "keep"
 	for _, v := range e.Spec.Enum {
 		word := goname.Of(v.Name.Value)
 		if word == "" {
@@ -162,10 +163,13 @@ func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldTy
 	if t.Elem != nil {
 		elem, ok := fieldType(report, types, t.Elem)
 		if ok && elem.Optional {
-			report.Add(t.Elem.Pos, "E208", "an element of a list cannot be optional", `write "list(`+typeword.Text(elem)+`)", or "json" for a list with nulls`)
+			report.Add(t.Elem.Pos, "E208", "an element of a "+t.Name+" cannot be optional", `write "`+t.Name+`(`+typeword.Text(elem)+`)", or "json" for a `+t.Name+` with nulls`)
 			ok = false
 		}
 		out.Kind, out.Elem = model.List, &elem
+		if t.Name == "map" {
+			out.Kind = model.Map
+		}
 		return out, ok
 	}
 	if s, ok := typeword.ScalarOf(t.Name); ok {
