@@ -13,7 +13,7 @@ type Field struct {
 	Record  *Text // key, value, timestamp, offset, partition or topic
 	Default *Text // constant, not checked against the type
 	Patch   *Bool
-	Pos     Pos   // the value: the type text, or the map
+	Pos     Pos // the value: the type text, or the map
 	Broken  bool
 }
 

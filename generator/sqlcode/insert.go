@@ -21,21 +21,26 @@ func init() {
 
 // insertion is an INSERT as its template prints it; every name in it is quoted where needed.
 type insertion struct {
-	step      *model.Step
-	sent      []string // items of Select that the events fill
-	number    string   // column that numbers the events; "" if there is none
-	Table     string
-	Alias     string // "" if nothing names the table
-	Columns   []string
-	Select    []string // in the order of Columns
-	Events    string   // the rows that the events ask for, if the statement asks for them twice
-	EventRows []string // of Events
-	From      string   // "" if the select list makes the rows
-	Distinct  []string
-	Order     []string
-	Conflict  []string // the unique key by which a row may be there already
-	Update    []string // what is done to that row then; nothing if empty
-	Guard     string   // if_newer
+	step     *model.Step
+	sent     []string // items of Select that the events fill
+	number   string   // column that numbers the events; "" if there is none
+	Table    string
+	Alias    string // "" if nothing names the table
+	Columns  []string
+	Select   []string // in the order of Columns
+	Asked    *asked   // the rows that the events ask for, if the statement reads them twice
+	From     string   // "" if the select list makes the rows
+	Distinct []string
+	Order    []string
+	Conflict []string // the unique key by which a row may be there already
+	Update   []string // what is done to that row then; nothing if empty
+	Guard    string   // if_newer
+}
+
+// asked are rows under a name.
+type asked struct {
+	Name string
+	Rows []string
 }
 
 func newInsertion(s *model.Step) (*insertion, error) {

@@ -22,8 +22,7 @@ func patched(sent, value, stored string) string {
 // knows nothing of the event but its values, so it asks the events by its key.
 func (in *insertion) patch() error {
 	s := in.step
-	in.Events = free("e", func(name string) bool { return name == s.Table.Name })
-	in.From, in.Alias = in.Events, "t"
+	in.From, in.Alias = free("e", func(name string) bool { return name == s.Table.Name }), "t"
 	list := selection{step: s, flags: true}
 	for i, a := range s.Set {
 		if !a.Value.Sent() {
@@ -44,13 +43,13 @@ func (in *insertion) patch() error {
 			in.Select[i] = patched(flag, name, initial) + " AS " + name
 		}
 		if at := slices.Index(in.Update, name+" = excluded."+name); at >= 0 {
-			in.Update[at] = name + " = " + patched(in.excludedKey()+" IN (SELECT "+bare(idents(s.By))+" FROM "+in.Events+" WHERE "+flag+")", "excluded."+name, "t."+name)
+			in.Update[at] = name + " = " + patched(in.excludedKey()+" IN (SELECT "+bare(idents(s.By))+" FROM "+in.From+" WHERE "+flag+")", "excluded."+name, "t."+name)
 		}
 	}
 	if s.If.Newer != nil && !slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Column == s.If.Newer }) {
 		list.add(model.Assign{Column: s.If.Newer, Value: s.If.Version}, ident(s.If.Newer.Name))
 	}
-	in.EventRows = list.items
+	in.Asked = &asked{in.From, list.items}
 	return nil
 }
 

@@ -7,7 +7,7 @@ const markedValue = "holds the marker of absent values, but the field is no patc
 // Patch reads a value by read, a method of s, for a field that records may leave out. The text
 // AbsentMarker means that the record leaves it out.
 func Patch[T any](s *Scanner, read func() T) (p wire.Patch[T]) {
-	if !s.marked() {
+	if !marked(s) {
 		p.Value, p.State = read(), wire.PatchValue
 	}
 	return p
@@ -24,8 +24,8 @@ func OptPatch[T any](s *Scanner, read func() T) (p wire.Patch[T]) {
 
 // Patches says what the next value does, for an object or a list. If it returns true the caller
 // must read it.
-func (s *Scanner) Patches(state *wire.PatchState) bool {
-	if s.marked() {
+func Patches(s *Scanner, state *wire.PatchState) bool {
+	if marked(s) {
 		return false
 	}
 	*state = wire.PatchValue
@@ -33,16 +33,16 @@ func (s *Scanner) Patches(state *wire.PatchState) bool {
 }
 
 // OptPatches is Patches for a field that may be null.
-func (s *Scanner) OptPatches(state *wire.PatchState) bool {
+func OptPatches(s *Scanner, state *wire.PatchState) bool {
 	if s.Null() {
 		*state = wire.PatchNull
 		return false
 	}
-	return s.Patches(state)
+	return Patches(s, state)
 }
 
 // marked passes over the marker of absent values, and reports whether it was there.
-func (s *Scanner) marked() bool {
+func marked(s *Scanner) bool {
 	if s.marker == "" || s.peek() != '"' {
 		return false
 	}

@@ -16,7 +16,7 @@ func TestAPatchIsAbsentNullOrAValue(t *testing.T) {
 	raw := func(s *Scanner) string { return string(s.JSON()) }
 	list := func(s *Scanner) string {
 		var p wire.Patch[[]string]
-		if s.OptPatches(&p.State) {
+		if OptPatches(s, &p.State) {
 			for s.Array(); s.Element(); {
 				p.Value = append(p.Value, s.String())
 			}
@@ -63,7 +63,7 @@ func TestAPatchIsAbsentNullOrAValue(t *testing.T) {
 			switch {
 			case c.fail == "" && (err != nil || got != c.want):
 				t.Errorf("%s is %q (%v), not %q", c.text, got, err, c.want)
-			case c.fail != "" && (err == nil || !strings.Contains(err.Error(), "decode: E: a "+c.fail)):
+			case c.fail != "" && (err == nil || !strings.Contains(err.Error(), c.fail)):
 				t.Errorf("%s is %q (%v), but %s", c.text, got, err, c.fail)
 			}
 		}

@@ -65,6 +65,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Nullable: []string{
 					"theme",
 					"extra",
+					"labels",
 				},
 			},
 		},

@@ -37,6 +37,7 @@ func testTables() []idemtest.Table {
 				"theme",
 				"volume",
 				"extra",
+				"labels",
 				"version",
 			},
 		},

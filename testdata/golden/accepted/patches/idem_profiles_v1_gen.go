@@ -118,15 +118,15 @@ func (e *ProfileSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 			e.Tier = strictjson.Patch(s, func() Tier { return strictjson.Enum(s, tierValues) })
 		case "born_on":
 			s.Once(&seen.BornOn)
-			e.BornOn = strictjson.OptPatch(s, s.EpochDays)
+			e.BornOn = strictjson.OptPatch(s, func() idem.Date { return s.EpochDays() })
 		case "address":
 			s.Once(&seen.Address)
-			if s.OptPatches(&e.Address.State) {
+			if strictjson.OptPatches(s, &e.Address.State) {
 				e.Address.Value.decodeJSON(s)
 			}
 		case "tags":
 			s.Once(&seen.Tags)
-			if s.OptPatches(&e.Tags.State) {
+			if strictjson.OptPatches(s, &e.Tags.State) {
 				e.Tags.Value = slices.Grow(e.Tags.Value[:0], 1)
 				for s.Array(); s.Element(); {
 					e.Tags.Value = append(e.Tags.Value, s.String())
@@ -329,7 +329,7 @@ func (e *ProfileCorrected) decode(s *strictjson.Scanner, m *wire.Message) {
 					switch s.Name() {
 					case "address":
 						s.Once(&seen.Home)
-						if s.OptPatches(&e.Home.State) {
+						if strictjson.OptPatches(s, &e.Home.State) {
 							e.Home.Value.decodeJSON(s)
 						}
 					default:

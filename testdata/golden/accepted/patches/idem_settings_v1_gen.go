@@ -63,6 +63,7 @@ type SettingChanged struct {
 	Theme   idem.Patch[string]
 	Volume  idem.Patch[idem.Decimal]
 	Extra   idem.Patch[json.RawMessage]
+	Labels  idem.Patch[map[string]string]
 	Version int64
 	UserID  idem.UUID // the record key
 }
@@ -77,7 +78,7 @@ func DecodeSettingChanged(m idem.Message) (e SettingChanged, err error) {
 
 func (e *SettingChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = SettingChanged{}
-	var seen struct{ App, Theme, Volume, Extra, Version bool }
+	var seen struct{ App, Theme, Volume, Extra, Labels, Version bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "app":
@@ -92,6 +93,11 @@ func (e *SettingChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "extra":
 			s.Once(&seen.Extra)
 			e.Extra = strictjson.OptPatch(s, s.JSON)
+		case "labels":
+			s.Once(&seen.Labels)
+			if strictjson.Patches(s, &e.Labels.State) {
+				e.Labels.Value = strictjson.Map(s, e.Labels.Value, s.String)
+			}
 		case "version":
 			s.Once(&seen.Version)
 			e.Version = s.Int64()
@@ -102,6 +108,10 @@ func (e *SettingChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.App, "app")
 	s.Require(seen.Version, "version")
 	e.UserID = s.RecordKey(m).UUID()
+}
+
+func (e *SettingChanged) appendLabels(b []byte) []byte {
+	return wire.AppendMap(b, e.Labels.Value, wire.AppendString)
 }
 
 // key identifies the event by header "event-id". Its copies are known for 8d at least.
@@ -115,6 +125,9 @@ func (e *SettingChanged) fingerprint(f *wire.Fingerprint) {
 	f.Patch("extra", e.Extra.State)
 	if e.Extra.Value != nil {
 		f.JSON("extra", e.Extra.Value)
+	}
+	if e.Labels.Value != nil {
+		f.AppendJSON("labels", e.appendLabels)
 	}
 	f.Patch("theme", e.Theme.State)
 	wire.IfPresent(f.Text, "theme", e.Theme.Pointer())
@@ -131,7 +144,7 @@ var settingChangedEvent = wire.Event[SettingChanged, *settingsV1Decoder]{
 	Key:     (*SettingChanged).key,
 	Space:   "\x84\xdf\x38\x8f\x2e\x77\x75\xb1\xf8\x64\x22\x00\x82\x52\xec\x85",
 	Print:   (*SettingChanged).fingerprint,
-	Content: wire.Content{Def: 0x689e051c},
+	Content: wire.Content{Def: 0x1c49660f},
 }
 
 func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error {
@@ -149,6 +162,12 @@ func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error
 	r.Bool(e.Volume.Sent())
 	wire.SliceOrNull(r, r.JSONB, e.Extra.Value)
 	r.Bool(e.Extra.Sent())
+	if e.Labels.Value == nil {
+		r.Null(r.JSONB)
+	} else {
+		r.AppendJSONB(e.appendLabels)
+	}
+	r.Bool(e.Labels.Sent())
 	r.Int8(e.Version)
 	return nil
 }
@@ -171,7 +190,9 @@ WITH e AS (
         unnest($6::boolean[]) AS volume_sent,
         unnest($7::jsonb[]) AS extra,
         unnest($8::boolean[]) AS extra_sent,
-        unnest($9::bigint[]) AS version
+        unnest($9::jsonb[]) AS labels,
+        unnest($10::boolean[]) AS labels_sent,
+        unnest($11::bigint[]) AS version
 )
 INSERT INTO settings AS t (
     user_id,
@@ -179,6 +200,7 @@ INSERT INTO settings AS t (
     theme,
     volume,
     extra,
+    labels,
     version
 )
 SELECT
@@ -187,6 +209,7 @@ SELECT
     theme,
     CASE WHEN volume_sent THEN volume ELSE 5 END AS volume,
     extra,
+    labels,
     version
 FROM e
 ORDER BY user_id, app
@@ -194,5 +217,6 @@ ON CONFLICT (user_id, app) DO UPDATE SET
     theme = CASE WHEN (excluded.user_id, excluded.app) IN (SELECT user_id, app FROM e WHERE theme_sent) THEN excluded.theme ELSE t.theme END,
     volume = CASE WHEN (excluded.user_id, excluded.app) IN (SELECT user_id, app FROM e WHERE volume_sent) THEN excluded.volume ELSE t.volume END,
     extra = CASE WHEN (excluded.user_id, excluded.app) IN (SELECT user_id, app FROM e WHERE extra_sent) THEN excluded.extra ELSE t.extra END,
+    labels = CASE WHEN (excluded.user_id, excluded.app) IN (SELECT user_id, app FROM e WHERE labels_sent) THEN excluded.labels ELSE t.labels END,
     version = excluded.version
 WHERE t.version < excluded.version`

@@ -25,6 +25,7 @@ CREATE TABLE settings (
     theme text,
     volume numeric NOT NULL DEFAULT 5,
     extra jsonb,
+    labels jsonb,
     version bigint NOT NULL,
     CONSTRAINT settings_pkey PRIMARY KEY (user_id, app)
 );
