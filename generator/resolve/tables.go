@@ -24,13 +24,14 @@ func unknownTable(report *schema.Diagnostics, tables *draft.Tables, at schema.Te
 
 func resolveTables(report *schema.Diagnostics, spec *schema.Spec) *draft.Tables {
 	ts := &draft.Tables{ByName: map[string]*draft.Table{}, Unknown: spec.Broken && len(spec.Tables) == 0}
-	for _, spec := range spec.Tables {
-		t := &draft.Table{Spec: spec, Broken: spec.Broken, Model: &model.Table{
-			Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
-			Unlogged: spec.Unlogged != nil && spec.Unlogged.Value,
+	for _, table := range spec.Tables {
+		t := &draft.Table{Spec: table, Broken: table.Broken, Model: &model.Table{
+			Name: table.Name.Value, GoName: goname.For(table.Name.Value, table.Doc), Doc: docOf(table.Doc),
+			Unlogged: table.Unlogged != nil && table.Unlogged.Value,
 		}}
-		ts.All, ts.ByName[spec.Name.Value] = append(ts.All, t), t
-		for _, c := range spec.Columns {
+		resolveInDatabase(report, spec.Consumer, t)
+		ts.All, ts.ByName[table.Name.Value] = append(ts.All, t), t
+		for _, c := range t.Spec.Columns {
 			t.Columns = append(t.Columns, resolveColumn(report, t, c))
 			t.Model.Columns = append(t.Model.Columns, t.Columns[len(t.Columns)-1].Model)
 		}
@@ -70,6 +71,7 @@ func resolveColumn(report *schema.Diagnostics, t *draft.Table, spec *schema.Colu
 	if spec.Identity != nil && spec.Identity.Value {
 		c.Model.Identity = checkIdentity(report, c)
 	}
+	resolveFilled(report, c)
 	return c
 }
 
