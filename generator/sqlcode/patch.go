@@ -10,7 +10,7 @@ func isPatch(a model.Assign) bool { return a.Value.Patch() }
 
 // sentFlag names what says of a column whether the event holds its value.
 func sentFlag(t *model.Table, c *model.Column) string {
-	return free(c.Name+"_sent", func(name string) bool { return hasColumn(t, name) })
+	return free(c.InDatabase()+"_sent", func(name string) bool { return hasColumn(t, name) })
 }
 
 // patched is what a row that is there gets for a column: what the event sent, or what it has.
@@ -22,13 +22,13 @@ func patched(sent, value, stored string) string {
 // knows nothing of the event but its values, so it asks the events by its key.
 func (in *insertion) patch() error {
 	s := in.step
-	in.From, in.Alias = free("e", func(name string) bool { return name == s.Table.Name }), "t"
+	in.From, in.Alias = free("e", func(name string) bool { return name == s.Table.InDatabase() }), "t"
 	list := selection{step: s, flags: true}
 	for i, a := range s.Set {
 		if !a.Value.Sent() {
 			continue
 		}
-		name := ident(a.Column.Name)
+		name := columnIdent(a.Column)
 		list.add(a, name)
 		in.Select[i] = name
 		if !isPatch(a) {
@@ -47,7 +47,7 @@ func (in *insertion) patch() error {
 		}
 	}
 	if s.If.Newer != nil && !slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Column == s.If.Newer }) {
-		list.add(model.Assign{Column: s.If.Newer, Value: s.If.Version}, ident(s.If.Newer.Name))
+		list.add(model.Assign{Column: s.If.Newer, Value: s.If.Version}, columnIdent(s.If.Newer))
 	}
 	in.Asked = &asked{in.From, list.items}
 	return nil
