@@ -84,6 +84,7 @@ type Source struct {
 	Path   []string // member names from the root of the payload; empty = the whole value
 	Header string
 	Record string // key, value, timestamp, offset, partition or topic
+	Raw    bool   // of Record value: it is the whole payload, which has no members
 	Part   *KeyPart
 }
 

@@ -39,7 +39,7 @@ func (d *decoder) field(f *model.Field, n *node, path string, holder *node) valu
 	case f.Patch:
 		return unsent{}
 	case f.Default != nil:
-		return d.text(f.Type, f.Default.Text, holder.end, path)
+		return d.text(asDefault(f.Type), f.Default.Text, holder.end, path)
 	case !f.Type.Optional && !holder.truncated:
 		d.fail(holder.end-1, path, whyMissing)
 	}
@@ -216,7 +216,7 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 		if n.kind != numberNode && n.kind != stringNode {
 			return wrong("a number")
 		}
-	case t.Kind == model.Float64 || t.Notation != model.Usual:
+	case t.Kind == model.Float64 || t.Notation.Unit() != 0:
 		if n.kind != numberNode {
 			return wrong("a number")
 		}
@@ -256,4 +256,12 @@ func (d *decoder) nested(t model.FieldType, text string, at int, path string) va
 		return nil
 	}
 	return v
+}
+
+// asDefault is a field's type for the text of its default: bytes are base64 there.
+func asDefault(t model.FieldType) model.FieldType {
+	if t.Kind == model.Bytes {
+		t.Notation = model.Usual
+	}
+	return t
 }
