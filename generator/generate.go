@@ -99,12 +99,18 @@ func each(units []*unit, do func(*unit) error) error {
 func (r *Result) report(units []*unit, strict bool) {
 	var text strings.Builder
 	count := 0
-	for _, u := range units {
-		_ = u.problems.Print(&text, u.Path, u.Content) // a strings.Builder takes everything
-		r.Diagnostics = append(r.Diagnostics, diagnostics(u.Path, u.problems)...)
-		count += u.problems.Errors()
+	tell := func(path string, content []byte, problems schema.Diagnostics) {
+		_ = problems.Print(&text, path, content) // a strings.Builder takes everything
+		r.Diagnostics = append(r.Diagnostics, diagnostics(path, problems)...)
+		count += problems.Errors()
 		if strict {
-			count += u.problems.Warnings()
+			count += problems.Warnings()
+		}
+	}
+	for _, u := range units {
+		tell(u.Path, u.Content, u.problems)
+		for _, c := range u.cases {
+			tell(c.path, c.content, c.problems)
 		}
 	}
 	if r.Refused = count > 0; r.Refused {

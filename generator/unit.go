@@ -24,7 +24,8 @@ type unit struct {
 	parsed    *schema.Spec
 	problems  schema.Diagnostics
 	service   *model.Service // nil if the spec is not in order
-	old, next *state.State   // old is nil at the first run
+	cases     caseFiles
+	old, next *state.State // old is nil at the first run
 	additions state.Additions
 	ledger    ledger
 	files     []output.File
@@ -54,7 +55,7 @@ func (u *unit) read() error {
 	}
 	u.service = service
 	u.service.Schema = len(sqlcode.RuntimeTables())
-	return u.checkExamples()
+	return errors.Join(u.checkExamples(), u.readCases())
 }
 
 // checkExamples reads the sample records. Each must decode (E114).
