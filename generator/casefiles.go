@@ -27,6 +27,7 @@ type caseFile struct {
 	content  []byte
 	problems schema.Diagnostics
 	parsed   *cases.Case // nil if it is not in order
+	draft    bool        // it is not there yet
 }
 
 var caseName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
@@ -61,8 +62,47 @@ func (u *unit) readCases() error {
 		c.read(u.service, in.Fresh())
 		u.cases = append(u.cases, &c)
 	}
+	if u.draft != nil {
+		if err := u.addCase(*u.draft); err != nil {
+			return err
+		}
+	}
 	u.cases.warnUncovered(u)
 	return nil
+}
+
+// file is the case's path in the folder of the spec.
+func (c *caseFile) file() string { return path.Join(scaffold.CasesFolder, c.name+".yaml") }
+
+// next is the event for which a case is wanted most: one with Go code that no case holds, else one
+// that no case holds, else the first; nil if there is no event.
+func (all caseFiles) next(s *model.Service) (next *model.Event) {
+	best := 0
+	for _, t := range s.Topics {
+		for _, e := range t.Events {
+			want := 1
+			if !all.hold(e) {
+				want = 2
+				if e.Handle {
+					want = 3
+				}
+			}
+			if want > best {
+				best, next = want, e
+			}
+		}
+	}
+	return next
+}
+
+// drafted are the cases that are not there yet.
+func (all caseFiles) drafted() (files []output.File) {
+	for _, c := range all {
+		if c.draft {
+			files = append(files, output.File{Path: c.file(), Policy: output.Scaffold, Data: c.content})
+		}
+	}
+	return files
 }
 
 func (c *caseFile) read(s *model.Service, in *oracle.Interpreter) {
@@ -78,8 +118,8 @@ func (c *caseFile) read(s *model.Service, in *oracle.Interpreter) {
 	}
 }
 
-// warnUncovered warns of events with Go code that no case holds (W911): their tests compare the code
-// with itself.
+// warnUncovered warns of events with Go code that no case holds (W911): their tests compare the
+// code with itself.
 func (all caseFiles) warnUncovered(u *unit) {
 	for i, t := range u.service.Topics {
 		for j, e := range t.Events {
@@ -107,7 +147,7 @@ func (all caseFiles) hold(e *model.Event) bool {
 func (all caseFiles) render(s *model.Service) (files []output.File, err error) {
 	for _, c := range all {
 		d := testData{
-			source: path.Join(scaffold.CasesFolder, c.name+".yaml"), digest: digest(c.content), topics: s.Topics,
+			source: c.file(), digest: digest(c.content), topics: s.Topics,
 			stem: path.Join(scaffold.CasesFolder, "idem_"+c.name), before: c.parsed.Given, about: "Rows that are there before the records of " + c.name + ".yaml.",
 			expected: caseExpected(c.parsed),
 		}

@@ -62,7 +62,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
+	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, &NewCase{}, func(u *unit) ([]output.File, error) {
 		return started.around(u, spec, importPath)
 	})
 	if err == nil && started.Refused && !started.Kept {
@@ -116,6 +116,7 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},
 		{Path: scaffold.MainFile(u.service.Consumer), Policy: output.Scaffold, Data: program},
 	}
+	files = append(files, u.cases.drafted()...)
 	var errs []error
 	for _, f := range append(files, u.files...) {
 		if _, err := u.folder.Read(f.Path); !s.Kept && !errors.Is(err, fs.ErrNotExist) {

@@ -24,6 +24,7 @@ type unit struct {
 	parsed    *schema.Spec
 	problems  schema.Diagnostics
 	service   *model.Service // nil if the spec is not in order
+	draft     *NewCase       // to be written; nil if none
 	cases     caseFiles
 	old, next *state.State // old is nil at the first run
 	additions state.Additions

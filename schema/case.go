@@ -35,7 +35,7 @@ var caseKeys = keys[Case]{
 	{name: "description", value: textValue(func(c *Case) **Text { return &c.Description })},
 	{name: "given", value: value[Case]{shape{entries: &shape{items: &rowShape}}, readGiven}},
 	{name: "events", required: true, example: "for example events: [{topic: orders.v1, key: ..., value: {...}}]", value: value[Case]{shape{items: &shape{keys: caseEventKeys.shapes()}}, readCaseEvents}},
-	{name: "then", required: true, example: "say what must be there, for example then: {orders: 1}", value: value[Case]{thenShape, readThen}},
+	{name: "then", required: true, example: "say what must be there by table: its rows, or how many there are", value: value[Case]{thenShape, readThen}},
 }
 
 var caseEventKeys = keys[CaseEvent]{

@@ -67,7 +67,7 @@ func readGiven(w *walker, e entry, c *Case) bool {
 // readThen reads rows, or their number, by table. A map is no such thing: it holds the dead
 // letters by class.
 func readThen(w *walker, e entry, c *Case) bool {
-	if !w.isMap(e) || !w.some(e) {
+	if !w.isMap(e) {
 		return false
 	}
 	ok := true
