@@ -9,6 +9,7 @@ package generator
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/output"
@@ -57,13 +58,18 @@ func generate(ctx context.Context, specs []Spec, strict bool, draft *NewCase, mo
 		units[i].draft = draft
 		result.folders = append(result.folders, units[i].folder)
 	}
-	err = each(units, (*unit).read)
+	err = read(units)
 	apart(units)
 	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units))
 	result.report(units, strict)
 	if err != nil || result.Refused {
 		return result, err
 	}
+	units = slices.DeleteFunc(units, func(u *unit) bool {
+		result.Notes += u.notes.String()
+		u.notes.Reset()
+		return u.parsed.Library // checked, and that is all
+	})
 	checkHandWritten := handWritten(ctx, units)
 	if err := each(units, (*unit).render); err != nil {
 		return result, err
@@ -96,22 +102,17 @@ func each(units []*unit, do func(*unit) error) error {
 	return errors.Join(errs...)
 }
 
-// report collects what the specs' authors must read.
+// report collects what the specs' authors must read: of each spec, and of the libraries that it
+// is the first to import.
 func (r *Result) report(units []*unit, strict bool) {
 	var text strings.Builder
 	count := 0
-	tell := func(path string, content []byte, problems schema.Diagnostics) {
-		_ = problems.Print(&text, path, content) // a strings.Builder takes everything
-		r.Diagnostics = append(r.Diagnostics, diagnostics(path, problems)...)
-		count += problems.Errors()
+	for _, f := range inFiles(units) {
+		_ = f.problems.Print(&text, f.path, f.content) // a strings.Builder takes everything
+		r.Diagnostics = append(r.Diagnostics, diagnostics(f.path, f.problems)...)
+		count += f.problems.Errors()
 		if strict {
-			count += problems.Warnings()
-		}
-	}
-	for _, u := range units {
-		tell(u.Path, u.Content, u.problems)
-		for _, c := range u.cases {
-			tell(c.path, c.content, c.problems)
+			count += f.problems.Warnings()
 		}
 	}
 	if r.Refused = count > 0; r.Refused {

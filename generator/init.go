@@ -34,6 +34,7 @@ type Started struct {
 	Kept       bool   // the spec was there, and stays as it is
 	Migrations string // folder of the migrations that were written
 	State      string // path of the state file that was written
+	Cases      string // folder of the cases
 	HasTool    bool   // go.mod has the command as a tool
 	Attributes string // lines that belong into a .gitattributes that exists already; "" if none
 }
@@ -111,6 +112,7 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 		return nil, err
 	}
 	s.Migrations, s.State = u.folder.Show(u.service.Migrations.Dir), u.folder.Show(state.File)
+	s.Cases = u.folder.Show(scaffold.CasesFolder)
 	files := []output.File{
 		{Path: SpecFile, Policy: output.Scaffold, Data: spec},
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},

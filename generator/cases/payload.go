@@ -11,9 +11,10 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// form is what a value may hold: members, elements, a scalar of a type, or anything.
+// form is what a value may hold: members, entries, elements, a scalar of a type, or anything.
 type form struct {
 	members map[string]*form
+	entries *form // of members with names that are data
 	element *form
 	scalar  *model.FieldType
 	open    bool
@@ -42,6 +43,9 @@ func (f *form) holds(t model.FieldType) {
 		for _, m := range t.Named.Fields {
 			f.at(m.Source.Path).holds(m.Type)
 		}
+	case model.Map:
+		f.entries = &form{}
+		f.entries.holds(*t.Elem)
 	case model.List:
 		f.element = &form{}
 		f.element.holds(*t.Elem)
@@ -96,6 +100,8 @@ func (r *reader) json(n *schema.Node, f *form) string {
 			switch {
 			case inner != nil:
 				parts = append(parts, quote(p.Key)+":"+r.json(p.Value, inner))
+			case f.entries != nil:
+				parts = append(parts, quote(p.Key)+":"+r.json(p.Value, f.entries))
 			case f.open || f.members == nil:
 				parts = append(parts, quote(p.Key)+":"+untyped(p.Value))
 			default:

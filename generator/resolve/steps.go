@@ -26,7 +26,7 @@ func resolveStep(report *schema.Diagnostics, tables *draft.Tables, e *draft.Even
 		Spec: spec, Event: e, Set: draft.Assigned{}, Where: draft.Assigned{}, Named: map[*draft.Column]bool{}, Whole: !spec.Broken,
 		Model: &model.Step{Event: e.Model, Verb: spec.Verb.Value, Many: spec.Many != nil && spec.Many.Value, Facts: v.does},
 	}
-	st.Table = tables.ByName[spec.Table.Value]
+	st.Table = tables.Find(spec.Table.Value, spec.Table.Pos)
 	if st.Table == nil {
 		unknownTable(report, tables, spec.Table)
 		st.Whole = false

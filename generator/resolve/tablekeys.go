@@ -76,7 +76,7 @@ func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draf
 		return
 	}
 	columns, complete := columnList(report, t, fk.Columns, "foreign_keys")
-	parent := tables.ByName[fk.References.Value]
+	parent := tables.Find(fk.References.Value, fk.References.Pos)
 	if parent == nil {
 		unknownTable(report, tables, *fk.References)
 		return

@@ -241,7 +241,7 @@ func TestColumnThatChangesFromRunToRunIsLeftOut(t *testing.T) {
 func failures(t *testing.T, c *runner, name string) string {
 	t.Helper()
 	r := &recorder{TB: t}
-	for _, s := range topicScenarios {
+	for _, s := range c.scenarios() {
 		if s.name == name {
 			done := make(chan struct{})
 			go func() {

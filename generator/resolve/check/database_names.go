@@ -57,9 +57,9 @@ func addDatabaseName(report *schema.Diagnostics, names map[string]dbName, name s
 	case !taken:
 		names[name] = use
 	case first.what == use.what:
-		report.Add(use.pos, "E107", use.what+" is declared twice", fmt.Sprintf("the first one is on line %d", first.pos.Line))
+		report.Add(use.pos, "E107", use.what+" is declared twice", "the first one is on "+first.pos.From(use.pos))
 	default:
 		report.Add(use.pos, "E202", fmt.Sprintf("%s and %s both become database name %s", first.what, use.what, name),
-			fmt.Sprintf("rename a table or a column; the first is on line %d", first.pos.Line))
+			"rename a table or a column; the first is on "+first.pos.From(use.pos))
 	}
 }
