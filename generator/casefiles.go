@@ -63,7 +63,7 @@ func (u *unit) readCases() error {
 		u.cases = append(u.cases, &c)
 	}
 	if u.draft != nil {
-		if err := u.addCase(*u.draft); err != nil {
+		if err := addCase(u, *u.draft); err != nil {
 			return err
 		}
 	}

@@ -50,6 +50,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 		return nil, err
 	}
 	started := &Started{Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
+	var draft *NewCase
 	spec, err := os.ReadFile(filepath.FromSlash(started.Spec))
 	switch {
 	case err == nil:
@@ -58,12 +59,13 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 			return nil, fmt.Errorf("%s exists, and has the names of its consumer and package", started.Spec)
 		}
 	case errors.Is(err, fs.ErrNotExist):
+		draft = &NewCase{}
 		spec, err = s.firstSpec(dir, importPath)
 	}
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, &NewCase{}, func(u *unit) ([]output.File, error) {
+	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, draft, func(u *unit) ([]output.File, error) {
 		return started.around(u, spec, importPath)
 	})
 	if err == nil && started.Refused && !started.Kept {

@@ -28,8 +28,9 @@ type inFile struct {
 	problems schema.Diagnostics
 }
 
-// inFiles sorts the problems of the specs by the files in which they are: each spec, its cases, then the
-// libraries that no spec before had a problem in. A problem of a library counts once.
+// inFiles sorts the problems of the specs by the files in which they are: each spec, then the
+// libraries that no spec before had a problem in, then its cases. A problem of a library counts
+// once.
 func inFiles(units []*unit) []*inFile {
 	var all []*inFile
 	add := func(file string, content []byte, problems schema.Diagnostics) {

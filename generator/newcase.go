@@ -32,7 +32,7 @@ func Case(ctx context.Context, s Spec, c NewCase) (*Result, error) {
 }
 
 // addCase drafts a case.
-func (u *unit) addCase(c NewCase) error {
+func addCase(u *unit, c NewCase) error {
 	if c.Name == "" && len(u.cases) > 0 {
 		return nil
 	}

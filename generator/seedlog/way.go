@@ -8,7 +8,8 @@ import (
 
 // Way returns a short log that ends with a record of the event, behind what its row needs, and the
 // rows that must be there before. For an event with Go code, which may want any row of its topic,
-// there is one of each table that the topic's events can make. Rows and records are numbered from 1.
+// there is one of each table that the topic's events can make. Rows and records are numbered
+// from 1.
 func Way(s *model.Service, e *model.Event) ([]model.Row, []Record) {
 	r := rolesOf(s, e.Topic)
 	p := newPlanner(r, e.Topic)
