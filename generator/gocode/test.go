@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -40,14 +41,30 @@ func (p *pkg) tables(tests Tests) code {
 		for _, c := range tests.Columns(table) {
 			columns = append(columns, lit(c))
 		}
-		tables = append(tables, composite(text(""), []code{
+		var stored []code
+		for _, c := range table.Columns {
+			if c.Stored != "" {
+				stored = append(stored, pair(strconv.Quote(c.Name), lit(c.Stored)))
+			}
+		}
+		facts := []code{
 			pair("Name", lit(table.Name)),
 			pair("Key", text("[]string").Values(key...)),
 			pair("Columns", composite(text("[]string"), columns)),
-		}))
+		}
+		if name := p.tableName(table); name != "" {
+			facts = append(facts, pair("SQL", lit(name)))
+		}
+		if len(stored) > 0 {
+			facts = append(facts, pair("Stored", composite(text("map[string]string"), stored)))
+		}
+		tables = append(tables, composite(text(""), facts))
 	}
 	return composite(slice(qual(idemtestPath, "Table")), tables)
 }
+
+// ExternalFile makes the tables of others in the databases of tests.
+const ExternalFile = "testdata/idem_external.sql"
 
 // testFile is idem_<topic>_gen_test.go: the scenarios, and what they start from.
 func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
@@ -72,13 +89,13 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "TestCases", params, nil, func(g *group) {
-		g.Add(composite(qual(idemtestPath, "Cases"), []code{
-			pair("Folder", lit(tests.Cases)),
-			pair("Migrations", lit(p.service.Migrations.Dir)),
+		elems := []code{pair("Folder", lit(tests.Cases))}
+		elems = append(append(elems, p.database()...),
 			text("Tables: testTables()"),
 			pair("New", newConsumer(handler)),
 			pair("Events", eventTemplates(p.service.Topics...)),
-		}).Add(text(".Run(t)")))
+		)
+		g.Add(composite(qual(idemtestPath, "Cases"), elems).Add(text(".Run(t)")))
 	})
 }
 
@@ -106,11 +123,17 @@ func readLog(t *model.Topic) code {
 	return qual(idemtestPath, "ReadLog").Call(text("t"), lit("testdata/idem_"+t.FileName+"_log.jsonl"), eventTemplates(t))
 }
 
-func (p *pkg) suite(t *model.Topic, rows string) []code {
-	elems := []code{
-		pair("Topic", lit(t.Name)),
-		pair("Migrations", lit(p.service.Migrations.Dir)),
+// database is how a test makes its databases.
+func (p *pkg) database() []code {
+	elems := []code{pair("Migrations", lit(p.service.Migrations.Dir))}
+	if slices.ContainsFunc(p.service.Tables, func(t *model.Table) bool { return t.External }) {
+		elems = append(elems, pair("External", lit(ExternalFile)))
 	}
+	return elems
+}
+
+func (p *pkg) suite(t *model.Topic, rows string) []code {
+	elems := append([]code{pair("Topic", lit(t.Name))}, p.database()...)
 	if rows != "" {
 		elems = append(elems, pair("Rows", lit(rows)))
 	}

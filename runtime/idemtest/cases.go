@@ -23,6 +23,7 @@ import (
 // there, which records come, and what must be there then.
 type Cases struct {
 	Folder     string  // of the cases, and of what idemgen made of them
+	External   string  // file that makes the tables of others, applied before Migrations; "" for none
 	Migrations string  // folder of *.sql files, applied in the order of their names
 	Tables     []Table // of the whole service, in the order of the spec
 	// New makes the consumer with the service's own handlers.
@@ -90,7 +91,7 @@ func (c Cases) runner(name string) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{
-		Suite: Suite{Migrations: c.Migrations, Tables: c.compared(want)},
+		Suite: Suite{External: c.External, Migrations: c.Migrations, Tables: c.compared(want)},
 		start: c.New, log: numbered("", log), want: want, source: path,
 	}
 	if rows := c.file(name, "_rows.sql"); exists(rows) {
@@ -135,12 +136,14 @@ func exists(path string) bool {
 // compared are the tables that the case names, with the columns that it names.
 func (c Cases) compared(want *state) (tables []Table) {
 	for _, w := range want.tables {
-		i := slices.IndexFunc(c.Tables, func(t Table) bool { return t.Name == w.table })
-		t := Table{Name: w.table, counted: w.counted != notCounted}
-		if i >= 0 {
-			t.Key = c.Tables[i].Key
+		t := Table{Name: w.table}
+		if i := slices.IndexFunc(c.Tables, func(t Table) bool { return t.Name == w.table }); i >= 0 {
+			t = c.Tables[i]
 		}
-		t.Columns = t.Key
+		t.counted = w.counted != notCounted
+		if len(t.Key) > 0 {
+			t.Columns = t.Key
+		}
 		if len(w.cells) > 0 {
 			t.Columns = nil
 			for _, cell := range w.cells[0] {

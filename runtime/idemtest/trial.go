@@ -63,9 +63,12 @@ func (c *runner) place(number int32, offset int64) recordOffset {
 func (c *runner) newTrial(t testing.TB) *trial {
 	t.Helper()
 	db := DB(t)
+	if c.External != "" {
+		run(t, db, c.External)
+	}
 	Migrate(t, db, c.Migrations)
 	if c.Rows != "" {
-		insertRows(t, db, c.Rows)
+		run(t, db, c.Rows)
 	}
 	b := &trial{
 		runner: c, database: database{t, db}, logged: &logLines{},
