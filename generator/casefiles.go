@@ -35,7 +35,7 @@ var caseName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
 const caseRule = "a case is named by a lower-case letter, then up to 40 lower-case letters, digits or _, and .yaml"
 
 // readCases reads the cases beside the spec.
-func (u *unit) readCases() error {
+func readCases(u *unit) error {
 	entries, err := u.folder.List(scaffold.CasesFolder)
 	if err != nil {
 		return err

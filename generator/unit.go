@@ -57,7 +57,7 @@ func (u *unit) resolve() error {
 	}
 	u.service = service
 	u.service.Schema = len(sqlcode.RuntimeTables())
-	return errors.Join(u.checkExamples(), u.readCases())
+	return errors.Join(u.checkExamples(), readCases(u))
 }
 
 // checkExamples reads the sample records. Each must decode (E114).

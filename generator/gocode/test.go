@@ -90,7 +90,7 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "TestCases", params, nil, func(g *group) {
 		elems := []code{pair("Folder", lit(tests.Cases))}
-		elems = append(append(elems, p.database()...),
+		elems = append(append(elems, database(p.service)...),
 			text("Tables: testTables()"),
 			pair("New", newConsumer(handler)),
 			pair("Events", eventTemplates(p.service.Topics...)),
@@ -124,16 +124,16 @@ func readLog(t *model.Topic) code {
 }
 
 // database is how a test makes its databases.
-func (p *pkg) database() []code {
-	elems := []code{pair("Migrations", lit(p.service.Migrations.Dir))}
-	if slices.ContainsFunc(p.service.Tables, func(t *model.Table) bool { return t.External }) {
+func database(s *model.Service) []code {
+	elems := []code{pair("Migrations", lit(s.Migrations.Dir))}
+	if slices.ContainsFunc(s.Tables, func(t *model.Table) bool { return t.External }) {
 		elems = append(elems, pair("External", lit(ExternalFile)))
 	}
 	return elems
 }
 
 func (p *pkg) suite(t *model.Topic, rows string) []code {
-	elems := append([]code{pair("Topic", lit(t.Name))}, p.database()...)
+	elems := append([]code{pair("Topic", lit(t.Name))}, database(p.service)...)
 	if rows != "" {
 		elems = append(elems, pair("Rows", lit(rows)))
 	}
