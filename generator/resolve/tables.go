@@ -30,6 +30,7 @@ func resolveTables(report *schema.Diagnostics, files []*schema.Spec) *draft.Tabl
 			Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 			Unlogged: spec.Unlogged != nil && spec.Unlogged.Value,
 		}}
+		resolveInDatabase(report, files[0].Consumer, t)
 		ts.All = append(ts.All, t)
 		ts.Add(spec.Name.Pos.File, spec.Name.Value, t)
 		for _, c := range spec.Columns {
@@ -80,6 +81,7 @@ func resolveColumn(report *schema.Diagnostics, t *draft.Table, spec *schema.Colu
 	if spec.Identity != nil && spec.Identity.Value {
 		c.Model.Identity = checkIdentity(report, c)
 	}
+	resolveFilled(report, c)
 	return c
 }
 
