@@ -13,7 +13,7 @@ import (
 func (u *unit) keyChanges() {
 	for _, id := range state.Identities(u.old, u.service) {
 		u.problems.Add(u.identityAt(id), "W909",
-			fmt.Sprintf("the identity of event %q changed: %s", u.eventToday(id.Topic, id.Event), id.Effect), id.Change+": "+id.Remedy)
+			fmt.Sprintf("the identity of event %q changed: %s", eventToday(u.parsed, id.Topic, id.Event), id.Effect), id.Change+": "+id.Remedy)
 	}
 	switch {
 	case u.old == nil || u.next.Identity == u.old.Identity:
@@ -55,8 +55,8 @@ func firstName(name schema.Text, doc schema.Doc) string {
 }
 
 // topicToday is the name in the spec of a topic that the state speaks of.
-func (u *unit) topicToday(first string) string {
-	for _, t := range u.parsed.Topics {
+func topicToday(spec *schema.Spec, first string) string {
+	for _, t := range spec.Topics {
 		if firstName(t.Name, t.Doc) == first {
 			return t.Name.Value
 		}
@@ -65,8 +65,8 @@ func (u *unit) topicToday(first string) string {
 }
 
 // eventToday is the name in the spec of an event that the state speaks of.
-func (u *unit) eventToday(topic, first string) string {
-	for _, t := range u.parsed.Topics {
+func eventToday(spec *schema.Spec, topic, first string) string {
+	for _, t := range spec.Topics {
 		for _, e := range t.Events {
 			if firstName(t.Name, t.Doc) == topic && firstName(e.Name, e.Doc) == first {
 				return e.Name.Value

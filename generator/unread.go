@@ -13,9 +13,9 @@ func (u *unit) recordChanges() {
 	for _, c := range state.Unreadable(u.old, u.next, u.service) {
 		records, effect := "records", "become dead letters"
 		if c.Event != "" {
-			records = fmt.Sprintf("records of event %q", u.eventToday(c.Topic, c.Event))
+			records = fmt.Sprintf("records of event %q", eventToday(u.parsed, c.Topic, c.Event))
 		} else if c.Topic != "" {
-			records = fmt.Sprintf("records of topic %q", u.topicToday(c.Topic))
+			records = fmt.Sprintf("records of topic %q", topicToday(u.parsed, c.Topic))
 		}
 		if c.Halts {
 			effect = "halt their partition"
