@@ -19,6 +19,8 @@ type Step struct {
 	Keep   *Texts // columns
 	If     Conditions
 	Own    Own
+	Then   *Branch
+	Else   *Branch
 	Pos    Pos // the map
 	Broken bool
 }
@@ -30,6 +32,12 @@ type Conditions struct {
 	Newer   *Text // column
 	Always  *Bool // it does not matter whether another step finds the event stale
 	Below   *Text // error or skip
+}
+
+// Branch are steps that run only if another one was applied, or only if it was skipped.
+type Branch struct {
+	Steps []*Step
+	Key   Pos
 }
 
 // InsertMissing is the word of if_missing with which add makes the row.
@@ -52,13 +60,13 @@ var stepTables = []struct {
 	verb string
 	keys keys[Step]
 }{
-	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists")},
-	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep")},
-	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
-	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
+	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists", "then", "else")},
+	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep", "then", "else")},
+	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing", "then", "else")},
+	{"delete", stepKeys("delete", "each", "where", "many", "if_newer", "then", "else")},
 	{"append", stepKeys("append", "each", "set", "clear", "leave", "stream", "position", "expect")},
 	{"replace", stepKeys("replace", "each", "parent", "set", "clear", "leave")},
-	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave")},
+	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave", "then", "else")},
 }
 
 // unbuiltVerbs are verbs of the language that are not built yet.
@@ -86,11 +94,12 @@ var allStepKeys = keys[Step]{
 	{name: "always", value: boolValue(func(s *Step) **Bool { return &s.If.Always })},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},
 	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Keep })},
-	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo},
+	{name: "then", value: branchValue(func(s *Step) **Branch { return &s.Then })},
+	{name: "else", value: branchValue(func(s *Step) **Branch { return &s.Else })},
 }
 
-// anywhere are keys that no verb has of its own, or none has at all.
-var anywhere = []string{"then", "else", "always"}
+// anywhere are keys that no verb has of its own.
+var anywhere = []string{"always"}
 
 // sums are the words of people who look for sums.
 func sums[T any]() keys[T] {

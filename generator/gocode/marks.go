@@ -53,6 +53,7 @@ func (m *marks) doc() string {
 		"Gathers":    "the row: one statement takes its events of a wave",
 		"Replaces":   "the table: a wave writes its rows once",
 		"Puts":       "the row: a wave writes it once",
+		"Follows":    "the row: in a wave, only statements before this one write it",
 		"PutsAll":    "the table: the row's key is not known, and a wave writes a row once",
 		"Deletes":    "the row: an earlier wave writes it",
 		"DeletesAll": "the table: an earlier wave writes its rows",
@@ -89,6 +90,9 @@ func marksName(s *model.Step) string { return "before" + stepName(s) }
 func marksOf(s *model.Step) *marks {
 	m := &marks{step: s}
 	t := s.Event.Topic
+	if s.Apart {
+		m.calls = append(m.calls, text("b.Later()"))
+	}
 	for _, r := range s.Reads {
 		if changes(t, r.Table) {
 			m.reads(r)
@@ -120,6 +124,8 @@ func marksOf(s *model.Step) *marks {
 		m.writes("Deletes")
 	case s.Gathers:
 		m.gathers()
+	case s.Follows:
+		m.writes("Follows")
 	default:
 		m.writes("Puts")
 	}
@@ -217,6 +223,9 @@ func (m *marks) writes(method string) {
 			m.calls = append(m.calls, call("b."+method, row))
 			return
 		}
+	}
+	if method == "Follows" {
+		method = "Puts"
 	}
 	m.own = method + "All"
 	m.calls = append(m.calls, text("b.%s(%q)", m.own, s.Table.Name))

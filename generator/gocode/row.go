@@ -6,8 +6,13 @@ import "github.com/idemgen/idemgen/generator/model"
 func row(g *group, s *model.Step, declared bool) bool {
 	params := s.Params()
 	if t := s.TypeOf(params[0].Value); len(params) == 1 && !composed(t) && !t.Optional {
-		method, arg := rowValue(s, params[0])
-		g.Add(call("p."+rowsField(s)+".Row()."+method, arg))
+		method, args := numberOf(s)
+		if !s.Tells && !s.Asks {
+			var arg code
+			method, arg = rowValue(s, params[0])
+			args = []code{arg}
+		}
+		g.Add(call("p."+rowsField(s)+".Row()."+method, args...))
 		return declared
 	}
 	if declared {
@@ -16,6 +21,11 @@ func row(g *group, s *model.Step, declared bool) bool {
 		g.Add(text("r := p.%s.Row()", rowsField(s)))
 	}
 	for _, a := range params {
+		if a.Value.Kind == model.NumberValue || a.Value.Kind == model.OfValue {
+			method, args := numberOf(s)
+			g.Add(call("r."+method, args...))
+			continue
+		}
 		t := s.TypeOf(a.Value)
 		if composed(t) && isJSON(a.Column) {
 			jsonValue(g, s, a)
@@ -32,6 +42,18 @@ func row(g *group, s *model.Step, declared bool) bool {
 		}
 	}
 	return true
+}
+
+// numberOf is the method of wire.Rows for the number by which a row tells or asks, and its
+// arguments.
+func numberOf(s *model.Step) (method string, args []code) {
+	if s.Tells {
+		return "Number", nil
+	}
+	if !s.Asks {
+		return "", nil
+	}
+	return "NumberOf", []code{text("&p." + rowsField(s.Under.Of))}
 }
 
 // rowValue returns the method of wire.Rows and its argument for one parameter.
@@ -95,6 +117,11 @@ func replacedRow(g *group, s *model.Step, declared bool) {
 		g.Add(text("r := p.%s.Row()", rowsField(s)))
 	}
 	for i, a := range s.Params() {
+		if a.Value.Kind == model.OfValue {
+			method, args := numberOf(s)
+			g.Add(call("r."+method, args...))
+			continue
+		}
 		t := s.TypeOf(a.Value)
 		method, arg := rowValue(s, a)
 		switch {
