@@ -26,7 +26,7 @@ func (jsonFormat) event(g *group, e *model.Event) error {
 }
 
 func (jsonFormat) object(f *file, t *model.Type) {
-	f.fn("", "v *"+t.GoName, "decodeJSON", []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
+	f.fn("", "v *"+t.GoName, decodeName(t), []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
 		d := decoder{recv: "v", typ: t.GoName, fields: t.Fields}
 		d.body(g)
 	})
@@ -274,7 +274,7 @@ func (d *decoder) read(g *group, dst string, t model.FieldType) {
 			d.read(g, dst, some)
 		})
 	case t.Kind == model.Object:
-		g.Add(text("%s.decodeJSON(s)", dst))
+		g.Add(text("%s.%s(s)", dst, decodeName(t.Named)))
 	case t.Kind == model.List:
 		g.For(call("s.Array"), call("s.Element"), text("")).BlockFunc(func(g *group) { d.element(g, dst, *t.Elem) })
 	default:

@@ -1,8 +1,10 @@
 package gocode
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -23,13 +25,13 @@ func (p *pkg) findTypes() {
 			}
 			for _, f := range e.Fields {
 				if p.needsJSON(e, f) {
-					mark(p.appended, f.Type)
+					mark(p.appended, first(f.Type))
 				}
 			}
 			for _, s := range e.Steps {
 				for _, a := range s.Params() {
 					if a.Value.Kind == model.ElemValue && isJSON(a.Column) {
-						mark(p.appended, s.TypeOf(a.Value))
+						mark(p.appended, first(s.TypeOf(a.Value)))
 					}
 				}
 			}
@@ -42,6 +44,7 @@ func (p *pkg) formatsOf(t *model.Type) []format {
 	return slices.DeleteFunc(slices.Clone(p.formats), func(f format) bool { return !p.decoded[f][t] })
 }
 
+// mark notes a type and those in it, each as its naming spells it.
 func mark(set map[*model.Type]bool, t model.FieldType) {
 	switch {
 	case t.Elem != nil:
@@ -52,6 +55,53 @@ func mark(set map[*model.Type]bool, t model.FieldType) {
 			mark(set, f.Type)
 		}
 	}
+}
+
+// first is a type as the first topic reads it, which is the Go type that both have.
+func first(t model.FieldType) model.FieldType {
+	switch {
+	case t.Elem != nil:
+		elem := first(*t.Elem)
+		t.Elem = &elem
+	case t.Named != nil && t.Named.First != nil:
+		t.Named = t.Named.First
+	}
+	return t
+}
+
+// spellings are a type and what it is where payloads of another naming are read, in the order
+// of their namings.
+func (p *pkg) spellings(t *model.Type) []*model.Type {
+	all := []*model.Type{t}
+	for _, format := range p.formats {
+		for other := range p.decoded[format] {
+			if other.First == t && !slices.Contains(all, other) {
+				all = append(all, other)
+			}
+		}
+	}
+	slices.SortFunc(all[1:], func(a, b *model.Type) int { return strings.Compare(a.Naming, b.Naming) })
+	return all
+}
+
+// placed is a member, without the place where it is read if spellings differ in that.
+func placed(m *model.Field, i int, spellings []*model.Type) *model.Field {
+	for _, s := range spellings {
+		if !slices.Equal(s.Fields[i].Source.Path, m.Source.Path) {
+			anywhere := *m
+			anywhere.Source.Path = []string{m.Name}
+			return &anywhere
+		}
+	}
+	return m
+}
+
+// decodeName is the method by which an object type is read. There is one for each naming.
+func decodeName(t *model.Type) string {
+	if t.First == nil {
+		return "decodeJSON"
+	}
+	return "decodeJSON" + upperFirst(flagName(cmp.Or(t.Naming, "snake_case")))
 }
 
 func isJSON(c *model.Column) bool {
@@ -98,13 +148,16 @@ func (p *pkg) enum(f *file, t *model.Type) {
 // object writes a struct with its decoder and, where it is stored or compared as JSON, its
 // encoder.
 func (p *pkg) object(f *file, t *model.Type) {
+	spellings := p.spellings(t)
 	f.structType(docOf(t.Doc, fmt.Sprintf("%s is type %q of the spec.", t.GoName, t.Name)), t.GoName, func(g *group) {
-		for _, m := range t.Fields {
-			structField(g, m)
+		for i, m := range t.Fields {
+			structField(g, placed(m, i, spellings))
 		}
 	})
-	for _, format := range p.formatsOf(t) {
-		format.object(f, t)
+	for _, spelled := range spellings {
+		for _, format := range p.formatsOf(spelled) {
+			format.object(f, spelled)
+		}
 	}
 	if p.appended[t] {
 		p.appendJSON(f, t)

@@ -38,6 +38,10 @@ type Type struct {
 	Doc    Doc
 	Fields []*Field // object: members, in spec order; Source.Path is relative to the object
 	Enum   []EnumValue
+	// First is the type as the first topic reads it, if payloads of another naming spell its
+	// members otherwise. Both have one Go type.
+	First  *Type
+	Naming string // by which members without a path are spelled; "" if that is no matter
 }
 
 // EnumValue is one constant of an enum.

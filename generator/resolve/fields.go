@@ -16,15 +16,16 @@ import (
 // maxMembers is how many members the decoder of one object can keep apart.
 const maxMembers = 256
 
-// resolveField reads one field of an event, a topic or a type; owner names that.
-func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.Field, owner string) draft.Field {
+// resolveField reads one field of an event, a topic or a type; owner names that, and at is where
+// its fields are.
+func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.Field, owner string, at place) draft.Field {
 	info := draft.Field{Spec: spec}
 	ft, ok := fieldType(report, types, spec.Type)
 	if !ok || spec.Broken {
 		return info
 	}
 	f := &model.Field{Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Type: ft}
-	if f.Source, ok = fieldSource(report, spec, ft, owner); !ok {
+	if f.Source, ok = fieldSource(report, spec, ft, owner, at); !ok {
 		return info
 	}
 	if spec.Default != nil {
@@ -40,7 +41,7 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 }
 
 // fieldSource tells where a field is read from, or reports E306 and false.
-func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType, owner string) (model.Source, bool) {
+func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType, owner string, at place) (model.Source, bool) {
 	switch {
 	case spec.Header != nil:
 		if ft.Kind == model.Object || ft.Kind == model.List {
@@ -51,10 +52,8 @@ func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldT
 		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value}, true
 	case spec.Record != nil:
 		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, checkRecordField(report, spec, ft)
-	case spec.Path != nil:
-		return model.Source{Kind: model.FromPayload, Path: slices.Clone(spec.Path.Members)}, true
 	}
-	return model.Source{Kind: model.FromPayload, Path: []string{spec.Name.Value}}, true
+	return model.Source{Kind: model.FromPayload, Path: at.field(spec)}, true
 }
 
 // recordTypes are the types that record metadata can be read as.

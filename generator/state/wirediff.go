@@ -210,7 +210,7 @@ func (c *comparison) takes(f wireField, old, now string) bool {
 // inside compares two types of the spec.
 func (c *comparison) inside(was, is WireType) {
 	outer := c.at
-	c.at.Type = is.Name
+	c.at.Type, _, _ = strings.Cut(is.Name, " ") // without its naming
 	var gone []string
 	for _, text := range was.Texts {
 		if !slices.Contains(is.Texts, text) {
