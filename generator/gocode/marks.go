@@ -143,7 +143,7 @@ func (m *marks) row(table *model.Table, values []model.Value) (*expr, bool) {
 
 func (m *marks) reads(r model.ParentRow) {
 	var read code
-	if r.Values == nil || putLater(m.step, r.Table) {
+	if r.Values == nil || putLater(m.step, r.Table) || m.step.Replaces && slices.ContainsFunc(r.Values, perElementValue) {
 		read = text("b.Touches(%q)", r.Table.Name)
 	} else if row, ok := m.row(r.Table, r.Values); ok {
 		read = call("b.Reads", row)
@@ -152,7 +152,7 @@ func (m *marks) reads(r model.ParentRow) {
 	}
 	condition := ""
 	for _, v := range r.Values {
-		if v.Optional() {
+		if v.Optional() && !(m.step.Replaces && perElementValue(v)) {
 			if condition != "" {
 				condition += " && "
 			}
@@ -164,6 +164,12 @@ func (m *marks) reads(r model.ParentRow) {
 		read = ifThen(text(condition), read)
 	}
 	m.calls = append(m.calls, read)
+}
+
+// perElementValue reports whether a value differs between the elements of a step. A step that
+// replaces rows names its table once, for all of them.
+func perElementValue(v model.Value) bool {
+	return v.Kind == model.ElemValue || v.Kind == model.PositionValue
 }
 
 // putLater reports whether a wave writes rows of a table after those of the step, as can be

@@ -30,7 +30,7 @@ func init() {
 		for i, e := range r.elements {
 			var f *fault
 			if targets[i] != nil {
-				f = x.update(t, targets[i], e)
+				f = x.update(t, targets[i], slices.DeleteFunc(e, func(a assigned) bool { return slices.Contains(r.step.By, a.column) }))
 			} else {
 				f = x.insert(t, e)
 			}

@@ -12,7 +12,7 @@ func init() {
 		if len(found) == 0 {
 			return applied, x.insert(t, r.set)
 		}
-		r.set = slices.DeleteFunc(r.set, func(a assigned) bool { return a.how == model.Keeps })
+		r.set = slices.DeleteFunc(r.set, func(a assigned) bool { return a.how == model.Keeps || slices.Contains(r.step.By, a.column) })
 		return x.updateAll(t, r, found)
 	}}
 }

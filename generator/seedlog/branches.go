@@ -27,3 +27,8 @@ func (k skips) now(s *stepEffect, v visit, has func(table int) bool) bool {
 	}
 	return k.stale && there && v.version != newer || k.large && v.large
 }
+
+// exclude reports whether only one of two steps ever runs for a record.
+func exclude(a, b *model.Step) bool {
+	return a.Under.Of != nil && a.Under.Of == b.Under.Of && a.Under.Else != b.Under.Else
+}

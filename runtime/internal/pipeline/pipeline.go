@@ -120,7 +120,7 @@ func (p *Pipeline) of(i int, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case i >= len(p.user) || p.ofUser(i):
+	case i >= len(p.user) || p.user[i]:
 		return &verdict.Write{Err: err}
 	}
 	return &verdict.Protocol{Err: err}
