@@ -108,7 +108,7 @@ func isJSON(c *model.Column) bool {
 	return c != nil && (c.Type.Kind == model.ColJSONB || c.Type.Kind == model.ColJSON)
 }
 
-// needsJSON reports whether a field of objects or lists is written as JSON: into a column
+// needsJSON reports whether a field of objects, lists or maps is written as JSON: into a column
 // or for the fingerprint.
 func (p *pkg) needsJSON(e *model.Event, f *model.Field) bool {
 	if !composed(f.Type) {
@@ -129,20 +129,24 @@ func (p *pkg) needsJSON(e *model.Event, f *model.Field) bool {
 
 // enum writes a named string with its constants.
 func (p *pkg) enum(f *file, t *model.Type) {
+	values := fmt.Sprintf("The values of %s.", t.GoName)
+	if t.KeepsUnknown {
+		values = fmt.Sprintf("The values of %s that the spec lists. Records may hold others.", t.GoName)
+	}
 	f.decl(docOf(t.Doc, fmt.Sprintf("%s is type %q of the spec.", t.GoName, t.Name)), text("type %s string", t.GoName))
-	f.parens(fmt.Sprintf("The values of %s.", t.GoName), "const", func(g *group) {
+	f.parens(values, "const", func(g *group) {
 		for _, v := range t.Enum {
 			g.Add(text("%s %s = %q", v.GoName, t.GoName, v.Text))
 		}
 	})
-	if len(p.formatsOf(t)) == 0 {
+	if len(p.formatsOf(t)) == 0 || t.KeepsUnknown {
 		return
 	}
-	var values []code
+	var listed []code
 	for _, v := range t.Enum {
-		values = append(values, text(v.GoName))
+		listed = append(listed, text(v.GoName))
 	}
-	f.decl("", text("var %s =", valuesVar(t)).Add(composite(slice(text(t.GoName)), values)))
+	f.decl("", text("var %s =", valuesVar(t)).Add(composite(slice(text(t.GoName)), listed)))
 }
 
 // object writes a struct with its decoder and, where it is stored or compared as JSON, its
@@ -199,21 +203,50 @@ func appendValue(g *group, dst, src string, t model.FieldType, depth int) {
 		})
 		return
 	}
-	switch t.Kind {
-	case model.Object:
-		g.Add(text("%s = %s.appendJSON(%s)", dst, src, dst))
-	case model.List:
+	if t.Kind == model.List {
 		appendElements(g, dst, dst, src, *t.Elem, depth)
 		g.Add(text("%s = append(%s, ']')", dst, dst))
-	default:
-		if t.Kind == model.Enum {
-			src = "string(" + src + ")"
-		}
-		if t.Kind == model.Int32 {
-			src = "int64(" + src + ")"
-		}
-		g.Add(text(dst + " =").Add(wire(kinds[t.Kind].append).Call(text(dst), text(src))))
+		return
 	}
+	g.Add(text(dst + " =").Add(appended(dst, src, t, depth)))
+}
+
+// appended is the buffer dst with src behind it, a value that is no list.
+func appended(dst, src string, t model.FieldType, depth int) code {
+	switch t.Kind {
+	case model.Object:
+		return text("%s.appendJSON(%s)", src, dst)
+	case model.Map:
+		return wire("AppendMap").Call(text(dst), text(src), putter(*t.Elem, depth+1))
+	case model.Enum:
+		src = "string(" + src + ")"
+	case model.Int32:
+		src = "int64(" + src + ")"
+	}
+	return wire(kinds[t.Kind].append).Call(text(dst), text(src))
+}
+
+// putter is the function that appends a value of a map.
+func putter(t model.FieldType, depth int) code {
+	switch {
+	case t.Kind == model.List:
+		return closure([]code{text("b []byte"), named("v", goType(t))}, []code{text("[]byte")}, func(g *group) {
+			returnAppended(g, "v", t, depth)
+		})
+	case composed(t), t.Kind == model.Enum, t.Kind == model.Int32, t.Kind == model.JSON:
+		return oneLine([]code{text("b []byte"), named("v", goType(t))}, text("[]byte"), appended("b", "v", t, depth))
+	}
+	return wire(kinds[t.Kind].append)
+}
+
+// returnAppended returns the buffer b with src, a list or a map, behind it.
+func returnAppended(g *group, src string, t model.FieldType, depth int) {
+	if t.Kind == model.Map {
+		g.Return(appended("b", src, t, depth))
+		return
+	}
+	appendElements(g, "b", "b", src, *t.Elem, depth)
+	g.Return(text("append(b, ']')"))
 }
 
 // appendElements writes a list up to its closing bracket; the buffer dst begins as start.

@@ -44,7 +44,7 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType, owner string, at place) (model.Source, bool) {
 	switch {
 	case spec.Header != nil:
-		if ft.Kind == model.Object || ft.Kind == model.List {
+		if ft.Kind == model.Object || ft.Elem != nil {
 			report.Add(spec.Header.Key, "E306", fmt.Sprintf("field %s of %s is %s, which a header cannot hold", wording.Quote(spec.Name.Value), owner, typeword.Text(ft)),
 				"a header is one text: use a scalar, an enum or json")
 			return model.Source{}, false
@@ -103,7 +103,7 @@ func checkPaths(report *schema.Diagnostics, infos []draft.Field, owner string, a
 				pos = in.Spec.Path.Pos
 			}
 			report.Add(pos, "E307", fmt.Sprintf("path %s goes through field %s, which is %s", wording.Quote(strings.Join(path, ".")), wording.Quote(through.Field.Name), withArticle(typeword.Text(through.Field.Type))),
-				"only an object or json has members")
+				"only an object, a map or json has members")
 			ok = false
 			break
 		}
@@ -124,7 +124,7 @@ func goesThrough(in, through draft.Field) bool {
 	if through.Field == nil || through.Field.Source.Kind != model.FromPayload {
 		return false
 	}
-	if k := through.Field.Type.Kind; k == model.Object || k == model.JSON {
+	if k := through.Field.Type.Kind; k == model.Object || k == model.Map || k == model.JSON {
 		return false
 	}
 	path, prefix := in.Field.Source.Path, through.Field.Source.Path

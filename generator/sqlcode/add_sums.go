@@ -71,7 +71,7 @@ func (s *sums) group() (within string, err error) {
 			return "", err
 		}
 		keys = append(keys, value)
-		s.Columns = append(s.Columns, named(value, ident(a.Column.Name)))
+		s.Columns = append(s.Columns, named(value, columnIdent(a.Column)))
 		if a.Value.Sent() && !s.First { // Postgres groups by no constant
 			s.Group = append(s.Group, value)
 		}
@@ -96,7 +96,7 @@ func (s *sums) addUp(within string) error {
 		if !isSum(a) {
 			continue
 		}
-		value := ident(a.Column.Name)
+		value := columnIdent(a.Column)
 		if !a.Value.Sent() {
 			var err error
 			if value, err = fixed(a); err != nil {
@@ -107,7 +107,7 @@ func (s *sums) addUp(within string) error {
 		if a.How == model.Subtracts {
 			sum[a.Column] = "-" + sum[a.Column]
 		}
-		s.Columns = append(s.Columns, sum[a.Column]+over+" AS "+ident(a.Column.Name))
+		s.Columns = append(s.Columns, sum[a.Column]+over+" AS "+columnIdent(a.Column))
 	}
 	for _, g := range guarded(s.step) {
 		if s.Running == nil {
@@ -126,7 +126,7 @@ func (s *sums) addUp(within string) error {
 			if err != nil {
 				return err
 			}
-			s.Columns = append(s.Columns, named(value, ident(a.Column.Name)))
+			s.Columns = append(s.Columns, named(value, columnIdent(a.Column)))
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ func init() {
 		if !s.Tells {
 			return render("delete", m)
 		}
-		own := func(name string) bool { return name == s.Table.Name }
+		own := func(name string) bool { return name == s.Table.InDatabase() }
 		r := removal{match: *m, Gone: free("g", own), Number: numberName(s)}
 		// Of a row that was gone before nothing is left to do: only what is kept is skipped.
 		applied := exists(r.Gone, []string{r.Gone + "." + r.Number + " = " + r.Events + "." + r.Number}) +

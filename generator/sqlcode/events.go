@@ -13,7 +13,7 @@ func events(s *model.Step, name, unnamed, ordinal string) string {
 		column := unnamed
 		switch {
 		case p.Column != nil:
-			column = ident(p.Column.Name)
+			column = columnIdent(p.Column)
 		case p.Value.Kind == model.NumberValue || p.Value.Kind == model.OfValue:
 			column = numberName(s)
 		}
@@ -33,7 +33,7 @@ func sentOrFixed(s *model.Step, a model.Assign) (string, error) {
 	if !a.Value.Sent() {
 		return typedFixed(a)
 	}
-	return ident(a.Column.Name) + cast(s.TypeOf(a.Value), a.Column), nil
+	return columnIdent(a.Column) + cast(s.TypeOf(a.Value), a.Column), nil
 }
 
 // sent are the columns of a step's events that its statement uses.
@@ -46,7 +46,7 @@ func sent(s *model.Step) (out []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, named(value, ident(p.Column.Name)))
+		out = append(out, named(value, columnIdent(p.Column)))
 	}
 	return out, nil
 }

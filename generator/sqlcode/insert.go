@@ -41,8 +41,8 @@ type insertion struct {
 }
 
 func newInsertion(s *model.Step) (*insertion, error) {
-	in := &insertion{step: s, Table: ident(s.Table.Name)}
-	if s.Table.Name == "excluded" {
+	in := &insertion{step: s, Table: tableIdent(s.Table)}
+	if s.Table.InDatabase() == "excluded" {
 		in.Alias = "t" // excluded is also what Postgres calls the refused row
 	}
 	list := selection{step: s}
@@ -53,7 +53,7 @@ func newInsertion(s *model.Step) (*insertion, error) {
 		in.From, in.number = param(1, s.TypeOf(p.Value), nil)+" AS n", "n"
 	}
 	for _, a := range s.Set {
-		name := ident(a.Column.Name)
+		name := columnIdent(a.Column)
 		in.Columns = append(in.Columns, name)
 		switch {
 		case !a.Value.Sent():
@@ -87,7 +87,7 @@ func newInsertion(s *model.Step) (*insertion, error) {
 // from is where the rows of a step come from that tells or asks.
 func (in *insertion) from() {
 	s := in.step
-	own := func(name string) bool { return name == s.Table.Name || name == in.Alias }
+	own := func(name string) bool { return name == s.Table.InDatabase() || name == in.Alias }
 	in.events = free("e", own)
 	in.number = ident(free("ordinal", func(name string) bool { return hasColumn(s.Table, name) }))
 	in.From, in.Asked = events(s, in.events, "", ""), asked(s)
@@ -103,14 +103,14 @@ func (in *insertion) statement() (string, error) {
 	if !s.Tells {
 		return render("insert", in)
 	}
-	done := free("i", func(name string) bool { return name == s.Table.Name })
+	done := free("i", func(name string) bool { return name == s.Table.InDatabase() })
 	columns, err := sent(s)
 	if err != nil {
 		return "", err
 	}
 	var on []string
 	for _, c := range s.By {
-		name := ident(c.Name)
+		name := columnIdent(c)
 		in.Returning = append(in.Returning, name)
 		if assignTo(s.Set, c).Value.Sent() {
 			on = append(on, done+"."+name+" = "+in.events+"."+name)
@@ -134,7 +134,7 @@ func (in *insertion) statement() (string, error) {
 func (in *insertion) order() {
 	for _, c := range in.step.By {
 		if slices.ContainsFunc(in.step.Set, func(a model.Assign) bool { return a.Column == c }) {
-			in.Order = append(in.Order, ident(c.Name))
+			in.Order = append(in.Order, columnIdent(c))
 		}
 	}
 	if len(in.Order) < len(in.step.By) {
