@@ -15,8 +15,6 @@ type Step struct {
 	Leave  *Texts // columns
 	Where  *Assigns
 	Many   *Bool
-	By     *Texts // columns
-	Keep   *Texts // columns
 	If     Conditions
 	Own    Own
 	Then   *Branch
@@ -52,6 +50,8 @@ type Own struct {
 	Position *Text    // append: column
 	Expect   *Text    // append: field
 	Parent   *Assigns // replace
+	By       *Texts   // upsert: columns
+	Keep     *Texts   // upsert: columns
 }
 
 // stepTables says which keys may stand beside each verb: one that has no meaning for the verb is
@@ -80,7 +80,7 @@ var allStepKeys = keys[Step]{
 	{name: "leave", value: textsValue(func(s *Step) **Texts { return &s.Leave })},
 	{name: "where", value: assignsValue(func(s *Step) **Assigns { return &s.Where })},
 	{name: "many", value: boolValue(func(s *Step) **Bool { return &s.Many })},
-	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.By })},
+	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.Own.By })},
 	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.If.Exists }, "error", "skip")},
 	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing)},
 	{name: "stream", value: textsValue(func(s *Step) **Texts { return &s.Own.Stream })},
@@ -93,7 +93,7 @@ var allStepKeys = keys[Step]{
 	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.If.Below }, "error", "skip")},
 	{name: "always", value: boolValue(func(s *Step) **Bool { return &s.If.Always })},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},
-	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Keep })},
+	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Own.Keep })},
 	{name: "then", value: branchValue(func(s *Step) **Branch { return &s.Then })},
 	{name: "else", value: branchValue(func(s *Step) **Branch { return &s.Else })},
 }

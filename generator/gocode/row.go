@@ -6,13 +6,13 @@ import "github.com/idemgen/idemgen/generator/model"
 func row(g *group, s *model.Step, declared bool) bool {
 	params := s.Params()
 	if t := s.TypeOf(params[0].Value); len(params) == 1 && !composed(t) && !t.Optional {
-		method, args := numberOf(s)
-		if !s.Tells && !s.Asks {
-			var arg code
-			method, arg = rowValue(s, params[0])
-			args = []code{arg}
+		row := "p." + rowsField(s) + ".Row()"
+		if s.Tells || s.Asks {
+			g.Add(number(s, row))
+			return declared
 		}
-		g.Add(call("p."+rowsField(s)+".Row()."+method, args...))
+		method, arg := rowValue(s, params[0])
+		g.Add(call(row+"."+method, arg))
 		return declared
 	}
 	if declared {
@@ -22,8 +22,7 @@ func row(g *group, s *model.Step, declared bool) bool {
 	}
 	for _, a := range params {
 		if a.Value.Kind == model.NumberValue || a.Value.Kind == model.OfValue {
-			method, args := numberOf(s)
-			g.Add(call("r."+method, args...))
+			g.Add(number(s, "r"))
 			continue
 		}
 		t := s.TypeOf(a.Value)
@@ -44,16 +43,12 @@ func row(g *group, s *model.Step, declared bool) bool {
 	return true
 }
 
-// numberOf is the method of wire.Rows for the number by which a row tells or asks, and its
-// arguments.
-func numberOf(s *model.Step) (method string, args []code) {
+// number sets the number by which a row tells or asks.
+func number(s *model.Step, row string) code {
 	if s.Tells {
-		return "Number", nil
+		return wire("Number").Call(text(row))
 	}
-	if !s.Asks {
-		return "", nil
-	}
-	return "NumberOf", []code{text("&p." + rowsField(s.Under.Of))}
+	return wire("NumberOf").Call(text(row), text("&p."+rowsField(s.Under.Of)))
 }
 
 // rowValue returns the method of wire.Rows and its argument for one parameter.
@@ -117,8 +112,7 @@ func replacedRow(g *group, s *model.Step, declared bool) {
 	}
 	for i, a := range s.Params() {
 		if a.Value.Kind == model.OfValue {
-			method, args := numberOf(s)
-			g.Add(call("r."+method, args...))
+			g.Add(number(s, "r"))
 			continue
 		}
 		t := s.TypeOf(a.Value)

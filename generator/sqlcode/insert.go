@@ -29,15 +29,19 @@ type insertion struct {
 	Columns  []string
 	Select   []string // in the order of Columns
 	From     string   // "" if the select list makes the rows
-	Asked    string   // which of From's rows the step is for; all if empty
 	Distinct []string
 	Order    []string
 	Conflict []string // the unique key by which a row may be there already
 	Update   []string // what is done to that row then; nothing if empty
 	Guard    string   // if_newer
-	// Returning tells of rows that were written; empty if nobody asks.
-	Returning []string
-	events    string // the rows of a step that tells or asks
+	branch
+}
+
+// branch is what an insert has beside that if its step tells or asks.
+type branch struct {
+	Asked     string   // which of From's rows the step is for; all if empty
+	Returning []string // which rows were written; empty if nobody asks
+	events    string   // the rows that were sent
 }
 
 func newInsertion(s *model.Step) (*insertion, error) {

@@ -51,13 +51,13 @@ func (r *Rows) Row() *Rows {
 	return r
 }
 
-// Number sets the next parameter to the row's number among all rows of its batch, from 1. By it
-// the statement tells others to which rows it was applied.
-func (r *Rows) Number() { r.Int4(r.all) }
+// Number sets the next parameter of r to the row's number among all rows of its batch, from 1. By
+// it the statement tells others to which rows it was applied.
+func Number(r *Rows) { r.Int4(r.all) }
 
-// NumberOf sets the next parameter to the number of the last row of another step, on which this
-// row depends.
-func (r *Rows) NumberOf(of *Rows) { r.Int4(of.all) }
+// NumberOf sets the next parameter of r to the number of the last row of another step, on which
+// the row depends.
+func NumberOf(r, of *Rows) { r.Int4(of.all) }
 
 func (r *Rows) col(elem uint32) *column {
 	if r.next == len(r.cols) {

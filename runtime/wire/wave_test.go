@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// scriptPlan is a plan whose records say what generated code would do: "put order 1",
-// "add order 1", "read order 1", "delete item 2", "putall item", "deleteall item",
-// "unlink order", "follow order 1", "later", "call", "fail". Orders are the parents of items. A row holds the ordinal of
+// scriptPlan is a plan whose records say what generated code would do: "put order 1", "add order
+// 1", "read order 1", "delete item 2", "putall item", "deleteall item", "unlink order", "follow
+// order 1", "later", "call", "fail". Orders are the parents of items. A row holds the ordinal of
 // its record.
 type scriptPlan struct {
 	rows  map[string]*Rows

@@ -63,8 +63,8 @@ func branchedRecords(topic *model.Topic, seed uint64) (log []*wire.Message) {
 	return log
 }
 
-// applyBranched applies records in batches to empty tables and compares these with the oracle's. It
-// returns how many take effect.
+// applyBranched applies records in batches to empty tables and compares these with the oracle's.
+// It returns how many take effect.
 func applyBranched(t *testing.T, s *model.Service, db *pgxpool.Pool, topic string, log []*wire.Message, size int) (applied int) {
 	in := oracle.New(s)
 	var outcomes []oracle.Outcome

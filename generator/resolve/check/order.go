@@ -29,8 +29,8 @@ func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 	}
 }
 
-// removesForGood reports whether late events cannot bring back what the step deletes: a guard keeps
-// them from all steps that make such rows.
+// removesForGood reports whether late events cannot bring back what the step deletes: a guard
+// keeps them from all steps that make such rows.
 func removesForGood(d *draft.Service, st *draft.Step) bool {
 	if !st.Model.Removes || st.Model.Makes || st.Model.If.Newer != nil || guardOf(st) == nil {
 		return false

@@ -33,8 +33,8 @@ func (st *Step) Is() string {
 	return fmt.Sprintf("the %s of %s", st.Spec.Verb.Value, wording.Quote(st.Spec.Table.Value))
 }
 
-// PerElement reports whether the step runs once per element of a list: its own, or that of the step
-// under which it stands.
+// PerElement reports whether the step runs once per element of a list: its own, or that of the
+// step under which it stands.
 func (st *Step) PerElement() bool {
 	return st.Spec.Each != nil || st.Under != nil && st.Under.Spec.Each != nil
 }

@@ -204,14 +204,14 @@ func (p *ordersV1Plan) addOrderStored(b *wire.Batch, m *wire.Message) error {
 	r.UUID(e.OrderID)
 	r.Int8(e.Version)
 	r.Text(e.State)
-	r.Number()
+	wire.Number(r)
 	e.beforeReplaceOrderLines(b)
 	r = p.orderStoredReplaceOrderLines.Row()
 	r.UUID(e.OrderID)
 	wire.OrNull(r, r.Int4, nil)
 	wire.OrNull(r, r.Text, nil)
 	r.Bool(false)
-	r.NumberOf(&p.orderStoredUpsertOrders)
+	wire.NumberOf(r, &p.orderStoredUpsertOrders)
 	for i := range e.Lines {
 		v := &e.Lines[i]
 		r = p.orderStoredReplaceOrderLines.Row()
@@ -219,19 +219,19 @@ func (p *ordersV1Plan) addOrderStored(b *wire.Batch, m *wire.Message) error {
 		r.Int4(v.Line)
 		r.Text(v.SKU)
 		r.Bool(true)
-		r.NumberOf(&p.orderStoredUpsertOrders)
+		wire.NumberOf(r, &p.orderStoredUpsertOrders)
 	}
 	e.beforeAppendOrderHistory(b)
 	r = p.orderStoredAppendOrderHistory.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.State)
-	r.NumberOf(&p.orderStoredUpsertOrders)
+	wire.NumberOf(r, &p.orderStoredUpsertOrders)
 	e.beforeAddCounters(b)
-	p.orderStoredAddCounters.Row().NumberOf(&p.orderStoredUpsertOrders)
+	wire.NumberOf(p.orderStoredAddCounters.Row(), &p.orderStoredUpsertOrders)
 	e.beforeAddOrders(b)
 	r = p.orderStoredAddOrders.Row()
 	r.UUID(e.OrderID)
-	r.NumberOf(&p.orderStoredUpsertOrders)
+	wire.NumberOf(r, &p.orderStoredUpsertOrders)
 	return nil
 }
 
@@ -479,11 +479,11 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	r := p.orderClosedDeleteOrders.Row()
 	r.UUID(e.OrderID)
 	r.Int8(e.Version)
-	r.Number()
+	wire.Number(r)
 	e.beforeUpdateCoupons(b)
 	r = p.orderClosedUpdateCoupons.Row()
 	r.UUID(e.OrderID)
-	r.NumberOf(&p.orderClosedDeleteOrders)
+	wire.NumberOf(r, &p.orderClosedDeleteOrders)
 	return nil
 }
 
@@ -604,16 +604,16 @@ func (p *ordersV1Plan) addOrderSeen(b *wire.Batch, m *wire.Message) error {
 	r := p.orderSeenUpdateVisits.Row()
 	r.UUID(e.OrderID)
 	r.Time(e.At)
-	r.Number()
+	wire.Number(r)
 	e.beforeAddVisits(b)
 	r = p.orderSeenAddVisits.Row()
 	r.UUID(e.OrderID)
-	r.NumberOf(&p.orderSeenUpdateVisits)
+	wire.NumberOf(r, &p.orderSeenUpdateVisits)
 	e.beforeInsertVisits(b)
 	r = p.orderSeenInsertVisits.Row()
 	r.UUID(e.OrderID)
 	r.Time(e.At)
-	r.NumberOf(&p.orderSeenUpdateVisits)
+	wire.NumberOf(r, &p.orderSeenUpdateVisits)
 	return nil
 }
 
@@ -780,15 +780,15 @@ func (p *ordersV1Plan) addCouponsUsed(b *wire.Batch, m *wire.Message) error {
 		r := p.couponsUsedInsertCoupons.Row()
 		r.Text(v)
 		r.UUID(e.OrderID)
-		r.Number()
+		wire.Number(r)
 		e.beforeInsertCouponUses(b, v)
 		r = p.couponsUsedInsertCouponUses.Row()
 		r.Text(v)
 		r.UUID(e.OrderID)
 		r.Int4(int32(i + 1))
-		r.NumberOf(&p.couponsUsedInsertCoupons)
+		wire.NumberOf(r, &p.couponsUsedInsertCoupons)
 		e.beforeAddCounters(b)
-		p.couponsUsedAddCounters.Row().NumberOf(&p.couponsUsedInsertCoupons)
+		wire.NumberOf(p.couponsUsedAddCounters.Row(), &p.couponsUsedInsertCoupons)
 	}
 	return nil
 }

@@ -135,12 +135,12 @@ func (p *stockV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 	r.UUID(e.ArrivalID)
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
-	r.Number()
+	wire.Number(r)
 	e.beforeAddStock(b)
 	r = p.arrivedAddStock.Row()
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
-	r.NumberOf(&p.arrivedInsertArrivals)
+	wire.NumberOf(r, &p.arrivedInsertArrivals)
 	return nil
 }
 
@@ -291,19 +291,19 @@ func (p *stockV1Plan) addReserved(b *wire.Batch, m *wire.Message) error {
 	r := p.reservedAddStock.Row()
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
-	r.Number()
+	wire.Number(r)
 	e.beforeInsertReservations(b)
 	r = p.reservedInsertReservations.Row()
 	r.UUID(e.ReservationID)
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
-	r.NumberOf(&p.reservedAddStock)
+	wire.NumberOf(r, &p.reservedAddStock)
 	e.beforeInsertReservations2(b)
 	r = p.reservedInsertReservations2.Row()
 	r.UUID(e.ReservationID)
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
-	r.NumberOf(&p.reservedAddStock)
+	wire.NumberOf(r, &p.reservedAddStock)
 	return nil
 }
 
