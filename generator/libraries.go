@@ -38,7 +38,8 @@ type inFile struct {
 }
 
 // inFiles sorts the problems of the specs by the files in which they are: each spec, then the
-// libraries that no spec before had a problem in. A problem of a library counts once.
+// libraries that no spec before had a problem in, then its cases. A problem of a library counts
+// once.
 func inFiles(units []*unit) []*inFile {
 	var all []*inFile
 	add := func(file string, content []byte, problems schema.Diagnostics) {
@@ -53,6 +54,9 @@ func inFiles(units []*unit) []*inFile {
 		add(u.Path, u.Content, u.problems.In(""))
 		for _, file := range u.problems.Files() {
 			add(file, u.libraries.Content(file), u.problems.In(file))
+		}
+		for _, c := range u.cases {
+			add(c.path, c.content, c.problems)
 		}
 	}
 	return all

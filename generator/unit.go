@@ -25,6 +25,8 @@ type unit struct {
 	service   *model.Service // nil if the spec is not in order
 	old, next *state.State   // old is nil at the first run
 	libraries *schema.Libraries
+	draft     *NewCase // to be written; nil if none
+	cases     caseFiles
 	additions state.Additions
 	ledger    ledger
 	files     []output.File
@@ -53,7 +55,7 @@ func (u *unit) take(service *model.Service, problems schema.Diagnostics) error {
 	}
 	u.service = service
 	u.service.Schema = len(sqlcode.RuntimeTables())
-	return u.checkExamples()
+	return errors.Join(u.checkExamples(), readCases(u))
 }
 
 // checkExamples reads the sample records. Each must decode (E114).

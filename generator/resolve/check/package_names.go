@@ -15,7 +15,7 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 	g := newGoNames(report)
 	g.fold = true
 	// Service is in the first handler.go, which lies beside the generated code.
-	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service"} {
+	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service", "TestCases"} {
 		g.reserve(n)
 	}
 	var types []declared
