@@ -22,15 +22,14 @@ func patched(sent, value, stored string) string {
 // knows nothing of the event but its values, so it asks the events by its key.
 func (in *insertion) patch() error {
 	s := in.step
-	in.From, in.Alias = free("e", func(name string) bool { return name == s.Table.InDatabase() }), "t"
-	list := selection{step: s, flags: true}
+	if err := in.readTwice(); err != nil {
+		return err
+	}
 	for i, a := range s.Set {
-		if !a.Value.Sent() {
-			continue
-		}
 		name := columnIdent(a.Column)
-		list.add(a, name)
-		in.Select[i] = name
+		if a.Value.Sent() {
+			in.Select[i] = name
+		}
 		if !isPatch(a) {
 			continue
 		}
@@ -46,10 +45,27 @@ func (in *insertion) patch() error {
 			in.Update[at] = name + " = " + patched(in.excludedKey()+" IN (SELECT "+bare(idents(s.By))+" FROM "+in.From+" WHERE "+flag+")", "excluded."+name, "t."+name)
 		}
 	}
-	if s.If.Newer != nil && !slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Column == s.If.Newer }) {
-		list.add(model.Assign{Column: s.If.Newer, Value: s.If.Version}, columnIdent(s.If.Newer))
+	return nil
+}
+
+// readTwice gives the rows of the events a name. Those of a step that tells have one.
+func (in *insertion) readTwice() (err error) {
+	s := in.step
+	in.Alias = "t"
+	if s.Tells {
+		return nil
 	}
-	in.Asked = &asked{in.From, list.items}
+	in.Twice = &twice{Name: free("e", func(name string) bool { return name == s.Table.InDatabase() }), From: in.From, Asked: in.Asked}
+	in.From, in.Asked = in.Twice.Name, ""
+	if s.Asks {
+		in.Twice.Rows, err = sent(s)
+		return err
+	}
+	list := selection{step: s}
+	for _, p := range s.Params() {
+		list.add(p, columnIdent(p.Column))
+	}
+	in.Twice.Rows = list.items
 	return nil
 }
 

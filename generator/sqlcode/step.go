@@ -25,8 +25,7 @@ func Step(s *model.Step) (string, error) {
 type selection struct {
 	step  *model.Step
 	items []string
-	flags bool // a patch is followed by whether it is there
-	sent  int  // parameters so far
+	sent  int // parameters so far
 }
 
 // add makes the next parameter an item under a name.
@@ -37,9 +36,6 @@ func (l *selection) add(a model.Assign, name string) {
 		column, name = nil, ident(sentFlag(l.step.Table, a.Column))
 	}
 	l.items = append(l.items, param(l.sent, l.step.TypeOf(a.Value), column)+" AS "+name)
-	if a.Value.Patch() && l.flags {
-		l.add(model.Assign{Column: a.Column, Value: model.Value{Kind: model.SentValue, Field: a.Value.Field}}, "")
-	}
 }
 
 // fixed is the value of an assignment that is not sent, for a place that knows the type.

@@ -130,7 +130,7 @@ func patches(a model.Assign) bool { return a.Value.Patch() }
 // key stays; of the last row alone, its own would. Not with a patch: the last row may leave a
 // column as the one before it makes it.
 func collapse(st *model.Step, t *model.Topic) bool {
-	if slices.ContainsFunc(st.By, loose) || slices.ContainsFunc(st.Set, patches) {
+	if st.Tells || slices.ContainsFunc(st.By, loose) || slices.ContainsFunc(st.Set, patches) {
 		return false
 	}
 	if !st.Makes || !st.Changes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {

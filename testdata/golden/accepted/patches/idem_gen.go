@@ -27,9 +27,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Consumer: "profile-projection",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x73244c33,
+			Writes: 0x35f9933e,
 			Knows: []uint32{
-				0x73244c33,
+				0x35f9933e,
 			},
 		},
 		Limits: wire.Limits{
@@ -66,6 +66,21 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					"theme",
 					"extra",
 					"labels",
+				},
+			},
+			{
+				Name: "marks",
+				Unique: [][]string{
+					{"user_id"},
+				},
+				Nullable: []string{
+					"note",
+				},
+			},
+			{
+				Name: "last_marks",
+				Unique: [][]string{
+					{"user_id"},
 				},
 			},
 		},

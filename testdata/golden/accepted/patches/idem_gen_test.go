@@ -41,6 +41,25 @@ func testTables() []idemtest.Table {
 				"version",
 			},
 		},
+		{
+			Name: "marks",
+			Key:  []string{"user_id"},
+			Columns: []string{
+				"user_id",
+				"note",
+				"version",
+				"changed_at",
+			},
+		},
+		{
+			Name: "last_marks",
+			Key:  []string{"user_id"},
+			Columns: []string{
+				"user_id",
+				"note",
+				"changed_at",
+			},
+		},
 	}
 }
 

@@ -35,8 +35,10 @@ func profilesV1Topic(h ProfilesV1Handler) wire.Topic {
 		Statements: []string{
 			profileSavedUpsertProfilesSQL,
 			profileCorrectedUpdateProfilesSQL,
+			profileMarkedUpsertMarksSQL,
+			profileMarkedUpsertLastMarksSQL,
 		},
-		Writes:  []string{"profiles"},
+		Writes:  []string{"profiles", "marks", "last_marks"},
 		NewPlan: func() wire.Plan { return &profilesV1Plan{handler: h} },
 	}
 }
@@ -50,6 +52,10 @@ type profilesV1Plan struct {
 	profileSavedUpsertProfiles wire.Rows
 
 	profileCorrectedUpdateProfiles wire.Rows
+
+	profileMarked                ProfileMarked
+	profileMarkedUpsertMarks     wire.Rows
+	profileMarkedUpsertLastMarks wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -66,6 +72,8 @@ func (p *profilesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		return p.addProfileSaved(b, m)
 	case "corrected":
 		return p.addProfileCorrected(b, m)
+	case "marked":
+		return p.addProfileMarked(b, m)
 	}
 	return wire.Unknown(eventType)
 }
@@ -74,6 +82,8 @@ func (p *profilesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 func (p *profilesV1Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(profileCorrectedUpdateProfilesSQL, &p.profileCorrectedUpdateProfiles)
+	b.Write(profileMarkedUpsertMarksSQL, &p.profileMarkedUpsertMarks)
+	b.Write(profileMarkedUpsertLastMarksSQL, &p.profileMarkedUpsertLastMarks)
 }
 
 // profilesV1Decoder reads the records of topic "profiles.v1".
@@ -433,3 +443,170 @@ UPDATE profiles AS t SET
     changed_at = e.changed_at
 FROM e
 WHERE t.user_id = e.user_id`
+
+// ProfileMarked is event "marked" on topic "profiles.v1".
+type ProfileMarked struct {
+	Note      idem.Patch[string]
+	Version   int64
+	ChangedAt time.Time
+	UserID    idem.UUID // the record key
+}
+
+// DecodeProfileMarked reads m; strictjson.Scanner says how strictly.
+func DecodeProfileMarked(m idem.Message) (e ProfileMarked, err error) {
+	var s profilesV1Decoder
+	s.Reset(&m)
+	e.decode(&s, &m)
+	return e, s.Finish("ProfileMarked")
+}
+
+func (e *ProfileMarked) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = ProfileMarked{}
+	var seen struct{ Note, Version, ChangedAt bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "note":
+			s.Once(&seen.Note)
+			e.Note = strictjson.Patch(s, s.String)
+		case "version":
+			s.Once(&seen.Version)
+			e.Version = s.Int64()
+		case "changed_at":
+			s.Once(&seen.ChangedAt)
+			e.ChangedAt = s.Time()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Version, "version")
+	s.Require(seen.ChangedAt, "changed_at")
+	e.UserID = s.RecordKey(m).UUID()
+}
+
+// key identifies the event by header "event-id". Its copies are known for 8d at least.
+func (e *ProfileMarked) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.Header(m, "event-id")
+}
+
+// fingerprint adds what copies of the event must share.
+func (e *ProfileMarked) fingerprint(f *wire.Fingerprint) {
+	f.Time("changed_at", e.ChangedAt)
+	wire.IfPresent(f.Text, "note", e.Note.Pointer())
+	f.UUID("user_id", e.UserID)
+	f.Int64("version", e.Version)
+}
+
+// profileMarkedEvent is how a record becomes a ProfileMarked, and which records are copies of
+// one. It is read only.
+var profileMarkedEvent = wire.Event[ProfileMarked, *profilesV1Decoder]{
+	Name:    "ProfileMarked",
+	Decode:  (*ProfileMarked).decode,
+	Key:     (*ProfileMarked).key,
+	Space:   "\x59\xc6\x5c\x62\x23\x87\xc8\x61\x8f\x74\xfb\x48\x38\xdb\x99\xe7",
+	Print:   (*ProfileMarked).fingerprint,
+	Content: wire.Content{Def: 0x5225c978},
+}
+
+func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error {
+	e := &p.profileMarked
+	if fresh, err := profileMarkedEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	e.beforeUpsertMarks(b)
+	r := p.profileMarkedUpsertMarks.Row()
+	r.UUID(e.UserID)
+	wire.OrNull(r, r.Text, e.Note.Pointer())
+	r.Bool(e.Note.Sent())
+	r.Int8(e.Version)
+	r.Time(e.ChangedAt)
+	wire.Number(r)
+	e.beforeUpsertLastMarks(b)
+	r = p.profileMarkedUpsertLastMarks.Row()
+	r.UUID(e.UserID)
+	wire.OrNull(r, r.Text, e.Note.Pointer())
+	r.Bool(e.Note.Sent())
+	r.Time(e.ChangedAt)
+	wire.NumberOf(r, &p.profileMarkedUpsertMarks)
+	return nil
+}
+
+// beforeUpsertMarks names the row: a wave writes it once.
+func (e *ProfileMarked) beforeUpsertMarks(b *wire.Batch) {
+	b.Puts(wire.Row("marks").UUID(e.UserID))
+}
+
+// beforeUpsertLastMarks names the row: a wave writes it once.
+func (e *ProfileMarked) beforeUpsertLastMarks(b *wire.Batch) {
+	b.Puts(wire.Row("last_marks").UUID(e.UserID))
+}
+
+// profileMarkedUpsertMarksSQL changes a row only if its version grows.
+// A column stays as it is if the event does not hold its field.
+const profileMarkedUpsertMarksSQL = `
+WITH e AS (
+    SELECT
+        user_id,
+        note,
+        note_sent,
+        version,
+        changed_at,
+        number
+    FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::bigint[], $5::timestamptz[], $6::integer[]) AS e (user_id, note, note_sent, version, changed_at, number)
+),
+i AS (
+    INSERT INTO marks AS t (
+        user_id,
+        note,
+        version,
+        changed_at
+    )
+    SELECT
+        user_id,
+        note,
+        version,
+        changed_at
+    FROM e
+    ORDER BY user_id
+    ON CONFLICT (user_id) DO UPDATE SET
+        note = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE note_sent) THEN excluded.note ELSE t.note END,
+        version = excluded.version,
+        changed_at = excluded.changed_at
+    WHERE t.version < excluded.version
+    RETURNING user_id
+)
+SELECT set_config('idem.ProfileMarkedUpsertMarks', array(
+    SELECT e.number
+    FROM e
+    WHERE EXISTS (SELECT FROM i WHERE i.user_id = e.user_id)
+    UNION ALL
+    SELECT earlier
+    FROM unnest(nullif(current_setting('idem.ProfileMarkedUpsertMarks', true), '')::integer[]) AS earlier
+    WHERE earlier = (SELECT min(number) - 1 FROM e)
+)::text, true)`
+
+// A column stays as it is if the event does not hold its field.
+// It takes a row only if profileMarkedUpsertMarksSQL applied the one before it.
+const profileMarkedUpsertLastMarksSQL = `
+WITH e AS (
+    SELECT
+        user_id,
+        note,
+        note_sent,
+        changed_at
+    FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::timestamptz[], $5::integer[]) AS e (user_id, note, note_sent, changed_at, of_number)
+    WHERE of_number IN (SELECT unnest(current_setting('idem.ProfileMarkedUpsertMarks')::integer[]))
+)
+INSERT INTO last_marks AS t (
+    user_id,
+    note,
+    changed_at
+)
+SELECT
+    user_id,
+    CASE WHEN note_sent THEN note ELSE 'none' END AS note,
+    changed_at
+FROM e
+ORDER BY user_id
+ON CONFLICT (user_id) DO UPDATE SET
+    note = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE note_sent) THEN excluded.note ELSE t.note END,
+    changed_at = excluded.changed_at`

@@ -28,6 +28,7 @@ func TestProfilesV1(t *testing.T) {
 		Log: idemtest.ReadLog(t, "testdata/idem_profiles_v1_log.jsonl", map[string]idemtest.Event{
 			"ProfileSaved":     {Keyed: true},
 			"ProfileCorrected": {Keyed: true},
+			"ProfileMarked":    {Keyed: true},
 		}),
 		Edit: editTestLog,
 	}.Run(t)

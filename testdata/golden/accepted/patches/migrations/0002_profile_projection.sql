@@ -2,6 +2,8 @@
 -- Consumer profile-projection, new here:
 --   table profiles
 --   table settings
+--   table marks
+--   table last_marks
 
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
@@ -28,6 +30,21 @@ CREATE TABLE settings (
     labels jsonb,
     version bigint NOT NULL,
     CONSTRAINT settings_pkey PRIMARY KEY (user_id, app)
+);
+
+CREATE TABLE marks (
+    user_id uuid NOT NULL,
+    note text,
+    version bigint NOT NULL,
+    changed_at timestamptz NOT NULL,
+    CONSTRAINT marks_pkey PRIMARY KEY (user_id)
+);
+
+CREATE TABLE last_marks (
+    user_id uuid NOT NULL,
+    note text NOT NULL DEFAULT 'none',
+    changed_at timestamptz NOT NULL,
+    CONSTRAINT last_marks_pkey PRIMARY KEY (user_id)
 );
 
 COMMIT;
