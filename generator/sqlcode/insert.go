@@ -28,7 +28,6 @@ type insertion struct {
 	Alias    string // "" if nothing names the table
 	Columns  []string
 	Select   []string // in the order of Columns
-	Twice    *twice   // the rows of the events, if the statement reads them twice
 	From     string   // "" if the select list makes the rows
 	Distinct []string
 	Order    []string
@@ -38,8 +37,9 @@ type insertion struct {
 	branch
 }
 
-// branch is what an insert has beside that if its step tells or asks.
+// branch is what an insert has beside that if its step tells or asks, or writes patches.
 type branch struct {
+	Twice     *twice   // the rows of the events, if the statement reads them twice
 	Asked     string   // which of From's rows the step is for; all if empty
 	Returning []string // which rows were written; empty if nobody asks
 	events    string   // the rows that were sent
