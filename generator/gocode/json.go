@@ -78,7 +78,8 @@ type decoder struct {
 	typ    string // its type
 	fields []*model.Field
 
-	known []string // the member that names the event's type, if it must not be unknown
+	choices []*model.Field // that have several paths
+	known   []string       // the member that names the event's type, if it must not be unknown
 
 	nodes  []*node // in the order of the fields
 	resets []code  // elements of the literal that the receiver starts from
@@ -92,6 +93,7 @@ type node struct {
 	seen     string // its flag: whether it was met
 	required string // what it is called if it is missing; "" = it may be
 	fields   []*model.Field
+	offers   []offer
 	children []*node
 }
 
@@ -116,6 +118,10 @@ func (d *decoder) tree(place func(*model.Field) (path []string, required, ok boo
 	for _, f := range d.fields {
 		path, required, ok := place(f)
 		if !ok {
+			continue
+		}
+		if len(f.Source.Or) > 0 {
+			d.choose(root, f, required)
 			continue
 		}
 		n := d.at(root, path)
@@ -213,6 +219,7 @@ func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)
 		}
 		g.Add(text("var seen struct {" + flagList(flags) + " bool }"))
 	}
+	d.declareChoices(g)
 	if len(root.fields)+len(root.children) > 0 {
 		d.value(g, root, read)
 	}
@@ -220,6 +227,7 @@ func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)
 		if n.required != "" {
 			g.Add(call("s.Require", text("seen."+n.seen), lit(n.required)))
 		}
+		n.take(g, read)
 	}
 }
 
@@ -247,34 +255,32 @@ func flagList(names []string) string {
 
 // value reads one value as often as fields and deeper members ask for it.
 func (d *decoder) value(g *group, n *node, read func(*group, *model.Field)) {
-	reads := len(n.fields)
-	if len(n.children) > 0 {
-		reads++
+	var reads []func()
+	for _, o := range n.offers {
+		reads = append(reads, func() { o.write(g) })
 	}
-	if reads == 0 {
+	for _, f := range n.fields {
+		reads = append(reads, func() { read(g, f) })
+	}
+	switch {
+	case len(n.children) > 0 && n.name == "" && n.seen == "": // the document
+		reads = append(reads, func() { d.members(g, n, read) })
+	case len(n.children) > 0:
+		reads = append(reads, func() {
+			g.If(text("!s.Null()")).BlockFunc(func(g *group) { d.members(g, n, read) })
+		})
+	case len(reads) == 0:
 		g.Add(strictjson("Known").Call(text("s")))
-		return
 	}
-	if reads > 1 {
+	if len(reads) > 1 {
 		g.Add(text("pos := s.Pos()"))
 	}
-	for i, f := range n.fields {
+	for i, write := range reads {
 		if i > 0 {
 			g.Add(text("s.Seek(pos)"))
 		}
-		read(g, f)
+		write()
 	}
-	if len(n.children) == 0 {
-		return
-	}
-	if reads > 1 {
-		g.Add(text("s.Seek(pos)"))
-	}
-	if n.name == "" && n.seen == "" { // the document
-		d.members(g, n, read)
-		return
-	}
-	g.If(text("!s.Null()")).BlockFunc(func(g *group) { d.members(g, n, read) })
 }
 
 func (d *decoder) members(g *group, n *node, read func(*group, *model.Field)) {
