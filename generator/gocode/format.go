@@ -83,8 +83,6 @@ func decodeMethod(f *file, e *model.Event) (err error) {
 // wire.Text.
 func readScalar(src string, t model.FieldType) *expr {
 	switch {
-	case t.Kind == model.Bytes && t.Notation != model.Usual && src == "s":
-		return strictjson(bytesIn[t.Notation]).Call(text("s"))
 	case t.Kind == model.Bytes && t.Notation != model.Usual:
 		return call(src + "." + bytesIn[t.Notation])
 	case t.Notation == model.EpochDays:

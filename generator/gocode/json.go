@@ -314,12 +314,14 @@ func jsonScalar(t model.FieldType) *expr {
 		return strictjson("OptEnum").Call(text("s"), text(valuesVar(t.Named)))
 	case t.Kind == model.Enum:
 		return strictjson("Enum").Call(text("s"), text(valuesVar(t.Named)))
+	case t.Kind == model.Bytes && t.Notation != model.Usual:
+		read := strictjson(bytesIn[t.Notation]).Call(text("s"))
+		if t.Optional {
+			return strictjson("OptSlice").Call(text("s"), oneLine(nil, bareType(t), read))
+		}
+		return read
 	case !t.Optional:
 		return readScalar("s", t)
-	case t.Kind == model.Bytes && t.Notation != model.Usual:
-		some := t
-		some.Optional = false
-		return strictjson("OptSlice").Call(text("s"), oneLine(nil, goType(some), readScalar("s", some)))
 	case nilable(t):
 		return strictjson("OptSlice").Call(text("s"), text("s."+kinds[t.Kind].read))
 	case t.Notation.Unit() != 0 && t.Kind == model.Timestamp:
