@@ -48,6 +48,9 @@ func unreadInTopic(t *schema.Topic, c state.About) schema.Pos {
 	if c.What == state.EventType && t.EventType != nil {
 		return t.EventType.Key
 	}
+	if c.What == state.EventVersion && t.EventVersion != nil {
+		return t.EventVersion.Key
+	}
 	for _, e := range t.Events {
 		switch {
 		case e.Name.Value != c.Event:

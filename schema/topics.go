@@ -1,5 +1,7 @@
 package schema
 
+import "strings"
+
 // Topic is an entry of topics.
 type Topic struct {
 	Name           Text // Pos is the key
@@ -19,9 +21,10 @@ type Topic struct {
 
 // Dispatch says how a record's event is found.
 type Dispatch struct {
-	EventType *Discriminator
-	Ignore    *Texts
-	Unhandled *Unhandled
+	EventType    *Discriminator
+	EventVersion *Discriminator // nil if events of one type are not told apart by version
+	Ignore       *Texts
+	Unhandled    *Unhandled
 }
 
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
@@ -31,6 +34,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},
 	key[Topic]{name: "idempotency_key", value: idempotencyKeyValue(func(t *Topic) **IdempotencyKey { return &t.IdempotencyKey })},
 	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, readDiscriminator)},
+	key[Topic]{name: "event_version", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventVersion }, readDiscriminator)},
 	key[Topic]{name: "ignore", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Ignore }, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 0) })},
 	key[Topic]{name: "unhandled", value: put(shape{keys: unhandledKeys.shapes()}, func(t *Topic) **Unhandled { return &t.Unhandled }, readUnhandled)},
 	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
@@ -39,7 +43,6 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "name", meanwhile: "the key under topics is the name that Kafka knows; in Go it can have another one: go_name"},
 	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
 	key[Topic]{name: "envelope", meanwhile: "until then, read what the envelope holds by its path: {type: string, path: data.order_id}"},
-	key[Topic]{name: "event_version", meanwhile: "until then, give each version an event and a type text of its own"},
 	key[Topic]{name: "renamed_from", meanwhile: "until then, declare the new topic beside the old one until that is read to its end"},
 )
 
@@ -81,7 +84,7 @@ func readAssume(w *walker, e entry) (*Assume, bool) {
 	return a, true
 }
 
-// Discriminator is where the type text of an event is found: one of Header and Path,
+// Discriminator is where the type or the version of an event is found: one of Header and Path,
 // unless Broken.
 type Discriminator struct {
 	Key    Pos
@@ -104,7 +107,7 @@ func readDiscriminator(w *walker, e entry) (*Discriminator, bool) {
 	d.Broken = !walkMap(w, e, discriminatorKeys, d)
 	if !d.Broken && (d.Header == nil) == (d.Path == nil) {
 		d.Broken = true
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path", "write event_type: {header: event-type} or {path: type}")
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
 	}
 	return d, true
 }

@@ -76,17 +76,23 @@ type Topic struct {
 	Doc       Doc
 	RecordKey *RecordKey // nil if not declared
 	Promises
-	EventType   *Discriminator
-	Ignore      []string // type texts passed over on purpose
-	UnknownType string   // dead_letter, skip or stop
-	Tombstone   string   // for a record without value and no tombstone event: dead_letter, skip or stop
-	StartFrom   string   // earliest, latest or committed
-	Events      []*Event // in spec order
-	OnFailure   FailurePolicy
+	Dispatch
+	StartFrom string   // earliest, latest or committed
+	Events    []*Event // in spec order
+	OnFailure FailurePolicy
 	// Flush is every step of the topic in the order its statements run within a wave: steps
 	// that make or change rows, parent tables before children, then those that only remove
 	// rows, children before parents; ties in spec order.
 	Flush []*Step
+}
+
+// Dispatch says which event a record is.
+type Dispatch struct {
+	EventType    *Discriminator // nil if the topic has one event
+	EventVersion *Discriminator // nil if the type alone says it
+	Ignore       []string       // type texts passed over on purpose
+	UnknownType  string         // dead_letter, skip or stop
+	Tombstone    string         // for a record without value and no tombstone event: dead_letter, skip or stop
 }
 
 // Promises are what the spec assumes of a topic's producer.
@@ -97,7 +103,7 @@ type Promises struct {
 	Retention     time.Duration // assume.retention; 0 = not stated
 }
 
-// Discriminator is where the type text of an event is found: a header or a path.
+// Discriminator is where the type or version of an event is found: a header or a path.
 type Discriminator struct {
 	Header string
 	Path   []string // payload member names from the root
@@ -125,6 +131,7 @@ type Event struct {
 	Doc       Doc
 	Topic     *Topic
 	Types     []string // type texts; empty if the topic has no event_type or for a tombstone
+	Version   string   // the text of event_version; "" for records without one
 	Tombstone bool
 	// Fields are the members of the generated struct: the event's own fields in spec
 	// order, the topic's fields in spec order, then those record-key parts that the

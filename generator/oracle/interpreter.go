@@ -217,12 +217,24 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 	if slices.Contains(t.Ignore, text) {
 		return nil, "", nil
 	}
+	var ofType []*model.Event
 	for _, e := range t.Events {
 		if slices.Contains(e.Types, text) {
+			ofType = append(ofType, e)
+		}
+	}
+	version := ""
+	if t.EventVersion != nil && len(ofType) > 0 {
+		if version, f = in.versionText(t.EventVersion, r, p); f != nil {
+			return nil, giveUp, f
+		}
+	}
+	for _, e := range ofType {
+		if e.Version == version {
 			return e, "", nil
 		}
 	}
-	return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "no event has this type"})
+	return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "no event has this type and version"})
 }
 
 func unhandled(policy, giveUp string, f *fault) (*model.Event, string, *fault) {

@@ -80,6 +80,9 @@ func (w *writer) headers(v visit) []Header {
 	if by := w.topic.EventType; by != nil && by.Header != "" && !v.event.Tombstone {
 		add(by.Header, w.typeText(v.event))
 	}
+	if by := w.topic.EventVersion; by != nil && by.Header != "" && v.event.Version != "" {
+		add(by.Header, v.event.Version)
+	}
 	if v.event.Key != nil {
 		for i, source := range sources(v.event) {
 			for _, p := range source {
