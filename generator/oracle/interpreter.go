@@ -234,7 +234,7 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 			return e, "", nil
 		}
 	}
-	return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "no event has this type and version"})
+	return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "no event has this type"})
 }
 
 func unhandled(policy, giveUp string, f *fault) (*model.Event, string, *fault) {

@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// versionText reads the text that tells events of one type apart: a text, or in the payload a whole
-// number by its digits; "" where there is none.
+// versionText reads the text that tells events of one type apart: a text, or in the payload a
+// whole number by its digits; "" where there is none.
 func (in *Interpreter) versionText(by *model.Discriminator, r *Record, p *payload) (string, *fault) {
 	f := &model.Field{Type: model.FieldType{Kind: model.String, Optional: true}, Source: model.Source{Kind: model.FromHeader, Header: by.Header}}
 	d := &decoder{depth: in.service.Limits.MaxDepth}
