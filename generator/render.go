@@ -9,6 +9,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
 )
@@ -17,7 +18,7 @@ import (
 func (u *unit) render() error {
 	in := oracle.New(u.service)
 	tests := u.testData(in)
-	code, err := gocode.Render(u.service, sqlcode.Step, gocode.Tests{
+	code, err := gocode.Render(u.service, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, gocode.Tests{
 		Rows:    func(t *model.Topic) string { return tests[t].rowsFile() },
 		Columns: func(t *model.Table) []string { return in.Columns(t.Name) },
 	})
@@ -26,6 +27,9 @@ func (u *unit) render() error {
 	}
 	for _, f := range code {
 		u.files = append(u.files, output.File{Path: f.Path, Policy: output.Owned, Data: f.Content})
+	}
+	if err := u.externalTables(); err != nil {
+		return err
 	}
 	for _, t := range u.service.Topics {
 		files, err := tests[t].files()
@@ -52,7 +56,8 @@ func (u *unit) testData(in *oracle.Interpreter) map[*model.Topic]testData {
 	for i, t := range topics {
 		free <- struct{}{}
 		all.Go(func() {
-			made[i] = newTestData(in.Fresh(), u.service, t)
+			rows, log := seedlog.Log(u.service, t)
+			made[i] = newTestData(in.Fresh(), u.service, t, rows, log)
 			<-free
 		})
 	}

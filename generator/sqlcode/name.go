@@ -15,7 +15,7 @@ const maxName = 63 // bytes that Postgres keeps of a name
 func constraintName(table string, columns []*model.Column, suffix string) string {
 	parts := []string{table}
 	for _, c := range columns {
-		parts = append(parts, c.Name)
+		parts = append(parts, c.InDatabase())
 	}
 	full := strings.Join(append(parts, suffix), "_")
 	if len(full) <= maxName {
@@ -23,5 +23,5 @@ func constraintName(table string, columns []*model.Column, suffix string) string
 	}
 	sum := sha256.Sum256([]byte(full))
 	tail := "_" + hex.EncodeToString(sum[:4]) + "_" + suffix
-	return strings.TrimRight(full[:maxName-len(tail)], "_") + tail
+	return strings.TrimRight(strings.ToValidUTF8(full[:maxName-len(tail)], ""), "_") + tail
 }

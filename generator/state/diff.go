@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -66,6 +67,9 @@ func Diff(old *State, s *model.Service) (Additions, []Refusal) {
 		known = old.Tables
 	}
 	for _, t := range s.Tables {
+		if t.External {
+			continue
+		}
 		i := slices.IndexFunc(known, func(o Table) bool { return o.Name == t.Name })
 		if i < 0 {
 			add.Tables = append(add.Tables, t)
@@ -112,6 +116,9 @@ func diffTable(old Table, t *model.Table) (added []*model.Column, refused []Refu
 			refuse(o.Name, "drop or rename it", "column %q was removed; idemgen does not drop data", o.Name)
 			refused[len(refused)-1].Gone = true
 		}
+	}
+	if old.Place != now.Place {
+		refuse("", "move or rename it", "table %q is %s now, it was %s; idemgen does not move or rename what is there", t.Name, cmp.Or(now.Place, t.Name), cmp.Or(old.Place, t.Name))
 	}
 	if old.PrimaryKey != now.PrimaryKey {
 		refuse("", "change it", "the primary key of %q changed from [%s] to [%s]", t.Name, old.PrimaryKey, now.PrimaryKey)

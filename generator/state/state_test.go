@@ -290,3 +290,41 @@ func TestDiff(t *testing.T) {
 		t.Errorf("at first: %+v", added)
 	}
 }
+
+// Tables that the migrations do not make are no part of what a migration adds. What earlier ones
+// made of a table that is external by now stays known, or it would be made twice one day.
+func TestExternalTables(t *testing.T) {
+	old := Next(nil, service())
+	s := service()
+	s.Tables[0].External = true
+	s.Tables = append(s.Tables, &model.Table{Name: "accounts", External: true, Columns: s.Tables[0].Columns})
+	if add, refused := Diff(old, s); !add.Empty() || len(refused) > 0 {
+		t.Errorf("got %v %v", add, refused)
+	}
+	if next := Next(old, s); !reflect.DeepEqual(next.Tables, old.Tables) {
+		t.Errorf("the state has %v, not %v", next.Tables, old.Tables)
+	}
+	if next := Next(nil, s); len(next.Tables) != 1 {
+		t.Errorf("the state has %v", next.Tables)
+	}
+}
+
+// Another place of a table or another name of a column in the database is refused, and both
+// survive the file.
+func TestPlacesInTheDatabase(t *testing.T) {
+	s := service()
+	s.Tables[0].Schema, s.Tables[0].Stored, s.Tables[0].Columns[1].Stored = `a "b"`, "Orders", "Sum: #"
+	old := Next(nil, service())
+	_, refused := Diff(old, s)
+	if len(refused) != 2 || refused[0].Subject() != "orders.total" || refused[1].Subject() != "orders" {
+		t.Errorf("got %+v", refused)
+	}
+	next := Next(old, s)
+	read, err := Read(File, next.Render())
+	if err != nil || !reflect.DeepEqual(read.Tables, next.Tables) {
+		t.Errorf("%v: got %v, want %v", err, read, next.Tables)
+	}
+	if _, refused := Diff(read, s); len(refused) > 0 {
+		t.Errorf("got %+v", refused)
+	}
+}
