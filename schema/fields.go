@@ -10,6 +10,8 @@ type Field struct {
 	Type    *FieldType // nil only if Broken
 	Path    *Path
 	Header  *Text
+	// Attribute says that Header is an attribute of CloudEvents.
+	Attribute bool
 	Record  *Text // key, value, timestamp, offset, partition or topic
 	Default *Text // constant, not checked against the type
 	Pos     Pos   // the value: the type text, or the map
@@ -32,7 +34,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},
 	key[Field]{name: "segment", meanwhile: "until then, declare the whole text as string, and cut it in the handler: handle: true"},
-	key[Field]{name: "ce", meanwhile: binaryMode},
+	key[Field]{name: "ce", value: attributeValue(func(f *Field) **Text { return &f.Header }, func(f *Field) *bool { return &f.Attribute })},
 	key[Field]{name: "patch", meanwhile: "until then, declare it json: null and absent can be told apart in the handler: handle: true"},
 	key[Field]{name: "text", meanwhile: "until then, declare it string, and read it in the handler: handle: true"},
 	key[Field]{name: "sensitive", meanwhile: notLogged},
@@ -81,7 +83,7 @@ func checkFieldSources(w *walker, e entry, place fieldPlace, f *Field) {
 	var first string
 	for _, p := range e.node.Pairs {
 		switch p.Key {
-		case "path", "header", "record":
+		case "path", "header", "record", "ce":
 		default:
 			continue
 		}

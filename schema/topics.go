@@ -8,7 +8,7 @@ type Topic struct {
 	Doc            Doc
 	RecordKey      *RecordKey
 	Assume         *Assume
-	Payload        *Payload
+	Values
 	Fields         []*Field // fields that every event of the topic has
 	IdempotencyKey *IdempotencyKey
 	Dispatch
@@ -17,6 +17,12 @@ type Topic struct {
 	OnFailure *FailurePolicy
 	Pos       Pos // the map
 	Broken    bool
+}
+
+// Values says what the values of a topic's records are.
+type Values struct {
+	Payload  *Payload
+	Envelope *Text // cloudevents; nil if there is none
 }
 
 // Dispatch says how a record's event is found.
@@ -31,6 +37,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, readRecordKey)},
 	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, readAssume)},
 	key[Topic]{name: "payload", value: put(shape{keys: payloadKeys.shapes()}, func(t *Topic) **Payload { return &t.Payload }, readPayload)},
+	key[Topic]{name: "envelope", value: wordValue(func(t *Topic) **Text { return &t.Envelope }, "cloudevents")},
 	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},
 	key[Topic]{name: "idempotency_key", value: idempotencyKeyValue(func(t *Topic) **IdempotencyKey { return &t.IdempotencyKey })},
 	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, readDiscriminator)},
@@ -42,7 +49,6 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, readFailurePolicy)},
 	key[Topic]{name: "name", meanwhile: "the key under topics is the name that Kafka knows; in Go it can have another one: go_name"},
 	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
-	key[Topic]{name: "envelope", meanwhile: "until then, read what the envelope holds by its path: {type: string, path: data.order_id}"},
 	key[Topic]{name: "renamed_from", meanwhile: "until then, declare the new topic beside the old one until that is read to its end"},
 )
 
@@ -91,13 +97,15 @@ type Discriminator struct {
 	Pos    Pos
 	Header *Text
 	Path   *Path
-	Broken bool
+	// Attribute says that Header is an attribute of CloudEvents.
+	Attribute bool
+	Broken    bool
 }
 
 var discriminatorKeys = keys[Discriminator]{
 	{name: "header", value: textValue(func(d *Discriminator) **Text { return &d.Header })},
 	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
-	{name: "ce", meanwhile: binaryMode},
+	{name: "ce", value: attributeValue(func(d *Discriminator) **Text { return &d.Header }, func(d *Discriminator) *bool { return &d.Attribute })},
 	{name: "segment", meanwhile: "until then, list all texts that mean the event: type: [a.1, a.2]"},
 	{name: "schema", meanwhile: "until then, name a header or a member: {header: event-type} or {path: type}"},
 }
@@ -105,9 +113,9 @@ var discriminatorKeys = keys[Discriminator]{
 func readDiscriminator(w *walker, e entry) (*Discriminator, bool) {
 	d := &Discriminator{Key: e.key, Pos: e.node.Pos}
 	d.Broken = !walkMap(w, e, discriminatorKeys, d)
-	if !d.Broken && (d.Header == nil) == (d.Path == nil) {
+	if !d.Broken && len(e.node.Pairs) != 1 {
 		d.Broken = true
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path, ce", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
 	}
 	return d, true
 }

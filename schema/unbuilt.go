@@ -17,9 +17,6 @@ const renameByHand = "until then, rename it in a migration of your own: generate
 // notLogged is what holds without a key for it.
 const notLogged = "leave it out: no value of a payload is in a log or an error, and dead letters hold whole records"
 
-// binaryMode reads an attribute of a CloudEvent without knowing CloudEvents.
-const binaryMode = "until then, for CloudEvents in binary mode: header: ce_<attribute>"
-
 // unbuiltKey reports a key of the language that is not built yet. Meanwhile is what does
 // its work with what is built.
 func (w *walker) unbuiltKey(pos Pos, name, meanwhile string) {

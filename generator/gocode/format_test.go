@@ -57,7 +57,7 @@ func decodes(d ast.Decl) bool {
 		return false
 	}
 	spec, ok := g.Specs[0].(*ast.TypeSpec)
-	return ok && spec.Assign.IsValid() && strings.HasSuffix(spec.Name.Name, "Decoder")
+	return ok && spec.Assign.IsValid() && (strings.HasSuffix(spec.Name.Name, "Decoder") || strings.HasSuffix(spec.Name.Name, "Envelope"))
 }
 
 // A format is one file of this package: no other names its package.

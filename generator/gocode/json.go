@@ -17,6 +17,8 @@ func (jsonFormat) library() (path, name string) { return strictjsonPath, "strict
 
 func (jsonFormat) reader() *expr { return strictjson("Scanner") }
 
+func (jsonFormat) envelope() *expr { return strictjson("CloudEvents") }
+
 func (jsonFormat) strictness() string { return "strictjson.Scanner" }
 
 func (jsonFormat) event(g *group, e *model.Event) error {

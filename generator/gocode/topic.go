@@ -71,6 +71,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if setting := p.decoderSetting(); setting != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(setting)))
 	}
+	if setting := p.decoderSetting(); setting != nil && t.CloudEvents {
+		setup = append(setup, pair("envelope", text(envelopeType(t)).Values(setting)))
+	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
 		pair("Name", lit(t.Name)),
@@ -128,6 +131,9 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if declarative(t) {
 			g.Add(text("decoder " + decoderType(t)))
 		}
+		if t.CloudEvents {
+			g.Add(text("envelope " + envelopeType(t)))
+		}
 		for _, e := range t.Events {
 			eventFields(g, e)
 		}
@@ -162,6 +168,10 @@ func addDispatch(f *file, t *model.Topic) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("Add implements wire.Plan.", "p *"+planType(t), "Add", params, text("error"), func(g *group) {
 		g.If(text("m.Value == nil")).BlockFunc(func(g *group) { onTombstone(g, t) })
+		if t.CloudEvents {
+			g.Add(text("m, err := p.envelope.Open(m)"))
+			g.If(text("err != nil")).Block(text("return err"))
+		}
 		switch {
 		case t.EventType == nil:
 			for _, e := range t.Events {

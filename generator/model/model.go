@@ -75,6 +75,9 @@ type Topic struct {
 	FileName  string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
 	Doc       Doc
 	RecordKey *RecordKey // nil if not declared
+	// CloudEvents says that the values are events of CloudEvents: what is read is their data, and
+	// their attribute x as header ce_x.
+	CloudEvents bool
 	Promises
 	Dispatch
 	StartFrom string   // earliest, latest or committed

@@ -76,7 +76,10 @@ func (in *Interpreter) checkExample(raw json.RawMessage) *ExampleError {
 	if t == nil {
 		return &ExampleError{Reason: "the spec has no topic " + strconv.Quote(r.Topic)}
 	}
-	p := &payload{record: r}
+	r, p, f := in.opened(t, r)
+	if f != nil {
+		return &ExampleError{Event: t.Name, Path: f.path, Reason: f.detail}
+	}
 	def, _, f := in.dispatch(t, r, p)
 	if f != nil {
 		return &ExampleError{Event: r.Topic, Path: f.path, Reason: f.detail}

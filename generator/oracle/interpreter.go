@@ -75,7 +75,10 @@ func (in *Interpreter) Release(topic string, number int32) {
 }
 
 func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
-	p := &payload{record: r}
+	r, p, f := in.opened(t, r)
+	if f != nil {
+		return refuse(f, t.OnFailure.GiveUp, nil)
+	}
 	def, policy, f := in.dispatch(t, r, p)
 	switch {
 	case f != nil:
@@ -94,6 +97,17 @@ func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
 	out := in.effect(e, keys)
 	out.Event, out.Key = def.GoName, printableKey(keys)
 	return out
+}
+
+// opened takes a record out of its envelope, if it has one and is not too large.
+func (in *Interpreter) opened(t *model.Topic, r *Record) (*Record, *payload, *fault) {
+	if most := in.service.Limits.MaxPayload; t.CloudEvents && (most <= 0 || int64(len(r.Value)) <= most) {
+		var f *fault
+		if r, f = in.open(r); f != nil {
+			return nil, nil, f
+		}
+	}
+	return r, &payload{record: r}, nil
 }
 
 // refuse turns a fault into a dead letter, or into a stop where the policy wants that:

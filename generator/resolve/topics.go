@@ -33,6 +33,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	if spec.StartFrom != nil {
 		t.Model.StartFrom = spec.StartFrom.Value
 	}
+	t.Model.CloudEvents = spec.Envelope != nil
 	resolveAssume(r.report, t)
 	owner := "topic " + wording.Quote(spec.Name.Value)
 	at := topicPlace(spec)
@@ -47,6 +48,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 		t.Model.Events = append(t.Model.Events, ev.Model)
 	}
 	resolveDiscriminator(r.report, t)
+	checkAttributes(r.report, t)
 	resolveUnhandled(r.report, t)
 	resolveKeep(t)
 	return t

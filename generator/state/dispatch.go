@@ -16,6 +16,7 @@ type Dispatch struct {
 	ToldBy string // where the text of the type stands; "" if the topic has one event
 	// VersionBy is where the version stands; "" if the type alone tells the event.
 	VersionBy string
+	Envelope  string // cloudevents, or ""
 	Events    []Told
 }
 
@@ -45,12 +46,15 @@ func limits(s *model.Service) Limits {
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
 		d := Dispatch{Topic: t.Name, ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion)}
+		if t.CloudEvents {
+			d.Envelope = "cloudevents"
+		}
 		for _, e := range t.Events {
 			if e.Tombstone || len(e.Types) > 0 {
 				d.Events = append(d.Events, Told{e.Name, typeTexts(e), e.Tombstone})
 			}
 		}
-		if d.ToldBy != "" || len(d.Events) > 0 {
+		if d.ToldBy != "" || d.Envelope != "" || len(d.Events) > 0 {
 			all = append(all, d)
 		}
 	}
@@ -102,6 +106,9 @@ func (w *writer) dispatch(all []Dispatch) {
 	}
 	for _, d := range all {
 		w.open(1, d.Topic)
+		if d.Envelope != "" {
+			w.entry(2, "envelope", d.Envelope)
+		}
 		if d.ToldBy != "" {
 			w.entry(2, "told_by", d.ToldBy)
 		}
@@ -134,6 +141,8 @@ func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
 			switch {
 			case p.Key == "told_by":
 				d.ToldBy = r.text(p.Value)
+			case p.Key == "envelope":
+				d.Envelope = r.text(p.Value)
 			case p.Key == "version_by":
 				d.VersionBy = r.text(p.Value)
 			case p.Value.Kind == schema.ListNode:

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,6 +37,10 @@ func (d Dispatch) takes(events ...Told) func(text string) bool {
 
 // dispatch reports records if nothing tells any more what event they are.
 func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
+	if now.Envelope != old.Envelope {
+		c.unhandled(About{Topic: t.Name, What: Envelope}, "", "deploy this when the older records are read", "envelope is %s, and was %s",
+			cmp.Or(now.Envelope, "not there"), cmp.Or(old.Envelope, "not there"))
+	}
 	moved := now.ToldBy != old.ToldBy
 	if old.VersionBy != "" && now.VersionBy != "" && old.VersionBy != now.VersionBy {
 		c.unhandled(About{Topic: t.Name, What: EventVersion}, "", "have producers send both until the older records are read, or deploy this when they are",
