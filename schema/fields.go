@@ -5,17 +5,17 @@ import "fmt"
 // Field is a field of an event, a topic or an object type. At most one of Path,
 // Header and Record is set.
 type Field struct {
-	Name    Text       // Pos is the key
-	Doc     Doc        //
-	Type    *FieldType // nil only if Broken
-	Path    *Path
-	Header  *Text
+	Name   Text       // Pos is the key
+	Doc    Doc        //
+	Type   *FieldType // nil only if Broken
+	Path   *Path
+	Header *Text
 	// Attribute says that Header is an attribute of CloudEvents.
 	Attribute bool
-	Record  *Text // key, value, timestamp, offset, partition or topic
-	Default *Text // constant, not checked against the type
-	Pos     Pos   // the value: the type text, or the map
-	Broken  bool
+	Record    *Text // key, value, timestamp, offset, partition or topic
+	Default   *Text // constant, not checked against the type
+	Pos       Pos   // the value: the type text, or the map
+	Broken    bool
 }
 
 // fieldPlace says where a field is declared: sources from the record make no sense

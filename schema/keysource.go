@@ -8,7 +8,7 @@ type KeySource struct {
 	// Attribute says that Header is an attribute of CloudEvents.
 	Attribute bool
 	Offset    bool // {record: offset}; only alone
-	Pos    Pos
+	Pos       Pos
 }
 
 // FormerSource is one item of also: all its parts together.

@@ -4,10 +4,10 @@ import "strings"
 
 // Topic is an entry of topics.
 type Topic struct {
-	Name           Text // Pos is the key
-	Doc            Doc
-	RecordKey      *RecordKey
-	Assume         *Assume
+	Name      Text // Pos is the key
+	Doc       Doc
+	RecordKey *RecordKey
+	Assume    *Assume
 	Values
 	Fields         []*Field // fields that every event of the topic has
 	IdempotencyKey *IdempotencyKey
@@ -49,7 +49,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, readFailurePolicy)},
 	key[Topic]{name: "name", meanwhile: "the key under topics is the name that Kafka knows; in Go it can have another one: go_name"},
 	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
-	key[Topic]{name: "renamed_from", meanwhile: "until then, declare the new topic beside the old one until that is read to its end"},
+	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
 )
 
 func readTopics(w *walker, e entry, s *Spec) bool {

@@ -14,7 +14,7 @@ func checkAttributes(report *schema.Diagnostics, t *draft.Topic) {
 	refuse := func(attribute bool, header *schema.Text, what string) {
 		if attribute && header != nil {
 			report.Add(header.Key, "E306", what+" reads an attribute of CloudEvents, but topic "+wording.Quote(t.Spec.Name.Value)+" has no envelope",
-				"write envelope: cloudevents on the topic, or read the header by its name: header: "+header.Value)
+				"write envelope: cloudevents on the topic; without it, an event of binary mode has it as header: ce_<attribute>")
 		}
 	}
 	fields := func(all []*schema.Field) {

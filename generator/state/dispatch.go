@@ -45,13 +45,13 @@ func limits(s *model.Service) Limits {
 
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.Name, ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion)}
+		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion)}
 		if t.CloudEvents {
 			d.Envelope = "cloudevents"
 		}
 		for _, e := range t.Events {
 			if e.Tombstone || len(e.Types) > 0 {
-				d.Events = append(d.Events, Told{e.Name, typeTexts(e), e.Tombstone})
+				d.Events = append(d.Events, Told{e.FirstName(), typeTexts(e), e.Tombstone})
 			}
 		}
 		if d.ToldBy != "" || d.Envelope != "" || len(d.Events) > 0 {
