@@ -9,6 +9,7 @@ type Topic struct {
 	RecordKey *RecordKey
 	Assume    *Assume
 	Values
+	Subscribed
 	Fields         []*Field // fields that every event of the topic has
 	IdempotencyKey *IdempotencyKey
 	Dispatch
@@ -17,6 +18,12 @@ type Topic struct {
 	OnFailure *FailurePolicy
 	Pos       Pos // the map
 	Broken    bool
+}
+
+// Subscribed says which topics of Kafka the entry is about: that of its own name without both.
+type Subscribed struct {
+	InKafka *Text  // name: one topic
+	Several *Texts // names
 }
 
 // Values says what the values of a topic's records are.
@@ -47,8 +54,12 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
 	key[Topic]{name: "events", required: true, example: "for example events: {OrderPlaced: {handle: true}}", value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, readEvents}},
 	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, readFailurePolicy)},
-	key[Topic]{name: "name", meanwhile: "the key under topics is the name that Kafka knows; in Go it can have another one: go_name"},
-	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
+	key[Topic]{name: "name", value: put(scalarShape, func(t *Topic) **Text { return &t.InKafka }, func(w *walker, e entry) (*Text, bool) {
+		t, ok := w.full(e)
+		return t, ok && w.name(topicNames, t.Pos, t.Value)
+	})},
+	key[Topic]{name: "names", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Several }, readNames)},
+	key[Topic]{name: "pattern", meanwhile: oneByOne},
 	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
 )
 
@@ -61,7 +72,23 @@ func readTopics(w *walker, e entry, s *Spec) bool {
 		s.Topics = append(s.Topics, t)
 		te := entry{"topic " + quote(name.Value), name.Pos, n}
 		t.Broken = !walkMap(w, te, topicKeys, t) || !valid
+		if t.InKafka != nil && t.Several != nil {
+			t.Broken = true
+			w.ds.Add(t.Several.Key, "E110", te.what+" has name and names", "keep one of them")
+		}
 	})
+}
+
+// readNames reads the names of several topics.
+func readNames(w *walker, e entry) (*Texts, bool) {
+	t, ok := w.texts(e, 1)
+	if !ok {
+		return t, false
+	}
+	for i := range t.Items {
+		ok = w.name(topicNames, t.Items[i].Pos, t.Items[i].Value) && ok
+	}
+	return t, ok
 }
 
 // Assume is what the producer promises.
@@ -72,6 +99,7 @@ type Assume struct {
 	UniqueRecords *Bool
 	CopiesKeepKey *Bool // copies_keep_record_key
 	Retention     *Duration
+	Disjoint      *Bool // disjoint_topics
 	Broken        bool
 }
 
@@ -80,7 +108,7 @@ var assumeKeys = keys[Assume]{
 	{name: "unique_records", value: boolValue(func(a *Assume) **Bool { return &a.UniqueRecords })},
 	{name: "copies_keep_record_key", value: boolValue(func(a *Assume) **Bool { return &a.CopiesKeepKey })},
 	{name: "retention", value: durationValue(func(a *Assume) **Duration { return &a.Retention }, "1s", "3650d")},
-	{name: "disjoint_topics", meanwhile: "until then, if_newer orders what two topics write to one row"},
+	{name: "disjoint_topics", value: boolValue(func(a *Assume) **Bool { return &a.Disjoint })},
 	{name: "record_timestamp", meanwhile: "until then, compare a time or version of the payload: if_newer"},
 }
 

@@ -9,7 +9,7 @@ const inGo = "until then, handle: true, and write the rows in Go, in the same tr
 const toOutbox = "until then, insert into a table of yours, and send from there"
 
 // oneByOne takes several topics.
-const oneByOne = "until then, declare each topic; what they share is written for each of them"
+const oneByOne = "until then, list the topics: names: [orders.eu.v1, orders.us.v1]"
 
 // renameByHand renames what is in the database.
 const renameByHand = "until then, rename it in a migration of your own: generate says how when it finds the old name gone"

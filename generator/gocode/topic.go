@@ -64,8 +64,12 @@ func handlerMethod(e *model.Event, names bool) code {
 func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	var params []code
 	var setup []code
+	name := code(lit(t.Kafka[0]))
+	if len(t.Kafka) > 1 {
+		params, name = append(params, text("name string")), text("name")
+	}
 	if topicHandles(t) {
-		params = []code{text("h " + handlerType(t))}
+		params = append(params, text("h "+handlerType(t)))
 		setup = append(setup, text("handler: h"))
 	}
 	if setting := p.decoderSetting(); setting != nil && declarative(t) {
@@ -76,7 +80,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
-		pair("Name", lit(t.Name)),
+		pair("Name", name),
 		pair("StartFrom", wire(upperFirst(t.StartFrom))),
 		pair("OnFailure", failurePolicy(t.OnFailure, t.OnFailure)),
 	}
@@ -104,6 +108,8 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	doc := ""
 	if t.Doc != (model.Doc{}) {
 		doc = strings.TrimSpace(fmt.Sprintf("%s is topic %q.\n%s", topicFunc(t), t.Name, docOf(t.Doc, "")))
+	} else if len(t.Kafka) > 1 {
+		doc = fmt.Sprintf("%s is one of the topics of %q.", topicFunc(t), t.Name)
 	}
 	f.fn(doc, "", topicFunc(t), params, wire("Topic"), func(g *group) {
 		g.Return(composite(wire("Topic"), elems))

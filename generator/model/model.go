@@ -84,10 +84,13 @@ type FailurePolicy struct {
 
 // Topic is one topics entry.
 type Topic struct {
-	Name      string // Kafka topic name, the key of the entry
-	GoName    string // "OrdersV1"
-	FileName  string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
-	Doc       Doc
+	Name     string // Kafka topic name, the key of the entry
+	GoName   string // "OrdersV1"
+	FileName string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
+	Doc      Doc
+	// Kafka are the names of its topics in Kafka, one at least. The entry's own says whose keys
+	// and rows they are.
+	Kafka     []string
 	RecordKey *RecordKey // nil if not declared
 	// CloudEvents says that the values are events of CloudEvents: what is read is their data, and
 	// their attribute x as header ce_x.
@@ -118,6 +121,7 @@ type Promises struct {
 	UniqueRecords bool          // assume.unique_records
 	CopiesKeepKey bool          // assume.copies_keep_record_key
 	Retention     time.Duration // assume.retention; 0 = not stated
+	Disjoint      bool          // assume.disjoint_topics
 }
 
 // Discriminator is where the type or version of an event is found: a header or a path.

@@ -27,7 +27,9 @@ type partition struct {
 func New(s *model.Service) *Interpreter {
 	in := &Interpreter{service: s, topics: map[string]*model.Topic{}, filled: filledByDatabase(s)}
 	for _, t := range s.Topics {
-		in.topics[t.Name] = t
+		for _, name := range t.Kafka {
+			in.topics[name] = t
+		}
 	}
 	return in.Fresh()
 }

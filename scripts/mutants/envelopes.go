@@ -20,4 +20,10 @@ var envelopeBugs = []mutant{
 	{"CloudEvents: an event is overwritten by the next",
 		in(strictJSON, "CloudEvents.structured").Drop(`$s.text = nil`),
 		strictJSON, "TestOpenedEventsStayValid"},
+	{"names: topics of an entry are taken to be ordered against each other",
+		in("./generator/resolve/draft", "Topic.Apart").Replace(`!$t.Model.Disjoint`, `$t.Model.Disjoint`),
+		command, "TestGoldenRefused/several_topics"},
+	{"names: only the first topic is read",
+		in("./generator/gocode", "pkg.serviceLiteral").Replace(`$t.Kafka`, `$t.Kafka[:1]`),
+		command, "TestGoldenAccepted"},
 }
