@@ -72,11 +72,11 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		params = append(params, text("h "+handlerType(t)))
 		setup = append(setup, text("handler: h"))
 	}
-	if setting := p.decoderSetting(); setting != nil && declarative(t) {
-		setup = append(setup, pair("decoder", text(decoderType(t)).Values(setting)))
+	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
+		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
-	if setting := p.decoderSetting(); setting != nil && t.CloudEvents {
-		setup = append(setup, pair("envelope", text(envelopeType(t)).Values(setting)))
+	if settings := p.depthSetting(); settings != nil && t.CloudEvents {
+		setup = append(setup, pair("envelope", text(envelopeType(t)).Values(settings...)))
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{

@@ -96,6 +96,7 @@ type Topic struct {
 	// their attribute x as header ce_x.
 	CloudEvents bool
 	Promises
+	Payload Payload
 	Dispatch
 	StartFrom string   // earliest, latest or committed
 	Events    []*Event // in spec order

@@ -30,6 +30,12 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	if t.Key != nil {
 		t.Model.RecordKey = t.Key.Model
 	}
+	if p := spec.Payload; p != nil {
+		if p.Marker != nil {
+			t.Model.Payload.AbsentMarker = p.Marker.Value
+		}
+		t.Model.Payload.RefuseUnknown = p.Unknown != nil && p.Unknown.Value == "error"
+	}
 	if spec.StartFrom != nil {
 		t.Model.StartFrom = spec.StartFrom.Value
 	}
