@@ -60,7 +60,7 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 			g.Return(text("e, s.Finish(%q)", e.GoName))
 			return
 		}
-		g.Add(text("envelope := %s", envelopeType(e.Topic)).Values(p.depthSetting()...))
+		g.Add(text("envelope := %s", envelopeType(e.Topic)).Values(depthSetting(p.service)...))
 		g.Add(text("opened, err := envelope.Open(&m)"))
 		g.If(text("err != nil")).Block(text("return e, err"))
 		g.Add(text("s.Reset(opened)"))
@@ -71,7 +71,7 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 
 // decoderSettings are what a decoder is told if it differs from what its zero value means.
 func (p *pkg) decoderSettings(t *model.Topic) []code {
-	settings := p.depthSetting()
+	settings := depthSetting(p.service)
 	if marker := t.Payload.AbsentMarker; marker != "" {
 		settings = append(settings, pair("AbsentMarker", lit(marker)))
 	}
@@ -82,9 +82,9 @@ func (p *pkg) decoderSettings(t *model.Topic) []code {
 }
 
 // depthSetting is the part of the settings that an envelope has, too.
-func (p *pkg) depthSetting() (settings []code) {
+func depthSetting(s *model.Service) (settings []code) {
 	const usual = 64
-	if d := p.service.Limits.MaxDepth; d != usual && d != 0 {
+	if d := s.Limits.MaxDepth; d != usual && d != 0 {
 		settings = append(settings, pair("MaxDepth", lit(d)))
 	}
 	return settings
@@ -105,7 +105,7 @@ func decodeMethod(f *file, e *model.Event) (err error) {
 func readScalar(src string, t model.FieldType) *expr {
 	switch {
 	case t.Kind == model.Bytes && t.Notation != model.Usual && src == "s":
-		return strictjson(bytesIn[t.Notation]).Call(text("s"))
+		return jsonBytes(bytesIn[t.Notation])
 	case t.Kind == model.Bytes && t.Notation != model.Usual:
 		return call(src + "." + bytesIn[t.Notation])
 	case t.Notation == model.EpochDays:

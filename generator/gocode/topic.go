@@ -75,7 +75,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
-	if settings := p.depthSetting(); settings != nil && t.CloudEvents {
+	if settings := depthSetting(p.service); settings != nil && t.CloudEvents {
 		setup = append(setup, pair("envelope", text(envelopeType(t)).Values(settings...)))
 	}
 	plan := text("&" + planType(t)).Values(setup...)
