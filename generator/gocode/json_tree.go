@@ -35,8 +35,10 @@ func (d *decoder) tree(place func(*model.Field) (path []string, required, ok boo
 			n.required = strings.Join(path, ".")
 		}
 	}
-	if len(root.children) > 0 && len(d.known) > 0 {
-		d.at(root, d.known)
+	for _, path := range d.known {
+		if len(root.children) > 0 {
+			d.at(root, path)
+		}
 	}
 	d.nameFlags()
 	return root
