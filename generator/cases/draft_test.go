@@ -10,6 +10,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -88,3 +89,19 @@ func holds(t *testing.T, in *oracle.Interpreter, c *Case, text string) {
 
 // timely reports whether a row has the time of a record, which the case leaves to its test.
 func timely(row string) bool { return strings.Contains(row, "2001-01-01") }
+
+// A case of one event says nothing of another.
+func TestACaseHoldsTheEventsThatItHas(t *testing.T) {
+	eachSpec(t, func(t *testing.T, s *model.Service) {
+		for _, topic := range s.Topics {
+			for _, e := range topic.Events {
+				c := &Case{Records: []Record{{Record: seedlog.Record{Event: e.GoName}, Topic: topic.Name}}}
+				for _, other := range topic.Events {
+					if c.Holds(other) != (other == e) {
+						t.Errorf("a case of %s holds %s: %v", e.Name, other.Name, other != e)
+					}
+				}
+			}
+		}
+	})
+}
