@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -18,7 +19,15 @@ func read(units []*unit) error {
 		u.parsed, u.problems, err = libraries.Load(u.Path, u.Content, u.folder)
 		errs = append(errs, err)
 	}
-	return errors.Join(append(errs, each(units, (*unit).resolve))...)
+	specs := make([]*schema.Spec, len(units))
+	for i, u := range units {
+		specs[i] = u.parsed
+	}
+	services, problems := resolve.All(specs)
+	for i, u := range units {
+		errs = append(errs, u.take(services[i], problems[i]))
+	}
+	return errors.Join(errs...)
 }
 
 // inFile are the problems of one file.

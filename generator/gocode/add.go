@@ -59,8 +59,8 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 		if e.Handle {
 			g.Add(text("e := new(%s)", e.GoName))
 			decoder = text("&" + decoderType(e.Topic)).Values()
-			if setting := p.decoderSetting(); setting != nil {
-				decoder = text("&" + decoderType(e.Topic)).Values(setting)
+			if settings := p.decoderSettings(e.Topic); settings != nil {
+				decoder = text("&" + decoderType(e.Topic)).Values(settings...)
 			}
 		} else {
 			g.Add(text("e := &p.%s", scratch(e)))
@@ -87,6 +87,9 @@ func callHandler(g *group, e *model.Event) {
 
 // step writes the rows of one step. It returns whether the variable r exists afterwards.
 func step(g *group, s *model.Step, declared bool) bool {
+	if of := s.Under.Of; of != nil && of.Each != nil {
+		return declared // written for each element, behind the row of the step under which it stands
+	}
 	if s.Each == nil {
 		callMarks(g, s)
 		return row(g, s, declared)
@@ -96,8 +99,9 @@ func step(g *group, s *model.Step, declared bool) bool {
 		replacedRow(g, s, declared)
 		declared = true
 	}
+	together := perElement(s)
 	list := "e." + s.Each.GoName
-	elem, index := usesElem(s), usesIndex(s)
+	elem, index := slices.ContainsFunc(together, usesElem), slices.ContainsFunc(together, usesIndex)
 	scalar := scalarElem(s)
 	head := "range " + list
 	switch {
@@ -116,12 +120,26 @@ func step(g *group, s *model.Step, declared bool) bool {
 				g.Add(text("v := &%s[i]", list))
 			}
 		}
-		if !s.Replaces {
-			callMarks(g, s)
+		declared := declared
+		for _, s := range together {
+			if !s.Replaces {
+				callMarks(g, s)
+			}
+			declared = row(g, s, declared)
 		}
-		row(g, s, declared)
 	})
 	return declared
+}
+
+// perElement are a step and those under it that run for each of its elements.
+func perElement(s *model.Step) []*model.Step {
+	together := []*model.Step{s}
+	for _, o := range s.Event.Steps {
+		if o.Under.Of == s && s.Each != nil {
+			together = append(together, o)
+		}
+	}
+	return together
 }
 
 // scalarElem reports whether the elements of a step's list are copied, not pointed to.
@@ -144,8 +162,10 @@ func source(s *model.Step, v model.Value) string {
 		return "1"
 	case v.Kind == model.PositionValue:
 		return "int32(i + 1)"
+	case v.Kind == model.SentValue:
+		return "e." + v.Field.GoName + ".Sent()"
 	case v.Kind == model.FieldValue:
-		return "e." + v.Field.GoName
+		return valueOf(v.Field)
 	case v.Field != nil:
 		return "v." + v.Field.GoName
 	}

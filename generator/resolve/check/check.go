@@ -17,11 +17,11 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// names
 	checkPackageNames, checkTopicNames, checkPlanNames, checkTableNames, checkFieldNames, checkDatabaseNames,
 	// idempotency keys
-	everyTopic(checkPromiseIsNeeded), everyEvent(checkProducerCopies), everyEvent(checkCopies), everyEvent(checkWindow), checkKeysAlike,
+	everyTopic(checkPromiseIsNeeded), checkProducerCopies, everyEvent(checkCopies), everyEvent(checkWindow), checkKeysAlike,
 	// steps
 	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkShared, checkSums, checkCreatedAgain,
 	// fields
-	checkUnused, checkExtents,
+	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings
 	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents,
 }
