@@ -83,7 +83,7 @@ func (d *draft) row(members []string) {
 }
 
 func (d *draft) event(t *model.Topic, r seedlog.Record) {
-	fmt.Fprintf(&d.out, "  - topic: %s\n", text(t.Name))
+	fmt.Fprintf(&d.out, "  - topic: %s\n", text(t.Kafka[0]))
 	if r.Key != nil {
 		key := text(string(r.Key))
 		if t.RecordKey != nil && t.RecordKey.JSON {

@@ -95,7 +95,7 @@ func TestACaseHoldsTheEventsThatItHas(t *testing.T) {
 	eachSpec(t, func(t *testing.T, s *model.Service) {
 		for _, topic := range s.Topics {
 			for _, e := range topic.Events {
-				c := &Case{Records: []Record{{Record: seedlog.Record{Event: e.GoName}, Topic: topic.Name}}}
+				c := &Case{Records: []Record{{Record: seedlog.Record{Event: e.GoName}, Topic: topic.Kafka[0]}}}
 				for _, other := range topic.Events {
 					if c.Holds(other) != (other == e) {
 						t.Errorf("a case of %s holds %s: %v", e.Name, other.Name, other != e)
