@@ -13,6 +13,10 @@ type Facts struct {
 	// Gathers says that the statement takes any number of events of one row, or of one stream, in
 	// their order.
 	Gathers bool
+	// Joined are steps of one shape, this one first, whose rows its statement takes in their order.
+	// Joins is that one, for the others. Only sums are joined.
+	Joined []*Step
+	Joins  *Step
 	// Tells says that other steps stand under this one, which may be skipped: its statement tells
 	// to which of its rows it was applied. Asks says of one of those others that its statement asks.
 	Tells, Asks bool
@@ -63,6 +67,14 @@ func (s *Step) Skips() bool {
 		return true
 	}
 	return s.If.Newer != nil || s.If.Missing == "skip" && !s.Removes || s.If.Below == "skip" || s.If.Exists == "skip" && keyed()
+}
+
+// Statement is the step whose statement takes the rows of s: s itself, if it joins no other.
+func (s *Step) Statement() *Step {
+	if s.Joins != nil {
+		return s.Joins
+	}
+	return s
 }
 
 // Names are the values that say which rows the step means: those of Where, or of the row that
