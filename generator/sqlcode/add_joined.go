@@ -12,7 +12,7 @@ func joined(s *model.Step) []*model.Step {
 	return []*model.Step{s}
 }
 
-// stepName is the column that tells of which of them a row is.
+// stepName is the column that tells whose row it is: the number of one of them.
 func stepName(s *model.Step) string {
 	return ident(free("step", func(name string) bool { return hasColumn(s.Table, name) }))
 }

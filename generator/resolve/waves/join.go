@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// joinSums lets one statement take the rows of all steps that gather sums of one shape, in the order
-// of their events: so they share a wave, and none sees a sum that never was.
+// joinSums lets one statement take the rows of all steps that gather sums of one shape, in the
+// order of their events: so they share a wave, and none sees a sum that never was.
 func joinSums(steps []*model.Step) {
 	for i, st := range steps {
 		if !joins(st) {
