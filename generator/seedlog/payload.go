@@ -79,6 +79,9 @@ func (w *writer) payload(v visit) []byte {
 	if by := w.topic.EventType; by != nil && by.Header == "" {
 		root.put(by.Path, quote(w.typeText(v.event)))
 	}
+	if by := w.topic.EventVersion; by != nil && by.Header == "" && v.event.Version != "" {
+		root.put(by.Path, quote(v.event.Version))
+	}
 	for i, f := range v.event.Fields { // what steps do with a part decides, not its name in the whole
 		if slices.ContainsFunc(v.event.Fields, func(whole *model.Field) bool { return holds(whole, f) }) {
 			w.member(root, f.Source.Path, f, i)
