@@ -73,6 +73,7 @@ func readStep(w *walker, n *Node) *Step {
 	}
 	var verbs []Pair
 	for _, p := range n.Pairs {
+		s.Own.given = append(s.Own.given, p.Key)
 		later, unbuilt := unbuiltVerbs.find(p.Key)
 		switch {
 		case unbuilt:

@@ -32,6 +32,9 @@ func (p *pkg) event(f *file, e *model.Event) error {
 		marksMethod(f, s)
 	}
 	for _, s := range e.Steps {
+		if s.Joins != nil {
+			continue
+		}
 		f.decl(stepDoc(statementConst(s), s), text("const %s =", statementConst(s)).Add(rawString("\n"+p.sql[s])))
 	}
 	return nil
@@ -130,6 +133,13 @@ func stepDoc(name string, s *model.Step) string {
 	if slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Value.Patch() }) {
 		facts = append(facts, "A column stays as it is if the event does not hold its field.")
 	}
+	if len(s.Joined) > 0 {
+		text := "It takes the rows of steps of one shape, in their order:"
+		for i, st := range s.Joined {
+			text += fmt.Sprintf(" %d is %s,", i+1, st.GoName)
+		}
+		facts = append(facts, strings.TrimSuffix(text, ",")+".")
+	}
 	if s.Asks {
 		did, it := "applied", name
 		if s.Under.Else {
@@ -177,9 +187,9 @@ func sumsDoc(name string, s *model.Step) string {
 	if s.If.Missing == "error" {
 		fails = append(fails, "a row is missing")
 	}
-	for _, l := range s.If.AtLeast {
+	for _, l := range atLeast(s) {
 		least := fmt.Sprintf("%s would be below %s", l.Column.Name, l.Value.Const.Text)
-		if s.If.Below == "error" {
+		if s.If.Below != "skip" {
 			least += ", after any one event"
 		}
 		fails = append(fails, least)
@@ -202,4 +212,17 @@ func columnNames(columns []*model.Column) string {
 		names = append(names, c.Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// atLeast are the least values of the step's columns, and of those that join it.
+func atLeast(s *model.Step) []model.Assign {
+	out := slices.Clone(s.If.AtLeast)
+	for _, o := range s.Joined {
+		for _, l := range o.If.AtLeast {
+			if !slices.ContainsFunc(out, func(a model.Assign) bool { return a.Column == l.Column }) {
+				out = append(out, l)
+			}
+		}
+	}
+	return out
 }

@@ -196,7 +196,7 @@ func (m *marks) gathers() {
 		return
 	}
 	m.own = "Gathers"
-	m.calls = append(m.calls, call("b.Gathers", row, lit(s.GoName)))
+	m.calls = append(m.calls, call("b.Gathers", row, lit(s.Statement().GoName)))
 }
 
 // stream is the expression that identifies a step's stream, as if it were a row.

@@ -1,6 +1,10 @@
 package gocode
 
-import "github.com/idemgen/idemgen/generator/model"
+import (
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
 
 // row writes one row of a step: one line per parameter. A single value needs no variable.
 func row(g *group, s *model.Step, declared bool) bool {
@@ -55,6 +59,9 @@ func number(s *model.Step, row string) code {
 func rowValue(s *model.Step, a model.Assign) (method string, arg code) {
 	if a.Value.Kind == model.RowValue {
 		return "Bool", text("true")
+	}
+	if a.Value.Kind == model.StepValue {
+		return "Int4", lit(1 + slices.Index(s.Statement().Joined, s))
 	}
 	if a.Column == nil {
 		return "Int4", text("1") // only the number of rows counts

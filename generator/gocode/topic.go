@@ -20,7 +20,9 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	addDispatch(f, t)
 	f.fn("Flush implements wire.Plan.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
-			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
+			if s.Joins == nil {
+				g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
+			}
 		}
 	})
 	decoderOf(f, t)
@@ -99,7 +101,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if len(t.Flush) > 0 {
 		var statements []code
 		for _, s := range t.Flush {
-			statements = append(statements, text(statementConst(s)))
+			if s.Joins == nil {
+				statements = append(statements, text(statementConst(s)))
+			}
 		}
 		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
 		elems = append(elems, pair("Writes", text("[]string").Values(written(p.service, t)...)))
@@ -165,7 +169,9 @@ func eventFields(g *group, e *model.Event) {
 		g.Add(text("%s %s", scratch(e), e.GoName))
 	}
 	for _, s := range e.Steps {
-		g.Add(text(rowsField(s)).Add(wire("Rows")))
+		if s.Joins == nil {
+			g.Add(text(rowsField(s)).Add(wire("Rows")))
+		}
 	}
 }
 

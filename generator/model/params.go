@@ -26,6 +26,9 @@ func (s *Step) Params() []Assign {
 	if s.Replaces {
 		params = append(params, Assign{Value: Value{Kind: RowValue}})
 	}
+	if len(s.Statement().Joined) > 0 {
+		params = append(params, Assign{Value: Value{Kind: StepValue}})
+	}
 	switch {
 	case s.Tells:
 		params = append(params, Assign{Value: Value{Kind: NumberValue}})
@@ -53,7 +56,7 @@ func (v Value) Patch() bool { return v.Kind == FieldValue && v.Field.Patch }
 // TypeOf returns the type of a sent value of the step.
 func (s *Step) TypeOf(v Value) FieldType {
 	switch {
-	case v.Kind == PositionValue, v.Kind == NumberValue, v.Kind == OfValue:
+	case v.Kind == PositionValue, v.Kind == NumberValue, v.Kind == OfValue, v.Kind == StepValue:
 		return FieldType{Kind: Int32}
 	case v.Kind == RowValue || v.Kind == SentValue:
 		return FieldType{Kind: Bool}

@@ -87,6 +87,7 @@ const (
 	SentValue                          // whether Field, a patch, is there
 	RowValue                           // whether the row sent is an element, or says what is replaced
 	NumberValue                        // number of the row among all that the step sends
+	StepValue                          // which of the joined steps the row is of, from 1
 	OfValue                            // number of the row of Under.Of on which this one depends
 	NullValue                          // clear
 )

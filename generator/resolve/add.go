@@ -27,7 +27,7 @@ func init() {
 
 // resolveSums reads plus and minus.
 func resolveSums(report *schema.Diagnostics, st *draft.Step) {
-	if st.Spec.Own.Plus == nil && st.Spec.Own.Minus == nil {
+	if st.Spec.Lacks("plus") && st.Spec.Lacks("minus") {
 		report.Add(st.Spec.Verb.Pos, "E105", `add step lacks the key "plus" or "minus": the columns to add to`, "")
 		st.Whole = false
 	}

@@ -36,7 +36,9 @@ func init() {
 // resolveStream reads the columns that name the stream.
 func resolveStream(report *schema.Diagnostics, st *draft.Step) (columns []*draft.Column, complete bool) {
 	if st.Spec.Own.Stream == nil {
-		report.Add(st.Spec.Verb.Pos, "E105", `append step lacks the key "stream": the columns that name the stream`, "stream: [<column>]")
+		if st.Spec.Lacks("stream") {
+			report.Add(st.Spec.Verb.Pos, "E105", `append step lacks the key "stream": the columns that name the stream`, "stream: [<column>]")
+		}
 		return nil, false
 	}
 	columns, complete = columnList(report, st.Table, st.Spec.Own.Stream, "stream")
@@ -52,7 +54,9 @@ func resolveStream(report *schema.Diagnostics, st *draft.Step) (columns []*draft
 func resolvePosition(report *schema.Diagnostics, st *draft.Step) *draft.Column {
 	at := st.Spec.Own.Position
 	if at == nil {
-		report.Add(st.Spec.Verb.Pos, "E105", `append step lacks the key "position": the column that numbers the rows of a stream`, "position: <column>")
+		if st.Spec.Lacks("position") {
+			report.Add(st.Spec.Verb.Pos, "E105", `append step lacks the key "position": the column that numbers the rows of a stream`, "position: <column>")
+		}
 		return nil
 	}
 	c := nameColumn(report, st, *at)

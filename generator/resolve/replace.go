@@ -14,10 +14,10 @@ import (
 func init() {
 	verbs["replace"] = verb{model.Facts{Makes: true, Changes: true, Removes: true}, func(report *schema.Diagnostics, st *draft.Step) {
 		st.Model.Replaces = true
-		if st.Spec.Each == nil {
+		if st.Spec.Lacks("each") {
 			report.Add(st.Spec.Verb.Pos, "E105", `replace step lacks the key "each": the list whose elements become the rows`, "")
-			st.Whole = false
 		}
+		st.Whole = st.Whole && st.Spec.Each != nil
 		resolveParent(report, st)
 		if len(st.Where) > 0 { // what fill says of the parent's columns is no news
 			fill(report, st)
@@ -31,7 +31,9 @@ func init() {
 func resolveParent(report *schema.Diagnostics, st *draft.Step) {
 	parent := st.Spec.Own.Parent
 	if parent == nil {
-		report.Add(st.Spec.Verb.Pos, "E105", `replace step lacks the key "parent": the columns whose other rows are removed`, "")
+		if st.Spec.Lacks("parent") {
+			report.Add(st.Spec.Verb.Pos, "E105", `replace step lacks the key "parent": the columns whose other rows are removed`, "")
+		}
 		st.Whole = false
 		return
 	}

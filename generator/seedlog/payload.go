@@ -82,6 +82,11 @@ func (w *writer) payload(v visit) []byte {
 	if by := w.topic.EventVersion; by != nil && by.Header == "" && v.event.Version != "" {
 		root.put(by.Path, quote(v.event.Version))
 	}
+	for i, f := range v.event.Fields { // what steps do with a part decides, not its name in the whole
+		if slices.ContainsFunc(v.event.Fields, func(whole *model.Field) bool { return holds(whole, f) }) {
+			w.member(root, f.Source.Path, f, i)
+		}
+	}
 	for _, turn := range []func(model.Kind) bool{isMap, isOther, isJSON} {
 		w.members(root, v.event.Fields, 0, turn)
 	}
@@ -91,6 +96,15 @@ func (w *writer) payload(v visit) []byte {
 		}
 	}
 	return []byte(root.String())
+}
+
+// holds reports whether one field is an object that holds another one.
+func holds(whole, part *model.Field) bool {
+	if whole.Type.Kind != model.Object || whole.Source.Kind != model.FromPayload || part.Source.Kind != model.FromPayload {
+		return false
+	}
+	n := len(whole.Source.Path)
+	return len(part.Source.Path) > n && slices.Equal(part.Source.Path[:n], whole.Source.Path)
 }
 
 func isMap(k model.Kind) bool   { return k == model.Map }

@@ -32,6 +32,22 @@ topics:
       Paid: {type: paid, fields: {total: decimal}, write: [{update: orders, set: {status: {value: paid}, total: total}}]}
       Erased: {tombstone: true, idempotency_key: {source: {record: offset}}, write: [{delete: orders}]}
 `,
+	"an object is kept, and parts of it fill columns": `
+types:
+  Charge: {fields: {id: string, currency: string}}
+tables:
+  charges: {primary_key: [charge_id], columns: {charge_id: text, currency: char(3), whole: jsonb}}
+topics:
+  t:
+    idempotency_key: {source: {header: key}, window: 1d}
+    events:
+      Charged:
+        fields:
+          charge: {type: Charge, path: data.object}
+          charge_id: {type: string, path: data.object.id}
+          currency: {type: string, path: data.object.currency}
+        write: [{insert: charges, set: {whole: charge}}]
+`,
 	"a key that names its row": `
 tables:
   orders: {primary_key: [id], columns: {id: uuid, status: text, paid: nullable numeric}}

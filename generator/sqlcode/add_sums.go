@@ -26,11 +26,15 @@ type sums struct {
 
 // guarded are the columns whose sums must not be below at_least at any time. With if_below: skip
 // each event is alone in its statement, which looks at its sum itself.
-func guarded(s *model.Step) []model.Assign {
-	if s.If.Below != "error" {
-		return nil
+func guarded(s *model.Step) (out []model.Assign) {
+	for _, st := range joined(s) {
+		for _, l := range st.If.AtLeast {
+			if st.If.Below == "error" && assignTo(out, l.Column).Column == nil {
+				out = append(out, l)
+			}
+		}
 	}
-	return s.If.AtLeast
+	return out
 }
 
 func isSum(a model.Assign) bool { return a.How == model.Adds || a.How == model.Subtracts }
@@ -103,10 +107,7 @@ func (s *sums) addUp(within string) error {
 				return err
 			}
 		}
-		sum[a.Column] = "sum(" + value + ")"
-		if a.How == model.Subtracts {
-			sum[a.Column] = "-" + sum[a.Column]
-		}
+		sum[a.Column] = sumOf(s.step, a, value)
 		s.Columns = append(s.Columns, sum[a.Column]+over+" AS "+columnIdent(a.Column))
 	}
 	for _, g := range guarded(s.step) {
@@ -115,7 +116,7 @@ func (s *sums) addUp(within string) error {
 		}
 		run := s.beside(g.Column, "_run")
 		s.Running = append(s.Running, sum[g.Column]+" OVER ("+strings.TrimSpace(within+" ORDER BY "+s.ordinal)+") AS "+run)
-		s.Columns = append(s.Columns, "min("+run+")"+over+" AS "+s.beside(g.Column, "_low"))
+		s.Columns = append(s.Columns, "min("+run+")"+onlyGuarded(s.step, g.Column)+over+" AS "+s.beside(g.Column, "_low"))
 	}
 	if s.step.Tells { // no other event of the row is in the statement
 		s.Columns = append(s.Columns, "min("+numberName(s.step)+")"+over+" AS "+numberName(s.step))

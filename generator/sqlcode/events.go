@@ -18,6 +18,8 @@ func events(s *model.Step, name, unnamed, ordinal string) string {
 			column = columnIdent(p.Column)
 		case p.Value.Kind == model.NumberValue || p.Value.Kind == model.OfValue:
 			column = numberName(s)
+		case p.Value.Kind == model.StepValue:
+			column = stepName(s)
 		}
 		columns = append(columns, column)
 	}

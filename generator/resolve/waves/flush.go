@@ -34,6 +34,7 @@ func Plan(s *model.Service) {
 			st.Follows = follows(st, t.Flush)
 			st.Gathers = st.Sums && st.If.Below != "skip" && !st.Whole && !st.Tells && !st.Follows || st.Stream != nil && onlyAppended(st, t)
 		}
+		joinSums(t.Flush)
 	}
 }
 

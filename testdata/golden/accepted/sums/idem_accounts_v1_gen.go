@@ -28,7 +28,6 @@ func accountsV1Topic() wire.Topic {
 			accountOpenedInsertAccountsSQL,
 			ownerChangedUpdateAccountsSQL,
 			depositedAddAccountsSQL,
-			withdrawnAddAccountsSQL,
 		},
 		Writes:  []string{"accounts"},
 		NewPlan: func() wire.Plan { return &accountsV1Plan{} },
@@ -48,8 +47,7 @@ type accountsV1Plan struct {
 	deposited            Deposited
 	depositedAddAccounts wire.Rows
 
-	withdrawn            Withdrawn
-	withdrawnAddAccounts wire.Rows
+	withdrawn Withdrawn
 }
 
 // Add implements wire.Plan.
@@ -79,7 +77,6 @@ func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(ownerChangedUpdateAccountsSQL, &p.ownerChangedUpdateAccounts)
 	b.Write(depositedAddAccountsSQL, &p.depositedAddAccounts)
-	b.Write(withdrawnAddAccountsSQL, &p.withdrawnAddAccounts)
 }
 
 // accountsV1Decoder reads the records of topic "accounts.v1".
@@ -329,6 +326,7 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 	r := p.depositedAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Numeric(e.Amount)
+	r.Int4(1)
 	return nil
 }
 
@@ -337,15 +335,23 @@ func (e *Deposited) beforeAddAccounts(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "DepositedAddAccounts")
 }
 
-// depositedAddAccountsSQL adds up what the events add to one row; it fails if a row is
-// missing.
+// depositedAddAccountsSQL adds up what the events add to one row; it fails if a row is missing
+// or balance would be below 0, after any one event.
+// It takes the rows of steps of one shape, in their order: 1 is DepositedAddAccounts, 2 is
+// WithdrawnAddAccounts.
 const depositedAddAccountsSQL = `
 WITH e AS (
     SELECT
         account_id,
-        sum(balance) AS balance,
-        sum(1) AS bookings
-    FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
+        sum(CASE WHEN step IN (2) THEN -(balance)::numeric ELSE balance END) AS balance,
+        sum(1) AS bookings,
+        min(balance_run) FILTER (WHERE step IN (2)) AS balance_low
+    FROM (
+        SELECT
+            *,
+            sum(CASE WHEN step IN (2) THEN -(balance)::numeric ELSE balance END) OVER (PARTITION BY account_id ORDER BY ordinal) AS balance_run
+        FROM unnest($1::uuid[], $2::numeric[], $3::integer[]) WITH ORDINALITY AS e (account_id, balance, step, ordinal)
+    ) AS e
     GROUP BY account_id
     ORDER BY account_id
 ),
@@ -356,7 +362,8 @@ u AS (
     FROM e
     WHERE t.account_id = e.account_id
     RETURNING
-        t.account_id
+        t.account_id,
+        t.balance
 )
 INSERT INTO idem_step_refused (reason, in_table, in_column)
 SELECT
@@ -364,7 +371,15 @@ SELECT
     'accounts',
     NULL
 FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
+WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)
+UNION ALL
+SELECT
+    'a sum below at_least',
+    'accounts',
+    'balance'
+FROM u, e
+WHERE u.account_id = e.account_id
+    AND u.balance - e.balance + e.balance_low < 0`
 
 // Withdrawn is event "account.withdrawn" on topic "accounts.v1".
 type Withdrawn struct {
@@ -430,57 +445,14 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	e.beforeAddAccounts(b)
-	r := p.withdrawnAddAccounts.Row()
+	r := p.depositedAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Numeric(e.Amount)
+	r.Int4(2)
 	return nil
 }
 
 // beforeAddAccounts names the row: one statement takes its events of a wave.
 func (e *Withdrawn) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "WithdrawnAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "DepositedAddAccounts")
 }
-
-// withdrawnAddAccountsSQL adds up what the events add to one row; it fails if a row is missing
-// or balance would be below 0, after any one event.
-const withdrawnAddAccountsSQL = `
-WITH e AS (
-    SELECT
-        account_id,
-        -sum(balance) AS balance,
-        sum(1) AS bookings,
-        min(balance_run) AS balance_low
-    FROM (
-        SELECT
-            *,
-            -sum(balance) OVER (PARTITION BY account_id ORDER BY ordinal) AS balance_run
-        FROM unnest($1::uuid[], $2::numeric[]) WITH ORDINALITY AS e (account_id, balance, ordinal)
-    ) AS e
-    GROUP BY account_id
-    ORDER BY account_id
-),
-u AS (
-    UPDATE accounts AS t SET
-        balance = t.balance + e.balance,
-        bookings = t.bookings + e.bookings
-    FROM e
-    WHERE t.account_id = e.account_id
-    RETURNING
-        t.account_id,
-        t.balance
-)
-INSERT INTO idem_step_refused (reason, in_table, in_column)
-SELECT
-    'no row with this key',
-    'accounts',
-    NULL
-FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)
-UNION ALL
-SELECT
-    'a sum below at_least',
-    'accounts',
-    'balance'
-FROM u, e
-WHERE u.account_id = e.account_id
-    AND u.balance - e.balance + e.balance_low < 0`

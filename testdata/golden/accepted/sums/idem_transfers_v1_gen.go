@@ -25,7 +25,6 @@ func transfersV1Topic() wire.Topic {
 		Window: 840 * time.Hour,
 		Statements: []string{
 			transferBookedAddAccountsSQL,
-			transferBookedAddAccounts2SQL,
 			transferBookedInsertJournalSQL,
 		},
 		Writes:  []string{"accounts", "journal"},
@@ -40,7 +39,6 @@ type transfersV1Plan struct {
 	transferBooked              TransferBooked
 	transferBookedInsertJournal wire.Rows
 	transferBookedAddAccounts   wire.Rows
-	transferBookedAddAccounts2  wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -54,7 +52,6 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 // Flush implements wire.Plan.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(transferBookedAddAccountsSQL, &p.transferBookedAddAccounts)
-	b.Write(transferBookedAddAccounts2SQL, &p.transferBookedAddAccounts2)
 	b.Write(transferBookedInsertJournalSQL, &p.transferBookedInsertJournal)
 }
 
@@ -149,10 +146,12 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	r = p.transferBookedAddAccounts.Row()
 	r.UUID(e.Debit)
 	r.Numeric(e.Amount)
+	r.Int4(1)
 	e.beforeAddAccounts2(b)
-	r = p.transferBookedAddAccounts2.Row()
+	r = p.transferBookedAddAccounts.Row()
 	r.UUID(e.Credit)
 	r.Numeric(e.Amount)
+	r.Int4(2)
 	return nil
 }
 
@@ -171,7 +170,7 @@ func (e *TransferBooked) beforeAddAccounts(b *wire.Batch) {
 
 // beforeAddAccounts2 names the row: one statement takes its events of a wave.
 func (e *TransferBooked) beforeAddAccounts2(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.Credit), "TransferBookedAddAccounts2")
+	b.Gathers(wire.Row("accounts").UUID(e.Credit), "TransferBookedAddAccounts")
 }
 
 const transferBookedInsertJournalSQL = `
@@ -190,17 +189,19 @@ ORDER BY transfer_id`
 
 // transferBookedAddAccountsSQL adds up what the events add to one row; it fails if a row is
 // missing or balance would be below 0, after any one event.
+// It takes the rows of steps of one shape, in their order: 1 is TransferBookedAddAccounts, 2
+// is TransferBookedAddAccounts2.
 const transferBookedAddAccountsSQL = `
 WITH e AS (
     SELECT
         account_id,
-        -sum(balance) AS balance,
-        min(balance_run) AS balance_low
+        sum(CASE WHEN step IN (1) THEN -(balance)::numeric ELSE balance END) AS balance,
+        min(balance_run) FILTER (WHERE step IN (1)) AS balance_low
     FROM (
         SELECT
             *,
-            -sum(balance) OVER (PARTITION BY account_id ORDER BY ordinal) AS balance_run
-        FROM unnest($1::uuid[], $2::numeric[]) WITH ORDINALITY AS e (account_id, balance, ordinal)
+            sum(CASE WHEN step IN (1) THEN -(balance)::numeric ELSE balance END) OVER (PARTITION BY account_id ORDER BY ordinal) AS balance_run
+        FROM unnest($1::uuid[], $2::numeric[], $3::integer[]) WITH ORDINALITY AS e (account_id, balance, step, ordinal)
     ) AS e
     GROUP BY account_id
     ORDER BY account_id
@@ -229,30 +230,3 @@ SELECT
 FROM u, e
 WHERE u.account_id = e.account_id
     AND u.balance - e.balance + e.balance_low < 0`
-
-// transferBookedAddAccounts2SQL adds up what the events add to one row; it fails if a row is
-// missing.
-const transferBookedAddAccounts2SQL = `
-WITH e AS (
-    SELECT
-        account_id,
-        sum(balance) AS balance
-    FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
-    GROUP BY account_id
-    ORDER BY account_id
-),
-u AS (
-    UPDATE accounts AS t SET
-        balance = t.balance + e.balance
-    FROM e
-    WHERE t.account_id = e.account_id
-    RETURNING
-        t.account_id
-)
-INSERT INTO idem_step_refused (reason, in_table, in_column)
-SELECT
-    'no row with this key',
-    'accounts',
-    NULL
-FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`

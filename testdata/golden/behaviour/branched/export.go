@@ -4,10 +4,13 @@ package branched
 
 import "github.com/idemgen/idemgen/runtime/wire"
 
-// NewPlan returns a plan of a topic: branches or replaced.
+// NewPlan returns a plan of a topic: branches, joined or replaced.
 func NewPlan(topic string) wire.Plan {
-	if topic == "branches" {
+	switch topic {
+	case "branches":
 		return branchesTopic().NewPlan()
+	case "joined":
+		return joinedTopic().NewPlan()
 	}
 	return replacedTopic().NewPlan()
 }

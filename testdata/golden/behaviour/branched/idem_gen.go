@@ -170,10 +170,17 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Columns: []string{"k", "no"}, Table: "tp"},
 				},
 			},
+			{
+				Name: "acct",
+				Unique: [][]string{
+					{"k", "id"},
+				},
+			},
 		},
 		Topics: []wire.Topic{
 			branchesTopic(),
 			replacedTopic(),
+			joinedTopic(),
 		},
 	}, opts...)
 }

@@ -196,5 +196,15 @@ func testTables() []idemtest.Table {
 				"v",
 			},
 		},
+		{
+			Name: "acct",
+			Key:  []string{"k", "id"},
+			Columns: []string{
+				"k",
+				"id",
+				"n",
+				"m",
+			},
+		},
 	}
 }
