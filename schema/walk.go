@@ -145,6 +145,8 @@ func (w *walker) unknownKey(e entry, p Pair, built []string) string {
 		return ""
 	case meant != "":
 		w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, `did you mean "`+meant+`"?`)
+	case insteadOf(p.Key) != "":
+		w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, insteadOf(p.Key))
 	default:
 		w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, "keys here: "+strings.Join(built, ", "))
 	}
