@@ -64,10 +64,3 @@ var lookedFor = map[string]string{
 func insteadOf(key string) string {
 	return lookedFor[strings.ReplaceAll(fold(key), ".", "_")]
 }
-
-// verbsLookedFor are the verbs of other languages, with the one that does their work.
-var verbsLookedFor = map[string]string{
-	"increment": "add", "increase": "add", "decrement": "add", "subtract": "add", "sum": "add",
-	"merge": "upsert", "save": "upsert", "put": "upsert", "set": "update", "create": "insert", "modify": "update",
-	"remove": "delete",
-}
