@@ -128,7 +128,9 @@ func reportNoVerb(w *walker, e entry) {
 			return
 		}
 		hint := DidYouMean(p.Key, verbNames())
-		if hint == "" {
+		if verb := verbsLookedFor[fold(p.Key)]; verb != "" {
+			hint = "write " + verb + ": <table>"
+		} else if hint == "" {
 			hint = "verbs: " + verbs
 		}
 		w.ds.Add(p.KeyPos, "E104", "unknown verb "+quote(p.Key)+" in step", hint)

@@ -2,13 +2,14 @@ package schema
 
 import "fmt"
 
-// Type is an entry of types: it has Fields or Enum.
+// Type is an entry of types: it has Fields, Enum or Is.
 type Type struct {
 	Name   Text // Pos is the key
 	Doc    Doc
 	Kind   TypeKind
 	Fields []*Field
 	Enum   []EnumValue
+	Is     *FieldType // the type for which this one is another name
 	// Unknown says what becomes of a text that no value of the enum has: error or keep. nil =
 	// not said.
 	Unknown *Text
@@ -24,7 +25,17 @@ type TypeKind int
 const (
 	ObjectType TypeKind = iota + 1
 	EnumType
+	NameType
 )
+
+// Holds are the types that an entry is made of: of its fields, or the one that it is.
+func (t *Type) Holds() []*FieldType {
+	var all []*FieldType
+	for _, f := range t.Fields {
+		all = append(all, f.Type)
+	}
+	return append(all, t.Is)
+}
 
 // EnumValue is one value of an enum. In the list form Name and Wire are the same.
 type EnumValue struct {
@@ -38,9 +49,9 @@ var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
 		return w.some(e) && readFields(w, e, objectField, &t.Fields)
 	}}},
 	key[Type]{name: "enum", value: value[Type]{shape{items: &scalarShape, entries: &scalarShape}, readEnum}},
-	key[Type]{name: "is", meanwhile: "until then, write the type itself at each field"},
+	key[Type]{name: "is", value: value[Type]{scalarShape, readIs}},
 	key[Type]{name: "unknown", value: wordValue(func(t *Type) **Text { return &t.Unknown }, "error", "keep")},
-	key[Type]{name: "go", meanwhile: "until then, convert in the handler: handle: true"},
+	key[Type]{name: "go", meanwhile: "leave it out: the Go type is that of the type; convert in the handler: handle: true"},
 	key[Type]{name: "codec", meanwhile: "until then, declare the field string or bytes, and convert in the handler: handle: true"},
 	key[Type]{name: "sensitive", meanwhile: notLogged},
 )
@@ -59,13 +70,33 @@ func readTypes(w *walker, e entry, s *Spec) bool {
 		}
 		if kinds > 1 || kinds == 0 && !t.Broken {
 			t.Broken = true
-			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts")
+			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum, is", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts, is: decimal for another name of a type")
+		}
+		if t.Doc.GoName != nil && t.Kind == NameType && kinds == 1 {
+			t.Broken = true
+			w.ds.Add(t.Doc.GoName.Key, "E110", te.what+" is another name of a type, which has its Go name: go_name means nothing here", "drop it")
+		}
+		if t.Unknown != nil && t.Kind == NameType && kinds == 1 {
+			t.Broken = true
+			w.ds.Add(t.Unknown.Key, "E312", te.what+" is another type, so unknown means nothing here", "say it at the enum")
 		}
 		if t.Unknown != nil && t.Kind == ObjectType && kinds == 1 {
 			t.Broken = true
 			w.ds.Add(t.Unknown.Key, "E312", te.what+" has fields, so unknown means nothing here", `drop it: members that are not declared are ignored`)
 		}
 	})
+}
+
+// readIs reads the type for which an entry is another name.
+func readIs(w *walker, e entry, t *Type) bool {
+	t.Kind, t.Body = NameType, e.node.Pos
+	is, ok := readFieldType(w, e)
+	if ok && is.Optional {
+		w.ds.Add(is.Pos, "E208", "type "+quote(t.Name.Value)+" cannot be optional", "say it at the fields: optional "+t.Name.Value)
+		return false
+	}
+	t.Is = is
+	return ok
 }
 
 // readEnum reads a list of texts or a map from constant to text.

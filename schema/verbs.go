@@ -133,3 +133,10 @@ func verbNames() []string {
 	}
 	return names
 }
+
+// verbsLookedFor are the verbs of other languages, with the one that does their work.
+var verbsLookedFor = map[string]string{
+	"increment": "add", "increase": "add", "decrement": "add", "subtract": "add", "sum": "add",
+	"merge": "upsert", "save": "upsert", "put": "upsert", "set": "update", "create": "insert", "modify": "update",
+	"remove": "delete",
+}

@@ -143,6 +143,8 @@ func (w *walker) unknownKey(e entry, p Pair, built []string) string {
 	case isEnvironment(p.Key):
 		w.environment(p)
 		return ""
+	case insteadOf(p.Key) != "":
+		w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, insteadOf(p.Key))
 	case meant != "":
 		w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, `did you mean "`+meant+`"?`)
 	default:

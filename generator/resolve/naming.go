@@ -116,13 +116,14 @@ func (s spelling) differs(e *draft.Type) bool {
 		return false
 	}
 	s.seen[e] = true
-	return slices.ContainsFunc(e.Spec.Fields, func(f *schema.Field) bool {
-		ft := f.Type
+	own := func(f *schema.Field) bool {
+		return f.Path == nil && spell(f.Name.Value, s.a) != spell(f.Name.Value, s.b)
+	}
+	return slices.ContainsFunc(e.Spec.Fields, own) || slices.ContainsFunc(e.Spec.Holds(), func(ft *schema.FieldType) bool {
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
-		own := f.Path == nil && spell(f.Name.Value, s.a) != spell(f.Name.Value, s.b)
-		return own || ft != nil && s.differs(s.types.Find(ft.Name, ft.NamePos))
+		return ft != nil && s.differs(s.types.Find(ft.Name, ft.NamePos))
 	})
 }
 

@@ -30,6 +30,9 @@ func resolveTypes(report *schema.Diagnostics, files []*schema.Spec, at place, fi
 		if (spelling{ts, "snake_case", at.naming, map[*draft.Type]bool{}}).differs(e) {
 			e.Model.Naming = at.naming
 		}
+		if e.Spec.Kind == schema.NameType {
+			resolveName(report, ts, e)
+		}
 		if e.Spec.Kind == schema.ObjectType && (first == nil || e.Model.First != nil) && !resolveObject(report, ts, e, at) {
 			e.Broken = true
 		}
@@ -131,8 +134,7 @@ func (c *cycles) visit(e *draft.Type) {
 	c.number[e] = len(c.number) + 1
 	c.low[e] = c.number[e]
 	c.path = append(c.path, e)
-	for _, f := range e.Spec.Fields {
-		ft := f.Type
+	for _, ft := range e.Spec.Holds() {
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
@@ -186,9 +188,24 @@ func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldTy
 		unknownType(report, types, t.Name, t.NamePos)
 		return out, false
 	}
+	if e.Spec.Kind == schema.NameType {
+		resolveName(report, types, e)
+		is := e.Is
+		is.Optional = t.Optional
+		return is, !e.Broken
+	}
 	out.Kind, out.Named = model.Object, e.Model
 	if e.Spec.Kind == schema.EnumType {
 		out.Kind = model.Enum
 	}
 	return out, !e.Broken
+}
+
+// resolveName finds, once, the type for which another one is a name.
+func resolveName(report *schema.Diagnostics, types *draft.Types, e *draft.Type) {
+	if e.Broken || e.Is.Kind != 0 {
+		return
+	}
+	is, ok := fieldType(report, types, e.Spec.Is)
+	e.Is, e.Broken = is, !ok
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -14,9 +15,20 @@ import (
 )
 
 // load resolves a spec that must be right.
-func load(t testing.TB, spec string) *model.Service {
+func load(t testing.TB, spec string) *model.Service { return loadIn(t, ".", spec) }
+
+// loadIn is load for a spec that imports files of its folder.
+func loadIn(t testing.TB, dir, spec string) *model.Service {
 	t.Helper()
-	read, ds := schema.Load("idemgen.yaml", []byte(spec))
+	folder, err := output.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	read, ds, err := new(schema.Libraries).Load("idemgen.yaml", []byte(spec), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if read != nil {
 		s, more := resolve.Resolve(read)
 		if s != nil {

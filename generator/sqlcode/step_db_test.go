@@ -285,7 +285,7 @@ func TestGoldenStatementsPrepare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := load(t, string(spec))
+			s := loadIn(t, filepath.Dir(file), string(spec))
 			db := database(t, s)
 			for _, topic := range s.Topics {
 				for _, step := range topic.Flush {

@@ -13,7 +13,8 @@ type Type struct {
 	Used     bool // of an imported one: the service has it in an event, or in a type of its own
 	Spec     *schema.Type
 	Model    *model.Type
-	Fields   []Field // of an object, as far as they were accepted
+	Is       model.FieldType // of another name of a type: that one
+	Fields   []Field         // of an object, as far as they were accepted
 	Broken   bool
 }
 
@@ -26,9 +27,9 @@ type Types struct {
 }
 
 // Generated are the types that the package of the service declares: its own, and those of
-// libraries that it uses.
+// libraries that it uses. Other names of types are none.
 func (ts *Types) Generated() []*Type {
-	return slices.DeleteFunc(slices.Clone(ts.All), func(t *Type) bool { return t.Imported && !t.Used })
+	return slices.DeleteFunc(slices.Clone(ts.All), func(t *Type) bool { return t.Imported && !t.Used || t.Spec.Kind == schema.NameType })
 }
 
 // Field is a field as written and as resolved. Field is nil if it was refused.
