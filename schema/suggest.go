@@ -6,8 +6,12 @@ import (
 )
 
 // Closest returns the word that a mistyped text was most likely meant to be, or "" if
-// none is near. Of equally near words it is the first in alphabetical order.
+// none is near. Of equally near words it is the first in alphabetical order. Among very many
+// words none is looked for: a file may hold many mistakes, too.
 func Closest(text string, words []string) string {
+	if len(words) > maxCandidates {
+		return ""
+	}
 	folded := fold(text)
 	size := utf8.RuneCountInString(folded)
 	best, bestDistance := "", 0
@@ -24,6 +28,8 @@ func Closest(text string, words []string) string {
 	}
 	return best
 }
+
+const maxCandidates = 300
 
 // DidYouMean returns the hint `did you mean "x"?`, or "" if no word is near.
 func DidYouMean(text string, words []string) string {

@@ -33,7 +33,7 @@ func large() map[string]string {
 		"topics that overwrite": head + table + "topics:\n" + repeated(110, "  t#: {event_type: {header: x}, idempotency_key: {source: {header: k}, window: 8d}, events: {"+
 			flow(20, "E&x#: {type: e#, fields: {id: uuid, a: string}, write: [{upsert: t}]}, ")+"}}\n"),
 		"steps":          head + table + topic + repeated(60, "      E#: {type: e#, fields: {a: string}, write: ["+flow(250, "{upsert: t}, ")+"]}\n"),
-		"unknown tables": head + "tables:\n" + repeated(990, "  table#: {primary_key: [id], columns: {id: uuid, a: text}}\n") + topic + repeated(40, "      E#: {type: e#, fields: {a: string}, write: ["+flow(200, "{upsert: tabel#}, ")+"]}\n"),
+		"unknown tables": head + "tables:\n" + repeated(300, "  table#: {primary_key: [id], columns: {id: uuid, a: text}}\n") + topic + repeated(40, "      E#: {type: e#, fields: {a: string}, write: ["+flow(200, "{upsert: tabel#}, ")+"]}\n"),
 		"unknown types":  head + "types:\n" + repeated(1000, "  T#: {fields: {a: strang#}}\n"),
 		"foreign keys":   head + "tables:\n  t: {primary_key: [id], columns: {id: uuid, a: text}}\n" + repeated(990, "  t#: {primary_key: [id], columns: {id: uuid}, foreign_keys: [{columns: [id], references: t, on_delete: cascade}]}\n") + topic + event,
 		"one line":       head + "tables: {" + flow(500, "t#: {primary_key: [id], columns: {"+flow(35, "C#: tex, ")+"}}, ") + "}\n",
