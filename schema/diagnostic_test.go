@@ -68,6 +68,23 @@ dir/s.yaml:4:151: E103: long
 	}
 }
 
+// Of many problems a hundred are printed, and warnings never in place of errors.
+func TestManyProblemsArePrintedInPart(t *testing.T) {
+	var ds Diagnostics
+	for n := range 150 {
+		ds.Add(Pos{Line: 1, Col: n + 1, Width: 1}, "W901", "a warning", "")
+	}
+	ds.Add(Pos{Line: 2, Col: 1, Width: 1}, "E104", "an error", "")
+	var out strings.Builder
+	if err := ds.Print(&out, "s.yaml", []byte(strings.Repeat("x", 150)+"\ny\n")); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if strings.Count(text, "W901") != 99 || strings.Count(text, "E104") != 1 || !strings.HasSuffix(text, "s.yaml: problems that are not shown: 51\n") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
 // TestSecrets: what stands beside a setting of the environment is in no output,
 // whatever else is wrong with the file.
 func TestSecrets(t *testing.T) {

@@ -82,8 +82,12 @@ func (b *builder) cutTexts(kind NodeKind, texts [][]*Node) {
 func (b *builder) without(key *Node) bool {
 	end := key.Pos
 	end.Col += key.Pos.Width
-	rest := strings.TrimLeft(string(b.rest(end)), " \t")
-	return key.Kind == ScalarNode && !key.Quoted && rest != "" && (rest[0] == ',' || rest[0] == '}')
+	for _, r := range b.rest(end) {
+		if r != ' ' && r != '\t' {
+			return key.Kind == ScalarNode && !key.Quoted && (r == ',' || r == '}')
+		}
+	}
+	return false
 }
 
 // parentheses counts those that a text without quotes opens and does not close.

@@ -61,7 +61,7 @@ func (n *Node) Get(key string) *Node {
 }
 
 // Parse reads one YAML document under the file rules of docs/spec.md: UTF-8, at
-// most 1 MiB and 64 levels, no anchors, aliases, merge keys or tags. It returns nil and
+// most 1 MiB, 64 levels and so many values, no anchors, aliases, merge keys or tags. It returns nil and
 // at least one diagnostic if they are broken, and nil without one if the document is
 // empty. It never panics.
 func Parse(data []byte) (*Node, Diagnostics) { return parse("", data) }
@@ -85,6 +85,10 @@ func parse(file string, data []byte) (*Node, Diagnostics) {
 		return nil, ds
 	}
 	if root.Kind == 0 || len(root.Content) == 0 {
+		return nil, ds
+	}
+	if !checkBounds(root.Content[0], file, &ds) {
+		ds.maskLines(src)
 		return nil, ds
 	}
 	b := builder{source: src, file: file, ds: &ds}

@@ -48,6 +48,12 @@ func TestFileLimits(t *testing.T) {
 		"65 levels":       {strings.Repeat("[", 65) + strings.Repeat("]", 65), false},
 		"64 block levels": {strings.Repeat("- ", 64) + "x", true},
 		"65 block levels": {strings.Repeat("- ", 65) + "x", false},
+		"1000 items":      {strings.Repeat("- x\n", 1000), true},
+		"1001 items":      {strings.Repeat("- x\n", 1001), false},
+		"1000 flow items": {"[" + strings.Repeat("x, ", 1000) + "]", true},
+		"1001 flow items": {"[" + strings.Repeat("x, ", 1001) + "]", false},
+		"50000 values":    {strings.Repeat("-\n"+strings.Repeat(" - x\n", 998), 50) + "-\n" + strings.Repeat(" - x\n", 48), true},
+		"50001 values":    {strings.Repeat("-\n"+strings.Repeat(" - x\n", 998), 50) + "-\n" + strings.Repeat(" - x\n", 49), false},
 		"a million open":  {strings.Repeat("[", 1_000_000), false},
 		"deep and nested": {strings.Repeat("- ", 500_000) + "x", false},
 	} {

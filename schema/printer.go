@@ -10,13 +10,25 @@ import (
 	"unicode"
 )
 
+// maxPrinted is how many problems of one file are printed: nobody reads more in one go.
+const maxPrinted = 100
+
 // Print writes the problems of one file: position, code and message, the line with a
-// caret under the token, the hint. File is the path as the user gave it; data is the
+// caret under the token, the hint; the first hundred, and how many there are beside. File is the path as the user gave it; data is the
 // file's content.
 func (ds Diagnostics) Print(w io.Writer, file string, data []byte) error {
 	p := printer{source: newSource(data), file: filepath.ToSlash(file), masks: sortedMasks(ds.masked)}
-	for _, d := range ds.Sorted() {
+	sorted := ds.Sorted()
+	more := len(sorted) - maxPrinted
+	if more > 0 { // errors first, lest warnings hide them
+		slices.SortStableFunc(sorted, func(a, b Diagnostic) int { return cmp.Compare(a.Code[:1], b.Code[:1]) })
+		sorted = sorted[:maxPrinted]
+	}
+	for _, d := range sorted {
 		p.diagnostic(d)
+	}
+	if more > 0 {
+		fmt.Fprintf(&p.out, "%s: problems that are not shown: %d\n", p.file, more)
 	}
 	_, err := io.WriteString(w, p.out.String())
 	return err

@@ -1,25 +1,35 @@
 package schema
 
 import (
-	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Closest returns the word that a mistyped text was most likely meant to be, or "" if
-// none is near. Of equally near words it is the first in alphabetical order.
+// none is near. Of equally near words it is the first in alphabetical order. Among very many
+// words none is looked for: a file may hold many mistakes, too.
 func Closest(text string, words []string) string {
+	if len(words) > maxCandidates {
+		return ""
+	}
+	folded := fold(text)
+	size := utf8.RuneCountInString(folded)
 	best, bestDistance := "", 0
-	for _, w := range slices.Sorted(slices.Values(words)) {
-		d := distance(fold(text), fold(w))
-		if d > max(1, min(len([]rune(text)), len([]rune(w)))/3) {
+	for _, w := range words {
+		other := utf8.RuneCountInString(w)
+		most := max(1, min(size, other)/3)
+		if size-other > most || other-size > most {
 			continue
 		}
-		if best == "" || d < bestDistance {
+		d := distance(folded, fold(w))
+		if d <= most && (best == "" || d < bestDistance || d == bestDistance && w < best) {
 			best, bestDistance = w, d
 		}
 	}
 	return best
 }
+
+const maxCandidates = 300
 
 // DidYouMean returns the hint `did you mean "x"?`, or "" if no word is near.
 func DidYouMean(text string, words []string) string {
@@ -30,21 +40,23 @@ func DidYouMean(text string, words []string) string {
 }
 
 // fold makes spellings equal that people mix up: case, and - or a blank for _.
-func fold(s string) string {
-	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(s))
-}
+func fold(s string) string { return underscores.Replace(strings.ToLower(s)) }
+
+var underscores = strings.NewReplacer("-", "_", " ", "_")
 
 // distance is the edit distance with transpositions of neighbours (optimal string
 // alignment), in code points.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
-	prev2 := make([]int, len(t)+1)
-	prev := make([]int, len(t)+1)
+	var small [3][64]int // names are short, and there may be many
+	prev2, prev, row := small[0][:], small[1][:], small[2][:]
+	if len(t) >= len(small[0]) {
+		prev2, prev, row = make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	}
 	for j := range prev {
 		prev[j] = j
 	}
 	for i := range s {
-		row := make([]int, len(t)+1)
 		row[0] = i + 1
 		for j := range t {
 			cost := 1
@@ -56,7 +68,7 @@ func distance(a, b string) int {
 				row[j+1] = min(row[j+1], prev2[j-1]+1)
 			}
 		}
-		prev2, prev = prev, row
+		prev2, prev, row = prev, row, prev2
 	}
 	return prev[len(t)]
 }

@@ -13,6 +13,10 @@ import (
 
 // resolveFormer resolves the sources that copies of older events are still known by.
 func (r *topicReader) resolveFormer(e *draft.Event, spec *schema.IdempotencyKey) {
+	if len(spec.Also) > maxFormer {
+		r.report.Add(spec.Also[maxFormer].Pos, "E708", fmt.Sprintf("also has %d former sources, but at most %d may be", len(spec.Also), maxFormer), "take out those for which the window has passed")
+		return
+	}
 	now := sourceTexts(spec.Source)
 	var seen [][]string
 	for _, former := range spec.Also {

@@ -41,9 +41,19 @@ func (r *topicReader) resolveKey(e *draft.Event) {
 	resolveCompare(r.report, e, spec)
 }
 
+// maxParts and maxFormer bound what one claim costs.
+const (
+	maxParts  = 16
+	maxFormer = 8
+)
+
 // keyParts resolves the parts of a source; key is the spec's key that holds them.
 func keyParts(report *schema.Diagnostics, e *draft.Event, source []schema.KeySource, key string, field func(*draft.Event, schema.Text) *model.Field) (parts []model.KeySource) {
 	seen := map[string]bool{}
+	if len(source) > maxParts {
+		report.Add(source[maxParts].Pos, "E708", fmt.Sprintf("%s has %d parts, but at most %d may be", key, len(source), maxParts), "name what identifies the event, and nothing else")
+		return nil
+	}
 	for _, src := range source {
 		part := sourceText(src)
 		if seen[part] {
