@@ -69,6 +69,7 @@ func (p *pkg) serviceLiteral() code {
 		topics = append(topics, text("%s(%s)", topicFunc(t), arg))
 	}
 	return composite(wire("Service"), []code{
+		pair("Source", lit(s.Source)),
 		pair("Consumer", lit(s.Consumer)),
 		pair("Schema", lit(s.Schema)),
 		pair("Identity", identityLiteral(s.Identity)),
