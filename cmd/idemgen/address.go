@@ -45,6 +45,12 @@ func (a *address) take(args []string) (rest []string) {
 	return rest
 }
 
+// without are arguments without an address, which stays where it is.
+func (a *address) without(args []string) []string {
+	look := *a
+	return look.take(args)
+}
+
 // isAddress reports whether an argument is no file but a database's address.
 func isAddress(arg string) bool {
 	return strings.HasPrefix(arg, "postgres://") || strings.HasPrefix(arg, "postgresql://") ||
