@@ -232,8 +232,8 @@ func (d *describer) column(n *described, c *pgtable.Column) {
 	d.line(3, "%s: {type: %s, %s}%s", key, strconv.Quote(word), strings.Join(more, ", "), about)
 }
 
-// fillsItself reports whether the database is to fill a column. A key with a default that makes any
-// value, as a UUID, is left to the events.
+// fillsItself reports whether the database is to fill a column. A key with a default that makes
+// any value, as a UUID, is left to the events.
 func fillsItself(n *described, c *pgtable.Column) bool {
 	return c.Always != "" || c.Default != "" && (strings.Contains(c.Default, "nextval(") || !slices.Contains(n.primary, c.Name))
 }
