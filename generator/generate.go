@@ -34,6 +34,7 @@ type Result struct {
 	Changes     []output.Change // in the order of the specs
 	Notes       string          // what to know once the changes are applied, in prose; "" if nothing
 	folders     []*output.Folder
+	units       []*unit
 }
 
 // Generate runs the pipeline and writes nothing. If strict, warnings count as errors. An
@@ -65,6 +66,7 @@ func generate(ctx context.Context, specs []Spec, strict bool, draft *NewCase, mo
 	if err != nil || result.Refused {
 		return result, err
 	}
+	result.units = slices.Clone(units)
 	units = slices.DeleteFunc(units, func(u *unit) bool {
 		result.Notes += u.notes.String()
 		u.notes.Reset()
@@ -107,6 +109,7 @@ func each(units []*unit, do func(*unit) error) error {
 func (r *Result) report(units []*unit, strict bool) {
 	var text strings.Builder
 	count := 0
+	r.Diagnostics = nil
 	for _, f := range inFiles(units) {
 		_ = f.problems.Print(&text, f.path, f.content) // a strings.Builder takes everything
 		r.Diagnostics = append(r.Diagnostics, diagnostics(f.path, f.problems)...)

@@ -17,6 +17,7 @@ import (
 	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/scaffold"
 	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/pgtable"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -25,6 +26,8 @@ type Start struct {
 	Dir      string // folder of the new spec, inside a Go module; made if it does not exist
 	Consumer string
 	Package  string
+	// Tables are described in the spec instead of the sample's; nil: the sample.
+	Tables []*pgtable.Table
 }
 
 // Started is what Init did not do itself.
@@ -84,6 +87,9 @@ func (s Start) firstSpec(dir, importPath string) ([]byte, error) {
 	}
 	if err := samePackageAs(dir, s.Package); err != nil {
 		return nil, err
+	}
+	if s.Tables != nil {
+		return specOf(s)
 	}
 	return scaffold.Spec(s.Consumer, s.Package)
 }

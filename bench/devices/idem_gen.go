@@ -25,6 +25,7 @@ type Handler interface {
 // NewConsumer returns the consumer "bench-devices".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "bench-devices",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -49,6 +50,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Name: "devices",
 				Unique: [][]string{
 					{"device_id"},
+				},
+				Columns: []wire.Column{
+					{Name: "device_id", Type: "text"},
+					{Name: "readings", Type: "bigint"},
+					{Name: "temperature", Type: "double precision"},
 				},
 			},
 		},

@@ -20,6 +20,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "bench-readings".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "bench-readings",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -45,6 +46,16 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"reading_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "reading_id", Type: "bigint"},
+					{Name: "device_id", Type: "text"},
+					{Name: "site", Type: "text"},
+					{Name: "taken_at", Type: "timestamptz"},
+					{Name: "temperature", Type: "double precision"},
+					{Name: "humidity", Type: "double precision"},
+					{Name: "battery", Type: "integer"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

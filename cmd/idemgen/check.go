@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,11 @@ func checkCommand() *cobra.Command {
 		Use:   "check" + specsUsage,
 		Short: "Print what generate would change",
 		Long: `Prints what generate would change, as a unified diff, and writes nothing. Exit code 0: nothing
-would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.` + specArguments,
+would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.
+
+With --db the tables of the specs are also compared with a database: tables, columns, types, NOT
+NULL, unique keys and rights. Each difference is told with its line (E620); then the exit code is
+1. Without an address behind it, --db takes $DATABASE_URL.` + specArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			result, err := flags.load(cmd, args)
 			if err != nil {
@@ -32,12 +37,17 @@ would change; 1: something would; 2: trouble. Starter files, which are yours, do
 				}
 			}
 			flags.json.members["changes"] = changes
+			var different error
 			if len(changes) > 0 {
-				return errDifferent
+				different = errDifferent
 			}
-			return nil
+			if flags.database.given && !flags.same {
+				different = errors.Join(errDatabase, different)
+			}
+			return different
 		},
 	}
 	flags.define(cmd)
+	flags.database.define(cmd, "db", "also compare the tables with this database")
 	return cmd
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +15,7 @@ import (
 func initCommand(args []string) *cobra.Command {
 	start := generator.Start{Dir: "."}
 	var machine *answer
+	var from fromDatabase
 	cmd := &cobra.Command{
 		Use:   "init [folder]",
 		Short: "Write a first spec and the files around it",
@@ -20,12 +23,25 @@ func initCommand(args []string) *cobra.Command {
 idemgen.yaml, gen.go, handler.go, cmd/<consumer>/main.go, the set-up of the tests, a first case in
 testdata/cases and .gitattributes, then generates. Refuses to replace a file. The names default to the
 folder's import path. In a folder that has an idemgen.yaml, that one counts: init writes the
-files that are missing around it.`,
-		Args:              oneFolder,
+files that are missing around it.
+
+With --from-db the spec describes tables of a database that are there already, all of them or
+those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
+		Args:              func(cmd *cobra.Command, args []string) error { return oneFolder(cmd, from.without(args)) },
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, folder []string) error {
-			if len(folder) > 0 {
+			if folder = from.take(folder); len(folder) > 0 {
 				start.Dir = folder[0]
+			}
+			if from.given {
+				var err error
+				if start.Tables, err = from.read(cmd.Context()); err != nil {
+					return err
+				}
+				if _, err := os.Stat(filepath.Join(start.Dir, generator.SpecFile)); err == nil {
+					fmt.Fprint(cmd.OutOrStdout(), generator.Describe(start.Tables))
+					return fmt.Errorf("%s exists, and stays as it is: what it may say of the tables is on stdout", filepath.ToSlash(filepath.Join(start.Dir, generator.SpecFile)))
+				}
 			}
 			started, err := generator.Init(cmd.Context(), start)
 			if err != nil {
@@ -53,6 +69,8 @@ files that are missing around it.`,
 	machine = asJSON(cmd, "diagnostics", "changes")
 	cmd.Flags().StringVar(&start.Consumer, "consumer", "", "name of the consumer")
 	cmd.Flags().StringVar(&start.Package, "package", "", "name of the Go package")
+	from.define(cmd, "from-db", "describe the tables of this database in the spec")
+	cmd.Flags().StringArrayVar(&from.tables, "table", nil, "with --from-db: a table, as schema.table; may be repeated")
 	return cmd
 }
 

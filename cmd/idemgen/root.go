@@ -20,6 +20,9 @@ const (
 // errDifferent ends check with its own exit code.
 var errDifferent = errors.New("generated files differ from the spec: run idemgen generate")
 
+// errDatabase ends check in the same way.
+var errDatabase = errors.New("the database is not as the specs say")
+
 // said is an error that stands on stderr already.
 type said struct{ error }
 
@@ -40,7 +43,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	code := done
 	switch {
-	case errors.Is(err, errDifferent):
+	case errors.Is(err, errDifferent), errors.Is(err, errDatabase):
 		code = different
 	case err != nil:
 		code = trouble

@@ -12,22 +12,27 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connect opens connections to the primary. They are named differently than a worker's, so
-// that no worker ends one of them as a stalled one of its own.
+// connect opens connections to the primary.
 func (f *streamFlags) connect(ctx context.Context) (*pgxpool.Pool, error) {
-	url := f.database
+	return connect(ctx, "--database", f.database)
+}
+
+// connect opens connections to the primary; flag is where its address was given, if not in the
+// environment. They are named differently than a worker's, so that no worker ends one of them as
+// a stalled one of its own.
+func connect(ctx context.Context, flag, url string) (*pgxpool.Pool, error) {
 	if url == "" {
 		url = os.Getenv("DATABASE_URL")
 	}
 	if url == "" {
-		return nil, errors.New("--database or $DATABASE_URL missing")
+		return nil, errors.New(flag + " or $DATABASE_URL missing")
 	}
 	cfg, err := pgxpool.ParseConfig(url)
 	if err == nil && strings.LastIndexByte(cfg.ConnConfig.Host, '@') > 0 { // of a password
-		return nil, errors.New("--database, or $DATABASE_URL: a password with an @ must have %40 in its place")
+		return nil, errors.New(flag + ", or $DATABASE_URL: a password with an @ must have %40 in its place")
 	}
 	if err != nil { // not told: it may quote the password
-		return nil, errors.New("--database, or $DATABASE_URL, is no address of a database: write postgres://user@host:5432/name")
+		return nil, errors.New(flag + ", or $DATABASE_URL, is no address of a database: write postgres://user@host:5432/name")
 	}
 	cfg.MaxConns = 1
 	cfg.ConnConfig.RuntimeParams["application_name"] = "idemgen-stream"

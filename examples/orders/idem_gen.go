@@ -26,6 +26,7 @@ type Handler interface {
 // NewConsumer returns the consumer "order-projector".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "order-projector",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -51,15 +52,31 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"order_id"},
 				},
-				Nullable: []string{
-					"note",
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "customer_id", Type: "text"},
+					{Name: "channel", Type: "varchar(10)"},
+					{Name: "total", Type: "numeric(12,2)"},
+					{Name: "paid", Type: "numeric(12,2)", Default: true},
+					{Name: "status", Type: "varchar(20)"},
+					{Name: "placed_at", Type: "timestamptz"},
+					{Name: "note", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "order_items",
 				Unique: [][]string{
 					{"order_id", "line"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "line", Type: "integer"},
+					{Name: "sku", Type: "text"},
+					{Name: "quantity", Type: "integer"},
+					{Name: "price", Type: "numeric(12,2)"},
+				},
+				Rights: []string{"SELECT", "INSERT", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders"},
 				},
@@ -69,6 +86,13 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"payment_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "payment_id", Type: "uuid"},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "amount", Type: "numeric(12,2)"},
+					{Name: "booked_at", Type: "timestamptz"},
+				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"},
 				},

@@ -20,6 +20,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "device-state".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "device-state",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -45,9 +46,16 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"device_id"},
 				},
-				Nullable: []string{
-					"humidity",
+				Columns: []wire.Column{
+					{Name: "device_id", Type: "text"},
+					{Name: "seq", Type: "bigint"},
+					{Name: "reported_at", Type: "timestamptz"},
+					{Name: "temperature", Type: "double precision"},
+					{Name: "humidity", Type: "double precision", Nullable: true},
+					{Name: "battery", Type: "integer"},
+					{Name: "firmware", Type: "varchar(32)"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

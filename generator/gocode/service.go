@@ -74,6 +74,7 @@ func (p *pkg) serviceLiteral() code {
 		}
 	}
 	return composite(wire("Service"), []code{
+		pair("Source", lit(s.Source)),
 		pair("Consumer", lit(s.Ledger())),
 		pair("Schema", lit(s.Schema)),
 		pair("Identity", identityLiteral(s.Identity)),

@@ -30,14 +30,13 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 		facts = append(facts, pair("SQL", lit(name)))
 	}
 	facts = append(facts, pair("Unique", composite(text("[][]string"), keys)))
-	var nullable []code
+	var columns []code
 	for _, c := range t.Columns {
-		if c.Nullable {
-			nullable = append(nullable, lit(c.InDatabase()))
-		}
+		columns = append(columns, columnFacts(c))
 	}
-	if len(nullable) > 0 {
-		facts = append(facts, pair("Nullable", composite(text("[]string"), nullable)))
+	facts = append(facts, pair("Columns", composite(slice(wire("Column")), columns)))
+	if rights := Rights(p.service, t); len(rights) > 0 {
+		facts = append(facts, pair("Rights", text("[]string").Values(literals(rights)...)))
 	}
 	if len(t.ForeignKeys) > 0 {
 		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))
@@ -49,6 +48,43 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 		facts = append(facts, text("Unlogged: true"))
 	}
 	return facts
+}
+
+// columnFacts is a wire.Column, on one line.
+func columnFacts(c *model.Column) code {
+	fields := fmt.Sprintf("Name: %q, Type: %q", c.InDatabase(), c.Type.String())
+	for _, f := range []struct {
+		name  string
+		holds bool
+	}{{"Nullable", c.Nullable}, {"Filled", c.ByDatabase()}, {"Default", c.Default != nil}} {
+		if f.holds {
+			fields += ", " + f.name + ": true"
+		}
+	}
+	return text("{%s}", fields)
+}
+
+// Rights are those that the steps of a service need on a table, as GRANT calls them.
+func Rights(s *model.Service, table *model.Table) []string {
+	var needed [4]bool
+	for _, t := range s.Topics {
+		for _, st := range t.Flush {
+			if st.Table != table {
+				continue
+			}
+			reads := st.Changes || st.Removes || st.Stream != nil || st.If.Exists == "skip"
+			for i, needs := range []bool{reads, st.Makes, st.Changes, st.Removes} {
+				needed[i] = needed[i] || needs
+			}
+		}
+	}
+	var names []string
+	for i, name := range []string{"SELECT", "INSERT", "UPDATE", "DELETE"} {
+		if needed[i] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // textList is a list of columns, by their names in the database, without its type.

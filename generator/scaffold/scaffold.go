@@ -42,6 +42,17 @@ func Spec(consumer, pkg string) ([]byte, error) {
 	return fill("idemgen.yaml.tmpl", struct{ Consumer, Package string }{consumer, pkg})
 }
 
+// Existing is what a first spec says of tables that exist already.
+type Existing struct {
+	Consumer, Package string
+	Tables            string // the section
+	Table             string // into which the sample's event inserts; "" if it is handled in Go
+	Fields, Leave     string // of that event
+}
+
+// SpecOf renders a commented spec to start from, over tables that exist already.
+func SpecOf(e Existing) ([]byte, error) { return fill("existing.yaml.tmpl", e) }
+
 // Attributes renders .gitattributes.
 func Attributes() ([]byte, error) { return fill("gitattributes.tmpl", nil) }
 

@@ -6,10 +6,20 @@ type Table struct {
 	Name       string
 	SQL        string     // how statements name it, if Name does not do: quoted, with its schema
 	Unique     [][]string // the primary key, then the further unique keys
-	Nullable   []string   // columns that may hold NULL
+	Columns    []Column
+	Rights     []string // that the steps need: SELECT, INSERT, UPDATE, DELETE
 	References []Reference
 	InsertOnly bool // steps only insert into it
 	Unlogged   bool // may be: the spec says so
+}
+
+// Column is what the spec says of a column.
+type Column struct {
+	Name     string // in the database
+	Type     string // as the spec writes it
+	Nullable bool
+	Filled   bool // by the database alone
+	Default  bool // the database has a value for a row that does not name it
 }
 
 // Reference is a foreign key of a table to the primary key of another.

@@ -1,12 +1,11 @@
 // Package catalog asks a database once about everything that the guarantee rests on and that
 // generated code cannot know: its encoding, and what others did to the tables that the service
 // writes. Read returns facts; what follows from each is decided in verdict.go, and listed in
-// docs/operations.md. It changes nothing. It must not import any package of this module but
-// wire.
+// docs/operations.md. CheckTables compares the tables with the spec. It
+// changes nothing. It must not import any package of this module but pgtable and wire.
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -124,7 +123,7 @@ SELECT name, kind, detail, coalesce(columns, '{}'), target, action FROM facts OR
 func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, error) {
 	names, sql := slices.Clone(own), slices.Clone(own)
 	for _, t := range tables {
-		names, sql = append(names, t.Name), append(sql, cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()))
+		names, sql = append(names, t.Name), append(sql, name(&t))
 	}
 	// Nothing is prepared: a pooler may be between.
 	rows, err := conn.Query(ctx, factsSQL, pgx.QueryExecModeExec, array(names), array(sql))

@@ -20,8 +20,8 @@ CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END
 `
 
 var spec = []wire.Table{
-	{Name: "p", Unique: [][]string{{"id"}, {"v"}}, Nullable: []string{"note"}},
-	{Name: "c", Unique: [][]string{{"b", "a"}}, Nullable: []string{"p"}, References: []wire.Reference{{Columns: []string{"p"}, Table: "p", OnDelete: "cascade"}}, InsertOnly: true},
+	{Name: "p", Unique: [][]string{{"id"}, {"v"}}, Columns: []wire.Column{{Name: "note", Nullable: true}}},
+	{Name: "c", Unique: [][]string{{"b", "a"}}, Columns: []wire.Column{{Name: "p", Nullable: true}}, References: []wire.Reference{{Columns: []string{"p"}, Table: "p", OnDelete: "cascade"}}, InsertOnly: true},
 }
 
 // What follows from what others did to the tables. "-" is nothing.

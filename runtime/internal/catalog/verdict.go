@@ -106,7 +106,7 @@ func apart(t *wire.Table, f fact) wire.Apart {
 	case check, computed, restricted:
 		return wire.ApartRows
 	case notNull:
-		if slices.Contains(t.Nullable, f.detail) {
+		if slices.ContainsFunc(t.Columns, func(c wire.Column) bool { return c.Nullable && c.Name == f.detail }) {
 			return wire.ApartRows
 		}
 	case unique:

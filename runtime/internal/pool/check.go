@@ -62,6 +62,9 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	if err := p.checkSchema(ctx, bare); err != nil {
 		return err
 	}
+	if err := catalog.CheckTables(ctx, bare, p.service); err != nil {
+		return fmt.Errorf("idem: %w", err)
+	}
 	conn, err := sessions.Acquire(ctx) // prepares every statement: a missing migration shows now
 	if err != nil {
 		return fmt.Errorf("idem: %w", session.Explain(err))

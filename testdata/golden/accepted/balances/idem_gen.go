@@ -23,6 +23,7 @@ type Handler interface {
 // NewConsumer returns the consumer "balances".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "balances",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -48,6 +49,14 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"account_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "account_id", Type: "uuid"},
+					{Name: "owner", Type: "text"},
+					{Name: "balance", Type: "numeric(12,2)", Default: true},
+					{Name: "tags", Type: "text array", Default: true},
+					{Name: "opened_at", Type: "timestamptz", Default: true},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -55,6 +64,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"no"},
 				},
+				Columns: []wire.Column{
+					{Name: "no", Type: "bigint", Filled: true},
+					{Name: "account_id", Type: "uuid"},
+					{Name: "amount", Type: "numeric(12,2)"},
+				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts"},
 				},

@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "account-postings".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "account-postings",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,18 +44,27 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"account_id"},
 				},
-				Nullable: []string{
-					"last_posting",
+				Columns: []wire.Column{
+					{Name: "account_id", Type: "uuid"},
+					{Name: "currency", Type: "char(3)"},
+					{Name: "state", Type: "text"},
+					{Name: "last_posting", Type: "bigint", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "postings",
 				Unique: [][]string{
 					{"account_id", "posting"},
 				},
-				Nullable: []string{
-					"memo",
+				Columns: []wire.Column{
+					{Name: "account_id", Type: "uuid"},
+					{Name: "posting", Type: "bigint"},
+					{Name: "amount_minor", Type: "bigint"},
+					{Name: "memo", Type: "text", Nullable: true},
+					{Name: "booked_at", Type: "timestamptz"},
 				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"},
 				},

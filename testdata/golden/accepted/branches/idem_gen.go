@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "shop-desk".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "shop-desk",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,18 +45,36 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"name"},
 				},
+				Columns: []wire.Column{
+					{Name: "name", Type: "text"},
+					{Name: "n", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "orders",
 				Unique: [][]string{
 					{"order_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "version", Type: "bigint"},
+					{Name: "state", Type: "text"},
+					{Name: "stale", Type: "integer", Default: true},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "order_lines",
 				Unique: [][]string{
 					{"order_id", "line"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "line", Type: "integer"},
+					{Name: "sku", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"},
 				},
@@ -65,6 +84,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"order_id", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "no", Type: "integer"},
+					{Name: "state", Type: "text"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -72,18 +97,35 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"order_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "visits", Type: "integer"},
+					{Name: "seen_at", Type: "timestamptz"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "stock",
 				Unique: [][]string{
 					{"sku"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "pieces", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "arrivals",
 				Unique: [][]string{
 					{"arrival_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "arrival_id", Type: "uuid"},
+					{Name: "sku", Type: "text"},
+					{Name: "pieces", Type: "integer"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -91,6 +133,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"reservation_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "reservation_id", Type: "uuid"},
+					{Name: "sku", Type: "text"},
+					{Name: "pieces", Type: "integer"},
+					{Name: "state", Type: "text"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -98,12 +147,24 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"code"},
 				},
+				Columns: []wire.Column{
+					{Name: "code", Type: "text"},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "state", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "coupon_uses",
 				Unique: [][]string{
 					{"code", "order_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "code", Type: "text"},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "place", Type: "integer"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

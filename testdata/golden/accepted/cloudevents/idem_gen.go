@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "shipment-view".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "shipment-view",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,18 +44,28 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"shipment_id"},
 				},
-				Nullable: []string{
-					"tracking_url",
+				Columns: []wire.Column{
+					{Name: "shipment_id", Type: "uuid"},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "carrier", Type: "text"},
+					{Name: "state", Type: "text"},
+					{Name: "changed_at", Type: "timestamptz"},
+					{Name: "tracking_url", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "notices",
 				Unique: [][]string{
 					{"notice_id"},
 				},
-				Nullable: []string{
-					"sequence",
+				Columns: []wire.Column{
+					{Name: "notice_id", Type: "text"},
+					{Name: "sequence", Type: "bigint", Nullable: true},
+					{Name: "media", Type: "text"},
+					{Name: "body", Type: "jsonb"},
 				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

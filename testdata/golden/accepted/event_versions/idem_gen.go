@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "order-history".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "order-history",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,18 +44,25 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"order_id"},
 				},
-				Nullable: []string{
-					"closed_reason",
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "gross", Type: "numeric(12,2)"},
+					{Name: "currency", Type: "char(3)"},
+					{Name: "closed_reason", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "refunds",
 				Unique: [][]string{
 					{"refund_id"},
 				},
-				Nullable: []string{
-					"note",
+				Columns: []wire.Column{
+					{Name: "refund_id", Type: "uuid"},
+					{Name: "amount", Type: "bigint"},
+					{Name: "note", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

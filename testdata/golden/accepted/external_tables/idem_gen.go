@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "account-balances".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "account-balances",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -46,15 +47,26 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{"Account ID"},
 					{"iban"},
 				},
-				Nullable: []string{
-					"remark",
+				Columns: []wire.Column{
+					{Name: "Account ID", Type: "uuid"},
+					{Name: "iban", Type: "citext"},
+					{Name: "state", Type: "named(core_types.state)"},
+					{Name: "balance_$do$'\\minor", Type: "bigint"},
+					{Name: "opened_at", Type: "timestamptz", Filled: true},
+					{Name: "order", Type: "bigint", Filled: true},
+					{Name: "remark", Type: "text", Nullable: true, Filled: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "branches",
 				SQL:  "\"core \"\"bank\"\"\".branches",
 				Unique: [][]string{
 					{"branch"},
+				},
+				Columns: []wire.Column{
+					{Name: "branch", Type: "smallint", Filled: true},
+					{Name: "city", Type: "text", Default: true},
 				},
 			},
 			{
@@ -63,6 +75,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"Transfer\"ID"},
 				},
+				Columns: []wire.Column{
+					{Name: "Transfer\"ID", Type: "uuid"},
+					{Name: "account_id", Type: "uuid"},
+					{Name: "select", Type: "bigint"},
+					{Name: "ÜberwiesenAm", Type: "timestamptz"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts"},
 				},
@@ -73,6 +92,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"transfer_id", "line no"},
 				},
+				Columns: []wire.Column{
+					{Name: "transfer_id", Type: "uuid"},
+					{Name: "line no", Type: "integer"},
+					{Name: "text", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"transfer_id"}, Table: "journal", OnDelete: "cascade"},
 				},

@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "meter-keeper".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "meter-keeper",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,12 +44,24 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"meter_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "meter_id", Type: "uuid"},
+					{Name: "site", Type: "text"},
+					{Name: "level", Type: "bigint"},
+					{Name: "state", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "checks",
 				Unique: [][]string{
 					{"check_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "check_id", Type: "uuid"},
+					{Name: "passed", Type: "boolean"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

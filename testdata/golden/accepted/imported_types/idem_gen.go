@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "parcel-desk".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "parcel-desk",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,6 +45,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"parcel_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "parcel_id", Type: "uuid"},
+					{Name: "size", Type: "text"},
+					{Name: "place", Type: "jsonb"},
+					{Name: "parcel", Type: "jsonb"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -26,6 +26,7 @@ type Handler interface {
 // NewConsumer returns the consumer "back-office".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "back-office",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -52,21 +53,37 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{"customer_id"},
 					{"email"},
 				},
-				Nullable: []string{
-					"name",
-					"address",
+				Columns: []wire.Column{
+					{Name: "customer_id", Type: "uuid"},
+					{Name: "email", Type: "citext"},
+					{Name: "name", Type: "text", Nullable: true},
+					{Name: "address", Type: "jsonb", Nullable: true},
+					{Name: "tags", Type: "text array"},
+					{Name: "version", Type: "bigint"},
+					{Name: "active", Type: "boolean", Default: true},
+					{Name: "seen_at", Type: "timestamptz", Default: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "orders",
 				Unique: [][]string{
 					{"tenant", "order_id"},
 				},
-				Nullable: []string{
-					"customer_id",
-					"delivery",
-					"cancelled_at",
+				Columns: []wire.Column{
+					{Name: "tenant", Type: "varchar(20)"},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "customer_id", Type: "uuid", Nullable: true},
+					{Name: "status", Type: "text"},
+					{Name: "channel", Type: "varchar(16)"},
+					{Name: "total", Type: "numeric(12,2)"},
+					{Name: "discount", Type: "numeric(5,4)", Default: true},
+					{Name: "delivery", Type: "jsonb", Nullable: true},
+					{Name: "placed_on", Type: "date"},
+					{Name: "cancelled_at", Type: "timestamptz", Nullable: true},
+					{Name: "changed_at", Type: "timestamptz"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"customer_id"}, Table: "customers", OnDelete: "set_null"},
 				},
@@ -76,9 +93,16 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"tenant", "order_id", "line_no"},
 				},
-				Nullable: []string{
-					"note",
+				Columns: []wire.Column{
+					{Name: "tenant", Type: "varchar(20)"},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "line_no", Type: "integer"},
+					{Name: "sku", Type: "text"},
+					{Name: "quantity", Type: "integer"},
+					{Name: "price", Type: "numeric"},
+					{Name: "note", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"tenant", "order_id"}, Table: "orders", OnDelete: "cascade"},
 				},
@@ -88,15 +112,28 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"sku", "warehouse"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "warehouse", Type: "char(4)"},
+					{Name: "available", Type: "bigint"},
+					{Name: "counted_at", Type: "timestamptz"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "movements",
 				Unique: [][]string{
 					{"movement_id"},
 				},
-				Nullable: []string{
-					"reason",
+				Columns: []wire.Column{
+					{Name: "movement_id", Type: "bigint", Filled: true},
+					{Name: "sku", Type: "text"},
+					{Name: "warehouse", Type: "char(4)"},
+					{Name: "change", Type: "integer"},
+					{Name: "reason", Type: "text", Nullable: true},
+					{Name: "booked_at", Type: "timestamptz", Default: true},
 				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -105,6 +142,14 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{"id"},
 					{"email", "topic"},
 				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "uuid", Default: true},
+					{Name: "email", Type: "text"},
+					{Name: "topic", Type: "text"},
+					{Name: "confirmed", Type: "boolean"},
+					{Name: "updated_at", Type: "timestamptz"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "catalog-prices".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "catalog-prices",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,12 +44,24 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"maker_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "maker_id", Type: "uuid"},
+					{Name: "name", Type: "text"},
+				},
 			},
 			{
 				Name: "products",
 				Unique: [][]string{
 					{"sku"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "maker_id", Type: "uuid"},
+					{Name: "title", Type: "text"},
+					{Name: "price", Type: "numeric(12,2)"},
+					{Name: "priced_at", Type: "timestamptz"},
+				},
+				Rights: []string{"SELECT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"maker_id"}, Table: "makers"},
 				},

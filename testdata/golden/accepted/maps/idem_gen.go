@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "product-labels".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "product-labels",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,30 +45,46 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"product_id"},
 				},
-				Nullable: []string{
-					"former_state",
-					"colour",
-					"sizes",
-					"extra",
+				Columns: []wire.Column{
+					{Name: "product_id", Type: "uuid"},
+					{Name: "state", Type: "text"},
+					{Name: "former_state", Type: "varchar(12)", Nullable: true},
+					{Name: "labels", Type: "jsonb"},
+					{Name: "colour", Type: "text", Nullable: true},
+					{Name: "stock", Type: "jsonb"},
+					{Name: "prices", Type: "jsonb"},
+					{Name: "sizes", Type: "jsonb", Nullable: true},
+					{Name: "days", Type: "jsonb"},
+					{Name: "tags", Type: "jsonb"},
+					{Name: "grid", Type: "jsonb"},
+					{Name: "extra", Type: "jsonb", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "variants",
 				Unique: [][]string{
 					{"product_id", "sku"},
 				},
-				Nullable: []string{
-					"notes",
+				Columns: []wire.Column{
+					{Name: "product_id", Type: "uuid"},
+					{Name: "sku", Type: "text"},
+					{Name: "labels", Type: "jsonb"},
+					{Name: "notes", Type: "jsonb", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "state_changes",
 				Unique: [][]string{
 					{"product_id", "state"},
 				},
-				Nullable: []string{
-					"source",
+				Columns: []wire.Column{
+					{Name: "product_id", Type: "uuid"},
+					{Name: "state", Type: "text"},
+					{Name: "source", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

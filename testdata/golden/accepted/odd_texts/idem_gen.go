@@ -23,6 +23,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "odd-texts".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "odd-texts",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -48,24 +49,38 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"e"},
 				},
-				Nullable: []string{
-					"closed_at",
+				Columns: []wire.Column{
+					{Name: "e", Type: "text"},
+					{Name: "t", Type: "timestamptz"},
+					{Name: "n", Type: "text"},
+					{Name: "state", Type: "text", Default: true},
+					{Name: "closed_at", Type: "timestamptz", Nullable: true},
+					{Name: "u", Type: "text"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "t",
 				Unique: [][]string{
 					{"t"},
 				},
-				Nullable: []string{
-					"u",
+				Columns: []wire.Column{
+					{Name: "t", Type: "text"},
+					{Name: "e", Type: "text"},
+					{Name: "u", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "tables",
 				Unique: [][]string{
 					{"columns"},
 				},
+				Columns: []wire.Column{
+					{Name: "columns", Type: "text"},
+					{Name: "user", Type: "text"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 		},

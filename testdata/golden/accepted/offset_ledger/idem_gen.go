@@ -23,6 +23,7 @@ type Handler interface {
 // NewConsumer returns the consumer "order-processor-group".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "order-processor-group",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -48,6 +49,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"id"},
 				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "text"},
+					{Name: "payload", Type: "jsonb"},
+					{Name: "processed_at", Type: "timestamptz"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 		},

@@ -23,6 +23,7 @@ type Handler interface {
 // NewConsumer returns the consumer "order-history".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "order-history",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -48,15 +49,25 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"order_id"},
 				},
-				Nullable: []string{
-					"closed_reason",
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "total", Type: "numeric(12,2)"},
+					{Name: "closed_reason", Type: "text", Nullable: true},
+					{Name: "revision", Type: "bigint"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "order_notes",
 				Unique: [][]string{
 					{"note_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "note_id", Type: "uuid"},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "text", Type: "text"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -64,6 +75,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"order_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "page", Type: "text"},
+					{Name: "seen", Type: "bigint"},
+				},
+				Rights:   []string{"SELECT", "INSERT", "UPDATE"},
 				Unlogged: true,
 			},
 		},

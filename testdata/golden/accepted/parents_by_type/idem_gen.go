@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "day-keeper".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "day-keeper",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,6 +44,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"day"},
 				},
+				Columns: []wire.Column{
+					{Name: "day", Type: "timestamptz"},
+					{Name: "opened_by", Type: "text"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -50,9 +56,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"agent"},
 				},
-				Nullable: []string{
-					"name",
+				Columns: []wire.Column{
+					{Name: "agent", Type: "text"},
+					{Name: "name", Type: "text", Nullable: true},
 				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -60,6 +68,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"badge"},
 				},
+				Columns: []wire.Column{
+					{Name: "badge", Type: "bytea"},
+					{Name: "agent", Type: "text"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -67,11 +80,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"visit"},
 				},
-				Nullable: []string{
-					"day",
-					"agent",
-					"badge",
+				Columns: []wire.Column{
+					{Name: "visit", Type: "text"},
+					{Name: "day", Type: "timestamptz", Nullable: true},
+					{Name: "agent", Type: "text", Nullable: true},
+					{Name: "badge", Type: "bytea", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"day"}, Table: "days", OnDelete: "set_null"},
 					{Columns: []string{"agent"}, Table: "agents"},

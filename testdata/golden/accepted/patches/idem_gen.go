@@ -24,6 +24,7 @@ type Handler interface {
 // NewConsumer returns the consumer "profile-projection".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "profile-projection",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -49,39 +50,59 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"user_id"},
 				},
-				Nullable: []string{
-					"name",
-					"born_on",
-					"address",
-					"tags",
-					"picture",
+				Columns: []wire.Column{
+					{Name: "user_id", Type: "uuid"},
+					{Name: "name", Type: "text", Nullable: true},
+					{Name: "email", Type: "varchar(60)", Default: true},
+					{Name: "tier", Type: "text", Default: true},
+					{Name: "born_on", Type: "date", Nullable: true},
+					{Name: "address", Type: "jsonb", Nullable: true},
+					{Name: "tags", Type: "text array", Nullable: true},
+					{Name: "picture", Type: "bytea", Nullable: true},
+					{Name: "changed_at", Type: "timestamptz"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "settings",
 				Unique: [][]string{
 					{"user_id", "app"},
 				},
-				Nullable: []string{
-					"theme",
-					"extra",
-					"labels",
+				Columns: []wire.Column{
+					{Name: "user_id", Type: "uuid"},
+					{Name: "app", Type: "text"},
+					{Name: "theme", Type: "text", Nullable: true},
+					{Name: "volume", Type: "numeric", Default: true},
+					{Name: "extra", Type: "jsonb", Nullable: true},
+					{Name: "labels", Type: "jsonb", Nullable: true},
+					{Name: "version", Type: "bigint"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "marks",
 				Unique: [][]string{
 					{"user_id"},
 				},
-				Nullable: []string{
-					"note",
+				Columns: []wire.Column{
+					{Name: "user_id", Type: "uuid"},
+					{Name: "note", Type: "text", Nullable: true},
+					{Name: "version", Type: "bigint"},
+					{Name: "changed_at", Type: "timestamptz"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "last_marks",
 				Unique: [][]string{
 					{"user_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "user_id", Type: "uuid"},
+					{Name: "note", Type: "text", Default: true},
+					{Name: "changed_at", Type: "timestamptz"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "document-store".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "document-store",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,12 +44,24 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"document_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "document_id", Type: "uuid"},
+					{Name: "media_type", Type: "text"},
+					{Name: "body", Type: "bytea"},
+					{Name: "stored_at", Type: "timestamptz"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "notes",
 				Unique: [][]string{
 					{"note_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "note_id", Type: "uuid"},
+					{Name: "line", Type: "varchar(200)"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

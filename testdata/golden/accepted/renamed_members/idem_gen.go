@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "invoice-view".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "invoice-view",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,10 +45,16 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"invoice_id"},
 				},
-				Nullable: []string{
-					"note",
-					"extra",
+				Columns: []wire.Column{
+					{Name: "invoice_id", Type: "uuid"},
+					{Name: "amount", Type: "numeric"},
+					{Name: "state", Type: "text"},
+					{Name: "note", Type: "text", Nullable: true},
+					{Name: "currency", Type: "char(3)"},
+					{Name: "extra", Type: "jsonb", Nullable: true},
+					{Name: "taxes", Type: "jsonb"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

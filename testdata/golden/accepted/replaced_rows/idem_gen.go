@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "order-lines".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "order-lines",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,15 +45,26 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"order_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "state", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "order_lines",
 				Unique: [][]string{
 					{"order_id", "line"},
 				},
-				Nullable: []string{
-					"note",
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "line", Type: "integer"},
+					{Name: "sku", Type: "text"},
+					{Name: "pieces", Type: "integer"},
+					{Name: "note", Type: "text", Nullable: true},
+					{Name: "seen", Type: "boolean", Default: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"},
 				},
@@ -63,18 +75,38 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{"order_id", "tag"},
 					{"order_id", "place"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "tag", Type: "text"},
+					{Name: "place", Type: "integer"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "order_remarks",
 				Unique: [][]string{
 					{"no"},
 				},
+				Columns: []wire.Column{
+					{Name: "no", Type: "bigint", Filled: true},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "text", Type: "text"},
+					{Name: "tags", Type: "text array"},
+					{Name: "raw", Type: "jsonb"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "line_picks",
 				Unique: [][]string{
 					{"order_id", "line", "pick"},
 				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "line", Type: "integer"},
+					{Name: "pick", Type: "text"},
+				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"order_id", "line"}, Table: "order_lines", OnDelete: "cascade"},
 				},

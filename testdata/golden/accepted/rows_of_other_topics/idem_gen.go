@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "billing".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "billing",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,6 +45,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"currency"},
 				},
+				Columns: []wire.Column{
+					{Name: "currency", Type: "varchar(3)"},
+					{Name: "name", Type: "text"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -52,10 +58,19 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{"account_id"},
 					{"code"},
 				},
-				Nullable: []string{
-					"parent",
-					"note",
+				Columns: []wire.Column{
+					{Name: "account_id", Type: "uuid"},
+					{Name: "code", Type: "varchar(8)"},
+					{Name: "currency", Type: "varchar(3)"},
+					{Name: "parent", Type: "uuid", Nullable: true},
+					{Name: "opened_at", Type: "timestamptz"},
+					{Name: "seq", Type: "bigint"},
+					{Name: "balance", Type: "numeric(9,2)"},
+					{Name: "blocked", Type: "boolean"},
+					{Name: "tags", Type: "text array"},
+					{Name: "note", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"currency"}, Table: "currencies"},
 					{Columns: []string{"parent"}, Table: "accounts"},
@@ -66,6 +81,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"bill_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "bill_id", Type: "uuid"},
+					{Name: "account_id", Type: "uuid"},
+					{Name: "total", Type: "numeric(9,2)"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts"},
 				},
@@ -75,6 +96,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"bill_id", "line"},
 				},
+				Columns: []wire.Column{
+					{Name: "bill_id", Type: "uuid"},
+					{Name: "line", Type: "integer"},
+					{Name: "amount", Type: "numeric(9,2)"},
+					{Name: "paid", Type: "boolean"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"bill_id"}, Table: "bills"},
 				},
@@ -84,6 +112,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"payment_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "payment_id", Type: "uuid"},
+					{Name: "bill_id", Type: "uuid"},
+					{Name: "line", Type: "integer"},
+				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"bill_id", "line"}, Table: "bill_lines"},
 				},

@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "stock-keeper".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "stock-keeper",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,12 +44,24 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"sku"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "pieces", Type: "integer"},
+					{Name: "source", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "counts",
 				Unique: [][]string{
 					{"site", "day"},
 				},
+				Columns: []wire.Column{
+					{Name: "site", Type: "text"},
+					{Name: "day", Type: "date"},
+					{Name: "pieces", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "door-keeper".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "door-keeper",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,6 +44,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"door"},
 				},
+				Columns: []wire.Column{
+					{Name: "door", Type: "text"},
+					{Name: "open", Type: "boolean"},
+					{Name: "by", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

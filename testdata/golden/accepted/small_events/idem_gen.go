@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "small-events".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "small-events",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,6 +44,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"id"},
 				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "uuid"},
+					{Name: "state", Type: "text"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -50,24 +56,33 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"seat"},
 				},
-				Nullable: []string{
-					"taken_by",
+				Columns: []wire.Column{
+					{Name: "seat", Type: "char(2)"},
+					{Name: "taken_by", Type: "char(2)", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "signals",
 				Unique: [][]string{
 					{"device"},
 				},
-				Nullable: []string{
-					"color",
+				Columns: []wire.Column{
+					{Name: "device", Type: "text"},
+					{Name: "level", Type: "integer"},
+					{Name: "color", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "colors",
 				Unique: [][]string{
 					{"color"},
 				},
+				Columns: []wire.Column{
+					{Name: "color", Type: "text"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -75,6 +90,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"id"},
 				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "uuid"},
+					{Name: "state", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "shipment-view".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "shipment-view",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,21 +45,38 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"shipment_id"},
 				},
-				Nullable: []string{
-					"last_stop",
+				Columns: []wire.Column{
+					{Name: "shipment_id", Type: "uuid"},
+					{Name: "carrier_name", Type: "text"},
+					{Name: "last_stop", Type: "jsonb", Nullable: true},
+					{Name: "parcels", Type: "jsonb"},
+					{Name: "changed_at", Type: "timestamptz"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "returns",
 				Unique: [][]string{
 					{"return_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "return_id", Type: "uuid"},
+					{Name: "booked_by", Type: "text"},
+					{Name: "parcels", Type: "jsonb"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "quotes",
 				Unique: [][]string{
 					{"quote_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "quote_id", Type: "uuid"},
+					{Name: "total_weight", Type: "numeric"},
+					{Name: "parcel", Type: "jsonb"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "account-stream".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "account-stream",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -45,6 +46,15 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{"account_id", "position"},
 					{"event_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "account_id", Type: "uuid"},
+					{Name: "position", Type: "bigint"},
+					{Name: "event_id", Type: "uuid"},
+					{Name: "kind", Type: "text"},
+					{Name: "data", Type: "jsonb"},
+					{Name: "recorded_at", Type: "timestamptz"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -52,12 +62,26 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"account_id", "entry"},
 				},
+				Columns: []wire.Column{
+					{Name: "account_id", Type: "uuid"},
+					{Name: "entry", Type: "integer"},
+					{Name: "note", Type: "text"},
+					{Name: "state", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "parcels",
 				Unique: [][]string{
 					{"account_id", "parcel"},
 				},
+				Columns: []wire.Column{
+					{Name: "account_id", Type: "uuid"},
+					{Name: "parcel", Type: "smallint"},
+					{Name: "sku", Type: "text"},
+					{Name: "pieces", Type: "integer"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -66,6 +90,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{"no"},
 					{"account_id", "mark"},
 				},
+				Columns: []wire.Column{
+					{Name: "no", Type: "bigint", Filled: true},
+					{Name: "account_id", Type: "uuid"},
+					{Name: "mark", Type: "integer"},
+					{Name: "text", Type: "text"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -73,6 +104,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"name", "line"},
 				},
+				Columns: []wire.Column{
+					{Name: "name", Type: "text"},
+					{Name: "line", Type: "bigint"},
+					{Name: "account_id", Type: "uuid"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 		},

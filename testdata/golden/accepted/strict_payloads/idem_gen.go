@@ -24,6 +24,7 @@ type Handler interface {
 // NewConsumer returns the consumer "key-store".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "key-store",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -49,15 +50,27 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"key_id"},
 				},
-				Nullable: []string{
-					"salt",
+				Columns: []wire.Column{
+					{Name: "key_id", Type: "bytea"},
+					{Name: "public", Type: "bytea"},
+					{Name: "seal", Type: "bytea"},
+					{Name: "salt", Type: "bytea", Nullable: true},
+					{Name: "device", Type: "jsonb"},
+					{Name: "chain", Type: "jsonb"},
+					{Name: "by_name", Type: "jsonb"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "uses",
 				Unique: [][]string{
 					{"use_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "use_id", Type: "uuid"},
+					{Name: "key_id", Type: "bytea"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

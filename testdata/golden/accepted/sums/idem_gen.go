@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "account-balances".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "account-balances",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,12 +44,26 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"account_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "account_id", Type: "uuid"},
+					{Name: "owner", Type: "text"},
+					{Name: "balance", Type: "numeric(14,2)"},
+					{Name: "bookings", Type: "integer", Default: true},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "journal",
 				Unique: [][]string{
 					{"transfer_id"},
 				},
+				Columns: []wire.Column{
+					{Name: "transfer_id", Type: "uuid"},
+					{Name: "debit", Type: "uuid"},
+					{Name: "credit", Type: "uuid"},
+					{Name: "amount", Type: "numeric(14,2)"},
+				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"debit"}, Table: "accounts"},
 					{Columns: []string{"credit"}, Table: "accounts"},
@@ -60,30 +75,62 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"sku"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "pieces", Type: "bigint"},
+					{Name: "reserved", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "daily",
 				Unique: [][]string{
 					{"sku", "day"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "day", Type: "date"},
+					{Name: "moves", Type: "bigint"},
+					{Name: "pieces", Type: "bigint"},
+					{Name: "first_site", Type: "text"},
+					{Name: "note", Type: "text", Default: true},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "conditions",
 				Unique: [][]string{
 					{"sku"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "version", Type: "bigint"},
+					{Name: "condition", Type: "text"},
+					{Name: "found_by", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "inspections",
 				Unique: [][]string{
 					{"sku"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "done", Type: "integer"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "totals",
 				Unique: [][]string{
 					{"name"},
 				},
+				Columns: []wire.Column{
+					{Name: "name", Type: "text"},
+					{Name: "moves", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "apart".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "apart",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,24 +44,33 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"k"},
 				},
-				Nullable: []string{
-					"v",
+				Columns: []wire.Column{
+					{Name: "k", Type: "text"},
+					{Name: "v", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "children",
 				Unique: [][]string{
 					{"k"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "text"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "parents",
 				Unique: [][]string{
 					{"k"},
 				},
-				Nullable: []string{
-					"v",
+				Columns: []wire.Column{
+					{Name: "k", Type: "text"},
+					{Name: "v", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 		},
 		Topics: []wire.Topic{

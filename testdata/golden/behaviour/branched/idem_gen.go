@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "branched".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "branched",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,45 +45,90 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"k", "name"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "name", Type: "text"},
+					{Name: "n", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "ta",
 				Unique: [][]string{
 					{"k", "id"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "n", Type: "bigint"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "tb",
 				Unique: [][]string{
 					{"k", "id"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "n", Type: "bigint"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "tc",
 				Unique: [][]string{
 					{"k", "id"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "v", Type: "text"},
+					{Name: "ver", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "tg",
 				Unique: [][]string{
 					{"k", "id"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "ver", Type: "bigint"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "tn",
 				Unique: [][]string{
 					{"k", "id"},
 				},
-				Nullable: []string{
-					"ver",
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "ver", Type: "bigint", Nullable: true},
+					{Name: "v", Type: "text"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "tl",
 				Unique: [][]string{
 					{"k", "id", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "no", Type: "integer"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"k", "id"}, Table: "tg", OnDelete: "cascade"},
 				},
@@ -92,6 +138,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"k", "id", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "no", Type: "integer"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"k", "id"}, Table: "ta"},
 				},
@@ -101,6 +154,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"k", "s", "p"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "s", Type: "integer"},
+					{Name: "p", Type: "integer"},
+					{Name: "v", Type: "text"},
+				},
+				Rights:     []string{"SELECT", "INSERT"},
 				InsertOnly: true,
 			},
 			{
@@ -108,36 +168,78 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"k", "c"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "c", Type: "citext"},
+					{Name: "n", Type: "bigint"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "cj",
 				Unique: [][]string{
 					{"k", "c"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "c", Type: "citext"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "r1",
 				Unique: [][]string{
 					{"k", "id", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "no", Type: "integer"},
+					{Name: "v", Type: "text"},
+					{Name: "w", Type: "text", Default: true},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "r2",
 				Unique: [][]string{
 					{"no"},
 				},
+				Columns: []wire.Column{
+					{Name: "no", Type: "bigint", Filled: true},
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "tr",
 				Unique: [][]string{
 					{"no"},
 				},
+				Columns: []wire.Column{
+					{Name: "no", Type: "bigint", Filled: true},
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "tp",
 				Unique: [][]string{
 					{"k", "id"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "n", Type: "bigint"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "r3",
@@ -145,12 +247,25 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{"k", "id", "v"},
 					{"k", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "no", Type: "integer"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "r4",
 				Unique: [][]string{
 					{"k", "id", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "no", Type: "integer"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"k", "id", "no"}, Table: "r1", OnDelete: "cascade"},
 				},
@@ -160,12 +275,26 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"k", "c", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "c", Type: "citext"},
+					{Name: "no", Type: "integer"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "r6",
 				Unique: [][]string{
 					{"k", "id", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "no", Type: "integer"},
+					{Name: "v", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"k", "no"}, Table: "tp"},
 				},

@@ -27,6 +27,7 @@ type Handler interface {
 // NewConsumer returns the consumer "corners".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "corners",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -52,15 +53,29 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"e"},
 				},
+				Columns: []wire.Column{
+					{Name: "e", Type: "text"},
+					{Name: "t", Type: "text"},
+					{Name: "n", Type: "bigint"},
+					{Name: "u", Type: "jsonb"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "parts",
 				Unique: [][]string{
 					{"e", "no"},
 				},
-				Nullable: []string{
-					"more",
+				Columns: []wire.Column{
+					{Name: "e", Type: "text"},
+					{Name: "no", Type: "integer"},
+					{Name: "m", Type: "varchar(5)"},
+					{Name: "tags", Type: "text array"},
+					{Name: "list", Type: "jsonb"},
+					{Name: "more", Type: "jsonb", Nullable: true},
+					{Name: "main", Type: "jsonb"},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"e"}, Table: "excluded", OnDelete: "cascade"},
 				},
@@ -70,6 +85,14 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Unique: [][]string{
 					{"e", "word"},
 				},
+				Columns: []wire.Column{
+					{Name: "e", Type: "text"},
+					{Name: "word", Type: "varchar(3)"},
+					{Name: "whole", Type: "json"},
+					{Name: "kind", Type: "text"},
+					{Name: "at", Type: "timestamptz"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

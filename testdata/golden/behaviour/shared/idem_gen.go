@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "shared".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "shared",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,6 +44,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"id", "kind"},
 				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "text"},
+					{Name: "kind", Type: "text"},
+					{Name: "note", Type: "text"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "waves".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "waves",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -45,25 +46,39 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{"k", "cid"},
 					{"k", "email"},
 				},
-				Nullable: []string{
-					"email",
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "cid", Type: "integer"},
+					{Name: "name", Type: "text"},
+					{Name: "email", Type: "text", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "products",
 				Unique: [][]string{
 					{"k", "sku"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "sku", Type: "integer"},
+					{Name: "name", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "DELETE"},
 			},
 			{
 				Name: "orders",
 				Unique: [][]string{
 					{"k", "oid"},
 				},
-				Nullable: []string{
-					"cid",
-					"ref",
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "oid", Type: "integer"},
+					{Name: "cid", Type: "integer", Nullable: true},
+					{Name: "note", Type: "text"},
+					{Name: "ref", Type: "integer", Nullable: true},
 				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"k", "cid"}, Table: "customers"},
 					{Columns: []string{"k", "ref"}, Table: "orders", OnDelete: "cascade"},
@@ -74,6 +89,14 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"k", "oid", "no"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "oid", Type: "integer"},
+					{Name: "no", Type: "integer"},
+					{Name: "sku", Type: "integer"},
+					{Name: "w", Type: "integer", Default: true},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"k", "oid"}, Table: "orders", OnDelete: "cascade"},
 					{Columns: []string{"k", "sku"}, Table: "products"},
@@ -84,6 +107,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"id"},
 				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "bigint", Filled: true},
+					{Name: "oid", Type: "integer"},
+					{Name: "what", Type: "text"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

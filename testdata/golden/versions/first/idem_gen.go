@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "cash".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "cash",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,6 +44,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"entry"},
 				},
+				Columns: []wire.Column{
+					{Name: "entry", Type: "text"},
+					{Name: "kind", Type: "text"},
+					{Name: "amount", Type: "bigint"},
+				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

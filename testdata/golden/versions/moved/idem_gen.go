@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "till".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "cash",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,9 +45,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"entry"},
 				},
-				Nullable: []string{
-					"note",
+				Columns: []wire.Column{
+					{Name: "entry", Type: "text"},
+					{Name: "kind", Type: "text"},
+					{Name: "amount", Type: "bigint"},
+					{Name: "note", Type: "text", Nullable: true},
 				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+const nasty = `
+CREATE EXTENSION IF NOT EXISTS citext;
+CREATE SCHEMA "core ""x""";
+CREATE TYPE "core ""x""".state AS ENUM ('open', 'it''s shut');
+CREATE TYPE kind AS ENUM ('a', 'b');
+CREATE DOMAIN email AS text NOT NULL CHECK (VALUE LIKE '%@%');
+CREATE TABLE "core ""x"""."weird """"table" ("ID" uuid PRIMARY KEY DEFAULT gen_random_uuid(), "Account No" bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+	mail email, handle citext NOT NULL, kind kind NOT NULL DEFAULT 'a', place point, "order" numeric(12,2) NOT NULL, amount numeric, note text,
+	state "core ""x""".state, name varchar, code varchar(3) NOT NULL, tags text[] NOT NULL DEFAULT '{}', at timestamptz NOT NULL DEFAULT now(), "at" timestamp NOT NULL,
+	doubled numeric GENERATED ALWAYS AS ("order" * 2) STORED, UNIQUE ("order", code));
+CREATE UNIQUE INDEX ON "core ""x"""."weird """"table" (lower(note));
+CREATE TABLE child (parent uuid REFERENCES "core ""x"""."weird """"table" ON DELETE CASCADE, "no." smallint, "no," smallint NOT NULL, PRIMARY KEY (parent, "no."));
+CREATE TABLE cities (id serial PRIMARY KEY, name text NOT NULL, area box NOT NULL);
+CREATE TABLE log (line text);
+CREATE TABLE by_unique (code text NOT NULL UNIQUE, valid tstzrange);
+CREATE TABLE "Überweisung # 1" ("Größe" int PRIMARY KEY, "a: b" text NOT NULL, "ctid_" text, "ASchr" json);
+CREATE TABLE measured (at timestamptz NOT NULL, device bigint NOT NULL, value double precision NOT NULL, PRIMARY KEY (device, at)) PARTITION BY RANGE (at);
+CREATE TABLE measured_1 PARTITION OF measured DEFAULT;
+`
+
+// What init writes of a database, check --db finds there.
+func TestInitDescribesADatabase(t *testing.T) {
+	db := idemtest.DB(t)
+	url := db.Config().ConnString()
+	idemtest.Exec(t, db, strings.Replace(nasty, `"at" timestamp NOT NULL`, `"At" timestamp NOT NULL`, 1))
+	t.Chdir(t.TempDir())
+	write(t, "go.mod", "module example.com/books\n")
+	code, stdout, stderr := run(t, "init", "--from-db", url)
+	if code != done {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	spec := read(t, "idemgen.yaml")
+	for _, want := range []string{
+		"# public.log: left out. It has no unique key", "# place: left out. The language has no word for point", "# not said here: CREATE UNIQUE INDEX",
+		"mail: text # domain email", "handle: citext", "at: {type: \"timestamptz\", filled_by: database} # default now()",
+		"doubled: {type: \"nullable numeric\", filled_by: database} # generated", "- {columns: [parent], references: weird_table, on_delete: cascade}",
+		"name: \"weird \\\"\\\"table\"", "kind: {type: \"named(public.kind)\", filled_by: database}",
+	} {
+		if !strings.Contains(spec, want) {
+			t.Errorf("the spec lacks %s", want)
+		}
+	}
+	if strings.Contains(spec, "measured_1") || strings.Contains(spec, "idem_") {
+		t.Error("the spec has tables that nobody writes to")
+	}
+	if code, stdout, stderr := run(t, "check", "--db", url); code != done {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Log(spec)
+	}
+	code, stdout, stderr = run(t, "init", "--from-db", url, "--table", "public.cities")
+	if code != trouble || !strings.Contains(stdout, "  cities:\n    external: true\n    schema: public\n    primary_key: [id]\n") || strings.Contains(stdout, "child") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}

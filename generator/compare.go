@@ -1,0 +1,97 @@
+package generator
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/gocode"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/pgtable"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// Compare holds the tables of the specs against a database, and reports whether they are as the
+// specs say. What differs is added to the problems (E620). The result must not be refused.
+func (r *Result) Compare(ctx context.Context, db pgtable.Querier) (same bool, err error) {
+	same = true
+	for _, u := range r.units {
+		if u.service == nil { // a library
+			continue
+		}
+		for _, t := range u.service.Tables {
+			found, err := pgtable.Compare(ctx, db, wantOf(u.service, t))
+			if err != nil {
+				return false, err
+			}
+			for _, d := range found {
+				same = false
+				u.problems.Add(difference(u, t, d), "E620", d.Text, d.Advice)
+			}
+		}
+	}
+	r.report(r.units, false)
+	return same, nil
+}
+
+// wantOf is what a spec says of a table.
+func wantOf(s *model.Service, t *model.Table) *pgtable.Want {
+	w := &pgtable.Want{SQL: cmp.Or(sqlcode.TableName(t), t.Name), Rights: gocode.Rights(s, t)}
+	for _, c := range t.Columns {
+		w.Columns = append(w.Columns, pgtable.WantColumn{
+			Name: c.InDatabase(), Type: c.Type.String(), Nullable: c.Nullable, Filled: c.ByDatabase(), Default: c.Default != nil,
+		})
+	}
+	for _, key := range append([][]*model.Column{t.PrimaryKey}, t.Unique...) {
+		w.Unique = append(w.Unique, storedNames(key))
+	}
+	return w
+}
+
+// tableEntry is what the spec, or a library of it, says of a table.
+func tableEntry(spec *schema.Spec, t *model.Table) *schema.Table {
+	for _, file := range spec.Reached() {
+		for _, entry := range file.Tables {
+			if entry.Name.Value == t.Name {
+				return entry
+			}
+		}
+	}
+	return nil
+}
+
+func storedNames(columns []*model.Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.InDatabase())
+	}
+	return names
+}
+
+// difference is the place in the spec that a difference is about.
+func difference(u *unit, t *model.Table, d pgtable.Difference) schema.Pos {
+	spec := tableEntry(u.parsed, t)
+	if spec == nil {
+		return schema.Pos{Line: 1, Col: 1, Width: 1}
+	}
+	for i, c := range t.Columns {
+		switch {
+		case c.InDatabase() != d.Column:
+		case d.Type:
+			return spec.Columns[i].Type.Pos
+		case spec.Columns[i].Stored != nil:
+			return spec.Columns[i].Stored.Pos
+		default:
+			return spec.Columns[i].Name.Pos
+		}
+	}
+	if d.Key == nil {
+		return spec.Name.Pos
+	}
+	for i, key := range t.Unique {
+		if slices.Equal(storedNames(key), d.Key) {
+			return spec.Unique[i].Pos
+		}
+	}
+	return spec.PrimaryKey.Pos
+}

@@ -1,0 +1,281 @@
+package generator
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/pgtable"
+)
+
+// describer writes tables of a database as the section tables of a spec. What the language cannot
+// say becomes a comment that says why.
+type describer struct {
+	strings.Builder
+	tables []described
+}
+
+// described is a table with the names that the spec gives it.
+type described struct {
+	*pgtable.Table
+	key     string
+	columns map[string]string // name in the database -> key; without those that the spec cannot have
+	primary []string          // names in the database; nil: the spec cannot have the table
+}
+
+func (d *describer) line(indent int, format string, args ...any) {
+	d.WriteString(strings.Repeat("  ", indent) + fmt.Sprintf(format, args...) + "\n")
+}
+
+// describe returns the section, and the tables that are in it.
+func describe(tables []*pgtable.Table) (string, []described) {
+	d := &describer{}
+	taken := map[string]bool{}
+	for _, t := range tables {
+		n := described{Table: t, columns: map[string]string{}}
+		columns := map[string]bool{}
+		for i := range t.Columns {
+			if t.Columns[i].Known {
+				n.columns[t.Columns[i].Name] = entryName(t.Columns[i].Name, "c", columns)
+			}
+		}
+		n.primary = n.findPrimary()
+		if n.primary != nil {
+			n.key = entryName(t.Name, "t", taken)
+		}
+		d.tables = append(d.tables, n)
+	}
+	d.line(0, "tables:")
+	for i := range d.tables {
+		d.table(&d.tables[i])
+	}
+	in := slices.DeleteFunc(d.tables, func(n described) bool { return n.primary == nil })
+	return d.String(), in
+}
+
+var (
+	notInEntry   = regexp.MustCompile(`[^a-z0-9]+`)
+	isEntry      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,37}$`)
+	refusedEntry = regexp.MustCompile(`^(idem_.*|pg_.*|citext|tableoid|[cx]min|[cx]max|ctid)$`)
+)
+
+// entryName makes a name that the spec takes out of one of the database.
+func entryName(name, prefix string, taken map[string]bool) string {
+	key := name
+	if !isEntry.MatchString(name) {
+		key = strings.Trim(notInEntry.ReplaceAllString(strings.ToLower(name), "_"), "_")
+	}
+	if key == "" || key[0] < 'a' || refusedEntry.MatchString(key) {
+		key = prefix + "_" + key
+	}
+	key = key[:min(len(key), 38)]
+	for n, first := 2, key; taken[key]; n++ {
+		key = first + "_" + strconv.Itoa(n)
+	}
+	taken[key] = true
+	return key
+}
+
+// findPrimary is the key by which the spec knows rows: the primary key, else a unique one.
+func (n *described) findPrimary() []string {
+	for _, k := range n.Keys {
+		if !k.Deferrable && n.usable(k.Columns) && !slices.ContainsFunc(k.Columns, func(c string) bool { return n.Column(c).Nullable }) {
+			return k.Columns
+		}
+	}
+	return nil
+}
+
+// usable reports whether the spec may have a key of these columns.
+func (n *described) usable(columns []string) bool {
+	return !slices.ContainsFunc(columns, func(name string) bool {
+		word := n.Column(name).Type
+		return n.columns[name] == "" || word == "json" || word == "jsonb" || word == "double precision" || strings.HasSuffix(word, " array")
+	})
+}
+
+func (n *described) list(columns []string) string {
+	var keys []string
+	for _, c := range columns {
+		keys = append(keys, n.columns[c])
+	}
+	return "[" + strings.Join(keys, ", ") + "]"
+}
+
+func (d *describer) table(n *described) {
+	if n.primary == nil {
+		d.line(1, "# %s: left out. It has no unique key whose columns are NOT NULL and of types that a key may have,", comment(n.Schema+"."+n.Name))
+		d.line(1, "# so nothing tells its rows apart.")
+		return
+	}
+	d.line(1, "%s:", n.key)
+	d.line(2, "external: true")
+	d.line(2, "schema: %s", yamlText(n.Schema))
+	if n.key != n.Name {
+		d.line(2, "name: %s", yamlText(n.Name))
+	}
+	if n.Unlogged {
+		d.line(2, "unlogged: true # after a crash of the server its rows are gone")
+	}
+	d.line(2, "primary_key: %s", n.list(n.primary))
+	d.keys(n)
+	d.foreignKeys(n)
+	for _, index := range n.Others {
+		d.line(2, "# not said here: %s", comment(index))
+	}
+	d.line(2, "columns:")
+	for i := range n.Columns {
+		d.column(n, &n.Columns[i])
+	}
+}
+
+func (d *describer) keys(n *described) {
+	said := [][]string{n.primary}
+	var lists []string
+	for _, k := range n.Keys {
+		again := slices.ContainsFunc(said, func(s []string) bool {
+			return slices.Equal(slices.Sorted(slices.Values(s)), slices.Sorted(slices.Values(k.Columns)))
+		})
+		switch {
+		case again:
+		case k.Deferrable:
+			d.line(2, "# not said here: the unique key (%s), which is deferrable", comment(strings.Join(k.Columns, ", ")))
+		case !n.usable(k.Columns):
+			d.line(2, "# not said here: the unique key (%s), of a type that no key may have", comment(strings.Join(k.Columns, ", ")))
+		default:
+			lists = append(lists, n.list(k.Columns))
+			said = append(said, k.Columns)
+		}
+	}
+	if len(lists) > 0 {
+		d.line(2, "unique: [%s]", strings.Join(lists, ", "))
+	}
+}
+
+func (d *describer) foreignKeys(n *described) {
+	var lines []string
+	for _, fk := range n.ForeignKeys {
+		i := slices.IndexFunc(d.tables, func(o described) bool { return o.Schema == fk.Schema && o.Name == fk.Table })
+		if why := d.foreign(n, fk, i); why != "" {
+			d.line(2, "# not said here: the foreign key (%s) to %s: %s", comment(strings.Join(fk.Columns, ", ")), comment(fk.Schema+"."+fk.Table), why)
+			continue
+		}
+		// A foreign key names the columns in the order of the parent's primary key.
+		columns := slices.Clone(fk.Columns)
+		for j, name := range d.tables[i].primary {
+			columns[j] = fk.Columns[slices.Index(fk.References, name)]
+		}
+		lines = append(lines, fmt.Sprintf("- {columns: %s, references: %s, on_delete: %s}", n.list(columns), d.tables[i].key, fk.OnDelete))
+	}
+	if len(lines) > 0 {
+		d.line(2, "foreign_keys:")
+	}
+	for _, l := range lines {
+		d.line(3, "%s", l)
+	}
+}
+
+// foreign says why the spec cannot have a foreign key; "" if it can. i is the other table.
+func (d *describer) foreign(n *described, fk pgtable.ForeignKey, i int) string {
+	if i < 0 || d.tables[i].primary == nil {
+		return "that table is not here"
+	}
+	parent := &d.tables[i]
+	switch {
+	case !slices.Contains([]string{"restrict", "cascade", "set_null"}, fk.OnDelete):
+		return "on delete " + fk.OnDelete
+	case !slices.Equal(slices.Sorted(slices.Values(fk.References)), slices.Sorted(slices.Values(parent.primary))):
+		return "not to its primary key"
+	case parent.Unlogged && !n.Unlogged:
+		return "it is unlogged"
+	}
+	for j, c := range fk.Columns {
+		if own := n.Column(c); n.columns[c] == "" || own.Type != parent.Column(fk.References[j]).Type || fk.OnDelete == "set_null" && !own.Nullable {
+			return "its columns have other types"
+		}
+	}
+	return ""
+}
+
+func (d *describer) column(n *described, c *pgtable.Column) {
+	if n.columns[c.Name] == "" {
+		d.line(3, "# %s: left out. The language has no word for %s", comment(c.Name), comment(c.Type))
+		return
+	}
+	word, key := c.Type, n.columns[c.Name]
+	if c.Nullable {
+		word = "nullable " + word
+	}
+	var more []string
+	if key != c.Name {
+		more = append(more, "name: "+yamlText(c.Name))
+	}
+	if fillsItself(n, c) {
+		more = append(more, "filled_by: database")
+	}
+	about := ""
+	switch {
+	case c.Default != "":
+		about = " # default " + comment(c.Default)
+	case c.Always != "":
+		about = " # " + c.Always
+	case c.Domain != "":
+		about = " # domain " + comment(c.Domain)
+	}
+	if len(more) == 0 {
+		d.line(3, "%s: %s%s", key, word, about)
+		return
+	}
+	d.line(3, "%s: {type: %s, %s}%s", key, strconv.Quote(word), strings.Join(more, ", "), about)
+}
+
+// fillsItself reports whether the database is to fill a column. A key with a default that makes
+// any value, as a UUID, is left to the events.
+func fillsItself(n *described, c *pgtable.Column) bool {
+	return c.Always != "" || c.Default != "" && (strings.Contains(c.Default, "nextval(") || !slices.Contains(n.primary, c.Name))
+}
+
+// fieldTypes are the types of fields that fill columns of a type.
+var fieldTypes = map[string]string{
+	"text": "string", "varchar": "string", "char": "string", "citext": "string", "boolean": "bool", "integer": "int32", "bigint": "int64",
+	"numeric": "decimal", "double precision": "float64", "uuid": "uuid", "timestamptz": "timestamp", "timestamp": "local_timestamp", "date": "date",
+	"bytea": "bytes", "jsonb": "json", "json": "json", "text array": "list(string)", "integer array": "list(int32)", "bigint array": "list(int64)", "uuid array": "list(uuid)",
+}
+
+// sampleFields are fields for the columns of a table that steps must fill; none if the language
+// cannot fill one of them.
+func (n *described) sampleFields() (fields, leave []string) {
+	for i := range n.Columns {
+		c := &n.Columns[i]
+		word, _, _ := strings.Cut(c.Type, "(")
+		switch {
+		case n.columns[c.Name] == "" && (c.Nullable || c.Default != "" || c.Always != ""), fillsItself(n, c) && n.columns[c.Name] != "":
+		case n.columns[c.Name] == "":
+			return nil, nil
+		case c.Nullable:
+			leave = append(leave, n.columns[c.Name])
+		case fieldTypes[word] == "" || n.columns[c.Name] == "each" || n.columns[c.Name] == "result":
+			return nil, nil
+		default:
+			fields = append(fields, n.columns[c.Name]+": "+fieldTypes[word])
+		}
+	}
+	return fields, leave
+}
+
+// yamlText is a text in quotes of YAML.
+func yamlText(text string) string {
+	if _, ok := typeword.ColumnType(text); ok || isEntry.MatchString(text) && text != "true" && text != "false" && text != "null" {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// comment is a text that stays on its line.
+func comment(text string) string {
+	quoted := strconv.Quote(text)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+}

@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/pgtable"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// CheckTables compares the tables of a service with what its spec says of them. The error is a
+// [RefusedError] that names all differences.
+func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) error {
+	var wrong []string
+	for i := range service.Tables {
+		found, err := pgtable.Compare(ctx, conn, want(&service.Tables[i]))
+		if err != nil {
+			return err
+		}
+		for _, d := range found {
+			wrong = append(wrong, fmt.Sprintf("%s (%s)", d.Text, d.Advice))
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &RefusedError{
+		fmt.Sprintf("the database is not as %s says: %s", service.Source, strings.Join(wrong, "; ")),
+		"are all migrations applied? idemgen check --db prints the lines of the spec",
+	}
+}
+
+// want is what a comparison needs of a table.
+func want(t *wire.Table) *pgtable.Want {
+	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights}
+	for _, c := range t.Columns {
+		w.Columns = append(w.Columns, pgtable.WantColumn(c))
+	}
+	return w
+}
+
+// name is what statements call a table.
+func name(t *wire.Table) string { return cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()) }

@@ -1,0 +1,80 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// A service does not start where its spec expects more of a table than there is. The database
+// may have more: wider types, further columns that fill themselves.
+func TestTablesAreComparedWithTheSpec(t *testing.T) {
+	db := idemtest.DB(t)
+	service := &wire.Service{Source: "idemgen.yaml", Tables: []wire.Table{{
+		Name: "accounts", SQL: `core."Acc ""ounts"""`, Unique: [][]string{{"id"}, {"tenant", "no"}},
+		Columns: []wire.Column{
+			{Name: "id", Type: "uuid"}, {Name: "tenant", Type: "varchar(10)"}, {Name: "no", Type: "integer"}, {Name: "sum", Type: "numeric(12,2)"},
+			{Name: "state", Type: "named(core.state)"}, {Name: "at", Type: "timestamptz", Filled: true}, {Name: "note", Type: "text", Nullable: true},
+			{Name: "kind", Type: "text", Default: true},
+		},
+		Rights: []string{"SELECT", "INSERT"},
+	}}}
+	const table = `CREATE SCHEMA core; CREATE TYPE core.state AS ENUM ('a');
+CREATE TABLE core."Acc ""ounts""" (id uuid PRIMARY KEY, tenant varchar(10) NOT NULL, no integer NOT NULL, sum numeric(12,2) NOT NULL,
+	state core.state NOT NULL, at timestamptz NOT NULL DEFAULT now(), note text, kind text NOT NULL DEFAULT '');
+CREATE UNIQUE INDEX k ON core."Acc ""ounts""" (no, tenant);`
+	const alter = `ALTER TABLE core."Acc ""ounts""" `
+	const it = `core."Acc ""ounts"""`
+	for name, c := range map[string]struct{ sql, want string }{
+		"as in the spec":       {`SELECT`, ""},
+		"wider types":          {alter + `ALTER tenant TYPE text, ALTER no TYPE bigint, ALTER sum TYPE numeric(20,4)`, ""},
+		"a domain":             {`CREATE DOMAIN d AS numeric(12,2) CHECK (VALUE > 0); ` + alter + `ALTER sum TYPE d`, ""},
+		"NOT NULL by the way":  {alter + `ALTER note SET NOT NULL, ALTER note SET DEFAULT ''`, ""},
+		"further columns":      {alter + `ADD a text, ADD b text NOT NULL DEFAULT '', ADD c int GENERATED ALWAYS AS IDENTITY, ADD d int GENERATED ALWAYS AS (1) STORED`, ""},
+		"no table":             {`DROP TABLE ` + it, `there is no table ` + it + ` in the database`},
+		"another schema":       {`CREATE SCHEMA other; ` + alter + `SET SCHEMA other`, `there is one in schema other: say so with schema:`},
+		"no column":            {alter + `DROP note`, it + ` has no column "note"`},
+		"a narrower type":      {alter + `ALTER tenant TYPE varchar(9)`, `column "tenant" of ` + it + ` is varchar(9) in the database, and varchar(10) in the spec`},
+		"fewer digits":         {alter + `ALTER sum TYPE numeric(12,3)`, `column "sum" of ` + it + ` is numeric(12,3) in the database, and numeric(12,2) in the spec`},
+		"another type":         {alter + `DROP at, ADD at timestamp NOT NULL DEFAULT now()`, `column "at" of ` + it + ` is timestamp in the database, and timestamptz in the spec`},
+		"no time of that":      {alter + `DROP at, ADD at timestamptz(3) NOT NULL DEFAULT now()`, `is timestamp(3) with time zone in the database`},
+		"another enum":         {`CREATE TYPE core.other AS ENUM ('a'); ` + alter + `DROP state, ADD state core.other NOT NULL`, `is named(core.other) in the database, and named(core.state)`},
+		"nullable":             {alter + `ALTER sum DROP NOT NULL`, `column "sum" of ` + it + ` may be NULL in the database, and not in the spec`},
+		"NOT NULL by a domain": {`CREATE DOMAIN d AS numeric(12,2) NOT NULL; ` + alter + `ALTER sum DROP NOT NULL, ALTER sum TYPE d`, ""},
+		"generated":            {alter + `DROP sum, ADD sum numeric(12,2) NOT NULL GENERATED ALWAYS AS (1) STORED`, `column "sum" of ` + it + ` is filled by the database (generated), and the spec says that steps may write it`},
+		"nothing fills it":     {alter + `ALTER at DROP DEFAULT`, `column "at" of ` + it + ` has no default, and the spec says that the database fills it`},
+		"a trigger may fill it": {alter + `ALTER at DROP DEFAULT; CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`, ""},
+		"no default":         {alter + `ALTER kind DROP DEFAULT`, `column "kind" of ` + it + ` has no default in the database`},
+		"an unknown column":  {alter + `ADD more text NOT NULL`, `column "more" of ` + it + ` is not in the spec, and a row cannot be without it`},
+		"no primary key":     {alter + `DROP CONSTRAINT "Acc ""ounts""_pkey"`, it + ` has no unique key [id], which the spec calls its primary key`},
+		"no unique key":      {`DROP INDEX core.k`, it + ` has no unique key [tenant, no], which the spec calls unique`},
+		"a partial key":      {`DROP INDEX core.k; CREATE UNIQUE INDEX k ON ` + it + ` (tenant, no) WHERE no > 0`, `has no unique key [tenant, no]`},
+		"a deferrable key":   {`DROP INDEX core.k; ` + alter + `ADD UNIQUE (tenant, no) DEFERRABLE`, `the unique key [tenant, no] of ` + it + ` is deferrable`},
+		"no right to insert": {`CREATE ROLE idemgen_test_tables; GRANT USAGE ON SCHEMA core TO idemgen_test_tables; GRANT SELECT ON ` + it + ` TO idemgen_test_tables; SET ROLE idemgen_test_tables`, `this role may not INSERT ` + it},
+		"all differences":    {`DROP INDEX core.k; ` + alter + `DROP note, DROP sum`, `has no column "sum" (it has id, tenant, no, state, at, kind); ` + it + ` has no column "note"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx, err := db.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback(context.WithoutCancel(t.Context()))
+			if _, err := tx.Exec(t.Context(), table+c.sql); err != nil {
+				t.Fatal(err)
+			}
+			err = catalog.CheckTables(t.Context(), tx.Conn(), service)
+			refused, ok := errors.AsType[*catalog.RefusedError](err)
+			switch {
+			case c.want == "" && err == nil:
+			case !ok || c.want == "" || !strings.Contains(refused.Error(), c.want) || !strings.Contains(refused.Error(), "idemgen.yaml"):
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
