@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/schema"
 )
 
 // byHandMark begins a line of a migration of the team's own; the table or table.column
@@ -24,8 +23,6 @@ type ledger struct {
 	byHand map[string]string // what a file not yet recorded says it has changed -> the file
 	mixed  bool              // idemgen did not write all files of the folder
 }
-
-var migrationName = regexp.MustCompile(`^([0-9]{1,9})_(.+)\.sql$`)
 
 // readLedger reads the migrations folder and compares it with the state.
 func (u *unit) readLedger() (ledger, error) {
@@ -41,26 +38,31 @@ func (u *unit) readLedger() (ledger, error) {
 		return l, err
 	}
 	var errs []error
+	numbers := map[int]string{} // the file of each number
 	for _, e := range entries {
 		l.mixed = l.mixed || !isRecorded(recorded, e.Name())
-		parts := migrationName.FindStringSubmatch(e.Name())
-		if parts == nil || e.IsDir() {
+		number, base, down, ok := u.format().Read(e.Name())
+		sum, known := recorded[e.Name()]
+		if e.IsDir() || !ok && !known {
 			continue
 		}
-		number, _ := strconv.Atoi(parts[1]) // at most nine digits
 		l.last = max(l.last, number)
 		content, err := u.folder.Read(path.Join(u.service.Migrations.Dir, e.Name()))
 		if err != nil {
 			return l, err
 		}
-		sum, known := recorded[e.Name()]
 		delete(recorded, e.Name())
+		if other := numbers[number]; other != "" && !down {
+			errs = append(errs, u.sameNumber(other, e.Name()))
+		} else if !down {
+			numbers[number] = e.Name()
+		}
 		switch {
-		case known && sum != state.ByHand && sum != state.Sum(content):
-			errs = append(errs, fmt.Errorf("%s was changed after idemgen wrote it: restore it, it may have been applied; what it lacks belongs into a migration of your own", u.showMigration(e.Name())))
+		case known && sum != state.ByHand:
+			errs = append(errs, u.unchanged(e.Name(), sum, content))
 		case !known && output.Marked(content):
-			errs = append(errs, u.notOurs(e.Name(), parts[2]))
-		case !known:
+			errs = append(errs, u.notOurs(e.Name(), base))
+		case !known && !down:
 			for line := range strings.Lines(string(content)) {
 				if subject, ok := strings.CutPrefix(strings.TrimSpace(line), byHandMark); ok {
 					l.byHand[strings.TrimSpace(subject)] = e.Name()
@@ -71,13 +73,39 @@ func (u *unit) readLedger() (ledger, error) {
 	return l, errors.Join(append(errs, u.lost(recorded))...)
 }
 
+// oneBranch is the way on after two branches have both appended.
+const oneBranch = "keep idem.state.yaml and the migrations as the branch has them that was merged first, delete what the other one appended, " +
+	"and run generate again: it appends what the merged spec still needs"
+
+// unchanged refuses a migration that is not as idemgen wrote it.
+func (u *unit) unchanged(file, sum string, content []byte) error {
+	written := sqlcode.WrittenAs(file, string(content))
+	switch {
+	case schema.Unmerged(content) > 0:
+		return fmt.Errorf("%s:%d: this looks like an unresolved merge of two branches that both appended a migration: %s", u.showMigration(file), schema.Unmerged(content), oneBranch)
+	case sum != state.Sum(content):
+		return fmt.Errorf("%s was changed after idemgen wrote it: restore it, it may have been applied; what it lacks belongs into a migration of your own", u.showMigration(file))
+	case written != u.service.Migrations.Format:
+		return fmt.Errorf("%s has the format %s, and %s says %s: idemgen writes no migration again. Keep the format; or, if the migrations were never applied anywhere, delete what idemgen wrote in %s and %s, and run generate again",
+			u.showMigration(file), written, u.Path, u.service.Migrations.Format, u.folder.Show(u.service.Migrations.Dir), u.folder.Show(state.File))
+	}
+	return nil
+}
+
+// sameNumber refuses two migrations of one number: in which order they are applied, nobody says.
+func (u *unit) sameNumber(a, b string) error {
+	return fmt.Errorf("%s and %s have the same number: give the one that was not applied anywhere the next one, if it is yours; if two branches have both appended, %s",
+		u.showMigration(a), u.showMigration(b), oneBranch)
+}
+
 // notOurs says why a migration that idemgen wrote is not in the state.
 func (u *unit) notOurs(file, name string) error {
-	if name != migrationBase(u.service.Consumer) && !strings.HasPrefix(name, "idem_") {
+	base := migrationBase(u.service.Consumer)
+	if name != base && !strings.HasPrefix(name, base+"_") && !strings.HasPrefix(name, "idem_") {
 		return fmt.Errorf("%s is of another spec: give each its own folder with migrations.dir", u.showMigration(file))
 	}
-	return fmt.Errorf("%s is not recorded in %s: restore both from version control, or, if it was never applied, delete it and run generate again",
-		u.showMigration(file), u.folder.Show(state.File))
+	return fmt.Errorf("%s is not recorded in %s: restore both from version control, or, if it was never applied, delete it and run generate again; if two branches have both appended, %s",
+		u.showMigration(file), u.folder.Show(state.File), oneBranch)
 }
 
 // isRecorded reports whether idemgen wrote a migration of this name.
@@ -110,57 +138,38 @@ func (u *unit) showMigration(file string) string {
 // runtime's own tables, by version.
 func (u *unit) migrations(runtime []string) ([]output.File, error) {
 	var files []output.File
-	add := func(base string, content []byte) {
-		u.ledger.last++
-		name := fmt.Sprintf("%04d_%s.sql", u.ledger.last, base)
-		u.next.Migrations = append(u.next.Migrations, state.Migration{Name: name, Sum: state.Sum(content)})
-		files = append(files, output.File{
-			Path: path.Join(u.service.Migrations.Dir, name), Policy: output.Ledger, Data: content,
-		})
+	add := func(made []sqlcode.MigrationFile) {
+		for _, f := range made {
+			u.next.Migrations = append(u.next.Migrations, state.Migration{Name: f.Name, Sum: state.Sum([]byte(f.Text))})
+			files = append(files, output.File{
+				Path: path.Join(u.service.Migrations.Dir, f.Name), Policy: output.Ledger, Data: []byte(f.Text),
+			})
+		}
 	}
 	for i, text := range runtime {
 		base := fmt.Sprintf("idem_%d", i+1)
-		written := func(m state.Migration) bool { return strings.HasSuffix(m.Name, "_"+base+".sql") }
+		written := func(m state.Migration) bool {
+			_, name, _, ok := u.format().Read(m.Name)
+			return ok && name == base
+		}
 		if !slices.ContainsFunc(u.next.Migrations, written) {
-			add(base, []byte("-- "+output.Marker+"\n"+text))
+			u.ledger.last++
+			add(u.format().Runtime(u.ledger.last, base, text))
 		}
 	}
-	if !u.additions.Empty() {
-		text, err := additionsSQL(u.service.Consumer, u.additions)
-		if err != nil {
-			return nil, err
+	all, err := scripts(u.format(), u.service.Consumer, u.changes)
+	for _, s := range all {
+		base := migrationBase(u.service.Consumer)
+		if s.of != "" {
+			base += "_" + s.of
 		}
-		add(migrationBase(u.service.Consumer), []byte(text))
+		u.ledger.last++
+		add(u.format().Files(u.ledger.last, base, s.Migration))
 	}
-	return files, nil
+	return files, err
 }
 
-// additionsSQL is the migration for new tables and columns.
-func additionsSQL(consumer string, added state.Additions) (string, error) {
-	about := output.Marker + "\nConsumer " + consumer + ", new here:"
-	var parts []string
-	if len(added.Tables) > 0 {
-		text, err := sqlcode.CreateTables(added.Tables)
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, text)
-		for _, t := range added.Tables {
-			about += "\n  table " + t.Name
-		}
-	}
-	for _, n := range added.Columns {
-		for _, c := range n.Columns {
-			text, err := sqlcode.AddColumn(n.Table, c)
-			if err != nil {
-				return "", err
-			}
-			parts = append(parts, text)
-			about += "\n  column " + n.Table.Name + "." + c.Name
-		}
-	}
-	return sqlcode.Migration(about, parts...)
-}
+func (u *unit) format() sqlcode.Format { return sqlcode.FormatOf(u.service.Migrations.Format) }
 
 // migrationBase is the name of a consumer's migrations, without number and ending.
 func migrationBase(consumer string) string { return strings.ReplaceAll(consumer, "-", "_") }

@@ -23,9 +23,9 @@ type unit struct {
 	folder    *output.Folder
 	parsed    *schema.Spec
 	problems  schema.Diagnostics
-	service   *model.Service // nil if the spec is not in order
-	old, next *state.State   // old is nil at the first run
-	additions state.Additions
+	service   *model.Service      // nil if the spec is not in order
+	old, next *state.State        // old is nil at the first run
+	changes   []state.TableChange // those that a migration is written for
 	ledger    ledger
 	files     []output.File
 	notes     strings.Builder // what generate has to say beside the problems

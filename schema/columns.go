@@ -5,13 +5,14 @@ import "strings"
 // Column is one column of a table. Its type is not looked up: resolve reads the type
 // word and reports E610.
 type Column struct {
-	Name     Text // Pos is the key
-	Doc      Doc
-	Type     ColumnType
-	Default  *Text // a constant (its text), or now() or gen_random_uuid()
-	Identity *Bool
-	Pos      Pos // the value: the type text, or the map
-	Broken   bool
+	Name        Text // Pos is the key
+	Doc         Doc
+	Type        ColumnType
+	Default     *Text // a constant (its text), or now() or gen_random_uuid()
+	Identity    *Bool
+	RenamedFrom *Text
+	Pos         Pos // the value: the type text, or the map
+	Broken      bool
 }
 
 // ColumnType is the text of a column type.
@@ -28,7 +29,7 @@ var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
 	key[Column]{name: "identity", value: boolValue(func(c *Column) **Bool { return &c.Identity })},
 	key[Column]{name: "name", meanwhile: "the column is called as it is here; a field of another name goes there with set"},
 	key[Column]{name: "filled_by", meanwhile: "until then, give it a default, and list it under leave in the steps"},
-	key[Column]{name: "renamed_from", meanwhile: renameByHand},
+	key[Column]{name: "renamed_from", value: nameValue(columnNames, func(c *Column) **Text { return &c.RenamedFrom })},
 	key[Column]{name: "nullable", instead: `write "nullable ..." as the type`},
 	key[Column]{name: "not_null", instead: `columns are NOT NULL unless their type is "nullable ..."`},
 	key[Column]{name: "primary_key", instead: "write primary_key: [...] on the table"},

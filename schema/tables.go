@@ -10,6 +10,7 @@ type Table struct {
 	Indexes     []Texts
 	ForeignKeys []*ForeignKey
 	Unlogged    *Bool
+	RenamedFrom *Text
 	Pos         Pos // the map
 	Broken      bool
 }
@@ -25,7 +26,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "name", meanwhile: "the table is called as it is here; in Go it can have another name: go_name"},
 	key[Table]{name: "external", meanwhile: "for a table that exists already, add a migration of your own with the line -- idemgen:by-hand and its name"},
 	key[Table]{name: "owner", meanwhile: "until then, set owner and rights in a migration of your own"},
-	key[Table]{name: "renamed_from", meanwhile: renameByHand},
+	key[Table]{name: "renamed_from", value: nameValue(tableNames, func(t *Table) **Text { return &t.RenamedFrom })},
 )
 
 func readTables(w *walker, e entry, s *Spec) bool {

@@ -43,6 +43,7 @@ type ColType struct {
 // Table is one table.
 type Table struct {
 	Name        string
+	RenamedFrom string // an earlier name; "" if there is none
 	GoName      string // "Orders"
 	Doc         Doc
 	Columns     []*Column // in spec order
@@ -55,12 +56,13 @@ type Table struct {
 
 // Column is one column.
 type Column struct {
-	Name     string
-	Doc      Doc
-	Type     ColType
-	Nullable bool
-	Default  *Default
-	Identity bool
+	Name        string
+	RenamedFrom string // an earlier name; "" if there is none
+	Doc         Doc
+	Type        ColType
+	Nullable    bool
+	Default     *Default
+	Identity    bool
 }
 
 // Default is a column's default: a constant, or a function.

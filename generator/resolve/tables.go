@@ -38,6 +38,7 @@ func resolveTables(report *schema.Diagnostics, spec *schema.Spec) *draft.Tables 
 	for _, t := range ts.All {
 		resolveTableKeys(report, t)
 	}
+	renamedTables(report, ts)
 	for _, t := range ts.All {
 		for _, fk := range t.Spec.ForeignKeys {
 			resolveForeignKey(report, ts, t, fk)
