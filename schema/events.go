@@ -2,13 +2,11 @@ package schema
 
 // Event is an entry of events.
 type Event struct {
-	Name           Text // Pos is the key
-	Doc            Doc
-	Type           *Texts // type texts; Key is the key "type"
-	Tombstone      *Bool
-	FieldsKey      Pos      // the key "fields"; zero if absent
-	FieldsType     *Text    // fields is the name of a type
-	Fields         []*Field // fields is a map
+	Name      Text // Pos is the key
+	Doc       Doc
+	Type      *Texts // type texts; Key is the key "type"
+	Tombstone *Bool
+	EventFields
 	IdempotencyKey *IdempotencyKey
 	WriteKey       Pos // the key "write"; zero if absent
 	Write          []*Step
@@ -18,16 +16,24 @@ type Event struct {
 	Broken         bool
 }
 
+// EventFields are what an event reads.
+type EventFields struct {
+	Root       *Path    // where paths start
+	FieldsKey  Pos      // the key "fields"; zero if absent
+	FieldsType *Text    // fields is the name of a type
+	Fields     []*Field // fields is a map
+}
+
 var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "type", value: put(shape{scalar: true, items: &scalarShape}, func(v *Event) **Texts { return &v.Type }, readTypeTexts)},
 	key[Event]{name: "tombstone", value: boolValue(func(v *Event) **Bool { return &v.Tombstone })},
+	key[Event]{name: "root", value: pathOfMembers(func(v *Event) **Path { return &v.Root })},
 	key[Event]{name: "fields", value: value[Event]{shape{scalar: true, entries: fieldsShape.entries}, readEventFields}},
 	key[Event]{name: "idempotency_key", value: idempotencyKeyValue(func(v *Event) **IdempotencyKey { return &v.IdempotencyKey })},
 	key[Event]{name: "write", value: value[Event]{shape{items: &shape{keys: stepShapes()}}, readWrite}},
 	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
 	key[Event]{name: "version", meanwhile: "until then, give each version an event and a type text of its own"},
-	key[Event]{name: "root", meanwhile: "until then, write the whole path at each field: {type: string, path: data.order_id}"},
 	key[Event]{name: "effect", meanwhile: "until then, handle: true; effects outside of Postgres can happen twice, so hand on idem.DeliveryFrom(ctx)'s key"},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
 	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},

@@ -6,21 +6,28 @@ type Topic struct {
 	Doc            Doc
 	RecordKey      *RecordKey
 	Assume         *Assume
+	Payload        *Payload
 	Fields         []*Field // fields that every event of the topic has
 	IdempotencyKey *IdempotencyKey
-	EventType      *Discriminator
-	Ignore         *Texts
-	Unhandled      *Unhandled
-	StartFrom      *Text // earliest, latest or committed
-	Events         []*Event
-	OnFailure      *FailurePolicy
-	Pos            Pos // the map
-	Broken         bool
+	Dispatch
+	StartFrom *Text // earliest, latest or committed
+	Events    []*Event
+	OnFailure *FailurePolicy
+	Pos       Pos // the map
+	Broken    bool
+}
+
+// Dispatch says how a record's event is found.
+type Dispatch struct {
+	EventType *Discriminator
+	Ignore    *Texts
+	Unhandled *Unhandled
 }
 
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, readRecordKey)},
 	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, readAssume)},
+	key[Topic]{name: "payload", value: put(shape{keys: payloadKeys.shapes()}, func(t *Topic) **Payload { return &t.Payload }, readPayload)},
 	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},
 	key[Topic]{name: "idempotency_key", value: idempotencyKeyValue(func(t *Topic) **IdempotencyKey { return &t.IdempotencyKey })},
 	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, readDiscriminator)},
@@ -32,7 +39,6 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "name", meanwhile: "the key under topics is the name that Kafka knows; in Go it can have another one: go_name"},
 	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
 	key[Topic]{name: "envelope", meanwhile: "until then, read what the envelope holds by its path: {type: string, path: data.order_id}"},
-	key[Topic]{name: "payload", meanwhile: "payloads are JSON; others can be read in the handler: {type: bytes, record: value} and handle: true"},
 	key[Topic]{name: "event_version", meanwhile: "until then, give each version an event and a type text of its own"},
 	key[Topic]{name: "renamed_from", meanwhile: "until then, declare the new topic beside the old one until that is read to its end"},
 )

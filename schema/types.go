@@ -9,9 +9,12 @@ type Type struct {
 	Kind   TypeKind
 	Fields []*Field
 	Enum   []EnumValue
-	Pos    Pos // the value: the map after the name
-	Body   Pos // the value of fields or enum
-	Broken bool
+	// Unknown says what becomes of a text that no value of the enum has: error or keep. nil =
+	// not said.
+	Unknown *Text
+	Pos     Pos // the value: the map after the name
+	Body    Pos // the value of fields or enum
+	Broken  bool
 }
 
 // TypeKind says what a types entry is.
@@ -36,7 +39,7 @@ var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
 	}}},
 	key[Type]{name: "enum", value: value[Type]{shape{items: &scalarShape, entries: &scalarShape}, readEnum}},
 	key[Type]{name: "is", meanwhile: "until then, write the type itself at each field"},
-	key[Type]{name: "unknown", meanwhile: "until then, declare the field string, which takes any text"},
+	key[Type]{name: "unknown", value: wordValue(func(t *Type) **Text { return &t.Unknown }, "error", "keep")},
 	key[Type]{name: "go", meanwhile: "until then, convert in the handler: handle: true"},
 	key[Type]{name: "codec", meanwhile: "until then, declare the field string or bytes, and convert in the handler: handle: true"},
 	key[Type]{name: "sensitive", meanwhile: notLogged},
@@ -57,6 +60,10 @@ func readTypes(w *walker, e entry, s *Spec) bool {
 		if kinds > 1 || kinds == 0 && !t.Broken {
 			t.Broken = true
 			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts")
+		}
+		if t.Unknown != nil && t.Kind == ObjectType && kinds == 1 {
+			t.Broken = true
+			w.ds.Add(t.Unknown.Key, "E312", te.what+" has fields, so unknown means nothing here", `drop it: members that are not declared are ignored`)
 		}
 	})
 }

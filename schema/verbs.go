@@ -39,7 +39,7 @@ const InsertMissing = "insert"
 type Own struct {
 	Plus     *Assigns // add
 	Minus    *Assigns // add
-	AtLeast  *Assigns // add
+	AtLeast  *Assigns // add: constants
 	Stream   *Texts   // append: columns
 	Position *Text    // append: column
 	Expect   *Text    // append: field
@@ -81,7 +81,7 @@ var allStepKeys = keys[Step]{
 	{name: "parent", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Parent })},
 	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Plus })},
 	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Minus })},
-	{name: "at_least", value: assignsValue(func(s *Step) **Assigns { return &s.Own.AtLeast })},
+	{name: "at_least", value: constantsValue(func(s *Step) **Assigns { return &s.Own.AtLeast })},
 	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.If.Below }, "error", "skip")},
 	{name: "always", value: boolValue(func(s *Step) **Bool { return &s.If.Always })},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},

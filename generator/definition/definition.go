@@ -96,7 +96,7 @@ var notations = map[model.Notation]string{
 	model.EpochNanos: "epoch_ns", model.EpochDays: "epoch_days",
 }
 
-// Scalar is what the definitions call the type of a value that is neither object nor list.
+// Scalar is what the definitions call the type of a value that is neither object, list nor map.
 func Scalar(t model.FieldType) string {
 	if word, ok := notations[t.Notation]; ok {
 		return word
@@ -115,6 +115,8 @@ func typeDef(t model.FieldType) string {
 		def = "object(" + strings.Join(members, ", ") + ")"
 	case model.List:
 		def = "list(" + typeDef(*t.Elem) + ")"
+	case model.Map:
+		def = "map(" + typeDef(*t.Elem) + ")"
 	}
 	if t.Optional {
 		return "optional " + def

@@ -15,8 +15,8 @@ func (p *pkg) event(f *file, e *model.Event) error {
 		return fmt.Errorf("event %s: %w", e.Name, err)
 	}
 	for _, field := range e.Fields {
-		if field.Type.Kind == model.List && p.needsJSON(e, field) {
-			listMethod(f, e, field)
+		if field.Type.Elem != nil && p.needsJSON(e, field) {
+			appendMethod(f, e, field)
 		}
 	}
 	if !e.Key.Offset {
@@ -100,11 +100,10 @@ func fieldSource(f *model.Field) string {
 	}
 }
 
-// listMethod writes a list as JSON.
-func listMethod(f *file, e *model.Event, field *model.Field) {
+// appendMethod writes a list or a map as JSON.
+func appendMethod(f *file, e *model.Event, field *model.Field) {
 	f.fn("", "e *"+e.GoName, fmt.Sprintf("append%s", field.GoName), []code{text("b []byte")}, text("[]byte"), func(g *group) {
-		appendElements(g, "b", "b", "e."+field.GoName, *field.Type.Elem, 0)
-		g.Return(text("append(b, ']')"))
+		returnAppended(g, "e."+field.GoName, field.Type, 0)
 	})
 }
 

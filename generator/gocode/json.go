@@ -26,7 +26,7 @@ func (jsonFormat) event(g *group, e *model.Event) error {
 }
 
 func (jsonFormat) object(f *file, t *model.Type) {
-	f.fn("", "v *"+t.GoName, "decodeJSON", []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
+	f.fn("", "v *"+t.GoName, decodeName(t), []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
 		d := decoder{recv: "v", typ: t.GoName, fields: t.Fields}
 		d.body(g)
 	})
@@ -162,7 +162,9 @@ func (d *decoder) start(g *group) {
 			d.resets = append(d.resets, pair(f.GoName, value))
 		case f.Type.Kind == model.List && !f.Type.Optional:
 			d.resets = append(d.resets, text("%s: %s.%s[:0]", f.GoName, d.recv, f.GoName))
-		case composed(f.Type) && f.Type.Optional:
+		case f.Type.Kind == model.Map && !f.Type.Optional:
+			d.resets = append(d.resets, text("%s: %s.%s", f.GoName, d.recv, f.GoName)) // emptied when it is read
+		case composed(f.Type) && f.Type.Optional && f.Type.Kind != model.Map:
 			d.reuses = true
 		case f.Type.Kind == model.Object && keepsMemory(f.Type.Named):
 			d.resets = append(d.resets, text("%s: %s.%s", f.GoName, d.recv, f.GoName)) // its decode resets it
@@ -174,11 +176,11 @@ func (d *decoder) start(g *group) {
 	g.Add(text("*" + d.recv + " =").Add(composite(text(d.typ), d.resets)))
 }
 
-// keepsMemory reports whether values of an object type hold lists or pointers to objects,
+// keepsMemory reports whether values of an object type hold lists, maps or pointers to objects,
 // whose memory the next value may use.
 func keepsMemory(t *model.Type) bool {
 	return slices.ContainsFunc(t.Fields, func(m *model.Field) bool {
-		return m.Type.Kind == model.List || m.Type.Kind == model.Object && (m.Type.Optional || keepsMemory(m.Type.Named))
+		return m.Type.Elem != nil || m.Type.Kind == model.Object && (m.Type.Optional || keepsMemory(m.Type.Named))
 	})
 }
 
@@ -268,18 +270,44 @@ func (d *decoder) read(g *group, dst string, t model.FieldType) {
 	switch {
 	case t.Optional && composed(t):
 		g.If(text("!s.Null()")).BlockFunc(func(g *group) {
-			d.recall(g, dst, t)
+			if t.Kind != model.Map {
+				d.recall(g, dst, t)
+			}
 			some := t
 			some.Optional = false
 			d.read(g, dst, some)
 		})
 	case t.Kind == model.Object:
-		g.Add(text("%s.decodeJSON(s)", dst))
+		g.Add(text("%s.%s(s)", dst, decodeName(t.Named)))
+	case t.Kind == model.Map:
+		g.Add(text(dst + " =").Add(d.mapOf(dst, t)))
 	case t.Kind == model.List:
 		g.For(call("s.Array"), call("s.Element"), text("")).BlockFunc(func(g *group) { d.element(g, dst, *t.Elem) })
 	default:
 		g.Add(text(dst + " =").Add(jsonScalar(t)))
 	}
+}
+
+// mapOf reads a map, in the memory of dst.
+func (d *decoder) mapOf(dst string, t model.FieldType) code {
+	return strictjson("Map").Call(text("s"), text(dst), d.one(*t.Elem))
+}
+
+// one is a function that reads a value of type t: a method of the reader, or one written here.
+func (d *decoder) one(t model.FieldType) code {
+	if !composed(t) && t.Kind != model.Enum && t.Notation == model.Usual {
+		return text("s." + kinds[t.Kind].read)
+	}
+	switch {
+	case t.Kind == model.Map:
+		return oneLine(nil, goType(t), d.mapOf("nil", t))
+	case !composed(t):
+		return oneLine(nil, goType(t), jsonScalar(t))
+	}
+	return closure(nil, []code{named("v", goType(t))}, func(g *group) {
+		d.read(g, "v", t)
+		g.Return(text("v"))
+	})
 }
 
 // recall gives an optional list or object, which is there, its memory; the list is not
@@ -317,9 +345,11 @@ func (d *decoder) element(g *group, dst string, t model.FieldType) {
 	d.read(g, last, t)
 }
 
-// jsonScalar reads a value that is neither an object nor a list.
+// jsonScalar reads a value that is neither an object, a list nor a map.
 func jsonScalar(t model.FieldType) *expr {
 	switch {
+	case t.Kind == model.Enum && t.Named.KeepsUnknown:
+		return keptEnum(t, jsonScalar(model.FieldType{Kind: model.String, Optional: t.Optional}))
 	case t.Kind == model.Enum && t.Optional:
 		return strictjson("OptEnum").Call(text("s"), text(valuesVar(t.Named)))
 	case t.Kind == model.Enum:

@@ -87,7 +87,7 @@ func fingerprintField(g *group, f *model.Field) {
 	}
 	add := call("f."+kinds[f.Type.Kind].part, lit(f.Name), plainText(f.Type, src))
 	switch f.Type.Kind {
-	case model.List:
+	case model.List, model.Map:
 		add = text("f.AppendJSON(%q, e.append%s)", f.Name, f.GoName)
 	case model.Object:
 		add = text("f.AppendJSON(%q, %s.appendJSON)", f.Name, src)

@@ -27,6 +27,7 @@ var kinds = map[model.Kind]kind{
 	model.JSON:           {"JSON", "JSONB", "JSON", "AppendRaw"},
 	model.Object:         {row: "JSONB", part: "JSON"},
 	model.List:           {row: "JSONB", part: "JSON"},
+	model.Map:            {row: "JSONB", part: "JSON"},
 }
 
 // goType is the type of a value: T, or for an optional one *T, or nil-able T.
@@ -39,7 +40,7 @@ func goType(t model.FieldType) code {
 
 // nilable reports whether nil of the type itself stands for NULL.
 func nilable(t model.FieldType) bool {
-	return t.Kind == model.Bytes || t.Kind == model.JSON || t.Kind == model.List
+	return t.Kind == model.Bytes || t.Kind == model.JSON || t.Elem != nil
 }
 
 func bareType(t model.FieldType) code {
@@ -68,15 +69,16 @@ func bareType(t model.FieldType) code {
 		return qual("encoding/json", "RawMessage")
 	case model.List:
 		return slice(goType(*t.Elem))
+	case model.Map:
+		return text("map[string]").Add(goType(*t.Elem))
 	case model.Enum, model.Object:
 		return text(t.Named.GoName)
 	}
 	return qual("time", "Time")
 }
 
-// composed reports whether values are objects or lists, which are decoded by statements
-// and not by one call.
-func composed(t model.FieldType) bool { return t.Kind == model.Object || t.Kind == model.List }
+// composed reports whether values are objects, lists or maps, which are written as JSON.
+func composed(t model.FieldType) bool { return t.Kind == model.Object || t.Elem != nil }
 
 // plainText is src, a value of the type that is not optional, as a value of the type that
 // stands in rows.

@@ -57,7 +57,7 @@ func rowValue(s *model.Step, a model.Assign) (method string, arg code) {
 	return method, plainText(t, src)
 }
 
-// jsonValue writes an object or a list into a JSON column.
+// jsonValue writes an object, a list or a map into a JSON column.
 func jsonValue(g *group, s *model.Step, a model.Assign) {
 	t := s.TypeOf(a.Value)
 	src := source(s, a.Value)
@@ -73,8 +73,7 @@ func jsonValue(g *group, s *model.Step, a model.Assign) {
 			g.Add(text("r.Append%s(e.append%s)", method, a.Value.Field.GoName))
 		default:
 			put := closure([]code{text("b []byte")}, []code{text("[]byte")}, func(g *group) {
-				appendElements(g, "b", "b", src, *t.Elem, 1)
-				g.Return(text("append(b, ']')"))
+				returnAppended(g, src, t, 1)
 			})
 			g.Add(text("r.Append" + method).Call(put))
 		}

@@ -1,8 +1,10 @@
 package gocode
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -23,13 +25,13 @@ func (p *pkg) findTypes() {
 			}
 			for _, f := range e.Fields {
 				if p.needsJSON(e, f) {
-					mark(p.appended, f.Type)
+					mark(p.appended, first(f.Type))
 				}
 			}
 			for _, s := range e.Steps {
 				for _, a := range s.Params() {
 					if a.Value.Kind == model.ElemValue && isJSON(a.Column) {
-						mark(p.appended, s.TypeOf(a.Value))
+						mark(p.appended, first(s.TypeOf(a.Value)))
 					}
 				}
 			}
@@ -42,6 +44,7 @@ func (p *pkg) formatsOf(t *model.Type) []format {
 	return slices.DeleteFunc(slices.Clone(p.formats), func(f format) bool { return !p.decoded[f][t] })
 }
 
+// mark notes a type and those in it, each as its naming spells it.
 func mark(set map[*model.Type]bool, t model.FieldType) {
 	switch {
 	case t.Elem != nil:
@@ -54,11 +57,58 @@ func mark(set map[*model.Type]bool, t model.FieldType) {
 	}
 }
 
+// first is a type as the first topic reads it, which is the Go type that both have.
+func first(t model.FieldType) model.FieldType {
+	switch {
+	case t.Elem != nil:
+		elem := first(*t.Elem)
+		t.Elem = &elem
+	case t.Named != nil && t.Named.First != nil:
+		t.Named = t.Named.First
+	}
+	return t
+}
+
+// spellings are a type and what it is where payloads of another naming are read, in the order
+// of their namings.
+func (p *pkg) spellings(t *model.Type) []*model.Type {
+	all := []*model.Type{t}
+	for _, format := range p.formats {
+		for other := range p.decoded[format] {
+			if other.First == t && !slices.Contains(all, other) {
+				all = append(all, other)
+			}
+		}
+	}
+	slices.SortFunc(all[1:], func(a, b *model.Type) int { return strings.Compare(a.Naming, b.Naming) })
+	return all
+}
+
+// placed is a member, without the place where it is read if spellings differ in that.
+func placed(m *model.Field, i int, spellings []*model.Type) *model.Field {
+	for _, s := range spellings {
+		if !slices.Equal(s.Fields[i].Source.Path, m.Source.Path) {
+			anywhere := *m
+			anywhere.Source.Path = []string{m.Name}
+			return &anywhere
+		}
+	}
+	return m
+}
+
+// decodeName is the method by which an object type is read. There is one for each naming.
+func decodeName(t *model.Type) string {
+	if t.First == nil {
+		return "decodeJSON"
+	}
+	return "decodeJSON" + upperFirst(flagName(cmp.Or(t.Naming, "snake_case")))
+}
+
 func isJSON(c *model.Column) bool {
 	return c != nil && (c.Type.Kind == model.ColJSONB || c.Type.Kind == model.ColJSON)
 }
 
-// needsJSON reports whether a field of objects or lists is written as JSON: into a column
+// needsJSON reports whether a field of objects, lists or maps is written as JSON: into a column
 // or for the fingerprint.
 func (p *pkg) needsJSON(e *model.Event, f *model.Field) bool {
 	if !composed(f.Type) {
@@ -79,32 +129,39 @@ func (p *pkg) needsJSON(e *model.Event, f *model.Field) bool {
 
 // enum writes a named string with its constants.
 func (p *pkg) enum(f *file, t *model.Type) {
+	values := fmt.Sprintf("The values of %s.", t.GoName)
+	if t.KeepsUnknown {
+		values = fmt.Sprintf("The values of %s that the spec lists. Records may hold others.", t.GoName)
+	}
 	f.decl(docOf(t.Doc, fmt.Sprintf("%s is type %q of the spec.", t.GoName, t.Name)), text("type %s string", t.GoName))
-	f.parens(fmt.Sprintf("The values of %s.", t.GoName), "const", func(g *group) {
+	f.parens(values, "const", func(g *group) {
 		for _, v := range t.Enum {
 			g.Add(text("%s %s = %q", v.GoName, t.GoName, v.Text))
 		}
 	})
-	if len(p.formatsOf(t)) == 0 {
+	if len(p.formatsOf(t)) == 0 || t.KeepsUnknown {
 		return
 	}
-	var values []code
+	var listed []code
 	for _, v := range t.Enum {
-		values = append(values, text(v.GoName))
+		listed = append(listed, text(v.GoName))
 	}
-	f.decl("", text("var %s =", valuesVar(t)).Add(composite(slice(text(t.GoName)), values)))
+	f.decl("", text("var %s =", valuesVar(t)).Add(composite(slice(text(t.GoName)), listed)))
 }
 
 // object writes a struct with its decoder and, where it is stored or compared as JSON, its
 // encoder.
 func (p *pkg) object(f *file, t *model.Type) {
+	spellings := p.spellings(t)
 	f.structType(docOf(t.Doc, fmt.Sprintf("%s is type %q of the spec.", t.GoName, t.Name)), t.GoName, func(g *group) {
-		for _, m := range t.Fields {
-			structField(g, m)
+		for i, m := range t.Fields {
+			structField(g, placed(m, i, spellings))
 		}
 	})
-	for _, format := range p.formatsOf(t) {
-		format.object(f, t)
+	for _, spelled := range spellings {
+		for _, format := range p.formatsOf(spelled) {
+			format.object(f, spelled)
+		}
 	}
 	if p.appended[t] {
 		p.appendJSON(f, t)
@@ -146,21 +203,50 @@ func appendValue(g *group, dst, src string, t model.FieldType, depth int) {
 		})
 		return
 	}
-	switch t.Kind {
-	case model.Object:
-		g.Add(text("%s = %s.appendJSON(%s)", dst, src, dst))
-	case model.List:
+	if t.Kind == model.List {
 		appendElements(g, dst, dst, src, *t.Elem, depth)
 		g.Add(text("%s = append(%s, ']')", dst, dst))
-	default:
-		if t.Kind == model.Enum {
-			src = "string(" + src + ")"
-		}
-		if t.Kind == model.Int32 {
-			src = "int64(" + src + ")"
-		}
-		g.Add(text(dst + " =").Add(wire(kinds[t.Kind].append).Call(text(dst), text(src))))
+		return
 	}
+	g.Add(text(dst + " =").Add(appended(dst, src, t, depth)))
+}
+
+// appended is the buffer dst with src behind it, a value that is no list.
+func appended(dst, src string, t model.FieldType, depth int) code {
+	switch t.Kind {
+	case model.Object:
+		return text("%s.appendJSON(%s)", src, dst)
+	case model.Map:
+		return wire("AppendMap").Call(text(dst), text(src), putter(*t.Elem, depth+1))
+	case model.Enum:
+		src = "string(" + src + ")"
+	case model.Int32:
+		src = "int64(" + src + ")"
+	}
+	return wire(kinds[t.Kind].append).Call(text(dst), text(src))
+}
+
+// putter is the function that appends a value of a map.
+func putter(t model.FieldType, depth int) code {
+	switch {
+	case t.Kind == model.List:
+		return closure([]code{text("b []byte"), named("v", goType(t))}, []code{text("[]byte")}, func(g *group) {
+			returnAppended(g, "v", t, depth)
+		})
+	case composed(t), t.Kind == model.Enum, t.Kind == model.Int32, t.Kind == model.JSON:
+		return oneLine([]code{text("b []byte"), named("v", goType(t))}, text("[]byte"), appended("b", "v", t, depth))
+	}
+	return wire(kinds[t.Kind].append)
+}
+
+// returnAppended returns the buffer b with src, a list or a map, behind it.
+func returnAppended(g *group, src string, t model.FieldType, depth int) {
+	if t.Kind == model.Map {
+		g.Return(appended("b", src, t, depth))
+		return
+	}
+	appendElements(g, "b", "b", src, *t.Elem, depth)
+	g.Return(text("append(b, ']')"))
 }
 
 // appendElements writes a list up to its closing bracket; the buffer dst begins as start.

@@ -20,6 +20,7 @@ const (
 	Enum   // Named.Enum
 	Object // Named.Fields
 	List   // of Elem
+	Map    // from texts to Elem
 )
 
 // FieldType is the type of a field, an object member or a list element.
@@ -28,7 +29,7 @@ type FieldType struct {
 	Notation Notation
 	Optional bool       // absent and null are both NULL
 	Named    *Type      // Enum and Object
-	Elem     *FieldType // List
+	Elem     *FieldType // List and Map
 }
 
 // Type is an entry of types: an object or an enum.
@@ -38,6 +39,12 @@ type Type struct {
 	Doc    Doc
 	Fields []*Field // object: members, in spec order; Source.Path is relative to the object
 	Enum   []EnumValue
+	// KeepsUnknown says that a text which is none of Enum is a value, too.
+	KeepsUnknown bool
+	// First is the type as the first topic reads it, if payloads of another naming spell its
+	// members otherwise. Both have one Go type.
+	First  *Type
+	Naming string // by which members without a path are spelled; "" if that is no matter
 }
 
 // EnumValue is one constant of an enum.

@@ -33,7 +33,7 @@ func toCell(c *model.Column, v value) (cell, *fault) {
 		return v, nil
 	case jsonText:
 		return jsonCell(t, string(v))
-	case *object:
+	case *object, mapping:
 		return jsonCell(t, sentJSON(v))
 	case list:
 		if t.Kind == model.ColJSONB || t.Kind == model.ColJSON {

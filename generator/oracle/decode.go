@@ -49,6 +49,8 @@ func (d *decoder) node(t model.FieldType, n *node, path string) value {
 			return d.object(t.Named, n, path)
 		case t.Kind == model.List && n.kind == arrayNode:
 			return d.list(*t.Elem, n, path)
+		case t.Kind == model.Map && n.kind == objectNode:
+			return d.mapping(*t.Elem, n, path)
 		}
 		return nil
 	}
@@ -63,6 +65,8 @@ func (d *decoder) node(t model.FieldType, n *node, path string) value {
 		return d.object(t.Named, n, path)
 	case model.List:
 		return d.list(*t.Elem, n, path)
+	case model.Map:
+		return d.mapping(*t.Elem, n, path)
 	case model.JSON:
 		return d.json(n, path)
 	}
@@ -94,6 +98,32 @@ func (d *decoder) list(elem model.FieldType, n *node, path string) value {
 	return l
 }
 
+// mapping reads an object whose names are data, so that no path holds one: a fault inside is one
+// of the whole map.
+func (d *decoder) mapping(elem model.FieldType, n *node, path string) value {
+	if n.kind != objectNode {
+		d.fail(n.start, path, "must be an object")
+		return nil
+	}
+	before := len(d.faults)
+	m := mapping{}
+	for _, e := range n.members {
+		_, twice := m[e.name]
+		switch {
+		case e.bad != "":
+			d.fail(e.at, path, e.bad)
+		case twice:
+			d.fail(e.at, path, "holds a name twice")
+		case e.node != nil:
+			m[e.name] = d.node(elem, e.node, path)
+		}
+	}
+	for _, f := range d.faults[before:] {
+		f.path = path
+	}
+	return m
+}
+
 // json keeps the value as sent. Text that Postgres cannot hold is refused anywhere in it.
 func (d *decoder) json(n *node, path string) value {
 	if at, why := badText(n); why != "" {
@@ -112,6 +142,9 @@ func badText(n *node) (at int, why string) {
 		}
 	}
 	for _, m := range n.members {
+		if m.bad != "" {
+			return m.at, m.bad
+		}
 		if at, why := badText(m.node); why != "" {
 			return at, why
 		}
@@ -188,7 +221,7 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 // in a JSON string or number.
 func (d *decoder) text(t model.FieldType, text string, at int, path string) value {
 	v, why := parseText(t, text)
-	if t.Kind == model.JSON || t.Kind == model.Object || t.Kind == model.List {
+	if t.Kind == model.JSON || t.Kind == model.Object || t.Elem != nil {
 		return d.nested(t, text, at, path)
 	}
 	if why != "" {

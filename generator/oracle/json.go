@@ -31,6 +31,7 @@ type node struct {
 
 type member struct {
 	name string
+	bad  string // why the name is no text that Postgres can hold
 	at   int
 	node *node // nil if the text broke before the value
 }
@@ -147,7 +148,7 @@ func (p *parser) object(n *node, depth int) {
 			return
 		}
 		m := member{at: p.pos}
-		m.name, _ = p.str()
+		m.name, m.bad = p.str()
 		if p.err != nil {
 			return
 		}

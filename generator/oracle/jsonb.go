@@ -12,7 +12,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// sentJSON is the text by which an object or a list reaches a jsonb column: keys are the
+// sentJSON is the text by which an object, a list or a map reaches a jsonb column: keys are the
 // names of the members in declared order, NULL is null, decimals and integers are
 // numbers, times are RFC 3339 in UTC without trailing zeros, bytes are base64.
 func sentJSON(v value) string {
@@ -45,6 +45,12 @@ func sentJSON(v value) string {
 			parts[i] = sentJSON(e)
 		}
 		return "[" + strings.Join(parts, ",") + "]"
+	case mapping:
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, quote(name)+":"+sentJSON(v[name]))
+		}
+		return "{" + strings.Join(parts, ",") + "}"
 	case *object:
 		parts := make([]string, len(v.values))
 		for i, m := range v.typ.Fields {

@@ -91,11 +91,12 @@ func (f *fault) Error() string {
 	return f.class + ": " + f.path + ": " + f.detail
 }
 
-// first returns the fault that a reader from front to back meets first.
+// first returns the fault that a reader from front to back meets first; in a map, that of the map
+// before one of a member of it which another field reads.
 func first(faults []*fault) *fault {
 	var least *fault
 	for _, f := range faults {
-		if f != nil && (least == nil || f.at < least.at) {
+		if f != nil && (least == nil || f.at < least.at || f.at == least.at && len(f.path) < len(least.path)) {
 			least = f
 		}
 	}

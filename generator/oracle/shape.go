@@ -11,6 +11,7 @@ import (
 type shape struct {
 	members map[string]*shape
 	elem    *shape
+	data    bool // the names of its members are data, though some may be declared
 }
 
 func shapeOf(fields []*model.Field) *shape {
@@ -39,6 +40,8 @@ func (s *shape) hold(t model.FieldType) {
 	switch t.Kind {
 	case model.Object:
 		s.declare(t.Named.Fields)
+	case model.Map:
+		s.data = true
 	case model.List:
 		if s.elem == nil {
 			s.elem = &shape{members: map[string]*shape{}}
@@ -52,6 +55,9 @@ func (s *shape) known(trail []string) string {
 	path := ""
 	for _, step := range trail {
 		next := s.members[step]
+		if s.data {
+			break
+		}
 		if next != nil {
 			path = join(path, step)
 		} else if next = s.elem; next != nil && strings.HasPrefix(step, "[") {

@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,14 +10,15 @@ import (
 )
 
 // A value is what a field holds after decoding: nil for NULL, string (string and enum),
-// uuid, bool, int64, float64, decimal, instant, wall, day, []byte, jsonText, *object or
-// list.
+// uuid, bool, int64, float64, decimal, instant, wall, day, []byte, jsonText, *object, list
+// or mapping.
 type value any
 
 type (
 	uuid     [16]byte
 	jsonText string // as sent
 	list     []value
+	mapping  map[string]value
 )
 
 // object is a decoded object: one value per member of its type, in declared order.
@@ -64,6 +67,12 @@ func content(v value) string {
 		tag, text = "json", withoutSpace(string(v))
 	case list:
 		tag, text = "list", contents(v)
+	case mapping:
+		var all []value
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, name, v[name])
+		}
+		tag, text = "map", contents(all)
 	case *object:
 		tag, text = "object", contents(v.values)
 	}

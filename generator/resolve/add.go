@@ -97,7 +97,7 @@ func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
 	at := st.Spec.Own.AtLeast
 	if at == nil {
 		if st.Spec.If.Below != nil {
-			report.Add(st.Spec.If.Below.Key, "E512", "if_below means nothing here: the step has no at_least", "name the least value: at_least: {<column>: {value: 0}}")
+			report.Add(st.Spec.If.Below.Key, "E512", "if_below means nothing here: the step has no at_least", "name the least value: at_least: {<column>: 0}")
 			st.Whole = false
 		}
 		return
@@ -115,10 +115,6 @@ func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
 			continue
 		}
 		v := resolveValue(report, st, a.Value, c)
-		if v.Known && v.Model.Kind != model.ConstValue {
-			report.Add(a.Value.Pos, "E512", "at_least takes constants only", "write {value: 0}")
-			v.Known = false
-		}
 		st.Whole = st.Whole && v.Known
 		if v.Known {
 			st.Model.If.AtLeast = append(st.Model.If.AtLeast, model.Assign{Column: c.Model, Value: v.Model})

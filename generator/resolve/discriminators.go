@@ -26,10 +26,10 @@ func resolveDiscriminator(report *schema.Diagnostics, t *draft.Topic) {
 		switch {
 		case d.Header != nil:
 			t.Model.EventType.Header = d.Header.Value
-		case d.Path != nil && len(d.Path.Members) == 0 && !d.Broken:
+		case d.Path != nil && len(topicPlace(t.Spec).path(d.Path)) == 0 && !d.Broken:
 			report.Add(d.Path.Pos, "E307", "event_type needs the path of one member, not of the whole value", "for example event_type: {path: type}")
 		case d.Path != nil:
-			t.Model.EventType.Path = slices.Clone(d.Path.Members)
+			t.Model.EventType.Path = topicPlace(t.Spec).path(d.Path)
 		}
 		checkTypeTexts(report, t, typed)
 		return

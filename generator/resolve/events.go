@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
@@ -47,12 +48,16 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 func (r *topicReader) ownFields(e *draft.Event) []draft.Field {
 	var infos []draft.Field
 	from := draft.OwnField
+	at := topicPlace(e.Topic.Spec).from(e.Spec.Root)
+	if e.Model.Tombstone && e.Spec.Root != nil {
+		r.report.Add(e.Spec.Root.Key, "E306", "a tombstone has no payload, so it has no root", "drop root")
+	}
 	if e.Spec.FieldsType != nil {
 		from = draft.SharedField
-		infos = r.fieldsOfType(e)
+		infos = r.fieldsOfType(e, at)
 	}
 	for _, f := range e.Spec.Fields {
-		infos = append(infos, resolveField(r.report, r.types, f, e.Is()))
+		infos = append(infos, resolveField(r.report, e.Topic.Types, f, e.Is(), at))
 	}
 	for i, in := range infos {
 		if in.Field != nil && e.Model.Tombstone && !checkTombstoneField(r.report, e, in, from) {
@@ -66,9 +71,9 @@ func (r *topicReader) ownFields(e *draft.Event) []draft.Field {
 }
 
 // fieldsOfType copies the members of the type that fields names.
-func (r *topicReader) fieldsOfType(e *draft.Event) []draft.Field {
+func (r *topicReader) fieldsOfType(e *draft.Event, at place) []draft.Field {
 	text := e.Spec.FieldsType
-	t := r.types.ByName[text.Value]
+	t := e.Topic.Types.ByName[text.Value]
 	switch {
 	case t == nil:
 		r.report.Add(text.Pos, "E208", "unknown type "+wording.Quote(text.Value), schema.DidYouMean(text.Value, r.types.Names()))
@@ -78,6 +83,7 @@ func (r *topicReader) fieldsOfType(e *draft.Event) []draft.Field {
 		var infos []draft.Field
 		for i, m := range t.Model.Fields {
 			own := *m
+			own.Source.Path = slices.Concat(at.root, m.Source.Path)
 			infos = append(infos, draft.Field{Spec: t.Spec.Fields[i], Field: &own})
 		}
 		return infos

@@ -16,15 +16,16 @@ import (
 // maxMembers is how many members the decoder of one object can keep apart.
 const maxMembers = 256
 
-// resolveField reads one field of an event, a topic or a type; owner names that.
-func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.Field, owner string) draft.Field {
+// resolveField reads one field of an event, a topic or a type; owner names that, and at is where
+// its fields are.
+func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.Field, owner string, at place) draft.Field {
 	info := draft.Field{Spec: spec}
 	ft, ok := fieldType(report, types, spec.Type)
 	if !ok || spec.Broken {
 		return info
 	}
 	f := &model.Field{Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Type: ft}
-	if f.Source, ok = fieldSource(report, spec, ft, owner); !ok {
+	if f.Source, ok = fieldSource(report, spec, ft, owner, at); !ok {
 		return info
 	}
 	if spec.Default != nil {
@@ -40,10 +41,10 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 }
 
 // fieldSource tells where a field is read from, or reports E306 and false.
-func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType, owner string) (model.Source, bool) {
+func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType, owner string, at place) (model.Source, bool) {
 	switch {
 	case spec.Header != nil:
-		if ft.Kind == model.Object || ft.Kind == model.List {
+		if ft.Kind == model.Object || ft.Elem != nil {
 			report.Add(spec.Header.Key, "E306", fmt.Sprintf("field %s of %s is %s, which a header cannot hold", wording.Quote(spec.Name.Value), owner, typeword.Text(ft)),
 				"a header is one text: use a scalar, an enum or json")
 			return model.Source{}, false
@@ -51,10 +52,8 @@ func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldT
 		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value}, true
 	case spec.Record != nil:
 		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, checkRecordField(report, spec, ft)
-	case spec.Path != nil:
-		return model.Source{Kind: model.FromPayload, Path: slices.Clone(spec.Path.Members)}, true
 	}
-	return model.Source{Kind: model.FromPayload, Path: []string{spec.Name.Value}}, true
+	return model.Source{Kind: model.FromPayload, Path: at.field(spec)}, true
 }
 
 // recordTypes are the types that record metadata can be read as.
@@ -104,7 +103,7 @@ func checkPaths(report *schema.Diagnostics, infos []draft.Field, owner string, a
 				pos = in.Spec.Path.Pos
 			}
 			report.Add(pos, "E307", fmt.Sprintf("path %s goes through field %s, which is %s", wording.Quote(strings.Join(path, ".")), wording.Quote(through.Field.Name), withArticle(typeword.Text(through.Field.Type))),
-				"only an object or json has members")
+				"only an object, a map or json has members")
 			ok = false
 			break
 		}
@@ -125,7 +124,7 @@ func goesThrough(in, through draft.Field) bool {
 	if through.Field == nil || through.Field.Source.Kind != model.FromPayload {
 		return false
 	}
-	if k := through.Field.Type.Kind; k == model.Object || k == model.JSON {
+	if k := through.Field.Type.Kind; k == model.Object || k == model.Map || k == model.JSON {
 		return false
 	}
 	path, prefix := in.Field.Source.Path, through.Field.Source.Path

@@ -14,13 +14,14 @@ import (
 type topicReader struct {
 	report   *schema.Diagnostics
 	consumer *schema.Text
-	failure  model.FailurePolicy // of the whole spec
-	types    *draft.Types
+	failure  model.FailurePolicy     // of the whole spec
+	types    *draft.Types            // by the naming of the first topic
+	spelled  map[string]*draft.Types // by naming
 	tables   *draft.Tables
 }
 
 func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
-	t := &draft.Topic{Spec: spec, Key: resolveRecordKey(r.report, r.types, spec.RecordKey)}
+	t := &draft.Topic{Spec: spec, Types: r.spelled[namingOf(spec)], Key: resolveRecordKey(r.report, r.types, spec.RecordKey)}
 	t.Model = &model.Topic{
 		Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), FileName: goname.File(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 		UnknownType: "dead_letter", Tombstone: "dead_letter", StartFrom: "earliest",
@@ -34,8 +35,9 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	}
 	resolveAssume(r.report, t)
 	owner := "topic " + wording.Quote(spec.Name.Value)
+	at := topicPlace(spec)
 	for _, f := range spec.Fields {
-		in := resolveField(r.report, r.types, f, owner)
+		in := resolveField(r.report, t.Types, f, owner, at)
 		matchPart(r.report, t.Key, in)
 		t.Fields = append(t.Fields, in)
 	}

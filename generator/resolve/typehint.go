@@ -14,8 +14,10 @@ func typeWord(ts *draft.Types, word string) string {
 	if _, ok := typeword.ScalarOf(word); ok || ts.ByName[word] != nil {
 		return word
 	}
-	if inner, ok := strings.CutPrefix(word, "list("); ok && strings.HasSuffix(inner, ")") && typeWord(ts, strings.TrimSuffix(inner, ")")) != "" {
-		return word
+	for _, of := range []string{"list(", "map("} {
+		if inner, ok := strings.CutPrefix(word, of); ok && strings.HasSuffix(inner, ")") && typeWord(ts, strings.TrimSuffix(inner, ")")) != "" {
+			return word
+		}
 	}
 	return typeword.OtherWords[strings.ToLower(word)]
 }
@@ -33,6 +35,13 @@ func unknownTypeHint(ts *draft.Types, word string) string {
 	}
 	if strings.EqualFold(word, "list") || strings.EqualFold(word, "array") {
 		return `write "list(string)", with the type of its elements`
+	}
+	if base, ok := typeword.MappedBy(word); ok {
+		known := typeWord(ts, base)
+		if known == "" {
+			known = "string"
+		}
+		return `write "map(` + known + `)", with the type of its values: the names of members are texts`
 	}
 	if base, ok := strings.CutSuffix(word, " array"); ok && typeWord(ts, base) != "" {
 		return `write "list(` + typeWord(ts, base) + `)" (array is a column type)`

@@ -12,9 +12,16 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-func resolveTypes(report *schema.Diagnostics, entries []*schema.Type) *draft.Types {
-	ts := &draft.Types{ByName: map[string]*draft.Type{}}
+// resolveTypes reads the types as they are where their members are found; first are those of
+// another naming, or nil.
+func resolveTypes(report *schema.Diagnostics, entries []*schema.Type, at place, first *draft.Types) *draft.Types {
+	ts := &draft.Types{ByName: map[string]*draft.Type{}, Naming: at.naming}
 	for _, t := range entries {
+		if first != nil {
+			e := otherwise(first, t, at.naming)
+			ts.All, ts.ByName[t.Name.Value] = append(ts.All, e), e
+			continue
+		}
 		e := &draft.Type{
 			Spec:   t,
 			Model:  &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
@@ -27,7 +34,10 @@ func resolveTypes(report *schema.Diagnostics, entries []*schema.Type) *draft.Typ
 	}
 	checkCycles(report, ts)
 	for _, e := range ts.All {
-		if e.Spec.Kind == schema.ObjectType && !resolveObject(report, ts, e) {
+		if (spelling{ts, "snake_case", at.naming, map[*draft.Type]bool{}}).differs(e) {
+			e.Model.Naming = at.naming
+		}
+		if e.Spec.Kind == schema.ObjectType && (first == nil || e.Model.First != nil) && !resolveObject(report, ts, e, at) {
 			e.Broken = true
 		}
 	}
@@ -35,6 +45,7 @@ func resolveTypes(report *schema.Diagnostics, entries []*schema.Type) *draft.Typ
 }
 
 func resolveEnum(report *schema.Diagnostics, e *draft.Type) {
+	e.Model.KeepsUnknown = e.Spec.Unknown != nil && e.Spec.Unknown.Value == "keep"
 	for _, v := range e.Spec.Enum {
 		word := goname.Of(v.Name.Value)
 		if word == "" {
@@ -48,11 +59,11 @@ func resolveEnum(report *schema.Diagnostics, e *draft.Type) {
 }
 
 // resolveObject reads the members of an object type and reports whether it is whole.
-func resolveObject(report *schema.Diagnostics, types *draft.Types, e *draft.Type) bool {
+func resolveObject(report *schema.Diagnostics, types *draft.Types, e *draft.Type, at place) bool {
 	whole := !e.Broken
 	owner := "type " + wording.Quote(e.Spec.Name.Value)
 	for _, f := range e.Spec.Fields {
-		info := resolveField(report, types, f, owner)
+		info := resolveField(report, types, f, owner, at)
 		if info.Field == nil {
 			whole = false
 			continue
@@ -143,10 +154,13 @@ func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldTy
 	if t.Elem != nil {
 		elem, ok := fieldType(report, types, t.Elem)
 		if ok && elem.Optional {
-			report.Add(t.Elem.Pos, "E208", "an element of a list cannot be optional", `write "list(`+typeword.Text(elem)+`)", or "json" for a list with nulls`)
+			report.Add(t.Elem.Pos, "E208", "an element of a "+t.Name+" cannot be optional", `write "`+t.Name+`(`+typeword.Text(elem)+`)", or "json" for a `+t.Name+` with nulls`)
 			ok = false
 		}
 		out.Kind, out.Elem = model.List, &elem
+		if t.Name == "map" {
+			out.Kind = model.Map
+		}
 		return out, ok
 	}
 	if s, ok := typeword.ScalarOf(t.Name); ok {

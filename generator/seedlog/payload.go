@@ -2,6 +2,7 @@ package seedlog
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 type tree struct {
 	text    string
 	object  bool
+	mapped  bool // its values are of one type, which takes no null
 	names   []string
 	members map[string]*tree
 }
@@ -69,19 +71,16 @@ func quote(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// payload builds the value of a record from its payload fields. Whole JSON values come
-// last: what other fields read below them is already there then.
+// payload builds the value of a record from its payload fields. Maps come first, and other
+// fields read members of theirs. Whole JSON values come last: what other fields read below them
+// is already there then.
 func (w *writer) payload(v visit) []byte {
 	root := &tree{}
 	if by := w.topic.EventType; by != nil && by.Header == "" {
 		root.put(by.Path, quote(w.typeText(v.event)))
 	}
-	for _, late := range []bool{false, true} {
-		for i, f := range v.event.Fields {
-			if f.Source.Kind == model.FromPayload && (f.Type.Kind == model.JSON) == late {
-				w.member(root, f.Source.Path, f, i)
-			}
-		}
+	for _, turn := range []func(model.Kind) bool{isMap, isOther, isJSON} {
+		w.members(root, v.event.Fields, 0, turn)
 	}
 	for _, f := range v.event.Fields {
 		if f.Source.Kind == model.FromRecord && f.Source.Record == "value" && !root.object && root.text == "" {
@@ -91,6 +90,26 @@ func (w *writer) payload(v visit) []byte {
 	return []byte(root.String())
 }
 
+func isMap(k model.Kind) bool   { return k == model.Map }
+func isJSON(k model.Kind) bool  { return k == model.JSON }
+func isOther(k model.Kind) bool { return !isMap(k) && !isJSON(k) }
+
+// object makes n an object of a type.
+func object(w *writer, n *tree, t *model.Type, i int) {
+	n.object = true
+	w.members(n, t.Fields, i, isMap)
+	w.members(n, t.Fields, i, func(k model.Kind) bool { return !isMap(k) })
+}
+
+// members writes those fields below a node that come from the payload and whose turn it is.
+func (w *writer) members(to *tree, fields []*model.Field, i int, turn func(model.Kind) bool) {
+	for j, f := range fields {
+		if f.Source.Kind == model.FromPayload && turn(f.Type.Kind) {
+			w.member(to, f.Source.Path, f, i+j)
+		}
+	}
+}
+
 // member writes one field below a node; i is its place among its siblings, by which
 // optional ones take turns.
 func (w *writer) member(to *tree, path []string, f *model.Field, i int) {
@@ -98,18 +117,21 @@ func (w *writer) member(to *tree, path []string, f *model.Field, i int) {
 	case isAbsent:
 		return
 	case isNull:
-		to.put(path, "null")
+		if len(path) == 0 || !to.at(path[:len(path)-1]).mapped {
+			to.put(path, "null")
+		}
 		return
 	}
-	if f.Type.Kind == model.Object {
+	switch f.Type.Kind {
+	case model.Object:
 		n := to.at(path)
 		if n == nil || n.text != "" {
 			return
 		}
-		n.object = true
-		for j, m := range f.Type.Named.Fields {
-			w.member(n, m.Source.Path, m, i+j)
-		}
+		object(w, n, f.Type.Named, i)
+		return
+	case model.Map:
+		w.mapping(to.at(path), f, *f.Type.Elem, i)
 		return
 	}
 	to.put(path, w.json(f, f.Type, f, i))
@@ -120,11 +142,13 @@ func (w *writer) json(f *model.Field, t model.FieldType, node any, i int) string
 	switch t.Kind {
 	case model.List:
 		return w.list(f, *t.Elem, i)
+	case model.Map:
+		n := &tree{}
+		w.mapping(n, f, *t.Elem, i)
+		return n.String()
 	case model.Object:
-		n := &tree{object: true}
-		for j, m := range t.Named.Fields {
-			w.member(n, m.Source.Path, m, i+j)
-		}
+		n := &tree{}
+		object(w, n, t.Named, i)
 		return n.String()
 	}
 	text := w.text(t, f, node)
@@ -143,6 +167,17 @@ func (w *writer) list(f *model.Field, elem model.FieldType, i int) string {
 		parts = append(parts, w.json(f, elem, element{f}, i))
 	}
 	return "[" + strings.Join(parts, ",") + "]"
+}
+
+// mapping makes n a map of no, one or two names, which do not come in their order.
+func (w *writer) mapping(n *tree, f *model.Field, elem model.FieldType, i int) {
+	outer := w.element
+	defer func() { w.element = outer }()
+	n.object, n.mapped = true, true
+	for count := 2 - w.variant%3; count > 0; count-- {
+		w.element = count
+		n.put([]string{fmt.Sprintf("%s %d", f.Name, count)}, w.json(f, elem, element{f}, i))
+	}
 }
 
 // length is how many elements a list has: lists that write rows always hold the row that

@@ -31,7 +31,7 @@ func paramType(t model.FieldType, c *model.Column) string {
 		return "date"
 	case model.Bytes:
 		return "bytea"
-	case model.JSON, model.Object, model.List:
+	case model.JSON, model.Object, model.List, model.Map:
 		switch c.Type.Kind {
 		case model.ColJSONB:
 			return "jsonb"

@@ -49,38 +49,38 @@ var sumCases = []stepCase{
 	},
 	{
 		name:  "add is refused where one sum on the way is below at_least",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: {value: 0}}",
+		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: 0}",
 		before: "INSERT INTO t1 VALUES (1, 1), (2, 1)", params: []any{ints{2, 1, 1}, []int64{-1, -2, 2}}, want: []string{"(1,1)", "(2,1)"}, refused: "idem_step_refused",
 	},
 	{
 		name:  "add takes what stays at at_least or above",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, minus: {n: n}, at_least: {n: {value: 0}}",
+		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, minus: {n: n}, at_least: {n: 0}",
 		before: "INSERT INTO t1 VALUES (1, 1), (2, 1)", params: []any{ints{2, 1, 1, 1}, []int64{1, 1, -2, 2}}, want: []string{"(1,0)", "(2,0)"},
 	},
 	{
 		name:  "add with at_least to a missing row is refused",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: {value: 0}}",
+		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: 0}",
 		before: "INSERT INTO t1 VALUES (1, 1)", params: []any{ints{2}, []int64{1}}, want: []string{"(1,1)"}, refused: "idem_step_refused",
 	},
 	{
 		name:  "add skips what would be below at_least, and no more",
-		table: "primary_key: [id], columns: {id: integer, n: bigint, m: integer}", fields: "n: int64", write: "add: t1, minus: {n: n, m: {value: 1}}, at_least: {n: {value: 0}, m: {value: 0}}, if_below: skip",
+		table: "primary_key: [id], columns: {id: integer, n: bigint, m: integer}", fields: "n: int64", write: "add: t1, minus: {n: n, m: {value: 1}}, at_least: {n: 0, m: 0}, if_below: skip",
 		before: "INSERT INTO t1 VALUES (1, 1, 1), (2, 9, 0), (3, 9, 9)", params: []any{ints{1, 2, 3}, []int64{2, 1, 1}}, want: []string{"(1,1,1)", "(2,9,0)", "(3,8,8)"},
 	},
 	{
 		name:  "add with if_below skip refuses a missing row",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, minus: {n: n}, at_least: {n: {value: 0}}, if_below: skip",
+		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, minus: {n: n}, at_least: {n: 0}, if_below: skip",
 		before: "INSERT INTO t1 VALUES (1, 1)", params: []any{ints{1, 2}, []int64{2, 1}}, want: []string{"(1,1)"}, refused: "idem_step_refused",
 	},
 	{
 		name:  "add makes no row that would be below at_least",
-		table: "primary_key: [id], columns: {id: integer, n: bigint, m: bigint}", fields: "n: int64, m: int64", write: "add: t1, plus: {n: n, m: m}, at_least: {n: {value: 0}, m: {value: 1}}, if_below: skip, if_missing: insert",
+		table: "primary_key: [id], columns: {id: integer, n: bigint, m: bigint}", fields: "n: int64, m: int64", write: "add: t1, plus: {n: n, m: m}, at_least: {n: 0, m: 1}, if_below: skip, if_missing: insert",
 		before: "INSERT INTO t1 VALUES (1, 1, 5), (2, 1, 5)", params: []any{ints{1, 2, 3, 4, 5}, []int64{-1, -2, 0, -1, 0}, []int64{0, 0, 1, 1, 0}},
 		want: []string{"(1,0,5)", "(2,1,5)", "(3,0,1)"},
 	},
 	{
 		name:  "add that makes rows is refused below at_least, also on the way",
-		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: {value: 0}}, if_missing: insert",
+		table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, at_least: {n: 0}, if_missing: insert",
 		params: []any{ints{1, 2, 2}, []int64{1, -1, 1}}, refused: "idem_step_refused",
 	},
 	{
@@ -95,7 +95,7 @@ var sumCases = []stepCase{
 	},
 	{
 		name:  "add makes the one row that constants name",
-		table: "primary_key: [id], columns: {id: text, n: bigint, v: text}", fields: "v: string", write: "add: t1, where: {id: {value: all}}, plus: {n: {value: 2}}, at_least: {n: {value: 2}}, if_missing: insert",
+		table: "primary_key: [id], columns: {id: text, n: bigint, v: text}", fields: "v: string", write: "add: t1, where: {id: {value: all}}, plus: {n: {value: 2}}, at_least: {n: 2}, if_missing: insert",
 		params: []any{texts{"a", "b"}}, want: []string{"(all,4,a)"},
 	},
 	{

@@ -80,19 +80,27 @@ func (w *Wire) typeName(t model.FieldType) string {
 	switch {
 	case t.Kind == model.List:
 		return "list(" + w.typeName(*t.Elem) + ")"
+	case t.Kind == model.Map:
+		return "map(" + w.typeName(*t.Elem) + ")"
+	case t.Kind == model.Enum && t.Named.KeepsUnknown: // any text is one of its values
+		return definition.Scalar(model.FieldType{Kind: model.String})
 	case t.Named == nil:
 		return definition.Scalar(t)
 	}
-	if !slices.ContainsFunc(w.Types, func(o WireType) bool { return o.Name == t.Named.Name }) {
+	name := t.Named.Name
+	if t.Named.Naming != "" { // payloads of another naming are read otherwise
+		name += " " + t.Named.Naming
+	}
+	if !slices.ContainsFunc(w.Types, func(o WireType) bool { return o.Name == name }) {
 		i := len(w.Types)
-		w.Types = append(w.Types, WireType{Name: t.Named.Name})
+		w.Types = append(w.Types, WireType{Name: name})
 		for _, v := range t.Named.Enum {
 			w.Types[i].Texts = append(w.Types[i].Texts, v.Text)
 		}
 		fields := w.entries(t.Named.Fields) // may add types
 		w.Types[i].Fields = fields
 	}
-	return t.Named.Name
+	return name
 }
 
 // wire writes the sections types and records.

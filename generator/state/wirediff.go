@@ -186,9 +186,10 @@ func (c *comparison) takes(f wireField, old, now string) bool {
 	switch {
 	case now == "json":
 		return old == "json" || strings.HasPrefix(f.place, "$")
-	case strings.HasPrefix(now, "list("):
-		inner, ok := strings.CutPrefix(old, "list(")
-		return ok && c.takes(f, strings.TrimSuffix(inner, ")"), strings.TrimSuffix(strings.TrimPrefix(now, "list("), ")"))
+	}
+	if of, inner, ok := elementOf(now); ok {
+		wasOf, wasInner, _ := elementOf(old)
+		return wasOf == of && c.takes(f, wasInner, inner)
 	}
 	was, known := named(c.old.Types, old)
 	is, named := named(c.now.Types, now)
@@ -207,10 +208,16 @@ func (c *comparison) takes(f wireField, old, now string) bool {
 	return true
 }
 
+// elementOf takes the type of a list or a map apart.
+func elementOf(typ string) (of, inner string, ok bool) {
+	of, inner, ok = strings.Cut(typ, "(")
+	return of, strings.TrimSuffix(inner, ")"), ok
+}
+
 // inside compares two types of the spec.
 func (c *comparison) inside(was, is WireType) {
 	outer := c.at
-	c.at.Type = is.Name
+	c.at.Type, _, _ = strings.Cut(is.Name, " ") // without its naming
 	var gone []string
 	for _, text := range was.Texts {
 		if !slices.Contains(is.Texts, text) {

@@ -5,6 +5,7 @@ const (
 	core        = "./runtime"
 	source      = "./runtime/confluent"
 	waves       = "./runtime/wire"
+	strictJSON  = "./runtime/wire/strictjson"
 	streams     = "./runtime/stream"
 	intakes     = "./runtime/internal/intake"
 	footprints  = "./runtime/internal/footprint"

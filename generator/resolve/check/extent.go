@@ -10,14 +10,14 @@ import (
 )
 
 // maxExtent is how many members the payloads of a topic's events may have in all. Each type
-// counts wherever it is used, and the elements of a list count twice, as often as they occur
-// in the test data.
+// counts wherever it is used, and the elements of a list or map count twice, as often as they
+// occur in the test data.
 const maxExtent = 20_000
 
 // extent is how large a value is when its types are written out.
 type extent struct {
 	members int
-	levels  int // of objects and lists
+	levels  int // of objects, lists and maps
 }
 
 // unbounded is more than any extent is: types that hold each other twice double it.
@@ -28,7 +28,7 @@ type measurer map[*model.Type]extent
 
 func (m measurer) of(t model.FieldType) extent {
 	switch t.Kind {
-	case model.List:
+	case model.List, model.Map:
 		elem := m.of(*t.Elem)
 		return extent{min(1+2*elem.members, unbounded), 1 + elem.levels}
 	case model.Object:
@@ -69,7 +69,7 @@ func checkExtents(report *schema.Diagnostics, d *draft.Service) {
 			}
 			before := total
 			if total += max(1, own.members); before <= maxExtent && total > maxExtent {
-				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("with %s the events of topic %s have more than %d members, types written out wherever they are used and lists twice", e.Is(), wording.Quote(t.Spec.Name.Value), maxExtent),
+				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("with %s the events of topic %s have more than %d members, types written out wherever they are used and lists and maps twice", e.Is(), wording.Quote(t.Spec.Name.Value), maxExtent),
 					"read what no step needs apart as json")
 			}
 		}

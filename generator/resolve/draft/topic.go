@@ -11,6 +11,7 @@ import (
 type Topic struct {
 	Spec   *schema.Topic
 	Model  *model.Topic
+	Types  *Types // as its payloads spell their members
 	Key    *RecordKey
 	Fields []Field
 	Events []*Event

@@ -17,6 +17,7 @@ type Type struct {
 type Types struct {
 	All    []*Type // in spec order
 	ByName map[string]*Type
+	Naming string // by which members without a path are spelled
 }
 
 // Names are the names of all types.

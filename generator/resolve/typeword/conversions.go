@@ -26,6 +26,7 @@ var columnsOf = map[model.Kind][]model.ColKind{
 	model.Enum:           {model.ColText, model.ColVarchar, model.ColNamed},
 	model.Object:         {model.ColJSONB},
 	model.List:           {model.ColJSONB},
+	model.Map:            {model.ColJSONB},
 }
 
 // arrayOf is the array column that a list of a kind fills.
@@ -43,6 +44,9 @@ func Converts(ft model.FieldType, ct model.ColType) (ok bool, hint string) {
 		}
 		if k == model.ColNumeric && ct.Precision > 0 && ft.Kind != model.Decimal {
 			return false, "declare the field decimal: its digits are then checked against the column"
+		}
+		if ft.Kind == model.Enum && k == model.ColNamed && ft.Named.KeepsUnknown {
+			return false, "use text: the enum keeps texts that it does not list, which no type of Postgres has"
 		}
 		if ft.Kind == model.Enum && k == model.ColVarchar {
 			for _, v := range ft.Named.Enum {
@@ -82,7 +86,7 @@ func conversionHint(ft model.FieldType, ct model.ColType) string {
 		return stringHint(ct)
 	case (k == model.Enum || k == model.UUID) && (ct.Kind == model.ColVarchar || ct.Kind == model.ColChar || ct.Kind == model.ColCitext):
 		return "use text"
-	case k == model.JSON && (ct.Kind == model.ColText || ct.Kind == model.ColVarchar), (k == model.Object || k == model.List) && ct.Kind == model.ColJSON:
+	case k == model.JSON && (ct.Kind == model.ColText || ct.Kind == model.ColVarchar), (k == model.Object || ft.Elem != nil) && ct.Kind == model.ColJSON:
 		return "use jsonb"
 	case k == model.List:
 		return "use jsonb; lists of string, int32, int64 and uuid also fill text array, integer array, bigint array and uuid array"

@@ -8,6 +8,7 @@ package typeword
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -58,6 +59,8 @@ func Text(t model.FieldType) string {
 		return t.Named.Name
 	case model.List:
 		return "list(" + Text(*t.Elem) + ")"
+	case model.Map:
+		return "map(" + Text(*t.Elem) + ")"
 	}
 	for _, s := range Scalars {
 		if s.Kind == t.Kind && s.Notation == t.Notation {
@@ -80,6 +83,19 @@ var OtherWords = map[string]string{
 	"boolean": "bool", "float": "float64", "double": "float64", "float32": "float64", "real": "float64", "double precision": "float64",
 	"numeric": "decimal", "money": "decimal", "datetime": "timestamp", "timestamptz": "timestamp", "time": "timestamp",
 	"bytea": "bytes", "binary": "bytes", "jsonb": "json", "object": "json", "any": "json", "guid": "uuid",
+}
+
+// otherMap is how other languages write a map.
+var otherMap = regexp.MustCompile(`^(?i:map|dict|dictionary|record|object)(?: ?[<\[(] *(?:[A-Za-z]+ *[\],>] *)?([A-Za-z0-9_]*) *[>\])]?)?$`)
+
+// MappedBy returns the type of a map's values, as the word writes it, if the word is how other
+// languages write a map.
+func MappedBy(word string) (string, bool) {
+	m := otherMap.FindStringSubmatch(word)
+	if m == nil || strings.EqualFold(word, "object") || strings.EqualFold(word, "record") {
+		return "", false
+	}
+	return m[1], true
 }
 
 // otherList is how other languages write a list of something.

@@ -1,0 +1,126 @@
+package resolve
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// place is where fields are read: their paths start at root, and a field without a path is the
+// member of its name, spelled by naming.
+type place struct {
+	root   []string
+	naming string
+}
+
+// from is the place of an event's or a topic's fields.
+func (p place) from(root *schema.Path) place {
+	p.root = p.path(root)
+	return p
+}
+
+// path is a path as members from the whole value.
+func (p place) path(spec *schema.Path) []string {
+	switch {
+	case spec == nil:
+		return p.root
+	case spec.Whole:
+		return slices.Clone(spec.Members)
+	}
+	return slices.Concat(p.root, spec.Members)
+}
+
+// field is the path of a field, as members from the whole value.
+func (p place) field(spec *schema.Field) []string {
+	if spec.Path != nil {
+		return p.path(spec.Path)
+	}
+	return slices.Concat(p.root, []string{spell(spec.Name.Value, p.naming)})
+}
+
+// spell writes a name of the spec, which is snake_case, by another naming.
+func spell(name, naming string) string {
+	if naming == "kebab-case" {
+		return strings.ReplaceAll(name, "_", "-")
+	}
+	if naming == "snake_case" {
+		return name
+	}
+	var b strings.Builder
+	for i, word := range strings.Split(name, "_") {
+		if word != "" && (i > 0 || naming == "PascalCase") {
+			word = strings.ToUpper(word[:1]) + word[1:]
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// namingOf is the naming of a topic's payloads.
+func namingOf(t *schema.Topic) string {
+	if t.Payload == nil || t.Payload.Naming == nil {
+		return "snake_case"
+	}
+	return t.Payload.Naming.Value
+}
+
+// topicPlace is where the fields of a topic's events are.
+func topicPlace(t *schema.Topic) place {
+	at := place{naming: namingOf(t)}
+	if t.Payload != nil {
+		at = at.from(t.Payload.Root)
+	}
+	return at
+}
+
+// readTypes resolves the types by the naming of each topic: a type is read in several ways if
+// topics of several namings use it.
+func (r *topicReader) readTypes(spec *schema.Spec) {
+	first := "snake_case"
+	if len(spec.Topics) > 0 {
+		first = namingOf(spec.Topics[0])
+	}
+	r.types = resolveTypes(r.report, spec.Types, place{naming: first}, nil)
+	r.spelled = map[string]*draft.Types{first: r.types}
+	for _, t := range spec.Topics {
+		if naming := namingOf(t); r.spelled[naming] == nil {
+			r.spelled[naming] = resolveTypes(r.report, spec.Types, place{naming: naming}, r.types)
+		}
+	}
+}
+
+// spelling says whether a type has other members under another naming.
+type spelling struct {
+	types *draft.Types
+	a, b  string
+	seen  map[*draft.Type]bool
+}
+
+func (s spelling) differs(e *draft.Type) bool {
+	if e == nil || s.seen[e] {
+		return false
+	}
+	s.seen[e] = true
+	return slices.ContainsFunc(e.Spec.Fields, func(f *schema.Field) bool {
+		ft := f.Type
+		for ft != nil && ft.Elem != nil {
+			ft = ft.Elem
+		}
+		own := f.Path == nil && spell(f.Name.Value, s.a) != spell(f.Name.Value, s.b)
+		return own || ft != nil && s.differs(s.types.ByName[ft.Name])
+	})
+}
+
+// otherwise says how a type is read under another naming than the first topic's: as a type of
+// its own, which has the same Go type, unless its members are the same.
+func otherwise(of *draft.Types, t *schema.Type, naming string) *draft.Type {
+	first := of.ByName[t.Name.Value]
+	if first.Spec != t || !(spelling{of, of.Naming, naming, map[*draft.Type]bool{}}).differs(first) {
+		return first
+	}
+	m := &model.Type{Name: first.Model.Name, GoName: first.Model.GoName, Doc: first.Model.Doc, First: first.Model}
+	return &draft.Type{Spec: t, Model: m, Broken: t.Broken || t.Kind == 0}
+}
