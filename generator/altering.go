@@ -86,7 +86,7 @@ func (a *altering) renames(changes []state.TableChange) {
 		}
 		r := c.Rename
 		var statements []string
-		if r.From != c.Table.Name {
+		if r.From != c.Table.InDatabase() {
 			statements = append(statements, sqlcode.RenameTable(r.From, c.Table))
 		}
 		for _, column := range r.Columns {

@@ -9,6 +9,7 @@ package generator
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/output"
@@ -56,13 +57,18 @@ func generate(ctx context.Context, specs []Spec, strict bool, more func(*unit) (
 		}
 		result.folders = append(result.folders, units[i].folder)
 	}
-	err = each(units, (*unit).read)
+	err = read(units)
 	apart(units)
 	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units))
 	result.report(units, strict)
 	if err != nil || result.Refused {
 		return result, err
 	}
+	units = slices.DeleteFunc(units, func(u *unit) bool {
+		result.Notes += u.notes.String()
+		u.notes.Reset()
+		return u.parsed.Library // checked, and that is all
+	})
 	checkHandWritten := handWritten(ctx, units)
 	if err := each(units, (*unit).render); err != nil {
 		return result, err
@@ -95,16 +101,17 @@ func each(units []*unit, do func(*unit) error) error {
 	return errors.Join(errs...)
 }
 
-// report collects what the specs' authors must read.
+// report collects what the specs' authors must read: of each spec, and of the libraries that it
+// is the first to import.
 func (r *Result) report(units []*unit, strict bool) {
 	var text strings.Builder
 	count := 0
-	for _, u := range units {
-		_ = u.problems.Print(&text, u.Path, u.Content) // a strings.Builder takes everything
-		r.Diagnostics = append(r.Diagnostics, diagnostics(u.Path, u.problems)...)
-		count += u.problems.Errors()
+	for _, f := range inFiles(units) {
+		_ = f.problems.Print(&text, f.path, f.content) // a strings.Builder takes everything
+		r.Diagnostics = append(r.Diagnostics, diagnostics(f.path, f.problems)...)
+		count += f.problems.Errors()
 		if strict {
-			count += u.problems.Warnings()
+			count += f.problems.Warnings()
 		}
 	}
 	if r.Refused = count > 0; r.Refused {

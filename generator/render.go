@@ -17,7 +17,7 @@ import (
 func (u *unit) render() error {
 	in := oracle.New(u.service)
 	tests := u.testData(in)
-	code, err := gocode.Render(u.service, sqlcode.Step, gocode.Tests{
+	code, err := gocode.Render(u.service, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, gocode.Tests{
 		Rows:    func(t *model.Topic) string { return tests[t].rowsFile() },
 		Columns: func(t *model.Table) []string { return in.Columns(t.Name) },
 	})
@@ -26,6 +26,9 @@ func (u *unit) render() error {
 	}
 	for _, f := range code {
 		u.files = append(u.files, output.File{Path: f.Path, Policy: output.Owned, Data: f.Content})
+	}
+	if err := u.externalTables(); err != nil {
+		return err
 	}
 	for _, t := range u.service.Topics {
 		files, err := tests[t].files()

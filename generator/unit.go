@@ -23,8 +23,9 @@ type unit struct {
 	folder    *output.Folder
 	parsed    *schema.Spec
 	problems  schema.Diagnostics
-	service   *model.Service      // nil if the spec is not in order
-	old, next *state.State        // old is nil at the first run
+	service   *model.Service // nil if the spec is not in order
+	old, next *state.State   // old is nil at the first run
+	libraries *schema.Libraries
 	changes   []state.TableChange // those that a migration is written for
 	ledger    ledger
 	files     []output.File
@@ -41,14 +42,14 @@ func open(s Spec) (*unit, error) {
 	return &unit{Spec: s, folder: folder}, nil
 }
 
-// read turns the file into a model, or into problems.
-func (u *unit) read() error {
-	u.parsed, u.problems = schema.Load(u.Path, u.Content)
-	if u.parsed == nil {
-		return nil
-	}
+// resolve turns the file into a model, or into problems.
+func (u *unit) resolve() error {
 	service, problems := resolve.Resolve(u.parsed)
 	u.problems.Append(problems)
+	if u.parsed.Library {
+		u.note("%s is a library: it is checked, and nothing is generated of it alone\n", u.Path)
+		return nil
+	}
 	if u.problems.Errors() > 0 {
 		return nil
 	}
@@ -77,14 +78,17 @@ func (u *unit) checkExamples() error {
 	return nil
 }
 
-// apart refuses a second spec in a folder: a folder is one Go package.
+// apart refuses a second service in a folder: a folder is one Go package.
 func apart(units []*unit) {
 	first := map[string]*unit{}
 	for _, u := range units {
+		if u.parsed.Library {
+			continue
+		}
 		dir := u.folder.Abs(".")
 		if other := first[dir]; other != nil {
 			at := schema.Pos{Line: 1, Col: 1, Width: 1}
-			if u.parsed != nil && u.parsed.Consumer != nil {
+			if u.parsed.Consumer != nil {
 				at = u.parsed.Consumer.Pos
 			}
 			u.problems.Add(at, "E812", fmt.Sprintf("%q is a service spec in this folder too", path.Base(other.Path)),

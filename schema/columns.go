@@ -10,6 +10,8 @@ type Column struct {
 	Type        ColumnType
 	Default     *Text // a constant (its text), or now() or gen_random_uuid()
 	Identity    *Bool
+	Stored      *Text // its name in the database
+	FilledBy    *Text // database
 	RenamedFrom *Text
 	Pos         Pos // the value: the type text, or the map
 	Broken      bool
@@ -27,8 +29,8 @@ var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
 	key[Column]{name: "type", required: true, example: "for example type: text", value: value[Column]{scalarShape, readColumnType}},
 	key[Column]{name: "default", value: put(scalarShape, func(c *Column) **Text { return &c.Default }, readConstant)},
 	key[Column]{name: "identity", value: boolValue(func(c *Column) **Bool { return &c.Identity })},
-	key[Column]{name: "name", meanwhile: "the column is called as it is here; a field of another name goes there with set"},
-	key[Column]{name: "filled_by", meanwhile: "until then, give it a default, and list it under leave in the steps"},
+	key[Column]{name: "name", value: put(scalarShape, func(c *Column) **Text { return &c.Stored }, storedColumn)},
+	key[Column]{name: "filled_by", value: wordValue(func(c *Column) **Text { return &c.FilledBy }, "database")},
 	key[Column]{name: "renamed_from", value: nameValue(columnNames, func(c *Column) **Text { return &c.RenamedFrom })},
 	key[Column]{name: "nullable", instead: `write "nullable ..." as the type`},
 	key[Column]{name: "not_null", instead: `columns are NOT NULL unless their type is "nullable ..."`},

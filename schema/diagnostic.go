@@ -20,12 +20,16 @@ func (d Diagnostic) Warning() bool { return strings.HasPrefix(d.Code, "W") }
 // Diagnostics collects the problems of one spec. The zero value is empty and ready.
 type Diagnostics struct {
 	list []Diagnostic
+	file string // of places that name none: a library; "" is the file that was loaded
 	// masked are positions of values that no excerpt shows (E112).
 	masked []Pos
 }
 
 // Add adds a problem. Hint may be "".
 func (ds *Diagnostics) Add(pos Pos, code, message, hint string) {
+	if pos.File == "" {
+		pos.File = ds.file
+	}
 	ds.list = append(ds.list, Diagnostic{Pos: pos, Code: code, Message: message, Hint: hint})
 }
 
@@ -35,11 +39,33 @@ func (ds *Diagnostics) Append(more Diagnostics) {
 	ds.masked = append(ds.masked, more.masked...)
 }
 
+// Files are the libraries that problems are in, each once, in the order of the problems.
+func (ds Diagnostics) Files() []string {
+	var files []string
+	for _, d := range ds.list {
+		if d.Pos.File != "" && !slices.Contains(files, d.Pos.File) {
+			files = append(files, d.Pos.File)
+		}
+	}
+	return files
+}
+
+// In returns the problems of one library; those of the file that was loaded for "".
+func (ds Diagnostics) In(file string) Diagnostics {
+	here := Diagnostics{masked: slices.DeleteFunc(slices.Clone(ds.masked), func(p Pos) bool { return p.File != file })}
+	for _, d := range ds.list {
+		if d.Pos.File == file {
+			here.list = append(here.list, d)
+		}
+	}
+	return here
+}
+
 // Sorted returns the problems by position, then code, then text; equal ones once.
 func (ds Diagnostics) Sorted() []Diagnostic {
 	out := slices.Clone(ds.list)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
+		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
 			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	return slices.Compact(out)
@@ -60,4 +86,7 @@ func (ds Diagnostics) Errors() int {
 func (ds Diagnostics) Warnings() int { return len(ds.Sorted()) - ds.Errors() }
 
 // mask hides the text at pos in every excerpt.
-func (ds *Diagnostics) mask(pos Pos) { ds.masked = append(ds.masked, pos) }
+func (ds *Diagnostics) mask(pos Pos) {
+	pos.File = ds.file
+	ds.masked = append(ds.masked, pos)
+}

@@ -35,13 +35,13 @@ func TestClosest(t *testing.T) {
 func TestPrint(t *testing.T) {
 	src := "a: 1\r\n\tpässword: hunter2, x: 1\r\nb: \x1b[31mred\u202e\n" + strings.Repeat("y", 150) + "z" + strings.Repeat("y", 300)
 	var ds Diagnostics
-	ds.Add(Pos{3, 4, 5}, "W901", "last but one", "")
-	ds.Add(Pos{2, 21, 1}, "E104", "b", "a hint")
-	ds.Add(Pos{2, 21, 1}, "E104", "a", "")
-	ds.Add(Pos{2, 21, 1}, "E104", "a", "")
-	ds.Add(Pos{2, 21, 1}, "E101", "z", "")
-	ds.Add(Pos{4, 151, 999}, "E103", "long", "")
-	ds.mask(Pos{2, 12, 7})
+	ds.Add(Pos{Line: 3, Col: 4, Width: 5}, "W901", "last but one", "")
+	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E104", "b", "a hint")
+	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E104", "a", "")
+	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E104", "a", "")
+	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E101", "z", "")
+	ds.Add(Pos{Line: 4, Col: 151, Width: 999}, "E103", "long", "")
+	ds.mask(Pos{Line: 2, Col: 12, Width: 7})
 	want := `dir/s.yaml:2:21: E101: z
     2 |  pässword: ***, x: 1
       |                 ^

@@ -18,11 +18,8 @@ func TestJSONSchema(t *testing.T) {
 	}
 	walked := map[string]bool{}
 	top := shape{keys: specKeys.shapes()}
-	for i, k := range top.keys {
-		switch k.name { // checked by service and tables, because of their messages
-		case "consumer", "package", "topics":
-			top.keys[i].required = true
-		case "tables":
+	for _, k := range top.keys {
+		if k.name == "tables" { // checked there, because of the message
 			requireKey(k.shape.entries.keys, "primary_key")
 		}
 	}
@@ -41,6 +38,24 @@ func TestJSONSchema(t *testing.T) {
 	}
 	if len(walked) < 150 {
 		t.Errorf("only %d lines compared", len(walked))
+	}
+}
+
+// TestJSONSchemaOfALibrary: the editor asks for a consumer beside each key that a library has not,
+// and for what a service needs beside a consumer.
+func TestJSONSchemaOfALibrary(t *testing.T) {
+	var doc struct{ Dependencies map[string][]string }
+	if err := json.Unmarshal(JSONSchema(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"consumer": {"package", "topics"}}
+	for _, k := range specKeys.built() {
+		if k != "consumer" && !slices.Contains(libraryKeys, k) {
+			want[k] = []string{"consumer"}
+		}
+	}
+	if !maps.EqualFunc(doc.Dependencies, want, slices.Equal) {
+		t.Errorf("the JSON schema says %v, want %v", doc.Dependencies, want)
 	}
 }
 

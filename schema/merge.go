@@ -23,8 +23,7 @@ func (ds *Diagnostics) unmerged(src source) {
 	if line == 0 || !slices.ContainsFunc(ds.list, func(d Diagnostic) bool { return d.Code == "E101" }) {
 		return
 	}
-	ds.list = []Diagnostic{{
-		Pos: Pos{Line: line, Col: 1, Width: 7}, Code: "E101", Message: "not valid YAML: this looks like an unresolved merge",
-		Hint: "keep what is right of the two sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
-	}}
+	ds.list = nil
+	ds.Add(Pos{Line: line, Col: 1, Width: 7}, "E101", "not valid YAML: this looks like an unresolved merge",
+		"keep what is right of the two sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>")
 }

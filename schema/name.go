@@ -71,14 +71,7 @@ func (w *walker) name(kind nameKind, pos Pos, text string) bool {
 			return reserved("choose another name and keep the wire name with path:")
 		}
 	case tableNames.what:
-		switch {
-		case strings.HasPrefix(text, "idem_"):
-			return reserved("names with idem_ belong to the tables of the runtime")
-		case strings.HasPrefix(text, "pg_"):
-			return reserved("Postgres looks for a table in its system catalogs first, and their names begin with pg_")
-		case text == "citext":
-			return reserved("every table is a type of its name too, and this one is that of the extension citext")
-		}
+		return freeTable(w, kind, pos, text)
 	case columnNames.what:
 		if slices.Contains(systemColumns, text) {
 			w.ds.Add(pos, "E203", quote(text)+" is a system column of Postgres", "choose another name; a field of this name goes there with set")

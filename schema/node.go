@@ -64,8 +64,11 @@ func (n *Node) Get(key string) *Node {
 // most 1 MiB and 64 levels, no anchors, aliases, merge keys or tags. It returns nil and
 // at least one diagnostic if they are broken, and nil without one if the document is
 // empty. It never panics.
-func Parse(data []byte) (*Node, Diagnostics) {
-	var ds Diagnostics
+func Parse(data []byte) (*Node, Diagnostics) { return parse("", data) }
+
+// parse is Parse for a file whose places name it.
+func parse(file string, data []byte) (*Node, Diagnostics) {
+	ds := Diagnostics{file: file}
 	if !checkEncoding(data, &ds) {
 		return nil, ds
 	}
@@ -84,7 +87,7 @@ func Parse(data []byte) (*Node, Diagnostics) {
 	if root.Kind == 0 || len(root.Content) == 0 {
 		return nil, ds
 	}
-	b := builder{source: src, ds: &ds}
+	b := builder{source: src, file: file, ds: &ds}
 	n := b.node(root.Content[0], 1)
 	if n.Kind == ScalarNode && n.Text == "" && n.null() {
 		n = nil
@@ -122,6 +125,7 @@ func parseYAML(data []byte) (root yaml.Node, err error) {
 // builder turns yaml.v3's nodes into Nodes.
 type builder struct {
 	source
+	file  string
 	ds    *Diagnostics
 	alias alias // the last one
 	deep  bool  // E103 is reported
@@ -133,7 +137,7 @@ const (
 )
 
 func (b *builder) node(y *yaml.Node, depth int) *Node {
-	n := &Node{Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1})}
+	n := &Node{Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1, File: b.file})}
 	if depth > maxNesting && y.Kind != yaml.ScalarNode {
 		if !b.deep {
 			b.ds.Add(n.Pos, "E103", nestingMessage, nestingHint)

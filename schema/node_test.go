@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 	if b := n.Get("b").Items; b[3].null() || !b[4].null() {
 		t.Errorf("null in quotes: %v, plain: %v", b[3].null(), b[4].null())
 	}
-	if d := n.Get("c").Get("d"); d.Text != "x\ty" || d.Pos != (Pos{3, 8, 6}) {
+	if d := n.Get("c").Get("d"); d.Text != "x\ty" || d.Pos != (Pos{Line: 3, Col: 8, Width: 6}) {
 		t.Errorf("c.d: %+v", d)
 	}
 	if len(n.Pairs) != 4 || n.Get("x") != nil {

@@ -12,6 +12,16 @@ import (
 // further lines ends, for Width, with its first line. The zero Pos is no place.
 type Pos struct {
 	Line, Col, Width int
+	// File is the path of a library, as messages show it; "" is the file that was loaded.
+	File string
+}
+
+// From names the line for a hint at another place: with its file, if that is another one.
+func (p Pos) From(other Pos) string {
+	if p.File != "" && p.File != other.File {
+		return fmt.Sprintf("line %d of %s", p.Line, p.File)
+	}
+	return fmt.Sprintf("line %d", p.Line)
 }
 
 // Limits of docs/spec.md.

@@ -1,23 +1,34 @@
 package schema
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// Spec is one service spec. A pointer is nil and a slice is empty if the key is
-// absent or was refused; in the second case Broken is set.
+// Spec is one spec file: of a service, or a library, which has no consumer. A pointer
+// is nil and a slice is empty if the key is absent or was refused; in the second case
+// Broken is set.
 type Spec struct {
+	Head
+	Consumer   *Text
+	Package    *Text
+	Examples   *Text // path of the sample records
+	Types      []*Type
+	TablesKey  Pos // the key "tables"; zero if absent
+	Tables     []*Table
+	Topics     []*Topic
+	OnFailure  *FailurePolicy
+	Limits     *Limits
+	Migrations *Migrations
+	Broken     bool
+}
+
+// Head is what any file of the language says of itself.
+type Head struct {
 	File        string // path as given
-	Consumer    *Text
-	Package     *Text
+	Library     bool   // it has no consumer
 	Description *Text
-	Examples    *Text // path of the sample records
-	Types       []*Type
-	TablesKey   Pos // the key "tables"; zero if absent
-	Tables      []*Table
-	Topics      []*Topic
-	OnFailure   *FailurePolicy
-	Limits      *Limits
-	Migrations  *Migrations
-	Broken      bool
+	Imports     []*Import
 }
 
 var specKeys = keys[Spec]{
@@ -25,6 +36,7 @@ var specKeys = keys[Spec]{
 	{name: "consumer", value: nameValue(consumerNames, func(s *Spec) **Text { return &s.Consumer })},
 	{name: "package", value: nameValue(packageNames, func(s *Spec) **Text { return &s.Package })},
 	{name: "description", value: textValue(func(s *Spec) **Text { return &s.Description })},
+	{name: "import", value: value[Spec]{shape{entries: &scalarShape}, readImports}},
 	{name: "examples", value: pathValue(func(s *Spec) **Text { return &s.Examples })},
 	{name: "types", value: value[Spec]{shape{entries: &shape{keys: typeKeys.shapes()}}, readTypes}},
 	{name: "tables", value: value[Spec]{shape{entries: &shape{keys: tableKeys.shapes()}}, readTables}},
@@ -33,15 +45,22 @@ var specKeys = keys[Spec]{
 	{name: "limits", value: put(shape{keys: limitKeys.shapes()}, func(s *Spec) **Limits { return &s.Limits }, readLimits)},
 	{name: "migrations", value: put(shape{keys: migrationKeys.shapes()}, func(s *Spec) **Migrations { return &s.Migrations }, readMigrations)},
 	{name: "renamed_from", meanwhile: "keep the name: under another one the consumer begins with an empty ledger"},
-	{name: "import", meanwhile: "until then, write the types into each spec"},
 	{name: "outbox", meanwhile: "until then, insert into a table of yours, and send from there"},
 }
 
-// Load reads a service spec. File is the path as the user gave it. The Spec is never
+// Load reads a spec. File is the path as the user gave it. The Spec is never
 // nil; what could not be read is missing in it and marked Broken. It never panics.
-func Load(file string, data []byte) (*Spec, Diagnostics) {
-	s := &Spec{File: file}
-	root, ds := Parse(data)
+func Load(file string, data []byte) (*Spec, Diagnostics) { return load(file, "", data) }
+
+// LoadLibrary reads a file that a spec imports, as Load does. File is its path as messages show
+// it: each place in it names it.
+func LoadLibrary(file string, data []byte) (*Spec, Diagnostics) {
+	return load(file, file, data)
+}
+
+func load(file, places string, data []byte) (*Spec, Diagnostics) {
+	s := &Spec{Head: Head{File: file}}
+	root, ds := parse(places, data)
 	if root == nil {
 		s.Broken = true
 		if len(ds.list) == 0 {
@@ -73,15 +92,8 @@ func checkService(w *walker, e entry, s *Spec) {
 		return e.node.Get(name) == nil && !misspelt(e, specKeys, name)
 	}
 	if lacks("consumer") {
-		s.Broken = true
-		pos := firstKey(e)
-		for _, p := range e.node.Pairs {
-			if p.Key == "topics" {
-				w.ds.Add(p.KeyPos, "E810", `a file without "consumer" is a library and cannot have "topics"`, `add "consumer: <name>" to make it a service`)
-				return
-			}
-		}
-		reportLibrary(w, pos)
+		s.Library = true
+		checkLibrary(w, e, s)
 		return
 	}
 	for name, example := range map[string]string{
@@ -95,6 +107,25 @@ func checkService(w *walker, e entry, s *Spec) {
 	}
 }
 
-func reportLibrary(w *walker, pos Pos) {
-	w.ds.Add(pos, "E115", `a spec without "consumer" is a library, and libraries are not built yet`, "for a service, add consumer: <name>")
+// libraryKeys are the keys that a file without consumer may have.
+var libraryKeys = []string{"version", "description", "import", "types", "tables"}
+
+// checkLibrary refuses what only a service has: its topics, or else the first such key.
+func checkLibrary(w *walker, e entry, s *Spec) {
+	var of []Pair
+	for _, p := range e.node.Pairs {
+		if _, known := specKeys.find(p.Key); known && !slices.Contains(libraryKeys, p.Key) {
+			of = append(of, p)
+		}
+	}
+	if len(of) == 0 {
+		if len(s.Tables) > 0 {
+			s.Broken = true
+			w.unbuilt(s.TablesKey, `key "tables" of a library`, "until then, write the tables into each spec")
+		}
+		return
+	}
+	i := max(0, slices.IndexFunc(of, func(p Pair) bool { return p.Key == "topics" }))
+	s.Broken = true
+	w.ds.Add(of[i].KeyPos, "E810", fmt.Sprintf("a file without \"consumer\" is a library and cannot have %q", of[i].Key), `add "consumer: <name>" to make it a service`)
 }

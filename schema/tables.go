@@ -1,5 +1,13 @@
 package schema
 
+// InDatabase says where a table is, and who makes it.
+type InDatabase struct {
+	Schema   *Text
+	Stored   *Text // its name there
+	External *Bool
+	Owner    *Text // consumer
+}
+
 // Table is an entry of tables.
 type Table struct {
 	Name        Text // Pos is the key
@@ -11,8 +19,9 @@ type Table struct {
 	ForeignKeys []*ForeignKey
 	Unlogged    *Bool
 	RenamedFrom *Text
-	Pos         Pos // the map
-	Broken      bool
+	InDatabase
+	Pos    Pos // the map
+	Broken bool
 }
 
 var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
@@ -22,10 +31,10 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "indexes", value: columnLists(func(t *Table) *[]Texts { return &t.Indexes })},
 	key[Table]{name: "foreign_keys", value: value[Table]{shape{items: &shape{keys: foreignKeyKeys.shapes()}}, readForeignKeys}},
 	key[Table]{name: "unlogged", value: boolValue(func(t *Table) **Bool { return &t.Unlogged })},
-	key[Table]{name: "schema", meanwhile: "until then, tables are in the schema that search_path of the connection names first"},
-	key[Table]{name: "name", meanwhile: "the table is called as it is here; in Go it can have another name: go_name"},
-	key[Table]{name: "external", meanwhile: "for a table that exists already, add a migration of your own with the line -- idemgen:by-hand and its name"},
-	key[Table]{name: "owner", meanwhile: "until then, set owner and rights in a migration of your own"},
+	key[Table]{name: "schema", value: put(scalarShape, func(t *Table) **Text { return &t.Schema }, schemaName)},
+	key[Table]{name: "name", value: put(scalarShape, func(t *Table) **Text { return &t.Stored }, storedTable)},
+	key[Table]{name: "external", value: boolValue(func(t *Table) **Bool { return &t.External })},
+	key[Table]{name: "owner", value: nameValue(consumerNames, func(t *Table) **Text { return &t.Owner })},
 	key[Table]{name: "renamed_from", value: nameValue(tableNames, func(t *Table) **Text { return &t.RenamedFrom })},
 )
 

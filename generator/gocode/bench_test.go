@@ -27,7 +27,7 @@ func BenchmarkRender(b *testing.B) {
 		Columns: func(*model.Table) []string { return []string{"id"} },
 	}
 	for b.Loop() {
-		if _, err := gocode.Render(s, sqlcode.Step, none); err != nil {
+		if _, err := gocode.Render(s, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, none); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -15,8 +15,11 @@ type File struct {
 	Content []byte // formatted
 }
 
-// Statements returns the SQL text of a step.
-type Statements func(*model.Step) (string, error)
+// SQL is what generated code holds of SQL.
+type SQL struct {
+	Step  func(*model.Step) (string, error) // the statement of a step
+	Table func(*model.Table) string         // what statements call a table, if not by its name in the spec
+}
 
 // Tests is what generated tests hold besides the topic itself. Its functions are called side
 // by side.
@@ -29,7 +32,7 @@ type Tests struct {
 }
 
 // Render returns all Go files of a service package, in a fixed order.
-func Render(s *model.Service, sql Statements, tests Tests) ([]File, error) {
+func Render(s *model.Service, sql SQL, tests Tests) ([]File, error) {
 	p, err := newPkg(s, sql)
 	if err != nil {
 		return nil, err
@@ -76,19 +79,20 @@ func renderAll(files []func() (*file, error)) ([]File, error) {
 
 // pkg is the package that is being written.
 type pkg struct {
-	service  *model.Service
-	sql      map[*model.Step]string          // text
-	appended map[*model.Type]bool            // object types that are written as JSON
-	formats  []format                        // of all topics
-	decoded  map[format]map[*model.Type]bool // types that are read
-	spaces   map[[16]byte]*keySpace
+	service   *model.Service
+	tableName func(*model.Table) string
+	sql       map[*model.Step]string          // text
+	appended  map[*model.Type]bool            // object types that are written as JSON
+	formats   []format                        // of all topics
+	decoded   map[format]map[*model.Type]bool // types that are read
+	spaces    map[[16]byte]*keySpace
 }
 
-func newPkg(s *model.Service, sql Statements) (*pkg, error) {
-	p := &pkg{service: s, sql: map[*model.Step]string{}}
+func newPkg(s *model.Service, sql SQL) (*pkg, error) {
+	p := &pkg{service: s, tableName: sql.Table, sql: map[*model.Step]string{}}
 	for _, t := range s.Topics {
 		for _, step := range t.Flush {
-			text, err := sql(step)
+			text, err := sql.Step(step)
 			if err != nil {
 				return nil, err
 			}

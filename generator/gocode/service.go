@@ -73,7 +73,7 @@ func (p *pkg) serviceLiteral() code {
 		pair("Schema", lit(s.Schema)),
 		pair("Identity", identityLiteral(s.Identity)),
 		pair("Limits", limits(s.Limits)),
-		pair("Tables", composite(slice(wire("Table")), tables(s))),
+		pair("Tables", composite(slice(wire("Table")), p.serviceTables())),
 		pair("Topics", composite(slice(wire("Topic")), topics)),
 	})
 }

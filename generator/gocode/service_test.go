@@ -57,7 +57,7 @@ func load(t testing.TB, spec string) *model.Service {
 
 func render(t testing.TB, s *model.Service) []gocode.File {
 	t.Helper()
-	files, err := gocode.Render(s, sqlcode.Step, tests(s))
+	files, err := gocode.Render(s, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, tests(s))
 	if err != nil {
 		t.Fatal(err)
 	}

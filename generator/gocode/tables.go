@@ -11,25 +11,29 @@ import (
 
 // tables are the elements of wire.Service.Tables. Each key, column and reference has a line of
 // its own, so that a change of the spec changes no other line.
-func tables(s *model.Service) []code {
+func (p *pkg) serviceTables() []code {
 	var out []code
-	for _, t := range s.Tables {
-		out = append(out, composite(text(""), tableFacts(s, t)))
+	for _, t := range p.service.Tables {
+		out = append(out, composite(text(""), p.tableFacts(t)))
 	}
 	return out
 }
 
 // tableFacts are the fields of a wire.Table.
-func tableFacts(s *model.Service, t *model.Table) []code {
+func (p *pkg) tableFacts(t *model.Table) []code {
 	keys := []code{text("%s", textList(t.PrimaryKey))}
 	for _, u := range t.Unique {
 		keys = append(keys, text("%s", textList(u)))
 	}
-	facts := []code{pair("Name", lit(t.Name)), pair("Unique", composite(text("[][]string"), keys))}
+	facts := []code{pair("Name", lit(t.Name))}
+	if name := p.tableName(t); name != "" {
+		facts = append(facts, pair("SQL", lit(name)))
+	}
+	facts = append(facts, pair("Unique", composite(text("[][]string"), keys)))
 	var nullable []code
 	for _, c := range t.Columns {
 		if c.Nullable {
-			nullable = append(nullable, lit(c.Name))
+			nullable = append(nullable, lit(c.InDatabase()))
 		}
 	}
 	if len(nullable) > 0 {
@@ -38,7 +42,7 @@ func tableFacts(s *model.Service, t *model.Table) []code {
 	if len(t.ForeignKeys) > 0 {
 		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))
 	}
-	if onlyInserts(s, t) {
+	if onlyInserts(p.service, t) {
 		facts = append(facts, text("InsertOnly: true"))
 	}
 	if t.Unlogged {
@@ -47,11 +51,11 @@ func tableFacts(s *model.Service, t *model.Table) []code {
 	return facts
 }
 
-// textList is a list of columns, without its type.
+// textList is a list of columns, by their names in the database, without its type.
 func textList(columns []*model.Column) string {
 	var names []string
 	for _, c := range columns {
-		names = append(names, strconv.Quote(c.Name))
+		names = append(names, strconv.Quote(c.InDatabase()))
 	}
 	return "{" + strings.Join(names, ", ") + "}"
 }

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -37,14 +38,30 @@ func (p *pkg) tables(tests Tests) code {
 		for _, c := range tests.Columns(table) {
 			columns = append(columns, lit(c))
 		}
-		tables = append(tables, composite(text(""), []code{
+		var stored []code
+		for _, c := range table.Columns {
+			if c.Stored != "" {
+				stored = append(stored, pair(strconv.Quote(c.Name), lit(c.Stored)))
+			}
+		}
+		facts := []code{
 			pair("Name", lit(table.Name)),
 			pair("Key", text("[]string").Values(key...)),
 			pair("Columns", composite(text("[]string"), columns)),
-		}))
+		}
+		if name := p.tableName(table); name != "" {
+			facts = append(facts, pair("SQL", lit(name)))
+		}
+		if len(stored) > 0 {
+			facts = append(facts, pair("Stored", composite(text("map[string]string"), stored)))
+		}
+		tables = append(tables, composite(text(""), facts))
 	}
 	return composite(slice(qual(idemtestPath, "Table")), tables)
 }
+
+// ExternalFile makes the tables of others in the databases of tests.
+const ExternalFile = "testdata/idem_external.sql"
 
 // LogFile is the name of the file with the records of a topic's test.
 func LogFile(t *model.Topic) string { return "idem_" + t.FileName + "_log.jsonl" }
@@ -76,6 +93,9 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 	elems := []code{
 		pair("Topic", lit(t.Name)),
 		pair("Migrations", lit(p.service.Migrations.Dir)),
+	}
+	if slices.ContainsFunc(p.service.Tables, func(t *model.Table) bool { return t.External }) {
+		elems = append(elems, pair("External", lit(ExternalFile)))
 	}
 	if rows != "" {
 		elems = append(elems, pair("Rows", lit(rows)))

@@ -1,6 +1,10 @@
 package model
 
-import "slices"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // ColKind is the kind of a column's type.
 type ColKind int
@@ -40,10 +44,36 @@ type ColType struct {
 	Name      string // ColNamed: "schema.type"
 }
 
+var columnWords = map[ColKind]string{
+	ColText: "text", ColCitext: "citext", ColBoolean: "boolean", ColSmallint: "smallint",
+	ColInteger: "integer", ColBigint: "bigint", ColNumeric: "numeric", ColDouble: "double precision",
+	ColUUID: "uuid", ColTimestamptz: "timestamptz", ColTimestamp: "timestamp", ColDate: "date",
+	ColBytea: "bytea", ColJSONB: "jsonb", ColJSON: "json", ColTextArray: "text array",
+	ColIntegerArray: "integer array", ColBigintArray: "bigint array", ColUUIDArray: "uuid array",
+}
+
+// String is the type as the spec writes it.
+func (t ColType) String() string {
+	switch {
+	case t.Kind == ColVarchar:
+		return fmt.Sprintf("varchar(%d)", t.Len)
+	case t.Kind == ColChar:
+		return fmt.Sprintf("char(%d)", t.Len)
+	case t.Kind == ColNumeric && t.Precision > 0:
+		return fmt.Sprintf("numeric(%d,%d)", t.Precision, t.Scale)
+	case t.Kind == ColNamed:
+		return "named(" + t.Name + ")"
+	}
+	return columnWords[t.Kind]
+}
+
 // Table is one table.
 type Table struct {
-	Name        string
+	Name        string // in the spec, in Go and in what tests print
 	RenamedFrom string // an earlier name; "" if there is none
+	Schema      string // "" = the first one of search_path
+	Stored      string // its name in the database, if that is another one
+	External    bool   // exists already, or is made by another consumer: no migration speaks of it
 	GoName      string // "Orders"
 	Doc         Doc
 	Columns     []*Column // in spec order
@@ -56,14 +86,25 @@ type Table struct {
 
 // Column is one column.
 type Column struct {
-	Name        string
+	Name        string // in the spec, and in what tests print
 	RenamedFrom string // an earlier name; "" if there is none
+	Stored      string // its name in the database, if that is another one
 	Doc         Doc
 	Type        ColType
 	Nullable    bool
 	Default     *Default
 	Identity    bool
+	Filled      bool // by the database, in a way that the spec does not say: no step writes it
 }
+
+// InDatabase is the table's name in the database, without its schema.
+func (t *Table) InDatabase() string { return cmp.Or(t.Stored, t.Name) }
+
+// InDatabase is the column's name in the database.
+func (c *Column) InDatabase() string { return cmp.Or(c.Stored, c.Name) }
+
+// ByDatabase reports whether the database alone fills the column.
+func (c *Column) ByDatabase() bool { return c.Identity || c.Filled }
 
 // Default is a column's default: a constant, or a function.
 type Default struct {

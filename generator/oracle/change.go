@@ -54,7 +54,7 @@ func (x *tx) insert(t *table, set []assigned) *fault {
 // initial is what the database puts into a column that an insert leaves out.
 func (x *tx) initial(c *model.Column) (cell, *fault) {
 	switch {
-	case c.Identity || c.Default != nil && c.Default.Func != "":
+	case c.ByDatabase() || c.Default != nil && c.Default.Func != "":
 		return x.store.fill(), nil
 	case c.Default != nil && c.Default.Const != nil:
 		return constant(c, c.Default.Const.Text)

@@ -104,7 +104,7 @@ func (s *store) named(name string) *table {
 func (in *Interpreter) shown(t *table) map[*model.Column]bool {
 	shown := map[*model.Column]bool{}
 	for i, c := range t.def.Columns {
-		shown[c] = !c.Identity && !in.filled[c]
+		shown[c] = !c.ByDatabase() && !in.filled[c]
 		for r := range t.rows {
 			if _, ok := r.cells[i].(filled); ok {
 				shown[c] = false
@@ -116,7 +116,7 @@ func (in *Interpreter) shown(t *table) map[*model.Column]bool {
 
 // filledByDatabase are the columns that some step of the service lets the database fill:
 // {now: true}, or a function as default of a column that an insert or upsert leaves out.
-// Identity columns come on top.
+// Columns that the database alone fills come on top.
 func filledByDatabase(s *model.Service) map[*model.Column]bool {
 	filled := map[*model.Column]bool{}
 	for _, topic := range s.Topics {

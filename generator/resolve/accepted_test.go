@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // accept resolves a spec that must have no error.
 func accept(t testing.TB, file string, data []byte) *model.Service {
 	t.Helper()
-	spec, ds := schema.Load(file, data)
+	spec, ds := load(t, filepath.Dir(file), file, data)
 	if ds.Errors() > 0 || spec == nil {
 		t.Fatalf("%s", printed(t, file, data))
 	}
@@ -23,14 +24,30 @@ func accept(t testing.TB, file string, data []byte) *model.Service {
 	return s
 }
 
-// acceptedSpec resolves testdata/golden/accepted/<name>.
-func acceptedSpec(t testing.TB, name string) *model.Service {
+// load reads a spec with the libraries that it imports; dir is its folder.
+func load(t testing.TB, dir, file string, data []byte) (*schema.Spec, schema.Diagnostics) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(golden, "accepted", name, "idemgen.yaml"))
+	folder, err := output.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return accept(t, "idemgen.yaml", data)
+	defer folder.Close()
+	spec, ds, err := new(schema.Libraries).Load(file, data, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec, ds
+}
+
+// acceptedSpec resolves testdata/golden/accepted/<name>.
+func acceptedSpec(t testing.TB, name string) *model.Service {
+	t.Helper()
+	file := filepath.Join(golden, "accepted", name, "idemgen.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return accept(t, file, data)
 }
 
 // TestAccepted: every accepted spec resolves without an error.

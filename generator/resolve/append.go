@@ -113,7 +113,7 @@ func resolveNumbered(report *schema.Diagnostics, st *draft.Step) {
 func checkStreamColumn(report *schema.Diagnostics, st *draft.Step, c *draft.Column) {
 	v, set := st.Set[c]
 	switch {
-	case !set && (c.Model.Identity || st.Named[c]):
+	case !set && (c.Model.ByDatabase() || st.Named[c]):
 		report.Add(st.Spec.Own.Stream.Key, "E601", c.Is()+" gets no value, but it names the stream", "fill it from the event")
 	case set && v.Known && (v.Type.Optional || v.Model.Kind == model.NullValue):
 		report.Add(st.Spec.Own.Stream.Key, "E303", c.Is()+" may be null, but it names the stream", "make the field required")

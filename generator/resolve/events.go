@@ -73,10 +73,11 @@ func (r *topicReader) ownFields(e *draft.Event) []draft.Field {
 // fieldsOfType copies the members of the type that fields names.
 func (r *topicReader) fieldsOfType(e *draft.Event, at place) []draft.Field {
 	text := e.Spec.FieldsType
-	t := e.Topic.Types.ByName[text.Value]
+	t := e.Topic.Types.Find(text.Value, text.Pos)
 	switch {
+	case t == nil && notImported(r.report, r.types.Files, "type", text.Value, text.Pos):
 	case t == nil:
-		r.report.Add(text.Pos, "E208", "unknown type "+wording.Quote(text.Value), schema.DidYouMean(text.Value, r.types.Names()))
+		r.report.Add(text.Pos, "E208", "unknown type "+wording.Quote(text.Value), schema.DidYouMean(text.Value, r.types.Names(text.Pos)))
 	case t.Spec.Kind == schema.EnumType:
 		r.report.Add(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", wording.Quote(text.Value)), "declare the fields here: fields: {name: "+text.Value+"}")
 	case !t.Broken:
@@ -117,7 +118,7 @@ func checkTombstoneField(report *schema.Diagnostics, e *draft.Event, in draft.Fi
 func addTopicField(report *schema.Diagnostics, e *draft.Event, f draft.Field) {
 	if n := e.Scope.Find(f.Spec.Name.Value); n != nil {
 		report.Add(n.Pos, "E107", fmt.Sprintf("field %s of %s is a field of topic %s already", wording.Quote(n.Text), e.Is(), wording.Quote(e.Topic.Spec.Name.Value)),
-			fmt.Sprintf("the first one is on line %d", f.Spec.Name.Pos.Line))
+			"the first one is on "+f.Spec.Name.Pos.From(n.Pos))
 		return
 	}
 	n := &draft.Name{Text: f.Spec.Name.Value, Origin: draft.TopicField, Pos: f.Spec.Name.Pos, Field: f.Field}

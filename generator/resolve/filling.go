@@ -19,10 +19,14 @@ func resolveLeave(report *schema.Diagnostics, st *draft.Step) {
 	}
 	for _, item := range st.Spec.Leave.Items {
 		c := nameColumn(report, st, item)
-		if c == nil || c.Broken || c.Model.Nullable || c.Model.Identity || c.Spec.Default != nil {
+		if c == nil || c.Broken || c.Model.Nullable || c.Model.ByDatabase() || c.Spec.Default != nil {
 			continue
 		}
-		report.Add(item.Pos, "E303", c.Is()+" may not be null and has no default, so it cannot be left to the database", "give it a value, a default, or make it nullable")
+		hint := "give it a value, a default, or make it nullable"
+		if st.Table.Model.External {
+			hint = "give it a value; if the database fills it, write filled_by: database of the column"
+		}
+		report.Add(item.Pos, "E303", c.Is()+" may not be null and has no default, so it cannot be left to the database", hint)
 		st.Whole = false
 	}
 }
@@ -46,7 +50,7 @@ func fill(report *schema.Diagnostics, st *draft.Step) {
 			put(st, c, v)
 		case c.Broken:
 			st.Whole = false
-		case !c.Model.Identity:
+		case !c.Model.ByDatabase():
 			empty = append(empty, c)
 		}
 	}

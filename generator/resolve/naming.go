@@ -78,16 +78,17 @@ func topicPlace(t *schema.Topic) place {
 
 // readTypes resolves the types by the naming of each topic: a type is read in several ways if
 // topics of several namings use it.
-func (r *topicReader) readTypes(spec *schema.Spec) {
+func (r *topicReader) readTypes(files []*schema.Spec) {
+	spec := files[0]
 	first := "snake_case"
 	if len(spec.Topics) > 0 {
 		first = namingOf(spec.Topics[0])
 	}
-	r.types = resolveTypes(r.report, spec.Types, place{naming: first}, nil)
+	r.types = resolveTypes(r.report, files, place{naming: first}, nil)
 	r.spelled = map[string]*draft.Types{first: r.types}
 	for _, t := range spec.Topics {
 		if naming := namingOf(t); r.spelled[naming] == nil {
-			r.spelled[naming] = resolveTypes(r.report, spec.Types, place{naming: naming}, r.types)
+			r.spelled[naming] = resolveTypes(r.report, files, place{naming: naming}, r.types)
 		}
 	}
 }
@@ -110,14 +111,14 @@ func (s spelling) differs(e *draft.Type) bool {
 			ft = ft.Elem
 		}
 		own := f.Path == nil && spell(f.Name.Value, s.a) != spell(f.Name.Value, s.b)
-		return own || ft != nil && s.differs(s.types.ByName[ft.Name])
+		return own || ft != nil && s.differs(s.types.Find(ft.Name, ft.NamePos))
 	})
 }
 
 // otherwise says how a type is read under another naming than the first topic's: as a type of
 // its own, which has the same Go type, unless its members are the same.
 func otherwise(of *draft.Types, t *schema.Type, naming string) *draft.Type {
-	first := of.ByName[t.Name.Value]
+	first := of.Find(t.Name.Value, t.Name.Pos)
 	if first.Spec != t || !(spelling{of, of.Naming, naming, map[*draft.Type]bool{}}).differs(first) {
 		return first
 	}

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/idemgen/idemgen/generator/resolve/draft"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
@@ -13,7 +14,9 @@ import (
 func renamedTables(report *schema.Diagnostics, tables *draft.Tables) {
 	former := map[string]string{}
 	for _, t := range tables.All {
-		if from := t.Spec.RenamedFrom; from != nil && formerName(report, *from, "table", t.Spec.Name.Value, tables.ByName[from.Value] != nil, former) {
+		if from := t.Spec.RenamedFrom; from != nil && external(t) {
+			meansNothing(report, t, from.Pos, "renamed_from", "a table that others rename has its new name here, or under name")
+		} else if from != nil && formerName(report, *from, "table", t.Spec.Name.Value, has(tables, from.Value), former) {
 			t.Model.RenamedFrom = from.Value
 		}
 		columns := map[string]string{}
@@ -23,6 +26,10 @@ func renamedTables(report *schema.Diagnostics, tables *draft.Tables) {
 			}
 		}
 	}
+}
+
+func has(tables *draft.Tables, name string) bool {
+	return slices.ContainsFunc(tables.All, func(t *draft.Table) bool { return t.Spec.Name.Value == name })
 }
 
 // formerName checks an earlier name of one table or column. There says that the spec has

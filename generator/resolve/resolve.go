@@ -38,14 +38,16 @@ func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 
 // readSpec looks up every name, reads every type word and fills every column.
 func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
-	d := &draft.Service{Spec: spec, Tables: resolveTables(report, spec), Limits: resolveLimits(report, spec.Limits)}
+	files := spec.Reached()
+	d := &draft.Service{Spec: spec, Tables: resolveTables(report, files), Limits: resolveLimits(report, spec.Limits)}
 	topics := topicReader{report: report, consumer: spec.Consumer, tables: d.Tables}
-	topics.readTypes(spec)
+	topics.readTypes(files)
 	d.Types = topics.types
 	topics.failure = resolveFailure(report, defaultFailure, spec.OnFailure)
 	for _, t := range spec.Topics {
 		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}
+	markUsed(d)
 	return d
 }
 
@@ -74,7 +76,7 @@ func service(d *draft.Service) *model.Service {
 	if spec.Examples != nil {
 		s.Examples = spec.Examples.Value
 	}
-	for _, t := range d.Types.All {
+	for _, t := range d.Types.Generated() {
 		s.Types = append(s.Types, t.Model)
 	}
 	for _, t := range d.Tables.All {

@@ -26,7 +26,7 @@ func resolveStep(report *schema.Diagnostics, tables *draft.Tables, e *draft.Even
 		Spec: spec, Event: e, Set: draft.Assigned{}, Where: draft.Assigned{}, Named: map[*draft.Column]bool{}, Whole: !spec.Broken,
 		Model: &model.Step{Event: e.Model, Verb: spec.Verb.Value, Many: spec.Many != nil && spec.Many.Value, Facts: v.does},
 	}
-	st.Table = tables.ByName[spec.Table.Value]
+	st.Table = tables.Find(spec.Table.Value, spec.Table.Pos)
 	if st.Table == nil {
 		unknownTable(report, tables, spec.Table)
 		st.Whole = false
@@ -108,8 +108,8 @@ func resolveSet(report *schema.Diagnostics, st *draft.Step) {
 			if c == nil {
 				continue
 			}
-			v := draft.Value{Model: model.Value{Kind: model.NullValue}, Known: !c.Broken}
-			if !c.Broken && !c.Model.Nullable {
+			v := draft.Value{Model: model.Value{Kind: model.NullValue}, Known: !c.Broken && checkWritable(report, c, item.Pos, "")}
+			if v.Known && !c.Model.Nullable {
 				report.Add(st.Spec.Clear.Pos, "E303", c.Is()+" may not be null and cannot be cleared", "set it to a value, or declare the column nullable: \"nullable "+c.Spec.Type.Word+"\"")
 				v.Known = false
 			}
@@ -151,11 +151,14 @@ func nameColumn(report *schema.Diagnostics, st *draft.Step, at schema.Text) *dra
 	return c
 }
 
-// checkWritable refuses columns that the database numbers.
+// checkWritable refuses columns that the database alone fills.
 func checkWritable(report *schema.Diagnostics, c *draft.Column, pos schema.Pos, hint string) bool {
-	if c.Broken || !c.Model.Identity {
+	if c.Broken || !c.Model.ByDatabase() {
 		return true
 	}
-	report.Add(pos, "E603", c.Is()+" is filled by the database and cannot be written", cmp.Or(hint, "drop it here: identity numbers the rows"))
+	if c.Model.Identity {
+		hint = cmp.Or(hint, "drop it here: identity numbers the rows")
+	}
+	report.Add(pos, "E603", c.Is()+" is filled by the database and cannot be written", hint)
 	return false
 }

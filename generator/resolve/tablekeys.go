@@ -76,7 +76,7 @@ func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draf
 		return
 	}
 	columns, complete := columnList(report, t, fk.Columns, "foreign_keys")
-	parent := tables.ByName[fk.References.Value]
+	parent := tables.Find(fk.References.Value, fk.References.Pos)
 	if parent == nil {
 		unknownTable(report, tables, *fk.References)
 		return
@@ -103,6 +103,7 @@ func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draf
 			report.Add(fk.OnDelete.Pos, "E608", fmt.Sprintf("on_delete: set_null cannot work: %s may not be null", c.Is()), "make the column nullable, or use cascade or restrict")
 		}
 	}
+	checkParentExists(report, t, parent, fk.References.Pos)
 	if parent.Model.Unlogged && !t.Model.Unlogged {
 		report.Add(fk.References.Pos, "E608", fmt.Sprintf("foreign key to %s, which is unlogged: Postgres refuses it in a table that is not", wording.Quote(fk.References.Value)),
 			"say unlogged: true of "+wording.Quote(t.Spec.Name.Value)+", too, or of neither")

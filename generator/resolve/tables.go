@@ -15,26 +15,30 @@ import (
 // unknownTable reports a table that is not declared (E205), unless it is near one whose
 // name was refused.
 func unknownTable(report *schema.Diagnostics, tables *draft.Tables, at schema.Text) {
-	near := tables.ByName[schema.Closest(at.Value, tables.Names())]
-	if at.Value == "" || near != nil && near.Spec.Broken || tables.Unknown {
+	names := tables.Names(at.Pos)
+	near := tables.Find(schema.Closest(at.Value, names), at.Pos)
+	if at.Value == "" || near != nil && near.Spec.Broken || notImported(report, tables.Files, "table", at.Value, at.Pos) || tables.Unknown {
 		return
 	}
-	report.Add(at.Pos, "E205", "unknown table "+wording.Quote(at.Value), wording.Choices(at.Value, "tables", tables.Names()))
+	report.Add(at.Pos, "E205", "unknown table "+wording.Quote(at.Value), wording.Choices(at.Value, "tables", names))
 }
 
-func resolveTables(report *schema.Diagnostics, spec *schema.Spec) *draft.Tables {
-	ts := &draft.Tables{ByName: map[string]*draft.Table{}, Unknown: spec.Broken && len(spec.Tables) == 0}
-	for _, spec := range spec.Tables {
+func resolveTables(report *schema.Diagnostics, files []*schema.Spec) *draft.Tables {
+	ts := &draft.Tables{Files: files, Unknown: files[0].Broken && len(files[0].Tables) == 0}
+	for _, spec := range tableEntries(files) {
 		t := &draft.Table{Spec: spec, Broken: spec.Broken, Model: &model.Table{
 			Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 			Unlogged: spec.Unlogged != nil && spec.Unlogged.Value,
 		}}
-		ts.All, ts.ByName[spec.Name.Value] = append(ts.All, t), t
+		resolveInDatabase(report, files[0].Consumer, t)
+		ts.All = append(ts.All, t)
+		ts.Add(spec.Name.Pos.File, spec.Name.Value, t)
 		for _, c := range spec.Columns {
 			t.Columns = append(t.Columns, resolveColumn(report, t, c))
 			t.Model.Columns = append(t.Model.Columns, t.Columns[len(t.Columns)-1].Model)
 		}
 	}
+	eachImport(files, ts.Import)
 	for _, t := range ts.All {
 		resolveTableKeys(report, t)
 	}
@@ -45,6 +49,13 @@ func resolveTables(report *schema.Diagnostics, spec *schema.Spec) *draft.Tables 
 		}
 	}
 	return ts
+}
+
+func tableEntries(files []*schema.Spec) (all []*schema.Table) {
+	for _, f := range files {
+		all = append(all, f.Tables...)
+	}
+	return all
 }
 
 func resolveColumn(report *schema.Diagnostics, t *draft.Table, spec *schema.Column) *draft.Column {
@@ -71,6 +82,7 @@ func resolveColumn(report *schema.Diagnostics, t *draft.Table, spec *schema.Colu
 	if spec.Identity != nil && spec.Identity.Value {
 		c.Model.Identity = checkIdentity(report, c)
 	}
+	resolveFilled(report, c)
 	return c
 }
 

@@ -12,26 +12,19 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// resolveTypes reads the types as they are where their members are found; first are those of
-// another naming, or nil.
-func resolveTypes(report *schema.Diagnostics, entries []*schema.Type, at place, first *draft.Types) *draft.Types {
-	ts := &draft.Types{ByName: map[string]*draft.Type{}, Naming: at.naming}
-	for _, t := range entries {
-		if first != nil {
-			e := otherwise(first, t, at.naming)
-			ts.All, ts.ByName[t.Name.Value] = append(ts.All, e), e
-			continue
-		}
-		e := &draft.Type{
-			Spec:   t,
-			Model:  &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
-			Broken: t.Broken || t.Kind == 0,
-		}
-		ts.All, ts.ByName[t.Name.Value] = append(ts.All, e), e
-		if t.Kind == schema.EnumType {
-			resolveEnum(report, e)
+// resolveTypes reads the types of the files as they are where their members are found; first are
+// those of another naming, or nil.
+func resolveTypes(report *schema.Diagnostics, files []*schema.Spec, at place, first *draft.Types) *draft.Types {
+	ts := &draft.Types{Files: files, Naming: at.naming}
+	for i, f := range files {
+		for _, t := range f.Types {
+			e := namedType(report, t, at, first)
+			e.Imported = i > 0
+			ts.All = append(ts.All, e)
+			ts.Add(t.Name.Pos.File, t.Name.Value, e)
 		}
 	}
+	eachImport(files, ts.Import)
 	checkCycles(report, ts)
 	for _, e := range ts.All {
 		if (spelling{ts, "snake_case", at.naming, map[*draft.Type]bool{}}).differs(e) {
@@ -42,6 +35,22 @@ func resolveTypes(report *schema.Diagnostics, entries []*schema.Type, at place, 
 		}
 	}
 	return ts
+}
+
+// namedType is an entry of types, without its members.
+func namedType(report *schema.Diagnostics, t *schema.Type, at place, first *draft.Types) *draft.Type {
+	if first != nil {
+		return otherwise(first, t, at.naming)
+	}
+	e := &draft.Type{
+		Spec:   t,
+		Model:  &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
+		Broken: t.Broken || t.Kind == 0,
+	}
+	if t.Kind == schema.EnumType {
+		resolveEnum(report, e)
+	}
+	return e
 }
 
 func resolveEnum(report *schema.Diagnostics, e *draft.Type) {
@@ -122,10 +131,10 @@ func (c *cycles) visit(e *draft.Type) {
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
-		if ft == nil || c.types.ByName[ft.Name] == nil {
+		if ft == nil || c.types.Find(ft.Name, ft.NamePos) == nil {
 			continue
 		}
-		member := c.types.ByName[ft.Name]
+		member := c.types.Find(ft.Name, ft.NamePos)
 		c.inCycle[e] = c.inCycle[e] || member == e
 		c.visit(member)
 		if c.low[member] > 0 {
@@ -167,9 +176,9 @@ func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldTy
 		out.Kind, out.Notation = s.Kind, s.Notation
 		return out, true
 	}
-	e := types.ByName[t.Name]
+	e := types.Find(t.Name, t.NamePos)
 	if e == nil {
-		report.Add(t.NamePos, "E208", "unknown type "+wording.Quote(t.Name), unknownTypeHint(types, t.Name))
+		unknownType(report, types, t.Name, t.NamePos)
 		return out, false
 	}
 	out.Kind, out.Named = model.Object, e.Model

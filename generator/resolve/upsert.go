@@ -44,7 +44,7 @@ func resolveKept(report *schema.Diagnostics, st *draft.Step) {
 		case slices.Contains(st.Model.By, c.Model):
 			report.Add(itemPos(keep, c), "E602", c.Is()+" finds the row, so it stays as it is", "drop it here")
 			st.Whole = false
-		case !filled && (st.Named[c] || c.Model.Identity):
+		case !filled && (st.Named[c] || c.Model.ByDatabase()):
 			report.Add(itemPos(keep, c), "E602", c.Is()+" is not written by this step, so it stays as it is", "drop it here")
 			st.Whole = false
 		case filled:

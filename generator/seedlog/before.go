@@ -54,7 +54,7 @@ func (b *before) table(t *model.Table) bool {
 	}
 	for _, c := range t.Columns {
 		key := b.roles.keys[c]
-		if c.Identity && key || !c.Identity && !c.Nullable && !b.has(c) {
+		if c.ByDatabase() && key || !c.ByDatabase() && !c.Nullable && !b.has(c) {
 			return false
 		}
 	}
@@ -127,7 +127,7 @@ func (w *writer) rowsBefore(s *model.Service) (out []model.Row) {
 func (w *writer) rowBefore(s *model.Service, t *model.Table) model.Row {
 	row := model.Row{Table: t}
 	for _, c := range t.Columns {
-		if c.Identity {
+		if c.ByDatabase() {
 			continue
 		}
 		value := model.Value{Kind: model.NullValue}

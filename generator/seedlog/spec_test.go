@@ -10,6 +10,7 @@ import (
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
@@ -152,10 +153,15 @@ topics:
 func services(t *testing.T) map[string]*model.Service {
 	t.Helper()
 	all := map[string]*model.Service{}
-	add := func(name, file string, data []byte) {
-		spec, bad := schema.Load(file, data)
-		if bad.Errors() > 0 {
-			t.Fatalf("%s: %v", name, bad)
+	add := func(name, dir string, data []byte) {
+		folder, err := output.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer folder.Close()
+		spec, bad, err := new(schema.Libraries).Load("idemgen.yaml", data, folder)
+		if bad.Errors() > 0 || err != nil {
+			t.Fatalf("%s: %v, %v", name, bad, err)
 		}
 		s, bad := resolve.Resolve(spec)
 		if s == nil || bad.Errors() > 0 {
@@ -164,7 +170,7 @@ func services(t *testing.T) map[string]*model.Service {
 		all[name] = s
 	}
 	for name, text := range specs {
-		add(name, "idemgen.yaml", []byte("version: 1\nconsumer: c\npackage: p\n"+text))
+		add(name, ".", []byte("version: 1\nconsumer: c\npackage: p\n"+text))
 	}
 	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../examples/*/idemgen.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -176,7 +182,7 @@ func services(t *testing.T) map[string]*model.Service {
 			if err != nil {
 				t.Fatal(err)
 			}
-			add(f, "idemgen.yaml", data)
+			add(f, filepath.Dir(f), data)
 		}
 	}
 	return all

@@ -36,8 +36,8 @@ type refusal struct {
 }
 
 func newAddition(s *model.Step) (*addition, error) {
-	own := func(name string) bool { return name == s.Table.Name || name == "t" }
-	a := &addition{step: s, Table: ident(s.Table.Name), Done: free("u", own)}
+	own := func(name string) bool { return name == s.Table.InDatabase() || name == "t" }
+	a := &addition{step: s, Table: tableIdent(s.Table), Done: free("u", own)}
 	a.Sums = &sums{step: s, Name: free("e", own)}
 	if err := a.find(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (a *addition) find() error {
 		}
 	}
 	for _, as := range assigns {
-		name := ident(as.Column.Name)
+		name := columnIdent(as.Column)
 		value := a.Sums.Name + "." + name
 		if as.Value.Sent() || a.step.Makes {
 			a.Sums.keys = append(a.Sums.keys, as)
@@ -104,7 +104,7 @@ func (a *addition) refuse() {
 		a.Refusals = append(a.Refusals, refusal{[]string{"'no row with this key'", table, "NULL"}, sums.Name, []string{missing}})
 	}
 	for _, g := range guarded(s) {
-		name := ident(g.Column.Name)
+		name := columnIdent(g.Column)
 		a.Returning = append(a.Returning, "t."+name)
 		least, _ := fixed(g) // a constant that was read before
 		low := a.Done + "." + name + " - " + sums.Name + "." + name + " + " + sums.Name + "." + sums.beside(g.Column, "_low") + " < " + least

@@ -23,7 +23,7 @@ func (a *addition) change() (string, error) {
 func (a *addition) insert() (string, error) {
 	var columns, values []string
 	for _, as := range a.step.Set {
-		name := ident(as.Column.Name)
+		name := columnIdent(as.Column)
 		columns = append(columns, name)
 		if as.How != model.Keeps || as.Value.Sent() {
 			values = append(values, name)
@@ -52,7 +52,7 @@ func (a *addition) insert() (string, error) {
 func (a *addition) update(from string) (out []string) {
 	for _, as := range a.step.Set {
 		if isSum(as) {
-			name := ident(as.Column.Name)
+			name := columnIdent(as.Column)
 			out = append(out, name+" = t."+name+" + "+from+name)
 		}
 	}
@@ -69,7 +69,7 @@ func (a *addition) atLeast(stored, added string) (out []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		name := ident(l.Column.Name)
+		name := columnIdent(l.Column)
 		out = append(out, stored+name+" + "+added+name+" >= "+least)
 	}
 	return out, nil
@@ -89,7 +89,7 @@ func (a *addition) startsHigh() ([]string, error) {
 		if i > 0 {
 			text += " AND "
 		}
-		text += a.Sums.Name + "." + ident(l.Column.Name) + " >= " + least
+		text += a.Sums.Name + "." + columnIdent(l.Column) + " >= " + least
 	}
 	if len(a.step.If.AtLeast) > 1 {
 		text = "(" + text + ")"

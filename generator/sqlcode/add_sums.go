@@ -68,7 +68,7 @@ func (s *sums) group() (within string, err error) {
 			return "", err
 		}
 		keys = append(keys, value)
-		s.Columns = append(s.Columns, named(value, ident(a.Column.Name)))
+		s.Columns = append(s.Columns, named(value, columnIdent(a.Column)))
 		if a.Value.Sent() && !s.First { // Postgres groups by no constant
 			s.Group = append(s.Group, value)
 		}
@@ -93,7 +93,7 @@ func (s *sums) addUp(within string) error {
 		if !isSum(a) {
 			continue
 		}
-		value := ident(a.Column.Name)
+		value := columnIdent(a.Column)
 		if !a.Value.Sent() {
 			var err error
 			if value, err = fixed(a); err != nil {
@@ -104,7 +104,7 @@ func (s *sums) addUp(within string) error {
 		if a.How == model.Subtracts {
 			sum[a.Column] = "-" + sum[a.Column]
 		}
-		s.Columns = append(s.Columns, sum[a.Column]+over+" AS "+ident(a.Column.Name))
+		s.Columns = append(s.Columns, sum[a.Column]+over+" AS "+columnIdent(a.Column))
 	}
 	for _, g := range guarded(s.step) {
 		if s.Running == nil {
@@ -120,7 +120,7 @@ func (s *sums) addUp(within string) error {
 			if err != nil {
 				return err
 			}
-			s.Columns = append(s.Columns, named(value, ident(a.Column.Name)))
+			s.Columns = append(s.Columns, named(value, columnIdent(a.Column)))
 		}
 	}
 	return nil

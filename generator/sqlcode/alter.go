@@ -7,37 +7,48 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
+// inSchema names something in the schema of a table.
+func inSchema(t *model.Table, name string) string {
+	if t.Schema == "" {
+		return ident(name)
+	}
+	return ident(t.Schema) + "." + ident(name)
+}
+
+// Names of the database are given to what follows, without schemas; what a table or column of
+// the model is called there, the model tells.
+
 // RenameTable gives a table its name.
 func RenameTable(from string, t *model.Table) string {
-	return "ALTER TABLE " + ident(from) + " RENAME TO " + ident(t.Name) + ";"
+	return "ALTER TABLE " + inSchema(t, from) + " RENAME TO " + ident(t.InDatabase()) + ";"
 }
 
 // RenameColumn gives a column its name.
 func RenameColumn(t *model.Table, from string, c *model.Column) string {
-	return "ALTER TABLE " + ident(t.Name) + " RENAME COLUMN " + ident(from) + " TO " + ident(c.Name) + ";"
+	return "ALTER TABLE " + tableIdent(t) + " RENAME COLUMN " + ident(from) + " TO " + columnIdent(c) + ";"
 }
 
 // RenameKey gives a key or index the name that it would have in a new database. From are the
 // table and the columns that it is named after; suffix is pkey, key, idx or fkey.
 func RenameKey(t *model.Table, table string, from, to []string, suffix string) string {
-	was, is := objectName(table, from, suffix), objectName(t.Name, to, suffix)
+	was, is := objectName(table, from, suffix), objectName(t.InDatabase(), to, suffix)
 	if was == is {
 		return ""
 	}
 	if suffix == "fkey" {
-		return "ALTER TABLE " + ident(t.Name) + " RENAME CONSTRAINT " + ident(was) + " TO " + ident(is) + ";"
+		return "ALTER TABLE " + tableIdent(t) + " RENAME CONSTRAINT " + ident(was) + " TO " + ident(is) + ";"
 	}
-	return "ALTER INDEX " + ident(was) + " RENAME TO " + ident(is) + ";" // and its constraint
+	return "ALTER INDEX " + inSchema(t, was) + " RENAME TO " + ident(is) + ";" // and its constraint
 }
 
 // RenameNumbers gives the sequence of an identity column the name that it would have in a new
 // database.
 func RenameNumbers(t *model.Table, table, from, to string) string {
-	was, is := sequenceName(table, from), sequenceName(t.Name, to)
+	was, is := sequenceName(table, from), sequenceName(t.InDatabase(), to)
 	if was == is {
 		return ""
 	}
-	return "ALTER SEQUENCE " + ident(was) + " RENAME TO " + ident(is) + ";"
+	return "ALTER SEQUENCE " + inSchema(t, was) + " RENAME TO " + ident(is) + ";"
 }
 
 // sequenceName is the name that Postgres gives to the sequence of an identity column: the
@@ -63,7 +74,7 @@ type Alteration struct {
 func AlterColumns(t *model.Table, all []Alteration) (string, error) {
 	var actions []string
 	for _, a := range all {
-		act := func(text string) { actions = append(actions, "ALTER COLUMN "+ident(a.Column.Name)+" "+text) }
+		act := func(text string) { actions = append(actions, "ALTER COLUMN "+columnIdent(a.Column)+" "+text) }
 		if a.Type {
 			act("TYPE " + columnType(a.Column.Type))
 		}
@@ -78,24 +89,24 @@ func AlterColumns(t *model.Table, all []Alteration) (string, error) {
 			act("SET DEFAULT " + text)
 		}
 	}
-	return "ALTER TABLE " + ident(t.Name) + "\n    " + strings.Join(actions, ",\n    ") + ";", nil
+	return "ALTER TABLE " + tableIdent(t) + "\n    " + strings.Join(actions, ",\n    ") + ";", nil
 }
 
 // KeyName is the name of a key or index of a table; suffix is key, idx or fkey.
 func KeyName(t *model.Table, columns []*model.Column, suffix string) string {
-	return constraintName(t.Name, columns, suffix)
+	return constraintName(t.InDatabase(), columns, suffix)
 }
 
 // AddUnique adds a unique key while nothing else uses the table.
 func AddUnique(t *model.Table, key []*model.Column) string {
-	return "ALTER TABLE " + ident(t.Name) + " ADD CONSTRAINT " + ident(constraintName(t.Name, key, "key")) +
+	return "ALTER TABLE " + tableIdent(t) + " ADD CONSTRAINT " + ident(constraintName(t.InDatabase(), key, "key")) +
 		" UNIQUE (" + list(idents(key)) + ");"
 }
 
 // UseUniqueIndex makes a unique key of the index of [ConcurrentUniqueIndex].
 func UseUniqueIndex(t *model.Table, key []*model.Column) string {
-	name := ident(constraintName(t.Name, key, "key"))
-	return "ALTER TABLE " + ident(t.Name) + " ADD CONSTRAINT " + name + " UNIQUE USING INDEX " + name + ";"
+	name := ident(constraintName(t.InDatabase(), key, "key"))
+	return "ALTER TABLE " + tableIdent(t) + " ADD CONSTRAINT " + name + " UNIQUE USING INDEX " + name + ";"
 }
 
 // AddIndex makes an index while nothing writes to the table.
@@ -117,20 +128,20 @@ func ConcurrentUniqueIndex(t *model.Table, key []*model.Column) string {
 // DropConcurrently removes what a ConcurrentIndex (suffix idx) or a ConcurrentUniqueIndex
 // (suffix key) has left that failed.
 func DropConcurrently(t *model.Table, columns []*model.Column, suffix string) string {
-	return "DROP INDEX CONCURRENTLY IF EXISTS " + ident(constraintName(t.Name, columns, suffix)) + ";"
+	return "DROP INDEX CONCURRENTLY IF EXISTS " + inSchema(t, constraintName(t.InDatabase(), columns, suffix)) + ";"
 }
 
 func createIndex(what string, t *model.Table, columns []*model.Column, suffix string) string {
-	return "CREATE " + what + " " + ident(constraintName(t.Name, columns, suffix)) + " ON " + ident(t.Name) + " (" + list(idents(columns)) + ");"
+	return "CREATE " + what + " " + ident(constraintName(t.InDatabase(), columns, suffix)) + " ON " + tableIdent(t) + " (" + list(idents(columns)) + ");"
 }
 
 // AddForeignKey adds a foreign key that holds for new rows; [ValidateForeignKey] looks at those
 // that are there.
 func AddForeignKey(t *model.Table, fk model.ForeignKey) string {
-	return "ALTER TABLE " + ident(t.Name) + " ADD " + foreignKeyLine(ident(constraintName(t.Name, fk.Columns, "fkey")), fk) + " NOT VALID;"
+	return "ALTER TABLE " + tableIdent(t) + " ADD " + foreignKeyLine(ident(constraintName(t.InDatabase(), fk.Columns, "fkey")), fk) + " NOT VALID;"
 }
 
 // ValidateForeignKey checks the rows that were there before a foreign key, while others write.
 func ValidateForeignKey(t *model.Table, fk model.ForeignKey) string {
-	return "ALTER TABLE " + ident(t.Name) + " VALIDATE CONSTRAINT " + ident(constraintName(t.Name, fk.Columns, "fkey")) + ";"
+	return "ALTER TABLE " + tableIdent(t) + " VALIDATE CONSTRAINT " + ident(constraintName(t.InDatabase(), fk.Columns, "fkey")) + ";"
 }

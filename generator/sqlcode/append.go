@@ -45,12 +45,12 @@ type names struct {
 }
 
 func newNumbering(s *model.Step) (*numbering, error) {
-	own := func(name string) bool { return name == s.Table.Name || name == "t" }
+	own := func(name string) bool { return name == s.Table.InDatabase() || name == "t" }
 	n := &numbering{step: s, Events: free("e", own), Streams: free("s", own), Stream: idents(s.Stream.Columns)}
 	unused := func(name string) string {
 		return ident(free(name, func(name string) bool { return hasColumn(s.Table, name) }))
 	}
-	n.names = names{ident(s.Stream.Position.Name), unused("place"), unused("last")}
+	n.names = names{columnIdent(s.Stream.Position), unused("place"), unused("last")}
 	ordinal := unused("ordinal")
 	var stream []string // the values that name a stream
 	for _, a := range s.Set {
@@ -63,14 +63,14 @@ func newNumbering(s *model.Step) (*numbering, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.Columns = append(n.Columns, named(value, ident(a.Column.Name)))
+		n.Columns = append(n.Columns, named(value, columnIdent(a.Column)))
 		if names {
 			stream = append(stream, value)
 		}
 	}
 	n.Columns = append(n.Columns, "row_number() OVER (PARTITION BY "+list(stream)+" ORDER BY "+ordinal+") AS "+n.Place)
 	n.Source = events(s, n.Events, unused("one"), ordinal)
-	n.Last = append(slices.Clone(n.Stream), "coalesce((SELECT max(t."+n.Position+") FROM "+ident(s.Table.Name)+" AS t WHERE "+n.inStream()+"), 0) AS "+n.LastName)
+	n.Last = append(slices.Clone(n.Stream), "coalesce((SELECT max(t."+n.Position+") FROM "+tableIdent(s.Table)+" AS t WHERE "+n.inStream()+"), 0) AS "+n.LastName)
 	return n, nil
 }
 
@@ -87,12 +87,12 @@ func (n *numbering) insert() (string, error) {
 	data := struct {
 		Table, Events, Streams       string
 		Names, Values, Stream, Order []string
-	}{Table: ident(n.step.Table.Name), Events: n.Events, Stream: n.Stream}
+	}{Table: tableIdent(n.step.Table), Events: n.Events, Stream: n.Stream}
 	if !n.Expected {
 		data.Streams = n.Streams
 	}
 	for _, a := range n.step.Set {
-		name := ident(a.Column.Name)
+		name := columnIdent(a.Column)
 		value := name
 		switch {
 		case a.Value.Kind == model.NextValue:
@@ -112,7 +112,7 @@ func (n *numbering) insert() (string, error) {
 
 // Done, Quoted and QuotedPosition are for the refusal.
 func (n *numbering) Done() string {
-	return free("i", func(name string) bool { return name == n.step.Table.Name })
+	return free("i", func(name string) bool { return name == n.step.Table.InDatabase() })
 }
 func (n *numbering) Quoted() string         { return quote(n.step.Table.Name) }
 func (n *numbering) QuotedPosition() string { return quote(n.step.Stream.Position.Name) }

@@ -13,12 +13,12 @@ func AddColumn(t *model.Table, c *model.Column) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("table %s, column %s: %w", t.Name, c.Name, err)
 	}
-	return render("column", map[string]any{"Table": ident(t.Name), "Line": line, "Comments": columnComments(t, c)})
+	return render("column", map[string]any{"Table": tableIdent(t), "Line": line, "Comments": columnComments(t, c)})
 }
 
 // columnLine defines a column as CREATE TABLE and ADD COLUMN take it.
 func columnLine(c *model.Column) (string, error) {
-	line := ident(c.Name) + " " + columnType(c.Type)
+	line := columnIdent(c) + " " + columnType(c.Type)
 	if !c.Nullable {
 		line += " NOT NULL"
 	}
@@ -48,7 +48,7 @@ type comment struct {
 func tableComments(t *model.Table) []comment {
 	var comments []comment
 	if text := commentText(t.Doc); text != "" {
-		comments = append(comments, comment{"TABLE " + ident(t.Name), quote(text)})
+		comments = append(comments, comment{"TABLE " + tableIdent(t), quote(text)})
 	}
 	for _, c := range t.Columns {
 		comments = append(comments, columnComments(t, c)...)
@@ -58,7 +58,7 @@ func tableComments(t *model.Table) []comment {
 
 func columnComments(t *model.Table, c *model.Column) []comment {
 	if text := commentText(c.Doc); text != "" {
-		return []comment{{"COLUMN " + ident(t.Name) + "." + ident(c.Name), quote(text)}}
+		return []comment{{"COLUMN " + tableIdent(t) + "." + columnIdent(c), quote(text)}}
 	}
 	return nil
 }

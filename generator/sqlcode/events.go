@@ -12,7 +12,7 @@ func events(s *model.Step, name, unnamed, ordinal string) string {
 		arrays = append(arrays, "$"+itoa(i+1)+"::"+paramType(s.TypeOf(p.Value), p.Column)+"[]")
 		column := unnamed
 		if p.Column != nil {
-			column = ident(p.Column.Name)
+			column = columnIdent(p.Column)
 		}
 		columns = append(columns, column)
 	}
@@ -30,7 +30,7 @@ func sentOrFixed(s *model.Step, a model.Assign) (string, error) {
 	if !a.Value.Sent() {
 		return typedFixed(a)
 	}
-	return ident(a.Column.Name) + cast(s.TypeOf(a.Value), a.Column), nil
+	return columnIdent(a.Column) + cast(s.TypeOf(a.Value), a.Column), nil
 }
 
 // named names a value in a select list, unless it has that name already.

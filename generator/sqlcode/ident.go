@@ -24,10 +24,28 @@ func plain(name string) bool {
 	return name != ""
 }
 
+// tableIdent names a table of the database, with its schema if the spec has one.
+func tableIdent(t *model.Table) string {
+	if t.Schema == "" {
+		return ident(t.InDatabase())
+	}
+	return ident(t.Schema) + "." + ident(t.InDatabase())
+}
+
+func columnIdent(c *model.Column) string { return ident(c.InDatabase()) }
+
+// TableName is how SQL names the table if it is not simply the spec's name; else "".
+func TableName(t *model.Table) string {
+	if name := tableIdent(t); name != t.Name {
+		return name
+	}
+	return ""
+}
+
 func idents(columns []*model.Column) []string {
 	var names []string
 	for _, c := range columns {
-		names = append(names, ident(c.Name))
+		names = append(names, columnIdent(c))
 	}
 	return names
 }

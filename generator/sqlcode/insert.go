@@ -37,8 +37,8 @@ type insertion struct {
 }
 
 func newInsertion(s *model.Step) (*insertion, error) {
-	in := &insertion{step: s, Table: ident(s.Table.Name)}
-	if s.Table.Name == "excluded" {
+	in := &insertion{step: s, Table: tableIdent(s.Table)}
+	if s.Table.InDatabase() == "excluded" {
 		in.Alias = "t" // excluded is also what Postgres calls the refused row
 	}
 	list := selection{step: s}
@@ -46,7 +46,7 @@ func newInsertion(s *model.Step) (*insertion, error) {
 		in.From, in.number = param(1, s.TypeOf(p.Value), nil)+" AS n", "n"
 	}
 	for _, a := range s.Set {
-		name := ident(a.Column.Name)
+		name := columnIdent(a.Column)
 		in.Columns = append(in.Columns, name)
 		if a.Value.Sent() {
 			list.add(a, name)
@@ -71,7 +71,7 @@ func (in *insertion) render() (string, error) { return render("insert", in) }
 func (in *insertion) order() {
 	for _, c := range in.step.By {
 		if slices.ContainsFunc(in.step.Set, func(a model.Assign) bool { return a.Column == c }) {
-			in.Order = append(in.Order, ident(c.Name))
+			in.Order = append(in.Order, columnIdent(c))
 		}
 	}
 	if len(in.Order) < len(in.step.By) {

@@ -15,21 +15,21 @@ type match struct {
 }
 
 func newMatch(s *model.Step) (*match, error) {
-	own := func(name string) bool { return name == s.Table.Name }
-	m := &match{Events: free("e", own), Table: ident(s.Table.Name), Alias: "t"}
+	own := func(name string) bool { return name == s.Table.InDatabase() }
+	m := &match{Events: free("e", own), Table: tableIdent(s.Table), Alias: "t"}
 	list := selection{step: s}
 	for _, p := range s.Params() {
 		name := "p" // of positions: every value is fixed
 		if p.Column != nil {
-			name = p.Column.Name
+			name = p.Column.InDatabase()
 		}
 		list.add(p, ident(name))
 	}
 	m.Select = list.items
 	for _, a := range s.Where {
-		value := m.Events + "." + ident(a.Column.Name)
+		value := m.Events + "." + columnIdent(a.Column)
 		if a.Value.Sent() {
-			m.Order = append(m.Order, ident(a.Column.Name))
+			m.Order = append(m.Order, columnIdent(a.Column))
 		} else {
 			text, err := fixed(a)
 			if err != nil {
@@ -37,11 +37,11 @@ func newMatch(s *model.Step) (*match, error) {
 			}
 			value = text
 		}
-		m.Key = append(m.Key, m.Alias+"."+ident(a.Column.Name)+" = "+value)
+		m.Key = append(m.Key, m.Alias+"."+columnIdent(a.Column)+" = "+value)
 	}
 	m.Where = m.Key
 	if s.If.Newer != nil {
-		guard := newer(s.If.Newer, m.Events+"."+ident(s.If.Newer.Name))
+		guard := newer(s.If.Newer, m.Events+"."+columnIdent(s.If.Newer))
 		if s.If.Newer.Nullable {
 			guard = "(" + guard + ")"
 		}

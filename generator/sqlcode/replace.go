@@ -36,15 +36,15 @@ type replacement struct {
 }
 
 func newReplacement(s *model.Step) (*replacement, error) {
-	own := func(name string) bool { return name == s.Table.Name || name == "t" || name == "p" }
+	own := func(name string) bool { return name == s.Table.InDatabase() || name == "t" || name == "p" }
 	unused := func(name string) string {
 		return ident(free(name, func(name string) bool { return hasColumn(s.Table, name) }))
 	}
-	r := &replacement{Table: ident(s.Table.Name), Rows: free("e", own), Gone: free("g", own), IsRow: unused("is_row")}
+	r := &replacement{Table: tableIdent(s.Table), Rows: free("e", own), Gone: free("g", own), IsRow: unused("is_row")}
 	ordinal := unused("ordinal")
 	r.Source = events(s, r.Rows, r.IsRow, ordinal)
 	for _, as := range slices.Concat(s.Where, s.Set) {
-		name := ident(as.Column.Name)
+		name := columnIdent(as.Column)
 		value, err := sentOrFixed(s, as)
 		if err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func newReplacement(s *model.Step) (*replacement, error) {
 	if len(s.By) > 0 {
 		element := r.Rows + "." + r.IsRow
 		for _, c := range s.By {
-			element += " AND " + r.Rows + "." + ident(c.Name) + " = t." + ident(c.Name)
+			element += " AND " + r.Rows + "." + columnIdent(c) + " = t." + columnIdent(c)
 		}
 		r.OfParent = append(r.OfParent, "NOT EXISTS (SELECT FROM "+r.Rows+" WHERE "+element+")")
 	}

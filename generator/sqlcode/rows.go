@@ -17,9 +17,9 @@ type rows struct {
 func InsertRows(all []model.Row) (string, error) {
 	var parts []string
 	for len(all) > 0 {
-		data := rows{Table: ident(all[0].Table.Name)}
+		data := rows{Table: tableIdent(all[0].Table)}
 		for _, a := range all[0].Set {
-			data.Columns = append(data.Columns, ident(a.Column.Name))
+			data.Columns = append(data.Columns, columnIdent(a.Column))
 		}
 		for table := all[0].Table; len(all) > 0 && all[0].Table == table; all = all[1:] {
 			line, err := rowLine(all[0])

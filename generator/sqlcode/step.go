@@ -47,7 +47,7 @@ func fixed(a model.Assign) (string, error) {
 
 // newer is the guard of if_newer: a stored NULL counts as older.
 func newer(c *model.Column, sent string) string {
-	stored := "t." + ident(c.Name)
+	stored := "t." + columnIdent(c)
 	guard := stored + " < " + sent
 	if c.Nullable {
 		return stored + " IS NULL OR " + guard
@@ -56,5 +56,5 @@ func newer(c *model.Column, sent string) string {
 }
 
 func hasColumn(t *model.Table, name string) bool {
-	return slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return c.Name == name })
+	return slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return c.InDatabase() == name })
 }

@@ -26,7 +26,7 @@ type index struct {
 // CreateTables returns the statements that create the tables with their indexes and
 // comments, parents before children. Foreign keys of a cycle follow the tables.
 func CreateTables(tables []*model.Table) (string, error) {
-	var parts []string
+	parts := schemasOf(tables)
 	if slices.ContainsFunc(tables, func(t *model.Table) bool { return slices.ContainsFunc(t.Columns, isCitext) }) {
 		parts = append(parts, Citext)
 	}
@@ -38,7 +38,7 @@ func CreateTables(tables []*model.Table) (string, error) {
 		data, err := newTable(t, names, func(fk model.ForeignKey, line string) bool {
 			waits := slices.Contains(tables, fk.References) && !made[fk.References]
 			if waits {
-				late[fk.References] = append(late[fk.References], "ALTER TABLE "+ident(t.Name)+" ADD "+line+";")
+				late[fk.References] = append(late[fk.References], "ALTER TABLE "+tableIdent(t)+" ADD "+line+";")
 			}
 			return waits
 		})
@@ -85,13 +85,14 @@ func parentsFirst(tables []*model.Table) []*model.Table {
 // newTable prepares one table. names are the constraint and index names of the schema so
 // far; waits reports whether a foreign key must be added later.
 func newTable(t *model.Table, names map[string]string, waits func(model.ForeignKey, string) bool) (*table, error) {
-	data := &table{Table: ident(t.Name), Unlogged: t.Unlogged}
+	data := &table{Table: tableIdent(t), Unlogged: t.Unlogged}
 	name := func(columns []*model.Column, suffix string) (string, error) {
-		full := constraintName(t.Name, columns, suffix)
-		if other, twice := names[full]; twice {
+		full := constraintName(t.InDatabase(), columns, suffix)
+		within := t.Schema + "." + full
+		if other, twice := names[within]; twice {
 			return "", fmt.Errorf("tables %s and %s both need a constraint or index named %s", other, t.Name, full)
 		}
-		names[full] = t.Name
+		names[within] = t.Name
 		return ident(full), nil
 	}
 	for _, c := range t.Columns {
@@ -139,5 +140,5 @@ func foreignKeyLine(name string, fk model.ForeignKey) string {
 		action = "RESTRICT"
 	}
 	return fmt.Sprintf("CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE %s", name,
-		strings.Join(idents(fk.Columns), ", "), ident(fk.References.Name), strings.Join(idents(fk.References.PrimaryKey), ", "), action)
+		strings.Join(idents(fk.Columns), ", "), tableIdent(fk.References), strings.Join(idents(fk.References.PrimaryKey), ", "), action)
 }

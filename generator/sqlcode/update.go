@@ -8,15 +8,15 @@ func init() {
 		if err != nil {
 			return "", err
 		}
-		up := update{match: *m, Found: free("u", func(name string) bool { return name == s.Table.Name })}
+		up := update{match: *m, Found: free("u", func(name string) bool { return name == s.Table.InDatabase() })}
 		for _, a := range s.Set {
-			value := m.Events + "." + ident(a.Column.Name)
+			value := m.Events + "." + columnIdent(a.Column)
 			if !a.Value.Sent() {
 				if value, err = fixed(a); err != nil {
 					return "", err
 				}
 			}
-			up.Update = append(up.Update, ident(a.Column.Name)+" = "+value)
+			up.Update = append(up.Update, columnIdent(a.Column)+" = "+value)
 		}
 		if s.If.Missing != "skip" {
 			up.Missing = quote(s.Table.Name)

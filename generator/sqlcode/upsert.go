@@ -15,13 +15,13 @@ func init() {
 		in.Conflict = idents(s.By)
 		for _, a := range s.Set {
 			if a.How == model.Overwrites && !slices.Contains(s.By, a.Column) {
-				name := ident(a.Column.Name)
+				name := columnIdent(a.Column)
 				in.Update = append(in.Update, name+" = excluded."+name)
 			}
 		}
 		if s.If.Newer != nil {
 			in.Alias = "t"
-			in.Guard = newer(s.If.Newer, "excluded."+ident(s.If.Newer.Name))
+			in.Guard = newer(s.If.Newer, "excluded."+columnIdent(s.If.Newer))
 		}
 		if s.Collapse {
 			in.collapse()
@@ -40,7 +40,7 @@ func (in *insertion) keepFirst() {
 	rows := append(slices.Clone(in.sent), in.position()+" AS "+number)
 	in.From = "(\n    SELECT\n" + lines(8, rows) + "\n) AS e"
 	for i, a := range in.step.Set {
-		name := ident(a.Column.Name)
+		name := columnIdent(a.Column)
 		switch {
 		case keepsSent(a):
 			in.Select[i] = "first_value(" + name + ") OVER (PARTITION BY " + list(in.Distinct) + " ORDER BY " + number + ") AS " + name
@@ -58,7 +58,7 @@ func (in *insertion) collapse() {
 		in.keepFirst()
 	}
 	if newer := in.step.If.Newer; newer != nil { // the newest wins; of equals the first
-		in.Order = append(in.Order, ident(newer.Name)+" DESC", in.position())
+		in.Order = append(in.Order, columnIdent(newer)+" DESC", in.position())
 	} else { // the last wins
 		in.Order = append(in.Order, in.position()+" DESC")
 	}

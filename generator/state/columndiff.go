@@ -36,16 +36,28 @@ func (d *tableDiff) newColumn(t *model.Table, c *model.Column) {
 	}
 }
 
-// columnText is what a column's text says, taken apart.
+// columnText is what a column's text says, taken apart. It is what columnDef writes.
 type columnText struct {
 	typ, def           string
+	stored             string // name in the database, if that is another one
 	nullable, identity bool
 }
 
 func readColumn(text string) (d columnText) {
 	text, d.nullable = strings.CutPrefix(text, "nullable ")
-	text, d.identity = strings.CutSuffix(text, " identity")
-	d.typ, d.def, _ = strings.Cut(text, " default ")
+	text, rest, hasDefault := strings.Cut(text, " default ")
+	if hasDefault {
+		d.def, _, _ = strings.Cut(rest, " ")
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+			d.def = quoted
+		}
+		text += rest[len(d.def):]
+	}
+	text, stored, hasName := strings.Cut(text, " name ")
+	if hasName {
+		d.stored, _ = strconv.Unquote(stored)
+	}
+	d.typ, d.identity = strings.CutSuffix(text, " identity")
 	return d
 }
 
@@ -61,6 +73,8 @@ func (d *tableDiff) column(t *model.Table, c *model.Column, old, now string) {
 	alter.Type, alter.Rewrites = was.typ != is.typ, was.typ != is.typ && rewrites
 	changed := fmt.Sprintf("column %q of %q changed from %s to %s", c.Name, t.Name, old, now)
 	switch {
+	case was.stored != is.stored:
+		d.refuse(at, "rename it", "%s; idemgen renames only with renamed_from", changed)
 	case was.identity != is.identity:
 		d.refuse(at, "change it", "%s; idemgen does not change who numbers the rows", changed)
 	case alter.Type && !wide:

@@ -63,6 +63,7 @@ type Table struct {
 	Indexes     []string
 	ForeignKeys []string
 	Unlogged    bool
+	Place       string // schema and name in the database, if the spec says them
 }
 
 // Entry is one named definition.
@@ -88,9 +89,7 @@ func Sum(content []byte) string {
 func Next(old *State, s *model.Service) *State {
 	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s), Wire: wire(s), Dispatch: dispatch(s), Limits: limits(s)}
 	next.epochs(old)
-	for _, t := range s.Tables {
-		next.Tables = append(next.Tables, table(t))
-	}
+	next.Tables = tablesAfter(old, s)
 	if old != nil {
 		next.Migrations = append(next.Migrations, old.Migrations...)
 	}

@@ -126,7 +126,7 @@ func TestUnusableFiles(t *testing.T) {
 	good := string(first(service()).Render())
 	for _, tc := range []struct{ name, text, want string }{
 		{"empty", "", "has no version"},
-		{"a merge left its marks", strings.Replace(good, "tables:\n", "<<<<<<< ours\ntables:\n", 1), "this looks like an unresolved merge: take the file"},
+		{"a merge left its marks", strings.Replace(good, "tables:\n", "<<<<<<< ours\ntables:\n", 1), "this looks like an unresolved merge: take this file and the migrations as the branch has them"},
 		{"half of it", good[:len(good)/2], "restore it"},
 		{"newer", strings.Replace(good, "version: 1", "version: 2", 1), "a newer idemgen wrote it"},
 		{"no version", strings.Replace(good, "version: 1", "version: x", 1), `version "x"`},
@@ -299,6 +299,17 @@ func TestTableChanges(t *testing.T) {
 			c := s.Tables[0].Columns[1]
 			c.RenamedFrom, c.Name, c.Type.Precision = "total", "gross", 14
 		}, `column "gross" of "orders" was "total"; column "gross" of "orders" changed from numeric(12,2) to numeric(14,2)`},
+		{"an entry renamed, and nothing in the database", func(s *model.Service) {
+			s.Tables[0].RenamedFrom, s.Tables[0].Name, s.Tables[0].Stored = "orders", "sales", "orders"
+			c := s.Tables[0].Columns[1]
+			c.RenamedFrom, c.Name, c.Stored = "total", "gross", "total"
+		}, ""},
+		{"another name in the database", func(s *model.Service) {
+			s.Tables[0].RenamedFrom, s.Tables[0].Name, s.Tables[0].Stored = "orders", "sales", "T_SALES"
+		}, `table "T_SALES" was "orders"`},
+		{"renamed and moved", func(s *model.Service) {
+			s.Tables[0].RenamedFrom, s.Tables[0].Name, s.Tables[0].Schema = "orders", "sales", "shop"
+		}, `refused: sales: table "sales" is "shop"."sales" now, it was sales; idemgen does not move it, and renames only with renamed_from`},
 		{"renamed from what never was", func(s *model.Service) {
 			s.Tables[0].RenamedFrom, s.Tables[0].Columns[1].RenamedFrom = "bills", "sum"
 		}, ""},
@@ -323,5 +334,43 @@ func TestTableChanges(t *testing.T) {
 	added := TableChanges(nil, service())
 	if len(added) != 2 || added[0].Kind != NewTable || added[1].Kind != NewTable {
 		t.Errorf("at first: %+v", added)
+	}
+}
+
+// Tables that the migrations do not make are no part of what a migration adds. What earlier ones
+// made of a table that is external by now stays known, or it would be made twice one day.
+func TestExternalTables(t *testing.T) {
+	old := Next(nil, service())
+	s := service()
+	s.Tables[0].External = true
+	s.Tables = append(s.Tables, &model.Table{Name: "accounts", External: true, Columns: s.Tables[0].Columns})
+	if changes := TableChanges(old, s); len(changes) > 0 {
+		t.Errorf("got %v", changes)
+	}
+	if next := Next(old, s); !reflect.DeepEqual(next.Tables, old.Tables) {
+		t.Errorf("the state has %v, not %v", next.Tables, old.Tables)
+	}
+	if next := Next(nil, s); len(next.Tables) != 1 {
+		t.Errorf("the state has %v", next.Tables)
+	}
+}
+
+// Another place of a table or another name of a column in the database is refused, and both
+// survive the file.
+func TestPlacesInTheDatabase(t *testing.T) {
+	s := service()
+	s.Tables[0].Schema, s.Tables[0].Stored, s.Tables[0].Columns[1].Stored = `a "b"`, "Orders", "Sum: #"
+	old := Next(nil, service())
+	refused := TableChanges(old, s)
+	if len(refused) != 2 || refused[0].Kind != Refused || refused[1].Kind != Refused || refused[0].Subject() != "orders.total" || refused[1].Subject() != "orders" {
+		t.Errorf("got %+v", refused)
+	}
+	next := Next(old, s)
+	read, err := Read(File, next.Render())
+	if err != nil || !reflect.DeepEqual(read.Tables, next.Tables) {
+		t.Errorf("%v: got %v, want %v", err, read, next.Tables)
+	}
+	if changes := TableChanges(read, s); len(changes) > 0 {
+		t.Errorf("got %+v", changes)
 	}
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -56,12 +57,12 @@ func (c TableChange) Subjects() []string {
 	switch {
 	case c.Rename == nil:
 		return []string{c.Subject()}
-	case c.Rename.From != c.At.Table:
-		return []string{c.Rename.From, c.At.Table}
+	case c.Rename.From != c.Table.InDatabase():
+		return []string{c.Table.RenamedFrom, c.At.Table}
 	}
 	var all []string
 	for _, r := range c.Rename.Columns {
-		all = append(all, c.At.Table+"."+r.From, c.At.Table+"."+r.To.Name)
+		all = append(all, c.At.Table+"."+r.Name, c.At.Table+"."+r.To.Name)
 	}
 	return all
 }
@@ -77,6 +78,9 @@ func TableChanges(old *State, s *model.Service) []TableChange {
 	}
 	d.renames(s)
 	for _, t := range s.Tables {
+		if t.External {
+			continue
+		}
 		if i := slices.IndexFunc(d.known, func(o Table) bool { return o.Name == t.Name }); i >= 0 {
 			d.table(d.known[i], t)
 		} else {
@@ -119,6 +123,10 @@ func (d *tableDiff) table(old Table, t *model.Table) {
 			d.refuse(Place{t.Name, o.Name}, "drop or rename it", "column %q was removed; idemgen does not drop data", o.Name)
 			d.changes[len(d.changes)-1].Gone = true
 		}
+	}
+	if old.Place != now.Place {
+		d.refuse(Place{Table: t.Name}, "move or rename it", "table %q is %s now, it was %s; idemgen does not move it, and renames only with renamed_from",
+			t.Name, cmp.Or(now.Place, t.Name), cmp.Or(old.Place, t.Name))
 	}
 	if old.PrimaryKey != now.PrimaryKey {
 		d.refuse(Place{Table: t.Name}, "change it", "the primary key of %q changed from [%s] to [%s]", t.Name, old.PrimaryKey, now.PrimaryKey)

@@ -1,16 +1,51 @@
 package state
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
+// tablesAfter are the tables as the migrations of this run leave them. Of a table that is external
+// by now, they leave what they made of it before.
+func tablesAfter(old *State, s *model.Service) (all []Table) {
+	for _, t := range s.Tables {
+		if !t.External {
+			all = append(all, table(t))
+			continue
+		}
+		if old != nil {
+			all = append(all, old.named(t.Name)...)
+		}
+	}
+	return all
+}
+
+// named is the table of a name, if there is one.
+func (s *State) named(name string) []Table {
+	i := slices.IndexFunc(s.Tables, func(t Table) bool { return t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return s.Tables[i : i+1]
+}
+
+// tablePlace is where a table is in the database; "" if it is where its name says.
+func tablePlace(t *model.Table) string {
+	switch {
+	case t.Schema == "" && t.Stored == "":
+		return ""
+	case t.Schema == "":
+		return strconv.Quote(t.InDatabase())
+	}
+	return strconv.Quote(t.Schema) + "." + strconv.Quote(t.InDatabase())
+}
+
 // table returns the definitions of one table.
 func table(t *model.Table) Table {
-	def := Table{Name: t.Name, PrimaryKey: columnNames(t.PrimaryKey), Unlogged: t.Unlogged}
+	def := Table{Name: t.Name, PrimaryKey: columnNames(t.PrimaryKey), Unlogged: t.Unlogged, Place: tablePlace(t)}
 	for _, c := range t.Columns {
 		def.Columns = append(def.Columns, Entry{c.Name, columnDef(c)})
 	}
@@ -36,7 +71,7 @@ func columnNames(columns []*model.Column) string {
 
 // columnDef is everything of a column that its table in the database shows.
 func columnDef(c *model.Column) string {
-	def := columnType(c.Type)
+	def := c.Type.String()
 	if c.Nullable {
 		def = "nullable " + def
 	}
@@ -48,27 +83,8 @@ func columnDef(c *model.Column) string {
 	case c.Identity:
 		def += " identity"
 	}
-	return def
-}
-
-var columnTypes = map[model.ColKind]string{
-	model.ColText: "text", model.ColCitext: "citext", model.ColBoolean: "boolean", model.ColSmallint: "smallint",
-	model.ColInteger: "integer", model.ColBigint: "bigint", model.ColNumeric: "numeric", model.ColDouble: "double precision",
-	model.ColUUID: "uuid", model.ColTimestamptz: "timestamptz", model.ColTimestamp: "timestamp", model.ColDate: "date",
-	model.ColBytea: "bytea", model.ColJSONB: "jsonb", model.ColJSON: "json", model.ColTextArray: "text array",
-	model.ColIntegerArray: "integer array", model.ColBigintArray: "bigint array", model.ColUUIDArray: "uuid array",
-}
-
-func columnType(t model.ColType) string {
-	switch {
-	case t.Kind == model.ColVarchar:
-		return fmt.Sprintf("varchar(%d)", t.Len)
-	case t.Kind == model.ColChar:
-		return fmt.Sprintf("char(%d)", t.Len)
-	case t.Kind == model.ColNumeric && t.Precision > 0:
-		return fmt.Sprintf("numeric(%d,%d)", t.Precision, t.Scale)
-	case t.Kind == model.ColNamed:
-		return "named(" + t.Name + ")"
+	if c.Stored != "" {
+		def += " name " + strconv.Quote(c.Stored)
 	}
-	return columnTypes[t.Kind]
+	return def
 }

@@ -44,6 +44,9 @@ func (s *State) Render() []byte {
 		if t.Unlogged {
 			w.entry(2, "unlogged", "true")
 		}
+		if t.Place != "" {
+			w.entry(2, "place", t.Place)
+		}
 	}
 	if len(s.Migrations) > 0 {
 		w.open(0, "migrations")

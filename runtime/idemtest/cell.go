@@ -12,19 +12,20 @@ import (
 // that Postgres makes of it, and then brought into that form by its type.
 func (d database) rows(t Table) (rows, error) {
 	out := rows{table: t.Name}
-	types, err := d.columnTypes(t.Name)
+	types, err := d.columnTypes(t.sql())
 	if err != nil {
 		return out, err
 	}
 	var exprs []string
 	for _, c := range t.Columns {
-		kind, ok := types[c]
+		stored := t.stored(c)
+		kind, ok := types[stored]
 		if !ok {
-			return out, fmt.Errorf("no column %s", c)
+			return out, fmt.Errorf("no column %s", stored)
 		}
-		exprs = append(exprs, selected(pgx.Identifier{c}.Sanitize(), kind))
+		exprs = append(exprs, selected(pgx.Identifier{stored}.Sanitize(), kind))
 	}
-	list, err := d.db.Query(d.t.Context(), "SELECT "+strings.Join(exprs, ", ")+" FROM "+pgx.Identifier{t.Name}.Sanitize())
+	list, err := d.db.Query(d.t.Context(), "SELECT "+strings.Join(exprs, ", ")+" FROM "+t.sql())
 	if err != nil {
 		return out, err
 	}
@@ -40,18 +41,19 @@ func (d database) rows(t Table) (rows, error) {
 		}
 		cells := make([]string, len(exprs))
 		for i, c := range t.Columns {
-			cells[i] = c + "=" + shown(values[i], types[c])
+			cells[i] = c + "=" + shown(values[i], types[t.stored(c)])
 		}
 		out.cells = append(out.cells, cells)
 	}
 	return out, list.Err()
 }
 
-// columnTypes are the names of the columns' types, as in pg_type: "int4", "_text".
+// columnTypes are the names of the columns' types, as in pg_type: "int4", "_text". Values of the
+// team's own types (named) are texts in the spec.
 func (d database) columnTypes(table string) (map[string]string, error) {
 	list, err := d.db.Query(d.t.Context(), `
-SELECT a.attname::text, y.typname::text FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
-WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`, pgx.Identifier{table}.Sanitize())
+SELECT a.attname::text, CASE WHEN y.typtype IN ('e', 'd') THEN 'text' ELSE y.typname::text END FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
+WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`, table)
 	if err != nil {
 		return nil, err
 	}

@@ -27,15 +27,15 @@ func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
 	}
 }
 
-// insertRows runs the statements of a file.
-func insertRows(t testing.TB, db *pgxpool.Pool, path string) {
+// run runs the statements of a file.
+func run(t testing.TB, db *pgxpool.Pool, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err == nil {
 		err = apply(t.Context(), db, []migration{{path, []string{string(content)}}})
 	}
 	if err != nil {
-		t.Fatalf("idemtest: insert the rows that are there before the log: %v", err)
+		t.Fatalf("idemtest: what is there before the log: %v", err)
 	}
 }
 

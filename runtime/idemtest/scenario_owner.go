@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -91,25 +92,24 @@ func isFenced(err error) bool {
 
 // kept are the tables of the runtime that a failover takes back. Streams and generations
 // are written when a partition or a consumer is first seen, long before.
-var kept = []string{"idem_ledger", "idem_keys", "idem_dead_letter"}
+var kept = []Table{{Name: "idem_ledger"}, {Name: "idem_keys"}, {Name: "idem_dead_letter"}}
 
 // save copies tables.
-func (d database) save(tables []string) {
+func (d database) save(tables []Table) {
 	d.t.Helper()
-	for _, name := range tables {
-		Exec(d.t, d.db, fmt.Sprintf("CREATE TABLE %s AS TABLE %s", savedName(name), pgx.Identifier{name}.Sanitize()))
+	for _, t := range tables {
+		Exec(d.t, d.db, fmt.Sprintf("CREATE TABLE %s AS TABLE %s", savedName(t), t.sql()))
 	}
 }
 
 // restore brings back what save saved, foreign keys and triggers aside.
-func (d database) restore(tables []string) {
+func (d database) restore(tables []Table) {
 	d.t.Helper()
 	err := pgx.BeginFunc(d.t.Context(), d.db, func(tx pgx.Tx) error {
 		statements := []string{"SET LOCAL session_replication_role = replica"}
-		for _, name := range tables {
-			table := pgx.Identifier{name}.Sanitize()
-			statements = append(statements, "DELETE FROM "+table,
-				fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE TABLE %s", table, savedName(name)))
+		for _, t := range tables {
+			statements = append(statements, "DELETE FROM "+t.sql(),
+				fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE TABLE %s", t.sql(), savedName(t)))
 		}
 		_, err := tx.Exec(context.WithoutCancel(d.t.Context()), strings.Join(statements, ";\n"))
 		return err
@@ -120,12 +120,6 @@ func (d database) restore(tables []string) {
 }
 
 // keptTables are the tables that a failover takes back: the runtime's, and those of the service.
-func (b *trial) keptTables() []string {
-	names := append([]string(nil), kept...)
-	for _, t := range b.Tables {
-		names = append(names, t.Name)
-	}
-	return names
-}
+func (b *trial) keptTables() []Table { return slices.Concat(kept, b.Tables) }
 
-func savedName(table string) string { return pgx.Identifier{"idemtest_saved_" + table}.Sanitize() }
+func savedName(t Table) string { return pgx.Identifier{"idemtest_saved_" + t.Name}.Sanitize() }

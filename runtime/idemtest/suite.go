@@ -1,10 +1,12 @@
 package idemtest
 
 import (
+	"cmp"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	idem "github.com/idemgen/idemgen/runtime"
@@ -16,6 +18,7 @@ import (
 type Suite struct {
 	Topic      string
 	Migrations string  // folder of *.sql files, applied in the order of their names
+	External   string  // file that makes the tables of others, applied before Migrations; "" for none
 	Rows       string  // file with the rows that are there before Log; "" for none
 	Expected   string  // file with the rows that the spec makes of Rows and Log
 	Tables     []Table // of the whole service, in the order of the spec
@@ -36,7 +39,15 @@ type Table struct {
 	Name    string
 	Key     []string // primary key
 	Columns []string // those that the spec or a handler fills, not the database
+	SQL     string   // how statements name the table, if Name does not do: quoted, with its schema
+	// Stored are the names in the database of columns that have another one in the spec.
+	Stored map[string]string
 }
+
+func (t Table) sql() string { return cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()) }
+
+// stored is the name of a column in the database.
+func (t Table) stored(column string) string { return cmp.Or(t.Stored[column], column) }
 
 // Event is one record of a log. The suite sets topic, partition and offset.
 type Event struct {

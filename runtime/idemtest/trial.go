@@ -48,9 +48,12 @@ type recordOffset struct {
 func (c *runner) newTrial(t testing.TB) *trial {
 	t.Helper()
 	db := DB(t)
+	if c.External != "" {
+		run(t, db, c.External)
+	}
 	Migrate(t, db, c.Migrations)
 	if c.Rows != "" {
-		insertRows(t, db, c.Rows)
+		run(t, db, c.Rows)
 	}
 	b := &trial{
 		runner: c, database: database{t, db}, logged: &logLines{},

@@ -4,6 +4,7 @@ package wire
 // compares with the database's catalog at start (docs/operations.md).
 type Table struct {
 	Name       string
+	SQL        string     // how statements name it, if Name does not do: quoted, with its schema
 	Unique     [][]string // the primary key, then the further unique keys
 	Nullable   []string   // columns that may hold NULL
 	References []Reference

@@ -23,15 +23,22 @@ func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 	relations := map[string]dbName{}
 	for _, t := range d.Tables.All {
 		name := t.Spec.Name
-		addDatabaseName(report, relations, name.Value, dbName{"table " + wording.Quote(name.Value), name.Pos})
+		addDatabaseName(report, relations, inSchema(t, t.Model.InDatabase()), dbName{"table " + wording.Quote(name.Value), name.Pos})
+		columns := map[string]dbName{}
+		for _, c := range t.Columns {
+			addDatabaseName(report, columns, c.Model.InDatabase(), dbName{c.Is(), c.Spec.Name.Pos})
+		}
 	}
 	for _, t := range d.Tables.All {
 		spec := t.Spec
+		if t.Model.External {
+			continue
+		}
 		if t.Broken || len(t.Model.Unique) < len(spec.Unique) { // a key was refused
 			continue
 		}
 		of := " of " + wording.Quote(spec.Name.Value)
-		addDatabaseName(report, relations, spec.Name.Value+"_pkey", dbName{"the primary key" + of, spec.Name.Pos})
+		addDatabaseName(report, relations, derivedName(t, nil, "pkey"), dbName{"the primary key" + of, spec.Name.Pos})
 		for i, key := range t.Model.Unique {
 			addDatabaseName(report, relations, derivedName(t, key, "key"), dbName{"unique key " + wording.Bracketed(model.ColumnNames(key)) + of, spec.Unique[i].Pos})
 		}
@@ -48,7 +55,19 @@ func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 // derivedName is what Postgres makes of a table and columns. Longer names than Postgres
 // keeps are told apart by a hash of this one.
 func derivedName(t *draft.Table, columns []*model.Column, suffix string) string {
-	return strings.Join(append(append([]string{t.Model.Name}, model.ColumnNames(columns)...), suffix), "_")
+	parts := []string{t.Model.InDatabase()}
+	for _, c := range columns {
+		parts = append(parts, c.InDatabase())
+	}
+	return inSchema(t, strings.Join(append(parts, suffix), "_"))
+}
+
+// inSchema is a name with the schema of a table, if the spec names one.
+func inSchema(t *draft.Table, name string) string {
+	if t.Model.Schema == "" {
+		return name
+	}
+	return t.Model.Schema + "." + name
 }
 
 func addDatabaseName(report *schema.Diagnostics, names map[string]dbName, name string, use dbName) {
@@ -57,9 +76,9 @@ func addDatabaseName(report *schema.Diagnostics, names map[string]dbName, name s
 	case !taken:
 		names[name] = use
 	case first.what == use.what:
-		report.Add(use.pos, "E107", use.what+" is declared twice", fmt.Sprintf("the first one is on line %d", first.pos.Line))
+		report.Add(use.pos, "E107", use.what+" is declared twice", "the first one is on "+first.pos.From(use.pos))
 	default:
 		report.Add(use.pos, "E202", fmt.Sprintf("%s and %s both become database name %s", first.what, use.what, name),
-			fmt.Sprintf("rename a table or a column; the first is on line %d", first.pos.Line))
+			"rename a table or a column; the first is on "+first.pos.From(use.pos))
 	}
 }

@@ -35,7 +35,7 @@ func checkProducerCopies(report *schema.Diagnostics, e *draft.Event) {
 		why := "the database makes the primary key"
 		for _, c := range st.Model.By {
 			v, set := st.Set[st.Table.Of(c)]
-			if !st.Whole && !c.Identity { // of what was refused only this much is sure
+			if !st.Whole && !c.ByDatabase() { // of what was refused only this much is sure
 				continue
 			}
 			if set && v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes {

@@ -9,21 +9,13 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// Tables are the entries of tables.
+// Tables are the entries of tables of the spec and of the libraries that it reaches.
 type Tables struct {
-	All    []*Table // in spec order
-	ByName map[string]*Table
+	Scopes[*Table]
+	Files []*schema.Spec // the spec, then the libraries that it reaches
+	All   []*Table       // the spec's, then those of each library, in spec order
 	// Unknown says that the map of tables was refused: a name that is missing proves nothing.
 	Unknown bool
-}
-
-// Names are the names of all tables.
-func (ts *Tables) Names() []string {
-	var names []string
-	for _, t := range ts.All {
-		names = append(names, t.Spec.Name.Value)
-	}
-	return names
 }
 
 // Table is an entry of tables. In a broken one columns or keys may be missing.

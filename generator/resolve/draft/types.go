@@ -1,32 +1,34 @@
 package draft
 
 import (
+	"slices"
+
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // Type is an entry of types. Of a broken one only the name is known.
 type Type struct {
-	Spec   *schema.Type
-	Model  *model.Type
-	Fields []Field // of an object, as far as they were accepted
-	Broken bool
+	Imported bool // a library declares it
+	Used     bool // of an imported one: the service has it in an event, or in a type of its own
+	Spec     *schema.Type
+	Model    *model.Type
+	Fields   []Field // of an object, as far as they were accepted
+	Broken   bool
 }
 
-// Types are the entries of types.
+// Types are the entries of types of the spec and of the libraries that it reaches.
 type Types struct {
-	All    []*Type // in spec order
-	ByName map[string]*Type
-	Naming string // by which members without a path are spelled
+	Scopes[*Type]
+	Files  []*schema.Spec // the spec, then the libraries that it reaches
+	All    []*Type        // the spec's, then those of each library, in spec order
+	Naming string         // by which members without a path are spelled
 }
 
-// Names are the names of all types.
-func (ts *Types) Names() []string {
-	var names []string
-	for _, e := range ts.All {
-		names = append(names, e.Spec.Name.Value)
-	}
-	return names
+// Generated are the types that the package of the service declares: its own, and those of
+// libraries that it uses.
+func (ts *Types) Generated() []*Type {
+	return slices.DeleteFunc(slices.Clone(ts.All), func(t *Type) bool { return t.Imported && !t.Used })
 }
 
 // Field is a field as written and as resolved. Field is nil if it was refused.

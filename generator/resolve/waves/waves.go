@@ -66,7 +66,7 @@ func Reads(st *model.Step) []model.ParentRow {
 			} else if a, ok := assignedTo(st.Where, c); ok {
 				row.Values = append(row.Values, a.Value)
 			} else {
-				filled = filled || c.Default != nil && st.Makes
+				filled = filled || (c.Default != nil || c.Filled) && st.Makes
 			}
 		}
 		if len(row.Values) < len(fk.Columns) {

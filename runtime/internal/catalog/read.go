@@ -6,8 +6,10 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -49,11 +51,11 @@ type fact struct {
 // own are the tables of the runtime that must survive a crash as one.
 var own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_gen", "idem_keys", "idem_operator"}
 
-// factsSQL resolves names as the statements do, by search_path. It is one statement, and
-// reads the system's catalogs only, so that every role may run it.
+// factsSQL resolves tables as the statements do, by what these call them and search_path. It is
+// one statement, and reads the system's catalogs only, so that every role may run it.
 const factsSQL = `
 WITH RECURSIVE asked AS (
-	SELECT name, to_regclass(quote_ident(name))::oid AS root FROM unnest($1::text[]) AS name
+	SELECT name, to_regclass(sql)::oid AS root FROM unnest($1::text[], $2::text[]) AS a (name, sql)
 ), family AS (
 	SELECT name, root, root AS oid FROM asked WHERE root IS NOT NULL
 	UNION
@@ -120,12 +122,12 @@ SELECT name, kind, detail, coalesce(columns, '{}'), target, action FROM facts OR
 // resolves, and about the runtime's own, and decides what follows. A table that is not there
 // is passed over: preparing the statements tells.
 func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, error) {
-	names := make([]string, 0, len(tables)+len(own))
+	names, sql := slices.Clone(own), slices.Clone(own)
 	for _, t := range tables {
-		names = append(names, t.Name)
+		names, sql = append(names, t.Name), append(sql, cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()))
 	}
 	// Nothing is prepared: a pooler may be between.
-	rows, err := conn.Query(ctx, factsSQL, pgx.QueryExecModeExec, array(append(names, own...)))
+	rows, err := conn.Query(ctx, factsSQL, pgx.QueryExecModeExec, array(names), array(sql))
 	if err != nil {
 		return Findings{}, fmt.Errorf("read the catalog: %w", err)
 	}

@@ -1,0 +1,72 @@
+package resolve
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// resolveInDatabase reads where a table is, and whether this consumer makes it.
+func resolveInDatabase(report *schema.Diagnostics, consumer *schema.Text, t *draft.Table) {
+	in := t.Spec.InDatabase
+	if in.Schema != nil {
+		t.Model.Schema = in.Schema.Value
+	}
+	if in.Stored != nil && in.Stored.Value != t.Spec.Name.Value {
+		t.Model.Stored = in.Stored.Value
+	}
+	t.Model.External = external(t) || in.Owner != nil && consumer != nil && in.Owner.Value != consumer.Value
+	if !external(t) {
+		return
+	}
+	if in.Owner != nil {
+		meansNothing(report, t, in.Owner.Key, "owner", "nobody's migrations create an external table: drop one of the two")
+	}
+	if len(t.Spec.Indexes) > 0 {
+		meansNothing(report, t, t.Spec.Indexes[0].Key, "indexes", "")
+	}
+	const fills = "for a column the database fills, write filled_by: database"
+	for _, c := range t.Spec.Columns {
+		if c.Default != nil {
+			meansNothing(report, t, c.Default.Key, "default", fills)
+		}
+		if c.Identity != nil {
+			meansNothing(report, t, c.Identity.Key, "identity", fills)
+		}
+	}
+}
+
+// external reports whether the table exists already, and nobody's migrations make it.
+func external(t *draft.Table) bool { return t.Spec.External != nil && t.Spec.External.Value }
+
+// meansNothing reports a key that says how a table is made that idemgen does not make.
+func meansNothing(report *schema.Diagnostics, t *draft.Table, at schema.Pos, key, hint string) {
+	report.Add(at, "E606", fmt.Sprintf("table %s is external: idemgen does not create or change it, so %s means nothing here",
+		wording.Quote(t.Spec.Name.Value), wording.Quote(key)), hint)
+}
+
+// resolveFilled reads what a column is called in the database, and whether that fills it.
+func resolveFilled(report *schema.Diagnostics, c *draft.Column) {
+	if stored := c.Spec.Stored; stored != nil && stored.Value != c.Spec.Name.Value {
+		c.Model.Stored = stored.Value
+	}
+	if c.Spec.FilledBy == nil {
+		return
+	}
+	c.Model.Filled = true
+	if !external(c.Table) {
+		report.Add(c.Spec.FilledBy.Key, "E606", fmt.Sprintf("table %s is not external: its migrations say what fills %s", wording.Quote(c.Table.Spec.Name.Value), wording.Quote(c.Spec.Name.Value)),
+			"write default or identity: true; for a table that exists already, say external: true of it")
+	}
+}
+
+// checkParentExists refuses a foreign key from a table that is there before all migrations to
+// one that they make.
+func checkParentExists(report *schema.Diagnostics, t, parent *draft.Table, at schema.Pos) {
+	if t.Model.External && !parent.Model.External {
+		report.Add(at, "E608", fmt.Sprintf("external table %s cannot refer to %s, which idemgen creates", wording.Quote(t.Spec.Name.Value), wording.Quote(parent.Spec.Name.Value)),
+			"leave the foreign key out: writes of the table are kept apart then")
+	}
+}

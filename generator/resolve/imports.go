@@ -1,0 +1,97 @@
+package resolve
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// eachImport calls known for every import of the files, with the names by which places tell the
+// files apart.
+func eachImport(files []*schema.Spec, known func(file, alias, library string)) {
+	for _, f := range files {
+		for _, i := range f.Imports {
+			if i.Library != nil {
+				known(i.Alias.Pos.File, i.Alias.Value, i.Library.File)
+			}
+		}
+	}
+}
+
+// notImported reports a name whose alias no import has, or one of a library that could not be
+// read (E210). It stays silent of names in a library that was refused in part, and returns false
+// for all others.
+func notImported(report *schema.Diagnostics, files []*schema.Spec, what, name string, at schema.Pos) bool {
+	alias := schema.AliasOf(name)
+	if alias == "" {
+		return false
+	}
+	var aliases []string
+	for _, f := range files {
+		for _, i := range f.Imports {
+			switch {
+			case i.Alias.Pos.File != at.File:
+			case i.Alias.Value == alias && i.Library != nil:
+				return i.Library.Broken
+			default:
+				aliases = append(aliases, i.Alias.Value)
+			}
+		}
+	}
+	hint := `declare the import under "import"`
+	if near := schema.Closest(alias, aliases); near != "" && near != alias {
+		hint = fmt.Sprintf("did you mean %q?", near+name[len(alias):])
+	}
+	report.Add(at, "E210", "unknown "+what+" "+wording.Quote(name), hint)
+	return true
+}
+
+// markUsed finds the types of libraries that the service uses: of its events, its record keys,
+// and its own types, with all that these hold.
+func markUsed(d *draft.Service) {
+	of := map[*model.Type]*draft.Type{}
+	for _, t := range d.Types.All {
+		of[t.Model] = t
+	}
+	seen := map[*model.Type]bool{}
+	var fields func([]*model.Field)
+	mark := func(ft model.FieldType) {
+		for ft.Elem != nil {
+			ft = *ft.Elem
+		}
+		if ft.Named == nil || seen[ft.Named] {
+			return
+		}
+		seen[ft.Named] = true
+		if t := of[cmp.Or(ft.Named.First, ft.Named)]; t != nil {
+			t.Used = true
+		}
+		fields(ft.Named.Fields)
+	}
+	fields = func(all []*model.Field) {
+		for _, f := range all {
+			mark(f.Type)
+		}
+	}
+	for _, t := range d.Types.All {
+		if !t.Imported {
+			fields(t.Model.Fields)
+		}
+	}
+	for _, t := range d.Topics {
+		if t.Key != nil {
+			for _, p := range t.Key.Parts {
+				if p.Part != nil {
+					mark(p.Part.Type)
+				}
+			}
+		}
+	}
+	for _, e := range d.Events() {
+		fields(e.Model.Fields)
+	}
+}
