@@ -12,17 +12,28 @@ import (
 // TestJSONSchema: the editor's schema has exactly the keys, required keys and closed
 // words that Load reads, at every place.
 func TestJSONSchema(t *testing.T) {
-	var doc map[string]any
-	if err := json.Unmarshal(JSONSchema(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	walked := map[string]bool{}
 	top := shape{keys: specKeys.shapes()}
 	for _, k := range top.keys {
 		if k.name == "tables" { // checked there, because of the message
 			requireKey(k.shape.entries.keys, "primary_key")
 		}
 	}
+	hold(t, JSONSchema(), top, 150)
+}
+
+// TestCaseJSONSchema: the same for cases.
+func TestCaseJSONSchema(t *testing.T) {
+	hold(t, CaseJSONSchema(), shape{keys: caseKeys.shapes()}, 30)
+}
+
+// hold compares an editor's schema with the keys that are read, which are so many lines at least.
+func hold(t *testing.T, schema []byte, top shape, least int) {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal(schema, &doc); err != nil {
+		t.Fatal(err)
+	}
+	walked := map[string]bool{}
 	top.lines("", walked)
 	listed := map[string]bool{}
 	jsonLines(t, doc, doc, "", listed)
@@ -36,7 +47,7 @@ func TestJSONSchema(t *testing.T) {
 			t.Errorf("only in the JSON schema: %s", line)
 		}
 	}
-	if len(walked) < 150 {
+	if len(walked) < least {
 		t.Errorf("only %d lines compared", len(walked))
 	}
 }

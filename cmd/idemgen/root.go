@@ -80,7 +80,7 @@ Exit codes: 0 done, 1 different (check only), 2 trouble; the message says what w
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(generateCommand(), checkCommand(), initCommand(args), streamCommand(), versionCommand())
+	root.AddCommand(generateCommand(), checkCommand(), initCommand(args), caseCommand(), streamCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {
