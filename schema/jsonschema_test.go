@@ -104,9 +104,8 @@ func (s shape) lines(path string, out map[string]bool) {
 // jsonLines does the same for a JSON schema.
 func jsonLines(t *testing.T, root, s map[string]any, path string, out map[string]bool) {
 	if ref, ok := s["$ref"].(string); ok {
-		name := strings.TrimPrefix(ref, "#/definitions/")
-		target, ok := root["definitions"].(map[string]any)[name].(map[string]any)
-		if !ok {
+		target := referred(root, ref)
+		if target == nil {
 			t.Fatalf("%s: no definition %s", path, ref)
 		}
 		jsonLines(t, root, target, path, out)
@@ -151,12 +150,20 @@ func jsonLines(t *testing.T, root, s map[string]any, path string, out map[string
 	}
 }
 
+// referred is what a reference like "#/definitions/step" names; nil if there is none.
+func referred(root map[string]any, ref string) map[string]any {
+	for name := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+		root, _ = root[name].(map[string]any)
+	}
+	return root
+}
+
 func list(v any) []any { l, _ := v.([]any); return l }
 
 // described: every key says what it is for.
 func described(t *testing.T, root, s map[string]any, path string) {
-	if ref, ok := s["$ref"].(string); ok {
-		s = root["definitions"].(map[string]any)[strings.TrimPrefix(ref, "#/definitions/")].(map[string]any)
+	for ref, ok := s["$ref"].(string); ok; ref, ok = s["$ref"].(string) {
+		s = referred(root, ref)
 	}
 	if d, _ := s["description"].(string); d == "" {
 		t.Errorf("%s has no description", path)
