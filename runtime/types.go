@@ -20,6 +20,11 @@ type (
 	Date = wire.Date
 	// LocalTime is a time of day on a day, without a zone.
 	LocalTime = wire.LocalTime
+	// Patch is a field that says what becomes of a value: it stays as it is (PatchAbsent), it
+	// becomes NULL (PatchNull), or it becomes Value (PatchValue).
+	Patch[T any] = wire.Patch[T]
+	// PatchState is what a Patch does.
+	PatchState = wire.PatchState
 	// Key is the identity of an event: 16 bytes of a hash. Its zero value means that the
 	// event is identified by its offset. Hand it downstream as an idempotency key.
 	Key = wire.Key
@@ -29,6 +34,13 @@ type (
 	DecodeError = wire.DecodeError
 	// ConflictError says that an event carries a known key but other content.
 	ConflictError = wire.ConflictError
+)
+
+// What a [Patch] does.
+const (
+	PatchAbsent = wire.PatchAbsent // nothing: the record does not hold the field
+	PatchNull   = wire.PatchNull
+	PatchValue  = wire.PatchValue
 )
 
 // Types that a [Source], handlers and the engine share. They are declared in package idemtype,

@@ -12,6 +12,8 @@ type Field struct {
 	Header  *Text
 	Record  *Text // key, value, timestamp, offset, partition or topic
 	Default *Text // constant, not checked against the type
+	Patch   *Bool
+	Text    *Text // base64, base64url or hex
 	Pos     Pos   // the value: the type text, or the map
 	Broken  bool
 }
@@ -31,10 +33,10 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "header", value: textValue(func(f *Field) **Text { return &f.Header })},
 	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},
+	key[Field]{name: "patch", value: boolValue(func(f *Field) **Bool { return &f.Patch })},
+	key[Field]{name: "text", value: wordValue(func(f *Field) **Text { return &f.Text }, "base64", "base64url", "hex")},
 	key[Field]{name: "segment", meanwhile: "until then, declare the whole text as string, and cut it in the handler: handle: true"},
 	key[Field]{name: "ce", meanwhile: binaryMode},
-	key[Field]{name: "patch", meanwhile: "until then, declare it json: null and absent can be told apart in the handler: handle: true"},
-	key[Field]{name: "text", meanwhile: "until then, declare it string, and read it in the handler: handle: true"},
 	key[Field]{name: "sensitive", meanwhile: notLogged},
 	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
 	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},

@@ -1,25 +1,67 @@
 package schema
 
+import "slices"
+
 // Payload says how the values of a topic's records are written.
 type Payload struct {
 	Key    Pos
 	Pos    Pos
 	Naming *Text // snake_case, camelCase, PascalCase or kebab-case
 	Root   *Path // where paths start
-	Broken bool
+	Marker *Text // absent_marker
+	// Unknown is unknown_members: ignore or error.
+	Unknown *Text
+	Format  *Text // json or raw
+	Broken  bool
 }
+
+// Raw reports whether values are bytes without members; p may be nil.
+func (p *Payload) Raw() bool { return p != nil && p.Format != nil && p.Format.Value == "raw" }
 
 var payloadKeys = keys[Payload]{
 	{name: "naming", value: wordValue(func(p *Payload) **Text { return &p.Naming }, "snake_case", "camelCase", "PascalCase", "kebab-case")},
 	{name: "root", value: pathOfMembers(func(p *Payload) **Path { return &p.Root })},
-	{name: "format", meanwhile: "payloads are JSON; others can be read in the handler: {type: bytes, record: value} and handle: true"},
+	{name: "absent_marker", value: put(scalarShape, func(p *Payload) **Text { return &p.Marker }, readMarker)},
+	{name: "format", value: put(shape{words: payloadFormats}, func(p *Payload) **Text { return &p.Format }, readFormat)},
 	{name: "encoding", meanwhile: "until then, read the whole value in the handler: {type: bytes, record: value} and handle: true"},
-	{name: "unknown_members", meanwhile: "members that are not declared are ignored"},
-	{name: "absent_marker", meanwhile: "until then, declare the field string, and look for the marker in the handler: handle: true"},
+	{name: "unknown_members", value: wordValue(func(p *Payload) **Text { return &p.Unknown }, "ignore", "error")},
+}
+
+// payloadFormats are the formats of payloads that are built, and laterFormats those that are not.
+var (
+	payloadFormats = []string{"json", "raw"}
+	laterFormats   = []string{"avro", "protobuf"}
+)
+
+// readFormat reads a format. One that is to come is told apart from what is none (E301).
+func readFormat(w *walker, e entry) (*Text, bool) {
+	if n := e.node; n.Kind == ScalarNode && slices.Contains(laterFormats, n.Text) {
+		w.ds.Add(n.Pos, "E301", "payload format "+quote(n.Text)+" is planned but not part of version 1", "v1 reads json and raw")
+		return nil, false
+	}
+	return w.word(e, payloadFormats, nil, "")
+}
+
+// readMarker reads a text that means that a value is not there. A number might be meant as one.
+func readMarker(w *walker, e entry) (*Text, bool) {
+	t, ok := w.full(e)
+	if ok && (t.Value[0] == '-' || t.Value[0] >= '0' && t.Value[0] <= '9') {
+		w.ds.Add(t.Pos, "E108", e.what+" begins like a number: "+quote(t.Value), "a marker is a text that no value can be")
+		return nil, false
+	}
+	return t, ok
 }
 
 func readPayload(w *walker, e entry) (*Payload, bool) {
 	p := &Payload{Key: e.key, Pos: e.node.Pos}
 	p.Broken = !walkMap(w, e, payloadKeys, p)
+	if p.Raw() {
+		for _, pair := range e.node.Pairs {
+			if slices.Contains([]string{"naming", "root", "absent_marker", "unknown_members"}, pair.Key) {
+				p.Broken = true
+				w.ds.Add(pair.KeyPos, "E301", pair.Key+" means nothing for a raw payload, which has no members", "drop it, or write format: json")
+			}
+		}
+	}
 	return p, true
 }

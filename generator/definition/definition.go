@@ -69,6 +69,9 @@ func Field(f *model.Field) string {
 	case model.FromRecordKey:
 		def += " record_key " + Path(f.Source.Part.Path)
 	}
+	if f.Patch {
+		def += " patch"
+	}
 	if f.Default != nil {
 		def += " default " + strconv.Quote(f.Default.Text)
 	}
@@ -94,6 +97,7 @@ var kinds = map[model.Kind]string{
 var notations = map[model.Notation]string{
 	model.EpochSeconds: "epoch_s", model.EpochMillis: "epoch_ms", model.EpochMicros: "epoch_us",
 	model.EpochNanos: "epoch_ns", model.EpochDays: "epoch_days",
+	model.Base64URL: "bytes base64url", model.Hex: "bytes hex",
 }
 
 // Scalar is what the definitions call the type of a value that is neither object, list nor map.

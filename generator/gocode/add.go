@@ -59,8 +59,8 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 		if e.Handle {
 			g.Add(text("e := new(%s)", e.GoName))
 			decoder = text("&" + decoderType(e.Topic)).Values()
-			if setting := p.decoderSetting(); setting != nil {
-				decoder = text("&" + decoderType(e.Topic)).Values(setting)
+			if settings := p.decoderSettings(e.Topic); settings != nil {
+				decoder = text("&" + decoderType(e.Topic)).Values(settings...)
 			}
 		} else {
 			g.Add(text("e := &p.%s", scratch(e)))
@@ -162,8 +162,10 @@ func source(s *model.Step, v model.Value) string {
 		return "1"
 	case v.Kind == model.PositionValue:
 		return "int32(i + 1)"
+	case v.Kind == model.SentValue:
+		return "e." + v.Field.GoName + ".Sent()"
 	case v.Kind == model.FieldValue:
-		return "e." + v.Field.GoName
+		return valueOf(v.Field)
 	case v.Field != nil:
 		return "v." + v.Field.GoName
 	}

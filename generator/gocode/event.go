@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -69,7 +70,7 @@ func eventKind(e *model.Event) string {
 // is the member of its name.
 func structField(g *group, f *model.Field) {
 	comment(g, strings.TrimLeft(docOf(f.Doc, ""), "\n"))
-	field := named(f.GoName, goType(f.Type))
+	field := named(f.GoName, fieldType(f))
 	if place := fieldSource(f); place != "" {
 		g.Add(field).Comment(place)
 		return
@@ -103,7 +104,7 @@ func fieldSource(f *model.Field) string {
 // appendMethod writes a list or a map as JSON.
 func appendMethod(f *file, e *model.Event, field *model.Field) {
 	f.fn("", "e *"+e.GoName, fmt.Sprintf("append%s", field.GoName), []code{text("b []byte")}, text("[]byte"), func(g *group) {
-		returnAppended(g, "e."+field.GoName, field.Type, 0)
+		returnAppended(g, valueOf(field), field.Type, 0)
 	})
 }
 
@@ -112,6 +113,9 @@ func stepDoc(name string, s *model.Step) string {
 	var facts []string
 	if effect := stepEffect(name, s); effect != "" {
 		facts = append(facts, effect)
+	}
+	if slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Value.Patch() }) {
+		facts = append(facts, "A column stays as it is if the event does not hold its field.")
 	}
 	if s.Asks {
 		did, it := "applied", name

@@ -71,7 +71,7 @@ func fitsMethod(f *file, e *model.Event) {
 			}
 			if s.Each == nil {
 				for _, c := range found {
-					c.add(g, s, "e."+c.value.Field.GoName, fieldPath(c.value.Field))
+					c.add(g, s, valueOf(c.value.Field), fieldPath(c.value.Field))
 				}
 				continue
 			}
@@ -90,7 +90,7 @@ func eachFits(g *group, s *model.Step, found []check) {
 		g.If(text("len(%s) > 0", list)).BlockFunc(func(g *group) {
 			for _, c := range found {
 				if c.value.Kind == model.FieldValue {
-					c.add(g, s, "e."+c.value.Field.GoName, fieldPath(c.value.Field))
+					c.add(g, s, valueOf(c.value.Field), fieldPath(c.value.Field))
 				}
 			}
 		})

@@ -43,8 +43,8 @@ func decoderOf(f *file, t *model.Topic) {
 func (p *pkg) decodeFunc(f *file, e *model.Event) {
 	doc := fmt.Sprintf("Decode%s reads m; %s says how strictly.", e.GoName, formatOf(e.Topic).strictness())
 	f.fn(doc, "", "Decode"+e.GoName, []code{named("m", idem("Message"))}, text("(e %s, err error)", e.GoName), func(g *group) {
-		if setting := p.decoderSetting(); setting != nil {
-			g.Add(text("s := %s", decoderType(e.Topic)).Values(setting))
+		if settings := p.decoderSettings(e.Topic); settings != nil {
+			g.Add(text("s := %s", decoderType(e.Topic)).Values(settings...))
 		} else {
 			g.Add(text("var s %s", decoderType(e.Topic)))
 		}
@@ -54,13 +54,19 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 	})
 }
 
-// decoderSetting is what a decoder is told if it differs from what its zero value means.
-func (p *pkg) decoderSetting() code {
+// decoderSettings are what a decoder is told if it differs from what its zero value means.
+func (p *pkg) decoderSettings(t *model.Topic) (settings []code) {
 	const usual = 64
 	if d := p.service.Limits.MaxDepth; d != usual && d != 0 {
-		return pair("MaxDepth", lit(d))
+		settings = append(settings, pair("MaxDepth", lit(d)))
 	}
-	return nil
+	if marker := t.Payload.AbsentMarker; marker != "" {
+		settings = append(settings, pair("AbsentMarker", lit(marker)))
+	}
+	if t.Payload.RefuseUnknown {
+		settings = append(settings, text("RefuseUnknown: true"))
+	}
+	return settings
 }
 
 func decodeMethod(f *file, e *model.Event) (err error) {
@@ -77,6 +83,10 @@ func decodeMethod(f *file, e *model.Event) (err error) {
 // wire.Text.
 func readScalar(src string, t model.FieldType) *expr {
 	switch {
+	case t.Kind == model.Bytes && t.Notation != model.Usual && src == "s":
+		return strictjson(bytesIn[t.Notation]).Call(text("s"))
+	case t.Kind == model.Bytes && t.Notation != model.Usual:
+		return call(src + "." + bytesIn[t.Notation])
 	case t.Notation == model.EpochDays:
 		return call(src + ".EpochDays")
 	case t.Notation != model.Usual:
@@ -84,6 +94,9 @@ func readScalar(src string, t model.FieldType) *expr {
 	}
 	return call(src + "." + kinds[t.Kind].read)
 }
+
+// bytesIn are the functions of a format, and the methods of wire.Text, that read bytes.
+var bytesIn = map[model.Notation]string{model.Base64URL: "Base64URL", model.Hex: "Hex"}
 
 var unitNames = map[model.Notation]string{
 	model.EpochSeconds: "Second", model.EpochMillis: "Millisecond",

@@ -21,6 +21,9 @@ func (jsonFormat) strictness() string { return "strictjson.Scanner" }
 
 func (jsonFormat) event(g *group, e *model.Event) error {
 	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
+	if by := e.Topic.EventType; by != nil && e.Topic.Payload.RefuseUnknown {
+		d.known = by.Path
+	}
 	d.body(g)
 	return d.err
 }
@@ -75,6 +78,8 @@ type decoder struct {
 	typ    string // its type
 	fields []*model.Field
 
+	known []string // the member that names the event's type, if it must not be unknown
+
 	nodes  []*node // in the order of the fields
 	resets []code  // elements of the literal that the receiver starts from
 	reuses bool    // the receiver's old content is looked at again
@@ -93,10 +98,16 @@ type node struct {
 // body writes everything that is read from the document.
 func (d *decoder) body(g *group) {
 	root := d.tree(func(f *model.Field) (path []string, required, ok bool) {
-		return f.Source.Path, !f.Type.Optional && f.Default == nil, f.Source.Kind == model.FromPayload
+		return f.Source.Path, !f.Type.Optional && f.Default == nil && !f.Patch, f.Source.Kind == model.FromPayload
 	})
 	d.start(g)
-	d.document(g, root, func(g *group, f *model.Field) { d.read(g, d.recv+"."+f.GoName, f.Type) })
+	d.document(g, root, func(g *group, f *model.Field) {
+		if f.Patch {
+			d.patch(g, d.recv+"."+f.GoName, f.Type)
+			return
+		}
+		d.read(g, d.recv+"."+f.GoName, f.Type)
+	})
 }
 
 // tree sorts fields by their paths.
@@ -107,23 +118,31 @@ func (d *decoder) tree(place func(*model.Field) (path []string, required, ok boo
 		if !ok {
 			continue
 		}
-		n := root
-		for _, name := range path {
-			at := slices.IndexFunc(n.children, func(c *node) bool { return c.name == name })
-			if at < 0 {
-				at = len(n.children)
-				n.children = append(n.children, &node{name: name})
-				d.nodes = append(d.nodes, n.children[at])
-			}
-			n = n.children[at]
-		}
+		n := d.at(root, path)
 		n.fields = append(n.fields, f)
 		if n != root && required {
 			n.required = strings.Join(path, ".")
 		}
 	}
+	if len(root.children) > 0 && len(d.known) > 0 {
+		d.at(root, d.known)
+	}
 	d.nameFlags()
 	return root
+}
+
+// at finds or makes the node at a path.
+func (d *decoder) at(n *node, path []string) *node {
+	for _, name := range path {
+		at := slices.IndexFunc(n.children, func(c *node) bool { return c.name == name })
+		if at < 0 {
+			at = len(n.children)
+			n.children = append(n.children, &node{name: name})
+			d.nodes = append(d.nodes, n.children[at])
+		}
+		n = n.children[at]
+	}
+	return n
 }
 
 // nameFlags names the flag of each member: after the field that is read from it, else after
@@ -160,6 +179,7 @@ func (d *decoder) start(g *group) {
 				d.err = errOptionalDefault
 			}
 			d.resets = append(d.resets, pair(f.GoName, value))
+		case f.Patch: // absent
 		case f.Type.Kind == model.List && !f.Type.Optional:
 			d.resets = append(d.resets, text("%s: %s.%s[:0]", f.GoName, d.recv, f.GoName))
 		case f.Type.Kind == model.Map && !f.Type.Optional:
@@ -230,6 +250,10 @@ func (d *decoder) value(g *group, n *node, read func(*group, *model.Field)) {
 	reads := len(n.fields)
 	if len(n.children) > 0 {
 		reads++
+	}
+	if reads == 0 {
+		g.Add(strictjson("Known").Call(text("s")))
+		return
 	}
 	if reads > 1 {
 		g.Add(text("pos := s.Pos()"))
@@ -356,6 +380,10 @@ func jsonScalar(t model.FieldType) *expr {
 		return strictjson("Enum").Call(text("s"), text(valuesVar(t.Named)))
 	case !t.Optional:
 		return readScalar("s", t)
+	case t.Kind == model.Bytes && t.Notation != model.Usual:
+		some := t
+		some.Optional = false
+		return strictjson("OptSlice").Call(text("s"), oneLine(nil, goType(some), readScalar("s", some)))
 	case nilable(t):
 		return strictjson("OptSlice").Call(text("s"), text("s."+kinds[t.Kind].read))
 	case t.Notation.Unit() != 0 && t.Kind == model.Timestamp:

@@ -80,8 +80,11 @@ func fingerprintMethod(f *file, e *model.Event) {
 }
 
 func fingerprintField(g *group, f *model.Field) {
-	src := "e." + f.GoName
-	if f.Type.Optional && !composed(f.Type) && !nilable(f.Type) {
+	src, optional := valueOf(f), f.Type.Optional || f.Patch
+	if f.Patch && f.Type.Optional {
+		g.Add(text("f.Patch(%q, e.%s.State)", f.Name, f.GoName))
+	}
+	if optional && !composed(f.Type) && !nilable(f.Type) {
 		g.Add(wire("IfPresent").Call(text("f."+kinds[f.Type.Kind].part), lit(f.Name), optText(f.Type, src)))
 		return
 	}
@@ -92,7 +95,7 @@ func fingerprintField(g *group, f *model.Field) {
 	case model.Object:
 		add = text("f.AppendJSON(%q, %s.appendJSON)", f.Name, src)
 	}
-	if f.Type.Optional {
+	if optional {
 		g.If(text(src + " != nil")).Block(add)
 		return
 	}

@@ -38,6 +38,25 @@ func goType(t model.FieldType) code {
 	return bareType(t)
 }
 
+// fieldType is the type of an event's field.
+func fieldType(f *model.Field) code {
+	if !f.Patch {
+		return goType(f.Type)
+	}
+	return idem("Patch").Add(text("[").Add(bareType(f.Type)).Add(text("]")))
+}
+
+// valueOf is a field of the event e: of a patch its value, or nil.
+func valueOf(f *model.Field) string {
+	switch {
+	case f.Patch && nilable(f.Type):
+		return "e." + f.GoName + ".Value"
+	case f.Patch:
+		return "e." + f.GoName + ".Pointer()"
+	}
+	return "e." + f.GoName
+}
+
 // nilable reports whether nil of the type itself stands for NULL.
 func nilable(t model.FieldType) bool {
 	return t.Kind == model.Bytes || t.Kind == model.JSON || t.Elem != nil

@@ -68,8 +68,8 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		params = []code{text("h " + handlerType(t))}
 		setup = append(setup, text("handler: h"))
 	}
-	if setting := p.decoderSetting(); setting != nil && declarative(t) {
-		setup = append(setup, pair("decoder", text(decoderType(t)).Values(setting)))
+	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
+		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{

@@ -61,6 +61,7 @@ type Field struct {
 	Type    FieldType
 	Source  Source
 	Default *Constant // value when absent; nil = none
+	Patch   bool      // absent leaves what is stored as it is
 	// SamePart is the record-key part of the same name, if the field is not read from
 	// it: the runtime checks that both values agree.
 	SamePart *KeyPart
@@ -83,6 +84,7 @@ type Source struct {
 	Path   []string // member names from the root of the payload; empty = the whole value
 	Header string
 	Record string // key, value, timestamp, offset, partition or topic
+	Raw    bool   // of Record value: it is the whole payload, which has no members
 	Part   *KeyPart
 }
 

@@ -90,17 +90,23 @@ type Topic struct {
 	Doc       Doc
 	RecordKey *RecordKey // nil if not declared
 	Promises
-	EventType   *Discriminator
-	Ignore      []string // type texts passed over on purpose
-	UnknownType string   // dead_letter, skip or stop
-	Tombstone   string   // for a record without value and no tombstone event: dead_letter, skip or stop
-	StartFrom   string   // earliest, latest or committed
-	Events      []*Event // in spec order
-	OnFailure   FailurePolicy
+	Payload Payload
+	Dispatch
+	StartFrom string   // earliest, latest or committed
+	Events    []*Event // in spec order
+	OnFailure FailurePolicy
 	// Flush is every step of the topic in the order its statements run within a wave: steps
 	// that make or change rows, parent tables before children, then those that only remove
 	// rows, children before parents; ties in spec order.
 	Flush []*Step
+}
+
+// Dispatch says how a record's event is found, and what becomes of a record without one.
+type Dispatch struct {
+	EventType   *Discriminator
+	Ignore      []string // type texts passed over on purpose
+	UnknownType string   // dead_letter, skip or stop
+	Tombstone   string   // for a record without value and no tombstone event: dead_letter, skip or stop
 }
 
 // Promises are what the spec assumes of a topic's producer.

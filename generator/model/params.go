@@ -4,16 +4,19 @@ import "slices"
 
 // Params returns what travels with the step's statement, in the order of $1, $2, ...: Where,
 // then Set, without constants, the transaction time and NULL, which the statement itself holds.
-// The value that
-// If.Newer compares follows if Set does not hold it already. The number by which steps that depend
-// on one another know their rows comes last. A step without any value
-// sends its rows' positions, of no column, so that the statement knows their number.
+// Behind a patch stands whether it is there. The value that If.Newer compares follows if Set does
+// not hold it already. The number by which steps that depend on one another know their rows comes
+// last. A step without any value sends its rows' positions, of no column, so that the statement
+// knows their number.
 func (s *Step) Params() []Assign {
 	var params []Assign
 	for _, assigns := range [][]Assign{s.Where, s.Set} {
 		for _, a := range assigns {
 			if a.Value.Sent() {
 				params = append(params, a)
+			}
+			if a.Value.Patch() {
+				params = append(params, Assign{Column: a.Column, Value: Value{Kind: SentValue, Field: a.Value.Field}})
 			}
 		}
 	}
@@ -44,15 +47,20 @@ func (v Value) Sent() bool {
 	return v.Kind == FieldValue || v.Kind == ElemValue || v.Kind == PositionValue
 }
 
+// Patch reports whether the value may be absent, so that its column stays as it is.
+func (v Value) Patch() bool { return v.Kind == FieldValue && v.Field.Patch }
+
 // TypeOf returns the type of a sent value of the step.
 func (s *Step) TypeOf(v Value) FieldType {
 	switch {
 	case v.Kind == PositionValue, v.Kind == NumberValue, v.Kind == OfValue:
 		return FieldType{Kind: Int32}
-	case v.Kind == RowValue:
+	case v.Kind == RowValue || v.Kind == SentValue:
 		return FieldType{Kind: Bool}
 	case v.Field != nil:
-		return v.Field.Type
+		t := v.Field.Type
+		t.Optional = t.Optional || v.Patch()
+		return t
 	}
 	return *s.Each.Type.Elem
 }

@@ -84,6 +84,7 @@ const (
 	NowValue                           // transaction time
 	PositionValue                      // position of the element, from 1
 	NextValue                          // next free number of the step's stream
+	SentValue                          // whether Field, a patch, is there
 	RowValue                           // whether the row sent is an element, or says what is replaced
 	NumberValue                        // number of the row among all that the step sends
 	OfValue                            // number of the row of Under.Of on which this one depends
@@ -99,5 +100,5 @@ type Value struct {
 
 // Optional reports whether the value may be NULL.
 func (v Value) Optional() bool {
-	return v.Kind == NullValue || v.Field != nil && v.Field.Type.Optional
+	return v.Kind == NullValue || v.Field != nil && v.Field.Type.Optional || v.Patch()
 }

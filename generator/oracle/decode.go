@@ -13,6 +13,7 @@ import (
 type decoder struct {
 	src    []byte
 	depth  int
+	marker string // of values that are not there; "" if there is none
 	faults []*fault
 }
 
@@ -28,12 +29,17 @@ const (
 // field decodes a present or absent (nil) member. A missing one is noticed where the
 // object that should hold it closes, and not at all if the text breaks before that.
 func (d *decoder) field(f *model.Field, n *node, path string, holder *node) value {
+	if n != nil && f.Patch && d.isMarker(n) {
+		return unsent{}
+	}
 	if n != nil {
 		return d.node(f.Type, n, path)
 	}
 	switch {
+	case f.Patch:
+		return unsent{}
 	case f.Default != nil:
-		return d.text(f.Type, f.Default.Text, holder.end, path)
+		return d.text(asDefault(f.Type), f.Default.Text, holder.end, path)
 	case !f.Type.Optional && !holder.truncated:
 		d.fail(holder.end-1, path, whyMissing)
 	}
@@ -128,6 +134,8 @@ func (d *decoder) mapping(elem model.FieldType, n *node, path string) value {
 func (d *decoder) json(n *node, path string) value {
 	if at, why := badText(n); why != "" {
 		d.fail(at, path, why)
+	} else if d.isMarker(n) {
+		d.fail(n.start, path, whyMarked)
 	}
 	return jsonText(d.src[n.start:n.end])
 }
@@ -196,6 +204,9 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 	if n.bad != "" {
 		return wrong("text without half surrogate pairs and U+0000")
 	}
+	if d.isMarker(n) {
+		return wrong(whyMarked)
+	}
 	switch {
 	case t.Kind == model.Bool:
 		if n.kind != boolNode {
@@ -205,7 +216,7 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 		if n.kind != numberNode && n.kind != stringNode {
 			return wrong("a number")
 		}
-	case t.Kind == model.Float64 || t.Notation != model.Usual:
+	case t.Kind == model.Float64 || t.Notation.Unit() != 0:
 		if n.kind != numberNode {
 			return wrong("a number")
 		}
@@ -245,4 +256,12 @@ func (d *decoder) nested(t model.FieldType, text string, at int, path string) va
 		return nil
 	}
 	return v
+}
+
+// asDefault is a field's type for the text of its default: bytes are base64 there.
+func asDefault(t model.FieldType) model.FieldType {
+	if t.Kind == model.Bytes {
+		t.Notation = model.Usual
+	}
+	return t
 }

@@ -135,7 +135,7 @@ func filledByDatabase(s *model.Service) map[*model.Column]bool {
 
 func fills(s *model.Step, c *model.Column) bool {
 	at := slices.IndexFunc(s.Set, func(a model.Assign) bool { return a.Column == c })
-	if at >= 0 {
+	if at >= 0 && !s.Set[at].Value.Patch() {
 		return s.Set[at].Value.Kind == model.NowValue
 	}
 	return verbs[s.Verb].fills && s.If.Missing == "" && c.Default != nil && c.Default.Func != ""

@@ -27,6 +27,10 @@ func (in *Interpreter) read(def *model.Event, r *Record, p *payload) (*event, *f
 	d := &decoder{depth: in.service.Limits.MaxDepth}
 	if reads(def) {
 		d.payload(p, def.Fields)
+		d.marker = def.Topic.Payload.AbsentMarker
+		if def.Topic.Payload.RefuseUnknown {
+			d.undeclared(p.root, declared(def), "")
+		}
 	}
 	for i, f := range def.Fields {
 		e.values[f] = d.source(def.Topic, f, r, p.root, atFields+i)
@@ -99,7 +103,7 @@ func (d *decoder) header(f *model.Field, r *Record, at int) value {
 	case n > 1:
 		d.fail(at, path, "appears "+strconv.Itoa(n)+" times")
 	case n == 0 && f.Default != nil:
-		return d.text(f.Type, f.Default.Text, at, path)
+		return d.text(asDefault(f.Type), f.Default.Text, at, path)
 	case n == 0 && !f.Type.Optional:
 		d.fail(at, path, whyMissing)
 	case n == 0:

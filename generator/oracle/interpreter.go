@@ -210,7 +210,7 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 		}
 		return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "the topic has only a tombstone event"})
 	}
-	text, f := in.typeText(t.EventType, r, p)
+	text, f := in.typeText(t, r, p)
 	if f != nil {
 		return nil, giveUp, f
 	}
@@ -237,7 +237,8 @@ func unhandled(policy, giveUp string, f *fault) (*model.Event, string, *fault) {
 
 // typeText reads the text that tells events apart. A record without it does not decode:
 // it is not an unknown type, which the spec may skip.
-func (in *Interpreter) typeText(by *model.Discriminator, r *Record, p *payload) (string, *fault) {
+func (in *Interpreter) typeText(t *model.Topic, r *Record, p *payload) (string, *fault) {
+	by := t.EventType
 	f := &model.Field{Type: model.FieldType{Kind: model.String}, Source: model.Source{Kind: model.FromHeader, Header: by.Header}}
 	if by.Header == "" {
 		f.Source = model.Source{Kind: model.FromPayload, Path: by.Path}
@@ -245,7 +246,8 @@ func (in *Interpreter) typeText(by *model.Discriminator, r *Record, p *payload) 
 	d := &decoder{depth: in.service.Limits.MaxDepth}
 	if by.Header == "" {
 		d.payload(p, []*model.Field{f})
+		d.marker = t.Payload.AbsentMarker
 	}
-	text, _ := d.source(nil, f, r, p.root, atFields).(string)
+	text, _ := d.source(t, f, r, p.root, atFields).(string)
 	return text, first(d.faults)
 }

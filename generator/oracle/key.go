@@ -97,7 +97,8 @@ func (e *event) content() string {
 		b.WriteString("event " + content(cmp.Or(e.def.Doc.RenamedFrom, e.def.Name)))
 	}
 	for _, f := range e.def.Key.Compared {
-		if v := e.values[f]; v != nil {
+		v := e.values[f]
+		if _, left := v.(unsent); !left && (v != nil || f.Patch) {
 			b.WriteString(content(f.Name))
 			b.WriteString(content(v))
 		}

@@ -11,7 +11,8 @@ import (
 type shape struct {
 	members map[string]*shape
 	elem    *shape
-	data    bool // the names of its members are data, though some may be declared
+	each    *shape // of the members whose names are data
+	data    bool   // the names of its members are data, though some may be declared
 }
 
 func shapeOf(fields []*model.Field) *shape {
@@ -42,6 +43,8 @@ func (s *shape) hold(t model.FieldType) {
 		s.declare(t.Named.Fields)
 	case model.Map:
 		s.data = true
+		s.each = &shape{members: map[string]*shape{}}
+		s.each.hold(*t.Elem)
 	case model.List:
 		if s.elem == nil {
 			s.elem = &shape{members: map[string]*shape{}}

@@ -138,6 +138,9 @@ func (e *event) row(s *model.Step, el element) (stepRow, *fault) {
 func (e *event) assign(s *model.Step, assigns []model.Assign, el element) ([]assigned, *fault) {
 	var out []assigned
 	for _, a := range assigns {
+		if _, left := e.values[a.Value.Field].(unsent); left && a.Value.Kind == model.FieldValue {
+			continue
+		}
 		c, f := e.cell(s, a.Column, a.Value, el)
 		if f != nil {
 			return nil, f

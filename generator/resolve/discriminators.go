@@ -26,6 +26,8 @@ func resolveDiscriminator(report *schema.Diagnostics, t *draft.Topic) {
 		switch {
 		case d.Header != nil:
 			t.Model.EventType.Header = d.Header.Value
+		case d.Path != nil && t.Spec.Payload.Raw():
+			report.Add(d.Path.Key, "E306", "event_type cannot be read from a raw payload, which has no members", "name a header: event_type: {header: event-type}")
 		case d.Path != nil && len(topicPlace(t.Spec).path(d.Path)) == 0 && !d.Broken:
 			report.Add(d.Path.Pos, "E307", "event_type needs the path of one member, not of the whole value", "for example event_type: {path: type}")
 		case d.Path != nil:

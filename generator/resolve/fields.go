@@ -25,6 +25,10 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 		return info
 	}
 	f := &model.Field{Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Type: ft}
+	if spec.Text != nil && !resolveText(report, spec, &ft) {
+		return info
+	}
+	f.Type = ft
 	if f.Source, ok = fieldSource(report, spec, ft, owner, at); !ok {
 		return info
 	}
@@ -36,8 +40,31 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 		}
 		f.Default = &model.Constant{Text: norm}
 	}
+	if spec.Patch != nil && spec.Patch.Value {
+		if !checkPatch(report, spec, f) {
+			return info
+		}
+		f.Patch = true
+	}
 	info.Field = f
 	return info
+}
+
+// checkPatch refuses a patch that cannot be absent, or not in one sense only (E309).
+func checkPatch(report *schema.Diagnostics, spec *schema.Field, f *model.Field) bool {
+	why, hint := "", `drop "patch"`
+	switch {
+	case f.Source.Kind != model.FromPayload:
+		why, hint = "is not read from the payload", `drop "patch", or read it by path`
+	case f.Default != nil:
+		why, hint = "has a default, so it is never absent", `drop "patch" or "default"`
+	case len(f.Source.Path) == 0:
+		why = "is the whole payload, which is never absent"
+	default:
+		return true
+	}
+	report.Add(spec.Patch.Key, "E309", fmt.Sprintf("patch field %s %s", wording.Quote(f.Name), why), hint)
+	return false
 }
 
 // fieldSource tells where a field is read from, or reports E306 and false.
@@ -52,6 +79,8 @@ func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldT
 		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value}, true
 	case spec.Record != nil:
 		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, checkRecordField(report, spec, ft)
+	case at.raw:
+		return model.Source{Kind: model.FromRecord, Record: "value", Raw: true}, checkRaw(report, spec, ft)
 	}
 	return model.Source{Kind: model.FromPayload, Path: at.field(spec)}, true
 }
@@ -136,4 +165,29 @@ func withArticle(word string) string {
 		return "an " + word
 	}
 	return "a " + word
+}
+
+// checkRaw refuses what a payload without members cannot give (E306).
+func checkRaw(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType) bool {
+	name := wording.Quote(spec.Name.Value)
+	const hint = "take it from a header or the record key, or read the whole value: {type: bytes, path: $}"
+	switch {
+	case spec.Path == nil || len(spec.Path.Members) > 0:
+		pos := spec.Name.Pos
+		if spec.Path != nil {
+			pos = spec.Path.Pos
+		}
+		report.Add(pos, "E306", fmt.Sprintf("field %s cannot be read from a raw payload, which has no members", name), hint)
+	case ft.Kind != model.String && ft.Kind != model.Bytes:
+		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold a raw payload", name, typeword.Text(ft)), "declare it bytes or string")
+	case ft.Optional:
+		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every event has its payload", name), `drop "optional": a record without a value is a tombstone`)
+	case spec.Default != nil:
+		report.Add(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every event has its payload", name), `drop "default"`)
+	case spec.Text != nil:
+		report.Add(spec.Text.Key, "E311", fmt.Sprintf("field %s holds the bytes of a raw payload as they are", name), "drop text")
+	default:
+		return true
+	}
+	return false
 }

@@ -80,6 +80,9 @@ func (r *topicReader) keyField(e *draft.Event, at schema.Text) *model.Field {
 	switch {
 	case f == nil:
 		return nil
+	case f.Patch:
+		r.report.Add(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", wording.Quote(f.Name)), `drop "patch" or choose another field`)
+		return nil
 	case f.Type.Optional:
 		r.report.Add(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", wording.Quote(f.Name)), `drop "optional" or choose another field`)
 		return nil
@@ -112,7 +115,7 @@ func (r *topicReader) failKeyField(e *draft.Event, at schema.Text) {
 	message := fmt.Sprintf("the idempotency key of %s uses field %s, which the event does not have", e.Is(), wording.Quote(at.Value))
 	var fit []string
 	for _, n := range e.Scope.Names {
-		if n.Field != nil && !n.NoPayload && n.Field.Default == nil && !n.Field.Type.Optional && typeword.FitsKey(n.Field.Type) && !ofRecord(n.Field) {
+		if n.Field != nil && !n.NoPayload && n.Field.Default == nil && !n.Field.Patch && !n.Field.Type.Optional && typeword.FitsKey(n.Field.Type) && !ofRecord(n.Field) {
 			fit = append(fit, n.Text)
 		}
 	}

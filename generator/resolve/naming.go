@@ -14,6 +14,7 @@ import (
 type place struct {
 	root   []string
 	naming string
+	raw    bool // payloads have no members
 }
 
 // from is the place of an event's or a topic's fields.
@@ -69,7 +70,7 @@ func namingOf(t *schema.Topic) string {
 
 // topicPlace is where the fields of a topic's events are.
 func topicPlace(t *schema.Topic) place {
-	at := place{naming: namingOf(t)}
+	at := place{naming: namingOf(t), raw: t.Payload.Raw()}
 	if t.Payload != nil {
 		at = at.from(t.Payload.Root)
 	}

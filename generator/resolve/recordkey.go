@@ -67,6 +67,8 @@ func matchPart(report *schema.Diagnostics, k *draft.RecordKey, in draft.Field) {
 	case in.Field.Source.Kind == model.FromRecord:
 		report.Add(in.Spec.Record.Key, "E313", fmt.Sprintf("field %s is read by record: %s, but it is also a part of the record key", wording.Quote(part.Name), in.Field.Source.Record),
 			"drop the field, or give it another name")
+	case in.Field.Patch:
+		report.Add(in.Spec.Patch.Key, "E309", fmt.Sprintf("patch field %s is a part of the record key, too, which is always there", wording.Quote(part.Name)), `drop "patch"`)
 	case typeword.Text(part.Type) != typeword.Text(in.Field.Type) || in.Field.Type.Optional:
 		report.Add(in.Spec.Type.Pos, "E313", fmt.Sprintf("field %s is %s, but the part %s of the record key is %s", wording.Quote(part.Name), in.Spec.Type.Text, wording.Quote(part.Name), typeword.Text(part.Type)),
 			"a field and a record-key part of one name must have the same type: the runtime checks that they agree")

@@ -24,11 +24,17 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	t := &draft.Topic{Spec: spec, Types: r.spelled[namingOf(spec)], Key: resolveRecordKey(r.report, r.types, spec.RecordKey)}
 	t.Model = &model.Topic{
 		Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), FileName: goname.File(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
-		UnknownType: "dead_letter", Tombstone: "dead_letter", StartFrom: "earliest",
+		Dispatch: model.Dispatch{UnknownType: "dead_letter", Tombstone: "dead_letter"}, StartFrom: "earliest",
 		OnFailure: resolveFailure(r.report, r.failure, spec.OnFailure),
 	}
 	if t.Key != nil {
 		t.Model.RecordKey = t.Key.Model
+	}
+	if p := spec.Payload; p != nil {
+		if p.Marker != nil {
+			t.Model.Payload.AbsentMarker = p.Marker.Value
+		}
+		t.Model.Payload.RefuseUnknown = p.Unknown != nil && p.Unknown.Value == "error"
 	}
 	if spec.StartFrom != nil {
 		t.Model.StartFrom = spec.StartFrom.Value

@@ -86,8 +86,12 @@ func resolveObject(report *schema.Diagnostics, types *draft.Types, e *draft.Type
 	return checkPaths(report, e.Fields, owner, e.Spec.Name.Pos) && whole
 }
 
-// checkMember refuses a path that starts outside the object.
+// checkMember refuses a path that starts outside the object, and a member that is no whole value.
 func checkMember(report *schema.Diagnostics, f *schema.Field, owner string) bool {
+	if f.Patch != nil && f.Patch.Value {
+		report.Add(f.Patch.Key, "E309", fmt.Sprintf("patch field %s is a member of %s, which is stored as a whole", wording.Quote(f.Name.Value), owner), "declare it as a field of the event")
+		return false
+	}
 	if f.Path == nil || !f.Path.Whole {
 		return true
 	}

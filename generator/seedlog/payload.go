@@ -115,6 +115,9 @@ func (w *writer) members(to *tree, fields []*model.Field, i int, turn func(model
 func (w *writer) member(to *tree, path []string, f *model.Field, i int) {
 	switch w.presence(f, i) {
 	case isAbsent:
+		if marker := w.topic.Payload.AbsentMarker; f.Patch && marker != "" && w.now.number%2 == 0 {
+			to.put(path, quote(marker))
+		}
 		return
 	case isNull:
 		if len(path) == 0 || !to.at(path[:len(path)-1]).mapped {

@@ -204,7 +204,9 @@ func (w *writer) presence(f *model.Field, i int) presence {
 		return isAbsent
 	case w.roles.class(f).row || w.roles.isVersion(w.now.event, f) || w.inKey(f):
 		return isPresent
-	case f.Type.Optional:
+	case f.Patch && !f.Type.Optional:
+		return 2 * presence((w.variant+i)%2)
+	case f.Type.Optional || f.Patch:
 		return presence((w.variant + i) % 3)
 	case f.Default != nil && w.variant%2 == 1:
 		return isAbsent

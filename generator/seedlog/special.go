@@ -96,6 +96,6 @@ func (p *planner) repeatable(s *model.Step) bool {
 // varied reports whether a field can look different: present, null, absent, or of other lengths.
 func varied(f *model.Field, depth int) bool {
 	t := f.Type
-	return t.Optional || f.Default != nil || t.Elem != nil ||
+	return t.Optional || f.Default != nil || f.Patch || t.Elem != nil ||
 		t.Kind == model.Object && depth < 8 && slices.ContainsFunc(t.Named.Fields, func(m *model.Field) bool { return varied(m, depth+1) })
 }

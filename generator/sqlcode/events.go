@@ -12,6 +12,8 @@ func events(s *model.Step, name, unnamed, ordinal string) string {
 		arrays = append(arrays, "$"+itoa(i+1)+"::"+paramType(s.TypeOf(p.Value), p.Column)+"[]")
 		column := unnamed
 		switch {
+		case p.Value.Kind == model.SentValue:
+			column = ident(sentFlag(s.Table, p.Column))
 		case p.Column != nil:
 			column = columnIdent(p.Column)
 		case p.Value.Kind == model.NumberValue || p.Value.Kind == model.OfValue:
@@ -40,6 +42,10 @@ func sentOrFixed(s *model.Step, a model.Assign) (string, error) {
 func sent(s *model.Step) (out []string, err error) {
 	for _, p := range s.Params() {
 		if p.Column == nil {
+			continue
+		}
+		if p.Value.Kind == model.SentValue {
+			out = append(out, ident(sentFlag(s.Table, p.Column)))
 			continue
 		}
 		value, err := sentOrFixed(s, p)

@@ -37,11 +37,20 @@ type insertion struct {
 	branch
 }
 
-// branch is what an insert has beside that if its step tells or asks.
+// branch is what an insert has beside that if its step tells or asks, or writes patches.
 type branch struct {
+	Twice     *twice   // the rows of the events, if the statement reads them twice
 	Asked     string   // which of From's rows the step is for; all if empty
 	Returning []string // which rows were written; empty if nobody asks
 	events    string   // the rows that were sent
+}
+
+// twice are rows under a name.
+type twice struct {
+	Name  string
+	Rows  []string
+	From  string // "" if the select list makes the rows
+	Asked string // which of From's rows the step is for; all if empty
 }
 
 func newInsertion(s *model.Step) (*insertion, error) {

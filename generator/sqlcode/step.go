@@ -31,7 +31,11 @@ type selection struct {
 // add makes the next parameter an item under a name.
 func (l *selection) add(a model.Assign, name string) {
 	l.sent++
-	l.items = append(l.items, param(l.sent, l.step.TypeOf(a.Value), a.Column)+" AS "+name)
+	column := a.Column
+	if a.Value.Kind == model.SentValue {
+		column, name = nil, ident(sentFlag(l.step.Table, a.Column))
+	}
+	l.items = append(l.items, param(l.sent, l.step.TypeOf(a.Value), column)+" AS "+name)
 }
 
 // fixed is the value of an assignment that is not sent, for a place that knows the type.

@@ -17,6 +17,9 @@ func init() {
 					return "", err
 				}
 			}
+			if isPatch(a) {
+				value = patched(m.Events+"."+ident(sentFlag(s.Table, a.Column)), value, m.Alias+"."+columnIdent(a.Column))
+			}
 			up.Update = append(up.Update, columnIdent(a.Column)+" = "+value)
 		}
 		if s.If.Missing != "skip" {

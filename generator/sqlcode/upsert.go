@@ -26,6 +26,11 @@ func init() {
 		if s.Collapse {
 			in.collapse()
 		}
+		if slices.ContainsFunc(s.Set, isPatch) {
+			if err := in.patch(); err != nil {
+				return "", err
+			}
+		}
 		return in.statement()
 	}
 }

@@ -51,6 +51,8 @@ func (w *Wire) entries(fields []*model.Field) []Entry {
 			def = "optional " + def
 		case f.Default != nil:
 			def = "default " + def
+		case f.Patch:
+			def = "patch " + def
 		}
 		if place := placeOf(f); place != member(f.Name) {
 			def += " at " + place
@@ -163,13 +165,13 @@ func (r *reader) wire(root *schema.Node) (form Wire) {
 
 // wireField is an entry taken apart.
 type wireField struct {
-	name, need, typ, place string // need is "", "optional" or "default"
+	name, need, typ, place string // need is "", "optional", "default" or "patch"
 }
 
 func takeApart(e Entry) wireField {
 	f := wireField{name: e.Name, place: member(e.Name)}
 	def := e.Def
-	for _, need := range []string{"optional", "default"} {
+	for _, need := range []string{"optional", "default", "patch"} {
 		if rest, ok := strings.CutPrefix(def, need+" "); ok {
 			f.need, def = need, rest
 		}

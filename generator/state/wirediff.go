@@ -138,6 +138,8 @@ func (c *comparison) fields(old, now []Entry) {
 		case was.place != f.place:
 		case required && was.need != "":
 			c.report(f.name, firstOptional, "field %q is required, and was not", f.name)
+		case f.need == "patch" && was.need == "optional":
+			c.report(f.name, "keep it optional until the older records are read, or deploy this when they are", "field %q may not be null any more", f.name)
 		case f.need == "default" && was.need == "optional":
 			c.report(f.name, "keep it optional until the older records are read, or deploy this when they are", "field %q may not be null any more: its default is for records without it", f.name)
 		default:
@@ -177,7 +179,7 @@ func (c *comparison) types(f wireField, old, now string) {
 var wider = map[string]string{
 	"int32": "int64 decimal", "int64": "decimal", "float64": "decimal", "epoch_days": "int32 int64 decimal float64",
 	"epoch_s": "int64 decimal float64", "epoch_ms": "int64 decimal float64", "epoch_us": "int64 decimal float64", "epoch_ns": "int64 decimal float64",
-	"uuid": "string", "timestamp": "string", "local_timestamp": "string", "date": "string", "bytes": "string",
+	"uuid": "string", "timestamp": "string", "local_timestamp": "string", "date": "string", "bytes": "string", "bytes base64url": "string", "bytes hex": "string",
 }
 
 // takes reports whether every value of the type old is one of the type now. What changed

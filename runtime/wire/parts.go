@@ -24,6 +24,7 @@ const (
 	partBytes   = 'x'
 	partJSON    = 'j'
 	partName    = 'n'
+	partNull    = '0'
 )
 
 func (p *parts) prefix(kind byte, n int) {

@@ -47,6 +47,12 @@ var generatorBugs = []mutant{
 	{"add: an overwrite beside it is accepted",
 		in("./generator/resolve/check", "checkSums").Always(`adder == nil`),
 		command, "TestGoldenRefused/add_and_overwrite"},
+	{"patches: what is absent clears its column",
+		in("./runtime/wire", "Patch.Sent").Replace(`p.State != PatchAbsent`, `true`),
+		patches, "TestSettingsV1/spec/one_by_one"},
+	{"patches: the last of equal rows alone is written",
+		in("./generator/resolve/waves", "collapse").Replace(`slices.ContainsFunc(st.Set, patches)`, `false`),
+		command, "TestGoldenAccepted"},
 	{"renamed_from: keys and state have the new name of an event",
 		in("./generator/model", "Event.FirstName").Replace(`$e.Doc.RenamedFrom`, `""`),
 		command, "TestFirstNamesAreKept"},
@@ -74,6 +80,12 @@ var generatorBugs = []mutant{
 	{"map: errors name the producer's data",
 		in(strictJSON, "Map").Replace(`$s.pathTo(start, true, "")`, `$s.pathTo(max(start, $s.Failure().At), true, "")`),
 		strictJSON, "TestErrorsInAMapAreOfTheWholeMap"},
+	{"unknown_members: the member of the type is one",
+		in("./generator/gocode", "jsonFormat.event").Drop(`d.known = by.Path`),
+		command, "TestGoldenAccepted"},
+	{"unknown_members: the value is told",
+		in("./runtime/wire/strictjson", "printable").Replace(`min(len(quoted)-2, most)`, `len(quoted)-2`),
+		"./runtime/wire/strictjson", "TestAnUnknownMemberIsNamedByItsPath"},
 	{"a wave gathers a row that another statement wrote",
 		in(waves, "Batch.Gathers").Replace(`w.row(r).gathers == step`, `w.row(r).gathers != ""`),
 		waves, "TestWaves"},
@@ -110,5 +122,6 @@ const (
 	seedlogs   = "./generator/seedlog"
 	states     = "./generator/state"
 	command    = "./cmd/idemgen"
+	patches    = "./testdata/golden/accepted/patches"
 	sharedKeys = "./testdata/golden/accepted/shared_keys"
 )

@@ -21,7 +21,7 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// steps
 	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkShared, checkSums, checkCreatedAgain,
 	// fields
-	checkUnused, checkExtents,
+	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings
 	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents,
 }

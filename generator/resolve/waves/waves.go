@@ -123,11 +123,14 @@ func cascades(t *model.Table, tables []*model.Table) []*model.Table {
 	return out
 }
 
+func patches(a model.Assign) bool { return a.Value.Patch() }
+
 // collapse reports whether the statement of a step may reduce equal rows of a batch to
 // one, so that they need no waves. Not by a loose key: one after the other, the first row's
-// key stays; of the last row alone, its own would.
+// key stays; of the last row alone, its own would. Not with a patch: the last row may leave a
+// column as the one before it makes it.
 func collapse(st *model.Step, t *model.Topic) bool {
-	if st.Tells || slices.ContainsFunc(st.By, loose) {
+	if st.Tells || slices.ContainsFunc(st.By, loose) || slices.ContainsFunc(st.Set, patches) {
 		return false
 	}
 	if !st.Makes || !st.Changes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {

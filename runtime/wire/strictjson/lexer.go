@@ -20,6 +20,8 @@ type lexer struct {
 	inKey bool // data is the record key
 	flaw  flaw
 	text  []byte // strings that had escapes, and decoded bytes
+	// marker is the text of values that are not there; "" if there is none.
+	marker string
 }
 
 // flaw is what JSON allows in a string but a value that is read must not hold. Members
@@ -34,7 +36,7 @@ const defaultDepth = 64
 // start begins a document.
 func (s *lexer) start(data []byte, inKey bool) {
 	s.data, s.pos, s.depth, s.inKey = data, 0, 0, inKey
-	s.flaw = flaw{}
+	s.flaw, s.marker = flaw{}, ""
 	s.first = false
 }
 
@@ -115,6 +117,10 @@ func (s *lexer) stringValue(refused string) (raw []byte, start int, ok bool) {
 	start = s.pos
 	raw, ok = s.str()
 	if !ok || !s.flawless(start) {
+		return nil, 0, false
+	}
+	if s.marker != "" && string(raw) == s.marker {
+		s.failAt(start, markedValue)
 		return nil, 0, false
 	}
 	return raw, start, true

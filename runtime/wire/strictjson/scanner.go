@@ -19,6 +19,12 @@ import (
 // compared after their escapes, with case.
 type Scanner struct {
 	MaxDepth int // levels of objects and arrays; 0 means 64
+	// AbsentMarker is the text that means that a patch is not there; "" if there is none. As any
+	// other value it is an error.
+	AbsentMarker string
+	// RefuseUnknown makes members that are not declared an error; else they are passed over. It
+	// does not hold for record keys.
+	RefuseUnknown bool
 
 	lexer
 	name string // of the current member
@@ -32,13 +38,15 @@ func (s *Scanner) Borrow(m *wire.Message) {
 	s.Lend()
 	s.text = s.text[:0]
 	s.start(m.Value, false)
+	s.marker = s.AbsentMarker
 }
 
 // Reset implements wire.Decoder.
 func (s *Scanner) Reset(m *wire.Message) {
-	*s = Scanner{MaxDepth: s.MaxDepth}
+	*s = Scanner{MaxDepth: s.MaxDepth, AbsentMarker: s.AbsentMarker, RefuseUnknown: s.RefuseUnknown}
 	s.Own()
 	s.start(bytes.Clone(m.Value), false)
+	s.marker = s.AbsentMarker
 }
 
 // NextKey goes on with the record key of m as a JSON document. What was read before stays
