@@ -1,10 +1,10 @@
-# Four commands do all their own set-up on a machine with Go: make demo, make test, make faults, make soak.
+# Five commands do all their own set-up on a machine with Go: make demo, test, faults, soak, fuzz.
 
 GOLDEN    := ./testdata/golden/accepted/...
 BEHAVIOUR := ./testdata/golden/behaviour/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo faults soak test test-pg model check generate mutants bench cc
+.PHONY: demo faults soak fuzz test test-pg model check generate mutants bench cc
 
 ## demo: the whole product at work, with duplicates, two crashes and an audit
 demo: cc
@@ -19,6 +19,11 @@ MINUTES ?= 5
 SEED ?= 0
 soak: cc
 	@go run ./scripts/faults -soak $(MINUTES) -seed $(SEED)
+
+## fuzz: looks for bugs at random for TIME: the fuzz tests, then whole services of specs that are drawn
+TIME ?= 10m
+fuzz: cc
+	@go run ./scripts/fuzz -for $(TIME)
 
 ## test: every test of the repository; it starts Postgres and a broker itself
 test: cc

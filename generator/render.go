@@ -9,6 +9,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
 )
@@ -55,7 +56,8 @@ func (u *unit) testData(in *oracle.Interpreter) map[*model.Topic]testData {
 	for i, t := range topics {
 		free <- struct{}{}
 		all.Go(func() {
-			made[i] = newTestData(in.Fresh(), u.service, t)
+			rows, log := seedlog.Log(u.service, t)
+			made[i] = newTestData(in.Fresh(), u.service, t, rows, log)
 			<-free
 		})
 	}

@@ -32,11 +32,16 @@ type testRecord struct {
 	deadLetter string // class and place; "" if it is none
 }
 
-// newTestData makes the log of a topic and applies it. What is there already is not inserted
-// again, and a record that would halt the partition is left out: the log's author knows less of
-// values than the interpreter.
-func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic) testData {
-	rows, log := seedlog.Log(s, t)
+// TestData is the files of a topic's generated test, made of these rows and records in place of
+// those that generate makes: [seedlog.Log].
+func TestData(s *model.Service, t *model.Topic, rows []model.Row, log []seedlog.Record) ([]output.File, error) {
+	return newTestData(oracle.New(s), s, t, rows, log).files()
+}
+
+// newTestData applies the log of a topic. What is there already is not inserted again, and a
+// record that would halt the partition is left out: the log's author knows less of values than
+// the interpreter.
+func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows []model.Row, log []seedlog.Record) testData {
 	d := testData{service: s, topic: t}
 	for _, r := range rows {
 		if in.Insert(r) == nil {

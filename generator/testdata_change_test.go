@@ -7,6 +7,7 @@ import (
 
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -100,7 +101,8 @@ func testLines(t *testing.T, text string) []string {
 	if service == nil {
 		t.Fatal(problems)
 	}
-	data := newTestData(oracle.New(service), service, service.Topics[0])
+	rows, log := seedlog.Log(service, service.Topics[0])
+	data := newTestData(oracle.New(service), service, service.Topics[0], rows, log)
 	lines := strings.Split(string(data.logLines()), "\n")
 	table := ""
 	for line := range strings.Lines(string(data.expected)) {

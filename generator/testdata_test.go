@@ -43,7 +43,8 @@ func TestNoRecordOfALogHalts(t *testing.T) {
 		t.Fatal(problems)
 	}
 	topic := service.Topics[0]
-	data := newTestData(oracle.New(service), service, topic)
+	rows, made := seedlog.Log(service, topic)
+	data := newTestData(oracle.New(service), service, topic, rows, made)
 	in := oracle.New(service)
 	events := map[string]bool{}
 	for i, r := range data.log {
@@ -56,7 +57,6 @@ func TestNoRecordOfALogHalts(t *testing.T) {
 		}
 		events[r.Event] = true
 	}
-	_, made := seedlog.Log(service, topic)
 	if len(made) == len(data.log) {
 		t.Errorf("no record of the %d would have halted the partition", len(made))
 	}

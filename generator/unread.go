@@ -13,9 +13,9 @@ func (u *unit) recordChanges() {
 	for _, c := range state.Unreadable(u.old, u.next, u.service) {
 		records, effect := "records", "become dead letters"
 		if c.Event != "" {
-			records = fmt.Sprintf("records of event %q", c.Event)
+			records = fmt.Sprintf("records of event %q", eventToday(u.parsed, c.Topic, c.Event))
 		} else if c.Topic != "" {
-			records = fmt.Sprintf("records of topic %q", c.Topic)
+			records = fmt.Sprintf("records of topic %q", topicToday(u.parsed, c.Topic))
 		}
 		if c.Halts {
 			effect = "halt their partition"
@@ -39,7 +39,7 @@ func (u *unit) unreadAt(c state.About) schema.Pos {
 		}
 	}
 	for _, t := range u.parsed.Topics {
-		if t.Name.Value == c.Topic {
+		if firstName(t.Name, t.Doc) == c.Topic {
 			at = unreadInTopic(t, c)
 		}
 	}
@@ -52,7 +52,7 @@ func unreadInTopic(t *schema.Topic, c state.About) schema.Pos {
 	}
 	for _, e := range t.Events {
 		switch {
-		case e.Name.Value != c.Event:
+		case firstName(e.Name, e.Doc) != c.Event:
 		case c.What == state.KeySource && e.IdempotencyKey != nil:
 			return e.IdempotencyKey.Key
 		case c.What == state.KeySource && t.IdempotencyKey != nil:

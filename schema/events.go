@@ -37,7 +37,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "effect", meanwhile: "until then, handle: true; effects outside of Postgres can happen twice, so hand on idem.DeliveryFrom(ctx)'s key"},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
 	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},
-	key[Event]{name: "renamed_from", meanwhile: "keep the name, which is part of the event's identity; in Go it can have another one: go_name"},
+	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
 )
 
 func readEvents(w *walker, e entry, t *Topic) bool {

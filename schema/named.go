@@ -1,7 +1,9 @@
 package schema
 
-// Doc is what a named thing says about itself. GoName is nil where none is given.
+// Doc is what a named thing says about itself. GoName is nil where none is given, and so is
+// RenamedFrom, which a topic and an event may have.
 type Doc struct {
+	RenamedFrom *Text
 	Description *Text
 	Deprecated  *Text
 	GoName      *Text
@@ -14,6 +16,11 @@ func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
 		{name: "deprecated", value: sentenceValue(func(t *T) **Text { return &doc(t).Deprecated })},
 		{name: "go_name", value: goNameValue(func(t *T) **Text { return &doc(t).GoName })},
 	}, more...)
+}
+
+// renamedFrom is the first name of a thing whose keys and ledger go on under it.
+func renamedFrom[T any](kind nameKind, doc func(*T) *Doc) key[T] {
+	return key[T]{name: "renamed_from", value: nameValue(kind, func(t *T) **Text { return &doc(t).RenamedFrom })}
 }
 
 // named goes over a map with names of the user's choice. Read gets the name, whether

@@ -10,17 +10,18 @@ import (
 // Broken is set.
 type Spec struct {
 	Head
-	Consumer   *Text
-	Package    *Text
-	Examples   *Text // path of the sample records
-	Types      []*Type
-	TablesKey  Pos // the key "tables"; zero if absent
-	Tables     []*Table
-	Topics     []*Topic
-	OnFailure  *FailurePolicy
-	Limits     *Limits
-	Migrations *Migrations
-	Broken     bool
+	Consumer    *Text
+	RenamedFrom *Text // the consumer's first name
+	Package     *Text
+	Examples    *Text // path of the sample records
+	Types       []*Type
+	TablesKey   Pos // the key "tables"; zero if absent
+	Tables      []*Table
+	Topics      []*Topic
+	OnFailure   *FailurePolicy
+	Limits      *Limits
+	Migrations  *Migrations
+	Broken      bool
 }
 
 // Head is what any file of the language says of itself.
@@ -44,7 +45,7 @@ var specKeys = keys[Spec]{
 	{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(s *Spec) **FailurePolicy { return &s.OnFailure }, readFailurePolicy)},
 	{name: "limits", value: put(shape{keys: limitKeys.shapes()}, func(s *Spec) **Limits { return &s.Limits }, readLimits)},
 	{name: "migrations", value: put(shape{keys: migrationKeys.shapes()}, func(s *Spec) **Migrations { return &s.Migrations }, readMigrations)},
-	{name: "renamed_from", meanwhile: "keep the name: under another one the consumer begins with an empty ledger"},
+	{name: "renamed_from", value: nameValue(consumerNames, func(s *Spec) **Text { return &s.RenamedFrom })},
 	{name: "outbox", meanwhile: "until then, insert into a table of yours, and send from there"},
 }
 

@@ -40,7 +40,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
 	key[Topic]{name: "envelope", meanwhile: "until then, read what the envelope holds by its path: {type: string, path: data.order_id}"},
 	key[Topic]{name: "event_version", meanwhile: "until then, give each version an event and a type text of its own"},
-	key[Topic]{name: "renamed_from", meanwhile: "until then, declare the new topic beside the old one until that is read to its end"},
+	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
 )
 
 func readTopics(w *walker, e entry, s *Spec) bool {

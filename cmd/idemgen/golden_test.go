@@ -110,6 +110,11 @@ var changes = []struct {
 		{"source: {header: request}", "source: {header: id}\n      also: [{header: request}]"},
 		{"source: [shop, {header: request}]", "source: [shop, {header: id}]\n      also: [[shop, {header: request}]]"},
 	}},
+	{"renamed", [][2]string{
+		{"consumer: cash\n", "consumer: till\nrenamed_from: cash\n"},
+		{"      Paid:\n", "      Received:\n        renamed_from: Paid\n"},
+		{"      Returned:\n", "      TakenBack:\n        renamed_from: Returned\n"},
+	}},
 	{"moved", [][2]string{
 		{"source: {header: id}\n      also: [{header: request}]", "source: {header: number}"},
 		{"source: [shop, {header: id}]\n      also: [[shop, {header: request}]]", "source: [shop, {header: number}]"},

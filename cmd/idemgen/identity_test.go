@@ -19,7 +19,7 @@ func TestIdentityChanges(t *testing.T) {
 		{"header: Idempotency-Key", "header: Request-Id", topicAt, `its source was [header "Idempotency-Key"] and is [header "Request-Id"]: to avoid it, name the former source under also`},
 		{"window: 8d}", "window: 8d, unique_per: topic}", topicAt, "its unique_per is another one: to avoid it, keep the former one"},
 		{"{source: {header: Idempotency-Key}, window: 8d}", "{source: order_id, window: 8d}", topicAt, "and is [field order_id uuid]: to avoid it, name the former source under also"},
-		{"  orders.v1:", "  orders.v2:", eventAt, `its topic was "orders.v1": to avoid it, rename it back`},
+		{"  orders.v1:", "  orders.v2:", eventAt, `its topic was "orders.v1": to avoid it, write renamed_from: orders.v1`},
 	} {
 		module(t, map[string]string{"idemgen.yaml": spec})
 		must(t, "generate")
@@ -92,7 +92,7 @@ func TestRenamedEvent(t *testing.T) {
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "      OrderPlaced:", "      OrderMade:")
 	refused(t, `idemgen.yaml:21:7: W909: the identity of event "OrderMade" changed`, "generate", "--strict")
-	refused(t, `its name was "OrderPlaced": to avoid it, rename it back`, "generate", "--strict")
+	refused(t, `its name was "OrderPlaced": to avoid it, write renamed_from: OrderPlaced`, "generate", "--strict")
 }
 
 // What tells two events of one key apart, or adds an event, changes no identity: nobody halts,
@@ -112,5 +112,31 @@ func TestSameIdentity(t *testing.T) {
 `)
 	if code, _, stderr := run(t, "generate", "--strict"); code != done || stderr != "" {
 		t.Errorf("a new event: exit code %d, stderr %q", code, stderr)
+	}
+}
+
+// With its first name, a consumer, a topic or an event goes on as it was under another one: also
+// if it is renamed again. The state and what the service says to the database stay the same.
+func TestFirstNamesAreKept(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	before := read(t, "idem.state.yaml")
+	for _, names := range [][3]string{{"desk", "orders.v2", "OrderMade"}, {"office", "orders.v3", "OrderBegun"}} {
+		text := strings.Replace(spec, "consumer: order-projector\n", "consumer: "+names[0]+"\nrenamed_from: order-projector\n", 1)
+		text = strings.Replace(text, "  orders.v1:\n", "  "+names[1]+":\n    renamed_from: orders.v1\n", 1)
+		write(t, "idemgen.yaml", strings.Replace(text, "      OrderPlaced:\n", "      "+names[2]+":\n        renamed_from: OrderPlaced\n", 1))
+		if code, _, stderr := run(t, "generate", "--strict"); code != done || stderr != "" {
+			t.Fatalf("%v: exit code %d\n%s", names, code, stderr)
+		}
+		if after := read(t, "idem.state.yaml"); after != before {
+			t.Errorf("%v: the state is another one\n%s", names, after)
+		}
+		if code := read(t, "idem_gen.go"); !strings.Contains(code, `Consumer: "order-projector"`) || !strings.Contains(code, `consumer "`+names[0]+`"`) {
+			t.Errorf("the ledger has another name\n%s", code)
+		}
+	}
+	edit(t, "idemgen.yaml", "renamed_from: order-projector\n", "")
+	if code, _, stderr := run(t, "generate"); code != trouble || !strings.Contains(stderr, "write renamed_from: order-projector") {
+		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }

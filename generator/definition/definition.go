@@ -26,10 +26,10 @@ func Hash(texts ...string) uint32 {
 }
 
 // Content is the hash of what the fingerprints of an event cover. It begins with the number of
-// the way in which fingerprints are made, and with the name of the event: another event of the
-// same content is another definition.
+// the way in which fingerprints are made, and with the first name of the event: another event of
+// the same content is another definition.
 func Content(e *model.Event) uint32 {
-	texts := []string{"content 1", e.Name}
+	texts := []string{"content 1", e.FirstName()}
 	if e.Key.CompareName {
 		texts = append(texts, "name")
 	}

@@ -71,7 +71,7 @@ func fingerprintMethod(f *file, e *model.Event) {
 	doc := "fingerprint adds what copies of the event must share."
 	f.fn(doc, "e *"+e.GoName, "fingerprint", []code{named("f", pointer(wire("Fingerprint")))}, nil, func(g *group) {
 		if e.Key.CompareName {
-			g.Add(call("f.Event", lit(e.Name)))
+			g.Add(call("f.Event", lit(e.FirstName())))
 		}
 		for _, field := range e.Key.Compared {
 			fingerprintField(g, field)

@@ -69,7 +69,7 @@ func (p *pkg) serviceLiteral() code {
 		topics = append(topics, text("%s(%s)", topicFunc(t), arg))
 	}
 	return composite(wire("Service"), []code{
-		pair("Consumer", lit(s.Consumer)),
+		pair("Consumer", lit(s.Ledger())),
 		pair("Schema", lit(s.Schema)),
 		pair("Identity", identityLiteral(s.Identity)),
 		pair("Limits", limits(s.Limits)),

@@ -4,7 +4,10 @@
 // any other package of this module.
 package model
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Service is one checked service spec.
 type Service struct {
@@ -36,7 +39,18 @@ type Identity struct {
 type Doc struct {
 	Description string // one or more lines, without comment markers
 	Deprecated  string // one sentence, or ""
+	// RenamedFrom is the first name of a consumer, a topic or an event that has another one now.
+	RenamedFrom string
 }
+
+// Ledger is the consumer's name in the database and in Kafka: the first one that it had.
+func (s *Service) Ledger() string { return cmp.Or(s.Doc.RenamedFrom, s.Consumer) }
+
+// FirstName is the name under which keys and the state know the topic.
+func (t *Topic) FirstName() string { return cmp.Or(t.Doc.RenamedFrom, t.Name) }
+
+// FirstName is the name under which keys, fingerprints and the state know the event.
+func (e *Event) FirstName() string { return cmp.Or(e.Doc.RenamedFrom, e.Name) }
 
 // Migrations says where SQL goes and in which form.
 type Migrations struct {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/hex"
 	"strconv"
 	"strings"
@@ -93,7 +94,7 @@ func isEmpty(v value) bool {
 func (e *event) content() string {
 	var b strings.Builder
 	if e.def.Key.CompareName {
-		b.WriteString("event " + content(e.def.Name))
+		b.WriteString("event " + content(cmp.Or(e.def.Doc.RenamedFrom, e.def.Name)))
 	}
 	for _, f := range e.def.Key.Compared {
 		if v := e.values[f]; v != nil {

@@ -171,6 +171,9 @@ func insertMissing(report *schema.Diagnostics, st *draft.Step) {
 		if st.Named[c] {
 			continue // checkFound reported it
 		}
+		if !checkWritable(report, c, st.Spec.If.Missing.Pos, "find the row by a key that events bring, or drop if_missing: insert") {
+			st.Whole = false
+		}
 		st.Named[c] = true
 		put(st, c, v)
 	}

@@ -9,10 +9,7 @@ import (
 )
 
 func serviceDoc(spec *schema.Spec) model.Doc {
-	if spec.Description == nil {
-		return model.Doc{}
-	}
-	return model.Doc{Description: cleanText(spec.Description.Value)}
+	return docOf(schema.Doc{Description: spec.Description, RenamedFrom: spec.RenamedFrom})
 }
 
 func docOf(d schema.Doc) model.Doc {
@@ -22,6 +19,9 @@ func docOf(d schema.Doc) model.Doc {
 	}
 	if d.Deprecated != nil {
 		out.Deprecated = strings.Join(strings.Fields(cleanText(d.Deprecated.Value)), " ")
+	}
+	if d.RenamedFrom != nil {
+		out.RenamedFrom = d.RenamedFrom.Value
 	}
 	return out
 }

@@ -24,7 +24,7 @@ func keySpace(consumer *schema.Text, e *draft.Event, names int, source []schema.
 			data = append(data, t...)
 		}
 	}
-	list([]string{consumer.Value, e.Topic.Spec.Name.Value, e.Spec.Name.Value}[:names]...)
+	list([]string{consumer.Value, e.Topic.Model.FirstName(), e.Model.FirstName()}[:names]...)
 	var parts []string
 	for _, src := range source {
 		if src.Header != nil {

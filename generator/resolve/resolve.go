@@ -11,6 +11,7 @@
 package resolve
 
 import (
+	"cmp"
 	"path"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -40,7 +41,7 @@ func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
 	files := spec.Reached()
 	d := &draft.Service{Spec: spec, Tables: resolveTables(report, files), Limits: resolveLimits(report, spec.Limits)}
-	topics := topicReader{report: report, consumer: spec.Consumer, tables: d.Tables}
+	topics := topicReader{report: report, consumer: cmp.Or(spec.RenamedFrom, spec.Consumer), tables: d.Tables}
 	topics.readTypes(files)
 	d.Types = topics.types
 	topics.failure = resolveFailure(report, defaultFailure, spec.OnFailure)
@@ -48,6 +49,7 @@ func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
 		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}
 	markUsed(d)
+	renamedEvents(report, spec)
 	return d
 }
 

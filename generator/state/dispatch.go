@@ -33,7 +33,7 @@ func limits(s *model.Service) Limits {
 
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.Name}
+		d := Dispatch{Topic: t.FirstName()}
 		if by := t.EventType; by != nil && by.Header != "" {
 			d.ToldBy = "header " + by.Header
 		} else if by != nil {
@@ -41,7 +41,7 @@ func dispatch(s *model.Service) (all []Dispatch) {
 		}
 		for _, e := range t.Events {
 			if e.Tombstone || len(e.Types) > 0 {
-				d.Events = append(d.Events, Told{e.Name, e.Types, e.Tombstone})
+				d.Events = append(d.Events, Told{e.FirstName(), e.Types, e.Tombstone})
 			}
 		}
 		if d.ToldBy != "" || len(d.Events) > 0 {

@@ -50,7 +50,7 @@ func follow(old *State, s *model.Service) []Key {
 	used := map[[2]string]bool{}
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
-			n, stored := find(now, Key{Topic: t.Name, Event: e.Name})
+			n, stored := find(now, Key{Topic: t.FirstName(), Event: e.FirstName()})
 			o, had := find(old.Keys, n)
 			if !had && stored {
 				rest := slices.DeleteFunc(slices.Clone(old.Keys), func(k Key) bool { return used[[2]string{k.Topic, k.Event}] })

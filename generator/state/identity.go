@@ -31,7 +31,7 @@ func Identities(old *State, s *model.Service) []Identity {
 	var out []Identity
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
-			n := Key{Topic: t.Name, Event: e.Name}
+			n := Key{Topic: t.FirstName(), Event: e.FirstName()}
 			if i := slices.IndexFunc(now, n.same); i >= 0 {
 				n = now[i]
 			} else if e.Key == nil || !e.Key.Offset {
@@ -87,9 +87,9 @@ func (k Key) differs(n Key, now *model.IdempotencyKey) []Identity {
 	case reaches:
 		id.Change = "its copies was " + place(k.Copies) + " and is " + place(n.Copies) + ", which looks for keys elsewhere"
 	case k.Event != n.Event:
-		id.Renamed, id.Change, id.Remedy = true, "its name was "+strconv.Quote(k.Event), "to avoid it, rename it back"
+		id.Renamed, id.Change, id.Remedy = true, "its name was "+strconv.Quote(k.Event), "to avoid it, write renamed_from: "+k.Event
 	case k.Topic != n.Topic:
-		id.Renamed, id.Change, id.Remedy = true, "its topic was "+strconv.Quote(k.Topic), "to avoid it, rename it back"
+		id.Renamed, id.Change, id.Remedy = true, "its topic was "+strconv.Quote(k.Topic), "to avoid it, write renamed_from: "+k.Topic
 	default:
 		id.Change = "its unique_per is another one"
 	}

@@ -16,7 +16,7 @@ func keys(s *model.Service) []Key {
 			if e.Key == nil || e.Key.Offset {
 				continue
 			}
-			k := Key{Topic: t.Name, Event: e.Name, Space: hex.EncodeToString(e.Key.Space[:]), Window: e.Key.Window}
+			k := Key{Topic: t.FirstName(), Event: e.FirstName(), Space: hex.EncodeToString(e.Key.Space[:]), Window: e.Key.Window}
 			k.Parts = definition.Parts(e.Key.Parts)
 			for _, former := range e.Key.Former {
 				k.Also = append(k.Also, source(definition.Parts(former.Parts)))

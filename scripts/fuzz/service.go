@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// service is a generated service in a folder of this module, with its tests compiled.
+type service struct {
+	folder string
+	model  *model.Service
+}
+
+// errBroken is a service whose generated tests fail, or whose code does not compile.
+var errBroken = errors.New("broken")
+
+// build generates the service of a spec, and compiles its tests.
+func build(ctx context.Context, spec string) (*service, error) {
+	folder, err := os.MkdirTemp("testdata", "fuzz-")
+	if err != nil {
+		return nil, err
+	}
+	s := &service{folder: folder}
+	if err := s.generate(ctx, spec); err != nil {
+		return nil, errors.Join(err, s.remove())
+	}
+	out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", filepath.Join(folder, "service.test"), "./"+filepath.ToSlash(folder)).CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), s.remove())
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %s", errBroken, out), s.remove())
+	}
+	return s, nil
+}
+
+func (s *service) remove() error { return os.RemoveAll(s.folder) }
+
+func (s *service) generate(ctx context.Context, spec string) error {
+	parsed, problems := schema.Load("idemgen.yaml", []byte(spec))
+	resolved, more := resolve.Resolve(parsed)
+	problems.Append(more)
+	if resolved == nil || problems.Errors() > 0 {
+		return fmt.Errorf("the spec is refused: %v", problems.Sorted())
+	}
+	s.model = resolved
+	result, err := generator.Generate(ctx, []generator.Spec{{
+		Path: filepath.ToSlash(filepath.Join(s.folder, generator.SpecFile)), Content: []byte(spec),
+	}}, false)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return errors.Join(result.Apply(), result.Close())
+}
+
+// test runs the generated tests with the records that are there.
+func (s *service) test(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "./service.test", "-test.timeout=5m", "-test.failfast")
+	cmd.Dir = s.folder
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s", errBroken, out)
+	}
+	return nil
+}
+
+// redraw replaces the records of each topic's test by some of them, in another order. What becomes
+// of them is for the oracle to say.
+func (s *service) redraw(r *rand.Rand) error {
+	for _, t := range s.model.Topics {
+		rows, log := seedlog.Log(s.model, t)
+		r.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
+		files, err := generator.TestData(s.model, t, rows, log[:r.IntN(len(log)+1)])
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if err := os.WriteFile(filepath.Join(s.folder, filepath.FromSlash(f.Path)), f.Data, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
