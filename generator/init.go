@@ -34,6 +34,7 @@ type Started struct {
 	Kept       bool   // the spec was there, and stays as it is
 	Migrations string // folder of the migrations that were written
 	State      string // path of the state file that was written
+	Cases      string // folder of the cases
 	HasTool    bool   // go.mod has the command as a tool
 	Attributes string // lines that belong into a .gitattributes that exists already; "" if none
 }
@@ -49,6 +50,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 		return nil, err
 	}
 	started := &Started{Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
+	var draft *NewCase
 	spec, err := os.ReadFile(filepath.FromSlash(started.Spec))
 	switch {
 	case err == nil:
@@ -57,12 +59,13 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 			return nil, fmt.Errorf("%s exists, and has the names of its consumer and package", started.Spec)
 		}
 	case errors.Is(err, fs.ErrNotExist):
+		draft = &NewCase{}
 		spec, err = s.firstSpec(dir, importPath)
 	}
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, func(u *unit) ([]output.File, error) {
+	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, draft, func(u *unit) ([]output.File, error) {
 		return started.around(u, spec, importPath)
 	})
 	if err == nil && started.Refused && !started.Kept {
@@ -111,11 +114,13 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 		return nil, err
 	}
 	s.Migrations, s.State = u.folder.Show(u.service.Migrations.Dir), u.folder.Show(state.File)
+	s.Cases = u.folder.Show(scaffold.CasesFolder)
 	files := []output.File{
 		{Path: SpecFile, Policy: output.Scaffold, Data: spec},
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},
 		{Path: scaffold.MainFile(u.service.Consumer), Policy: output.Scaffold, Data: program},
 	}
+	files = append(files, u.cases.drafted()...)
 	var errs []error
 	for _, f := range append(files, u.files...) {
 		if _, err := u.folder.Read(f.Path); !s.Kept && !errors.Is(err, fs.ErrNotExist) {

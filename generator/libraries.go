@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -18,7 +19,15 @@ func read(units []*unit) error {
 		u.parsed, u.problems, err = libraries.Load(u.Path, u.Content, u.folder)
 		errs = append(errs, err)
 	}
-	return errors.Join(append(errs, each(units, (*unit).resolve))...)
+	specs := make([]*schema.Spec, len(units))
+	for i, u := range units {
+		specs[i] = u.parsed
+	}
+	services, problems := resolve.All(specs)
+	for i, u := range units {
+		errs = append(errs, u.take(services[i], problems[i]))
+	}
+	return errors.Join(errs...)
 }
 
 // inFile are the problems of one file.
@@ -29,7 +38,8 @@ type inFile struct {
 }
 
 // inFiles sorts the problems of the specs by the files in which they are: each spec, then the
-// libraries that no spec before had a problem in. A problem of a library counts once.
+// libraries that no spec before had a problem in, then its cases. A problem of a library counts
+// once.
 func inFiles(units []*unit) []*inFile {
 	var all []*inFile
 	add := func(file string, content []byte, problems schema.Diagnostics) {
@@ -44,6 +54,9 @@ func inFiles(units []*unit) []*inFile {
 		add(u.Path, u.Content, u.problems.In(""))
 		for _, file := range u.problems.Files() {
 			add(file, u.libraries.Content(file), u.problems.In(file))
+		}
+		for _, c := range u.cases {
+			add(c.path, c.content, c.problems)
 		}
 	}
 	return all

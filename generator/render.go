@@ -9,6 +9,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/scaffold"
 	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
@@ -21,6 +22,7 @@ func (u *unit) render() error {
 	code, err := gocode.Render(u.service, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, gocode.Tests{
 		Rows:    func(t *model.Topic) string { return tests[t].rowsFile() },
 		Columns: func(t *model.Table) []string { return in.Columns(t.Name) },
+		Cases:   casesFolder(u),
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
@@ -38,6 +40,11 @@ func (u *unit) render() error {
 		}
 		u.files = append(u.files, files...)
 	}
+	caseFiles, err := u.cases.render(u.service)
+	if err != nil {
+		return fmt.Errorf("%s: %w", u.Path, err)
+	}
+	u.files = append(u.files, caseFiles...)
 	migrations, err := u.migrations(sqlcode.RuntimeTables())
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
@@ -67,4 +74,12 @@ func (u *unit) testData(in *oracle.Interpreter) map[*model.Topic]testData {
 		tests[t] = made[i]
 	}
 	return tests
+}
+
+// casesFolder names the folder of the cases; "" if there are none.
+func casesFolder(u *unit) string {
+	if len(u.cases) == 0 {
+		return ""
+	}
+	return scaffold.CasesFolder
 }

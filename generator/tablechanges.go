@@ -57,7 +57,7 @@ func (u *unit) byHand(subject string) bool {
 // the key "tables", else the first line.
 func (u *unit) position(c state.TableChange) schema.Pos {
 	at := u.parsed.TablesKey
-	for _, t := range u.parsed.Tables {
+	for _, t := range tablesOf(u.parsed) {
 		if t.Name.Value != c.At.Table {
 			continue
 		}
@@ -69,4 +69,12 @@ func (u *unit) position(c state.TableChange) schema.Pos {
 		}
 	}
 	return cmp.Or(at, schema.Pos{Line: 1, Col: 1, Width: 1})
+}
+
+// tablesOf are those of the spec, then those of libraries.
+func tablesOf(spec *schema.Spec) (all []*schema.Table) {
+	for _, f := range spec.Reached() {
+		all = append(all, f.Tables...)
+	}
+	return all
 }

@@ -2,10 +2,8 @@ package generator
 
 import (
 	"fmt"
-	"path"
 	"time"
 
-	"github.com/idemgen/idemgen/generator/gocode"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/output"
@@ -17,11 +15,15 @@ import (
 // between two records. What the tables hold then is computed under the same assumption.
 var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// testData is what the generated test of a topic starts from, and what it must end with.
+// testData is what a generated test starts from, and what it must end with: that of a topic, or a
+// case.
 type testData struct {
-	service  *model.Service
-	topic    *model.Topic
-	before   []model.Row // there before the log
+	source   string         // who made it, for the first line of the log
+	digest   string         // of the file that it was made of; "" if that is the spec
+	topics   []*model.Topic // of the log
+	stem     string         // what the names of its files begin with
+	before   []model.Row    // there before the log
+	about    string         // what the rows before are for
 	log      []testRecord
 	expected []byte
 }
@@ -29,7 +31,9 @@ type testData struct {
 // testRecord is a record of the log, and what becomes of it.
 type testRecord struct {
 	seedlog.Record
-	deadLetter string // class and place; "" if it is none
+	topic      string    // "" if all are of one topic
+	time       time.Time // zero: that of its place in the log
+	deadLetter string    // class and place; "" if it is none
 }
 
 // TestData is the files of a topic's generated test, made of these rows and records in place of
@@ -42,7 +46,10 @@ func TestData(s *model.Service, t *model.Topic, rows []model.Row, log []seedlog.
 // record that would halt the partition is left out: the log's author knows less of values than
 // the interpreter.
 func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows []model.Row, log []seedlog.Record) testData {
-	d := testData{service: s, topic: t}
+	d := testData{
+		source: s.Source + ", topic " + t.Name, topics: []*model.Topic{t}, stem: "testdata/idem_" + t.FileName,
+		about: "Rows that topic " + t.Name + " does not make and its events need.",
+	}
 	for _, r := range rows {
 		if in.Insert(r) == nil {
 			d.before = append(d.before, r)
@@ -62,7 +69,7 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows 
 			in.Release(t.Name, 0)
 			continue
 		}
-		d.log = append(d.log, testRecord{r, out.DeadLetter()})
+		d.log = append(d.log, testRecord{Record: r, deadLetter: out.DeadLetter()})
 	}
 	d.expected = in.Expected()
 	return d
@@ -75,17 +82,17 @@ func (d testData) files() ([]output.File, error) {
 	if len(d.before) > 0 {
 		sql, err := sqlcode.InsertRows(d.before)
 		if err != nil {
-			return nil, fmt.Errorf("rows for the test of topic %s: %w", d.topic.Name, err)
+			return nil, fmt.Errorf("rows for the test of %s: %w", d.source, err)
 		}
 		files = append(files, output.File{
 			Path: d.rowsFile(), Policy: output.Owned,
-			Data: []byte("-- " + output.Marker + "\n-- Rows that topic " + d.topic.Name + " does not make and its events need.\n" + sql),
+			Data: []byte("-- " + output.Marker + "\n-- " + d.about + "\n" + sql),
 		})
 	}
 	return append(files, output.File{
-		Path: path.Join("testdata", gocode.LogFile(d.topic)), Policy: output.Owned, Data: d.logLines(),
+		Path: d.stem + "_log.jsonl", Policy: output.Owned, Data: d.logLines(),
 	}, output.File{
-		Path:   path.Join("testdata", "idem_"+d.topic.FileName+"_expected.txt"),
+		Path:   d.stem + "_expected.txt",
 		Policy: output.Owned,
 		Data:   append([]byte("# "+output.Marker+"\n"), d.expected...),
 	}), nil
@@ -96,5 +103,5 @@ func (d testData) rowsFile() string {
 	if len(d.before) == 0 {
 		return ""
 	}
-	return path.Join("testdata", "idem_"+d.topic.FileName+"_rows.sql")
+	return d.stem + "_rows.sql"
 }

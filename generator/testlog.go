@@ -3,6 +3,7 @@ package generator
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 
 	"github.com/idemgen/idemgen/generator/output"
 )
@@ -13,44 +14,63 @@ func (d testData) logLines() []byte {
 	var out bytes.Buffer
 	line := jsonLine{out: &out}
 	line.text("comment", output.Marker)
-	line.text("source", d.service.Source+", topic "+d.topic.Name)
+	line.text("source", d.source)
+	if d.digest != "" {
+		line.text("sha256", d.digest)
+	}
 	line.end()
 	for _, r := range d.log {
-		line.text("event", r.Event)
-		if !r.Keyed && d.keyed(r.Event) {
-			line.raw("by_offset", []byte("true"))
-		}
-		if r.deadLetter != "" {
-			line.text("dead_letter", r.deadLetter)
-		}
-		if r.Key != nil {
-			line.text("key", string(r.Key))
-		}
-		if len(r.Headers) > 0 {
-			headers := bytes.Buffer{}
-			inner := jsonLine{out: &headers}
-			for _, h := range r.Headers {
-				inner.text(h.Name, string(h.Value))
-			}
-			line.raw("headers", append(headers.Bytes(), '}'))
-		}
-		switch {
-		case r.Value == nil:
-		case json.Valid(r.Value) && !bytes.ContainsRune(r.Value, '\n'):
-			line.raw("value", r.Value)
-		default:
-			line.text("text", string(r.Value))
-		}
-		line.end()
+		d.logLine(&line, r)
 	}
 	return out.Bytes()
 }
 
+func (d testData) logLine(line *jsonLine, r testRecord) {
+	if r.topic != "" {
+		line.text("topic", r.topic)
+	}
+	line.text("event", r.Event)
+	if !r.Keyed && d.keyed(r.Event) {
+		line.raw("by_offset", []byte("true"))
+	}
+	if r.deadLetter != "" {
+		line.text("dead_letter", r.deadLetter)
+	}
+	if r.Key != nil {
+		line.text("key", string(r.Key))
+	}
+	if len(r.Headers) > 0 {
+		headers := bytes.Buffer{}
+		inner := jsonLine{out: &headers}
+		for _, h := range r.Headers {
+			if h.Value == nil {
+				inner.raw(h.Name, []byte("null"))
+				continue
+			}
+			inner.text(h.Name, string(h.Value))
+		}
+		line.raw("headers", append(headers.Bytes(), '}'))
+	}
+	if !r.time.IsZero() {
+		line.text("timestamp", r.time.Format(time.RFC3339Nano))
+	}
+	switch {
+	case r.Value == nil:
+	case json.Valid(r.Value) && !bytes.ContainsRune(r.Value, '\n'):
+		line.raw("value", r.Value)
+	default:
+		line.text("text", string(r.Value))
+	}
+	line.end()
+}
+
 // keyed reports whether records of the event usually have an identity of their own.
 func (d testData) keyed(event string) bool {
-	for _, e := range d.topic.Events {
-		if e.GoName == event {
-			return e.Key != nil && !e.Key.Offset
+	for _, t := range d.topics {
+		for _, e := range t.Events {
+			if e.GoName == event {
+				return e.Key != nil && !e.Key.Offset
+			}
 		}
 	}
 	return false

@@ -11,7 +11,6 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
@@ -27,6 +26,8 @@ type unit struct {
 	old, next *state.State   // old is nil at the first run
 	libraries *schema.Libraries
 	changes   []state.TableChange // those that a migration is written for
+	draft     *NewCase            // to be written; nil if none
+	cases     caseFiles
 	ledger    ledger
 	files     []output.File
 	notes     strings.Builder // what generate has to say beside the problems
@@ -42,9 +43,8 @@ func open(s Spec) (*unit, error) {
 	return &unit{Spec: s, folder: folder}, nil
 }
 
-// resolve turns the file into a model, or into problems.
-func (u *unit) resolve() error {
-	service, problems := resolve.Resolve(u.parsed)
+// take keeps what became of the spec: a model, or problems.
+func (u *unit) take(service *model.Service, problems schema.Diagnostics) error {
 	u.problems.Append(problems)
 	if u.parsed.Library {
 		u.note("%s is a library: it is checked, and nothing is generated of it alone\n", u.Path)
@@ -55,7 +55,7 @@ func (u *unit) resolve() error {
 	}
 	u.service = service
 	u.service.Schema = len(sqlcode.RuntimeTables())
-	return u.checkExamples()
+	return errors.Join(u.checkExamples(), readCases(u))
 }
 
 // checkExamples reads the sample records. Each must decode (E114).

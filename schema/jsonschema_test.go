@@ -12,17 +12,28 @@ import (
 // TestJSONSchema: the editor's schema has exactly the keys, required keys and closed
 // words that Load reads, at every place.
 func TestJSONSchema(t *testing.T) {
-	var doc map[string]any
-	if err := json.Unmarshal(JSONSchema(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	walked := map[string]bool{}
 	top := shape{keys: specKeys.shapes()}
 	for _, k := range top.keys {
 		if k.name == "tables" { // checked there, because of the message
 			requireKey(k.shape.entries.keys, "primary_key")
 		}
 	}
+	hold(t, JSONSchema(), top, 150)
+}
+
+// TestCaseJSONSchema: the same for cases.
+func TestCaseJSONSchema(t *testing.T) {
+	hold(t, CaseJSONSchema(), shape{keys: caseKeys.shapes()}, 30)
+}
+
+// hold compares an editor's schema with the keys that are read, which are so many lines at least.
+func hold(t *testing.T, schema []byte, top shape, least int) {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal(schema, &doc); err != nil {
+		t.Fatal(err)
+	}
+	walked := map[string]bool{}
 	top.lines("", walked)
 	listed := map[string]bool{}
 	jsonLines(t, doc, doc, "", listed)
@@ -36,7 +47,7 @@ func TestJSONSchema(t *testing.T) {
 			t.Errorf("only in the JSON schema: %s", line)
 		}
 	}
-	if len(walked) < 150 {
+	if len(walked) < least {
 		t.Errorf("only %d lines compared", len(walked))
 	}
 }
@@ -93,9 +104,8 @@ func (s shape) lines(path string, out map[string]bool) {
 // jsonLines does the same for a JSON schema.
 func jsonLines(t *testing.T, root, s map[string]any, path string, out map[string]bool) {
 	if ref, ok := s["$ref"].(string); ok {
-		name := strings.TrimPrefix(ref, "#/definitions/")
-		target, ok := root["definitions"].(map[string]any)[name].(map[string]any)
-		if !ok {
+		target := referred(root, ref)
+		if target == nil {
 			t.Fatalf("%s: no definition %s", path, ref)
 		}
 		jsonLines(t, root, target, path, out)
@@ -140,12 +150,20 @@ func jsonLines(t *testing.T, root, s map[string]any, path string, out map[string
 	}
 }
 
+// referred is what a reference like "#/definitions/step" names; nil if there is none.
+func referred(root map[string]any, ref string) map[string]any {
+	for name := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+		root, _ = root[name].(map[string]any)
+	}
+	return root
+}
+
 func list(v any) []any { l, _ := v.([]any); return l }
 
 // described: every key says what it is for.
 func described(t *testing.T, root, s map[string]any, path string) {
-	if ref, ok := s["$ref"].(string); ok {
-		s = root["definitions"].(map[string]any)[strings.TrimPrefix(ref, "#/definitions/")].(map[string]any)
+	for ref, ok := s["$ref"].(string); ok; ref, ok = s["$ref"].(string) {
+		s = referred(root, ref)
 	}
 	if d, _ := s["description"].(string); d == "" {
 		t.Errorf("%s has no description", path)

@@ -119,11 +119,14 @@ func checkLibrary(w *walker, e entry, s *Spec) {
 			of = append(of, p)
 		}
 	}
-	if len(of) == 0 {
-		if len(s.Tables) > 0 {
-			s.Broken = true
-			w.unbuilt(s.TablesKey, `key "tables" of a library`, "until then, write the tables into each spec")
+	for _, t := range s.Tables {
+		if !t.Broken && t.Owner == nil && (t.External == nil || !t.External.Value) {
+			s.Broken, t.Broken = true, true
+			w.ds.Add(t.Name.Pos, "E105", fmt.Sprintf("table %s lacks the key %q", quote(t.Name.Value), "owner"),
+				"in a library say whose migrations make the table: owner: <consumer>, or external: true if it exists already")
 		}
+	}
+	if len(of) == 0 {
 		return
 	}
 	i := max(0, slices.IndexFunc(of, func(p Pair) bool { return p.Key == "topics" }))

@@ -8,16 +8,24 @@ import (
 
 // stepShapes are the keys of all verbs together.
 func stepShapes() []keyShape {
+	steps := shape{items: &shape{keys: branchShapes()}}
+	return append(branchShapes(), keyShape{name: "then", shape: steps}, keyShape{name: "else", shape: steps})
+}
+
+// branchShapes are the keys of steps that stand under another one.
+func branchShapes() []keyShape {
 	var out []keyShape
 	for _, t := range stepTables {
 		for _, s := range t.keys.shapes() {
-			if !slices.ContainsFunc(out, func(o keyShape) bool { return o.name == s.name }) {
+			if !isBranch(s.name) && !slices.ContainsFunc(out, func(o keyShape) bool { return o.name == s.name }) {
 				out = append(out, s)
 			}
 		}
 	}
 	return out
 }
+
+func isBranch(key string) bool { return key == "then" || key == "else" }
 
 func readVerb(w *walker, e entry, s *Step) bool {
 	t, ok := w.full(e)
@@ -26,6 +34,33 @@ func readVerb(w *walker, e entry, s *Step) bool {
 		s.Table = *t
 	}
 	return ok
+}
+
+// readBelow is readStep, which needs the tables of verbs that name it.
+var readBelow func(w *walker, n *Node) *Step
+
+func init() { readBelow = readStep }
+
+// branchValue are the steps under then or else. They have neither of their own.
+func branchValue(at func(*Step) **Branch) value[Step] {
+	return value[Step]{read: func(w *walker, e entry, s *Step) bool {
+		if !w.isList(e) || !w.some(e) {
+			return false
+		}
+		b := &Branch{Key: e.key}
+		for _, item := range e.node.Items {
+			below := readBelow(w, item)
+			for _, branch := range []*Branch{below.Then, below.Else} {
+				if branch != nil {
+					w.ds.Add(branch.Key, "E515", "a step under "+e.what+" has no then and no else of its own", "write its steps beside it, each with a condition of its own")
+					below.Broken = true
+				}
+			}
+			b.Steps = append(b.Steps, below)
+		}
+		*at(s) = b
+		return true
+	}}
 }
 
 // readStep reads one entry of write: the verb decides which keys it may have.

@@ -15,10 +15,10 @@ type Step struct {
 	Leave  *Texts // columns
 	Where  *Assigns
 	Many   *Bool
-	By     *Texts // columns
-	Keep   *Texts // columns
 	If     Conditions
 	Own    Own
+	Then   *Branch
+	Else   *Branch
 	Pos    Pos // the map
 	Broken bool
 }
@@ -30,6 +30,12 @@ type Conditions struct {
 	Newer   *Text // column
 	Always  *Bool // it does not matter whether another step finds the event stale
 	Below   *Text // error or skip
+}
+
+// Branch are steps that run only if another one was applied, or only if it was skipped.
+type Branch struct {
+	Steps []*Step
+	Key   Pos
 }
 
 // InsertMissing is the word of if_missing with which add makes the row.
@@ -44,6 +50,8 @@ type Own struct {
 	Position *Text    // append: column
 	Expect   *Text    // append: field
 	Parent   *Assigns // replace
+	By       *Texts   // upsert: columns
+	Keep     *Texts   // upsert: columns
 }
 
 // stepTables says which keys may stand beside each verb: one that has no meaning for the verb is
@@ -52,13 +60,13 @@ var stepTables = []struct {
 	verb string
 	keys keys[Step]
 }{
-	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists")},
-	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep")},
-	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
-	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
+	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists", "then", "else")},
+	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep", "then", "else")},
+	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing", "then", "else")},
+	{"delete", stepKeys("delete", "each", "where", "many", "if_newer", "then", "else")},
 	{"append", stepKeys("append", "each", "set", "clear", "leave", "stream", "position", "expect")},
 	{"replace", stepKeys("replace", "each", "parent", "set", "clear", "leave")},
-	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave")},
+	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave", "then", "else")},
 }
 
 // unbuiltVerbs are verbs of the language that are not built yet.
@@ -72,7 +80,7 @@ var allStepKeys = keys[Step]{
 	{name: "leave", value: textsValue(func(s *Step) **Texts { return &s.Leave })},
 	{name: "where", value: assignsValue(func(s *Step) **Assigns { return &s.Where })},
 	{name: "many", value: boolValue(func(s *Step) **Bool { return &s.Many })},
-	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.By })},
+	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.Own.By })},
 	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.If.Exists }, "error", "skip")},
 	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing)},
 	{name: "stream", value: textsValue(func(s *Step) **Texts { return &s.Own.Stream })},
@@ -85,12 +93,13 @@ var allStepKeys = keys[Step]{
 	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.If.Below }, "error", "skip")},
 	{name: "always", value: boolValue(func(s *Step) **Bool { return &s.If.Always })},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},
-	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Keep })},
-	{name: "then", meanwhile: inGo}, {name: "else", meanwhile: inGo},
+	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Own.Keep })},
+	{name: "then", value: branchValue(func(s *Step) **Branch { return &s.Then })},
+	{name: "else", value: branchValue(func(s *Step) **Branch { return &s.Else })},
 }
 
-// anywhere are keys that no verb has of its own, or none has at all.
-var anywhere = []string{"then", "else", "always"}
+// anywhere are keys that no verb has of its own.
+var anywhere = []string{"always"}
 
 // sums are the words of people who look for sums.
 func sums[T any]() keys[T] {

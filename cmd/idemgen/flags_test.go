@@ -94,7 +94,7 @@ func TestChangesAsJSON(t *testing.T) {
 	for _, c := range did.Changes {
 		read(t, c.Path)
 	}
-	if len(did.Diagnostics) != 1 || did.Diagnostics[0].Severity != "warning" || did.Diagnostics[0].Code != "W904" {
+	if len(did.Diagnostics) != 2 || did.Diagnostics[0].Severity != "warning" || did.Diagnostics[0].Code != "W904" || did.Diagnostics[1].Code != "W911" {
 		t.Errorf("%+v", did.Diagnostics)
 	}
 	if out := must(t, "check", "--json"); !strings.Contains(out, `"changes": []`) {

@@ -17,8 +17,8 @@ func initCommand(args []string) *cobra.Command {
 		Use:   "init [folder]",
 		Short: "Write a first spec and the files around it",
 		Long: `Writes a first spec and what it needs to run into a folder (default: here) of a Go module:
-idemgen.yaml, gen.go, handler.go, cmd/<consumer>/main.go, the set-up of the tests and
-.gitattributes, then generates. Refuses to replace a file. The names default to the
+idemgen.yaml, gen.go, handler.go, cmd/<consumer>/main.go, the set-up of the tests, a first case in
+testdata/cases and .gitattributes, then generates. Refuses to replace a file. The names default to the
 folder's import path. In a folder that has an idemgen.yaml, that one counts: init writes the
 files that are missing around it.`,
 		Args:              oneFolder,
@@ -80,11 +80,11 @@ Now make the module complete:
 `, tool)
 	if !started.Kept {
 		fmt.Fprintf(cmd.ErrOrStderr(), `
-Then change %[1]s to your events, run go generate ./... and implement the methods of
-Service in handler.go. The migrations of the sample's tables are written already: to replace
+Then change %[1]s to your events and %[4]s to what they do, run
+go generate ./... and implement the methods of Service in handler.go. The migrations of the sample's tables are written already: to replace
 those tables before anything is deployed, first delete %[2]s and %[3]s. Apply
 the migrations before the program runs.
-`, started.Spec, started.Migrations, started.State)
+`, started.Spec, started.Migrations, started.State, started.Cases)
 	}
 	if started.Attributes != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "\n.gitattributes exists; add these lines to it:\n\n%s", started.Attributes)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -27,16 +28,19 @@ const third = `      OrderReplaced:
         type: replaced
 `
 
+// uncovered are the warnings of events with Go code that no case holds.
+var uncovered = regexp.MustCompile(`(?m)^[^ ]+: W911: .*\n(?: .*\n)+`)
+
 // Methods that a handler of the team's own lacks are printed as text that completes it.
 func TestMissingMethods(t *testing.T) {
 	repo := repository(t)
 	handled := strings.Replace(second, "    events:\n", "    event_type: {header: t}\n    events:\n", 1)
 	handled = strings.Replace(handled, "OrderReturned:\n", "OrderReturned:\n        type: returned\n", 1)
 	module(t, map[string]string{"idemgen.yaml": spec + handled})
-	if _, _, stderr := run(t, "generate"); stderr != "handler.go is yours: implement Handler there, and pass Service{} to NewConsumer\n" {
+	if _, _, stderr := run(t, "generate"); uncovered.ReplaceAllString(stderr, "") != "handler.go is yours: implement Handler there, and pass Service{} to NewConsumer\n" {
 		t.Errorf("at first: %q", stderr)
 	}
-	if _, _, stderr := run(t, "generate"); stderr != "" {
+	if _, _, stderr := run(t, "generate"); uncovered.ReplaceAllString(stderr, "") != "" {
 		t.Errorf("a second time: %q", stderr)
 	}
 	for _, receiver := range []string{"Service", "Mine"} {
@@ -46,13 +50,13 @@ func TestMissingMethods(t *testing.T) {
 		write(t, "idem_setup_test.go", strings.ReplaceAll(read(t, "idem_setup_test.go"), "Service", receiver))
 		write(t, "idemgen.yaml", spec+handled+third)
 		code, _, stderr := run(t, "generate")
-		intro, method, _ := strings.Cut(stderr, "\n\n")
+		intro, method, _ := strings.Cut(uncovered.ReplaceAllString(stderr, ""), "\n\n")
 		if code != done || intro != receiver+` has no method for event "OrderReplaced"; to paste beside the others:` {
 			t.Fatalf("exit code %d\n%s", code, stderr)
 		}
 		write(t, "handler.go", read(t, "handler.go")+"\n"+method+"\nvar _ Handler = "+receiver+"{}\n")
 		build(t, repo, "vet", ".")
-		if _, _, stderr := run(t, "generate"); stderr != "" {
+		if _, _, stderr := run(t, "generate"); uncovered.ReplaceAllString(stderr, "") != "" {
 			t.Errorf("pasted: %q", stderr)
 		}
 		write(t, "handler.go", strings.ReplaceAll(strings.Split(read(t, "handler.go"), "\n"+method)[0], receiver, "Service"))

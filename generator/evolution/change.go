@@ -79,11 +79,11 @@ func (c *comparison) tell(places ...string) { c.told = append(c.told, places...)
 
 // identities are the changes after which copies are not known as such.
 func (c *comparison) identities() {
-	if c.old.State.Consumer != c.now.Service.Consumer {
+	if c.old.State.Consumer != c.now.State.Consumer {
 		c.tell("/consumer")
-		c.add(Reprocesses, fmt.Sprintf("the consumer was %q and is %q", c.old.State.Consumer, c.now.Service.Consumer),
+		c.add(Reprocesses, fmt.Sprintf("the consumer was %q and is %q", c.old.State.Consumer, c.now.State.Consumer),
 			"under another name it has an empty ledger, and none of the keys is known: every topic is read from start_from and applied again",
-			"keep the name")
+			"keep the name, or write renamed_from: "+c.old.State.Consumer)
 		return // all keys differ for the same reason
 	}
 	for _, id := range state.Identities(c.old.State, c.now.Service) {

@@ -113,6 +113,16 @@ func stepDoc(name string, s *model.Step) string {
 	if effect := stepEffect(name, s); effect != "" {
 		facts = append(facts, effect)
 	}
+	if s.Asks {
+		did, it := "applied", name
+		if s.Under.Else {
+			did = "skipped"
+		}
+		if len(facts) > 0 {
+			it = "It"
+		}
+		facts = append(facts, fmt.Sprintf("%s takes a row only if %s %s the one before it.", it, statementConst(s.Under.Of), did))
+	}
 	for _, a := range s.Params() {
 		if s.TypeOf(a.Value).Kind == model.List && !isJSON(a.Column) {
 			facts = append(facts, "An array is sent as its text, since Postgres knows no array of arrays.")

@@ -53,6 +53,7 @@ func (m *marks) doc() string {
 		"Gathers":    "the row: one statement takes its events of a wave",
 		"Replaces":   "the table: a wave writes its rows once",
 		"Puts":       "the row: a wave writes it once",
+		"Follows":    "the row: in a wave, only statements before this one write it",
 		"PutsAll":    "the table: the row's key is not known, and a wave writes a row once",
 		"Deletes":    "the row: an earlier wave writes it",
 		"DeletesAll": "the table: an earlier wave writes its rows",
@@ -89,6 +90,9 @@ func marksName(s *model.Step) string { return "before" + stepName(s) }
 func marksOf(s *model.Step) *marks {
 	m := &marks{step: s}
 	t := s.Event.Topic
+	if s.Apart {
+		m.calls = append(m.calls, text("b.Later()"))
+	}
 	for _, r := range s.Reads {
 		if changes(t, r.Table) {
 			m.reads(r)
@@ -120,6 +124,8 @@ func marksOf(s *model.Step) *marks {
 		m.writes("Deletes")
 	case s.Gathers:
 		m.gathers()
+	case s.Follows:
+		m.writes("Follows")
 	default:
 		m.writes("Puts")
 	}
@@ -137,7 +143,7 @@ func (m *marks) row(table *model.Table, values []model.Value) (*expr, bool) {
 
 func (m *marks) reads(r model.ParentRow) {
 	var read code
-	if r.Values == nil || putLater(m.step, r.Table) {
+	if r.Values == nil || putLater(m.step, r.Table) || m.step.Replaces && slices.ContainsFunc(r.Values, perElementValue) {
 		read = text("b.Touches(%q)", r.Table.Name)
 	} else if row, ok := m.row(r.Table, r.Values); ok {
 		read = call("b.Reads", row)
@@ -146,7 +152,7 @@ func (m *marks) reads(r model.ParentRow) {
 	}
 	condition := ""
 	for _, v := range r.Values {
-		if v.Optional() {
+		if v.Optional() && !(m.step.Replaces && perElementValue(v)) {
 			if condition != "" {
 				condition += " && "
 			}
@@ -158,6 +164,12 @@ func (m *marks) reads(r model.ParentRow) {
 		read = ifThen(text(condition), read)
 	}
 	m.calls = append(m.calls, read)
+}
+
+// perElementValue reports whether a value differs between the elements of a step. A step that
+// replaces rows names its table once, for all of them.
+func perElementValue(v model.Value) bool {
+	return v.Kind == model.ElemValue || v.Kind == model.PositionValue
 }
 
 // putLater reports whether a wave writes rows of a table after those of the step, as can be
@@ -217,6 +229,9 @@ func (m *marks) writes(method string) {
 			m.calls = append(m.calls, call("b."+method, row))
 			return
 		}
+	}
+	if method == "Follows" {
+		method = "Puts"
 	}
 	m.own = method + "All"
 	m.calls = append(m.calls, text("b.%s(%q)", m.own, s.Table.Name))

@@ -6,8 +6,13 @@ import "github.com/idemgen/idemgen/generator/model"
 func row(g *group, s *model.Step, declared bool) bool {
 	params := s.Params()
 	if t := s.TypeOf(params[0].Value); len(params) == 1 && !composed(t) && !t.Optional {
+		row := "p." + rowsField(s) + ".Row()"
+		if s.Tells || s.Asks {
+			g.Add(number(s, row))
+			return declared
+		}
 		method, arg := rowValue(s, params[0])
-		g.Add(call("p."+rowsField(s)+".Row()."+method, arg))
+		g.Add(call(row+"."+method, arg))
 		return declared
 	}
 	if declared {
@@ -16,6 +21,10 @@ func row(g *group, s *model.Step, declared bool) bool {
 		g.Add(text("r := p.%s.Row()", rowsField(s)))
 	}
 	for _, a := range params {
+		if a.Value.Kind == model.NumberValue || a.Value.Kind == model.OfValue {
+			g.Add(number(s, "r"))
+			continue
+		}
 		t := s.TypeOf(a.Value)
 		if composed(t) && isJSON(a.Column) {
 			jsonValue(g, s, a)
@@ -32,6 +41,14 @@ func row(g *group, s *model.Step, declared bool) bool {
 		}
 	}
 	return true
+}
+
+// number sets the number by which a row tells or asks.
+func number(s *model.Step, row string) code {
+	if s.Tells {
+		return wire("Number").Call(text(row))
+	}
+	return wire("NumberOf").Call(text(row), text("&p."+rowsField(s.Under.Of)))
 }
 
 // rowValue returns the method of wire.Rows and its argument for one parameter.
@@ -94,6 +111,10 @@ func replacedRow(g *group, s *model.Step, declared bool) {
 		g.Add(text("r := p.%s.Row()", rowsField(s)))
 	}
 	for i, a := range s.Params() {
+		if a.Value.Kind == model.OfValue {
+			g.Add(number(s, "r"))
+			continue
+		}
 		t := s.TypeOf(a.Value)
 		method, arg := rowValue(s, a)
 		switch {

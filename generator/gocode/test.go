@@ -13,6 +13,9 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 	f := newFile("idem_gen_test.go", p.service.Package, p.service.Source)
 	f.fn("testTables are the tables that tests compare, without columns that the database fills.", "", "testTables", nil,
 		slice(qual(idemtestPath, "Table")), func(g *group) { g.Return(p.tables(tests)) })
+	if tests.Cases != "" {
+		p.casesTest(f, tests)
+	}
 	if !p.handles() {
 		return f
 	}
@@ -63,9 +66,6 @@ func (p *pkg) tables(tests Tests) code {
 // ExternalFile makes the tables of others in the databases of tests.
 const ExternalFile = "testdata/idem_external.sql"
 
-// LogFile is the name of the file with the records of a topic's test.
-func LogFile(t *model.Topic) string { return "idem_" + t.FileName + "_log.jsonl" }
-
 // testFile is idem_<topic>_gen_test.go: the scenarios, and what they start from.
 func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	f := newFile("idem_"+t.FileName+"_gen_test.go", p.service.Package, p.service.Source+", topic "+t.Name)
@@ -80,23 +80,60 @@ func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	return f
 }
 
+// casesTest is the test of the cases: the team's own, with the team's own handlers.
+func (p *pkg) casesTest(f *file, tests Tests) {
+	doc := "TestCases repeats, cuts and crashes the records of each case in " + tests.Cases + ",\nand holds the tables against what the case says."
+	handler := ""
+	if p.handles() {
+		handler = ", newTestHandler(t, db)"
+	}
+	params := []code{named("t", pointer(qual("testing", "T")))}
+	f.fn(doc, "", "TestCases", params, nil, func(g *group) {
+		elems := []code{pair("Folder", lit(tests.Cases))}
+		elems = append(append(elems, database(p.service)...),
+			text("Tables: testTables()"),
+			pair("New", newConsumer(handler)),
+			pair("Events", eventTemplates(p.service.Topics...)),
+		)
+		g.Add(composite(qual(idemtestPath, "Cases"), elems).Add(text(".Run(t)")))
+	})
+}
+
+// newConsumer is the function that makes the consumer under test.
+func newConsumer(handler string) code {
+	return closure(
+		[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},
+		[]code{pointer(idem("Consumer")), text("error")},
+		func(g *group) { g.Return(text("NewConsumer(db%s)", handler)) })
+}
+
+// eventTemplates are, by name, what all records of an event have in common.
+func eventTemplates(topics ...*model.Topic) code {
+	var events []code
+	for _, t := range topics {
+		for _, e := range t.Events {
+			events = append(events, pair(strconv.Quote(e.GoName), text("").Values(eventTemplate(e)...)))
+		}
+	}
+	return composite(text("map[string]").Add(qual(idemtestPath, "Event")), events)
+}
+
 // readLog reads the records of a topic, given what all records of an event have in common.
 func readLog(t *model.Topic) code {
-	var events []code
-	for _, e := range t.Events {
-		events = append(events, pair(strconv.Quote(e.GoName), text("").Values(eventTemplate(e)...)))
+	return qual(idemtestPath, "ReadLog").Call(text("t"), lit("testdata/idem_"+t.FileName+"_log.jsonl"), eventTemplates(t))
+}
+
+// database is how a test makes its databases.
+func database(s *model.Service) []code {
+	elems := []code{pair("Migrations", lit(s.Migrations.Dir))}
+	if slices.ContainsFunc(s.Tables, func(t *model.Table) bool { return t.External }) {
+		elems = append(elems, pair("External", lit(ExternalFile)))
 	}
-	return qual(idemtestPath, "ReadLog").Call(text("t"), lit("testdata/"+LogFile(t)), composite(text("map[string]").Add(qual(idemtestPath, "Event")), events))
+	return elems
 }
 
 func (p *pkg) suite(t *model.Topic, rows string) []code {
-	elems := []code{
-		pair("Topic", lit(t.Name)),
-		pair("Migrations", lit(p.service.Migrations.Dir)),
-	}
-	if slices.ContainsFunc(p.service.Tables, func(t *model.Table) bool { return t.External }) {
-		elems = append(elems, pair("External", lit(ExternalFile)))
-	}
+	elems := append([]code{pair("Topic", lit(t.Name))}, database(p.service)...)
 	if rows != "" {
 		elems = append(elems, pair("Rows", lit(rows)))
 	}
@@ -104,21 +141,15 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 		pair("Expected", lit("testdata/idem_"+t.FileName+"_expected.txt")),
 		text("Tables: testTables()"),
 	)
-	consumer := func(handler string) code {
-		return closure(
-			[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},
-			[]code{pointer(idem("Consumer")), text("error")},
-			func(g *group) { g.Return(text("NewConsumer(db%s)", handler)) })
-	}
 	switch {
 	case topicHandles(t):
 		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},
 			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{})")) })
-		elems = append(elems, pair("Stub", stub), pair("New", consumer(", newTestHandler(t, db)")), pair("Log", readLog(t)), text("Edit: editTestLog"))
+		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(", newTestHandler(t, db)")), pair("Log", readLog(t)), text("Edit: editTestLog"))
 	case p.handles():
-		elems = append(elems, pair("New", consumer(", stubHandler{}")), pair("Log", readLog(t)))
+		elems = append(elems, pair("New", newConsumer(", stubHandler{}")), pair("Log", readLog(t)))
 	default:
-		elems = append(elems, pair("New", consumer("")), pair("Log", readLog(t)))
+		elems = append(elems, pair("New", newConsumer("")), pair("Log", readLog(t)))
 	}
 	return elems
 }

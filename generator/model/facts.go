@@ -13,6 +13,15 @@ type Facts struct {
 	// Gathers says that the statement takes any number of events of one row, or of one stream, in
 	// their order.
 	Gathers bool
+	// Tells says that other steps stand under this one, which may be skipped: its statement tells
+	// to which of its rows it was applied. Asks says of one of those others that its statement asks.
+	Tells, Asks bool
+	// Apart says that the step's statement would run before that of the step under which it
+	// stands, were it not in a later wave.
+	Apart bool
+	// Follows says that in a wave the step's statement runs after all statements by which its event
+	// may have written the same row: those need no wave of their own.
+	Follows bool
 	// Whole says that the step may change rows that it does not name by the whole primary
 	// key, or free a value of a further unique key: the runtime then treats it as
 	// writing the whole table.
@@ -42,6 +51,19 @@ func (f *Facts) OnlyMakes() bool { return f.Makes && !f.Changes && !f.Removes }
 
 // OnlyChanges reports whether there are as many rows after the step as before.
 func (f *Facts) OnlyChanges() bool { return f.Changes && !f.Makes && !f.Removes }
+
+// Skips reports whether the step may be skipped without an error.
+func (s *Step) Skips() bool {
+	keyed := func() bool { // else the database makes a key that no other row has
+		for _, c := range s.By {
+			if !s.sets(c) {
+				return false
+			}
+		}
+		return true
+	}
+	return s.If.Newer != nil || s.If.Missing == "skip" && !s.Removes || s.If.Below == "skip" || s.If.Exists == "skip" && keyed()
+}
 
 // Names are the values that say which rows the step means: those of Where, or of the row that
 // it makes.

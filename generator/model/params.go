@@ -5,7 +5,8 @@ import "slices"
 // Params returns what travels with the step's statement, in the order of $1, $2, ...: Where,
 // then Set, without constants, the transaction time and NULL, which the statement itself holds.
 // The value that
-// If.Newer compares follows if Set does not hold it already. A step without any value
+// If.Newer compares follows if Set does not hold it already. The number by which steps that depend
+// on one another know their rows comes last. A step without any value
 // sends its rows' positions, of no column, so that the statement knows their number.
 func (s *Step) Params() []Assign {
 	var params []Assign
@@ -21,6 +22,12 @@ func (s *Step) Params() []Assign {
 	}
 	if s.Replaces {
 		params = append(params, Assign{Value: Value{Kind: RowValue}})
+	}
+	switch {
+	case s.Tells:
+		params = append(params, Assign{Value: Value{Kind: NumberValue}})
+	case s.Asks:
+		params = append(params, Assign{Value: Value{Kind: OfValue}})
 	}
 	if len(params) == 0 {
 		return []Assign{{Value: Value{Kind: PositionValue}}}
@@ -40,7 +47,7 @@ func (v Value) Sent() bool {
 // TypeOf returns the type of a sent value of the step.
 func (s *Step) TypeOf(v Value) FieldType {
 	switch {
-	case v.Kind == PositionValue:
+	case v.Kind == PositionValue, v.Kind == NumberValue, v.Kind == OfValue:
 		return FieldType{Kind: Int32}
 	case v.Kind == RowValue:
 		return FieldType{Kind: Bool}

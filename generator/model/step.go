@@ -21,7 +21,16 @@ type Step struct {
 	// not repeat the columns of Where then.
 	Replaces bool
 	Many     bool // where is no whole unique key, on purpose
+	Under    Branch
 	Facts
+}
+
+// Branch says for which events a step runs: those to which Of was applied, or those for which it
+// was skipped. If Of has Each, the step runs once per element, with the elements of Of. Of is nil
+// if the step stands under none.
+type Branch struct {
+	Of   *Step
+	Else bool
 }
 
 // Stream is how a step numbers its rows. By has its columns and Position.
@@ -76,6 +85,8 @@ const (
 	PositionValue                      // position of the element, from 1
 	NextValue                          // next free number of the step's stream
 	RowValue                           // whether the row sent is an element, or says what is replaced
+	NumberValue                        // number of the row among all that the step sends
+	OfValue                            // number of the row of Under.Of on which this one depends
 	NullValue                          // clear
 )
 

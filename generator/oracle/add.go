@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	verbs["add"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) *fault {
+	verbs["add"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) (done, *fault) {
 		where := r.where
 		inserts := r.step.If.Missing == ""
 		if inserts {
@@ -18,19 +18,16 @@ func init() {
 		case len(found) == 0 && inserts:
 			return x.addTo(t, nil, r)
 		case len(found) == 0 && r.step.If.Missing == "error":
-			return refused("no such row in " + t.def.Name)
+			return applied, refused("no such row in " + t.def.Name)
+		case len(found) == 0:
+			return skipped, nil
 		}
-		for _, old := range found {
-			if f := x.addTo(t, old, r); f != nil {
-				return f
-			}
-		}
-		return nil
+		return x.addTo(t, found[0], r) // where holds a whole unique key
 	}}
 }
 
 // addTo adds to a row, or makes a new one that held zeros.
-func (x *tx) addTo(t *table, old *row, r stepRow) *fault {
+func (x *tx) addTo(t *table, old *row, r stepRow) (done, *fault) {
 	var sums, first []assigned
 	for _, a := range r.set {
 		if a.how != model.Adds && a.how != model.Subtracts {
@@ -46,24 +43,24 @@ func (x *tx) addTo(t *table, old *row, r stepRow) *fault {
 			least, f := constant(a.column, r.step.If.AtLeast[i].Value.Const.Text)
 			switch {
 			case f != nil:
-				return f
+				return applied, f
 			case exact(sum).compare(exact(least)) >= 0:
 			case r.step.If.Below == "skip":
-				return nil
+				return skipped, nil
 			default:
-				return refused(a.column.Name + " would be below at_least")
+				return applied, refused(a.column.Name + " would be below at_least")
 			}
 		}
 		c, f := toCell(a.column, sum)
 		if _, wide := sum.(decimal); f != nil || wide && a.column.Type.Kind != model.ColNumeric {
-			return refused(a.column.Name + " would be out of range")
+			return applied, refused(a.column.Name + " would be out of range")
 		}
 		sums = append(sums, assigned{column: a.column, cell: c})
 	}
 	if old == nil {
-		return x.insert(t, append(first, sums...))
+		return applied, x.insert(t, append(first, sums...))
 	}
-	return x.update(t, old, sums)
+	return applied, x.update(t, old, sums)
 }
 
 // sumOf adds exactly: numbers of columns of one type.

@@ -3,7 +3,7 @@ package oracle
 import "slices"
 
 func init() {
-	verbs["append"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) *fault {
+	verbs["append"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) (done, *fault) {
 		numbers := r.step.Stream
 		last := int64(0)
 		for _, old := range t.find(pick(r.set, numbers.Columns)) {
@@ -13,14 +13,14 @@ func init() {
 		}
 		at := slices.IndexFunc(r.set, func(a assigned) bool { return a.column == numbers.Position })
 		if _, free := r.set[at].cell.(next); !free && r.set[at].cell != cell(last+1) {
-			return refused("not the next position of its stream")
+			return applied, refused("not the next position of its stream")
 		}
 		number, f := toCell(numbers.Position, last+1)
 		if f != nil {
-			return refused("a stream is full")
+			return applied, refused("a stream is full")
 		}
 		r.set[at].cell = number
-		return x.insert(t, r.set)
+		return applied, x.insert(t, r.set)
 	}}
 }
 

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -29,4 +30,14 @@ func (in *Interpreter) Insert(r model.Row) error {
 		return errors.New(f.detail)
 	}
 	return nil
+}
+
+// Constant reads a constant by the type of its column and returns it in the form of Expected, or
+// says why it does not fit.
+func Constant(c *model.Column, text string) (string, error) {
+	got, f := constant(c, text)
+	if f != nil {
+		return "", errors.New(strings.TrimPrefix(f.detail, "constant: "))
+	}
+	return format(c.Type, got), nil
 }

@@ -119,10 +119,7 @@ func constant(c *model.Column, text string) (cell, *fault) {
 	case model.ColJSONB, model.ColJSON:
 		return jsonCell(t, text)
 	case model.ColTextArray, model.ColIntegerArray, model.ColBigintArray, model.ColUUIDArray:
-		if text != "{}" {
-			return nil, misfit("constant: the only one of an array column is {}")
-		}
-		return []cell{}, nil
+		return arrayConstant(t, text)
 	}
 	return textCell(t, text)
 }

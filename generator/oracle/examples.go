@@ -76,22 +76,14 @@ func (in *Interpreter) checkExample(raw json.RawMessage) *ExampleError {
 	if t == nil {
 		return &ExampleError{Reason: "the spec has no topic " + strconv.Quote(r.Topic)}
 	}
-	p := &payload{record: r}
-	def, _, f := in.dispatch(t, r, p)
-	if f != nil {
-		return &ExampleError{Event: r.Topic, Path: f.path, Reason: f.detail}
-	}
-	if def == nil {
+	def, out := in.Read(*r)
+	switch {
+	case out.Kind == Applied || out.Kind == Ignored || out.Class == ClassFit:
 		return nil
+	case def == nil:
+		return &ExampleError{Event: r.Topic, Path: out.Path, Reason: out.Detail}
 	}
-	e, f := in.read(def, r, p)
-	if f == nil {
-		_, f = e.keys()
-	}
-	if f != nil {
-		return &ExampleError{Event: def.Name, Path: f.path, Reason: f.detail}
-	}
-	return nil
+	return &ExampleError{Event: def.Name, Path: out.Path, Reason: out.Detail}
 }
 
 func readExample(raw json.RawMessage) (r *Record, reason string) {

@@ -3,7 +3,7 @@ package oracle
 import "slices"
 
 func init() {
-	verbs["replace"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) *fault {
+	verbs["replace"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) (done, *fault) {
 		var stay []*row
 		matched := map[*row]bool{}
 		targets := make([]*row, len(r.elements))
@@ -13,7 +13,7 @@ func init() {
 			}
 			for _, old := range t.find(pick(e, r.step.By)) {
 				if matched[old] {
-					return refused("two elements are one row of " + t.def.Name)
+					return applied, refused("two elements are one row of " + t.def.Name)
 				}
 				matched[old], targets[i] = true, old
 				stay = append(stay, old)
@@ -24,20 +24,20 @@ func init() {
 				continue
 			}
 			if f := x.remove(t, old); f != nil {
-				return f
+				return applied, f
 			}
 		}
 		for i, e := range r.elements {
 			var f *fault
 			if targets[i] != nil {
-				f = x.update(t, targets[i], e)
+				f = x.update(t, targets[i], slices.DeleteFunc(e, func(a assigned) bool { return slices.Contains(r.step.By, a.column) }))
 			} else {
 				f = x.insert(t, e)
 			}
 			if f != nil {
-				return f
+				return applied, f
 			}
 		}
-		return nil
+		return applied, nil
 	}}
 }

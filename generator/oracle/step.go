@@ -14,6 +14,9 @@ type stepRow struct {
 	newer cell
 	// elements are the rows that a step which replaces others makes of its list.
 	elements [][]assigned
+	// then and otherwise are the rows of the steps under this one, which run if it was applied, or
+	// if it was skipped.
+	then, otherwise []stepRow
 }
 
 type assigned struct {
@@ -33,31 +36,72 @@ type element struct {
 func (e *event) rows() ([]stepRow, *fault) {
 	var rows []stepRow
 	for _, s := range e.def.Steps {
-		elements := []element{{}}
-		if s.Each != nil {
-			elements = elements[:0]
-			l, _ := e.values[s.Each].(list)
-			for i, v := range l {
-				elements = append(elements, element{v, int64(i + 1)})
-			}
-		}
-		if s.Replaces {
-			r, f := e.replacement(s, elements)
-			if f != nil {
-				return nil, f
-			}
-			rows = append(rows, r)
+		if s.Under.Of != nil {
 			continue
 		}
-		for _, el := range elements {
-			r, f := e.row(s, el)
-			if f != nil {
-				return nil, f
-			}
-			rows = append(rows, r)
+		more, f := e.rowsOf(s, e.elements(s))
+		if f != nil {
+			return nil, f
 		}
+		rows = append(rows, more...)
 	}
 	return rows, nil
+}
+
+// elements are those of the step's list, or one that stands for the event.
+func (e *event) elements(s *model.Step) []element {
+	if s.Each == nil {
+		return []element{{}}
+	}
+	var elements []element
+	l, _ := e.values[s.Each].(list)
+	for i, v := range l {
+		elements = append(elements, element{v, int64(i + 1)})
+	}
+	return elements
+}
+
+// rowsOf are the rows of a step, one per element, with those of the steps under it.
+func (e *event) rowsOf(s *model.Step, elements []element) ([]stepRow, *fault) {
+	if s.Replaces {
+		r, f := e.replacement(s, elements)
+		return []stepRow{r}, f
+	}
+	var rows []stepRow
+	for _, el := range elements {
+		r, f := e.row(s, el)
+		if f != nil {
+			return nil, f
+		}
+		if f := e.under(&r, el); f != nil {
+			return nil, f
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// under computes the rows of the steps under the one that made r of an element.
+func (e *event) under(r *stepRow, el element) *fault {
+	for _, s := range e.def.Steps {
+		if s.Under.Of != r.step {
+			continue
+		}
+		elements := []element{el}
+		if r.step.Each == nil {
+			elements = e.elements(s)
+		}
+		rows, f := e.rowsOf(s, elements)
+		if f != nil {
+			return f
+		}
+		if s.Under.Else {
+			r.otherwise = append(r.otherwise, rows...)
+		} else {
+			r.then = append(r.then, rows...)
+		}
+	}
+	return nil
 }
 
 // replacement is the one row of a step that replaces others, with what its elements become.
@@ -150,20 +194,41 @@ func elementPath(each *model.Field, el element) string {
 // fields of [model.Step] itself), and never [model.Facts], which the generators go by. So it can
 // find those facts wrong.
 type verb struct {
-	run   func(x *tx, t *table, r stepRow) *fault
+	run   func(x *tx, t *table, r stepRow) (done, *fault)
 	fills bool // it leaves columns that it does not set to the database
 }
 
 var verbs = map[string]verb{}
 
-// step runs one row of a step.
+// done tells whether a step was applied, or skipped as the spec permits.
+type done bool
+
+const (
+	applied done = true
+	skipped done = false
+)
+
+// step runs one row of a step, and what stands under it.
 func (x *tx) step(r stepRow) *fault {
 	t := x.store.byDef[r.step.Table]
 	r.set = x.atOnce(r.set)
 	for i := range r.elements {
 		r.elements[i] = x.atOnce(r.elements[i])
 	}
-	return verbs[r.step.Verb].run(x, t, r)
+	was, f := verbs[r.step.Verb].run(x, t, r)
+	if f != nil {
+		return f
+	}
+	next := r.then
+	if was == skipped {
+		next = r.otherwise
+	}
+	for _, below := range next {
+		if f := x.step(below); f != nil {
+			return f
+		}
+	}
+	return nil
 }
 
 // atOnce puts the transaction time in its place.
@@ -177,16 +242,17 @@ func (x *tx) atOnce(set []assigned) []assigned {
 	return set
 }
 
-func (x *tx) updateAll(t *table, r stepRow, found []*row) *fault {
+func (x *tx) updateAll(t *table, r stepRow, found []*row) (was done, f *fault) {
 	for _, old := range found {
 		if !r.isNewer(t, old) {
 			continue
 		}
 		if f := x.update(t, old, r.set); f != nil {
-			return f
+			return applied, f
 		}
+		was = applied
 	}
-	return nil
+	return was, nil
 }
 
 // isNewer is the guard of if_newer: a stored NULL counts as older, an absent value is

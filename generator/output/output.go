@@ -68,6 +68,9 @@ var ownedNames = []string{
 	"testdata/idem_*_log.jsonl",
 	"testdata/idem_*_expected.txt",
 	"testdata/idem_*_rows.sql",
+	"testdata/cases/idem_*_log.jsonl",
+	"testdata/cases/idem_*_expected.txt",
+	"testdata/cases/idem_*_rows.sql",
 }
 
 // unix returns text with every line ending in LF.

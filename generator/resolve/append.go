@@ -81,7 +81,7 @@ func resolveExpected(report *schema.Diagnostics, st *draft.Step, c *draft.Column
 	if at == nil {
 		return draft.Value{Model: model.Value{Kind: model.NextValue}, Known: true}
 	}
-	if st.Spec.Each != nil {
+	if st.PerElement() {
 		report.Add(at.Key, "E308", "expect names one number, but each makes a row of every element", "drop expect: the elements are numbered in their order")
 		return draft.Value{}
 	}

@@ -34,10 +34,7 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 	checkEventPaths(r.report, e, own)
 	r.resolveKey(e)
 	for _, s := range spec.Write {
-		st := resolveStep(r.report, r.tables, e, s)
-		e.Steps = append(e.Steps, st)
-		e.Model.Steps = append(e.Model.Steps, st.Model)
-		e.Unsure = e.Unsure || !st.Whole
+		r.resolveWithBranches(e, s)
 	}
 	collectFields(e)
 	resolveCompared(e)

@@ -68,7 +68,7 @@ func judgeable(st *draft.Step) bool {
 	if st.Spec.Broken || st.Spec.Set != nil && st.Spec.Set.Broken {
 		return false
 	}
-	if st.Spec.Each != nil {
+	if st.PerElement() {
 		return st.Elem != nil
 	}
 	return !st.Event.Scope.Open
@@ -77,7 +77,7 @@ func judgeable(st *draft.Step) bool {
 // sameNamed finds the value of a column's name: a member of the element, or without
 // each a name of the event's scope. An unknown declaration counts as found.
 func sameNamed(st *draft.Step, text string) (draft.Value, bool) {
-	if st.Spec.Each != nil {
+	if st.PerElement() {
 		if st.Elem != nil && st.Elem.Kind == model.Object {
 			for _, m := range st.Elem.Named.Fields {
 				if m.Name == text {
@@ -114,7 +114,7 @@ func reportEmpty(report *schema.Diagnostics, st *draft.Step, empty []*draft.Colu
 
 // misspelt finds a field of the event that fills no column and whose name is near.
 func misspelt(st *draft.Step, c *draft.Column, empty []*draft.Column) string {
-	if st.Spec.Each != nil {
+	if st.PerElement() {
 		return misspeltMember(st, c)
 	}
 	for _, n := range st.Event.Scope.Names {

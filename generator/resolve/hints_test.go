@@ -103,7 +103,7 @@ func plannedKeys(t *testing.T, built map[string]bool) []string {
 			keys = append(keys, key)
 		}
 	}
-	if !slices.Contains(keys, "event_version") || !slices.Contains(keys, "then") || len(keys) < 30 {
+	if !slices.Contains(keys, "event_version") || !slices.Contains(keys, "emit") || len(keys) < 30 {
 		t.Fatalf("planned: %q", keys)
 	}
 	return keys

@@ -50,9 +50,35 @@ func notImported(report *schema.Diagnostics, files []*schema.Spec, what, name st
 	return true
 }
 
-// markUsed finds the types of libraries that the service uses: of its events, its record keys,
+// markTables finds the tables of libraries that the service has to do with.
+func markTables(d *draft.Service) {
+	of := map[*model.Table]*draft.Table{}
+	for _, t := range d.Tables.All {
+		of[t.Model] = t
+	}
+	var mark func(t *draft.Table)
+	mark = func(t *draft.Table) {
+		if t.Used {
+			return
+		}
+		t.Used = true
+		for _, fk := range t.Model.ForeignKeys {
+			mark(of[fk.References])
+		}
+	}
+	for _, t := range d.Tables.All {
+		if !t.Imported || !t.Model.External && d.Spec.Consumer != nil {
+			mark(t)
+		}
+	}
+	for _, st := range d.Steps() {
+		mark(st.Table)
+	}
+}
+
+// markTypes finds the types of libraries that the service uses: of its events, its record keys,
 // and its own types, with all that these hold.
-func markUsed(d *draft.Service) {
+func markTypes(d *draft.Service) {
 	of := map[*model.Type]*draft.Type{}
 	for _, t := range d.Types.All {
 		of[t.Model] = t

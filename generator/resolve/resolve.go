@@ -25,16 +25,29 @@ import (
 // error or if package schema refused a part of spec; warnings do not count. Identity and Schema of
 // the service are left 0: they come from the generator's memory, not from the spec.
 func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
-	var report schema.Diagnostics
-	d := readSpec(&report, spec)
-	check.Run(&report, d)
-	if report.Errors() > 0 || !d.Complete() {
-		return nil, report
+	services, reports := All([]*schema.Spec{spec})
+	return services[0], reports[0]
+}
+
+// All is Resolve for the specs of a run: it also checks what they do to one another's tables.
+// Model and problems of a spec are at its place.
+func All(specs []*schema.Spec) ([]*model.Service, []schema.Diagnostics) {
+	reports := make([]schema.Diagnostics, len(specs))
+	run := make([]check.Reported, len(specs))
+	for i, spec := range specs {
+		run[i] = check.Reported{Report: &reports[i], Draft: readSpec(&reports[i], spec)}
+		check.Run(&reports[i], run[i].Draft)
 	}
-	s := service(d)
-	waves.Plan(s)
-	defineContents(s)
-	return s, report
+	check.Across(run)
+	services := make([]*model.Service, len(specs))
+	for i, r := range run {
+		if reports[i].Errors() == 0 && r.Draft.Complete() {
+			services[i] = service(r.Draft)
+			waves.Plan(services[i])
+			defineContents(services[i])
+		}
+	}
+	return services, reports
 }
 
 // readSpec looks up every name, reads every type word and fills every column.
@@ -48,7 +61,8 @@ func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
 	for _, t := range spec.Topics {
 		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}
-	markUsed(d)
+	markTypes(d)
+	markTables(d)
 	renamedEvents(report, spec)
 	return d
 }
@@ -81,7 +95,7 @@ func service(d *draft.Service) *model.Service {
 	for _, t := range d.Types.Generated() {
 		s.Types = append(s.Types, t.Model)
 	}
-	for _, t := range d.Tables.All {
+	for _, t := range d.Tables.Kept() {
 		s.Tables = append(s.Tables, t.Model)
 	}
 	for _, t := range d.Topics {

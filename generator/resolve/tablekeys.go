@@ -103,6 +103,9 @@ func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draf
 			report.Add(fk.OnDelete.Pos, "E608", fmt.Sprintf("on_delete: set_null cannot work: %s may not be null", c.Is()), "make the column nullable, or use cascade or restrict")
 		}
 	}
+	if t.Imported && t.Model.External && !parent.Model.External { // its owner makes it after our table
+		return
+	}
 	checkParentExists(report, t, parent, fk.References.Pos)
 	if parent.Model.Unlogged && !t.Model.Unlogged {
 		report.Add(fk.References.Pos, "E608", fmt.Sprintf("foreign key to %s, which is unlogged: Postgres refuses it in a table that is not", wording.Quote(fk.References.Value)),

@@ -25,8 +25,8 @@ func unknownTable(report *schema.Diagnostics, tables *draft.Tables, at schema.Te
 
 func resolveTables(report *schema.Diagnostics, files []*schema.Spec) *draft.Tables {
 	ts := &draft.Tables{Files: files, Unknown: files[0].Broken && len(files[0].Tables) == 0}
-	for _, spec := range tableEntries(files) {
-		t := &draft.Table{Spec: spec, Broken: spec.Broken, Model: &model.Table{
+	for i, spec := range tableEntries(files) {
+		t := &draft.Table{Imported: i >= len(files[0].Tables), Spec: spec, Broken: spec.Broken, Model: &model.Table{
 			Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 			Unlogged: spec.Unlogged != nil && spec.Unlogged.Value,
 		}}

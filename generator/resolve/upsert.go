@@ -32,7 +32,7 @@ func overwrites(st *draft.Step) bool {
 
 // resolveKept reads the columns that a row which is there keeps.
 func resolveKept(report *schema.Diagnostics, st *draft.Step) {
-	keep := st.Spec.Keep
+	keep := st.Spec.Own.Keep
 	if keep == nil {
 		return
 	}
@@ -57,7 +57,7 @@ func resolveKept(report *schema.Diagnostics, st *draft.Step) {
 // resolveBy reads the unique key that decides "same row" of an upsert.
 func resolveBy(report *schema.Diagnostics, st *draft.Step) {
 	st.Model.By = st.Table.Model.PrimaryKey
-	if by := st.Spec.By; by != nil {
+	if by := st.Spec.Own.By; by != nil {
 		columns, complete := columnList(report, st.Table, by, "by")
 		if !complete || st.Table.Broken {
 			st.Whole, st.Model.By = false, nil

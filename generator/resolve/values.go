@@ -48,7 +48,7 @@ func resolveValue(report *schema.Diagnostics, st *draft.Step, v schema.Value, c 
 
 // needsEach reports a value of an element in a step without each.
 func needsEach(report *schema.Diagnostics, st *draft.Step, v schema.Value, text string) bool {
-	if st.Spec.Each == nil {
+	if !st.PerElement() {
 		report.Add(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: "+listField(st.Event))
 		return false
 	}

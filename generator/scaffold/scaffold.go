@@ -24,6 +24,7 @@ const (
 	HandlerFile    = "handler.go"
 	SetupFile      = "idem_setup_test.go"
 	AttributesFile = ".gitattributes"
+	CasesFolder    = "testdata/cases"
 )
 
 // Names that the starter files declare and that other files refer to.

@@ -23,11 +23,14 @@ const endless = 1 << 20
 // stepEffect is one step of it.
 type stepEffect struct {
 	table    int
-	own      bool  // makes a row that no other record uses
-	makes    bool  // the row is there afterwards
-	removes  bool  // it is not
-	needs    bool  // it must be there before
-	needsNot bool  // it must not
+	own      bool // makes a row that no other record uses
+	makes    bool // the row is there afterwards
+	removes  bool // it is not
+	needs    bool // it must be there before
+	needsNot bool // it must not
+	skips    skips
+	under    int   // the step under which it stands; -1 = none
+	skipped  bool  // it runs if that one was skipped
 	parents  []int // that must be there afterwards
 	gone     []int // rows that go with the removed one
 	bars     []int // rows that keep it from being removed
@@ -37,10 +40,19 @@ type stepEffect struct {
 func (p *planner) study(e *model.Event) *effect {
 	d := &effect{keySpace: -1, halts: e.OnFailure.GiveUp == "stop", cost: endless}
 	there, gone := map[int]bool{}, map[int]bool{}
+	var ran []bool
 	for _, s := range e.Steps {
 		t := stepEffect{
 			table: p.index[s.Table], own: p.ownRow(s), makes: s.Makes, removes: s.Removes,
 			needs: s.If.Missing == "error", needsNot: s.If.Exists == "error",
+			skips: skipsOf(s), under: slices.Index(e.Steps, s.Under.Of), skipped: s.Under.Else,
+		}
+		// On a fresh row, what may be skipped for a row that is missing is.
+		was := t.skips.missing && !there[t.table]
+		runs := t.under < 0 || ran[t.under] != t.skipped
+		if ran = append(ran, runs && !was); !runs {
+			d.steps = append(d.steps, t)
+			continue
 		}
 		switch {
 		case s.Makes || there[t.table]:
@@ -67,9 +79,9 @@ func (p *planner) study(e *model.Event) *effect {
 		}
 		d.steps = append(d.steps, t)
 	}
-	for _, s := range d.steps {
+	for i, s := range d.steps {
 		for _, parent := range s.parents {
-			if !there[parent] && !gone[parent] {
+			if ran[i] && !there[parent] && !gone[parent] {
 				d.needs = append(d.needs, parent)
 			}
 		}
@@ -113,9 +125,9 @@ func (p *planner) parents(s *model.Step) []*model.Table {
 	return out
 }
 
-// apply tells whether the event would take effect, and what changes then. It follows the
-// steps in order as far as existence of rows goes.
-func (p *planner) apply(e *model.Event, before state) (changes []change, ok bool) {
+// apply tells whether the record would take effect, what changes then, and which of its steps are
+// applied. It follows the steps in order as far as existence of rows goes.
+func (p *planner) apply(v visit, before state) (changes []change, ran []bool, ok bool) {
 	p.work++
 	has := func(t int) bool {
 		for i := len(changes) - 1; i >= 0; i-- {
@@ -125,10 +137,16 @@ func (p *planner) apply(e *model.Event, before state) (changes []change, ok bool
 		}
 		return before[t]
 	}
-	d := p.does[e]
-	for _, s := range d.steps {
-		if s.needsNot && !s.own && has(s.table) || s.needs && !has(s.table) {
-			return nil, false
+	d := p.does[v.event]
+	for i := range d.steps {
+		s := &d.steps[i]
+		runs := s.under < 0 || ran[s.under] != s.skipped
+		runs = runs && !s.skips.now(s, v, has)
+		if ran = append(ran, runs); !runs {
+			continue
+		}
+		if s.needsNot && has(s.table) && (!s.own || v.again) || s.needs && !has(s.table) {
+			return nil, ran, false
 		}
 		if s.makes || s.removes {
 			changes = append(changes, change{s.table, s.makes})
@@ -137,15 +155,18 @@ func (p *planner) apply(e *model.Event, before state) (changes []change, ok bool
 			changes = append(changes, change{t, false})
 		}
 	}
-	for _, s := range d.steps { // every parent is there, and no child is left without one
+	for i, s := range d.steps { // every parent is there, and no child is left without one
+		if !ran[i] {
+			continue
+		}
 		if slices.ContainsFunc(s.bars, has) || slices.ContainsFunc(s.parents, func(t int) bool { return !has(t) }) {
-			return nil, false
+			return nil, ran, false
 		}
 	}
 	if d.keySpace >= 0 {
 		changes = append(changes, change{d.keySpace, true})
 	}
-	return changes, true
+	return changes, ran, true
 }
 
 // cascades reports whether rows of t go with the row of parent.

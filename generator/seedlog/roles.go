@@ -289,7 +289,7 @@ func (r *roles) findByRecord(e *model.Event) {
 func (r *roles) usedOnlyBy(s *model.Step) bool {
 	for _, e := range r.topic.Events {
 		for _, o := range e.Steps {
-			if o != s && o.Table == s.Table {
+			if o != s && o.Table == s.Table && !exclude(o, s) {
 				return false
 			}
 			for _, fk := range o.Table.ForeignKeys {

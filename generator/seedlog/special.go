@@ -24,6 +24,9 @@ func (p *planner) special(e *model.Event, add func(string, func(state))) {
 	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return len(s.If.AtLeast) > 0 || expects(s) }) {
 		add("too much", func(now state) { tooMuch(p, now, e) })
 	}
+	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Tells && s.If.Missing == "skip" }) {
+		add("missing", func(now state) { p.visit(now, visit{event: e}) })
+	}
 	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Each != nil }) {
 		add("empty", func(now state) { p.prepared(now, visit{event: e, bare: true}) })
 	}
@@ -37,8 +40,9 @@ func (p *planner) versions(now state, e *model.Event) {
 	}
 	for _, version := range orders {
 		p.prepare(now, e)
-		if _, ok := p.apply(e, now); ok {
-			p.visit(now, visit{event: e, version: version})
+		v := visit{event: e, version: version}
+		if _, _, ok := p.apply(v, now); ok {
+			p.visit(now, v)
 		}
 	}
 }
@@ -52,8 +56,8 @@ func tooMuch(p *planner, now state, e *model.Event) {
 			return
 		}
 	}
-	p.visits[len(p.visits)-2].void = true
 	if refused {
+		p.visits[len(p.visits)-2].void = true
 		p.refused++
 	}
 }
@@ -66,10 +70,12 @@ func (p *planner) repeat(now state, e *model.Event) {
 	if refused && p.does[e].halts {
 		return
 	}
-	p.visits = append(p.visits, visit{event: e, again: true, void: true})
-	if refused {
-		p.refused++
+	if !refused {
+		p.visit(now, visit{event: e, again: true})
+		return
 	}
+	p.visits = append(p.visits, visit{event: e, again: true, void: true})
+	p.refused++
 }
 
 // repeatable reports whether the step's row differs from record to record only by fields

@@ -48,8 +48,8 @@ func (w *writer) append(v visit) {
 	if v.void {
 		return
 	}
-	for _, s := range v.event.Steps {
-		if s.Stream == nil {
+	for i, s := range v.event.Steps {
+		if s.Stream == nil || v.ran != nil && !v.ran[i] {
 			continue
 		}
 		rows := 1

@@ -24,7 +24,9 @@ type addition struct {
 	Done      string   // the rows of the table that were changed
 	Change    string   // the statement on the table
 	Returning []string // of Done
-	Refusals  []refusal
+	Refused   string   // what makes the step fail; "" if nothing does
+	Refusal   string   // its name, in a statement that tells
+	Tell      string
 	where     []string // by which a row of the sums finds its row of the table
 }
 
@@ -36,8 +38,8 @@ type refusal struct {
 }
 
 func newAddition(s *model.Step) (*addition, error) {
-	own := func(name string) bool { return name == s.Table.InDatabase() || name == "t" }
-	a := &addition{step: s, Table: tableIdent(s.Table), Done: free("u", own)}
+	own := func(name string) bool { return name == s.Table.Name || name == "t" }
+	a := &addition{step: s, Table: tableIdent(s.Table), Done: free("u", own), Refusal: free("r", own)}
 	a.Sums = &sums{step: s, Name: free("e", own)}
 	if err := a.find(); err != nil {
 		return nil, err
@@ -50,8 +52,15 @@ func newAddition(s *model.Step) (*addition, error) {
 		return nil, err
 	}
 	a.Change = change
-	a.refuse()
-	return a, nil
+	if refusals := a.refuse(); len(refusals) > 0 {
+		if a.Refused, err = render("add_refused", refusals); err != nil {
+			return nil, err
+		}
+	}
+	if s.Tells {
+		a.Tell, err = tell(s, a.Sums.Name, exists(a.Done, a.match()))
+	}
+	return a, err
 }
 
 // find says by which columns the sums find their row.
@@ -91,7 +100,7 @@ func assignTo(assigns []model.Assign, c *model.Column) model.Assign {
 }
 
 // refuse writes what makes the step fail: rows that are missing, and sums that are below at_least.
-func (a *addition) refuse() {
+func (a *addition) refuse() (refusals []refusal) {
 	s, sums, table := a.step, a.Sums, quote(a.step.Table.Name)
 	for _, k := range sums.Keys {
 		a.Returning = append(a.Returning, "t."+k)
@@ -101,18 +110,19 @@ func (a *addition) refuse() {
 		if s.If.Below == "skip" { // what is skipped is there
 			missing = "NOT EXISTS (SELECT FROM " + a.Table + " AS t WHERE " + all(0, a.where) + ")"
 		}
-		a.Refusals = append(a.Refusals, refusal{[]string{"'no row with this key'", table, "NULL"}, sums.Name, []string{missing}})
+		refusals = append(refusals, refusal{[]string{"'no row with this key'", table, "NULL"}, sums.Name, []string{missing}})
 	}
 	for _, g := range guarded(s) {
 		name := columnIdent(g.Column)
 		a.Returning = append(a.Returning, "t."+name)
 		least, _ := fixed(g) // a constant that was read before
 		low := a.Done + "." + name + " - " + sums.Name + "." + name + " + " + sums.Name + "." + sums.beside(g.Column, "_low") + " < " + least
-		a.Refusals = append(a.Refusals, refusal{[]string{"'a sum below at_least'", table, quote(g.Column.Name)}, a.Done + ", " + sums.Name, append(a.match(), low)})
+		refusals = append(refusals, refusal{[]string{"'a sum below at_least'", table, quote(g.Column.Name)}, a.Done + ", " + sums.Name, append(a.match(), low)})
 	}
 	if len(a.Returning) == 0 {
 		a.Returning = []string{"true AS done"}
 	}
+	return refusals
 }
 
 // match are the conditions by which a changed row finds its sums.

@@ -13,10 +13,12 @@ type sums struct {
 	Name    string
 	Keys    []string // columns that tell its rows apart
 	Source  string   // the events, one row each
+	Asked   string   // which of them the step is for; all if empty
 	Running []string // of the events, with running sums; empty if nobody asks for them
 	Columns []string
 	First   bool // a new row takes what the first event says
 	Group   []string
+	Some    bool // without Group: no events are no row
 	Order   []string
 	keys    []model.Assign // of Keys
 	ordinal string         // column that numbers the events
@@ -40,7 +42,8 @@ func (s *sums) write() error {
 	if s.First || len(guarded(s.step)) > 0 {
 		ordinal = s.ordinal
 	}
-	s.Source = events(s.step, s.Name, s.free("one"), ordinal)
+	s.Source, s.Asked = events(s.step, s.Name, s.free("one"), ordinal), asked(s.step)
+	s.Some = s.step.Asks && !s.First
 	if !s.step.Makes || s.First {
 		s.Order = slices.Clone(s.Keys)
 	}
@@ -113,6 +116,9 @@ func (s *sums) addUp(within string) error {
 		run := s.beside(g.Column, "_run")
 		s.Running = append(s.Running, sum[g.Column]+" OVER ("+strings.TrimSpace(within+" ORDER BY "+s.ordinal)+") AS "+run)
 		s.Columns = append(s.Columns, "min("+run+")"+over+" AS "+s.beside(g.Column, "_low"))
+	}
+	if s.step.Tells { // no other event of the row is in the statement
+		s.Columns = append(s.Columns, "min("+numberName(s.step)+")"+over+" AS "+numberName(s.step))
 	}
 	for _, a := range s.step.Set {
 		if keepsSent(a) {

@@ -31,6 +31,7 @@ type numbering struct {
 	Events   string   // the events, one row each
 	Columns  []string // of Events
 	Source   string
+	Asked    string   // which of Source's rows the step is for; all if empty
 	Streams  string   // the streams of Events
 	Stream   []string // the columns that name one
 	Last     []string // of Streams
@@ -69,7 +70,7 @@ func newNumbering(s *model.Step) (*numbering, error) {
 		}
 	}
 	n.Columns = append(n.Columns, "row_number() OVER (PARTITION BY "+list(stream)+" ORDER BY "+ordinal+") AS "+n.Place)
-	n.Source = events(s, n.Events, unused("one"), ordinal)
+	n.Source, n.Asked = events(s, n.Events, unused("one"), ordinal), asked(s)
 	n.Last = append(slices.Clone(n.Stream), "coalesce((SELECT max(t."+n.Position+") FROM "+tableIdent(s.Table)+" AS t WHERE "+n.inStream()+"), 0) AS "+n.LastName)
 	return n, nil
 }

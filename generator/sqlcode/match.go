@@ -7,6 +7,8 @@ import "github.com/idemgen/idemgen/generator/model"
 type match struct {
 	Events string   // the rows that the events ask for
 	Select []string // of Events
+	From   string   // "" if the select list makes the rows
+	Asked  string   // which of From's rows the step is for; all if empty
 	Order  []string
 	Table  string
 	Alias  string
@@ -17,15 +19,9 @@ type match struct {
 func newMatch(s *model.Step) (*match, error) {
 	own := func(name string) bool { return name == s.Table.InDatabase() }
 	m := &match{Events: free("e", own), Table: tableIdent(s.Table), Alias: "t"}
-	list := selection{step: s}
-	for _, p := range s.Params() {
-		name := "p" // of positions: every value is fixed
-		if p.Column != nil {
-			name = p.Column.InDatabase()
-		}
-		list.add(p, ident(name))
+	if err := m.rows(s); err != nil {
+		return nil, err
 	}
-	m.Select = list.items
 	for _, a := range s.Where {
 		value := m.Events + "." + columnIdent(a.Column)
 		if a.Value.Sent() {
@@ -48,4 +44,28 @@ func newMatch(s *model.Step) (*match, error) {
 		m.Where = append(m.Where[:len(m.Where):len(m.Where)], guard)
 	}
 	return m, nil
+}
+
+// rows writes the rows that the events ask for.
+func (m *match) rows(s *model.Step) (err error) {
+	if s.Tells || s.Asks {
+		m.From, m.Asked = events(s, m.Events, "", ""), asked(s)
+		if m.Select, err = sent(s); err != nil {
+			return err
+		}
+		if s.Tells || len(m.Select) == 0 {
+			m.Select = append(m.Select, numberName(s))
+		}
+		return nil
+	}
+	list := selection{step: s}
+	for _, p := range s.Params() {
+		name := "p" // of positions: every value is fixed
+		if p.Column != nil {
+			name = p.Column.InDatabase()
+		}
+		list.add(p, ident(name))
+	}
+	m.Select = list.items
+	return nil
 }

@@ -24,6 +24,7 @@ type replacement struct {
 	Rows     string   // what the events send
 	Columns  []string // of Rows
 	Source   string
+	Asked    string   // which of Source's rows the step is for; all if empty
 	IsRow    string   // column of Rows: the row is an element
 	Gone     string   // the rows that were removed
 	Parent   []string // columns
@@ -42,7 +43,7 @@ func newReplacement(s *model.Step) (*replacement, error) {
 	}
 	r := &replacement{Table: tableIdent(s.Table), Rows: free("e", own), Gone: free("g", own), IsRow: unused("is_row")}
 	ordinal := unused("ordinal")
-	r.Source = events(s, r.Rows, r.IsRow, ordinal)
+	r.Source, r.Asked = events(s, r.Rows, r.IsRow, ordinal), asked(s)
 	for _, as := range slices.Concat(s.Where, s.Set) {
 		name := columnIdent(as.Column)
 		value, err := sentOrFixed(s, as)

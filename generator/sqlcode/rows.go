@@ -1,6 +1,7 @@
 package sqlcode
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -12,8 +13,8 @@ type rows struct {
 	Rows    []string
 }
 
-// InsertRows returns the statements that insert rows, one for each run of rows of one table. The
-// rows of a table set the same columns.
+// InsertRows returns the statements that insert rows, one for each run of rows that set the same
+// columns of one table.
 func InsertRows(all []model.Row) (string, error) {
 	var parts []string
 	for len(all) > 0 {
@@ -21,7 +22,7 @@ func InsertRows(all []model.Row) (string, error) {
 		for _, a := range all[0].Set {
 			data.Columns = append(data.Columns, columnIdent(a.Column))
 		}
-		for table := all[0].Table; len(all) > 0 && all[0].Table == table; all = all[1:] {
+		for first := all[0]; len(all) > 0 && alike(first, all[0]); all = all[1:] {
 			line, err := rowLine(all[0])
 			if err != nil {
 				return "", err
@@ -35,6 +36,12 @@ func InsertRows(all []model.Row) (string, error) {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "\n\n") + "\n", nil
+}
+
+// alike reports whether two rows set the same columns of one table.
+func alike(a, b model.Row) bool {
+	same := func(x, y model.Assign) bool { return x.Column == y.Column }
+	return a.Table == b.Table && slices.EqualFunc(a.Set, b.Set, same)
 }
 
 func rowLine(r model.Row) (string, error) {

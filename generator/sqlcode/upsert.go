@@ -26,7 +26,7 @@ func init() {
 		if s.Collapse {
 			in.collapse()
 		}
-		return in.render()
+		return in.statement()
 	}
 }
 
@@ -38,7 +38,14 @@ func (in *insertion) keepFirst() {
 	taken := func(name string) bool { return hasColumn(in.step.Table, name) }
 	number := ident(free("n", taken))
 	rows := append(slices.Clone(in.sent), in.position()+" AS "+number)
-	in.From = "(\n    SELECT\n" + lines(8, rows) + "\n) AS e"
+	from := ""
+	if in.From != "" {
+		from = "\n    FROM " + in.From
+	}
+	if in.Asked != "" {
+		from += "\n    WHERE " + in.Asked
+	}
+	in.From, in.Asked = "(\n    SELECT\n"+lines(8, rows)+from+"\n) AS e", ""
 	for i, a := range in.step.Set {
 		name := columnIdent(a.Column)
 		switch {

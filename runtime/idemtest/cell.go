@@ -11,7 +11,7 @@ import (
 // rows reads a table in the form of the file of expected rows. Every value is read as text
 // that Postgres makes of it, and then brought into that form by its type.
 func (d database) rows(t Table) (rows, error) {
-	out := rows{table: t.Name}
+	out := rows{table: t.Name, counted: notCounted}
 	types, err := d.columnTypes(t.sql())
 	if err != nil {
 		return out, err

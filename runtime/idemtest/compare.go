@@ -18,8 +18,11 @@ func (b *trial) compare(suspects string) {
 		}
 	}
 	got := b.dump()
-	report(fmt.Sprintf("the tables differ (- %s, + the database)", b.source), b.tableDiff(got))
-	report("the dead letters differ (- expected, + the database; partition, offset, class, path)", b.deadLetterDiff())
+	report("the tables are not what "+b.source+" says", b.tableDiff(got))
+	if b.want.dead == nil {
+		report("the dead letters are not what "+b.source+" says", classDiff(b))
+	}
+	report("the dead letters differ (- expected, + the database; topic, partition, offset, class, path)", b.deadLetterDiff())
 	report("the ledger is broken", strings.Join(b.ledgerFaults(), "\n"))
 	if !b.inexact {
 		report("the counters differ (- expected, + Stats)", b.counterDiff())
@@ -37,7 +40,7 @@ func (b *trial) compare(suspects string) {
 // tableDiff compares the tables. Columns that tell the place of a record, or that a handler
 // fills with something else each time, are left out if they are all that differs.
 func (b *trial) tableDiff(got *state) string {
-	d := diff(b.want.lines(), got.lines())
+	d := b.rowDiff(b.want, got)
 	if d == "" || !b.moved && !b.handlers {
 		return d
 	}
@@ -54,7 +57,7 @@ func (b *trial) tableDiff(got *state) string {
 			}
 		}
 	}
-	return diff(b.want.without(b.loose).lines(), got.without(b.loose).lines())
+	return b.rowDiff(b.want.without(b.loose), got.without(b.loose))
 }
 
 // deadLetterDiff compares the dead letters: those of the log, wherever its records were
@@ -77,7 +80,7 @@ func (b *trial) deadLetterDiff() string {
 		if w, known := want[at]; known && w.matches(l) {
 			found = append(found, w.at(at))
 		} else {
-			found = append(found, fmt.Sprintf("%d %d %s", at.partition, at.offset, l.reason))
+			found = append(found, fmt.Sprintf("%s %d %d %s", at.topic, at.number, at.offset, l.reason))
 		}
 	}
 	return diff(expected, found)
@@ -124,8 +127,12 @@ func diff(want, got []string) string {
 			want, got = want[1:], got[1:]
 		}
 	}
-	if n := len(out); n > most {
-		out = append(out[:most], fmt.Sprintf("and %d lines more", n-most))
+	return shortened(out)
+}
+
+func shortened(lines []string) string {
+	if n := len(lines); n > most {
+		lines = append(lines[:most], fmt.Sprintf("and %d lines more", n-most))
 	}
-	return strings.Join(out, "\n")
+	return strings.Join(lines, "\n")
 }

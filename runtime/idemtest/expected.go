@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 )
 
 // readExpected reads the file of expected rows: per table a line "table NAME" and a line per
-// row. Lines that begin with # are comments.
+// row, or a line "table NAME COUNT"; "dead letters CLASS COUNT" says how many there are. Lines
+// that begin with # are comments.
 func readExpected(path string) (*state, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -21,10 +23,22 @@ func readExpected(path string) (*state, error) {
 	for n := 1; lines.Scan(); n++ {
 		line := lines.Text()
 		name, isTable := strings.CutPrefix(line, "table ")
+		class, isClass := strings.CutPrefix(line, "dead letters ")
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case isTable:
-			s.tables = append(s.tables, rows{table: name})
+			t := rows{counted: notCounted}
+			if t.table, t.counted, err = named(name, notCounted); err == nil {
+				s.tables = append(s.tables, t)
+			}
+		case isClass:
+			count := 0
+			if class, count, err = named(class, 0); err == nil {
+				if s.classes == nil {
+					s.classes = map[string]int{}
+				}
+				s.classes[class] = count
+			}
 		case len(s.tables) == 0:
 			err = fmt.Errorf("a row without a table")
 		default:
@@ -56,4 +70,14 @@ func splitCells(line string) (cells []string) {
 		line = strings.TrimPrefix(line[end:], "  ")
 	}
 	return cells
+}
+
+// named reads "NAME" or "NAME COUNT".
+func named(text string, none int) (name string, count int, err error) {
+	name, number, counted := strings.Cut(text, " ")
+	if !counted {
+		return name, none, nil
+	}
+	count, err = strconv.Atoi(number)
+	return name, count, err
 }

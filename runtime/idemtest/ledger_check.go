@@ -1,6 +1,7 @@
 package idemtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,13 +52,16 @@ func (b *trial) ledgerFaults() (faults []string) {
 			faults = append(faults, rule.what+": "+where)
 		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(b.reached)) {
+	inOrder := func(p, q partition) int {
+		return cmp.Or(cmp.Compare(p.topic, q.topic), cmp.Compare(p.number, q.number))
+	}
+	for _, p := range slices.SortedFunc(maps.Keys(b.reached), inOrder) {
 		want := fmt.Sprint(b.reached[p])
 		got := b.texts(`
 SELECT l.next::text FROM idem_ledger l JOIN idem_stream s USING (stream)
-WHERE s.topic = $1 AND s.partition = $2 ORDER BY l.seq DESC LIMIT 1`, b.Topic, p)
+WHERE s.topic = $1 AND s.partition = $2 ORDER BY l.seq DESC LIMIT 1`, p.topic, p.number)
 		if len(got) != 1 || got[0] != want {
-			faults = append(faults, fmt.Sprintf("partition %d: the position is %v, want %s", p, got, want))
+			faults = append(faults, fmt.Sprintf("partition %d of %s: the position is %v, want %s", p.number, p.topic, got, want))
 		}
 	}
 	return faults

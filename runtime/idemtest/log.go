@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
 )
@@ -49,13 +50,20 @@ func readLog(path string, events map[string]Event) ([]Event, error) {
 // logRecord is a line of a log. A record has a value, which is JSON as it is, or a text, or
 // neither: a tombstone.
 type logRecord struct {
-	Event      string          `json:"event"`
+	Topic      string          `json:"topic"`     // of a log of several
+	Event      string          `json:"event"`     // "" if the consumer has none for the record
 	ByOffset   bool            `json:"by_offset"` // it lacks the key that records of its event have
 	DeadLetter string          `json:"dead_letter"`
 	Key        *string         `json:"key"`
 	Headers    headers         `json:"headers"`
+	Timestamp  time.Time       `json:"timestamp"` // zero: that of its place
 	Value      json.RawMessage `json:"value"`
 	Text       *string         `json:"text"`
+}
+
+// logHead is the first line of a log.
+type logHead struct {
+	SHA256 string `json:"sha256"` // of the case that it was made of
 }
 
 func readRecord(line []byte, events map[string]Event) (Event, error) {
@@ -70,7 +78,7 @@ func readRecord(line []byte, events map[string]Event) (Event, error) {
 	}
 	e, known := events[r.Event]
 	switch {
-	case !known:
+	case !known && r.Event != "":
 		return Event{}, fmt.Errorf("unknown event %q", r.Event)
 	case r.Value != nil && r.Text != nil:
 		return Event{}, errors.New("a record has a value or a text, not both")
@@ -79,6 +87,7 @@ func readRecord(line []byte, events map[string]Event) (Event, error) {
 	if r.ByOffset {
 		e.Keyed, e.Here = false, false
 	}
+	e.Message.Topic, e.Message.Time = r.Topic, r.Timestamp
 	e.Message.Headers = r.Headers
 	e.Message.Value = r.Value
 	if r.Key != nil {
@@ -105,11 +114,13 @@ func (h *headers) UnmarshalJSON(data []byte) error {
 			return err
 		}
 		value, err := decoder.Token()
-		text, ok := value.(string)
-		if err != nil || !ok {
-			return errors.Join(fmt.Errorf("header %v must be a text", name), err)
+		header := idem.Header{Name: name.(string)} // a member's name is a string
+		if text, ok := value.(string); ok {
+			header.Value = []byte(text)
+		} else if err != nil || value != nil {
+			return errors.Join(fmt.Errorf("header %v must be a text or null", name), err)
 		}
-		*h = append(*h, idem.Header{Name: name.(string), Value: []byte(text)}) // a member's name is a string
+		*h = append(*h, header)
 	}
 	return nil
 }

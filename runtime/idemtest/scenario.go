@@ -15,10 +15,13 @@ type scenario struct {
 	suspects string // the likely causes if it fails
 }
 
-var scenarios = []scenario{
+// ofATopic are the scenarios of a topic's log.
+func ofATopic() []scenario { return topicScenarios }
+
+var topicScenarios = []scenario{
 	{"one by one", func(b *trial) { b.inBatches(b.log, func() int { return 1 }) },
 		"The SQL of single events, or the expected rows. All else rests on this."},
-	{"one batch", func(b *trial) { b.apply(0, b.messages(b.log)...) },
+	{"one batch", func(b *trial) { b.apply(b.messages(b.log)...) },
 		"Statements of one batch see each other's rows in another order than the events: where waves end (Puts, Reads), collapsing, the order of statements."},
 	{"random batches", randomBatches,
 		"As for one batch, but for fewer events: run it alone and halve the log."},
@@ -50,10 +53,10 @@ var scenarios = []scenario{
 
 // inBatches applies records in batches of the sizes that size returns.
 func (b *trial) inBatches(log []record, size func() int) {
-	w := b.own(0)
+	owners := b.owners()
 	for rest := b.messages(log); len(rest) > 0; {
-		n := min(size(), len(rest))
-		b.deliver(w, rest[:n])
+		n := together(rest, size())
+		owners.deliver(rest[:n])
 		rest = rest[n:]
 	}
 }
@@ -65,9 +68,9 @@ func randomBatches(b *trial) {
 
 func redelivered(b *trial) {
 	all := b.messages(b.log)
-	b.apply(0, all...)
+	b.apply(all...)
 	for i := range all {
-		if res := b.apply(0, all[i:]...); int(res.Duplicates) != len(all)-i {
+		if res := b.apply(all[i:]...); int(res.Duplicates) != len(all)-i {
 			b.t.Errorf("%d records were delivered again; the runtime says %+v", len(all)-i, res)
 		}
 	}
@@ -86,27 +89,29 @@ func (b *trial) repeatable() (out []record) {
 
 func repeatedInBatch(b *trial) {
 	var all []idem.Message
+	next := map[string]int64{} // offset, by topic
+	take := func(r record) int64 { next[r.message.Topic]++; return next[r.message.Topic] - 1 }
 	for _, r := range b.log {
-		all = append(all, b.at(r, 0, int64(len(all))))
-		switch next := int64(len(all)); {
+		all = append(all, b.at(r, 0, take(r)))
+		switch {
 		case r.keyed && b.isDead(r): // a dead letter claims no key: the copy is refused for itself
-			all = append(all, b.at(r, 0, next))
+			all = append(all, b.at(r, 0, take(r)))
 		case r.keyed:
-			all = append(all, b.copied(r, 0, next))
+			all = append(all, b.copied(r, 0, take(r)))
 		}
 	}
-	b.apply(0, all...)
+	b.apply(all...)
 }
 
 func repeatedLater(b *trial) {
-	b.apply(0, b.messages(b.log)...)
-	w := b.own(0) // a new owner knows nothing yet
+	b.apply(b.messages(b.log)...)
+	owners := b.owners() // a new owner knows nothing yet
 	for range 2 {
 		var again []idem.Message
 		for _, r := range b.repeatable() {
-			again = append(again, b.copied(r, 0, b.end(0)+int64(len(again))))
+			again = append(again, b.copied(r, 0, b.reached[partition{r.message.Topic, 0}]))
 		}
-		if res := b.deliver(w, again); int(res.Duplicates) != len(again) {
+		if res := owners.deliver(again); int(res.Duplicates) != len(again) {
 			b.t.Errorf("%d copies at later offsets; the runtime says %+v", len(again), res)
 		}
 	}
@@ -125,6 +130,6 @@ func twoPartitions(b *trial) {
 			continue
 		}
 		one, other := []idem.Message{b.at(r, 0, int64(r.index))}, []idem.Message{b.copied(r, 1, int64(r.index))}
-		b.together(func() { b.deliver(first, one) }, func() { b.deliver(second, other) })
+		b.atOnce(func() { b.deliver(first, one) }, func() { b.deliver(second, other) })
 	}
 }

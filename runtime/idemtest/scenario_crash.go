@@ -17,36 +17,48 @@ const crashBatch = 4
 // crashes stops every batch at its first step, takes the partition over again as the next
 // process would, stops at the second step, and so on until the batch comes through.
 func crashes(b *trial) {
-	b.stopEverywhere(func(*idem.Writer) *idem.Writer { return b.own(0) })
+	b.stopEverywhere(anyStep, takeOverAgain)
 }
 
 // repliesLost does the same with an owner that lives on and asks again.
 func repliesLost(b *trial) {
-	b.stopEverywhere(func(w *idem.Writer) *idem.Writer { return w })
+	b.stopEverywhere(anyStep, func(owners, partition) {})
 }
 
-func (b *trial) stopEverywhere(next func(*idem.Writer) *idem.Writer) {
+// takeOverAgain is what the next process does after a crash.
+func takeOverAgain(o owners, p partition) { o.of[p] = o.b.takeOver(p) }
+
+func anyStep(string) bool { return true }
+
+// stopEverywhere stops each batch at its first step among some, then at the second, and so on.
+// Behind each stop comes next.
+func (b *trial) stopEverywhere(at func(step string) bool, next func(owners, partition)) {
 	b.inexact = true // every owner searches a refused batch again
-	w := b.own(0)
+	owners := b.owners()
 	for rest := b.messages(b.log); len(rest) > 0; {
-		batch := rest[:min(crashBatch, len(rest))]
+		batch := rest[:together(rest, crashBatch)]
 		rest = rest[len(batch):]
-		for step, stopped := 1, true; stopped; step++ {
-			stopped = b.stopAt(w, batch, step)
+		p := partitionOf(batch[0])
+		for n, stopped := 1, true; stopped; n++ {
+			stopped = b.stopAt(owners.writer(p), batch, at, n)
 			if stopped {
-				w = next(w)
+				next(owners, p)
 			}
 		}
+		w := owners.writer(p)
 		if got, want := w.Next(), batch[len(batch)-1].Offset+1; got != want {
 			b.t.Fatalf("after a batch the position is %d, want %d", got, want)
 		}
 	}
 }
 
-// stopAt applies a batch and stops it at its n-th step. It reports whether there was one.
-func (b *trial) stopAt(w *idem.Writer, batch []idem.Message, n int) (stopped bool) {
+// stopAt applies a batch and stops it at the n-th of some steps. It reports whether there was one.
+func (b *trial) stopAt(w *idem.Writer, batch []idem.Message, at func(step string) bool, n int) (stopped bool) {
 	b.t.Helper()
-	ctx := fault.With(b.t.Context(), func(string) error {
+	ctx := fault.With(b.t.Context(), func(step string) error {
+		if !at(step) {
+			return nil
+		}
 		if n--; n == 0 {
 			return errCrash
 		}

@@ -19,7 +19,7 @@ func poison(b *trial) {
 	}
 	middle := int64(len(b.log) / 2)
 	bad.Offset = middle
-	b.ownDead[recordOffset{0, middle}] = expectedDead{}
+	b.ownDead[b.place(0, middle)] = expectedDead{}
 	var all []idem.Message
 	for _, r := range b.log {
 		if int64(r.index) == middle {
@@ -27,7 +27,7 @@ func poison(b *trial) {
 		}
 		all = append(all, b.at(r, 0, int64(len(all))))
 	}
-	b.apply(0, all...)
+	b.apply(all...)
 }
 
 // brokenPayload is the record with a payload that cannot be decoded, where one is read.
@@ -85,16 +85,16 @@ func conflict(b *trial) {
 	all := b.messages(b.log)
 	for i := range conflicts {
 		conflicts[i].Offset = b.end(0)
-		b.reached[0]++
-		b.ownDead[recordOffset{0, conflicts[i].Offset}] = expectedDead{class: "conflict"}
+		b.reached[partitionOf(conflicts[i])]++
+		b.ownDead[placeOf(conflicts[i])] = expectedDead{class: "conflict"}
 	}
-	b.apply(0, append(all, conflicts...)...)
+	b.apply(append(all, conflicts...)...)
 }
 
 // tombstone sends a record with an empty value where a tombstone has an effect, and one
 // without a value where it has none.
 func tombstone(b *trial) {
-	b.apply(0, b.messages(b.log)...)
+	b.apply(b.messages(b.log)...)
 	like := slices.IndexFunc(b.log, func(r record) bool { return r.message.Value == nil })
 	m, what := b.copied(b.log[max(like, 0)], 0, b.end(0)), "a record without a value, on a topic without a tombstone event,"
 	if m.Value = nil; like >= 0 {
@@ -103,10 +103,10 @@ func tombstone(b *trial) {
 	res, err := b.try(b.t.Context(), b.own(0), []idem.Message{m})
 	switch _, halted := errors.AsType[*idem.HaltedError](err); {
 	case halted:
-		b.reached[0], b.inexact = m.Offset, true
+		b.reached[partitionOf(m)], b.inexact = m.Offset, true
 	case err == nil && res.Ignored == 1:
 	case err == nil && res.Dead == 1:
-		b.ownDead[recordOffset{0, m.Offset}] = expectedDead{}
+		b.ownDead[placeOf(m)] = expectedDead{}
 	default:
 		b.t.Errorf("%s had an effect: %+v, %v", what, res, err)
 	}

@@ -35,8 +35,8 @@ func twoOwners(b *trial) {
 			}
 		}
 	}
-	b.together(owner, owner, owner)
-	b.apply(0, all...)
+	b.atOnce(owner, owner, owner)
+	b.apply(all...)
 }
 
 func zombie(b *trial) {
@@ -48,7 +48,7 @@ func zombie(b *trial) {
 	b.deliver(b.own(0), all[third:2*third])
 	b.mustBeFenced(old, all[third:])
 	b.mustBeFenced(old, all[third:]) // nor the second time
-	b.apply(0, all[2*third:]...)
+	b.apply(all[2*third:]...)
 	b.mustBeFenced(old, all[2*third:])
 }
 
@@ -65,12 +65,12 @@ func lostTail(b *trial) {
 	b.restore(b.keptTables())
 	ahead := b.copied(b.log[0], 0, b.end(0)) // a record behind all those that it believes applied
 	b.mustBeFenced(old, []idem.Message{ahead})
-	b.reached[0] = ahead.Offset
+	b.reached[partitionOf(ahead)] = ahead.Offset
 
 	old = b.own(0)
 	Exec(b.t, b.db, `UPDATE idem_ledger SET token = gen_random_uuid() WHERE (stream, seq) IN (SELECT stream, max(seq) FROM idem_ledger GROUP BY stream)`)
 	b.mustBeFenced(old, all[half:]) // same number, same position, another row
-	b.apply(0, all...)
+	b.apply(all...)
 }
 
 // mustBeFenced fails unless the owner is refused and nothing of its batch is left.

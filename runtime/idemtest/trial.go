@@ -23,7 +23,7 @@ type trial struct {
 	consumer  *idem.Consumer
 	delivered map[recordOffset]int          // where a record of the log was delivered, copies aside
 	ownDead   map[recordOffset]expectedDead // dead letters that the scenario itself makes
-	reached   map[int32]int64               // by partition: the position that must be reached
+	reached   map[partition]int64           // the position that must be reached
 	moved     bool                          // some record is not where the log has it
 	inexact   bool                          // records are decided more than once, so that counters say little
 	logged    *logLines
@@ -39,10 +39,25 @@ type database struct {
 	db *pgxpool.Pool
 }
 
-// recordOffset is the place of a record in its topic.
+// partition is one of a topic.
+type partition struct {
+	topic  string
+	number int32
+}
+
+// recordOffset is the place of a record.
 type recordOffset struct {
-	partition int32
-	offset    int64
+	partition
+	offset int64
+}
+
+func partitionOf(m idem.Message) partition { return partition{m.Topic, m.Partition} }
+
+func placeOf(m idem.Message) recordOffset { return recordOffset{partitionOf(m), m.Offset} }
+
+// place is one in the suite's topic.
+func (c *runner) place(number int32, offset int64) recordOffset {
+	return recordOffset{partition{c.Topic, number}, offset}
 }
 
 func (c *runner) newTrial(t testing.TB) *trial {
@@ -57,7 +72,7 @@ func (c *runner) newTrial(t testing.TB) *trial {
 	}
 	b := &trial{
 		runner: c, database: database{t, db}, logged: &logLines{},
-		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[int32]int64{},
+		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{},
 	}
 	restore := b.logged.capture() // generated constructors take the default logger
 	consumer, err := c.start(t, db)
@@ -74,15 +89,15 @@ func (c *runner) newTrial(t testing.TB) *trial {
 func (c *runner) oneByOne(t testing.TB, where func(record) idem.Message) *state {
 	t.Helper()
 	b := c.newTrial(t)
-	w := b.own(where(c.log[0]).Partition)
+	owners := b.owners()
 	for _, r := range c.log {
-		b.deliver(w, []idem.Message{where(r)})
+		owners.deliver([]idem.Message{where(r)})
 	}
 	got := b.dump()
 	got.dead = map[int]expectedDead{}
 	for at, l := range b.deadLetters() {
 		for _, r := range c.log {
-			if m := where(r); m.Partition == at.partition && m.Offset == at.offset {
+			if placeOf(where(r)) == at {
 				got.dead[r.index] = expectedDead{class: l.class}
 			}
 		}
@@ -100,40 +115,84 @@ func (b *trial) messages(log []record) (out []idem.Message) {
 
 // at is a record of the log at a place, where it is expected to have its effect.
 func (b *trial) at(r record, partition int32, offset int64) idem.Message {
-	b.delivered[recordOffset{partition, offset}] = r.index
+	m := b.copied(r, partition, offset)
+	b.delivered[placeOf(m)] = r.index
 	b.moved = b.moved || partition != r.message.Partition || offset != r.message.Offset
-	return b.copied(r, partition, offset)
+	return m
 }
 
 // copied is a copy of a record at another place, where it must have no effect.
 func (b *trial) copied(r record, partition int32, offset int64) idem.Message {
 	m := r.message
 	m.Partition, m.Offset = partition, offset
-	b.reached[partition] = max(b.reached[partition], offset+1)
+	b.reached[partitionOf(m)] = max(b.reached[partitionOf(m)], offset+1)
 	return m
 }
 
-// end is the first offset of a partition that was not used yet.
-func (b *trial) end(partition int32) int64 { return b.reached[partition] }
+// end is the first offset of a partition of the suite's topic that was not used yet.
+func (b *trial) end(number int32) int64 { return b.reached[partition{b.Topic, number}] }
 
 func (b *trial) isDead(r record) bool {
 	_, dead := b.want.dead[r.index]
 	return dead
 }
 
-func (b *trial) own(partition int32) *idem.Writer {
+// own takes a partition of the suite's topic over.
+func (b *trial) own(number int32) *idem.Writer {
 	b.t.Helper()
-	w, err := b.consumer.Own(b.t.Context(), b.Topic, partition, 0)
+	return b.takeOver(partition{b.Topic, number})
+}
+
+func (b *trial) takeOver(p partition) *idem.Writer {
+	b.t.Helper()
+	w, err := b.consumer.Own(b.t.Context(), p.topic, p.number, 0)
 	if err != nil {
-		b.t.Fatalf("taking partition %d over: %v", partition, err)
+		b.t.Fatalf("taking partition %d of %s over: %v", p.number, p.topic, err)
 	}
 	return w
 }
 
-// apply takes the partition over and applies records as one batch.
-func (b *trial) apply(partition int32, records ...idem.Message) idem.Result {
+// apply takes the partition over and applies records as one batch; those of several topics as one
+// for each run of records of one topic.
+func (b *trial) apply(records ...idem.Message) idem.Result {
 	b.t.Helper()
-	return b.deliver(b.own(partition), records)
+	return b.owners().deliver(records)
+}
+
+// owners are the writers of the partitions of a log. Each is taken over when it is first needed.
+type owners struct {
+	b  *trial
+	of map[partition]*idem.Writer
+}
+
+func (b *trial) owners() owners { return owners{b, map[partition]*idem.Writer{}} }
+
+func (o owners) writer(p partition) *idem.Writer {
+	o.b.t.Helper()
+	if o.of[p] == nil {
+		o.of[p] = o.b.takeOver(p)
+	}
+	return o.of[p]
+}
+
+// deliver applies records in their order, as many at once as are of one partition.
+func (o owners) deliver(records []idem.Message) (all idem.Result) {
+	o.b.t.Helper()
+	for len(records) > 0 {
+		n := together(records, len(records))
+		all = sum(all, o.b.deliver(o.writer(partitionOf(records[0])), records[:n]))
+		records = records[n:]
+	}
+	return all
+}
+
+// together is how many of the first records are of one partition, at most so many.
+func together(records []idem.Message, most int) int {
+	n := 1
+	for n < min(most, len(records)) && partitionOf(records[n]) == partitionOf(records[0]) {
+		n++
+	}
+	return n
 }
 
 // deliver applies one batch until it is durable. A record that the scenario itself made
@@ -146,13 +205,14 @@ func (b *trial) deliver(w *idem.Writer, records []idem.Message) (res idem.Result
 			return done
 		}
 		halted, ok := errors.AsType[*idem.HaltedError](err)
-		if !ok || !b.skip(recordOffset{records[0].Partition, halted.Offset}) {
+		if !ok || !b.skip(recordOffset{partitionOf(records[0]), halted.Offset}) {
 			b.broken.Store(true)
 			b.t.Errorf("applying %d records from offset %d: %v", len(records), records[0].Offset, err)
 			return res
 		}
+		of := partitionOf(records[0])
 		records = after(records, halted.Offset)
-		*w = *b.own(halted.Partition.Number)
+		*w = *b.takeOver(of)
 	}
 	return res
 }
@@ -188,8 +248,8 @@ func (b *trial) try(ctx context.Context, w *idem.Writer, records []idem.Message)
 	b.mu.Unlock()
 	res, err := b.tryOnce(ctx, w, records)
 	for halted, ok := errors.AsType[*idem.HaltedError](err); ok && halted.Code == halt.DeadLetters; halted, ok = errors.AsType[*idem.HaltedError](err) {
-		Release(b.t, b.db, b.Topic, records[0].Partition)
-		own, ownErr := b.consumer.Own(b.t.Context(), b.Topic, records[0].Partition, 0)
+		Release(b.t, b.db, records[0].Topic, records[0].Partition)
+		own, ownErr := b.consumer.Own(b.t.Context(), records[0].Topic, records[0].Partition, 0)
 		if ownErr != nil {
 			return res, ownErr
 		}
@@ -233,8 +293,8 @@ func (b *trial) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Mess
 	}
 }
 
-// together runs functions at the same time.
-func (b *trial) together(fs ...func()) {
+// atOnce runs functions at the same time.
+func (b *trial) atOnce(fs ...func()) {
 	var wg sync.WaitGroup
 	for _, f := range fs {
 		wg.Go(f)

@@ -67,6 +67,8 @@ type mark struct {
 type access struct {
 	put, deleted, whole bool
 	gathers             string // of a row: the step that gathers its events; nothing else writes it
+	writer              int    // of a row: the first event that wrote it
+	followed            bool   // of a row: written again by that event
 	reader              int    // the only event that reads it; several = -1; none = 0
 	deleter             int    // of a table: the last event that deletes in it; none = 0
 }
@@ -138,7 +140,7 @@ func (w *wave) table(name string) *access {
 func (a *access) other(event int) bool { return a.reader != 0 && a.reader != event }
 
 // What generated code says before it adds a row: Reads, Touches and Unlinks, then what
-// the row itself is: Upserts, Gathers, Puts, PutsAll, Deletes, DeletesAll or Replaces.
+// the row itself is: Upserts, Gathers, Follows, Puts, PutsAll, Deletes, DeletesAll or Replaces.
 
 // Reads says that a row the event is about to insert, upsert or update names r as its
 // parent. The wave ends first if r was deleted in it.
@@ -206,9 +208,27 @@ func (b *Batch) Puts(r RowID) {
 	if t, a := w.table(r.table), w.row(r); t.whole || a.put || a.deleted || a.other(w.event) {
 		b.endWave()
 	}
-	w.row(r).put, w.table(r.table).put = true, true
+	a := w.row(r)
+	a.put, a.writer, w.table(r.table).put = true, w.event, true
 	w.pending = w.pending[:0]
 }
+
+// Follows is Puts for a step whose statement runs after those by which the event may have written
+// row r before: these end no wave.
+func (b *Batch) Follows(r RowID) {
+	w := &b.wave
+	if a := w.row(r); a.put && a.writer == w.event && !a.followed && !a.deleted && !w.table(r.table).whole {
+		w.pending = w.pending[:0]
+	} else {
+		b.Puts(r)
+	}
+	a := w.row(r)
+	a.followed, a.gathers = true, ""
+}
+
+// Later says that the row the event is about to write must not be in the wave of what the event
+// wrote so far: the wave ends.
+func (b *Batch) Later() { b.endWave() }
 
 // Deletes says that the event is about to delete row r. The wave ends first if r was
 // written in it.

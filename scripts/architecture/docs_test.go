@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/generator/cases"
+	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -143,20 +145,46 @@ func properties(node any, found map[string]bool) {
 
 // Every key of the language has a row in the reference.
 func TestReferenceHasEveryKey(t *testing.T) {
-	var tree any
-	if err := json.Unmarshal(schema.JSONSchema(), &tree); err != nil {
-		t.Fatal(err)
-	}
-	keys := map[string]bool{}
-	properties(tree, keys)
-	if len(keys) < 50 {
-		t.Fatalf("the JSON schema has %d keys only", len(keys))
-	}
-	described := rows(read(t, reference))
-	for key := range keys {
-		if !described[key] {
-			t.Errorf("docs/spec.md has no row for the key %s", key)
+	for _, c := range []struct {
+		schema []byte
+		page   string
+		least  int
+	}{{schema.JSONSchema(), reference, 50}, {schema.CaseJSONSchema(), "../../docs/cases.md", 15}} {
+		var tree any
+		if err := json.Unmarshal(c.schema, &tree); err != nil {
+			t.Fatal(err)
 		}
+		keys := map[string]bool{}
+		properties(tree, keys)
+		if len(keys) < c.least {
+			t.Fatalf("the JSON schema of %s has %d keys only", c.page, len(keys))
+		}
+		described := rows(read(t, c.page))
+		for key := range keys {
+			if !described[key] {
+				t.Errorf("%s has no row for the key %s", c.page, key)
+			}
+		}
+	}
+}
+
+// The case in the documentation is one of the spec beside it.
+func TestTheDocumentedCaseIsAccepted(t *testing.T) {
+	blocks := yamlBlock.FindAllStringSubmatch(read(t, "../../docs/cases.md"), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("docs/cases.md shows %d blocks of YAML", len(blocks))
+	}
+	spec, problems := schema.Load("idemgen.yaml", []byte(blocks[1][1]))
+	service, more := resolve.Resolve(spec)
+	problems.Append(more)
+	parsed, more := schema.LoadCase("case.yaml", []byte(blocks[0][1]))
+	problems.Append(more)
+	if problems.Errors() > 0 || service == nil {
+		t.Fatal(problems.Sorted())
+	}
+	got, more := cases.Resolve(service, oracle.New(service), parsed)
+	if more.Errors() > 0 || len(got.Records) != 3 || got.Records[2].Event != "Refunded" {
+		t.Errorf("%+v %v", got, more.Sorted())
 	}
 }
 

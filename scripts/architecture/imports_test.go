@@ -81,8 +81,9 @@ func packages(t *testing.T) []pkg {
 // its doc comment.
 var may = map[string][]string{
 	"cmd/idemgen":                {"generator", "generator/evolution", "generator/output", "generator/scaffold", "schema", "runtime/stream"},
-	"generator":                  {"generator/evolution", "generator/resolve", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "schema"},
+	"generator":                  {"generator/cases", "generator/evolution", "generator/resolve", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "schema"},
 	"generator/model":            {},
+	"generator/cases":            {"generator/model", "generator/oracle", "generator/resolve/typeword", "generator/resolve/wording", "generator/seedlog", "schema"},
 	"generator/definition":       {"generator/model"},
 	"generator/resolve":          {"generator/model", "generator/definition", "generator/resolve/check", "generator/resolve/draft", "generator/resolve/goname", "generator/resolve/typeword", "generator/resolve/waves", "generator/resolve/wording", "schema"},
 	"generator/resolve/check":    {"generator/model", "generator/resolve/draft", "generator/resolve/goname", "generator/resolve/typeword", "generator/resolve/waves", "generator/resolve/wording", "schema"},

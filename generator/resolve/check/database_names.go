@@ -21,7 +21,7 @@ type dbName struct {
 // indexes are made of their table and columns: [a_b] and [a, b] meet.
 func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 	relations := map[string]dbName{}
-	for _, t := range d.Tables.All {
+	for _, t := range d.Tables.Kept() {
 		name := t.Spec.Name
 		addDatabaseName(report, relations, inSchema(t, t.Model.InDatabase()), dbName{"table " + wording.Quote(name.Value), name.Pos})
 		columns := map[string]dbName{}
@@ -29,7 +29,7 @@ func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 			addDatabaseName(report, columns, c.Model.InDatabase(), dbName{c.Is(), c.Spec.Name.Pos})
 		}
 	}
-	for _, t := range d.Tables.All {
+	for _, t := range d.Tables.Kept() {
 		spec := t.Spec
 		if t.Model.External {
 			continue

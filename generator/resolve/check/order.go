@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
@@ -13,7 +14,7 @@ import (
 func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 	writers := writersOf(d.Steps())
 	for _, st := range d.Steps() {
-		if !st.Whole || st.Event.Topic.OrderUnknown || ordered(st) || st.Model.OnlyMakes() || st.Model.Sums {
+		if !st.Whole || removesForGood(d, st) || st.Event.Topic.OrderUnknown || ordered(st) || st.Model.OnlyMakes() || st.Model.Sums {
 			continue
 		}
 		topic := st.Event.Topic
@@ -21,17 +22,28 @@ func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 		case st.Model.Removes && !st.Model.Makes:
 			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
 				"keep the row and mark it with update"+orIfOrdered(topic))
-		case st.Spec.If.Newer == nil && !writers.sameAtAnyTime(st):
+		case st.Spec.If.Newer == nil && guardOf(st) == nil && !writers.sameAtAnyTime(st):
 			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s", st.Event.Is(), whyUnordered(st)),
 				guardOr(st)+orIfOrdered(topic))
 		}
 	}
 }
 
+// removesForGood reports whether late events cannot bring back what the step deletes: a guard
+// keeps them from all steps that make such rows.
+func removesForGood(d *draft.Service, st *draft.Step) bool {
+	if !st.Model.Removes || st.Model.Makes || st.Model.If.Newer != nil || guardOf(st) == nil {
+		return false
+	}
+	return !slices.ContainsFunc(d.Steps(), func(o *draft.Step) bool {
+		return o.Table == st.Table && o.Model.Makes && guardOf(o) != guardOf(st)
+	})
+}
+
 // guardOr is the begin of a hint: the guard that the step could have.
 func guardOr(st *draft.Step) string {
 	if st.Model.Replaces {
-		return "upsert the rows with if_newer, and mark those that are gone"
+		return "put it under \"then\" of an upsert of its parent with if_newer"
 	}
 	return "add if_newer: <version or time column>"
 }

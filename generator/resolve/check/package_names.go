@@ -15,10 +15,14 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 	g := newGoNames(report)
 	g.fold = true
 	// Service is in the first handler.go, which lies beside the generated code.
-	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service"} {
+	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service", "TestCases"} {
 		g.reserve(n)
 	}
-	addTypes(g, d.Types.Generated())
+	var types []declared
+	for _, t := range d.Types.Generated() {
+		types = append(types, declared{t.Spec.Name, t.Model.GoName, t.Imported})
+	}
+	addDeclared(g, "type", types)
 	for _, e := range d.NamedEvents() {
 		g.add(e.Model.GoName, goNameUse{what: e.InTopic(), pos: e.Spec.Name.Pos})
 	}
@@ -46,27 +50,5 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 		add(e.Topic.Model.GoName+"Handler", "the handler of topic "+wording.Quote(e.Topic.Spec.Name.Value), e.Topic.Spec.Name.Pos)
 		add("Test"+e.Topic.Model.GoName, "the test of topic "+wording.Quote(e.Topic.Spec.Name.Value), e.Topic.Spec.Name.Pos)
 		add("Decode"+e.Model.GoName, "the decoder of "+e.Is(), e.Spec.Name.Pos)
-	}
-}
-
-// addTypes claims the names of types. Those of libraries come first: what can be renamed for this
-// service alone is what the service declares. Two types of one name are refused even if go_name
-// tells them apart, because their names stand in the state, without alias.
-func addTypes(g *goNames, types []*draft.Type) {
-	named := map[string]schema.Pos{}
-	for _, imported := range []bool{true, false} {
-		for _, t := range types {
-			name := t.Spec.Name
-			first, taken := named[name.Value]
-			switch {
-			case t.Imported != imported:
-			case taken:
-				g.report.Add(name.Pos, "E202", "type "+wording.Quote(name.Value)+" has the name of an imported one",
-					"give one of them another name: generated code has both without alias; the first is on "+first.From(name.Pos))
-			default:
-				named[name.Value] = name.Pos
-				g.add(t.Model.GoName, goNameUse{what: "type " + wording.Quote(name.Value), pos: name.Pos})
-			}
-		}
 	}
 }

@@ -10,7 +10,13 @@ import (
 
 // checkProducerCopies reports what happens twice when the producer sends an event as
 // two records and only the offset identifies it, always or without a header (E501).
-func checkProducerCopies(report *schema.Diagnostics, e *draft.Event) {
+func checkProducerCopies(report *schema.Diagnostics, d *draft.Service) {
+	for _, e := range d.Events() {
+		checkEventCopies(report, d, e)
+	}
+}
+
+func checkEventCopies(report *schema.Diagnostics, d *draft.Service, e *draft.Event) {
 	t, by, remedy := e.Topic, "source: {record: offset}", "name a header or fields that identify the operation, or state assume: {unique_records: true}"
 	if e.Model.Key != nil && e.Model.Key.OffsetIfMissing {
 		by, remedy = "missing: offset", "drop missing: offset, or state assume: {unique_records: true}"
@@ -25,6 +31,9 @@ func checkProducerCopies(report *schema.Diagnostics, e *draft.Event) {
 		fail(e.Spec.Handle.Key, "handle", "runs twice")
 	}
 	for _, st := range e.Steps {
+		if st.Whole && onceOnly(d, st) {
+			continue
+		}
 		if st.Whole && st.Model.Sums {
 			fail(st.Spec.Verb.Pos, st.Spec.Verb.Value, "adds twice")
 			continue

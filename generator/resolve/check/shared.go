@@ -34,12 +34,13 @@ func checkShared(report *schema.Diagnostics, d *draft.Service) {
 type overwriter struct {
 	*draft.Step
 	ordered bool            // by the topic
+	guard   *model.Column   // nil if it has none
 	columns []*draft.Column // that it overwrites, in the table's order
 }
 
 // overwriterOf leaves out the columns that find the row: they are equal in both steps.
 func overwriterOf(st *draft.Step) overwriter {
-	o := overwriter{Step: st, ordered: ordered(st)}
+	o := overwriter{Step: st, ordered: ordered(st), guard: guardOf(st)}
 	for _, c := range st.Table.Columns {
 		if v, writes := st.Set[c]; writes && v.How == model.Overwrites && !slices.Contains(st.Model.By, c.Model) {
 			o.columns = append(o.columns, c)
@@ -48,9 +49,16 @@ func overwriterOf(st *draft.Step) overwriter {
 	return o
 }
 
+func (o overwriter) guardPos() schema.Pos {
+	if o.Spec.If.Newer != nil {
+		return o.Spec.If.Newer.Pos
+	}
+	return o.Spec.Verb.Pos
+}
+
 // alike reports whether two steps conflict with the same others.
 func (o overwriter) alike(other overwriter) bool {
-	return o.Event.Topic == other.Event.Topic && o.Model.If.Newer == other.Model.If.Newer && o.ordered == other.ordered && slices.Equal(o.columns, other.columns)
+	return o.Event.Topic == other.Event.Topic && o.guard == other.guard && o.ordered == other.ordered && slices.Equal(o.columns, other.columns)
 }
 
 func (o overwriter) shares(other overwriter) bool {
@@ -59,9 +67,9 @@ func (o overwriter) shares(other overwriter) bool {
 
 // comparable reports whether something orders what two steps write into one column.
 func comparable(a, b overwriter) bool {
-	guarded := a.Model.If.Newer != nil && b.Model.If.Newer != nil
+	guarded := a.guard != nil && b.guard != nil
 	switch {
-	case guarded && a.Model.If.Newer == b.Model.If.Newer:
+	case guarded && a.guard == b.guard:
 		return true
 	case a.Event.Topic != b.Event.Topic:
 		return false
@@ -86,17 +94,17 @@ func failShared(report *schema.Diagnostics, a, b overwriter) {
 	from := fmt.Sprintf("%s written from topics %s and %s", what, wording.Quote(ta.Spec.Name.Value), wording.Quote(tb.Spec.Name.Value))
 	switch {
 	case ta == tb:
-		report.Add(b.Spec.If.Newer.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
-			b.Event.Is(), what, wording.Quote(b.Model.If.Newer.Name), wording.Quote(a.Model.If.Newer.Name), wording.Quote(a.Event.Spec.Name.Value)),
+		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
+			b.Event.Is(), what, wording.Quote(b.guard.Name), wording.Quote(a.guard.Name), wording.Quote(a.Event.Spec.Name.Value)),
 			"compare one column in each of these steps")
-	case a.Model.If.Newer == nil || b.Model.If.Newer == nil:
+	case a.guard == nil || b.guard == nil:
 		unguarded := b
-		if b.Model.If.Newer != nil {
+		if b.guard != nil {
 			unguarded = a
 		}
 		report.Add(unguarded.Spec.Verb.Pos, "E505", from+", which nothing orders against each other", "add if_newer to each of these steps")
 	default:
-		report.Add(b.Spec.If.Newer.Pos, "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.Model.If.Newer.Name), wording.Quote(b.Model.If.Newer.Name)),
+		report.Add(b.guardPos(), "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.guard.Name), wording.Quote(b.guard.Name)),
 			"compare one column in each of these steps")
 	}
 }

@@ -18,8 +18,16 @@ type Tables struct {
 	Unknown bool
 }
 
+// Kept are the tables that the service knows: its own, and those of libraries that it makes or
+// writes, or that these refer to.
+func (ts *Tables) Kept() []*Table {
+	return slices.DeleteFunc(slices.Clone(ts.All), func(t *Table) bool { return t.Imported && !t.Used })
+}
+
 // Table is an entry of tables. In a broken one columns or keys may be missing.
 type Table struct {
+	Imported    bool // a library declares it
+	Used        bool // of an imported one: the service makes it, writes it, or refers to it
 	Spec        *schema.Table
 	Model       *model.Table
 	Columns     []*Column

@@ -60,6 +60,28 @@ func ColumnType(word string) (model.ColType, bool) {
 	return model.ColType{}, false
 }
 
+// ColumnText is a column type as the spec has it.
+func ColumnText(t model.ColType) string {
+	switch t.Kind {
+	case model.ColVarchar:
+		return fmt.Sprintf("varchar(%d)", t.Len)
+	case model.ColChar:
+		return fmt.Sprintf("char(%d)", t.Len)
+	case model.ColNamed:
+		return "named(" + t.Name + ")"
+	case model.ColNumeric:
+		if t.Precision > 0 {
+			return fmt.Sprintf("numeric(%d,%d)", t.Precision, t.Scale)
+		}
+	}
+	for word, kind := range columnWords {
+		if kind == t.Kind {
+			return word
+		}
+	}
+	return ""
+}
+
 // otherColumnWords are type words of other databases, of Postgres' internals and of fields.
 var otherColumnWords = map[string]string{
 	"serial": "use integer with identity: true", "bigserial": "use bigint with identity: true", "smallserial": "use smallint with identity: true",

@@ -13,7 +13,7 @@ import (
 func Plan(s *model.Service) {
 	parentsFirst := parentsFirst(s.Tables)
 	for _, t := range s.Topics {
-		t.Flush = flushOrder(t, parentsFirst)
+		t.Flush = branches(flushOrder(t, parentsFirst))
 		for _, e := range t.Events {
 			nameSteps(e)
 		}
@@ -31,7 +31,8 @@ func Plan(s *model.Service) {
 			st.Collapse = collapse(st, t)
 		}
 		for _, st := range t.Flush {
-			st.Gathers = st.Sums && st.If.Below != "skip" && !st.Whole || st.Stream != nil && onlyAppended(st, t)
+			st.Follows = follows(st, t.Flush)
+			st.Gathers = st.Sums && st.If.Below != "skip" && !st.Whole && !st.Tells && !st.Follows || st.Stream != nil && onlyAppended(st, t)
 		}
 	}
 }

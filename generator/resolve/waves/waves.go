@@ -127,7 +127,7 @@ func cascades(t *model.Table, tables []*model.Table) []*model.Table {
 // one, so that they need no waves. Not by a loose key: one after the other, the first row's
 // key stays; of the last row alone, its own would.
 func collapse(st *model.Step, t *model.Topic) bool {
-	if slices.ContainsFunc(st.By, loose) {
+	if st.Tells || slices.ContainsFunc(st.By, loose) {
 		return false
 	}
 	if !st.Makes || !st.Changes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {

@@ -58,7 +58,7 @@ func (p *Pipeline) End(sql string) { p.p.SendQueryParams(sql, nil, nil, nil, nil
 // Reply is what the server answered.
 type Reply struct {
 	Tag      string   // of the last statement
-	Row      [][]byte // the only row of the first statement that returned one
+	Row      [][]byte // the only row of the first statement that returned one, and is not the user's
 	Answered int      // how many statements succeeded
 }
 
@@ -100,7 +100,7 @@ func (p *Pipeline) answers(out *Reply) error {
 		}
 		switch r := res.(type) {
 		case *pgconn.ResultReader:
-			if err := out.read(r); err != nil {
+			if err := out.read(r, p.ofUser(out.Answered)); err != nil {
 				return p.of(out.Answered, err)
 			}
 			out.Answered++
@@ -126,9 +126,11 @@ func (p *Pipeline) of(i int, err error) error {
 	return &verdict.Protocol{Err: err}
 }
 
-func (r *Reply) read(result *pgconn.ResultReader) error {
+func (p *Pipeline) ofUser(i int) bool { return i < len(p.user) && p.user[i] }
+
+func (r *Reply) read(result *pgconn.ResultReader, user bool) error {
 	for result.NextRow() {
-		if r.Row == nil {
+		if r.Row == nil && !user {
 			for _, v := range result.Values() {
 				r.Row = append(r.Row, bytes.Clone(v))
 			}

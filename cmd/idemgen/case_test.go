@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// The draft of a case is one that generate takes as it is, for every event, and that its test
+// holds for the handlers that do nothing.
+func TestCaseWritesADraftThatPasses(t *testing.T) {
+	repo := repository(t)
+	module(t, nil)
+	must(t, "init")
+	if first := read(t, "testdata/cases/order_paid.yaml"); !strings.Contains(first, "schema/idemgen.case.v1.schema.json\n") || !strings.Contains(first, "OrderPaid has Go code") {
+		t.Errorf("the first case:\n%s", first)
+	}
+	out := must(t, "case", "placed", "--event", "OrderPlaced")
+	if !strings.Contains(out, "create testdata/cases/placed.yaml\n") {
+		t.Error(out)
+	}
+	must(t, "check", "--strict")
+	build(t, repo, "test", "-run", "TestCases", ".")
+}
+
+// A case is a file of the team's: idemgen replaces none, and says what it can write.
+func TestCaseIsRefused(t *testing.T) {
+	module(t, nil)
+	refused(t, "idemgen.yaml: no such spec; idemgen init writes a first one", "case", "one")
+	must(t, "init")
+	refused(t, "case takes the name of the new case", "case")
+	refused(t, "testdata/cases/order_paid.yaml exists; idemgen case replaces nothing", "case", "order_paid")
+	refused(t, `"OrderPaid" is not a valid name of a case`, "case", "OrderPaid")
+	refused(t, `idemgen.yaml has no event "OrderPayed"; did you mean "OrderPaid"?`, "case", "one", "--event", "OrderPayed")
+	refused(t, `idemgen.yaml has no event "Moved"; events: OrderPlaced, OrderPaid`, "case", "one", "--event", "Moved")
+	edit(t, "idemgen.yaml", "total: decimal", "total: decimel")
+	if code, _, stderr := run(t, "case", "one"); code != trouble || !strings.Contains(stderr, "E208") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}

@@ -1,0 +1,196 @@
+package generator
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/cases"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/scaffold"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// caseFiles are the cases of a unit.
+type caseFiles []*caseFile
+
+// caseFile is one case of a unit.
+type caseFile struct {
+	name     string // without the ending
+	path     string // as messages show it
+	content  []byte
+	problems schema.Diagnostics
+	parsed   *cases.Case // nil if it is not in order
+	draft    bool        // it is not there yet
+}
+
+var caseName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
+
+const caseRule = "a case is named by a lower-case letter, then up to 40 lower-case letters, digits or _, and .yaml"
+
+// readCases reads the cases beside the spec.
+func readCases(u *unit) error {
+	entries, err := u.folder.List(scaffold.CasesFolder)
+	if err != nil {
+		return err
+	}
+	var in *oracle.Interpreter
+	for _, entry := range entries {
+		file := path.Join(scaffold.CasesFolder, entry.Name())
+		ending := path.Ext(file)
+		if entry.IsDir() || ending != ".yaml" && ending != ".yml" {
+			continue
+		}
+		c := caseFile{name: strings.TrimSuffix(entry.Name(), ending), path: u.folder.Show(file)}
+		if c.content, err = u.folder.Read(file); err != nil {
+			return err
+		}
+		if ending != ".yaml" || !caseName.MatchString(c.name) {
+			c.problems.Add(schema.Pos{Line: 1, Col: 1, Width: 1}, "E201", fmt.Sprintf("%q is not a valid name of a case", entry.Name()), caseRule)
+			u.cases = append(u.cases, &c)
+			continue
+		}
+		if in == nil {
+			in = oracle.New(u.service)
+		}
+		c.read(u.service, in.Fresh())
+		u.cases = append(u.cases, &c)
+	}
+	if u.draft != nil {
+		if err := addCase(u, *u.draft); err != nil {
+			return err
+		}
+	}
+	u.cases.warnUncovered(u)
+	return nil
+}
+
+// file is the case's path in the folder of the spec.
+func (c *caseFile) file() string { return path.Join(scaffold.CasesFolder, c.name+".yaml") }
+
+// next is the event for which a case is wanted most: one with Go code that no case holds, else one
+// that no case holds, else the first; nil if there is no event.
+func (all caseFiles) next(s *model.Service) (next *model.Event) {
+	best := 0
+	for _, t := range s.Topics {
+		for _, e := range t.Events {
+			want := 1
+			if !all.hold(e) {
+				want = 2
+				if e.Handle {
+					want = 3
+				}
+			}
+			if want > best {
+				best, next = want, e
+			}
+		}
+	}
+	return next
+}
+
+// drafted are the cases that are not there yet.
+func (all caseFiles) drafted() (files []output.File) {
+	for _, c := range all {
+		if c.draft {
+			files = append(files, output.File{Path: c.file(), Policy: output.Scaffold, Data: c.content})
+		}
+	}
+	return files
+}
+
+func (c *caseFile) read(s *model.Service, in *oracle.Interpreter) {
+	parsed, problems := schema.LoadCase(c.path, c.content)
+	c.problems = problems
+	if parsed.Broken {
+		return
+	}
+	resolved, problems := cases.Resolve(s, in, parsed)
+	c.problems.Append(problems)
+	if c.problems.Errors() == 0 {
+		c.parsed = resolved
+	}
+}
+
+// warnUncovered warns of events with Go code that no case holds (W911): their tests compare the
+// code with itself.
+func (all caseFiles) warnUncovered(u *unit) {
+	for i, t := range u.service.Topics {
+		for j, e := range t.Events {
+			if !e.Handle || all.hold(e) {
+				continue
+			}
+			at := u.parsed.Topics[i].Events[j].Name.Pos
+			u.problems.Add(at, "W911", fmt.Sprintf("event %q has Go code, and no case holds it: nothing says what it must do", e.Name),
+				"idemgen case NAME --event "+e.Name+" writes one into "+scaffold.CasesFolder)
+		}
+	}
+}
+
+// hold reports whether a case has the event. Of a case that is not in order nobody knows.
+func (all caseFiles) hold(e *model.Event) bool {
+	for _, c := range all {
+		if c.parsed == nil || c.parsed.Holds(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// render renders what the generated test runs of each case.
+func (all caseFiles) render(s *model.Service) (files []output.File, err error) {
+	for _, c := range all {
+		d := testData{
+			source: c.file(), digest: digest(c.content), topics: s.Topics,
+			stem: path.Join(scaffold.CasesFolder, "idem_"+c.name), before: c.parsed.Given, about: "Rows that are there before the records of " + c.name + ".yaml.",
+			expected: caseExpected(c.parsed),
+		}
+		for _, r := range c.parsed.Records {
+			d.log = append(d.log, testRecord{Record: r.Record, topic: r.Topic, time: r.Time})
+		}
+		more, err := d.files()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
+	}
+	return files, nil
+}
+
+// digest tells whether a case changed since its files were generated, whatever its lines end in.
+func digest(content []byte) string {
+	sum := sha256.Sum256(bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// caseExpected is what must be there behind a case, in the form of the expected rows of a topic.
+// Behind the name of a table that is only counted stands the number.
+func caseExpected(c *cases.Case) []byte {
+	var b bytes.Buffer
+	for _, t := range c.Then {
+		if t.Count > 0 && t.Rows == nil {
+			fmt.Fprintf(&b, "table %s %d\n", t.Name, t.Count)
+			continue
+		}
+		fmt.Fprintf(&b, "table %s\n", t.Name)
+		for _, row := range t.Rows {
+			for i, cell := range row {
+				if i > 0 {
+					b.WriteString("  ")
+				}
+				b.WriteString(t.Columns[i] + "=" + cell)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	for _, d := range c.DeadLetters {
+		fmt.Fprintf(&b, "dead letters %s %d\n", d.Class, d.Count)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,99 @@
+// Package cases turns cases, which the team writes beside a spec, into what generated tests run:
+// rows that are there, records, and what must be there then. It says what is wrong with a case,
+// and it writes a first draft of one.
+//
+// It must not import the generators of code (gocode, sqlcode) or the runtime.
+package cases
+
+import (
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// Case is one case, checked against the spec.
+type Case struct {
+	Given       []model.Row // parents before children
+	Records     []Record
+	Then        []Table
+	DeadLetters []schema.ClassCount
+}
+
+// Record is one record of a case.
+type Record struct {
+	seedlog.Record // Event is empty if the consumer has none for it
+	Topic          string
+	Time           time.Time // zero: it has the time of its place in the log
+}
+
+// Table is what must be in a table.
+type Table struct {
+	Name    string
+	Columns []string   // those that are compared, in the table's order; none if rows are counted
+	Rows    [][]string // values in the order of Columns, in the form of package oracle
+	Count   int        // how many rows there are, with Columns or without
+}
+
+// reader reads one case.
+type reader struct {
+	service *model.Service
+	in      *oracle.Interpreter
+	report  *schema.Diagnostics
+	spec    *schema.Case
+}
+
+// Resolve checks a case against its service. Without an error in problems the case is whole.
+func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, schema.Diagnostics) {
+	var problems schema.Diagnostics
+	r := reader{service: s, in: in, report: &problems, spec: c}
+	out := &Case{DeadLetters: c.DeadLetters, Given: r.given()}
+	for i, e := range c.Events {
+		if !e.Broken {
+			out.Records = append(out.Records, r.record(i+1, e))
+		}
+	}
+	for _, t := range c.Then {
+		out.Then = append(out.Then, r.then(t))
+	}
+	return out, problems
+}
+
+// Holds reports whether the case has a record of an event.
+func (c *Case) Holds(e *model.Event) bool {
+	for _, r := range c.Records {
+		if r.Topic == e.Topic.Name && r.Event == e.GoName {
+			return true
+		}
+	}
+	return false
+}
+
+// table finds a table of the service, or reports E205.
+func (r *reader) table(name schema.Text) *model.Table {
+	var names []string
+	for _, t := range r.service.Tables {
+		if t.Name == name.Value {
+			return t
+		}
+		names = append(names, t.Name)
+	}
+	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), wording.Choices(name.Value, "tables", names))
+	return nil
+}
+
+// topic finds a topic of the service, or reports E151.
+func (r *reader) topic(name schema.Text) *model.Topic {
+	var names []string
+	for _, t := range r.service.Topics {
+		if t.Name == name.Value {
+			return t
+		}
+		names = append(names, t.Name)
+	}
+	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), wording.Choices(name.Value, "topics", names))
+	return nil
+}

@@ -1,0 +1,186 @@
+package cases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/seedlog"
+)
+
+// schemaLine names the JSON Schema of cases to editors.
+const schemaLine = "# yaml-language-server: $schema=https://raw.githubusercontent.com/idemgen/idemgen/main/schema/idemgen.case.v1.schema.json\n"
+
+// Draft writes a case for an event: what its row needs, the event with all its fields, and what
+// the steps of the spec make of that. What Go code does only the team knows: a comment says so.
+func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
+	rows, log := seedlog.Way(s, e)
+	d := draft{service: s, touched: map[*model.Table]bool{}}
+	var given []model.Row
+	for _, r := range rows {
+		if in.Insert(r) == nil {
+			given = append(given, r)
+		}
+	}
+	fmt.Fprintf(&d.out, "%sdescription: %s\n", schemaLine, text(e.Name+" takes effect once."))
+	d.given(given)
+	d.out.WriteString("events:\n")
+	for i, r := range log {
+		d.event(e.Topic, r)
+		record := Record{Record: r, Topic: e.Topic.Name}
+		at := record.read()
+		at.Offset, at.Time = int64(i), logStart.Add(time.Duration(i)*time.Second)
+		d.applied(e.Topic, r.Event, in.Apply(at))
+	}
+	d.then(in)
+	return []byte(d.out.String())
+}
+
+// logStart is when the first record of a log is sent; the generated test assumes it, too.
+var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// draft is a case that is being written.
+type draft struct {
+	service *model.Service
+	out     strings.Builder
+	touched map[*model.Table]bool
+	coded   []string // events with Go code
+	dead    []string // classes, in order
+}
+
+func (d *draft) given(rows []model.Row) {
+	if len(rows) == 0 {
+		return
+	}
+	d.out.WriteString("given:\n")
+	for i, r := range rows {
+		d.touched[r.Table] = true
+		if i == 0 || rows[i-1].Table != r.Table {
+			fmt.Fprintf(&d.out, "  %s:\n", r.Table.Name)
+		}
+		var members []string
+		for _, a := range r.Set {
+			if a.Value.Kind == model.ConstValue {
+				members = append(members, a.Column.Name+": "+text(a.Value.Const.Text))
+			}
+		}
+		d.row(members)
+	}
+}
+
+// widest is how long a row may be on one line.
+const widest = 90
+
+func (d *draft) row(members []string) {
+	line := "    - {" + strings.Join(members, ", ") + "}\n"
+	if len(line) > widest {
+		line = "    - " + strings.Join(members, "\n      ") + "\n"
+	}
+	d.out.WriteString(line)
+}
+
+func (d *draft) event(t *model.Topic, r seedlog.Record) {
+	fmt.Fprintf(&d.out, "  - topic: %s\n", text(t.Name))
+	if r.Key != nil {
+		key := text(string(r.Key))
+		if t.RecordKey != nil && t.RecordKey.JSON {
+			key = flow(r.Key)
+		}
+		fmt.Fprintf(&d.out, "    key: %s\n", key)
+	}
+	var headers []string
+	for _, h := range r.Headers {
+		headers = append(headers, text(h.Name)+": "+text(string(h.Value)))
+	}
+	if len(headers) > 0 {
+		fmt.Fprintf(&d.out, "    headers: {%s}\n", strings.Join(headers, ", "))
+	}
+	members, isObject := members(r.Value)
+	switch {
+	case r.Value == nil:
+		d.out.WriteString("    value: null\n")
+	case isObject && len(members) > 0:
+		fmt.Fprintf(&d.out, "    value:\n      %s\n", strings.Join(members, "\n      "))
+	case isObject:
+		d.out.WriteString("    value: {}\n")
+	default:
+		fmt.Fprintf(&d.out, "    text: %s\n", quote(string(r.Value)))
+	}
+}
+
+// applied keeps what the record may have changed.
+func (d *draft) applied(t *model.Topic, event string, out oracle.Outcome) {
+	if out.Kind == oracle.DeadLetter || out.Kind == oracle.Conflict {
+		d.dead = append(d.dead, out.Class)
+	}
+	for _, e := range t.Events {
+		if e.GoName != event {
+			continue
+		}
+		for _, s := range e.Steps {
+			d.touched[s.Table] = true
+			for _, c := range s.Cascades {
+				d.touched[c] = true
+			}
+		}
+		if e.Handle && !slices.Contains(d.coded, e.Name) {
+			d.coded = append(d.coded, e.Name)
+		}
+	}
+}
+
+func (d *draft) then(in *oracle.Interpreter) {
+	if len(d.coded) > 0 {
+		verb := "has"
+		if len(d.coded) > 1 {
+			verb = "have"
+		}
+		fmt.Fprintf(&d.out, "# These rows are what the spec's own steps write. %s %s Go code: change them to what must be\n# there when it has run, and name the other tables that it writes.\n", strings.Join(d.coded, ", "), verb)
+	}
+	if len(d.touched) == 0 && len(d.dead) == 0 {
+		d.out.WriteString("then: {}\n")
+		return
+	}
+	d.out.WriteString("then:\n")
+	for _, t := range d.service.Tables {
+		if d.touched[t] {
+			d.table(t, in.Cells(t.Name))
+		}
+	}
+	slices.Sort(d.dead)
+	var classes []string
+	for len(d.dead) > 0 {
+		class := d.dead[0]
+		n := len(d.dead)
+		d.dead = slices.DeleteFunc(d.dead, func(c string) bool { return c == class })
+		classes = append(classes, fmt.Sprintf("%s: %d", class, n-len(d.dead)))
+	}
+	if len(classes) > 0 {
+		fmt.Fprintf(&d.out, "  dead_letters: {%s}\n", strings.Join(classes, ", "))
+	}
+}
+
+func (d *draft) table(t *model.Table, rows [][]oracle.Cell) {
+	if len(rows) == 0 || len(rows[0]) == 0 {
+		fmt.Fprintf(&d.out, "  %s: %d\n", t.Name, len(rows))
+		return
+	}
+	fmt.Fprintf(&d.out, "  %s:\n", t.Name)
+	for _, row := range rows {
+		var members []string
+		for _, c := range row {
+			value := text(c.Text)
+			switch {
+			case c.Null:
+				value = "null"
+			case isArray(c.Column.Type), c.Column.Type.Kind == model.ColJSONB, c.Column.Type.Kind == model.ColJSON:
+				value = flow([]byte(c.Text))
+			}
+			members = append(members, c.Column.Name+": "+value)
+		}
+		d.row(members)
+	}
+}

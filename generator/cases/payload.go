@@ -1,0 +1,176 @@
+package cases
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// form is what a value may hold: members, entries, elements, a scalar of a type, or anything.
+type form struct {
+	members map[string]*form
+	entries *form // of members with names that are data
+	element *form
+	scalar  *model.FieldType
+	open    bool
+}
+
+// at is the form at a path below this one.
+func (f *form) at(path []string) *form {
+	if len(path) == 0 {
+		return f
+	}
+	if f.members == nil {
+		f.members = map[string]*form{}
+	}
+	if f.members[path[0]] == nil {
+		f.members[path[0]] = &form{}
+	}
+	return f.members[path[0]].at(path[1:])
+}
+
+// holds says that a value of a type may be here.
+func (f *form) holds(t model.FieldType) {
+	switch t.Kind {
+	case model.JSON:
+		f.open = true
+	case model.Object:
+		for _, m := range t.Named.Fields {
+			f.at(m.Source.Path).holds(m.Type)
+		}
+	case model.Map:
+		f.entries = &form{}
+		f.entries.holds(*t.Elem)
+	case model.List:
+		f.element = &form{}
+		f.element.holds(*t.Elem)
+	default:
+		f.scalar = &t
+	}
+}
+
+// payloadForm is what the payload of an event may hold.
+func payloadForm(e *model.Event) *form {
+	root := &form{}
+	if by := e.Topic.EventType; by != nil && by.Header == "" {
+		root.at(by.Path).holds(model.FieldType{Kind: model.String})
+	}
+	for _, f := range e.Fields {
+		switch {
+		case f.Source.Kind == model.FromPayload:
+			root.at(f.Source.Path).holds(f.Type)
+		case f.Source.Kind == model.FromRecord && f.Source.Record == "value":
+			root.open = true
+		}
+	}
+	return root
+}
+
+// keyForm is what a record key that is a JSON object may hold.
+func keyForm(rk *model.RecordKey) *form {
+	root := &form{}
+	for _, part := range rk.Parts {
+		root.at(part.Path).holds(part.Type)
+	}
+	return root
+}
+
+// json writes a value. Members that nothing reads are refused: they are mistakes, or the record
+// is better given as text.
+func (r *reader) json(n *schema.Node, f *form) string {
+	switch n.Kind {
+	case schema.ListNode:
+		if f.element == nil {
+			return untyped(n)
+		}
+		var parts []string
+		for _, item := range n.Items {
+			parts = append(parts, r.json(item, f.element))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case schema.MapNode:
+		var parts []string
+		for _, p := range n.Pairs {
+			inner := f.members[p.Key]
+			switch {
+			case inner != nil:
+				parts = append(parts, quote(p.Key)+":"+r.json(p.Value, inner))
+			case f.entries != nil:
+				parts = append(parts, quote(p.Key)+":"+r.json(p.Value, f.entries))
+			case f.open || f.members == nil:
+				parts = append(parts, quote(p.Key)+":"+untyped(p.Value))
+			default:
+				r.unknownMember(p, f)
+			}
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	}
+	if f.scalar == nil || n.Null() {
+		return untyped(n)
+	}
+	return scalar(n, *f.scalar)
+}
+
+func (r *reader) unknownMember(p schema.Pair, f *form) {
+	var names []string
+	for name := range f.members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	r.report.Add(p.KeyPos, "E207", "no field of the event is read from "+wording.Quote(p.Key), wording.Choices(p.Key, "members", names))
+}
+
+// scalar writes a text by the type of its field: what is a text in JSON is one, also if it looks
+// like a number. In quotes it is a text whatever the type is.
+func scalar(n *schema.Node, t model.FieldType) string {
+	switch t.Kind {
+	case model.Bool, model.Int32, model.Int64, model.Float64, model.Decimal:
+		return untyped(n)
+	case model.Timestamp, model.Date:
+		if t.Notation != model.Usual {
+			return untyped(n)
+		}
+	}
+	return quote(n.Text)
+}
+
+var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+// untyped writes a value by its looks.
+func untyped(n *schema.Node) string {
+	switch n.Kind {
+	case schema.ListNode:
+		var parts []string
+		for _, item := range n.Items {
+			parts = append(parts, untyped(item))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case schema.MapNode:
+		var parts []string
+		for _, p := range n.Pairs {
+			parts = append(parts, quote(p.Key)+":"+untyped(p.Value))
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	}
+	switch {
+	case n.Quoted:
+	case n.Null():
+		return "null"
+	case n.Text == "true", n.Text == "false", number.MatchString(n.Text):
+		return n.Text
+	}
+	return quote(n.Text)
+}
+
+func quote(text string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a string builder takes every string
+	return strings.TrimSuffix(b.String(), "\n")
+}

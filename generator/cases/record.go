@@ -1,0 +1,112 @@
+package cases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// record reads event number n of the case. A record that would become a dead letter before it
+// reaches the database is refused, unless then says so.
+func (r *reader) record(n int, e *schema.CaseEvent) (out Record) {
+	t := r.topic(*e.Topic)
+	if t == nil {
+		return out
+	}
+	before := r.report.Errors()
+	out.Topic = t.Name
+	for _, h := range e.Headers {
+		header := seedlog.Header{Name: h.Name.Value}
+		if h.Value != nil {
+			header.Value = []byte(h.Value.Value)
+		}
+		out.Headers = append(out.Headers, header)
+	}
+	out.Key = r.key(t, e.Key)
+	if e.Timestamp != nil {
+		at, err := time.Parse(time.RFC3339Nano, e.Timestamp.Value)
+		if err != nil {
+			r.report.Add(e.Timestamp.Pos, "E108", "timestamp is not a time: "+wording.Quote(e.Timestamp.Value), "write RFC 3339 with a zone: 2026-01-31T12:00:00Z")
+		}
+		out.Time = at.UTC()
+	}
+	out.Value = r.payload(&out, e)
+	event, found := r.in.Read(out.read())
+	if event != nil {
+		out.Event = event.GoName
+		out.Keyed = found.Key != ""
+	}
+	if r.report.Errors() == before {
+		r.refused(n, e, found)
+	}
+	return out
+}
+
+// read is the record as the oracle takes it.
+func (r *Record) read() oracle.Record {
+	at := r.Time
+	if at.IsZero() {
+		at = time.Unix(0, 0)
+	}
+	out := oracle.Record{Topic: r.Topic, Time: at, Key: r.Key, Value: r.Value}
+	for _, h := range r.Headers {
+		out.Headers = append(out.Headers, oracle.Header(h))
+	}
+	return out
+}
+
+// payload writes the record's value. Which event it is, the headers tell, or the value as it
+// looks: then it is written again by the fields of that event.
+func (r *reader) payload(out *Record, e *schema.CaseEvent) []byte {
+	switch {
+	case e.Text != nil:
+		return []byte(e.Text.Value)
+	case e.Value.Null():
+		return nil
+	}
+	looks := *out
+	looks.Value = []byte(untyped(e.Value))
+	event, _ := r.in.Read(looks.read())
+	if event == nil {
+		return looks.Value
+	}
+	raw := func(f *model.Field) bool {
+		return f.Source.Kind == model.FromRecord && f.Source.Record == "value" && f.Type.Kind != model.JSON
+	}
+	if e.Value.Kind == schema.ScalarNode && slices.ContainsFunc(event.Fields, raw) {
+		return []byte(e.Value.Text)
+	}
+	return []byte(r.json(e.Value, payloadForm(event)))
+}
+
+// key is the record key: of a JSON object by its parts, else the text.
+func (r *reader) key(t *model.Topic, n *schema.Node) []byte {
+	switch {
+	case n == nil || n.Null():
+		return nil
+	case n.Kind == schema.ScalarNode:
+		return []byte(n.Text)
+	case t.RecordKey == nil || !t.RecordKey.JSON:
+		r.report.Add(n.Pos, "E106", "key must be a text: the record key of topic "+wording.Quote(t.Name)+" is no JSON object", "")
+		return nil
+	}
+	return []byte(r.json(n, keyForm(t.RecordKey)))
+}
+
+// refused reports a record that no handler and no table will ever see.
+func (r *reader) refused(n int, e *schema.CaseEvent, found oracle.Outcome) {
+	why := found.Class + ": " + strings.TrimPrefix(found.Path+": "+found.Detail, ": ")
+	switch {
+	case found.Kind == oracle.Stop:
+		r.report.Add(e.Pos, "E153", fmt.Sprintf("event %d would halt its partition: %s", n, why), "a case cannot hold it: nothing is applied behind it")
+	case found.Kind == oracle.DeadLetter && !slices.ContainsFunc(r.spec.DeadLetters, func(c schema.ClassCount) bool { return c.Class == found.Class }):
+		r.report.Add(e.Pos, "E153", fmt.Sprintf("event %d would become a dead letter: %s", n, why), fmt.Sprintf("mend the event, or expect it: then: {dead_letters: {%s: 1}}", found.Class))
+	}
+}

@@ -1,0 +1,34 @@
+package oracle
+
+import "github.com/idemgen/idemgen/generator/model"
+
+// Read says which event a record is, and whether it could take effect, without applying it: the
+// Kind of the outcome is Applied, Ignored, DeadLetter or Stop. The event is nil if the record has
+// none. Key is the printable identity, empty for offset keys.
+func (in *Interpreter) Read(r Record) (*model.Event, Outcome) {
+	t := in.topics[r.Topic]
+	if t == nil {
+		return nil, Outcome{Kind: Ignored}
+	}
+	p := &payload{record: &r}
+	def, policy, f := in.dispatch(t, &r, p)
+	switch {
+	case f != nil:
+		return nil, refuse(f, policy, nil)
+	case def == nil:
+		return nil, Outcome{Kind: Ignored}
+	}
+	giveUp := def.OnFailure.GiveUp
+	e, f := in.read(def, &r, p)
+	if f != nil {
+		return def, refuse(f, giveUp, def)
+	}
+	keys, f := e.keys()
+	if f == nil {
+		_, f = e.rows()
+	}
+	if f != nil {
+		return def, refuse(f, giveUp, def)
+	}
+	return def, Outcome{Kind: Applied, Event: def.GoName, Key: printableKey(keys)}
+}

@@ -1,0 +1,98 @@
+package idemtest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+)
+
+// everySize is up to which size batches of each size are tried; behind it, twice the size each
+// time.
+const everySize = 16
+
+// ofACase are the scenarios of a case with so many records. The first one finds the steps at which
+// the others crash.
+func ofACase(records int, steps map[string]bool) []scenario {
+	all := []scenario{{"once", func(b *trial) { once(b, steps) },
+		"Without repeats or crashes, what the case says is not what its records do."}}
+	for size := 2; size <= records; size = nextSize(size, records) {
+		all = append(all, scenario{fmt.Sprintf("batches of %d", size), func(b *trial) { b.inBatches(b.log, func() int { return size }) },
+			"Records of one batch: where a handler relies on something outside its transaction, or on being called for one record at a time."})
+	}
+	all = append(all,
+		scenario{"every event repeated in its batch", repeatedInBatch,
+			"The second copy of a key must have no effect."},
+		scenario{"every event repeated later", repeatedLater,
+			"The second copy of a key must have no effect."},
+		scenario{"redelivered", redelivered,
+			"Records below the ledger's position must be passed over."},
+	)
+	for _, step := range Steps {
+		if !steps[step] {
+			continue
+		}
+		all = append(all, scenario{fmt.Sprintf("batches of %d, crash at step %s", crashBatch, step), func(b *trial) {
+			b.stopEverywhere(func(s string) bool { return s == step }, takeOverAgain)
+		}, "Effect and position must commit together; a handler must write through tx only."})
+	}
+	return all
+}
+
+func nextSize(size, records int) int {
+	next := size + 1
+	if size >= everySize {
+		next = 2 * size
+	}
+	if size < records {
+		next = min(next, records)
+	}
+	return next
+}
+
+// once applies the records one by one, and keeps the steps that it passes.
+func once(b *trial, steps map[string]bool) {
+	owners := b.owners()
+	ctx := fault.With(b.t.Context(), func(step string) error {
+		steps[step] = true
+		return nil
+	})
+	for _, m := range b.messages(b.log) {
+		if _, err := b.try(ctx, owners.writer(partitionOf(m)), []idem.Message{m}); err != nil {
+			b.t.Fatalf("applying the record of offset %d of %s: %v", m.Offset, m.Topic, err)
+		}
+	}
+}
+
+// classDiff compares how many dead letters of each class there are. If they are what they must be,
+// they are those that every other scenario must find.
+func classDiff(b *trial) string {
+	b.want.dead = map[int]expectedDead{}
+	found := map[string]int{}
+	var lines []string
+	for at, l := range b.deadLetters() {
+		index := b.delivered[at]
+		b.want.dead[index] = expectedDead{class: l.class}
+		found[l.class]++
+		lines = append(lines, fmt.Sprintf("event %d is a dead letter: %s", index+1, l.reason))
+	}
+	var out []string
+	for _, class := range slices.Sorted(maps.Keys(b.want.classes)) {
+		if want := b.want.classes[class]; found[class] != want {
+			out = append(out, fmt.Sprintf("%s: want %d, got %d", class, want, found[class]))
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(found)) {
+		if b.want.classes[class] == 0 {
+			out = append(out, fmt.Sprintf("%s: want 0, got %d", class, found[class]))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	slices.SortFunc(lines, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return shortened(append(out, lines...))
+}

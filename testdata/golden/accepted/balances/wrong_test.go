@@ -1,0 +1,70 @@
+package balances
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+const handlerVariable = "BALANCES_HANDLER"
+
+// overwrites forgets what was there.
+type overwrites struct{ Service }
+
+func (overwrites) Captured(ctx context.Context, tx idem.Tx, e Captured) error {
+	return book(ctx, tx, `UPDATE accounts SET balance = $2 WHERE account_id = $1`, e.AccountID, e.Amount)
+}
+
+// outside writes what no crash takes back.
+type outside struct {
+	Service
+	db *pgxpool.Pool
+}
+
+func (h outside) Captured(ctx context.Context, _ idem.Tx, e Captured) error {
+	_, err := h.db.Exec(ctx, `UPDATE accounts SET balance = balance + $2 WHERE account_id = $1`, e.AccountID, e.Amount)
+	return err
+}
+
+// play runs generated tests of this package with another handler, in a process of their own.
+func play(t *testing.T, handler, tests string) (output string, passed bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+tests)
+	cmd.Env = append(os.Environ(), handlerVariable+"="+handler)
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+// A handler that overwrites a balance instead of adding to it is the same every time, so a log of
+// generated records, which compares it with itself, cannot find it wrong. A case does.
+func TestAHandlerThatOverwritesPassesTheLogAndFailsItsCase(t *testing.T) {
+	if out, passed := play(t, "overwrites", "^TestMoneyV1$"); !passed {
+		t.Errorf("the generated log finds it wrong by itself: the case proves nothing\n%s", out)
+	}
+	out, passed := play(t, "overwrites", "^TestCases$/^captures_and_refund$")
+	for _, want := range []string{
+		"--- FAIL: TestCases/captures_and_refund/once",
+		`accounts account_id=3f0c2a51-7f0e-4a37-9a42-5f0c7d1e2b01: balance: want 12.50, got -17.50`,
+	} {
+		if passed || !strings.Contains(out, want) {
+			t.Errorf("passed %v; want %q in\n%s", passed, want, out)
+		}
+	}
+}
+
+// A handler that writes beside its transaction is right as long as nothing crashes: the failure
+// names the step of the crash.
+func TestAHandlerThatWritesOutsideItsTransactionFailsItsCase(t *testing.T) {
+	out, passed := play(t, "outside", "^TestCases$/^captures_and_refund$")
+	for _, want := range []string{"captures_and_refund/batches_of_4,_crash_at_step_after_handler", "balance: want 12.50, got 4"} {
+		if passed || !strings.Contains(out, want) || strings.Contains(out, "--- FAIL: TestCases/captures_and_refund/once") {
+			t.Errorf("passed %v; want %q in\n%s", passed, want, out)
+		}
+	}
+}
