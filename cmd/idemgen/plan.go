@@ -98,8 +98,8 @@ func earlier(cmd *cobra.Command, args []string, now generator.Spec, base string)
 	return &generator.Before{Spec: specs[0], Files: besides{dir}}, specs[0].Path, nil
 }
 
-// besides are the files around a spec that is given by its name; its state is not read, since it may
-// be of another spec.
+// besides are the files around a spec that is given by its name; its state is not read, since it
+// may be of another spec.
 type besides struct{ dir string }
 
 func (b besides) Read(name string) ([]byte, error) {

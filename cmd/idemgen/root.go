@@ -24,7 +24,8 @@ var errDifferent = errors.New("generated files differ from the spec: run idemgen
 type said struct{ error }
 
 // Run runs the command with its arguments, without the program's name, and returns the
-// exit code: 0 done, 1 different (check) or breaks (plan), 2 trouble. Data goes to stdout, prose to stderr.
+// exit code: 0 done, 1 different (check) or breaks (plan), 2 trouble. Data goes to stdout, prose
+// to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(args, stdout, stderr)
 	running := false

@@ -62,7 +62,7 @@ func Compare(old, now Version, alone bool) []Change {
 	return c.found
 }
 
-// comparison collects changes. Told are the places of the spec of which something was said.
+// comparison collects changes. Told are places of the spec: their changes were said.
 type comparison struct {
 	old, now Version
 	found    []Change

@@ -8,8 +8,8 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// keys says of each key of the spec that changed, and of which nothing was said yet, that it breaks
-// nothing: what would break is found by then.
+// keys says of each further key of the spec that changed that it breaks nothing: what would break
+// was found before.
 func (c *comparison) keys() {
 	for _, e := range edits(nil, c.old.Spec, c.now.Spec) {
 		place := "/" + strings.Join(e.path, "/")
@@ -18,6 +18,9 @@ func (c *comparison) keys() {
 		}
 		if v, why := c.judge(e); v != "" {
 			c.add(v, e.text(), why, "")
+		}
+		if key, ok := strings.CutSuffix(place, "/idempotency_key/source"); ok { // the rest belongs to it
+			c.tell(key + "/idempotency_key")
 		}
 	}
 }
@@ -93,36 +96,35 @@ var ofKey = map[string]struct {
 	verdict Verdict
 	why     string
 }{
-	"description":  {Compatible, "comments only; no migration is written for them"},
-	"deprecated":   {Compatible, "comments only; no migration is written for them"},
-	"go_name":      {GoCallers, "names in the generated code change; records, keys and rows do not"},
-	"consumer":     {Compatible, "renamed_from keeps its ledger and its keys"},
-	"package":      {GoCallers, "whoever imports the package changes; records, keys and rows do not"},
-	"version":      {Compatible, "the language, not the data"},
-	"examples":     {Compatible, "tests only"},
-	"limits":       {Compatible, "what is read and stored stays the same"},
-	"on_failure":   {Compatible, "it holds for failures from now on"},
-	"unhandled":    {Compatible, "it holds for records from now on, as it says"},
-	"ignore":       {Compatible, "it holds for records from now on, as it says"},
-	"start_from":   {Compatible, "it holds for partitions without a ledger only"},
-	"migrations":   {Compatible, "it says where files are, not what is in them"},
-	"import":       {Compatible, "what is used of it is compared where it is used"},
-	"renamed_from": {Compatible, "it ties the new name to the old one"},
-	"assume":       {Compatible, "what relied on it, or relies on it now, was checked again"},
-	"write":        {Compatible, "it holds for events from now on; rows that are there stay as they are"},
-	"handle":       {GoCallers, "Handler has another set of methods"},
-	"window":       {Compatible, "keys are known for longer"},
-	"also":         {Compatible, "copies with either key are known"},
-	"missing":      {Compatible, "it holds for records from now on, as it says"},
-	"compare":      {Compatible, "copies are known; content is compared only with that of keys stored under the new definition"},
-	"source":       {Compatible, "keys are stored from the first record on that this version reads; what came before is known by its offset"},
-	"record_key":   {Compatible, "records that were read before can still be read"},
-	"event_type":   {Compatible, "records that were read before can still be read"},
-	"type":         {Compatible, "records that were read before can still be read"},
-	"enum":         {Compatible, "it takes every text that it took"},
+	"description": {Compatible, "comments only; no migration is written for them"},
+	"deprecated":  {Compatible, "comments only; no migration is written for them"},
+	"go_name":     {GoCallers, "names in the generated code change; records, keys and rows do not"},
+	"consumer":    {Compatible, "renamed_from keeps its ledger and its keys"},
+	"package":     {GoCallers, "whoever imports the package changes; records, keys and rows do not"},
+	"version":     {Compatible, "the language, not the data"},
+	"examples":    {Compatible, "tests only"},
+	"limits":      {Compatible, "what is read and stored stays the same"},
+	"on_failure":  {Compatible, "it holds for failures from now on"},
+	"unhandled":   {Compatible, "it holds for records from now on, as it says"},
+	"ignore":      {Compatible, "it holds for records from now on, as it says"},
+	"start_from":  {Compatible, "it holds for partitions without a ledger only"},
+	"migrations":  {Compatible, "it says where files are, not what is in them"},
+	"import":      {Compatible, "what is used of it is compared where it is used"},
+	"assume":      {Compatible, "what relied on it, or relies on it now, was checked again"},
+	"write":       {Compatible, "it holds for events from now on; rows that are there stay as they are"},
+	"handle":      {GoCallers, "Handler has another set of methods"},
+	"window":      {Compatible, "keys are known for longer"},
+	"also":        {Compatible, "copies with either key are known"},
+	"missing":     {Compatible, "it holds for records from now on, as it says"},
+	"compare":     {Compatible, "copies are known; content is compared only with that of keys stored under the new definition"},
+	"source":      {Compatible, "keys are stored from the first record on that this version reads; what came before is known by its offset"},
+	"record_key":  {Compatible, "records that were read before can still be read"},
+	"event_type":  {Compatible, "records that were read before can still be read"},
+	"type":        {Compatible, "records that were read before can still be read"},
+	"enum":        {Compatible, "it takes every text that it took"},
 }
 
-// judge says what an edit means of which no state tells anything.
+// judge says what an edit means if no state tells anything about it.
 func (c *comparison) judge(e edit) (Verdict, string) {
 	in := func(at int) string {
 		if at < len(e.path) {
@@ -131,6 +133,9 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return ""
 	}
 	last := e.path[len(e.path)-1]
+	if last == "renamed_from" {
+		return "", "" // the name that it belongs to has changed, or nothing has
+	}
 	if e.path[0] == "tables" && last != "description" && last != "deprecated" && last != "go_name" {
 		return "", "" // what changes the table was told, and the rest changes nothing
 	}
