@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/generator/evolution"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -20,48 +20,11 @@ func (u *unit) tableChanges() {
 			u.problems.Add(u.position(c), "E607", c.Text, u.wayOut(c))
 		default:
 			u.changes = append(u.changes, c)
-			for _, w := range warnings(c, u.format()) {
-				u.problems.Add(u.position(c), w.code, w.text, w.hint)
+			for _, w := range evolution.Warnings(c, u.format().Alone()) {
+				u.problems.Add(u.position(c), w.Code, c.Text+": "+w.Effect, w.Hint)
 			}
 		}
 	}
-}
-
-// felt is a warning of what a migration does to others, or needs of them.
-type felt struct{ code, text, hint string }
-
-// rowsTime is how long a migration takes that reads or writes all rows.
-const rowsTime = "that takes seconds for each million rows, more with more indexes; apply it when the service may stand"
-
-// warnings are what to know before a migration for the change is applied: it fails if the rows
-// that are there do not allow it (W920), others wait for longer than a moment (W921), or their
-// statements fail (W922).
-func warnings(c state.TableChange, format sqlcode.Format) (all []felt) {
-	add := func(code, text, hint string) { all = append(all, felt{code, c.Text + ": " + text, hint}) }
-	blocks := func(what string) {
-		if !format.Alone() {
-			add("W921", "while its migration runs, nothing "+what+" the table",
-				rowsTime+", or make it by hand with CREATE INDEX CONCURRENTLY, which others do not feel, as formats goose and golang_migrate do")
-		}
-	}
-	switch c.Kind {
-	case state.NewUnique:
-		add("W920", "its migration fails if two rows have equal values there", "look for such rows first: GROUP BY its columns HAVING count(*) > 1")
-		blocks("reads or writes")
-	case state.NewForeignKey:
-		add("W920", "its migration fails if a row has no parent",
-			"look for such rows first; and from now on an event whose row comes before its parent is a dead letter")
-	case state.NewIndex:
-		blocks("writes to")
-	case state.Renamed:
-		add("W922", "once it is renamed, versions of the service that know the former name halt",
-			"stop them, apply the migration, start the new version; none of that loses an event")
-	}
-	if c.Alter.Rewrites {
-		add("W921", "its migration writes the whole table again, and nothing reads or writes it meanwhile",
-			rowsTime+", or add a column of the new type by hand and fill it in portions")
-	}
-	return all
 }
 
 // wayOut says how a change is made that idemgen writes no migration foc.
