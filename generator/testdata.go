@@ -58,7 +58,7 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows 
 	for _, r := range log {
 		i := len(d.log)
 		record := oracle.Record{
-			Topic: t.Name, Offset: int64(i), Time: logStart.Add(time.Duration(i) * time.Second),
+			Topic: t.Kafka[0], Offset: int64(i), Time: logStart.Add(time.Duration(i) * time.Second),
 			Key: r.Key, Value: r.Value,
 		}
 		for _, h := range r.Headers {
@@ -66,7 +66,7 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows 
 		}
 		out := in.Apply(record)
 		if out.Kind == oracle.Stop {
-			in.Release(t.Name, 0)
+			in.Release(t.Kafka[0], 0)
 			continue
 		}
 		d.log = append(d.log, testRecord{Record: r, deadLetter: out.DeadLetter()})

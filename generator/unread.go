@@ -50,6 +50,12 @@ func unreadInTopic(t *schema.Topic, c state.About) schema.Pos {
 	if c.What == state.EventType && t.EventType != nil {
 		return t.EventType.Key
 	}
+	if c.What == state.Envelope && t.Envelope != nil {
+		return t.Envelope.Key
+	}
+	if c.What == state.EventVersion && t.EventVersion != nil {
+		return t.EventVersion.Key
+	}
 	for _, e := range t.Events {
 		switch {
 		case firstName(e.Name, e.Doc) != c.Event:

@@ -5,6 +5,7 @@ type Event struct {
 	Name      Text // Pos is the key
 	Doc       Doc
 	Type      *Texts // type texts; Key is the key "type"
+	Version   *Text  // nil: the records of its types that have no version
 	Tombstone *Bool
 	EventFields
 	IdempotencyKey *IdempotencyKey
@@ -26,6 +27,7 @@ type EventFields struct {
 
 var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "type", value: put(shape{scalar: true, items: &scalarShape}, func(v *Event) **Texts { return &v.Type }, readTypeTexts)},
+	key[Event]{name: "version", value: textValue(func(v *Event) **Text { return &v.Version })},
 	key[Event]{name: "tombstone", value: boolValue(func(v *Event) **Bool { return &v.Tombstone })},
 	key[Event]{name: "root", value: pathOfMembers(func(v *Event) **Path { return &v.Root })},
 	key[Event]{name: "fields", value: value[Event]{shape{scalar: true, entries: fieldsShape.entries}, readEventFields}},
@@ -33,7 +35,6 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "write", value: value[Event]{shape{items: &shape{keys: stepShapes()}}, readWrite}},
 	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
-	key[Event]{name: "version", meanwhile: "until then, give each version an event and a type text of its own"},
 	key[Event]{name: "effect", meanwhile: "until then, handle: true; effects outside of Postgres can happen twice, so hand on idem.DeliveryFrom(ctx)'s key"},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
 	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},

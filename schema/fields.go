@@ -5,17 +5,19 @@ import "fmt"
 // Field is a field of an event, a topic or an object type. At most one of Path,
 // Header and Record is set.
 type Field struct {
-	Name    Text       // Pos is the key
-	Doc     Doc        //
-	Type    *FieldType // nil only if Broken
-	Path    *Path
-	Header  *Text
-	Record  *Text // key, value, timestamp, offset, partition or topic
-	Default *Text // constant, not checked against the type
-	Patch   *Bool
-	Text    *Text // base64, base64url or hex
-	Pos     Pos   // the value: the type text, or the map
-	Broken  bool
+	Name   Text       // Pos is the key
+	Doc    Doc        //
+	Type   *FieldType // nil only if Broken
+	Path   *Path
+	Header *Text
+	// Attribute says that Header is an attribute of CloudEvents.
+	Attribute bool
+	Record    *Text // key, value, timestamp, offset, partition or topic
+	Default   *Text // constant, not checked against the type
+	Patch     *Bool
+	Text      *Text // base64, base64url or hex
+	Pos       Pos   // the value: the type text, or the map
+	Broken    bool
 }
 
 // fieldPlace says where a field is declared: sources from the record make no sense
@@ -36,7 +38,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "patch", value: boolValue(func(f *Field) **Bool { return &f.Patch })},
 	key[Field]{name: "text", value: wordValue(func(f *Field) **Text { return &f.Text }, "base64", "base64url", "hex")},
 	key[Field]{name: "segment", meanwhile: "until then, declare the whole text as string, and cut it in the handler: handle: true"},
-	key[Field]{name: "ce", meanwhile: binaryMode},
+	key[Field]{name: "ce", value: attributeValue(func(f *Field) **Text { return &f.Header }, func(f *Field) *bool { return &f.Attribute })},
 	key[Field]{name: "sensitive", meanwhile: notLogged},
 	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
 	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},
@@ -83,7 +85,7 @@ func checkFieldSources(w *walker, e entry, place fieldPlace, f *Field) {
 	var first string
 	for _, p := range e.node.Pairs {
 		switch p.Key {
-		case "path", "header", "record":
+		case "path", "header", "record", "ce":
 		default:
 			continue
 		}

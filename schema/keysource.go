@@ -5,8 +5,10 @@ package schema
 type KeySource struct {
 	Field  *Text
 	Header *Text
-	Offset bool // {record: offset}; only alone
-	Pos    Pos
+	// Attribute says that Header is an attribute of CloudEvents.
+	Attribute bool
+	Offset    bool // {record: offset}; only alone
+	Pos       Pos
 }
 
 // FormerSource is one item of also: all its parts together.
@@ -21,7 +23,7 @@ func (k *IdempotencyKey) Offset() bool {
 }
 
 // partShape is one part of a source that has several.
-var partShape = shape{scalar: true, keys: sourceKeys[:1].shapes()}
+var partShape = shape{scalar: true, keys: sourceKeys[:2].shapes()}
 
 // readSource reads what identifies an event.
 func readSource(w *walker, e entry, k *IdempotencyKey) bool {
@@ -80,12 +82,15 @@ func readKeySources(w *walker, e entry) ([]KeySource, bool) {
 
 var sourceKeys = keys[keySourceMap]{
 	{name: "header", value: textValue(func(s *keySourceMap) **Text { return &s.header })},
+	{name: "ce", value: attributeValue(func(s *keySourceMap) **Text { return &s.header }, func(s *keySourceMap) *bool { return &s.attribute })},
 	{name: "record", value: wordValue(func(s *keySourceMap) **Text { return &s.record }, "offset")},
-	{name: "ce", meanwhile: binaryMode},
 }
 
 // keySourceMap is the map form of a part.
-type keySourceMap struct{ header, record *Text }
+type keySourceMap struct {
+	header, record *Text
+	attribute      bool
+}
 
 func readKeySource(w *walker, e entry) (KeySource, bool) {
 	src := KeySource{Pos: e.node.Pos}
@@ -106,10 +111,10 @@ func readKeySource(w *walker, e entry) (KeySource, bool) {
 	if !walkMap(w, e, sourceKeys, &m) {
 		return src, false
 	}
-	if (m.header == nil) == (m.record == nil) {
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, record", "several headers or fields go into a list: [{header: a}, b]")
+	if len(e.node.Pairs) != 1 {
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, record, ce", "several headers or fields go into a list: [{header: a}, b]")
 		return src, false
 	}
-	src.Header, src.Offset = m.header, m.record != nil
+	src.Header, src.Attribute, src.Offset = m.header, m.attribute, m.record != nil
 	return src, true
 }

@@ -1,12 +1,15 @@
 package schema
 
+import "strings"
+
 // Topic is an entry of topics.
 type Topic struct {
-	Name           Text // Pos is the key
-	Doc            Doc
-	RecordKey      *RecordKey
-	Assume         *Assume
-	Payload        *Payload
+	Name      Text // Pos is the key
+	Doc       Doc
+	RecordKey *RecordKey
+	Assume    *Assume
+	Values
+	Subscribed
 	Fields         []*Field // fields that every event of the topic has
 	IdempotencyKey *IdempotencyKey
 	Dispatch
@@ -17,29 +20,46 @@ type Topic struct {
 	Broken    bool
 }
 
+// Subscribed says which topics of Kafka the entry is about: that of its own name without both.
+type Subscribed struct {
+	InKafka *Text  // name: one topic
+	Several *Texts // names
+}
+
+// Values says what the values of a topic's records are.
+type Values struct {
+	Payload  *Payload
+	Envelope *Text // cloudevents; nil if there is none
+}
+
 // Dispatch says how a record's event is found.
 type Dispatch struct {
-	EventType *Discriminator
-	Ignore    *Texts
-	Unhandled *Unhandled
+	EventType    *Discriminator
+	EventVersion *Discriminator // nil if events of one type are not told apart by version
+	Ignore       *Texts
+	Unhandled    *Unhandled
 }
 
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, readRecordKey)},
 	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, readAssume)},
 	key[Topic]{name: "payload", value: put(shape{keys: payloadKeys.shapes()}, func(t *Topic) **Payload { return &t.Payload }, readPayload)},
+	key[Topic]{name: "envelope", value: wordValue(func(t *Topic) **Text { return &t.Envelope }, "cloudevents")},
 	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},
 	key[Topic]{name: "idempotency_key", value: idempotencyKeyValue(func(t *Topic) **IdempotencyKey { return &t.IdempotencyKey })},
 	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, readDiscriminator)},
+	key[Topic]{name: "event_version", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventVersion }, readDiscriminator)},
 	key[Topic]{name: "ignore", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Ignore }, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 0) })},
 	key[Topic]{name: "unhandled", value: put(shape{keys: unhandledKeys.shapes()}, func(t *Topic) **Unhandled { return &t.Unhandled }, readUnhandled)},
 	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
 	key[Topic]{name: "events", required: true, example: "for example events: {OrderPlaced: {handle: true}}", value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, readEvents}},
 	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, readFailurePolicy)},
-	key[Topic]{name: "name", meanwhile: "the key under topics is the name that Kafka knows; in Go it can have another one: go_name"},
-	key[Topic]{name: "names", meanwhile: oneByOne}, key[Topic]{name: "pattern", meanwhile: oneByOne},
-	key[Topic]{name: "envelope", meanwhile: "until then, read what the envelope holds by its path: {type: string, path: data.order_id}"},
-	key[Topic]{name: "event_version", meanwhile: "until then, give each version an event and a type text of its own"},
+	key[Topic]{name: "name", value: put(scalarShape, func(t *Topic) **Text { return &t.InKafka }, func(w *walker, e entry) (*Text, bool) {
+		t, ok := w.full(e)
+		return t, ok && w.name(topicNames, t.Pos, t.Value)
+	})},
+	key[Topic]{name: "names", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Several }, readNames)},
+	key[Topic]{name: "pattern", meanwhile: oneByOne},
 	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
 )
 
@@ -52,7 +72,23 @@ func readTopics(w *walker, e entry, s *Spec) bool {
 		s.Topics = append(s.Topics, t)
 		te := entry{"topic " + quote(name.Value), name.Pos, n}
 		t.Broken = !walkMap(w, te, topicKeys, t) || !valid
+		if t.InKafka != nil && t.Several != nil {
+			t.Broken = true
+			w.ds.Add(t.Several.Key, "E110", te.what+" has name and names", "keep one of them")
+		}
 	})
+}
+
+// readNames reads the names of several topics.
+func readNames(w *walker, e entry) (*Texts, bool) {
+	t, ok := w.texts(e, 1)
+	if !ok {
+		return t, false
+	}
+	for i := range t.Items {
+		ok = w.name(topicNames, t.Items[i].Pos, t.Items[i].Value) && ok
+	}
+	return t, ok
 }
 
 // Assume is what the producer promises.
@@ -63,6 +99,7 @@ type Assume struct {
 	UniqueRecords *Bool
 	CopiesKeepKey *Bool // copies_keep_record_key
 	Retention     *Duration
+	Disjoint      *Bool // disjoint_topics
 	Broken        bool
 }
 
@@ -71,7 +108,7 @@ var assumeKeys = keys[Assume]{
 	{name: "unique_records", value: boolValue(func(a *Assume) **Bool { return &a.UniqueRecords })},
 	{name: "copies_keep_record_key", value: boolValue(func(a *Assume) **Bool { return &a.CopiesKeepKey })},
 	{name: "retention", value: durationValue(func(a *Assume) **Duration { return &a.Retention }, "1s", "3650d")},
-	{name: "disjoint_topics", meanwhile: "until then, if_newer orders what two topics write to one row"},
+	{name: "disjoint_topics", value: boolValue(func(a *Assume) **Bool { return &a.Disjoint })},
 	{name: "record_timestamp", meanwhile: "until then, compare a time or version of the payload: if_newer"},
 }
 
@@ -81,20 +118,22 @@ func readAssume(w *walker, e entry) (*Assume, bool) {
 	return a, true
 }
 
-// Discriminator is where the type text of an event is found: one of Header and Path,
+// Discriminator is where the type or the version of an event is found: one of Header and Path,
 // unless Broken.
 type Discriminator struct {
 	Key    Pos
 	Pos    Pos
 	Header *Text
 	Path   *Path
-	Broken bool
+	// Attribute says that Header is an attribute of CloudEvents.
+	Attribute bool
+	Broken    bool
 }
 
 var discriminatorKeys = keys[Discriminator]{
 	{name: "header", value: textValue(func(d *Discriminator) **Text { return &d.Header })},
 	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
-	{name: "ce", meanwhile: binaryMode},
+	{name: "ce", value: attributeValue(func(d *Discriminator) **Text { return &d.Header }, func(d *Discriminator) *bool { return &d.Attribute })},
 	{name: "segment", meanwhile: "until then, list all texts that mean the event: type: [a.1, a.2]"},
 	{name: "schema", meanwhile: "until then, name a header or a member: {header: event-type} or {path: type}"},
 }
@@ -102,9 +141,9 @@ var discriminatorKeys = keys[Discriminator]{
 func readDiscriminator(w *walker, e entry) (*Discriminator, bool) {
 	d := &Discriminator{Key: e.key, Pos: e.node.Pos}
 	d.Broken = !walkMap(w, e, discriminatorKeys, d)
-	if !d.Broken && (d.Header == nil) == (d.Path == nil) {
+	if !d.Broken && len(e.node.Pairs) != 1 {
 		d.Broken = true
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path", "write event_type: {header: event-type} or {path: type}")
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path, ce", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
 	}
 	return d, true
 }

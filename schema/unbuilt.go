@@ -9,13 +9,10 @@ const inGo = "until then, handle: true, and write the rows in Go, in the same tr
 const toOutbox = "until then, insert into a table of yours, and send from there"
 
 // oneByOne takes several topics.
-const oneByOne = "until then, declare each topic; what they share is written for each of them"
+const oneByOne = "until then, list the topics: names: [orders.eu.v1, orders.us.v1]"
 
 // notLogged is what holds without a key for it.
 const notLogged = "leave it out: no value of a payload is in a log or an error, and dead letters hold whole records"
-
-// binaryMode reads an attribute of a CloudEvent without knowing CloudEvents.
-const binaryMode = "until then, for CloudEvents in binary mode: header: ce_<attribute>"
 
 // unbuiltKey reports a key of the language that is not built yet. Meanwhile is what does
 // its work with what is built.

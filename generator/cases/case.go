@@ -6,6 +6,7 @@
 package cases
 
 import (
+	"slices"
 	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -65,7 +66,7 @@ func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, s
 // Holds reports whether the case has a record of an event.
 func (c *Case) Holds(e *model.Event) bool {
 	for _, r := range c.Records {
-		if r.Topic == e.Topic.Name && r.Event == e.GoName {
+		if slices.Contains(e.Topic.Kafka, r.Topic) && r.Event == e.GoName {
 			return true
 		}
 	}
@@ -89,10 +90,10 @@ func (r *reader) table(name schema.Text) *model.Table {
 func (r *reader) topic(name schema.Text) *model.Topic {
 	var names []string
 	for _, t := range r.service.Topics {
-		if t.Name == name.Value {
+		if slices.Contains(t.Kafka, name.Value) {
 			return t
 		}
-		names = append(names, t.Name)
+		names = append(names, t.Kafka...)
 	}
 	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), wording.Choices(name.Value, "topics", names))
 	return nil

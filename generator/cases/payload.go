@@ -56,9 +56,11 @@ func (f *form) holds(t model.FieldType) {
 
 // payloadForm is what the payload of an event may hold.
 func payloadForm(e *model.Event) *form {
-	root := &form{}
-	if by := e.Topic.EventType; by != nil && by.Header == "" {
-		root.at(by.Path).holds(model.FieldType{Kind: model.String})
+	root := &form{open: e.Topic.CloudEvents} // which may be in structured mode
+	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
+		if by != nil && by.Header == "" {
+			root.at(by.Path).holds(model.FieldType{Kind: model.String})
+		}
 	}
 	for _, f := range e.Fields {
 		switch {

@@ -13,6 +13,8 @@ type format interface {
 	library() (path, name string)
 	// reader is the type of the runtime that reads a record: s in what the others write.
 	reader() *expr
+	// envelope is the type of the runtime that opens CloudEvents.
+	envelope() *expr
 	// strictness names what says which records are refused.
 	strictness() string
 	// event writes the statements that set the fields of e that come from the payload.
@@ -34,6 +36,10 @@ func formatOf(*model.Topic) format { return formats[0] }
 func decoderOf(f *file, t *model.Topic) {
 	doc := fmt.Sprintf("%s reads the records of topic %q.", decoderType(t), t.Name)
 	f.decl(doc, text("type %s =", decoderType(t)).Add(formatOf(t).reader()))
+	if t.CloudEvents {
+		doc := fmt.Sprintf("%s opens the CloudEvents of topic %q.", envelopeType(t), t.Name)
+		f.decl(doc, text("type %s =", envelopeType(t)).Add(formatOf(t).envelope()))
+	}
 	if t.RecordKey != nil && t.RecordKey.JSON {
 		formatOf(t).recordKey(f, t)
 	}
@@ -48,23 +54,38 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 		} else {
 			g.Add(text("var s %s", decoderType(e.Topic)))
 		}
-		g.Add(text("s.Reset(&m)"))
-		g.Add(text("e.decode(&s, &m)"))
+		if !e.Topic.CloudEvents {
+			g.Add(text("s.Reset(&m)"))
+			g.Add(text("e.decode(&s, &m)"))
+			g.Return(text("e, s.Finish(%q)", e.GoName))
+			return
+		}
+		g.Add(text("envelope := %s", envelopeType(e.Topic)).Values(depthSetting(p.service)...))
+		g.Add(text("opened, err := envelope.Open(&m)"))
+		g.If(text("err != nil")).Block(text("return e, err"))
+		g.Add(text("s.Reset(opened)"))
+		g.Add(text("e.decode(&s, opened)"))
 		g.Return(text("e, s.Finish(%q)", e.GoName))
 	})
 }
 
 // decoderSettings are what a decoder is told if it differs from what its zero value means.
-func (p *pkg) decoderSettings(t *model.Topic) (settings []code) {
-	const usual = 64
-	if d := p.service.Limits.MaxDepth; d != usual && d != 0 {
-		settings = append(settings, pair("MaxDepth", lit(d)))
-	}
+func (p *pkg) decoderSettings(t *model.Topic) []code {
+	settings := depthSetting(p.service)
 	if marker := t.Payload.AbsentMarker; marker != "" {
 		settings = append(settings, pair("AbsentMarker", lit(marker)))
 	}
 	if t.Payload.RefuseUnknown {
 		settings = append(settings, text("RefuseUnknown: true"))
+	}
+	return settings
+}
+
+// depthSetting is the part of the settings that an envelope has, too.
+func depthSetting(s *model.Service) (settings []code) {
+	const usual = 64
+	if d := s.Limits.MaxDepth; d != usual && d != 0 {
+		settings = append(settings, pair("MaxDepth", lit(d)))
 	}
 	return settings
 }
@@ -84,7 +105,7 @@ func decodeMethod(f *file, e *model.Event) (err error) {
 func readScalar(src string, t model.FieldType) *expr {
 	switch {
 	case t.Kind == model.Bytes && t.Notation != model.Usual && src == "s":
-		return strictjson(bytesIn[t.Notation]).Call(text("s"))
+		return jsonBytes(bytesIn[t.Notation])
 	case t.Kind == model.Bytes && t.Notation != model.Usual:
 		return call(src + "." + bytesIn[t.Notation])
 	case t.Notation == model.EpochDays:

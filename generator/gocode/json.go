@@ -17,12 +17,16 @@ func (jsonFormat) library() (path, name string) { return strictjsonPath, "strict
 
 func (jsonFormat) reader() *expr { return strictjson("Scanner") }
 
+func (jsonFormat) envelope() *expr { return strictjson("CloudEvents") }
+
 func (jsonFormat) strictness() string { return "strictjson.Scanner" }
 
 func (jsonFormat) event(g *group, e *model.Event) error {
 	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
-	if by := e.Topic.EventType; by != nil && e.Topic.Payload.RefuseUnknown {
-		d.known = by.Path
+	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
+		if inPayload(by) && e.Topic.Payload.RefuseUnknown {
+			d.known = append(d.known, by.Path)
+		}
 	}
 	d.body(g)
 	return d.err
@@ -78,7 +82,7 @@ type decoder struct {
 	typ    string // its type
 	fields []*model.Field
 
-	known []string // the member that names the event's type, if it must not be unknown
+	known [][]string // the members that name the event's type and version, if these must not be unknown
 
 	nodes  []*node // in the order of the fields
 	resets []code  // elements of the literal that the receiver starts from
@@ -124,8 +128,11 @@ func (d *decoder) tree(place func(*model.Field) (path []string, required, ok boo
 			n.required = strings.Join(path, ".")
 		}
 	}
-	if len(root.children) > 0 && len(d.known) > 0 {
-		d.at(root, d.known)
+	for _, path := range d.known {
+		if len(root.children) == 0 {
+			break
+		}
+		d.at(root, path)
 	}
 	d.nameFlags()
 	return root
@@ -310,86 +317,4 @@ func (d *decoder) read(g *group, dst string, t model.FieldType) {
 	default:
 		g.Add(text(dst + " =").Add(jsonScalar(t)))
 	}
-}
-
-// mapOf reads a map, in the memory of dst.
-func (d *decoder) mapOf(dst string, t model.FieldType) code {
-	return strictjson("Map").Call(text("s"), text(dst), d.one(*t.Elem))
-}
-
-// one is a function that reads a value of type t: a method of the reader, or one written here.
-func (d *decoder) one(t model.FieldType) code {
-	if !composed(t) && t.Kind != model.Enum && t.Notation == model.Usual {
-		return text("s." + kinds[t.Kind].read)
-	}
-	switch {
-	case t.Kind == model.Map:
-		return oneLine(nil, goType(t), d.mapOf("nil", t))
-	case !composed(t):
-		return oneLine(nil, goType(t), jsonScalar(t))
-	}
-	return closure(nil, []code{named("v", goType(t))}, func(g *group) {
-		d.read(g, "v", t)
-		g.Return(text("v"))
-	})
-}
-
-// recall gives an optional list or object, which is there, its memory; the list is not
-// nil then, even if it is empty.
-func (d *decoder) recall(g *group, dst string, t model.FieldType) {
-	field, direct := strings.CutPrefix(dst, d.recv+".")
-	direct = direct && !strings.ContainsAny(field, ".[")
-	switch {
-	case t.Kind == model.List && direct:
-		g.Add(text(dst + " =").Add(qual("slices", "Grow").Call(text("old.%s[:0]", field), lit(1))))
-	case t.Kind == model.List:
-		g.Add(text(dst + " =").Add(qual("slices", "Grow").Call(text("%s[:0]", dst), lit(1))))
-	case direct:
-		g.If(text("%s = old.%s; %s == nil", dst, field, dst)).Block(text("%s = new(%s)", dst, t.Named.GoName))
-	default:
-		g.Add(text("%s = new(%s)", dst, t.Named.GoName))
-	}
-}
-
-// element reads one element of the list dst.
-func (d *decoder) element(g *group, dst string, t model.FieldType) {
-	if !composed(t) {
-		g.Add(text(dst+" = append").Call(text(dst), jsonScalar(t)))
-		return
-	}
-	last := dst + "[len(" + dst + ")-1]"
-	if t.Optional {
-		g.Add(text("%s = append(%s, nil)", dst, dst))
-	} else {
-		g.Add(text(dst + " =").Add(qual("slices", "Grow").Call(text(dst), lit(1))).Add(text("[:len(%s)+1]", dst)))
-	}
-	if t.Kind == model.List && !t.Optional {
-		g.Add(text("%s = %s[:0]", last, last))
-	}
-	d.read(g, last, t)
-}
-
-// jsonScalar reads a value that is neither an object, a list nor a map.
-func jsonScalar(t model.FieldType) *expr {
-	switch {
-	case t.Kind == model.Enum && t.Named.KeepsUnknown:
-		return keptEnum(t, jsonScalar(model.FieldType{Kind: model.String, Optional: t.Optional}))
-	case t.Kind == model.Enum && t.Optional:
-		return strictjson("OptEnum").Call(text("s"), text(valuesVar(t.Named)))
-	case t.Kind == model.Enum:
-		return strictjson("Enum").Call(text("s"), text(valuesVar(t.Named)))
-	case !t.Optional:
-		return readScalar("s", t)
-	case t.Kind == model.Bytes && t.Notation != model.Usual:
-		some := t
-		some.Optional = false
-		return strictjson("OptSlice").Call(text("s"), oneLine(nil, goType(some), readScalar("s", some)))
-	case nilable(t):
-		return strictjson("OptSlice").Call(text("s"), text("s."+kinds[t.Kind].read))
-	case t.Notation.Unit() != 0 && t.Kind == model.Timestamp:
-		return strictjson("Opt").Call(text("s"), oneLine(nil, goType(model.FieldType{Kind: t.Kind}), readScalar("s", t)))
-	case t.Notation == model.EpochDays:
-		return strictjson("Opt").Call(text("s"), text("s.EpochDays"))
-	}
-	return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read))
 }

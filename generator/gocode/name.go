@@ -47,6 +47,8 @@ func topicFunc(t *model.Topic) string { return unexported(t.GoName) + "Topic" }
 
 func handlerType(t *model.Topic) string { return t.GoName + "Handler" }
 
+func envelopeType(t *model.Topic) string { return unexported(t.GoName) + "Envelope" }
+
 func decoderType(t *model.Topic) string { return unexported(t.GoName) + "Decoder" }
 
 func keyType(t *model.Topic) string { return unexported(t.GoName) + "Key" }

@@ -62,11 +62,16 @@ func (p *pkg) serviceLiteral() code {
 	s := p.service
 	var topics []code
 	for _, t := range s.Topics {
-		arg := ""
-		if topicHandles(t) {
-			arg = "h"
+		for _, name := range t.Kafka {
+			var args []code
+			if len(t.Kafka) > 1 {
+				args = append(args, lit(name))
+			}
+			if topicHandles(t) {
+				args = append(args, text("h"))
+			}
+			topics = append(topics, call(topicFunc(t), args...))
 		}
-		topics = append(topics, text("%s(%s)", topicFunc(t), arg))
 	}
 	return composite(wire("Service"), []code{
 		pair("Consumer", lit(s.Ledger())),

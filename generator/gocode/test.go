@@ -75,9 +75,30 @@ func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
-		g.Add(composite(qual(idemtestPath, "Suite"), p.suite(t, tests.Rows(t))).Add(text(".Run(t)")))
+		run := composite(qual(idemtestPath, "Suite"), p.suite(t, tests.Rows(t))).Add(text(".Run(t)"))
+		topics := testedTopics(t)
+		if len(topics) == 1 {
+			g.Add(run)
+			return
+		}
+		g.For(text("_, topic := range").Add(text("[]string").Values(literals(topics)...))).Block(
+			call("t.Run", text("topic"), closure(params, nil, func(g *group) { g.Add(run) })))
 	})
 	return f
+}
+
+// testedTopics are those with which the test of an entry runs: two of several, unless the rows say
+// which topic it was.
+func testedTopics(t *model.Topic) []string {
+	told := slices.ContainsFunc(t.Events, func(e *model.Event) bool {
+		return slices.ContainsFunc(e.Fields, func(f *model.Field) bool {
+			return f.Source.Kind == model.FromRecord && f.Source.Record == "topic"
+		})
+	})
+	if told {
+		return t.Kafka[:1]
+	}
+	return t.Kafka[:min(2, len(t.Kafka))]
 }
 
 // casesTest is the test of the cases: the team's own, with the team's own handlers.
@@ -133,7 +154,11 @@ func database(s *model.Service) []code {
 }
 
 func (p *pkg) suite(t *model.Topic, rows string) []code {
-	elems := append([]code{pair("Topic", lit(t.Name))}, database(p.service)...)
+	topic := code(lit(t.Kafka[0]))
+	if len(testedTopics(t)) > 1 {
+		topic = text("topic")
+	}
+	elems := append([]code{pair("Topic", topic)}, database(p.service)...)
 	if rows != "" {
 		elems = append(elems, pair("Rows", lit(rows)))
 	}

@@ -57,7 +57,7 @@ func eventTemplate(e *model.Event) []code {
 
 // opaque reports whether a record of the event takes effect whatever its payload holds.
 func opaque(e *model.Event) bool {
-	if by := e.Topic.EventType; by != nil && by.Header == "" && !e.Tombstone {
+	if (inPayload(e.Topic.EventType) || inPayload(e.Topic.EventVersion)) && !e.Tombstone {
 		return false
 	}
 	return !slices.ContainsFunc(e.Fields, func(f *model.Field) bool {

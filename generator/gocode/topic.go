@@ -64,16 +64,23 @@ func handlerMethod(e *model.Event, names bool) code {
 func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	var params []code
 	var setup []code
+	name := code(lit(t.Kafka[0]))
+	if len(t.Kafka) > 1 {
+		params, name = append(params, text("name string")), text("name")
+	}
 	if topicHandles(t) {
-		params = []code{text("h " + handlerType(t))}
+		params = append(params, text("h "+handlerType(t)))
 		setup = append(setup, text("handler: h"))
 	}
 	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
+	if settings := depthSetting(p.service); settings != nil && t.CloudEvents {
+		setup = append(setup, pair("envelope", text(envelopeType(t)).Values(settings...)))
+	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
-		pair("Name", lit(t.Name)),
+		pair("Name", name),
 		pair("StartFrom", wire(upperFirst(t.StartFrom))),
 		pair("OnFailure", failurePolicy(t.OnFailure, t.OnFailure)),
 	}
@@ -101,6 +108,8 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	doc := ""
 	if t.Doc != (model.Doc{}) {
 		doc = strings.TrimSpace(fmt.Sprintf("%s is topic %q.\n%s", topicFunc(t), t.Name, docOf(t.Doc, "")))
+	} else if len(t.Kafka) > 1 {
+		doc = fmt.Sprintf("%s is one of the topics of %q.", topicFunc(t), t.Name)
 	}
 	f.fn(doc, "", topicFunc(t), params, wire("Topic"), func(g *group) {
 		g.Return(composite(wire("Topic"), elems))
@@ -128,6 +137,9 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if declarative(t) {
 			g.Add(text("decoder " + decoderType(t)))
 		}
+		if t.CloudEvents {
+			g.Add(text("envelope " + envelopeType(t)))
+		}
 		for _, e := range t.Events {
 			eventFields(g, e)
 		}
@@ -137,8 +149,11 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 // declarative reports whether a plan needs a decoder of its own: for events without a handler,
 // and for a type that stands in the payload.
 func declarative(t *model.Topic) bool {
-	return t.EventType != nil && t.EventType.Header == "" || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.Handle })
+	return inPayload(t.EventType) || inPayload(t.EventVersion) || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.Handle })
 }
+
+// inPayload reports whether a text that tells events apart is read from the payload.
+func inPayload(d *model.Discriminator) bool { return d != nil && d.Header == "" }
 
 // eventFields are the plan's fields for one event, in a block of their own: gofmt aligns
 // them with nothing else, so that another event changes none of these lines.
@@ -159,6 +174,10 @@ func addDispatch(f *file, t *model.Topic) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("Add implements wire.Plan.", "p *"+planType(t), "Add", params, text("error"), func(g *group) {
 		g.If(text("m.Value == nil")).BlockFunc(func(g *group) { onTombstone(g, t) })
+		if t.CloudEvents {
+			g.Add(text("m, err := p.envelope.Open(m)"))
+			g.If(text("err != nil")).Block(text("return err"))
+		}
 		switch {
 		case t.EventType == nil:
 			for _, e := range t.Events {
@@ -171,11 +190,7 @@ func addDispatch(f *file, t *model.Topic) {
 			g.Add(text("eventType, err := m.Header(%q)", t.EventType.Header))
 			switchType(g, t, "string(eventType)")
 		default:
-			path := []code{text("m")}
-			for _, name := range t.EventType.Path {
-				path = append(path, lit(name))
-			}
-			g.Add(text("eventType, err :=").Add(call("p.decoder.EventType", path...)))
+			g.Add(text("eventType, err :=").Add(atPath("p.decoder.EventType", t.EventType)))
 			switchType(g, t, "eventType")
 		}
 		unhandled(g, t.UnknownType, "Unknown", text("eventType"))
@@ -195,15 +210,77 @@ func onTombstone(g *group, t *model.Topic) {
 func switchType(g *group, t *model.Topic, on string) {
 	g.If(text("err != nil")).Block(text("return err"))
 	g.Add(text("switch " + on).BlockFunc(func(g *group) {
-		for _, e := range t.Events {
-			if !e.Tombstone {
-				g.Case(literals(e.Types)...).Block(text("return p.add%s(b, m)", e.GoName))
-			}
+		for _, c := range typeCases(t) {
+			g.Case(literals(c.texts)...).BlockFunc(func(g *group) {
+				if t.EventVersion == nil {
+					g.Return(text("p.add%s(b, m)", c.events[0].GoName))
+					return
+				}
+				switchVersion(g, t, c.events)
+			})
 		}
 		if len(t.Ignore) > 0 {
 			g.Case(literals(t.Ignore)...).Block(text("b.Ignore()"), text("return nil"))
 		}
 	}))
+}
+
+// atPath calls a method of the decoder that reads a text in the payload.
+func atPath(method string, d *model.Discriminator) code {
+	path := []code{text("m")}
+	for _, name := range d.Path {
+		path = append(path, lit(name))
+	}
+	return call(method, path...)
+}
+
+// typeCase is types that mean the same events, which differ in their version.
+type typeCase struct {
+	texts  []string
+	events []*model.Event
+}
+
+func typeCases(t *model.Topic) (cases []typeCase) {
+	for _, e := range t.Events {
+		for _, text := range e.Types {
+			var events []*model.Event
+			for _, o := range t.Events {
+				if slices.Contains(o.Types, text) {
+					events = append(events, o)
+				}
+			}
+			known := slices.ContainsFunc(cases, func(c typeCase) bool { return slices.Contains(c.texts, text) })
+			same := slices.IndexFunc(cases, func(c typeCase) bool { return slices.Equal(c.events, events) })
+			switch {
+			case known:
+			case same >= 0:
+				cases[same].texts = append(cases[same].texts, text)
+			default:
+				cases = append(cases, typeCase{[]string{text}, events})
+			}
+		}
+	}
+	return cases
+}
+
+// switchVersion finds the event of a type by its version.
+func switchVersion(g *group, t *model.Topic, events []*model.Event) {
+	version := "string(version)"
+	read := code(text("m.OptHeader(%q)", t.EventVersion.Header))
+	if t.EventVersion.Header == "" {
+		version, read = "version", atPath("p.decoder.EventVersion", t.EventVersion)
+	}
+	g.Switch(text("version, err :=").Add(read), text("")).BlockFunc(func(g *group) {
+		g.Case(text("err != nil")).Block(text("return err"))
+		for _, e := range events {
+			is := text("%s == %q", version, e.Version)
+			if e.Version == "" {
+				is = text("len(version) == 0")
+			}
+			g.Case(is).Block(text("return p.add%s(b, m)", e.GoName))
+		}
+		g.Default().BlockFunc(func(g *group) { unhandled(g, t.UnknownType, "UnknownVersion", text("eventType"), text("version")) })
+	})
 }
 
 func literals(texts []string) []code {

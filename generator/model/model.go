@@ -84,11 +84,17 @@ type FailurePolicy struct {
 
 // Topic is one topics entry.
 type Topic struct {
-	Name      string // Kafka topic name, the key of the entry
-	GoName    string // "OrdersV1"
-	FileName  string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
-	Doc       Doc
+	Name     string // Kafka topic name, the key of the entry
+	GoName   string // "OrdersV1"
+	FileName string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
+	Doc      Doc
+	// Kafka are the names of its topics in Kafka, one at least. The entry's own says whose keys
+	// and rows they are.
+	Kafka     []string
 	RecordKey *RecordKey // nil if not declared
+	// CloudEvents says that the values are events of CloudEvents: what is read is their data, and
+	// their attribute x as header ce_x.
+	CloudEvents bool
 	Promises
 	Payload Payload
 	Dispatch
@@ -101,12 +107,13 @@ type Topic struct {
 	Flush []*Step
 }
 
-// Dispatch says how a record's event is found, and what becomes of a record without one.
+// Dispatch says which event a record is.
 type Dispatch struct {
-	EventType   *Discriminator
-	Ignore      []string // type texts passed over on purpose
-	UnknownType string   // dead_letter, skip or stop
-	Tombstone   string   // for a record without value and no tombstone event: dead_letter, skip or stop
+	EventType    *Discriminator // nil if the topic has one event
+	EventVersion *Discriminator // nil if the type alone says it
+	Ignore       []string       // type texts passed over on purpose
+	UnknownType  string         // dead_letter, skip or stop
+	Tombstone    string         // for a record without value and no tombstone event: dead_letter, skip or stop
 }
 
 // Promises are what the spec assumes of a topic's producer.
@@ -115,9 +122,10 @@ type Promises struct {
 	UniqueRecords bool          // assume.unique_records
 	CopiesKeepKey bool          // assume.copies_keep_record_key
 	Retention     time.Duration // assume.retention; 0 = not stated
+	Disjoint      bool          // assume.disjoint_topics
 }
 
-// Discriminator is where the type text of an event is found: a header or a path.
+// Discriminator is where the type or version of an event is found: a header or a path.
 type Discriminator struct {
 	Header string
 	Path   []string // payload member names from the root
@@ -145,6 +153,7 @@ type Event struct {
 	Doc       Doc
 	Topic     *Topic
 	Types     []string // type texts; empty if the topic has no event_type or for a tombstone
+	Version   string   // the text of event_version; "" for records without one
 	Tombstone bool
 	// Fields are the members of the generated struct: the event's own fields in spec
 	// order, the topic's fields in spec order, then those record-key parts that the

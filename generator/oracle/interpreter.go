@@ -27,7 +27,9 @@ type partition struct {
 func New(s *model.Service) *Interpreter {
 	in := &Interpreter{service: s, topics: map[string]*model.Topic{}, filled: filledByDatabase(s)}
 	for _, t := range s.Topics {
-		in.topics[t.Name] = t
+		for _, name := range t.Kafka {
+			in.topics[name] = t
+		}
 	}
 	return in.Fresh()
 }
@@ -75,7 +77,10 @@ func (in *Interpreter) Release(topic string, number int32) {
 }
 
 func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
-	p := &payload{record: r}
+	r, p, f := in.opened(t, r)
+	if f != nil {
+		return refuse(f, t.OnFailure.GiveUp, nil)
+	}
 	def, policy, f := in.dispatch(t, r, p)
 	switch {
 	case f != nil:
@@ -94,6 +99,17 @@ func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
 	out := in.effect(e, keys)
 	out.Event, out.Key = def.GoName, printableKey(keys)
 	return out
+}
+
+// opened takes a record out of its envelope, if it has one and is not too large.
+func (in *Interpreter) opened(t *model.Topic, r *Record) (*Record, *payload, *fault) {
+	if most := in.service.Limits.MaxPayload; t.CloudEvents && (most <= 0 || int64(len(r.Value)) <= most) {
+		var f *fault
+		if r, f = in.open(r); f != nil {
+			return nil, nil, f
+		}
+	}
+	return r, &payload{record: r}, nil
 }
 
 // refuse turns a fault into a dead letter, or into a stop where the policy wants that:
@@ -217,8 +233,20 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 	if slices.Contains(t.Ignore, text) {
 		return nil, "", nil
 	}
+	var ofType []*model.Event
 	for _, e := range t.Events {
 		if slices.Contains(e.Types, text) {
+			ofType = append(ofType, e)
+		}
+	}
+	version := ""
+	if t.EventVersion != nil && len(ofType) > 0 {
+		if version, f = in.versionText(t.EventVersion, t.Payload.AbsentMarker, r, p); f != nil {
+			return nil, giveUp, f
+		}
+	}
+	for _, e := range ofType {
+		if e.Version == version {
 			return e, "", nil
 		}
 	}

@@ -10,8 +10,11 @@ func (in *Interpreter) Read(r Record) (*model.Event, Outcome) {
 	if t == nil {
 		return nil, Outcome{Kind: Ignored}
 	}
-	p := &payload{record: &r}
-	def, policy, f := in.dispatch(t, &r, p)
+	opened, p, f := in.opened(t, &r)
+	if f != nil {
+		return nil, refuse(f, t.OnFailure.GiveUp, nil)
+	}
+	def, policy, f := in.dispatch(t, opened, p)
 	switch {
 	case f != nil:
 		return nil, refuse(f, policy, nil)
@@ -19,7 +22,7 @@ func (in *Interpreter) Read(r Record) (*model.Event, Outcome) {
 		return nil, Outcome{Kind: Ignored}
 	}
 	giveUp := def.OnFailure.GiveUp
-	e, f := in.read(def, &r, p)
+	e, f := in.read(def, opened, p)
 	if f != nil {
 		return def, refuse(f, giveUp, def)
 	}

@@ -166,3 +166,33 @@ func TestPayloadLimit(t *testing.T) {
 	in.send("E", `1234`, "applied")
 	in.send("E", `12345`, "dead letter too_large")
 }
+
+func TestVersionTellsEventsOfOneTypeApart(t *testing.T) {
+	a, b, c := newEvent("A", nil), newEvent("B", nil), newEvent("C", nil)
+	s := service(nil, a, b, c)
+	a.Types, b.Types, c.Types = []string{"x"}, []string{"x"}, []string{"y"}
+	b.Version, c.Version = "2", "2"
+	s.Topics[0].Ignore = []string{"z"}
+	s.Topics[0].EventVersion = &model.Discriminator{Header: "version"}
+	in := newFeed(t, s)
+	in.send("x", `{}`, "applied")
+	in.send("x", `{}`, "applied", "version=2")
+	in.send("x", `{}`, "applied", "version=")
+	in.send("x", `{}`, "dead letter unknown_type", "version=1")
+	in.send("x", `{}`, "dead letter decode header version", "version=2", "version=2")
+	in.send("y", `{}`, "dead letter unknown_type")
+	in.send("y", `{}`, "applied", "version=2")
+	in.send("z", `{}`, "ignored", "version=2", "version=2")
+
+	s.Topics[0].EventVersion = &model.Discriminator{Path: []string{"meta", "v"}}
+	in = newFeed(t, s)
+	in.send("x", `{}`, "applied")
+	in.send("x", `{"meta":{"v":null}}`, "applied")
+	in.send("y", `{"meta":{"v":2}}`, "applied")
+	in.send("y", `{"meta":{"v":"2"}}`, "applied")
+	in.send("y", `{"meta":{"v":2.0}}`, "dead letter decode meta.v")
+	in.send("y", `{"meta":{"v":true}}`, "dead letter decode meta.v")
+	in.send("y", `{"meta":7}`, "dead letter decode meta")
+	in.send("y", `{"meta":{"v":2}`, "dead letter decode")
+	in.send("z", `broken`, "ignored")
+}

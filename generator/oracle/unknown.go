@@ -7,11 +7,13 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// declared is the shape of an event's payload, with the member that names its type.
+// declared is the shape of an event's payload, with the members that name its type and version.
 func declared(def *model.Event) *shape {
 	fields := def.Fields
-	if by := def.Topic.EventType; by != nil && by.Header == "" {
-		fields = append([]*model.Field{{Source: model.Source{Kind: model.FromPayload, Path: by.Path}}}, fields...)
+	for _, by := range []*model.Discriminator{def.Topic.EventType, def.Topic.EventVersion} {
+		if by != nil && by.Header == "" {
+			fields = append([]*model.Field{{Source: model.Source{Kind: model.FromPayload, Path: by.Path}}}, fields...)
+		}
 	}
 	return shapeOf(fields)
 }

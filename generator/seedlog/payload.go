@@ -79,6 +79,9 @@ func (w *writer) payload(v visit) []byte {
 	if by := w.topic.EventType; by != nil && by.Header == "" {
 		root.put(by.Path, quote(w.typeText(v.event)))
 	}
+	if by := w.topic.EventVersion; by != nil && by.Header == "" && v.event.Version != "" {
+		root.put(by.Path, quote(v.event.Version))
+	}
 	for _, turn := range []func(model.Kind) bool{isMap, isOther, isJSON} {
 		w.members(root, v.event.Fields, 0, turn)
 	}

@@ -77,8 +77,14 @@ func (w *writer) headers(v visit) []Header {
 			hs = append(hs, Header{name, []byte(value)})
 		}
 	}
+	if w.topic.CloudEvents && !v.event.Tombstone {
+		add("ce_specversion", "1.0")
+	}
 	if by := w.topic.EventType; by != nil && by.Header != "" && !v.event.Tombstone {
 		add(by.Header, w.typeText(v.event))
+	}
+	if by := w.topic.EventVersion; by != nil && by.Header != "" && v.event.Version != "" {
+		add(by.Header, v.event.Version)
 	}
 	if v.event.Key != nil {
 		for i, source := range sources(v.event) {
@@ -92,6 +98,11 @@ func (w *writer) headers(v visit) []Header {
 	for i, f := range v.event.Fields {
 		if f.Source.Kind == model.FromHeader && w.presence(f, i) == isPresent {
 			add(f.Source.Header, w.text(f.Type, f, f))
+		}
+	}
+	if w.topic.CloudEvents && !v.event.Tombstone {
+		for _, h := range required("e"+strconv.Itoa(v.number), v.event.Name) {
+			add(h[0], h[1])
 		}
 	}
 	return hs

@@ -3,6 +3,7 @@ package state
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/definition"
 	"github.com/idemgen/idemgen/generator/model"
@@ -13,14 +14,25 @@ import (
 type Dispatch struct {
 	Topic  string
 	ToldBy string // where the text of the type stands; "" if the topic has one event
-	Events []Told
+	// VersionBy is where the version stands; "" if the type alone tells the event.
+	VersionBy string
+	Envelope  string // cloudevents, or ""
+	Events    []Told
 }
 
 // Told is what tells the records of one event.
 type Told struct {
 	Event     string
-	Texts     []string
+	Texts     []string // of the type, each with its version: "order.placed version 2"
 	Tombstone bool
+}
+
+const ofVersion = " version "
+
+// typeOf is the type in a text of [Told].
+func typeOf(text string) string {
+	typ, _, _ := strings.Cut(text, ofVersion)
+	return typ
 }
 
 // Limits are the largest records that the service takes; 0 in a file of an older idemgen, which
@@ -33,19 +45,39 @@ func limits(s *model.Service) Limits {
 
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.FirstName()}
-		if by := t.EventType; by != nil && by.Header != "" {
-			d.ToldBy = "header " + by.Header
-		} else if by != nil {
-			d.ToldBy = definition.Path(by.Path)
+		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion)}
+		if t.CloudEvents {
+			d.Envelope = "cloudevents"
 		}
 		for _, e := range t.Events {
 			if e.Tombstone || len(e.Types) > 0 {
-				d.Events = append(d.Events, Told{e.FirstName(), e.Types, e.Tombstone})
+				d.Events = append(d.Events, Told{e.FirstName(), typeTexts(e), e.Tombstone})
 			}
 		}
-		if d.ToldBy != "" || len(d.Events) > 0 {
+		if d.ToldBy != "" || d.Envelope != "" || len(d.Events) > 0 {
 			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// standsAt is where a text that tells events apart stands; "" if there is none.
+func standsAt(by *model.Discriminator) string {
+	switch {
+	case by == nil:
+		return ""
+	case by.Header != "":
+		return "header " + by.Header
+	}
+	return definition.Path(by.Path)
+}
+
+// typeTexts are those of an event's types, with its version.
+func typeTexts(e *model.Event) []string {
+	all := slices.Clone(e.Types)
+	for i := range all {
+		if e.Version != "" {
+			all[i] += ofVersion + e.Version
 		}
 	}
 	return all
@@ -74,8 +106,14 @@ func (w *writer) dispatch(all []Dispatch) {
 	}
 	for _, d := range all {
 		w.open(1, d.Topic)
+		if d.Envelope != "" {
+			w.entry(2, "envelope", d.Envelope)
+		}
 		if d.ToldBy != "" {
 			w.entry(2, "told_by", d.ToldBy)
+		}
+		if d.VersionBy != "" {
+			w.entry(2, "version_by", d.VersionBy)
 		}
 		for _, e := range d.Events {
 			if e.Tombstone {
@@ -103,6 +141,10 @@ func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
 			switch {
 			case p.Key == "told_by":
 				d.ToldBy = r.text(p.Value)
+			case p.Key == "envelope":
+				d.Envelope = r.text(p.Value)
+			case p.Key == "version_by":
+				d.VersionBy = r.text(p.Value)
 			case p.Value.Kind == schema.ListNode:
 				d.Events = append(d.Events, Told{Event: p.Key, Texts: r.texts(p.Value)})
 			default:

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,12 +19,33 @@ func reads(old, now Dispatch, was, is string) bool {
 	case was == is, now.ToldBy == "":
 		return true
 	}
-	return slices.ContainsFunc(before.Texts, func(text string) bool { return slices.Contains(after.Texts, text) })
+	return slices.ContainsFunc(before.Texts, now.takes(after))
+}
+
+// takes returns whether one of the events takes records of a text that they had before. Without
+// versions the type alone counts.
+func (d Dispatch) takes(events ...Told) func(text string) bool {
+	return func(text string) bool {
+		return slices.ContainsFunc(events, func(e Told) bool {
+			if d.VersionBy == "" {
+				return slices.Contains(e.Texts, typeOf(text))
+			}
+			return slices.Contains(e.Texts, text)
+		})
+	}
 }
 
 // dispatch reports records if nothing tells any more what event they are.
 func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
+	if now.Envelope != old.Envelope {
+		c.unhandled(About{Topic: now.Topic, What: Envelope}, "", "deploy this when the older records are read", "envelope is %s, and was %s",
+			cmp.Or(now.Envelope, "not there"), cmp.Or(old.Envelope, "not there"))
+	}
 	moved := now.ToldBy != old.ToldBy
+	if old.VersionBy != "" && now.VersionBy != "" && old.VersionBy != now.VersionBy {
+		c.unhandled(About{Topic: now.Topic, What: EventVersion}, "", "have producers send both until the older records are read, or deploy this when they are",
+			"event_version is read at %s, and was at %s", now.VersionBy, old.VersionBy)
+	}
 	switch {
 	case now.ToldBy == "":
 		return // they are all of the one event
@@ -37,7 +59,7 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 	for _, was := range old.Events {
 		var gone []string
 		for _, text := range was.Texts {
-			if !slices.Contains(t.Ignore, text) && !slices.ContainsFunc(now.Events, func(is Told) bool { return slices.Contains(is.Texts, text) }) {
+			if !slices.Contains(t.Ignore, typeOf(text)) && !now.takes(now.Events...)(text) {
 				gone = append(gone, strconv.Quote(text))
 			}
 		}

@@ -2,6 +2,7 @@ package idemtest
 
 import (
 	"encoding/json"
+	idem "github.com/idemgen/idemgen/runtime"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,7 +95,7 @@ func TestDeadLetterMatches(t *testing.T) {
 
 func TestVariantsChangeOneValueEach(t *testing.T) {
 	var got []string
-	for _, v := range variants([]byte(`{"b":[{"x":1.50},"k9"],"a":"web","t":true,"n":null}`), taken{}) {
+	for _, v := range variants(idem.Message{Value: []byte(`{"b":[{"x":1.50},"k9"],"a":"web","t":true,"n":null}`)}, taken{}) {
 		got = append(got, v.path+" "+string(v.value))
 	}
 	want := []string{
@@ -106,7 +107,7 @@ func TestVariantsChangeOneValueEach(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
-	if v := variants([]byte("no json"), taken{}); v != nil {
+	if v := variants(idem.Message{Value: []byte("no json")}, taken{}); v != nil {
 		t.Errorf("no JSON: %v", v)
 	}
 }
@@ -123,7 +124,7 @@ func TestVariantsTakeValuesThatTheLogHasNot(t *testing.T) {
 	}
 	known := taken{"a=k1": true, "a=k2": true}
 	for _, want := range []string{`{"a":"k3"}`, `{"a":"k4"}`} {
-		if got := variants([]byte(`{"a":"k1"}`), known); len(got) != 1 || string(got[0].value) != want {
+		if got := variants(idem.Message{Value: []byte(`{"a":"k1"}`)}, known); len(got) != 1 || string(got[0].value) != want {
 			t.Errorf("variants %s, want %s", got, want)
 		}
 	}
@@ -135,5 +136,14 @@ func TestDiff(t *testing.T) {
 	}
 	if d := diff([]string{"a", "a", "c"}, []string{"a", "b"}); d != "- a\n+ b\n- c" {
 		t.Errorf("got %q", d)
+	}
+}
+
+// Of a CloudEvent in structured mode the data changes, and not what it is wrapped in.
+func TestVariantsOfACloudEventAreOfItsData(t *testing.T) {
+	m := idem.Message{Value: []byte(`{"id":"1","data":{"a":"k1"}}`), Headers: []idem.Header{{Name: "content-type", Value: []byte("application/cloudevents+json")}}}
+	got := variants(m, taken{})
+	if len(got) != 1 || got[0].path != "a" || string(got[0].value) != `{"data":{"a":"k2"},"id":"1"}` {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -64,7 +64,7 @@ func conflict(b *trial) {
 	trial.deliver(w, trial.messages(trial.log))
 	known := b.values()
 	for _, r := range trial.sample() {
-		for _, v := range variants(r.message.Value, known) {
+		for _, v := range variants(r.message, known) {
 			m := trial.copied(r, 0, trial.end(0))
 			m.Value = v.value
 			res, err := trial.try(b.t.Context(), w, []idem.Message{m})

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	idem "github.com/idemgen/idemgen/runtime"
 )
 
 // variant is a payload with one value changed.
@@ -25,9 +27,8 @@ func valueAt(path string, v any) string { return fmt.Sprintf("%s=%v", path, v) }
 func (b *trial) values() taken {
 	t := taken{}
 	for _, r := range b.log {
-		var root any
-		if decodeJSON(r.message.Value, &root) == nil {
-			vary(root, "", func(path string, v any) (any, bool) {
+		if _, data, ok := payload(r.message); ok {
+			vary(data, "", func(path string, v any) (any, bool) {
 				t[valueAt(path, v)] = true
 				return nil, false
 			}, nil)
@@ -38,10 +39,10 @@ func (b *trial) values() taken {
 
 // variants changes every string, number and boolean of a JSON payload, one at a time, to
 // another of its kind that is not taken, so that most still decode, and takes that. A payload
-// of another format has none.
-func variants(payload []byte, not taken) (out []variant) {
-	var root any
-	if decodeJSON(payload, &root) != nil {
+// of another format has none. Of a CloudEvent in structured mode it changes the data.
+func variants(m idem.Message, not taken) (out []variant) {
+	root, data, ok := payload(m)
+	if !ok {
 		return nil
 	}
 	another := func(path string, v any) (any, bool) {
@@ -51,12 +52,26 @@ func variants(payload []byte, not taken) (out []variant) {
 		}
 		return other, leaf
 	}
-	vary(root, "", another, func(path string) {
+	vary(data, "", another, func(path string) {
 		if changed, err := json.Marshal(root); err == nil {
 			out = append(out, variant{path, changed})
 		}
 	})
 	return out
+}
+
+// payload is a record's value as JSON, and the data in it.
+func payload(m idem.Message) (root, data any, ok bool) {
+	if decodeJSON(m.Value, &root) != nil {
+		return nil, nil, false
+	}
+	structured := slices.ContainsFunc(m.Headers, func(h idem.Header) bool {
+		return h.Name == "content-type" && strings.HasPrefix(string(h.Value), "application/cloudevents")
+	})
+	if event, ok := root.(map[string]any); ok && structured {
+		return root, event["data"], true
+	}
+	return root, root, true
 }
 
 func decodeJSON(payload []byte, v any) error {
@@ -166,7 +181,7 @@ func (b *trial) sample() (out []record) {
 				kind = append(kind, text)
 			}
 		}
-		for _, v := range variants(r.message.Value, taken{}) {
+		for _, v := range variants(r.message, taken{}) {
 			kind = append(kind, v.path)
 		}
 		if key := strings.Join(kind, "\n"); !seen[key] {

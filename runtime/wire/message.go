@@ -42,6 +42,14 @@ func (m *Message) Header(name string) ([]byte, error) {
 	return v, nil
 }
 
+// OptHeader is Header, or nil if there is none or it is null.
+func (m *Message) OptHeader(name string) ([]byte, error) {
+	if v, n := m.find(name); n < 2 {
+		return v, nil
+	}
+	return m.Header(name)
+}
+
 // find returns the first header called name and how many there are.
 func (m *Message) find(name string) (value []byte, n int) {
 	for i := range m.Headers {

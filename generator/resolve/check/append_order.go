@@ -35,6 +35,9 @@ func checkAppendOrder(report *schema.Diagnostics, d *draft.Service) {
 			why = fmt.Sprintf("and topic %s appends to the same table: nothing orders the two topics", wording.Quote(other.Spec.Name.Value))
 		case !t.Model.Ordered || t.Key == nil:
 			why = fmt.Sprintf("and topic %s promises no order", wording.Quote(t.Spec.Name.Value))
+		case t.Apart():
+			why = fmt.Sprintf("and nothing orders the %d topics of %s against each other", len(t.Model.Kafka), wording.Quote(t.Spec.Name.Value))
+			hint = "add expect: <field with the expected position>, or state assume: {disjoint_topics: true} if one record key is only ever in one of them"
 		case st.Whole && !slices.ContainsFunc(t.Key.Model.Parts, func(p *model.KeyPart) bool { return !namesStream(st, p) }):
 			continue
 		case st.Whole:

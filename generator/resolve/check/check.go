@@ -15,7 +15,7 @@ import (
 // checks are all checks of a draft. Their order means nothing: problems are sorted.
 var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// names
-	checkPackageNames, checkTopicNames, checkPlanNames, checkTableNames, checkFieldNames, checkDatabaseNames,
+	checkPackageNames, checkTopicNames, checkTopicsOnce, checkPlanNames, checkTableNames, checkFieldNames, checkDatabaseNames,
 	// idempotency keys
 	everyTopic(checkPromiseIsNeeded), checkProducerCopies, everyEvent(checkCopies), everyEvent(checkWindow), checkKeysAlike,
 	// steps

@@ -45,6 +45,9 @@ func checkCopies(report *schema.Diagnostics, e *draft.Event) {
 	if !t.Model.Ordered {
 		fail("the topic does not say that one record key stays in one partition", "state assume: {ordered_by: record_key} if that holds")
 	}
+	if t.Model.Ordered && t.Apart() {
+		fail("one record key may be in several topics", "state assume: {disjoint_topics: true} if it is only ever in one of them")
+	}
 	if draft.Reach(spec) == 1 {
 		fail("unique_per: consumer reaches into other topics, which have partitions of their own", "use unique_per: topic")
 	}

@@ -55,6 +55,8 @@ func orIfOrdered(t *draft.Topic) string {
 		return ", or declare record_key and assume: {ordered_by: record_key}"
 	case !t.Model.Ordered:
 		return ", or state assume: {ordered_by: record_key} if that holds"
+	case t.Apart():
+		return ", or state assume: {disjoint_topics: true} if one record key is only ever in one of them"
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func rowKey(st *draft.Step) []model.Assign {
 // the topic is ordered by its record key, and the record key is inside the row key.
 func ordered(st *draft.Step) bool {
 	t := st.Event.Topic
-	if !t.Model.Ordered || t.Key == nil {
+	if !t.Ordered() {
 		return false
 	}
 	for _, p := range t.Key.Model.Parts {
@@ -43,6 +43,9 @@ func whyUnordered(st *draft.Step) string {
 	t := st.Event.Topic
 	if !t.Model.Ordered || t.Key == nil {
 		return fmt.Sprintf("topic %s does not say what orders it", wording.Quote(t.Spec.Name.Value))
+	}
+	if t.Apart() {
+		return fmt.Sprintf("nothing orders the %d topics of %s against each other", len(t.Model.Kafka), wording.Quote(t.Spec.Name.Value))
 	}
 	var columns []string
 	for _, a := range rowKey(st) {

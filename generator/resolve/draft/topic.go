@@ -20,6 +20,14 @@ type Topic struct {
 	OrderUnknown bool
 }
 
+// Ordered reports whether all records of one record key come in order: they are in one partition.
+func (t *Topic) Ordered() bool {
+	return t.Model.Ordered && t.Key != nil && !t.Apart()
+}
+
+// Apart reports whether records of one record key may be in several topics of the entry.
+func (t *Topic) Apart() bool { return len(t.Model.Kafka) > 1 && !t.Model.Disjoint }
+
 // Complete reports whether no part of the topic was refused.
 func (t *Topic) Complete() bool {
 	if t.Spec.Broken || t.OrderUnknown || slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Field == nil }) {

@@ -212,3 +212,14 @@ func (s *lexer) next(closing byte) bool {
 	}
 	return true
 }
+
+// Pos returns how far the scanner is: before a value, to read that again after Seek.
+func (s *lexer) Pos() int { return s.pos }
+
+// Seek goes back to the value at pos, which must have been read or skipped
+// since Pos returned it, with nothing after it.
+func (s *lexer) Seek(pos int) {
+	if s.Failure() == nil {
+		s.pos = pos
+	}
+}

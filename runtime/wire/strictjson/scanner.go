@@ -127,14 +127,3 @@ func (s *Scanner) Bool() bool {
 	s.wrongKind("must be true or false")
 	return false
 }
-
-// Pos returns how far the scanner is: before a value, to read that again after Seek.
-func (s *Scanner) Pos() int { return s.pos }
-
-// Seek goes back to the value at pos, which must have been read or skipped
-// since Pos returned it, with nothing after it.
-func (s *Scanner) Seek(pos int) {
-	if s.Failure() == nil {
-		s.pos = pos
-	}
-}

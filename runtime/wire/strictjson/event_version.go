@@ -1,0 +1,56 @@
+package strictjson
+
+import (
+	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
+
+// EventVersion returns the text at path in the value of m, or the digits of a whole number, read
+// in one strict pass. It is "" if the member, or one on the way, is missing or null. What
+// [Scanner.EventType] returned for m stays valid.
+func (s *Scanner) EventVersion(m *wire.Message, path ...string) (string, error) {
+	if len(s.text) > 0 {
+		s.text = nil // the type may be in it
+	}
+	s.Borrow(m)
+	version := optTextAt(s, path)
+	return version, s.Finish("")
+}
+
+func optTextAt(s *Scanner, path []string) (text string) {
+	if s.Null() {
+		return ""
+	}
+	if len(path) == 0 {
+		return digitsOrText(s)
+	}
+	found := false
+	for s.Object(); s.Member(); {
+		switch {
+		case s.Name() != path[0]:
+			s.Skip()
+		case found:
+			s.fail("occurs twice")
+		default:
+			found = true
+			text = optTextAt(s, path[1:])
+		}
+	}
+	return text
+}
+
+// digitsOrText reads a string, or a whole number as it is written.
+func digitsOrText(s *Scanner) string {
+	if c := s.peek(); c != '-' && c-'0' > 9 {
+		return s.String()
+	}
+	start := s.pos
+	raw, _ := s.number()
+	for _, c := range raw {
+		if c-'0' > 9 {
+			s.failAt(start, "must be a string or a whole number")
+			return ""
+		}
+	}
+	return notation.Borrow(raw)
+}
