@@ -17,7 +17,7 @@ examples: orders.json
 types:
   Line:
     description: one line
-    fields: {sku: string, qty: {type: optional int32, path: [amount, "q.ty"]}}
+    fields: {sku: string, qty: {type: optional int32, path: 'amount."q.ty"'}}
   State: {enum: [open, closed], go_name: OrderState}
   Kind: {enum: {gift: G, sale: "yes"}, deprecated: use State}
 tables:

@@ -59,8 +59,8 @@ func Field(f *model.Field) string {
 	def := typeDef(f.Type)
 	switch f.Source.Kind {
 	case model.FromPayload:
-		if len(f.Source.Path) != 1 || f.Source.Path[0] != f.Name {
-			def += " path " + Path(f.Source.Path)
+		if path := f.Source.First(); len(path) != 1 || path[0] != f.Name {
+			def += " path " + Path(path)
 		}
 	case model.FromHeader:
 		def += " header " + strconv.Quote(f.Source.Header)

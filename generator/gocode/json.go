@@ -82,21 +82,13 @@ type decoder struct {
 	typ    string // its type
 	fields []*model.Field
 
-	known [][]string // the members that name the event's type and version, if these must not be unknown
+	choices []*model.Field // that have several paths
+	known   [][]string     // the members that name the event's type and version, if these must not be unknown
 
 	nodes  []*node // in the order of the fields
 	resets []code  // elements of the literal that the receiver starts from
 	reuses bool    // the receiver's old content is looked at again
 	err    error
-}
-
-// node is a member of the document that fields are read from, or that leads to such.
-type node struct {
-	name     string
-	seen     string // its flag: whether it was met
-	required string // what it is called if it is missing; "" = it may be
-	fields   []*model.Field
-	children []*node
 }
 
 // body writes everything that is read from the document.
@@ -112,65 +104,6 @@ func (d *decoder) body(g *group) {
 		}
 		d.read(g, d.recv+"."+f.GoName, f.Type)
 	})
-}
-
-// tree sorts fields by their paths.
-func (d *decoder) tree(place func(*model.Field) (path []string, required, ok bool)) *node {
-	root := &node{}
-	for _, f := range d.fields {
-		path, required, ok := place(f)
-		if !ok {
-			continue
-		}
-		n := d.at(root, path)
-		n.fields = append(n.fields, f)
-		if n != root && required {
-			n.required = strings.Join(path, ".")
-		}
-	}
-	for _, path := range d.known {
-		if len(root.children) == 0 {
-			break
-		}
-		d.at(root, path)
-	}
-	d.nameFlags()
-	return root
-}
-
-// at finds or makes the node at a path.
-func (d *decoder) at(n *node, path []string) *node {
-	for _, name := range path {
-		at := slices.IndexFunc(n.children, func(c *node) bool { return c.name == name })
-		if at < 0 {
-			at = len(n.children)
-			n.children = append(n.children, &node{name: name})
-			d.nodes = append(d.nodes, n.children[at])
-		}
-		n = n.children[at]
-	}
-	return n
-}
-
-// nameFlags names the flag of each member: after the field that is read from it, else after
-// the member.
-func (d *decoder) nameFlags() {
-	used := map[string]bool{}
-	for _, n := range d.nodes {
-		if len(n.fields) > 0 {
-			n.seen = n.fields[0].GoName
-			used[n.seen] = true
-		}
-	}
-	for _, n := range d.nodes {
-		if n.seen == "" {
-			n.seen = flagName(n.name)
-			for used[n.seen] {
-				n.seen += "2"
-			}
-			used[n.seen] = true
-		}
-	}
 }
 
 // start resets the receiver: defaults set, lists emptied but their memory kept.
@@ -220,6 +153,7 @@ func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)
 		}
 		g.Add(text("var seen struct {" + flagList(flags) + " bool }"))
 	}
+	d.declareChoices(g)
 	if len(root.fields)+len(root.children) > 0 {
 		d.value(g, root, read)
 	}
@@ -227,6 +161,7 @@ func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)
 		if n.required != "" {
 			g.Add(call("s.Require", text("seen."+n.seen), lit(n.required)))
 		}
+		n.take(g, read)
 	}
 }
 
@@ -254,34 +189,32 @@ func flagList(names []string) string {
 
 // value reads one value as often as fields and deeper members ask for it.
 func (d *decoder) value(g *group, n *node, read func(*group, *model.Field)) {
-	reads := len(n.fields)
-	if len(n.children) > 0 {
-		reads++
+	var reads []func()
+	for _, o := range n.offers {
+		reads = append(reads, func() { o.write(g) })
 	}
-	if reads == 0 {
+	for _, f := range n.fields {
+		reads = append(reads, func() { read(g, f) })
+	}
+	switch {
+	case len(n.children) > 0 && n.name == "" && n.seen == "": // the document
+		reads = append(reads, func() { d.members(g, n, read) })
+	case len(n.children) > 0:
+		reads = append(reads, func() {
+			g.If(text("!s.Null()")).BlockFunc(func(g *group) { d.members(g, n, read) })
+		})
+	case len(reads) == 0:
 		g.Add(strictjson("Known").Call(text("s")))
-		return
 	}
-	if reads > 1 {
+	if len(reads) > 1 {
 		g.Add(text("pos := s.Pos()"))
 	}
-	for i, f := range n.fields {
+	for i, write := range reads {
 		if i > 0 {
 			g.Add(text("s.Seek(pos)"))
 		}
-		read(g, f)
+		write()
 	}
-	if len(n.children) == 0 {
-		return
-	}
-	if reads > 1 {
-		g.Add(text("s.Seek(pos)"))
-	}
-	if n.name == "" && n.seen == "" { // the document
-		d.members(g, n, read)
-		return
-	}
-	g.If(text("!s.Null()")).BlockFunc(func(g *group) { d.members(g, n, read) })
 }
 
 func (d *decoder) members(g *group, n *node, read func(*group, *model.Field)) {

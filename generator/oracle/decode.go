@@ -86,8 +86,7 @@ func (d *decoder) object(t *model.Type, n *node, path string) value {
 	}
 	o := &object{typ: t}
 	for _, f := range t.Fields {
-		inner, innerPath := d.find(n, f.Source.Path, path)
-		o.values = append(o.values, d.field(f, inner, innerPath, n))
+		o.values = append(o.values, d.member(f, n, path))
 	}
 	return o
 }

@@ -74,8 +74,7 @@ func (d *decoder) source(t *model.Topic, f *model.Field, r *Record, root *node, 
 		if root == nil {
 			return nil // the syntax error is the fault
 		}
-		n, path := d.find(root, f.Source.Path, "")
-		return d.field(f, n, path, root)
+		return d.member(f, root, "")
 	case model.FromHeader:
 		return d.header(f, r, at)
 	case model.FromRecordKey:

@@ -82,7 +82,7 @@ func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldT
 	case at.raw:
 		return model.Source{Kind: model.FromRecord, Record: "value", Raw: true}, checkRaw(report, spec, ft)
 	}
-	return model.Source{Kind: model.FromPayload, Path: at.field(spec)}, true
+	return model.Source{Kind: model.FromPayload, Path: at.field(spec), Or: at.others(spec)}, checkPathsOf(report, spec, ft)
 }
 
 // recordTypes are the types that record metadata can be read as.
@@ -116,12 +116,14 @@ func checkPaths(report *schema.Diagnostics, infos []draft.Field, owner string, a
 			continue
 		}
 		path := in.Field.Source.Path
-		for i, m := range path {
-			object := strings.Join(path[:i], "\x00")
-			if members[object] == nil {
-				members[object] = map[string]bool{}
+		for _, path := range in.Field.Source.Paths() {
+			for i, m := range path {
+				object := strings.Join(path[:i], "\x00")
+				if members[object] == nil {
+					members[object] = map[string]bool{}
+				}
+				members[object][m] = true
 			}
-			members[object][m] = true
 		}
 		for _, through := range infos {
 			if !goesThrough(in, through) {
@@ -156,8 +158,14 @@ func goesThrough(in, through draft.Field) bool {
 	if k := through.Field.Type.Kind; k == model.Object || k == model.Map || k == model.JSON {
 		return false
 	}
-	path, prefix := in.Field.Source.Path, through.Field.Source.Path
-	return len(path) > len(prefix) && slices.Equal(path[:len(prefix)], prefix)
+	for _, path := range in.Field.Source.Paths() {
+		for _, prefix := range through.Field.Source.Paths() {
+			if len(path) > len(prefix) && slices.Equal(path[:len(prefix)], prefix) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func withArticle(word string) string {
@@ -186,6 +194,23 @@ func checkRaw(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType
 		report.Add(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every event has its payload", name), `drop "default"`)
 	case spec.Text != nil:
 		report.Add(spec.Text.Key, "E311", fmt.Sprintf("field %s holds the bytes of a raw payload as they are", name), "drop text")
+	default:
+		return true
+	}
+	return false
+}
+
+// checkPathsOf refuses several paths for what is read piece by piece, or may be at none (E307).
+func checkPathsOf(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType) bool {
+	if spec.Path == nil || len(spec.Path.Or) == 0 {
+		return true
+	}
+	switch {
+	case ft.Kind == model.Object || ft.Elem != nil:
+		report.Add(spec.Path.Pos, "E307", fmt.Sprintf("field %s is %s, and only a scalar, an enum or json has several paths", wording.Quote(spec.Name.Value), typeword.Text(ft)),
+			"declare a field for each path, both optional, until the older records are read")
+	case spec.Patch != nil && spec.Patch.Value:
+		report.Add(spec.Path.Pos, "E309", fmt.Sprintf("patch field %s has several paths: absent would be told by all of them", wording.Quote(spec.Name.Value)), "declare a field for each path")
 	default:
 		return true
 	}

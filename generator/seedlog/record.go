@@ -144,7 +144,7 @@ func asText(t model.FieldType) model.FieldType {
 func (w *writer) partText(e *model.Event, part *model.KeyPart) string {
 	for _, f := range e.Fields {
 		if partOf(f) == part {
-			return w.text(f.Type, f, f)
+			return w.text(part.Type, f, f)
 		}
 	}
 	c := w.roles.class(part)

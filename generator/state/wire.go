@@ -74,7 +74,7 @@ func placeOf(f *model.Field) string {
 	case model.FromRecordKey:
 		return "record_key " + definition.Path(f.Source.Part.Path)
 	}
-	return definition.Path(f.Source.Path)
+	return definition.Path(f.Source.First())
 }
 
 // typeName is the type without optional, as a spec writes it.

@@ -115,7 +115,7 @@ func (e *KeyMade) decode(s *strictjson.Scanner, m *wire.Message) {
 					switch s.Name() {
 					case "key_id":
 						s.Once(&seen.KeyID)
-						e.KeyID = strictjson.Hex(s)
+						e.KeyID = s.Bytes()
 					case "public":
 						s.Once(&seen.Public)
 						e.Public = strictjson.Base64URL(s)
@@ -210,7 +210,7 @@ var keyMadeEvent = wire.Event[KeyMade, *keysV1Decoder]{
 	Key:     (*KeyMade).key,
 	Space:   "\x6f\x9c\x43\x04\x2a\x32\x91\xfe\x75\x34\x65\x42\x37\x5b\x1e\xbd",
 	Print:   (*KeyMade).fingerprint,
-	Content: wire.Content{Def: 0x56d90690},
+	Content: wire.Content{Def: 0x1228669f},
 }
 
 func (p *keysV1Plan) addKeyMade(b *wire.Batch, m *wire.Message) error {
