@@ -86,14 +86,14 @@ func TestAChangeOfTheSpecChangesFewLines(t *testing.T) {
 		edits          []edit
 		added, removed int // at most
 	}{
-		{"an optional string, last", last("note: nullable text", "note: optional string"), 30, 6},
-		{"an optional string, first", first("note: nullable text", "note: optional string"), 30, 6},
-		{"an optional decimal with a size, last", last("tax: nullable numeric(12,2)", "tax: optional decimal"), 30, 6},
-		{"an optional decimal with a size, first", first("tax: nullable numeric(12,2)", "tax: optional decimal"), 30, 6},
-		{"an optional timestamp, last", last("due_at: nullable timestamptz", "due_at: optional timestamp"), 30, 6},
-		{"an optional timestamp, first", first("due_at: nullable timestamptz", "due_at: optional timestamp"), 30, 6},
-		{"an optional int, last", last("pages: nullable integer", "pages: optional int32"), 30, 6},
-		{"an optional int, first", first("pages: nullable integer", "pages: optional int32"), 30, 6},
+		{"an optional string, last", last("note: nullable text", "note: optional string"), 31, 6},
+		{"an optional string, first", first("note: nullable text", "note: optional string"), 31, 6},
+		{"an optional decimal with a size, last", last("tax: nullable numeric(12,2)", "tax: optional decimal"), 31, 6},
+		{"an optional decimal with a size, first", first("tax: nullable numeric(12,2)", "tax: optional decimal"), 31, 6},
+		{"an optional timestamp, last", last("due_at: nullable timestamptz", "due_at: optional timestamp"), 31, 6},
+		{"an optional timestamp, first", first("due_at: nullable timestamptz", "due_at: optional timestamp"), 31, 6},
+		{"an optional int, last", last("pages: nullable integer", "pages: optional int32"), 31, 6},
+		{"an optional int, first", first("pages: nullable integer", "pages: optional int32"), 31, 6},
 		{"a text of an enum", []edit{{"[EUR, USD]", "[EUR, USD, CHF]"}}, 5, 0},
 		{"an optional decimal of an element", []edit{
 			{lastColumnOfItems, lastColumnOfItems + "      tax: nullable numeric(12,2)\n"}, {"qty: int32", "qty: int32, tax: optional decimal"},

@@ -25,9 +25,9 @@ type unit struct {
 	service   *model.Service // nil if the spec is not in order
 	old, next *state.State   // old is nil at the first run
 	libraries *schema.Libraries
-	draft     *NewCase // to be written; nil if none
+	changes   []state.TableChange // those that a migration is written for
+	draft     *NewCase            // to be written; nil if none
 	cases     caseFiles
-	additions state.Additions
 	ledger    ledger
 	files     []output.File
 	notes     strings.Builder // what generate has to say beside the problems

@@ -18,6 +18,7 @@ type Table struct {
 	Indexes     []Texts
 	ForeignKeys []*ForeignKey
 	Unlogged    *Bool
+	RenamedFrom *Text
 	InDatabase
 	Pos    Pos // the map
 	Broken bool
@@ -34,7 +35,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "name", value: put(scalarShape, func(t *Table) **Text { return &t.Stored }, storedTable)},
 	key[Table]{name: "external", value: boolValue(func(t *Table) **Bool { return &t.External })},
 	key[Table]{name: "owner", value: nameValue(consumerNames, func(t *Table) **Text { return &t.Owner })},
-	key[Table]{name: "renamed_from", meanwhile: renameByHand},
+	key[Table]{name: "renamed_from", value: nameValue(tableNames, func(t *Table) **Text { return &t.RenamedFrom })},
 )
 
 func readTables(w *walker, e entry, s *Spec) bool {

@@ -11,9 +11,6 @@ const toOutbox = "until then, insert into a table of yours, and send from there"
 // oneByOne takes several topics.
 const oneByOne = "until then, list the topics: names: [orders.eu.v1, orders.us.v1]"
 
-// renameByHand renames what is in the database.
-const renameByHand = "until then, rename it in a migration of your own: generate says how when it finds the old name gone"
-
 // notLogged is what holds without a key for it.
 const notLogged = "leave it out: no value of a payload is in a log or an error, and dead letters hold whole records"
 

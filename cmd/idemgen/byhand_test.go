@@ -53,7 +53,7 @@ func TestTableRenamedByHand(t *testing.T) {
 func TestNotAllMigrationsAreOurs(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec, "migrations/0001_extensions.sql": "CREATE EXTENSION citext;\n"})
 	must(t, "generate")
-	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric")
+	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric(10,2)")
 	refused(t, "delete what idemgen wrote in migrations and idem.state.yaml and run generate again", "generate")
 	if err := os.Remove("migrations/0001_extensions.sql"); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // Exit codes.
 const (
 	done      = 0
-	different = 1 // check only
+	different = 1 // check and plan
 	trouble   = 2
 )
 
@@ -27,7 +27,8 @@ var errDatabase = errors.New("the database is not as the specs say")
 type said struct{ error }
 
 // Run runs the command with its arguments, without the program's name, and returns the
-// exit code: 0 done, 1 different (check), 2 trouble. Data goes to stdout, prose to stderr.
+// exit code: 0 done, 1 different (check) or breaks (plan), 2 trouble. Data goes to stdout, prose
+// to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(args, stdout, stderr)
 	running := false
@@ -43,7 +44,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	code := done
 	switch {
-	case errors.Is(err, errDifferent), errors.Is(err, errDatabase):
+	case errors.Is(err, errDifferent), errors.Is(err, errDatabase), errors.Is(err, errBreaks):
 		code = different
 	case err != nil:
 		code = trouble
@@ -75,7 +76,7 @@ func rootCommand(args []string, stdout, stderr io.Writer) *cobra.Command {
 		Version: version().Version,
 		Long: `idemgen applies every Kafka event to Postgres exactly once: from a spec to Go, SQL and tests.
 
-Exit codes: 0 done, 1 different (check only), 2 trouble; the message says what was done before it.`,
+Exit codes: 0 done, 1 different (check) or breaks (plan), 2 trouble; the message says what was done before it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -83,7 +84,7 @@ Exit codes: 0 done, 1 different (check only), 2 trouble; the message says what w
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(generateCommand(), checkCommand(), initCommand(args), caseCommand(), streamCommand(), versionCommand())
+	root.AddCommand(generateCommand(), checkCommand(), planCommand(), initCommand(args), caseCommand(), streamCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {

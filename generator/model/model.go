@@ -55,7 +55,7 @@ func (e *Event) FirstName() string { return cmp.Or(e.Doc.RenamedFrom, e.Name) }
 // Migrations says where SQL goes and in which form.
 type Migrations struct {
 	Dir    string // slash-separated, relative to the spec
-	Format string // "sql"
+	Format string // sql, goose or golang_migrate
 }
 
 // Limits are batch sizes and time budgets, defaults filled in.

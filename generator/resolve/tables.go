@@ -42,6 +42,7 @@ func resolveTables(report *schema.Diagnostics, files []*schema.Spec) *draft.Tabl
 	for _, t := range ts.All {
 		resolveTableKeys(report, t)
 	}
+	renamedTables(report, ts)
 	for _, t := range ts.All {
 		for _, fk := range t.Spec.ForeignKeys {
 			resolveForeignKey(report, ts, t, fk)

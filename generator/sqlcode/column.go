@@ -7,7 +7,7 @@ import (
 )
 
 // AddColumn returns the statements that add a column, nullable or with a default, to an
-// existing table.
+// existing table. Where the column is citext, [Citext] comes first.
 func AddColumn(t *model.Table, c *model.Column) (string, error) {
 	line, err := columnLine(c)
 	if err != nil {
@@ -22,19 +22,22 @@ func columnLine(c *model.Column) (string, error) {
 	if !c.Nullable {
 		line += " NOT NULL"
 	}
-	switch {
-	case c.Identity:
-		line += " GENERATED ALWAYS AS IDENTITY"
-	case c.Default != nil && c.Default.Const != nil:
-		text, err := literal(c.Type, c.Default.Const)
-		if err != nil {
-			return "", err
-		}
-		line += " DEFAULT " + text
-	case c.Default != nil:
-		line += " DEFAULT " + c.Default.Func
+	if c.Identity {
+		return line + " GENERATED ALWAYS AS IDENTITY", nil
 	}
-	return line, nil
+	if c.Default == nil {
+		return line, nil
+	}
+	text, err := defaultText(c)
+	return line + " DEFAULT " + text, err
+}
+
+// defaultText is what stands behind DEFAULT.
+func defaultText(c *model.Column) (string, error) {
+	if c.Default.Const != nil {
+		return literal(c.Type, c.Default.Const)
+	}
+	return c.Default.Func, nil
 }
 
 type comment struct {

@@ -95,7 +95,7 @@ func typedLiteral(t model.ColType, c *model.Constant) (string, error) {
 // escaped, so that the string means the same under every setting of the database, and
 // stands in a Go file, a migration and a diff as it is.
 func quote(text string) string {
-	hidden := func(c rune) bool { return c != '\n' && !unicode.IsPrint(c) }
+	hidden := func(c rune) bool { return !unicode.IsPrint(c) }
 	text = strings.ReplaceAll(text, "'", "''")
 	if !strings.Contains(text, `\`) && !strings.ContainsFunc(text, hidden) {
 		return "'" + text + "'"
@@ -105,6 +105,8 @@ func quote(text string) string {
 		switch {
 		case c == '\\':
 			b.WriteString(`\\`)
+		case c == '\n':
+			b.WriteString(`\n`)
 		case !hidden(c):
 			b.WriteRune(c)
 		case c <= 0xffff:

@@ -13,11 +13,15 @@ const maxName = 63 // bytes that Postgres keeps of a name
 // constraintName is the name of a constraint or index, made as Postgres makes it:
 // table_columns_suffix. A name that Postgres would cut gets a hash of the full one.
 func constraintName(table string, columns []*model.Column, suffix string) string {
-	parts := []string{table}
+	var names []string
 	for _, c := range columns {
-		parts = append(parts, c.InDatabase())
+		names = append(names, c.InDatabase())
 	}
-	full := strings.Join(append(parts, suffix), "_")
+	return objectName(table, names, suffix)
+}
+
+func objectName(table string, columns []string, suffix string) string {
+	full := strings.Join(append(append([]string{table}, columns...), suffix), "_")
 	if len(full) <= maxName {
 		return full
 	}

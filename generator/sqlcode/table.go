@@ -27,8 +27,8 @@ type index struct {
 // comments, parents before children. Foreign keys of a cycle follow the tables.
 func CreateTables(tables []*model.Table) (string, error) {
 	parts := schemasOf(tables)
-	if usesCitext(tables) {
-		parts = append(parts, "CREATE EXTENSION IF NOT EXISTS citext;")
+	if slices.ContainsFunc(tables, func(t *model.Table) bool { return slices.ContainsFunc(t.Columns, isCitext) }) {
+		parts = append(parts, Citext)
 	}
 	names := map[string]string{}
 	made := map[*model.Table]bool{}
@@ -55,11 +55,10 @@ func CreateTables(tables []*model.Table) (string, error) {
 	return strings.Join(parts, "\n\n"), nil
 }
 
-func usesCitext(tables []*model.Table) bool {
-	return slices.ContainsFunc(tables, func(t *model.Table) bool {
-		return slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return c.Type.Kind == model.ColCitext })
-	})
-}
+// Citext makes the extension that columns of the type citext need.
+const Citext = "CREATE EXTENSION IF NOT EXISTS citext;"
+
+func isCitext(c *model.Column) bool { return c.Type.Kind == model.ColCitext }
 
 // parentsFirst sorts tables so that a foreign key names an earlier table or, in a cycle,
 // a later one; ties keep their order.

@@ -199,12 +199,3 @@ VALUES (1, 5, gen_random_uuid(), 0, 1, 'b', -1, 1, 1, 0, $1::text::timestamptz)`
 		t.Errorf("on the other side of midnight a second row stands: %v", err)
 	}
 }
-
-// TestMigration: a migration is one transaction under its comment.
-func TestMigration(t *testing.T) {
-	got, err := sqlcode.Migration("Tables of consumer \"c\".\nSecond line.", "SELECT 1;", "SELECT 2;")
-	want := "-- Tables of consumer \"c\".\n-- Second line.\n\nBEGIN;\nSET LOCAL client_encoding = 'UTF8';\n\nSELECT 1;\n\nSELECT 2;\n\nCOMMIT;\n"
-	if err != nil || got != want {
-		t.Errorf("%v\n%s", err, got)
-	}
-}

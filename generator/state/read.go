@@ -19,7 +19,7 @@ const restore = "restore it from version control, then run idemgen generate"
 func Read(name string, data []byte) (*State, error) {
 	root, problems := schema.Parse(data)
 	if line := schema.Unmerged(data); line > 0 && problems.Errors() > 0 {
-		return nil, fmt.Errorf("%s:%d: this looks like an unresolved merge: take the file and the migrations of one side whole, then run idemgen generate", name, line)
+		return nil, fmt.Errorf("%s:%d: this looks like an unresolved merge: take this file and the migrations as the branch has them that was merged first, delete what the other one appended, then run idemgen generate: it appends what the merged spec still needs", name, line)
 	}
 	if problems.Errors() > 0 {
 		var text strings.Builder

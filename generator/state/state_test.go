@@ -126,7 +126,7 @@ func TestUnusableFiles(t *testing.T) {
 	good := string(first(service()).Render())
 	for _, tc := range []struct{ name, text, want string }{
 		{"empty", "", "has no version"},
-		{"a merge left its marks", strings.Replace(good, "tables:\n", "<<<<<<< ours\ntables:\n", 1), "this looks like an unresolved merge: take the file"},
+		{"a merge left its marks", strings.Replace(good, "tables:\n", "<<<<<<< ours\ntables:\n", 1), "this looks like an unresolved merge: take this file and the migrations as the branch has them"},
 		{"half of it", good[:len(good)/2], "restore it"},
 		{"newer", strings.Replace(good, "version: 1", "version: 2", 1), "a newer idemgen wrote it"},
 		{"no version", strings.Replace(good, "version: 1", "version: x", 1), `version "x"`},
@@ -228,7 +228,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-func TestDiff(t *testing.T) {
+func TestTableChanges(t *testing.T) {
 	text := model.ColType{Kind: model.ColText}
 	add := func(c model.Column) func(*model.Service) {
 		return func(s *model.Service) { s.Tables[0].Columns = append(s.Tables[0].Columns, &c) }
@@ -241,52 +241,98 @@ func TestDiff(t *testing.T) {
 		{"nothing", func(*model.Service) {}, ""},
 		{"comment", func(s *model.Service) { s.Tables[0].Doc.Description = "x" }, ""},
 		{"order of columns", func(s *model.Service) { slices.Reverse(s.Tables[0].Columns) }, ""},
-		{"new table", func(s *model.Service) { s.Tables = append(s.Tables, &model.Table{Name: "t"}) }, "table t"},
-		{"new nullable column", add(model.Column{Name: "c", Type: text, Nullable: true}), "column orders.c"},
-		{"new column with a default", add(model.Column{Name: "c", Type: text, Default: &model.Default{Func: "now()"}}), "column orders.c"},
+		{"new table", func(s *model.Service) { s.Tables = append(s.Tables, &model.Table{Name: "t"}) }, `table "t" is new`},
+		{"new nullable column", add(model.Column{Name: "c", Type: text, Nullable: true}), `column "c" of "orders" is new`},
+		{"new column with a default", add(model.Column{Name: "c", Type: text, Default: &model.Default{Func: "now()"}}), `column "c" of "orders" is new`},
 		{"new required column", add(model.Column{Name: "c", Type: text}),
-			`orders.c: new column "c" of "orders" has no value for the rows that are there already`},
+			`refused: orders.c: new column "c" of "orders" has no value for the rows that are there already`},
 		{"new identity", add(model.Column{Name: "c", Type: text, Identity: true}),
-			`orders.c: new column "c" of "orders" has no value for the rows that are there already`},
+			`refused: orders.c: new column "c" of "orders" has a number of its own for each row, so adding it would write the whole table again, and nothing could use the table meanwhile`},
+		{"new default of each row", add(model.Column{Name: "c", Type: model.ColType{Kind: model.ColUUID}, Nullable: true, Default: &model.Default{Func: "gen_random_uuid()"}}),
+			`refused: orders.c: new column "c" of "orders" has a default of its own for each row, so adding it would write the whole table again, and nothing could use the table meanwhile`},
 		{"removed column", func(s *model.Service) { s.Tables[0].Columns = s.Tables[0].Columns[:3] },
-			`orders.at: column "at" was removed; idemgen does not drop data`},
+			`refused: orders.at: column "at" was removed; idemgen does not drop data`},
 		{"removed table", func(s *model.Service) { s.Tables = s.Tables[:1] },
-			`lines: table "lines" was removed; idemgen does not drop data`},
-		{"type", func(s *model.Service) { s.Tables[0].Columns[1].Type.Scale = 3 },
-			`orders.total: column "total" of "orders" changed from numeric(12,2) to numeric(12,3); idemgen only adds columns`},
+			`refused: lines: table "lines" was removed; idemgen does not drop data`},
+		{"more digits", func(s *model.Service) { s.Tables[0].Columns[1].Type.Precision = 14 },
+			`column "total" of "orders" changed from numeric(12,2) to numeric(14,2)`},
+		{"any digits", func(s *model.Service) { s.Tables[0].Columns[1].Type.Precision = 0 },
+			`column "total" of "orders" changed from numeric(12,2) to numeric`},
+		{"more digits behind the point", func(s *model.Service) {
+			s.Tables[0].Columns[1].Type.Precision, s.Tables[0].Columns[1].Type.Scale = 14, 4
+		}, `column "total" of "orders" changed from numeric(12,2) to numeric(14,4) (rewrites)`},
+		{"fewer digits before the point", func(s *model.Service) { s.Tables[0].Columns[1].Type.Scale = 3 },
+			`refused: orders.total: column "total" of "orders" changed from numeric(12,2) to numeric(12,3), which does not take all that it took`},
+		{"another type", func(s *model.Service) { s.Tables[0].Columns[2].Type.Kind = model.ColCitext },
+			`refused: orders.status: column "status" of "orders" changed from text default "new: # \"x\"\n\u2028" to citext default "new: # \"x\"\n\u2028", which does not take all that it took`},
+		{"fewer bits", func(s *model.Service) { s.Tables[1].Columns[0].Type.Kind = model.ColInteger },
+			`refused: lines.line: column "line" of "lines" changed from bigint identity to integer identity, which does not take all that it took`},
+		{"no identity", func(s *model.Service) { s.Tables[1].Columns[0].Identity = false },
+			`refused: lines.line: column "line" of "lines" changed from bigint identity to bigint; idemgen does not change who numbers the rows`},
+		{"required to nullable", func(s *model.Service) { s.Tables[0].Columns[1].Nullable = true },
+			`column "total" of "orders" changed from numeric(12,2) to nullable numeric(12,2)`},
 		{"nullable to required", func(s *model.Service) { s.Tables[1].Columns[1].Nullable = false },
-			`lines.of: column "of" of "lines" changed from nullable uuid to uuid; idemgen only adds columns`},
+			`refused: lines.of: column "of" of "lines" changed from nullable uuid to uuid: rows may have no value there`},
+		{"a default", func(s *model.Service) {
+			s.Tables[0].Columns[1].Default = &model.Default{Const: &model.Constant{Text: "0"}}
+		},
+			`column "total" of "orders" changed from numeric(12,2) to numeric(12,2) default "0"`},
+		{"no default", func(s *model.Service) { s.Tables[0].Columns[3].Default = nil },
+			`refused: orders.at: column "at" of "orders" changed from timestamptz default now() to timestamptz: older versions may leave the column to its default`},
 		{"primary key", func(s *model.Service) { s.Tables[0].PrimaryKey = s.Tables[0].Columns[:2] },
-			`orders: the primary key of "orders" changed from [order_id] to [order_id, total]`},
-		{"unique key", func(s *model.Service) { s.Tables[0].Unique = nil },
-			`orders: unique key [total, status] of "orders" was removed; idemgen does not drop it`},
+			`refused: orders: the primary key of "orders" changed from [order_id] to [order_id, total]`},
+		{"new unique key", func(s *model.Service) { s.Tables[0].Unique = append(s.Tables[0].Unique, s.Tables[0].Columns[1:2]) },
+			`unique key [total] of "orders" is new`},
+		{"unique key gone", func(s *model.Service) { s.Tables[0].Unique = nil },
+			`refused: orders: unique key [total, status] of "orders" was removed; idemgen does not drop it`},
 		{"index", func(s *model.Service) { s.Tables[0].Indexes = append(s.Tables[0].Indexes, s.Tables[0].Columns[:1]) },
-			`orders: index [order_id] of "orders" is new; idemgen adds it to a new table only`},
-		{"foreign key", func(s *model.Service) { s.Tables[1].ForeignKeys[0].OnDelete = "restrict" },
-			`lines: foreign key [of references orders on delete restrict] of "lines" is new; idemgen adds it to a new table only; ` +
-				`lines: foreign key [of references orders on delete cascade] of "lines" was removed; idemgen does not drop it`},
+			`index [order_id] of "orders" is new`},
+		{"foreign key", func(s *model.Service) {
+			s.Tables[0].ForeignKeys = []model.ForeignKey{{Columns: s.Tables[0].PrimaryKey, References: s.Tables[1], OnDelete: "restrict"}}
+		}, `foreign key [order_id references lines on delete restrict] of "orders" is new`},
+		{"another foreign key", func(s *model.Service) { s.Tables[1].ForeignKeys[0].OnDelete = "restrict" },
+			`refused: lines: foreign key [of references orders on delete restrict] of "lines" was [of references orders on delete cascade]; idemgen does not drop it`},
+		{"foreign key gone", func(s *model.Service) { s.Tables[1].ForeignKeys = nil },
+			`refused: lines: foreign key [of references orders on delete cascade] of "lines" was removed; idemgen does not drop it`},
+		{"table renamed", func(s *model.Service) { s.Tables[0].RenamedFrom, s.Tables[0].Name = "orders", "sales" }, `table "sales" was "orders"`},
+		{"column renamed, and more digits", func(s *model.Service) {
+			c := s.Tables[0].Columns[1]
+			c.RenamedFrom, c.Name, c.Type.Precision = "total", "gross", 14
+		}, `column "gross" of "orders" was "total"; column "gross" of "orders" changed from numeric(12,2) to numeric(14,2)`},
+		{"an entry renamed, and nothing in the database", func(s *model.Service) {
+			s.Tables[0].RenamedFrom, s.Tables[0].Name, s.Tables[0].Stored = "orders", "sales", "orders"
+			c := s.Tables[0].Columns[1]
+			c.RenamedFrom, c.Name, c.Stored = "total", "gross", "total"
+		}, ""},
+		{"another name in the database", func(s *model.Service) {
+			s.Tables[0].RenamedFrom, s.Tables[0].Name, s.Tables[0].Stored = "orders", "sales", "T_SALES"
+		}, `table "T_SALES" was "orders"`},
+		{"renamed and moved", func(s *model.Service) {
+			s.Tables[0].RenamedFrom, s.Tables[0].Name, s.Tables[0].Schema = "orders", "sales", "shop"
+		}, `refused: sales: table "sales" is "shop"."sales" now, it was sales; idemgen does not move it, and renames only with renamed_from`},
+		{"renamed from what never was", func(s *model.Service) {
+			s.Tables[0].RenamedFrom, s.Tables[0].Columns[1].RenamedFrom = "bills", "sum"
+		}, ""},
 	} {
 		s := service()
 		tc.change(s)
-		added, refused := Diff(first(service()), s)
 		var got []string
-		for _, t := range added.Tables {
-			got = append(got, "table "+t.Name)
-		}
-		for _, n := range added.Columns {
-			for _, c := range n.Columns {
-				got = append(got, "column "+n.Table.Name+"."+c.Name)
+		for _, c := range TableChanges(first(service()), s) {
+			text := c.Text
+			if c.Kind == Refused {
+				text = "refused: " + c.Subject() + ": " + text
 			}
-		}
-		for _, r := range refused {
-			got = append(got, r.Subject()+": "+r.Message)
+			if c.Alter.Rewrites {
+				text += " (rewrites)"
+			}
+			got = append(got, text)
 		}
 		if strings.Join(got, "; ") != tc.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tc.name, strings.Join(got, "; "), tc.want)
 		}
 	}
-	added, _ := Diff(nil, service())
-	if len(added.Tables) != 2 || len(added.Columns) != 0 {
+	added := TableChanges(nil, service())
+	if len(added) != 2 || added[0].Kind != NewTable || added[1].Kind != NewTable {
 		t.Errorf("at first: %+v", added)
 	}
 }
@@ -298,8 +344,8 @@ func TestExternalTables(t *testing.T) {
 	s := service()
 	s.Tables[0].External = true
 	s.Tables = append(s.Tables, &model.Table{Name: "accounts", External: true, Columns: s.Tables[0].Columns})
-	if add, refused := Diff(old, s); !add.Empty() || len(refused) > 0 {
-		t.Errorf("got %v %v", add, refused)
+	if changes := TableChanges(old, s); len(changes) > 0 {
+		t.Errorf("got %v", changes)
 	}
 	if next := Next(old, s); !reflect.DeepEqual(next.Tables, old.Tables) {
 		t.Errorf("the state has %v, not %v", next.Tables, old.Tables)
@@ -315,8 +361,8 @@ func TestPlacesInTheDatabase(t *testing.T) {
 	s := service()
 	s.Tables[0].Schema, s.Tables[0].Stored, s.Tables[0].Columns[1].Stored = `a "b"`, "Orders", "Sum: #"
 	old := Next(nil, service())
-	_, refused := Diff(old, s)
-	if len(refused) != 2 || refused[0].Subject() != "orders.total" || refused[1].Subject() != "orders" {
+	refused := TableChanges(old, s)
+	if len(refused) != 2 || refused[0].Kind != Refused || refused[1].Kind != Refused || refused[0].Subject() != "orders.total" || refused[1].Subject() != "orders" {
 		t.Errorf("got %+v", refused)
 	}
 	next := Next(old, s)
@@ -324,7 +370,7 @@ func TestPlacesInTheDatabase(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(read.Tables, next.Tables) {
 		t.Errorf("%v: got %v, want %v", err, read, next.Tables)
 	}
-	if _, refused := Diff(read, s); len(refused) > 0 {
-		t.Errorf("got %+v", refused)
+	if changes := TableChanges(read, s); len(changes) > 0 {
+		t.Errorf("got %+v", changes)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Migrate applies the *.sql files of dir in the order of their names, each as one string of
-// statements: a transaction of its own, unless the file says otherwise.
+// Migrate applies the *.sql files of dir in the order of their names: plain SQL as one string of
+// statements, which is a transaction of its own unless the file says otherwise; files for goose
+// (-- +goose Up) and golang-migrate (.up.sql) as those tools do, upwards.
 func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
 	t.Helper()
 	files, err := migrations(dir)
@@ -31,7 +32,7 @@ func run(t testing.TB, db *pgxpool.Pool, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err == nil {
-		err = apply(t.Context(), db, []migration{{path, string(content)}})
+		err = apply(t.Context(), db, []migration{{path, []string{string(content)}}})
 	}
 	if err != nil {
 		t.Fatalf("idemtest: what is there before the log: %v", err)
@@ -52,7 +53,10 @@ func (p *Postgres) Migrate(ctx context.Context, dir string) error {
 	return apply(ctx, db, files)
 }
 
-type migration struct{ path, sql string }
+type migration struct {
+	path     string
+	messages []string // each is sent as one; lines are those of the file
+}
 
 // migrations reads the files of dir; a folder without any is an error.
 func migrations(dir string) ([]migration, error) {
@@ -62,7 +66,7 @@ func migrations(dir string) ([]migration, error) {
 	}
 	var files []migration
 	for _, entry := range entries {
-		if entry.IsDir() || filepath.Ext(entry.Name()) != ".sql" {
+		if entry.IsDir() || filepath.Ext(entry.Name()) != ".sql" || strings.HasSuffix(entry.Name(), ".down.sql") {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
@@ -70,7 +74,11 @@ func migrations(dir string) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, migration{path, string(content)})
+		messages := []string{string(content)}
+		if up, ok := gooseUp(string(content)); ok {
+			messages = up
+		}
+		files = append(files, migration{path, messages})
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s holds no .sql file", dir)
@@ -90,8 +98,10 @@ func apply(ctx context.Context, db *pgxpool.Pool, files []migration) error {
 		return err
 	}
 	for _, file := range files {
-		if _, err := pg.Exec(ctx, file.sql).ReadAll(); err != nil {
-			return fmt.Errorf("%s: %w", place(file, err), err)
+		for _, sql := range file.messages {
+			if _, err := pg.Exec(ctx, sql).ReadAll(); err != nil {
+				return fmt.Errorf("%s: %w", place(file.path, sql, err), err)
+			}
 		}
 	}
 	_, err = pg.Exec(ctx, `RESET client_encoding`).ReadAll()
@@ -99,14 +109,14 @@ func apply(ctx context.Context, db *pgxpool.Pool, files []migration) error {
 }
 
 // place is the file and, if the server tells a position, the line.
-func place(file migration, err error) string {
+func place(path, sql string, err error) string {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || refused.Position == 0 {
-		return file.path
+		return path
 	}
 	// Positions count characters from 1.
-	runes := []rune(file.sql)
+	runes := []rune(sql)
 	before := runes[:min(int(refused.Position)-1, len(runes))]
 	line := 1 + strings.Count(string(before), "\n")
-	return fmt.Sprintf("%s:%d", file.path, line)
+	return fmt.Sprintf("%s:%d", path, line)
 }

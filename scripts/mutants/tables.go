@@ -6,7 +6,7 @@ var tableBugs = []mutant{
 		in(sqlcode, "tableIdent").Always(`t.Schema == ""`),
 		command, "TestGoldenAccepted"},
 	{"tables: a table that moved goes unnoticed",
-		in(states, "diffTable").Never(`old.Place != now.Place`),
+		in(states, "tableDiff.table").Never(`old.Place != now.Place`),
 		states, "TestPlacesInTheDatabase"},
 	{"tables: what was made of an external table is forgotten",
 		in(states, "tablesAfter").Never(`old != nil`),

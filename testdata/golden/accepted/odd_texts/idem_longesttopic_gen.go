@@ -187,8 +187,7 @@ SELECT
     now() AS t,
     unnest($2::text[]) AS n,
     unnest($3::text[]) AS state,
-    E'\uFEFF` + "`" + `\u000D
-''' AS u
+    E'\uFEFF` + "`" + `\u000D\n''' AS u
 ORDER BY e`
 
 const openedInsertTSQL = `

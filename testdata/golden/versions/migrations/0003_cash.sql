@@ -4,6 +4,7 @@
 
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
+SET LOCAL lock_timeout = '2s';
 
 ALTER TABLE entries ADD COLUMN note text;
 

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/generator/evolution"
+)
+
+// errBreaks ends plan with its own exit code.
+var errBreaks = said{errors.New("the change breaks")}
+
+// planCommand says what the changes of a spec mean.
+func planCommand() *cobra.Command {
+	base := "HEAD"
+	var out *answer
+	cmd := &cobra.Command{
+		Use:   "plan [[old] new]",
+		Short: "Say what a change of a spec means",
+		Long: `Compares a spec with an earlier version and prints one line per change: its verdict, why, and what
+to do; in Markdown, to be read in a pull request, too. It writes nothing.
+
+The earlier version is that of git, at HEAD or as --base says, with the state beside it; with two
+specs it is the first one. Without arguments the spec is idemgen.yaml here. In CI compare with the
+branch that the change is for: idemgen plan --base origin/main
+
+Exit code 0: nothing breaks; 1: a change breaks dedup, makes dead letters of records that are still
+in a topic, or reads every topic again; 2: trouble.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return fmt.Errorf("plan compares two specs, an old and a new one, and here are %d", len(args))
+			}
+			name := generator.SpecFile
+			if len(args) > 0 {
+				name = args[len(args)-1]
+			}
+			specs, err := findSpecs([]string{name})
+			if err != nil {
+				return err
+			}
+			now := specs[0]
+			before, against, err := earlier(cmd, args, now, base)
+			if err != nil {
+				return err
+			}
+			plan := &generator.Plan{}
+			if before != nil {
+				if plan, err = generator.PlanOf(*before, now); err != nil {
+					return err
+				}
+			}
+			out.members["diagnostics"] = append([]generator.Diagnostic{}, plan.Diagnostics...)
+			out.members["changes"] = append([]evolution.Change{}, plan.Changes...)
+			if plan.Refused() {
+				if !out.wanted {
+					fmt.Fprint(cmd.ErrOrStderr(), plan.Problems)
+				}
+				return errProblems
+			}
+			if !out.wanted {
+				printPlan(cmd.OutOrStdout(), now.Path, against, plan.Changes, before == nil)
+			}
+			for _, c := range plan.Changes {
+				if c.Verdict.Breaks() {
+					return errBreaks
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&base, "base", base, "commit or branch of git to compare with")
+	out = asJSON(cmd, "diagnostics", "changes")
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
+	return cmd
+}
+
+// earlier is the version to compare with, and what it is called; nil if there is none.
+func earlier(cmd *cobra.Command, args []string, now generator.Spec, base string) (*generator.Before, string, error) {
+	if len(args) < 2 {
+		at, err := specAt(cmd.Context(), base, now.Path)
+		return at, base, err
+	}
+	if cmd.Flags().Changed("base") {
+		return nil, "", errors.New("--base is for the version of git, and here is an old spec")
+	}
+	specs, err := findSpecs(args[:1])
+	if err != nil {
+		return nil, "", err
+	}
+	dir := filepath.Dir(filepath.FromSlash(specs[0].Path))
+	return &generator.Before{Spec: specs[0], Files: besides{dir}}, specs[0].Path, nil
+}
+
+// besides are the files around a spec that is given by its name; its state is not read, since it
+// may be of another spec.
+type besides struct{ dir string }
+
+func (b besides) Read(name string) ([]byte, error) {
+	if name == "idem.state.yaml" {
+		return nil, os.ErrNotExist
+	}
+	return os.ReadFile(filepath.Join(b.dir, filepath.FromSlash(name)))
+}
+
+func (b besides) Show(name string) string { return filepath.ToSlash(filepath.Join(b.dir, name)) }
+
+func (b besides) Abs(name string) string {
+	abs, err := filepath.Abs(b.Show(name))
+	if err != nil {
+		return b.Show(name)
+	}
+	return abs
+}
+
+// printPlan prints a heading and one line per change.
+func printPlan(to io.Writer, spec, against string, changes []evolution.Change, first bool) {
+	switch {
+	case first:
+		fmt.Fprintf(to, "**%s** is not in %s: a first version breaks nothing.\n", spec, against)
+		return
+	case len(changes) == 0:
+		fmt.Fprintf(to, "**%s**, compared with %s: no changes.\n", spec, against)
+		return
+	}
+	fmt.Fprintf(to, "**%s**, compared with %s:\n\n", spec, against)
+	for _, c := range changes {
+		line := "- **" + string(c.Verdict) + "**: " + c.What + ". "
+		if c.Why != "" {
+			line += capital(c.Why) + ". "
+		}
+		if c.Do != "" {
+			line += "To do: " + c.Do + "."
+		}
+		fmt.Fprintln(to, strings.TrimRight(oneLine(line), " "))
+	}
+}
+
+// oneLine keeps texts of a spec from breaking out of their line, or becoming HTML.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", "<", "&lt;").Replace(text)
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

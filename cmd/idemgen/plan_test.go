@@ -1,0 +1,165 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// planned is the spec that changes are made in.
+const planned = `version: 1
+consumer: door-keeper
+package: doors
+
+types:
+  State: {enum: [open, shut]}
+
+tables:
+  doors:
+    primary_key: [door]
+    columns: {door: text, state: varchar(10), at: timestamptz, n: integer}
+  made: {primary_key: [key], columns: {key: text, door: text}}
+
+topics:
+  doors.v1:
+    record_key: {door: string}
+    assume: {ordered_by: record_key}
+    event_type: {header: type}
+    idempotency_key: {source: {header: request}, window: 8d}
+    events:
+      Moved:
+        type: moved
+        fields: {state: State, at: timestamp}
+        write: [{update: doors, set: {state: state, at: at}, if_newer: at}]
+        handle: true
+      Counted:
+        type: counted
+        fields: {n: int32}
+        write: [{update: doors, set: {n: n}}]
+  keys.v1:
+    idempotency_key: {source: {record: offset}}
+    events:
+      Made:
+        fields: {key: string, door: string}
+        write: [{insert: made}]
+`
+
+// Each kind of change has its verdict, and with it the exit code.
+func TestPlan(t *testing.T) {
+	const (
+		compatible = "compatible"
+		callers    = "Go callers change"
+		migration  = "migration appended"
+		byHand     = "migration by hand"
+		letters    = "records still in the topic become dead letters"
+		dedup      = "breaks dedup"
+		again      = "reprocesses every topic"
+	)
+	for _, tc := range []struct{ name, old, new, verdict, text string }{
+		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
+		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read"},
+		{"a new text of an enum", "[open, shut]", "[open, shut, ajar]", compatible, "types.State.enum changed"},
+		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no text of "State" any more`},
+		{"a new event", "  keys.v1:", "      Lost: {type: lost, fields: {n: int32}, handle: true}\n  keys.v1:", compatible, "topics.doors.v1.events.Lost is new"},
+		{"a new topic", "  keys.v1:", "  new.v1: {idempotency_key: {source: {header: k}, window: 1d}, events: {E: {handle: true}}}\n  keys.v1:", compatible, "topics.new.v1 is new. It is read from start_from"},
+		{"an ignored type", "    event_type:", "    ignore: [old]\n    event_type:", compatible, "topics.doors.v1.ignore is new"},
+		{"a new type text", "type: counted", "type: [counted, tallied]", compatible, "topics.doors.v1.events.Counted.type changed"},
+		{"a longer window", "window: 8d", "window: 9d", compatible, "window was `8d` and is `9d`. Keys are known for longer"},
+		{"a shorter window", "window: 8d", "window: 7d", dedup, "its window was 8d and is 7d"},
+		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits is new"},
+		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is 2048, and was 1048576"},
+		{"on_failure", "package: doors\n", "package: doors\non_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
+		{"a Go name", "      Moved:\n", "      Moved:\n        go_name: Swung\n", callers, "topics.doors.v1.events.Moved.go_name is new"},
+		{"a handler", "set: {n: n}}]", "set: {n: n}}]\n        handle: true", callers, "handle is new"},
+		{"steps", "set: {n: n}}]", "set: {n: n}}, {update: doors, set: {n: n}}]", compatible, "Counted.write changed"},
+		{"a new column", "n: integer}", "n: integer, m: nullable integer}", migration, `column "m" of "doors" is new`},
+		{"a wider column", "varchar(10)", "text", migration, "changed from varchar(10) to text"},
+		{"a column that Postgres writes again", "n: integer}", "n: bigint}", migration, "writes the whole table again"},
+		{"a new index", "    primary_key: [door]\n", "    primary_key: [door]\n    indexes: [[n]]\n", migration, "nothing writes to the table"},
+		{"a new unique key", "    primary_key: [door]\n", "    primary_key: [door]\n    unique: [[n]]\n", migration, "fails if two rows have equal values"},
+		{"a new table", "  doors:\n    primary", "  rooms: {primary_key: [room], columns: {room: text}}\n  doors:\n    primary", migration, `table "rooms" is new`},
+		{"a narrower column", "varchar(10)", "varchar(9)", byHand, "does not take all that it took"},
+		{"a new required field", "at: timestamp}", "at: timestamp, by: string}", letters, `field "by" is new and required`},
+		{"a field that may be absent now", "at: timestamp}", "at: timestamp, n: {type: int32, default: 1}}", compatible, "fields.n is new"},
+		{"another path of a field", "fields: {n: int32}", "fields: {n: {type: int32, path: count}}", letters, `field "n" is read at $.count, and was at $.n`},
+		{"another type of a field", "fields: {n: int32}", "fields: {n: {type: int32, header: n}}", letters, `field "n" is read at header n`},
+		{"another source", "source: {header: request}", "source: {header: id}", dedup, `its source was [header "request"] and is [header "id"]`},
+		{"another unique_per", "window: 8d}", "window: 8d, unique_per: topic}", dedup, "its unique_per is another one"},
+		{"an event renamed", "      Counted:", "      Tallied:", dedup, `the identity of event "Tallied" changed: its name was "Counted"`},
+		{"a topic renamed", "  doors.v1:", "  doors.v2:", dedup, `its topic was "doors.v1"`},
+		{"the consumer renamed", "consumer: door-keeper", "consumer: doors", again, `the consumer was "door-keeper" and is "doors"`},
+		{"the consumer renamed, and says so", "consumer: door-keeper", "consumer: doors\nrenamed_from: door-keeper", compatible, "renamed_from keeps its ledger"},
+		{"an offset becomes a stored key", "source: {record: offset}", "source: key, window: 8d", compatible, "keys are stored from the first record on"},
+		{"a stored key becomes an offset", "{ordered_by: record_key}\n    event_type: {header: type}\n    idempotency_key: {source: {header: request}, window: 8d}",
+			"{ordered_by: record_key, unique_records: true}\n    event_type: {header: type}\n    idempotency_key: {source: {record: offset}}", dedup, "is {record: offset}"},
+		{"what is compared", "window: 8d}", "window: 8d, compare: nothing}", compatible, "content is compared only with that of keys stored under the new definition"},
+		{"a guard goes", ", if_newer: at}", "}", compatible, "Moved.write changed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			module(t, map[string]string{"old.yaml": planned, "new.yaml": strings.Replace(planned, tc.old, tc.new, 1)})
+			if read(t, "new.yaml") == planned {
+				t.Fatal("nothing changed")
+			}
+			code, out, stderr := run(t, "plan", "old.yaml", "new.yaml")
+			want := done
+			if tc.verdict == letters || tc.verdict == dedup || tc.verdict == again {
+				want = different
+			}
+			if code != want || !strings.Contains(strings.ToLower(out), strings.ToLower(tc.text)) || !strings.Contains(out, "- **"+tc.verdict+"**: ") {
+				t.Errorf("exit code %d, want %d, %s and %q\n%s%s", code, want, tc.verdict, tc.text, out, stderr)
+			}
+			if n := strings.Count(out, "- **"); n > 1 && tc.verdict == compatible {
+				t.Errorf("%d lines for one change\n%s", n, out)
+			}
+		})
+	}
+}
+
+// The earlier version is that of git, with its state and its libraries.
+func TestPlanComparesWithGit(t *testing.T) {
+	service := strings.NewReplacer("types:\n  State: {enum: [open, shut]}\n", "import: {shared: ../lib/shared.yaml}\n", "state: State", "state: shared.State").Replace(planned)
+	module(t, map[string]string{"svc/idemgen.yaml": service,
+		"lib/shared.yaml": "version: 1\ntypes:\n  State: {enum: [open, shut]}\n"})
+	mustGit(t, "init", "-q", "-b", "main")
+	mustGit(t, "commit", "-q", "--allow-empty", "-m", "nothing")
+	if code, out, stderr := run(t, "plan", "svc"); code != done || !strings.Contains(out, "**svc/idemgen.yaml** is not in HEAD") {
+		t.Errorf("exit code %d\n%s%s", code, out, stderr)
+	}
+	mustGit(t, "add", "-A")
+	mustGit(t, "commit", "-q", "-m", "first")
+	if code, out, stderr := run(t, "plan", "svc"); code != done || out != "**svc/idemgen.yaml**, compared with HEAD: no changes.\n" {
+		t.Errorf("exit code %d\n%s%s", code, out, stderr)
+	}
+	edit(t, "lib/shared.yaml", "[open, shut]", "[shut]")
+	want := `"open" is no text of "State" any more`
+	if code, out, stderr := run(t, "plan", "svc/idemgen.yaml"); code != different || !strings.Contains(out, want) {
+		t.Errorf("exit code %d\n%s%s", code, out, stderr)
+	}
+	mustGit(t, "commit", "-q", "-a", "-m", "second")
+	t.Chdir("svc")
+	if code, out, stderr := run(t, "plan"); code != done {
+		t.Errorf("exit code %d\n%s%s", code, out, stderr)
+	}
+	if code, out, stderr := run(t, "plan", "--base", "HEAD~1", "--json"); code != different || !strings.Contains(out, `"verdict": "records still in the topic become dead letters"`) {
+		t.Errorf("exit code %d\n%s%s", code, out, stderr)
+	}
+	refused(t, `git knows no commit "nowhere"`, "plan", "--base", "nowhere")
+	refused(t, "--base is for the version of git", "plan", "--base", "HEAD", "idemgen.yaml", "idemgen.yaml")
+	write(t, "idemgen.yaml", strings.Replace(read(t, "idemgen.yaml"), "window: 8d", "window: 8", 1))
+	refused(t, "E108", "plan")
+}
+
+// Without git, or outside of a repository, the error says what to do.
+func TestPlanWithoutGit(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+	module(t, map[string]string{"idemgen.yaml": planned})
+	if _, err := os.Stat(".git"); err != nil {
+		here, _ := os.Getwd()
+		t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(here))
+		refused(t, "is in no repository of git, so there is no earlier version; name two specs: idemgen plan old.yaml new.yaml", "plan")
+	}
+	t.Setenv("PATH", "")
+	refused(t, "there is no command git", "plan")
+}

@@ -1,0 +1,177 @@
+// Package evolution says what a change of a spec means for records, keys and rows that are there
+// already: one line for each change, with a verdict, why, and what to do.
+//
+// What breaks is found by comparing the states of two versions, as generate does with the file:
+// the warnings of generate are a view of the same facts. What is left of the spec's changes, key
+// by key, breaks nothing. It does no I/O; it must not import any package of this module but
+// generator/model, generator/state, schema.
+package evolution
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// Verdict is what a change means.
+type Verdict string
+
+// The verdicts, from the mildest.
+const (
+	Compatible  Verdict = "compatible"
+	GoCallers   Verdict = "Go callers change"
+	Migration   Verdict = "migration appended"
+	ByHand      Verdict = "migration by hand"
+	DeadLetters Verdict = "records still in the topic become dead letters"
+	BreaksDedup Verdict = "breaks dedup"
+	Reprocesses Verdict = "reprocesses every topic"
+)
+
+// Breaks reports whether events are lost or applied twice unless somebody acts.
+func (v Verdict) Breaks() bool { return v == DeadLetters || v == BreaksDedup || v == Reprocesses }
+
+// Change is one change of a spec. Why and Do are clauses; Do is "" if nothing has to be done.
+type Change struct {
+	Verdict Verdict `json:"verdict"`
+	What    string  `json:"change"`
+	Why     string  `json:"why,omitempty"`
+	Do      string  `json:"do,omitempty"`
+}
+
+// Version is a spec, as it is written and as it was resolved, and the state beside it.
+type Version struct {
+	Spec    *schema.Node
+	Service *model.Service
+	State   *state.State
+}
+
+// Compare returns the changes from old to now, those that break first. Alone says that the format
+// of the migrations has files without a transaction.
+func Compare(old, now Version, alone bool) []Change {
+	c := comparison{old: old, now: now}
+	c.identities()
+	c.records()
+	c.tables(alone)
+	c.keys()
+	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, ByHand, Migration, GoCallers, Compatible}
+	slices.SortStableFunc(c.found, func(a, b Change) int { return slices.Index(rank, a.Verdict) - slices.Index(rank, b.Verdict) })
+	return c.found
+}
+
+// comparison collects changes. Told are places of the spec: their changes were said.
+type comparison struct {
+	old, now Version
+	found    []Change
+	told     []string
+}
+
+func (c *comparison) add(v Verdict, what, why, do string) {
+	if change := (Change{v, what, why, do}); !slices.Contains(c.found, change) {
+		c.found = append(c.found, change)
+	}
+}
+
+func (c *comparison) tell(places ...string) { c.told = append(c.told, places...) }
+
+// identities are the changes after which copies are not known as such.
+func (c *comparison) identities() {
+	if c.old.State.Consumer != c.now.State.Consumer {
+		c.tell("/consumer")
+		c.add(Reprocesses, fmt.Sprintf("the consumer was %q and is %q", c.old.State.Consumer, c.now.State.Consumer),
+			"under another name it has an empty ledger, and none of the keys is known: every topic is read from start_from and applied again",
+			"keep the name, or write renamed_from: "+c.old.State.Consumer)
+		return // all keys differ for the same reason
+	}
+	for _, id := range state.Identities(c.old.State, c.now.Service) {
+		c.add(BreaksDedup, fmt.Sprintf("the identity of event %q changed: %s", id.Event, id.Change), id.Effect, id.Remedy)
+		topic, event := "/topics/"+id.Topic, "/topics/"+id.Topic+"/events/"+id.Event
+		c.tell(topic+"/idempotency_key", event+"/idempotency_key")
+		if id.Renamed {
+			c.renamed(id.Topic, id.Event)
+		}
+	}
+}
+
+// renamed marks the old and the new place of an event or topic with another name as told.
+func (c *comparison) renamed(topic, event string) {
+	events := func(v Version, topic string) *schema.Node { return get(v.Spec, "topics", topic, "events") }
+	if before := events(c.old, topic); before != nil {
+		c.tell("/topics/" + topic + "/events/" + event)
+		for _, p := range before.Pairs {
+			if now := events(c.now, topic); now != nil && now.Get(p.Key) == nil {
+				c.tell("/topics/" + topic + "/events/" + p.Key)
+			}
+		}
+		return
+	}
+	c.tell("/topics/" + topic)
+	for _, p := range get(c.old.Spec, "topics").Pairs {
+		if events(c.now, p.Key) == nil {
+			c.tell("/topics/" + p.Key)
+		}
+	}
+}
+
+// records are the changes after which records of the older form cannot be read.
+func (c *comparison) records() {
+	for _, u := range state.Unreadable(c.old.State, c.now.State, c.now.Service) {
+		of, effect := "", "records from before this change become dead letters"
+		switch {
+		case u.Event != "":
+			of = fmt.Sprintf("event %q of %s: ", u.Event, u.Topic)
+		case u.Topic != "":
+			of = fmt.Sprintf("topic %s: ", u.Topic)
+		}
+		if u.Halts {
+			effect = "records from before this change halt their partition"
+		}
+		c.add(DeadLetters, of+u.Change, effect, u.Remedy)
+		topic := "/topics/" + u.Topic
+		event := topic + "/events/" + u.Event
+		switch u.What {
+		case state.Limit:
+			c.tell("/limits/" + strings.Fields(u.Change)[0])
+		case state.EventType:
+			c.tell(topic + "/event_type")
+		case state.Type:
+			c.tell(event, event+"/type", event+"/tombstone")
+		case state.KeySource:
+			c.tell(topic+"/idempotency_key/source", event+"/idempotency_key/source")
+		default:
+			c.tell("/types/"+u.Type+"/fields/"+u.Field, event+"/fields/"+u.Field, topic+"/fields/"+u.Field, topic+"/record_key", event+"/tombstone")
+			if u.Field == "" {
+				c.tell("/types/" + u.Type + "/enum")
+			}
+		}
+	}
+}
+
+// tables are the changes of the tables: what a migration does, and what is done by hand.
+func (c *comparison) tables(alone bool) {
+	for _, t := range state.TableChanges(c.old.State, c.now.Service) {
+		if t.Kind == state.Refused {
+			c.add(ByHand, t.Text, "idemgen writes no migration for it (E607)",
+				t.Advice+" in a migration of your own that has the line \"-- idemgen:by-hand "+t.Subject()+"\"")
+			continue
+		}
+		why, do := "", ""
+		for _, w := range Warnings(t, alone) {
+			why, do = join(why, w.Effect), join(do, w.Hint)
+		}
+		if why == "" {
+			why = "older versions go on beside it"
+		}
+		c.add(Migration, t.Text, why, do)
+	}
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}

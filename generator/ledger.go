@@ -1,0 +1,139 @@
+package generator
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// byHandMark begins a line of a migration of the team's own; the table or table.column
+// that it brings to what the spec says follows.
+const byHandMark = "-- idemgen:by-hand "
+
+// ledger is what the migrations folder holds.
+type ledger struct {
+	last   int               // highest number of a file
+	byHand map[string]string // what a file not yet recorded says it has changed -> the file
+	mixed  bool              // idemgen did not write all files of the folder
+}
+
+// readLedger reads the migrations folder and compares it with the state.
+func (u *unit) readLedger() (ledger, error) { return ledgerReader{u}.read() }
+
+// ledgerReader reads the migrations of a spec, and refuses those that are not as they were.
+type ledgerReader struct{ *unit }
+
+func (u ledgerReader) read() (ledger, error) {
+	l := ledger{byHand: map[string]string{}}
+	recorded := map[string]string{}
+	if u.old != nil {
+		for _, m := range u.old.Migrations {
+			recorded[m.Name] = m.Sum
+		}
+	}
+	entries, err := u.folder.List(u.service.Migrations.Dir)
+	if err != nil {
+		return l, err
+	}
+	var errs []error
+	numbers := map[int]string{} // the file of each number
+	for _, e := range entries {
+		l.mixed = l.mixed || !isRecorded(recorded, e.Name())
+		number, base, down, ok := u.format().Read(e.Name())
+		sum, known := recorded[e.Name()]
+		if e.IsDir() || !ok && !known {
+			continue
+		}
+		l.last = max(l.last, number)
+		content, err := u.folder.Read(path.Join(u.service.Migrations.Dir, e.Name()))
+		if err != nil {
+			return l, err
+		}
+		delete(recorded, e.Name())
+		if other := numbers[number]; other != "" && !down {
+			errs = append(errs, u.sameNumber(other, e.Name()))
+		} else if !down {
+			numbers[number] = e.Name()
+		}
+		switch {
+		case known && sum != state.ByHand:
+			errs = append(errs, u.unchanged(e.Name(), sum, content))
+		case !known && output.Marked(content):
+			errs = append(errs, u.notOurs(e.Name(), base))
+		case !known && !down:
+			for line := range strings.Lines(string(content)) {
+				if subject, ok := strings.CutPrefix(strings.TrimSpace(line), byHandMark); ok {
+					l.byHand[strings.TrimSpace(subject)] = e.Name()
+				}
+			}
+		}
+	}
+	return l, errors.Join(append(errs, u.lost(recorded))...)
+}
+
+// oneBranch is the way on after two branches have both appended.
+const oneBranch = "keep idem.state.yaml and the migrations as the branch has them that was merged first, delete what the other one appended, " +
+	"and run generate again: it appends what the merged spec still needs"
+
+// unchanged refuses a migration that is not as idemgen wrote it.
+func (u ledgerReader) unchanged(file, sum string, content []byte) error {
+	written := sqlcode.WrittenAs(file, string(content))
+	switch {
+	case schema.Unmerged(content) > 0:
+		return fmt.Errorf("%s:%d: this looks like an unresolved merge of two branches that both appended a migration: %s", u.showMigration(file), schema.Unmerged(content), oneBranch)
+	case sum != state.Sum(content):
+		return fmt.Errorf("%s was changed after idemgen wrote it: restore it, it may have been applied; what it lacks belongs into a migration of your own", u.showMigration(file))
+	case written != u.service.Migrations.Format:
+		return fmt.Errorf("%s has the format %s, and %s says %s: idemgen writes no migration again. Keep the format; or, if the migrations were never applied anywhere, delete what idemgen wrote in %s and %s, and run generate again",
+			u.showMigration(file), written, u.Path, u.service.Migrations.Format, u.folder.Show(u.service.Migrations.Dir), u.folder.Show(state.File))
+	}
+	return nil
+}
+
+// sameNumber refuses two migrations of one number: in which order they are applied, nobody says.
+func (u ledgerReader) sameNumber(a, b string) error {
+	return fmt.Errorf("%s and %s have the same number: give the one that was not applied anywhere the next one, if it is yours; if two branches have both appended, %s",
+		u.showMigration(a), u.showMigration(b), oneBranch)
+}
+
+// notOurs says why a migration that idemgen wrote is not in the state.
+func (u ledgerReader) notOurs(file, name string) error {
+	base := migrationBase(u.service.Consumer)
+	if name != base && !strings.HasPrefix(name, base+"_") && !strings.HasPrefix(name, "idem_") {
+		return fmt.Errorf("%s is of another spec: give each its own folder with migrations.dir", u.showMigration(file))
+	}
+	return fmt.Errorf("%s is not recorded in %s: restore both from version control, or, if it was never applied, delete it and run generate again; if two branches have both appended, %s",
+		u.showMigration(file), u.folder.Show(state.File), oneBranch)
+}
+
+// isRecorded reports whether idemgen wrote a migration of this name.
+func isRecorded(recorded map[string]string, name string) bool {
+	sum, known := recorded[name]
+	return known && sum != state.ByHand
+}
+
+// lost names the recorded migrations that are not in the folder: without one, a new
+// database would get other tables.
+func (u ledgerReader) lost(recorded map[string]string) error {
+	if u.old == nil {
+		return nil
+	}
+	var errs []error
+	for _, m := range u.old.Migrations {
+		if _, missing := recorded[m.Name]; missing {
+			errs = append(errs, fmt.Errorf("%s is missing, but recorded in %s: restore it, or move it along if migrations.dir was changed",
+				u.showMigration(m.Name), u.folder.Show(state.File)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (u ledgerReader) showMigration(file string) string {
+	return u.folder.Show(path.Join(u.service.Migrations.Dir, file))
+}

@@ -1,0 +1,122 @@
+package state
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// Alter is what of a column changes.
+type Alter struct {
+	Type     bool // to one that takes whatever the old one took
+	Nullable bool // it may be NULL from now on
+	Default  bool // it has a default, or another one
+	Rewrites bool // Postgres writes the whole table and its indexes again for the type
+}
+
+// newColumn adds a column to a table that has rows: they need a value that Postgres can tell
+// without writing them.
+func (d *tableDiff) newColumn(t *model.Table, c *model.Column) {
+	at := Place{t.Name, c.Name}
+	switch {
+	case c.Identity:
+		d.refuse(at, "add it without identity, number the rows that are there in portions, then set NOT NULL and identity",
+			"new column %q of %q has a number of its own for each row, so adding it would write the whole table again, and nothing could use the table meanwhile", c.Name, t.Name)
+	case c.Default != nil && c.Default.Func == "gen_random_uuid()":
+		d.refuse(at, "add it without its default, set the default, fill the rows that are there in portions, then set NOT NULL",
+			"new column %q of %q has a default of its own for each row, so adding it would write the whole table again, and nothing could use the table meanwhile", c.Name, t.Name)
+	case c.Nullable, c.Default != nil: // now() is the same for all rows
+		d.add(TableChange{Kind: NewColumn, Table: t, Column: c, At: at, Text: fmt.Sprintf("column %q of %q is new", c.Name, t.Name)})
+	default:
+		d.refuse(at, "make it nullable or give it a default, or add it",
+			"new column %q of %q has no value for the rows that are there already", c.Name, t.Name)
+	}
+}
+
+// columnText is what a column's text says, taken apart. It is what columnDef writes.
+type columnText struct {
+	typ, def           string
+	stored             string // name in the database, if that is another one
+	nullable, identity bool
+}
+
+func readColumn(text string) (d columnText) {
+	text, d.nullable = strings.CutPrefix(text, "nullable ")
+	text, rest, hasDefault := strings.Cut(text, " default ")
+	if hasDefault {
+		d.def, _, _ = strings.Cut(rest, " ")
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+			d.def = quoted
+		}
+		text += rest[len(d.def):]
+	}
+	text, stored, hasName := strings.Cut(text, " name ")
+	if hasName {
+		d.stored, _ = strconv.Unquote(stored)
+	}
+	d.typ, d.identity = strings.CutSuffix(text, " identity")
+	return d
+}
+
+// column compares the definitions of a column.
+func (d *tableDiff) column(t *model.Table, c *model.Column, old, now string) {
+	if old == now {
+		return
+	}
+	at := Place{t.Name, c.Name}
+	was, is := readColumn(old), readColumn(now)
+	alter := Alter{Nullable: is.nullable && !was.nullable, Default: is.def != was.def}
+	wide, rewrites := takesAll(was.typ, is.typ)
+	alter.Type, alter.Rewrites = was.typ != is.typ, was.typ != is.typ && rewrites
+	changed := fmt.Sprintf("column %q of %q changed from %s to %s", c.Name, t.Name, old, now)
+	switch {
+	case was.stored != is.stored:
+		d.refuse(at, "rename it", "%s; idemgen renames only with renamed_from", changed)
+	case was.identity != is.identity:
+		d.refuse(at, "change it", "%s; idemgen does not change who numbers the rows", changed)
+	case alter.Type && !wide:
+		d.refuse(at, "add a column of the new type, fill it in portions, let a version write both, then drop the old one; or change the type while the service stands,",
+			"%s, which does not take all that it took", changed)
+	case was.nullable && !is.nullable:
+		d.refuse(at, "fill the rows that have none, add CHECK ("+c.Name+" IS NOT NULL) NOT VALID, validate it, then set NOT NULL and drop the check",
+			"%s: rows may have no value there", changed)
+	case was.def != "" && is.def == "":
+		d.refuse(at, "drop the default when no running version leaves the column to it",
+			"%s: older versions may leave the column to its default", changed)
+	default:
+		d.add(TableChange{Kind: ChangedColumn, Table: t, Column: c, Alter: alter, At: at, Text: changed})
+	}
+}
+
+var sized = regexp.MustCompile(`^(varchar|numeric)\((\d+)(?:,(\d+))?\)$`)
+
+// integers are the types of whole numbers, from the narrowest.
+var integers = map[string]int{"smallint": 1, "integer": 2, "bigint": 3}
+
+// takesAll reports whether a type takes all values of another one, and whether Postgres writes the
+// table again for it.
+func takesAll(old, now string) (ok, rewrites bool) {
+	if integers[old] > 0 && integers[now] > integers[old] {
+		return true, true
+	}
+	was := sized.FindStringSubmatch(old)
+	if was == nil {
+		return false, false
+	}
+	if now == "text" && was[1] == "varchar" || now == "numeric" && was[1] == "numeric" {
+		return true, false
+	}
+	is := sized.FindStringSubmatch(now)
+	if is == nil || is[1] != was[1] {
+		return false, false
+	}
+	number := func(text string) int {
+		n, _ := strconv.Atoi(text) // digits, or none
+		return n
+	}
+	size, oldSize, scale, oldScale := number(is[2]), number(was[2]), number(is[3]), number(was[3])
+	return scale >= oldScale && size-scale >= oldSize-oldScale, scale != oldScale
+}

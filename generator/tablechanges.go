@@ -1,0 +1,80 @@
+package generator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/evolution"
+	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// tableChanges finds out what migrations have to do. What none is written for becomes E607, and
+// what is not over at once, or may fail, a warning.
+func (u *unit) tableChanges() {
+	for _, c := range state.TableChanges(u.old, u.service) {
+		switch {
+		case slices.ContainsFunc(c.Subjects(), u.byHand):
+		case c.Kind == state.Refused:
+			u.problems.Add(u.position(c), "E607", c.Text, u.wayOut(c))
+		default:
+			u.changes = append(u.changes, c)
+			for _, w := range evolution.Warnings(c, u.format().Alone()) {
+				u.problems.Add(u.position(c), w.Code, c.Text+": "+w.Effect, w.Hint)
+			}
+		}
+	}
+}
+
+// wayOut says how a change is made that idemgen writes no migration foc.
+func (u *unit) wayOut(c state.TableChange) string {
+	renamed := ""
+	if c.Gone && c.At.Column == "" {
+		renamed = " (after a rename also a line for the new table)"
+	} else if c.Gone {
+		renamed = " (after a rename also a line for the new column)"
+	}
+	dir := u.folder.Show(u.service.Migrations.Dir)
+	if u.ledger.mixed {
+		dir = "what idemgen wrote in " + dir
+	}
+	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again",
+		c.Advice, byHandMark+c.Subject(), renamed, dir, u.folder.Show(state.File))
+}
+
+// byHand reports whether a migration of the team's own says that it makes the change, and
+// notes that migration once.
+func (u *unit) byHand(subject string) bool {
+	file := u.ledger.byHand[subject]
+	if m := (state.Migration{Name: file, Sum: state.ByHand}); file != "" && !slices.Contains(u.next.Migrations, m) {
+		u.next.Migrations = append(u.next.Migrations, m)
+	}
+	return file != ""
+}
+
+// position is where the spec speaks of what is refused: the column, else its table, else
+// the key "tables", else the first line.
+func (u *unit) position(c state.TableChange) schema.Pos {
+	at := u.parsed.TablesKey
+	for _, t := range tablesOf(u.parsed) {
+		if t.Name.Value != c.At.Table {
+			continue
+		}
+		at = t.Name.Pos
+		for _, column := range t.Columns {
+			if column.Name.Value == c.At.Column {
+				at = column.Name.Pos
+			}
+		}
+	}
+	return cmp.Or(at, schema.Pos{Line: 1, Col: 1, Width: 1})
+}
+
+// tablesOf are those of the spec, then those of libraries.
+func tablesOf(spec *schema.Spec) (all []*schema.Table) {
+	for _, f := range spec.Reached() {
+		all = append(all, f.Tables...)
+	}
+	return all
+}
