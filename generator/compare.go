@@ -8,7 +8,7 @@ import (
 	"github.com/idemgen/idemgen/generator/gocode"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/sqlcode"
-	"github.com/idemgen/idemgen/pgtable"
+	"github.com/idemgen/idemgen/runtime/pgtable"
 	"github.com/idemgen/idemgen/schema"
 )
 

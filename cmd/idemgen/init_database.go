@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/idemgen/idemgen/pgtable"
+	"github.com/idemgen/idemgen/runtime/pgtable"
 )
 
 // fromDatabase says which tables a first spec describes.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/pgtable"
+	"github.com/idemgen/idemgen/runtime/pgtable"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

@@ -18,6 +18,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "stock".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "stock",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -43,6 +44,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"sku"},
 				},
+				Columns: []wire.Column{
+					{Name: "sku", Type: "text"},
+					{Name: "pieces", Type: "integer"},
+					{Name: "note", Type: "text", Default: true},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

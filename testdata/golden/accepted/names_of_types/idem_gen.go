@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 // NewConsumer returns the consumer "till".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
+		Source:   "idemgen.yaml",
 		Consumer: "till",
 		Schema:   1,
 		Identity: wire.Identity{
@@ -44,9 +45,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"receipt"},
 				},
-				Nullable: []string{
-					"tip",
+				Columns: []wire.Column{
+					{Name: "receipt", Type: "text"},
+					{Name: "amount", Type: "numeric(12,2)"},
+					{Name: "tip", Type: "numeric", Nullable: true},
+					{Name: "articles", Type: "jsonb"},
 				},
+				Rights:     []string{"INSERT"},
 				InsertOnly: true,
 			},
 		},

@@ -304,6 +304,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Unique: [][]string{
 					{"k", "id"},
 				},
+				Columns: []wire.Column{
+					{Name: "k", Type: "integer"},
+					{Name: "id", Type: "integer"},
+					{Name: "n", Type: "bigint"},
+					{Name: "m", Type: "integer", Default: true},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 		},
 		Topics: []wire.Topic{
