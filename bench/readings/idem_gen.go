@@ -55,7 +55,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "humidity", Type: "double precision"},
 					{Name: "battery", Type: "integer"},
 				},
-				Rights:     []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 		},

@@ -62,7 +62,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "placed_at", Type: "timestamptz"},
 					{Name: "note", Type: "text", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "order_items",
@@ -76,7 +81,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "quantity", Type: "integer"},
 					{Name: "price", Type: "numeric(12,2)"},
 				},
-				Rights: []string{"SELECT", "INSERT", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"DELETE",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders"},
 				},
@@ -92,7 +101,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "amount", Type: "numeric(12,2)"},
 					{Name: "booked_at", Type: "timestamptz"},
 				},
-				Rights: []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"},
 				},

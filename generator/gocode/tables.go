@@ -36,7 +36,7 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 	}
 	facts = append(facts, pair("Columns", composite(slice(wire("Column")), columns)))
 	if rights := Rights(p.service, t); len(rights) > 0 {
-		facts = append(facts, pair("Rights", text("[]string").Values(literals(rights)...)))
+		facts = append(facts, pair("Rights", composite(text("[]string"), literals(rights))))
 	}
 	if len(t.ForeignKeys) > 0 {
 		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))

@@ -85,7 +85,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "c_uuids", Type: "uuid array"},
 					{Name: "c_bag", Type: "jsonb"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "optional",
@@ -124,7 +129,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "c_bigints", Type: "bigint array", Nullable: true},
 					{Name: "c_uuids", Type: "uuid array", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "defaults",
@@ -149,7 +159,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "made_at", Type: "timestamptz", Default: true},
 					{Name: "tags", Type: "text array", Default: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "constants",
@@ -177,7 +192,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "c_json", Type: "json"},
 					{Name: "c_now", Type: "timestamptz"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "records",
@@ -208,7 +228,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "h_maybe", Type: "integer", Nullable: true},
 					{Name: "h_default", Type: "integer"},
 				},
-				Rights:     []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -222,7 +244,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "x", Type: "double precision"},
 					{Name: "unit", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -242,7 +267,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "k_amount", Type: "numeric"},
 					{Name: "k_raw", Type: "bytea"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 		},
 		Topics: []wire.Topic{

@@ -56,7 +56,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "tags", Type: "text array", Default: true},
 					{Name: "opened_at", Type: "timestamptz", Default: true},
 				},
-				Rights:     []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -69,7 +71,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "account_id", Type: "uuid"},
 					{Name: "amount", Type: "numeric(12,2)"},
 				},
-				Rights: []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts"},
 				},

@@ -50,7 +50,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "state", Type: "text"},
 					{Name: "last_posting", Type: "bigint", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "postings",
@@ -64,7 +68,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "memo", Type: "text", Nullable: true},
 					{Name: "booked_at", Type: "timestamptz"},
 				},
-				Rights: []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"},
 				},

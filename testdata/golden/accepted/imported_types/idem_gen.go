@@ -51,7 +51,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "place", Type: "jsonb"},
 					{Name: "parcel", Type: "jsonb"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 		},
 		Topics: []wire.Topic{

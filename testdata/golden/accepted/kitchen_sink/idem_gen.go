@@ -63,7 +63,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "active", Type: "boolean", Default: true},
 					{Name: "seen_at", Type: "timestamptz", Default: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "orders",
@@ -83,7 +88,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "cancelled_at", Type: "timestamptz", Nullable: true},
 					{Name: "changed_at", Type: "timestamptz"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"customer_id"}, Table: "customers", OnDelete: "set_null"},
 				},
@@ -102,7 +112,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "price", Type: "numeric"},
 					{Name: "note", Type: "text", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"tenant", "order_id"}, Table: "orders", OnDelete: "cascade"},
 				},
@@ -118,7 +133,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "available", Type: "bigint"},
 					{Name: "counted_at", Type: "timestamptz"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "movements",
@@ -133,7 +152,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "reason", Type: "text", Nullable: true},
 					{Name: "booked_at", Type: "timestamptz", Default: true},
 				},
-				Rights:     []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -149,7 +170,12 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "confirmed", Type: "boolean"},
 					{Name: "updated_at", Type: "timestamptz"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 		},
 		Topics: []wire.Topic{

@@ -59,7 +59,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "grid", Type: "jsonb"},
 					{Name: "extra", Type: "jsonb", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "variants",
@@ -72,7 +76,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "labels", Type: "jsonb"},
 					{Name: "notes", Type: "jsonb", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "state_changes",
@@ -84,7 +92,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "state", Type: "text"},
 					{Name: "source", Type: "text", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 		},
 		Topics: []wire.Topic{

@@ -55,7 +55,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "closed_reason", Type: "text", Nullable: true},
 					{Name: "revision", Type: "bigint"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "order_notes",
@@ -67,7 +71,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "order_id", Type: "uuid"},
 					{Name: "text", Type: "text"},
 				},
-				Rights:     []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -80,7 +86,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "page", Type: "text"},
 					{Name: "seen", Type: "bigint"},
 				},
-				Rights:   []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 				Unlogged: true,
 			},
 		},

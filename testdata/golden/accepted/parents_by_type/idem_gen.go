@@ -48,7 +48,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "day", Type: "timestamptz"},
 					{Name: "opened_by", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -60,7 +63,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "agent", Type: "text"},
 					{Name: "name", Type: "text", Nullable: true},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -72,7 +78,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "badge", Type: "bytea"},
 					{Name: "agent", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -86,7 +95,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "agent", Type: "text", Nullable: true},
 					{Name: "badge", Type: "bytea", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"day"}, Table: "days", OnDelete: "set_null"},
 					{Columns: []string{"agent"}, Table: "agents"},

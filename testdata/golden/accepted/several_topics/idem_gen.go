@@ -49,7 +49,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "pieces", Type: "integer"},
 					{Name: "source", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "counts",
@@ -61,7 +66,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "day", Type: "date"},
 					{Name: "pieces", Type: "bigint"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 		},
 		Topics: []wire.Topic{

@@ -48,7 +48,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "id", Type: "uuid"},
 					{Name: "state", Type: "text"},
 				},
-				Rights:     []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -60,7 +62,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "seat", Type: "char(2)"},
 					{Name: "taken_by", Type: "char(2)", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "signals",
@@ -72,7 +78,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "level", Type: "integer"},
 					{Name: "color", Type: "text", Nullable: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "colors",
@@ -82,7 +93,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "color", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -94,7 +108,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "id", Type: "uuid"},
 					{Name: "state", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 		},
 		Topics: []wire.Topic{

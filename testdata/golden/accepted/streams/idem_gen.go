@@ -54,7 +54,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "data", Type: "jsonb"},
 					{Name: "recorded_at", Type: "timestamptz"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -68,7 +71,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "note", Type: "text"},
 					{Name: "state", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "parcels",
@@ -81,7 +88,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "sku", Type: "text"},
 					{Name: "pieces", Type: "integer"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -96,7 +106,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "mark", Type: "integer"},
 					{Name: "text", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -109,7 +122,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "line", Type: "bigint"},
 					{Name: "account_id", Type: "uuid"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 		},

@@ -50,7 +50,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "name", Type: "text"},
 					{Name: "n", Type: "bigint"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "ta",
@@ -63,7 +67,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "n", Type: "bigint"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "tb",
@@ -76,7 +85,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "n", Type: "bigint"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "tc",
@@ -89,7 +102,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "v", Type: "text"},
 					{Name: "ver", Type: "bigint"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "tg",
@@ -102,7 +119,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "ver", Type: "bigint"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "tn",
@@ -115,7 +137,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "ver", Type: "bigint", Nullable: true},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "tl",
@@ -128,7 +155,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "no", Type: "integer"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"k", "id"}, Table: "tg", OnDelete: "cascade"},
 				},
@@ -144,7 +176,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "no", Type: "integer"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"k", "id"}, Table: "ta"},
 				},
@@ -160,7 +197,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "p", Type: "integer"},
 					{Name: "v", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 			{
@@ -174,7 +214,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "n", Type: "bigint"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "cj",
@@ -186,7 +230,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "c", Type: "citext"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+				},
 			},
 			{
 				Name: "r1",
@@ -200,7 +248,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "v", Type: "text"},
 					{Name: "w", Type: "text", Default: true},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "r2",
@@ -213,7 +266,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "id", Type: "integer"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "tr",
@@ -226,7 +284,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "id", Type: "integer"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "tp",
@@ -239,7 +302,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "n", Type: "bigint"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "r3",
@@ -253,7 +321,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "no", Type: "integer"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "r4",
@@ -265,7 +338,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "id", Type: "integer"},
 					{Name: "no", Type: "integer"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"k", "id", "no"}, Table: "r1", OnDelete: "cascade"},
 				},
@@ -281,7 +359,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "no", Type: "integer"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 			},
 			{
 				Name: "r6",
@@ -294,7 +377,12 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "no", Type: "integer"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{
+					"SELECT",
+					"INSERT",
+					"UPDATE",
+					"DELETE",
+				},
 				References: []wire.Reference{
 					{Columns: []string{"k", "no"}, Table: "tp"},
 				},

@@ -49,7 +49,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "kind", Type: "text"},
 					{Name: "amount", Type: "bigint"},
 				},
-				Rights:     []string{"INSERT"},
+				Rights: []string{
+					"INSERT",
+				},
 				InsertOnly: true,
 			},
 		},
