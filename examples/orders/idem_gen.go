@@ -62,12 +62,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "placed_at", Type: "timestamptz"},
 					{Name: "note", Type: "text", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "order_items",
@@ -81,11 +76,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "quantity", Type: "integer"},
 					{Name: "price", Type: "numeric(12,2)"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders"},
 				},
@@ -101,13 +92,10 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "amount", Type: "numeric(12,2)"},
 					{Name: "booked_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"INSERT",
-				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

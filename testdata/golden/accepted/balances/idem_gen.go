@@ -56,10 +56,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "tags", Type: "text array", Default: true},
 					{Name: "opened_at", Type: "timestamptz", Default: true},
 				},
-				Rights: []string{
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "bookings",
@@ -71,13 +68,10 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "account_id", Type: "uuid"},
 					{Name: "amount", Type: "numeric(12,2)"},
 				},
-				Rights: []string{
-					"INSERT",
-				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

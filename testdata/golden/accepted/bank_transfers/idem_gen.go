@@ -50,11 +50,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "state", Type: "text"},
 					{Name: "last_posting", Type: "bigint", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "postings",
@@ -68,13 +64,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "memo", Type: "text", Nullable: true},
 					{Name: "booked_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"INSERT",
-				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

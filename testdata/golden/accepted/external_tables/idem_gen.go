@@ -56,12 +56,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "order", Type: "bigint", Filled: true},
 					{Name: "remark", Type: "text", Nullable: true, Filled: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "branches",
@@ -86,11 +81,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "select", Type: "bigint"},
 					{Name: "ÜberwiesenAm", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts"},
 				},
@@ -106,12 +97,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "line no", Type: "integer"},
 					{Name: "text", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"transfer_id"}, Table: "journal", OnDelete: "cascade"},
 				},

@@ -63,12 +63,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "active", Type: "boolean", Default: true},
 					{Name: "seen_at", Type: "timestamptz", Default: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "orders",
@@ -88,12 +83,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "cancelled_at", Type: "timestamptz", Nullable: true},
 					{Name: "changed_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"customer_id"}, Table: "customers", OnDelete: "set_null"},
 				},
@@ -112,12 +102,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "price", Type: "numeric"},
 					{Name: "note", Type: "text", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"tenant", "order_id"}, Table: "orders", OnDelete: "cascade"},
 				},
@@ -133,11 +118,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "available", Type: "bigint"},
 					{Name: "counted_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "movements",
@@ -152,10 +133,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "reason", Type: "text", Nullable: true},
 					{Name: "booked_at", Type: "timestamptz", Default: true},
 				},
-				Rights: []string{
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "newsletter",
@@ -170,12 +148,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "confirmed", Type: "boolean"},
 					{Name: "updated_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 		},
 		Topics: []wire.Topic{

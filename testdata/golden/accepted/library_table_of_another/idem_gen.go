@@ -61,10 +61,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "price", Type: "numeric(12,2)"},
 					{Name: "priced_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"maker_id"}, Table: "makers"},
 				},

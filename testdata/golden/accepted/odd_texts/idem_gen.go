@@ -57,11 +57,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "closed_at", Type: "timestamptz", Nullable: true},
 					{Name: "u", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "t",
@@ -73,11 +69,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "e", Type: "text"},
 					{Name: "u", Type: "text", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "tables",
@@ -88,11 +80,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "columns", Type: "text"},
 					{Name: "user", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -55,11 +55,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "closed_reason", Type: "text", Nullable: true},
 					{Name: "revision", Type: "bigint"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "order_notes",
@@ -71,10 +67,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "order_id", Type: "uuid"},
 					{Name: "text", Type: "text"},
 				},
-				Rights: []string{
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "order_views",
@@ -86,11 +79,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "page", Type: "text"},
 					{Name: "seen", Type: "bigint"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights:   []string{"SELECT", "INSERT", "UPDATE"},
 				Unlogged: true,
 			},
 		},

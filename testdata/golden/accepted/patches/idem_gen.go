@@ -61,11 +61,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "picture", Type: "bytea", Nullable: true},
 					{Name: "changed_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "settings",
@@ -81,11 +77,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "labels", Type: "jsonb", Nullable: true},
 					{Name: "version", Type: "bigint"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "marks",
@@ -98,11 +90,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "version", Type: "bigint"},
 					{Name: "changed_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "last_marks",
@@ -114,11 +102,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "note", Type: "text", Default: true},
 					{Name: "changed_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

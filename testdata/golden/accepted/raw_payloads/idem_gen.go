@@ -50,12 +50,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "body", Type: "bytea"},
 					{Name: "stored_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "notes",
@@ -66,10 +61,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "note_id", Type: "uuid"},
 					{Name: "line", Type: "varchar(200)"},
 				},
-				Rights: []string{
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

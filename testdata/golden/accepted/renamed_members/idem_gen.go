@@ -54,11 +54,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "extra", Type: "jsonb", Nullable: true},
 					{Name: "taxes", Type: "jsonb"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

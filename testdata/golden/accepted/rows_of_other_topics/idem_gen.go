@@ -49,11 +49,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "currency", Type: "varchar(3)"},
 					{Name: "name", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "accounts",
@@ -73,11 +69,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "tags", Type: "text array"},
 					{Name: "note", Type: "text", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"currency"}, Table: "currencies"},
 					{Columns: []string{"parent"}, Table: "accounts"},
@@ -93,11 +85,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "account_id", Type: "uuid"},
 					{Name: "total", Type: "numeric(9,2)"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts"},
 				},
@@ -113,11 +101,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "amount", Type: "numeric(9,2)"},
 					{Name: "paid", Type: "boolean"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 				References: []wire.Reference{
 					{Columns: []string{"bill_id"}, Table: "bills"},
 				},
@@ -132,13 +116,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "bill_id", Type: "uuid"},
 					{Name: "line", Type: "integer"},
 				},
-				Rights: []string{
-					"INSERT",
-				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"bill_id", "line"}, Table: "bill_lines"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

@@ -52,11 +52,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "parcels", Type: "jsonb"},
 					{Name: "changed_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "returns",
@@ -68,11 +64,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "booked_by", Type: "text"},
 					{Name: "parcels", Type: "jsonb"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "quotes",
@@ -84,11 +76,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "total_weight", Type: "numeric"},
 					{Name: "parcel", Type: "jsonb"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

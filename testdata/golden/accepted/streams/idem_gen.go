@@ -54,11 +54,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "data", Type: "jsonb"},
 					{Name: "recorded_at", Type: "timestamptz"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "account_notes",
@@ -71,11 +67,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "note", Type: "text"},
 					{Name: "state", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "parcels",
@@ -88,11 +80,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "sku", Type: "text"},
 					{Name: "pieces", Type: "integer"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "account_marks",
@@ -106,11 +94,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "mark", Type: "integer"},
 					{Name: "text", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "journal",
@@ -122,11 +106,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "line", Type: "bigint"},
 					{Name: "account_id", Type: "uuid"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -50,11 +50,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "balance", Type: "numeric(14,2)"},
 					{Name: "bookings", Type: "integer", Default: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "journal",
@@ -67,14 +63,11 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "credit", Type: "uuid"},
 					{Name: "amount", Type: "numeric(14,2)"},
 				},
-				Rights: []string{
-					"INSERT",
-				},
+				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"debit"}, Table: "accounts"},
 					{Columns: []string{"credit"}, Table: "accounts"},
 				},
-				InsertOnly: true,
 			},
 			{
 				Name: "stock",
@@ -86,11 +79,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "pieces", Type: "bigint"},
 					{Name: "reserved", Type: "bigint"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "daily",
@@ -105,11 +94,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "first_site", Type: "text"},
 					{Name: "note", Type: "text", Default: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "conditions",
@@ -122,11 +107,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "condition", Type: "text"},
 					{Name: "found_by", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "inspections",
@@ -137,11 +118,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "sku", Type: "text"},
 					{Name: "done", Type: "integer"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "totals",
@@ -152,11 +129,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "name", Type: "text"},
 					{Name: "moves", Type: "bigint"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -48,11 +48,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "k", Type: "text"},
 					{Name: "v", Type: "text", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "children",
@@ -63,11 +59,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "k", Type: "text"},
 					{Name: "v", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
 				Name: "parents",
@@ -78,12 +70,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "k", Type: "text"},
 					{Name: "v", Type: "text", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 		},
 		Topics: []wire.Topic{

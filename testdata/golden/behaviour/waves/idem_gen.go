@@ -52,12 +52,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "name", Type: "text"},
 					{Name: "email", Type: "text", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
 				Name: "products",
@@ -69,11 +64,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "sku", Type: "integer"},
 					{Name: "name", Type: "text"},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "DELETE"},
 			},
 			{
 				Name: "orders",
@@ -87,12 +78,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "note", Type: "text"},
 					{Name: "ref", Type: "integer", Nullable: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"k", "cid"}, Table: "customers"},
 					{Columns: []string{"k", "ref"}, Table: "orders", OnDelete: "cascade"},
@@ -110,12 +96,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "sku", Type: "integer"},
 					{Name: "w", Type: "integer", Default: true},
 				},
-				Rights: []string{
-					"SELECT",
-					"INSERT",
-					"UPDATE",
-					"DELETE",
-				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"k", "oid"}, Table: "orders", OnDelete: "cascade"},
 					{Columns: []string{"k", "sku"}, Table: "products"},
@@ -131,10 +112,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "oid", Type: "integer"},
 					{Name: "what", Type: "text"},
 				},
-				Rights: []string{
-					"INSERT",
-				},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 		},
 		Topics: []wire.Topic{
