@@ -11,7 +11,7 @@ func TestCaseWritesADraftThatPasses(t *testing.T) {
 	repo := repository(t)
 	module(t, nil)
 	must(t, "init")
-	if first := read(t, "testdata/cases/order_paid.yaml"); !strings.Contains(first, "schema/idemgen.case.v1.schema.json\n") || !strings.Contains(first, "OrderPaid has Go code") {
+	if first := read(t, "testdata/cases/order_paid.yaml"); !strings.Contains(first, "schema/idemgen.case.v1.schema.json\n") || !strings.Contains(first, "Go code, too, for OrderPaid") {
 		t.Errorf("the first case:\n%s", first)
 	}
 	out := must(t, "case", "placed", "--event", "OrderPlaced")

@@ -5,9 +5,11 @@ package orders
 
 import (
 	"context"
+	"testing"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // testTables are the tables that tests compare, without columns that the database fills.
@@ -49,6 +51,25 @@ func testTables() []idemtest.Table {
 			},
 		},
 	}
+}
+
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	idemtest.Cases{
+		Folder:     "testdata/cases",
+		Migrations: "migrations",
+		Tables:     testTables(),
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, newTestHandler(t, db))
+		},
+		Events: map[string]idemtest.Event{
+			"OrderPlaced":  {Keyed: true},
+			"OrderShipped": {Keyed: true},
+			"OrderPaid":    {Keyed: true},
+			"OrderErased":  {},
+		},
+	}.Run(t)
 }
 
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.

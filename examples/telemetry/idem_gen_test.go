@@ -4,7 +4,11 @@
 package telemetry
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // testTables are the tables that tests compare, without columns that the database fills.
@@ -24,4 +28,20 @@ func testTables() []idemtest.Table {
 			},
 		},
 	}
+}
+
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	idemtest.Cases{
+		Folder:     "testdata/cases",
+		Migrations: "migrations",
+		Tables:     testTables(),
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"Reading": {},
+		},
+	}.Run(t)
 }

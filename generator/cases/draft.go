@@ -83,7 +83,7 @@ func (d *draft) row(members []string) {
 }
 
 func (d *draft) event(t *model.Topic, r seedlog.Record) {
-	fmt.Fprintf(&d.out, "  - topic: %s\n", text(t.Name))
+	fmt.Fprintf(&d.out, "  - topic: %s\n", text(t.Kafka[0]))
 	if r.Key != nil {
 		key := text(string(r.Key))
 		if t.RecordKey != nil && t.RecordKey.JSON {
@@ -107,7 +107,7 @@ func (d *draft) event(t *model.Topic, r seedlog.Record) {
 	case isObject:
 		d.out.WriteString("    value: {}\n")
 	default:
-		fmt.Fprintf(&d.out, "    text: %s\n", quote(string(r.Value)))
+		fmt.Fprintf(&d.out, "    text: %s\n", quoted(string(r.Value)))
 	}
 }
 
@@ -134,11 +134,8 @@ func (d *draft) applied(t *model.Topic, event string, out oracle.Outcome) {
 
 func (d *draft) then(in *oracle.Interpreter) {
 	if len(d.coded) > 0 {
-		verb := "has"
-		if len(d.coded) > 1 {
-			verb = "have"
-		}
-		fmt.Fprintf(&d.out, "# These rows are what the spec's own steps write. %s %s Go code: change them to what must be\n# there when it has run, and name the other tables that it writes.\n", strings.Join(d.coded, ", "), verb)
+		fmt.Fprintf(&d.out, "# These rows are what the spec's own steps write. There is Go code, too, for %s:\n"+
+			"# change them to what must be there when it has run, and name the other tables that it writes.\n", strings.Join(d.coded, ", "))
 	}
 	if len(d.touched) == 0 && len(d.dead) == 0 {
 		d.out.WriteString("then: {}\n")

@@ -41,7 +41,7 @@ func (f *form) holds(t model.FieldType) {
 		f.open = true
 	case model.Object:
 		for _, m := range t.Named.Fields {
-			f.at(m.Source.Path).holds(m.Type)
+			f.holdsAt(m)
 		}
 	case model.Map:
 		f.entries = &form{}
@@ -51,6 +51,13 @@ func (f *form) holds(t model.FieldType) {
 		f.element.holds(*t.Elem)
 	default:
 		f.scalar = &t
+	}
+}
+
+// holdsAt says that a field or a member may be at each of its paths.
+func (f *form) holdsAt(m *model.Field) {
+	for _, path := range m.Source.Paths() {
+		f.at(path).holds(m.Type)
 	}
 }
 
@@ -65,7 +72,7 @@ func payloadForm(e *model.Event) *form {
 	for _, f := range e.Fields {
 		switch {
 		case f.Source.Kind == model.FromPayload:
-			root.at(f.Source.Path).holds(f.Type)
+			root.holdsAt(f)
 		case f.Source.Kind == model.FromRecord && f.Source.Record == "value":
 			root.open = true
 		}

@@ -21,7 +21,7 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out Record) {
 		return out
 	}
 	before := r.report.Errors()
-	out.Topic = t.Name
+	out.Topic = e.Topic.Value
 	for _, h := range e.Headers {
 		header := seedlog.Header{Name: h.Name.Value}
 		if h.Value != nil {

@@ -55,8 +55,8 @@ func (r *reader) row(t *model.Table, row schema.CaseRow) (out model.Row, ok bool
 			ok = false
 			continue
 		}
-		if c.Identity {
-			r.report.Add(cell.Column.Pos, "E152", fmt.Sprintf("column %s of %s is filled by the database alone (identity)", wording.Quote(c.Name), wording.Quote(t.Name)), "leave it out")
+		if c.ByDatabase() {
+			r.report.Add(cell.Column.Pos, "E152", fmt.Sprintf("column %s of %s is filled by the database alone", wording.Quote(c.Name), wording.Quote(t.Name)), "leave it out")
 			ok = false
 			continue
 		}
@@ -69,7 +69,7 @@ func (r *reader) row(t *model.Table, row schema.CaseRow) (out model.Row, ok bool
 		switch {
 		case named:
 			out.Set = append(out.Set, model.Assign{Column: c, Value: value})
-		case !c.Nullable && !c.Identity && c.Default == nil && ok:
+		case !c.Nullable && !c.ByDatabase() && c.Default == nil && ok:
 			r.report.Add(row.Pos, "E152", fmt.Sprintf("the row of %s lacks column %s, which has no default and cannot be NULL", wording.Quote(t.Name), wording.Quote(c.Name)), "give it a value")
 			return out, false
 		}

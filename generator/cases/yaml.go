@@ -3,8 +3,10 @@ package cases
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // plain are texts that YAML takes as they are, also inside brackets.
@@ -18,9 +20,25 @@ func text(t string) string {
 		broken = true
 	}
 	if broken || !plain.MatchString(t) {
-		return quote(t)
+		return quoted(t)
 	}
 	return t
+}
+
+// quoted is a text in quotes, with all escaped that nobody sees.
+func quoted(t string) string {
+	var b strings.Builder
+	for _, c := range quote(t) {
+		switch {
+		case unicode.IsPrint(c):
+			b.WriteRune(c)
+		case c <= 0xffff:
+			fmt.Fprintf(&b, `\u%04X`, c)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, c)
+		}
+	}
+	return b.String()
 }
 
 // flow writes JSON on one line as people write YAML: names and texts without quotes where they are
@@ -30,7 +48,7 @@ func flow(data []byte) string {
 	d.UseNumber()
 	var out strings.Builder
 	if !flowValue(d, &out) {
-		return quote(string(data))
+		return quoted(string(data))
 	}
 	return out.String()
 }
@@ -84,7 +102,7 @@ func flowValue(d *json.Decoder, out *strings.Builder) bool {
 		out.WriteString(end.(json.Delim).String()) // More was false: it closes
 	case string:
 		if v == "true" || v == "false" || number.MatchString(v) {
-			out.WriteString(quote(v))
+			out.WriteString(quoted(v))
 		} else {
 			out.WriteString(text(v))
 		}

@@ -92,6 +92,24 @@ var generatorBugs = []mutant{
 	{"a wave gathers a row that another statement wrote",
 		in(waves, "Batch.Gathers").Replace(`w.row(r).gathers == step`, `w.row(r).gathers != ""`),
 		waves, "TestWaves"},
+	{"cases: one that was edited and not generated again is played as it was",
+		in(testKit, "Cases.current").Never(`head.SHA256 != $_`),
+		testKit, "TestACaseThatWasNotGeneratedAgainFails"},
+	{"cases: what differs in a row is passed over",
+		in(testKit, "rows.differs").Never(`cell != row[i]`),
+		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays/wrong_value"},
+	{"cases: dead letters that nobody expects are fine",
+		in(testKit, "classDiff").Never(`b.want.classes[class] == 0`),
+		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays/no_dead_letter"},
+	{"cases: a member that no field is read from is sent along",
+		in("./generator/cases", "reader.json").Replace(`f.open || f.members == nil`, `true`),
+		command, "TestGoldenRefused/case_names"},
+	{"cases: a row without a value for a column is given",
+		in("./generator/cases", "reader.row").Never(`!c.Nullable && !c.ByDatabase() && c.Default == nil && ok`),
+		command, "TestGoldenRefused/case_rows"},
+	{"W911: a case of any event will do",
+		in("./generator/cases", "Case.Holds").Replace(`r.Event == e.GoName`, `true`),
+		"./generator/cases", "TestACaseHoldsTheEventsThatItHas"},
 	{"then and else: a row is followed twice in one wave",
 		in(waves, "Batch.Follows").Replace(`!a.followed`, `true`),
 		waves, "TestWaves"},
@@ -123,6 +141,7 @@ var generatorBugs = []mutant{
 
 const (
 	seedlogs   = "./generator/seedlog"
+	testKit    = "./runtime/idemtest"
 	states     = "./generator/state"
 	command    = "./cmd/idemgen"
 	patches    = "./testdata/golden/accepted/patches"

@@ -5,9 +5,11 @@ package history
 
 import (
 	"context"
+	"testing"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // testTables are the tables that tests compare, without columns that the database fills.
@@ -42,6 +44,26 @@ func testTables() []idemtest.Table {
 			},
 		},
 	}
+}
+
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	idemtest.Cases{
+		Folder:     "testdata/cases",
+		Migrations: "migrations",
+		Tables:     testTables(),
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, newTestHandler(t, db))
+		},
+		Events: map[string]idemtest.Event{
+			"OrderPlaced":  {Keyed: true, Loose: []string{"total", "revision"}, Naming: []string{"event_id", "legacy_no"}},
+			"OrderClosed":  {Keyed: true, Loose: []string{"reason", "revision"}, Naming: []string{"event_id", "legacy_no"}},
+			"OrderChecked": {Keyed: true, Loose: []string{"revision"}, Naming: []string{"event_id", "legacy_no"}},
+			"NoteAdded":    {Keyed: true},
+			"OrderViewed":  {Keyed: true, Here: true},
+		},
+	}.Run(t)
 }
 
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.

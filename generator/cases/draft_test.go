@@ -1,0 +1,107 @@
+package cases
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// eachSpec goes over the specs that the repository holds.
+func eachSpec(t *testing.T, do func(t *testing.T, s *model.Service)) {
+	t.Helper()
+	files, err := filepath.Glob("../../testdata/golden/accepted/*/idemgen.yaml")
+	if err != nil || len(files) < 15 {
+		t.Fatalf("%d specs (%v)", len(files), err)
+	}
+	for _, file := range append(files, "../../examples/orders/idemgen.yaml", "../../examples/telemetry/idemgen.yaml") {
+		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec, problems := schema.Load(file, content)
+			if spec.Imports != nil {
+				t.Skip("it shares types with others")
+			}
+			s, more := resolve.Resolve(spec)
+			if problems.Append(more); s == nil || problems.Errors() > 0 {
+				t.Fatal(problems.Sorted())
+			}
+			do(t, s)
+		})
+	}
+}
+
+// Whatever an event looks like, its draft is a case in order, that has the event in it, and whose
+// end is what the interpreter computes from what the case says.
+func TestDraftsAreCasesThatHold(t *testing.T) {
+	eachSpec(t, func(t *testing.T, s *model.Service) {
+		for _, topic := range s.Topics {
+			for _, e := range topic.Events {
+				text := Draft(s, oracle.New(s), e)
+				parsed, problems := schema.LoadCase(e.Name+".yaml", text)
+				in := oracle.New(s)
+				c, more := Resolve(s, in, parsed)
+				if problems.Append(more); problems.Errors() > 0 || parsed.Broken {
+					t.Errorf("%s: %v\n%s", e.Name, problems.Sorted(), text)
+					continue
+				}
+				if !c.Holds(e) {
+					t.Errorf("%s is not in its own case\n%s", e.Name, text)
+				}
+				holds(t, in, c, string(text))
+			}
+		}
+	})
+}
+
+// holds applies a case and compares the tables with what it says.
+func holds(t *testing.T, in *oracle.Interpreter, c *Case, text string) {
+	t.Helper()
+	for i, r := range c.Records {
+		record := r.read()
+		record.Offset, record.Time = int64(i), logStart.Add(time.Duration(i)*time.Second)
+		in.Apply(record)
+	}
+	for _, table := range c.Then {
+		rows := in.Rows(table.Name)
+		if len(rows) != table.Count {
+			t.Errorf("%s: %d rows, want %d\n%s", table.Name, len(rows), table.Count, text)
+			continue
+		}
+		for i, want := range table.Rows {
+			for j, column := range table.Columns {
+				if cell := column + "=" + want[j]; !strings.Contains(rows[i]+"  ", cell+"  ") && !timely(rows[i]) {
+					t.Errorf("%s: %s, want %s\n%s", table.Name, rows[i], cell, text)
+				}
+			}
+		}
+	}
+}
+
+// timely reports whether a row has the time of a record, which the case leaves to its test.
+func timely(row string) bool { return strings.Contains(row, "2001-01-01") }
+
+// A case of one event says nothing of another.
+func TestACaseHoldsTheEventsThatItHas(t *testing.T) {
+	eachSpec(t, func(t *testing.T, s *model.Service) {
+		for _, topic := range s.Topics {
+			for _, e := range topic.Events {
+				c := &Case{Records: []Record{{Record: seedlog.Record{Event: e.GoName}, Topic: topic.Kafka[0]}}}
+				for _, other := range topic.Events {
+					if c.Holds(other) != (other == e) {
+						t.Errorf("a case of %s holds %s: %v", e.Name, other.Name, other != e)
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package generator
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// eachLog goes over the logs of the specs that the repository holds, and of one more.
+func eachLog(t *testing.T, do func(t *testing.T, topic *model.Topic, d testData)) {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"../testdata/golden/*/*/idemgen.yaml", "../examples/*/idemgen.yaml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	seen := 0
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, problems := schema.Load(file, content)
+		if problems.Errors() > 0 || spec.Imports != nil {
+			continue // refused, or not whole by itself
+		}
+		if s, problems := resolve.Resolve(spec); s != nil && problems.Errors() == 0 {
+			for _, topic := range s.Topics {
+				seen++
+				rows, log := seedlog.Log(s, topic)
+				t.Run(filepath.Base(filepath.Dir(file))+" "+topic.FileName, func(t *testing.T) {
+					do(t, topic, newTestData(oracle.New(s), s, topic, rows, log))
+				})
+			}
+		}
+	}
+	if seen < 30 {
+		t.Fatalf("%d logs only", seen)
+	}
+}
+
+// Records that become dead letters are the exception: two thirds of every log take effect.
+func TestMostRecordsOfALogTakeEffect(t *testing.T) {
+	worst := 100
+	eachLog(t, func(t *testing.T, _ *model.Topic, d testData) {
+		dead := 0
+		for _, r := range d.log {
+			if r.deadLetter != "" {
+				dead++
+			}
+		}
+		if 3*dead > len(d.log) {
+			t.Errorf("%d of %d records become dead letters", dead, len(d.log))
+		}
+		if len(d.log) > 0 {
+			worst = min(worst, 100*(len(d.log)-dead)/len(d.log))
+		}
+	})
+	t.Logf("in the worst log %d%% take effect", worst)
+}
+
+// Two events have one text as their key only where the spec lets them share their keys.
+func TestKeysOfDifferentEventsDiffer(t *testing.T) {
+	eachLog(t, func(t *testing.T, topic *model.Topic, d testData) {
+		events := map[string]*model.Event{}
+		for _, e := range topic.Events {
+			events[e.GoName] = e
+		}
+		used := map[string]*model.Event{}
+		for _, r := range d.log {
+			e := events[r.Event]
+			if e.Key == nil || e.Key.Offset {
+				continue
+			}
+			text := headerKey(e, r.Headers)
+			if other := used[text]; other != nil && other.Key.Space != e.Key.Space {
+				t.Errorf("%s and %s have the key %s", other.Name, e.Name, text)
+			}
+			if text != "" {
+				used[text] = e
+			}
+		}
+	})
+}
+
+// headerKey is the text of a key of headers; "" if a part of it is a field.
+func headerKey(e *model.Event, headers []seedlog.Header) string {
+	var parts []string
+	for _, p := range e.Key.Parts {
+		for _, h := range headers {
+			if p.Field == nil && h.Name == p.Header {
+				parts = append(parts, string(h.Value))
+			}
+		}
+	}
+	if len(parts) < len(e.Key.Parts) {
+		return ""
+	}
+	return strings.Join(parts, " ")
+}
+
+const wallet = `version: 1
+consumer: wallet
+package: wallet
+tables:
+  accounts: {primary_key: [id], columns: {id: uuid, balance: "numeric(12,2)"}}
+topics:
+  money.v1:
+    record_key: {id: uuid}
+    assume: {ordered_by: record_key}
+    idempotency_key: {source: {header: key}, window: 8d}
+    event_type: {header: type}
+    events:
+      Opened: {type: opened, write: [{insert: accounts, set: {balance: {value: 100}}}]}
+      Captured: {type: captured, fields: {amount: decimal}, write: [{add: accounts, plus: {balance: amount}}]}
+      Refunded: {type: refunded, fields: {amount: decimal}, write: [{add: accounts, minus: {balance: amount}}]}
+`
+
+// Events of one row succeed one another: some account has two captures and a refund between them,
+// and all take effect.
+func TestEventsOfOneRowSucceedOneAnother(t *testing.T) {
+	spec, problems := schema.Load("idemgen.yaml", []byte(wallet))
+	s, more := resolve.Resolve(spec)
+	if problems.Append(more); s == nil || problems.Errors() > 0 {
+		t.Fatal(problems.Sorted())
+	}
+	rows, log := seedlog.Log(s, s.Topics[0])
+	lives := map[string]string{}
+	for _, r := range newTestData(oracle.New(s), s, s.Topics[0], rows, log).log {
+		if r.deadLetter == "" {
+			lives[string(r.Key)] += r.Event + " "
+		}
+	}
+	for _, life := range lives {
+		if strings.HasPrefix(life, "Opened Captured Refunded Captured ") {
+			return
+		}
+	}
+	t.Errorf("no account has two captures and a refund: %v", lives)
+}
