@@ -96,7 +96,6 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				References: []wire.Reference{
 					{Columns: []string{"order_id"}, Table: "orders", OnDelete: "cascade"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

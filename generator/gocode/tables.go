@@ -41,9 +41,6 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 	if len(t.ForeignKeys) > 0 {
 		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))
 	}
-	if onlyInserts(p.service, t) {
-		facts = append(facts, text("InsertOnly: true"))
-	}
 	if t.Unlogged {
 		facts = append(facts, text("Unlogged: true"))
 	}
@@ -106,22 +103,6 @@ func references(t *model.Table) []code {
 		out = append(out, text("{%s}", fields))
 	}
 	return out
-}
-
-// onlyInserts reports whether steps write a table, and do nothing but insert.
-func onlyInserts(s *model.Service, table *model.Table) bool {
-	written := false
-	for _, t := range s.Topics {
-		for _, st := range t.Flush {
-			if st.Table == table {
-				written = true
-				if !st.OnlyMakes() {
-					return false
-				}
-			}
-		}
-	}
-	return written
 }
 
 // written are the tables that a topic's statements change, also by cascades, in spec order.

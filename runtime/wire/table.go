@@ -9,7 +9,6 @@ type Table struct {
 	Columns    []Column
 	Rights     []string // that the steps need: SELECT, INSERT, UPDATE, DELETE
 	References []Reference
-	InsertOnly bool // steps only insert into it
 	Unlogged   bool // may be: the spec says so
 }
 

@@ -21,7 +21,7 @@ CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END
 
 var spec = []wire.Table{
 	{Name: "p", Unique: [][]string{{"id"}, {"v"}}, Columns: []wire.Column{{Name: "note", Nullable: true}}},
-	{Name: "c", Unique: [][]string{{"b", "a"}}, Columns: []wire.Column{{Name: "p", Nullable: true}}, References: []wire.Reference{{Columns: []string{"p"}, Table: "p", OnDelete: "cascade"}}, InsertOnly: true},
+	{Name: "c", Unique: [][]string{{"b", "a"}}, Columns: []wire.Column{{Name: "p", Nullable: true}}, References: []wire.Reference{{Columns: []string{"p"}, Table: "p", OnDelete: "cascade"}}, Rights: []string{"INSERT"}},
 }
 
 // What follows from what others did to the tables. "-" is nothing.

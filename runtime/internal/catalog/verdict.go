@@ -110,7 +110,7 @@ func apart(t *wire.Table, f fact) wire.Apart {
 			return wire.ApartRows
 		}
 	case unique:
-		if !t.InsertOnly && !slices.ContainsFunc(t.Unique, func(key []string) bool { return same(key, f.columns) }) {
+		if !insertsOnly(t) && !slices.ContainsFunc(t.Unique, func(key []string) bool { return same(key, f.columns) }) {
 			return wire.ApartTable
 		}
 	case loose:
@@ -123,6 +123,11 @@ func apart(t *wire.Table, f fact) wire.Apart {
 		}
 	}
 	return 0
+}
+
+// insertsOnly reports whether steps write a table, and do nothing but insert.
+func insertsOnly(t *wire.Table) bool {
+	return slices.Contains(t.Rights, "INSERT") && !slices.Contains(t.Rights, "UPDATE") && !slices.Contains(t.Rights, "DELETE")
 }
 
 // keyed reports whether a column is part of a key that tells rows apart or names a parent.

@@ -208,8 +208,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "h_maybe", Type: "integer", Nullable: true},
 					{Name: "h_default", Type: "integer"},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "measures",
@@ -222,8 +221,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "x", Type: "double precision"},
 					{Name: "unit", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "keyed",

@@ -56,8 +56,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "tags", Type: "text array", Default: true},
 					{Name: "opened_at", Type: "timestamptz", Default: true},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "bookings",
@@ -73,7 +72,6 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

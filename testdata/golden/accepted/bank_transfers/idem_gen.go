@@ -68,7 +68,6 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				References: []wire.Reference{
 					{Columns: []string{"account_id"}, Table: "accounts", OnDelete: "cascade"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

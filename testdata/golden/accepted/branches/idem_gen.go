@@ -89,8 +89,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "no", Type: "integer"},
 					{Name: "state", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "visits",
@@ -125,8 +124,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "sku", Type: "text"},
 					{Name: "pieces", Type: "integer"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "reservations",
@@ -139,8 +137,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "pieces", Type: "integer"},
 					{Name: "state", Type: "text"},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "coupons",
@@ -164,8 +161,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "order_id", Type: "uuid"},
 					{Name: "place", Type: "integer"},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

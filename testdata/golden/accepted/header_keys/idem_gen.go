@@ -61,8 +61,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "check_id", Type: "uuid"},
 					{Name: "passed", Type: "boolean"},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

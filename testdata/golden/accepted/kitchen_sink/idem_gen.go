@@ -133,8 +133,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "reason", Type: "text", Nullable: true},
 					{Name: "booked_at", Type: "timestamptz", Default: true},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "newsletter",

@@ -80,8 +80,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "columns", Type: "text"},
 					{Name: "user", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -54,8 +54,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "payload", Type: "jsonb"},
 					{Name: "processed_at", Type: "timestamptz"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -110,7 +110,6 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				References: []wire.Reference{
 					{Columns: []string{"order_id", "line"}, Table: "order_lines", OnDelete: "cascade"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

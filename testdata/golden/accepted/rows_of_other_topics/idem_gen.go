@@ -49,8 +49,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "currency", Type: "varchar(3)"},
 					{Name: "name", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "accounts",
@@ -121,7 +120,6 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				References: []wire.Reference{
 					{Columns: []string{"bill_id", "line"}, Table: "bill_lines"},
 				},
-				InsertOnly: true,
 			},
 		},
 		Topics: []wire.Topic{

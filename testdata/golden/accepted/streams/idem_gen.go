@@ -54,8 +54,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "data", Type: "jsonb"},
 					{Name: "recorded_at", Type: "timestamptz"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "account_notes",
@@ -81,8 +80,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "sku", Type: "text"},
 					{Name: "pieces", Type: "integer"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "account_marks",
@@ -96,8 +94,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "mark", Type: "integer"},
 					{Name: "text", Type: "text"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 			{
 				Name: "journal",
@@ -109,8 +106,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "line", Type: "bigint"},
 					{Name: "account_id", Type: "uuid"},
 				},
-				Rights:     []string{"SELECT", "INSERT"},
-				InsertOnly: true,
+				Rights: []string{"SELECT", "INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -68,7 +68,6 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Columns: []string{"debit"}, Table: "accounts"},
 					{Columns: []string{"credit"}, Table: "accounts"},
 				},
-				InsertOnly: true,
 			},
 			{
 				Name: "stock",

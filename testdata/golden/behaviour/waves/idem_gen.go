@@ -112,8 +112,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "oid", Type: "integer"},
 					{Name: "what", Type: "text"},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -50,8 +50,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "amount", Type: "bigint"},
 					{Name: "note", Type: "text", Nullable: true},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

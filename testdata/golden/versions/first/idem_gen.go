@@ -49,8 +49,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "kind", Type: "text"},
 					{Name: "amount", Type: "bigint"},
 				},
-				Rights:     []string{"INSERT"},
-				InsertOnly: true,
+				Rights: []string{"INSERT"},
 			},
 		},
 		Topics: []wire.Topic{
