@@ -14,8 +14,8 @@ import (
 const maxPrinted = 100
 
 // Print writes the problems of one file: position, code and message, the line with a
-// caret under the token, the hint; the first hundred, and how many there are beside. File is the path as the user gave it; data is the
-// file's content.
+// caret under the token, the hint; the first hundred, and how many there are beside. File
+// is the path as the user gave it; data is the file's content.
 func (ds Diagnostics) Print(w io.Writer, file string, data []byte) error {
 	p := printer{source: newSource(data), file: filepath.ToSlash(file), masks: sortedMasks(ds.masked)}
 	sorted := ds.Sorted()
