@@ -1,6 +1,7 @@
 package sqlcode_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,15 +45,18 @@ func loadIn(t testing.TB, dir, spec string) *model.Service {
 	return nil
 }
 
-// database returns an empty database with the runtime's tables and those of the service.
-func database(t *testing.T, s *model.Service) *pgxpool.Pool {
+// database returns an empty database with the runtime's tables and those of the service; external
+// are statements that make tables of others.
+func database(t *testing.T, s *model.Service, external ...string) *pgxpool.Pool {
 	t.Helper()
 	db := idemtest.DB(t)
 	idemtest.Exec(t, db, strings.Join(sqlcode.RuntimeTables(), "\n"))
+	idemtest.Exec(t, db, strings.Join(external, "\n"))
 	if s == nil {
 		return db
 	}
-	tables, err := sqlcode.CreateTables(s.Tables)
+	own := slices.DeleteFunc(slices.Clone(s.Tables), func(t *model.Table) bool { return t.External })
+	tables, err := sqlcode.CreateTables(own)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestConstraintName(t *testing.T) {
 func TestTextConstantsHideNothing(t *testing.T) {
 	for text, want := range map[string]string{
 		"it's":            `'it''s'`,
-		"two\nlines":      "'two\nlines'",
+		"two\nlines":      `E'two\nlines'`,
 		`C:\temp`:         `E'C:\\temp'`,
 		"a\rb":            `E'a\u000Db'`,
 		"\ufeffx\u2028":   `E'\uFEFFx\u2028'`,

@@ -1,7 +1,9 @@
 package sqlcode_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -286,7 +288,11 @@ func TestGoldenStatementsPrepare(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := loadIn(t, filepath.Dir(file), string(spec))
-			db := database(t, s)
+			external, err := os.ReadFile(filepath.Join(filepath.Dir(file), "testdata", "idem_external.sql"))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			db := database(t, s, string(external))
 			for _, topic := range s.Topics {
 				for _, step := range topic.Flush {
 					sql := statement(t, step)

@@ -238,7 +238,7 @@ func jsonText(text string) (string, Fit) {
 // bytesText is a constant of bytes in base64, whatever it is written in.
 func bytesText(notation model.Notation, text string) (string, Fit) {
 	var data []byte
-	err := errors.ErrUnsupported
+	var err error
 	switch notation {
 	case model.Hex:
 		data, err = hex.DecodeString(text)
