@@ -128,12 +128,12 @@ func patches(a model.Assign) bool { return a.Value.Patch() }
 // collapse reports whether the statement of a step may reduce equal rows of a batch to
 // one, so that they need no waves. Not by a loose key: one after the other, the first row's
 // key stays; of the last row alone, its own would. Not with a patch: the last row may leave a
-// column as the one before it makes it.
+// column as the one before it makes it. Nor where a step removes rows that it does not name.
 func collapse(st *model.Step, t *model.Topic) bool {
 	if st.Tells || slices.ContainsFunc(st.By, loose) || slices.ContainsFunc(st.Set, patches) {
 		return false
 	}
-	if !st.Makes || !st.Changes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
+	if !st.Makes || !st.Changes || st.Removes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(t.Flush, func(other *model.Step) bool {

@@ -97,6 +97,17 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
+				Name: "order_labels",
+				Unique: [][]string{
+					{"order_id", "label"},
+				},
+				Columns: []wire.Column{
+					{Name: "order_id", Type: "uuid"},
+					{Name: "label", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+			},
+			{
 				Name: "line_picks",
 				Unique: [][]string{
 					{"order_id", "line", "pick"},

@@ -50,6 +50,14 @@ func testTables() []idemtest.Table {
 			},
 		},
 		{
+			Name: "order_labels",
+			Key:  []string{"order_id", "label"},
+			Columns: []string{
+				"order_id",
+				"label",
+			},
+		},
+		{
 			Name: "line_picks",
 			Key:  []string{"order_id", "line", "pick"},
 			Columns: []string{

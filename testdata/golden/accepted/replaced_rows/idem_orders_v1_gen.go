@@ -31,10 +31,11 @@ func ordersV1Topic() wire.Topic {
 			lineSeenUpdateOrderLinesSQL,
 			orderStoredReplaceOrderTagsSQL,
 			orderStoredReplaceOrderRemarksSQL,
+			orderStoredReplaceOrderLabelsSQL,
 			linePickedInsertLinePicksSQL,
 			orderRemovedDeleteOrdersSQL,
 		},
-		Writes:  []string{"orders", "order_lines", "order_tags", "order_remarks", "line_picks"},
+		Writes:  []string{"orders", "order_lines", "order_tags", "order_remarks", "order_labels", "line_picks"},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{} },
 	}
 }
@@ -48,6 +49,7 @@ type ordersV1Plan struct {
 	orderStoredReplaceOrderLines   wire.Rows
 	orderStoredReplaceOrderTags    wire.Rows
 	orderStoredReplaceOrderRemarks wire.Rows
+	orderStoredReplaceOrderLabels  wire.Rows
 
 	linePicked                LinePicked
 	linePickedInsertLinePicks wire.Rows
@@ -86,6 +88,7 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(lineSeenUpdateOrderLinesSQL, &p.lineSeenUpdateOrderLines)
 	b.Write(orderStoredReplaceOrderTagsSQL, &p.orderStoredReplaceOrderTags)
 	b.Write(orderStoredReplaceOrderRemarksSQL, &p.orderStoredReplaceOrderRemarks)
+	b.Write(orderStoredReplaceOrderLabelsSQL, &p.orderStoredReplaceOrderLabels)
 	b.Write(linePickedInsertLinePicksSQL, &p.linePickedInsertLinePicks)
 	b.Write(orderRemovedDeleteOrdersSQL, &p.orderRemovedDeleteOrders)
 }
@@ -98,6 +101,7 @@ type OrderStored struct {
 	Lines   []Line
 	Tags    []string
 	Remarks []Remark
+	Labels  []string
 	OrderID idem.UUID // the record key
 }
 
@@ -114,8 +118,9 @@ func (e *OrderStored) decode(s *strictjson.Scanner, m *wire.Message) {
 		Lines:   e.Lines[:0],
 		Tags:    e.Tags[:0],
 		Remarks: e.Remarks[:0],
+		Labels:  e.Labels[:0],
 	}
-	var seen struct{ Lines, Tags, Remarks bool }
+	var seen struct{ Lines, Tags, Remarks, Labels bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "lines":
@@ -135,6 +140,11 @@ func (e *OrderStored) decode(s *strictjson.Scanner, m *wire.Message) {
 				e.Remarks = slices.Grow(e.Remarks, 1)[:len(e.Remarks)+1]
 				e.Remarks[len(e.Remarks)-1].decodeJSON(s)
 			}
+		case "labels":
+			s.Once(&seen.Labels)
+			for s.Array(); s.Element(); {
+				e.Labels = append(e.Labels, s.String())
+			}
 		default:
 			s.Skip()
 		}
@@ -142,6 +152,7 @@ func (e *OrderStored) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Lines, "lines")
 	s.Require(seen.Tags, "tags")
 	s.Require(seen.Remarks, "remarks")
+	s.Require(seen.Labels, "labels")
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
@@ -178,6 +189,17 @@ func (e *OrderStored) appendRemarks(b []byte) []byte {
 	return append(b, ']')
 }
 
+func (e *OrderStored) appendLabels(b []byte) []byte {
+	b = append(b, '[')
+	for i := range e.Labels {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendString(b, e.Labels[i])
+	}
+	return append(b, ']')
+}
+
 // key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
 func (e *OrderStored) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
@@ -185,6 +207,7 @@ func (e *OrderStored) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *OrderStored) fingerprint(f *wire.Fingerprint) {
+	f.AppendJSON("labels", e.appendLabels)
 	f.AppendJSON("lines", e.appendLines)
 	f.UUID("order_id", e.OrderID)
 	f.AppendJSON("remarks", e.appendRemarks)
@@ -199,7 +222,7 @@ var orderStoredEvent = wire.Event[OrderStored, *ordersV1Decoder]{
 	Key:     (*OrderStored).key,
 	Space:   "\x75\xe7\x96\x1e\xc4\x48\xcd\x63\x70\xac\x21\x94\xa5\xa5\x48\xdb",
 	Print:   (*OrderStored).fingerprint,
-	Content: wire.Content{Def: 0xfb13deb9},
+	Content: wire.Content{Def: 0xd55359c5},
 }
 
 func (p *ordersV1Plan) addOrderStored(b *wire.Batch, m *wire.Message) error {
@@ -254,6 +277,17 @@ func (p *ordersV1Plan) addOrderStored(b *wire.Batch, m *wire.Message) error {
 		r.TextArray(v.Tags)
 		r.Bool(true)
 	}
+	e.beforeReplaceOrderLabels(b)
+	r = p.orderStoredReplaceOrderLabels.Row()
+	r.UUID(e.OrderID)
+	wire.OrNull(r, r.Text, nil)
+	r.Bool(false)
+	for _, v := range e.Labels {
+		r = p.orderStoredReplaceOrderLabels.Row()
+		r.UUID(e.OrderID)
+		r.Text(v)
+		r.Bool(true)
+	}
 	return nil
 }
 
@@ -277,6 +311,11 @@ func (e *OrderStored) beforeReplaceOrderTags(b *wire.Batch) {
 // beforeReplaceOrderRemarks names the table: a wave writes its rows once.
 func (e *OrderStored) beforeReplaceOrderRemarks(b *wire.Batch) {
 	b.Replaces("order_remarks")
+}
+
+// beforeReplaceOrderLabels names the table: a wave writes its rows once.
+func (e *OrderStored) beforeReplaceOrderLabels(b *wire.Batch) {
+	b.Replaces("order_labels")
 }
 
 const orderStoredUpsertOrdersSQL = `
@@ -398,6 +437,36 @@ FROM e
 WHERE is_row
     AND (SELECT count(*) FROM g) >= 0
 ORDER BY order_id, ordinal`
+
+const orderStoredReplaceOrderLabelsSQL = `
+WITH e AS (
+    SELECT
+        order_id,
+        label,
+        is_row,
+        ordinal
+    FROM unnest($1::uuid[], $2::text[], $3::boolean[]) WITH ORDINALITY AS e (order_id, label, is_row, ordinal)
+),
+g AS (
+    DELETE FROM order_labels AS t
+    USING (SELECT DISTINCT order_id FROM e) AS p
+    WHERE t.order_id = p.order_id
+        AND NOT EXISTS (SELECT FROM e WHERE e.is_row AND e.order_id = t.order_id AND e.label = t.label)
+    RETURNING t.*
+)
+INSERT INTO order_labels (
+    order_id,
+    label
+)
+SELECT
+    order_id,
+    label
+FROM e
+WHERE is_row
+    AND (SELECT count(*) FROM g) >= 0
+ORDER BY order_id, ordinal
+ON CONFLICT (order_id, label) DO UPDATE SET
+    order_id = excluded.order_id`
 
 // LinePicked is event "line.picked" on topic "orders.v1".
 type LinePicked struct {

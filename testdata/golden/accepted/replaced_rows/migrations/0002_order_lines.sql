@@ -4,6 +4,7 @@
 --   table order_lines
 --   table order_tags
 --   table order_remarks
+--   table order_labels
 --   table line_picks
 
 BEGIN;
@@ -41,6 +42,12 @@ CREATE TABLE order_remarks (
     tags text[] NOT NULL,
     raw jsonb NOT NULL,
     CONSTRAINT order_remarks_pkey PRIMARY KEY (no)
+);
+
+CREATE TABLE order_labels (
+    order_id uuid NOT NULL,
+    label text NOT NULL,
+    CONSTRAINT order_labels_pkey PRIMARY KEY (order_id, label)
 );
 
 CREATE TABLE line_picks (
