@@ -9,6 +9,7 @@ import (
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
@@ -27,9 +28,14 @@ func eachSpec(t *testing.T, do func(t *testing.T, s *model.Service)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec, problems := schema.Load(file, content)
-			if spec.Imports != nil {
-				t.Skip("it shares types with others")
+			folder, err := output.Open(filepath.Dir(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer folder.Close()
+			spec, problems, err := new(schema.Libraries).Load("idemgen.yaml", content, folder)
+			if err != nil {
+				t.Fatal(err)
 			}
 			s, more := resolve.Resolve(spec)
 			if problems.Append(more); s == nil || problems.Errors() > 0 {
