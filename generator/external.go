@@ -16,7 +16,7 @@ func (u *unit) externalTables() error {
 	if len(tables) == 0 {
 		return nil
 	}
-	sql, err := sqlcode.ExternalTables(tables, func(c *model.Column) []string { return textsOf(u.service, c) })
+	sql, err := sqlcode.ExternalTables(tables, u.service.TextsOf)
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
 	}
@@ -25,31 +25,4 @@ func (u *unit) externalTables() error {
 		Data: []byte("-- " + output.Marker + "\n-- Tables that the migrations do not make, as the spec has them, for the databases of tests.\n" + sql),
 	})
 	return nil
-}
-
-// textsOf are the texts that the spec gives a column: constants, and those of enums.
-func textsOf(s *model.Service, c *model.Column) (texts []string) {
-	add := func(text string) {
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
-	for _, t := range s.Topics {
-		for _, e := range t.Events {
-			for _, step := range e.Steps {
-				for _, a := range slices.Concat(step.Set, step.Where) {
-					switch v := a.Value; {
-					case a.Column != c:
-					case v.Kind == model.ConstValue:
-						add(v.Const.Text)
-					case v.Field != nil && v.Field.Type.Named != nil:
-						for _, constant := range v.Field.Type.Named.Enum {
-							add(constant.Text)
-						}
-					}
-				}
-			}
-		}
-	}
-	return texts
 }

@@ -77,25 +77,13 @@ func (b *before) foreign(t *model.Table) bool {
 // has reports whether there is a value for the column: of a type of the team's own, only one
 // that the spec has.
 func (b *before) has(c *model.Column) bool {
-	return c.Type.Kind != model.ColNamed || b.roles.valueOf(b.service, c) != ""
+	return c.Type.Kind != model.ColNamed || valueOf(b.service, c) != ""
 }
 
 // valueOf is some value that the spec gives a column: a constant, or a text of an enum.
-func (r *roles) valueOf(s *model.Service, c *model.Column) string {
-	for _, t := range s.Topics {
-		for _, e := range t.Events {
-			for _, step := range e.Steps {
-				for _, a := range slices.Concat(step.Set, step.Where) {
-					switch v := a.Value; {
-					case a.Column != c:
-					case v.Kind == model.ConstValue:
-						return v.Const.Text
-					case v.Field != nil && v.Field.Type.Kind == model.Enum:
-						return v.Field.Type.Named.Enum[0].Text
-					}
-				}
-			}
-		}
+func valueOf(s *model.Service, c *model.Column) string {
+	if texts := s.TextsOf(c); len(texts) > 0 {
+		return texts[0]
 	}
 	return ""
 }
@@ -150,7 +138,7 @@ func (w *writer) orphan(t *model.Table, c *model.Column) bool {
 // version older than theirs, else a value for the row.
 func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
 	if c.Type.Kind == model.ColNamed {
-		return w.roles.valueOf(s, c)
+		return valueOf(s, c)
 	}
 	cl, n := newClass(), w.now.row
 	switch {
