@@ -88,9 +88,10 @@ type Topic struct {
 	GoName   string // "OrdersV1"
 	FileName string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
 	Doc      Doc
-	// Kafka are the names of its topics in Kafka, one at least. The entry's own says whose keys
-	// and rows they are.
+	// Kafka are the names of its topics in Kafka; none if Pattern says which they are. The entry's
+	// own says whose keys and rows they are.
 	Kafka     []string
+	Pattern   Pattern
 	RecordKey *RecordKey // nil if not declared
 	// CloudEvents says that the values are events of CloudEvents: what is read is their data, and
 	// their attribute x as header ce_x.
@@ -126,11 +127,15 @@ type Promises struct {
 	CreateTime    bool          // assume.record_timestamp: create_time
 }
 
-// Discriminator is where the type or version of an event is found: a header or a path.
+// Discriminator is where the type or version of an event is found: a header, a segment or a path.
 type Discriminator struct {
-	Header string
-	Path   []string // payload member names from the root
+	Header  string
+	Segment string
+	Path    []string // payload member names from the root
 }
+
+// InPayload reports whether there is such a text, in the payload.
+func (d *Discriminator) InPayload() bool { return d != nil && d.Header == "" && d.Segment == "" }
 
 // RecordKey is what the Kafka record key holds.
 type RecordKey struct {

@@ -6,7 +6,7 @@ import "github.com/idemgen/idemgen/generator/model"
 // Kind of the outcome is Applied, Ignored, DeadLetter or Stop. The event is nil if the record has
 // none. Key is the printable identity, empty for offset keys.
 func (in *Interpreter) Read(r Record) (*model.Event, Outcome) {
-	t := in.topics[r.Topic]
+	t := in.topic(r.Topic)
 	if t == nil {
 		return nil, Outcome{Kind: Ignored}
 	}

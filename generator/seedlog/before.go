@@ -161,6 +161,9 @@ func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
 	if label == "" {
 		label = c.Name
 	}
+	if cl.segment {
+		return w.segment(t, cl, label)
+	}
 	return scalar(t, cl, label, n)
 }
 
