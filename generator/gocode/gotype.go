@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -161,17 +162,22 @@ func decodeTyped(g *group, e *model.Event, m string) {
 // takenNames are names of packages, parameters and variables in generated code: a package of the
 // service that has one of them is imported under another.
 var takenNames = map[string]bool{
-	"idem": true, "wire": true, "strictjson": true, "pgxpool": true, "context": true, "time": true, "json": true, "slices": true,
+	"idem": true, "wire": true, "pgxpool": true, "context": true, "time": true, "json": true, "slices": true,
 	"ctx": true, "tx": true, "db": true, "opts": true, "err": true, "old": true, "seen": true, "pos": true, "first": true, "ok": true,
 	"fresh": true, "envelope": true, "opened": true, "eventType": true, "version": true, "name": true, "topic": true, "event": true,
 }
 
 // importGoTypes says what the packages of the service's Go types are called.
 func (f *file) importGoTypes(s *model.Service) {
+	taken := maps.Clone(takenNames)
+	for _, format := range formats {
+		_, name := format.library()
+		taken[name] = true
+	}
 	for _, t := range s.GoTypes {
 		switch {
 		case t.Package == "":
-		case takenNames[t.Package] || len(t.Package) < 3:
+		case taken[t.Package] || len(t.Package) < 3:
 			f.jen.ImportAlias(t.Path, t.Package+"types")
 		default:
 			f.jen.ImportName(t.Path, t.Package)
