@@ -43,6 +43,8 @@ func (s *shape) hold(t model.FieldType) {
 	switch t.Kind {
 	case model.Object:
 		s.declare(t.Named.Fields)
+	case model.JSON:
+		s.data = true
 	case model.Map:
 		s.data = true
 		s.each = &shape{members: map[string]*shape{}}
