@@ -99,11 +99,7 @@ func agree(t *testing.T, in *oracle.Interpreter, e *model.Event, r oracle.Record
 	if r.Value == nil || out.Class == oracle.ClassTooLarge || out.Class == oracle.ClassKey {
 		return // decided before the decoder
 	}
-	m := idem.Message{Topic: r.Topic, Key: r.Key, Value: r.Value}
-	for _, h := range r.Headers {
-		m.Headers = append(m.Headers, wire.Header{Name: h.Name, Value: h.Value})
-	}
-	got, err := decode[e.GoName](m)
+	got, err := decode[e.GoName](toMessage(r))
 	said, expected := "", ""
 	if out.Class == oracle.ClassDecode {
 		expected = out.DeadLetter()
@@ -128,6 +124,14 @@ func agree(t *testing.T, in *oracle.Interpreter, e *model.Event, r oracle.Record
 			t.Errorf("%s.%s of %q\nthe oracle: %s\ngenerated:  %s", e.Name, f.Name, r.Value, want.Content(f.Name), have)
 		}
 	}
+}
+
+func toMessage(r oracle.Record) idem.Message {
+	m := idem.Message{Topic: r.Topic, Key: r.Key, Value: r.Value}
+	for _, h := range r.Headers {
+		m.Headers = append(m.Headers, wire.Header{Name: h.Name, Value: h.Value})
+	}
+	return m
 }
 
 // content writes a Go value as [oracle.Values.Content] does.
