@@ -71,8 +71,8 @@ func (x *tx) orphan(t *table, r *row) *fault {
 	return nil
 }
 
-// checkForeignKeys looks at the rows that were written since the last step, and at the parents that
-// the event took away.
+// checkForeignKeys looks at the rows that were written since the last step, and at the parents
+// that the event took away.
 func (x *tx) checkForeignKeys() *fault {
 	if f := x.checkWritten(); f != nil {
 		return f

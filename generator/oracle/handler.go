@@ -41,8 +41,8 @@ func (v Values) Text(field string) string {
 	}
 }
 
-// Content writes a field's value so that two values are equal exactly if their texts are: a word for
-// its kind, the length of its text, and the text.
+// Content writes a field's value so that two values are equal exactly if their texts are: a word
+// for its kind, the length of its text, and the text.
 func (v Values) Content(field string) string { return content(v.Get(field)) }
 
 // Tables is what a handler changes. Its changes belong to the event: if the handler

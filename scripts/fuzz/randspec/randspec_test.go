@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// In some dozen specs every verb and most other keys are used, and each spec has a twin of the same
-// number.
+// In some dozen specs every verb and most other keys are used, and each spec has a twin of the
+// same number.
 func TestSpecsUseEveryVerb(t *testing.T) {
 	var all strings.Builder
 	for seed := range uint64(80) {
