@@ -3,6 +3,7 @@ package cases
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,15 @@ func eachSpec(t *testing.T, do func(t *testing.T, s *model.Service)) {
 	if err != nil || len(files) < 15 {
 		t.Fatalf("%d specs (%v)", len(files), err)
 	}
-	for _, file := range append(files, "../../examples/orders/idemgen.yaml", "../../examples/telemetry/idemgen.yaml") {
+	examples, err := filepath.Glob("../../examples/*/idemgen.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sharing, err := filepath.Glob("../../examples/*/*/idemgen.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range slices.Concat(files, examples, sharing) {
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
 			content, err := os.ReadFile(file)
 			if err != nil {
