@@ -46,7 +46,7 @@ func (c *Consumer) newAudit() *copies.Audit {
 		}
 		return 0
 	}
-	return &copies.Audit{Consumer: c.service.Consumer, Topics: topics, Window: window, Log: c.settings.log, Found: &c.twoPartitions}
+	return &copies.Audit{Consumer: c.service.Consumer, Windows: copies.Windows{Topics: topics, Of: window}, Log: c.settings.log, Found: &c.twoPartitions}
 }
 
 // connectUpkeep opens the upkeep's connection, and asks the catalog again.

@@ -20,7 +20,8 @@ type Topic struct {
 	Broken    bool
 }
 
-// Subscribed says which topics of Kafka the entry is about: that of its own name if it says nothing.
+// Subscribed says which topics of Kafka the entry is about: that of its own name if it says
+// nothing.
 type Subscribed struct {
 	InKafka *Text  // name: one topic
 	Several *Texts // names

@@ -89,10 +89,7 @@ type Topic struct {
 	GoName   string // "OrdersV1"
 	FileName string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
 	Doc      Doc
-	// Kafka are the names of its topics in Kafka; none if Pattern says which they are. The entry's
-	// own says whose keys and rows they are.
-	Kafka     []string
-	Pattern   Pattern
+	Subscribed
 	RecordKey *RecordKey // nil if not declared
 	// CloudEvents says that the values are events of CloudEvents: what is read is their data, and
 	// their attribute x as header ce_x.
@@ -107,6 +104,13 @@ type Topic struct {
 	// that make or change rows, parent tables before children, then those that only remove
 	// rows, children before parents; ties in spec order.
 	Flush []*Step
+}
+
+// Subscribed says which topics of Kafka an entry reads. The entry's own name says whose keys and
+// rows they are.
+type Subscribed struct {
+	Kafka   []string // names; none if Pattern says which they are
+	Pattern Pattern
 }
 
 // Dispatch says which event a record is.

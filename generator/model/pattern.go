@@ -14,7 +14,7 @@ type NamePart struct {
 	Segment string // its name; "" if the part is literal
 }
 
-// Index is the place of a segment among the parts, from 0; -1 if there is none of that name.
+// Index is the place of a segment among the parts, from 0; -1 if no part has that name.
 func (p Pattern) Index(segment string) int {
 	return slices.IndexFunc(p, func(part NamePart) bool { return part.Segment == segment })
 }

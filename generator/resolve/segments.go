@@ -77,8 +77,8 @@ func checkTextsOfSegment(report *schema.Diagnostics, t *draft.Topic, d *schema.D
 	}
 }
 
-// checkVersionsOfSegment reports events for records without a version, where every topic's name has
-// one (E404).
+// checkVersionsOfSegment reports events for records without a version, where every topic's name
+// has one (E404).
 func checkVersionsOfSegment(report *schema.Diagnostics, t *draft.Topic, typed []*draft.Event) {
 	for _, e := range typed {
 		if e.Spec.Version == nil && !e.Spec.Broken {

@@ -165,7 +165,7 @@ func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
 		label = c.Name
 	}
 	if cl.segment {
-		return w.segment(t, cl, label)
+		return segment(w, t, cl, label)
 	}
 	return scalar(t, cl, label, n)
 }

@@ -40,7 +40,7 @@ func (w *writer) record(v visit) Record {
 	}
 	r.Headers = w.headers(v)
 	if len(w.topic.Pattern) > 0 {
-		r.Topic = w.topicName(v.event)
+		r.Topic = topicName(w, v.event)
 	}
 	if slices.ContainsFunc(v.event.Fields, func(f *model.Field) bool { return f.IsRecordTime() && w.roles.isVersion(v.event, f) }) {
 		r.Time = base.Add(time.Duration(w.version) * time.Minute)
@@ -160,7 +160,7 @@ func (w *writer) partText(e *model.Event, part *model.KeyPart) string {
 		label = part.Name
 	}
 	if c.segment {
-		return w.segment(part.Type, c, label)
+		return segment(w, part.Type, c, label)
 	}
 	return scalar(part.Type, c, label, w.rowNumber(c))
 }
@@ -175,7 +175,7 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 	label, n := f.Name, w.now.number
 	switch {
 	case c.segment:
-		return w.segment(t, c, label)
+		return segment(w, t, c, label)
 	case w.roles.expects(e, f) != nil:
 		n = w.position(w.roles.expects(e, f))
 	case w.roles.byRecord[byRecord{e, f}]:

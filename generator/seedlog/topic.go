@@ -15,7 +15,7 @@ import (
 const topicsPerPattern = 2
 
 // topicName is the topic of the record that is being written.
-func (w *writer) topicName(e *model.Event) string {
+func topicName(w *writer, e *model.Event) string {
 	parts := make([]string, len(w.topic.Pattern))
 	for i, p := range w.topic.Pattern {
 		switch {
@@ -26,7 +26,7 @@ func (w *writer) topicName(e *model.Event) string {
 		case tells(w.topic.EventVersion, p.Segment) && !e.Tombstone:
 			parts[i] = e.Version
 		default:
-			parts[i] = w.segmentOf(e, p.Segment)
+			parts[i] = segmentOf(w, e, p.Segment)
 		}
 	}
 	return strings.Join(parts, ".")
@@ -36,17 +36,17 @@ func (w *writer) topicName(e *model.Event) string {
 func tells(by *model.Discriminator, segment string) bool { return by != nil && by.Segment == segment }
 
 // segmentOf is the text of a segment: that of the field that reads it, if one does.
-func (w *writer) segmentOf(e *model.Event, name string) string {
+func segmentOf(w *writer, e *model.Event, name string) string {
 	for _, f := range e.Fields {
 		if f.Source.Kind == model.FromSegment && f.Source.Segment == name {
 			return w.text(f.Type, f, f)
 		}
 	}
-	return w.segment(model.FieldType{Kind: model.String}, newClass(), name)
+	return segment(w, model.FieldType{Kind: model.String}, newClass(), name)
 }
 
 // segment is a value that a part of a topic's name can have: one of a few, by the row.
-func (w *writer) segment(t model.FieldType, c *class, label string) string {
+func segment(w *writer, t model.FieldType, c *class, label string) string {
 	n := 1 + w.now.row%topicsPerPattern
 	if t.Kind == model.Enum {
 		return enumSegment(t.Named, n)

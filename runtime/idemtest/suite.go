@@ -119,7 +119,8 @@ type record struct {
 var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // numbered gives the records their offsets, 0, 1, 2, ... in partition 0 of their topic, and a
-// timestamp a second apart unless they have one. Those that do not say their topic are of this one.
+// timestamp a second apart unless they have one. Those that do not say their topic are of the one
+// that is named.
 func numbered(topic string, log []Event) []record {
 	out := make([]record, len(log))
 	next := map[string]int64{}

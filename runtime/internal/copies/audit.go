@@ -40,8 +40,7 @@ import (
 // Audit is that of one consumer. Run is called by one goroutine at a time, Why by any.
 type Audit struct {
 	Consumer string
-	Topics   []string // regular expressions for the names of those with copies: same_partition
-	Window   func(topic string) time.Duration
+	Windows  Windows
 	Log      *slog.Logger
 	Found    *atomic.Int64 // counts keys found in a second chain, but for those of earlier processes
 
@@ -56,6 +55,12 @@ type Audit struct {
 	mu    sync.Mutex
 	last  error // the newest breach
 	until time.Time
+}
+
+// Windows are those of the topics with copies: same_partition.
+type Windows struct {
+	Topics []string // regular expressions for their names
+	Of     func(topic string) time.Duration
 }
 
 // chain is one partition's.
@@ -101,7 +106,7 @@ WHERE stream = $1 AND seq >= $2 AND seq <= $3 AND keys IS NOT NULL AND written_a
 // chains. It goes on for atMost, or until a statement ends that began before, and nine tenths
 // of that are pauses.
 func (a *Audit) Run(ctx context.Context, conn *pgx.Conn) error {
-	if a == nil || len(a.Topics) == 0 {
+	if a == nil || len(a.Windows.Topics) == 0 {
 		return nil
 	}
 	chains, err := a.list(ctx, conn)
@@ -138,7 +143,7 @@ func (a *Audit) list(ctx context.Context, conn *pgx.Conn) (all []*chain, err err
 	for _, c := range a.chains {
 		streams, tails, tokens = append(streams, c.stream), append(tails, c.tail), append(tokens, c.token)
 	}
-	rows, err := conn.Query(ctx, chainsSQL, a.Consumer, a.Topics, streams, tails, tokens)
+	rows, err := conn.Query(ctx, chainsSQL, a.Consumer, a.Windows.Topics, streams, tails, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +157,7 @@ func (a *Audit) list(ctx context.Context, conn *pgx.Conn) (all []*chain, err err
 			c = &known
 			a.chains[of.stream] = c
 		}
-		c.window, c.tail, c.token = a.Window(of.topic), of.tail, of.token
+		c.window, c.tail, c.token = a.Windows.Of(of.topic), of.tail, of.token
 		if c.next = max(c.next, window); lost { // a failover took rows back, and others may have come
 			c.next = window
 		}

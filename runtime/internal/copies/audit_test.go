@@ -48,7 +48,7 @@ func newBench(t *testing.T) *bench {
 // process is the audit of another process.
 func (b *bench) process() *copies.Audit {
 	return &copies.Audit{
-		Consumer: "a", Topics: []string{"^x$", "^y$"}, Window: func(topic string) time.Duration { return b.windows[topic] }, Found: &atomic.Int64{},
+		Consumer: "a", Windows: copies.Windows{Topics: []string{"^x$", "^y$"}, Of: func(topic string) time.Duration { return b.windows[topic] }}, Found: &atomic.Int64{},
 		Log: slog.New(slog.NewTextHandler(b.log, nil)),
 	}
 }
