@@ -125,7 +125,7 @@ func TestPlan(t *testing.T) {
 
 // The earlier version is that of git, with its state and its libraries.
 func TestPlanComparesWithGit(t *testing.T) {
-	service := strings.NewReplacer("types:\n  State: {enum: [open, shut]}\n", "import: {shared: ../lib/shared.yaml}\n", "state: State", "state: shared.State").Replace(planned)
+	service := strings.NewReplacer("types:\n  State: {enum: [open, shut]}\n", "import: {shared: ../lib/shared.yaml}\ntypes:\n", "state: State", "state: shared.State").Replace(planned)
 	module(t, map[string]string{"svc/idemgen.yaml": service,
 		"lib/shared.yaml": "version: 1\ntypes:\n  State: {enum: [open, shut]}\n"})
 	mustGit(t, "init", "-q", "-b", "main")
