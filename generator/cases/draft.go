@@ -31,7 +31,7 @@ func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
 	for i, r := range log {
 		d.event(e.Topic, r)
 		record := Record{Record: r, Topic: e.Topic.Kafka[0]}
-		at := record.read()
+		at := record.read(e.Topic)
 		at.Offset, at.Time = int64(i), logStart.Add(time.Duration(i)*time.Second)
 		d.applied(e.Topic, r.Event, in.Apply(at))
 	}

@@ -25,6 +25,9 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 		t.add(assume)
 	}
 	t.add(need(pick(r, []string{"event_type: {header: kind}", "event_type: {path: kind}", "event_type: {path: about.kind}"})))
+	if chance(r, 20) {
+		t.add(leaf("payload: {encoding: " + pick(r, []string{"gzip", "json_string"}) + "}"))
+	}
 	t.add(identity(r, keyed))
 	events := &part{lines: []string{"events:"}, needed: true}
 	for i := range 2 + r.IntN(5) {
