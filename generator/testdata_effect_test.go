@@ -8,6 +8,7 @@ import (
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
@@ -17,7 +18,7 @@ import (
 func eachLog(t *testing.T, do func(t *testing.T, topic *model.Topic, d testData)) {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{"../testdata/golden/*/*/idemgen.yaml", "../examples/*/idemgen.yaml"} {
+	for _, pattern := range []string{"../testdata/golden/*/*/idemgen.yaml", "../examples/*/idemgen.yaml", "../examples/*/*/idemgen.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -26,13 +27,9 @@ func eachLog(t *testing.T, do func(t *testing.T, topic *model.Topic, d testData)
 	}
 	seen := 0
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		spec, problems := schema.Load(file, content)
-		if problems.Errors() > 0 || spec.Imports != nil {
-			continue // refused, or not whole by itself
+		spec := readSpec(t, file)
+		if spec == nil {
+			continue
 		}
 		if s, problems := resolve.Resolve(spec); s != nil && problems.Errors() == 0 {
 			for _, topic := range s.Topics {
@@ -47,6 +44,25 @@ func eachLog(t *testing.T, do func(t *testing.T, topic *model.Topic, d testData)
 	if seen < 30 {
 		t.Fatalf("%d logs only", seen)
 	}
+}
+
+// readSpec is a spec with the libraries that it imports; nil if it is refused.
+func readSpec(t *testing.T, file string) *schema.Spec {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := output.Open(filepath.Dir(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	spec, problems, err := new(schema.Libraries).Load(filepath.Base(file), content, folder)
+	if err != nil || problems.Errors() > 0 {
+		return nil
+	}
+	return spec
 }
 
 // Records that become dead letters are the exception: two thirds of every log take effect.

@@ -33,7 +33,12 @@ func testTables() []idemtest.Table {
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	idemtest.Cases{
+	testCases().Run(t)
+}
+
+// testCases are the cases, and what they are played with.
+func testCases() idemtest.Cases {
+	return idemtest.Cases{
 		Folder:     "testdata/cases",
 		Migrations: "migrations",
 		Tables:     testTables(),
@@ -43,5 +48,5 @@ func TestCases(t *testing.T) {
 		Events: map[string]idemtest.Event{
 			"Reading": {},
 		},
-	}.Run(t)
+	}
 }

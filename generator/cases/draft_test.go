@@ -3,6 +3,7 @@ package cases
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,15 @@ func eachSpec(t *testing.T, do func(t *testing.T, s *model.Service)) {
 	if err != nil || len(files) < 15 {
 		t.Fatalf("%d specs (%v)", len(files), err)
 	}
-	for _, file := range append(files, "../../examples/orders/idemgen.yaml", "../../examples/telemetry/idemgen.yaml") {
+	examples, err := filepath.Glob("../../examples/*/idemgen.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sharing, err := filepath.Glob("../../examples/*/*/idemgen.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range slices.Concat(files, examples, sharing) {
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
 			content, err := os.ReadFile(file)
 			if err != nil {
@@ -73,7 +82,7 @@ func TestDraftsAreCasesThatHold(t *testing.T) {
 func holds(t *testing.T, topic *model.Topic, in *oracle.Interpreter, c *Case, text string) {
 	t.Helper()
 	for i, r := range c.Records {
-		record := r.read(topic)
+		record := asRead(topic, &r)
 		record.Offset, record.Time = int64(i), logStart.Add(time.Duration(i)*time.Second)
 		in.Apply(record)
 	}
@@ -101,7 +110,7 @@ func TestACaseHoldsTheEventsThatItHas(t *testing.T) {
 	eachSpec(t, func(t *testing.T, s *model.Service) {
 		for _, topic := range s.Topics {
 			for _, e := range topic.Events {
-				c := &Case{Records: []Record{{Record: seedlog.Record{Event: e.GoName}, Topic: topic.Kafka[0]}}}
+				c := &Case{Records: []seedlog.Record{{Event: e.GoName, Topic: topic.Kafka[0]}}}
 				for _, other := range topic.Events {
 					if c.Holds(other) != (other == e) {
 						t.Errorf("a case of %s holds %s: %v", e.Name, other.Name, other != e)

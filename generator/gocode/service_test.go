@@ -20,7 +20,7 @@ import (
 func golden(t testing.TB) map[string]*model.Service {
 	t.Helper()
 	services := map[string]*model.Service{}
-	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../testdata/golden/behaviour/*/idemgen.yaml", "../../examples/*/idemgen.yaml"} {
+	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../testdata/golden/behaviour/*/idemgen.yaml", "../../examples/*/idemgen.yaml", "../../examples/*/*/idemgen.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no spec (%v)", pattern, err)

@@ -101,25 +101,28 @@ func testedTopics(t *model.Topic) []string {
 	return t.Kafka[:min(2, len(t.Kafka))]
 }
 
-// casesTest is the test of the cases: the team's own, with the team's own handlers.
+// casesTest is the test of the cases: the team's own, with the team's own handlers. What it plays
+// is a function apart, so that the team can play it over other tables, too.
 func (p *pkg) casesTest(f *file, tests Tests) {
 	doc := "TestCases repeats, cuts and crashes the records of each case in " + tests.Cases + ",\nand holds the tables against what the case says."
+	params := []code{named("t", pointer(qual("testing", "T")))}
+	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testCases().Run(t)")) })
 	handler := ""
 	if p.handles() {
 		handler = ", newTestHandler(t, db)"
 	}
-	params := []code{named("t", pointer(qual("testing", "T")))}
-	f.fn(doc, "", "TestCases", params, nil, func(g *group) {
-		elems := []code{pair("Folder", lit(tests.Cases))}
-		elems = append(append(elems, database(p.service)...),
-			text("Tables: testTables()"),
-		)
-		elems = append(elems, encodings(p.service.Topics...)...)
-		elems = append(elems,
-			pair("New", newConsumer(handler)),
-			pair("Events", eventTemplates(p.service.Topics...)),
-		)
-		g.Add(composite(qual(idemtestPath, "Cases"), elems).Add(text(".Run(t)")))
+	elems := []code{pair("Folder", lit(tests.Cases))}
+	elems = append(append(elems, database(p.service)...),
+		text("Tables: testTables()"),
+	)
+	elems = append(elems, encodings(p.service.Topics...)...)
+	elems = append(elems,
+		pair("New", newConsumer(handler)),
+		pair("Events", eventTemplates(p.service.Topics...)),
+	)
+	cases := qual(idemtestPath, "Cases")
+	f.fn("testCases are the cases, and what they are played with.", "", "testCases", nil, cases, func(g *group) {
+		g.Return(composite(cases, elems))
 	})
 }
 

@@ -91,6 +91,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if t.Ordered {
 		elems = append(elems, text("Ordered: true"))
 	}
+	if t.CreateTime {
+		elems = append(elems, text("CreateTime: true"))
+	}
 	if t.Retention > 0 {
 		elems = append(elems, pair("Retention", duration(t.Retention)))
 	}

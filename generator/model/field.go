@@ -89,6 +89,11 @@ type Source struct {
 	Part   *KeyPart
 }
 
+// IsRecordTime reports whether the field is the record's timestamp.
+func (f *Field) IsRecordTime() bool {
+	return f.Source.Kind == FromRecord && f.Source.Record == "timestamp"
+}
+
 // Constant is a checked constant of the spec: its text and, for fields, the kind it
 // was read as. Text of a bool is true or false; of bytes the base64 text.
 type Constant struct {

@@ -123,6 +123,7 @@ type Promises struct {
 	CopiesKeepKey bool          // assume.copies_keep_record_key
 	Retention     time.Duration // assume.retention; 0 = not stated
 	Disjoint      bool          // assume.disjoint_topics
+	CreateTime    bool          // assume.record_timestamp: create_time
 }
 
 // Discriminator is where the type or version of an event is found: a header or a path.

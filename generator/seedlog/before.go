@@ -62,9 +62,12 @@ func (b *before) table(t *model.Table) bool {
 	return true
 }
 
-// foreign reports whether the rows are not the topic's: another topic makes them, or nothing
-// in the spec, and no handler of the topic can.
+// foreign reports whether the rows are not the topic's: others make the table, another topic makes
+// its rows, or nothing in the spec does, and no handler of the topic can.
 func (b *before) foreign(t *model.Table) bool {
+	if t.External {
+		return true
+	}
 	makes := func(s *model.Step) bool { return s.Table == t && s.Makes }
 	for _, o := range b.service.Topics {
 		if o != b.roles.topic && slices.ContainsFunc(o.Events, func(e *model.Event) bool { return slices.ContainsFunc(e.Steps, makes) }) {

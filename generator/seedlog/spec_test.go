@@ -188,7 +188,7 @@ func services(t *testing.T) map[string]*model.Service {
 	for name, text := range specs {
 		add(name, ".", []byte("version: 1\nconsumer: c\npackage: p\n"+text))
 	}
-	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../examples/*/idemgen.yaml"} {
+	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../examples/*/idemgen.yaml", "../../examples/*/*/idemgen.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no specs in %s: %v", pattern, err)

@@ -47,7 +47,11 @@ func TestDocumentationIsWrapped(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages (%v)", err)
 	}
-	for _, page := range append(pages, "../../README.md") {
+	beside, err := filepath.Glob("../../examples/*/README.md")
+	if err != nil || len(beside) == 0 {
+		t.Fatalf("no examples with a page (%v)", err)
+	}
+	for _, page := range append(append(pages, beside...), "../../README.md") {
 		paragraphs := prose(read(t, page))
 		for _, at := range slices.Sorted(maps.Keys(paragraphs)) {
 			lines := paragraphs[at]

@@ -19,6 +19,7 @@ const (
 	upkeep      = "./runtime/internal/maintain"
 	watchdogs   = "./runtime/internal/watchdog"
 	sqlcode     = "./generator/sqlcode"
+	bank        = "./examples/bank"
 	orders      = "./examples/orders"
 	telemetry   = "./examples/telemetry"
 	migrations  = "./templates/sql"

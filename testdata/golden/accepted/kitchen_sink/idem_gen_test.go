@@ -93,7 +93,12 @@ func testTables() []idemtest.Table {
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	idemtest.Cases{
+	testCases().Run(t)
+}
+
+// testCases are the cases, and what they are played with.
+func testCases() idemtest.Cases {
+	return idemtest.Cases{
 		Folder:     "testdata/cases",
 		Migrations: "db/migrations",
 		Tables:     testTables(),
@@ -116,7 +121,7 @@ func TestCases(t *testing.T) {
 			"Subscribed":      {Keyed: true},
 			"Unsubscribed":    {Keyed: true},
 		},
-	}.Run(t)
+	}
 }
 
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.

@@ -49,7 +49,12 @@ func testTables() []idemtest.Table {
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	idemtest.Cases{
+	testCases().Run(t)
+}
+
+// testCases are the cases, and what they are played with.
+func testCases() idemtest.Cases {
+	return idemtest.Cases{
 		Folder:     "testdata/cases",
 		Migrations: "migrations",
 		Tables:     testTables(),
@@ -63,7 +68,7 @@ func TestCases(t *testing.T) {
 			"NoteAdded":    {Keyed: true},
 			"OrderViewed":  {Keyed: true, Here: true},
 		},
-	}.Run(t)
+	}
 }
 
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.

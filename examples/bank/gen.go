@@ -1,0 +1,3 @@
+package bank
+
+//go:generate go tool idemgen generate

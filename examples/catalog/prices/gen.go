@@ -1,0 +1,3 @@
+package prices
+
+//go:generate go tool idemgen generate

@@ -1,0 +1,3 @@
+package search
+
+//go:generate go tool idemgen generate
