@@ -72,7 +72,7 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 			read = "opened"
 		}
 		g.Add(text("s.Reset(%s)", read))
-		g.Add(text("e.decode(&s, %s)", read))
+		decodeTyped(g, e, read)
 		g.Return(text("e, s.Finish(%q)", e.GoName))
 	})
 }
@@ -128,7 +128,7 @@ func depthSetting(s *model.Service) (settings []code) {
 func decodeMethod(f *file, e *model.Event) (err error) {
 	format := formatOf(e.Topic)
 	params := []code{named("s", pointer(format.reader())), named("m", pointer(wire("Message")))}
-	f.fn("", "e *"+e.GoName, "decode", params, nil, func(g *group) {
+	f.fn("", "e *"+recordType(e), "decode", params, nil, func(g *group) {
 		err = format.event(g, e)
 		sources(g, e)
 	})
