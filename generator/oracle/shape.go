@@ -59,8 +59,8 @@ func (s *shape) hold(t model.FieldType) {
 	}
 }
 
-// known is the path along the trail as far as the spec declares it, from the payload's root on. Text
-// that breaks at a place inside of JSON that is read as it is counts from the JSON's start.
+// known is the path along the trail as far as the spec declares it, from the payload's root on.
+// Text that breaks at a place inside of JSON that is read as it is counts from the JSON's start.
 func (s *shape) known(root *node, trail []string, at int) (path string, first int) {
 	for _, step := range append(trail, "") {
 		if s.json && root != nil {

@@ -32,8 +32,8 @@ topics:
         handle: true
 `
 
-// strangers are what people get wrong in a spec: the text, what stands there instead, and where the
-// first error is reported with which code.
+// strangers are what people get wrong in a spec: the text, what stands there instead, and where
+// the first error is reported with which code.
 var strangers = []struct{ name, old, now, want string }{
 	{"an empty file", stranger, "", "1:1 E106"},
 	{"comments only", stranger, "# nothing\n# yet\n", "1:1 E106"},
