@@ -12,6 +12,7 @@ import (
 // topicFile is idem_<topic>_gen.go: handler, topic, plan, then event by event.
 func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	f := newFile("idem_"+t.FileName+"_gen.go", p.service.Package, p.service.Source+", topic "+t.Name)
+	f.importGoTypes(p.service)
 	if topicHandles(t) {
 		handlerInterface(f, t)
 	}
@@ -169,7 +170,7 @@ func eventFields(g *group, e *model.Event) {
 		g.Line()
 	}
 	if !e.Handle {
-		g.Add(text("%s %s", scratch(e), e.GoName))
+		g.Add(text("%s %s", scratch(e), recordType(e)))
 	}
 	for _, s := range e.Steps {
 		if s.Joins == nil {
