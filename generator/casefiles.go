@@ -152,7 +152,7 @@ func (all caseFiles) render(s *model.Service) (files []output.File, err error) {
 			expected: caseExpected(c.parsed),
 		}
 		for _, r := range c.parsed.Records {
-			d.log = append(d.log, testRecord{Record: r.Record, topic: r.Topic, time: r.Time})
+			d.log = append(d.log, testRecord{Record: r})
 		}
 		more, err := d.files()
 		if err != nil {

@@ -61,7 +61,7 @@ func generate(ctx context.Context, specs []Spec, strict bool, draft *NewCase, mo
 	}
 	err = read(units)
 	apart(units)
-	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units))
+	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units), goTypes(ctx, units))
 	result.report(units, strict)
 	if err != nil || result.Refused {
 		return result, err

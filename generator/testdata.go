@@ -31,9 +31,7 @@ type testData struct {
 // testRecord is a record of the log, and what becomes of it.
 type testRecord struct {
 	seedlog.Record
-	topic      string    // "" if all are of one topic
-	time       time.Time // zero: that of its place in the log
-	deadLetter string    // class and place; "" if it is none
+	deadLetter string // class and place; "" if it is none
 }
 
 // TestData is the files of a topic's generated test, made of these rows and records in place of
@@ -60,6 +58,9 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows 
 		record := oracle.Record{
 			Topic: t.Kafka[0], Offset: int64(i), Time: logStart.Add(time.Duration(i) * time.Second),
 			Key: r.Key, Value: r.Value,
+		}
+		if !r.Time.IsZero() {
+			record.Time = r.Time
 		}
 		for _, h := range r.Headers {
 			record.Headers = append(record.Headers, oracle.Header(h))

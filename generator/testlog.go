@@ -26,8 +26,8 @@ func (d testData) logLines() []byte {
 }
 
 func (d testData) logLine(line *jsonLine, r testRecord) {
-	if r.topic != "" {
-		line.text("topic", r.topic)
+	if r.Topic != "" {
+		line.text("topic", r.Topic)
 	}
 	line.text("event", r.Event)
 	if !r.Keyed && d.keyed(r.Event) {
@@ -51,8 +51,8 @@ func (d testData) logLine(line *jsonLine, r testRecord) {
 		}
 		line.raw("headers", append(headers.Bytes(), '}'))
 	}
-	if !r.time.IsZero() {
-		line.text("timestamp", r.time.Format(time.RFC3339Nano))
+	if !r.Time.IsZero() {
+		line.text("timestamp", r.Time.Format(time.RFC3339Nano))
 	}
 	switch {
 	case r.Value == nil:

@@ -100,6 +100,7 @@ type Assume struct {
 	CopiesKeepKey *Bool // copies_keep_record_key
 	Retention     *Duration
 	Disjoint      *Bool // disjoint_topics
+	Timestamp     *Text // record_timestamp: create_time
 	Broken        bool
 }
 
@@ -109,7 +110,7 @@ var assumeKeys = keys[Assume]{
 	{name: "copies_keep_record_key", value: boolValue(func(a *Assume) **Bool { return &a.CopiesKeepKey })},
 	{name: "retention", value: durationValue(func(a *Assume) **Duration { return &a.Retention }, "1s", "3650d")},
 	{name: "disjoint_topics", value: boolValue(func(a *Assume) **Bool { return &a.Disjoint })},
-	{name: "record_timestamp", meanwhile: "until then, compare a time or version of the payload: if_newer"},
+	{name: "record_timestamp", value: wordValue(func(a *Assume) **Text { return &a.Timestamp }, "create_time")},
 }
 
 func readAssume(w *walker, e entry) (*Assume, bool) {

@@ -10,6 +10,7 @@ type Type struct {
 	Fields []*Field
 	Enum   []EnumValue
 	Is     *FieldType // the type for which this one is another name
+	Go     *GoName    // the service's own Go type for it; nil = none
 	// Unknown says what becomes of a text that no value of the enum has: error or keep. nil =
 	// not said.
 	Unknown *Text
@@ -51,7 +52,7 @@ var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
 	key[Type]{name: "enum", value: value[Type]{shape{items: &scalarShape, entries: &scalarShape}, readEnum}},
 	key[Type]{name: "is", value: value[Type]{scalarShape, readIs}},
 	key[Type]{name: "unknown", value: wordValue(func(t *Type) **Text { return &t.Unknown }, "error", "keep")},
-	key[Type]{name: "go", meanwhile: "leave it out: the Go type is that of the type; convert in the handler: handle: true"},
+	key[Type]{name: "go", value: put(scalarShape, func(t *Type) **GoName { return &t.Go }, (*walker).goName)},
 	key[Type]{name: "codec", meanwhile: "until then, declare the field string or bytes, and convert in the handler: handle: true"},
 	key[Type]{name: "sensitive", meanwhile: notLogged},
 )
@@ -75,6 +76,10 @@ func readTypes(w *walker, e entry, s *Spec) bool {
 		if t.Doc.GoName != nil && t.Kind == NameType && kinds == 1 {
 			t.Broken = true
 			w.ds.Add(t.Doc.GoName.Key, "E110", te.what+" is another name of a type, which has its Go name: go_name means nothing here", "drop it")
+		}
+		if t.Go != nil && t.Kind != NameType && kinds == 1 {
+			t.Broken = true
+			w.ds.Add(t.Go.Key, "E314", te.what+" has a Go type of its own, which is generated: go means nothing here", "drop it; go stands beside is")
 		}
 		if t.Unknown != nil && t.Kind == NameType && kinds == 1 {
 			t.Broken = true

@@ -14,6 +14,7 @@ package: doors
 
 types:
   State: {enum: [open, shut]}
+  Name: {is: string}
 
 tables:
   doors:
@@ -57,6 +58,7 @@ func TestPlan(t *testing.T) {
 		again      = "reprocesses every topic"
 	)
 	for _, tc := range []struct{ name, old, new, verdict, text string }{
+		{"a Go type", "Name: {is: string}", "Name: {is: string, go: example.com/orders.Name}", callers, "types.Name.go is new"},
 		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
 		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read"},
 		{"a new text of an enum", "[open, shut]", "[open, shut, ajar]", compatible, "types.State.enum changed"},

@@ -7,7 +7,6 @@ package cases
 
 import (
 	"slices"
-	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
@@ -19,16 +18,9 @@ import (
 // Case is one case, checked against the spec.
 type Case struct {
 	Given       []model.Row // parents before children
-	Records     []Record
+	Records     []seedlog.Record // Event is empty if the consumer has none for it
 	Then        []Table
 	DeadLetters []schema.ClassCount
-}
-
-// Record is one record of a case.
-type Record struct {
-	seedlog.Record // Event is empty if the consumer has none for it
-	Topic          string
-	Time           time.Time // zero: it has the time of its place in the log
 }
 
 // Table is what must be in a table.

@@ -30,9 +30,12 @@ func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
 	d.out.WriteString("events:\n")
 	for i, r := range log {
 		d.event(e.Topic, r)
-		record := Record{Record: r, Topic: e.Topic.Kafka[0]}
-		at := record.read()
-		at.Offset, at.Time = int64(i), logStart.Add(time.Duration(i)*time.Second)
+		at := asRead(&r)
+		at.Topic = e.Topic.Kafka[0]
+		at.Offset = int64(i)
+		if r.Time.IsZero() {
+			at.Time = logStart.Add(time.Duration(i) * time.Second)
+		}
 		d.applied(e.Topic, r.Event, in.Apply(at))
 	}
 	d.then(in)
@@ -97,6 +100,9 @@ func (d *draft) event(t *model.Topic, r seedlog.Record) {
 	}
 	if len(headers) > 0 {
 		fmt.Fprintf(&d.out, "    headers: {%s}\n", strings.Join(headers, ", "))
+	}
+	if !r.Time.IsZero() {
+		fmt.Fprintf(&d.out, "    timestamp: %s\n", r.Time.Format(time.RFC3339))
 	}
 	members, isObject := members(r.Value)
 	switch {

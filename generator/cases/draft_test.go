@@ -82,7 +82,7 @@ func TestDraftsAreCasesThatHold(t *testing.T) {
 func holds(t *testing.T, in *oracle.Interpreter, c *Case, text string) {
 	t.Helper()
 	for i, r := range c.Records {
-		record := r.read()
+		record := asRead(&r)
 		record.Offset, record.Time = int64(i), logStart.Add(time.Duration(i)*time.Second)
 		in.Apply(record)
 	}
@@ -110,7 +110,7 @@ func TestACaseHoldsTheEventsThatItHas(t *testing.T) {
 	eachSpec(t, func(t *testing.T, s *model.Service) {
 		for _, topic := range s.Topics {
 			for _, e := range topic.Events {
-				c := &Case{Records: []Record{{Record: seedlog.Record{Event: e.GoName}, Topic: topic.Kafka[0]}}}
+				c := &Case{Records: []seedlog.Record{{Event: e.GoName, Topic: topic.Kafka[0]}}}
 				for _, other := range topic.Events {
 					if c.Holds(other) != (other == e) {
 						t.Errorf("a case of %s holds %s: %v", e.Name, other.Name, other != e)

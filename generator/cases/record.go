@@ -15,7 +15,7 @@ import (
 
 // record reads event number n of the case. A record that would become a dead letter before it
 // reaches the database is refused, unless then says so.
-func (r *reader) record(n int, e *schema.CaseEvent) (out Record) {
+func (r *reader) record(n int, e *schema.CaseEvent) (out seedlog.Record) {
 	t := r.topic(*e.Topic)
 	if t == nil {
 		return out
@@ -38,7 +38,7 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out Record) {
 		out.Time = at.UTC()
 	}
 	out.Value = r.payload(&out, e)
-	event, found := r.in.Read(out.read())
+	event, found := r.in.Read(asRead(&out))
 	if event != nil {
 		out.Event = event.GoName
 		out.Keyed = found.Key != ""
@@ -49,8 +49,8 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out Record) {
 	return out
 }
 
-// read is the record as the oracle takes it.
-func (r *Record) read() oracle.Record {
+// asRead is the record as the oracle takes it.
+func asRead(r *seedlog.Record) oracle.Record {
 	at := r.Time
 	if at.IsZero() {
 		at = time.Unix(0, 0)
@@ -64,7 +64,7 @@ func (r *Record) read() oracle.Record {
 
 // payload writes the record's value. Which event it is, the headers tell, or the value as it
 // looks: then it is written again by the fields of that event.
-func (r *reader) payload(out *Record, e *schema.CaseEvent) []byte {
+func (r *reader) payload(out *seedlog.Record, e *schema.CaseEvent) []byte {
 	switch {
 	case e.Text != nil:
 		return []byte(e.Text.Value)
@@ -73,7 +73,7 @@ func (r *reader) payload(out *Record, e *schema.CaseEvent) []byte {
 	}
 	looks := *out
 	looks.Value = []byte(untyped(e.Value))
-	event, _ := r.in.Read(looks.read())
+	event, _ := r.in.Read(asRead(&looks))
 	if event == nil {
 		return looks.Value
 	}

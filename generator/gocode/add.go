@@ -10,12 +10,12 @@ import (
 
 // eventDecl writes what the runtime must know to take a record in as an event.
 func (p *pkg) eventDecl(f *file, e *model.Event) {
-	method := func(name string) code { return text("(*%s).%s", e.GoName, name) }
+	method := func(name string) code { return text("(*%s).%s", recordType(e), name) }
 	elems := []code{pair("Name", lit(e.GoName))}
 	if e.OwnFailure {
 		elems = append(elems, pair("OnFailure", text("&"+policyVar(e))))
 	}
-	elems = append(elems, pair("Decode", method("decode")))
+	elems = append(elems, pair("Decode", decodeOf(e)))
 	if e.Handle {
 		elems = append(elems, text("Owned: true"))
 	}
@@ -29,14 +29,14 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 			for i, k := range e.Key.Former {
 				former = append(former, text("").Values(pair("Space", p.space(k.Space)), pair("Key", method(formerMethod(i)))))
 			}
-			elems = append(elems, pair("Former", composite(text("[]").Add(wire("FormerKey")).Add(text("[%s]", e.GoName)), former)))
+			elems = append(elems, pair("Former", composite(text("[]").Add(wire("FormerKey")).Add(text("[%s]", recordType(e))), former)))
 		}
 		if e.Key.SamePartition {
 			elems = append(elems, text("Here: true"))
 		}
 		elems = append(elems, pair("Print", method("fingerprint")), pair("Content", p.content(e)))
 	}
-	typ := wire("Event").Add(text("[%s, *%s]", e.GoName, decoderType(e.Topic)))
+	typ := wire("Event").Add(text("[%s, *%s]", recordType(e), decoderType(e.Topic)))
 	doc := fmt.Sprintf("%s is how a record becomes %s, and which records are copies of one. It is read only.", eventVar(e), withArticle(e.GoName))
 	f.decl(doc, text("var %s =", eventVar(e)).Add(composite(typ, elems)))
 	if e.OwnFailure {
@@ -57,7 +57,7 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 	f.fn("", "p *"+planType(e.Topic), fmt.Sprintf("add%s", e.GoName), params, text("error"), func(g *group) {
 		decoder := code(text("&p.decoder"))
 		if e.Handle {
-			g.Add(text("e := new(%s)", e.GoName))
+			g.Add(text("e := new(%s)", recordType(e)))
 			decoder = text("&" + decoderType(e.Topic)).Values()
 			if settings := p.decoderSettings(e.Topic); settings != nil {
 				decoder = text("&" + decoderType(e.Topic)).Values(settings...)
@@ -81,7 +81,7 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 func callHandler(g *group, e *model.Event) {
 	fn := closure(
 		[]code{named("ctx", qual("context", "Context")), named("tx", idem("Tx"))}, []code{text("error")},
-		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, *e)", e.GoName)) })
+		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, %s)", e.GoName, handed(e))) })
 	g.Add(call("b.Call", text("m"), composite(wire("Call"), []code{pair("Event", lit(e.GoName)), pair("Fn", fn)})))
 }
 

@@ -12,6 +12,9 @@ import (
 // event writes everything of one event, in the order in which a reviewer reads it.
 func (p *pkg) event(f *file, e *model.Event) error {
 	eventStruct(f, e)
+	if e.HoldsGo() {
+		typedEvent(f, e)
+	}
 	p.decodeFunc(f, e)
 	if err := decodeMethod(f, e); err != nil {
 		return fmt.Errorf("event %s: %w", e.Name, err)
@@ -79,7 +82,7 @@ func eventKind(e *model.Event) string {
 // is the member of its name.
 func structField(g *group, f *model.Field) {
 	comment(g, strings.TrimLeft(docOf(f.Doc, ""), "\n"))
-	field := named(f.GoName, fieldType(f))
+	field := named(f.GoName, typedField(f))
 	if place := fieldSource(f); place != "" {
 		g.Add(field).Comment(place)
 		return
@@ -119,7 +122,7 @@ func fieldSource(f *model.Field) string {
 
 // appendMethod writes a list or a map as JSON.
 func appendMethod(f *file, e *model.Event, field *model.Field) {
-	f.fn("", "e *"+e.GoName, fmt.Sprintf("append%s", field.GoName), []code{text("b []byte")}, text("[]byte"), func(g *group) {
+	f.fn("", "e *"+recordType(e), fmt.Sprintf("append%s", field.GoName), []code{text("b []byte")}, text("[]byte"), func(g *group) {
 		returnAppended(g, valueOf(field), field.Type, 0)
 	})
 }

@@ -56,7 +56,7 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 		}
 		if !e.Topic.CloudEvents {
 			g.Add(text("s.Reset(&m)"))
-			g.Add(text("e.decode(&s, &m)"))
+			decodeTyped(g, e, "&m")
 			g.Return(text("e, s.Finish(%q)", e.GoName))
 			return
 		}
@@ -64,7 +64,7 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 		g.Add(text("opened, err := envelope.Open(&m)"))
 		g.If(text("err != nil")).Block(text("return e, err"))
 		g.Add(text("s.Reset(opened)"))
-		g.Add(text("e.decode(&s, opened)"))
+		decodeTyped(g, e, "opened")
 		g.Return(text("e, s.Finish(%q)", e.GoName))
 	})
 }
@@ -93,7 +93,7 @@ func depthSetting(s *model.Service) (settings []code) {
 func decodeMethod(f *file, e *model.Event) (err error) {
 	format := formatOf(e.Topic)
 	params := []code{named("s", pointer(format.reader())), named("m", pointer(wire("Message")))}
-	f.fn("", "e *"+e.GoName, "decode", params, nil, func(g *group) {
+	f.fn("", "e *"+recordType(e), "decode", params, nil, func(g *group) {
 		err = format.event(g, e)
 		sources(g, e)
 	})

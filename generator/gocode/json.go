@@ -22,7 +22,7 @@ func (jsonFormat) envelope() *expr { return strictjson("CloudEvents") }
 func (jsonFormat) strictness() string { return "strictjson.Scanner" }
 
 func (jsonFormat) event(g *group, e *model.Event) error {
-	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
+	d := decoder{recv: "e", typ: recordType(e), fields: e.Fields}
 	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
 		if inPayload(by) && e.Topic.Payload.RefuseUnknown {
 			d.known = append(d.known, by.Path)
@@ -33,8 +33,8 @@ func (jsonFormat) event(g *group, e *model.Event) error {
 }
 
 func (jsonFormat) object(f *file, t *model.Type) {
-	f.fn("", "v *"+t.GoName, decodeName(t), []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
-		d := decoder{recv: "v", typ: t.GoName, fields: t.Fields}
+	f.fn("", "v *"+objectType(t), decodeName(t), []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
+		d := decoder{recv: "v", typ: objectType(t), fields: t.Fields}
 		d.body(g)
 	})
 }
@@ -46,7 +46,9 @@ func (jsonFormat) recordKey(f *file, t *model.Topic) {
 	doc := fmt.Sprintf("%s is the record key of topic %q.", keyType(t), t.Name)
 	f.structType(doc, keyType(t), func(g *group) {
 		for _, p := range t.RecordKey.Parts {
-			field := &model.Field{Name: p.Name, GoName: p.GoName, Doc: p.Doc, Type: p.Type, Source: model.Source{Kind: model.FromPayload, Path: p.Path}}
+			as := p.Type
+			as.Go = nil // it is the record's
+			field := &model.Field{Name: p.Name, GoName: p.GoName, Doc: p.Doc, Type: as, Source: model.Source{Kind: model.FromPayload, Path: p.Path}}
 			fields[p] = field
 			structField(g, field)
 		}

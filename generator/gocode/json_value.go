@@ -39,9 +39,9 @@ func (d *decoder) recall(g *group, dst string, t model.FieldType) {
 	case t.Kind == model.List:
 		g.Add(text(dst + " =").Add(qual("slices", "Grow").Call(text("%s[:0]", dst), lit(1))))
 	case direct:
-		g.If(text("%s = old.%s; %s == nil", dst, field, dst)).Block(text("%s = new(%s)", dst, t.Named.GoName))
+		g.If(text("%s = old.%s; %s == nil", dst, field, dst)).Block(text("%s = new(%s)", dst, objectType(t.Named)))
 	default:
-		g.Add(text("%s = new(%s)", dst, t.Named.GoName))
+		g.Add(text("%s = new(%s)", dst, objectType(t.Named)))
 	}
 }
 

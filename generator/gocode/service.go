@@ -11,6 +11,7 @@ import (
 func (p *pkg) serviceFile() *file {
 	s := p.service
 	f := newFile("idem_gen.go", s.Package, s.Source)
+	f.importGoTypes(s)
 	f.packageDoc(packageDoc(s))
 	f.decl("Fails to compile if the code was generated for another version of the runtime.", text("const _ =").Add(wire("CompatV1")))
 	params := []code{named("db", pointer(qual(pgxpoolPath, "Pool")))}

@@ -12,6 +12,7 @@ import (
 // topicFile is idem_<topic>_gen.go: handler, topic, plan, then event by event.
 func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	f := newFile("idem_"+t.FileName+"_gen.go", p.service.Package, p.service.Source+", topic "+t.Name)
+	f.importGoTypes(p.service)
 	if topicHandles(t) {
 		handlerInterface(f, t)
 	}
@@ -88,6 +89,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	}
 	if t.Ordered {
 		elems = append(elems, text("Ordered: true"))
+	}
+	if t.CreateTime {
+		elems = append(elems, text("CreateTime: true"))
 	}
 	if t.Retention > 0 {
 		elems = append(elems, pair("Retention", duration(t.Retention)))
@@ -166,7 +170,7 @@ func eventFields(g *group, e *model.Event) {
 		g.Line()
 	}
 	if !e.Handle {
-		g.Add(text("%s %s", scratch(e), e.GoName))
+		g.Add(text("%s %s", scratch(e), recordType(e)))
 	}
 	for _, s := range e.Steps {
 		if s.Joins == nil {

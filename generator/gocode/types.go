@@ -158,6 +158,9 @@ func (p *pkg) object(f *file, t *model.Type) {
 			structField(g, placed(m, i, spellings))
 		}
 	})
+	if t.HoldsGo() {
+		typedObject(f, t)
+	}
 	for _, spelled := range spellings {
 		for _, format := range p.formatsOf(spelled) {
 			format.object(f, spelled)
@@ -171,7 +174,7 @@ func (p *pkg) object(f *file, t *model.Type) {
 // appendJSON writes the method by which an object becomes JSON: members in declared
 // order, named as in the spec, NULL as null.
 func (p *pkg) appendJSON(f *file, t *model.Type) {
-	f.fn("", "v *"+t.GoName, "appendJSON", []code{text("b []byte")}, text("[]byte"), func(g *group) {
+	f.fn("", "v *"+objectType(t), "appendJSON", []code{text("b []byte")}, text("[]byte"), func(g *group) {
 		sep := "{"
 		for _, m := range t.Fields {
 			g.Add(text("b = append(b, `%s%q:`...)", sep, m.Name))

@@ -1,7 +1,8 @@
 // Package gopkg looks at the Go files that a team keeps beside a spec: which names they
-// declare. It is the only package that uses go/packages, and asks it for file names only:
-// what a package imports, and whether it compiles, does not matter, because generated
-// code that is not written yet is a usual reason why it does not.
+// declare; and at the Go types that a spec names. It is the only package that uses go/packages.
+// Whether a package compiles does not matter, because generated code that is not written yet is
+// a usual reason why it does not: of hand-written files it asks for names only, and of a type for
+// what its declaration says.
 //
 // It must not import any other package of this module.
 package gopkg
@@ -18,8 +19,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 )
 
 // Package is what the hand-written files of one folder declare.
@@ -61,7 +60,7 @@ func Load(ctx context.Context, folders []string, generated func(content []byte) 
 	var order []string
 	for _, dir := range folders {
 		result[dir] = &Package{Declared: map[string]token.Position{}, Clauses: map[string]token.Position{}}
-		module, err := moduleOf(dir)
+		module, err := moduleOf(dir, "holds Go files")
 		if err != nil {
 			return nil, err
 		}
@@ -78,44 +77,23 @@ func Load(ctx context.Context, folders []string, generated func(content []byte) 
 	return result, nil
 }
 
-// moduleOf returns the folder upwards from dir that holds go.mod.
-func moduleOf(dir string) (string, error) {
+// moduleOf returns the folder upwards from dir that holds go.mod; fact is why there must be one.
+func moduleOf(dir, fact string) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("%s holds Go files but no go.mod is found upwards: run go mod init first", filepath.ToSlash(dir))
+			return "", fmt.Errorf("%s %s but no go.mod is found upwards: run go mod init first", filepath.ToSlash(dir), fact)
 		}
 	}
-}
-
-// listing is the error of the go command, with what helps where its own text hides it.
-func listing(err error) error {
-	const what = "listing the Go files beside the spec"
-	text := err.Error()
-	for _, incomplete := range []string{"updates to go.mod needed", "updates to go.sum needed", "missing go.sum entry"} {
-		if strings.Contains(text, incomplete) {
-			return fmt.Errorf("%s: the module's go.mod or go.sum is not complete (%s): run go mod tidy first", what, incomplete)
-		}
-	}
-	if _, printed, ok := strings.Cut(text, "stderr: "); ok { // without how the command was run
-		return fmt.Errorf("%s: %s", what, strings.TrimSpace(printed))
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }
 
 // load fills result for the folders, all of one module.
 func load(ctx context.Context, module string, folders []string, generated func([]byte) bool, result map[string]*Package) error {
-	listed, err := packages.Load(&packages.Config{
-		Context: ctx, Dir: module, Tests: true,
-		Mode: packages.NeedName | packages.NeedFiles,
-		// No network, no change of go.mod, whatever the environment says.
-		BuildFlags: []string{"-mod=readonly"},
-		Env:        append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
-	}, folders...)
+	listed, err := listFiles(ctx, module, folders)
 	if err != nil {
-		return listing(err)
+		return err
 	}
 	var files []string
 	excluded := map[string]bool{} // by a build constraint
@@ -125,11 +103,7 @@ func load(ctx context.Context, module string, folders []string, generated func([
 			files = append(files, name)
 			excluded[name] = true
 		}
-		for _, e := range p.Errors {
-			if len(p.GoFiles) == 0 && e.Kind == packages.ListError {
-				err = errors.Join(err, listing(e))
-			}
-		}
+		err = errors.Join(err, unlisted(p))
 	}
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ type FieldType struct {
 	Optional bool       // absent and null are both NULL
 	Named    *Type      // Enum and Object
 	Elem     *FieldType // List and Map
+	Go       *GoType    // what the service's Go code sees instead; nil = the built-in type
 }
 
 // Type is an entry of types: an object or an enum.
@@ -87,6 +88,11 @@ type Source struct {
 	Record string // key, value, timestamp, offset, partition or topic
 	Raw    bool   // of Record value: it is the whole payload, which has no members
 	Part   *KeyPart
+}
+
+// IsRecordTime reports whether the field is the record's timestamp.
+func (f *Field) IsRecordTime() bool {
+	return f.Source.Kind == FromRecord && f.Source.Record == "timestamp"
 }
 
 // Constant is a checked constant of the spec: its text and, for fields, the kind it

@@ -15,9 +15,10 @@ type Service struct {
 	Consumer   string // names the ledger; also the default Kafka group.id
 	Package    string // Go package of the generated code
 	Doc        Doc
-	Types      []*Type  // in spec order
-	Tables     []*Table // in spec order
-	Topics     []*Topic // in spec order
+	Types      []*Type   // in spec order
+	GoTypes    []*GoType // of Types and of other names of types, in spec order
+	Tables     []*Table  // in spec order
+	Topics     []*Topic  // in spec order
 	Limits     Limits
 	Migrations Migrations
 	Examples   string // path of the sample records as written in the spec, or ""
@@ -123,6 +124,7 @@ type Promises struct {
 	CopiesKeepKey bool          // assume.copies_keep_record_key
 	Retention     time.Duration // assume.retention; 0 = not stated
 	Disjoint      bool          // assume.disjoint_topics
+	CreateTime    bool          // assume.record_timestamp: create_time
 }
 
 // Discriminator is where the type or version of an event is found: a header or a path.

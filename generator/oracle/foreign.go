@@ -71,20 +71,11 @@ func (x *tx) orphan(t *table, r *row) *fault {
 	return nil
 }
 
-// checkForeignKeys looks at the rows that the event wrote and the parents that it took
-// away. A foreign key with a NULL column is satisfied.
+// checkForeignKeys looks at the rows that were written since the last step, and at the parents
+// that the event took away.
 func (x *tx) checkForeignKeys() *fault {
-	for _, w := range x.wrote {
-		if !w.table.rows[w.row] {
-			continue
-		}
-		for i, fk := range w.table.def.ForeignKeys {
-			parent := x.store.byDef[fk.References]
-			key, ok := w.table.refers[i].key(w.row.cells)
-			if ok && len(parent.unique[0].rows[key]) == 0 {
-				return refused(w.table.def.Name + " names a row of " + parent.def.Name + " that does not exist")
-			}
-		}
+	if f := x.checkWritten(); f != nil {
+		return f
 	}
 	for _, v := range x.vacant {
 		refs := v.refs
@@ -98,5 +89,24 @@ func (x *tx) checkForeignKeys() *fault {
 			}
 		}
 	}
+	return nil
+}
+
+// checkWritten looks at the rows that a step wrote, when the whole step was done: what a later one
+// does cannot make them right. A foreign key with a NULL column is satisfied.
+func (x *tx) checkWritten() *fault {
+	for _, w := range x.wrote {
+		if !w.table.rows[w.row] {
+			continue // went with a parent that the step removed
+		}
+		for i, fk := range w.table.def.ForeignKeys {
+			parent := x.store.byDef[fk.References]
+			key, ok := w.table.refers[i].key(w.row.cells)
+			if ok && len(parent.unique[0].rows[key]) == 0 {
+				return refused(w.table.def.Name + " names a row of " + parent.def.Name + " that does not exist")
+			}
+		}
+	}
+	x.wrote = nil
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // constants of the spec, an int, a bool, or nil for NULL.
 type Row map[string]any
 
-// Values are the fields of the event that a handler is called for.
+// Values are the fields of an event.
 type Values struct {
 	def    *model.Event
 	values map[*model.Field]value
@@ -40,6 +40,10 @@ func (v Values) Text(field string) string {
 		return format(model.ColType{}, got)
 	}
 }
+
+// Content writes a field's value so that two values are equal exactly if their texts are: a word
+// for its kind, the length of its text, and the text.
+func (v Values) Content(field string) string { return content(v.Get(field)) }
 
 // Tables is what a handler changes. Its changes belong to the event: if the handler
 // returns an error, they and the event's write steps are undone.

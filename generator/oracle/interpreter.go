@@ -166,10 +166,8 @@ func (in *Interpreter) claim(e *event, keys []string) {
 }
 
 func (in *Interpreter) run(tx *tx, e *event, rows []stepRow) *fault {
-	for _, r := range rows {
-		if f := tx.step(r); f != nil {
-			return f
-		}
+	if f := tx.steps(rows); f != nil {
+		return f
 	}
 	if f := tx.checkForeignKeys(); f != nil {
 		return f

@@ -1,5 +1,7 @@
 package oracle
 
+import "strings"
+
 // Kind is what became of a record.
 type Kind int
 
@@ -96,7 +98,7 @@ func (f *fault) Error() string {
 func first(faults []*fault) *fault {
 	var least *fault
 	for _, f := range faults {
-		if f != nil && (least == nil || f.at < least.at || f.at == least.at && len(f.path) < len(least.path)) {
+		if f != nil && (least == nil || f.at < least.at || f.at == least.at && f.path != least.path && strings.HasPrefix(least.path, f.path)) {
 			least = f
 		}
 	}

@@ -13,6 +13,7 @@ type shape struct {
 	elem    *shape
 	each    *shape // of the members whose names are data
 	data    bool   // the names of its members are data, though some may be declared
+	json    bool   // it is read as it is, too, before its members are
 }
 
 func shapeOf(fields []*model.Field) *shape {
@@ -43,6 +44,8 @@ func (s *shape) hold(t model.FieldType) {
 	switch t.Kind {
 	case model.Object:
 		s.declare(t.Named.Fields)
+	case model.JSON:
+		s.json = true
 	case model.Map:
 		s.data = true
 		s.each = &shape{members: map[string]*shape{}}
@@ -60,7 +63,7 @@ func (s *shape) known(trail []string) string {
 	path := ""
 	for _, step := range trail {
 		next := s.members[step]
-		if s.data {
+		if s.data || s.json {
 			break
 		}
 		if next != nil {

@@ -211,27 +211,39 @@ const (
 	skipped done = false
 )
 
-// step runs one row of a step, and what stands under it.
-func (x *tx) step(r stepRow) *fault {
+// steps runs the rows of each step, one after the other. A row's own steps under it run before the
+// next row.
+func (x *tx) steps(rows []stepRow) *fault {
+	for i, r := range rows {
+		was, f := x.step(r)
+		if f != nil {
+			return f
+		}
+		under := r.then
+		if was == skipped {
+			under = r.otherwise
+		}
+		if len(under) == 0 && i+1 < len(rows) && rows[i+1].step == r.step {
+			continue // the step is not done
+		}
+		if f := x.checkWritten(); f != nil {
+			return f
+		}
+		if f := x.steps(under); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// step runs one row of a step.
+func (x *tx) step(r stepRow) (done, *fault) {
 	t := x.store.byDef[r.step.Table]
 	r.set = x.atOnce(r.set)
 	for i := range r.elements {
 		r.elements[i] = x.atOnce(r.elements[i])
 	}
-	was, f := verbs[r.step.Verb].run(x, t, r)
-	if f != nil {
-		return f
-	}
-	next := r.then
-	if was == skipped {
-		next = r.otherwise
-	}
-	for _, below := range next {
-		if f := x.step(below); f != nil {
-			return f
-		}
-	}
-	return nil
+	return verbs[r.step.Verb].run(x, t, r)
 }
 
 // atOnce puts the transaction time in its place.

@@ -50,8 +50,11 @@ func (d *decoder) undeclared(n *node, s *shape, path string) {
 	}
 }
 
-// plainASCII is the start of a name as Go would quote it.
+// plainASCII is the start of a name as Go would quote it, without the quotes if it is not empty.
 func plainASCII(name string) string {
+	if name == "" {
+		return `""`
+	}
 	quoted := strconv.QuoteToASCII(name)
 	inner := strings.TrimSuffix(strings.TrimPrefix(quoted, "\""), "\"")
 	return inner[:min(64, len(inner))]

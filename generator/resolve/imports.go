@@ -79,15 +79,21 @@ func markTables(d *draft.Service) {
 // markTypes finds the types of libraries that the service uses: of its events, its record keys,
 // and its own types, with all that these hold.
 func markTypes(d *draft.Service) {
-	of := map[*model.Type]*draft.Type{}
+	of, ofGo := map[*model.Type]*draft.Type{}, map[*model.GoType]*draft.Type{}
 	for _, t := range d.Types.All {
 		of[t.Model] = t
+		if t.Is.Go != nil && t.Spec.Go != nil {
+			ofGo[t.Is.Go] = t
+		}
 	}
 	seen := map[*model.Type]bool{}
 	var fields func([]*model.Field)
 	mark := func(ft model.FieldType) {
 		for ft.Elem != nil {
 			ft = *ft.Elem
+		}
+		if t := ofGo[ft.Go]; t != nil {
+			t.Used = true
 		}
 		if ft.Named == nil || seen[ft.Named] {
 			return

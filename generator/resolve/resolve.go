@@ -88,6 +88,7 @@ func service(d *draft.Service) *model.Service {
 		Doc:        serviceDoc(spec),
 		Migrations: migrations(spec.Migrations),
 		Limits:     d.Limits,
+		GoTypes:    d.Types.GoTypes(),
 	}
 	if spec.Examples != nil {
 		s.Examples = spec.Examples.Value

@@ -89,6 +89,7 @@ func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {
 	if a.Retention != nil {
 		t.Model.Retention = a.Retention.Value
 	}
+	t.Model.CreateTime = a.Timestamp != nil
 	if a.OrderedBy == nil {
 		checkPromiseHasOrder(report, t)
 		return

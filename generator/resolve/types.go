@@ -207,5 +207,19 @@ func resolveName(report *schema.Diagnostics, types *draft.Types, e *draft.Type) 
 		return
 	}
 	is, ok := fieldType(report, types, e.Spec.Is)
+	if ok && e.Spec.Go != nil {
+		ok = resolveGo(report, e, &is)
+	}
 	e.Is, e.Broken = is, !ok
+}
+
+// resolveGo gives a type the service's own Go type. Whether that exists is found out later.
+func resolveGo(report *schema.Diagnostics, e *draft.Type, is *model.FieldType) bool {
+	if is.Kind == model.Enum || is.Kind == model.Object || is.Elem != nil {
+		report.Add(e.Spec.Go.Key, "E314", fmt.Sprintf("type %s is %s: a Go type of your own is for scalars and json", wording.Quote(e.Spec.Name.Value), typeword.Text(*is)),
+			"drop it, or give Go types to what is in it")
+		return false
+	}
+	is.Go = &model.GoType{Entry: e.Spec.Name.Value, Kind: is.Kind, Path: e.Spec.Go.Path, Name: e.Spec.Go.Name}
+	return true
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -38,6 +39,9 @@ func (w *writer) record(v visit) Record {
 		r.Value = w.payload(v)
 	}
 	r.Headers = w.headers(v)
+	if slices.ContainsFunc(v.event.Fields, func(f *model.Field) bool { return f.IsRecordTime() && w.roles.isVersion(v.event, f) }) {
+		r.Time = base.Add(time.Duration(w.version) * time.Minute)
+	}
 	w.append(v)
 	return r
 }

@@ -38,15 +38,21 @@
 // that a lost, doubled or reordered record shows.
 package seedlog
 
-import "github.com/idemgen/idemgen/generator/model"
+import (
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
 
 // Record is one record of the log.
 type Record struct {
-	Event   string   // Go name of the event
-	Keyed   bool     // has an identity of its own, so that a second copy has no effect
-	Key     []byte   // nil if the topic declares no record key
-	Value   []byte   // nil for a tombstone
-	Headers []Header // event type first, then the idempotency key, then fields
+	Topic   string    // "" if all records of the log are of one topic
+	Time    time.Time // zero: that of its place in the log
+	Event   string    // Go name of the event
+	Keyed   bool      // has an identity of its own, so that a second copy has no effect
+	Key     []byte    // nil if the topic declares no record key
+	Value   []byte    // nil for a tombstone
+	Headers []Header  // event type first, then the idempotency key, then fields
 }
 
 // Header is one record header.

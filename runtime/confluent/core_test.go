@@ -53,6 +53,11 @@ func consumer(t *testing.T, db *pgxpool.Pool) *idem.Consumer {
 
 func consumerOf(t *testing.T, db *pgxpool.Pool, plan func() wire.Plan) *idem.Consumer {
 	t.Helper()
+	return consumerOfTopic(t, db, wire.Topic{Name: topicName, StartFrom: wire.Earliest, Statements: []string{diarySQL}, NewPlan: plan})
+}
+
+func consumerOfTopic(t *testing.T, db *pgxpool.Pool, topic wire.Topic) *idem.Consumer {
+	t.Helper()
 	const most = 500 * time.Millisecond
 	c, err := idem.New(db, wire.Service{
 		Consumer: "orders", Schema: 1, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
@@ -60,9 +65,7 @@ func consumerOf(t *testing.T, db *pgxpool.Pool, plan func() wire.Plan) *idem.Con
 			BatchEvents: 100, BatchBytes: 1 << 20, BatchWait: 20 * time.Millisecond, BatchTimeout: most, EventTimeout: most,
 			StatementTimeout: most, LockTimeout: most, MaxPollInterval: time.Minute, MaxPayload: 1 << 10,
 		},
-		Topics: []wire.Topic{{
-			Name: topicName, StartFrom: wire.Earliest, Statements: []string{diarySQL}, NewPlan: plan,
-		}},
+		Topics: []wire.Topic{topic},
 	}, idem.WithLogger(textLogger(&testLog{})))
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ func record(p idem.Partition, m *kafka.Message) (idem.Message, int) {
 	}
 	if m.TimestampType != kafka.TimestampNotAvailable {
 		out.Time = m.Timestamp.UTC()
+		out.Appended = m.TimestampType == kafka.TimestampLogAppendTime
 	}
 	if len(m.Headers) > 0 {
 		out.Headers = make([]idem.Header, len(m.Headers))

@@ -16,6 +16,7 @@ type Message struct {
 	Offset      int64
 	LeaderEpoch int32     // epoch of the partition's leader that wrote it; -1 if unknown
 	Time        time.Time // the record's timestamp; zero if it has none
+	Appended    bool      // Time is when the broker appended the record (message.timestamp.type is LogAppendTime)
 	Key         []byte    // nil if the record has no key
 	Value       []byte    // nil is a tombstone, which differs from an empty value
 	Headers     []Header  // in the record's order, repeated names kept

@@ -51,8 +51,10 @@ type Topic struct {
 	OnFailure FailurePolicy // for records whose event does not say otherwise
 	Ordered   bool          // assume.ordered_by: a changed partition count stops the partition
 	Retention time.Duration // assume.retention: how long the topic keeps records; 0 = the spec does not say
-	Window    time.Duration // longest window of the keys that all partitions share (copies: anywhere); 0 = there are none
-	Chain     time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
+	// CreateTime is assume.record_timestamp: a record whose timestamp is the broker's halts.
+	CreateTime bool
+	Window     time.Duration // longest window of the keys that all partitions share (copies: anywhere); 0 = there are none
+	Chain      time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
 	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
 	// prepares them when it opens a connection.
 	Statements []string

@@ -32,6 +32,16 @@ func (ts *Types) Generated() []*Type {
 	return slices.DeleteFunc(slices.Clone(ts.All), func(t *Type) bool { return t.Imported && !t.Used || t.Spec.Kind == schema.NameType })
 }
 
+// GoTypes are the Go types of the service's own that its package uses.
+func (ts *Types) GoTypes() (all []*model.GoType) {
+	for _, t := range ts.All {
+		if t.Spec.Go != nil && t.Is.Go != nil && (!t.Imported || t.Used) {
+			all = append(all, t.Is.Go)
+		}
+	}
+	return all
+}
+
 // Field is a field as written and as resolved. Field is nil if it was refused.
 type Field struct {
 	Spec  *schema.Field

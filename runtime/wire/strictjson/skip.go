@@ -37,6 +37,9 @@ func Known(s *Scanner) {
 // printable is the start of a member's name, in printable ASCII: the name is the producer's.
 func printable(name string) string {
 	const most = 64
+	if name == "" {
+		return `""`
+	}
 	quoted := strconv.QuoteToASCII(string([]rune(name)))
 	return quoted[1 : 1+min(len(quoted)-2, most)]
 }

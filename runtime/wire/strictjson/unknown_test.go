@@ -15,6 +15,7 @@ func TestAnUnknownMemberIsNamedByItsPath(t *testing.T) {
 		{`{"b":"secret"}`, "decode: E: b is not declared (at byte 5)"},
 		{`{"in":{"a":1,"b":{"c":"secret"}}}`, "decode: E: in.b is not declared (at byte 17)"},
 		{`{"in":{"b":[1,}}`, "decode: E: in is not valid JSON (at byte 14)"},
+		{`{"":1}`, `decode: E: "" is not declared (at byte 4)`},
 		{`{"a\u0000\ud800\n\"\u00e4":1}`, `decode: E: a\x00\ufffd\n\"\u00e4 is not declared (at byte 27)`},
 		{`{"` + long + `56789":1}`, "decode: E: " + long + " is not declared (at byte 73)"},
 		{`{"b":`, "decode: E: the payload ends too early (at byte 5)"},

@@ -39,13 +39,13 @@ var numberKinds = []kind{
 
 // plainKinds are for all other names.
 var plainKinds = []kind{
-	{"text", []string{"string", "Mood"}, "sad"},
+	{"text", []string{"string", "Label", "Mood"}, "sad"},
 	{"varchar(40)", []string{"string"}, "short"},
 	{"boolean", []string{"bool"}, "true"},
 	{"double precision", []string{"float64"}, "0.5"},
 	{"timestamp", []string{"local_timestamp"}, "2026-01-02T03:04:05"},
 	{"bytea", []string{"bytes"}, "AQI="},
-	{"jsonb", []string{"json", "list(string)"}, `"{}"`},
+	{"jsonb", []string{"json", "list(string)", "map(int64)"}, `"{}"`},
 	{"json", []string{"json"}, `"[]"`},
 	{"text array", []string{"list(string)"}, ""},
 	{"bigint array", []string{"list(int64)"}, ""},

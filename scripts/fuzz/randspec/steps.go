@@ -20,16 +20,36 @@ type writer struct {
 // verbs are as likely as they stand here.
 var verbs = []string{"insert", "insert", "upsert", "upsert", "upsert", "update", "update", "delete", "add", "add", "append", "replace"}
 
-func (w *writer) step(t *table) *part {
+// step writes a table, and now and then others, depending on whether it was applied.
+func (w *writer) step(tables []*table, t *table) *part {
 	verb := pick(w.r, verbs)
 	for verb == "append" && !t.key("no") || verb == "add" && len(t.sums()) == 0 || verb == "replace" && !w.ordered {
 		verb = pick(w.r, verbs)
 	}
 	w.each = verb == "replace" || chance(w.r, 20)
-	s := &part{lines: []string{"- " + verb + ": " + t.name}}
+	s := w.plain(verb, t)
 	if w.each {
 		s.add(need("each: lines"))
 	}
+	for _, branch := range []string{"then", "else"} {
+		if !chance(w.r, 12) {
+			continue
+		}
+		b := &part{lines: []string{branch + ":"}}
+		for range 1 + w.r.IntN(2) {
+			b.add(w.plain(pick(w.r, branchVerbs), pick(w.r, tables)))
+		}
+		s.add(b)
+	}
+	return s
+}
+
+// branchVerbs are those that steps under others have more often.
+var branchVerbs = []string{"insert", "upsert", "update", "delete", "add", "add"}
+
+// plain is a step without each and without branches.
+func (w *writer) plain(verb string, t *table) *part {
+	s := &part{lines: []string{"- " + verb + ": " + t.name}}
 	switch verb {
 	case "insert":
 		w.fill(s, t, nil)
@@ -49,7 +69,9 @@ func (w *writer) step(t *table) *part {
 		w.where(s, t)
 		w.newer(s, t)
 	case "add":
-		w.sums(s, t)
+		if len(t.sums()) > 0 {
+			w.sums(s, t)
+		}
 	case "append":
 		w.stream(s, t)
 	case "replace":

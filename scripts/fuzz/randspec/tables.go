@@ -40,6 +40,11 @@ func tables(r *rand.Rand, all map[string]name, count int) ([]*table, *part) {
 		t := &table{name: fmt.Sprintf("t%d", i+1), primary: pick(r, primaries), defaults: map[string]bool{}}
 		p := &part{lines: []string{t.name + ":"}}
 		p.add(need("primary_key: [" + strings.Join(t.primary, ", ") + "]"))
+		for _, option := range []string{"schema: Elsewhere", "name: Stored " + t.name, "external: true", "unlogged: true"} {
+			if chance(r, 7) {
+				p.add(leaf(option))
+			}
+		}
 		p.add(t.columnLines(r, all))
 		if len(t.columns) > 2 && chance(r, 20) {
 			t.unique = t.columns[1:3]
@@ -73,6 +78,9 @@ func (t *table) columnLines(r *rand.Rand, all map[string]name) *part {
 		if !t.key(n) && c.constant != "" && chance(r, 15) {
 			t.defaults[n] = true
 			rest = ", default: " + c.constant
+		}
+		if chance(r, 5) {
+			rest += ", name: Stored " + n
 		}
 		line := leaf(fmt.Sprintf("%s: {type: %s%s}", n, typ, rest))
 		line.needed = t.key(n)

@@ -3,6 +3,7 @@ package randspec
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -10,10 +11,17 @@ import (
 func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *part {
 	t := &part{lines: []string{called + ":"}}
 	keyed := chance(r, 65)
-	if keyed {
+	switch {
+	case keyed && chance(r, 25):
+		t.add(leaf("record_key: {id: {type: " + all["id"].field + ", path: about.id}}"))
+	case keyed:
 		t.add(leaf("record_key: {id: " + all["id"].field + "}"))
 	}
 	assume := &part{lines: []string{"assume:"}}
+	if chance(r, 15) {
+		t.add(leaf(fmt.Sprintf("names: [%s-1, %[1]s-2]", called)))
+		assume.add(leaf("disjoint_topics: true"))
+	}
 	ordered := keyed && chance(r, 85)
 	if ordered {
 		assume.add(leaf("ordered_by: record_key"))
@@ -24,19 +32,57 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 	if len(assume.parts) > 0 {
 		t.add(assume)
 	}
-	t.add(need(pick(r, []string{"event_type: {header: kind}", "event_type: {path: kind}", "event_type: {path: about.kind}"})))
-	t.add(identity(r, keyed))
+	t.add(payload(r))
+	cloud := chance(r, 15)
+	if cloud {
+		t.add(need("envelope: cloudevents"), need("event_type: {ce: type}"))
+	} else {
+		t.add(need(pick(r, []string{"event_type: {header: kind}", "event_type: {path: kind}", "event_type: {path: about.kind}"})))
+	}
+	if chance(r, 15) {
+		t.add(leaf(pick(r, []string{"event_version: {header: version}", "event_version: {path: version}"})))
+	}
+	t.add(identity(r, keyed, cloud))
 	events := &part{lines: []string{"events:"}, needed: true}
 	for i := range 2 + r.IntN(5) {
 		w := &writer{r: r, names: all, used: map[string]bool{}, lines: map[string]bool{}, ordered: ordered}
 		events.add(event(w, tables, keyed, fmt.Sprintf("E%s%d", strings.ToUpper(called[len(called)-1:]), i+1)))
 	}
+	for _, found := range tables {
+		if ordered && slices.Equal(found.primary, []string{"id"}) && chance(r, 50) {
+			events.add(tombstone(found.name, strings.ToUpper(called[len(called)-1:])))
+			break
+		}
+	}
 	t.add(events)
 	return t
 }
 
+// tombstone deletes the row of the record key.
+func tombstone(table, suffix string) *part {
+	steps := &part{lines: []string{"write:"}, parts: []*part{leaf("- delete: " + table)}, needed: true}
+	return &part{lines: []string{"Gone" + suffix + ":"}, parts: []*part{need("tombstone: true"), steps}}
+}
+
+// payload is how values are written.
+func payload(r *rand.Rand) *part {
+	p := &part{lines: []string{"payload:"}}
+	if chance(r, 30) {
+		p.add(leaf("naming: " + pick(r, []string{"camelCase", "PascalCase", "kebab-case"})))
+	}
+	for _, option := range []string{"root: data.after", "unknown_members: error", "absent_marker: not_sent"} {
+		if chance(r, 12) {
+			p.add(leaf(option))
+		}
+	}
+	if len(p.parts) == 0 {
+		p.lines = []string{"payload: {}"}
+	}
+	return p
+}
+
 // identity is where the idempotency key comes from.
-func identity(r *rand.Rand, keyed bool) *part {
+func identity(r *rand.Rand, keyed, cloud bool) *part {
 	if chance(r, 25) {
 		return need("idempotency_key: {source: {record: offset}}")
 	}
@@ -44,6 +90,9 @@ func identity(r *rand.Rand, keyed bool) *part {
 	sources := []string{"{header: request}", "{header: request}", "event_id", "[{header: request}, event_id]"}
 	if keyed {
 		sources = append(sources, "[id, event_id]")
+	}
+	if cloud {
+		sources = []string{"[{ce: source}, {ce: id}]", "{ce: id}", "[{ce: source}, event_id]"}
 	}
 	k.add(need("source: "+pick(r, sources)), need("window: 40d"))
 	for _, option := range []string{"copies: same_partition", "unique_per: topic", "compare: nothing", "also: [former_id]", "missing: offset"} {
@@ -65,20 +114,40 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 				t = pick(r, tables)
 			}
 		}
-		steps.add(w.step(t))
+		steps.add(w.step(tables, t))
 	}
 	e.add(need("type: " + strings.ToLower(called)))
+	if chance(r, 15) {
+		e.add(leaf("version: v2"))
+	}
 	fields := &part{lines: []string{"fields:"}, parts: []*part{leaf("event_id: string"), leaf("former_id: optional string"), leaf("lines: list(Line)")}}
 	for _, n := range append(order, rowNumber) {
 		if !w.used[n] || n == "id" && keyed && chance(r, 50) {
 			continue
 		}
-		typ := all[n].field
-		if all[n].optional {
-			typ = "optional " + typ
-		}
-		fields.add(leaf(n + ": " + typ))
+		fields.add(leaf(n + ": " + field(r, n, all[n])))
 	}
 	e.add(fields, steps)
 	return e
+}
+
+// field is how an event declares a field.
+func field(r *rand.Rand, called string, n name) string {
+	typ := n.field
+	if n.optional {
+		typ = "optional " + typ
+	}
+	switch {
+	case n.optional && chance(r, 35):
+		return "{type: " + typ + ", patch: true}"
+	case chance(r, 10):
+		return "{type: " + typ + ", path: [" + called + ", old." + called + "]}"
+	case chance(r, 10):
+		return "{type: " + typ + ", path: about." + called + "}"
+	case chance(r, 5):
+		return "{type: " + typ + ", header: h-" + called + "}"
+	case n.field == "bytes" && chance(r, 50):
+		return "{type: " + typ + ", text: hex}"
+	}
+	return typ
 }

@@ -1,0 +1,4 @@
+package till
+
+// CustomerID is a customer's number.
+type CustomerID string
