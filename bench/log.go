@@ -87,7 +87,8 @@ func reading(i int, at time.Time) (partition int, key string, value []byte) {
 		1_000_000_000+i, device, device%100, at.Format(times), 10+i%30, 40+i%50, 10+i%90)
 }
 
-// booking is a record of which two members are used. Records of each account are in all partitions.
+// booking is a record with two members that are used. Records of each account are in all
+// partitions.
 func booking(i int, at time.Time) (partition int, key string, value []byte) {
 	id := fmt.Sprintf("booking-%09d", i)
 	return i / accounts % partitions, id, fmt.Appendf(nil, `{"booking_id":"%s","account_id":"account-%06d","cents":%d,"currency":"EUR","booked_at":"%s",`+

@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// addsSummed adds up what a batch adds to each account, and runs one statement. Which record it was
-// that the database refuses, nobody could say then.
+// addsSummed adds up what a batch adds to each account, and runs one statement. Which record it
+// was that the database refuses, nobody could say then.
 type addsSummed struct{ db *pgxpool.Pool }
 
 func newAddsSummed(db *pgxpool.Pool) writer { return &addsSummed{db} }
