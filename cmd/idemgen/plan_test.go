@@ -101,6 +101,9 @@ func TestPlan(t *testing.T) {
 		{"a narrower pattern", "keys.<site>.v1", "<kind>.<site>.v1", compatible, "Topics that are new to it are read"},
 		{"a pattern of others", "keys.<site>.v1", "keys.<site>.v2", compatible, "those of before go on; topics that are not among them any more are not read"},
 		{"one of the pattern's topics", "pattern: keys.<site>.v1", "name: keys.north.v1", compatible, "Topics that are not among them any more are not read; their ledgers, keys and rows stay. To do: deploy this when they are read to their ends"},
+		{"an envelope", "    event_type: {header: type}", "    event_type: {header: type}\n    envelope: cloudevents", letters, "envelope is cloudevents, and was not there"},
+		{"an encoding", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: gzip}", letters, "payload.encoding is gzip, and was plain"},
+		{"the encoding that it had", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: plain}", compatible, "payload is new"},
 		{"a guard goes", ", if_newer: at}", "}", compatible, "Moved.write changed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -116,7 +119,7 @@ func TestPlan(t *testing.T) {
 			if code != want || !strings.Contains(strings.ToLower(out), strings.ToLower(tc.text)) || !strings.Contains(out, "- **"+tc.verdict+"**: ") {
 				t.Errorf("exit code %d, want %d, %s and %q\n%s%s", code, want, tc.verdict, tc.text, out, stderr)
 			}
-			if n := strings.Count(out, "- **"); n > 1 && tc.verdict == compatible {
+			if n := strings.Count(out, "- **"); n > 1 && (tc.verdict == compatible || strings.HasPrefix(tc.name, "an en")) {
 				t.Errorf("%d lines for one change\n%s", n, out)
 			}
 		})

@@ -87,7 +87,7 @@ func (b *trial) mustBeFenced(o owners, records []idem.Message) {
 		}
 		tried[p] = true
 		of := slices.DeleteFunc(slices.Clone(records), func(m idem.Message) bool { return partitionOf(m) != p })
-		if _, err := o.writer(p).Apply(b.t.Context(), of); !isFenced(err) {
+		if _, err := o.writer(p).Apply(b.t.Context(), packed(b, of)); !isFenced(err) {
 			b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
 		}
 	}
