@@ -57,7 +57,7 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows 
 		i := len(d.log)
 		record := oracle.Record{
 			Topic: t.Kafka[0], Offset: int64(i), Time: logStart.Add(time.Duration(i) * time.Second),
-			Key: r.Key, Value: r.Value,
+			Key: r.Key, Value: seedlog.Packed(t, r.Value),
 		}
 		if !r.Time.IsZero() {
 			record.Time = r.Time

@@ -53,6 +53,12 @@ func unreadInTopic(t *schema.Topic, c state.About) schema.Pos {
 	if c.What == state.Envelope && t.Envelope != nil {
 		return t.Envelope.Key
 	}
+	if c.What == state.Encoding && t.Payload != nil {
+		if t.Payload.Encoding != nil {
+			return t.Payload.Encoding.Key
+		}
+		return t.Payload.Key
+	}
 	if c.What == state.EventVersion && t.EventVersion != nil {
 		return t.EventVersion.Key
 	}

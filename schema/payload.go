@@ -12,7 +12,9 @@ type Payload struct {
 	// Unknown is unknown_members: ignore or error.
 	Unknown *Text
 	Format  *Text // json or raw
-	Broken  bool
+	// Encoding is what values are packed in: plain, gzip or json_string.
+	Encoding *Text
+	Broken   bool
 }
 
 // Raw reports whether values are bytes without members; p may be nil.
@@ -23,7 +25,7 @@ var payloadKeys = keys[Payload]{
 	{name: "root", value: pathOfMembers(func(p *Payload) **Path { return &p.Root })},
 	{name: "absent_marker", value: put(scalarShape, func(p *Payload) **Text { return &p.Marker }, readMarker)},
 	{name: "format", value: put(shape{words: payloadFormats}, func(p *Payload) **Text { return &p.Format }, readFormat)},
-	{name: "encoding", meanwhile: "until then, read the whole value in the handler: {type: bytes, record: value} and handle: true"},
+	{name: "encoding", value: wordValue(func(p *Payload) **Text { return &p.Encoding }, "plain", "gzip", "json_string")},
 	{name: "unknown_members", value: wordValue(func(p *Payload) **Text { return &p.Unknown }, "ignore", "error")},
 }
 

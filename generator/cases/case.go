@@ -17,7 +17,7 @@ import (
 
 // Case is one case, checked against the spec.
 type Case struct {
-	Given       []model.Row // parents before children
+	Given       []model.Row      // parents before children
 	Records     []seedlog.Record // Event is empty if the consumer has none for it
 	Then        []Table
 	DeadLetters []schema.ClassCount

@@ -30,7 +30,7 @@ func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
 	d.out.WriteString("events:\n")
 	for i, r := range log {
 		d.event(e.Topic, r)
-		at := asRead(&r)
+		at := asRead(e.Topic, &r)
 		at.Topic = e.Topic.Kafka[0]
 		at.Offset = int64(i)
 		if r.Time.IsZero() {

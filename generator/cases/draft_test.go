@@ -72,17 +72,17 @@ func TestDraftsAreCasesThatHold(t *testing.T) {
 				if !c.Holds(e) {
 					t.Errorf("%s is not in its own case\n%s", e.Name, text)
 				}
-				holds(t, in, c, string(text))
+				holds(t, topic, in, c, string(text))
 			}
 		}
 	})
 }
 
 // holds applies a case and compares the tables with what it says.
-func holds(t *testing.T, in *oracle.Interpreter, c *Case, text string) {
+func holds(t *testing.T, topic *model.Topic, in *oracle.Interpreter, c *Case, text string) {
 	t.Helper()
 	for i, r := range c.Records {
-		record := asRead(&r)
+		record := asRead(topic, &r)
 		record.Offset, record.Time = int64(i), logStart.Add(time.Duration(i)*time.Second)
 		in.Apply(record)
 	}

@@ -37,8 +37,8 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out seedlog.Record) {
 		}
 		out.Time = at.UTC()
 	}
-	out.Value = r.payload(&out, e)
-	event, found := r.in.Read(asRead(&out))
+	out.Value = r.payload(t, &out, e)
+	event, found := r.in.Read(asRead(t, &out))
 	if event != nil {
 		out.Event = event.GoName
 		out.Keyed = found.Key != ""
@@ -49,13 +49,13 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out seedlog.Record) {
 	return out
 }
 
-// asRead is the record as the oracle takes it.
-func asRead(r *seedlog.Record) oracle.Record {
+// asRead is the record as the oracle takes it: as it is sent to its topic.
+func asRead(t *model.Topic, r *seedlog.Record) oracle.Record {
 	at := r.Time
 	if at.IsZero() {
 		at = time.Unix(0, 0)
 	}
-	out := oracle.Record{Topic: r.Topic, Time: at, Key: r.Key, Value: r.Value}
+	out := oracle.Record{Topic: r.Topic, Time: at, Key: r.Key, Value: seedlog.Packed(t, r.Value)}
 	for _, h := range r.Headers {
 		out.Headers = append(out.Headers, oracle.Header(h))
 	}
@@ -64,7 +64,7 @@ func asRead(r *seedlog.Record) oracle.Record {
 
 // payload writes the record's value. Which event it is, the headers tell, or the value as it
 // looks: then it is written again by the fields of that event.
-func (r *reader) payload(out *seedlog.Record, e *schema.CaseEvent) []byte {
+func (r *reader) payload(t *model.Topic, out *seedlog.Record, e *schema.CaseEvent) []byte {
 	switch {
 	case e.Text != nil:
 		return []byte(e.Text.Value)
@@ -73,7 +73,7 @@ func (r *reader) payload(out *seedlog.Record, e *schema.CaseEvent) []byte {
 	}
 	looks := *out
 	looks.Value = []byte(untyped(e.Value))
-	event, _ := r.in.Read(asRead(&looks))
+	event, _ := r.in.Read(asRead(t, &looks))
 	if event == nil {
 		return looks.Value
 	}

@@ -137,6 +137,15 @@ func (c *comparison) records() {
 			c.tell("/limits/" + strings.Fields(u.Change)[0])
 		case state.EventType:
 			c.tell(topic + "/event_type")
+		case state.EventVersion:
+			c.tell(topic + "/event_version")
+		case state.Envelope:
+			c.tell(topic + "/envelope")
+		case state.Encoding:
+			c.tell(topic + "/payload/encoding")
+			if c.only("encoding", "topics", u.Topic, "payload") {
+				c.tell(topic + "/payload")
+			}
 		case state.Type:
 			c.tell(event, event+"/type", event+"/tombstone")
 		case state.KeySource:
@@ -148,6 +157,15 @@ func (c *comparison) records() {
 			}
 		}
 	}
+}
+
+// only reports whether a map that one of the versions has, and the other has not, holds one key.
+func (c *comparison) only(key string, path ...string) bool {
+	old, now := get(c.old.Spec, path...), get(c.now.Spec, path...)
+	if now == nil {
+		old, now = now, old
+	}
+	return old == nil && now != nil && len(now.Pairs) == 1 && now.Pairs[0].Key == key
 }
 
 // tables are the changes of the tables: what a migration does, and what is done by hand.

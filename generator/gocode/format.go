@@ -13,6 +13,8 @@ type format interface {
 	library() (path, name string)
 	// reader is the type of the runtime that reads a record: s in what the others write.
 	reader() *expr
+	// encoding is the type of the runtime that unpacks values.
+	encoding(name string) *expr
 	// envelope is the type of the runtime that opens CloudEvents.
 	envelope() *expr
 	// strictness names what says which records are refused.
@@ -36,6 +38,10 @@ func formatOf(*model.Topic) format { return formats[0] }
 func decoderOf(f *file, t *model.Topic) {
 	doc := fmt.Sprintf("%s reads the records of topic %q.", decoderType(t), t.Name)
 	f.decl(doc, text("type %s =", decoderType(t)).Add(formatOf(t).reader()))
+	if t.Payload.Encoding != "" {
+		doc := fmt.Sprintf("%s unpacks the values of topic %q.", encodingType(t), t.Name)
+		f.decl(doc, text("type %s =", encodingType(t)).Add(formatOf(t).encoding(t.Payload.Encoding)))
+	}
 	if t.CloudEvents {
 		doc := fmt.Sprintf("%s opens the CloudEvents of topic %q.", envelopeType(t), t.Name)
 		f.decl(doc, text("type %s =", envelopeType(t)).Add(formatOf(t).envelope()))
@@ -54,17 +60,19 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 		} else {
 			g.Add(text("var s %s", decoderType(e.Topic)))
 		}
-		if !e.Topic.CloudEvents {
-			g.Add(text("s.Reset(&m)"))
-			decodeTyped(g, e, "&m")
-			g.Return(text("e, s.Finish(%q)", e.GoName))
-			return
+		read := "&m"
+		for _, o := range openers(p.service, e.Topic) {
+			g.Add(text("%s := %s", o.name, o.typ).Values(o.settings...))
+			if read == "&m" {
+				g.Add(text("opened, err := %s.Open(&m)", o.name))
+			} else {
+				g.Add(text("opened, err = %s.Open(opened)", o.name))
+			}
+			g.If(text("err != nil")).Block(text("return e, err"))
+			read = "opened"
 		}
-		g.Add(text("envelope := %s", envelopeType(e.Topic)).Values(depthSetting(p.service)...))
-		g.Add(text("opened, err := envelope.Open(&m)"))
-		g.If(text("err != nil")).Block(text("return e, err"))
-		g.Add(text("s.Reset(opened)"))
-		decodeTyped(g, e, "opened")
+		g.Add(text("s.Reset(%s)", read))
+		decodeTyped(g, e, read)
 		g.Return(text("e, s.Finish(%q)", e.GoName))
 	})
 }
@@ -79,6 +87,33 @@ func (p *pkg) decoderSettings(t *model.Topic) []code {
 		settings = append(settings, text("RefuseUnknown: true"))
 	}
 	return settings
+}
+
+// opener is what a record goes through before it is decoded.
+type opener struct {
+	name     string // of the plan's field
+	typ      string
+	settings []code // if they differ from what the zero value means
+}
+
+// openers are those of a topic, in their order.
+func openers(s *model.Service, t *model.Topic) (all []opener) {
+	switch t.Payload.Encoding {
+	case "":
+	case "gzip":
+		const usual = 1 << 20
+		o := opener{name: "encoding", typ: encodingType(t)}
+		if most := s.Limits.MaxPayload; most != usual {
+			o.settings = []code{pair("MaxPayload", size(most))}
+		}
+		all = append(all, o)
+	default:
+		all = append(all, opener{name: "encoding", typ: encodingType(t)})
+	}
+	if t.CloudEvents {
+		all = append(all, opener{"envelope", envelopeType(t), depthSetting(s)})
+	}
+	return all
 }
 
 // depthSetting is the part of the settings that an envelope has, too.

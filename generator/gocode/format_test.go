@@ -57,7 +57,7 @@ func decodes(d ast.Decl) bool {
 		return false
 	}
 	spec, ok := g.Specs[0].(*ast.TypeSpec)
-	return ok && spec.Assign.IsValid() && (strings.HasSuffix(spec.Name.Name, "Decoder") || strings.HasSuffix(spec.Name.Name, "Envelope"))
+	return ok && spec.Assign.IsValid() && (strings.HasSuffix(spec.Name.Name, "Decoder") || strings.HasSuffix(spec.Name.Name, "Envelope") || strings.HasSuffix(spec.Name.Name, "Encoding"))
 }
 
 // A format is the files of this package that bear its name: no other names its package.

@@ -17,6 +17,13 @@ func (jsonFormat) library() (path, name string) { return strictjsonPath, "strict
 
 func (jsonFormat) reader() *expr { return strictjson("Scanner") }
 
+func (jsonFormat) encoding(name string) *expr {
+	if name == "gzip" {
+		return wire("Gzip")
+	}
+	return strictjson("Quoted")
+}
+
 func (jsonFormat) envelope() *expr { return strictjson("CloudEvents") }
 
 func (jsonFormat) strictness() string { return "strictjson.Scanner" }

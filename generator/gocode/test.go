@@ -114,6 +114,9 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	elems := []code{pair("Folder", lit(tests.Cases))}
 	elems = append(append(elems, database(p.service)...),
 		text("Tables: testTables()"),
+	)
+	elems = append(elems, encodings(p.service.Topics...)...)
+	elems = append(elems,
 		pair("New", newConsumer(handler)),
 		pair("Events", eventTemplates(p.service.Topics...)),
 	)
@@ -147,6 +150,23 @@ func readLog(t *model.Topic) code {
 	return qual(idemtestPath, "ReadLog").Call(text("t"), lit("testdata/idem_"+t.FileName+"_log.jsonl"), eventTemplates(t))
 }
 
+// encodings say what the values of topics are packed in, if any are.
+func encodings(topics ...*model.Topic) []code {
+	var all []code
+	for _, t := range topics {
+		if t.Payload.Encoding == "" {
+			continue
+		}
+		for _, name := range t.Kafka {
+			all = append(all, pair(strconv.Quote(name), lit(t.Payload.Encoding)))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return []code{pair("Encodings", text("map[string]string").Values(all...))}
+}
+
 // database is how a test makes its databases.
 func database(s *model.Service) []code {
 	elems := []code{pair("Migrations", lit(s.Migrations.Dir))}
@@ -169,6 +189,7 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 		pair("Expected", lit("testdata/idem_"+t.FileName+"_expected.txt")),
 		text("Tables: testTables()"),
 	)
+	elems = append(elems, encodings(t)...)
 	switch {
 	case topicHandles(t):
 		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},

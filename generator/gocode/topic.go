@@ -18,7 +18,7 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	}
 	p.topicFunc(f, t)
 	p.plan(f, t)
-	addDispatch(f, t)
+	addDispatch(f, p.service, t)
 	f.fn("Flush implements wire.Plan.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
 			if s.Joins == nil {
@@ -78,8 +78,10 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
-	if settings := depthSetting(p.service); settings != nil && t.CloudEvents {
-		setup = append(setup, pair("envelope", text(envelopeType(t)).Values(settings...)))
+	for _, o := range openers(p.service, t) {
+		if o.settings != nil {
+			setup = append(setup, pair(o.name, text(o.typ).Values(o.settings...)))
+		}
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
@@ -145,8 +147,8 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if declarative(t) {
 			g.Add(text("decoder " + decoderType(t)))
 		}
-		if t.CloudEvents {
-			g.Add(text("envelope " + envelopeType(t)))
+		for _, o := range openers(p.service, t) {
+			g.Add(text(o.name + " " + o.typ))
 		}
 		for _, e := range t.Events {
 			eventFields(g, e)
@@ -180,12 +182,12 @@ func eventFields(g *group, e *model.Event) {
 }
 
 // addDispatch writes the method that finds the event of a record.
-func addDispatch(f *file, t *model.Topic) {
+func addDispatch(f *file, s *model.Service, t *model.Topic) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("Add implements wire.Plan.", "p *"+planType(t), "Add", params, text("error"), func(g *group) {
 		g.If(text("m.Value == nil")).BlockFunc(func(g *group) { onTombstone(g, t) })
-		if t.CloudEvents {
-			g.Add(text("m, err := p.envelope.Open(m)"))
+		for i, o := range openers(s, t) {
+			g.Add(text("m, err %s p.%s.Open(m)", []string{":=", "="}[min(i, 1)], o.name))
 			g.If(text("err != nil")).Block(text("return err"))
 		}
 		switch {

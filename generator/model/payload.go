@@ -2,6 +2,9 @@ package model
 
 // Payload says how the values of a topic's records are written.
 type Payload struct {
+	// Encoding is what a record's value is packed in: gzip, json_string, or "" for nothing. It is
+	// unpacked before anything else is read of it, the envelope included.
+	Encoding      string
 	AbsentMarker  string // text that means that a patch field is not there; "" if there is none
 	RefuseUnknown bool   // unknown_members: error
 }

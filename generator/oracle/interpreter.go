@@ -101,15 +101,25 @@ func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
 	return out
 }
 
-// opened takes a record out of its envelope, if it has one and is not too large.
+// opened unpacks a record's value and takes it out of its envelope, unless it is too large.
 func (in *Interpreter) opened(t *model.Topic, r *Record) (*Record, *payload, *fault) {
-	if most := in.service.Limits.MaxPayload; t.CloudEvents && (most <= 0 || int64(len(r.Value)) <= most) {
-		var f *fault
+	var f *fault
+	if !in.tooLarge(r) {
+		if r, f = in.unpack(t, r); f != nil {
+			return nil, nil, f
+		}
+	}
+	if t.CloudEvents && !in.tooLarge(r) {
 		if r, f = in.open(r); f != nil {
 			return nil, nil, f
 		}
 	}
 	return r, &payload{record: r}, nil
+}
+
+func (in *Interpreter) tooLarge(r *Record) bool {
+	most := in.service.Limits.MaxPayload
+	return most > 0 && int64(len(r.Value)) > most
 }
 
 // refuse turns a fault into a dead letter, or into a stop where the policy wants that:
@@ -213,7 +223,7 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 		}
 		return unhandled(t.Tombstone, giveUp, &fault{class: ClassTombstone, detail: "the topic has no tombstone event"})
 	}
-	if most := in.service.Limits.MaxPayload; most > 0 && int64(len(r.Value)) > most {
+	if in.tooLarge(r) {
 		return nil, giveUp, &fault{class: ClassTooLarge, detail: "longer than max_payload"}
 	}
 	if t.EventType == nil {

@@ -34,6 +34,9 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 		if p.Marker != nil {
 			t.Model.Payload.AbsentMarker = p.Marker.Value
 		}
+		if p.Encoding != nil && p.Encoding.Value != "plain" {
+			t.Model.Payload.Encoding = p.Encoding.Value
+		}
 		t.Model.Payload.RefuseUnknown = p.Unknown != nil && p.Unknown.Value == "error"
 	}
 	if spec.StartFrom != nil {

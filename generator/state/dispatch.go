@@ -17,6 +17,7 @@ type Dispatch struct {
 	// VersionBy is where the version stands; "" if the type alone tells the event.
 	VersionBy string
 	Envelope  string // cloudevents, or ""
+	Encoding  string // gzip, json_string, or ""
 	Events    []Told
 }
 
@@ -45,7 +46,7 @@ func limits(s *model.Service) Limits {
 
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion)}
+		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion), Encoding: t.Payload.Encoding}
 		if t.CloudEvents {
 			d.Envelope = "cloudevents"
 		}
@@ -54,7 +55,7 @@ func dispatch(s *model.Service) (all []Dispatch) {
 				d.Events = append(d.Events, Told{e.FirstName(), typeTexts(e), e.Tombstone})
 			}
 		}
-		if d.ToldBy != "" || d.Envelope != "" || len(d.Events) > 0 {
+		if d.ToldBy != "" || d.Envelope != "" || d.Encoding != "" || len(d.Events) > 0 {
 			all = append(all, d)
 		}
 	}
@@ -106,6 +107,9 @@ func (w *writer) dispatch(all []Dispatch) {
 	}
 	for _, d := range all {
 		w.open(1, d.Topic)
+		if d.Encoding != "" {
+			w.entry(2, "encoding", d.Encoding)
+		}
 		if d.Envelope != "" {
 			w.entry(2, "envelope", d.Envelope)
 		}
@@ -143,6 +147,8 @@ func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
 				d.ToldBy = r.text(p.Value)
 			case p.Key == "envelope":
 				d.Envelope = r.text(p.Value)
+			case p.Key == "encoding":
+				d.Encoding = r.text(p.Value)
 			case p.Key == "version_by":
 				d.VersionBy = r.text(p.Value)
 			case p.Value.Kind == schema.ListNode:

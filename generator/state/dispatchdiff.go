@@ -37,6 +37,10 @@ func (d Dispatch) takes(events ...Told) func(text string) bool {
 
 // dispatch reports records if nothing tells any more what event they are.
 func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
+	if now.Encoding != old.Encoding {
+		c.unhandled(About{Topic: now.Topic, What: Encoding}, "", "deploy this when the older records are read", "payload.encoding is %s, and was %s",
+			cmp.Or(now.Encoding, "plain"), cmp.Or(old.Encoding, "plain"))
+	}
 	if now.Envelope != old.Envelope {
 		c.unhandled(About{Topic: now.Topic, What: Envelope}, "", "deploy this when the older records are read", "envelope is %s, and was %s",
 			cmp.Or(now.Envelope, "not there"), cmp.Or(old.Envelope, "not there"))

@@ -34,6 +34,7 @@ const (
 	EventType                // where the topic's event_type is
 	EventVersion             // where its event_version is
 	Envelope                 // what its records are wrapped in
+	Encoding                 // what its values are packed in
 	Type                     // the types of an event, which may be gone
 	KeySource                // the idempotency key of an event
 	Limit

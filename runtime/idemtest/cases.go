@@ -22,10 +22,11 @@ import (
 // Cases is what the generated test of a service's cases fills in. A case says which rows are
 // there, which records come, and what must be there then.
 type Cases struct {
-	Folder     string  // of the cases, and of what idemgen made of them
-	External   string  // file that makes the tables of others, applied before Migrations; "" for none
-	Migrations string  // folder of *.sql files, applied in the order of their names
-	Tables     []Table // of the whole service, in the order of the spec
+	Folder     string            // of the cases, and of what idemgen made of them
+	External   string            // file that makes the tables of others, applied before Migrations; "" for none
+	Migrations string            // folder of *.sql files, applied in the order of their names
+	Tables     []Table           // of the whole service, in the order of the spec
+	Encodings  map[string]string // as in [Suite]
 	// New makes the consumer with the service's own handlers.
 	New    func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 	Events map[string]Event // by name, what all records of an event have in common
@@ -91,7 +92,7 @@ func (c Cases) runner(name string) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{
-		Suite: Suite{External: c.External, Migrations: c.Migrations, Tables: c.compared(want)},
+		Suite: Suite{External: c.External, Migrations: c.Migrations, Tables: c.compared(want), Encodings: c.Encodings},
 		start: c.New, log: numbered("", log), want: want, source: path,
 	}
 	if rows := c.file(name, "_rows.sql"); exists(rows) {

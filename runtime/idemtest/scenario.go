@@ -45,6 +45,8 @@ var topicScenarios = []scenario{
 		"A transaction whose reply is lost may have committed: the row in its place decides, with its own content."},
 	{"poison in the middle", poison,
 		"A record that cannot be decoded must become one dead letter, in the transaction of its batch, and take nothing with it."},
+	{"values that cannot be unpacked", misEncoded,
+		"Whatever a value is packed in must be undone as a whole, before anything of the record is believed."},
 	{"key with other content", conflict,
 		"A known key with other content is a conflict, not a duplicate: the fingerprint must cover every declared field."},
 	{"tombstone", tombstone,

@@ -30,6 +30,25 @@ func poison(b *trial) {
 	b.apply(all...)
 }
 
+// misEncoded puts records whose values cannot be unpacked in front of the others.
+func misEncoded(b *trial) {
+	at := slices.IndexFunc(b.log, func(r record) bool { return b.Encodings[r.message.Topic] != "" && len(r.message.Value) > 0 })
+	if at < 0 {
+		b.t.Skip("no record of this topic has a value that is packed in anything")
+	}
+	var all []idem.Message
+	for _, value := range misPacked(b.Encodings[b.log[at].message.Topic], b.log[at].message.Value) {
+		m := b.copied(b.log[at], 0, int64(len(all)))
+		m.Value = value
+		b.ownDead[placeOf(m)], b.asIs[placeOf(m)] = expectedDead{class: "decode"}, true
+		all = append(all, m)
+	}
+	for _, r := range b.log {
+		all = append(all, b.at(r, 0, int64(len(all))))
+	}
+	b.apply(all...)
+}
+
 // brokenPayload is the record with a payload that cannot be decoded, where one is read.
 func brokenPayload(r record) (idem.Message, bool) {
 	m := r.message

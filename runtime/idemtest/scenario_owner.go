@@ -77,7 +77,7 @@ func lostTail(b *trial) {
 func (b *trial) mustBeFenced(w *idem.Writer, records []idem.Message) {
 	b.t.Helper()
 	before := b.dump()
-	if _, err := w.Apply(b.t.Context(), records); !isFenced(err) {
+	if _, err := w.Apply(b.t.Context(), packed(b, records)); !isFenced(err) {
 		b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
 	}
 	if d := diff(before.lines(), b.dump().lines()); d != "" {

@@ -23,6 +23,10 @@ type Suite struct {
 	Expected   string  // file with the rows that the spec makes of Rows and Log
 	Tables     []Table // of the whole service, in the order of the spec
 
+	// Encodings are by topic what values are packed in before they are delivered: gzip or
+	// json_string. The log has them as they are before.
+	Encodings map[string]string
+
 	// Stub makes the consumer with handlers that do nothing; nil for a service without
 	// handlers: New is used for both then.
 	Stub func(db *pgxpool.Pool) (*idem.Consumer, error)

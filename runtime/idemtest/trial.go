@@ -25,6 +25,7 @@ type trial struct {
 	ownDead   map[recordOffset]expectedDead // dead letters that the scenario itself makes
 	reached   map[partition]int64           // the position that must be reached
 	moved     bool                          // some record is not where the log has it
+	asIs      map[recordOffset]bool         // records whose values are not packed
 	inexact   bool                          // records are decided more than once, so that counters say little
 	logged    *logLines
 	broken    atomic.Bool // a batch failed: what follows says nothing
@@ -72,7 +73,7 @@ func (c *runner) newTrial(t testing.TB) *trial {
 	}
 	b := &trial{
 		runner: c, database: database{t, db}, logged: &logLines{},
-		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{},
+		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},
 	}
 	restore := b.logged.capture() // generated constructors take the default logger
 	consumer, err := c.start(t, db)
@@ -278,7 +279,7 @@ func (b *trial) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Mess
 		end = time.Now().Add(impatient)
 	}
 	for ; ; time.Sleep(time.Millisecond) {
-		res, err := w.Apply(ctx, records)
+		res, err := w.Apply(ctx, packed(b, records))
 		_, halted := errors.AsType[*idem.HaltedError](err)
 		if err == nil || halted || isFenced(err) || errors.Is(err, errCrash) {
 			return res, err

@@ -18,7 +18,7 @@ func TestSpecsUseEveryVerb(t *testing.T) {
 	}
 	keys := []string{
 		"then:", "else:", "each:", "patch: true", "ce: id", "tombstone: true", "external: true", "schema:", "unlogged:", "names:", "naming:",
-		"root:", "unknown_members:", "absent_marker:", "version: v2", "map(", "header: h-", "unknown: keep", "at_least:", "if_missing: insert",
+		"root:", "encoding:", "unknown_members:", "absent_marker:", "version: v2", "map(", "header: h-", "unknown: keep", "at_least:", "if_missing: insert",
 		"copies: same_partition", "unique_per:", "compare:", "also:", "missing: offset", "foreign_keys:", "by:", "many:", "keep:", "text: hex",
 	}
 	for _, verb := range verbs {

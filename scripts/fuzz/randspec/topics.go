@@ -75,6 +75,9 @@ func payload(r *rand.Rand) *part {
 			p.add(leaf(option))
 		}
 	}
+	if chance(r, 15) {
+		p.add(leaf("encoding: " + pick(r, []string{"gzip", "json_string"})))
+	}
 	if len(p.parts) == 0 {
 		p.lines = []string{"payload: {}"}
 	}
