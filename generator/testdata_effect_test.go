@@ -111,8 +111,8 @@ func TestKeysOfDifferentEventsDiffer(t *testing.T) {
 	})
 }
 
-// headerKey is the text of a key of headers; "" if a part of it is a field, or is read as one. Then
-// it may name a row, and two events may share that.
+// headerKey is the text of a key of headers; "" if a part of it is a field, or is read as one.
+// Then it may name a row, and two events may share that.
 func headerKey(e *model.Event, headers []seedlog.Header) string {
 	var parts []string
 	for _, p := range e.Key.Parts {
