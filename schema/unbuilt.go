@@ -11,9 +11,6 @@ const toOutbox = "until then, insert into a table of yours, and send from there"
 // oneByOne takes several topics.
 const oneByOne = "until then, list the topics: names: [orders.eu.v1, orders.us.v1]"
 
-// notLogged is what holds without a key for it.
-const notLogged = "leave it out: no value of a payload is in a log or an error, and dead letters hold whole records"
-
 // unbuiltKey reports a key of the language that is not built yet. Meanwhile is what does
 // its work with what is built.
 func (w *walker) unbuiltKey(pos Pos, name, meanwhile string) {
