@@ -30,6 +30,10 @@ var contenders = []contender{
 	{"loop", "devices", peers, []string{"loop"}},
 	{"loop-checked", "devices", peers, []string{"loop-checked"}},
 	{"loop-queued", "devices", peers, []string{"loop-queued"}},
+	{"hot", "bookings", worker(asItIs), []string{"accounts"}},
+	{"adds", "bookings", peers, []string{"adds"}},
+	{"adds-checked", "bookings", peers, []string{"adds-checked"}},
+	{"adds-summed", "bookings", peers, []string{"adds-summed"}},
 }
 
 // worker builds bench/worker with an overlay: files of the repository that are replaced.

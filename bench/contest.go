@@ -52,7 +52,7 @@ func (c *contest) open(ctx context.Context) (err error) {
 		return err
 	}
 	settings, err := c.db.settings(ctx)
-	c.conditions = fmt.Sprintf("# %s; broker in memory, %d partitions; %d cores; %d rounds of %d records, P12 of %d", settings, partitions, runtime.NumCPU(), c.rounds, c.readings, c.handled)
+	c.conditions = fmt.Sprintf("# %s; broker in memory, %d partitions; %d cores; %d rounds of %d records, P12 and P13 of %d", settings, partitions, runtime.NumCPU(), c.rounds, c.readings, c.handled)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 const (
 	partitions = 4
 	devices    = 1000
+	accounts   = 10
 	keyHeader  = "Idempotency-Key"
 )
 
@@ -22,21 +23,30 @@ type log struct {
 	migrations  string // of the tables, for whoever consumes it
 	seed        string // SQL that makes rows which the records change
 	digest      string // SQL: how many records took effect, and a sum of the table's content
-	records     int    // each with a key of its own
-	copies      int    // of the first ones, behind them
+	record      record
+	records     int // each with a key of its own
+	copies      int // of the first ones, behind them
 }
+
+// record is the i-th record of a log: its partition, its key, and what it says at that time.
+type record func(i int, at time.Time) (partition int, key string, value []byte)
 
 // logs are the topics of the bench, of so many records.
 func logs(readings, handled, copies int) []log {
 	return []log{
 		{
-			name: "readings", topic: "readings.v1", migrations: "bench/readings/migrations", records: readings, copies: copies,
+			name: "readings", topic: "readings.v1", migrations: "bench/readings/migrations", record: reading, records: readings, copies: copies,
 			digest: `SELECT count(*), coalesce(sum(hashtextextended(r::text, 0)::numeric), 0)::text FROM readings r`,
 		},
 		{
-			name: "devices", topic: "device-readings.v1", migrations: "bench/devices/migrations", records: handled, copies: copies,
+			name: "devices", topic: "device-readings.v1", migrations: "bench/devices/migrations", record: reading, records: handled, copies: copies,
 			seed:   fmt.Sprintf(`INSERT INTO devices SELECT 'device-' || lpad(i::text, 6, '0'), 0, 0 FROM generate_series(0, %d) AS i`, devices-1),
 			digest: `SELECT coalesce(sum(readings), 0)::bigint, coalesce(sum(hashtextextended(d::text, 0)::numeric), 0)::text FROM devices d`,
+		},
+		{
+			name: "bookings", topic: "bookings.v1", migrations: "bench/accounts/migrations", record: booking, records: handled, copies: copies,
+			seed:   fmt.Sprintf(`INSERT INTO accounts SELECT 'account-' || lpad(i::text, 6, '0'), 0, 0 FROM generate_series(0, %d) AS i`, accounts-1),
+			digest: `SELECT coalesce(sum(bookings), 0)::bigint, coalesce(sum(hashtextextended(a::text, 0)::numeric), 0)::text FROM accounts a`,
 		},
 	}
 }
@@ -56,24 +66,37 @@ func (l log) produce(ctx context.Context, broker *idemtest.Broker) error {
 	return nil
 }
 
-// message is one record. All records of a device are in one partition.
+// message is one record.
 func (l log) message(i int) *wire.Message {
-	device := i * 7919 % devices
 	at := time.Date(2026, 3, 1, 8, 0, 0, 1000, time.UTC).Add(time.Duration(i) * time.Millisecond)
+	partition, key, value := l.record(i, at)
 	return &wire.Message{
-		Topic: l.topic, Partition: int32(device % partitions), Key: fmt.Appendf(nil, "device-%06d", device), Time: at,
+		Topic: l.topic, Partition: int32(partition), Key: []byte(key), Time: at,
 		Headers: []wire.Header{{Name: keyHeader, Value: randomUUID(i)}},
-		Value:   payload(i, device, at),
+		Value:   value,
 	}
 }
 
-// payload is a reading of 261 bytes. Seven of its members are used.
-func payload(i, device int, at time.Time) []byte {
-	return fmt.Appendf(nil, `{"reading_id":%d,"device_id":"device-%06d","site":"north-yard-%02d","taken_at":"%s",`+
+// reading is a record of 261 bytes. Seven of its members are used. All records of a device are in
+// one partition.
+func reading(i int, at time.Time) (partition int, key string, value []byte) {
+	device := i * 7919 % devices
+	return device % partitions, fmt.Sprintf("device-%06d", device), fmt.Appendf(nil, `{"reading_id":%d,"device_id":"device-%06d","site":"north-yard-%02d","taken_at":"%s",`+
 		`"temperature":%d.25,"humidity":%d.5,"battery":%d,"firmware":"2.14.1","signal":{"rssi":-71,"snr":9.5},`+
 		`"trace":"4bf92f3577b34da6a3ce929d0e0e4736"}`,
-		1_000_000_000+i, device, device%100, at.Format("2006-01-02T15:04:05.000000Z07:00"), 10+i%30, 40+i%50, 10+i%90)
+		1_000_000_000+i, device, device%100, at.Format(times), 10+i%30, 40+i%50, 10+i%90)
 }
+
+// booking is a record with two members that are used. Records of each account are in all
+// partitions.
+func booking(i int, at time.Time) (partition int, key string, value []byte) {
+	id := fmt.Sprintf("booking-%09d", i)
+	return i / accounts % partitions, id, fmt.Appendf(nil, `{"booking_id":"%s","account_id":"account-%06d","cents":%d,"currency":"EUR","booked_at":"%s",`+
+		`"purpose":"card payment","card":{"last4":"4711","network":"visa"},"trace":"4bf92f3577b34da6a3ce929d0e0e4736"}`,
+		id, i%accounts, 100+i%9000, at.Format(times))
+}
+
+const times = "2006-01-02T15:04:05.000000Z07:00"
 
 // randomUUID is a UUID of version 4, the usual kind of key, and the same one for the same i.
 func randomUUID(i int) []byte {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"testing"
 )
@@ -29,5 +30,24 @@ func TestRecordsAreAsDocumented(t *testing.T) {
 	}
 	if len(partition) != devices {
 		t.Errorf("%d devices, want %d", len(partition), devices)
+	}
+}
+
+// Records of each account are in every partition, so that all partitions write the same rows.
+func TestEveryPartitionBooksOnEveryAccount(t *testing.T) {
+	l := logs(0, 400, 0)[2]
+	account := regexp.MustCompile(`"account_id":"([^"]+)"`)
+	met := map[string]int{}
+	for i := range l.records {
+		m := l.message(i)
+		if !json.Valid(m.Value) {
+			t.Fatalf("record %d: %s", i, m.Value)
+		}
+		met[fmt.Sprint(account.FindSubmatch(m.Value)[1], m.Partition)]++
+	}
+	for at, n := range met {
+		if len(met) != accounts*partitions || n != l.records/len(met) {
+			t.Fatalf("%d pairs of account and partition, %s %d times", len(met), at, n)
+		}
 	}
 }

@@ -25,6 +25,7 @@ const (
 	failureHint   = "write on_failure: {retries: 8} or {give_up: stop}"
 	recordKeyHint = "what the Kafka key holds is record_key: {order_id: uuid} of the topic"
 	placeHint     = "an event stands under its topic: topics: {orders.v1: {events: {...}}}"
+	goTypeHint    = "a Go type of your own is go: import/path.Name, beside is: string, on an entry of types"
 	inboxHint     = "leave it out: the runtime's own tables, made by the migrations, keep what was applied"
 )
 
@@ -57,6 +58,7 @@ var lookedFor = map[string]string{
 	"sql": sqlHint, "query": sqlHint, "statement": sqlHint, "returning": sqlHint,
 	"on_error": failureHint, "error_handler": failureHint, "errors": failureHint,
 	"message_key": recordKeyHint, "partition_key": recordKeyHint, "partition_by": recordKeyHint,
+	"go_type": goTypeHint, "golang_type": goTypeHint, "type_override": goTypeHint, "override": goTypeHint, "overrides": goTypeHint,
 	"topic": placeHint, "inbox": inboxHint, "inbox_table": inboxHint, "processed_messages": inboxHint, "processed_table": inboxHint,
 }
 

@@ -2,7 +2,7 @@
 // encoding/json, a goroutine per partition and a transaction per batch. It is what idemgen's
 // speed is compared with, so it must be as good as an expert makes it.
 //
-//	peers unchecked|checked|loop|loop-checked|loop-queued
+//	peers unchecked|checked|loop|loop-checked|loop-queued|adds|adds-checked|adds-summed
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, TOPIC, RECORDS. When as many records
 // are in the database it prints one line of JSON, and ends when its standard input does.
@@ -13,7 +13,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,6 +28,9 @@ var writers = map[string]func(*pgxpool.Pool) writer{
 	"loop":         newLoop,
 	"loop-checked": newLoopChecked,
 	"loop-queued":  newLoopQueued,
+	"adds":         newAdds,
+	"adds-checked": newAddsChecked,
+	"adds-summed":  newAddsSummed,
 }
 
 func main() {
@@ -37,7 +42,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 || writers[args[0]] == nil {
-		return fmt.Errorf("want unchecked, checked, loop, loop-checked or loop-queued, not %q", args)
+		return fmt.Errorf("want one of %s, not %q", slices.Sorted(maps.Keys(writers)), args)
 	}
 	records, err := strconv.ParseInt(os.Getenv("RECORDS"), 10, 64)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Command worker consumes a topic with one of the bench's generated packages.
 //
-//	worker readings|devices
+//	worker readings|devices|accounts
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, RECORDS. When as many records are
 // applied it prints one line of JSON, and ends when its standard input does. With RECORDS=0 it
@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/bench/accounts"
 	"github.com/idemgen/idemgen/bench/devices"
 	"github.com/idemgen/idemgen/bench/readings"
 	idem "github.com/idemgen/idemgen/runtime"
@@ -27,6 +28,7 @@ import (
 
 // consumers are the generated constructors, by the program's argument.
 var consumers = map[string]func(*pgxpool.Pool, ...idem.Option) (*idem.Consumer, error){
+	"accounts": accounts.NewConsumer,
 	"readings": readings.NewConsumer,
 	"devices": func(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 		return devices.NewConsumer(db, devices.Service{}, opts...)
@@ -42,7 +44,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 || consumers[args[0]] == nil {
-		return fmt.Errorf("want readings or devices, not %q", args)
+		return fmt.Errorf("want readings, devices or accounts, not %q", args)
 	}
 	records, err := strconv.ParseInt(os.Getenv("RECORDS"), 10, 64)
 	if err != nil {

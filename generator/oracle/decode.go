@@ -131,32 +131,32 @@ func (d *decoder) mapping(elem model.FieldType, n *node, path string) value {
 
 // json keeps the value as sent. Text that Postgres cannot hold is refused anywhere in it.
 func (d *decoder) json(n *node, path string) value {
-	if at, why := badText(n); why != "" {
-		d.fail(at, path, why)
+	if why := badText(n); why != "" {
+		d.fail(n.start, path, why)
 	} else if d.isMarker(n) {
 		d.fail(n.start, path, whyMarked)
 	}
 	return jsonText(d.src[n.start:n.end])
 }
 
-func badText(n *node) (at int, why string) {
+func badText(n *node) (why string) {
 	if n.bad != "" {
-		return n.start, n.bad
+		return n.bad
 	}
 	for _, e := range n.elems {
-		if at, why := badText(e); why != "" {
-			return at, why
+		if why := badText(e); why != "" {
+			return why
 		}
 	}
 	for _, m := range n.members {
 		if m.bad != "" {
-			return m.at, m.bad
+			return m.bad
 		}
-		if at, why := badText(m.node); why != "" {
-			return at, why
+		if why := badText(m.node); why != "" {
+			return why
 		}
 	}
-	return 0, ""
+	return ""
 }
 
 // find follows the member names from n. It returns nil where one is absent or on the way

@@ -53,7 +53,7 @@ func (d *decoder) payload(p *payload, fields []*model.Field) {
 	d.src = p.record.Value
 	if p.err != nil {
 		at := *p.err
-		at.path = shapeOf(fields).known(p.trail)
+		at.path, at.at = shapeOf(fields).known(p.root, p.trail, at.at)
 		d.faults = append(d.faults, &at)
 	}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -58,22 +59,42 @@ func (s *shape) hold(t model.FieldType) {
 	}
 }
 
-// known is the path along the trail as far as the spec declares it.
-func (s *shape) known(trail []string) string {
-	path := ""
-	for _, step := range trail {
+// known is the path along the trail as far as the spec declares it, from the payload's root on.
+// Text that breaks at a place inside of JSON that is read as it is counts from the JSON's start.
+func (s *shape) known(root *node, trail []string, at int) (path string, first int) {
+	for _, step := range append(trail, "") {
+		if s.json && root != nil {
+			return path, root.start
+		}
 		next := s.members[step]
-		if s.data || s.json {
-			break
-		}
-		if next != nil {
+		switch {
+		case s.data:
+			return path, at
+		case next != nil:
 			path = join(path, step)
-		} else if next = s.elem; next != nil && strings.HasPrefix(step, "[") {
+		case s.elem != nil && strings.HasPrefix(step, "["):
+			next = s.elem
 			path += step
-		} else {
-			break
+		default:
+			return path, at
 		}
-		s = next
+		s, root = next, root.last(step)
 	}
-	return path
+	return path, at
+}
+
+// last is the last member of a name, or the last element; nil if there is none.
+func (n *node) last(step string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, m := range slices.Backward(n.members) {
+		if m.name == step {
+			return m.node
+		}
+	}
+	if len(n.elems) > 0 {
+		return n.elems[len(n.elems)-1]
+	}
+	return nil
 }

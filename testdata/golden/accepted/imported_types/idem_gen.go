@@ -5,6 +5,7 @@
 package importedtypes
 
 import (
+	"math/big"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
@@ -66,8 +67,22 @@ type Parcel struct {
 	Size   Size
 }
 
-func (v *Parcel) decodeJSON(s *strictjson.Scanner) {
-	*v = Parcel{}
+// parcelRecord is a Parcel as records say it.
+type parcelRecord struct {
+	Weight weightRecord
+	Size   Size
+}
+
+// typed is the Parcel with the Go types of the service.
+func (v *parcelRecord) typed(r *wire.Reader) Parcel {
+	return Parcel{
+		Weight: wire.Member(r, "weight", v.Weight, func(v weightRecord) Weight { return v.typed(r) }),
+		Size:   v.Size,
+	}
+}
+
+func (v *parcelRecord) decodeJSON(s *strictjson.Scanner) {
+	*v = parcelRecord{}
 	var seen struct{ Weight, Size bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -85,7 +100,7 @@ func (v *Parcel) decodeJSON(s *strictjson.Scanner) {
 	s.Require(seen.Size, "size")
 }
 
-func (v *Parcel) appendJSON(b []byte) []byte {
+func (v *parcelRecord) appendJSON(b []byte) []byte {
 	b = append(b, `{"weight":`...)
 	b = v.Weight.appendJSON(b)
 	b = append(b, `,"size":`...)
@@ -113,9 +128,25 @@ type PostPlace struct {
 	Height *Weight
 }
 
-func (v *PostPlace) decodeJSON(s *strictjson.Scanner) {
+// postPlaceRecord is a PostPlace as records say it.
+type postPlaceRecord struct {
+	City   string
+	Height *weightRecord
+}
+
+// typed is the PostPlace with the Go types of the service.
+func (v *postPlaceRecord) typed(r *wire.Reader) PostPlace {
+	return PostPlace{
+		City: v.City,
+		Height: wire.Some(v.Height, func(v weightRecord) Weight {
+			return wire.Member(r, "height", v, func(v weightRecord) Weight { return v.typed(r) })
+		}),
+	}
+}
+
+func (v *postPlaceRecord) decodeJSON(s *strictjson.Scanner) {
 	old := *v
-	*v = PostPlace{}
+	*v = postPlaceRecord{}
 	var seen struct{ City, Height bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -126,7 +157,7 @@ func (v *PostPlace) decodeJSON(s *strictjson.Scanner) {
 			s.Once(&seen.Height)
 			if !s.Null() {
 				if v.Height = old.Height; v.Height == nil {
-					v.Height = new(Weight)
+					v.Height = new(weightRecord)
 				}
 				v.Height.decodeJSON(s)
 			}
@@ -137,7 +168,7 @@ func (v *PostPlace) decodeJSON(s *strictjson.Scanner) {
 	s.Require(seen.City, "city")
 }
 
-func (v *PostPlace) appendJSON(b []byte) []byte {
+func (v *postPlaceRecord) appendJSON(b []byte) []byte {
 	b = append(b, `{"city":`...)
 	b = wire.AppendString(b, v.City)
 	b = append(b, `,"height":`...)
@@ -151,12 +182,26 @@ func (v *PostPlace) appendJSON(b []byte) []byte {
 
 // Weight is type "Weight" of the spec.
 type Weight struct {
+	Value big.Float
+	Unit  Unit
+}
+
+// weightRecord is a Weight as records say it.
+type weightRecord struct {
 	Value idem.Decimal
 	Unit  Unit
 }
 
-func (v *Weight) decodeJSON(s *strictjson.Scanner) {
-	*v = Weight{}
+// typed is the Weight with the Go types of the service.
+func (v *weightRecord) typed(r *wire.Reader) Weight {
+	return Weight{
+		Value: wire.Parse[big.Float](r, "value", v.Value),
+		Unit:  v.Unit,
+	}
+}
+
+func (v *weightRecord) decodeJSON(s *strictjson.Scanner) {
+	*v = weightRecord{}
 	var seen struct{ Value, Unit bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -174,7 +219,7 @@ func (v *Weight) decodeJSON(s *strictjson.Scanner) {
 	s.Require(seen.Unit, "unit")
 }
 
-func (v *Weight) appendJSON(b []byte) []byte {
+func (v *weightRecord) appendJSON(b []byte) []byte {
 	b = append(b, `{"value":`...)
 	b = wire.AppendDecimal(b, v.Value)
 	b = append(b, `,"unit":`...)

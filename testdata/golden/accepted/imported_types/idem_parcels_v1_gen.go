@@ -37,10 +37,10 @@ func parcelsV1Topic() wire.Topic {
 type parcelsV1Plan struct {
 	decoder parcelsV1Decoder
 
-	sent              Sent
+	sent              sentRecord
 	sentInsertParcels wire.Rows
 
-	moved              Moved
+	moved              movedRecord
 	movedUpdateParcels wire.Rows
 }
 
@@ -79,16 +79,36 @@ type Sent struct {
 	ParcelID idem.UUID // the record key
 }
 
+// sentRecord is a Sent as its record says it: what is identified, compared and stored.
+type sentRecord struct {
+	Size     Size
+	Place    postPlaceRecord
+	Parcel   parcelRecord
+	ParcelID idem.UUID
+}
+
+// typed is the Sent with the Go types of the service.
+func (e *sentRecord) typed(r *wire.Reader) Sent {
+	return Sent{
+		Size:     e.Size,
+		Place:    wire.Member(r, "place", e.Place, func(v postPlaceRecord) PostPlace { return v.typed(r) }),
+		Parcel:   wire.Member(r, "parcel", e.Parcel, func(v parcelRecord) Parcel { return v.typed(r) }),
+		ParcelID: e.ParcelID,
+	}
+}
+
 // DecodeSent reads m; strictjson.Scanner says how strictly.
 func DecodeSent(m idem.Message) (e Sent, err error) {
 	var s parcelsV1Decoder
 	s.Reset(&m)
-	e.decode(&s, &m)
+	var r sentRecord
+	r.decode(&s, &m)
+	e = r.typed(&s.Reader)
 	return e, s.Finish("Sent")
 }
 
-func (e *Sent) decode(s *strictjson.Scanner, m *wire.Message) {
-	*e = Sent{
+func (e *sentRecord) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = sentRecord{
 		Place: e.Place,
 	}
 	var seen struct{ Size, Place, Parcel bool }
@@ -114,12 +134,12 @@ func (e *Sent) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // key identifies the event by header "id". Its copies are known for 8d at least.
-func (e *Sent) key(k *wire.KeyBuilder, m *wire.Message) {
+func (e *sentRecord) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
 // fingerprint adds what copies of the event must share.
-func (e *Sent) fingerprint(f *wire.Fingerprint) {
+func (e *sentRecord) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("parcel", e.Parcel.appendJSON)
 	f.UUID("parcel_id", e.ParcelID)
 	f.AppendJSON("place", e.Place.appendJSON)
@@ -128,12 +148,12 @@ func (e *Sent) fingerprint(f *wire.Fingerprint) {
 
 // sentEvent is how a record becomes a Sent, and which records are copies of one. It is read
 // only.
-var sentEvent = wire.Event[Sent, *parcelsV1Decoder]{
+var sentEvent = wire.Event[sentRecord, *parcelsV1Decoder]{
 	Name:    "Sent",
-	Decode:  (*Sent).decode,
-	Key:     (*Sent).key,
+	Decode:  (*sentRecord).decode,
+	Key:     (*sentRecord).key,
 	Space:   "\xc6\xba\xb7\x57\x70\x50\xd6\x49\x8b\x3a\x57\x14\x3e\x9c\x0f\xe4",
-	Print:   (*Sent).fingerprint,
+	Print:   (*sentRecord).fingerprint,
 	Content: wire.Content{Def: 0x842eb938},
 }
 
@@ -152,7 +172,7 @@ func (p *parcelsV1Plan) addSent(b *wire.Batch, m *wire.Message) error {
 }
 
 // beforeInsertParcels names the row: a wave writes it once.
-func (e *Sent) beforeInsertParcels(b *wire.Batch) {
+func (e *sentRecord) beforeInsertParcels(b *wire.Batch) {
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 }
 
@@ -176,16 +196,32 @@ type Moved struct {
 	ParcelID idem.UUID // the record key
 }
 
+// movedRecord is a Moved as its record says it: what is identified, compared and stored.
+type movedRecord struct {
+	Place    postPlaceRecord
+	ParcelID idem.UUID
+}
+
+// typed is the Moved with the Go types of the service.
+func (e *movedRecord) typed(r *wire.Reader) Moved {
+	return Moved{
+		Place:    wire.Member(r, "place", e.Place, func(v postPlaceRecord) PostPlace { return v.typed(r) }),
+		ParcelID: e.ParcelID,
+	}
+}
+
 // DecodeMoved reads m; strictjson.Scanner says how strictly.
 func DecodeMoved(m idem.Message) (e Moved, err error) {
 	var s parcelsV1Decoder
 	s.Reset(&m)
-	e.decode(&s, &m)
+	var r movedRecord
+	r.decode(&s, &m)
+	e = r.typed(&s.Reader)
 	return e, s.Finish("Moved")
 }
 
-func (e *Moved) decode(s *strictjson.Scanner, m *wire.Message) {
-	*e = Moved{
+func (e *movedRecord) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = movedRecord{
 		Place: e.Place,
 	}
 	var seen struct{ Place bool }
@@ -203,24 +239,24 @@ func (e *Moved) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // key identifies the event by header "id". Its copies are known for 8d at least.
-func (e *Moved) key(k *wire.KeyBuilder, m *wire.Message) {
+func (e *movedRecord) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
 // fingerprint adds what copies of the event must share.
-func (e *Moved) fingerprint(f *wire.Fingerprint) {
+func (e *movedRecord) fingerprint(f *wire.Fingerprint) {
 	f.UUID("parcel_id", e.ParcelID)
 	f.AppendJSON("place", e.Place.appendJSON)
 }
 
 // movedEvent is how a record becomes a Moved, and which records are copies of one. It is read
 // only.
-var movedEvent = wire.Event[Moved, *parcelsV1Decoder]{
+var movedEvent = wire.Event[movedRecord, *parcelsV1Decoder]{
 	Name:    "Moved",
-	Decode:  (*Moved).decode,
-	Key:     (*Moved).key,
+	Decode:  (*movedRecord).decode,
+	Key:     (*movedRecord).key,
 	Space:   "\x59\x72\x18\x63\xd7\xb5\x30\x6b\xfb\xa2\x6a\x4b\xa0\xf9\x69\x70",
-	Print:   (*Moved).fingerprint,
+	Print:   (*movedRecord).fingerprint,
 	Content: wire.Content{Def: 0xd7d57207},
 }
 
@@ -237,7 +273,7 @@ func (p *parcelsV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {
 }
 
 // beforeUpdateParcels names the row: a wave writes it once.
-func (e *Moved) beforeUpdateParcels(b *wire.Batch) {
+func (e *movedRecord) beforeUpdateParcels(b *wire.Batch) {
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 }
 

@@ -1,0 +1,3 @@
+package accounts
+
+//go:generate go tool idemgen generate
