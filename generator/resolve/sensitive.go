@@ -5,8 +5,8 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// sensitiveType reports whether all values of a type are sensitive: of one that says so, of another
-// name of it, and of lists and maps of it. The type is known to be no circle.
+// sensitiveType reports whether all values of a type are sensitive: of one that says so, of
+// another name of it, and of lists and maps of it. The type is known to be no circle.
 func sensitiveType(types *draft.Types, t *schema.FieldType) bool {
 	for t.Elem != nil {
 		t = t.Elem

@@ -8,8 +8,8 @@ import (
 	accounts "github.com/idemgen/idemgen/testdata/golden/accepted/sensitive_fields"
 )
 
-// Whatever a handler prints of an event as a whole, sensitive fields and members of sensitive types
-// are not in it, at any depth; the others are.
+// Whatever a handler prints of an event as a whole, sensitive fields and members of sensitive
+// types are not in it, at any depth; the others are.
 func TestPrintedEventsHideWhatIsSensitive(t *testing.T) {
 	phone := "secret-phone"
 	e := accounts.AccountOpened{

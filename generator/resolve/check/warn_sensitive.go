@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// warnSensitive warns of fields that the spec calls sensitive, and whose values are seen outside of
-// the payload all the same (W906).
+// warnSensitive warns of fields that the spec calls sensitive, and whose values are seen outside
+// of the payload all the same (W906).
 func warnSensitive(report *schema.Diagnostics, d *draft.Service) {
 	told := map[schema.Pos]bool{} // fields of a topic are those of each of its events
 	for _, e := range d.Events() {
