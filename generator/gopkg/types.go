@@ -85,7 +85,7 @@ func (u universe) find(t Type) Found {
 	p := u[t.Path]
 	if p == nil || p.Types == nil || len(p.GoFiles) == 0 {
 		return Found{Flaw: fmt.Sprintf("package %s is not found", t.Path),
-			Hint: "it is a package of this module, of the standard library, or of a module that go.mod names: go get " + t.Path}
+			Hint: "it must hold Go files, and be in this module, in the standard library or in a module that go.mod names: go get adds one"}
 	}
 	own := filepath.Dir(p.GoFiles[0]) == t.Folder
 	if flaw := u.imported(t, p, own); flaw != "" {

@@ -13,13 +13,13 @@ type ID [16]byte
 // Moment is a time.
 type Moment time.Time
 
-// Amount is a number. It keeps no zeros behind it: 1.50 is 3/2.
+// Amount is a number that is not negative. It keeps no zeros behind it: 1.50 is 3/2.
 type Amount struct{ ratio big.Rat }
 
 // UnmarshalText reads a decimal number.
 func (a *Amount) UnmarshalText(text []byte) error {
-	if _, ok := a.ratio.SetString(string(text)); !ok {
-		return fmt.Errorf("%q is no number", text)
+	if _, ok := a.ratio.SetString(string(text)); !ok || a.ratio.Sign() < 0 {
+		return fmt.Errorf("%q is no amount", text)
 	}
 	return nil
 }
