@@ -16,6 +16,7 @@ type Field struct {
 	Segment   *Text // of the topic's name
 	Default   *Text // constant, not checked against the type
 	Patch     *Bool
+	Sensitive *Bool
 	Text      *Text // base64, base64url or hex
 	Pos       Pos   // the value: the type text, or the map
 	Broken    bool
@@ -40,7 +41,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "text", value: wordValue(func(f *Field) **Text { return &f.Text }, "base64", "base64url", "hex")},
 	key[Field]{name: "segment", value: textValue(func(f *Field) **Text { return &f.Segment })},
 	key[Field]{name: "ce", value: attributeValue(func(f *Field) **Text { return &f.Header }, func(f *Field) *bool { return &f.Attribute })},
-	key[Field]{name: "sensitive", meanwhile: notLogged},
+	key[Field]{name: "sensitive", value: boolValue(func(f *Field) **Bool { return &f.Sensitive })},
 	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
 	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},
 	key[Field]{name: "required", instead: `fields are required unless their type is "optional ..."`},

@@ -13,10 +13,11 @@ type Type struct {
 	Go     *GoName    // the service's own Go type for it; nil = none
 	// Unknown says what becomes of a text that no value of the enum has: error or keep. nil =
 	// not said.
-	Unknown *Text
-	Pos     Pos // the value: the map after the name
-	Body    Pos // the value of fields or enum
-	Broken  bool
+	Unknown   *Text
+	Sensitive *Bool
+	Pos       Pos // the value: the map after the name
+	Body      Pos // the value of fields or enum
+	Broken    bool
 }
 
 // TypeKind says what a types entry is.
@@ -54,7 +55,7 @@ var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
 	key[Type]{name: "unknown", value: wordValue(func(t *Type) **Text { return &t.Unknown }, "error", "keep")},
 	key[Type]{name: "go", value: put(scalarShape, func(t *Type) **GoName { return &t.Go }, (*walker).goName)},
 	key[Type]{name: "codec", meanwhile: "until then, declare the field string or bytes, and convert in the handler: handle: true"},
-	key[Type]{name: "sensitive", meanwhile: notLogged},
+	key[Type]{name: "sensitive", value: boolValue(func(t *Type) **Bool { return &t.Sensitive })},
 )
 
 func readTypes(w *walker, e entry, s *Spec) bool {

@@ -102,6 +102,7 @@ var ofKey = map[string]struct {
 	"go":          {GoCallers, "handlers get another Go type; keys, content and rows stay what records say"},
 	"consumer":    {Compatible, "renamed_from keeps its ledger and its keys"},
 	"package":     {GoCallers, "whoever imports the package changes; records, keys and rows do not"},
+	"sensitive":   {Compatible, "what Go, logs and tests show changes; records, keys and rows do not"},
 	"version":     {Compatible, "the language, not the data"},
 	"examples":    {Compatible, "tests only"},
 	"limits":      {Compatible, "what is read and stored stays the same"},
@@ -149,7 +150,7 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return Compatible, "it is not read any more; its ledger, keys and rows stay"
 	case in(2) == "events" && len(e.path) == 4:
 		return c.event(e)
-	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "deprecated" && last != "go_name":
+	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "deprecated" && last != "go_name" && last != "sensitive":
 		return c.field(e)
 	}
 	for i := len(e.path) - 1; i >= 0; i-- { // the nearest key that says what it means

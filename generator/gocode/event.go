@@ -12,6 +12,7 @@ import (
 // event writes everything of one event, in the order in which a reviewer reads it.
 func (p *pkg) event(f *file, e *model.Event) error {
 	eventStruct(f, e)
+	redaction(f, e.GoName, e.Fields)
 	if e.HoldsGo() {
 		typedEvent(f, e)
 	}

@@ -55,6 +55,9 @@ func (p *pkg) tables(tests Tests) code {
 		if name := p.tableName(table); name != "" {
 			facts = append(facts, pair("SQL", lit(name)))
 		}
+		if hidden := model.SensitiveColumns(p.service, table); len(hidden) > 0 {
+			facts = append(facts, pair("Sensitive", text("[]string").Values(literals(model.ColumnNames(hidden))...)))
+		}
 		if len(stored) > 0 {
 			facts = append(facts, pair("Stored", composite(text("map[string]string"), stored)))
 		}

@@ -158,6 +158,7 @@ func (p *pkg) object(f *file, t *model.Type) {
 			structField(g, placed(m, i, spellings))
 		}
 	})
+	redaction(f, t.GoName, t.Fields)
 	if t.HoldsGo() {
 		typedObject(f, t)
 	}

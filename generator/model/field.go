@@ -62,7 +62,9 @@ type Field struct {
 	Type    FieldType
 	Source  Source
 	Default *Constant // value when absent; nil = none
-	Patch   bool      // absent leaves what is stored as it is
+	// Sensitive says that the value is in no text.
+	Sensitive bool
+	Patch     bool // absent leaves what is stored as it is
 	// SamePart is the record-key part of the same name, if the field is not read from
 	// it: the runtime checks that both values agree.
 	SamePart *KeyPart

@@ -25,7 +25,7 @@ func resolveRecordKey(report *schema.Diagnostics, types *draft.Types, spec *sche
 				info.Part.Path = slices.Clone(p.Path.Members)
 				k.Model.JSON = true
 			}
-			info.Field = &model.Field{Name: info.Part.Name, GoName: info.Part.GoName, Doc: info.Part.Doc, Type: ft,
+			info.Field = &model.Field{Name: info.Part.Name, GoName: info.Part.GoName, Doc: info.Part.Doc, Type: ft, Sensitive: sensitiveType(types, p.Type),
 				Source: model.Source{Kind: model.FromRecordKey, Part: info.Part}}
 			k.Model.Parts = append(k.Model.Parts, info.Part)
 		} else {

@@ -83,6 +83,7 @@ func resolveObject(report *schema.Diagnostics, types *draft.Types, e *draft.Type
 		if !checkMember(report, f, owner) {
 			whole = false
 		}
+		info.Field.Sensitive = info.Field.Sensitive || e.Spec.Sensitive != nil && e.Spec.Sensitive.Value
 		e.Model.Fields = append(e.Model.Fields, info.Field)
 		e.Fields = append(e.Fields, info)
 	}

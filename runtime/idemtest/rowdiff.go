@@ -20,10 +20,10 @@ func (c *runner) rowDiff(want, got *state) string {
 			}
 			continue
 		case c.keyed(w) && c.keyed(g):
-			out = append(out, w.differs(g, c.keyOf(w.table))...)
+			out = append(out, c.differs(w, g, c.keyOf(w.table))...)
 			continue
 		}
-		for line := range strings.Lines(diff(wholeRows(w), wholeRows(g))) {
+		for line := range strings.Lines(c.diffShown(wholeRows(w), wholeRows(g), want, got)) {
 			out = append(out, w.table+": "+strings.NewReplacer("- ", "want ", "+ ", "got  ").Replace(line[:2])+strings.TrimRight(line[2:], "\n"))
 		}
 	}
@@ -31,25 +31,28 @@ func (c *runner) rowDiff(want, got *state) string {
 }
 
 // differs compares two tables whose rows have different keys each.
-func (w rows) differs(g rows, key []string) (out []string) {
+func (c *runner) differs(w, g rows, key []string) (out []string) {
 	wanted, found := w.byKey(key), g.byKey(key)
 	for _, id := range slices.Sorted(maps.Keys(wanted)) {
 		row, there := found[id]
 		if !there {
-			out = append(out, fmt.Sprintf("%s %s: want this row, got none: %s", w.table, id, strings.Join(wanted[id], "  ")))
+			out = append(out, fmt.Sprintf("%s %s: want this row, got none: %s", w.table, c.shownID(w.table, wanted[id], key), c.shownRow(w.table, wanted[id])))
 			continue
 		}
 		for i, cell := range wanted[id] {
 			if cell != row[i] {
-				name, value, _ := strings.Cut(cell, "=")
-				_, have, _ := strings.Cut(row[i], "=")
-				out = append(out, fmt.Sprintf("%s %s: %s: want %s, got %s", w.table, id, name, value, have))
+				name, value, _ := strings.Cut(c.shown(w.table, cell), "=")
+				_, have, _ := strings.Cut(c.shown(w.table, row[i]), "=")
+				if value == have {
+					have = "another one"
+				}
+				out = append(out, fmt.Sprintf("%s %s: %s: want %s, got %s", w.table, c.shownID(w.table, row, key), name, value, have))
 			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		if wanted[id] == nil {
-			out = append(out, fmt.Sprintf("%s %s: want no such row, got %s", w.table, id, strings.Join(found[id], "  ")))
+			out = append(out, fmt.Sprintf("%s %s: want no such row, got %s", w.table, c.shownID(w.table, found[id], key), c.shownRow(w.table, found[id])))
 		}
 	}
 	return out

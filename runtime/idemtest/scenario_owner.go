@@ -91,7 +91,8 @@ func (b *trial) mustBeFenced(o owners, records []idem.Message) {
 			b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
 		}
 	}
-	if d := diff(before.lines(), b.dump().lines()); d != "" {
+	after := b.dump()
+	if d := b.diffShown(before.lines(), after.lines(), before, after); d != "" {
 		b.t.Errorf("an owner that was refused left something behind:\n%s", d)
 	}
 }

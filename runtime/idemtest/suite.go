@@ -45,8 +45,10 @@ type Table struct {
 	Columns []string // those that the spec or a handler fills, not the database
 	SQL     string   // how statements name the table, if Name does not do: quoted, with its schema
 	// Stored are the names in the database of columns that have another one in the spec.
-	Stored  map[string]string
-	counted bool // rows are counted, not compared
+	Stored map[string]string
+	// Sensitive are columns whose values are in no text.
+	Sensitive []string
+	counted   bool // rows are counted, not compared
 }
 
 func (t Table) sql() string { return cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()) }

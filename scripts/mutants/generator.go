@@ -114,7 +114,7 @@ var generatorBugs = []mutant{
 		in(testKit, "Cases.current").Never(`head.SHA256 != $_`),
 		testKit, "TestACaseThatWasNotGeneratedAgainFails"},
 	{"cases: what differs in a row is passed over",
-		in(testKit, "rows.differs").Never(`cell != row[i]`),
+		in(testKit, "runner.differs").Never(`cell != row[i]`),
 		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays/wrong_value"},
 	{"cases: dead letters that nobody expects are fine",
 		in(testKit, "classDiff").Never(`b.want.classes[class] == 0`),

@@ -23,7 +23,7 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// fields
 	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings
-	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents,
+	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents, warnSensitive,
 }
 
 // Run reports what the checks find in a draft.

@@ -1,6 +1,9 @@
 package check
 
 import (
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
@@ -11,6 +14,7 @@ import (
 func checkFieldNames(report *schema.Diagnostics, d *draft.Service) {
 	for _, t := range d.Types.All {
 		names := newGoNames(report)
+		reserveFormat(names, t.Model.Fields)
 		for _, f := range t.Fields {
 			names.add(f.Field.GoName, goNameUse{what: "field " + wording.Quote(f.Spec.Name.Value), pos: f.Spec.Name.Pos})
 		}
@@ -25,6 +29,14 @@ func checkFieldNames(report *schema.Diagnostics, d *draft.Service) {
 	}
 }
 
+// reserveFormat takes the names of the methods that hide sensitive fields.
+func reserveFormat(names *goNames, fields []*model.Field) {
+	if slices.ContainsFunc(fields, func(f *model.Field) bool { return f.Sensitive }) {
+		names.reserve("Format")
+		names.reserve("LogValue")
+	}
+}
+
 func checkPartNames(report *schema.Diagnostics, k *draft.RecordKey) {
 	names := newGoNames(report)
 	for _, p := range k.Parts {
@@ -36,6 +48,7 @@ func checkPartNames(report *schema.Diagnostics, k *draft.RecordKey) {
 
 func checkEventFieldNames(report *schema.Diagnostics, e *draft.Event) {
 	names := newGoNames(report)
+	reserveFormat(names, e.Model.Fields)
 	for _, f := range e.Model.Fields {
 		n := e.Scope.Find(f.Name)
 		what := map[draft.Origin]string{draft.TopicField: "topic field ", draft.RecordKeyPart: "record-key part "}[n.Origin]
