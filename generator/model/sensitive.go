@@ -3,11 +3,18 @@ package model
 import "slices"
 
 // Sensitive reports whether a value of the type holds something that the spec calls sensitive.
-func (t FieldType) Sensitive() bool {
+func (t FieldType) Sensitive() bool { return t.sensitive(map[*Type]bool{}) }
+
+// sensitive looks into each type once: a type may be written out in many places.
+func (t FieldType) sensitive(seen map[*Type]bool) bool {
 	if t.Elem != nil {
-		return t.Elem.Sensitive()
+		return t.Elem.sensitive(seen)
 	}
-	return t.Named != nil && slices.ContainsFunc(t.Named.Fields, (*Field).HoldsSensitive)
+	if t.Named == nil || seen[t.Named] {
+		return false
+	}
+	seen[t.Named] = true
+	return slices.ContainsFunc(t.Named.Fields, func(f *Field) bool { return f.Sensitive || f.Type.sensitive(seen) })
 }
 
 // HoldsSensitive reports whether a field, or something in it, is sensitive.

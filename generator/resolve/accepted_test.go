@@ -52,11 +52,22 @@ func acceptedSpec(t testing.TB, name string) *model.Service {
 
 // TestAccepted: every accepted spec resolves without an error.
 func TestAccepted(t *testing.T) {
-	dirs, err := os.ReadDir(filepath.Join(golden, "accepted"))
-	if err != nil || len(dirs) < 4 {
-		t.Fatalf("%d accepted specs (%v)", len(dirs), err)
+	var specs []string
+	for _, pattern := range []string{"*/idemgen.yaml", "*/*/idemgen.yaml"} {
+		found, err := filepath.Glob(filepath.Join(golden, "accepted", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, found...)
 	}
-	for _, d := range dirs {
-		t.Run(d.Name(), func(t *testing.T) { acceptedSpec(t, d.Name()) })
+	if len(specs) < 30 {
+		t.Fatalf("%d accepted specs", len(specs))
+	}
+	for _, file := range specs {
+		name, err := filepath.Rel(filepath.Join(golden, "accepted"), filepath.Dir(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { acceptedSpec(t, name) })
 	}
 }
