@@ -16,6 +16,7 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 	if tests.Cases != "" {
 		p.casesTest(f, tests)
 	}
+	textCodecs(f, p.service)
 	if !p.handles() {
 		return f
 	}
@@ -117,7 +118,7 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	)
 	elems = append(elems, encodings(p.service.Topics...)...)
 	elems = append(elems,
-		pair("New", newConsumer(handler)),
+		pair("New", p.newConsumer(handler)),
 		pair("Events", eventTemplates(p.service.Topics...)),
 	)
 	cases := qual(idemtestPath, "Cases")
@@ -127,11 +128,19 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 }
 
 // newConsumer is the function that makes the consumer under test.
-func newConsumer(handler string) code {
+func (p *pkg) newConsumer(handler string) code {
 	return closure(
 		[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},
 		[]code{pointer(idem("Consumer")), text("error")},
-		func(g *group) { g.Return(text("NewConsumer(db%s)", handler)) })
+		func(g *group) { g.Return(text("NewConsumer(db%s)", handler+p.textCodecs())) })
+}
+
+// textCodecs is the argument of NewConsumer for codecs, if there are any.
+func (p *pkg) textCodecs() string {
+	if len(p.service.Codecs) == 0 {
+		return ""
+	}
+	return ", textCodecs{}"
 }
 
 // eventTemplates are, by name, what all records of an event have in common.
@@ -193,12 +202,12 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 	switch {
 	case topicHandles(t):
 		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},
-			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{})")) })
-		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(", newTestHandler(t, db)")), pair("Log", readLog(t)), text("Edit: editTestLog"))
+			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{}%s)", p.textCodecs())) })
+		elems = append(elems, pair("Stub", stub), pair("New", p.newConsumer(", newTestHandler(t, db)")), pair("Log", readLog(t)), text("Edit: editTestLog"))
 	case p.handles():
-		elems = append(elems, pair("New", newConsumer(", stubHandler{}")), pair("Log", readLog(t)))
+		elems = append(elems, pair("New", p.newConsumer(", stubHandler{}")), pair("Log", readLog(t)))
 	default:
-		elems = append(elems, pair("New", newConsumer("")), pair("Log", readLog(t)))
+		elems = append(elems, pair("New", p.newConsumer("")), pair("Log", readLog(t)))
 	}
 	return elems
 }
