@@ -9,13 +9,12 @@ import (
 // A codec is Go code of the service that reads values of a type. Decode methods call it through
 // their decoder, which the plan gives what the service passed to NewConsumer.
 
-const codecsDoc = `Codecs is implemented by the service: one method per type whose values Go code reads.
-
-raw is the text of a JSON string, of any other value the JSON as it is written, and of a header its
-bytes. It is a copy. A record is read any number of times, and by several goroutines at once, so a
-method is a function of raw alone, without I/O. What it needs, such as keys, is there before the
-consumer runs. If it returns an error or panics, the record becomes a dead letter that says which
-field it was, and nothing else. idem.ErrNotImplemented halts the partition instead.`
+const codecsDoc = "Codecs is implemented by the service: one method per type whose values Go code reads.\n\n" +
+	"raw is the text of a JSON string, of any other value the JSON as it is written, and of a header its bytes. " +
+	"It is a copy. A record is read any number of times, and by several goroutines at once. So a method is a function of " +
+	"raw alone, without I/O: what it needs, such as keys, is there before the consumer runs. If it returns an error or " +
+	"panics, the record becomes a dead letter that names the field and nothing else. idem.ErrNotImplemented halts the " +
+	"partition instead."
 
 // codecsInterface writes Codecs, if events use any.
 func codecsInterface(f *file, s *model.Service) {
@@ -24,7 +23,7 @@ func codecsInterface(f *file, s *model.Service) {
 	}
 	f.interfaceType(codecsDoc, "Codecs", func(g *group) {
 		for _, c := range s.Codecs {
-			comment(g, fmt.Sprintf("%s reads a value of type %q.", c.Method, c.Type))
+			comment(g, docOf(c.Doc, fmt.Sprintf("%s reads a value of type %q.", c.Method, c.Type)))
 			g.Add(codecMethod(c))
 		}
 	})
@@ -65,7 +64,7 @@ func textCodecs(f *file, s *model.Service) {
 	if len(s.Codecs) == 0 {
 		return
 	}
-	f.decl("textCodecs read a value from its text, as headers are read: so the records of tests and cases\nneed no secrets. The service's own codecs have tests of their own.", text("type textCodecs struct{}"))
+	f.decl("textCodecs read a value from its text, as headers are read: so the records of tests and cases need no secrets. The service's own codecs have tests of their own.", text("type textCodecs struct{}"))
 	for _, c := range s.Codecs {
 		read := code(wire("Text." + kinds[c.Kind].read))
 		if c.Kind == model.JSON { // what a codec makes is checked

@@ -5,6 +5,7 @@ package model
 type Codec struct {
 	Type     string // its name in the spec
 	File     string // that declares the type
+	Doc      Doc
 	Method   string // of the generated interface
 	Kind     Kind   // of the values
 	Notation Notation

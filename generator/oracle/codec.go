@@ -15,7 +15,15 @@ func (d *decoder) coded(t model.FieldType, n *node, path string) value {
 	case d.isMarker(n):
 		d.fail(n.start, path, whyMarked)
 	default:
-		return d.text(t, text, n.start, path)
+		return d.text(uncoded(t), text, n.start, path)
 	}
 	return nil
+}
+
+// uncoded is the type of a text that a codec of the tests reads. It has no null to give.
+func uncoded(t model.FieldType) model.FieldType {
+	if t.Codec != nil {
+		t.Codec, t.Optional = nil, false
+	}
+	return t
 }

@@ -226,7 +226,7 @@ func resolveCodec(report *schema.Diagnostics, e *draft.Type, is *model.FieldType
 	case is.Codec != nil:
 		report.Add(e.Spec.Codec.Key, "E314", fmt.Sprintf("type %s is %s, whose codec reads it already", name, wording.Quote(is.Codec.Type)), "drop one of the two codecs")
 	default:
-		is.Codec = &model.Codec{Type: e.Spec.Name.Value, File: e.Spec.Name.Pos.File, Method: e.Model.GoName, Kind: is.Kind, Notation: is.Notation}
+		is.Codec = &model.Codec{Type: e.Spec.Name.Value, File: e.Spec.Name.Pos.File, Doc: e.Model.Doc, Method: e.Model.GoName, Kind: is.Kind, Notation: is.Notation}
 		return true
 	}
 	return false
