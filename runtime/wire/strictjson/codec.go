@@ -31,9 +31,9 @@ func CodedText[C, T any](s *Scanner, t wire.Text, typ string, by func(C, []byte)
 	return v
 }
 
-// madeBy is wire.Coded that also checks JSON.
+// madeBy is wire.MadeByCodec that also checks JSON.
 func madeBy[C, T any](s *Scanner, typ string, raw []byte, by func(C, []byte) (T, error)) (v T, reason string) {
-	got, reason := wire.Coded(&s.Reader, s.Codecs, typ, raw, by)
+	got, reason := wire.MadeByCodec(&s.Reader, s.Codecs, typ, raw, by)
 	if doc, is := any(got).(json.RawMessage); is && reason == "" {
 		of := Scanner{MaxDepth: s.MaxDepth}
 		of.start(doc, false)

@@ -43,7 +43,6 @@ func added(codecs Codecs, records ...idem.Message) (outcome wire.Outcome, err er
 
 func TestCodecsReadValuesWhereverTheyAre(t *testing.T) {
 	m := person("x")
-	before := string(m.Value)
 	e, err := DecodeJoined(m, ServiceCodecs{})
 	if err != nil {
 		t.Fatal(err)
@@ -53,10 +52,7 @@ func TestCodecsReadValuesWhereverTheyAre(t *testing.T) {
 	if strings.Join(strings.Fields(got), "") != strings.Join(strings.Fields(want), "") {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if string(m.Value) != before {
-		t.Error("a codec that overwrites what it gets has changed the record")
-	}
-	m.Value = []byte(strings.Replace(before, `"0001"`, `""`, 1))
+	m.Value = []byte(strings.Replace(string(m.Value), `"0001"`, `""`, 1))
 	if e, err = DecodeJoined(m, ServiceCodecs{}); err != nil || e.Blob == nil {
 		t.Errorf("nil of a codec became NULL (%v)", err)
 	}
@@ -154,6 +150,10 @@ func TestCodecsReadPatches(t *testing.T) {
 	e, err := DecodeChanged(m, ServiceCodecs{})
 	if err != nil || e.Email.Value != "alice" || e.Phone.State != wire.PatchNull || !e.SeenAt.Equal(time.Unix(1767225600, 0)) {
 		t.Errorf("%+v, %v", e, err)
+	}
+	m.Value = []byte(`{"blob": "0a0b", "version": 2}`)
+	if _, err := added(ServiceCodecs{}, m); err != nil || string(m.Value) != `{"blob": "0a0b", "version": 2}` {
+		t.Errorf("a codec that overwrites what it gets: %v, and the record is %s", err, m.Value)
 	}
 	m.Value = []byte(`{"email": "x", "version": 2}`)
 	if _, err := added(ServiceCodecs{}, m); err == nil || !strings.Contains(err.Error(), `email is refused by the codec of type "Secret"`) {

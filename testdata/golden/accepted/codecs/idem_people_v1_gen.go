@@ -283,6 +283,7 @@ ORDER BY person_id`
 type Changed struct {
 	Email    idem.Patch[string]
 	Phone    idem.Patch[string]
+	Blob     idem.Patch[[]byte]
 	SeenAt   time.Time // header "seen-at"
 	Version  int64
 	PersonID idem.UUID // the record key
@@ -298,7 +299,7 @@ func DecodeChanged(m idem.Message, codecs Codecs) (e Changed, err error) {
 
 func (e *Changed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Changed{}
-	var seen struct{ Email, Phone, Version bool }
+	var seen struct{ Email, Phone, Blob, Version bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "email":
@@ -307,6 +308,9 @@ func (e *Changed) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "phone":
 			s.Once(&seen.Phone)
 			e.Phone = strictjson.OptPatch(s, func() string { return strictjson.Coded(s, "Secret", Codecs.Secret) })
+		case "blob":
+			s.Once(&seen.Blob)
+			e.Blob = strictjson.Patch(s, func() []byte { return strictjson.Coded(s, "Blob", Codecs.Blob) })
 		case "version":
 			s.Once(&seen.Version)
 			e.Version = s.Int64()
@@ -327,6 +331,9 @@ func (e *Changed) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *Changed) fingerprint(f *wire.Fingerprint) {
+	if e.Blob.Value != nil {
+		f.Bytes("blob", e.Blob.Value)
+	}
 	wire.IfPresent(f.Text, "email", e.Email.Pointer())
 	f.UUID("person_id", e.PersonID)
 	f.Patch("phone", e.Phone.State)
@@ -343,7 +350,7 @@ var changedEvent = wire.Event[Changed, *peopleV1Decoder]{
 	Key:     (*Changed).key,
 	Space:   "\x56\x8d\x6e\x2e\x1e\x6b\xaa\xd1\xe6\xcd\xfc\x1d\x47\x6d\xb5\x6b",
 	Print:   (*Changed).fingerprint,
-	Content: wire.Content{Def: 0x8ff4782b},
+	Content: wire.Content{Def: 0xdb2cfd81},
 }
 
 func (p *peopleV1Plan) addChanged(b *wire.Batch, m *wire.Message) error {
@@ -359,6 +366,8 @@ func (p *peopleV1Plan) addChanged(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Phone.Pointer())
 	r.Bool(e.Phone.Sent())
 	r.Time(e.SeenAt)
+	wire.SliceOrNull(r, r.Bytea, e.Blob.Value)
+	r.Bool(e.Blob.Sent())
 	r.Int8(e.Version)
 	return nil
 }
@@ -380,7 +389,9 @@ WITH e AS (
         unnest($4::text[]) AS phone,
         unnest($5::boolean[]) AS phone_sent,
         unnest($6::timestamptz[]) AS seen_at,
-        unnest($7::bigint[]) AS version
+        unnest($7::bytea[]) AS blob,
+        unnest($8::boolean[]) AS blob_sent,
+        unnest($9::bigint[]) AS version
     ORDER BY person_id
 ),
 u AS (
@@ -388,6 +399,7 @@ u AS (
         email = CASE WHEN e.email_sent THEN e.email ELSE t.email END,
         phone = CASE WHEN e.phone_sent THEN e.phone ELSE t.phone END,
         seen_at = e.seen_at,
+        blob = CASE WHEN e.blob_sent THEN e.blob ELSE t.blob END,
         version = e.version
     FROM e
     WHERE t.person_id = e.person_id
