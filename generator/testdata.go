@@ -11,8 +11,8 @@ import (
 	"github.com/idemgen/idemgen/generator/sqlcode"
 )
 
-// The generated test of a topic sends its log to partition 0, from offset 0, one second
-// between two records. What the tables hold then is computed under the same assumption.
+// The generated test of an entry sends its log to partition 0 of its topics, from offset 0, one
+// second between two records. What the tables hold then is computed under the same assumption.
 var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // testData is what a generated test starts from, and what it must end with: that of a topic, or a
@@ -53,10 +53,11 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows 
 			d.before = append(d.before, r)
 		}
 	}
+	next := map[string]int64{} // offset, by topic
 	for _, r := range log {
 		i := len(d.log)
 		record := oracle.Record{
-			Topic: t.Kafka[0], Offset: int64(i), Time: logStart.Add(time.Duration(i) * time.Second),
+			Topic: r.In(t), Offset: next[r.In(t)], Time: logStart.Add(time.Duration(i) * time.Second),
 			Key: r.Key, Value: seedlog.Packed(t, r.Value),
 		}
 		if !r.Time.IsZero() {
@@ -67,9 +68,10 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows 
 		}
 		out := in.Apply(record)
 		if out.Kind == oracle.Stop {
-			in.Release(t.Kafka[0], 0)
+			in.Release(record.Topic, 0)
 			continue
 		}
+		next[record.Topic]++
 		d.log = append(d.log, testRecord{Record: r, deadLetter: out.DeadLetter()})
 	}
 	d.expected = in.Expected()

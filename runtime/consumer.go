@@ -104,9 +104,10 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	defer c.group.Begin(c.settings.log, errNotJoined, joinPatience)()
 	c.run.Set(c.settings.log, nil)
 	l := c.service.Limits
+	topics, patterns := c.topics()
 	err := src.Run(ctx, Subscription{
-		Group: c.service.Consumer, Topics: c.topics(),
-		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval, Retention: c.retention(),
+		Group: c.service.Consumer, Topics: topics, Patterns: patterns,
+		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval, Retention: c.retention,
 	}, (*sink)(c))
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		return nil
@@ -155,20 +156,22 @@ func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
 	return w.owner.Apply(ctx, records)
 }
 
-func (c *Consumer) retention() map[string]time.Duration {
-	assumed := map[string]time.Duration{}
-	for _, t := range c.service.Topics {
-		if t.Retention > 0 {
-			assumed[t.Name] = t.Retention
-		}
+// retention is what the spec assumes of a topic.
+func (c *Consumer) retention(topic string) time.Duration {
+	if t := c.service.Topic(topic); t != nil {
+		return t.Retention
 	}
-	return assumed
+	return 0
 }
 
-func (c *Consumer) topics() []string {
-	var names []string
-	for _, t := range c.service.Topics {
-		names = append(names, t.Name)
+// topics are the names of the service's topics, and the expressions of its patterns.
+func (c *Consumer) topics() (names, patterns []string) {
+	for i := range c.service.Topics {
+		if t := &c.service.Topics[i]; t.IsPattern() {
+			patterns = append(patterns, t.Expression())
+		} else {
+			names = append(names, t.Name)
+		}
 	}
-	return names
+	return names, patterns
 }

@@ -34,13 +34,19 @@ func (c *Consumer) newUpkeep() *maintain.Job {
 
 // newAudit is the audit of the topics whose keys are in the chains.
 func (c *Consumer) newAudit() *copies.Audit {
-	windows := map[string]time.Duration{}
-	for _, t := range c.service.Topics {
-		if t.Chain > 0 {
-			windows[t.Name] = t.Chain
+	var topics []string
+	for i := range c.service.Topics {
+		if t := &c.service.Topics[i]; t.Chain > 0 {
+			topics = append(topics, t.Expression())
 		}
 	}
-	return &copies.Audit{Consumer: c.service.Consumer, Topics: windows, Log: c.settings.log, Found: &c.twoPartitions}
+	window := func(topic string) time.Duration {
+		if t := c.service.Topic(topic); t != nil {
+			return t.Chain
+		}
+		return 0
+	}
+	return &copies.Audit{Consumer: c.service.Consumer, Windows: copies.Windows{Topics: topics, Of: window}, Log: c.settings.log, Found: &c.twoPartitions}
 }
 
 // connectUpkeep opens the upkeep's connection, and asks the catalog again.

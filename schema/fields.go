@@ -3,7 +3,7 @@ package schema
 import "fmt"
 
 // Field is a field of an event, a topic or an object type. At most one of Path,
-// Header and Record is set.
+// Header, Record and Segment is set.
 type Field struct {
 	Name   Text       // Pos is the key
 	Doc    Doc        //
@@ -13,6 +13,7 @@ type Field struct {
 	// Attribute says that Header is an attribute of CloudEvents.
 	Attribute bool
 	Record    *Text // key, value, timestamp, offset, partition or topic
+	Segment   *Text // of the topic's name
 	Default   *Text // constant, not checked against the type
 	Patch     *Bool
 	Text      *Text // base64, base64url or hex
@@ -37,7 +38,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},
 	key[Field]{name: "patch", value: boolValue(func(f *Field) **Bool { return &f.Patch })},
 	key[Field]{name: "text", value: wordValue(func(f *Field) **Text { return &f.Text }, "base64", "base64url", "hex")},
-	key[Field]{name: "segment", meanwhile: "until then, declare the whole text as string, and cut it in the handler: handle: true"},
+	key[Field]{name: "segment", value: textValue(func(f *Field) **Text { return &f.Segment })},
 	key[Field]{name: "ce", value: attributeValue(func(f *Field) **Text { return &f.Header }, func(f *Field) *bool { return &f.Attribute })},
 	key[Field]{name: "sensitive", meanwhile: notLogged},
 	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
@@ -85,7 +86,7 @@ func checkFieldSources(w *walker, e entry, place fieldPlace, f *Field) {
 	var first string
 	for _, p := range e.node.Pairs {
 		switch p.Key {
-		case "path", "header", "record", "ce":
+		case "path", "header", "record", "ce", "segment":
 		default:
 			continue
 		}

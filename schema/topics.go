@@ -20,10 +20,12 @@ type Topic struct {
 	Broken    bool
 }
 
-// Subscribed says which topics of Kafka the entry is about: that of its own name without both.
+// Subscribed says which topics of Kafka the entry is about: that of its own name if it says
+// nothing.
 type Subscribed struct {
 	InKafka *Text  // name: one topic
 	Several *Texts // names
+	Pattern *Pattern
 }
 
 // Values says what the values of a topic's records are.
@@ -59,7 +61,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 		return t, ok && w.name(topicNames, t.Pos, t.Value)
 	})},
 	key[Topic]{name: "names", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Several }, readNames)},
-	key[Topic]{name: "pattern", meanwhile: oneByOne},
+	key[Topic]{name: "pattern", value: put(scalarShape, func(t *Topic) **Pattern { return &t.Pattern }, readPattern)},
 	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
 )
 
@@ -72,11 +74,23 @@ func readTopics(w *walker, e entry, s *Spec) bool {
 		s.Topics = append(s.Topics, t)
 		te := entry{"topic " + quote(name.Value), name.Pos, n}
 		t.Broken = !walkMap(w, te, topicKeys, t) || !valid
-		if t.InKafka != nil && t.Several != nil {
-			t.Broken = true
-			w.ds.Add(t.Several.Key, "E110", te.what+" has name and names", "keep one of them")
-		}
+		checkSubscribed(w, te, t)
 	})
+}
+
+// checkSubscribed reports topics that are named in two ways (E110).
+func checkSubscribed(w *walker, e entry, t *Topic) {
+	first := ""
+	for _, p := range e.node.Pairs {
+		if p.Key != "name" && p.Key != "names" && p.Key != "pattern" {
+			continue
+		}
+		if first != "" && first != p.Key {
+			t.Broken = true
+			w.ds.Add(p.KeyPos, "E110", e.what+" has "+first+" and "+p.Key, "keep one of them")
+		}
+		first = p.Key
+	}
 }
 
 // readNames reads the names of several topics.
@@ -119,13 +133,14 @@ func readAssume(w *walker, e entry) (*Assume, bool) {
 	return a, true
 }
 
-// Discriminator is where the type or the version of an event is found: one of Header and Path,
-// unless Broken.
+// Discriminator is where the type or the version of an event is found: one of Header, Path and
+// Segment, unless Broken.
 type Discriminator struct {
-	Key    Pos
-	Pos    Pos
-	Header *Text
-	Path   *Path
+	Key     Pos
+	Pos     Pos
+	Header  *Text
+	Path    *Path
+	Segment *Text // of the topic's name
 	// Attribute says that Header is an attribute of CloudEvents.
 	Attribute bool
 	Broken    bool
@@ -135,7 +150,7 @@ var discriminatorKeys = keys[Discriminator]{
 	{name: "header", value: textValue(func(d *Discriminator) **Text { return &d.Header })},
 	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
 	{name: "ce", value: attributeValue(func(d *Discriminator) **Text { return &d.Header }, func(d *Discriminator) *bool { return &d.Attribute })},
-	{name: "segment", meanwhile: "until then, list all texts that mean the event: type: [a.1, a.2]"},
+	{name: "segment", value: textValue(func(d *Discriminator) **Text { return &d.Segment })},
 	{name: "schema", meanwhile: "until then, name a header or a member: {header: event-type} or {path: type}"},
 }
 
@@ -144,7 +159,7 @@ func readDiscriminator(w *walker, e entry) (*Discriminator, bool) {
 	d.Broken = !walkMap(w, e, discriminatorKeys, d)
 	if !d.Broken && len(e.node.Pairs) != 1 {
 		d.Broken = true
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path, ce", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path, ce, segment", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
 	}
 	return d, true
 }

@@ -8,9 +8,6 @@ const inGo = "until then, handle: true, and write the rows in Go, in the same tr
 // toOutbox sends events without an outbox of the language's own.
 const toOutbox = "until then, insert into a table of yours, and send from there"
 
-// oneByOne takes several topics.
-const oneByOne = "until then, list the topics: names: [orders.eu.v1, orders.us.v1]"
-
 // notLogged is what holds without a key for it.
 const notLogged = "leave it out: no value of a payload is in a log or an error, and dead letters hold whole records"
 

@@ -144,7 +144,13 @@ func printPlan(to io.Writer, spec, against string, changes []evolution.Change, f
 
 // oneLine keeps texts of a spec from breaking out of their line, or becoming HTML.
 func oneLine(text string) string {
-	return strings.NewReplacer("\n", " ", "\r", " ", "<", "&lt;").Replace(text)
+	pieces := strings.Split(strings.NewReplacer("\n", " ", "\r", " ").Replace(text), "`")
+	for i := range pieces {
+		if inCode := i%2 == 1 && i < len(pieces)-1; !inCode {
+			pieces[i] = strings.ReplaceAll(pieces[i], "<", "&lt;")
+		}
+	}
+	return strings.Join(pieces, "`")
 }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

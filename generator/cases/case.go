@@ -6,8 +6,6 @@
 package cases
 
 import (
-	"slices"
-
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
@@ -58,7 +56,7 @@ func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, s
 // Holds reports whether the case has a record of an event.
 func (c *Case) Holds(e *model.Event) bool {
 	for _, r := range c.Records {
-		if slices.Contains(e.Topic.Kafka, r.Topic) && r.Event == e.GoName {
+		if e.Topic.Reads(r.Topic) && r.Event == e.GoName {
 			return true
 		}
 	}
@@ -82,10 +80,13 @@ func (r *reader) table(name schema.Text) *model.Table {
 func (r *reader) topic(name schema.Text) *model.Topic {
 	var names []string
 	for _, t := range r.service.Topics {
-		if slices.Contains(t.Kafka, name.Value) {
+		if t.Reads(name.Value) {
 			return t
 		}
 		names = append(names, t.Kafka...)
+		if len(t.Pattern) > 0 {
+			names = append(names, t.Pattern.String())
+		}
 	}
 	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), wording.Choices(name.Value, "topics", names))
 	return nil

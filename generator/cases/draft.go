@@ -31,7 +31,7 @@ func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
 	for i, r := range log {
 		d.event(e.Topic, r)
 		at := asRead(e.Topic, &r)
-		at.Topic = e.Topic.Kafka[0]
+		at.Topic = r.In(e.Topic)
 		at.Offset = int64(i)
 		if r.Time.IsZero() {
 			at.Time = logStart.Add(time.Duration(i) * time.Second)
@@ -86,7 +86,7 @@ func (d *draft) row(members []string) {
 }
 
 func (d *draft) event(t *model.Topic, r seedlog.Record) {
-	fmt.Fprintf(&d.out, "  - topic: %s\n", text(t.Kafka[0]))
+	fmt.Fprintf(&d.out, "  - topic: %s\n", text(r.In(t)))
 	if r.Key != nil {
 		key := text(string(r.Key))
 		if t.RecordKey != nil && t.RecordKey.JSON {

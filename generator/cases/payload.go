@@ -65,7 +65,7 @@ func (f *form) holdsAt(m *model.Field) {
 func payloadForm(e *model.Event) *form {
 	root := &form{open: e.Topic.CloudEvents} // which may be in structured mode
 	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
-		if by != nil && by.Header == "" {
+		if by.InPayload() {
 			root.at(by.Path).holds(model.FieldType{Kind: model.String})
 		}
 	}

@@ -55,6 +55,7 @@ func Compare(old, now Version, alone bool) []Change {
 	c := comparison{old: old, now: now}
 	c.identities()
 	c.records()
+	c.topics()
 	c.tables(alone)
 	c.keys()
 	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, ByHand, Migration, GoCallers, Compatible}

@@ -31,7 +31,7 @@ func (jsonFormat) strictness() string { return "strictjson.Scanner" }
 func (jsonFormat) event(g *group, e *model.Event) error {
 	d := decoder{recv: "e", typ: recordType(e), fields: e.Fields}
 	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
-		if inPayload(by) && e.Topic.Payload.RefuseUnknown {
+		if by.InPayload() && e.Topic.Payload.RefuseUnknown {
 			d.known = append(d.known, by.Path)
 		}
 	}

@@ -90,6 +90,8 @@ func fieldPath(f *model.Field) string {
 	switch f.Source.Kind {
 	case model.FromHeader:
 		return "header " + f.Source.Header
+	case model.FromSegment:
+		return "segment " + f.Source.Segment
 	case model.FromRecord:
 		return "record " + f.Source.Record
 	case model.FromRecordKey:

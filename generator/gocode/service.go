@@ -67,7 +67,7 @@ func (p *pkg) serviceLiteral() code {
 	s := p.service
 	var topics []code
 	for _, t := range s.Topics {
-		for _, name := range t.Kafka {
+		for _, name := range topicNames(t) {
 			var args []code
 			if len(t.Kafka) > 1 {
 				args = append(args, lit(name))
@@ -90,6 +90,14 @@ func (p *pkg) serviceLiteral() code {
 		pair("Tables", composite(slice(wire("Table")), p.serviceTables())),
 		pair("Topics", composite(slice(wire("Topic")), topics)),
 	})
+}
+
+// topicNames are what the runtime reads for an entry: the names of its topics, or their pattern.
+func topicNames(t *model.Topic) []string {
+	if len(t.Pattern) > 0 {
+		return []string{t.Pattern.String()}
+	}
+	return t.Kafka
 }
 
 func identityLiteral(id model.Identity) code {

@@ -89,8 +89,11 @@ func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 }
 
 // testedTopics are those with which the test of an entry runs: two of several, unless the rows say
-// which topic it was.
+// which topic it was. The records of a pattern's log have their own.
 func testedTopics(t *model.Topic) []string {
+	if len(t.Pattern) > 0 {
+		return []string{t.Name}
+	}
 	told := slices.ContainsFunc(t.Events, func(e *model.Event) bool {
 		return slices.ContainsFunc(e.Fields, func(f *model.Field) bool {
 			return f.Source.Kind == model.FromRecord && f.Source.Record == "topic"
@@ -186,7 +189,7 @@ func database(s *model.Service) []code {
 }
 
 func (p *pkg) suite(t *model.Topic, rows string) []code {
-	topic := code(lit(t.Kafka[0]))
+	topic := code(lit(testedTopics(t)[0]))
 	if len(testedTopics(t)) > 1 {
 		topic = text("topic")
 	}

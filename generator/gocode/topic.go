@@ -67,7 +67,7 @@ func handlerMethod(e *model.Event, names bool) code {
 func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	var params []code
 	var setup []code
-	name := code(lit(t.Kafka[0]))
+	name := code(lit(topicNames(t)[0]))
 	if len(t.Kafka) > 1 {
 		params, name = append(params, text("name string")), text("name")
 	}
@@ -128,6 +128,8 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		doc = strings.TrimSpace(fmt.Sprintf("%s is topic %q.\n%s", topicFunc(t), t.Name, docOf(t.Doc, "")))
 	} else if len(t.Kafka) > 1 {
 		doc = fmt.Sprintf("%s is one of the topics of %q.", topicFunc(t), t.Name)
+	} else if len(t.Pattern) > 0 {
+		doc = fmt.Sprintf("%s is every topic whose name has the pattern of %q.", topicFunc(t), t.Name)
 	}
 	f.fn(doc, "", topicFunc(t), params, wire("Topic"), func(g *group) {
 		g.Return(composite(wire("Topic"), elems))
@@ -170,11 +172,8 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 // declarative reports whether a plan needs a decoder of its own: for events without a handler,
 // and for a type that stands in the payload.
 func declarative(t *model.Topic) bool {
-	return inPayload(t.EventType) || inPayload(t.EventVersion) || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.Handle })
+	return t.EventType.InPayload() || t.EventVersion.InPayload() || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.Handle })
 }
-
-// inPayload reports whether a text that tells events apart is read from the payload.
-func inPayload(d *model.Discriminator) bool { return d != nil && d.Header == "" }
 
 // eventFields are the plan's fields for one event, in a block of their own: gofmt aligns
 // them with nothing else, so that another event changes none of these lines.
@@ -211,9 +210,14 @@ func addDispatch(f *file, s *model.Service, t *model.Topic) {
 			}
 		case t.EventType.Header != "":
 			g.Add(text("eventType, err := m.Header(%q)", t.EventType.Header))
+			g.If(text("err != nil")).Block(text("return err"))
 			switchType(g, t, "string(eventType)")
+		case t.EventType.Segment != "":
+			g.Add(text("eventType := m.Segment(%d)", t.Pattern.Index(t.EventType.Segment)))
+			switchType(g, t, "eventType")
 		default:
 			g.Add(text("eventType, err :=").Add(atPath("p.decoder.EventType", t.EventType)))
+			g.If(text("err != nil")).Block(text("return err"))
 			switchType(g, t, "eventType")
 		}
 		unhandled(g, t.UnknownType, "Unknown", text("eventType"))
@@ -231,7 +235,6 @@ func onTombstone(g *group, t *model.Topic) {
 }
 
 func switchType(g *group, t *model.Topic, on string) {
-	g.If(text("err != nil")).Block(text("return err"))
 	g.Add(text("switch " + on).BlockFunc(func(g *group) {
 		for _, c := range typeCases(t) {
 			g.Case(literals(c.texts)...).BlockFunc(func(g *group) {
@@ -288,6 +291,15 @@ func typeCases(t *model.Topic) (cases []typeCase) {
 
 // switchVersion finds the event of a type by its version.
 func switchVersion(g *group, t *model.Topic, events []*model.Event) {
+	if t.EventVersion.Segment != "" {
+		g.Switch(text("version := m.Segment(%d)", t.Pattern.Index(t.EventVersion.Segment)), text("version")).BlockFunc(func(g *group) {
+			for _, e := range events {
+				g.Case(lit(e.Version)).Block(text("return p.add%s(b, m)", e.GoName))
+			}
+			g.Default().BlockFunc(func(g *group) { unhandled(g, t.UnknownType, "UnknownVersion", text("eventType"), text("version")) })
+		})
+		return
+	}
 	version := "string(version)"
 	read := code(text("m.OptHeader(%q)", t.EventVersion.Header))
 	if t.EventVersion.Header == "" {

@@ -90,9 +90,7 @@ type Topic struct {
 	GoName   string // "OrdersV1"
 	FileName string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
 	Doc      Doc
-	// Kafka are the names of its topics in Kafka, one at least. The entry's own says whose keys
-	// and rows they are.
-	Kafka     []string
+	Subscribed
 	RecordKey *RecordKey // nil if not declared
 	// CloudEvents says that the values are events of CloudEvents: what is read is their data, and
 	// their attribute x as header ce_x.
@@ -107,6 +105,13 @@ type Topic struct {
 	// that make or change rows, parent tables before children, then those that only remove
 	// rows, children before parents; ties in spec order.
 	Flush []*Step
+}
+
+// Subscribed says which topics of Kafka an entry reads. The entry's own name says whose keys and
+// rows they are.
+type Subscribed struct {
+	Kafka   []string // names; none if Pattern says which they are
+	Pattern Pattern
 }
 
 // Dispatch says which event a record is.
@@ -128,11 +133,15 @@ type Promises struct {
 	CreateTime    bool          // assume.record_timestamp: create_time
 }
 
-// Discriminator is where the type or version of an event is found: a header or a path.
+// Discriminator is where the type or version of an event is found: a header, a segment or a path.
 type Discriminator struct {
-	Header string
-	Path   []string // payload member names from the root
+	Header  string
+	Segment string
+	Path    []string // payload member names from the root
 }
+
+// InPayload reports whether there is such a text, in the payload.
+func (d *Discriminator) InPayload() bool { return d != nil && d.Header == "" && d.Segment == "" }
 
 // RecordKey is what the Kafka record key holds.
 type RecordKey struct {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"unicode/utf8"
 
@@ -19,9 +20,10 @@ import (
 // examples decode.
 func TestExamplesOfAcceptedSpecs(t *testing.T) {
 	golden, _ := filepath.Glob("../../testdata/golden/accepted/*/idemgen.yaml")
+	nested, _ := filepath.Glob("../../testdata/golden/accepted/*/*/idemgen.yaml")
 	examples, _ := filepath.Glob("../../examples/*/idemgen.yaml")
 	checked := 0
-	for _, file := range append(golden, examples...) {
+	for _, file := range slices.Concat(golden, nested, examples) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -72,7 +72,7 @@ func (in *Interpreter) checkExample(raw json.RawMessage) *ExampleError {
 	if reason != "" {
 		return &ExampleError{Reason: reason}
 	}
-	t := in.topics[r.Topic]
+	t := in.topic(r.Topic)
 	if t == nil {
 		return &ExampleError{Reason: "the spec has no topic " + strconv.Quote(r.Topic)}
 	}

@@ -52,7 +52,7 @@ func (in *Interpreter) Handle(event string, fn func(t *Tables, e Values) error) 
 // Apply reads one record. Records of a partition must come in the order of their
 // offsets, each once: redelivery is not the interpreter's business.
 func (in *Interpreter) Apply(r Record) Outcome {
-	t := in.topics[r.Topic]
+	t := in.topic(r.Topic)
 	if t == nil {
 		return Outcome{Kind: Ignored}
 	}
@@ -249,7 +249,7 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 	}
 	version := ""
 	if t.EventVersion != nil && len(ofType) > 0 {
-		if version, f = in.versionText(t.EventVersion, t.Payload.AbsentMarker, r, p); f != nil {
+		if version, f = in.versionText(t, t.EventVersion, r, p); f != nil {
 			return nil, giveUp, f
 		}
 	}
@@ -275,12 +275,9 @@ func unhandled(policy, giveUp string, f *fault) (*model.Event, string, *fault) {
 // it is not an unknown type, which the spec may skip.
 func (in *Interpreter) typeText(t *model.Topic, r *Record, p *payload) (string, *fault) {
 	by := t.EventType
-	f := &model.Field{Type: model.FieldType{Kind: model.String}, Source: model.Source{Kind: model.FromHeader, Header: by.Header}}
-	if by.Header == "" {
-		f.Source = model.Source{Kind: model.FromPayload, Path: by.Path}
-	}
+	f := textAt(by)
 	d := &decoder{depth: in.service.Limits.MaxDepth}
-	if by.Header == "" {
+	if f.Source.Kind == model.FromPayload {
 		d.payload(p, []*model.Field{f})
 		d.marker = t.Payload.AbsentMarker
 	}

@@ -12,7 +12,7 @@ func (in *Interpreter) Read(r Record) (*model.Event, Outcome) {
 
 // Decode says the same as Read, and what the fields of the event hold.
 func (in *Interpreter) Decode(r Record) (Values, Outcome) {
-	t := in.topics[r.Topic]
+	t := in.topic(r.Topic)
 	if t == nil {
 		return Values{}, Outcome{Kind: Ignored}
 	}

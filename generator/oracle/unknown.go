@@ -11,7 +11,7 @@ import (
 func declared(def *model.Event) *shape {
 	fields := def.Fields
 	for _, by := range []*model.Discriminator{def.Topic.EventType, def.Topic.EventVersion} {
-		if by != nil && by.Header == "" {
+		if by.InPayload() {
 			fields = append([]*model.Field{{Source: model.Source{Kind: model.FromPayload, Path: by.Path}}}, fields...)
 		}
 	}

@@ -8,15 +8,15 @@ import (
 
 // versionText reads the text that tells events of one type apart: a text, or in the payload a
 // whole number by its digits; "" where there is none.
-func (in *Interpreter) versionText(by *model.Discriminator, marker string, r *Record, p *payload) (string, *fault) {
-	f := &model.Field{Type: model.FieldType{Kind: model.String, Optional: true}, Source: model.Source{Kind: model.FromHeader, Header: by.Header}}
+func (in *Interpreter) versionText(t *model.Topic, by *model.Discriminator, r *Record, p *payload) (string, *fault) {
+	f := textAt(by)
+	f.Type.Optional = true
 	d := &decoder{depth: in.service.Limits.MaxDepth}
-	if by.Header != "" {
-		text, _ := d.header(f, r, atFields).(string)
+	if f.Source.Kind != model.FromPayload {
+		text, _ := d.source(t, f, r, nil, atFields).(string)
 		return text, first(d.faults)
 	}
-	d.marker = marker
-	f.Source = model.Source{Kind: model.FromPayload, Path: by.Path}
+	d.marker = t.Payload.AbsentMarker
 	d.payload(p, []*model.Field{f})
 	if p.root == nil {
 		return "", first(d.faults)

@@ -14,7 +14,8 @@ import (
 type place struct {
 	root   []string
 	naming string
-	raw    bool // payloads have no members
+	raw    bool          // payloads have no members
+	topic  *schema.Topic // nil for the members of a type
 }
 
 // from is the place of an event's or a topic's fields.
@@ -80,7 +81,7 @@ func namingOf(t *schema.Topic) string {
 
 // topicPlace is where the fields of a topic's events are.
 func topicPlace(t *schema.Topic) place {
-	at := place{naming: namingOf(t), raw: t.Payload.Raw()}
+	at := place{naming: namingOf(t), raw: t.Payload.Raw(), topic: t}
 	if t.Payload != nil {
 		at = at.from(t.Payload.Root)
 	}

@@ -43,7 +43,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 		t.Model.StartFrom = spec.StartFrom.Value
 	}
 	t.Model.CloudEvents = spec.Envelope != nil
-	t.Model.Kafka = inKafka(spec)
+	t.Model.Kafka, t.Model.Pattern = inKafka(spec)
 	resolveAssume(r.report, t)
 	owner := "topic " + wording.Quote(spec.Name.Value)
 	at := topicPlace(spec)
@@ -64,18 +64,23 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	return t
 }
 
-// inKafka are the names of the entry's topics.
-func inKafka(spec *schema.Topic) (names []string) {
+// inKafka are the names of the entry's topics, or their pattern.
+func inKafka(spec *schema.Topic) (names []string, pattern model.Pattern) {
 	switch {
+	case spec.Pattern != nil:
+		for _, p := range spec.Pattern.Parts {
+			pattern = append(pattern, model.NamePart(p))
+		}
+		return nil, pattern
 	case spec.InKafka != nil:
-		return []string{spec.InKafka.Value}
+		return []string{spec.InKafka.Value}, nil
 	case spec.Several != nil:
 		for _, name := range spec.Several.Items {
 			names = append(names, name.Value)
 		}
-		return names
+		return names, nil
 	}
-	return []string{spec.Name.Value}
+	return []string{spec.Name.Value}, nil
 }
 
 func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {
@@ -112,7 +117,7 @@ func checkDisjoint(report *schema.Diagnostics, t *draft.Topic) {
 	at, topic := t.Spec.Assume.Disjoint.Key, wording.Quote(t.Spec.Name.Value)
 	switch {
 	case t.Spec.Broken:
-	case len(t.Model.Kafka) < 2:
+	case len(t.Model.Kafka) < 2 && t.Model.Pattern == nil:
 		report.Add(at, "E412", fmt.Sprintf("disjoint_topics has no meaning: %s is one topic", topic), "drop it")
 	case t.Key == nil:
 		t.OrderUnknown = true

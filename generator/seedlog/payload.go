@@ -76,10 +76,10 @@ func quote(text string) string {
 // is already there then.
 func (w *writer) payload(v visit) []byte {
 	root := &tree{}
-	if by := w.topic.EventType; by != nil && by.Header == "" {
+	if by := w.topic.EventType; by.InPayload() {
 		root.put(by.Path, quote(w.typeText(v.event)))
 	}
-	if by := w.topic.EventVersion; by != nil && by.Header == "" && v.event.Version != "" {
+	if by := w.topic.EventVersion; by.InPayload() && v.event.Version != "" {
 		root.put(by.Path, quote(v.event.Version))
 	}
 	for i, f := range v.event.Fields { // what steps do with a part decides, not its name in the whole

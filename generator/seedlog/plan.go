@@ -183,13 +183,14 @@ func (p *planner) alone(e *model.Event, add func(string, func(state))) {
 	}
 }
 
-// meet plans rows on which two events stand next to each other, in both orders.
+// meet plans rows on which two events stand next to each other, in both orders. They take turns in
+// being the first one of a row.
 func (p *planner) meet(a, b *model.Event, add func(string, func(state))) {
 	rows := max(p.wanted[pair{a, b}], p.wanted[pair{b, a}])
 	met := map[pair]int{}
 	for n := 0; n < 2*rows && (met[pair{a, b}] < rows || met[pair{b, a}] < rows); n++ {
 		first, second := a, b
-		if met[pair{a, b}] > met[pair{b, a}] {
+		if n%2 == 1 {
 			first, second = b, a
 		}
 		add(fmt.Sprintf("with %s %d", a.GoName, n), func(now state) {

@@ -39,6 +39,9 @@ func (w *writer) record(v visit) Record {
 		r.Value = w.payload(v)
 	}
 	r.Headers = w.headers(v)
+	if len(w.topic.Pattern) > 0 {
+		r.Topic = topicName(w, v.event)
+	}
 	if slices.ContainsFunc(v.event.Fields, func(f *model.Field) bool { return f.IsRecordTime() && w.roles.isVersion(v.event, f) }) {
 		r.Time = base.Add(time.Duration(w.version) * time.Minute)
 	}
@@ -156,6 +159,9 @@ func (w *writer) partText(e *model.Event, part *model.KeyPart) string {
 	if label == "" {
 		label = part.Name
 	}
+	if c.segment {
+		return segment(w, part.Type, c, label)
+	}
 	return scalar(part.Type, c, label, w.rowNumber(c))
 }
 
@@ -168,6 +174,8 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 	c := w.roles.class(node)
 	label, n := f.Name, w.now.number
 	switch {
+	case c.segment:
+		return segment(w, t, c, label)
 	case w.roles.expects(e, f) != nil:
 		n = w.position(w.roles.expects(e, f))
 	case w.roles.byRecord[byRecord{e, f}]:

@@ -46,7 +46,7 @@ import (
 
 // Record is one record of the log.
 type Record struct {
-	Topic   string    // "" if all records of the log are of one topic
+	Topic   string    // "" if the entry says which one it is
 	Time    time.Time // zero: that of its place in the log
 	Event   string    // Go name of the event
 	Keyed   bool      // has an identity of its own, so that a second copy has no effect
@@ -55,14 +55,22 @@ type Record struct {
 	Headers []Header  // event type first, then the idempotency key, then fields
 }
 
+// In is the topic of the record, which is in the log of an entry.
+func (r *Record) In(t *model.Topic) string {
+	if r.Topic != "" {
+		return r.Topic
+	}
+	return t.Kafka[0]
+}
+
 // Header is one record header.
 type Header struct {
 	Name  string
 	Value []byte
 }
 
-// Log returns the records in the order in which they are sent, all to one partition. The
-// same model always gives the same bytes.
+// Log returns the records in the order in which they are sent, all to one partition of their
+// topic. The same model always gives the same bytes.
 //
 // Every idempotency key occurs once, except for one that consists of enums, and for copies that
 // only a former key gives away, records that lack the key's header, and two events under a key

@@ -58,6 +58,8 @@ func touches(t *testing.T, e *model.Event, r seedlog.Record) []touch {
 				return descend(key, f.Source.Part.Path)
 			}
 			return string(r.Key)
+		case model.FromSegment:
+			return strings.Split(r.Topic, ".")[e.Topic.Pattern.Index(f.Source.Segment)]
 		case model.FromRecord:
 			return "record " + f.Source.Record
 		}

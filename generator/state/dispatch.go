@@ -69,6 +69,8 @@ func standsAt(by *model.Discriminator) string {
 		return ""
 	case by.Header != "":
 		return "header " + by.Header
+	case by.Segment != "":
+		return "segment " + by.Segment
 	}
 	return definition.Path(by.Path)
 }

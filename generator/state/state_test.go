@@ -31,7 +31,7 @@ func service() *model.Service {
 		ForeignKeys: []model.ForeignKey{{Columns: []*model.Column{of}, References: orders, OnDelete: "cascade"}},
 	}
 	item := &model.Type{Name: "Item", Fields: []*model.Field{field("sku", model.String), field("n", model.Int32)}}
-	topic := &model.Topic{Name: "orders.v1", Kafka: []string{"orders.v1"}}
+	topic := &model.Topic{Name: "orders.v1", Subscribed: model.Subscribed{Kafka: []string{"orders.v1"}}}
 	placed := &model.Event{
 		Name: "OrderPlaced", Topic: topic,
 		Fields: []*model.Field{

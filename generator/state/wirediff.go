@@ -128,7 +128,7 @@ func (c *comparison) fields(old, now []Entry) {
 		was, ok := formerField(old, f)
 		required := f.need == ""
 		switch {
-		case strings.HasPrefix(f.place, "record "): // every record has it
+		case strings.HasPrefix(f.place, "record "), strings.HasPrefix(f.place, "segment "): // every record has it
 			if ok && was.place == f.place {
 				c.types(f, was.typ, f.typ)
 			}

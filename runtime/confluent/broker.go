@@ -53,10 +53,14 @@ func (b *broker) committed(id idem.Partition) (int64, error) {
 }
 
 // describeTopics asks for topic ids and partition counts. A topic that does not exist is left
-// out.
+// out. Without names it asks the brokers for a sign of life.
 func (b *broker) describeTopics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
+	if len(names) == 0 { // of patterns only, without partitions: whether brokers answer is asked all the same
+		_, err := b.admin.DescribeCluster(ctx, kafka.SetAdminRequestTimeout(b.timeout))
+		return nil, err
+	}
 	question := kafka.NewTopicCollectionOfTopicNames(names)
 	answer, err := b.admin.DescribeTopics(ctx, question, kafka.SetAdminRequestTimeout(b.timeout))
 	if err != nil {

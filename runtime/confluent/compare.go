@@ -3,6 +3,7 @@ package confluent
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
@@ -22,14 +23,15 @@ type comparison struct {
 	nextForLost  time.Time // not before, although a position is lost
 	positionLost bool      // the client lost one, and did not name the partition
 	running      bool
-	found        chan findings // of the comparison that runs
-	failure      string        // why the last one failed
+	found        chan findings   // of the comparison that runs
+	failure      string          // why the last one failed
+	retention    map[string]bool // topics whose retention was compared with what the spec assumes
 }
 
 func newComparison(p pace) comparison {
 	return comparison{
 		interval: p.compare, retry: p.backoff, silence: p.silence,
-		next: time.Now().Add(p.compare), found: make(chan findings, 3),
+		next: time.Now().Add(p.compare), found: make(chan findings, 3), retention: map[string]bool{},
 	}
 }
 
@@ -125,10 +127,10 @@ func (r *run) compare(now time.Time) {
 		s.silent = p.silence.lasts(r.comparison.silence, now) || forLost
 		list = append(list, s)
 	}
-	unfetched, alarms := r.partitions.unfetched(), r.group.alarms
+	unfetched, alarms, topics := r.partitions.unfetched(), r.group.alarms, r.knownTopics()
 	r.calls.Go(func() {
 		answer := topicsAnswer{alarms: alarms}
-		answer.topics, answer.err = r.broker.describeTopics(r.ctx, r.sub.Topics...)
+		answer.topics, answer.err = r.broker.describeTopics(r.ctx, topics...)
 		if answer.err != nil {
 			r.comparison.found <- findings{topics: &answer, last: true, err: answer.err, lost: forLost}
 			return
@@ -139,6 +141,16 @@ func (r *run) compare(now time.Time) {
 		found, err := r.broker.compare(list, answer.topics)
 		r.comparison.found <- findings{list: found, last: true, err: errors.Join(endsErr, err), lost: forLost}
 	})
+}
+
+// knownTopics are the topics that are subscribed by name, and those that patterns brought.
+func (r *run) knownTopics() []string {
+	names := slices.Clone(r.sub.Topics)
+	for id := range r.partitions.all {
+		names = append(names, id.Topic)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // compare asks what it must to judge partitions, until one question fails.

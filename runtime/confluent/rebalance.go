@@ -36,6 +36,7 @@ func (r *run) assign(list []kafka.TopicPartition) {
 	if !r.partitions.closed && r.ctx.Err() == nil {
 		for _, tp := range list {
 			begun = append(begun, r.begin(tp))
+			r.compareRetention(*tp.Topic)
 		}
 	}
 	deadline := time.NewTimer(r.pace.assign)

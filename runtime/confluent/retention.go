@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,24 +16,32 @@ const forEver = time.Duration(1<<63 - 1)
 
 const oldCopies = "who reads it again may apply old copies whose keys are forgotten"
 
-// checkRetention compares once how long topics keep records with what the spec assumes. It
-// only warns: the configuration may change later, unseen, and may not be ours to read.
-func (b *broker) checkRetention(ctx context.Context, assumed map[string]time.Duration, log *slog.Logger) {
-	for _, topic := range slices.Sorted(maps.Keys(assumed)) {
-		kept, err := b.retention(ctx, topic)
-		switch assumed := assumed[topic]; {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			log.Warn("it is not known how long the topic keeps records: assume.retention is not compared",
-				"topic", topic, "err", err)
-		case kept == forEver:
-			log.Warn("the topic never drops old records, assume.retention says that it does: "+oldCopies,
-				"topic", topic, "assumed", assumed)
-		case kept > assumed:
-			log.Warn("the topic keeps records for longer than assume.retention says: "+oldCopies,
-				"topic", topic, "assumed", assumed, "kept", kept)
-		}
+// compareRetention compares, when a topic's first partition is assigned, how long it keeps records
+// with what the spec assumes. It only warns: the configuration may change later, unseen, and may
+// not be ours to read.
+func (r *run) compareRetention(topic string) {
+	if r.sub.Retention == nil || r.comparison.retention[topic] {
+		return
+	}
+	r.comparison.retention[topic] = true
+	if assumed := r.sub.Retention(topic); assumed > 0 {
+		r.calls.Go(func() { r.broker.checkRetention(r.ctx, topic, assumed, r.log.Logger) })
+	}
+}
+
+func (b *broker) checkRetention(ctx context.Context, topic string, assumed time.Duration, log *slog.Logger) {
+	kept, err := b.retention(ctx, topic)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		log.Warn("it is not known how long the topic keeps records: assume.retention is not compared",
+			"topic", topic, "err", err)
+	case kept == forEver:
+		log.Warn("the topic never drops old records, assume.retention says that it does: "+oldCopies,
+			"topic", topic, "assumed", assumed)
+	case kept > assumed:
+		log.Warn("the topic keeps records for longer than assume.retention says: "+oldCopies,
+			"topic", topic, "assumed", assumed, "kept", kept)
 	}
 }
 

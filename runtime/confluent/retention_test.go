@@ -42,7 +42,7 @@ func TestAssumedRetentionIsCompared(t *testing.T) {
 			log := &testLog{}
 			s, sub, sink := source(t, brokers), subscription(), newSink(t, newLedger())
 			s.Logger = textLogger(log)
-			sub.Retention = map[string]time.Duration{topicName: 24 * time.Hour}
+			sub.Retention = func(string) time.Duration { return 24 * time.Hour }
 			stop := start(t, s, sub, sink)
 			eventually(t, "the partition", func() bool { return sink.owns() == 1 })
 			if test.want != "" {

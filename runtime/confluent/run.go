@@ -3,6 +3,7 @@ package confluent
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,11 +64,10 @@ func (r *run) poll() (err error) {
 		return err
 	}
 	callback := func(_ *kafka.Consumer, e kafka.Event) error { r.rebalance(e); return nil }
-	if err := r.client.SubscribeTopics(r.sub.Topics, callback); err != nil {
+	if err := r.client.SubscribeTopics(slices.Concat(r.sub.Topics, r.sub.Patterns), callback); err != nil {
 		return err
 	}
 	r.tellGroup()
-	r.calls.Go(func() { r.broker.checkRetention(r.ctx, r.sub.Retention, r.log.Logger) })
 	for wait := 0; r.ctx.Err() == nil && r.fetcher.err == nil; {
 		r.answerDeliveries()
 		r.doWhatIsDue(time.Now())

@@ -125,12 +125,14 @@ func twoPartitions(b *trial) {
 		b.t.Skip("no record of this topic has a copy in another partition")
 	}
 	b.moved = true // of two copies either may have the effect
-	first, second := b.own(0), b.own(1)
+	owners := b.owners()
 	for _, r := range b.log {
+		first := owners.writer(partition{r.message.Topic, 0})
 		if !anywhere(r) {
 			b.deliver(first, []idem.Message{b.at(r, 0, int64(r.index))})
 			continue
 		}
+		second := owners.writer(partition{r.message.Topic, 1})
 		one, other := []idem.Message{b.at(r, 0, int64(r.index))}, []idem.Message{b.copied(r, 1, int64(r.index))}
 		b.atOnce(func() { b.deliver(first, one) }, func() { b.deliver(second, other) })
 	}

@@ -17,15 +17,22 @@ func poison(b *trial) {
 	if !breaks(brokenPayload) && !breaks(brokenRest) {
 		b.t.Skip("no record of this topic has a part that could be broken")
 	}
-	middle := int64(len(b.log) / 2)
-	bad.Offset = middle
-	b.ownDead[b.place(0, middle)] = expectedDead{}
-	var all []idem.Message
+	middle := 0 // of the log, before a record of the same topic
 	for _, r := range b.log {
-		if int64(r.index) == middle {
+		if r.message.Topic == bad.Topic && middle < len(b.log)/2 {
+			middle = r.index
+		}
+	}
+	var all []idem.Message
+	next := map[string]int64{} // offset, by topic
+	take := func(topic string) int64 { next[topic]++; return next[topic] - 1 }
+	for _, r := range b.log {
+		if r.index == middle {
+			bad.Offset = take(bad.Topic)
+			b.ownDead[placeOf(bad)] = expectedDead{}
 			all = append(all, bad)
 		}
-		all = append(all, b.at(r, 0, int64(len(all))))
+		all = append(all, b.at(r, 0, take(r.message.Topic)))
 	}
 	b.apply(all...)
 }
@@ -79,14 +86,14 @@ func among(members []string, path string) bool {
 func conflict(b *trial) {
 	var conflicts []idem.Message
 	trial := b.newTrial(b.t)
-	w := trial.own(0)
-	trial.deliver(w, trial.messages(trial.log))
+	owners := trial.owners()
+	owners.deliver(trial.messages(trial.log))
 	known := b.values()
 	for _, r := range trial.sample() {
 		for _, v := range variants(r.message, known) {
-			m := trial.copied(r, 0, trial.end(0))
+			m := trial.copied(r, 0, trial.end(r))
 			m.Value = v.value
-			res, err := trial.try(b.t.Context(), w, []idem.Message{m})
+			res, err := trial.try(b.t.Context(), owners.writer(partitionOf(m)), []idem.Message{m})
 			_, halted := errors.AsType[*idem.HaltedError](err)
 			switch {
 			case halted: // on_failure says stop
@@ -103,8 +110,9 @@ func conflict(b *trial) {
 	}
 	all := b.messages(b.log)
 	for i := range conflicts {
-		conflicts[i].Offset = b.end(0)
-		b.reached[partitionOf(conflicts[i])]++
+		p := partitionOf(conflicts[i])
+		conflicts[i].Offset = b.reached[p]
+		b.reached[p]++
 		b.ownDead[placeOf(conflicts[i])] = expectedDead{class: "conflict"}
 	}
 	b.apply(append(all, conflicts...)...)
@@ -115,11 +123,12 @@ func conflict(b *trial) {
 func tombstone(b *trial) {
 	b.apply(b.messages(b.log)...)
 	like := slices.IndexFunc(b.log, func(r record) bool { return r.message.Value == nil })
-	m, what := b.copied(b.log[max(like, 0)], 0, b.end(0)), "a record without a value, on a topic without a tombstone event,"
+	r := b.log[max(like, 0)]
+	m, what := b.copied(r, 0, b.end(r)), "a record without a value, on a topic without a tombstone event,"
 	if m.Value = nil; like >= 0 {
 		m.Value, what = []byte{}, "an empty value in place of a tombstone"
 	}
-	res, err := b.try(b.t.Context(), b.own(0), []idem.Message{m})
+	res, err := b.try(b.t.Context(), b.takeOver(partitionOf(m)), []idem.Message{m})
 	switch _, halted := errors.AsType[*idem.HaltedError](err); {
 	case halted:
 		b.reached[partitionOf(m)], b.inexact = m.Offset, true

@@ -20,12 +20,13 @@ func twoOwners(b *trial) {
 	all := b.messages(b.log)
 	owner := func() {
 		for range takeovers {
-			w, err := b.consumer.Own(b.t.Context(), b.Topic, 0, 0)
-			if err != nil {
-				b.t.Errorf("taking the partition over: %v", err)
-				return
-			}
+			owners := b.owners()
 			for i := range all {
+				w, err := owners.tryWriter(partitionOf(all[i]))
+				if err != nil {
+					b.t.Error(err)
+					return
+				}
 				if err := b.attempt(b.t.Context(), w, all[i:i+1]); isFenced(err) {
 					break
 				} else if err != nil {
@@ -43,9 +44,9 @@ func zombie(b *trial) {
 	b.inexact = true
 	all := b.messages(b.log)
 	third := len(all) / 3
-	old := b.own(0)
-	b.deliver(old, all[:third])
-	b.deliver(b.own(0), all[third:2*third])
+	old := b.owners().all()
+	old.deliver(all[:third])
+	b.owners().all().deliver(all[third : 2*third])
 	b.mustBeFenced(old, all[third:])
 	b.mustBeFenced(old, all[third:]) // nor the second time
 	b.apply(all[2*third:]...)
@@ -58,27 +59,37 @@ func lostTail(b *trial) {
 	b.inexact = true
 	all := b.messages(b.log)
 	half := len(all) / 2
-	old := b.own(0)
-	b.deliver(old, all[:half])
+	old := b.owners().all()
+	old.deliver(all[:half])
 	b.save(b.keptTables())
-	b.deliver(old, all[half:])
+	old.deliver(all[half:])
 	b.restore(b.keptTables())
-	ahead := b.copied(b.log[0], 0, b.end(0)) // a record behind all those that it believes applied
+	ahead := b.copied(b.log[half], 0, b.end(b.log[half])) // a record behind all those that it believes applied
 	b.mustBeFenced(old, []idem.Message{ahead})
 	b.reached[partitionOf(ahead)] = ahead.Offset
 
-	old = b.own(0)
+	old = b.owners().all()
 	Exec(b.t, b.db, `UPDATE idem_ledger SET token = gen_random_uuid() WHERE (stream, seq) IN (SELECT stream, max(seq) FROM idem_ledger GROUP BY stream)`)
 	b.mustBeFenced(old, all[half:]) // same number, same position, another row
 	b.apply(all...)
 }
 
-// mustBeFenced fails unless the owner is refused and nothing of its batch is left.
-func (b *trial) mustBeFenced(w *idem.Writer, records []idem.Message) {
+// mustBeFenced fails unless the owner of each partition is refused and nothing of its batch is
+// left.
+func (b *trial) mustBeFenced(o owners, records []idem.Message) {
 	b.t.Helper()
 	before := b.dump()
-	if _, err := w.Apply(b.t.Context(), packed(b, records)); !isFenced(err) {
-		b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
+	tried := map[partition]bool{}
+	for _, m := range records {
+		p := partitionOf(m)
+		if tried[p] {
+			continue
+		}
+		tried[p] = true
+		of := slices.DeleteFunc(slices.Clone(records), func(m idem.Message) bool { return partitionOf(m) != p })
+		if _, err := o.writer(p).Apply(b.t.Context(), packed(b, of)); !isFenced(err) {
+			b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
+		}
 	}
 	if d := diff(before.lines(), b.dump().lines()); d != "" {
 		b.t.Errorf("an owner that was refused left something behind:\n%s", d)

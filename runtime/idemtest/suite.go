@@ -16,7 +16,7 @@ import (
 // poisons the topic's records against a real database, and compares what is left with what
 // each event does once, alone.
 type Suite struct {
-	Topic      string
+	Topic      string  // of records that do not say theirs
 	Migrations string  // folder of *.sql files, applied in the order of their names
 	External   string  // file that makes the tables of others, applied before Migrations; "" for none
 	Rows       string  // file with the rows that are there before Log; "" for none
@@ -54,7 +54,7 @@ func (t Table) sql() string { return cmp.Or(t.SQL, pgx.Identifier{t.Name}.Saniti
 // stored is the name of a column in the database.
 func (t Table) stored(column string) string { return cmp.Or(t.Stored[column], column) }
 
-// Event is one record of a log. The suite sets topic, partition and offset.
+// Event is one record of a log. The suite sets partition and offset, and the topic where it is "".
 type Event struct {
 	Message idem.Message
 	Keyed   bool     // has an identity of its own, so that a second copy has no effect
@@ -123,13 +123,14 @@ type record struct {
 var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // numbered gives the records their offsets, 0, 1, 2, ... in partition 0 of their topic, and a
-// timestamp a second apart unless they have one. All are of the topic that is named, if any is.
+// timestamp a second apart unless they have one. Those that do not say their topic are of the one
+// that is named.
 func numbered(topic string, log []Event) []record {
 	out := make([]record, len(log))
 	next := map[string]int64{}
 	for i, e := range log {
 		m := e.Message
-		m.Topic = cmp.Or(topic, m.Topic)
+		m.Topic = cmp.Or(m.Topic, topic)
 		m.Partition, m.Offset, m.LeaderEpoch = 0, next[m.Topic], -1
 		next[m.Topic]++
 		if m.Time.IsZero() {

@@ -3,6 +3,7 @@ package idemtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log"
 	"log/slog"
 	"sync"
@@ -55,11 +56,6 @@ type recordOffset struct {
 func partitionOf(m idem.Message) partition { return partition{m.Topic, m.Partition} }
 
 func placeOf(m idem.Message) recordOffset { return recordOffset{partitionOf(m), m.Offset} }
-
-// place is one in the suite's topic.
-func (c *runner) place(number int32, offset int64) recordOffset {
-	return recordOffset{partition{c.Topic, number}, offset}
-}
 
 func (c *runner) newTrial(t testing.TB) *trial {
 	t.Helper()
@@ -130,27 +126,29 @@ func (b *trial) copied(r record, partition int32, offset int64) idem.Message {
 	return m
 }
 
-// end is the first offset of a partition of the suite's topic that was not used yet.
-func (b *trial) end(number int32) int64 { return b.reached[partition{b.Topic, number}] }
+// end is the first offset of partition 0 of the record's topic that was not used yet.
+func (b *trial) end(r record) int64 { return b.reached[partition{r.message.Topic, 0}] }
 
 func (b *trial) isDead(r record) bool {
 	_, dead := b.want.dead[r.index]
 	return dead
 }
 
-// own takes a partition of the suite's topic over.
-func (b *trial) own(number int32) *idem.Writer {
-	b.t.Helper()
-	return b.takeOver(partition{b.Topic, number})
-}
-
 func (b *trial) takeOver(p partition) *idem.Writer {
 	b.t.Helper()
-	w, err := b.consumer.Own(b.t.Context(), p.topic, p.number, 0)
+	w, err := b.tryTakeOver(p)
 	if err != nil {
-		b.t.Fatalf("taking partition %d of %s over: %v", p.number, p.topic, err)
+		b.t.Fatal(err)
 	}
 	return w
+}
+
+func (b *trial) tryTakeOver(p partition) (*idem.Writer, error) {
+	w, err := b.consumer.Own(b.t.Context(), p.topic, p.number, 0)
+	if err != nil {
+		return nil, fmt.Errorf("taking partition %d of %s over: %w", p.number, p.topic, err)
+	}
+	return w, nil
 }
 
 // apply takes the partition over and applies records as one batch; those of several topics as one
@@ -170,10 +168,30 @@ func (b *trial) owners() owners { return owners{b, map[partition]*idem.Writer{}}
 
 func (o owners) writer(p partition) *idem.Writer {
 	o.b.t.Helper()
-	if o.of[p] == nil {
-		o.of[p] = o.b.takeOver(p)
+	w, err := o.tryWriter(p)
+	if err != nil {
+		o.b.t.Fatal(err)
 	}
-	return o.of[p]
+	return w
+}
+
+// tryWriter is writer for any goroutine.
+func (o owners) tryWriter(p partition) (w *idem.Writer, err error) {
+	if o.of[p] == nil {
+		if o.of[p], err = o.b.tryTakeOver(p); err != nil {
+			return nil, err
+		}
+	}
+	return o.of[p], nil
+}
+
+// all takes the partitions of all records over.
+func (o owners) all() owners {
+	o.b.t.Helper()
+	for _, r := range o.b.log {
+		o.writer(partitionOf(r.message))
+	}
+	return o
 }
 
 // deliver applies records in their order, as many at once as are of one partition.

@@ -16,17 +16,20 @@ type Source interface {
 
 // Subscription is what a Source reads and how it cuts batches.
 type Subscription struct {
-	Group           string
-	Topics          []string
+	Group  string
+	Topics []string // by name
+	// Patterns are regular expressions for whole names. Every topic with such a name is read, also
+	// one that is made later.
+	Patterns        []string
 	BatchEvents     int           // records that close a batch
 	BatchBytes      int           // bytes of keys, values and headers that close a batch
 	BatchWait       time.Duration // age that closes a batch
 	MaxPollInterval time.Duration // the client's max.poll.interval.ms
-	// Retention is how long each topic keeps records at most, as the spec assumes
-	// (assume.retention); topics without one are left out. A Source that finds a
+	// Retention is how long a topic keeps records at most, as the spec assumes
+	// (assume.retention); 0 if it says nothing of that. A Source that finds a
 	// topic that keeps them for longer says so in the log: copies that are read again may come
 	// after the window of their keys.
-	Retention map[string]time.Duration
+	Retention func(topic string) time.Duration
 }
 
 // Sink is what a Source drives; package idem implements it. Calls for one partition must not

@@ -46,7 +46,7 @@ const (
 
 // Topic is what generated code declares about one topic.
 type Topic struct {
-	Name      string
+	Name      string // in Kafka, or a pattern of names: "orders.<region>.v1"
 	StartFrom StartFrom
 	OnFailure FailurePolicy // for records whose event does not say otherwise
 	Ordered   bool          // assume.ordered_by: a changed partition count stops the partition

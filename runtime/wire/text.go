@@ -15,8 +15,8 @@ import (
 type Text struct {
 	r    *Reader
 	raw  []byte
-	from string // "header ", "record key", "record value"
-	name string // of the header
+	from string // "header ", "segment ", "record key", "record value"
+	name string // of the header or segment
 }
 
 // Refuse makes reason, unless it is "", the reader's error. It reports whether there was one.

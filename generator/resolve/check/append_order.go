@@ -35,9 +35,8 @@ func checkAppendOrder(report *schema.Diagnostics, d *draft.Service) {
 			why = fmt.Sprintf("and topic %s appends to the same table: nothing orders the two topics", wording.Quote(other.Spec.Name.Value))
 		case !t.Model.Ordered || t.Key == nil:
 			why = fmt.Sprintf("and topic %s promises no order", wording.Quote(t.Spec.Name.Value))
-		case t.Apart():
-			why = fmt.Sprintf("and nothing orders the %d topics of %s against each other", len(t.Model.Kafka), wording.Quote(t.Spec.Name.Value))
-			hint = "add expect: <field with the expected position>, or state assume: {disjoint_topics: true} if one record key is only ever in one of them"
+		case st.Whole && !t.OneTopic(streamFields(st)):
+			why, hint = "and "+apart(t), "add expect: <field with the expected position>, or "+disjoint(t)
 		case st.Whole && !slices.ContainsFunc(t.Key.Model.Parts, func(p *model.KeyPart) bool { return !namesStream(st, p) }):
 			continue
 		case st.Whole:
@@ -47,6 +46,11 @@ func checkAppendOrder(report *schema.Diagnostics, d *draft.Service) {
 		}
 		report.Add(st.Spec.Verb.Pos, "E508", "append without expect numbers events in arrival order, "+why, hint)
 	}
+}
+
+// streamFields are the fields that name the stream.
+func streamFields(st *draft.Step) []*model.Field {
+	return fieldsOf(slices.DeleteFunc(slices.Clone(st.Model.Set), func(a model.Assign) bool { return !slices.Contains(st.Model.Stream.Columns, a.Column) }))
 }
 
 // namesStream reports whether a record-key part is a value of the stream's columns.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
@@ -45,12 +46,28 @@ func checkCopies(report *schema.Diagnostics, e *draft.Event) {
 	if !t.Model.Ordered {
 		fail("the topic does not say that one record key stays in one partition", "state assume: {ordered_by: record_key} if that holds")
 	}
-	if t.Model.Ordered && t.Apart() {
-		fail("one record key may be in several topics", "state assume: {disjoint_topics: true} if it is only ever in one of them")
+	sources := [][]model.KeySource{k.Parts}
+	for _, former := range k.Former {
+		sources = append(sources, former.Parts)
+	}
+	if t.Model.Ordered && len(k.Parts) == len(spec.Source) && slices.ContainsFunc(sources, func(parts []model.KeySource) bool { return !t.OneTopic(fieldsIn(parts)) }) {
+		hint := "state assume: {disjoint_topics: true} if it is only ever in one of them"
+		if segments := t.Model.Pattern.Segments(); len(segments) > 0 {
+			hint += ", include the " + segmentsText(segments) + " in the key source"
+		}
+		fail("one record key may be in several topics", hint)
 	}
 	if draft.Reach(spec) == 1 {
 		fail("unique_per: consumer reaches into other topics, which have partitions of their own", "use unique_per: topic")
 	}
+}
+
+// fieldsIn are the fields among the parts of a key.
+func fieldsIn(parts []model.KeySource) (fields []*model.Field) {
+	for _, p := range parts {
+		fields = append(fields, p.Field)
+	}
+	return fields
 }
 
 // keyOwner names whose key the event has: the topic's is one problem, however many events have it.

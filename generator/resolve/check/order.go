@@ -56,7 +56,7 @@ func orIfOrdered(t *draft.Topic) string {
 	case !t.Model.Ordered:
 		return ", or state assume: {ordered_by: record_key} if that holds"
 	case t.Apart():
-		return ", or state assume: {disjoint_topics: true} if one record key is only ever in one of them"
+		return ", or " + disjoint(t)
 	}
 	return ""
 }

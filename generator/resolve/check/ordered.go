@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
@@ -27,7 +28,7 @@ func rowKey(st *draft.Step) []model.Assign {
 // the topic is ordered by its record key, and the record key is inside the row key.
 func ordered(st *draft.Step) bool {
 	t := st.Event.Topic
-	if !t.Ordered() {
+	if !t.Model.Ordered || t.Key == nil || !t.OneTopic(fieldsOf(rowKey(st))) {
 		return false
 	}
 	for _, p := range t.Key.Model.Parts {
@@ -44,8 +45,8 @@ func whyUnordered(st *draft.Step) string {
 	if !t.Model.Ordered || t.Key == nil {
 		return fmt.Sprintf("topic %s does not say what orders it", wording.Quote(t.Spec.Name.Value))
 	}
-	if t.Apart() {
-		return fmt.Sprintf("nothing orders the %d topics of %s against each other", len(t.Model.Kafka), wording.Quote(t.Spec.Name.Value))
+	if !t.OneTopic(fieldsOf(rowKey(st))) {
+		return apart(t)
 	}
 	var columns []string
 	for _, a := range rowKey(st) {
@@ -57,6 +58,42 @@ func whyUnordered(st *draft.Step) string {
 		from = ", which the record key does not fill"
 	}
 	return fmt.Sprintf("rows of %s are found by %s%s, but the topic is ordered by %s", wording.Quote(st.Spec.Table.Value), found, from, wording.Bracketed(parts))
+}
+
+// apart says why records of one record key are in no order.
+func apart(t *draft.Topic) string {
+	topics := "topics"
+	if n := len(t.Model.Kafka); n > 0 {
+		topics = fmt.Sprintf("%d topics", n)
+	}
+	return fmt.Sprintf("nothing orders the %s of %s against each other", topics, wording.Quote(t.Spec.Name.Value))
+}
+
+// disjoint is what to state if no row is changed from two topics of an entry.
+func disjoint(t *draft.Topic) string {
+	hint := "state assume: {disjoint_topics: true} if one record key is only ever in one of them"
+	if segments := t.Model.Pattern.Segments(); len(segments) > 0 {
+		hint += ", or find rows by the " + segmentsText(segments) + ", too"
+	}
+	return hint
+}
+
+// segmentsText names segments.
+func segmentsText(names []string) string {
+	if len(names) == 1 {
+		return "segment " + names[0]
+	}
+	return "segments " + strings.Join(names, " and ")
+}
+
+// fieldsOf are the fields among values that may be told apart by their bytes.
+func fieldsOf(assigns []model.Assign) (fields []*model.Field) {
+	for _, a := range assigns {
+		if a.Column.Type.Kind != model.ColCitext {
+			fields = append(fields, a.Value.Field)
+		}
+	}
+	return fields
 }
 
 func partNames(key *draft.RecordKey) []string {

@@ -40,7 +40,7 @@ import (
 // Audit is that of one consumer. Run is called by one goroutine at a time, Why by any.
 type Audit struct {
 	Consumer string
-	Topics   map[string]time.Duration // windows of those with copies: same_partition
+	Windows  Windows
 	Log      *slog.Logger
 	Found    *atomic.Int64 // counts keys found in a second chain, but for those of earlier processes
 
@@ -55,6 +55,12 @@ type Audit struct {
 	mu    sync.Mutex
 	last  error // the newest breach
 	until time.Time
+}
+
+// Windows are those of the topics with copies: same_partition.
+type Windows struct {
+	Topics []string // regular expressions for their names
+	Of     func(topic string) time.Duration
 }
 
 // chain is one partition's.
@@ -88,7 +94,7 @@ SELECT s.stream, s.topic, s.topic_id, s.partition, t.seq, t.token, t.window_seq,
 FROM idem_stream s
 CROSS JOIN LATERAL (SELECT seq, token, window_seq FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
 LEFT JOIN unnest($3::int[], $4::bigint[], $5::uuid[]) AS k (stream, seq, token) ON k.stream = s.stream
-WHERE s.consumer = $1 AND s.topic = ANY($2) ORDER BY s.stream`
+WHERE s.consumer = $1 AND s.topic ~ ANY($2) ORDER BY s.stream`
 
 	// rowsSQL reads the rows $2 to $3 that hold keys of the last $4.
 	rowsSQL = `
@@ -100,7 +106,7 @@ WHERE stream = $1 AND seq >= $2 AND seq <= $3 AND keys IS NOT NULL AND written_a
 // chains. It goes on for atMost, or until a statement ends that began before, and nine tenths
 // of that are pauses.
 func (a *Audit) Run(ctx context.Context, conn *pgx.Conn) error {
-	if a == nil || len(a.Topics) == 0 {
+	if a == nil || len(a.Windows.Topics) == 0 {
 		return nil
 	}
 	chains, err := a.list(ctx, conn)
@@ -131,17 +137,13 @@ func (a *Audit) list(ctx context.Context, conn *pgx.Conn) (all []*chain, err err
 	if a.chains == nil {
 		a.chains = map[int32]*chain{}
 	}
-	var topics []string
-	for name := range a.Topics {
-		topics = append(topics, name)
-	}
 	var streams []int32
 	var tails []int64
 	var tokens [][16]byte
 	for _, c := range a.chains {
 		streams, tails, tokens = append(streams, c.stream), append(tails, c.tail), append(tokens, c.token)
 	}
-	rows, err := conn.Query(ctx, chainsSQL, a.Consumer, topics, streams, tails, tokens)
+	rows, err := conn.Query(ctx, chainsSQL, a.Consumer, a.Windows.Topics, streams, tails, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +157,7 @@ func (a *Audit) list(ctx context.Context, conn *pgx.Conn) (all []*chain, err err
 			c = &known
 			a.chains[of.stream] = c
 		}
-		c.window, c.tail, c.token = a.Topics[of.topic], of.tail, of.token
+		c.window, c.tail, c.token = a.Windows.Of(of.topic), of.tail, of.token
 		if c.next = max(c.next, window); lost { // a failover took rows back, and others may have come
 			c.next = window
 		}

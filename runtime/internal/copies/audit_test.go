@@ -27,9 +27,10 @@ const window = time.Hour
 // bench is a database with chains of a consumer, and its audit.
 type bench struct {
 	*copies.Audit
-	t   *testing.T
-	db  *pgxpool.Pool
-	log *bytes.Buffer
+	t       *testing.T
+	db      *pgxpool.Pool
+	log     *bytes.Buffer
+	windows map[string]time.Duration // by topic
 }
 
 func newBench(t *testing.T) *bench {
@@ -39,7 +40,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	idemtest.Migrate(t, db, filepath.Join(dir, "sql"))
-	b := &bench{t: t, db: db, log: &bytes.Buffer{}}
+	b := &bench{t: t, db: db, log: &bytes.Buffer{}, windows: map[string]time.Duration{"x": window, "y": window}}
 	b.Audit = b.process()
 	return b
 }
@@ -47,7 +48,7 @@ func newBench(t *testing.T) *bench {
 // process is the audit of another process.
 func (b *bench) process() *copies.Audit {
 	return &copies.Audit{
-		Consumer: "a", Topics: map[string]time.Duration{"x": window, "y": window}, Found: &atomic.Int64{},
+		Consumer: "a", Windows: copies.Windows{Topics: []string{"^x$", "^y$"}, Of: func(topic string) time.Duration { return b.windows[topic] }}, Found: &atomic.Int64{},
 		Log: slog.New(slog.NewTextHandler(b.log, nil)),
 	}
 }
@@ -157,7 +158,7 @@ func TestThirdCopyIsComparedWithTheSecond(t *testing.T) {
 	b.add(two, 10*time.Minute, 1)
 	b.audit()
 	b.alarms("the second copy", 1, 1)
-	b.Topics["x"] = 30 * time.Minute // for the first one it is over, as if time had passed
+	b.windows["x"] = 30 * time.Minute // for the first one it is over, as if time had passed
 	b.add(three, 0, 1)
 	b.audit()
 	b.alarms("the third copy", 2, 2)
@@ -204,7 +205,7 @@ func TestKeyWhoseWindowIsOverIsNoAlarm(t *testing.T) {
 // Why and the count are for what is going on: a process that begins later tells the log only.
 func TestOldBreachIsNoReasonToBeUnhealthy(t *testing.T) {
 	b := newBench(t)
-	b.Topics["x"] = 24 * time.Hour
+	b.windows["x"] = 24 * time.Hour
 	one, other := b.chain("x", 1, 0), b.chain("x", 1, 1)
 	b.add(one, 3*time.Hour, 1)
 	b.add(other, 61*time.Minute, 1)
@@ -225,7 +226,7 @@ func TestOldBreachIsNoReasonToBeUnhealthy(t *testing.T) {
 // A process that has much to read may come to a breach hours later: no other one counts it.
 func TestBreachOfThisProcessIsCountedHoweverLateItIsRead(t *testing.T) {
 	b := newBench(t)
-	b.Topics["x"] = 24 * time.Hour
+	b.windows["x"] = 24 * time.Hour
 	one, other := b.chain("x", 1, 0), b.chain("x", 1, 1)
 	b.audit() // the process began
 	const moment = 300 * time.Millisecond
@@ -304,14 +305,14 @@ func TestMemoryOfTheAuditIsBounded(t *testing.T) {
 		t.Errorf("the log does not say which keys are looked at: %s", b.log)
 	}
 	// When their windows are over, all of the few keys that come have room.
-	b.Topics["x"] = time.Millisecond
+	b.windows["x"] = time.Millisecond
 	for range 10 {
 		b.audit()
 	}
 	if held, _, share := b.Sample(); held > 0 || share > 1 {
 		t.Errorf("then %d keys are remembered, one in %d", held, share)
 	}
-	b.Topics["x"] = window
+	b.windows["x"] = window
 	b.add(one, 0, 777_777)
 	b.add(other, 0, 777_777)
 	b.audit()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -39,12 +38,11 @@ type Partition struct {
 
 // NewPartition returns a partition that is not taken over yet.
 func NewPartition(process *Process, id idemtype.Partition) (*Partition, error) {
-	topics := process.Service.Topics
-	i := slices.IndexFunc(topics, func(t wire.Topic) bool { return t.Name == id.Topic })
-	if i < 0 {
+	topic := process.Service.Topic(id.Topic)
+	if topic == nil {
 		return nil, fmt.Errorf("idem: topic %q is not in the spec", id.Topic)
 	}
-	return &Partition{process: process, id: id, topic: &topics[i]}, nil
+	return &Partition{process: process, id: id, topic: topic}, nil
 }
 
 // begin gives the partition an owner without a memory, which is to fence.
