@@ -14,10 +14,10 @@ import (
 // ErrNotImplemented is what scaffolded code of a service returns.
 var ErrNotImplemented = errors.New("not implemented")
 
-// MadeByCodec is the value that Go code of the service makes of raw, what a record holds. codecs is
-// what it passed to NewConsumer, by is a method of that, and typ names the type of the spec. reason
-// says why there is no value. It holds neither the value nor what the codec says of it, which may
-// be secret. If nobody has written the codec, the error that r gets of it halts the partition.
+// MadeByCodec is the value that Go code of the service makes of raw, what a record holds. codecs
+// is what it passed to NewConsumer, by is a method of that, and typ names the type of the spec.
+// reason says why there is no value. It holds neither the value nor what the codec says of it,
+// which may be secret. If nobody has written the codec, r gets an error that halts the partition.
 func MadeByCodec[C, T any](r *Reader, codecs any, typ string, raw []byte, by func(C, []byte) (T, error)) (v T, reason string) {
 	c, passed := codecs.(C)
 	if !passed {
