@@ -11,6 +11,7 @@ type Type struct {
 	Enum   []EnumValue
 	Is     *FieldType // the type for which this one is another name
 	Go     *GoName    // the service's own Go type for it; nil = none
+	Codec  *Bool      // Go code of the service reads its values; nil = not said
 	// Unknown says what becomes of a text that no value of the enum has: error or keep. nil =
 	// not said.
 	Unknown   *Text
@@ -29,6 +30,9 @@ const (
 	EnumType
 	NameType
 )
+
+// Coded reports whether Go code of the service reads values of the type.
+func (t *Type) Coded() bool { return t.Codec != nil && t.Codec.Value }
 
 // Holds are the types that an entry is made of: of its fields, or the one that it is.
 func (t *Type) Holds() []*FieldType {
@@ -54,7 +58,7 @@ var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
 	key[Type]{name: "is", value: value[Type]{scalarShape, readIs}},
 	key[Type]{name: "unknown", value: wordValue(func(t *Type) **Text { return &t.Unknown }, "error", "keep")},
 	key[Type]{name: "go", value: put(scalarShape, func(t *Type) **GoName { return &t.Go }, (*walker).goName)},
-	key[Type]{name: "codec", meanwhile: "until then, declare the field string or bytes, and convert in the handler: handle: true"},
+	key[Type]{name: "codec", value: boolValue(func(t *Type) **Bool { return &t.Codec })},
 	key[Type]{name: "sensitive", value: boolValue(func(t *Type) **Bool { return &t.Sensitive })},
 )
 
@@ -81,6 +85,10 @@ func readTypes(w *walker, e entry, s *Spec) bool {
 		if t.Go != nil && t.Kind != NameType && kinds == 1 {
 			t.Broken = true
 			w.ds.Add(t.Go.Key, "E314", te.what+" has a Go type of its own, which is generated: go means nothing here", "drop it; go stands beside is")
+		}
+		if t.Codec != nil && t.Kind != NameType && kinds == 1 {
+			t.Broken = true
+			w.ds.Add(t.Codec.Key, "E314", te.what+" has a form of its own in records: codec means nothing here", "drop it; codec stands beside is")
 		}
 		if t.Unknown != nil && t.Kind == NameType && kinds == 1 {
 			t.Broken = true

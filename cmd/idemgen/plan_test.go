@@ -43,7 +43,7 @@ topics:
     idempotency_key: {source: {record: offset}}
     events:
       Made:
-        fields: {key: string, door: string}
+        fields: {key: string, door: Name}
         write: [{insert: made}]
 `
 
@@ -60,6 +60,7 @@ func TestPlan(t *testing.T) {
 	)
 	for _, tc := range []struct{ name, old, new, verdict, text string }{
 		{"a Go type", "Name: {is: string}", "Name: {is: string, go: example.com/orders.Name}", callers, "types.Name.go is new"},
+		{"a codec", "Name: {is: string}", "Name: {is: string, codec: true}", letters, `field "door" is string codec Name, and was string. Records from before this change become dead letters. To do: let the codec`},
 		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
 		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read"},
 		{"a new text of an enum", "[open, shut]", "[open, shut, ajar]", compatible, "types.State.enum changed"},

@@ -59,7 +59,11 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 		if e.Handle {
 			g.Add(text("e := new(%s)", recordType(e)))
 			decoder = text("&" + decoderType(e.Topic)).Values()
-			if settings := p.decoderSettings(e.Topic); settings != nil {
+			codecs := ""
+			if e.HoldsCodec() {
+				codecs = "p.codecs"
+			}
+			if settings := p.decoderSettings(e.Topic, codecs); settings != nil {
 				decoder = text("&" + decoderType(e.Topic)).Values(settings...)
 			}
 		} else {

@@ -54,8 +54,14 @@ func decoderOf(f *file, t *model.Topic) {
 // decodeFunc is DecodeX, for handlers and tests: what it returns owns its memory.
 func (p *pkg) decodeFunc(f *file, e *model.Event) {
 	doc := fmt.Sprintf("Decode%s reads m; %s says how strictly.", e.GoName, formatOf(e.Topic).strictness())
-	f.fn(doc, "", "Decode"+e.GoName, []code{named("m", idem("Message"))}, text("(e %s, err error)", e.GoName), func(g *group) {
-		if settings := p.decoderSettings(e.Topic); settings != nil {
+	params := []code{named("m", idem("Message"))}
+	codecs := ""
+	if e.HoldsCodec() {
+		params = append(params, text("codecs Codecs"))
+		codecs = "codecs"
+	}
+	f.fn(doc, "", "Decode"+e.GoName, params, text("(e %s, err error)", e.GoName), func(g *group) {
+		if settings := p.decoderSettings(e.Topic, codecs); settings != nil {
 			g.Add(text("s := %s", decoderType(e.Topic)).Values(settings...))
 		} else {
 			g.Add(text("var s %s", decoderType(e.Topic)))
@@ -77,14 +83,18 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 	})
 }
 
-// decoderSettings are what a decoder is told if it differs from what its zero value means.
-func (p *pkg) decoderSettings(t *model.Topic) []code {
+// decoderSettings are what a decoder is told if it differs from what its zero value means. codecs
+// is where the service's are; "" if there are none.
+func (p *pkg) decoderSettings(t *model.Topic, codecs string) []code {
 	settings := depthSetting(p.service)
 	if marker := t.Payload.AbsentMarker; marker != "" {
 		settings = append(settings, pair("AbsentMarker", lit(marker)))
 	}
 	if t.Payload.RefuseUnknown {
 		settings = append(settings, text("RefuseUnknown: true"))
+	}
+	if codecs != "" {
+		settings = append(settings, pair("Codecs", text(codecs)))
 	}
 	return settings
 }

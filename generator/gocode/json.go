@@ -82,6 +82,11 @@ func (jsonFormat) recordKey(f *file, t *model.Topic) {
 // jsonText reads a wire.Text as a JSON value.
 func jsonText(src string) *expr { return strictjson("JSONText").Call(text("s"), text(src)) }
 
+// jsonCoded reads a wire.Text by Go code of the service.
+func jsonCoded(src string, t model.FieldType) *expr {
+	return strictjson("CodedText").Call(append([]code{text("s"), text(src)}, codecOf(t)...)...)
+}
+
 func strictjson(name string) *expr { return qual(strictjsonPath, name) }
 
 // decoder writes the body of a decode method: one pass over the members of a document, which

@@ -13,7 +13,7 @@ func (d *decoder) mapOf(dst string, t model.FieldType) code {
 
 // one is a function that reads a value of type t: a method of the reader, or one written here.
 func (d *decoder) one(t model.FieldType) code {
-	if !composed(t) && t.Kind != model.Enum && t.Notation == model.Usual {
+	if !composed(t) && t.Kind != model.Enum && t.Notation == model.Usual && t.Codec == nil {
 		return text("s." + kinds[t.Kind].read)
 	}
 	switch {
@@ -66,6 +66,8 @@ func (d *decoder) element(g *group, dst string, t model.FieldType) {
 // jsonScalar reads a value that is neither an object, a list nor a map.
 func jsonScalar(t model.FieldType) *expr {
 	switch {
+	case t.Codec != nil:
+		return coded(t)
 	case t.Kind == model.Enum && t.Named.KeepsUnknown:
 		return keptEnum(t, jsonScalar(model.FieldType{Kind: model.String, Optional: t.Optional}))
 	case t.Kind == model.Enum && t.Optional:
@@ -86,6 +88,19 @@ func jsonScalar(t model.FieldType) *expr {
 		return strictjson("Opt").Call(text("s"), text("s.EpochDays"))
 	}
 	return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read))
+}
+
+// coded reads a value by Go code of the service.
+func coded(t model.FieldType) *expr {
+	read := strictjson("Coded").Call(append([]code{text("s")}, codecOf(t)...)...)
+	if !t.Optional {
+		return read
+	}
+	opt := "Opt"
+	if nilable(t) {
+		opt = "OptSlice"
+	}
+	return strictjson(opt).Call(text("s"), oneLine(nil, bareType(t), read))
 }
 
 // jsonBytes reads bytes by a function of the format.

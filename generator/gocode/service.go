@@ -25,6 +25,10 @@ func (p *pkg) serviceFile() *file {
 		})
 		params = append(params, named("h", text("Handler")))
 	}
+	codecsInterface(f, s)
+	if len(s.Codecs) > 0 {
+		params = append(params, text("codecs Codecs"))
+	}
 	params = append(params, named("opts", text("...").Add(idem("Option"))))
 	doc := fmt.Sprintf("NewConsumer returns the consumer %q.", s.Consumer)
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {
@@ -70,6 +74,9 @@ func (p *pkg) serviceLiteral() code {
 			}
 			if topicHandles(t) {
 				args = append(args, text("h"))
+			}
+			if topicCodes(t) {
+				args = append(args, text("codecs"))
 			}
 			topics = append(topics, call(topicFunc(t), args...))
 		}

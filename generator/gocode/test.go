@@ -16,6 +16,7 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 	if tests.Cases != "" {
 		p.casesTest(f, tests)
 	}
+	textCodecs(f, p.service)
 	if !p.handles() {
 		return f
 	}
@@ -123,7 +124,7 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	)
 	elems = append(elems, encodings(p.service.Topics...)...)
 	elems = append(elems,
-		pair("New", newConsumer(handler)),
+		pair("New", newConsumer(p.service, handler)),
 		pair("Events", eventTemplates(p.service.Topics...)),
 	)
 	cases := qual(idemtestPath, "Cases")
@@ -133,11 +134,19 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 }
 
 // newConsumer is the function that makes the consumer under test.
-func newConsumer(handler string) code {
+func newConsumer(s *model.Service, handler string) code {
 	return closure(
 		[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},
 		[]code{pointer(idem("Consumer")), text("error")},
-		func(g *group) { g.Return(text("NewConsumer(db%s)", handler)) })
+		func(g *group) { g.Return(text("NewConsumer(db%s)", handler+testCodecs(s))) })
+}
+
+// testCodecs is the argument of NewConsumer for codecs, if there are any.
+func testCodecs(s *model.Service) string {
+	if len(s.Codecs) == 0 {
+		return ""
+	}
+	return ", textCodecs{}"
 }
 
 // eventTemplates are, by name, what all records of an event have in common.
@@ -199,12 +208,12 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 	switch {
 	case topicHandles(t):
 		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},
-			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{})")) })
-		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(", newTestHandler(t, db)")), pair("Log", readLog(t)), text("Edit: editTestLog"))
+			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{}%s)", testCodecs(p.service))) })
+		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(p.service, ", newTestHandler(t, db)")), pair("Log", readLog(t)), text("Edit: editTestLog"))
 	case p.handles():
-		elems = append(elems, pair("New", newConsumer(", stubHandler{}")), pair("Log", readLog(t)))
+		elems = append(elems, pair("New", newConsumer(p.service, ", stubHandler{}")), pair("Log", readLog(t)))
 	default:
-		elems = append(elems, pair("New", newConsumer("")), pair("Log", readLog(t)))
+		elems = append(elems, pair("New", newConsumer(p.service, "")), pair("Log", readLog(t)))
 	}
 	return elems
 }

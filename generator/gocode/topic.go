@@ -75,7 +75,15 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		params = append(params, text("h "+handlerType(t)))
 		setup = append(setup, text("handler: h"))
 	}
-	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
+	codecs := ""
+	if topicCodes(t) {
+		params = append(params, text("codecs Codecs"))
+		codecs = "codecs"
+	}
+	if handledCodes(t) {
+		setup = append(setup, text("codecs: codecs"))
+	}
+	if settings := p.decoderSettings(t, codecs); settings != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
 	for _, o := range openers(p.service, t) {
@@ -145,6 +153,9 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 	f.structType(doc, planType(t), func(g *group) {
 		if topicHandles(t) {
 			g.Add(text("handler " + handlerType(t)))
+		}
+		if handledCodes(t) {
+			g.Add(text("codecs Codecs"))
 		}
 		if declarative(t) {
 			g.Add(text("decoder " + decoderType(t)))

@@ -17,6 +17,7 @@ type Service struct {
 	Doc        Doc
 	Types      []*Type   // in spec order
 	GoTypes    []*GoType // of Types and of other names of types, in spec order
+	Codecs     []*Codec  // that events use, in spec order
 	Tables     []*Table  // in spec order
 	Topics     []*Topic  // in spec order
 	Limits     Limits

@@ -79,11 +79,14 @@ func markTables(d *draft.Service) {
 // markTypes finds the types of libraries that the service uses: of its events, its record keys,
 // and its own types, with all that these hold.
 func markTypes(d *draft.Service) {
-	of, ofGo := map[*model.Type]*draft.Type{}, map[*model.GoType]*draft.Type{}
+	of, ofGo, ofCodec := map[*model.Type]*draft.Type{}, map[*model.GoType]*draft.Type{}, map[model.Codec]*draft.Type{}
 	for _, t := range d.Types.All {
 		of[t.Model] = t
 		if t.Is.Go != nil && t.Spec.Go != nil {
 			ofGo[t.Is.Go] = t
+		}
+		if t.Is.Codec != nil && t.Spec.Coded() {
+			ofCodec[*t.Is.Codec] = t
 		}
 	}
 	seen := map[*model.Type]bool{}
@@ -94,6 +97,9 @@ func markTypes(d *draft.Service) {
 		}
 		if t := ofGo[ft.Go]; t != nil {
 			t.Used = true
+		}
+		if ft.Codec != nil && ofCodec[*ft.Codec] != nil {
+			ofCodec[*ft.Codec].Used = true
 		}
 		if ft.Named == nil || seen[ft.Named] {
 			return

@@ -102,5 +102,10 @@ func service(d *draft.Service) *model.Service {
 	for _, t := range d.Topics {
 		s.Topics = append(s.Topics, t.Model)
 	}
+	for _, t := range d.Types.Codecs() {
+		if s.Coded(*t.Is.Codec) {
+			s.Codecs = append(s.Codecs, t.Is.Codec)
+		}
+	}
 	return s
 }

@@ -40,6 +40,8 @@ func checkSegmentField(report *schema.Diagnostics, t *schema.Topic, spec *schema
 	name := wording.Quote(spec.Name.Value)
 	switch {
 	case t == nil || !knownSegment(report, t, *spec.Segment, "field "+name):
+	case ft.Codec != nil:
+		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is a part of the topic's name as it is, so no Go code (codec) decodes it", name), "declare it "+typeword.Text(ft)+", without codec")
 	case !slices.Contains(segmentKinds, ft.Kind) || ft.Notation != model.Usual:
 		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold a part of a topic's name", name, typeword.Text(ft)), "declare it string, uuid, bool, int32, int64, date or an enum")
 	case ft.Optional:

@@ -208,10 +208,29 @@ func resolveName(report *schema.Diagnostics, types *draft.Types, e *draft.Type) 
 		return
 	}
 	is, ok := fieldType(report, types, e.Spec.Is)
+	if ok && e.Spec.Coded() {
+		ok = resolveCodec(report, e, &is)
+	}
 	if ok && e.Spec.Go != nil {
 		ok = resolveGo(report, e, &is)
 	}
 	e.Is, e.Broken = is, !ok
+}
+
+// resolveCodec has values of a type read by Go code of the service.
+func resolveCodec(report *schema.Diagnostics, e *draft.Type, is *model.FieldType) bool {
+	name := wording.Quote(e.Spec.Name.Value)
+	switch {
+	case is.Kind == model.Enum || is.Kind == model.Object || is.Elem != nil:
+		report.Add(e.Spec.Codec.Key, "E314", fmt.Sprintf("type %s is %s: a codec is for scalars and json", name, typeword.Text(*is)),
+			"drop it, or give codecs to what is in it; json takes any value that a codec makes")
+	case is.Codec != nil:
+		report.Add(e.Spec.Codec.Key, "E314", fmt.Sprintf("type %s is %s, whose codec reads it already", name, wording.Quote(is.Codec.Type)), "drop one of the two codecs")
+	default:
+		is.Codec = &model.Codec{Type: e.Spec.Name.Value, File: e.Spec.Name.Pos.File, Doc: e.Model.Doc, Method: e.Model.GoName, Kind: is.Kind, Notation: is.Notation}
+		return true
+	}
+	return false
 }
 
 // resolveGo gives a type the service's own Go type. Whether that exists is found out later.

@@ -56,6 +56,18 @@ var generatorBugs = []mutant{
 	{"add: an overwrite beside it is accepted",
 		in("./generator/resolve/check", "checkSums").Always(`adder == nil`),
 		command, "TestGoldenRefused/add_and_overwrite"},
+	{"codecs: one that is not implemented loses records",
+		in("./runtime/wire", "MadeByCodec").Never(`errors.Is(err, ErrNotImplemented)`),
+		codecs, "TestACodecThatIsNotThereHalts"},
+	{"codecs: one gets the record itself",
+		in("./runtime/wire", "MadeByCodec").Replace(`bytes.Clone(raw)`, `bytes.TrimPrefix(raw, nil)`),
+		codecs, "TestCodecsReadPatches"},
+	{"codecs: what one makes is not checked",
+		in("./runtime/wire", "settle").Replace(`notation.TextFlaw(_)`, `""`),
+		codecs, "TestWhatACodecRefusesIsADecodeError"},
+	{"codecs: what Go code reads is a key",
+		in("./generator/resolve", "checkKeyField").Never(`f.Type.Codec != nil`),
+		command, "TestGoldenRefused/codecs"},
 	{"patches: what is absent clears its column",
 		in("./runtime/wire", "Patch.Sent").Replace(`p.State != PatchAbsent`, `true`),
 		patches, "TestSettingsV1/spec/one_by_one"},
@@ -172,5 +184,6 @@ const (
 	states     = "./generator/state"
 	command    = "./cmd/idemgen"
 	patches    = "./testdata/golden/accepted/patches"
+	codecs     = "./testdata/golden/accepted/codecs"
 	sharedKeys = "./testdata/golden/accepted/shared_keys"
 )

@@ -18,6 +18,16 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service", "TestCases"} {
 		g.reserve(n)
 	}
+	codecs := d.Types.Codecs()
+	if len(codecs) > 0 { // ServiceCodecs is in the first codecs.go
+		for _, n := range []string{"Codecs", "ServiceCodecs", "TextCodecs"} {
+			g.reserve(n)
+		}
+	}
+	methods := newGoNames(report)
+	for _, t := range codecs {
+		methods.add(t.Model.GoName, goNameUse{what: "the codec of type " + wording.Quote(t.Spec.Name.Value), pos: t.Spec.Name.Pos})
+	}
 	var types []declared
 	for _, t := range d.Types.Generated() {
 		types = append(types, declared{t.Spec.Name, t.Model.GoName, t.Imported})

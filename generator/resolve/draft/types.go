@@ -42,6 +42,17 @@ func (ts *Types) GoTypes() (all []*model.GoType) {
 	return all
 }
 
+// Codecs are the types whose values Go code of the service reads: its own, and those of libraries
+// that it uses.
+func (ts *Types) Codecs() (all []*Type) {
+	for _, t := range ts.All {
+		if t.Spec.Coded() && t.Is.Codec != nil && (!t.Imported || t.Used) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
 // Field is a field as written and as resolved. Field is nil if it was refused.
 type Field struct {
 	Spec  *schema.Field

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNotImplemented is what a scaffolded handler returns.
-var ErrNotImplemented = errors.New("the handler is not implemented")
+var ErrNotImplemented = wire.ErrNotImplemented
 
 // HandlerError is an error of a handler's call.
 type HandlerError struct {
