@@ -42,7 +42,7 @@ func (in *insertion) patch() error {
 			in.Select[i] = patched(flag, name, initial) + " AS " + name
 		}
 		if at := slices.Index(in.Update, name+" = excluded."+name); at >= 0 {
-			in.Update[at] = name + " = " + patched(in.excludedKey()+" IN (SELECT "+bare(idents(s.By))+" FROM "+in.From+" WHERE "+flag+")", "excluded."+name, "t."+name)
+			in.Update[at] = name + " = " + patched(in.anySent(flag), "excluded."+name, "t."+name)
 		}
 	}
 	return nil
@@ -69,16 +69,24 @@ func (in *insertion) readTwice() (err error) {
 	return nil
 }
 
-// excludedKey is the key of the row that an event would have made.
-func (in *insertion) excludedKey() string {
-	var names []string
-	for _, name := range idents(in.step.By) {
-		names = append(names, "excluded."+name)
+// anySent asks whether an event of the row holds a value. Constants are part of no event's key, as
+// all events have them.
+func (in *insertion) anySent(flag string) string {
+	var names, made []string
+	for _, a := range in.step.Set {
+		if a.Value.Sent() && slices.Contains(in.step.By, a.Column) {
+			names = append(names, columnIdent(a.Column))
+			made = append(made, "excluded."+columnIdent(a.Column))
+		}
 	}
-	if len(names) == 1 {
-		return names[0]
+	switch from := " FROM " + in.From + " WHERE " + flag + ")"; len(names) {
+	case 0:
+		return "EXISTS (SELECT" + from
+	case 1:
+		return made[0] + " IN (SELECT " + names[0] + from
+	default:
+		return "(" + bare(made) + ") IN (SELECT " + bare(names) + from
 	}
-	return "(" + bare(names) + ")"
 }
 
 // bare lists names on one line.

@@ -28,9 +28,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Consumer: "profile-projection",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x35f9933e,
+			Writes: 0x21c467fc,
 			Knows: []uint32{
-				0x35f9933e,
+				0x21c467fc,
 			},
 		},
 		Limits: wire.Limits{
@@ -104,9 +104,35 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
+			{
+				Name: "themes",
+				Unique: [][]string{
+					{"user_id", "app"},
+				},
+				Columns: []wire.Column{
+					{Name: "user_id", Type: "uuid"},
+					{Name: "app", Type: "text"},
+					{Name: "theme", Type: "text", Nullable: true},
+					{Name: "version", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+			},
+			{
+				Name: "shared_themes",
+				Unique: [][]string{
+					{"app"},
+				},
+				Columns: []wire.Column{
+					{Name: "app", Type: "text"},
+					{Name: "theme", Type: "text", Nullable: true},
+					{Name: "version", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+			},
 		},
 		Topics: []wire.Topic{
 			profilesV1Topic(h),
+			defaultsV1Topic(),
 			settingsV1Topic(),
 		},
 	}, opts...)

@@ -62,6 +62,25 @@ func testTables() []idemtest.Table {
 				"changed_at",
 			},
 		},
+		{
+			Name: "themes",
+			Key:  []string{"user_id", "app"},
+			Columns: []string{
+				"user_id",
+				"app",
+				"theme",
+				"version",
+			},
+		},
+		{
+			Name: "shared_themes",
+			Key:  []string{"app"},
+			Columns: []string{
+				"app",
+				"theme",
+				"version",
+			},
+		},
 	}
 }
 
@@ -84,6 +103,8 @@ func testCases() idemtest.Cases {
 			"ProfileSaved":     {Keyed: true},
 			"ProfileCorrected": {Keyed: true},
 			"ProfileMarked":    {Keyed: true},
+			"WebThemeChosen":   {Keyed: true},
+			"AnyThemeChosen":   {Keyed: true},
 			"SettingChanged":   {Keyed: true},
 		},
 	}

@@ -4,6 +4,8 @@
 --   table settings
 --   table marks
 --   table last_marks
+--   table themes
+--   table shared_themes
 
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
@@ -45,6 +47,21 @@ CREATE TABLE last_marks (
     note text NOT NULL DEFAULT 'none',
     changed_at timestamptz NOT NULL,
     CONSTRAINT last_marks_pkey PRIMARY KEY (user_id)
+);
+
+CREATE TABLE themes (
+    user_id uuid NOT NULL,
+    app text NOT NULL,
+    theme text,
+    version bigint NOT NULL,
+    CONSTRAINT themes_pkey PRIMARY KEY (user_id, app)
+);
+
+CREATE TABLE shared_themes (
+    app text NOT NULL,
+    theme text,
+    version bigint NOT NULL,
+    CONSTRAINT shared_themes_pkey PRIMARY KEY (app)
 );
 
 COMMIT;
