@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -35,5 +37,22 @@ func TestCaseIsRefused(t *testing.T) {
 	edit(t, "idemgen.yaml", "total: decimal", "total: decimel")
 	if code, _, stderr := run(t, "case", "one"); code != trouble || !strings.Contains(stderr, "E208") {
 		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// What was generated for a case goes with it: check says so, and generate removes it.
+func TestFilesOfACaseGoWithIt(t *testing.T) {
+	module(t, nil)
+	must(t, "init")
+	must(t, "case", "placed", "--event", "OrderPlaced")
+	if err := os.Remove("testdata/cases/placed.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := run(t, "check"); code != different || !strings.Contains(out, "testdata/cases/idem_placed_log.jsonl") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	must(t, "generate")
+	if left, err := filepath.Glob("testdata/cases/idem_placed_*"); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -99,8 +99,12 @@ func (f *Folder) stale(files []File) ([]Change, error) {
 	for _, file := range files {
 		wanted[file.Path] = true
 	}
+	var dirs []string
+	for _, pattern := range ownedNames {
+		dirs = append(dirs, path.Dir(pattern))
+	}
 	var changes []Change
-	for _, dir := range []string{".", "testdata"} {
+	for _, dir := range slices.Compact(dirs) {
 		entries, err := f.List(dir)
 		if err != nil {
 			return nil, err
