@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -41,8 +42,8 @@ func TestFileLimits(t *testing.T) {
 		data string
 		ok   bool
 	}{
-		"1 MiB":           {"a: 1\n" + strings.Repeat("#", maxFileSize-6) + "\n", true},
-		"1 MiB and 1":     {"a: 1\n" + strings.Repeat("#", maxFileSize-5) + "\n", false},
+		"1 MiB":           {"a: 1\n" + strings.Repeat("#", MaxFileSize-6) + "\n", true},
+		"1 MiB and 1":     {"a: 1\n" + strings.Repeat("#", MaxFileSize-5) + "\n", false},
 		"10 MiB":          {strings.Repeat("a: 1\n", 2<<20), false},
 		"64 levels":       {strings.Repeat("[", 64) + strings.Repeat("]", 64), true},
 		"65 levels":       {strings.Repeat("[", 65) + strings.Repeat("]", 65), false},
@@ -112,5 +113,12 @@ func TestBrokenFilesTellTheirPlace(t *testing.T) {
 		if got := printed(t, ds, "x", []byte(text)); !strings.HasPrefix(got, want+"\n") {
 			t.Errorf("%q:\n%swant %s", text, got, want)
 		}
+	}
+}
+
+// Nothing behind the largest size of a file is looked at, also not to show a place in it.
+func TestWhatIsTooLargeIsNotSplit(t *testing.T) {
+	if n := len(newSource(bytes.Repeat([]byte("\n"), 2*MaxFileSize)).lines); n > MaxFileSize+1 {
+		t.Errorf("%d lines", n)
 	}
 }

@@ -24,20 +24,22 @@ func (p Pos) From(other Pos) string {
 	return fmt.Sprintf("line %d", p.Line)
 }
 
-// Limits of docs/spec.md.
-const (
-	maxFileSize = 1 << 20 // bytes
-	maxNesting  = 64      // levels of maps and lists
-)
+// MaxFileSize is the size in bytes of the largest file that is parsed; a larger one is E103.
+const MaxFileSize = 1 << 20
+
+// maxNesting is how many levels of maps and lists a file may have.
+const maxNesting = 64
 
 // source is a file as lines of code points, without line ends.
 type source struct {
 	lines [][]rune
 }
 
-// newSource splits data at LF and CRLF. Bytes that are not UTF-8 become U+FFFD.
+// newSource splits data at LF and CRLF. Bytes that are not UTF-8 become U+FFFD. What stands behind
+// the largest size of a file is left out.
 func newSource(data []byte) source {
 	var s source
+	data = data[:min(len(data), MaxFileSize)]
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		s.lines = append(s.lines, []rune(string(bytes.TrimSuffix(line, []byte("\r")))))
 	}
@@ -70,7 +72,7 @@ func checkEncoding(data []byte, ds *Diagnostics) bool {
 	const utf8Hint = "save it as UTF-8 without a byte order mark"
 	start := Pos{Line: 1, Col: 1, Width: 1}
 	switch {
-	case len(data) > maxFileSize:
+	case len(data) > MaxFileSize:
 		ds.Add(start, "E103", "the file is larger than 1 MiB", "a spec is written by hand: is this the right file?")
 		return false
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):

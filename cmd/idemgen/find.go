@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/schema"
 )
 
 // findSpecs returns the specs that the arguments name, in their order, each once. Paths
@@ -37,13 +39,30 @@ func findSpecs(args []string) ([]generator.Spec, error) {
 			continue
 		}
 		seen = append(seen, abs)
-		content, err := os.ReadFile(path)
+		content, err := readSpec(path)
 		if err != nil {
 			return nil, specMissing(path, err)
 		}
 		specs = append(specs, generator.Spec{Path: filepath.ToSlash(path), Content: content})
 	}
 	return specs, nil
+}
+
+// readSpec reads a spec, and of one that is too large as much as tells that.
+func readSpec(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, fmt.Errorf("%s is no regular file", filepath.ToSlash(path))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, schema.MaxFileSize+1))
 }
 
 // specsOf returns the spec files that one argument names.

@@ -106,7 +106,7 @@ func (b besides) Read(name string) ([]byte, error) {
 	if name == "idem.state.yaml" {
 		return nil, os.ErrNotExist
 	}
-	return os.ReadFile(filepath.Join(b.dir, filepath.FromSlash(name)))
+	return readSpec(filepath.Join(b.dir, filepath.FromSlash(name)))
 }
 
 func (b besides) Show(name string) string { return filepath.ToSlash(filepath.Join(b.dir, name)) }

@@ -88,11 +88,25 @@ func (f *Folder) local(name string) (string, error) {
 	return in, nil
 }
 
-// Read returns the content of a file in the folder. A missing file is fs.ErrNotExist.
+// mostRead is the size in bytes of the largest file that is read. Nothing that idemgen writes, or
+// that people write for it, comes near.
+const mostRead = 64 << 20
+
+// Read returns the content of a file in the folder. A missing file is fs.ErrNotExist. What is no
+// regular file, or larger than 64 MiB, is not read.
 func (f *Folder) Read(name string) ([]byte, error) {
 	in, err := f.local(name)
 	if err != nil {
 		return nil, err
+	}
+	info, err := f.root.Stat(in)
+	switch {
+	case err != nil:
+		return nil, f.failed(name, err)
+	case !info.Mode().IsRegular() && !info.IsDir():
+		return nil, fmt.Errorf("%s is no regular file", f.Show(name))
+	case info.Size() > mostRead:
+		return nil, fmt.Errorf("%s is larger than 64 MiB: is this the right file?", f.Show(name))
 	}
 	data, err := f.root.ReadFile(in)
 	if err != nil {
