@@ -45,6 +45,11 @@ func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 		for i, key := range t.Model.Indexes {
 			addDatabaseName(report, relations, derivedName(t, key, "idx"), dbName{"index " + wording.Bracketed(model.ColumnNames(key)) + of, spec.Indexes[i].Pos})
 		}
+		for _, c := range t.Columns {
+			if c.Model.Identity {
+				addDatabaseName(report, relations, derivedName(t, []*model.Column{c.Model}, "seq"), dbName{"the sequence of " + c.Is(), c.Spec.Name.Pos})
+			}
+		}
 		constraints := map[string]dbName{}
 		for i, fk := range t.Model.ForeignKeys {
 			addDatabaseName(report, constraints, derivedName(t, fk.Columns, "fkey"), dbName{"foreign key " + wording.Bracketed(model.ColumnNames(fk.Columns)) + of, t.ForeignKeys[i]})
