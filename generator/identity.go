@@ -34,7 +34,7 @@ func (u *unit) identityAt(id state.Identity) schema.Pos {
 		for _, e := range t.Events {
 			switch {
 			case firstName(e.Name, e.Doc) != id.Event:
-			case id.Renamed:
+			case id.Renamed, id.Took:
 				return e.Name.Pos
 			case e.IdempotencyKey != nil:
 				return e.IdempotencyKey.Key

@@ -17,8 +17,11 @@ func (u *unit) recordChanges() {
 		} else if c.Topic != "" {
 			records = fmt.Sprintf("records of topic %q", topicToday(u.parsed, c.Topic))
 		}
-		if c.Halts {
+		switch {
+		case c.Halts:
 			effect = "halt their partition"
+		case c.Loses:
+			effect = "lose values without a word"
 		}
 		u.problems.Add(u.unreadAt(c.About), "W910", fmt.Sprintf("%s from before this change %s: %s", records, effect, c.Change), c.Remedy)
 	}
@@ -57,6 +60,9 @@ func unreadInTopic(t *schema.Topic, c state.About) schema.Pos {
 		if t.Payload.Encoding != nil {
 			return t.Payload.Encoding.Key
 		}
+		return t.Payload.Key
+	}
+	if c.What == state.Payload && t.Payload != nil {
 		return t.Payload.Key
 	}
 	if c.What == state.EventVersion && t.EventVersion != nil {

@@ -10,6 +10,7 @@ package evolution
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -27,12 +28,16 @@ const (
 	Migration   Verdict = "migration appended"
 	ByHand      Verdict = "migration by hand"
 	DeadLetters Verdict = "records still in the topic become dead letters"
+	LosesValues Verdict = "records still in the topic lose values"
+	NotKnown    Verdict = "not known"
 	BreaksDedup Verdict = "breaks dedup"
 	Reprocesses Verdict = "reprocesses every topic"
 )
 
-// Breaks reports whether events are lost or applied twice unless somebody acts.
-func (v Verdict) Breaks() bool { return v == DeadLetters || v == BreaksDedup || v == Reprocesses }
+// Breaks reports whether events are lost or applied twice unless somebody acts, or may be.
+func (v Verdict) Breaks() bool {
+	return v == DeadLetters || v == LosesValues || v == NotKnown || v == BreaksDedup || v == Reprocesses
+}
 
 // Change is one change of a spec. Why and Do are clauses; Do is "" if nothing has to be done.
 type Change struct {
@@ -58,7 +63,7 @@ func Compare(old, now Version, alone bool) []Change {
 	c.topics()
 	c.tables(alone)
 	c.keys()
-	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, ByHand, Migration, GoCallers, Compatible}
+	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, LosesValues, NotKnown, ByHand, Migration, GoCallers, Compatible}
 	slices.SortStableFunc(c.found, func(a, b Change) int { return slices.Index(rank, a.Verdict) - slices.Index(rank, b.Verdict) })
 	return c.found
 }
@@ -87,50 +92,73 @@ func (c *comparison) identities() {
 			"keep the name, or write renamed_from: "+c.old.State.Consumer)
 		return // all keys differ for the same reason
 	}
+	told := map[state.Identity][]string{} // events that share what is said
+	var all []state.Identity
 	for _, id := range state.Identities(c.old.State, c.now.Service) {
-		c.add(BreaksDedup, fmt.Sprintf("the identity of event %q changed: %s", id.Event, id.Change), id.Effect, id.Remedy)
 		topic, event := "/topics/"+id.Topic, "/topics/"+id.Topic+"/events/"+id.Event
 		c.tell(topic+"/idempotency_key", event+"/idempotency_key")
 		if id.Renamed {
-			c.renamed(id.Topic, id.Event)
+			c.renamed(id)
 		}
+		if id.Took {
+			c.took(id.Topic, id.Event)
+			c.took(id.WasTopic, id.WasEvent)
+		}
+		same := id
+		same.Event = ""
+		if !id.Took && (!id.Renamed || id.WasTopic != id.Topic) { // else it is about that name
+			same.WasEvent = ""
+		}
+		if told[same] == nil {
+			all = append(all, same)
+		}
+		told[same] = append(told[same], strconv.Quote(id.Event))
+	}
+	for _, id := range all {
+		of := "event "
+		if len(told[id]) > 1 {
+			of = "events "
+		}
+		c.add(BreaksDedup, "the identity of "+of+strings.Join(told[id], ", ")+" changed: "+id.Change, id.Effect, id.Remedy)
 	}
 }
 
+// took marks the types of an event as told; all of it, if only one of the versions has it.
+func (c *comparison) took(topic, event string) {
+	place := "/topics/" + topic + "/events/" + event
+	if get(c.old.Spec, "topics", topic, "events", event) != nil && get(c.now.Spec, "topics", topic, "events", event) != nil {
+		place += "/type"
+	}
+	c.tell(place)
+}
+
 // renamed marks the old and the new place of an event or topic with another name as told.
-func (c *comparison) renamed(topic, event string) {
-	events := func(v Version, topic string) *schema.Node { return get(v.Spec, "topics", topic, "events") }
-	if before := events(c.old, topic); before != nil {
-		c.tell("/topics/" + topic + "/events/" + event)
-		for _, p := range before.Pairs {
-			if now := events(c.now, topic); now != nil && now.Get(p.Key) == nil {
-				c.tell("/topics/" + topic + "/events/" + p.Key)
-			}
-		}
+func (c *comparison) renamed(id state.Identity) {
+	if id.WasTopic == id.Topic {
+		events := "/topics/" + id.Topic + "/events/"
+		c.tell(events+id.Event, events+id.WasEvent)
 		return
 	}
-	c.tell("/topics/" + topic)
-	for _, p := range get(c.old.Spec, "topics").Pairs {
-		if events(c.now, p.Key) == nil {
-			c.tell("/topics/" + p.Key)
-		}
-	}
+	c.tell("/topics/"+id.Topic, "/topics/"+id.WasTopic)
 }
 
 // records are the changes after which records of the older form cannot be read.
 func (c *comparison) records() {
 	for _, u := range state.Unreadable(c.old.State, c.now.State, c.now.Service) {
-		of, effect := "", "records from before this change become dead letters"
+		verdict, of, effect := DeadLetters, "", "records from before this change become dead letters"
 		switch {
 		case u.Event != "":
 			of = fmt.Sprintf("event %q of %s: ", u.Event, u.Topic)
 		case u.Topic != "":
 			of = fmt.Sprintf("topic %s: ", u.Topic)
 		}
-		if u.Halts {
+		switch {
+		case u.Halts:
 			effect = "records from before this change halt their partition"
+		case u.Loses:
+			verdict, effect = LosesValues, "records from before this change are read without a value that they have, or with another one, and nothing tells"
 		}
-		c.add(DeadLetters, of+u.Change, effect, u.Remedy)
+		c.add(verdict, of+u.Change, effect, u.Remedy)
 		topic := "/topics/" + u.Topic
 		event := topic + "/events/" + u.Event
 		switch u.What {
@@ -142,6 +170,13 @@ func (c *comparison) records() {
 			c.tell(topic + "/event_version")
 		case state.Envelope:
 			c.tell(topic + "/envelope")
+		case state.Payload:
+			key := strings.Fields(u.Change)[0]
+			key = strings.TrimPrefix(key, "payload.")
+			c.tell(topic + "/payload/" + key)
+			if c.only(key, "topics", u.Topic, "payload") {
+				c.tell(topic + "/payload")
+			}
 		case state.Encoding:
 			c.tell(topic + "/payload/encoding")
 			if c.only("encoding", "topics", u.Topic, "payload") {
@@ -152,6 +187,12 @@ func (c *comparison) records() {
 		case state.KeySource:
 			c.tell(topic+"/idempotency_key/source", event+"/idempotency_key/source")
 		default:
+			if u.Moved { // what moved it is told with it
+				c.tell(topic+"/payload/naming", "/types/"+u.Type+"/naming", "/payload/naming", "/naming")
+				if c.only("naming", "topics", u.Topic, "payload") {
+					c.tell(topic + "/payload")
+				}
+			}
 			c.tell("/types/"+u.Type+"/fields/"+u.Field, event+"/fields/"+u.Field, topic+"/fields/"+u.Field, topic+"/record_key", event+"/tombstone")
 			if u.Field == "" {
 				c.tell("/types/" + u.Type + "/enum")

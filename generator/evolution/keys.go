@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -125,7 +126,29 @@ var ofKey = map[string]struct {
 	"event_type":  {Compatible, "records that were read before can still be read"},
 	"type":        {Compatible, "records that were read before can still be read"},
 	"enum":        {Compatible, "it takes every text that it took"},
+
+	// What these say reached the state, and was compared there.
+	"payload":         {Compatible, sameRead},
+	"naming":          {Compatible, sameRead},
+	"format":          {Compatible, sameRead},
+	"root":            {Compatible, sameRead},
+	"encoding":        {Compatible, sameRead},
+	"envelope":        {Compatible, sameRead},
+	"unknown_members": {Compatible, sameRead},
+	"absent_marker":   {Compatible, sameRead},
+	"event_version":   {Compatible, sameRead},
+	"tombstone":       {Compatible, sameRead},
+	"is":              {Compatible, sameRead},
+	"unknown":         {Compatible, sameRead},
+	"idempotency_key": {Compatible, sameKeys},
+	"unique_per":      {Compatible, sameKeys},
+	"copies":          {Compatible, sameKeys},
 }
+
+const (
+	sameRead = "records that were read before can still be read"
+	sameKeys = "the keys of the events are what they were"
+)
 
 // judge says what an edit means if no state tells anything about it.
 func (c *comparison) judge(e edit) (Verdict, string) {
@@ -138,6 +161,9 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 	last := e.path[len(e.path)-1]
 	if last == "renamed_from" {
 		return "", "" // the name that it belongs to has changed, or nothing has
+	}
+	if e.path[0] == "tables" && len(e.path) > 1 && (external(c.old, e.path[1]) || external(c.now, e.path[1])) {
+		return ByHand, "idemgen does not make this table: the database has to be so before this version starts, which idemgen check --db compares"
 	}
 	if e.path[0] == "tables" && last != "description" && last != "deprecated" && last != "go_name" {
 		return "", "" // what changes the table was told, and the rest changes nothing
@@ -159,7 +185,12 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 			return of.verdict, of.why
 		}
 	}
-	return Compatible, "records that were read before can still be read, and their keys are known"
+	return NotKnown, "idemgen cannot tell what this key means for records, keys and rows"
+}
+
+// external reports whether a version has a table that idemgen does not make.
+func external(v Version, table string) bool {
+	return slices.ContainsFunc(v.Service.Tables, func(t *model.Table) bool { return t.Name == table && t.External })
 }
 
 // named reports whether a part of a path is a name of the user's choice.

@@ -26,12 +26,24 @@ func (c *comparison) topics() {
 			why = append(why, "topics that are not among them any more are not read; their ledgers, keys and rows stay")
 			do = "deploy this when they are read to their ends"
 		}
-		place := "/topics/" + now.Name
+		place, verdict := "/topics/"+now.Name, Compatible
+		if len(why) == 2 && byTopic(now) {
+			verdict = BreaksDedup
+			why = append(why, "a copy there of an event that was applied before is not known: another topic has other offsets and other partitions")
+			do += ", and only if the new topics hold none of their events"
+		}
 		if len(why) > 0 {
-			c.add(Compatible, fmt.Sprintf("topics.%s reads `%s`, and read `%s`", now.Name, now.TopicsText(), old.TopicsText()), strings.Join(why, "; "), do)
+			c.add(verdict, fmt.Sprintf("topics.%s reads `%s`, and read `%s`", now.Name, now.TopicsText(), old.TopicsText()), strings.Join(why, "; "), do)
 		}
 		c.tell(place+"/name", place+"/names", place+"/pattern")
 	}
+}
+
+// byTopic reports whether a key of an entry holds within one of its topics only.
+func byTopic(t *model.Topic) bool {
+	return slices.ContainsFunc(t.Events, func(e *model.Event) bool {
+		return e.Key != nil && (e.Key.Offset || e.Key.OffsetIfMissing || e.Key.SamePartition)
+	})
 }
 
 // read is what an entry reads; a name is a pattern without segments.

@@ -18,7 +18,10 @@ type Dispatch struct {
 	VersionBy string
 	Envelope  string // cloudevents, or ""
 	Encoding  string // gzip, json_string, or ""
-	Events    []Told
+	// Unknown is error if members that no field reads are refused, else "".
+	Unknown string
+	Absent  string // the text that means that a patch field is not there, or ""
+	Events  []Told
 }
 
 // Told is what tells the records of one event.
@@ -46,7 +49,10 @@ func limits(s *model.Service) Limits {
 
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion), Encoding: t.Payload.Encoding}
+		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion), Encoding: t.Payload.Encoding, Absent: t.Payload.AbsentMarker}
+		if t.Payload.RefuseUnknown {
+			d.Unknown = "error"
+		}
 		if t.CloudEvents {
 			d.Envelope = "cloudevents"
 		}
@@ -55,7 +61,7 @@ func dispatch(s *model.Service) (all []Dispatch) {
 				d.Events = append(d.Events, Told{e.FirstName(), typeTexts(e), e.Tombstone})
 			}
 		}
-		if d.ToldBy != "" || d.Envelope != "" || d.Encoding != "" || len(d.Events) > 0 {
+		if d.ToldBy != "" || d.Envelope != "" || d.Encoding != "" || d.Unknown != "" || d.Absent != "" || len(d.Events) > 0 {
 			all = append(all, d)
 		}
 	}
@@ -112,6 +118,12 @@ func (w *writer) dispatch(all []Dispatch) {
 		if d.Encoding != "" {
 			w.entry(2, "encoding", d.Encoding)
 		}
+		if d.Unknown != "" {
+			w.entry(2, "unknown_members", d.Unknown)
+		}
+		if d.Absent != "" {
+			w.entry(2, "absent_marker", d.Absent)
+		}
 		if d.Envelope != "" {
 			w.entry(2, "envelope", d.Envelope)
 		}
@@ -151,6 +163,10 @@ func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
 				d.Envelope = r.text(p.Value)
 			case p.Key == "encoding":
 				d.Encoding = r.text(p.Value)
+			case p.Key == "unknown_members":
+				d.Unknown = r.text(p.Value)
+			case p.Key == "absent_marker":
+				d.Absent = r.text(p.Value)
 			case p.Key == "version_by":
 				d.VersionBy = r.text(p.Value)
 			case p.Value.Kind == schema.ListNode:

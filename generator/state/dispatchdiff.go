@@ -45,6 +45,14 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 		c.unhandled(About{Topic: now.Topic, What: Envelope}, "", "deploy this when the older records are read", "envelope is %s, and was %s",
 			cmp.Or(now.Envelope, "not there"), cmp.Or(old.Envelope, "not there"))
 	}
+	if now.Unknown != old.Unknown && now.Unknown != "" {
+		c.unhandled(About{Topic: now.Topic, What: Payload}, "", "deploy this when the older records are read, or make sure that they have no members that no field reads",
+			"payload.unknown_members is error, and was ignore")
+	}
+	if now.Absent != old.Absent {
+		c.add(Unread{About: About{Topic: now.Topic, What: Payload}, Loses: true, Remedy: "deploy this when the older records are read",
+			Change: fmt.Sprintf("payload.absent_marker is %s, and was %s", marker(now.Absent), marker(old.Absent))})
+	}
 	moved := now.ToldBy != old.ToldBy
 	if old.VersionBy != "" && now.VersionBy != "" && old.VersionBy != now.VersionBy {
 		c.unhandled(About{Topic: now.Topic, What: EventVersion}, "", "have producers send both until the older records are read, or deploy this when they are",
@@ -73,6 +81,13 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 				"%s is no type of an event any more", strings.Join(gone, ", "))
 		}
 	}
+}
+
+func marker(text string) string {
+	if text == "" {
+		return "not there"
+	}
+	return strconv.Quote(text)
 }
 
 // tombstones reports records without a value, if the event that took them is gone.

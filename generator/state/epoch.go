@@ -46,23 +46,23 @@ func follow(old *State, s *model.Service) []Key {
 	if old == nil {
 		return now
 	}
+	l := lineages(old, s)
 	var next []Key
 	used := map[[2]string]bool{}
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
 			n, stored := find(now, Key{Topic: t.FirstName(), Event: e.FirstName()})
-			o, had := find(old.Keys, n)
-			if !had && stored {
-				rest := slices.DeleteFunc(slices.Clone(old.Keys), func(k Key) bool { return used[[2]string{k.Topic, k.Event}] })
-				o, had = formerly(rest, now, n)
-			}
-			if !stored && !had {
+			before := l.before(n)
+			if !stored && len(before) == 0 {
 				continue
 			}
-			if had {
-				used[[2]string{o.Topic, o.Event}] = true
-				n.History, n.Written = o.History, o.Written
-				if !n.reaches(n.Written, e.Key) {
+			for _, o := range before {
+				goesOn := o.Renamed || o.Event == n.Event
+				if goesOn {
+					used[[2]string{o.Topic, o.Event}] = true
+					n.History, n.Written = o.History, o.Written
+				}
+				if goesOn && !n.reaches(n.Written, e.Key) || !goesOn && !n.reaches(o.Written, e.Key) {
 					n = n.moved()
 				}
 			}

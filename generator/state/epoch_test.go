@@ -43,7 +43,7 @@ func TestWhatHaltsAnOlderVersion(t *testing.T) {
 		{"nothing", same, false},
 		{"new event", func(e *model.Event, _ *model.Service) {
 			added := *e
-			added.Name = "Other"
+			added.Name, added.Types = "Other", []string{"other"}
 			e.Topic.Events = append(e.Topic.Events, &added)
 		}, false},
 		{"removed event", func(e *model.Event, _ *model.Service) { e.Topic.Events = e.Topic.Events[1:] }, false},
@@ -59,6 +59,13 @@ func TestWhatHaltsAnOlderVersion(t *testing.T) {
 		{"copies", func(e *model.Event, _ *model.Service) { e.Key.SamePartition = true }, true},
 		{"to an offset key", func(e *model.Event, _ *model.Service) { e.Key = &model.IdempotencyKey{Offset: true} }, true},
 		{"renamed", func(e *model.Event, _ *model.Service) { e.Name, e.Key.Space = "Other", [16]byte{9} }, true},
+		{"renamed, with other fields", func(e *model.Event, _ *model.Service) { e.Name, e.Key.Space, e.Fields = "Other", [16]byte{9}, nil }, true},
+		{"a type goes to another event", func(e *model.Event, _ *model.Service) {
+			other, key := *e, *e.Key
+			key.Space = [16]byte{9}
+			other.Name, other.Key, other.Types, e.Types = "Other", &key, e.Types[1:], e.Types[:1]
+			e.Topic.Events = append(e.Topic.Events, &other)
+		}, true},
 		{"topic renamed", func(e *model.Event, _ *model.Service) { e.Topic.Name, e.Key.Space = "orders.v2", [16]byte{9} }, true},
 	} {
 		old := first(service())
@@ -153,7 +160,7 @@ func TestVersionThatGoesOnRecognisesWhatLaterOnesApplied(t *testing.T) {
 			s.Topics[0].Events = nil
 			for _, name := range slices.Sorted(maps.Keys(events)) {
 				e, key := *template, *template.Key
-				e.Name, e.Key, key.Space = name, &key, [16]byte{name[0]}
+				e.Name, e.Types, e.Key, key.Space = name, []string{name}, &key, [16]byte{name[0]}
 				key.Parts, key.Former = nil, nil
 				for i, header := range events[name] {
 					source := []model.KeySource{{Header: header}}

@@ -14,32 +14,30 @@ import (
 // keys, or some of the keys are not looked for any more, or not for so long.
 type Identity struct {
 	Topic, Event string
-	Renamed      bool   // Change is about the name of the event or of its topic
-	Effect       string // which copies take effect again
-	Change       string // what it was and is now
-	Remedy       string // how to avoid it, or when it is safe
+	Renamed      bool // Change is about the name of the event or of its topic
+	Took         bool // it took over records of another event, which it cannot be
+	// WasTopic and WasEvent are the names of before, the same ones or others.
+	WasTopic, WasEvent string
+	Effect             string // which copies take effect again
+	Change             string // what it was and is now
+	Remedy             string // how to avoid it, or when it is safe
 }
 
-// Identities returns the events of s whose identity is not as in old. An event of another
-// name counts as renamed if one of the same parts and fields is gone from its topic, or one
-// of its name from another topic.
+// Identities returns the events of s whose identity is not as in old: each is compared with all
+// that its records were, whatever the events are called.
 func Identities(old *State, s *model.Service) []Identity {
 	if old == nil {
 		return nil
 	}
-	now := keys(s)
+	l := lineages(old, s)
 	var out []Identity
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
-			n := Key{Topic: t.FirstName(), Event: e.FirstName()}
-			if i := slices.IndexFunc(now, n.same); i >= 0 {
-				n = now[i]
-			} else if e.Key == nil || !e.Key.Offset {
+			n, stored := find(l.all, Key{Topic: t.FirstName(), Event: e.FirstName()})
+			if !stored && (e.Key == nil || !e.Key.Offset) {
 				continue
 			}
-			if i := slices.IndexFunc(old.Keys, n.same); i >= 0 {
-				out = append(out, old.Keys[i].differs(n, e.Key)...)
-			} else if o, ok := formerly(old.Keys, now, n); ok {
+			for _, o := range l.before(n) {
 				out = append(out, o.differs(n, e.Key)...)
 			}
 		}
@@ -47,25 +45,14 @@ func Identities(old *State, s *model.Service) []Identity {
 	return out
 }
 
-// formerly returns the key that n most likely had under another name.
-func formerly(old, now []Key, n Key) (Key, bool) {
-	for _, o := range old {
-		alike := slices.Equal(o.Parts, n.Parts) && slices.Equal(o.Compare, n.Compare)
-		if alike && !o.Gone && (o.Topic == n.Topic) != (o.Event == n.Event) && !slices.ContainsFunc(now, o.same) {
-			return o, true
-		}
-	}
-	return Key{}, false
-}
-
 // same reports whether two keys are of one event.
 func (k Key) same(o Key) bool { return k.Topic == o.Topic && k.Event == o.Event }
 
 // differs says what makes the keys of an event other ones, or puts them elsewhere; n without
 // parts is an offset key.
-func (k Key) differs(n Key, now *model.IdempotencyKey) []Identity {
+func (k forebear) differs(n Key, now *model.IdempotencyKey) []Identity {
 	id := Identity{
-		Topic: n.Topic, Event: n.Event, Remedy: "to avoid it, keep the former one",
+		Topic: n.Topic, Event: n.Event, WasTopic: k.Topic, WasEvent: k.Event, Remedy: "to avoid it, keep the former one",
 		Effect: "a copy of an event that was applied before will be applied again",
 	}
 	if len(k.Parts) == 0 { // its keys were not stored either
@@ -77,6 +64,10 @@ func (k Key) differs(n Key, now *model.IdempotencyKey) []Identity {
 		reaches = reaches || n.Also[i] == source(k.Parts) && k.Space == hex.EncodeToString(former.Space[:])
 	}
 	switch {
+	case k.Event != n.Event && !k.Renamed && !(reaches && k.Copies == n.Copies):
+		id.Took, id.Change = true, "records of its types were those of event "+strconv.Quote(k.Event)+", whose keys are other ones"
+		id.Remedy = "to avoid it, leave the types to that event; it is safe once no copy of such a record can come any more (its window is " +
+			model.DurationText(k.Window) + ")"
 	case len(n.Parts) == 0:
 		id.Change = "its source was " + list(k.Parts) + " and is {record: offset}"
 	case !same && !slices.Contains(n.Also, source(k.Parts)):

@@ -31,9 +31,9 @@ func service() *model.Service {
 		ForeignKeys: []model.ForeignKey{{Columns: []*model.Column{of}, References: orders, OnDelete: "cascade"}},
 	}
 	item := &model.Type{Name: "Item", Fields: []*model.Field{field("sku", model.String), field("n", model.Int32)}}
-	topic := &model.Topic{Name: "orders.v1", Subscribed: model.Subscribed{Kafka: []string{"orders.v1"}}}
+	topic := &model.Topic{Name: "orders.v1", Subscribed: model.Subscribed{Kafka: []string{"orders.v1"}}, Dispatch: model.Dispatch{EventType: &model.Discriminator{Header: "type"}}}
 	placed := &model.Event{
-		Name: "OrderPlaced", Topic: topic,
+		Name: "OrderPlaced", Topic: topic, Types: []string{"placed", "made"},
 		Fields: []*model.Field{
 			field("total", model.Decimal),
 			{Name: "items", Type: model.FieldType{Kind: model.List, Elem: &model.FieldType{Kind: model.Object, Named: item}},
@@ -43,7 +43,7 @@ func service() *model.Service {
 		},
 		Key: &model.IdempotencyKey{Parts: []model.KeySource{{Header: "Idempotency-Key"}}, Space: [16]byte{1, 2}, Former: former("Old-Id"), Window: 8 * 24 * time.Hour},
 	}
-	offset := &model.Event{Name: "Read", Topic: topic, Key: &model.IdempotencyKey{Offset: true}}
+	offset := &model.Event{Name: "Read", Topic: topic, Types: []string{"read"}, Key: &model.IdempotencyKey{Offset: true}}
 	topic.Events = []*model.Event{placed, offset}
 	return &model.Service{
 		Source: "idemgen.yaml", Consumer: "order-projector",
@@ -111,7 +111,8 @@ func TestOneLinePerEntry(t *testing.T) {
 			t.Errorf("no line %q in\n%s", want, got)
 		}
 	}
-	keys, records, _ := strings.Cut(got, "\nrecords:\n")
+	keys, _, _ := strings.Cut(got, "\nevent_types:\n")
+	_, records, _ := strings.Cut(got, "\nrecords:\n")
 	for _, want := range []string{"    OrderPlaced:\n      total: decimal\n", `      tenant: string at header X-Tenant`, "      seen: timestamp at record timestamp\n", "    Read: \"{}\"\n"} {
 		if !strings.Contains(records, want) {
 			t.Errorf("no %q in\n%s", want, records)
@@ -141,90 +142,6 @@ func TestUnusableFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "dir/idem.state.yaml") {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
 		}
-	}
-}
-
-// former are former keys in the space of the service's event.
-func former(headers ...string) (keys []model.FormerKey) {
-	for _, h := range headers {
-		keys = append(keys, model.FormerKey{Space: [16]byte{1, 2}, Parts: []model.KeySource{{Header: h}}})
-	}
-	return keys
-}
-
-// A former source is the same whether its field may be missing by now or not.
-func TestFormerFieldMayBeOptional(t *testing.T) {
-	old, s := service(), service()
-	id := field("id", model.String)
-	old.Topics[0].Events[0].Key.Parts = []model.KeySource{{Field: id}}
-	missing := *id
-	missing.Type.Optional = true
-	s.Topics[0].Events[0].Key.Former = append(former("Old-Id"), model.FormerKey{Space: [16]byte{1, 2}, Parts: []model.KeySource{{Field: &missing}}})
-	if got := Identities(first(old), declared(s)); got != nil {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestIdentities(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		change func(e *model.Event)
-		want   string
-	}{
-		{"nothing", func(*model.Event) {}, ""},
-		{"compared field", func(e *model.Event) { e.Fields[0].Type.Kind = model.String }, ""},
-		{"source", func(e *model.Event) { e.Key.Parts[0].Header = "Id" }, `its source was [header "Idempotency-Key"] and is [header "Id"]`},
-		{"source, and the former one is known", func(e *model.Event) {
-			e.Key.Parts[0].Header, e.Key.Space, e.Key.Former = "Id", [16]byte{9}, former("Other", "Idempotency-Key", "Old-Id")
-		}, ""},
-		{"source and unique_per, and the former source is known", func(e *model.Event) {
-			e.Key.Parts[0].Header, e.Key.Former, e.Key.Space = "Id", former("Idempotency-Key"), [16]byte{9}
-			e.Key.Former[0].Space[3]++
-		}, "its unique_per is another one"},
-		{"a former source less", func(e *model.Event) { e.Key.Former = nil }, `[header "Old-Id"] is gone from also`},
-		{"back to the former source", func(e *model.Event) {
-			e.Key.Parts[0].Header, e.Key.Former = "Old-Id", former("Idempotency-Key")
-		}, ""},
-		{"shorter window", func(e *model.Event) { e.Key.Window = 36 * time.Hour }, "its window was 8d and is 36h"},
-		{"longer window", func(e *model.Event) { e.Key.Window *= 2 }, ""},
-		{"both", func(e *model.Event) { e.Key.Former, e.Key.Window = nil, time.Second }, `[header "Old-Id"] is gone from also; its window was 8d and is 1s`},
-		{"copies", func(e *model.Event) { e.Key.SamePartition = true }, "its copies was anywhere and is same_partition, which looks for keys elsewhere"},
-		{"to an offset key", func(e *model.Event) { e.Key = &model.IdempotencyKey{Offset: true} },
-			`its source was [header "Idempotency-Key"] and is {record: offset}`},
-		{"unique_per", func(e *model.Event) { e.Key.Space[3]++ }, "its unique_per is another one"},
-		{"renamed", func(e *model.Event) { e.Name, e.Key.Space = "Other", [16]byte{9} }, `its name was "OrderPlaced"`},
-		{"renamed where the name is no part of the key", func(e *model.Event) { e.Name = "Other" }, ""},
-		{"other event in its place", func(e *model.Event) { e.Name, e.Key.Space, e.Fields = "Other", [16]byte{9}, nil }, ""},
-		{"topic renamed", func(e *model.Event) { e.Topic.Name, e.Key.Space = "orders.v2", [16]byte{9} }, `its topic was "orders.v1"`},
-		{"other event of another topic", func(e *model.Event) {
-			e.Topic.Name, e.Name, e.Key.Space = "orders.v2", "Other", [16]byte{9}
-		}, ""},
-		{"from an offset key", func(e *model.Event) { e.Topic.Events[1].Key = e.Key }, ""},
-		{"second event beside the first", func(e *model.Event) {
-			second := *e
-			key := *e.Key
-			key.Space = [16]byte{9}
-			second.Name, second.Key = "Second", &key
-			e.Topic.Events = append(e.Topic.Events, &second)
-		}, ""},
-	} {
-		s := service()
-		tc.change(s.Topics[0].Events[0])
-		var got []string
-		for _, id := range Identities(first(service()), declared(s)) {
-			got = append(got, id.Change)
-		}
-		if strings.Join(got, "; ") != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
-		}
-	}
-	older := first(service())
-	older.Keys[0].Window = 0 // of a version that did not keep it
-	if got := Identities(older, declared(service())); got != nil {
-		t.Errorf("a state without a window: %v", got)
-	}
-	if got := Identities(nil, service()); got != nil {
-		t.Errorf("at first: %v", got)
 	}
 }
 

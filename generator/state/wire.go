@@ -76,7 +76,11 @@ func placeOf(f *model.Field) string {
 	case model.FromRecordKey:
 		return "record_key " + definition.Path(f.Source.Part.Path)
 	}
-	return definition.Path(f.Source.First())
+	var paths []string
+	for _, path := range f.Source.Paths() {
+		paths = append(paths, definition.Path(path))
+	}
+	return strings.Join(paths, ofPaths)
 }
 
 // typeName is the type without optional, as a spec writes it.

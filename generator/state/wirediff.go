@@ -14,6 +14,8 @@ import (
 type Unread struct {
 	About
 	Halts  bool
+	Loses  bool // they are read, but without a value that they have, or with another one
+	Moved  bool // a field is read elsewhere
 	Change string
 	Remedy string
 }
@@ -35,6 +37,7 @@ const (
 	EventVersion             // where its event_version is
 	Envelope                 // what its records are wrapped in
 	Encoding                 // what its values are packed in
+	Payload                  // how else its values are written
 	Type                     // the types of an event, which may be gone
 	KeySource                // the idempotency key of an event
 	Limit
@@ -44,6 +47,8 @@ const (
 const (
 	firstOptional = "declare it optional or with a default until the older records are read, or deploy this when they are"
 	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records are read, or deploy this when they are"
+	firstRead     = "deploy this when the older records are read"
+	firstIgnored  = "say unknown_members: ignore until the older records are read, or deploy this when they are"
 	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
 	firstKeyed    = "make sure that the older records have that record key, or deploy this when they are read"
 	firstCodec    = "let the codec read the older form, too, or deploy this when the older records are read"
@@ -56,7 +61,7 @@ func Unreadable(old, now *State, s *model.Service) []Unread {
 	if old == nil {
 		return nil
 	}
-	c := comparison{old: old.Wire, now: now.Wire, seen: map[[2]string]bool{}}
+	c := comparison{old: old.Wire, now: now.Wire, seen: map[pair]bool{}}
 	c.limits(old.Limits, now.Limits)
 	for _, t := range s.Topics {
 		was, is := ofTopic(old.Dispatch, t.FirstName()), ofTopic(now.Dispatch, t.FirstName())
@@ -80,6 +85,8 @@ func (c *comparison) topic(old, now *State, was, is Dispatch) {
 				continue
 			}
 			c.at = About{Topic: e.Topic, Event: e.Event}
+			c.strict = is.Unknown != "" && was.Unknown != ""
+			c.known = []string{is.ToldBy, is.VersionBy}
 			c.fields(o.Fields, e.Fields)
 			c.headers(old.key(o.Topic, o.Event), now.key(e.Topic, e.Event), o.Fields)
 		}
@@ -105,8 +112,18 @@ func (s *State) key(topic, event string) *Key {
 type comparison struct {
 	old, now Wire
 	at       About // where the fields that are compared belong
-	seen     map[[2]string]bool
+	seen     map[pair]bool
 	found    []Unread
+	// strict says that members are refused that nothing reads; known are places that the topic
+	// itself reads.
+	strict bool
+	known  []string
+}
+
+// pair is two types that are compared, and how.
+type pair struct {
+	old, now string
+	strict   bool
 }
 
 func (c *comparison) report(field, remedy, change string, args ...any) {
@@ -123,6 +140,9 @@ func (c *comparison) add(u Unread) {
 }
 
 func (c *comparison) fields(old, now []Entry) {
+	if c.strict {
+		c.gone(old, now)
+	}
 	for _, entry := range now {
 		f := takeApart(entry)
 		was, ok := formerField(old, f)
@@ -137,9 +157,8 @@ func (c *comparison) fields(old, now []Entry) {
 		case !ok && required:
 			c.report(f.name, firstOptional, "field %q is new and required", f.name)
 		case !ok:
-		case was.place != f.place && required:
-			c.report(f.name, firstBoth, "field %q is read at %s, and was at %s", f.name, f.place, was.place)
-		case was.place != f.place:
+		case !f.covers(was):
+			c.moved(f, was, now)
 		case required && was.need != "":
 			c.report(f.name, firstOptional, "field %q is required, and was not", f.name)
 		case f.need == "patch" && was.need == "optional":
@@ -159,7 +178,7 @@ func formerField(old []Entry, f wireField) (wireField, bool) {
 	for _, entry := range old {
 		was := takeApart(entry)
 		score := 0
-		if was.place == f.place {
+		if slices.ContainsFunc(was.places(), func(p string) bool { return slices.Contains(f.places(), p) }) {
 			score += 2
 		}
 		if was.name == f.name {
@@ -204,6 +223,8 @@ func (c *comparison) takes(f wireField, old, now string) bool {
 	was, known := named(c.old.Types, old)
 	is, named := named(c.now.Types, now)
 	switch {
+	case !known && !named && strings.HasPrefix(old, "bytes") && !strings.HasPrefix(f.place, "$"):
+		return old == now // as they stand, not as text of a payload
 	case !known && !named:
 		return old == now || slices.Contains(strings.Fields(wider[old]), now)
 	case !named:
@@ -211,7 +232,7 @@ func (c *comparison) takes(f wireField, old, now string) bool {
 	case !known, (was.Texts == nil) != (is.Texts == nil):
 		return false
 	}
-	if pair := [2]string{old, now}; !c.seen[pair] {
+	if pair := (pair{old, now, c.strict}); !c.seen[pair] {
 		c.seen[pair] = true
 		c.inside(was, is)
 	}

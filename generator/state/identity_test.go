@@ -1,0 +1,122 @@
+package state
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// former are former keys in the space of the service's event.
+func former(headers ...string) (keys []model.FormerKey) {
+	for _, h := range headers {
+		keys = append(keys, model.FormerKey{Space: [16]byte{1, 2}, Parts: []model.KeySource{{Header: h}}})
+	}
+	return keys
+}
+
+// A former source is the same whether its field may be missing by now or not.
+func TestFormerFieldMayBeOptional(t *testing.T) {
+	old, s := service(), service()
+	id := field("id", model.String)
+	old.Topics[0].Events[0].Key.Parts = []model.KeySource{{Field: id}}
+	missing := *id
+	missing.Type.Optional = true
+	s.Topics[0].Events[0].Key.Former = append(former("Old-Id"), model.FormerKey{Space: [16]byte{1, 2}, Parts: []model.KeySource{{Field: &missing}}})
+	if got := Identities(first(old), declared(s)); got != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestIdentities(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(e *model.Event)
+		want   string
+	}{
+		{"nothing", func(*model.Event) {}, ""},
+		{"compared field", func(e *model.Event) { e.Fields[0].Type.Kind = model.String }, ""},
+		{"source", func(e *model.Event) { e.Key.Parts[0].Header = "Id" }, `its source was [header "Idempotency-Key"] and is [header "Id"]`},
+		{"source, and the former one is known", func(e *model.Event) {
+			e.Key.Parts[0].Header, e.Key.Space, e.Key.Former = "Id", [16]byte{9}, former("Other", "Idempotency-Key", "Old-Id")
+		}, ""},
+		{"source and unique_per, and the former source is known", func(e *model.Event) {
+			e.Key.Parts[0].Header, e.Key.Former, e.Key.Space = "Id", former("Idempotency-Key"), [16]byte{9}
+			e.Key.Former[0].Space[3]++
+		}, "its unique_per is another one"},
+		{"a former source less", func(e *model.Event) { e.Key.Former = nil }, `[header "Old-Id"] is gone from also`},
+		{"back to the former source", func(e *model.Event) {
+			e.Key.Parts[0].Header, e.Key.Former = "Old-Id", former("Idempotency-Key")
+		}, ""},
+		{"shorter window", func(e *model.Event) { e.Key.Window = 36 * time.Hour }, "its window was 8d and is 36h"},
+		{"longer window", func(e *model.Event) { e.Key.Window *= 2 }, ""},
+		{"both", func(e *model.Event) { e.Key.Former, e.Key.Window = nil, time.Second }, `[header "Old-Id"] is gone from also; its window was 8d and is 1s`},
+		{"copies", func(e *model.Event) { e.Key.SamePartition = true }, "its copies was anywhere and is same_partition, which looks for keys elsewhere"},
+		{"to an offset key", func(e *model.Event) { e.Key = &model.IdempotencyKey{Offset: true} },
+			`its source was [header "Idempotency-Key"] and is {record: offset}`},
+		{"unique_per", func(e *model.Event) { e.Key.Space[3]++ }, "its unique_per is another one"},
+		{"renamed", func(e *model.Event) { e.Name, e.Key.Space = "Other", [16]byte{9} }, `its name was "OrderPlaced"`},
+		{"renamed where the name is no part of the key", func(e *model.Event) { e.Name = "Other" }, ""},
+		{"renamed, with other fields", func(e *model.Event) { e.Name, e.Key.Space, e.Fields = "Other", [16]byte{9}, nil }, `its name was "OrderPlaced"`},
+		{"other event in its place", func(e *model.Event) {
+			e.Name, e.Key.Space, e.Types = "Other", [16]byte{9}, []string{"other"}
+		}, ""},
+		{"types of it go to another event", func(e *model.Event) {
+			other, key := *e, *e.Key
+			key.Space = [16]byte{9}
+			other.Name, other.Key, other.Types, e.Types = "Other", &key, e.Types[1:], e.Types[:1]
+			e.Topic.Events = append(e.Topic.Events, &other)
+		}, `records of its types were those of event "OrderPlaced", whose keys are other ones`},
+		{"a version of it goes to another event", func(e *model.Event) {
+			other, key := *e, *e.Key
+			key.Space = [16]byte{9}
+			other.Name, other.Key, e.Version, other.Version = "Other", &key, "1", "2"
+			e.Topic.EventVersion = &model.Discriminator{Header: "v"}
+			e.Topic.Events = append(e.Topic.Events, &other)
+		}, `records of its types were those of event "OrderPlaced", whose keys are other ones`},
+		{"types of it go to another event of the same keys", func(e *model.Event) {
+			other := *e
+			other.Name, other.Types, e.Types = "Other", e.Types[1:], e.Types[:1]
+			e.Topic.Events = append(e.Topic.Events, &other)
+		}, ""},
+		{"its types go to an event that was there", func(e *model.Event) {
+			other, key := e.Topic.Events[1], *e.Key
+			key.Space = [16]byte{9}
+			other.Types, other.Key, e.Topic.Events = append(e.Types, other.Types...), &key, e.Topic.Events[1:]
+		}, `records of its types were those of event "OrderPlaced", whose keys are other ones`},
+		{"topic renamed", func(e *model.Event) { e.Topic.Name, e.Key.Space = "orders.v2", [16]byte{9} }, `its topic was "orders.v1"`},
+		{"other event of another topic", func(e *model.Event) {
+			e.Topic.Name, e.Name, e.Key.Space, e.Types = "orders.v2", "Other", [16]byte{9}, []string{"other"}
+		}, ""},
+		{"topic renamed, with another field", func(e *model.Event) {
+			e.Topic.Name, e.Key.Space, e.Fields = "orders.v2", [16]byte{9}, e.Fields[1:]
+		}, `its topic was "orders.v1"`},
+		{"from an offset key", func(e *model.Event) { e.Topic.Events[1].Key = e.Key }, ""},
+		{"second event beside the first", func(e *model.Event) {
+			second := *e
+			key := *e.Key
+			key.Space = [16]byte{9}
+			second.Name, second.Key, second.Types = "Second", &key, []string{"second"}
+			e.Topic.Events = append(e.Topic.Events, &second)
+		}, ""},
+	} {
+		s := service()
+		tc.change(s.Topics[0].Events[0])
+		var got []string
+		for _, id := range Identities(first(service()), declared(s)) {
+			got = append(got, id.Change)
+		}
+		if strings.Join(got, "; ") != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+	older := first(service())
+	older.Keys[0].Window = 0 // of a version that did not keep it
+	if got := Identities(older, declared(service())); got != nil {
+		t.Errorf("a state without a window: %v", got)
+	}
+	if got := Identities(nil, service()); got != nil {
+		t.Errorf("at first: %v", got)
+	}
+}

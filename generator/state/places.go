@@ -1,0 +1,65 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ofPaths stands between the paths of a field that has several, in the order in which they count.
+const ofPaths = " or "
+
+// places are where a field is read: its paths, or the one place that is none.
+func (f wireField) places() []string {
+	if strings.HasPrefix(f.place, "$") {
+		return strings.Split(strings.ReplaceAll(f.place, ofPaths+"$", "\n$"), "\n")
+	}
+	return []string{f.place}
+}
+
+// covers reports whether a field is read wherever it was.
+func (f wireField) covers(was wireField) bool {
+	places := f.places()
+	return !slices.ContainsFunc(was.places(), func(p string) bool { return !slices.Contains(places, p) })
+}
+
+// moved reports a field that is not read any more where older records have it: they are refused,
+// or lose it without a word, unless another field reads it there.
+func (c *comparison) moved(f, was wireField, now []Entry) {
+	u := Unread{About: c.at, Remedy: firstBoth, Change: fmt.Sprintf("field %q is read at %s, and was at %s", f.name, f.place, was.place)}
+	u.Field, u.Moved = f.name, true
+	switch isPath := strings.HasPrefix(f.place, "$") && strings.HasPrefix(was.place, "$"); {
+	case isPath && f.need == "patch":
+		u.Remedy = firstRead // a patch has one path
+	case isPath:
+		u.Remedy = "name the former path, too, until the older records are read, as path: [new, former]; or deploy this when they are"
+	}
+	if f.need != "" {
+		var all []string
+		for _, entry := range now {
+			all = append(all, takeApart(entry).places()...)
+		}
+		if !slices.ContainsFunc(was.places(), func(p string) bool { return !slices.Contains(all, p) }) {
+			return
+		}
+		u.Loses = true
+	}
+	c.add(u)
+}
+
+// gone reports members that older records have, and nothing reads any more.
+func (c *comparison) gone(old, now []Entry) {
+	all := slices.Clone(c.known)
+	for _, entry := range now {
+		all = append(all, takeApart(entry).places()...)
+	}
+	for _, entry := range old {
+		was := takeApart(entry)
+		unread := func(p string) bool {
+			return strings.HasPrefix(p, "$") && !slices.ContainsFunc(all, func(q string) bool { return p == q || q != "" && strings.HasPrefix(p, q+".") })
+		}
+		if slices.ContainsFunc(was.places(), unread) {
+			c.report(was.name, firstIgnored, "nothing reads %s any more, and unknown_members: error refuses it", was.place)
+		}
+	}
+}
