@@ -171,8 +171,8 @@ func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) erro
 		case *pgconn.ResultReader:
 			_, failed = r.Close()
 		}
-		if _, refused := errors.AsType[*pgconn.PgError](failed); !refused {
-			err = failed
+		if _, refused := errors.AsType[*pgconn.PgError](failed); !refused || conn.IsClosed() {
+			err = failed // and nothing more will come from a server that ends the session
 		}
 	}
 	return errors.Join(err, p.Close())
