@@ -62,7 +62,7 @@ func (s *shape) hold(t model.FieldType) {
 // known is the path along the trail as far as the spec declares it, from the payload's root on.
 // Text that breaks at a place inside of JSON that is read as it is counts from the JSON's start.
 func (s *shape) known(root *node, trail []string, at int) (path string, first int) {
-	for _, step := range append(trail, "") {
+	for _, step := range append(slices.Clone(trail), "") { // "": where the trail ends
 		if s.json && root != nil {
 			return path, root.start
 		}
