@@ -13,6 +13,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/copies"
+	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -22,6 +23,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pglease"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -76,6 +78,7 @@ const filterBytes = 256 << 20
 func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, hooks *notify.Hooks) *engine.Process {
 	known := catalog.NewCurrent(service, s.log)
 	connections := pool.New(db, service, known, engine.Statements())
+	leases := &pglease.Store{Pool: connections}
 	return &engine.Process{
 		Service: service, Log: s.log, Hooks: hooks, Pool: connections, Catalog: known,
 		Keys: &keys.Process{
@@ -84,6 +87,7 @@ func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, hooks *not
 		},
 		Handlers: &handler.Caller{Consumer: service.Consumer, Limits: &service.Limits, Middleware: s.middleware, Log: s.log},
 		Prober:   &outage.Prober{Try: connections.Ping},
+		Effects:  effect.NewProcess(service.Consumer, leases, service.Limits.Effects, s.log), Leases: leases,
 	}
 }
 
@@ -100,6 +104,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 		return err
 	}
 	defer c.Close()
+	defer c.endEffects()
 	defer c.maintain(ctx)()
 	defer c.group.Begin(c.settings.log, errNotJoined, joinPatience)()
 	c.run.Set(c.settings.log, nil)
@@ -114,6 +119,17 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	}
 	return err
 }
+
+// endEffects lets the calls of effects end that have begun, each within its time, and records what
+// came of them: a call that ends with the process would have to be found out about.
+func (c *Consumer) endEffects() {
+	ctx, cancel := context.WithTimeout(context.Background(), c.service.EffectTimeout()+effectsEnd)
+	defer cancel()
+	c.process.Effects.Wait(ctx)
+}
+
+// effectsEnd is how long it may take to record what came of the last calls.
+const effectsEnd = 10 * time.Second
 
 // Own takes a partition over and returns a writer for it: for tests, drills and programs
 // that read records by other means. Whoever wrote the partition before is refused from then

@@ -3,6 +3,7 @@ package idem
 import (
 	"time"
 
+	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
@@ -20,3 +21,15 @@ func Permanent(err error) error { return verdict.Permanent(err) }
 // RetryAfter marks a handler's error: the batch is tried again after d, and the attempt does
 // not count against on_failure.retries. A negative d means the usual backoff.
 func RetryAfter(d time.Duration, err error) error { return verdict.RetryAfter(d, err) }
+
+// Interrupted marks an effect's error: nobody knows what the call did. Under if_interrupted:
+// dead_letter the event waits for a person then, and no call is made again. The runtime itself
+// takes an error so that says that time was over, or that a connection broke.
+func Interrupted(err error) error { return verdict.Interrupted(err) }
+
+// NotDone marks an effect's error: the call surely did nothing, so that it may be made again.
+func NotDone(err error) error { return verdict.NotDone(err) }
+
+// ErrLeaseLost is why the context of an effect ends whose lease another process may have. What the
+// call returns then is not recorded if another one has it.
+var ErrLeaseLost = effect.ErrLost

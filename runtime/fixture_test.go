@@ -22,11 +22,13 @@ import (
 
 // plan is a plan as generated code would be, for records whose value is
 // "verb row number": put upserts, add inserts, need updates and must find the row, call
-// calls the handler, skip is ignored, stop halts. Header key is the idempotency key, header
+// calls the handler, effect puts the number that the effect returns, skip is ignored, stop halts. Header key is the idempotency key, header
 // here is one with copies: same_partition; without them the record is identified by its
 // offset.
 type plan struct {
 	handle  func(ctx context.Context, tx idem.Tx, row int32) error
+	effect  func(ctx context.Context, row int32) (number int32, err error)
+	terms   *wire.EffectTerms
 	content wire.Content
 	key     wire.KeyBuilder
 	upserts wire.Rows
@@ -82,6 +84,17 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		}})
 		return nil
 	}
+	if verb == "effect" {
+		result, ok := b.Effect(m, wire.Effect{Event: "Test", Terms: p.terms, Fn: func(ctx context.Context) ([]byte, error) {
+			n, err := p.effect(ctx, int32(id))
+			return []byte(strconv.Itoa(int(n))), err
+		}})
+		if !ok {
+			return nil
+		}
+		v, _ = strconv.ParseInt(string(result), 10, 32)
+		verb = "put"
+	}
 	rows := map[string]*wire.Rows{"put": &p.upserts, "add": &p.inserts, "need": &p.updates}[verb]
 	b.Puts(wire.Row("t").Int(id))
 	r := rows.Row()
@@ -99,6 +112,8 @@ func (p *plan) Flush(b *wire.Batch) {
 // service is the spec that a test runs.
 type service struct {
 	handle  func(ctx context.Context, tx idem.Tx, row int32) error
+	effect  func(ctx context.Context, row int32) (number int32, err error)
+	terms   wire.EffectTerms
 	policy  wire.FailurePolicy
 	content wire.Content
 	edit    func(*wire.Service)
@@ -117,9 +132,13 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 		},
 		Topics: []wire.Topic{{
 			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
-			NewPlan: func() wire.Plan { return &plan{handle: s.handle, content: s.content} },
+			NewPlan: func() wire.Plan {
+				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, content: s.content}
+			},
+			Effects: s.terms.Timeout,
 		}},
 	}
+	spec.Limits.Effects = 8
 	if s.edit != nil {
 		s.edit(&spec)
 	}

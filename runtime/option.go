@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/hook"
+	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 )
 
@@ -53,9 +54,14 @@ func WithMiddleware(m ...Middleware) Option {
 	return func(s *settings) { s.middleware = append(s.middleware, m...) }
 }
 
-// DeliveryFrom returns what the handler was called for. It reports false outside of
-// handlers.
-func DeliveryFrom(ctx context.Context) (Delivery, bool) { return handler.DeliveryFrom(ctx) }
+// DeliveryFrom returns what the handler or the effect was called for. It reports false outside of
+// them.
+func DeliveryFrom(ctx context.Context) (Delivery, bool) {
+	if d, ok := handler.DeliveryFrom(ctx); ok {
+		return d, true
+	}
+	return effect.DeliveryFrom(ctx)
+}
 
 // PgxTx returns the pgx transaction behind tx, for libraries that ask for one, such as
 // river's InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin gives a savepoint

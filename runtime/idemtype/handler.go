@@ -18,5 +18,6 @@ type Delivery struct {
 	Event    string   // Go name of the event
 	Key      wire.Key // hand it downstream as an idempotency key; zero for events identified by offset
 	Attempt  int      // 1 for the first call, and for the one after a call that went well
+	Token    int64    // of an effect's lease: greater than those of its key before; 0 for handlers
 	Message  wire.Message
 }

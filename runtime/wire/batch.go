@@ -12,6 +12,8 @@ type Batch struct {
 	args   [][]byte
 	dirty  []*Rows // rows that were written since Reset
 	record record
+	effects
+	results map[int64]EffectResult // of records' effects, by offset
 	buffers
 }
 
@@ -20,6 +22,8 @@ type record struct {
 	outcome Outcome
 	event   string // once it is known
 	key     Key    // that identifies it, once it is known
+	content *Content
+	print   uint32 // fingerprint of its content
 	policy  *FailurePolicy
 }
 
@@ -106,6 +110,7 @@ func (b *Batch) Reset(known Known) {
 	b.wave.clear()
 	b.wave.event = 0
 	b.steps, b.args, b.dirty = b.steps[:0], b.args[:0], b.dirty[:0]
+	b.waiting, b.done = nil, nil
 	b.keys.reset(known)
 }
 
@@ -117,6 +122,7 @@ const (
 	Applied Outcome = iota // its effect is part of the batch
 	Resent                 // a known key with equal content: no effect
 	Ignored                // passed over on purpose
+	Waiting                // its effect was not made yet
 )
 
 // Add adds one record; policy, which stays as it is, is on_failure of its topic. After an

@@ -68,7 +68,7 @@ func (b *Batch) Claim(event string, key Key, content *Content, print uint32, her
 		b.keys.keyless++
 		return true, nil
 	}
-	b.record.key = keys[len(keys)-1]
+	b.record.key, b.record.content, b.record.print = keys[len(keys)-1], content, print
 	fresh = true
 	unknown := keys[:0]
 	for _, k := range keys {

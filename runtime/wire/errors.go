@@ -16,6 +16,8 @@ const (
 	ReasonTooLarge    = "too_large"    // longer than limits.max_payload
 	ReasonDatabase    = "database"     // refused by the database
 	ReasonHandler     = "handler"      // refused by the service's Go code
+	ReasonEffect      = "effect"       // its effect failed
+	ReasonInterrupted = "interrupted"  // nobody knows what its effect did
 )
 
 // DecodeError says why a record cannot be turned into an event. It holds no value of the record,

@@ -32,6 +32,15 @@ type Limits struct {
 	LockTimeout      time.Duration // lock_timeout of the session
 	MaxPollInterval  time.Duration // max.poll.interval.ms of the Kafka client
 	MaxPayload       int           // bytes; longer records become dead letters
+	Effects          int           // calls of effects at the same time in one process
+}
+
+// EffectTimeout is the longest time that one call of an effect may take.
+func (s *Service) EffectTimeout() (most time.Duration) {
+	for i := range s.Topics {
+		most = max(most, s.Topics[i].Effects)
+	}
+	return most
 }
 
 // StartFrom says where a partition without a ledger starts.
@@ -55,6 +64,7 @@ type Topic struct {
 	CreateTime bool
 	Window     time.Duration // longest window of the keys that all partitions share (copies: anywhere); 0 = there are none
 	Chain      time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
+	Effects    time.Duration // longest time of one call of an effect; 0 = no event has one
 	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
 	// prepares them when it opens a connection.
 	Statements []string

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
@@ -24,6 +26,7 @@ type Owner struct {
 	keys    *keys.Memory
 	retry   *retry.State
 	decider *decide.Decider
+	effects *effect.Desk // nil if no event of the topic has an effect
 	life    *life
 	durable atomic.Int64
 }
@@ -33,6 +36,9 @@ func newOwner(p *Partition) *Owner {
 	o := &Owner{
 		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic), retry: retry.New(),
 		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
+	}
+	if p.topic.Effects > 0 {
+		o.effects = s.Effects.NewDesk(p.id, o.life.quit, o.tellEffect)
 	}
 	// Until the chain was read: a hint for a partition without one would halt the next owner.
 	o.durable.Store(-1)
@@ -88,6 +94,9 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.chain.Settle(a, written)
 	o.keys.Forward(o.chain.Tail(), a.Row, a.Claims)
 	o.retry.Moved(a.Row.Next)
+	if o.effects != nil {
+		o.effects.Passed(a.Row.Next)
+	}
 	o.life.forward = time.Now()
 	o.durable.Store(a.Row.Next)
 	o.p.process.Counters.add(a.Result)
@@ -143,7 +152,12 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		n := o.retry.Size(len(rest))
 		done, err := o.transact(ctx, rest[:n], 0)
 		res = res.Plus(done)
-		if err = o.conclude(rest[:n], err); err != nil {
+		if effect, waits := errors.AsType[*awaitsEffect](err); waits {
+			err = o.await(ctx, effect)
+		} else {
+			err = o.conclude(rest[:n], err)
+		}
+		if err != nil {
 			return res, err
 		}
 	}

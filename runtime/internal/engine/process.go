@@ -24,6 +24,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
+	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
@@ -32,6 +33,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pglease"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -46,6 +48,8 @@ type Process struct {
 	Catalog  *catalog.Current
 	Keys     *keys.Process
 	Handlers *handler.Caller
+	Effects  *effect.Process // of all partitions; its leases are in Leases
+	Leases   *pglease.Store
 	Prober   *outage.Prober // for all partitions that wait for the database
 	Counters Counters
 
@@ -71,7 +75,7 @@ func (c *Counters) add(r idemtype.Result) {
 
 // Statements are those of the runtime that every connection has prepared.
 func Statements() []session.Statement {
-	return slices.Concat(chain.Statements, keys.Statements, generation.Statements, []session.Statement{handlerLockWait})
+	return slices.Concat(chain.Statements, keys.Statements, generation.Statements, pglease.Statements, []session.Statement{handlerLockWait})
 }
 
 // warn logs a dead letter: coordinates, event and reason, never a payload.

@@ -78,6 +78,12 @@ func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) 
 		if err != nil {
 			return res, err
 		}
+		if len(d.Waiting) > 0 {
+			if err := t.cut(ctx, d); err != nil {
+				return res, err
+			}
+			continue
+		}
 		if err := t.o.keys.Reserve(ctx, t.conn.Conn(), t.o.chain.Tail(), d.Keys); err != nil {
 			return res, err
 		}
@@ -97,7 +103,8 @@ func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) 
 // until no key is found that the last decision did not know.
 func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 	c := t.o.chain
-	known := t.o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Again: c.Tried()})
+	// Before a call is made, all that was claimed must be known: no claim can refuse a call.
+	known := t.o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Again: c.Tried() || t.o.effects != nil})
 	for {
 		d, stop := t.o.Decide(t.records, known)
 		d.End = t.end
@@ -115,7 +122,11 @@ func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 
 // Decide decides what records do, as far as their keys are known.
 func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decision, error) {
-	return o.decider.Decide(records, decide.Facts{Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents()})
+	f := decide.Facts{Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents()}
+	if o.effects != nil {
+		f.Effects = o.outcomes()
+	}
+	return o.decider.Decide(records, f)
 }
 
 // send sends a decision: append, key claims, writes, dead letters. On the acknowledgement the
@@ -168,6 +179,7 @@ func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *ch
 	for _, s := range d.Steps {
 		head = append(head, t.o.decider.Write(s))
 	}
+	head = append(head, t.o.complete(d)...)
 	head = append(head, c.Letters(d.Letters)...)
 	p := pipeline.New(ctx, t.conn.Conn())
 	p.Add(head...)
@@ -188,6 +200,8 @@ func (t *transaction) raced(err error) bool {
 // mend closes connections that are of no use after an error.
 func (t *transaction) mend(ctx context.Context, err error) {
 	switch verdict.Of(err) {
+	case verdict.LeaseMoved: // what is known of effects is not what their rows say
+		t.o.effects.Again()
 	case verdict.Stale: // its statements were prepared before the schema changed
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.ReadOnly: // and so is every other connection to this server

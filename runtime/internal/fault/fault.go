@@ -18,6 +18,13 @@ const (
 	Reply        = "reply"         // committed; the reply is withheld
 )
 
+// The steps of an effect, which come before those of its batch.
+const (
+	AfterLease = "after lease" // the lease was got, the call not begun
+	AfterCall  = "after call"  // the call returned; what came of it was not recorded
+	AfterDone  = "after done"  // it was recorded
+)
+
 // StandingBy is the step of a partition in STANDBY: it read the chain, and nobody had
 // acted.
 const StandingBy = "standing by"

@@ -51,11 +51,12 @@ const (
 	Rested                 // the pause is over
 	Quiet                  // the tail has not moved for long, and a record waits behind it
 	Operator               // an operator appended to the chain
+	Awaits                 // nothing was sent: the first record waits for its effect
 	Bug                    // the runtime panicked, or something happened that the table has no step for
 )
 
 var eventNames = [...]string{"assigned", "revoked", "refused", "due", "connected", "acked", "own", "foreign", "gone", "unknown",
-	"key race", "conflict", "data", "resource", "fatal", "rested", "quiet", "operator", "bug"}
+	"key race", "conflict", "data", "resource", "fatal", "rested", "quiet", "operator", "awaits", "bug"}
 
 func (e Event) String() string { return eventNames[e] }
 
@@ -110,6 +111,7 @@ var table = map[State]map[Event]step{
 		KeyRace:  {Sent, Keep},
 		Conflict: {Ready, Keep},
 		Data:     {Ready, Keep},
+		Awaits:   {Ready, Keep},
 		Resource: {Backoff, Keep},
 		Refused:  {Halted, Discard},
 		Fatal:    {Halted, Discard},

@@ -39,8 +39,8 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// isPermanent reports whether err can never be cured by trying again.
-func isPermanent(err error) bool {
+// IsPermanent reports whether err can never be cured by trying again.
+func IsPermanent(err error) bool {
 	if _, ok := errors.AsType[*permanentError](err); ok {
 		return true
 	}
@@ -76,4 +76,31 @@ func Pause(err error) (after time.Duration, asked bool) {
 		return 0, false
 	}
 	return r.after, true
+}
+
+// Interrupted marks an effect's error: nobody knows what the call did.
+func Interrupted(err error) error { return said(err, true) }
+
+// NotDone marks an effect's error: the call surely did nothing.
+func NotDone(err error) error { return said(err, false) }
+
+func said(err error, unknown bool) error {
+	if err == nil {
+		return nil
+	}
+	return &saidError{err, unknown}
+}
+
+type saidError struct {
+	error
+	unknown bool
+}
+
+func (e *saidError) Unwrap() error { return e.error }
+
+// SaidUnknown reports whether an effect said of its error what the call did, and if so, whether
+// nobody knows.
+func SaidUnknown(err error) (unknown, said bool) {
+	s, said := errors.AsType[*saidError](err)
+	return said && s.unknown, said
 }

@@ -99,7 +99,7 @@ func judgeCall(h *HandlerError) Verdict {
 		if disturbed(pg) == Halting {
 			v.Fault = CallUnexplained
 		}
-	case isPermanent(h.Err):
+	case IsPermanent(h.Err):
 		v.Fault = CallRefused
 	}
 	return v

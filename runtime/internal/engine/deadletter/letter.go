@@ -1,14 +1,14 @@
 // Package deadletter is a record that a batch passes without effect: why, what people may read
 // of it, and the rows that keep it. It decides nothing. It must not import any package of this
-// module but ledger, pipeline, session and wire.
+// module but ledger, pipeline, session, verdict and wire.
 package deadletter
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -30,23 +30,11 @@ func Of(m *wire.Message, policy *wire.FailurePolicy, class, event string, err er
 	if event != "" {
 		l.Reason += event + ": "
 	}
-	l.Reason += storable(err.Error())
+	l.Reason += verdict.Storable(err.Error())
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		l.SQLState = &pg.Code
 	}
 	return l
-}
-
-// reasonBytes is the most of a handler's error text that is kept.
-const reasonBytes = 2000
-
-// storable makes a handler's error text fit for a column of type text.
-func storable(text string) string {
-	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
-	if len(text) > reasonBytes {
-		text = strings.ToValidUTF8(text[:reasonBytes], "") + " ..."
-	}
-	return text
 }
 
 // Undecided is the dead letter of a record that the plan did not take.

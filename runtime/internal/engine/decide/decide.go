@@ -59,6 +59,12 @@ type Decision struct {
 	Known   *keys.Known  // with what it was decided
 	InRow   ledger.InRow // dead letters since the last record that took effect
 	Events  []hook.Event // what becomes of each record, if a hook asks
+
+	// Waiting are the effects of records that wait for them. Then the decision cannot be sent: the
+	// records before the first one, so many as Ready says, can be decided without it.
+	Waiting []wire.Effect
+	Ready   int
+	Effects []wire.EffectResult // that its rows rest on
 }
 
 // Facts are what a decision rests on.
@@ -67,6 +73,7 @@ type Facts struct {
 	Refused map[int64]deadletter.Letter // records that must become dead letters, by offset
 	InRow   ledger.InRow                // dead letters since the last record that took effect, before these
 	Events  bool                        // a hook asks what becomes of each record
+	Effects map[int64]wire.EffectResult // results of records' effects, by offset
 }
 
 // Decide decides what records do. If a record may not become a dead letter, the decision holds
@@ -76,9 +83,10 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 	if d.batch == nil {
 		d.batch = wire.NewBatch(d.topic.NewPlan())
 	}
-	w := &Decision{Records: records, InRow: f.InRow, Known: f.Known}
+	w := &Decision{Records: records, InRow: f.InRow, Known: f.Known, Ready: -1}
 	d.catalog.KeepApart(d.batch, d.topic.Name)
 	d.batch.Reset(f.Known)
+	d.batch.Effects(f.Effects)
 	for i := range records {
 		l, bad := d.decide(w, &records[i], &f)
 		if !bad {
@@ -99,6 +107,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 	w.Steps, w.Result.Keyless = steps, int64(d.batch.Keyless())
 	w.Claims, w.Keys.Keys, w.Keys.Defs = ledger.Split(claims)
 	w.Hidden = slices.Clone(d.batch.Hidden())
+	w.Waiting, w.Effects = d.batch.Waiting(), d.batch.Done()
 	return w, nil
 }
 
@@ -110,6 +119,12 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 		return l, true
 	}
 	outcome, err := d.add(m)
+	if err == nil && outcome == wire.Waiting {
+		if w.Ready < 0 {
+			w.Ready = slices.IndexFunc(w.Records, func(o wire.Message) bool { return o.Offset == m.Offset })
+		}
+		return l, false
+	}
 	if err == nil {
 		w.count(outcome)
 		if f.Events {

@@ -62,6 +62,9 @@ func (s *State) Moved(next int64) {
 	s.limit, s.replanned = 0, false
 }
 
+// Refuse has a record become a dead letter, in the next transaction that passes it.
+func (s *State) Refuse(l deadletter.Letter) { s.refused[l.Message.Offset] = l }
+
 // Refused are the records that must become dead letters, because they were refused alone, by
 // offset.
 func (s *State) Refused() map[int64]deadletter.Letter { return s.refused }

@@ -1,0 +1,221 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/internal/watchdog"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+var (
+	errOther = errors.New("the key was used before by an event with other content")
+	// ErrLost is why the context of a call ends whose lease another process may have.
+	ErrLost  = errors.New("the lease was lost")
+	errLate  = errors.New("effect.timeout was over")
+	errPanic = errors.New("the call panicked")
+	errExit  = errors.New("the call ended its goroutine")
+)
+
+// call makes the call under a lease, and records what came of it.
+func (t *task) call(ctx context.Context, hold lease.Hold, attempt int) (time.Duration, bool) {
+	if attempt > t.effect.Policy.Retries+1 {
+		return t.crashed(ctx, hold, attempt-1)
+	}
+	result, err, beat := t.made(ctx, hold, attempt)
+	if ferr := fault.At(ctx, fault.AfterCall); ferr != nil {
+		beat.stop()
+		return t.end(Outcome{Err: ferr})
+	}
+	end := t.judge(hold, attempt, result, err)
+	beat.stop()
+	held, stored := t.store(ctx, end)
+	switch {
+	case !stored:
+		return t.end(Outcome{Err: t.desk.quit.Err()})
+	case !held: // the row decides
+		return 0, false
+	}
+	if ferr := fault.At(ctx, fault.AfterDone); ferr != nil {
+		return t.end(Outcome{Err: ferr})
+	}
+	switch {
+	case end.State == lease.Done:
+		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: hold.Token, Result: result}})
+	case errors.Is(err, verdict.ErrNotImplemented):
+		return t.end(Outcome{Err: &verdict.Halt{Code: halt.Handler, Offset: t.message.Offset, Reason: "effect " + t.effect.Event + " is not implemented"}})
+	case end.State == lease.Interrupted:
+		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %w", err))
+	case end.Attempts == 0 && !uncounted(err):
+		return t.refuse(wire.ReasonEffect, err)
+	}
+	return end.Pause, false
+}
+
+// crashed is for an effect whose last call was cut off, as often as on_failure says: its process
+// died, or lost the lease.
+func (t *task) crashed(ctx context.Context, hold lease.Hold, calls int) (time.Duration, bool) {
+	err := fmt.Errorf("%d calls were made, and the last one was cut off", calls)
+	held, stored := t.store(ctx, lease.End{Hold: hold, State: lease.Failed, Error: err.Error()})
+	switch {
+	case !stored:
+		return t.end(Outcome{Err: t.desk.quit.Err()})
+	case !held:
+		return 0, false
+	}
+	return t.refuse(wire.ReasonEffect, err)
+}
+
+// judge says what an error of the call means for its lease.
+func (t *task) judge(hold lease.Hold, attempt int, result []byte, err error) lease.End {
+	end := lease.End{Hold: hold, State: lease.Done, Result: result, Attempts: attempt}
+	if err == nil {
+		return end
+	}
+	end.Result, end.Error = nil, verdict.Storable(err.Error())
+	if end.State = lease.Failed; t.effect.Terms.Interrupts && unknown(err) {
+		end.State = lease.Interrupted
+		return end
+	}
+	p := t.effect.Policy
+	end.Pause = backoff.Pause(attempt, p.InitialBackoff, p.MaxBackoff)
+	after, asked := verdict.Pause(err)
+	switch {
+	case asked:
+		end.Attempts--
+		if after >= 0 {
+			end.Pause = after
+		}
+	case errors.Is(err, verdict.ErrNotImplemented):
+		end.Attempts--
+	case verdict.IsPermanent(err), attempt > p.Retries:
+		end.Attempts = 0
+	}
+	return end
+}
+
+func uncounted(err error) bool {
+	_, asked := verdict.Pause(err)
+	return asked
+}
+
+// unknown reports whether nobody can tell from an error of a call what it did. The service's own
+// word comes first.
+func unknown(err error) bool {
+	if is, said := verdict.SaidUnknown(err); said {
+		return is
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return true
+	}
+	for _, cut := range []error{
+		context.DeadlineExceeded, context.Canceled, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, errPanic, errExit,
+	} {
+		if errors.Is(err, cut) {
+			return true
+		}
+	}
+	return false
+}
+
+// store records an end, and asks again until the store has answered: a result that is not recorded
+// is a call that may be made twice. It gives up when the owner does and the lease is over.
+func (t *task) store(ctx context.Context, end lease.End) (held, stored bool) {
+	over := time.Now().Add(t.effect.Terms.Lease)
+	for try := 1; ; try++ {
+		held, err := t.desk.process.record.do(ctx, end)
+		if err == nil {
+			t.desk.tell(nil)
+			return held, true
+		}
+		t.desk.tell(fmt.Errorf("the store of leases cannot be asked: %w", verdict.Describe(err)))
+		if t.desk.quit.Err() != nil && time.Now().After(over) {
+			return false, false
+		}
+		time.Sleep(backoff.Pause(try, backoff.Initial, time.Second))
+	}
+}
+
+// made makes the call. Its lease is extended until beat is stopped.
+func (t *task) made(ctx context.Context, hold lease.Hold, attempt int) (result []byte, err error, beat *heartbeat) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	beat = t.beat(ctx, hold, cancel)
+	limited, end := context.WithTimeoutCause(ctx, t.effect.Terms.Timeout, errLate)
+	defer end()
+	limited = context.WithValue(limited, deliveryKey{}, &idemtype.Delivery{
+		Consumer: t.desk.process.Consumer, Event: t.effect.Event, Key: t.key, Token: hold.Token, Attempt: attempt, Message: t.message,
+	})
+	result, err = t.contained(limited)
+	if err != nil && limited.Err() != nil && errors.Is(err, limited.Err()) {
+		err = fmt.Errorf("%w: %w", context.Cause(limited), err)
+	}
+	return result, err, beat
+}
+
+type deliveryKey struct{}
+
+// DeliveryFrom returns what an effect was called for. It reports false outside of effects.
+func DeliveryFrom(ctx context.Context) (idemtype.Delivery, bool) {
+	d, ok := ctx.Value(deliveryKey{}).(*idemtype.Delivery)
+	if !ok {
+		return idemtype.Delivery{}, false
+	}
+	return *d, true
+}
+
+// contained calls, on a goroutine that the call may end. A panic is an error.
+func (t *task) contained(ctx context.Context) (result []byte, err error) {
+	done := make(chan struct{})
+	err = errExit // until it returns
+	go func() {
+		defer close(done)
+		defer func() {
+			if r := recover(); r != nil {
+				t.desk.process.Log.Error("an effect panicked", "topic", t.message.Topic, "partition", t.message.Partition, "event", t.effect.Event,
+					"panic", watchdog.PanicText(r), "stack", string(debug.Stack()))
+				err = fmt.Errorf("%w: %s", errPanic, watchdog.PanicText(r))
+			}
+		}()
+		result, err = t.effect.Fn(ctx)
+	}()
+	t.watch(ctx, done)
+	return result, err
+}
+
+// heed is how long a call may outlast its context before people are told.
+const heed = 500 * time.Millisecond
+
+// watch waits for a call. One that ignores its context keeps its lease for as long as it runs:
+// nobody else may begin.
+func (t *task) watch(ctx context.Context, done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(heed)
+	defer late.Stop()
+	select {
+	case <-done:
+		return
+	case <-late.C:
+	}
+	log := t.desk.process.Log.With("topic", t.message.Topic, "partition", t.message.Partition, "event", t.effect.Event, "offset", t.message.Offset)
+	log.Error("an effect goes on although its context has ended")
+	t.desk.tell(fmt.Errorf("effect %s, offset %d, goes on although its context has ended", t.effect.Event, t.message.Offset))
+	<-done
+	log.Info("an effect that ignored its context has ended")
+	t.desk.tell(nil)
+}

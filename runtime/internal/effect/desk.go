@@ -1,0 +1,108 @@
+package effect
+
+import (
+	"context"
+	"sync"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Desk has the effects of the records that one owner of a partition has not passed yet.
+type Desk struct {
+	process   *Process
+	partition idemtype.Partition
+	quit      context.Context // ends when the owner gives the partition up
+	tell      func(error)     // hears why an effect has to wait; nil when it has not
+
+	mu    sync.Mutex
+	tasks map[int64]*task  // by the record's offset
+	last  map[string]*task // of each record key
+}
+
+// NewDesk returns the desk of an owner, who gives up when quit ends. tell hears why effects wait
+// although calls would go on: the store cannot be asked.
+func (p *Process) NewDesk(of idemtype.Partition, quit context.Context, tell func(error)) *Desk {
+	return &Desk{process: p, partition: of, quit: quit, tell: tell, tasks: map[int64]*task{}, last: map[string]*task{}}
+}
+
+// Start begins effects of records, unless they were begun before. Those of one record key run one
+// after the other, in the order of the records. ctx gives them its values only.
+func (d *Desk) Start(ctx context.Context, waiting []wire.Effect) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range waiting {
+		e := &waiting[i]
+		offset := e.Message.Offset
+		if d.tasks[offset] != nil {
+			continue
+		}
+		t := newTask(d, e)
+		d.tasks[offset] = t
+		if k := e.Message.Key; k != nil {
+			t.before = d.last[string(k)]
+			d.last[string(k)] = t
+		}
+		go t.run(context.WithoutCancel(ctx))
+	}
+}
+
+// Outcomes are what is known of effects, by the offset of the record.
+func (d *Desk) Outcomes() (results map[int64]wire.EffectResult, refused []Refused) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	results = map[int64]wire.EffectResult{}
+	for offset, t := range d.tasks {
+		switch o, over := t.over(); {
+		case !over:
+		case o.Refused != nil:
+			refused = append(refused, *o.Refused)
+		case o.Err == nil:
+			results[offset] = o.Result
+		}
+	}
+	return results, refused
+}
+
+// Wait waits until the effect of a record has an outcome, and returns the error that lets nothing
+// go on behind it, if that is its outcome.
+func (d *Desk) Wait(ctx context.Context, offset int64) error {
+	d.mu.Lock()
+	t := d.tasks[offset]
+	d.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	select {
+	case <-t.done:
+		o, _ := t.over()
+		return o.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-d.quit.Done():
+		return d.quit.Err()
+	}
+}
+
+// Passed forgets the records below next.
+func (d *Desk) Passed(next int64) {
+	d.forget(func(offset int64) bool { return offset < next })
+}
+
+// Again forgets what is known of all effects that are over: the store is asked again.
+func (d *Desk) Again() {
+	d.forget(func(offset int64) bool { return true })
+}
+
+func (d *Desk) forget(which func(offset int64) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for offset, t := range d.tasks {
+		if _, over := t.over(); over && which(offset) {
+			delete(d.tasks, offset)
+			if k := string(t.message.Key); d.last[k] == t {
+				delete(d.last, k)
+			}
+		}
+	}
+}

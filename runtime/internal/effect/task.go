@@ -1,0 +1,187 @@
+package effect
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Outcome is what became of an effect.
+type Outcome struct {
+	Result  wire.EffectResult
+	Refused *Refused // the record must become a dead letter
+	Err     error    // nothing may go on behind the record: a [verdict.Halt], or the end of the owner
+}
+
+// Refused says why a record must become a dead letter.
+type Refused struct {
+	Message *wire.Message
+	Event   string
+	Class   string // a word of package wire
+	Err     error
+	Policy  *wire.FailurePolicy
+}
+
+// task is the effect of one record.
+type task struct {
+	desk    *Desk
+	effect  wire.Effect
+	message wire.Message // the record, in memory of its own
+	key     wire.Key     // of the lease
+	before  *task        // of the record before with the same record key; or nil
+	done    chan struct{}
+	outcome Outcome // once done is closed
+}
+
+func newTask(d *Desk, e *wire.Effect) *task {
+	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, done: make(chan struct{})}
+	t.effect.Message = &t.message
+	if t.key == (wire.Key{}) {
+		t.key = offsetKey(d.process.Consumer, &t.message)
+	}
+	return t
+}
+
+// own is a record in memory of its own: its effect may outlive the batch.
+func own(m *wire.Message) wire.Message {
+	c := *m
+	c.Key, c.Value = bytes.Clone(m.Key), bytes.Clone(m.Value)
+	c.Headers = make([]wire.Header, len(m.Headers))
+	for i, h := range m.Headers {
+		c.Headers[i] = wire.Header{Name: h.Name, Value: bytes.Clone(h.Value)}
+	}
+	return c
+}
+
+// offsetKey is the key of an event that is identified by its offset.
+func offsetKey(consumer string, m *wire.Message) (k wire.Key) {
+	h := sha256.New()
+	for _, text := range []string{"idemgen effect", consumer, m.Topic} {
+		h.Write(binary.AppendUvarint(nil, uint64(len(text))))
+		h.Write([]byte(text))
+	}
+	h.Write(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, uint32(m.Partition)), uint64(m.Offset)))
+	copy(k[:], h.Sum(nil))
+	return k
+}
+
+// over is the outcome, if there is one.
+func (t *task) over() (Outcome, bool) {
+	select {
+	case <-t.done:
+		return t.outcome, true
+	default:
+		return Outcome{}, false
+	}
+}
+
+// run brings the effect to its outcome.
+func (t *task) run(ctx context.Context) {
+	defer close(t.done)
+	if t.before != nil {
+		select {
+		case <-t.before.done:
+		case <-t.desk.quit.Done():
+		}
+		t.before = nil // and with it all the others before
+	}
+	for failures := 0; ; failures++ {
+		wait, over := t.try(ctx, failures)
+		if over {
+			return
+		}
+		if !backoff.Sleep(t.desk.quit, wait) {
+			t.outcome.Err = t.desk.quit.Err()
+			return
+		}
+	}
+}
+
+// busyPoll is how often at least it is looked whether a lease of another process is free, or its
+// call done.
+const busyPoll = time.Second
+
+// try asks for the lease, and makes the call if it gets it. If the effect is not over then, it
+// returns how long to wait before the next try.
+func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over bool) {
+	p := t.desk.process
+	select {
+	case p.slots <- struct{}{}:
+	case <-t.desk.quit.Done():
+		t.outcome.Err = t.desk.quit.Err()
+		return 0, true
+	}
+	defer func() { <-p.slots }()
+	p.calls.Add(1)
+	defer p.calls.Done()
+	ask := t.ask()
+	a, err := p.acquire.do(ctx, ask)
+	if err != nil {
+		return t.failed(err, failures)
+	}
+	t.desk.tell(nil)
+	switch {
+	case a.State != lease.Failed && t.effect.Conflicts(a.Content.Def, a.Content.Print):
+		return t.refuse(wire.ReasonConflict, errOther)
+	case a.Got:
+		if err := fault.At(ctx, fault.AfterLease); err != nil {
+			return t.end(Outcome{Err: err})
+		}
+		return t.call(ctx, lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, a.Attempts)
+	}
+	switch a.State {
+	case lease.Done, lease.Completed:
+		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: a.Result}})
+	case lease.Interrupted:
+		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %s", a.Error))
+	}
+	return min(a.Wait+time.Millisecond, busyPoll), false
+}
+
+func (t *task) ask() lease.Ask {
+	e := &t.effect
+	a := lease.Ask{
+		Key: t.key, Owner: newOwner(), Term: e.Terms.Lease, Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
+		Content: lease.Content{Print: e.Print},
+	}
+	if e.Content != nil {
+		a.Content.Def = e.Content.Def
+	}
+	return a
+}
+
+// end ends the task.
+func (t *task) end(o Outcome) (time.Duration, bool) {
+	t.outcome = o
+	return 0, true
+}
+
+// refuse ends the task with a dead letter, or with a halt if the spec says so.
+func (t *task) refuse(class string, err error) (time.Duration, bool) {
+	if t.effect.Policy.Stop {
+		return t.end(Outcome{Err: &verdict.Halt{
+			Code: halt.RecordRefused, Offset: t.message.Offset, Reason: "on_failure says stop: " + class + ": " + t.effect.Event, Err: err,
+		}})
+	}
+	return t.end(Outcome{Refused: &Refused{Message: &t.message, Event: t.effect.Event, Class: class, Err: err, Policy: t.effect.Policy}})
+}
+
+// failed is for a store that did not answer.
+func (t *task) failed(err error, failures int) (time.Duration, bool) {
+	if broken, ok := errors.AsType[*lease.Broken](err); ok {
+		return t.end(Outcome{Err: &verdict.Halt{Code: halt.Leases, Offset: t.message.Offset, Reason: "the store of leases", Err: broken}})
+	}
+	t.desk.tell(fmt.Errorf("the store of leases cannot be asked: %w", verdict.Describe(err)))
+	return backoff.Pause(failures+1, backoff.Initial, backoff.Most), false
+}

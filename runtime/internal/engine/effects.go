@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// awaitsEffect says that the first record of a batch waits for its effect. Nothing was sent.
+type awaitsEffect struct{ offset int64 }
+
+func (e *awaitsEffect) Error() string { return "the effect of a record is not over" }
+
+// cut begins the effects for which records wait, and leaves the records before them. If there are
+// none, the transaction is over before it began: while calls run, no connection is held.
+func (t *transaction) cut(ctx context.Context, d *decide.Decision) error {
+	t.o.effects.Start(ctx, d.Waiting)
+	if d.Ready == 0 {
+		return &awaitsEffect{d.Waiting[0].Message.Offset}
+	}
+	t.records, t.end = t.records[:d.Ready], 0
+	return nil
+}
+
+// await takes the step of an owner that has nothing to send, and waits for an effect.
+func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
+	if err := o.step(protocol.Awaits, nil); err != nil {
+		return err
+	}
+	err := o.effects.Wait(ctx, e.offset)
+	if h, ok := errors.AsType[*verdict.Halt](err); ok {
+		return o.halt(o.p.halted(h))
+	}
+	if err != nil && o.life.quit.Err() != nil {
+		return o.ended()
+	}
+	return err
+}
+
+// outcomes are the results of effects that are known. A record whose effect was refused becomes a
+// dead letter.
+func (o *Owner) outcomes() map[int64]wire.EffectResult {
+	results, refused := o.effects.Outcomes()
+	for _, r := range refused {
+		o.retry.Refuse(deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err))
+	}
+	return results
+}
+
+// complete are the statements that complete the leases on which a decision rests.
+func (o *Owner) complete(d *decide.Decision) []pipeline.Statement {
+	var done []lease.Hold
+	for _, r := range d.Effects {
+		done = append(done, lease.Hold{Key: r.Key, Token: r.Token})
+	}
+	return o.p.process.Leases.Complete(o.p.process.Service.Consumer, done)
+}
+
+// tellEffect says why effects make no progress.
+func (o *Owner) tellEffect(why error) {
+	if why != nil {
+		why = &verdict.Later{Err: why}
+	}
+	o.p.tell(o, why)
+}

@@ -1,0 +1,74 @@
+package pglease
+
+// A lease is changed only by a statement that finds it as its owner and token say. All times are
+// clock_timestamp(): now() is when a transaction began, which may have waited since. Rows are
+// locked in the order of their keys.
+const (
+	// acquireSQL takes what can be had. The new token is drawn when the row is locked, so that it
+	// is greater than the one before. Whose lease ended before the call did is asked with what
+	// that call's event said, not with what this one's says.
+	acquireSQL = `
+INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at)
+SELECT $1, a.key, a.def, a.fp, 'p', a.owner, nextval('idem_fence'), 1, a.term * interval '1 microsecond', a.interrupts,
+       a.keep * interval '1 microsecond', clock_timestamp() + a.term * interval '1 microsecond'
+FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[])
+    AS a (key, def, fp, owner, term, interrupts, keep)
+ORDER BY a.key
+ON CONFLICT (consumer, key) DO UPDATE SET
+    def = excluded.def, fp = excluded.fp, owner = excluded.owner, fence = nextval('idem_fence'),
+    state = CASE WHEN l.state = 'p' AND l.interrupts THEN 'i'::"char" ELSE 'p'::"char" END,
+    attempts = CASE WHEN l.state = 'p' AND l.interrupts THEN l.attempts ELSE l.attempts + 1 END,
+    error = CASE WHEN l.state = 'p' AND l.interrupts THEN 'the lease ended before the call did' ELSE l.error END,
+    term = excluded.term, interrupts = excluded.interrupts, keep = excluded.keep,
+    expires_at = clock_timestamp() + excluded.term, changed_at = clock_timestamp()
+WHERE l.expires_at <= clock_timestamp() AND (l.state = 'f' OR l.state = 'p' AND (l.def <> excluded.def OR l.fp = excluded.fp))`
+
+	// readSQL tells what the leases are now. The owner names one try: whose name is in the row has
+	// the lease, also if the answer to an earlier statement was lost.
+	readSQL = `
+SELECT a.n, l.state, l.owner = a.owner, l.def, l.fp, l.fence, l.attempts, l.result, l.error,
+       (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint
+FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS a (key, owner, n)
+JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key`
+
+	extendSQL = `
+WITH held AS (
+    SELECT a.n, l.key
+    FROM unnest($2::uuid[], $3::uuid[], $4::bigint[]) WITH ORDINALITY AS a (key, owner, fence, n)
+    JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key AND l.owner = a.owner AND l.fence = a.fence AND l.state = 'p'
+    ORDER BY l.key FOR UPDATE OF l
+)
+UPDATE idem_lease AS l SET expires_at = clock_timestamp() + l.term FROM held WHERE l.consumer = $1 AND l.key = held.key
+RETURNING held.n`
+
+	// recordSQL finds a row also in the state that it would give it: the answer to an earlier
+	// statement was lost. Then nothing of the row changes.
+	recordSQL = `
+WITH held AS (
+    SELECT a.*, l.state AS was
+    FROM unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::int[])
+        WITH ORDINALITY AS a (key, owner, fence, state, result, error, pause, attempts, n)
+    JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key AND l.owner = a.owner AND l.fence = a.fence
+        AND l.state IN ('p', a.state::"char")
+    ORDER BY l.key FOR UPDATE OF l
+), recorded AS (
+    UPDATE idem_lease AS l SET
+        state = held.state::"char", result = held.result, error = held.error, attempts = held.attempts,
+        expires_at = clock_timestamp() + held.pause * interval '1 microsecond', changed_at = clock_timestamp()
+    FROM held WHERE l.consumer = $1 AND l.key = held.key AND held.was = 'p'
+)
+SELECT n FROM held`
+
+	// completeSQL is part of the transaction that passes the events. It is refused (23514 on
+	// idem_assert) unless every lease is done, and its result is the one of the token.
+	completeSQL = `
+WITH done AS (
+    SELECT l.key FROM unnest($2::uuid[], $3::bigint[]) AS a (key, fence)
+    JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key AND l.fence = a.fence AND l.state IN ('d', 'c')
+    ORDER BY l.key FOR UPDATE OF l
+), completed AS (
+    UPDATE idem_lease AS l SET state = 'c', changed_at = clock_timestamp() FROM done WHERE l.consumer = $1 AND l.key = done.key
+    RETURNING l.key
+)
+INSERT INTO idem_assert (what) SELECT 'lease' WHERE (SELECT count(*) FROM completed) <> cardinality($2::uuid[])`
+)

@@ -1,0 +1,75 @@
+package wire
+
+import (
+	"context"
+	"time"
+)
+
+// Effect is one call of Go code outside of the transaction, under a lease, before the event's
+// rows are written.
+type Effect struct {
+	Event string // Go name of the event
+	Terms *EffectTerms
+	// Fn is the call; what it returns is the event's result, encoded.
+	Fn func(context.Context) ([]byte, error)
+
+	// Set by [Batch.Effect].
+	Message *Message
+	Key     Key      // zero if the event is identified by its offset
+	Content *Content // of the event; nil without a key
+	Print   uint32   // its fingerprint
+	Policy  *FailurePolicy
+}
+
+// Conflicts reports whether the effect was made, or begun, for an event with the same key and other
+// content, whose definition and fingerprint are def and print.
+func (e *Effect) Conflicts(def, print uint32) bool {
+	return e.Content != nil && e.Content.conflicts(Prior{Def: def, Print: print}, e.Print)
+}
+
+// EffectTerms is effect of one event, with every default filled in. It is read only.
+type EffectTerms struct {
+	Lease   time.Duration // how long another process waits after the holder was heard of
+	Timeout time.Duration // of one call
+	Keep    time.Duration // how long the result is remembered
+	// Interrupts is if_interrupted: dead_letter: a call of which nobody knows what it did waits
+	// for a person. Otherwise it is made again.
+	Interrupts bool
+}
+
+// EffectResult is what a call that ended well returned.
+type EffectResult struct {
+	Key    Key
+	Token  int64 // of the lease under which it was made
+	Result []byte
+}
+
+// Effects tells the results that are known, by the offset of the record.
+func (b *Batch) Effects(results map[int64]EffectResult) { b.results = results }
+
+// Effect returns the result of the record's effect. If it is not known yet, the record waits:
+// Effect keeps the call for the runtime, and returns false. The caller then adds no rows. Call it
+// behind [Event.Take], before the first row.
+func (b *Batch) Effect(m *Message, e Effect) (result []byte, ok bool) {
+	if r, ok := b.results[m.Offset]; ok {
+		b.effects.done = append(b.effects.done, r)
+		return r.Result, true
+	}
+	e.Message, e.Key, e.Policy = m, b.record.key, b.record.policy
+	e.Content, e.Print = b.record.content, b.record.print
+	b.effects.waiting = append(b.effects.waiting, e)
+	b.record.outcome = Waiting
+	return nil, false
+}
+
+// effects are those of the batch's records.
+type effects struct {
+	waiting []Effect       // are to be made
+	done    []EffectResult // were made, and count with the batch
+}
+
+// Waiting are the effects of records that wait for theirs, valid until Reset.
+func (b *Batch) Waiting() []Effect { return b.effects.waiting }
+
+// Done are the results that the batch's rows rest on, valid until Reset.
+func (b *Batch) Done() []EffectResult { return b.effects.done }
