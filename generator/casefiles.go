@@ -83,7 +83,7 @@ func (all caseFiles) next(s *model.Service) (next *model.Event) {
 			want := 1
 			if !all.hold(e) {
 				want = 2
-				if e.Handle {
+				if e.HasCode() {
 					want = 3
 				}
 			}
@@ -123,7 +123,7 @@ func (c *caseFile) read(s *model.Service, in *oracle.Interpreter) {
 func (all caseFiles) warnUncovered(u *unit) {
 	for i, t := range u.service.Topics {
 		for j, e := range t.Events {
-			if !e.Handle || all.hold(e) {
+			if !e.HasCode() || all.hold(e) {
 				continue
 			}
 			at := u.parsed.Topics[i].Events[j].Name.Pos

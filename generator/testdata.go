@@ -58,7 +58,7 @@ func newTestData(in *oracle.Interpreter, s *model.Service, t *model.Topic, rows 
 		i := len(d.log)
 		record := oracle.Record{
 			Topic: r.In(t), Offset: next[r.In(t)], Time: logStart.Add(time.Duration(i) * time.Second),
-			Key: r.Key, Value: seedlog.Packed(t, r.Value),
+			Key: r.Key, Value: seedlog.Packed(t, r.Value), Result: r.Result,
 		}
 		if !r.Time.IsZero() {
 			record.Time = r.Time

@@ -54,6 +54,9 @@ func (d testData) logLine(line *jsonLine, r testRecord) {
 	if !r.Time.IsZero() {
 		line.text("timestamp", r.Time.Format(time.RFC3339Nano))
 	}
+	if r.Result != nil {
+		line.raw("result", r.Result)
+	}
 	switch {
 	case r.Value == nil:
 	case json.Valid(r.Value) && !bytes.ContainsRune(r.Value, '\n'):

@@ -12,6 +12,7 @@ type Event struct {
 	WriteKey       Pos // the key "write"; zero if absent
 	Write          []*Step
 	Handle         *Bool
+	Effect         *Effect
 	OnFailure      *FailurePolicy
 	Pos            Pos // the map
 	Broken         bool
@@ -34,8 +35,8 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "idempotency_key", value: idempotencyKeyValue(func(v *Event) **IdempotencyKey { return &v.IdempotencyKey })},
 	key[Event]{name: "write", value: value[Event]{shape{items: &shape{keys: stepShapes()}}, readWrite}},
 	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
+	key[Event]{name: "effect", value: put(shape{keys: effectKeys.shapes()}, func(v *Event) **Effect { return &v.Effect }, readEffect)},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
-	key[Event]{name: "effect", meanwhile: "until then, handle: true; effects outside of Postgres can happen twice, so hand on idem.DeliveryFrom(ctx)'s key"},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
 	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},
 	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
@@ -50,13 +51,16 @@ func readEvents(w *walker, e entry, t *Topic) bool {
 		t.Events = append(t.Events, v)
 		ve := entry{"event " + quote(name.Value), name.Pos, n}
 		v.Broken = !walkMap(w, ve, eventKeys, v) || !valid
-		if !v.Broken && len(v.Write) == 0 && (v.Handle == nil || !v.Handle.Value) {
+		if !v.Broken && len(v.Write) == 0 && !v.HasCode() {
 			v.Broken = true
-			w.ds.Add(name.Pos, "E406", ve.what+" does nothing: it has neither write nor handle",
+			w.ds.Add(name.Pos, "E406", ve.what+" does nothing: it has neither write, handle nor effect",
 				`add one of them; to pass over this type on purpose, list its text under "ignore" of the topic`)
 		}
 	})
 }
+
+// HasCode reports whether Go code of the service gets the event.
+func (v *Event) HasCode() bool { return v.Handle != nil && v.Handle.Value || v.Effect != nil }
 
 // readTypeTexts reads one text or a list of them.
 func readTypeTexts(w *walker, e entry) (*Texts, bool) {

@@ -14,6 +14,7 @@ type Limits struct {
 	MaxPollInterval  *Duration
 	MaxPayload       *Size
 	MaxDepth         *Int
+	Effects          *Int
 	Broken           bool
 }
 
@@ -28,7 +29,7 @@ var limitKeys = keys[Limits]{
 	{name: "max_poll_interval", value: durationValue(func(l *Limits) **Duration { return &l.MaxPollInterval }, "1s", "1d")},
 	{name: "max_payload", value: sizeValue(func(l *Limits) **Size { return &l.MaxPayload }, "1KiB", "256MiB")},
 	{name: "max_depth", value: intValue(func(l *Limits) **Int { return &l.MaxDepth }, 1, 1000)},
-	{name: "effect_concurrency", meanwhile: "leave it out: the handlers of a partition run one after the other"},
+	{name: "effect_concurrency", value: intValue(func(l *Limits) **Int { return &l.Effects }, 1, 1000)},
 }
 
 func readLimits(w *walker, e entry) (*Limits, bool) {

@@ -19,7 +19,7 @@ type Assign struct {
 // Value is what a step puts into a column or compares with it.
 type Value struct {
 	Kind ValueKind
-	Name string // FieldValue: the field; MemberValue: the member
+	Name string // FieldValue: the field; MemberValue and ResultValue: the member
 	// Const is the constant of {value: c}; its Pos is that of c, Key that of "value".
 	Const Text
 	Pos   Pos // the whole value: the name, or the map {value: c}
@@ -33,6 +33,7 @@ const (
 	FieldValue    ValueKind = iota + 1 // a bare name: "total"
 	ElementValue                       // bare "each": the element of a list of scalars
 	MemberValue                        // "each.sku"
+	ResultValue                        // "result.sku"
 	ConstantValue                      // {value: c}
 	NowValue                           // {now: true}
 	PositionValue                      // {each: position}
@@ -134,8 +135,7 @@ func readReference(w *walker, e entry, v Value) (Value, bool) {
 	case isMember:
 		v.Kind, v.Name = MemberValue, member
 	case strings.HasPrefix(t.Value, "result."):
-		w.unbuilt(v.Pos, "a value from result", inGo)
-		return v, false
+		v.Kind, v.Name = ResultValue, strings.TrimPrefix(t.Value, "result.")
 	default:
 		v.Kind, v.Name = FieldValue, t.Value
 	}

@@ -132,7 +132,7 @@ func (d *draft) applied(t *model.Topic, event string, out oracle.Outcome) {
 				d.touched[c] = true
 			}
 		}
-		if e.Handle && !slices.Contains(d.coded, e.Name) {
+		if e.HasCode() && !slices.Contains(d.coded, e.Name) {
 			d.coded = append(d.coded, e.Name)
 		}
 	}

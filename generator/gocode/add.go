@@ -16,7 +16,7 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 		elems = append(elems, pair("OnFailure", text("&"+policyVar(e))))
 	}
 	elems = append(elems, pair("Decode", decodeOf(e)))
-	if e.Handle {
+	if e.HasCode() {
 		elems = append(elems, text("Owned: true"))
 	}
 	if fits(e) {
@@ -42,6 +42,9 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 	if e.OwnFailure {
 		policyDecl(f, e)
 	}
+	if e.Effect != nil {
+		termsDecl(f, e)
+	}
 }
 
 func withArticle(name string) string {
@@ -56,7 +59,7 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("", "p *"+planType(e.Topic), fmt.Sprintf("add%s", e.GoName), params, text("error"), func(g *group) {
 		decoder := code(text("&p.decoder"))
-		if e.Handle {
+		if e.HasCode() {
 			g.Add(text("e := new(%s)", recordType(e)))
 			decoder = text("&" + decoderType(e.Topic)).Values()
 			codecs := ""
@@ -71,6 +74,9 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 		}
 		take := call(eventVar(e)+".Take", text("b"), text("m"), decoder, text("e"))
 		g.If(text("fresh, err :=").Add(take), text("!fresh")).Block(text("return err"))
+		if e.Effect != nil {
+			callEffect(g, e)
+		}
 		declared := false
 		for _, s := range e.Steps {
 			declared = step(g, s, declared)
@@ -170,6 +176,8 @@ func source(s *model.Step, v model.Value) string {
 		return "e." + v.Field.GoName + ".Sent()"
 	case v.Kind == model.FieldValue:
 		return valueOf(v.Field)
+	case v.Kind == model.ResultValue:
+		return "e.result." + v.Field.GoName
 	case v.Field != nil:
 		return "v." + v.Field.GoName
 	}

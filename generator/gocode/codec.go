@@ -52,7 +52,7 @@ func topicCodes(t *model.Topic) bool {
 // handledCodes reports whether events with a handler, which each have a decoder, use codecs.
 func handledCodes(t *model.Topic) bool {
 	for _, e := range t.Events {
-		if e.Handle && e.HoldsCodec() {
+		if e.HasCode() && e.HoldsCodec() {
 			return true
 		}
 	}

@@ -56,6 +56,9 @@ func eventStruct(f *file, e *model.Event) {
 		for _, field := range e.Fields {
 			structField(g, field)
 		}
+		if !e.HoldsGo() {
+			resultField(g, e)
+		}
 	})
 }
 

@@ -34,10 +34,11 @@ func typedEvent(f *file, e *model.Event) {
 		for _, field := range e.Fields {
 			g.Add(named(field.GoName, fieldType(field)))
 		}
-		if e.Handle {
+		if e.HasCode() {
 			g.Line()
 			g.Add(text("event %s", e.GoName)).Comment("what the handler gets")
 		}
+		resultField(g, e)
 	})
 	typedMethod(f, "e", recordType(e), e.GoName, e.Fields)
 }
@@ -130,7 +131,7 @@ func typedBare(t model.FieldType) *expr {
 // decodeOf is how the runtime decodes an event. A handler's event is typed then, too: what its
 // types refuse has no key yet.
 func decodeOf(e *model.Event) code {
-	if !e.Handle || !e.HoldsGo() {
+	if !e.HasCode() || !e.HoldsGo() {
 		return text("(*%s).decode", recordType(e))
 	}
 	params := []code{text("e *" + recordType(e)), text("s *" + decoderType(e.Topic)), named("m", pointer(wire("Message")))}

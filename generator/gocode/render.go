@@ -118,7 +118,7 @@ func (p *pkg) handles() bool {
 
 func topicHandles(t *model.Topic) bool {
 	for _, e := range t.Events {
-		if e.Handle {
+		if e.HasCode() {
 			return true
 		}
 	}

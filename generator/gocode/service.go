@@ -119,5 +119,6 @@ func limits(l model.Limits) code {
 		pair("LockTimeout", duration(l.LockTimeout)),
 		pair("MaxPollInterval", duration(l.MaxPollInterval)),
 		pair("MaxPayload", size(l.MaxPayload)),
+		pair("Effects", lit(l.Effects)),
 	})
 }

@@ -26,9 +26,42 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 			if e.Handle {
 				f.decl("", text("func (stubHandler)").Add(handlerMethod(e, false)).Add(text("{ return nil }")))
 			}
+			if e.Effect != nil {
+				testEffect(f, "stubHandler", e)
+			}
+		}
+	}
+	if p.both() {
+		doc := "testEffects is the service's own handler, with effects whose results the log says."
+		f.decl(doc, text("type testEffects struct{ Handler }"))
+		for _, t := range p.service.Topics {
+			for _, e := range t.Events {
+				if e.Effect != nil {
+					testEffect(f, "testEffects", e)
+				}
+			}
 		}
 	}
 	return f
+}
+
+// handled reports whether events of a topic have a handler in the transaction.
+func handled(t *model.Topic) bool {
+	return slices.ContainsFunc(t.Events, func(e *model.Event) bool { return e.Handle })
+}
+
+// both reports whether the service has handlers and effects.
+func (p *pkg) both() bool {
+	return slices.ContainsFunc(p.service.Topics, handled) &&
+		slices.ContainsFunc(p.service.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 })
+}
+
+// testHandler is the service's own handler in generated tests.
+func (p *pkg) testHandler() string {
+	if p.both() {
+		return "testEffects{newTestHandler(t, db)}"
+	}
+	return "newTestHandler(t, db)"
 }
 
 func (p *pkg) tables(tests Tests) code {
@@ -74,7 +107,7 @@ const ExternalFile = "testdata/idem_external.sql"
 func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	f := newFile("idem_"+t.FileName+"_gen_test.go", p.service.Package, p.service.Source+", topic "+t.Name)
 	doc := fmt.Sprintf("Test%s repeats, crashes, fences and poisons the events of topic %q.", t.GoName, t.Name)
-	if topicHandles(t) {
+	if handled(t) {
 		doc += "\nnewTestHandler and editTestLog are the service's own, in idem_setup_test.go."
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
@@ -206,10 +239,10 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 	)
 	elems = append(elems, encodings(t)...)
 	switch {
-	case topicHandles(t):
+	case handled(t):
 		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},
 			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{}%s)", testCodecs(p.service))) })
-		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(p.service, ", newTestHandler(t, db)")), pair("Log", readLog(t)), text("Edit: editTestLog"))
+		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(p.service, ", "+p.testHandler())), pair("Log", readLog(t)), text("Edit: editTestLog"))
 	case p.handles():
 		elems = append(elems, pair("New", newConsumer(p.service, ", stubHandler{}")), pair("Log", readLog(t)))
 	default:

@@ -59,6 +59,9 @@ func eventTemplate(e *model.Event) []code {
 			elems = append(elems, pair("Naming", text("[]string").Values(literals(naming)...)))
 		}
 	}
+	if e.Effect != nil {
+		elems = append(elems, pair("Effect", lit(e.GoName)))
+	}
 	if !e.Tombstone && opaque(e) {
 		elems = append(elems, text("Opaque: true"))
 	}

@@ -41,12 +41,15 @@ func handlerInterface(f *file, t *model.Topic) {
 	f.interfaceType(doc, handlerType(t), func(g *group) {
 		first := true
 		for _, e := range t.Events {
-			if e.Handle {
+			if e.HasCode() {
 				if !first {
 					g.Line()
 				}
 				first = false
 				comment(g, docOf(e.Doc, fmt.Sprintf("%s is called for %s.", e.GoName, eventKind(e))))
+				if e.Effect != nil {
+					comment(g, "It is an effect: outside of the transaction, under a lease.")
+				}
 				g.Add(handlerMethod(e, true))
 			}
 		}
@@ -55,6 +58,9 @@ func handlerInterface(f *file, t *model.Topic) {
 
 // handlerMethod is the signature of the method that handles an event.
 func handlerMethod(e *model.Event, names bool) code {
+	if e.Effect != nil {
+		return effectMethod(e, names)
+	}
 	params := []code{qual("context", "Context"), idem("Tx"), text(e.GoName)}
 	if names {
 		for i, name := range []string{"ctx", "tx", "e"} {
@@ -122,6 +128,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
 		elems = append(elems, pair("Writes", text("[]string").Values(written(p.service, t)...)))
 	}
+	if most := longestEffect(t); most > 0 {
+		elems = append(elems, pair("Effects", duration(most)))
+	}
 	elems = append(elems, pair("NewPlan", oneLine(nil, wire("Plan"), plan)))
 	doc := ""
 	if t.Doc != (model.Doc{}) {
@@ -172,16 +181,16 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 // declarative reports whether a plan needs a decoder of its own: for events without a handler,
 // and for a type that stands in the payload.
 func declarative(t *model.Topic) bool {
-	return t.EventType.InPayload() || t.EventVersion.InPayload() || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.Handle })
+	return t.EventType.InPayload() || t.EventVersion.InPayload() || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.HasCode() })
 }
 
 // eventFields are the plan's fields for one event, in a block of their own: gofmt aligns
 // them with nothing else, so that another event changes none of these lines.
 func eventFields(g *group, e *model.Event) {
-	if !e.Handle || len(e.Steps) > 0 {
+	if !e.HasCode() || len(e.Steps) > 0 {
 		g.Line()
 	}
-	if !e.Handle {
+	if !e.HasCode() {
 		g.Add(text("%s %s", scratch(e), recordType(e)))
 	}
 	for _, s := range e.Steps {

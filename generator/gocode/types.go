@@ -23,6 +23,11 @@ func (p *pkg) findTypes() {
 			for _, f := range e.Fields {
 				mark(p.decoded[format], f.Type)
 			}
+			if e.Effect != nil && e.Effect.Result != nil {
+				result := model.FieldType{Kind: model.Object, Named: e.Effect.Result}
+				mark(p.decoded[format], result)
+				mark(p.appended, first(result))
+			}
 			for _, f := range e.Fields {
 				if p.needsJSON(e, f) {
 					mark(p.appended, first(f.Type))

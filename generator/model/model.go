@@ -72,6 +72,7 @@ type Limits struct {
 	MaxPollInterval  time.Duration
 	MaxPayload       int64 // bytes
 	MaxDepth         int
+	Effects          int // calls of effects at the same time in one process
 }
 
 // FailurePolicy is on_failure after topic and event overrode the default key by key.
@@ -174,12 +175,16 @@ type Event struct {
 	Key       *IdempotencyKey
 	Steps     []*Step // in spec order
 	Handle    bool
+	Effect    *Effect // nil if the event has none
 	OnFailure FailurePolicy
 	// OwnFailure says that the spec gives this event on_failure or an idempotency_key, which
 	// decides how long its dead letters are kept: then its code states the whole policy, also
 	// one that is equal to the topic's.
 	OwnFailure bool
 }
+
+// HasCode reports whether Go code of the service gets the event.
+func (e *Event) HasCode() bool { return e.Handle || e.Effect != nil }
 
 // IdempotencyKey is what makes two records the same event.
 type IdempotencyKey struct {

@@ -47,7 +47,7 @@ func (s *Step) sets(c *Column) bool {
 
 // Sent reports whether the value comes from the event, not from the statement's text.
 func (v Value) Sent() bool {
-	return v.Kind == FieldValue || v.Kind == ElemValue || v.Kind == PositionValue
+	return v.Kind == FieldValue || v.Kind == ResultValue || v.Kind == ElemValue || v.Kind == PositionValue
 }
 
 // Patch reports whether the value may be absent, so that its column stays as it is.

@@ -79,6 +79,7 @@ type ValueKind int
 // What a value is.
 const (
 	FieldValue    ValueKind = iota + 1 // Field of the event
+	ResultValue                        // Field of the result of the event's effect
 	ElemValue                          // Field is a member of Each's element, or nil: the element itself
 	ConstValue                         // Const
 	NowValue                           // transaction time

@@ -19,6 +19,7 @@ type event struct {
 	def    *model.Event
 	record *Record
 	values map[*model.Field]value
+	result map[*model.Field]value // members of what its effect returned
 }
 
 // read decodes every field of the event.
@@ -44,7 +45,29 @@ func (in *Interpreter) read(def *model.Event, r *Record, p *payload) (*event, *f
 			d.fail(atAgree+i, fieldPath(f), "differs from the record key")
 		}
 	}
-	return e, first(d.faults)
+	if f := first(d.faults); f != nil {
+		return e, f
+	}
+	return e, e.readResult()
+}
+
+// readResult reads what the event's effect returned: a JSON object of plain members.
+func (e *event) readResult() *fault {
+	if e.def.Effect == nil || e.def.Effect.Result == nil {
+		return nil
+	}
+	d := &decoder{depth: 1}
+	p := &payload{record: &Record{Value: e.record.Result}}
+	d.payload(p, e.def.Effect.Result.Fields)
+	e.result = map[*model.Field]value{}
+	for _, f := range e.def.Effect.Result.Fields {
+		e.result[f] = d.member(f, p.root, "result")
+	}
+	f := first(d.faults)
+	if f != nil {
+		f.class = ClassEffect
+	}
+	return f
 }
 
 // payload starts on the record's value; fields are those it is read for.

@@ -43,6 +43,7 @@ const (
 	ClassTombstone = "tombstone"    // no value, and the topic has no tombstone event
 	ClassTooLarge  = "too_large"    // longer than max_payload
 	ClassDatabase  = "database"     // refused by the database
+	ClassEffect    = "effect"       // the result of the effect cannot be read
 	ClassHandler   = "handler"      // the handler returned an error
 )
 

@@ -11,6 +11,7 @@ type Record struct {
 	Key       []byte    // nil if the record has no key
 	Value     []byte    // nil is a record without value; zero bytes are a broken payload
 	Headers   []Header
+	Result    []byte // of its effect, as JSON; nil if it has none
 	plain     bool // Value is not packed as the topic says
 }
 

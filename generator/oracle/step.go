@@ -156,6 +156,8 @@ func (e *event) cell(s *model.Step, c *model.Column, v model.Value, el element) 
 	switch v.Kind {
 	case model.FieldValue:
 		got, path = e.values[v.Field], fieldPath(v.Field)
+	case model.ResultValue:
+		got, path = e.result[v.Field], "result."+v.Field.Name
 	case model.ElemValue:
 		got, path = el.value, elementPath(s.Each, el)
 		if v.Field != nil {

@@ -33,6 +33,7 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 	}
 	checkEventPaths(r.report, e, own)
 	r.resolveKey(e)
+	r.resolveEffect(e)
 	for _, s := range spec.Write {
 		r.resolveWithBranches(e, s)
 	}
@@ -144,7 +145,7 @@ func checkEventPaths(report *schema.Diagnostics, e *draft.Event, own []draft.Fie
 // keeps its copies in one partition: a record without a record key may be in any).
 func collectFields(e *draft.Event) {
 	for _, n := range e.Scope.Names {
-		if n.Origin == draft.RecordKeyPart && (n.Used || e.Model.Handle || e.KeptByRecordKey()) || n.Origin != draft.RecordKeyPart && !n.NoPayload {
+		if n.Origin == draft.RecordKeyPart && (n.Used || e.Model.HasCode() || e.KeptByRecordKey()) || n.Origin != draft.RecordKeyPart && !n.NoPayload {
 			if n.Field != nil {
 				e.Model.Fields = append(e.Model.Fields, n.Field)
 			}

@@ -53,7 +53,7 @@ func resolveFailure(report *schema.Diagnostics, base model.FailurePolicy, spec *
 // to retry (E705).
 func resolveEventFailure(report *schema.Diagnostics, t *draft.Topic, spec *schema.Event) model.FailurePolicy {
 	p := spec.OnFailure
-	if p != nil && !spec.Broken && (spec.Handle == nil || !spec.Handle.Value) {
+	if p != nil && !spec.Broken && !spec.HasCode() {
 		for _, k := range []struct {
 			set  bool
 			key  func() schema.Pos
@@ -64,7 +64,7 @@ func resolveEventFailure(report *schema.Diagnostics, t *draft.Topic, spec *schem
 			{p.MaxBackoff != nil, func() schema.Pos { return p.MaxBackoff.Key }, "max_backoff"},
 		} {
 			if k.set {
-				report.Add(k.key(), "E705", fmt.Sprintf("event %s has no handle, so %q would count nothing", wording.Quote(spec.Name.Value), k.name),
+				report.Add(k.key(), "E705", fmt.Sprintf("event %s has no handle and no effect, so %q would count nothing", wording.Quote(spec.Name.Value), k.name),
 					"drop it: outages of the database are retried without counting; or set handle: true")
 			}
 		}

@@ -40,7 +40,7 @@ func resolveGuard(report *schema.Diagnostics, st *draft.Step) {
 		st.Whole = false
 	}
 	_, finds := st.Where[c]
-	fromEvent := v.Model.Kind == model.FieldValue || v.Model.Kind == model.ElemValue
+	fromEvent := v.Model.Kind == model.FieldValue || v.Model.Kind == model.ElemValue || v.Model.Kind == model.ResultValue
 	switch {
 	case filled && !v.Known:
 		st.Whole = false

@@ -12,7 +12,7 @@ import (
 var defaultLimits = model.Limits{
 	BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 30 * time.Second,
 	EventTimeout: 5 * time.Second, StatementTimeout: 20 * time.Second, LockTimeout: 5 * time.Second,
-	MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 20, MaxDepth: 64,
+	MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 20, MaxDepth: 64, Effects: 8,
 }
 
 // drain is what the client needs, beside the transaction, before Kafka's deadline.
@@ -38,6 +38,9 @@ func resolveLimits(report *schema.Diagnostics, spec *schema.Limits) model.Limits
 	}
 	if spec.MaxPayload != nil {
 		out.MaxPayload = spec.MaxPayload.Value
+	}
+	if spec.Effects != nil {
+		out.Effects = int(spec.Effects.Value)
 	}
 	if spec.MaxDepth != nil {
 		out.MaxDepth = int(spec.MaxDepth.Value)

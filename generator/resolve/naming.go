@@ -99,10 +99,19 @@ func (r *topicReader) readTypes(files []*schema.Spec) {
 	r.types = resolveTypes(r.report, files, place{naming: first}, nil)
 	r.spelled = map[string]*draft.Types{first: r.types}
 	for _, t := range spec.Topics {
+		if hasResult(t) && r.spelled["snake_case"] == nil {
+			r.spelled["snake_case"] = resolveTypes(r.report, files, place{naming: "snake_case"}, r.types)
+		}
 		if naming := namingOf(t); r.spelled[naming] == nil {
 			r.spelled[naming] = resolveTypes(r.report, files, place{naming: naming}, r.types)
 		}
 	}
+}
+
+// hasResult reports whether an event of a topic has an effect with a result, whose members are
+// stored under their own names.
+func hasResult(t *schema.Topic) bool {
+	return slices.ContainsFunc(t.Events, func(e *schema.Event) bool { return e.Effect != nil && e.Effect.Result != nil })
 }
 
 // spelling says whether a type has other members under another naming.

@@ -44,7 +44,7 @@ func resolveParent(report *schema.Diagnostics, st *draft.Step) {
 			continue
 		}
 		v := resolveValue(report, st, a.Value, c)
-		if v.Known && v.Model.Kind != model.FieldValue && v.Model.Kind != model.ConstValue {
+		if v.Known && v.Model.Kind != model.FieldValue && v.Model.Kind != model.ResultValue && v.Model.Kind != model.ConstValue {
 			report.Add(a.Value.Pos, "E308", "parent is the same for all elements: it cannot be one of theirs", "name a field of the event")
 			v.Known = false
 		}

@@ -33,6 +33,8 @@ func resolveValue(report *schema.Diagnostics, st *draft.Step, v schema.Value, c 
 			return draft.Value{}
 		}
 		return draft.Value{Model: model.Value{Kind: model.ElemValue}, Type: *st.Elem, Text: "each", Known: true}
+	case schema.ResultValue:
+		return resultValue(report, st, v)
 	case schema.ConstantValue:
 		return constantValue(report, v, c)
 	case schema.NowValue:
@@ -135,7 +137,7 @@ func checkType(report *schema.Diagnostics, c *draft.Column, v draft.Value, pos s
 		return v
 	}
 	switch v.Model.Kind {
-	case model.FieldValue, model.ElemValue:
+	case model.FieldValue, model.ElemValue, model.ResultValue:
 		if ok, hint := typeword.Converts(v.Type, c.Model.Type); !ok {
 			report.Add(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", wording.Quote(v.Text), typeword.Text(v.Type), does, wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), hint)
 			v.Known = false

@@ -118,7 +118,7 @@ func Handled(s *model.Service) []*model.Event {
 	var events []*model.Event
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
-			if e.Handle {
+			if e.HasCode() {
 				events = append(events, e)
 			}
 		}

@@ -74,7 +74,7 @@ func (b *before) foreign(t *model.Table) bool {
 			return true
 		}
 	}
-	return !slices.ContainsFunc(b.roles.topic.Events, func(e *model.Event) bool { return e.Handle })
+	return !slices.ContainsFunc(b.roles.topic.Events, func(e *model.Event) bool { return e.HasCode() })
 }
 
 // has reports whether there is a value for the column: of a type of the team's own, only one

@@ -39,6 +39,11 @@ func (w *writer) record(v visit) Record {
 		r.Value = w.payload(v)
 	}
 	r.Headers = w.headers(v)
+	if v.event.Effect != nil && v.event.Effect.Result != nil {
+		result := &tree{}
+		object(w, result, v.event.Effect.Result, 0)
+		r.Result = []byte(result.String())
+	}
 	if len(w.topic.Pattern) > 0 {
 		r.Topic = topicName(w, v.event)
 	}

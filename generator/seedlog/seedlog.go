@@ -52,6 +52,7 @@ type Record struct {
 	Keyed   bool      // has an identity of its own, so that a second copy has no effect
 	Key     []byte    // nil if the topic declares no record key
 	Value   []byte    // nil for a tombstone
+	Result  []byte    // of the event's effect, as JSON; nil without one
 	Headers []Header  // event type first, then the idempotency key, then fields
 }
 

@@ -15,7 +15,7 @@ func Way(s *model.Service, e *model.Event) ([]model.Row, []Record) {
 	p := newPlanner(r, e.Topic)
 	w := &writer{positions: positions{}, seconds: map[int]bool{}, roles: r, topic: e.Topic, last: map[int]int{}}
 	now := p.first()
-	if e.Handle {
+	if e.HasCode() {
 		wanted := slices.Clone(p.does[e].needs)
 		for t := range p.tables {
 			if !slices.Contains(p.does[e].makes, t) && !slices.Contains(wanted, t) {

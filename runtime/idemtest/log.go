@@ -57,6 +57,7 @@ type logRecord struct {
 	Key        *string         `json:"key"`
 	Headers    headers         `json:"headers"`
 	Timestamp  time.Time       `json:"timestamp"` // zero: that of its place
+	Result     json.RawMessage `json:"result"`    // of its effect
 	Value      json.RawMessage `json:"value"`
 	Text       *string         `json:"text"`
 }
@@ -89,7 +90,7 @@ func readRecord(line []byte, events map[string]Event) (Event, error) {
 	}
 	e.Message.Topic, e.Message.Time = r.Topic, r.Timestamp
 	e.Message.Headers = r.Headers
-	e.Message.Value = r.Value
+	e.Message.Value, e.Result = r.Value, r.Result
 	if r.Key != nil {
 		e.Message.Key = []byte(*r.Key)
 	}

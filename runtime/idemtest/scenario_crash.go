@@ -3,6 +3,7 @@ package idemtest
 import (
 	"context"
 	"errors"
+	"sync"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -55,16 +56,29 @@ func (b *trial) stopEverywhere(at func(step string) bool, next func(owners, part
 // stopAt applies a batch and stops it at the n-th of some steps. It reports whether there was one.
 func (b *trial) stopAt(w *idem.Writer, batch []idem.Message, at func(step string) bool, n int) (stopped bool) {
 	b.t.Helper()
-	ctx := fault.With(b.t.Context(), func(step string) error {
-		if !at(step) {
+	var mu sync.Mutex // effects run side by side
+	var group sync.WaitGroup
+	crashed := false
+	ctx := fault.With(fault.WithGroup(b.t.Context(), &group), func(step string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if !crashed && at(step) {
+			n--
+			crashed = n == 0
+		}
+		if !crashed {
 			return nil
 		}
-		if n--; n == 0 {
-			return errCrash
+		if step == fault.AfterCall {
+			b.effects.mayCallAgain()
 		}
-		return nil
+		return errCrash
 	})
 	err := b.attempt(ctx, w, batch)
+	if err != nil {
+		group.Wait() // nothing of a process that is gone runs
+		b.endLeases()
+	}
 	if err != nil && !errors.Is(err, errCrash) {
 		b.t.Fatalf("applying %d records from offset %d: %v", len(batch), batch[0].Offset, err)
 	}

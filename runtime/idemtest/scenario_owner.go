@@ -64,6 +64,7 @@ func lostTail(b *trial) {
 	b.save(b.keptTables())
 	old.deliver(all[half:])
 	b.restore(b.keptTables())
+	b.effects.mayCallAllAgain()
 	ahead := b.copied(b.log[half], 0, b.end(b.log[half])) // a record behind all those that it believes applied
 	b.mustBeFenced(old, []idem.Message{ahead})
 	b.reached[partitionOf(ahead)] = ahead.Offset
@@ -87,7 +88,7 @@ func (b *trial) mustBeFenced(o owners, records []idem.Message) {
 		}
 		tried[p] = true
 		of := slices.DeleteFunc(slices.Clone(records), func(m idem.Message) bool { return partitionOf(m) != p })
-		if _, err := o.writer(p).Apply(b.t.Context(), packed(b, of)); !isFenced(err) {
+		if _, err := o.writer(p).Apply(b.effects.in(b.t.Context()), packed(b, of)); !isFenced(err) {
 			b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
 		}
 	}
@@ -104,7 +105,7 @@ func isFenced(err error) bool {
 
 // kept are the tables of the runtime that a failover takes back. Streams and generations
 // are written when a partition or a consumer is first seen, long before.
-var kept = []Table{{Name: "idem_ledger"}, {Name: "idem_keys"}, {Name: "idem_dead_letter"}}
+var kept = []Table{{Name: "idem_ledger"}, {Name: "idem_keys"}, {Name: "idem_dead_letter"}, {Name: "idem_lease"}}
 
 // save copies tables.
 func (d database) save(tables []Table) {

@@ -64,6 +64,10 @@ type Event struct {
 	Opaque  bool     // nothing in the payload is read, so that it may hold anything
 	Loose   []string // members of the payload, as "a.b", that copies need not share
 	Naming  []string // members that copies need not share, but whose change may make it another event
+	// Effect is the Go name of the event if it has an effect; else "".
+	Effect string
+	// Result is what the event's effect returns in tests, as JSON; nil without a result.
+	Result []byte
 	// DeadLetter is the class of the dead letter that the spec makes of it, and the place if that
 	// is known, as in "decode items[1].price"; "" if it takes effect.
 	DeadLetter string
@@ -117,6 +121,8 @@ type record struct {
 	opaque  bool
 	loose   []string
 	naming  []string
+	effect  string // name of the event, if it has an effect
+	result  []byte // which that returns
 	message idem.Message
 }
 
@@ -138,7 +144,7 @@ func numbered(topic string, log []Event) []record {
 		if m.Time.IsZero() {
 			m.Time = logStart.Add(time.Duration(i) * time.Second)
 		}
-		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, m}
+		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, e.Result, m}
 	}
 	return out
 }

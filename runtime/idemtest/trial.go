@@ -29,6 +29,7 @@ type trial struct {
 	asIs      map[recordOffset]bool         // records whose values are not packed
 	inexact   bool                          // records are decided more than once, so that counters say little
 	logged    *logLines
+	effects   *effects
 	broken    atomic.Bool // a batch failed: what follows says nothing
 
 	mu   sync.Mutex
@@ -68,7 +69,7 @@ func (c *runner) newTrial(t testing.TB) *trial {
 		run(t, db, c.Rows)
 	}
 	b := &trial{
-		runner: c, database: database{t, db}, logged: &logLines{},
+		runner: c, database: database{t, db}, logged: &logLines{}, effects: newEffects(c),
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},
 	}
 	restore := b.logged.capture() // generated constructors take the default logger
@@ -297,7 +298,7 @@ func (b *trial) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Mess
 		end = time.Now().Add(impatient)
 	}
 	for ; ; time.Sleep(time.Millisecond) {
-		res, err := w.Apply(ctx, packed(b, records))
+		res, err := w.Apply(b.effects.in(ctx), packed(b, records))
 		_, halted := errors.AsType[*idem.HaltedError](err)
 		if err == nil || halted || isFenced(err) || errors.Is(err, errCrash) {
 			return res, err

@@ -30,6 +30,9 @@ func checkEventCopies(report *schema.Diagnostics, d *draft.Service, e *draft.Eve
 	if e.Model.Handle {
 		fail(e.Spec.Handle.Key, "handle", "runs twice")
 	}
+	if e.Spec.Effect != nil {
+		fail(e.Spec.Effect.Key, "effect", "calls twice")
+	}
 	for _, st := range e.Steps {
 		if st.Whole && onceOnly(d, st) {
 			continue

@@ -14,7 +14,7 @@ import (
 func checkUnused(report *schema.Diagnostics, d *draft.Service) {
 	for _, t := range d.Topics {
 		for _, e := range t.Events {
-			if e.Model.Handle || e.Unsure {
+			if e.Model.HasCode() || e.Unsure {
 				continue
 			}
 			for _, n := range e.Scope.Names {
@@ -35,7 +35,7 @@ func checkTopicFields(report *schema.Diagnostics, t *draft.Topic) {
 	for _, f := range t.Fields {
 		used := slices.ContainsFunc(t.Events, func(e *draft.Event) bool {
 			n := e.Scope.Find(f.Spec.Name.Value)
-			return e.Model.Handle || e.Unsure || n != nil && n.Used
+			return e.Model.HasCode() || e.Unsure || n != nil && n.Used
 		})
 		if f.Field != nil && !used {
 			report.Add(f.Spec.Name.Pos, "E212", fmt.Sprintf("field %s of topic %s is declared but nothing uses it", wording.Quote(f.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)),

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -43,7 +44,11 @@ func (d *Desk) Start(ctx context.Context, waiting []wire.Effect) {
 			t.before = d.last[string(k)]
 			d.last[string(k)] = t
 		}
-		go t.run(context.WithoutCancel(ctx))
+		end := fault.Begin(ctx)
+		go func() {
+			defer end()
+			t.run(context.WithoutCancel(ctx))
+		}()
 	}
 }
 
@@ -76,6 +81,9 @@ func (d *Desk) Wait(ctx context.Context, offset int64) error {
 	select {
 	case <-t.done:
 		o, _ := t.over()
+		if o.Err != nil { // whoever asks again begins again
+			d.forget(func(of int64) bool { return of == offset })
+		}
 		return o.Err
 	case <-ctx.Done():
 		return ctx.Err()

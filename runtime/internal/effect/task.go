@@ -110,7 +110,7 @@ func (t *task) run(ctx context.Context) {
 
 // busyPoll is how often at least it is looked whether a lease of another process is free, or its
 // call done.
-const busyPoll = time.Second
+const busyPoll = 250 * time.Millisecond
 
 // try asks for the lease, and makes the call if it gets it. If the effect is not over then, it
 // returns how long to wait before the next try.
@@ -125,6 +125,9 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	defer func() { <-p.slots }()
 	p.calls.Add(1)
 	defer p.calls.Done()
+	if err := fault.At(ctx, fault.BeforeLease); err != nil {
+		return t.end(Outcome{Err: err})
+	}
 	ask := t.ask()
 	a, err := p.acquire.do(ctx, ask)
 	if err != nil {

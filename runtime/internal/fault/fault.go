@@ -3,7 +3,10 @@
 // package of this module.
 package fault
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // The steps of a take-over, then of one batch, in order.
 const (
@@ -20,9 +23,10 @@ const (
 
 // The steps of an effect, which come before those of its batch.
 const (
-	AfterLease = "after lease" // the lease was got, the call not begun
-	AfterCall  = "after call"  // the call returned; what came of it was not recorded
-	AfterDone  = "after done"  // it was recorded
+	BeforeLease = "before lease" // the lease is about to be asked for
+	AfterLease  = "after lease"  // the lease was got, the call not begun
+	AfterCall   = "after call"   // the call returned; what came of it was not recorded
+	AfterDone   = "after done"   // it was recorded
 )
 
 // StandingBy is the step of a partition in STANDBY: it read the chain, and nobody had
@@ -43,6 +47,23 @@ type hookKey struct{}
 // With returns a context in which hook is asked at every step; its error stops the step.
 func With(ctx context.Context, hook func(step string) error) context.Context {
 	return context.WithValue(ctx, hookKey{}, hook)
+}
+
+type groupKey struct{}
+
+// WithGroup returns a context whose goroutines that outlive a call are counted by a group.
+func WithGroup(ctx context.Context, g *sync.WaitGroup) context.Context {
+	return context.WithValue(ctx, groupKey{}, g)
+}
+
+// Begin counts such a goroutine until the returned function is called.
+func Begin(ctx context.Context) (end func()) {
+	g, ok := ctx.Value(groupKey{}).(*sync.WaitGroup)
+	if !ok {
+		return func() {}
+	}
+	g.Add(1)
+	return g.Done
 }
 
 // At asks the hook of ctx, if there is one.

@@ -1,0 +1,97 @@
+package gocode
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// effectMethod is the signature of the method that makes an effect.
+func effectMethod(e *model.Event, names bool) code {
+	params := []code{qual("context", "Context"), text(e.GoName)}
+	if names {
+		params = []code{named("ctx", params[0]), named("e", params[1])}
+	}
+	if r := e.Effect.Result; r != nil {
+		return call(e.GoName, params...).Add(results(text(r.GoName), text("error")))
+	}
+	return call(e.GoName, params...).Error()
+}
+
+// longestEffect is the longest time of one call of an effect; 0 if no event of the topic has one.
+func longestEffect(t *model.Topic) (most time.Duration) {
+	for _, e := range t.Events {
+		if e.Effect != nil {
+			most = max(most, e.Effect.Timeout)
+		}
+	}
+	return most
+}
+
+func termsVar(e *model.Event) string { return unexported(e.GoName) + "Terms" }
+
+// termsDecl writes effect of an event as the spec says it.
+func termsDecl(f *file, e *model.Event) {
+	terms := []code{
+		pair("Lease", duration(e.Effect.Lease)),
+		pair("Timeout", duration(e.Effect.Timeout)),
+		pair("Keep", duration(e.Effect.Keep)),
+	}
+	if e.Effect.Interrupts {
+		terms = append(terms, text("Interrupts: true"))
+	}
+	doc := fmt.Sprintf("%s are the terms of the effect of %s. It is read only.", termsVar(e), e.GoName)
+	f.decl(doc, text("var %s =", termsVar(e)).Add(composite(wire("EffectTerms"), terms)))
+}
+
+// resultField is where the result of an event's effect is, for its steps.
+func resultField(g *group, e *model.Event) {
+	if e.Effect != nil && e.Effect.Result != nil {
+		g.Line()
+		g.Add(text("result %s", e.Effect.Result.GoName)).Comment("of its effect, for the steps")
+	}
+}
+
+// callEffect has the record wait for its effect, and takes the result.
+func callEffect(g *group, e *model.Event) {
+	result := e.Effect.Result
+	fn := closure([]code{named("ctx", qual("context", "Context"))}, []code{text("[]byte"), text("error")}, func(g *group) {
+		if result == nil {
+			g.Return(text("nil, p.handler.%s(ctx, %s)", e.GoName, handed(e)))
+			return
+		}
+		g.Add(text("r, err := p.handler.%s(ctx, %s)", e.GoName, handed(e)))
+		g.Return(text("r.appendJSON(nil), err"))
+	})
+	effect := composite(wire("Effect"), []code{pair("Event", lit(e.GoName)), pair("Terms", text("&"+termsVar(e))), pair("Fn", fn)})
+	if result == nil {
+		g.Add(text("_, ok :=").Add(call("b.Effect", text("m"), effect)))
+		g.If(text("!ok")).Block(text("return nil"))
+		return
+	}
+	g.Add(text("result, ok :=").Add(call("b.Effect", text("m"), effect)))
+	g.If(text("!ok")).Block(text("return nil"))
+	read := strictjson("Result").Call(lit(e.GoName), text("result"), text("e.result."+decodeName(result)))
+	g.If(text("err :=").Add(read), text("err != nil")).Block(text("return err"))
+}
+
+// testEffect writes the effect of generated tests: it is counted, and its result is the one that
+// the log says.
+func testEffect(f *file, receiver string, e *model.Event) {
+	params := []code{named("ctx", qual("context", "Context")), text("_ " + e.GoName)}
+	answer := qual(idemtestPath, "EffectResult").Call(text("ctx"))
+	r := e.Effect.Result
+	if r == nil {
+		f.fn("", receiver, e.GoName, params, text("error"), func(g *group) {
+			g.Add(answer)
+			g.Return(text("nil"))
+		})
+		return
+	}
+	out := results(text("r "+r.GoName), text("err error"))
+	f.fn("", receiver, e.GoName, params, out, func(g *group) {
+		g.Add(text("err =").Add(strictjson("Result").Call(lit(e.GoName), answer, text("r."+decodeName(r)))))
+		g.Return(text("r, err"))
+	})
+}

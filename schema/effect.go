@@ -1,0 +1,35 @@
+package schema
+
+// Effect is effect of an event: a Go method outside of the transaction, under a lease.
+type Effect struct {
+	Key           Pos
+	Pos           Pos
+	Lease         *Duration
+	Timeout       *Duration
+	IfInterrupted *Text // retry or dead_letter
+	Result        *Text // name of a type with fields
+	KeepResult    *Duration
+	Broken        bool
+}
+
+var effectKeys = keys[Effect]{
+	{name: "if_interrupted", value: wordValue(func(v *Effect) **Text { return &v.IfInterrupted }, "retry", "dead_letter")},
+	{name: "timeout", value: durationValue(func(v *Effect) **Duration { return &v.Timeout }, "1ms", "1d")},
+	{name: "lease", value: durationValue(func(v *Effect) **Duration { return &v.Lease }, "10s", "1h")},
+	{name: "result", value: textValue(func(v *Effect) **Text { return &v.Result })},
+	{name: "keep_result", value: durationValue(func(v *Effect) **Duration { return &v.KeepResult }, "1s", "3650d")},
+	{name: "store", meanwhile: "leave it out: leases are in Postgres"},
+	{name: "if_store_down", meanwhile: "leave it out: leases are in Postgres"},
+}
+
+// readEffect reads effect, and asks for what nobody can decide but the team: E801.
+func readEffect(w *walker, e entry) (*Effect, bool) {
+	v := &Effect{Key: e.key, Pos: e.node.Pos}
+	v.Broken = !walkMap(w, e, effectKeys, v)
+	if v.IfInterrupted == nil && !v.Broken {
+		v.Broken = true
+		w.ds.Add(e.key, "E801", "effect does not say what to do when a call was cut off half way",
+			"if_interrupted: retry makes it again (right if the other side takes the event's key); dead_letter leaves it to a person")
+	}
+	return v, true
+}
