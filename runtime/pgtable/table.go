@@ -10,12 +10,23 @@ type Table struct {
 	Keys        []Key        `json:"keys"`
 	ForeignKeys []ForeignKey `json:"foreign_keys"`
 	// Others are the definitions of indexes that compute: of expressions, or of some rows only.
-	Others []string `json:"others"`
-	Rights []string `json:"rights"` // SELECT, INSERT, UPDATE, DELETE: those that this role has
+	Others  []string `json:"others"`
+	Indexes []Key    `json:"indexes"` // of columns and whole, those of unique keys among them
+	Rights  []string `json:"rights"`  // SELECT, INSERT, UPDATE, DELETE: those that this role has
 	// Triggers says that something runs before a row is inserted, which may fill columns.
 	Triggers bool `json:"triggers"`
 	Unlogged bool `json:"unlogged"`
 	View     bool `json:"view"`
+	// Parts are of the table itself and of its partitions those that do not survive a crash, or
+	// are elsewhere.
+	Parts []Part `json:"parts"`
+	Role  string `json:"role"` // that asks
+}
+
+// Part is a table, or a partition of it.
+type Part struct {
+	SQL  string `json:"sql"`  // its name with its schema
+	Kind string `json:"kind"` // "unlogged", "temporary" or "foreign"
 }
 
 // Column is a column of a table.

@@ -17,8 +17,11 @@ type Column struct {
 	Name     string // in the database
 	Type     string // as the spec writes it
 	Nullable bool
-	Filled   bool // by the database alone
-	Default  bool // the database has a value for a row that does not name it
+	Filled   bool     // by the database alone
+	Default  bool     // the database has a value for a row that does not name it
+	Left     string   // the event of a step that makes rows without it; "" if there is none
+	Null     string   // the event of a step that may write NULL to it; "" if there is none
+	Texts    []string // of a type of the team's: those that steps write
 }
 
 // Reference is a foreign key of a table to the primary key of another.

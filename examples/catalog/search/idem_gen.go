@@ -55,7 +55,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "description", Type: "text", Nullable: true},
 					{Name: "discount", Type: "numeric(5,2)", Nullable: true},
 					{Name: "changed_at", Type: "timestamptz"},
-					{Name: "listed_at", Type: "timestamptz", Nullable: true},
+					{Name: "listed_at", Type: "timestamptz", Nullable: true, Null: "Unlisted"},
 				},
 				Rights: []string{"SELECT", "UPDATE"},
 			},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
@@ -16,6 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/pgtable"
 )
 
 // startMost is the longest pause between two tries at the start.
@@ -104,31 +104,20 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 
 // checkSchema compares the version of the runtime's tables with what the code needs.
 func (p *Pool) checkSchema(ctx context.Context, conn *pgx.Conn) error {
-	version := 0
-	err := conn.QueryRow(ctx, `SELECT max(version) FROM idem_schema`).Scan(&version)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42P01" {
-		err = nil // version 0: nothing was applied
-	}
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
-		return fmt.Errorf("idem: the service's role may not read the runtime's tables: grant it what \"Roles and rights\" in idemgen's docs/operations.md lists: %w", err)
-	}
+	version, why, err := pgtable.Version(ctx, conn)
 	if err != nil {
-		return fmt.Errorf("idem: read the version of the runtime's tables: %w", err)
+		return fmt.Errorf("idem: %w", err)
 	}
-	if want := p.service.Schema; version < want {
-		return &schemaError{have: version, want: want}
+	if why == nil {
+		why = pgtable.Outdated(version, p.service.Schema)
+	}
+	if why != nil {
+		return &schemaError{why}
 	}
 	return nil
 }
 
-// schemaError is final: a person must apply a file.
-type schemaError struct{ have, want int }
+// schemaError is final: a person must apply a file, or grant a right.
+type schemaError struct{ why *pgtable.Difference }
 
-func (e *schemaError) Error() string {
-	text := fmt.Sprintf("idem: the database has version %d of the runtime's tables, this service needs %d: apply, in their order, all migrations up to the one whose name ends with _idem_%d.sql",
-		e.have, e.want, e.want)
-	if e.have == 0 {
-		text += "; the first of them ends with _idem_1.sql"
-	}
-	return text
-}
+func (e *schemaError) Error() string { return "idem: " + e.why.Text + ": " + e.why.Advice }
