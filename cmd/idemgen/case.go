@@ -47,7 +47,7 @@ file of yours.`,
 			defer result.Close()
 			machine.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
 			if !machine.wanted {
-				fmt.Fprint(cmd.ErrOrStderr(), result.Problems)
+				fmt.Fprint(cmd.ErrOrStderr(), result.Problems, lastLine(result.Summary, true))
 			}
 			if result.Refused {
 				return errProblems

@@ -111,7 +111,11 @@ func TestCheckNeedsADatabaseThatAnswers(t *testing.T) {
 	if code, _, stderr := run(t, "check", "--db"); code != trouble || !strings.Contains(stderr, "--db or $DATABASE_URL missing") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
-	if code, _, stderr := run(t, "check", "--db", "postgres://u:secret@127.0.0.1:1/db"); code != trouble || !strings.Contains(stderr, "connect to the database") || strings.Contains(stderr, "secret") {
+	if code, _, stderr := run(t, "check", "--db", "postgres://u:secret@127.0.0.1:1/db"); code != trouble || !strings.Contains(stderr, "connect to the database that --db names") || strings.Contains(stderr, "secret") || strings.Count(stderr, "connection refused") != 1 {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	t.Setenv("DATABASE_URL", "postgres://u:secret@127.0.0.1:1/db")
+	if code, _, stderr := run(t, "check", "--db"); code != trouble || !strings.Contains(stderr, "connect to the database that $DATABASE_URL names") || strings.Contains(stderr, "secret") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
