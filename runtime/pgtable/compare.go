@@ -61,7 +61,7 @@ const (
 
 // Compare reads a table and says how it differs from what a spec says of it.
 func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) {
-	closed, err := closedSchema(ctx, db, want.SQL)
+	closed, err := Closed(ctx, db, want.SQL)
 	if err != nil || closed != nil {
 		return closed, err
 	}
@@ -132,19 +132,19 @@ func (c *comparison) filling(w WantColumn, h *Column, of string) {
 	case h.Nullable && !w.Nullable && !c.have.View:
 		at.Advice = "write nullable " + w.Type + ", or make it NOT NULL"
 		c.add(at, "%s may be NULL in the database, and not in the spec", of)
-	case !h.Nullable && w.Null != "" && !c.have.Triggers:
+	case !h.Nullable && w.Null != "" && !c.have.filledByTrigger():
 		at.Advice = fmt.Sprintf("let the event have a value in every record (a default of its field will do), or ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", c.want.SQL, quoted(w.Name))
 		c.add(at, "%s is NOT NULL in the database, and event %s may write NULL to it", of, w.Null)
-	case !h.fills() && w.Left != "" && !c.have.Triggers:
+	case !h.fills() && w.Left != "" && !c.have.filledByTrigger():
 		at.Advice = fmt.Sprintf("let the step give it a value, or ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", c.want.SQL, quoted(w.Name))
 		c.add(at, "%s is NOT NULL in the database and has no default, and event %s makes rows without it", of, w.Left)
 	case h.Always != "" && !w.Filled:
 		at.Advice = "write filled_by: database"
 		c.add(at, "%s is filled by the database (%s), and the spec says that steps may write it", of, h.Always)
-	case w.Filled && !h.fills() && !c.have.Triggers && c.makes():
+	case w.Filled && !h.fills() && !c.have.filledByTrigger() && c.makes():
 		at.Advice = "let steps fill it, or give it a default"
 		c.add(at, "%s has no default, and the spec says that the database fills it", of)
-	case w.Default && !h.fills() && !c.have.Triggers && c.makes():
+	case w.Default && !h.fills() && !c.have.filledByTrigger() && c.makes():
 		at.Advice = "give it the default of the spec"
 		c.add(at, "%s has no default in the database", of)
 	}
@@ -152,7 +152,7 @@ func (c *comparison) filling(w WantColumn, h *Column, of string) {
 
 // unknownColumns are those that make every insert fail.
 func (c *comparison) unknownColumns() {
-	if !c.makes() || c.have.Triggers {
+	if !c.makes() || c.have.filledByTrigger() {
 		return
 	}
 	for i := range c.have.Columns {
