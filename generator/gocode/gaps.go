@@ -6,7 +6,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// Left names the first event of which a step makes rows without a value for a column that may be
+// Left names the first event with a step that makes rows without a value for a column that may be
 // NULL; "" if there is none.
 func Left(s *model.Service, c *model.Column) string {
 	return firstEvent(s, c, func(st *model.Step) bool {
@@ -15,7 +15,7 @@ func Left(s *model.Service, c *model.Column) string {
 	})
 }
 
-// Null names the first event of which a step may write NULL to a column; "" if there is none.
+// Null names the first event with a step that may write NULL to a column; "" if there is none.
 func Null(s *model.Service, c *model.Column) string {
 	return firstEvent(s, c, func(st *model.Step) bool {
 		return slices.ContainsFunc(st.Set, func(a model.Assign) bool {

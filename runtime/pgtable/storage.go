@@ -25,7 +25,7 @@ func Stored(part Part, unlogged bool) *Difference {
 	return nil
 }
 
-// StoredOfRuntime is [Stored] for a table of the runtime, of which the spec says nothing.
+// StoredOfRuntime is [Stored] for a table of the runtime: no spec allows it to be unlogged.
 func StoredOfRuntime(part Part) *Difference {
 	if part.Kind == "foreign" {
 		return nil

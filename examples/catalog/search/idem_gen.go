@@ -58,6 +58,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "listed_at", Type: "timestamptz", Nullable: true, Null: "Unlisted"},
 				},
 				Rights: []string{"SELECT", "UPDATE"},
+				Owner:  "catalog-prices",
 			},
 			{
 				Name: "keywords",

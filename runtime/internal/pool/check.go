@@ -15,7 +15,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
-	"github.com/idemgen/idemgen/runtime/pgtable"
 )
 
 // startMost is the longest pause between two tries at the start.
@@ -37,9 +36,6 @@ func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 
 // final reports whether a person must act before the service can start.
 func final(err error) bool {
-	if _, schema := errors.AsType[*schemaError](err); schema {
-		return true
-	}
 	if _, refused := errors.AsType[*catalog.RefusedError](err); refused {
 		return true
 	}
@@ -59,8 +55,8 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 		return fmt.Errorf("idem: connect to the database: %w", outage.WithoutAddress(err))
 	}
 	defer bare.Close(context.WithoutCancel(ctx))
-	if err := p.checkSchema(ctx, bare); err != nil {
-		return err
+	if err := catalog.CheckRuntime(ctx, bare, p.service.Schema); err != nil {
+		return fmt.Errorf("idem: %w", err)
 	}
 	if err := catalog.CheckTables(ctx, bare, p.service); err != nil {
 		return fmt.Errorf("idem: %w", err)
@@ -101,23 +97,3 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	}
 	return nil
 }
-
-// checkSchema compares the version of the runtime's tables with what the code needs.
-func (p *Pool) checkSchema(ctx context.Context, conn *pgx.Conn) error {
-	version, why, err := pgtable.Version(ctx, conn)
-	if err != nil {
-		return fmt.Errorf("idem: %w", err)
-	}
-	if why == nil {
-		why = pgtable.Outdated(version, p.service.Schema)
-	}
-	if why != nil {
-		return &schemaError{why}
-	}
-	return nil
-}
-
-// schemaError is final: a person must apply a file, or grant a right.
-type schemaError struct{ why *pgtable.Difference }
-
-func (e *schemaError) Error() string { return "idem: " + e.why.Text + ": " + e.why.Advice }

@@ -68,6 +68,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "branch", Type: "smallint", Filled: true},
 					{Name: "city", Type: "text", Default: true},
 				},
+				Owner: "branch-office",
 			},
 			{
 				Name: "journal",
