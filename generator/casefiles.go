@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/cases"
@@ -126,8 +127,9 @@ func (all caseFiles) warnUncovered(u *unit) {
 			if !e.Handle || all.hold(e) {
 				continue
 			}
-			at := u.parsed.Topics[i].Events[j].Name.Pos
-			u.problems.Add(at, "W911", fmt.Sprintf("event %q has Go code, and no case holds it: nothing says what it must do", e.Name),
+			topic := u.parsed.Topics[i]
+			event := topic.Events[j]
+			u.problems.Warn([][]schema.Accepted{event.Doc.Accept, topic.Doc.Accept}, event.Name.Pos, "W911", fmt.Sprintf("event %q has Go code, and no case holds it: nothing says what it must do", e.Name),
 				"idemgen case NAME --event "+e.Name+" writes one into "+scaffold.CasesFolder)
 		}
 	}
@@ -141,6 +143,11 @@ func (all caseFiles) hold(e *model.Event) bool {
 		}
 	}
 	return false
+}
+
+// inOrder reports whether nothing was refused in a case.
+func (all caseFiles) inOrder() bool {
+	return !slices.ContainsFunc(all, func(c *caseFile) bool { return c.parsed == nil })
 }
 
 // render renders what the generated test runs of each case.
