@@ -73,3 +73,17 @@ topics:
 		}
 	}
 }
+
+// What is accepted of an event without a case is no more of use once there is one.
+func TestAnAcceptEndsWithWhatItWasFor(t *testing.T) {
+	module(t, nil)
+	must(t, "init")
+	edit(t, "idemgen.yaml", "        handle: true\n", "        handle: true\n        accept: {W911: the code is written in May}\n")
+	must(t, "check", "--strict")
+	must(t, "case", "paid", "--event", "OrderPaid")
+	text := read(t, "testdata/cases/paid.yaml")
+	start, rest, _ := strings.Cut(text, "draft: ")
+	_, rest, _ = strings.Cut(rest, "\n")
+	write(t, "testdata/cases/paid.yaml", start+rest)
+	refused(t, `E212: event "OrderPaid" accepts W911, and has no such warning`, "generate")
+}
