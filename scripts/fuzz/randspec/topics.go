@@ -110,10 +110,13 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 	r := w.r
 	e := &part{lines: []string{called + ":"}}
 	steps := &part{lines: []string{"write:"}, needed: true}
+	if i := slices.IndexFunc(tables, func(t *table) bool { return t.key("no") }); i >= 0 && !w.ordered && chance(r, 40) {
+		steps.add(w.plain("append", tables[i]))
+	}
 	for range 1 + r.IntN(3) {
 		t := pick(r, tables)
-		for range 3 { // rows that are found by the record key may be overwritten
-			if w.ordered && !t.key("id") {
+		for range 3 { // rows that are found by the record key, or by the stream, may be overwritten
+			if (w.ordered || w.streamed) && !t.key("id") {
 				t = pick(r, tables)
 			}
 		}
