@@ -19,7 +19,7 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// idempotency keys
 	everyTopic(checkPromiseIsNeeded), everyTopic(checkRecordTimeIsRead), checkProducerCopies, everyEvent(checkCopies), everyEvent(checkWindow), checkKeysAlike,
 	// steps
-	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkShared, checkSums, checkCreatedAgain,
+	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkTooEarly, checkShared, checkSums, checkCreatedAgain,
 	// fields
 	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings

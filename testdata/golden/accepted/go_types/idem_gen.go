@@ -49,7 +49,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			{
 				Name: "payments",
 				Unique: [][]string{
-					{"payment_id"},
+					{"customer_id", "payment_id"},
 				},
 				Columns: []wire.Column{
 					{Name: "payment_id", Type: "uuid"},

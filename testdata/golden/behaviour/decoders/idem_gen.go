@@ -59,6 +59,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "id", Type: "text"},
+					{Name: "changed_by", Type: "text"},
 					{Name: "first_name", Type: "text", Default: true},
 					{Name: "second_name", Type: "text", Nullable: true, Null: "Patched"},
 					{Name: "credit_limit", Type: "numeric", Nullable: true, Null: "Patched"},
