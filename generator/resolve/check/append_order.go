@@ -56,6 +56,6 @@ func streamFields(st *draft.Step) []*model.Field {
 // namesStream reports whether a record-key part is a value of the stream's columns.
 func namesStream(st *draft.Step, part *model.KeyPart) bool {
 	return slices.ContainsFunc(st.Model.Set, func(a model.Assign) bool {
-		return slices.Contains(st.Model.Stream.Columns, a.Column) && draft.PartOf(a.Value) == part
+		return slices.Contains(st.Model.Stream.Columns, a.Column) && tells(a, part)
 	})
 }
