@@ -40,6 +40,7 @@ func checkAppendOrder(report *schema.Diagnostics, d *draft.Service) {
 		case st.Whole && !slices.ContainsFunc(t.Key.Model.Parts, func(p *model.KeyPart) bool { return !namesStream(st, p) }):
 			continue
 		case st.Whole:
+			hint = "add expect: <field with the expected position>"
 			why = fmt.Sprintf("and %s, which orders topic %s, is not what names the stream", wording.Bracketed(partNames(t.Key)), wording.Quote(t.Spec.Name.Value))
 		default:
 			continue

@@ -10,8 +10,8 @@ import (
 )
 
 // warnPartial warns of updates that come late and are refused by if_newer, although the newer
-// event did not write all that they hold (W902). A step that makes rows is left out: it may well be
-// the first one of its row, which no late event is.
+// event did not write all that they hold (W902). A step that makes rows is left out: it may well
+// be the first one of its row, which no late event is.
 func warnPartial(report *schema.Diagnostics, d *draft.Service) {
 	guarded := map[*draft.Table][]overwriter{}
 	for _, st := range d.Steps() {
