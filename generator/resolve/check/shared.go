@@ -70,12 +70,15 @@ func (o overwriter) shares(other overwriter) bool {
 
 // comparable reports whether something orders what two steps write into one column.
 func comparable(a, b overwriter) bool {
-	oneTopic := a.Event.Topic == b.Event.Topic
-	switch {
-	case a.streamed != stream{} && a.streamed == b.streamed, oneTopic && a.ordered && b.ordered, oneTopic && (a.told() || b.told()):
+	if inOrder(a, b) || a.Event.Topic == b.Event.Topic && (a.told() || b.told()) {
 		return true
 	}
 	return a.guard != nil && a.guard == b.guard && !a.patches && !b.patches
+}
+
+// inOrder reports whether two steps come to a row in an order that does not change.
+func inOrder(a, b overwriter) bool {
+	return a.streamed != stream{} && a.streamed == b.streamed || a.Event.Topic == b.Event.Topic && a.ordered && b.ordered
 }
 
 // told reports whether checkOrder judges the step by itself: nothing orders it but a guard.
