@@ -38,6 +38,8 @@ type Started struct {
 	Migrations string // folder of the migrations that were written
 	State      string // path of the state file that was written
 	Cases      string // folder of the cases
+	OverTables bool   // the spec describes tables of a database
+	Handled    bool   // handler.go is to be written
 	HasTool    bool   // go.mod has the command as a tool
 	Attributes string // lines that belong into a .gitattributes that exists already; "" if none
 }
@@ -52,7 +54,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started := &Started{Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
+	started := &Started{OverTables: s.Tables != nil, Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
 	var draft *NewCase
 	spec, err := os.ReadFile(filepath.FromSlash(started.Spec))
 	switch {
@@ -121,6 +123,7 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 	}
 	s.Migrations, s.State = u.folder.Show(u.service.Migrations.Dir), u.folder.Show(state.File)
 	s.Cases = u.folder.Show(scaffold.CasesFolder)
+	s.Handled = len(scaffold.Handled(u.service)) > 0
 	files := []output.File{
 		{Path: SpecFile, Policy: output.Scaffold, Data: spec},
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},

@@ -23,6 +23,8 @@ type Diagnostics struct {
 	file string // of places that name none: a library; "" is the file that was loaded
 	// masked are positions of values that no excerpt shows (E112).
 	masked []Pos
+	// accepted are the entries of accept that kept a warning back.
+	accepted []Pos
 }
 
 // Add adds a problem. Hint may be "".
@@ -37,6 +39,7 @@ func (ds *Diagnostics) Add(pos Pos, code, message, hint string) {
 func (ds *Diagnostics) Append(more Diagnostics) {
 	ds.list = append(ds.list, more.list...)
 	ds.masked = append(ds.masked, more.masked...)
+	ds.accepted = append(ds.accepted, more.accepted...)
 }
 
 // Files are the libraries that problems are in, each once, in the order of the problems.

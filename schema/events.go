@@ -39,6 +39,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
 	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},
+	accept(func(v *Event) *Doc { return &v.Doc }),
 	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
 )
 

@@ -50,7 +50,7 @@ those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
 			defer started.Close()
 			machine.members["diagnostics"] = append([]generator.Diagnostic{}, started.Diagnostics...)
 			if !machine.wanted {
-				fmt.Fprint(cmd.ErrOrStderr(), mask(started.Problems, args))
+				fmt.Fprint(cmd.ErrOrStderr(), mask(started.Problems, args), lastLine(started.Summary, true))
 			}
 			if started.Refused { // the spec that was there
 				return errProblems
@@ -96,7 +96,11 @@ Now make the module complete:
   go mod tidy
   go test ./...
 `, tool)
-	if !started.Kept {
+	switch {
+	case started.Kept:
+	case started.OverTables:
+		printTableSteps(cmd.ErrOrStderr(), started)
+	default:
 		fmt.Fprintf(cmd.ErrOrStderr(), `
 Then change %[1]s to your events and %[4]s to what they do, run
 go generate ./... and implement the methods of Service in handler.go. The migrations of the sample's tables are written already: to replace

@@ -32,7 +32,7 @@ func warnUnique(report *schema.Diagnostics, st *draft.Step) {
 		if st.Model.Sums {
 			finder = "where: "
 		}
-		report.Add(st.Spec.Verb.Pos, "W904", fmt.Sprintf("%s is also unique by %s: a conflict there dead-letters the event", wording.Quote(st.Spec.Table.Value), strings.Join(others, " and ")),
+		report.Warn(st.Event.Accept(), st.Spec.Verb.Pos, "W904", fmt.Sprintf("%s is also unique by %s: a conflict there dead-letters the event", wording.Quote(st.Spec.Table.Value), strings.Join(others, " and ")),
 			"if that is meant, all is well; to find the row by such a key, name it: "+finder+others[0])
 	}
 }
