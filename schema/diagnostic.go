@@ -23,6 +23,7 @@ type Diagnostics struct {
 	file string // of places that name none: a library; "" is the file that was loaded
 	// masked are positions of values that no excerpt shows (E112).
 	masked []Pos
+	once   map[[2]string]bool // file and message of what AddOnce was told
 }
 
 // Add adds a problem. Hint may be "".
@@ -31,6 +32,19 @@ func (ds *Diagnostics) Add(pos Pos, code, message, hint string) {
 		pos.File = ds.file
 	}
 	ds.list = append(ds.list, Diagnostic{Pos: pos, Code: code, Message: message, Hint: hint})
+}
+
+// AddOnce adds a problem that shows in many places of a file: only the first one is kept.
+func (ds *Diagnostics) AddOnce(pos Pos, code, message, hint string) {
+	key := [2]string{pos.File, message}
+	if ds.once[key] {
+		return
+	}
+	if ds.once == nil {
+		ds.once = map[[2]string]bool{}
+	}
+	ds.once[key] = true
+	ds.Add(pos, code, message, hint)
 }
 
 // Append adds the problems of more.
