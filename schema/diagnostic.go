@@ -21,10 +21,14 @@ func (d Diagnostic) Warning() bool { return strings.HasPrefix(d.Code, "W") }
 type Diagnostics struct {
 	list []Diagnostic
 	file string // of places that name none: a library; "" is the file that was loaded
+	kind string // what messages call the file; "" = a spec
 	// masked are positions of values that no excerpt shows (E112).
 	masked []Pos
 	once   map[[2]string]bool // file and message of what AddOnce was told
 }
+
+// noun is what messages call the file: a spec, or a case.
+func (ds *Diagnostics) noun() string { return cmp.Or(ds.kind, "spec") }
 
 // Add adds a problem. Hint may be "".
 func (ds *Diagnostics) Add(pos Pos, code, message, hint string) {
@@ -99,8 +103,8 @@ func (ds Diagnostics) Errors() int {
 // Warnings counts the problems that do not stop generation.
 func (ds Diagnostics) Warnings() int { return len(ds.Sorted()) - ds.Errors() }
 
-// mask hides the text at pos in every excerpt.
-func (ds *Diagnostics) mask(pos Pos) {
+// Mask hides the text at pos in every excerpt.
+func (ds *Diagnostics) Mask(pos Pos) {
 	pos.File = ds.file
 	ds.masked = append(ds.masked, pos)
 }
