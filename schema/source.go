@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -18,8 +19,8 @@ type Pos struct {
 
 // From names the line for a hint at another place: with its file, if that is another one.
 func (p Pos) From(other Pos) string {
-	if p.File != "" && p.File != other.File {
-		return fmt.Sprintf("line %d of %s", p.Line, p.File)
+	if p.File != other.File {
+		return fmt.Sprintf("line %d of %s", p.Line, cmp.Or(p.File, "the spec"))
 	}
 	return fmt.Sprintf("line %d", p.Line)
 }
