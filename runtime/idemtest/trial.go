@@ -228,7 +228,7 @@ func (b *trial) deliver(w *idem.Writer, records []idem.Message) (res idem.Result
 		if !ok || !b.skip(recordOffset{partitionOf(records[0]), halted.Offset}) {
 			b.broken.Store(true)
 			b.unwritten = notWritten(err) != ""
-			b.t.Errorf("applying %d records from offset %d: %v%s", len(records), records[0].Offset, err, notWritten(err))
+			b.t.Errorf("applying a batch of %d from offset %d: %v%s", len(records), records[0].Offset, err, notWritten(err))
 			return res
 		}
 		of := partitionOf(records[0])
