@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWhatInitSaysAtLastWorks: its lines, one after the other, lead from the sample to a service of
-// one's own whose tests pass.
+// TestWhatInitSaysAtLastWorks: its lines, one after the other, lead from the sample to a service
+// of one's own whose tests pass.
 func TestWhatInitSaysAtLastWorks(t *testing.T) {
 	repo := repository(t)
 	module(t, nil)

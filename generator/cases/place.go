@@ -42,7 +42,7 @@ func place(t *model.Topic, e *schema.CaseEvent, found oracle.Outcome) schema.Pos
 	return below(e.Value, path).Pos
 }
 
-// below is the value at a path as errors write it, lines[2].sku, or what holds it if there is none.
+// below is the value at a path as errors write it, lines[2].sku; what holds it if there is none.
 func below(n *schema.Node, path string) *schema.Node {
 	for _, p := range n.Pairs {
 		rest, ok := strings.CutPrefix(path, p.Key)

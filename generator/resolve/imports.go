@@ -24,8 +24,8 @@ func eachImport(files []*schema.Spec, known func(file, alias, library string)) {
 }
 
 // notImported reports a name whose alias no import has (E210): once for an alias that nobody
-// declared, and wherever it is for one that is misspelt. It stays silent of names in a library that
-// was refused, which is told already, and returns false for all others.
+// declared, and wherever it is for one that is misspelt. It stays silent of names in a library
+// that was refused, which is told already, and returns false for all others.
 func notImported(report *schema.Diagnostics, files []*schema.Spec, what, name string, at schema.Pos) bool {
 	alias := schema.AliasOf(name)
 	if alias == "" {

@@ -12,7 +12,7 @@ type stubDoer struct{}
 
 func (stubDoer) do() {}
 
-type ownDoer struct{ rows []int } // which == cannot compare
+type ownDoer []int // which == cannot compare
 
 func (ownDoer) do() {}
 
@@ -35,7 +35,7 @@ func TestAFailureUnderTheStubNamesTheStub(t *testing.T) {
 	}{
 		{stubDoer{}, true, true},
 		{stubDoer{}, false, false},
-		{ownDoer{}, true, false},
+		{ownDoer{1}, true, false},
 		{nil, true, false},
 	} {
 		e := &ended{recorder: recorder{TB: t}, failed: c.failed}
