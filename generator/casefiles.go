@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/cases"
@@ -27,7 +28,8 @@ type caseFile struct {
 	content  []byte
 	problems schema.Diagnostics
 	parsed   *cases.Case // nil if it is not in order
-	draft    bool        // it is not there yet
+	new      bool        // it is not there yet
+	unsaid   bool        // it is a draft: what Go code does is still to be said
 }
 
 var caseName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
@@ -59,7 +61,7 @@ func readCases(u *unit) error {
 		if in == nil {
 			in = oracle.New(u.service)
 		}
-		c.read(u.service, in.Fresh())
+		c.read(u, in.Fresh())
 		u.cases = append(u.cases, &c)
 	}
 	if u.draft != nil {
@@ -95,26 +97,41 @@ func (all caseFiles) next(s *model.Service) (next *model.Event) {
 	return next
 }
 
+// first is the event of the first case: one without Go code, so that the spec tells all of it. It
+// is nil if there is a case, or no such event.
+func (all caseFiles) first(s *model.Service) *model.Event {
+	for _, t := range s.Topics {
+		for _, e := range t.Events {
+			if len(all) == 0 && !e.Handle {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
 // drafted are the cases that are not there yet.
 func (all caseFiles) drafted() (files []output.File) {
 	for _, c := range all {
-		if c.draft {
+		if c.new {
 			files = append(files, output.File{Path: c.file(), Policy: output.Scaffold, Data: c.content})
 		}
 	}
 	return files
 }
 
-func (c *caseFile) read(s *model.Service, in *oracle.Interpreter) {
+// read reads the case. One that is still a draft is refused, unless the run drafts another.
+func (c *caseFile) read(u *unit, in *oracle.Interpreter) {
 	parsed, problems := schema.LoadCase(c.path, c.content)
-	c.problems = problems
-	if parsed.Broken {
+	if c.problems = problems; parsed.Broken {
 		return
 	}
-	resolved, problems := cases.Resolve(s, in, parsed)
-	c.problems.Append(problems)
-	if c.problems.Errors() == 0 {
+	resolved, problems := cases.Resolve(u.service, in, parsed)
+	if c.problems.Append(problems); c.problems.Errors() == 0 {
 		c.parsed = resolved
+	}
+	if c.unsaid = parsed.Draft != nil; c.unsaid && u.draft == nil {
+		c.problems.Add(parsed.Draft.Key, "E155", "the case is a draft: nobody has said yet what must be there", "say it under then, and remove the line draft")
 	}
 }
 
@@ -123,14 +140,23 @@ func (c *caseFile) read(s *model.Service, in *oracle.Interpreter) {
 func (all caseFiles) warnUncovered(u *unit) {
 	for i, t := range u.service.Topics {
 		for j, e := range t.Events {
-			if !e.Handle || all.hold(e) {
+			if !e.Handle || all.said().hold(e) {
 				continue
 			}
-			at := u.parsed.Topics[i].Events[j].Name.Pos
-			u.problems.Add(at, "W911", fmt.Sprintf("event %q has Go code, and no case holds it: nothing says what it must do", e.Name),
-				"idemgen case NAME --event "+e.Name+" writes one into "+scaffold.CasesFolder)
+			hint := "idemgen case NAME --event " + e.Name + " writes one into " + scaffold.CasesFolder
+			if all.hold(e) {
+				hint = "there is a draft of one: say under then what must be there"
+			}
+			topic := u.parsed.Topics[i]
+			event := topic.Events[j]
+			u.problems.Warn([][]schema.Accepted{event.Doc.Accept, topic.Doc.Accept}, event.Name.Pos, "W911", fmt.Sprintf("event %q has Go code, and no case holds it: nothing says what it must do", e.Name), hint)
 		}
 	}
+}
+
+// said are the cases that are no drafts.
+func (all caseFiles) said() caseFiles {
+	return slices.DeleteFunc(slices.Clone(all), func(c *caseFile) bool { return c.unsaid })
 }
 
 // hold reports whether a case has the event. Of a case that is not in order nobody knows.
@@ -143,9 +169,14 @@ func (all caseFiles) hold(e *model.Event) bool {
 	return false
 }
 
+// inOrder reports whether nothing was refused in a case.
+func (all caseFiles) inOrder() bool {
+	return !slices.ContainsFunc(all, func(c *caseFile) bool { return c.parsed == nil })
+}
+
 // render renders what the generated test runs of each case.
 func (all caseFiles) render(s *model.Service) (files []output.File, err error) {
-	for _, c := range all {
+	for _, c := range all.said() {
 		d := testData{
 			source: c.file(), digest: digest(c.content), topics: s.Topics,
 			stem: path.Join(scaffold.CasesFolder, "idem_"+c.name), before: c.parsed.Given, about: "Rows that are there before the records of " + c.name + ".yaml.",

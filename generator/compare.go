@@ -20,6 +20,14 @@ func (r *Result) Compare(ctx context.Context, db pgtable.Querier) (same bool, er
 		if u.service == nil { // a library
 			continue
 		}
+		found, err := pgtable.Runtime(ctx, db, u.service.Schema)
+		if err != nil {
+			return false, err
+		}
+		for _, d := range found {
+			same = false
+			u.problems.Add(u.parsed.Consumer.Pos, "E620", d.Text, d.Advice)
+		}
 		for _, t := range u.service.Tables {
 			found, err := pgtable.Compare(ctx, db, wantOf(u.service, t))
 			if err != nil {
@@ -37,17 +45,27 @@ func (r *Result) Compare(ctx context.Context, db pgtable.Querier) (same bool, er
 
 // wantOf is what a spec says of a table.
 func wantOf(s *model.Service, t *model.Table) *pgtable.Want {
-	w := &pgtable.Want{SQL: cmp.Or(sqlcode.TableName(t), t.Name), Rights: gocode.Rights(s, t)}
+	w := &pgtable.Want{SQL: sqlName(t), Rights: gocode.Rights(s, t), Unlogged: t.Unlogged, Owner: t.Owner}
 	for _, c := range t.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn{
 			Name: c.InDatabase(), Type: c.Type.String(), Nullable: c.Nullable, Filled: c.ByDatabase(), Default: c.Default != nil,
+			Left: gocode.Left(s, c), Null: gocode.Null(s, c), Texts: gocode.Texts(s, c),
 		})
+	}
+	for _, fk := range t.ForeignKeys {
+		w.References = append(w.References, pgtable.Reference{Columns: storedNames(fk.Columns), Table: sqlName(fk.References), OnDelete: fk.OnDelete})
+	}
+	for _, index := range t.Indexes {
+		w.Indexes = append(w.Indexes, storedNames(index))
 	}
 	for _, key := range append([][]*model.Column{t.PrimaryKey}, t.Unique...) {
 		w.Unique = append(w.Unique, storedNames(key))
 	}
 	return w
 }
+
+// sqlName is what statements call a table.
+func sqlName(t *model.Table) string { return cmp.Or(sqlcode.TableName(t), t.Name) }
 
 // tableEntry is what the spec, or a library of it, says of a table.
 func tableEntry(spec *schema.Spec, t *model.Table) *schema.Table {
@@ -89,8 +107,18 @@ func difference(u *unit, t *model.Table, d pgtable.Difference) schema.Pos {
 		return spec.Name.Pos
 	}
 	for i, key := range t.Unique {
-		if slices.Equal(storedNames(key), d.Key) {
+		if d.Of == pgtable.OfUnique && slices.Equal(storedNames(key), d.Key) {
 			return spec.Unique[i].Pos
+		}
+	}
+	for i, key := range t.Indexes {
+		if d.Of == pgtable.OfIndex && slices.Equal(storedNames(key), d.Key) {
+			return spec.Indexes[i].Pos
+		}
+	}
+	for i, fk := range t.ForeignKeys {
+		if d.Of == pgtable.OfReference && slices.Equal(storedNames(fk.Columns), d.Key) {
+			return spec.ForeignKeys[i].Pos
 		}
 	}
 	return spec.PrimaryKey.Pos

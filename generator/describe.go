@@ -2,7 +2,6 @@ package generator
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,29 +55,6 @@ func describe(tables []*pgtable.Table) (string, []described) {
 	return d.String(), in
 }
 
-var (
-	notInEntry   = regexp.MustCompile(`[^a-z0-9]+`)
-	isEntry      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,37}$`)
-	refusedEntry = regexp.MustCompile(`^(idem_.*|pg_.*|citext|tableoid|[cx]min|[cx]max|ctid)$`)
-)
-
-// entryName makes a name that the spec takes out of one of the database.
-func entryName(name, prefix string, taken map[string]bool) string {
-	key := name
-	if !isEntry.MatchString(name) {
-		key = strings.Trim(notInEntry.ReplaceAllString(strings.ToLower(name), "_"), "_")
-	}
-	if key == "" || key[0] < 'a' || refusedEntry.MatchString(key) {
-		key = prefix + "_" + key
-	}
-	key = key[:min(len(key), 38)]
-	for n, first := 2, key; taken[key]; n++ {
-		key = first + "_" + strconv.Itoa(n)
-	}
-	taken[key] = true
-	return key
-}
-
 // findPrimary is the key by which the spec knows rows: the primary key, else a unique one.
 func (n *described) findPrimary() []string {
 	for _, k := range n.Keys {
@@ -126,10 +102,23 @@ func (d *describer) table(n *described) {
 	for _, index := range n.Others {
 		d.line(2, "# not said here: %s", comment(index))
 	}
+	for _, t := range n.Before {
+		d.trigger(t)
+	}
 	d.line(2, "columns:")
 	for i := range n.Columns {
 		d.column(n, &n.Columns[i])
 	}
+}
+
+// trigger says of one that runs before a row is written what only its author knows.
+func (d *describer) trigger(t pgtable.Trigger) {
+	if t.Insert {
+		d.line(2, "# trigger %s runs before each new row. Where it fills a column, write filled_by: database of that", comment(t.Name))
+		d.line(2, "# column: then no step has to fill it.")
+		return
+	}
+	d.line(2, "# trigger %s runs before a row is changed. It may put something else in the place of what steps write.", comment(t.Name))
 }
 
 func (d *describer) keys(n *described) {
@@ -202,7 +191,10 @@ func (d *describer) foreign(n *described, fk pgtable.ForeignKey, i int) string {
 
 func (d *describer) column(n *described, c *pgtable.Column) {
 	if n.columns[c.Name] == "" {
-		d.line(3, "# %s: left out. The language has no word for %s", comment(c.Name), comment(c.Type))
+		d.line(3, "# %s: left out. %s", comment(c.Name), comment(noWord(c)))
+		if !c.Nullable && c.Default == "" && c.Always == "" {
+			d.line(3, "# No row can be without it, so no step can make rows here: give it a default in the database.")
+		}
 		return
 	}
 	word, key := c.Type, n.columns[c.Name]
@@ -230,6 +222,14 @@ func (d *describer) column(n *described, c *pgtable.Column) {
 		return
 	}
 	d.line(3, "%s: {type: %s, %s}%s", key, strconv.Quote(word), strings.Join(more, ", "), about)
+}
+
+// noWord says why the language cannot have a column of a type.
+func noWord(c *pgtable.Column) string {
+	if strings.HasPrefix(c.Type, "named(") {
+		return fmt.Sprintf("Its type is %q.%q, and named(schema.type) takes small letters, digits and _ only", c.Base.Schema, c.Base.Name)
+	}
+	return "The language has no word for " + c.Type
 }
 
 // fillsItself reports whether the database is to fill a column. A key with a default that makes

@@ -29,6 +29,7 @@ type Spec struct {
 // Result is what a run found, and what it would write. Close it.
 type Result struct {
 	Problems    string          // errors and warnings of the specs, ready to print; "" if there are none
+	Summary     string          // how many errors that are; "" if the specs are in order
 	Diagnostics []Diagnostic    // the same for machines
 	Refused     bool            // a spec is not in order: there are no changes
 	Changes     []output.Change // in the order of the specs
@@ -118,8 +119,9 @@ func (r *Result) report(units []*unit, strict bool) {
 			count += f.problems.Warnings()
 		}
 	}
+	r.Summary = ""
 	if r.Refused = count > 0; r.Refused {
-		text.WriteString(schema.Summary(count))
+		r.Summary = schema.Summary(count)
 	}
 	r.Problems = text.String()
 }

@@ -40,6 +40,8 @@ type Started struct {
 	Migrations string   // folder of the migrations, from that of the spec
 	Format     string   // of the migrations
 	Program    string   // folder of the program, from that of the spec
+	OverTables bool     // the spec describes tables of a database
+	Handled    bool     // handler.go is to be written
 	HasTool    bool     // go.mod has the command as a tool
 	Attributes string   // lines that belong into a .gitattributes that exists already; "" if none
 }
@@ -54,7 +56,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started := &Started{Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
+	started := &Started{OverTables: s.Tables != nil, Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
 	var draft *NewCase
 	spec, err := os.ReadFile(filepath.FromSlash(started.Spec))
 	switch {
@@ -122,6 +124,7 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 		return nil, err
 	}
 	s.Migrations, s.Format, s.Program = u.service.Migrations.Dir, u.service.Migrations.Format, path.Dir(scaffold.MainFile(u.service.Consumer))
+	s.Handled = len(scaffold.Handled(u.service)) > 0
 	files := []output.File{
 		{Path: SpecFile, Policy: output.Scaffold, Data: spec},
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},

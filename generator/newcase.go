@@ -18,7 +18,7 @@ import (
 
 // NewCase is what a case of a spec is made of.
 type NewCase struct {
-	Name  string // "": that of the event, if there is no case yet
+	Name  string // "": that of the first event without Go code, if there is one and no case yet
 	Event string // "": the one for which a case is wanted most
 }
 
@@ -33,21 +33,24 @@ func Case(ctx context.Context, s Spec, c NewCase) (*Result, error) {
 
 // addCase drafts a case.
 func addCase(u *unit, c NewCase) error {
-	if c.Name == "" && len(u.cases) > 0 {
-		return nil
+	event, err := u.cases.first(u.service), error(nil)
+	if c.Name != "" {
+		event, err = eventOf(u, c.Event)
 	}
-	event, err := eventOf(u, c.Event)
-	if err != nil {
+	if err != nil || event == nil {
 		return err
 	}
-	draft := caseFile{name: cmp.Or(c.Name, caseNameOf(event)), draft: true}
+	draft := caseFile{name: cmp.Or(c.Name, caseNameOf(event)), new: true}
 	draft.path = u.folder.Show(draft.file())
 	if _, err := u.folder.Read(draft.file()); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("%s exists; idemgen case replaces nothing", draft.path), err)
 	}
 	draft.content = cases.Draft(u.service, oracle.New(u.service), event)
-	draft.read(u.service, oracle.New(u.service))
+	draft.read(u, oracle.New(u.service))
 	u.cases = append(u.cases, &draft)
+	if draft.unsaid {
+		u.note("%s is a draft, and refused until it is whole: say under then what the Go code does, and remove the line draft\n", draft.path)
+	}
 	return nil
 }
 

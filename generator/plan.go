@@ -25,6 +25,7 @@ type Before struct {
 type Plan struct {
 	Changes     []evolution.Change // those that break first
 	Problems    string             // errors of a version, ready to print; then there are no changes
+	Summary     string             // how many they are
 	Diagnostics []Diagnostic       // the same for machines
 }
 
@@ -78,7 +79,7 @@ func (p *Plan) version(s Spec, files schema.Files) (evolution.Version, error) {
 	if problems.Errors() > 0 {
 		r := &Result{}
 		r.report([]*unit{{Spec: s, problems: problems, libraries: libraries}}, false)
-		p.Problems, p.Diagnostics = r.Problems, r.Diagnostics
+		p.Problems, p.Summary, p.Diagnostics = r.Problems, r.Summary, r.Diagnostics
 		return evolution.Version{}, nil
 	}
 	service.Source = path.Base(s.Path)

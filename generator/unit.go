@@ -55,7 +55,11 @@ func (u *unit) take(service *model.Service, problems schema.Diagnostics) error {
 	}
 	u.service = service
 	u.service.Schema = len(sqlcode.RuntimeTables())
-	return errors.Join(u.checkExamples(), readCases(u))
+	err := errors.Join(u.checkExamples(), readCases(u))
+	if u.problems.Errors() == 0 && u.cases.inOrder() {
+		u.problems.UnusedAccepts(u.parsed)
+	}
+	return err
 }
 
 // checkExamples reads the sample records. Each must decode (E114).

@@ -33,9 +33,12 @@ var deadLetterClasses = []string{"decode", "key", "fit", "conflict", "unknown_ty
 // deadLetters is the entry of then that is no table.
 const deadLetters = "dead_letters"
 
+// nothing is what then says of a case that changes no row.
+const nothing = "nothing"
+
 var (
 	rowShape  = shape{entries: &scalarShape}
-	thenShape = shape{entries: &shape{scalar: true, items: &rowShape, keys: classKeys.shapes()}}
+	thenShape = shape{words: []string{nothing}, entries: &shape{scalar: true, items: &rowShape, keys: classKeys.shapes()}}
 )
 
 var classKeys = func() (ks keys[Case]) {
@@ -65,9 +68,19 @@ func readGiven(w *walker, e entry, c *Case) bool {
 }
 
 // readThen reads rows, or their number, by table. A map is no such thing: it holds the dead
-// letters by class.
+// letters by class. An empty map would hold for nearly every handler: what it means is said as
+// nothing.
 func readThen(w *walker, e entry, c *Case) bool {
-	if !w.isMap(e) {
+	const hint = "name each table that matters, with its rows or their number; then: nothing says that every table stays as given, without a dead letter"
+	if n := e.node; n.Kind == ScalarNode && n.Text == nothing {
+		c.Nothing = true
+		return true
+	}
+	if e.node.Kind != MapNode {
+		return w.notThatKind(e, "a map or the word nothing", hint)
+	}
+	if len(e.node.Pairs) == 0 {
+		w.ds.Add(e.node.Pos, "E106", "then must not be an empty map", hint)
 		return false
 	}
 	ok := true

@@ -25,6 +25,8 @@ type Diagnostics struct {
 	// masked are positions of values that no excerpt shows (E112).
 	masked []Pos
 	once   map[[2]string]bool // file and message of what AddOnce was told
+	// accepted are the entries of accept that kept a warning back.
+	accepted []Pos
 }
 
 // noun is what messages call the file: a spec, or a case.
@@ -55,6 +57,7 @@ func (ds *Diagnostics) AddOnce(pos Pos, code, message, hint string) {
 func (ds *Diagnostics) Append(more Diagnostics) {
 	ds.list = append(ds.list, more.list...)
 	ds.masked = append(ds.masked, more.masked...)
+	ds.accepted = append(ds.accepted, more.accepted...)
 }
 
 // Files are the libraries that problems are in, each once, in the order of the problems.

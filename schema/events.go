@@ -38,6 +38,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "effect", meanwhile: "until then, handle: true; effects outside of Postgres can happen twice, so hand on idem.DeliveryFrom(ctx)'s key"},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
 	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},
+	accept(func(v *Event) *Doc { return &v.Doc }),
 	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
 )
 

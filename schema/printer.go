@@ -34,12 +34,12 @@ func (ds Diagnostics) Print(w io.Writer, file string, data []byte) error {
 	return err
 }
 
-// Summary is the last line of a run with n errors, n > 0.
+// Summary counts the errors of a run, n > 0, for its last line.
 func Summary(n int) string {
 	if n == 1 {
-		return "1 problem found; nothing was written\n"
+		return "1 problem found"
 	}
-	return fmt.Sprintf("%d problems found; nothing was written\n", n)
+	return fmt.Sprintf("%d problems found", n)
 }
 
 type printer struct {

@@ -62,6 +62,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	})},
 	key[Topic]{name: "names", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Several }, readNames)},
 	key[Topic]{name: "pattern", value: put(scalarShape, func(t *Topic) **Pattern { return &t.Pattern }, readPattern)},
+	accept(func(t *Topic) *Doc { return &t.Doc }),
 	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
 )
 

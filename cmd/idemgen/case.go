@@ -17,10 +17,12 @@ func caseCommand() *cobra.Command {
 		Use:   "case name [spec | folder]",
 		Short: "Write a first draft of a case",
 		Long: `Writes testdata/cases/<name>.yaml beside the spec (default: idemgen.yaml here): the records that an
-event needs, the event with all its fields, and what the steps of the spec make of them. What Go
-code does, you say there. Then generates: TestCases holds the tables against the case, with
-repeats, batches of every size and crashes. Generate again whenever you changed a case. Replaces no
-file of yours.`,
+event needs, the event with all its fields, and what the steps of the spec make of them. Then
+generates: TestCases holds the tables against the case, with repeats, batches of every size and
+crashes. Generate again whenever you changed a case. Replaces no file of yours.
+
+What Go code does, only you know: the case of an event with a handler is a draft, and refused until
+you say it under then and remove the line draft.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -47,7 +49,7 @@ file of yours.`,
 			defer result.Close()
 			machine.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
 			if !machine.wanted {
-				fmt.Fprint(cmd.ErrOrStderr(), result.Problems)
+				fmt.Fprint(cmd.ErrOrStderr(), result.Problems, lastLine(result.Summary, true))
 			}
 			if result.Refused {
 				return errProblems

@@ -16,9 +16,10 @@ func checkCommand() *cobra.Command {
 		Long: `Prints what generate would change, as a unified diff, and writes nothing. Exit code 0: nothing
 would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.
 
-With --db the tables of the specs are also compared with a database: tables, columns, types, NOT
-NULL, unique keys and rights. Each difference is told with its line (E620); then the exit code is
-1. Without an address behind it, --db takes $DATABASE_URL.` + specArguments,
+With --db the tables of the specs are also compared with a database, and so are those of the
+runtime: columns, types, NOT NULL, keys, indexes and rights. Each difference is told with its line
+(E620); then the exit code is 1. Without an address behind it, --db takes $DATABASE_URL. The rights
+are those of its role: give the service's.` + specArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			result, err := flags.load(cmd, args)
 			if err != nil {

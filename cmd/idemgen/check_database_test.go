@@ -55,6 +55,7 @@ func TestCheckComparesTablesWithADatabase(t *testing.T) {
 	write(t, "go.mod", "module example.com/books\n")
 	write(t, "idemgen.yaml", external)
 	must(t, "generate")
+	idemtest.Migrate(t, db, "migrations")
 	idemtest.Exec(t, db, asInSpec)
 	if code, stdout, stderr := run(t, "check", "--db", url); code != done || stdout != "" || stderr != "" {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
@@ -110,7 +111,119 @@ func TestCheckNeedsADatabaseThatAnswers(t *testing.T) {
 	if code, _, stderr := run(t, "check", "--db"); code != trouble || !strings.Contains(stderr, "--db or $DATABASE_URL missing") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
-	if code, _, stderr := run(t, "check", "--db", "postgres://u:secret@127.0.0.1:1/db"); code != trouble || !strings.Contains(stderr, "connect to the database") || strings.Contains(stderr, "secret") {
+	if code, _, stderr := run(t, "check", "--db", "postgres://u:secret@127.0.0.1:1/db"); code != trouble || !strings.Contains(stderr, "connect to the database that --db names") || strings.Contains(stderr, "secret") || strings.Count(stderr, "connection refused") != 1 {
 		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	t.Setenv("DATABASE_URL", "postgres://u:secret@127.0.0.1:1/db")
+	if code, _, stderr := run(t, "check", "--db"); code != trouble || !strings.Contains(stderr, "connect to the database that $DATABASE_URL names") || strings.Contains(stderr, "secret") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// told are the E620 of check --db with their lines.
+func told(t *testing.T, url string) []string {
+	t.Helper()
+	code, stdout, _ := run(t, "check", "--json", "--db", url)
+	var answer struct {
+		Diagnostics []struct {
+			Line, Column        int
+			Code, Message, Hint string
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
+		t.Fatalf("exit code %d, %v\n%s", code, err, stdout)
+	}
+	var all []string
+	for _, d := range answer.Diagnostics {
+		all = append(all, fmt.Sprintf("%d:%d %s %s (%s)", d.Line, d.Column, d.Code, d.Message, d.Hint))
+	}
+	if want := map[bool]int{true: different, false: done}[len(all) > 0]; code != want {
+		t.Errorf("exit code %d, want %d", code, want)
+	}
+	return all
+}
+
+const migrated = `version: 1
+consumer: books
+package: books
+tables:
+  makers:
+    primary_key: [maker]
+    columns: {maker: uuid}
+  books:
+    primary_key: [isbn]
+    indexes: [[title, isbn]]
+    foreign_keys: [{columns: [maker], references: makers, on_delete: cascade}]
+    columns:
+      isbn: text
+      maker: uuid
+      title: text
+      note: nullable text
+      series: nullable text
+  loans:
+    owner: library-desk
+    primary_key: [loan]
+    columns: {loan: uuid}
+topics:
+  books.v1:
+    idempotency_key: {source: {header: event-id}, window: 8d}
+    event_type: {header: type}
+    events:
+      Printed:
+        type: printed
+        fields: {isbn: string, maker: uuid, title: string, note: optional string}
+        write:
+          - insert: makers
+          - insert: books
+            leave: [series]
+      Lent:
+        type: lent
+        fields: {loan: uuid}
+        write: [{insert: loans}]
+`
+
+// A database in which a migration is missing, or was not applied as a whole, is not as the spec
+// says: neither without the runtime's tables nor without a foreign key or an index.
+func TestCheckNamesWhatMissingMigrationsMake(t *testing.T) {
+	db := idemtest.DB(t)
+	url := db.Config().ConnString()
+	t.Chdir(t.TempDir())
+	write(t, "go.mod", "module example.com/books\n")
+	write(t, "idemgen.yaml", migrated)
+	must(t, "generate")
+	idemtest.Exec(t, db, read(t, "migrations/0002_books.sql"))
+	idemtest.Exec(t, db, `CREATE TABLE loans (loan uuid PRIMARY KEY)`)
+	holds(t, told(t, url), `2:11 E620 the database has version 0 of the runtime's tables, this service needs 1 (apply, in their order, all migrations up to the one whose name ends with _idem_1.sql; the first of them ends with _idem_1.sql)`)
+	idemtest.Exec(t, db, read(t, "migrations/0001_idem_1.sql"))
+	holds(t, told(t, url))
+	idemtest.Exec(t, db, `ALTER TABLE books DROP CONSTRAINT books_maker_fkey; DROP INDEX books_title_isbn_idx; ALTER TABLE idem_dead_letter SET UNLOGGED; DROP TABLE loans`)
+	holds(t, told(t, url),
+		`2:11 E620 the runtime's table public.idem_dead_letter is unlogged (ALTER TABLE public.idem_dead_letter SET LOGGED; the protocol needs it after a crash)`,
+		`10:15 E620 books has no index [title, isbn] (apply the migration that makes it, or take it out of the spec)`,
+		`11:20 E620 books has no foreign key [maker] to makers with on_delete: cascade (apply the migration that makes it, or take it out of the spec)`,
+		`18:3 E620 there is no table loans in the database (the spec says that the migrations of consumer library-desk make it: apply those, or mend owner:)`)
+}
+
+// What no step could write to is told before the first record is: a column that must have a value,
+// an unlogged table, a type without a text, a schema that the role may not use.
+func TestCheckNamesWhatWouldRefuseRecords(t *testing.T) {
+	db := idemtest.DB(t)
+	url := db.Config().ConnString()
+	t.Chdir(t.TempDir())
+	write(t, "go.mod", "module example.com/books\n")
+	write(t, "idemgen.yaml", migrated)
+	must(t, "generate")
+	idemtest.Migrate(t, db, "migrations")
+	idemtest.Exec(t, db, `CREATE TABLE loans (loan uuid PRIMARY KEY); ALTER TABLE books ALTER note SET NOT NULL, ALTER series SET NOT NULL; ALTER TABLE books SET UNLOGGED`)
+	holds(t, told(t, url),
+		`8:3 E620 table public.books is unlogged: after a crash its rows are gone, and their records count as applied (ALTER TABLE public.books SET LOGGED, or say unlogged: true of the table in the spec)`,
+		`16:13 E620 column "note" of books is NOT NULL in the database, and event Printed may write NULL to it (let the event have a value in every record (a default of its field will do), or ALTER TABLE books ALTER COLUMN "note" DROP NOT NULL)`,
+		`17:15 E620 column "series" of books is NOT NULL in the database and has no default, and event Printed makes rows without it (let the step give it a value, or ALTER TABLE books ALTER COLUMN "series" DROP NOT NULL)`)
+}
+
+func holds(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -34,6 +34,7 @@ never touched.` + specArguments,
 			return nil
 		},
 	}
+	flags.writes = true
 	flags.define(cmd)
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -39,12 +40,18 @@ func TestGoldenRefused(t *testing.T) {
 			args := append([]string{"check"}, refusedSpecs(t)...)
 			code, stdout, text := run(t, args...)
 			if code != trouble {
-				code, stdout, text = run(t, append(args, "--strict")...)
+				args = append(args, "--strict")
+				code, stdout, text = run(t, args...)
 			}
 			if code != trouble || stdout != "" {
-				t.Errorf("exit code %d\n%s", code, stdout)
+				t.Fatalf("exit code %d\n%s", code, stdout)
 			}
-			same(t, expected, text)
+			args[0] = "generate" // says the same, and that it wrote nothing
+			code, stdout, written := run(t, args...)
+			if code != trouble || stdout != "" || strings.Replace(written, "; nothing was written", "", 1) != text {
+				t.Errorf("generate has exit code %d\n%s%s\nand check says\n%s", code, stdout, written, text)
+			}
+			same(t, expected, written)
 		})
 	}
 }

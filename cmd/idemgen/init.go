@@ -50,7 +50,7 @@ those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
 			defer started.Close()
 			machine.members["diagnostics"] = append([]generator.Diagnostic{}, started.Diagnostics...)
 			if !machine.wanted {
-				fmt.Fprint(cmd.ErrOrStderr(), mask(started.Problems, args))
+				fmt.Fprint(cmd.ErrOrStderr(), mask(started.Problems, args), lastLine(started.Summary, true))
 			}
 			if started.Refused { // the spec that was there
 				return errProblems

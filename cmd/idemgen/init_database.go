@@ -1,10 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
 
+	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/generator/scaffold"
 	"github.com/idemgen/idemgen/runtime/pgtable"
 )
 
@@ -30,18 +37,63 @@ func (f *fromDatabase) read(ctx context.Context) ([]*pgtable.Table, error) {
 	var all []*pgtable.Table
 	var errs []error
 	for _, name := range names {
-		t, err := pgtable.Read(ctx, db, name)
-		switch {
-		case err != nil:
+		t, err := readTable(ctx, db, name)
+		if err != nil {
 			errs = append(errs, err)
-		case t == nil:
-			errs = append(errs, fmt.Errorf("there is no table %s in the database", name))
-		default:
-			all = append(all, t)
+			continue
 		}
+		all = append(all, t)
 	}
 	if len(all) == 0 && len(errs) == 0 {
 		errs = append(errs, errors.New("the database has no tables"))
 	}
 	return all, errors.Join(errs...)
+}
+
+// readTable reads a table that must be there.
+func readTable(ctx context.Context, db pgtable.Querier, name string) (*pgtable.Table, error) {
+	closed, err := pgtable.Closed(ctx, db, name)
+	if err == nil && closed != nil {
+		err = fmt.Errorf("%s: %s", closed[0].Text, closed[0].Advice)
+	}
+	var t *pgtable.Table
+	if err == nil {
+		t, err = pgtable.Read(ctx, db, name)
+	}
+	if t != nil || closed != nil {
+		return t, err
+	}
+	all, listed := pgtable.List(ctx, db)
+	if listed != nil {
+		return nil, errors.Join(err, listed)
+	}
+	meant := func(other string) bool {
+		plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, `"`, "")) }
+		_, table, _ := strings.Cut(plain(other), ".")
+		return plain(other) == plain(name) || table == plain(name)
+	}
+	if i := slices.IndexFunc(all, meant); i >= 0 {
+		return nil, fmt.Errorf("there is no table %s in the database; names are written as in SQL: --table '%s'", name, all[i])
+	}
+	return nil, cmp.Or(err, fmt.Errorf("there is no table %s in the database", name))
+}
+
+// printTableSteps says what is left to do where the spec describes tables that are there already.
+func printTableSteps(w io.Writer, started *generator.Started) {
+	handler := ""
+	if started.Handled {
+		handler = ", and implement the methods of Service in handler.go"
+	}
+	fmt.Fprintf(w, `
+Then:
+
+1. In %[1]s put your topics and events in the place of events.v1 and RowAdded, and take
+   out the tables that no event writes. Delete the cases in %[2]s: they are RowAdded's.
+2. Run go generate ./...%[3]s, then go test ./..., which makes
+   your tables from the spec in databases of its own.
+3. Apply %[4]s to your database. It makes the tables of idemgen's runtime, and changes
+   none of yours.
+4. Run go tool idemgen check --db=postgres://role:password@host:5432/name
+   with the role of the service: it names what the database lacks and what the role may not do.
+`, path.Base(started.Spec), scaffold.CasesFolder, handler, started.Migrations)
 }

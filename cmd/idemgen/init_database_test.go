@@ -20,7 +20,10 @@ CREATE TABLE "core ""x"""."weird """"table" ("ID" uuid PRIMARY KEY DEFAULT gen_r
 CREATE UNIQUE INDEX ON "core ""x"""."weird """"table" (lower(note));
 CREATE TABLE child (parent uuid REFERENCES "core ""x"""."weird """"table" ON DELETE CASCADE, "no." smallint, "no," smallint NOT NULL, PRIMARY KEY (parent, "no."));
 CREATE TABLE cities (id serial PRIMARY KEY, name text NOT NULL, area box NOT NULL);
+CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER touch BEFORE INSERT OR UPDATE ON cities FOR EACH ROW EXECUTE FUNCTION touch();
 CREATE TABLE log (line text);
+CREATE TABLE "true" ("null" int PRIMARY KEY, "yes" text NOT NULL, "~" text NOT NULL);
 CREATE TABLE by_unique (code text NOT NULL UNIQUE, valid tstzrange);
 CREATE TABLE "Überweisung # 1" ("Größe" int PRIMARY KEY, "a: b" text NOT NULL, "ctid_" text, "ASchr" json);
 CREATE TABLE measured (at timestamptz NOT NULL, device bigint NOT NULL, value double precision NOT NULL, PRIMARY KEY (device, at)) PARTITION BY RANGE (at);
@@ -43,6 +46,9 @@ func TestInitDescribesADatabase(t *testing.T) {
 		"# public.log: left out. It has no unique key", "# place: left out. The language has no word for point", "# not said here: CREATE UNIQUE INDEX",
 		"mail: text # domain email", "handle: citext", "at: {type: \"timestamptz\", filled_by: database} # default now()",
 		"doubled: {type: \"nullable numeric\", filled_by: database} # generated", "- {columns: [parent], references: weird_table, on_delete: cascade}",
+		"    # trigger touch runs before each new row. Where it fills a column, write filled_by: database",
+		`# state: left out. Its type is "core \"x\""."state", and named(schema.type) takes small letters`,
+		"# area: left out. The language has no word for box\n      # No row can be without it, so no step can make rows here",
 		"name: \"weird \\\"\\\"table\"", "kind: {type: \"named(public.kind)\", filled_by: database}",
 	} {
 		if !strings.Contains(spec, want) {
@@ -52,8 +58,12 @@ func TestInitDescribesADatabase(t *testing.T) {
 	if strings.Contains(spec, "measured_1") || strings.Contains(spec, "idem_") {
 		t.Error("the spec has tables that nobody writes to")
 	}
+	idemtest.Migrate(t, db, "migrations") // as the third of the steps that init prints says
 	if code, stdout, stderr := run(t, "check", "--db", url); code != done {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if !strings.Contains(stderr, "\n3. Apply migrations to your database.") || strings.Contains(stderr, "handler.go") || strings.Contains(stderr, "sample") {
+		t.Errorf("what init says is left to do:\n%s", stderr)
 	}
 	if t.Failed() || testing.Verbose() {
 		t.Log(spec)
@@ -62,4 +72,15 @@ func TestInitDescribesADatabase(t *testing.T) {
 	if code != trouble || !strings.Contains(stdout, "  cities:\n    external: true\n    schema: public\n    primary_key: [id]\n") || strings.Contains(stdout, "child") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
+}
+
+// A name that is not written as SQL writes it is told with the way to write it.
+func TestInitNamesTheTableThatWasMeant(t *testing.T) {
+	db := idemtest.DB(t)
+	idemtest.Exec(t, db, `CREATE SCHEMA "Sales Dept"; CREATE TABLE "Sales Dept"."Customer Orders" (id int PRIMARY KEY)`)
+	module(t, nil)
+	for _, name := range []string{"Sales Dept.Customer Orders", "customer orders", `"Customer Orders"`} {
+		refused(t, `names are written as in SQL: --table '"Sales Dept"."Customer Orders"'`, "init", "--from-db", db.Config().ConnString(), "--table", name)
+	}
+	must(t, "init", "--from-db", db.Config().ConnString(), "--table", `"Sales Dept"."Customer Orders"`)
 }

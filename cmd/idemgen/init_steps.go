@@ -28,7 +28,10 @@ func printNextSteps(cmd *cobra.Command, started *generator.Started) {
   go mod tidy
   go test ./...   # with a Postgres that it finds or fetches, or that of $IDEMTEST_DATABASE_URL
 `)
-	if !started.Kept {
+	switch {
+	case started.OverTables:
+		printTableSteps(&out, started)
+	case !started.Kept:
 		fmt.Fprintf(&out, `
 Then put your own service in the place of the sample, before anything is deployed:
 
@@ -41,8 +44,10 @@ Then put your own service in the place of the sample, before anything is deploye
   go tool idemgen generate && go test ./...
 `, strings.Join(started.Sample, " "), path.Base(started.Spec))
 	}
-	fmt.Fprintf(&out, "\nBefore the program runs, apply the migrations:\n\n  %s\n  go run ./%s   # with $KAFKA_BROKERS and $DATABASE_URL\n",
-		applied(started), started.Program)
+	if !started.OverTables {
+		fmt.Fprintf(&out, "\nBefore the program runs, apply the migrations:\n\n  %s\n  go run ./%s   # with $KAFKA_BROKERS and $DATABASE_URL\n",
+			applied(started), started.Program)
+	}
 	fmt.Fprint(cmd.ErrOrStderr(), out.String())
 }
 

@@ -52,7 +52,7 @@ func accepted(t *testing.T, line string) *cobra.Command {
 	for i := range args {
 		args[i] = strings.Trim(args[i], `"`)
 	}
-	if code, _, stderr := run(t, args[1:]...); code != trouble || !strings.HasPrefix(stderr, "idemgen: connect to the database: ") {
+	if code, _, stderr := run(t, args[1:]...); code != trouble || !strings.HasPrefix(stderr, "idemgen: connect to the database that $DATABASE_URL names: ") {
 		t.Errorf("%s: %s", line, stderr)
 	}
 	cmd, flags, err := rootCommand(nil, io.Discard, io.Discard).Find(args[1:])

@@ -60,9 +60,9 @@ in a topic, or reads every topic again; 2: trouble.`,
 			out.members["changes"] = append([]evolution.Change{}, plan.Changes...)
 			if plan.Refused() {
 				if !out.wanted {
-					fmt.Fprint(cmd.ErrOrStderr(), plan.Problems)
+					fmt.Fprint(cmd.ErrOrStderr(), plan.Problems, lastLine(plan.Summary, false))
 				}
-				return errProblems
+				return errRead
 			}
 			if !out.wanted {
 				printPlan(cmd.OutOrStdout(), now.Path, against, plan.Changes, before == nil)

@@ -27,6 +27,7 @@ const specsUsage = " [spec | folder | dir/...] ..."
 type specFlags struct {
 	strict   bool
 	json     *answer
+	writes   bool    // the command is generate
 	database address // check only
 	same     bool    // the database is as the specs say
 }
@@ -53,10 +54,13 @@ func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, 
 	}
 	f.json.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
 	if !f.json.wanted {
-		fmt.Fprint(cmd.ErrOrStderr(), result.Problems)
+		fmt.Fprint(cmd.ErrOrStderr(), result.Problems, lastLine(result.Summary, f.writes))
 	}
-	if err == nil && refused {
+	switch {
+	case err == nil && refused && f.writes:
 		err = errors.Join(errProblems, result.Close())
+	case err == nil && refused:
+		err = errors.Join(errRead, result.Close())
 	}
 	if err != nil {
 		return nil, err
@@ -74,8 +78,24 @@ func (f *specFlags) compare(ctx context.Context, result *generator.Result) (same
 	return result.Compare(ctx, db)
 }
 
-// errProblems ends a command that has told the problems of the specs.
-var errProblems = said{errors.New("the specs have problems, see diagnostics; nothing was written")}
+// errProblems ends a command that has told the problems of the specs, and errRead one that would
+// write nothing anyway.
+var (
+	errRead     = said{errors.New("the specs have problems, see diagnostics")}
+	errProblems = said{errors.New("the specs have problems, see diagnostics; nothing was written")}
+)
+
+// lastLine is the line behind the problems of specs; "" if there are no errors. writes says that
+// the command would have written files.
+func lastLine(summary string, writes bool) string {
+	switch {
+	case summary == "":
+		return ""
+	case writes:
+		return summary + "; nothing was written\n"
+	}
+	return summary + "\n"
+}
 
 // change is a file that generate writes or removes, as JSON.
 type change struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -21,11 +22,12 @@ func (f *streamFlags) connect(ctx context.Context) (*pgxpool.Pool, error) {
 // environment. They are named differently than a worker's, so that no worker ends one of them as
 // a stalled one of its own.
 func connect(ctx context.Context, flag, url string) (*pgxpool.Pool, error) {
+	from := flag
 	if url == "" {
-		url = os.Getenv("DATABASE_URL")
+		url, from = os.Getenv("DATABASE_URL"), "$DATABASE_URL"
 	}
 	if url == "" {
-		return nil, errors.New(flag + " or $DATABASE_URL missing")
+		return nil, fmt.Errorf("%s or $DATABASE_URL missing: write %s=postgres://user:password@host:5432/name, or set DATABASE_URL to that address", flag, flag)
 	}
 	cfg, err := pgxpool.ParseConfig(url)
 	if err == nil && strings.LastIndexByte(cfg.ConnConfig.Host, '@') > 0 { // of a password
@@ -44,7 +46,7 @@ func connect(ctx context.Context, flag, url string) (*pgxpool.Pool, error) {
 	}
 	if err := db.Ping(ctx); err != nil {
 		db.Close()
-		return nil, maskConnect(fmt.Errorf("connect to the database: %w", err))
+		return nil, maskConnect(fmt.Errorf("connect to the database that %s names: %w", from, err))
 	}
 	return db, nil
 }
@@ -67,8 +69,24 @@ func maskConnect(err error) error {
 	if pg, answered := errors.AsType[*pgconn.PgError](cause); answered {
 		cause = refusal(pg.Code)
 	}
-	return fmt.Errorf("%sfailed to connect: %w", before, cause)
+	return fmt.Errorf("%sfailed to connect: %w", before, &once{cause})
 }
+
+// once says each line of an error once: the driver tries an address with TLS and without, and
+// joins what came of it.
+type once struct{ error }
+
+func (e *once) Error() string {
+	var lines []string
+	for line := range strings.Lines(e.error.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+func (e *once) Unwrap() error { return e.error }
 
 // refusal says why a server lets nobody in, as far as its SQLSTATE tells.
 func refusal(code string) error {

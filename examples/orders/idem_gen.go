@@ -60,7 +60,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "paid", Type: "numeric(12,2)", Default: true},
 					{Name: "status", Type: "varchar(20)"},
 					{Name: "placed_at", Type: "timestamptz"},
-					{Name: "note", Type: "text", Nullable: true},
+					{Name: "note", Type: "text", Nullable: true, Null: "OrderPlaced"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},

@@ -51,7 +51,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "seq", Type: "bigint"},
 					{Name: "reported_at", Type: "timestamptz"},
 					{Name: "temperature", Type: "double precision"},
-					{Name: "humidity", Type: "double precision", Nullable: true},
+					{Name: "humidity", Type: "double precision", Nullable: true, Null: "Reading"},
 					{Name: "battery", Type: "integer"},
 					{Name: "firmware", Type: "varchar(32)"},
 				},

@@ -6,6 +6,9 @@
 package cases
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
@@ -47,6 +50,9 @@ func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, s
 			out.Records = append(out.Records, r.record(i+1, e))
 		}
 	}
+	if c.Nothing {
+		out.Then = r.asGiven()
+	}
 	for _, t := range c.Then {
 		out.Then = append(out.Then, r.then(t))
 	}
@@ -66,28 +72,39 @@ func (c *Case) Holds(e *model.Event) bool {
 // table finds a table of the service, or reports E205.
 func (r *reader) table(name schema.Text) *model.Table {
 	var names []string
+	hint := ""
 	for _, t := range r.service.Tables {
 		if t.Name == name.Value {
 			return t
 		}
+		if t.RenamedFrom == name.Value {
+			hint = "it was renamed: write " + t.Name
+		}
 		names = append(names, t.Name)
 	}
-	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), wording.Choices(name.Value, "tables", names))
+	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), cmp.Or(hint, wording.Choices(name.Value, "tables", names)))
 	return nil
 }
 
 // topic finds a topic of the service, or reports E151.
 func (r *reader) topic(name schema.Text) *model.Topic {
 	var names []string
+	hint := ""
 	for _, t := range r.service.Topics {
 		if t.Reads(name.Value) {
 			return t
+		}
+		if t.Doc.RenamedFrom == name.Value {
+			hint = "it was renamed: write " + strings.Join(t.Kafka, " or ")
+			if len(t.Pattern) > 0 {
+				hint = "it was renamed: write a topic of the form " + t.Pattern.String()
+			}
 		}
 		names = append(names, t.Kafka...)
 		if len(t.Pattern) > 0 {
 			names = append(names, t.Pattern.String())
 		}
 	}
-	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), wording.Choices(name.Value, "topics", names))
+	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), cmp.Or(hint, wording.Choices(name.Value, "topics", names)))
 	return nil
 }

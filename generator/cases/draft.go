@@ -15,7 +15,8 @@ import (
 const schemaLine = "# yaml-language-server: $schema=https://raw.githubusercontent.com/idemgen/idemgen/main/schema/idemgen.case.v1.schema.json\n"
 
 // Draft writes a case for an event: what its row needs, the event with all its fields, and what
-// the steps of the spec make of that. What Go code does only the team knows: a comment says so.
+// the steps of the spec make of that. What Go code does only the team knows: then the case says
+// that it is a draft, and is refused as long as it does.
 func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
 	rows, log := seedlog.Way(s, e)
 	d := draft{service: s, touched: map[*model.Table]bool{}}
@@ -26,6 +27,12 @@ func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
 		}
 	}
 	fmt.Fprintf(&d.out, "%sdescription: %s\n", schemaLine, text(e.Name+" takes effect once."))
+	for _, r := range log {
+		d.takes(e.Topic, r.Event)
+	}
+	if len(d.coded) > 0 {
+		fmt.Fprintf(&d.out, "draft: Under then is what the steps of the spec do. Change it to what must be there when the Go code of %s has run, name the other tables that it writes, and remove this line.\n", strings.Join(d.coded, ", "))
+	}
 	d.given(given)
 	d.out.WriteString("events:\n")
 	for i, r := range log {
@@ -36,7 +43,9 @@ func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
 		if r.Time.IsZero() {
 			at.Time = logStart.Add(time.Duration(i) * time.Second)
 		}
-		d.applied(e.Topic, r.Event, in.Apply(at))
+		if out := in.Apply(at); out.Kind == oracle.DeadLetter || out.Kind == oracle.Conflict {
+			d.dead = append(d.dead, out.Class)
+		}
 	}
 	d.then(in)
 	return []byte(d.out.String())
@@ -117,11 +126,8 @@ func (d *draft) event(t *model.Topic, r seedlog.Record) {
 	}
 }
 
-// applied keeps what the record may have changed.
-func (d *draft) applied(t *model.Topic, event string, out oracle.Outcome) {
-	if out.Kind == oracle.DeadLetter || out.Kind == oracle.Conflict {
-		d.dead = append(d.dead, out.Class)
-	}
+// takes keeps what a record of the event may change.
+func (d *draft) takes(t *model.Topic, event string) {
 	for _, e := range t.Events {
 		if e.GoName != event {
 			continue
@@ -139,12 +145,8 @@ func (d *draft) applied(t *model.Topic, event string, out oracle.Outcome) {
 }
 
 func (d *draft) then(in *oracle.Interpreter) {
-	if len(d.coded) > 0 {
-		fmt.Fprintf(&d.out, "# These rows are what the spec's own steps write. There is Go code, too, for %s:\n"+
-			"# change them to what must be there when it has run, and name the other tables that it writes.\n", strings.Join(d.coded, ", "))
-	}
 	if len(d.touched) == 0 && len(d.dead) == 0 {
-		d.out.WriteString("then: {}\n")
+		d.out.WriteString("then: nothing\n")
 		return
 	}
 	d.out.WriteString("then:\n")

@@ -73,6 +73,12 @@ func TestDraftsAreCasesThatHold(t *testing.T) {
 					t.Errorf("%s is not in its own case\n%s", e.Name, text)
 				}
 				holds(t, topic, in, c, string(text))
+				if drafted := parsed.Draft != nil; drafted != e.Handle && !drafted {
+					t.Errorf("%s has Go code, and its case is no draft\n%s", e.Name, text)
+				}
+				if !e.Handle && len(c.DeadLetters) > 0 {
+					t.Errorf("%s takes no effect in its case\n%s", e.Name, text)
+				}
 			}
 		}
 	})
@@ -127,4 +133,45 @@ func TestACaseHoldsTheEventsThatItHas(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A draft has the rows that an add finds, whoever makes them: of two accounts both, with enough to
+// take from.
+func TestADraftGivesTheRowsThatAnAddFinds(t *testing.T) {
+	const spec = `version: 1
+consumer: cash
+package: cash
+tables:
+  accounts: {primary_key: [id], columns: {id: uuid, balance: bigint}}
+topics:
+  cash.v1:
+    record_key: {id: uuid}
+    assume: {ordered_by: record_key}
+    event_type: {header: type}
+    idempotency_key: {source: {header: key}, window: 8d}
+    events:
+      Opened: {type: opened, handle: true}
+      Made: {type: made, write: [{insert: accounts, set: {balance: {value: 0}}}]}
+      Moved:
+        type: moved
+        fields: {to: uuid, amount: int64}
+        write:
+          - {add: accounts, minus: {balance: amount}, at_least: {balance: 5}}
+          - {add: accounts, where: {id: to}, plus: {balance: amount}}
+`
+	parsed, problems := schema.Load("s.yaml", []byte(spec))
+	s, more := resolve.Resolve(parsed)
+	if problems.Append(more); s == nil || problems.Errors() > 0 {
+		t.Fatal(problems.Sorted())
+	}
+	text := string(Draft(s, oracle.New(s), s.Topics[0].Events[2]))
+	for _, want := range []string{
+		"given:\n  accounts:\n    - {id: 00000000-0000-4000-8000-000000000001, balance: 105}\n    - {id: 00000000-0000-4000-8000-000000000002, balance: 105}\nevents:\n",
+		"      to: 00000000-0000-4000-8000-000000000002\n      amount: 2\n",
+		"then:\n  accounts:\n    - {id: 00000000-0000-4000-8000-000000000001, balance: 103}\n    - {id: 00000000-0000-4000-8000-000000000002, balance: 107}\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want\n%sin\n%s", want, text)
+		}
+	}
 }

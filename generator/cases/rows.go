@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,6 +110,18 @@ func (r *reader) then(t *schema.CaseTable) (out Table) {
 	return out
 }
 
+// asGiven is what must be in the tables if nothing happens: the rows of given.
+func (r *reader) asGiven() (out []Table) {
+	for _, t := range r.service.Tables {
+		table := Table{Name: t.Name, Columns: r.in.Columns(t.Name), Rows: r.in.Values(t.Name)}
+		if table.Count = len(table.Rows); len(table.Columns) == 0 {
+			table.Rows = nil // they are counted
+		}
+		out = append(out, table)
+	}
+	return out
+}
+
 // compared are the columns that the rows name.
 func (r *reader) compared(table *model.Table, t *schema.CaseTable) (columns []*model.Column) {
 	fixed := r.in.Columns(table.Name)
@@ -145,12 +158,16 @@ func (r *reader) shown(c *model.Column, n *schema.Node) string {
 }
 
 func (r *reader) column(t *model.Table, name schema.Text) *model.Column {
+	hint := ""
 	for _, c := range t.Columns {
 		if c.Name == name.Value {
 			return c
 		}
+		if c.RenamedFrom == name.Value {
+			hint = "it was renamed: write " + c.Name
+		}
 	}
-	r.report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", wording.Quote(t.Name), wording.Quote(name.Value)), wording.Choices(name.Value, "columns", model.ColumnNames(t.Columns)))
+	r.report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", wording.Quote(t.Name), wording.Quote(name.Value)), cmp.Or(hint, wording.Choices(name.Value, "columns", model.ColumnNames(t.Columns))))
 	return nil
 }
 

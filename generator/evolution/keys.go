@@ -107,6 +107,7 @@ var ofKey = map[string]struct {
 	"sensitive":   {Compatible, "what Go, logs and tests show changes; records, keys and rows do not"},
 	"version":     {Compatible, "the language, not the data"},
 	"examples":    {Compatible, "tests only"},
+	"accept":      {Compatible, "what idemgen warns of changes; nothing that it writes does"},
 	"limits":      {Compatible, "what is read and stored stays the same"},
 	"on_failure":  {Compatible, "it holds for failures from now on"},
 	"unhandled":   {Compatible, "it holds for records from now on, as it says"},

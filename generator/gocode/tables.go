@@ -32,7 +32,7 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 	facts = append(facts, pair("Unique", composite(text("[][]string"), keys)))
 	var columns []code
 	for _, c := range t.Columns {
-		columns = append(columns, columnFacts(c))
+		columns = append(columns, columnFacts(p.service, c))
 	}
 	facts = append(facts, pair("Columns", composite(slice(wire("Column")), columns)))
 	if rights := Rights(p.service, t); len(rights) > 0 {
@@ -41,6 +41,9 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 	if len(t.ForeignKeys) > 0 {
 		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))
 	}
+	if t.Owner != "" {
+		facts = append(facts, pair("Owner", lit(t.Owner)))
+	}
 	if t.Unlogged {
 		facts = append(facts, text("Unlogged: true"))
 	}
@@ -48,7 +51,7 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 }
 
 // columnFacts is a wire.Column, on one line.
-func columnFacts(c *model.Column) code {
+func columnFacts(s *model.Service, c *model.Column) code {
 	fields := fmt.Sprintf("Name: %q, Type: %q", c.InDatabase(), c.Type.String())
 	for _, f := range []struct {
 		name  string
@@ -57,6 +60,14 @@ func columnFacts(c *model.Column) code {
 		if f.holds {
 			fields += ", " + f.name + ": true"
 		}
+	}
+	for _, f := range []struct{ name, event string }{{"Left", Left(s, c)}, {"Null", Null(s, c)}} {
+		if f.event != "" {
+			fields += fmt.Sprintf(", %s: %q", f.name, f.event)
+		}
+	}
+	if texts := Texts(s, c); len(texts) > 0 {
+		fields += fmt.Sprintf(", Texts: %#v", texts)
 	}
 	return text("{%s}", fields)
 }

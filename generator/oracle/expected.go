@@ -38,18 +38,34 @@ func (in *Interpreter) Rows(table string) []string {
 	if t == nil {
 		return nil
 	}
-	shown := in.shown(t)
+	columns := in.Columns(table)
 	var lines []string
-	for _, r := range t.sorted() {
-		var parts []string
-		for i, c := range t.def.Columns {
-			if shown[c] {
-				parts = append(parts, c.Name+"="+format(c.Type, r.cells[i]))
-			}
+	for _, row := range in.Values(table) {
+		for i := range row {
+			row[i] = columns[i] + "=" + row[i]
 		}
-		lines = append(lines, strings.Join(parts, "  "))
+		lines = append(lines, strings.Join(row, "  "))
 	}
 	return lines
+}
+
+// Values returns the values of each row of a table, in the order of Columns.
+func (in *Interpreter) Values(table string) (rows [][]string) {
+	t := in.tables.named(table)
+	if t == nil {
+		return nil
+	}
+	shown := in.shown(t)
+	for _, r := range t.sorted() {
+		row := []string{}
+		for i, c := range t.def.Columns {
+			if shown[c] {
+				row = append(row, format(c.Type, r.cells[i]))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // Columns names the columns of a table that Rows prints: all but those that the database

@@ -17,7 +17,10 @@ func resolveInDatabase(report *schema.Diagnostics, consumer *schema.Text, t *dra
 	if in.Stored != nil && in.Stored.Value != t.Spec.Name.Value {
 		t.Model.Stored = in.Stored.Value
 	}
-	t.Model.External = external(t) || in.Owner != nil && consumer != nil && in.Owner.Value != consumer.Value
+	if in.Owner != nil && consumer != nil && in.Owner.Value != consumer.Value {
+		t.Model.Owner = in.Owner.Value
+	}
+	t.Model.External = external(t) || t.Model.Owner != ""
 	if !external(t) {
 		return
 	}

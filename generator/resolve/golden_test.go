@@ -22,7 +22,7 @@ func printed(t testing.TB, file string, data []byte) string {
 		t.Fatal(err)
 	}
 	if n := ds.Errors(); n > 0 {
-		b.WriteString(schema.Summary(n))
+		b.WriteString(schema.Summary(n) + "; nothing was written\n")
 	}
 	return b.String()
 }

@@ -243,6 +243,11 @@ func (r *roles) findSecond(e *model.Event) {
 	}
 	seen := map[*class]bool{}
 	for _, f := range e.Fields {
+		if partOf(f) != nil { // the record key is there whatever the order of the fields
+			seen[r.class(f)] = true
+		}
+	}
+	for _, f := range e.Fields {
 		cl := r.class(f)
 		if stays[cl] && seen[cl] && partOf(f) == nil {
 			r.second[f] = true

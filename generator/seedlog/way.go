@@ -1,18 +1,33 @@
 package seedlog
 
 import (
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// Way returns a short log that ends with a record of the event, behind what its row needs, and the
-// rows that must be there before. For an event with Go code, which may want any row of its topic,
-// there is one of each table that the topic's events can make. Rows and records are numbered
-// from 1.
+// Way returns a short log that ends with a record of the event, and the rows that must be there
+// before. What the spec's steps need is such a row, if that can be; else records before it make
+// it. For an event with Go code, which may want any row of its topic, there is one of each table
+// that the topic's events can make. Rows and records are numbered from 1.
 func Way(s *model.Service, e *model.Event) ([]model.Row, []Record) {
-	r := rolesOf(s, e.Topic)
-	p := newPlanner(r, e.Topic)
+	if !e.Handle {
+		alone := *e.Topic
+		alone.Events, alone.Flush = []*model.Event{e}, e.Steps
+		if rows, log, ok := wayOf(s, &alone, e); ok {
+			return rows, log
+		}
+	}
+	rows, log, _ := wayOf(s, e.Topic, e)
+	return rows, log
+}
+
+// wayOf is Way by the events of a topic. It reports whether the event takes effect.
+func wayOf(s *model.Service, t *model.Topic, e *model.Event) ([]model.Row, []Record, bool) {
+	r := rolesOf(s, t)
+	p := newPlanner(r, t)
 	w := &writer{positions: positions{}, seconds: map[int]bool{}, roles: r, topic: e.Topic, last: map[int]int{}}
 	now := p.first()
 	if e.Handle {
@@ -26,12 +41,49 @@ func Way(s *model.Service, e *model.Event) ([]model.Row, []Record) {
 			p.ensure(now, t, e)
 		}
 	}
-	if !p.prepared(now, visit{event: e}) && (len(p.visits) == 0 || p.visits[len(p.visits)-1].event != e) {
+	ok := p.prepared(now, visit{event: e})
+	if !ok && (len(p.visits) == 0 || p.visits[len(p.visits)-1].event != e) {
 		p.visits = append(p.visits, visit{event: e})
 	}
 	for i := range p.visits {
 		p.visits[i].row, p.visits[i].number = 1, i+1
 	}
 	log := w.records(p.visits)
-	return w.rowsBefore(s), log
+	rows := w.rowsBefore(s)
+	for _, row := range rows {
+		fill(row, t)
+	}
+	return rows, log, ok
+}
+
+// enough is more than the records of a way subtract.
+const enough = 100
+
+// fill gives a row enough in the columns that steps subtract from, also for what must be left.
+func fill(row model.Row, t *model.Topic) {
+	for i, a := range row.Set {
+		if a.Value.Kind != model.ConstValue || a.Column.Type.Kind == model.ColNumeric && a.Column.Type.Precision > 0 && a.Column.Type.Precision-a.Column.Type.Scale < 4 {
+			continue
+		}
+		taken, left := false, 0
+		for _, e := range t.Events {
+			for _, s := range e.Steps {
+				taken = taken || slices.ContainsFunc(s.Set, func(o model.Assign) bool { return o.Column == a.Column && o.How == model.Subtracts })
+				left = max(left, leastOf(s, a.Column))
+			}
+		}
+		if taken {
+			row.Set[i].Value = model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: strconv.Itoa(enough + left)}}
+		}
+	}
+}
+
+// leastOf is what must be left in a column behind a step, rounded up; 0 if less or nothing.
+func leastOf(s *model.Step, c *model.Column) int {
+	for _, a := range s.If.AtLeast {
+		if least, err := strconv.ParseFloat(a.Value.Const.Text, 64); err == nil && a.Column == c {
+			return int(math.Ceil(max(0, min(least, 1e9))))
+		}
+	}
+	return 0
 }

@@ -73,7 +73,7 @@ func (p *Postgres) Close() error {
 func useServer(ctx context.Context, admin string) (*Postgres, error) {
 	own, err := newDatabase(ctx, admin)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", postgres.EnvURL, err)
+		return nil, fmt.Errorf("no database can be made on the server that $%s names (unset it, and tests start a server of their own): %w", postgres.EnvURL, err)
 	}
 	return &Postgres{url: own, admin: admin}, nil
 }

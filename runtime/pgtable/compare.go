@@ -7,12 +7,23 @@ import (
 	"strings"
 )
 
-// Want is what a spec says of a table.
+// Want is what a spec says of a table. Columns have their names in the database.
 type Want struct {
-	SQL     string // what statements call the table
-	Columns []WantColumn
-	Unique  [][]string // the primary key, then the further unique keys, by names in the database
-	Rights  []string   // that the steps need; with INSERT they make rows
+	SQL        string // what statements call the table
+	Columns    []WantColumn
+	Unique     [][]string // the primary key, then the further unique keys
+	Rights     []string   // that the steps need; with INSERT they make rows
+	Unlogged   bool       // may be
+	References []Reference
+	Indexes    [][]string
+	Owner      string // the consumer whose migrations make the table; "" if the spec does not say
+}
+
+// Reference is a foreign key.
+type Reference struct {
+	Columns  []string
+	Table    string // what statements call the other table
+	OnDelete string // as [ForeignKey] has it
 }
 
 // WantColumn is what a spec says of a column.
@@ -20,8 +31,11 @@ type WantColumn struct {
 	Name     string // in the database
 	Type     string
 	Nullable bool
-	Filled   bool // the database alone fills it
-	Default  bool // a row that does not name it gets a value
+	Filled   bool     // the database alone fills it
+	Default  bool     // a row that does not name it gets a value
+	Left     string   // the event of a step that makes rows without it; "" if there is none
+	Null     string   // the event of a step that may write NULL to it; "" if there is none
+	Texts    []string // of a type of the team's: those that steps write
 }
 
 // Difference is what a spec expects of a table and the database does not have. The spec may expect
@@ -29,13 +43,28 @@ type WantColumn struct {
 type Difference struct {
 	Column string   // in the database; "" if it is about a key or the table
 	Type   bool     // it is about the type of Column
-	Key    []string // the unique key that it is about
-	Text   string   // "column total of orders is integer, not bigint"
+	Key    []string // the columns of what Of says
+	Of     KeyKind
+	Text   string // "column total of orders is integer, not bigint"
 	Advice string
 }
 
+// KeyKind tells what the columns of a [Difference] are.
+type KeyKind int
+
+// What columns are together.
+const (
+	OfUnique KeyKind = iota + 1
+	OfIndex
+	OfReference
+)
+
 // Compare reads a table and says how it differs from what a spec says of it.
 func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) {
+	closed, err := Closed(ctx, db, want.SQL)
+	if err != nil || closed != nil {
+		return closed, err
+	}
 	have, err := Read(ctx, db, want.SQL)
 	if err != nil {
 		return nil, err
@@ -44,23 +73,16 @@ func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 		return missing(ctx, db, want)
 	}
 	c := comparison{want: want, have: have}
+	c.storage()
 	c.columns()
 	if !have.View { // of which the catalog says neither
 		c.unknownColumns()
 		c.keys()
+		c.references()
+		c.indexes()
 	}
-	c.rights()
+	c.lacksRights()
 	return c.found, nil
-}
-
-// missing is the difference of a table that is not there.
-func missing(ctx context.Context, db Querier, want *Want) ([]Difference, error) {
-	schemas, err := elsewhere(ctx, db, want.SQL)
-	advice := "apply the migrations, or say with schema: and name: where it is"
-	if len(schemas) > 0 {
-		advice = "there is one in schema " + strings.Join(schemas, ", and in ") + ": say so with schema:"
-	}
-	return []Difference{{Text: "there is no table " + want.SQL + " in the database", Advice: advice}}, err
 }
 
 type comparison struct {
@@ -87,7 +109,19 @@ func (c *comparison) columns() {
 			c.add(Difference{Column: w.Name, Type: true, Advice: "the column must take each value of " + w.Type}, "%s is %s in the database, and %s in the spec", of, h.Type, w.Type)
 			continue
 		}
+		c.texts(w, h, of)
 		c.filling(w, h, of)
+	}
+}
+
+// texts compares what an enum of the database can hold.
+func (c *comparison) texts(w WantColumn, h *Column, of string) {
+	for _, text := range w.Texts {
+		if len(h.Labels) > 0 && !slices.Contains(h.Labels, text) {
+			at := Difference{Column: w.Name, Type: true}
+			at.Advice = fmt.Sprintf("ALTER TYPE %s ADD VALUE %s, or let no step write it", quoted(h.Base.Schema, h.Base.Name), literal(text))
+			c.add(at, "%s cannot hold %q, which steps write: the enum has %s", of, text, strings.Join(h.Labels, ", "))
+		}
 	}
 }
 
@@ -98,13 +132,19 @@ func (c *comparison) filling(w WantColumn, h *Column, of string) {
 	case h.Nullable && !w.Nullable && !c.have.View:
 		at.Advice = "write nullable " + w.Type + ", or make it NOT NULL"
 		c.add(at, "%s may be NULL in the database, and not in the spec", of)
+	case !h.Nullable && w.Null != "" && !c.have.filledByTrigger():
+		at.Advice = fmt.Sprintf("let the event have a value in every record (a default of its field will do), or ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", c.want.SQL, quoted(w.Name))
+		c.add(at, "%s is NOT NULL in the database, and event %s may write NULL to it", of, w.Null)
+	case !h.fills() && w.Left != "" && !c.have.filledByTrigger():
+		at.Advice = fmt.Sprintf("let the step give it a value, or ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", c.want.SQL, quoted(w.Name))
+		c.add(at, "%s is NOT NULL in the database and has no default, and event %s makes rows without it", of, w.Left)
 	case h.Always != "" && !w.Filled:
 		at.Advice = "write filled_by: database"
 		c.add(at, "%s is filled by the database (%s), and the spec says that steps may write it", of, h.Always)
-	case w.Filled && !h.fills() && !c.have.Triggers && c.makes():
+	case w.Filled && !h.fills() && !c.have.filledByTrigger() && c.makes():
 		at.Advice = "let steps fill it, or give it a default"
 		c.add(at, "%s has no default, and the spec says that the database fills it", of)
-	case w.Default && !h.fills() && !c.have.Triggers && c.makes():
+	case w.Default && !h.fills() && !c.have.filledByTrigger() && c.makes():
 		at.Advice = "give it the default of the spec"
 		c.add(at, "%s has no default in the database", of)
 	}
@@ -112,7 +152,7 @@ func (c *comparison) filling(w WantColumn, h *Column, of string) {
 
 // unknownColumns are those that make every insert fail.
 func (c *comparison) unknownColumns() {
-	if !c.makes() || c.have.Triggers {
+	if !c.makes() || c.have.filledByTrigger() {
 		return
 	}
 	for i := range c.have.Columns {
@@ -125,46 +165,6 @@ func (c *comparison) unknownColumns() {
 }
 
 func (c *comparison) makes() bool { return slices.Contains(c.want.Rights, "INSERT") }
-
-func (c *comparison) keys() {
-	for i, columns := range c.want.Unique {
-		if slices.ContainsFunc(columns, func(name string) bool { return c.have.Column(name) == nil }) {
-			continue // which is told
-		}
-		found, late := false, false
-		for _, k := range c.have.Keys {
-			if same(k.Columns, columns) {
-				found, late = found || !k.Deferrable, late || k.Deferrable
-			}
-		}
-		what := "unique key"
-		if i == 0 {
-			what = "primary key"
-		}
-		at := Difference{Key: columns, Advice: "rows are found by it: make a unique index, or name another key"}
-		switch {
-		case found:
-		case late:
-			at.Advice = "make it NOT DEFERRABLE"
-			c.add(at, "the %s [%s] of %s is deferrable: no upsert can find rows by it", what, strings.Join(columns, ", "), c.want.SQL)
-		default:
-			c.add(at, "%s has no unique key [%s], which the spec calls %s", c.want.SQL, strings.Join(columns, ", "), map[bool]string{true: "its primary key", false: "unique"}[i == 0])
-		}
-	}
-}
-
-func (c *comparison) rights() {
-	lacks := slices.DeleteFunc(slices.Clone(c.want.Rights), func(r string) bool { return slices.Contains(c.have.Rights, r) })
-	if len(lacks) > 0 {
-		list := strings.Join(lacks, ", ")
-		c.add(Difference{Advice: "GRANT " + list + " ON " + c.want.SQL + " TO the service's role"}, "this role may not %s %s", list, c.want.SQL)
-	}
-}
-
-// same reports whether two keys hold the same columns, in any order.
-func same(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
 
 func names(columns []Column) string {
 	var all []string

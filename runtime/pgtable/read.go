@@ -19,7 +19,8 @@ const tableSQL = `
 SELECT json_build_object('schema', n.nspname, 'name', c.relname, 'unlogged', c.relpersistence <> 'p', 'view', c.relkind IN ('v', 'm'),
 	'rights', coalesce((SELECT json_agg(r) FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS r
 		WHERE CASE r WHEN 'DELETE' THEN has_table_privilege(c.oid, r) ELSE has_any_column_privilege(c.oid, r) END), '[]'),
-	'triggers', EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7),
+	'before', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'insert', t.tgtype & 4 <> 0, 'update', t.tgtype & 16 <> 0) ORDER BY t.tgname)
+		FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3 AND t.tgtype & 20 <> 0), '[]'),
 	'columns', coalesce((SELECT json_agg(json_build_object('name', a.attname, 'nullable', NOT a.attnotnull AND NOT y.never_null,
 			'domain', CASE WHEN y.oid <> a.atttypid THEN format_type(a.atttypid, NULL) ELSE '' END,
 			'default', CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END,
@@ -41,6 +42,17 @@ SELECT json_build_object('schema', n.nspname, 'name', c.relname, 'unlogged', c.r
 			(SELECT json_agg(a.attname ORDER BY k.n) FROM unnest(i.indkey[0 : i.indnkeyatts - 1]) WITH ORDINALITY AS k (num, n)
 			JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num)) ORDER BY i.indisprimary DESC, i.indexrelid)
 		FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indexprs IS NULL AND i.indpred IS NULL), '[]'),
+	'indexes', coalesce((SELECT json_agg(json_build_object('columns',
+			(SELECT json_agg(a.attname ORDER BY k.n) FROM unnest(i.indkey[0 : i.indnkeyatts - 1]) WITH ORDINALITY AS k (num, n)
+			JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num)) ORDER BY i.indexrelid)
+		FROM pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indexprs IS NULL AND i.indpred IS NULL), '[]'),
+	'parts', coalesce((
+		WITH RECURSIVE family (oid) AS (SELECT c.oid UNION SELECT i.inhrelid FROM family f JOIN pg_inherits i ON i.inhparent = f.oid)
+		SELECT json_agg(json_build_object('sql', format('%I.%I', pn.nspname, p.relname),
+			'kind', CASE WHEN p.relkind = 'f' THEN 'foreign' WHEN p.relpersistence = 't' THEN 'temporary' ELSE 'unlogged' END) ORDER BY p.oid = c.oid DESC, pn.nspname, p.relname)
+		FROM family f JOIN pg_class p ON p.oid = f.oid JOIN pg_namespace pn ON pn.oid = p.relnamespace
+		WHERE p.relkind = 'f' OR p.relpersistence <> 'p'), '[]'),
+	'role', current_user,
 	'others', coalesce((SELECT json_agg(pg_get_indexdef(i.indexrelid) ORDER BY i.indexrelid)
 		FROM pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)), '[]'),
 	'foreign_keys', coalesce((SELECT json_agg(json_build_object('schema', rn.nspname, 'table', r.relname,
@@ -102,15 +114,4 @@ func List(ctx context.Context, db Querier) ([]string, error) {
 		return nil, fmt.Errorf("list the tables: %w", err)
 	}
 	return names, nil
-}
-
-// elsewhere names the schemas that hold a table of this name, whatever its schema.
-func elsewhere(ctx context.Context, db Querier, name string) ([]string, error) {
-	rows, err := db.Query(ctx, `
-SELECT n.nspname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, parse_ident($1) AS i (parts)
-WHERE c.relname = i.parts[cardinality(i.parts)] AND c.relkind IN ('r', 'p') ORDER BY n.nspname COLLATE "C"`, pgx.QueryExecModeExec, name)
-	if err != nil {
-		return nil, fmt.Errorf("look for table %s: %w", name, err)
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
 }

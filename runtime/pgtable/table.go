@@ -1,5 +1,7 @@
 package pgtable
 
+import "slices"
+
 // Table is a table as the database has it.
 type Table struct {
 	Schema  string   `json:"schema"`
@@ -10,12 +12,30 @@ type Table struct {
 	Keys        []Key        `json:"keys"`
 	ForeignKeys []ForeignKey `json:"foreign_keys"`
 	// Others are the definitions of indexes that compute: of expressions, or of some rows only.
-	Others []string `json:"others"`
-	Rights []string `json:"rights"` // SELECT, INSERT, UPDATE, DELETE: those that this role has
-	// Triggers says that something runs before a row is inserted, which may fill columns.
-	Triggers bool `json:"triggers"`
-	Unlogged bool `json:"unlogged"`
-	View     bool `json:"view"`
+	Others  []string `json:"others"`
+	Indexes []Key    `json:"indexes"` // of columns and whole, those of unique keys among them
+	Rights  []string `json:"rights"`  // SELECT, INSERT, UPDATE, DELETE: those that this role has
+	// Before are the triggers that run before a row is inserted or changed, and may fill columns.
+	Before   []Trigger `json:"before"`
+	Unlogged bool      `json:"unlogged"`
+	View     bool      `json:"view"`
+	// Parts are of the table itself and of its partitions those that do not survive a crash, or
+	// are elsewhere.
+	Parts []Part `json:"parts"`
+	Role  string `json:"role"` // that asks
+}
+
+// Trigger is one that runs before a row is written.
+type Trigger struct {
+	Name   string `json:"name"`
+	Insert bool   `json:"insert"`
+	Update bool   `json:"update"`
+}
+
+// Part is a table, or a partition of it.
+type Part struct {
+	SQL  string `json:"sql"`  // its name with its schema
+	Kind string `json:"kind"` // "unlogged", "temporary" or "foreign"
 }
 
 // Column is a column of a table.
@@ -55,6 +75,11 @@ type ForeignKey struct {
 	Table      string   `json:"table"`
 	References []string `json:"references"` // columns of it
 	OnDelete   string   `json:"on_delete"`  // restrict, cascade, set_null; or another word of Postgres
+}
+
+// filledByTrigger reports whether something runs before a row is inserted, and may fill columns.
+func (t *Table) filledByTrigger() bool {
+	return slices.ContainsFunc(t.Before, func(t Trigger) bool { return t.Insert })
 }
 
 // Column returns the column of a name, or nil.

@@ -9,7 +9,8 @@ type Table struct {
 	Columns    []Column
 	Rights     []string // that the steps need: SELECT, INSERT, UPDATE, DELETE
 	References []Reference
-	Unlogged   bool // may be: the spec says so
+	Unlogged   bool   // may be: the spec says so
+	Owner      string // the other consumer whose migrations make it; "" if the spec names none
 }
 
 // Column is what the spec says of a column.
@@ -17,8 +18,11 @@ type Column struct {
 	Name     string // in the database
 	Type     string // as the spec writes it
 	Nullable bool
-	Filled   bool // by the database alone
-	Default  bool // the database has a value for a row that does not name it
+	Filled   bool     // by the database alone
+	Default  bool     // the database has a value for a row that does not name it
+	Left     string   // the event of a step that makes rows without it; "" if there is none
+	Null     string   // the event of a step that may write NULL to it; "" if there is none
+	Texts    []string // of a type of the team's: those that steps write
 }
 
 // Reference is a foreign key of a table to the primary key of another.

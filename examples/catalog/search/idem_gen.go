@@ -55,9 +55,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "description", Type: "text", Nullable: true},
 					{Name: "discount", Type: "numeric(5,2)", Nullable: true},
 					{Name: "changed_at", Type: "timestamptz"},
-					{Name: "listed_at", Type: "timestamptz", Nullable: true},
+					{Name: "listed_at", Type: "timestamptz", Nullable: true, Null: "Unlisted"},
 				},
 				Rights: []string{"SELECT", "UPDATE"},
+				Owner:  "catalog-prices",
 			},
 			{
 				Name: "keywords",

@@ -17,10 +17,12 @@ type Reported struct {
 }
 
 // Across reports what two services of a run do to one table: columns that nothing orders (E505),
-// additions that an overwrite loses (E513), and tables that both make (E613). Services whose
-// tables are of one library share a database. Names say nothing of others: two services may well
-// have tables of one name, each in a database of its own.
+// additions that an overwrite loses (E513), tables that both make (E613), and owners that are
+// called otherwise (E606, W912). Services whose tables are of one library share a database. Names
+// say nothing of others: two services may well have tables of one name, each in a database of its
+// own.
 func Across(run []Reported) {
+	checkOwners(run)
 	for j, b := range run {
 		for _, a := range run[:j] {
 			if shareDatabase(a.Draft, b.Draft) {

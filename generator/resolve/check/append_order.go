@@ -40,6 +40,7 @@ func checkAppendOrder(report *schema.Diagnostics, d *draft.Service) {
 		case st.Whole && !slices.ContainsFunc(t.Key.Model.Parts, func(p *model.KeyPart) bool { return !namesStream(st, p) }):
 			continue
 		case st.Whole:
+			hint = "add expect: <field with the expected position>"
 			why = fmt.Sprintf("and %s, which orders topic %s, is not what names the stream", wording.Bracketed(partNames(t.Key)), wording.Quote(t.Spec.Name.Value))
 		default:
 			continue
@@ -56,6 +57,6 @@ func streamFields(st *draft.Step) []*model.Field {
 // namesStream reports whether a record-key part is a value of the stream's columns.
 func namesStream(st *draft.Step, part *model.KeyPart) bool {
 	return slices.ContainsFunc(st.Model.Set, func(a model.Assign) bool {
-		return slices.Contains(st.Model.Stream.Columns, a.Column) && draft.PartOf(a.Value) == part
+		return slices.Contains(st.Model.Stream.Columns, a.Column) && tells(a, part)
 	})
 }

@@ -19,11 +19,11 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// idempotency keys
 	everyTopic(checkPromiseIsNeeded), everyTopic(checkRecordTimeIsRead), checkProducerCopies, everyEvent(checkCopies), everyEvent(checkWindow), checkKeysAlike,
 	// steps
-	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkShared, checkSums, checkCreatedAgain,
+	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkTooEarly, checkShared, checkSums, checkCreatedAgain,
 	// fields
 	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings
-	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents, warnSensitive,
+	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), warnPartial, everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents, warnSensitive,
 }
 
 // Run reports what the checks find in a draft.

@@ -28,8 +28,19 @@ func checkHalfApplied(report *schema.Diagnostics, e *draft.Event) {
 			beside := func(o *draft.Step) bool { return guarded(o) && o.Under != st }
 			if i := slices.IndexFunc(e.Steps, beside); i >= 0 {
 				report.Add(st.Spec.Verb.Pos, "E507", fmt.Sprintf("a stale %s would be applied in part: %s has if_newer, this %s has no guard", wording.Quote(e.Spec.Name.Value), e.Steps[i].Is(), st.Spec.Verb.Value),
-					`put it under "then" of the guarded step, guard it too, or state always: true`)
+					wholly(st))
 			}
 		}
 	}
+}
+
+// wholly says how a step keeps up with the guarded one beside it.
+func wholly(st *draft.Step) string {
+	switch {
+	case st.Model.Stream != nil && st.Spec.Own.Expect != nil:
+		return "state always: true: without the position of a stale event its stream could not go on"
+	case st.Model.OnlyMakes(), st.Model.Sums:
+		return `put it under "then" of the guarded step, or state always: true`
+	}
+	return `put it under "then" of the guarded step, guard it too, or state always: true`
 }

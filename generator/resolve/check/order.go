@@ -17,16 +17,39 @@ func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 		if !st.Whole || removesForGood(d, st) || st.Event.Topic.OrderUnknown || ordered(st) || st.Model.OnlyMakes() || st.Model.Sums {
 			continue
 		}
-		topic := st.Event.Topic
+		topic, streamed := st.Event.Topic, streamOf(d, st)
 		switch {
 		case st.Model.Removes && !st.Model.Makes:
-			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
-				"keep the row and mark it with update"+orIfOrdered(topic))
+			if !makesAll(d, st.Table, streamed) {
+				report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
+					"keep the row and mark it with update"+orIfOrdered(topic))
+			}
+		case streamed != stream{}:
+		case writesPatches(st):
+			loss, hint := "would be lost", wholeValues
+			if guardOf(st) == nil {
+				loss, hint = "could overwrite a newer one", wholeValues+", with if_newer"
+			}
+			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: a late patch %s: %s", st.Event.Is(), loss, whyUnordered(st)), hint+orIfOrdered(topic))
 		case st.Spec.If.Newer == nil && guardOf(st) == nil && !writers.sameAtAnyTime(st):
 			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s", st.Event.Is(), whyUnordered(st)),
 				guardOr(st)+orIfOrdered(topic))
 		}
 	}
+}
+
+// makesAll reports whether all rows of a table are made in the order of one kind of streams.
+func makesAll(d *draft.Service, t *draft.Table, streamed stream) bool {
+	return streamed != stream{} && !slices.ContainsFunc(d.Steps(), func(o *draft.Step) bool {
+		return o.Table == t && o.Model.Makes && streamOf(d, o) != streamed
+	})
+}
+
+// writesPatches reports whether the step leaves columns as they are that an event does not hold.
+// if_newer cannot tell such events apart: a late one is refused as a whole, although the newer one
+// did not write what it holds.
+func writesPatches(st *draft.Step) bool {
+	return st.Model.Changes && slices.ContainsFunc(st.Model.Set, func(a model.Assign) bool { return a.Value.Patch() })
 }
 
 // removesForGood reports whether late events cannot bring back what the step deletes: a guard
@@ -61,20 +84,15 @@ func orIfOrdered(t *draft.Topic) string {
 	return ""
 }
 
-// writers counts the steps of the spec that write a column, and those of them that only make
-// rows.
-type writers struct {
-	all    map[*draft.Column]int
-	makers map[*draft.Column]int
-}
+// writers counts the steps of the spec that write a column of rows that are there.
+type writers map[*draft.Column]int
 
 func writersOf(steps []*draft.Step) writers {
-	w := writers{all: map[*draft.Column]int{}, makers: map[*draft.Column]int{}}
+	w := writers{}
 	for _, st := range steps {
 		for c, v := range st.Set {
-			w.all[c]++
-			if st.Model.OnlyMakes() || v.How == model.Keeps {
-				w.makers[c]++
+			if !st.Model.OnlyMakes() && v.How != model.Keeps {
+				w[c]++
 			}
 		}
 	}
@@ -85,7 +103,7 @@ func writersOf(steps []*draft.Step) writers {
 // columns that no other step writes: then it does not matter when it runs. The transaction's time
 // counts as one: it says when a record was last applied, whatever the order of the records. A
 // step that only makes rows does not count as another writer, because before it there is no row
-// to change; unless that is skipped.
+// to change: what a step that skips then loses is checkTooEarly's.
 func (w writers) sameAtAnyTime(st *draft.Step) bool {
 	if !st.Model.OnlyChanges() {
 		return false
@@ -96,11 +114,7 @@ func (w writers) sameAtAnyTime(st *draft.Step) bool {
 		default:
 			return false
 		}
-		others := w.all[c] - 1
-		if st.Model.If.Missing != "skip" {
-			others -= w.makers[c]
-		}
-		if others > 0 {
+		if w[c] > 1 {
 			return false
 		}
 	}

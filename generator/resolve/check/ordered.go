@@ -32,11 +32,17 @@ func ordered(st *draft.Step) bool {
 		return false
 	}
 	for _, p := range t.Key.Model.Parts {
-		if !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool { return draft.PartOf(a.Value) == p }) {
+		if !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool { return tells(a, p) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// tells reports whether rows of one value in a column are of one part of a record key. Of citext
+// they need not be: texts that differ in case are two record keys, and one value.
+func tells(a model.Assign, part *model.KeyPart) bool {
+	return draft.PartOf(a.Value) == part && a.Column.Type.Kind != model.ColCitext
 }
 
 // whyUnordered says why a step is not ordered.
@@ -54,7 +60,13 @@ func whyUnordered(st *draft.Step) string {
 	}
 	parts := partNames(t.Key)
 	found, from := wording.Bracketed(columns), ""
-	if found == wording.Bracketed(parts) { // equal names, but not filled from the record key
+	citext := func(a model.Assign) bool {
+		return draft.PartOf(a.Value) != nil && a.Column.Type.Kind == model.ColCitext
+	}
+	switch {
+	case slices.ContainsFunc(rowKey(st), citext):
+		from = ", where citext takes two record keys for one"
+	case found == wording.Bracketed(parts): // equal names, but not filled from the record key
 		from = ", which the record key does not fill"
 	}
 	return fmt.Sprintf("rows of %s are found by %s%s, but the topic is ordered by %s", wording.Quote(st.Spec.Table.Value), found, from, wording.Bracketed(parts))

@@ -19,7 +19,7 @@ func checkShared(report *schema.Diagnostics, d *draft.Service) {
 		if !st.Whole || !st.Model.Changes {
 			continue
 		}
-		o := overwriterOf(st)
+		o := overwriterOf(d, st)
 		conflicts := func(before overwriter) bool { return !comparable(before, o) && before.shares(o) }
 		if i := slices.IndexFunc(earlier[st.Table], conflicts); i >= 0 && !st.Event.Topic.OrderUnknown {
 			failShared(report, earlier[st.Table][i], o)
@@ -33,14 +33,16 @@ func checkShared(report *schema.Diagnostics, d *draft.Service) {
 // overwriter is a step that writes into rows that exist, and what orders it.
 type overwriter struct {
 	*draft.Step
-	ordered bool            // by the topic
-	guard   *model.Column   // nil if it has none
-	columns []*draft.Column // that it overwrites, in the table's order
+	ordered  bool            // by the topic
+	streamed stream          // by the positions that the producer sets
+	guard    *model.Column   // nil if it has none
+	patches  bool            // it may leave some of its columns as they are
+	columns  []*draft.Column // that it overwrites, in the table's order
 }
 
 // overwriterOf leaves out the columns that find the row: they are equal in both steps.
-func overwriterOf(st *draft.Step) overwriter {
-	o := overwriter{Step: st, ordered: ordered(st), guard: guardOf(st)}
+func overwriterOf(d *draft.Service, st *draft.Step) overwriter {
+	o := overwriter{Step: st, ordered: ordered(st), streamed: streamOf(d, st), guard: guardOf(st), patches: writesPatches(st)}
 	for _, c := range st.Table.Columns {
 		if v, writes := st.Set[c]; writes && v.How == model.Overwrites && !slices.Contains(st.Model.By, c.Model) {
 			o.columns = append(o.columns, c)
@@ -58,7 +60,8 @@ func (o overwriter) guardPos() schema.Pos {
 
 // alike reports whether two steps conflict with the same others.
 func (o overwriter) alike(other overwriter) bool {
-	return o.Event.Topic == other.Event.Topic && o.guard == other.guard && o.ordered == other.ordered && slices.Equal(o.columns, other.columns)
+	return o.Event.Topic == other.Event.Topic && o.guard == other.guard && o.ordered == other.ordered && o.streamed == other.streamed &&
+		o.patches == other.patches && slices.Equal(o.columns, other.columns)
 }
 
 func (o overwriter) shares(other overwriter) bool {
@@ -67,14 +70,20 @@ func (o overwriter) shares(other overwriter) bool {
 
 // comparable reports whether something orders what two steps write into one column.
 func comparable(a, b overwriter) bool {
-	guarded := a.guard != nil && b.guard != nil
-	switch {
-	case guarded && a.guard == b.guard:
+	if inOrder(a, b) || a.Event.Topic == b.Event.Topic && (a.told() || b.told()) {
 		return true
-	case a.Event.Topic != b.Event.Topic:
-		return false
 	}
-	return !guarded || a.ordered && b.ordered // a step without guard is ordered, or E503
+	return a.guard != nil && a.guard == b.guard && !a.patches && !b.patches
+}
+
+// inOrder reports whether two steps come to a row in an order that does not change.
+func inOrder(a, b overwriter) bool {
+	return a.streamed != stream{} && a.streamed == b.streamed || a.Event.Topic == b.Event.Topic && a.ordered && b.ordered
+}
+
+// told reports whether checkOrder judges the step by itself: nothing orders it but a guard.
+func (o overwriter) told() bool {
+	return !o.ordered && o.streamed == stream{} && (o.guard == nil || o.patches)
 }
 
 // failShared reports two steps that are not comparable.
@@ -92,12 +101,21 @@ func failShared(report *schema.Diagnostics, a, b overwriter) {
 	what = fmt.Sprintf("%s of %s %s", what, wording.Quote(b.Spec.Table.Value), verb)
 	ta, tb := a.Event.Topic, b.Event.Topic
 	from := fmt.Sprintf("%s written from topics %s and %s", what, wording.Quote(ta.Spec.Name.Value), wording.Quote(tb.Spec.Name.Value))
+	guarded := a.guard != nil && b.guard != nil
 	switch {
-	case ta == tb:
+	case guarded && a.guard == b.guard && ta == tb:
+		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: a late patch would be lost: %s written by event %s, too, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
+			wholeValues)
+	case guarded && a.guard == b.guard:
+		report.Add(b.guardPos(), "E505", from+", which nothing orders against each other: a late patch would be lost", wholeValues)
+	case guarded && ta == tb:
 		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
 			b.Event.Is(), what, wording.Quote(b.guard.Name), wording.Quote(a.guard.Name), wording.Quote(a.Event.Spec.Name.Value)),
 			"compare one column in each of these steps")
-	case a.guard == nil || b.guard == nil:
+	case ta == tb:
+		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s written by event %s, too, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
+			"add if_newer to each of these steps, with one column")
+	case !guarded:
 		unguarded := b
 		if b.guard != nil {
 			unguarded = a
@@ -108,3 +126,6 @@ func failShared(report *schema.Diagnostics, a, b overwriter) {
 			"compare one column in each of these steps")
 	}
 }
+
+// wholeValues is what to do about patches that come late.
+const wholeValues = "let events hold whole values in place of patches"

@@ -22,5 +22,5 @@ func warnGuard(report *schema.Diagnostics, st *draft.Step) {
 	default:
 		return
 	}
-	report.Add(st.Spec.If.Newer.Pos, "W901", fmt.Sprintf("if_newer: %s: of two changes %s only the first is applied", st.Model.If.Newer.Name, unit), "use a version that grows with every change")
+	report.Warn(st.Event.Accept(), st.Spec.If.Newer.Pos, "W901", fmt.Sprintf("if_newer: %s: of two changes %s only the first is applied", st.Model.If.Newer.Name, unit), "use a version that grows with every change")
 }

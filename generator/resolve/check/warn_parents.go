@@ -20,7 +20,7 @@ func warnParents(report *schema.Diagnostics, d *draft.Service) {
 		for _, fk := range st.Table.Model.ForeignKeys {
 			from := makers.elsewhere(fk.References, st.Event.Topic)
 			if from != nil && !slices.Contains(makers[fk.References], st.Event.Topic) && setsAny(st, fk.Columns) {
-				report.Add(st.Spec.Verb.Pos, "W905", fmt.Sprintf("a row of %s may arrive before its parent in %s, which topic %s fills; it is then dead-lettered",
+				report.Warn(st.Event.Accept(), st.Spec.Verb.Pos, "W905", fmt.Sprintf("a row of %s may arrive before its parent in %s, which topic %s fills; it is then dead-lettered",
 					wording.Quote(st.Spec.Table.Value), wording.Quote(fk.References.Name), wording.Quote(from.Spec.Name.Value)),
 					"fill both from one topic, or do without the foreign key")
 			}

@@ -35,7 +35,7 @@ func warnUnique(report *schema.Diagnostics, st *draft.Step) {
 		hint += "; to find the row by such a key, name it: " + finder
 	}
 	if len(others) > 0 {
-		report.Add(st.Spec.Verb.Pos, "W904", fmt.Sprintf("%s is also unique by %s: a conflict there dead-letters the event", wording.Quote(st.Spec.Table.Value), strings.Join(others, " and ")),
+		report.Warn(st.Event.Accept(), st.Spec.Verb.Pos, "W904", fmt.Sprintf("%s is also unique by %s: a conflict there dead-letters the event", wording.Quote(st.Spec.Table.Value), strings.Join(others, " and ")),
 			hint)
 	}
 }

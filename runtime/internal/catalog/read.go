@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/runtime/pgtable"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -23,7 +24,7 @@ type kind string
 const (
 	encoding   kind = "encoding"   // detail: its name
 	relation   kind = "relation"   // neither a table nor partitioned; detail: pg_class.relkind
-	storage    kind = "storage"    // not permanent; detail: pg_class.relpersistence
+	storage    kind = "storage"    // not permanent, or elsewhere; detail: as pgtable.Part has it, target: the table or partition
 	trigger    kind = "trigger"    // detail: its name
 	rule       kind = "rule"       // detail: its name
 	policy     kind = "policy"     // row level security that this role is subject to
@@ -43,12 +44,9 @@ type fact struct {
 	kind    kind
 	detail  string
 	columns []string
-	target  string // of a reference: a table that was asked about, or ""
+	target  string // of a reference: a table that was asked about, or ""; of storage: its name in SQL
 	action  string // of a reference: pg_constraint's confdeltype and confupdtype
 }
-
-// own are the tables of the runtime that must survive a crash as one.
-var own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_gen", "idem_keys", "idem_operator"}
 
 // factsSQL resolves tables as the statements do, by what these call them and search_path. It is
 // one statement, and reads the system's catalogs only, so that every role may run it.
@@ -70,7 +68,8 @@ WITH RECURSIVE asked AS (
 	UNION ALL
 	SELECT f.name, 'relation', c.relkind::text, NULL, '', '' FROM family f JOIN pg_class c USING (oid) WHERE c.relkind NOT IN ('r', 'p')
 	UNION ALL
-	SELECT f.name, 'storage', c.relpersistence::text, NULL, '', '' FROM family f JOIN pg_class c USING (oid) WHERE c.relpersistence <> 'p'
+	SELECT f.name, 'storage', CASE WHEN c.relkind = 'f' THEN 'foreign' WHEN c.relpersistence = 't' THEN 'temporary' ELSE 'unlogged' END, NULL, format('%I.%I', n.nspname, c.relname), ''
+	FROM family f JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'f' OR c.relpersistence <> 'p'
 	UNION ALL
 	SELECT f.name, 'trigger', t.tgname, NULL, '', '' FROM family f JOIN pg_trigger t ON t.tgrelid = f.oid
 	WHERE NOT t.tgisinternal AND t.tgenabled <> 'D'
@@ -121,7 +120,7 @@ SELECT name, kind, detail, coalesce(columns, '{}'), target, action FROM facts OR
 // resolves, and about the runtime's own, and decides what follows. A table that is not there
 // is passed over: preparing the statements tells.
 func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, error) {
-	names, sql := slices.Clone(own), slices.Clone(own)
+	names, sql := slices.Clone(pgtable.Own), slices.Clone(pgtable.Own)
 	for _, t := range tables {
 		names, sql = append(names, t.Name), append(sql, name(&t))
 	}

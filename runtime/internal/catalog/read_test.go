@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -73,13 +74,13 @@ CREATE TABLE c_1 PARTITION OF c FOR VALUES IN (1) PARTITION BY LIST (b); CREATE 
 		"trigger of a partition's partition": {`DROP TABLE c; CREATE TABLE c (a int, b text, p text, PRIMARY KEY (a, b)) PARTITION BY LIST (a);
 CREATE TABLE c_1 PARTITION OF c FOR VALUES IN (1) PARTITION BY LIST (b); CREATE TABLE c_1_1 PARTITION OF c_1 DEFAULT;
 CREATE TRIGGER x AFTER INSERT ON c_1_1 FOR EACH ROW EXECUTE FUNCTION f()`, "c records: trigger x"},
-		"unlogged": {`DROP TABLE c; ALTER TABLE p SET UNLOGGED`, "refused: table p is unlogged (it, or a partition of it)"},
+		"unlogged": {`DROP TABLE c; ALTER TABLE p SET UNLOGGED`, "refused: table public.p is unlogged"},
 		"unlogged partition": {`DROP TABLE c; CREATE TABLE c (a int, b text, p text, PRIMARY KEY (a, b)) PARTITION BY LIST (a); CREATE UNLOGGED TABLE c_1 PARTITION OF c DEFAULT`,
-			"refused: table c is unlogged (it, or a partition of it)"},
-		"temporary":       {`CREATE TEMPORARY TABLE p (id text PRIMARY KEY)`, "refused: table p is temporary (it, or a partition of it)"},
-		"foreign table":   {`DROP TABLE c, p; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE p (id text) SERVER s`, "refused: table p is a foreign table (it, or a partition of it)"},
-		"unlogged ledger": {`ALTER TABLE idem_ledger SET UNLOGGED`, "refused: the runtime's table idem_ledger is unlogged (it, or a partition of it)"},
-		"unlogged keys":   {`CREATE UNLOGGED TABLE idem_keys_1 PARTITION OF idem_keys FOR VALUES IN (1)`, "refused: the runtime's table idem_keys is unlogged (it, or a partition of it)"},
+			"refused: table public.c_1 is unlogged"},
+		"temporary":       {`CREATE TEMPORARY TABLE p (id text PRIMARY KEY)`, "refused: table pg_temp.p is temporary"},
+		"foreign table":   {`DROP TABLE c, p; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE p (id text) SERVER s`, "refused: table public.p is a foreign table"},
+		"unlogged ledger": {`ALTER TABLE idem_ledger SET UNLOGGED`, "refused: the runtime's table public.idem_ledger is unlogged"},
+		"unlogged keys":   {`CREATE UNLOGGED TABLE idem_keys_1 PARTITION OF idem_keys FOR VALUES IN (1)`, "refused: the runtime's table public.idem_keys_1 is unlogged"},
 		"row security": {`CREATE ROLE idemgen_test_catalog; GRANT ALL ON SCHEMA public TO idemgen_test_catalog; ALTER TABLE p ENABLE ROW LEVEL SECURITY; SET ROLE idemgen_test_catalog`,
 			"p records: row level security"},
 		"row security of others": {`ALTER TABLE p ENABLE ROW LEVEL SECURITY`, "-"}, // a superuser is not subject to it
@@ -107,10 +108,12 @@ CREATE TRIGGER x AFTER INSERT ON c_1_1 FOR EACH ROW EXECUTE FUNCTION f()`, "c re
 	}
 }
 
+var temporary = regexp.MustCompile(`pg_temp_[0-9]+\.`)
+
 func said(found catalog.Findings) string {
 	if found.Refused != nil {
 		reason, _, _ := strings.Cut(found.Refused.Error(), ": ")
-		return "refused: " + reason
+		return "refused: " + temporary.ReplaceAllString(reason, "pg_temp.")
 	}
 	var all []string
 	for _, r := range found.Why {

@@ -12,6 +12,22 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
+// CheckRuntime compares the runtime's tables with the version that a service needs. The error is a
+// [RefusedError] if a person must apply a migration, or grant a right.
+func CheckRuntime(ctx context.Context, conn *pgx.Conn, version int) error {
+	have, why, err := pgtable.Version(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if why == nil {
+		why = pgtable.Outdated(have, version)
+	}
+	if why != nil {
+		return asRefusal(why)
+	}
+	return nil
+}
+
 // CheckTables compares the tables of a service with what its spec says of them. The error is a
 // [RefusedError] that names all differences.
 func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) error {
@@ -36,7 +52,7 @@ func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) err
 
 // want is what a comparison needs of a table.
 func want(t *wire.Table) *pgtable.Want {
-	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights}
+	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights, Unlogged: t.Unlogged, Owner: t.Owner}
 	for _, c := range t.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn(c))
 	}

@@ -19,22 +19,32 @@ func TestTablesAreComparedWithTheSpec(t *testing.T) {
 		Name: "accounts", SQL: `core."Acc ""ounts"""`, Unique: [][]string{{"id"}, {"tenant", "no"}},
 		Columns: []wire.Column{
 			{Name: "id", Type: "uuid"}, {Name: "tenant", Type: "varchar(10)"}, {Name: "no", Type: "integer"}, {Name: "sum", Type: "numeric(12,2)"},
-			{Name: "state", Type: "named(core.state)"}, {Name: "at", Type: "timestamptz", Filled: true}, {Name: "note", Type: "text", Nullable: true},
-			{Name: "kind", Type: "text", Default: true},
+			{Name: "state", Type: "named(core.state)", Texts: []string{"a", "it's"}}, {Name: "at", Type: "timestamptz", Filled: true},
+			{Name: "note", Type: "text", Nullable: true, Left: "Opened"}, {Name: "kind", Type: "text", Default: true},
+			{Name: "remark", Type: "text", Nullable: true, Null: "Noted"}, {Name: "free", Type: "text", Nullable: true},
 		},
 		Rights: []string{"SELECT", "INSERT"},
 	}}}
-	const table = `CREATE SCHEMA core; CREATE TYPE core.state AS ENUM ('a');
+	const table = `CREATE SCHEMA core; CREATE TYPE core.state AS ENUM ('a', 'it''s', 'b');
 CREATE TABLE core."Acc ""ounts""" (id uuid PRIMARY KEY, tenant varchar(10) NOT NULL, no integer NOT NULL, sum numeric(12,2) NOT NULL,
-	state core.state NOT NULL, at timestamptz NOT NULL DEFAULT now(), note text, kind text NOT NULL DEFAULT '');
+	state core.state NOT NULL, at timestamptz NOT NULL DEFAULT now(), note text, kind text NOT NULL DEFAULT '', remark text, free text);
 CREATE UNIQUE INDEX k ON core."Acc ""ounts""" (no, tenant);`
 	const alter = `ALTER TABLE core."Acc ""ounts""" `
 	const it = `core."Acc ""ounts"""`
 	for name, c := range map[string]struct{ sql, want string }{
-		"as in the spec":       {`SELECT`, ""},
-		"wider types":          {alter + `ALTER tenant TYPE text, ALTER no TYPE bigint, ALTER sum TYPE numeric(20,4)`, ""},
-		"a domain":             {`CREATE DOMAIN d AS numeric(12,2) CHECK (VALUE > 0); ` + alter + `ALTER sum TYPE d`, ""},
-		"NOT NULL by the way":  {alter + `ALTER note SET NOT NULL, ALTER note SET DEFAULT ''`, ""},
+		"as in the spec":      {`SELECT`, ""},
+		"wider types":         {alter + `ALTER tenant TYPE text, ALTER no TYPE bigint, ALTER sum TYPE numeric(20,4)`, ""},
+		"a domain":            {`CREATE DOMAIN d AS numeric(12,2) CHECK (VALUE > 0); ` + alter + `ALTER sum TYPE d`, ""},
+		"NOT NULL by the way": {alter + `ALTER note SET NOT NULL, ALTER note SET DEFAULT '', ALTER free SET NOT NULL`, ""},
+		"NOT NULL, and left out": {alter + `ALTER note SET NOT NULL`,
+			`column "note" of ` + it + ` is NOT NULL in the database and has no default, and event Opened makes rows without it (let the step give it a value, or ALTER TABLE ` + it + ` ALTER COLUMN "note" DROP NOT NULL)`},
+		"NOT NULL, and perhaps NULL": {alter + `ALTER remark SET NOT NULL, ALTER remark SET DEFAULT ''`, `column "remark" of ` + it + ` is NOT NULL in the database, and event Noted may write NULL to it`},
+		"a trigger may fill what is left out": {alter + `ALTER note SET NOT NULL, ALTER remark SET NOT NULL; CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`, ""},
+		"an enum without a text": {`CREATE TYPE core.less AS ENUM ('a', 'x'); ` + alter + `DROP state; DROP TYPE core.state; ALTER TYPE core.less RENAME TO state; ` + alter + `ADD state core.state NOT NULL DEFAULT 'a'`,
+			`column "state" of ` + it + ` cannot hold "it's", which steps write: the enum has a, x (ALTER TYPE "core"."state" ADD VALUE 'it''s', or let no step write it)`},
+		"unlogged":             {alter + `SET UNLOGGED`, `table ` + it + ` is unlogged: after a crash its rows are gone, and their records count as applied (ALTER TABLE ` + it + ` SET LOGGED, or say unlogged: true`},
+		"no USAGE":             {`CREATE ROLE idemgen_test_tables; GRANT INSERT, SELECT ON ` + it + ` TO idemgen_test_tables; SET ROLE idemgen_test_tables`, `role idemgen_test_tables has no right to use schema core, in which table ` + it + ` is (GRANT USAGE ON SCHEMA "core" TO "idemgen_test_tables")`},
 		"further columns":      {alter + `ADD a text, ADD b text NOT NULL DEFAULT '', ADD c int GENERATED ALWAYS AS IDENTITY, ADD d int GENERATED ALWAYS AS (1) STORED`, ""},
 		"no table":             {`DROP TABLE ` + it, `there is no table ` + it + ` in the database`},
 		"another schema":       {`CREATE SCHEMA other; ` + alter + `SET SCHEMA other`, `there is one in schema other: say so with schema:`},
@@ -56,8 +66,8 @@ CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`,
 		"no unique key":      {`DROP INDEX core.k`, it + ` has no unique key [tenant, no], which the spec calls unique`},
 		"a partial key":      {`DROP INDEX core.k; CREATE UNIQUE INDEX k ON ` + it + ` (tenant, no) WHERE no > 0`, `has no unique key [tenant, no]`},
 		"a deferrable key":   {`DROP INDEX core.k; ` + alter + `ADD UNIQUE (tenant, no) DEFERRABLE`, `the unique key [tenant, no] of ` + it + ` is deferrable`},
-		"no right to insert": {`CREATE ROLE idemgen_test_tables; GRANT USAGE ON SCHEMA core TO idemgen_test_tables; GRANT SELECT ON ` + it + ` TO idemgen_test_tables; SET ROLE idemgen_test_tables`, `this role may not INSERT ` + it},
-		"all differences":    {`DROP INDEX core.k; ` + alter + `DROP note, DROP sum`, `has no column "sum" (it has id, tenant, no, state, at, kind); ` + it + ` has no column "note"`},
+		"no right to insert": {`CREATE ROLE idemgen_test_tables; GRANT USAGE ON SCHEMA core TO idemgen_test_tables; GRANT SELECT ON ` + it + ` TO idemgen_test_tables; SET ROLE idemgen_test_tables`, `role idemgen_test_tables may not INSERT ` + it + ` (GRANT INSERT ON ` + it + ` TO "idemgen_test_tables")`},
+		"all differences":    {`DROP INDEX core.k; ` + alter + `DROP note, DROP sum`, `has no column "sum" (it has id, tenant, no, state, at, kind, remark, free); ` + it + ` has no column "note"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tx, err := db.Begin(t.Context())

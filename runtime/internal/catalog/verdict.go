@@ -1,9 +1,9 @@
 package catalog
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/idemgen/idemgen/runtime/pgtable"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -67,7 +67,7 @@ func runtimeRefusal(f fact) *RefusedError {
 			"use a database that was made with ENCODING 'UTF8' (see CREATE DATABASE, TEMPLATE template0), and move the data over with pg_dump",
 		}
 	case f.kind == storage:
-		return &RefusedError{"the runtime's table " + f.table + " is " + stored(f.detail) + " (it, or a partition of it)", "ALTER TABLE ... SET LOGGED; the protocol needs it after a crash"}
+		return asRefusal(pgtable.StoredOfRuntime(f.part()))
 	case f.kind == relation:
 		return &RefusedError{f.table + " is not a table", "apply the runtime's migrations to the schema that search_path finds first"}
 	}
@@ -76,26 +76,20 @@ func runtimeRefusal(f fact) *RefusedError {
 
 // refusal judges a table of the service.
 func refusal(t *wire.Table, f fact) *RefusedError {
-	switch {
-	case f.kind == storage && (f.detail != "u" || !t.Unlogged):
-		return &RefusedError{
-			fmt.Sprintf("table %s is %s (it, or a partition of it): after a crash its rows are gone, and their records count as applied", t.Name, stored(f.detail)),
-			"ALTER TABLE ... SET LOGGED, or say unlogged: true of the table in the spec",
-		}
-	case f.kind == relation && f.detail == "f":
-		return &RefusedError{
-			fmt.Sprintf("table %s is a foreign table (it, or a partition of it): its rows are not committed together with the position", t.Name),
-			"write to a table of this database",
-		}
+	if f.kind != storage {
+		return nil
 	}
-	return nil
+	return asRefusal(pgtable.Stored(f.part(), t.Unlogged))
 }
 
-func stored(persistence string) string {
-	if persistence == "t" {
-		return "temporary"
+// part is the table, or the partition of one, that a fact of storage is about.
+func (f fact) part() pgtable.Part { return pgtable.Part{SQL: f.target, Kind: f.detail} }
+
+func asRefusal(d *pgtable.Difference) *RefusedError {
+	if d == nil {
+		return nil
 	}
-	return "unlogged"
+	return &RefusedError{d.Text, d.Advice}
 }
 
 // apart says how far the writes of a table must be kept apart because of a fact.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
@@ -37,9 +36,6 @@ func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 
 // final reports whether a person must act before the service can start.
 func final(err error) bool {
-	if _, schema := errors.AsType[*schemaError](err); schema {
-		return true
-	}
 	if _, refused := errors.AsType[*catalog.RefusedError](err); refused {
 		return true
 	}
@@ -59,8 +55,8 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 		return fmt.Errorf("idem: connect to the database: %w", outage.WithoutAddress(err))
 	}
 	defer bare.Close(context.WithoutCancel(ctx))
-	if err := p.checkSchema(ctx, bare); err != nil {
-		return err
+	if err := catalog.CheckRuntime(ctx, bare, p.service.Schema); err != nil {
+		return fmt.Errorf("idem: %w", err)
 	}
 	if err := catalog.CheckTables(ctx, bare, p.service); err != nil {
 		return fmt.Errorf("idem: %w", err)
@@ -100,35 +96,4 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}
 	return nil
-}
-
-// checkSchema compares the version of the runtime's tables with what the code needs.
-func (p *Pool) checkSchema(ctx context.Context, conn *pgx.Conn) error {
-	version := 0
-	err := conn.QueryRow(ctx, `SELECT max(version) FROM idem_schema`).Scan(&version)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42P01" {
-		err = nil // version 0: nothing was applied
-	}
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
-		return fmt.Errorf("idem: the service's role may not read the runtime's tables: grant it what \"Roles and rights\" in idemgen's docs/operations.md lists: %w", err)
-	}
-	if err != nil {
-		return fmt.Errorf("idem: read the version of the runtime's tables: %w", err)
-	}
-	if want := p.service.Schema; version < want {
-		return &schemaError{have: version, want: want}
-	}
-	return nil
-}
-
-// schemaError is final: a person must apply a file.
-type schemaError struct{ have, want int }
-
-func (e *schemaError) Error() string {
-	text := fmt.Sprintf("idem: the database has version %d of the runtime's tables, this service needs %d: apply, in their order, all migrations up to the one whose name ends with _idem_%d.sql",
-		e.have, e.want, e.want)
-	if e.have == 0 {
-		text += "; the first of them ends with _idem_1.sql"
-	}
-	return text
 }

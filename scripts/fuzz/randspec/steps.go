@@ -9,12 +9,13 @@ import (
 
 // writer writes the steps of one event, and notes which fields they use.
 type writer struct {
-	r       *rand.Rand
-	names   map[string]name
-	used    map[string]bool // fields of the event
-	lines   map[string]bool // members of the elements of its list
-	each    bool            // of the step that is being written
-	ordered bool            // the topic promises an order
+	r        *rand.Rand
+	names    map[string]name
+	used     map[string]bool // fields of the event
+	lines    map[string]bool // members of the elements of its list
+	each     bool            // of the step that is being written
+	ordered  bool            // the topic promises an order
+	streamed bool            // a step before appends the next event of a stream
 }
 
 // verbs are as likely as they stand here.
@@ -135,7 +136,7 @@ func list(s *part, key string, names []string) {
 }
 
 func (w *writer) newer(s *part, t *table) {
-	if t.has("ver") && (!w.ordered || chance(w.r, 50)) {
+	if t.has("ver") && (!w.ordered && !w.streamed || chance(w.r, 50)) {
 		w.used["ver"] = true
 		s.add(leaf("if_newer: ver"))
 	}
@@ -172,7 +173,7 @@ func (w *writer) update(s *part, t *table) {
 			set.add(leaf(c + ": " + w.value(c)))
 		}
 	}
-	if t.has("ver") && (!w.ordered || chance(w.r, 40)) {
+	if t.has("ver") && (!w.ordered && !w.streamed || chance(w.r, 40)) {
 		w.used["ver"] = true
 		set.add(leaf("ver: ver"))
 		s.add(leaf("if_newer: ver"))
@@ -212,7 +213,7 @@ func (w *writer) stream(s *part, t *table) {
 	}
 	s.add(need("stream: ["+strings.Join(stream, ", ")+"]"), need("position: no"))
 	if !w.each && (!w.ordered || chance(w.r, 40)) {
-		w.used["no"] = true
+		w.used["no"], w.streamed = true, true
 		s.add(leaf("expect: no"))
 	}
 	w.fill(s, t, []string{position})

@@ -107,13 +107,16 @@ func identity(r *rand.Rand, keyed, cloud bool) *part {
 }
 
 func event(w *writer, tables []*table, keyed bool, called string) *part {
-	r, all := w.r, w.names
+	r := w.r
 	e := &part{lines: []string{called + ":"}}
 	steps := &part{lines: []string{"write:"}, needed: true}
+	if i := slices.IndexFunc(tables, func(t *table) bool { return t.key("no") }); i >= 0 && !w.ordered && chance(r, 40) {
+		steps.add(w.plain("append", tables[i]))
+	}
 	for range 1 + r.IntN(3) {
 		t := pick(r, tables)
-		for range 3 { // rows that are found by the record key may be overwritten
-			if w.ordered && !t.key("id") {
+		for range 3 { // rows that are found by the record key, or by the stream, may be overwritten
+			if (w.ordered || w.streamed) && !t.key("id") {
 				t = pick(r, tables)
 			}
 		}
@@ -128,20 +131,21 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 		if !w.used[n] || n == "id" && keyed && chance(r, 50) {
 			continue
 		}
-		fields.add(leaf(n + ": " + field(r, n, all[n])))
+		fields.add(leaf(n + ": " + field(w, n)))
 	}
 	e.add(fields, steps)
 	return e
 }
 
 // field is how an event declares a field.
-func field(r *rand.Rand, called string, n name) string {
+func field(w *writer, called string) string {
+	r, n := w.r, w.names[called]
 	typ := n.field
 	if n.optional {
 		typ = "optional " + typ
 	}
 	switch {
-	case n.optional && chance(r, 35):
+	case n.optional && (w.ordered || w.streamed) && chance(r, 35):
 		return "{type: " + typ + ", patch: true}"
 	case chance(r, 10):
 		return "{type: " + typ + ", path: [" + called + ", old." + called + "]}"

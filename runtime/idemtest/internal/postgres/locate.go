@@ -41,7 +41,7 @@ func Locate(ctx context.Context, major int) (Binaries, error) {
 			err = fmt.Errorf("it is PostgreSQL %s, not %s", b.Version, wanted(major))
 		}
 		if err != nil {
-			return Binaries{}, fmt.Errorf("%s=%s: %w", EnvBin, dir, err)
+			return Binaries{}, fmt.Errorf("%s=%s: %w: name the folder of the programs postgres and initdb, or unset it, and PATH and the usual folders are searched", EnvBin, dir, err)
 		}
 		return b, nil
 	}
@@ -130,8 +130,17 @@ func (e *MissingError) Error() string {
 Any one of these helps:
   apt-get install -y postgresql-%d
   brew install postgresql@%d
-  export %s=postgres://superuser:password@host:5432/postgres`,
-		wanted(e.Major), EnvBin, e.Err, major, major, EnvURL)
+  export %s=/folder/of/the/programs/postgres/and/initdb
+  export %s=postgres://superuser:password@host:5432/postgres%s`,
+		wanted(e.Major), EnvBin, e.Err, major, major, EnvBin, EnvURL, otherMajor())
+}
+
+// otherMajor is the command that lets any version do, if the environment asks for one.
+func otherMajor() string {
+	if os.Getenv(EnvMajor) == "" {
+		return ""
+	}
+	return "\n  unset " + EnvMajor
 }
 
 // Unwrap returns why none could be fetched.

@@ -20,13 +20,14 @@ func program(t *testing.T, version string) string {
 	return dir
 }
 
-func TestMissingMajorNamesThreeCommands(t *testing.T) {
+func TestMissingMajorNamesCommands(t *testing.T) {
 	t.Setenv(EnvBin, "")
+	t.Setenv(EnvMajor, "99")
 	_, err := Locate(t.Context(), 99)
 	if err == nil {
 		t.Fatal("PostgreSQL 99 was found")
 	}
-	for _, command := range []string{"\n  apt-get install -y postgresql-99\n", "\n  brew install postgresql@99\n", "\n  export IDEMTEST_DATABASE_URL=postgres://"} {
+	for _, command := range []string{"\n  apt-get install -y postgresql-99\n", "\n  brew install postgresql@99\n", "\n  export IDEMTEST_POSTGRES_BIN=/", "\n  export IDEMTEST_DATABASE_URL=postgres://", "\n  unset IDEMTEST_POSTGRES_MAJOR"} {
 		if !strings.Contains(err.Error(), command) {
 			t.Errorf("no %q in: %v", command, err)
 		}

@@ -50,7 +50,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "carrier", Type: "text"},
 					{Name: "state", Type: "text"},
 					{Name: "changed_at", Type: "timestamptz"},
-					{Name: "tracking_url", Type: "text", Nullable: true},
+					{Name: "tracking_url", Type: "text", Nullable: true, Null: "ShipmentBooked"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
@@ -61,7 +61,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "notice_id", Type: "text"},
-					{Name: "sequence", Type: "bigint", Nullable: true},
+					{Name: "sequence", Type: "bigint", Nullable: true, Null: "Noticed"},
 					{Name: "media", Type: "text"},
 					{Name: "body", Type: "jsonb"},
 				},

@@ -90,7 +90,7 @@ func NewConsumer(db *pgxpool.Pool, codecs Codecs, opts ...idem.Option) (*idem.Co
 				Columns: []wire.Column{
 					{Name: "k", Type: "text"},
 					{Name: "body", Type: "text"},
-					{Name: "opt", Type: "jsonb", Nullable: true},
+					{Name: "opt", Type: "jsonb", Nullable: true, Null: "Raw"},
 					{Name: "day", Type: "date"},
 					{Name: "loc", Type: "timestamp"},
 				},
@@ -110,7 +110,7 @@ func NewConsumer(db *pgxpool.Pool, codecs Codecs, opts ...idem.Option) (*idem.Co
 					{Name: "big", Type: "bigint"},
 					{Name: "f", Type: "double precision"},
 					{Name: "box", Type: "jsonb"},
-					{Name: "loc", Type: "timestamp", Nullable: true},
+					{Name: "loc", Type: "timestamp", Nullable: true, Null: "Docd"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},

@@ -48,9 +48,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "id", Type: "bigint"},
 					{Name: "email", Type: "text"},
-					{Name: "credit_limit", Type: "numeric(12,2)", Nullable: true},
-					{Name: "biography", Type: "text", Nullable: true},
-					{Name: "born_on", Type: "date", Nullable: true},
+					{Name: "credit_limit", Type: "numeric(12,2)", Nullable: true, Null: "CustomerChanged"},
+					{Name: "biography", Type: "text", Nullable: true, Null: "CustomerChanged"},
+					{Name: "born_on", Type: "date", Nullable: true, Null: "CustomerChanged"},
 					{Name: "updated_at", Type: "timestamptz"},
 					{Name: "source_lsn", Type: "bigint"},
 				},

@@ -65,7 +65,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Columns: []wire.Column{
 					{Name: "visit_id", Type: "uuid"},
 					{Name: "page", Type: "text"},
-					{Name: "about", Type: "jsonb", Nullable: true},
+					{Name: "about", Type: "jsonb", Nullable: true, Null: "Visited"},
 				},
 				Rights: []string{"INSERT"},
 			},

@@ -48,7 +48,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "order_id", Type: "uuid"},
 					{Name: "gross", Type: "numeric(12,2)"},
 					{Name: "currency", Type: "char(3)"},
-					{Name: "closed_reason", Type: "text", Nullable: true},
+					{Name: "closed_reason", Type: "text", Nullable: true, Left: "OrderPlaced"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
@@ -60,7 +60,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "refund_id", Type: "uuid"},
 					{Name: "amount", Type: "bigint"},
-					{Name: "note", Type: "text", Nullable: true},
+					{Name: "note", Type: "text", Nullable: true, Null: "Refunded"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},

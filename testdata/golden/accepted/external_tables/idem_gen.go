@@ -50,7 +50,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "Account ID", Type: "uuid"},
 					{Name: "iban", Type: "citext"},
-					{Name: "state", Type: "named(core_types.state)"},
+					{Name: "state", Type: "named(core_types.state)", Texts: []string{"open", "frozen"}},
 					{Name: "balance_$do$'\\minor", Type: "bigint"},
 					{Name: "opened_at", Type: "timestamptz", Filled: true},
 					{Name: "order", Type: "bigint", Filled: true},
@@ -68,6 +68,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "branch", Type: "smallint", Filled: true},
 					{Name: "city", Type: "text", Default: true},
 				},
+				Owner: "branch-office",
 			},
 			{
 				Name: "journal",

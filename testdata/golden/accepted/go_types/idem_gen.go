@@ -49,18 +49,18 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			{
 				Name: "payments",
 				Unique: [][]string{
-					{"payment_id"},
+					{"customer_id", "payment_id"},
 				},
 				Columns: []wire.Column{
 					{Name: "payment_id", Type: "uuid"},
 					{Name: "customer_id", Type: "text"},
 					{Name: "total", Type: "numeric"},
-					{Name: "tip", Type: "numeric", Nullable: true},
+					{Name: "tip", Type: "numeric", Nullable: true, Null: "Paid"},
 					{Name: "items", Type: "jsonb"},
 					{Name: "rates", Type: "jsonb"},
 					{Name: "paid_at", Type: "timestamptz"},
 					{Name: "version", Type: "bigint"},
-					{Name: "receipt", Type: "text", Nullable: true},
+					{Name: "receipt", Type: "text", Nullable: true, Left: "Paid"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},

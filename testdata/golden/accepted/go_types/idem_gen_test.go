@@ -17,7 +17,7 @@ func testTables() []idemtest.Table {
 	return []idemtest.Table{
 		{
 			Name: "payments",
-			Key:  []string{"payment_id"},
+			Key:  []string{"customer_id", "payment_id"},
 			Columns: []string{
 				"payment_id",
 				"customer_id",

@@ -246,7 +246,7 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 
 // beforeInsertPayments names the row: a wave writes it once.
 func (e *paidRecord) beforeInsertPayments(b *wire.Batch) {
-	b.Puts(wire.Row("payments").UUID(e.PaymentID))
+	b.Puts(wire.Row("payments").Text(e.CustomerID).UUID(e.PaymentID))
 }
 
 const paidInsertPaymentsSQL = `
@@ -269,32 +269,35 @@ SELECT
     unnest($6::jsonb[]) AS rates,
     unnest($7::timestamptz[]) AS paid_at,
     unnest($8::bigint[]) AS version
-ORDER BY payment_id`
+ORDER BY customer_id, payment_id`
 
 // TipChanged is event "tip_changed" on topic "payments.v1".
 type TipChanged struct {
-	PaymentID money.ID
-	Total     money.Amount
-	Tip       idem.Patch[money.Amount]
-	Version   int64
+	PaymentID  money.ID
+	Total      money.Amount
+	Tip        idem.Patch[money.Amount]
+	Version    int64
+	CustomerID CustomerID // the record key
 }
 
 // tipChangedRecord is a TipChanged as its record says it: what is identified, compared and
 // stored.
 type tipChangedRecord struct {
-	PaymentID idem.UUID
-	Total     idem.Decimal
-	Tip       idem.Patch[idem.Decimal]
-	Version   int64
+	PaymentID  idem.UUID
+	Total      idem.Decimal
+	Tip        idem.Patch[idem.Decimal]
+	Version    int64
+	CustomerID string
 }
 
 // typed is the TipChanged with the Go types of the service.
 func (e *tipChangedRecord) typed(r *wire.Reader) TipChanged {
 	return TipChanged{
-		PaymentID: money.ID(e.PaymentID),
-		Total:     wire.Parse[money.Amount](r, "total", e.Total),
-		Tip:       wire.PatchOf(e.Tip, func(v idem.Decimal) money.Amount { return wire.Parse[money.Amount](r, "tip", v) }),
-		Version:   e.Version,
+		PaymentID:  money.ID(e.PaymentID),
+		Total:      wire.Parse[money.Amount](r, "total", e.Total),
+		Tip:        wire.PatchOf(e.Tip, func(v idem.Decimal) money.Amount { return wire.Parse[money.Amount](r, "tip", v) }),
+		Version:    e.Version,
+		CustomerID: CustomerID(e.CustomerID),
 	}
 }
 
@@ -332,6 +335,7 @@ func (e *tipChangedRecord) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.PaymentID, "payment_id")
 	s.Require(seen.Total, "total")
 	s.Require(seen.Version, "version")
+	e.CustomerID = s.RecordKey(m).String()
 }
 
 // key identifies the event by payment_id and total. Its copies are known for 8d at least.
@@ -342,6 +346,7 @@ func (e *tipChangedRecord) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *tipChangedRecord) fingerprint(f *wire.Fingerprint) {
+	f.Text("customer_id", e.CustomerID)
 	f.UUID("payment_id", e.PaymentID)
 	f.Patch("tip", e.Tip.State)
 	wire.IfPresent(f.Decimal, "tip", e.Tip.Pointer())
@@ -357,7 +362,7 @@ var tipChangedEvent = wire.Event[tipChangedRecord, *paymentsV1Decoder]{
 	Key:     (*tipChangedRecord).key,
 	Space:   "\x98\xe8\x7e\xe3\xaf\xd2\x0e\xab\xe1\xd0\xd3\xe8\x1a\xe3\x72\x5f",
 	Print:   (*tipChangedRecord).fingerprint,
-	Content: wire.Content{Def: 0x7066ea29},
+	Content: wire.Content{Def: 0x2434a664},
 }
 
 func (p *paymentsV1Plan) addTipChanged(b *wire.Batch, m *wire.Message) error {
@@ -368,6 +373,7 @@ func (p *paymentsV1Plan) addTipChanged(b *wire.Batch, m *wire.Message) error {
 	e.beforeUpdatePayments(b)
 	r := p.tipChangedUpdatePayments.Row()
 	r.UUID(e.PaymentID)
+	r.Text(e.CustomerID)
 	r.Numeric(e.Total)
 	wire.OrNull(r, r.Numeric, e.Tip.Pointer())
 	r.Bool(e.Tip.Sent())
@@ -377,7 +383,7 @@ func (p *paymentsV1Plan) addTipChanged(b *wire.Batch, m *wire.Message) error {
 
 // beforeUpdatePayments names the row: a wave writes it once.
 func (e *tipChangedRecord) beforeUpdatePayments(b *wire.Batch) {
-	b.Puts(wire.Row("payments").UUID(e.PaymentID))
+	b.Puts(wire.Row("payments").Text(e.CustomerID).UUID(e.PaymentID))
 }
 
 // tipChangedUpdatePaymentsSQL changes a row only if its version grows; it fails if the row is
@@ -387,11 +393,12 @@ const tipChangedUpdatePaymentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS payment_id,
-        unnest($2::numeric[]) AS total,
-        unnest($3::numeric[]) AS tip,
-        unnest($4::boolean[]) AS tip_sent,
-        unnest($5::bigint[]) AS version
-    ORDER BY payment_id
+        unnest($2::text[]) AS customer_id,
+        unnest($3::numeric[]) AS total,
+        unnest($4::numeric[]) AS tip,
+        unnest($5::boolean[]) AS tip_sent,
+        unnest($6::bigint[]) AS version
+    ORDER BY payment_id, customer_id
 ),
 u AS (
     UPDATE payments AS t SET
@@ -400,6 +407,7 @@ u AS (
         version = e.version
     FROM e
     WHERE t.payment_id = e.payment_id
+        AND t.customer_id = e.customer_id
         AND t.version < e.version
 )
 INSERT INTO idem_step_refused (reason, in_table)
@@ -407,4 +415,4 @@ SELECT
     'no row with this key',
     'payments'
 FROM e
-WHERE NOT EXISTS (SELECT FROM payments AS t WHERE t.payment_id = e.payment_id)`
+WHERE NOT EXISTS (SELECT FROM payments AS t WHERE t.payment_id = e.payment_id AND t.customer_id = e.customer_id)`

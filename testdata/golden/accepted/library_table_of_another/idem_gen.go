@@ -48,6 +48,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "maker_id", Type: "uuid"},
 					{Name: "name", Type: "text"},
 				},
+				Owner: "catalog-writer",
 			},
 			{
 				Name: "products",
@@ -65,6 +66,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				References: []wire.Reference{
 					{Columns: []string{"maker_id"}, Table: "makers"},
 				},
+				Owner: "catalog-writer",
 			},
 		},
 		Topics: []wire.Topic{

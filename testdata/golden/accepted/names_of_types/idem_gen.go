@@ -48,7 +48,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "receipt", Type: "text"},
 					{Name: "amount", Type: "numeric(12,2)"},
-					{Name: "tip", Type: "numeric", Nullable: true},
+					{Name: "tip", Type: "numeric", Nullable: true, Null: "Paid"},
 					{Name: "articles", Type: "jsonb"},
 				},
 				Rights: []string{"INSERT"},

@@ -54,7 +54,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "t", Type: "timestamptz"},
 					{Name: "n", Type: "text"},
 					{Name: "state", Type: "text", Default: true},
-					{Name: "closed_at", Type: "timestamptz", Nullable: true},
+					{Name: "closed_at", Type: "timestamptz", Nullable: true, Left: "Opened"},
 					{Name: "u", Type: "text"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
@@ -67,7 +67,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "t", Type: "text"},
 					{Name: "e", Type: "text"},
-					{Name: "u", Type: "text", Nullable: true},
+					{Name: "u", Type: "text", Nullable: true, Null: "Closed"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},

@@ -52,7 +52,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Columns: []wire.Column{
 					{Name: "order_id", Type: "uuid"},
 					{Name: "total", Type: "numeric(12,2)"},
-					{Name: "closed_reason", Type: "text", Nullable: true},
+					{Name: "closed_reason", Type: "text", Nullable: true, Left: "OrderPlaced"},
 					{Name: "revision", Type: "bigint"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},

@@ -29,7 +29,8 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 			StopAfter:      20,
 			Keep:           360 * time.Hour,
 		},
-		Window: 360 * time.Hour,
+		Ordered: true,
+		Window:  360 * time.Hour,
 		Statements: []string{
 			orderPlacedUpsertOrderHistorySQL,
 			orderClosedUpdateOrderHistorySQL,

@@ -57,7 +57,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "agent", Type: "text"},
-					{Name: "name", Type: "text", Nullable: true},
+					{Name: "name", Type: "text", Nullable: true, Null: "AgentHired"},
 				},
 				Rights: []string{"SELECT", "INSERT"},
 			},
@@ -79,9 +79,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "visit", Type: "text"},
-					{Name: "day", Type: "timestamptz", Nullable: true},
-					{Name: "agent", Type: "text", Nullable: true},
-					{Name: "badge", Type: "bytea", Nullable: true},
+					{Name: "day", Type: "timestamptz", Nullable: true, Null: "Visited"},
+					{Name: "agent", Type: "text", Nullable: true, Null: "Visited"},
+					{Name: "badge", Type: "bytea", Nullable: true, Null: "Visited"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{

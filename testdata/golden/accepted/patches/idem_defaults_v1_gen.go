@@ -178,7 +178,7 @@ WHERE t.version < excluded.version`
 
 // AnyThemeChosen is event "any" on topic "defaults.v1".
 type AnyThemeChosen struct {
-	Theme   idem.Patch[string]
+	Theme   *string
 	Version int64
 }
 
@@ -197,7 +197,7 @@ func (e *AnyThemeChosen) decode(s *strictjson.Scanner, m *wire.Message) {
 		switch s.Name() {
 		case "theme":
 			s.Once(&seen.Theme)
-			e.Theme = strictjson.OptPatch(s, s.String)
+			e.Theme = strictjson.Opt(s, s.String)
 		case "version":
 			s.Once(&seen.Version)
 			e.Version = s.Int64()
@@ -215,8 +215,7 @@ func (e *AnyThemeChosen) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *AnyThemeChosen) fingerprint(f *wire.Fingerprint) {
-	f.Patch("theme", e.Theme.State)
-	wire.IfPresent(f.Text, "theme", e.Theme.Pointer())
+	wire.IfPresent(f.Text, "theme", e.Theme)
 	f.Int64("version", e.Version)
 }
 
@@ -228,7 +227,7 @@ var anyThemeChosenEvent = wire.Event[AnyThemeChosen, *defaultsV1Decoder]{
 	Key:     (*AnyThemeChosen).key,
 	Space:   "\xa6\xcc\xfa\x84\xc2\xb1\x14\xd5\x65\xb1\x92\x4d\x81\x40\x5d\x90",
 	Print:   (*AnyThemeChosen).fingerprint,
-	Content: wire.Content{Def: 0x3b3d08ab},
+	Content: wire.Content{Def: 0xca286c62},
 }
 
 func (p *defaultsV1Plan) addAnyThemeChosen(b *wire.Batch, m *wire.Message) error {
@@ -238,38 +237,30 @@ func (p *defaultsV1Plan) addAnyThemeChosen(b *wire.Batch, m *wire.Message) error
 	}
 	e.beforeUpsertSharedThemes(b)
 	r := p.anyThemeChosenUpsertSharedThemes.Row()
-	wire.OrNull(r, r.Text, e.Theme.Pointer())
-	r.Bool(e.Theme.Sent())
+	wire.OrNull(r, r.Text, e.Theme)
 	r.Int8(e.Version)
 	return nil
 }
 
-// beforeUpsertSharedThemes names the row: a wave writes it once.
+// beforeUpsertSharedThemes names the row: equal ones in a wave become one.
 func (e *AnyThemeChosen) beforeUpsertSharedThemes(b *wire.Batch) {
-	b.Puts(wire.Row("shared_themes").Text("all"))
+	b.Upserts(wire.Row("shared_themes").Text("all"))
 }
 
-// anyThemeChosenUpsertSharedThemesSQL changes a row only if its version grows.
-// A column stays as it is if the event does not hold its field.
+// anyThemeChosenUpsertSharedThemesSQL keeps the row with the highest version of each app; of
+// equals, the first.
 const anyThemeChosenUpsertSharedThemesSQL = `
-WITH e AS (
-    SELECT
-        unnest($1::text[]) AS theme,
-        unnest($2::boolean[]) AS theme_sent,
-        unnest($3::bigint[]) AS version
-)
 INSERT INTO shared_themes AS t (
     app,
     theme,
     version
 )
-SELECT
+SELECT DISTINCT ON (app)
     'all' AS app,
-    theme,
-    version
-FROM e
-ORDER BY app
+    unnest($1::text[]) AS theme,
+    unnest($2::bigint[]) AS version
+ORDER BY app, version DESC, generate_subscripts($1::text[], 1)
 ON CONFLICT (app) DO UPDATE SET
-    theme = CASE WHEN EXISTS (SELECT FROM e WHERE theme_sent) THEN excluded.theme ELSE t.theme END,
+    theme = excluded.theme,
     version = excluded.version
 WHERE t.version < excluded.version`

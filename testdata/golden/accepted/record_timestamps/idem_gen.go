@@ -46,7 +46,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "seat_id", Type: "text"},
-					{Name: "taken_by", Type: "text", Nullable: true},
+					{Name: "taken_by", Type: "text", Nullable: true, Null: "Freed"},
 					{Name: "changed_at", Type: "timestamptz"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},

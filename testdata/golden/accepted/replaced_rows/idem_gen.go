@@ -61,7 +61,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "line", Type: "integer"},
 					{Name: "sku", Type: "text"},
 					{Name: "pieces", Type: "integer"},
-					{Name: "note", Type: "text", Nullable: true},
+					{Name: "note", Type: "text", Nullable: true, Null: "OrderStored"},
 					{Name: "seen", Type: "boolean", Default: true},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},

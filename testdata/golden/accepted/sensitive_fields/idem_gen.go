@@ -55,7 +55,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Columns: []wire.Column{
 					{Name: "account_id", Type: "uuid"},
 					{Name: "email", Type: "text"},
-					{Name: "phone", Type: "text", Nullable: true},
+					{Name: "phone", Type: "text", Nullable: true, Null: "AccountOpened"},
 					{Name: "holder", Type: "jsonb"},
 					{Name: "level", Type: "integer"},
 				},

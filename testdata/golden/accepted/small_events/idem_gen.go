@@ -57,7 +57,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "seat", Type: "char(2)"},
-					{Name: "taken_by", Type: "char(2)", Nullable: true},
+					{Name: "taken_by", Type: "char(2)", Nullable: true, Null: "Left"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
@@ -69,7 +69,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "device", Type: "text"},
 					{Name: "level", Type: "integer"},
-					{Name: "color", Type: "text", Nullable: true},
+					{Name: "color", Type: "text", Nullable: true, Null: "Measured"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},

@@ -48,7 +48,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "shipment_id", Type: "uuid"},
 					{Name: "carrier_name", Type: "text"},
-					{Name: "last_stop", Type: "jsonb", Nullable: true},
+					{Name: "last_stop", Type: "jsonb", Nullable: true, Null: "ShipmentBooked"},
 					{Name: "parcels", Type: "jsonb"},
 					{Name: "changed_at", Type: "timestamptz"},
 				},

@@ -54,7 +54,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "key_id", Type: "bytea"},
 					{Name: "public", Type: "bytea"},
 					{Name: "seal", Type: "bytea"},
-					{Name: "salt", Type: "bytea", Nullable: true},
+					{Name: "salt", Type: "bytea", Nullable: true, Null: "KeyMade"},
 					{Name: "device", Type: "jsonb"},
 					{Name: "chain", Type: "jsonb"},
 					{Name: "by_name", Type: "jsonb"},

@@ -51,7 +51,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "refunded_minor", Type: "bigint"},
 					{Name: "currency", Type: "char(3)"},
 					{Name: "status", Type: "text"},
-					{Name: "customer_id", Type: "text", Nullable: true},
+					{Name: "customer_id", Type: "text", Nullable: true, Null: "ChargeChanged"},
 					{Name: "metadata", Type: "jsonb"},
 					{Name: "as_of", Type: "timestamptz"},
 				},

@@ -46,7 +46,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "k", Type: "text"},
-					{Name: "v", Type: "text", Nullable: true},
+					{Name: "v", Type: "text", Nullable: true, Null: "Put"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
@@ -68,7 +68,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "k", Type: "text"},
-					{Name: "v", Type: "text", Nullable: true},
+					{Name: "v", Type: "text", Nullable: true, Null: "Parent"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},

@@ -112,7 +112,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "k", Type: "integer"},
 					{Name: "id", Type: "integer"},
-					{Name: "ver", Type: "bigint", Nullable: true},
+					{Name: "ver", Type: "bigint", Nullable: true, Null: "ANul"},
 					{Name: "v", Type: "text"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},

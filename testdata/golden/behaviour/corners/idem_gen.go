@@ -72,7 +72,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "m", Type: "varchar(5)"},
 					{Name: "tags", Type: "text array"},
 					{Name: "list", Type: "jsonb"},
-					{Name: "more", Type: "jsonb", Nullable: true},
+					{Name: "more", Type: "jsonb", Nullable: true, Null: "Parts"},
 					{Name: "main", Type: "jsonb"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},

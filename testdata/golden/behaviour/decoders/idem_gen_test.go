@@ -22,6 +22,7 @@ func testTables() []idemtest.Table {
 			Key:  []string{"id"},
 			Columns: []string{
 				"id",
+				"changed_by",
 				"first_name",
 				"second_name",
 				"credit_limit",

@@ -24,7 +24,8 @@ func strictV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
+		Ordered: true,
+		Window:  192 * time.Hour,
 		Statements: []string{
 			patchedUpsertPeopleSQL,
 			movedUpsertPlacesSQL,
@@ -84,6 +85,7 @@ type Patched struct {
 	TagList     idem.Patch[[]string]     // "data.after.tagList"
 	ChangedBy   string                   // "data.after.changedBy"
 	SourceTime  time.Time                // "source.tsUs"
+	ID          string                   // the record key
 }
 
 // DecodePatched reads m; strictjson.Scanner says how strictly.
@@ -192,6 +194,7 @@ func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 	}
 	s.Require(seen.ChangedBy, "data.after.changedBy")
 	s.Require(seen.SourceTime, "source.tsUs")
+	e.ID = s.RecordKey(m).String()
 }
 
 func (e *Patched) appendTagList(b []byte) []byte {
@@ -221,6 +224,7 @@ func (e *Patched) fingerprint(f *wire.Fingerprint) {
 	if e.HomeAddress.Pointer() != nil {
 		f.AppendJSON("home_address", e.HomeAddress.Pointer().appendJSON)
 	}
+	f.Text("id", e.ID)
 	f.Patch("second_name", e.SecondName.State)
 	wire.IfPresent(f.Text, "second_name", e.SecondName.Pointer())
 	f.Time("source_time", e.SourceTime)
@@ -237,7 +241,7 @@ var patchedEvent = wire.Event[Patched, *strictV1Decoder]{
 	Key:     (*Patched).key,
 	Space:   "\xbe\x59\x30\x55\x79\x16\x62\x25\x8f\x60\xb9\x54\x98\x4a\x6a\xe9",
 	Print:   (*Patched).fingerprint,
-	Content: wire.Content{Def: 0x67dcd84f},
+	Content: wire.Content{Def: 0xe0721b4a},
 }
 
 func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
@@ -247,6 +251,7 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 	}
 	e.beforeUpsertPeople(b)
 	r := p.patchedUpsertPeople.Row()
+	r.Text(e.ID)
 	r.Text(e.ChangedBy)
 	wire.OrNull(r, r.Text, e.FirstName.Pointer())
 	r.Bool(e.FirstName.Sent())
@@ -270,7 +275,7 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 
 // beforeUpsertPeople names the row: a wave writes it once.
 func (e *Patched) beforeUpsertPeople(b *wire.Batch) {
-	b.Puts(wire.Row("people").Text(e.ChangedBy))
+	b.Puts(wire.Row("people").Text(e.ID))
 }
 
 // patchedUpsertPeopleSQL changes a row only if its source_time grows.
@@ -280,22 +285,24 @@ const patchedUpsertPeopleSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS id,
-        unnest($2::text[]) AS first_name,
-        unnest($3::boolean[]) AS first_name_sent,
-        unnest($4::text[]) AS second_name,
-        unnest($5::boolean[]) AS second_name_sent,
-        unnest($6::numeric[]) AS credit_limit,
-        unnest($7::boolean[]) AS credit_limit_sent,
-        unnest($8::date[]) AS born_on,
-        unnest($9::boolean[]) AS born_on_sent,
-        unnest($10::jsonb[]) AS home_address,
-        unnest($11::boolean[]) AS home_address_sent,
-        unnest($12::text[])::text[] AS tag_list,
-        unnest($13::boolean[]) AS tag_list_sent,
-        unnest($14::timestamptz[]) AS source_time
+        unnest($2::text[]) AS changed_by,
+        unnest($3::text[]) AS first_name,
+        unnest($4::boolean[]) AS first_name_sent,
+        unnest($5::text[]) AS second_name,
+        unnest($6::boolean[]) AS second_name_sent,
+        unnest($7::numeric[]) AS credit_limit,
+        unnest($8::boolean[]) AS credit_limit_sent,
+        unnest($9::date[]) AS born_on,
+        unnest($10::boolean[]) AS born_on_sent,
+        unnest($11::jsonb[]) AS home_address,
+        unnest($12::boolean[]) AS home_address_sent,
+        unnest($13::text[])::text[] AS tag_list,
+        unnest($14::boolean[]) AS tag_list_sent,
+        unnest($15::timestamptz[]) AS source_time
 )
 INSERT INTO people AS t (
     id,
+    changed_by,
     first_name,
     second_name,
     credit_limit,
@@ -306,6 +313,7 @@ INSERT INTO people AS t (
 )
 SELECT
     id,
+    changed_by,
     CASE WHEN first_name_sent THEN first_name ELSE 'x' END AS first_name,
     second_name,
     credit_limit,
@@ -316,6 +324,7 @@ SELECT
 FROM e
 ORDER BY id
 ON CONFLICT (id) DO UPDATE SET
+    changed_by = excluded.changed_by,
     first_name = CASE WHEN excluded.id IN (SELECT id FROM e WHERE first_name_sent) THEN excluded.first_name ELSE t.first_name END,
     second_name = CASE WHEN excluded.id IN (SELECT id FROM e WHERE second_name_sent) THEN excluded.second_name ELSE t.second_name END,
     credit_limit = CASE WHEN excluded.id IN (SELECT id FROM e WHERE credit_limit_sent) THEN excluded.credit_limit ELSE t.credit_limit END,

@@ -50,7 +50,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "k", Type: "integer"},
 					{Name: "cid", Type: "integer"},
 					{Name: "name", Type: "text"},
-					{Name: "email", Type: "text", Nullable: true},
+					{Name: "email", Type: "text", Nullable: true, Null: "CUp"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
@@ -74,9 +74,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Columns: []wire.Column{
 					{Name: "k", Type: "integer"},
 					{Name: "oid", Type: "integer"},
-					{Name: "cid", Type: "integer", Nullable: true},
+					{Name: "cid", Type: "integer", Nullable: true, Null: "OIns"},
 					{Name: "note", Type: "text"},
-					{Name: "ref", Type: "integer", Nullable: true},
+					{Name: "ref", Type: "integer", Nullable: true, Null: "OIns"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 				References: []wire.Reference{

@@ -48,7 +48,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "entry", Type: "text"},
 					{Name: "kind", Type: "text"},
 					{Name: "amount", Type: "bigint"},
-					{Name: "note", Type: "text", Nullable: true},
+					{Name: "note", Type: "text", Nullable: true, Left: "Refunded", Null: "Paid"},
 				},
 				Rights: []string{"INSERT"},
 			},

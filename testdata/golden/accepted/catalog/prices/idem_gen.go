@@ -53,6 +53,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "changed_at", Type: "timestamptz"},
 				},
 				Rights: []string{"SELECT", "UPDATE"},
+				Owner:  "catalog-writer",
 			},
 		},
 		Topics: []wire.Topic{

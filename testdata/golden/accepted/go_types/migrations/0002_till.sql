@@ -15,7 +15,7 @@ CREATE TABLE payments (
     paid_at timestamptz NOT NULL,
     version bigint NOT NULL,
     receipt text,
-    CONSTRAINT payments_pkey PRIMARY KEY (payment_id)
+    CONSTRAINT payments_pkey PRIMARY KEY (customer_id, payment_id)
 );
 
 COMMIT;

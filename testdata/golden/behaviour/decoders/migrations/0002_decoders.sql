@@ -15,6 +15,7 @@ CREATE TABLE seen (
 
 CREATE TABLE people (
     id text NOT NULL,
+    changed_by text NOT NULL,
     first_name text NOT NULL DEFAULT 'x',
     second_name text,
     credit_limit numeric,

@@ -1,0 +1,30 @@
+package generator
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	notInEntry   = regexp.MustCompile(`[^a-z0-9]+`)
+	isEntry      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,37}$`)
+	refusedEntry = regexp.MustCompile(`^(null|true|false|idem_.*|pg_.*|citext|tableoid|[cx]min|[cx]max|ctid)$`)
+)
+
+// entryName makes a name that the spec takes out of one of the database.
+func entryName(name, prefix string, taken map[string]bool) string {
+	key := name
+	if !isEntry.MatchString(name) {
+		key = strings.Trim(notInEntry.ReplaceAllString(strings.ToLower(name), "_"), "_")
+	}
+	if key == "" || key[0] < 'a' || refusedEntry.MatchString(key) {
+		key = prefix + "_" + key
+	}
+	key = key[:min(len(key), 38)]
+	for n, first := 2, key; taken[key]; n++ {
+		key = first + "_" + strconv.Itoa(n)
+	}
+	taken[key] = true
+	return key
+}

@@ -1,0 +1,89 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// checkTooEarly reports if_missing: skip where an event may come before the one that makes its
+// row: its effect would be lost, and nothing would tell (E503). Who makes rows that no step of the
+// spec makes, and when, the spec does not know.
+func checkTooEarly(report *schema.Diagnostics, d *draft.Service) {
+	for _, st := range d.Steps() {
+		if !st.Whole || st.Model.If.Missing != "skip" || st.Model.Removes || st.Event.Topic.OrderUnknown || missesOnPurpose(st) {
+			continue
+		}
+		ahead := func(m *draft.Step) bool {
+			return m.Whole && m.Table == st.Table && m.Model.Makes && !m.Event.Topic.OrderUnknown && !comesAfter(d, st, m)
+		}
+		if i := slices.IndexFunc(d.Steps(), ahead); i >= 0 {
+			report.Add(st.Spec.If.Missing.Pos, "E503", fmt.Sprintf("%s: an event that comes before its row would be lost: %s", st.Event.Is(), whyTooEarly(st, d.Steps()[i])),
+				mindMissing(st, d.Steps()[i]))
+		}
+	}
+}
+
+// missesOnPurpose reports whether the event does something else where its row is missing: what is
+// under else, or making the row. A sum that if_below skips depends on what came before by itself.
+func missesOnPurpose(st *draft.Step) bool {
+	return st.Model.If.Below == "skip" || slices.ContainsFunc(st.Event.Steps, func(o *draft.Step) bool {
+		return o.Under == st && o.Model.Under.Else || o.Table == st.Table && o.Whole && o.Model.Makes && (o.Under == nil || o.Under == st.Under) && belongsTo(o, st)
+	})
+}
+
+// comesAfter reports whether an event comes after those that make its row: by the positions of
+// one stream, or because a row that both find is of one record key of an ordered topic.
+func comesAfter(d *draft.Service, st, maker *draft.Step) bool {
+	if s := streamOf(d, st); s != (stream{}) && s == streamOf(d, maker) {
+		return true
+	}
+	if st.Event.Topic != maker.Event.Topic || !ordered(st) {
+		return false
+	}
+	told := map[*model.KeyPart]bool{} // by a column that both fill with that part of the record key
+	var made []model.Assign
+	for _, a := range rowKey(st) {
+		v, set := maker.Set[st.Table.Of(a.Column)]
+		if !set {
+			v = maker.Where[st.Table.Of(a.Column)]
+		}
+		made = append(made, model.Assign{Column: a.Column, Value: v.Model})
+		if p := draft.PartOf(a.Value); p == draft.PartOf(v.Model) {
+			told[p] = true
+		}
+	}
+	t := st.Event.Topic
+	return t.OneTopic(fieldsOf(made)) && !slices.ContainsFunc(t.Key.Model.Parts, func(p *model.KeyPart) bool { return !told[p] })
+}
+
+// whyTooEarly says why an event may come before the one that makes its row.
+func whyTooEarly(st, maker *draft.Step) string {
+	event, topic := wording.Quote(maker.Event.Spec.Name.Value), wording.Quote(maker.Event.Topic.Spec.Name.Value)
+	switch {
+	case maker.Event.Topic != st.Event.Topic:
+		return fmt.Sprintf("topic %s makes rows of %s, and nothing orders the two topics against each other", topic, wording.Quote(st.Spec.Table.Value))
+	case !ordered(st):
+		return whyUnordered(st)
+	}
+	return fmt.Sprintf("%s makes rows of %s, which the record key %s does not tell", event, wording.Quote(st.Spec.Table.Value), wording.Bracketed(partNames(st.Event.Topic.Key)))
+}
+
+// mindMissing says what to write in place of if_missing: skip.
+func mindMissing(st, maker *draft.Step) string {
+	hint := "drop it: such an event is a dead letter then"
+	if st.Model.Sums {
+		hint = "write if_missing: insert, or drop it: such an event is a dead letter then"
+	}
+	if st.Under == nil {
+		hint += `, or write under "else" what becomes of it`
+	}
+	if maker.Event.Topic == st.Event.Topic && !ordered(st) {
+		hint += orIfOrdered(st.Event.Topic)
+	}
+	return hint
+}
