@@ -23,7 +23,7 @@ func TestAcceptedWarningsAreKeptBack(t *testing.T) {
 	if code != done {
 		t.Errorf("without accept something else is generated: exit code %d\n%s", code, diff)
 	}
-	for _, warning := range []string{"W901", "W903", "W904", "W905", "W906", "W907", "W908", "W911"} {
+	for _, warning := range []string{"W901", "W902", "W903", "W904", "W905", "W906", "W907", "W908", "W911"} {
 		if !strings.Contains(stderr, warning) {
 			t.Errorf("nothing is accepted, and %s is not told:\n%s", warning, stderr)
 		}

@@ -32,7 +32,7 @@ func warnPartial(report *schema.Diagnostics, d *draft.Service) {
 				if newer.Event.Topic == st.Event.Topic && !late.ordered {
 					hint += orIfOrdered(st.Event.Topic)
 				}
-				report.Add(late.guardPos(), "W902", fmt.Sprintf("%s: a late event is refused as a whole, with %s, which the newer %s does not write",
+				report.Warn(st.Event.Accept(), late.guardPos(), "W902", fmt.Sprintf("%s: a late event is refused as a whole, with %s, which the newer %s does not write",
 					st.Event.Is(), wording.QuotedList(lost), wording.Quote(newer.Event.Spec.Name.Value)), hint)
 				break
 			}

@@ -31,9 +31,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Consumer: "family",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0xba098a43,
+			Writes: 0x89733d56,
 			Knows: []uint32{
-				0xba098a43,
+				0x89733d56,
 			},
 		},
 		Limits: wire.Limits{
@@ -77,10 +77,24 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Columns: []string{"parent"}, Table: "parents"},
 				},
 			},
+			{
+				Name: "parts",
+				Unique: [][]string{
+					{"id"},
+				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "uuid"},
+					{Name: "name", Type: "text"},
+					{Name: "place", Type: "text"},
+					{Name: "version", Type: "bigint"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+			},
 		},
 		Topics: []wire.Topic{
 			parentsV1Topic(h),
 			childrenV1Topic(),
+			partsV1Topic(),
 		},
 	}, opts...)
 }

@@ -34,6 +34,16 @@ func testTables() []idemtest.Table {
 				"age",
 			},
 		},
+		{
+			Name: "parts",
+			Key:  []string{"id"},
+			Columns: []string{
+				"id",
+				"name",
+				"place",
+				"version",
+			},
+		},
 	}
 }
 
@@ -57,6 +67,9 @@ func testCases() idemtest.Cases {
 			"Written": {Keyed: true},
 			"Child":   {Keyed: true},
 			"Younger": {Keyed: true},
+			"Made":    {Keyed: true},
+			"Named":   {Keyed: true},
+			"Moved":   {Keyed: true},
 		},
 	}
 }

@@ -2,6 +2,7 @@
 -- Consumer family, new here:
 --   table parents
 --   table children
+--   table parts
 
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
@@ -21,6 +22,14 @@ CREATE TABLE children (
     age bigint NOT NULL DEFAULT 0,
     CONSTRAINT children_pkey PRIMARY KEY (id),
     CONSTRAINT children_parent_fkey FOREIGN KEY (parent) REFERENCES parents (id) ON DELETE RESTRICT
+);
+
+CREATE TABLE parts (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    place text NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT parts_pkey PRIMARY KEY (id)
 );
 
 COMMIT;
