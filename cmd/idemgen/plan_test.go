@@ -48,9 +48,9 @@ topics:
         fields: {key: string, door: Name}
         write: [{insert: made}]
   notes:
-    name: notes.v1
+    names: [notes.v0, notes.v1]
     record_key: {id: string}
-    assume: {ordered_by: record_key, unique_records: true}
+    assume: {disjoint_topics: true, ordered_by: record_key, unique_records: true}
     payload: {unknown_members: error, absent_marker: gone}
     idempotency_key: {source: {record: offset}}
     events:
@@ -138,8 +138,8 @@ func TestPlan(t *testing.T) {
 		{"unknown members are refused no more", "unknown_members: error, ", "", compatible, "unknown_members is gone"},
 		{"another marker", "absent_marker: gone", "absent_marker: none", loses, `payload.absent_marker is "none", and was "gone"`},
 		{"a raw record key as text", "blob: {type: bytes, ", "blob: {type: string, ", letters, `field "blob" is string, and was bytes`},
-		{"another topic with offset keys", "name: notes.v1", "name: notes.v2", dedup, "another topic has other offsets"},
-		{"a further topic with offset keys", "name: notes.v1", "names: [notes.v1, notes.v2]", compatible, "read from start_from"},
+		{"another topic with offset keys", "notes.v1]", "notes.v2]", dedup, "another topic has other offsets"},
+		{"a further topic with offset keys", "notes.v1]", "notes.v1, notes.v2]", compatible, "read from start_from"},
 		{"a narrower column of a table of others", "varchar(20)", "varchar(10)", byHand, "tables.others.columns.t was"},
 		{"a guard goes", ", if_newer: at}", "}", compatible, "Moved.write changed"},
 	} {

@@ -151,7 +151,7 @@ topics:
 `,
 	"a unique key decides the row": `
 tables:
-  accounts: {primary_key: [id], columns: {id: {type: uuid, default: gen_random_uuid()}, email: citext, plan: text}, unique: [[email]]}
+  accounts: {primary_key: [id], columns: {id: {type: uuid, default: gen_random_uuid()}, email: text, plan: text}, unique: [[email]]}
 types: {Plan: {enum: [free, paid]}}
 topics:
   t:
