@@ -91,8 +91,8 @@ CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`,
 	}
 }
 
-// A role that may not look into the schema of the runtime's tables is told that right, and not that
-// no migration was applied.
+// A role that may not look into the schema of the runtime's tables is told that right, and not
+// that no migration was applied.
 func TestRightsToTheRuntimesTablesAreNamed(t *testing.T) {
 	db := idemtest.DB(t)
 	const none = "the database has version 0 of the runtime's tables, this service needs 1: apply"
