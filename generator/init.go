@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/output"
@@ -33,15 +34,16 @@ type Start struct {
 // Started is what Init did not do itself.
 type Started struct {
 	*Result
-	Spec       string // path of the spec, as Dir was given
-	Kept       bool   // the spec was there, and stays as it is
-	Migrations string // folder of the migrations that were written
-	State      string // path of the state file that was written
-	Cases      string // folder of the cases
-	OverTables bool   // the spec describes tables of a database
-	Handled    bool   // handler.go is to be written
-	HasTool    bool   // go.mod has the command as a tool
-	Attributes string // lines that belong into a .gitattributes that exists already; "" if none
+	Spec       string   // path of the spec, as Dir was given
+	Kept       bool     // the spec was there, and stays as it is
+	Sample     []string // what was written of the sample beside the spec; none if the spec was there
+	Migrations string   // folder of the migrations, from that of the spec
+	Format     string   // of the migrations
+	Program    string   // folder of the program, from that of the spec
+	OverTables bool     // the spec describes tables of a database
+	Handled    bool     // handler.go is to be written
+	HasTool    bool     // go.mod has the command as a tool
+	Attributes string   // lines that belong into a .gitattributes that exists already; "" if none
 }
 
 // Init writes nothing; it returns, as Generate does, what applying the result writes: a
@@ -121,8 +123,7 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 	if err != nil {
 		return nil, err
 	}
-	s.Migrations, s.State = u.folder.Show(u.service.Migrations.Dir), u.folder.Show(state.File)
-	s.Cases = u.folder.Show(scaffold.CasesFolder)
+	s.Migrations, s.Format, s.Program = u.service.Migrations.Dir, u.service.Migrations.Format, path.Dir(scaffold.MainFile(u.service.Consumer))
 	s.Handled = len(scaffold.Handled(u.service)) > 0
 	files := []output.File{
 		{Path: SpecFile, Policy: output.Scaffold, Data: spec},
@@ -130,6 +131,13 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 		{Path: scaffold.MainFile(u.service.Consumer), Policy: output.Scaffold, Data: program},
 	}
 	files = append(files, u.cases.drafted()...)
+	if !s.Kept {
+		for _, name := range []string{s.Migrations, state.File, scaffold.HandlerFile, scaffold.SetupFile, scaffold.CasesFolder} {
+			if slices.ContainsFunc(append(files, u.files...), func(f output.File) bool { return f.Path == name || strings.HasPrefix(f.Path, name+"/") }) {
+				s.Sample = append(s.Sample, name)
+			}
+		}
+	}
 	var errs []error
 	for _, f := range append(files, u.files...) {
 		if _, err := u.folder.Read(f.Path); !s.Kept && !errors.Is(err, fs.ErrNotExist) {

@@ -12,15 +12,17 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// byHandMark begins a line of a migration of the team's own; the table or table.column
-// that it brings to what the spec says follows.
-const byHandMark = "-- idemgen:by-hand "
-
 // ledger is what the migrations folder holds.
 type ledger struct {
-	last   int               // highest number of a file
-	byHand map[string]string // what a file not yet recorded says it has changed -> the file
-	mixed  bool              // idemgen did not write all files of the folder
+	last   int      // highest number of a file
+	byHand []handed // what files not yet recorded say they have changed
+	mixed  bool     // idemgen did not write all files of the folder
+}
+
+// stranger is a file of the migrations folder that nothing is recorded of.
+type stranger struct {
+	name, base string // base is what is behind the number
+	content    []byte
 }
 
 // readLedger reads the migrations folder and compares it with the state.
@@ -30,7 +32,7 @@ func (u *unit) readLedger() (ledger, error) { return ledgerReader{u}.read() }
 type ledgerReader struct{ *unit }
 
 func (u ledgerReader) read() (ledger, error) {
-	l := ledger{byHand: map[string]string{}}
+	var l ledger
 	recorded := map[string]string{}
 	if u.old != nil {
 		for _, m := range u.old.Migrations {
@@ -42,12 +44,13 @@ func (u ledgerReader) read() (ledger, error) {
 		return l, err
 	}
 	var errs []error
+	var strangers []stranger
 	numbers := map[int]string{} // the file of each number
 	for _, e := range entries {
 		l.mixed = l.mixed || !isRecorded(recorded, e.Name())
 		number, base, down, ok := u.format().Read(e.Name())
 		sum, known := recorded[e.Name()]
-		if e.IsDir() || !ok && !known {
+		if e.IsDir() || !ok && !known && path.Ext(e.Name()) != ".sql" {
 			continue
 		}
 		l.last = max(l.last, number)
@@ -58,23 +61,43 @@ func (u ledgerReader) read() (ledger, error) {
 		delete(recorded, e.Name())
 		if other := numbers[number]; other != "" && !down {
 			errs = append(errs, u.sameNumber(other, e.Name()))
-		} else if !down {
+		} else if !down && (ok || known) {
 			numbers[number] = e.Name()
 		}
 		switch {
 		case known && sum != state.ByHand:
 			errs = append(errs, u.unchanged(e.Name(), sum, content))
-		case !known && output.Marked(content):
-			errs = append(errs, u.notOurs(e.Name(), base))
+		case !known && (output.Marked(content) || !ok):
+			strangers = append(strangers, stranger{e.Name(), base, content})
 		case !known && !down:
-			for line := range strings.Lines(string(content)) {
-				if subject, ok := strings.CutPrefix(strings.TrimSpace(line), byHandMark); ok {
-					l.byHand[strings.TrimSpace(subject)] = e.Name()
-				}
-			}
+			l.byHand = append(l.byHand, handedBy(e.Name(), content)...)
 		}
 	}
-	return l, errors.Join(append(errs, u.lost(recorded))...)
+	errs = append(errs, u.strange(strangers, recorded)...)
+	return l, errors.Join(append(errs, u.unknownNames(l.byHand), u.lost(recorded))...)
+}
+
+// strange says what the files are that idemgen wrote, and that are not in the state under their
+// names. What it finds under another name it takes out of missing.
+func (u ledgerReader) strange(files []stranger, missing map[string]string) (errs []error) {
+	for _, f := range files {
+		sum := state.Sum(f.content)
+		was := ""
+		for name, recorded := range missing {
+			if recorded == sum && (was == "" || name < was) {
+				was = name
+			}
+		}
+		switch {
+		case was != "":
+			delete(missing, was)
+			errs = append(errs, fmt.Errorf("%s was renamed: %s has it as %s, and so have the databases where it was applied; give it that name again",
+				u.showMigration(f.name), u.folder.Show(state.File), was))
+		case f.base != "":
+			errs = append(errs, u.notOurs(f.name, f.base))
+		}
+	}
+	return errs
 }
 
 // oneBranch is the way on after two branches have both appended.

@@ -11,23 +11,31 @@ import (
 )
 
 // tableChanges finds out what migrations have to do. What none is written for becomes E607, and
-// what is not over at once, or may fail, a warning.
+// what is not over at once, or may fail, a warning: in the run that writes the migration, which a
+// run with E607 does not.
 func (u *unit) tableChanges() {
+	refused := false
 	for _, c := range state.TableChanges(u.old, u.service) {
 		switch {
 		case slices.ContainsFunc(c.Subjects(), u.byHand):
 		case c.Kind == state.Refused:
 			u.problems.Add(u.position(c), "E607", c.Text, u.wayOut(c))
+			refused = true
 		default:
 			u.changes = append(u.changes, c)
-			for _, w := range evolution.Warnings(c, u.format().Alone()) {
-				u.problems.Add(u.position(c), w.Code, c.Text+": "+w.Effect, w.Hint)
-			}
+		}
+	}
+	if refused {
+		return
+	}
+	for _, c := range u.changes {
+		for _, w := range evolution.Warnings(c, u.format().Alone()) {
+			u.problems.Add(u.position(c), w.Code, c.Text+": "+w.Effect, w.Hint)
 		}
 	}
 }
 
-// wayOut says how a change is made that idemgen writes no migration foc.
+// wayOut says how a change is made that idemgen writes no migration for.
 func (u *unit) wayOut(c state.TableChange) string {
 	renamed := ""
 	if c.Gone && c.At.Column == "" {
@@ -41,16 +49,6 @@ func (u *unit) wayOut(c state.TableChange) string {
 	}
 	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again",
 		c.Advice, byHandMark+c.Subject(), renamed, dir, u.folder.Show(state.File))
-}
-
-// byHand reports whether a migration of the team's own says that it makes the change, and
-// notes that migration once.
-func (u *unit) byHand(subject string) bool {
-	file := u.ledger.byHand[subject]
-	if m := (state.Migration{Name: file, Sum: state.ByHand}); file != "" && !slices.Contains(u.next.Migrations, m) {
-		u.next.Migrations = append(u.next.Migrations, m)
-	}
-	return file != ""
 }
 
 // position is where the spec speaks of what is refused: the column, else its table, else

@@ -50,7 +50,7 @@ func (u *unit) take(service *model.Service, problems schema.Diagnostics) error {
 		u.note("%s is a library: it is checked, and nothing is generated of it alone\n", u.Path)
 		return nil
 	}
-	if u.problems.Errors() > 0 {
+	if u.problems.Errors() > 0 || service == nil { // nil without problems: an import cannot be read, which ends the run
 		return nil
 	}
 	u.service = service

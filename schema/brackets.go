@@ -157,7 +157,7 @@ func (b *bracketScan) trap(c rune) {
 	case b.at(-1) == ':':
 		hint = blankHint
 	case c == '{' && b.at(-1) == '$':
-		hint = "a spec has no variables: write the value itself"
+		hint = "nothing is filled in here: write the value itself"
 	case c == '[' && next == ']':
 		hint = `write "list(string)" (a field) or "text array" (a column)`
 	}

@@ -57,7 +57,7 @@ var caseEventKeys = keys[CaseEvent]{
 // not be read is missing in it and marked Broken. It never panics.
 func LoadCase(file string, data []byte) (*Case, Diagnostics) {
 	c := &Case{File: file}
-	root, ds := Parse(data)
+	root, ds := parse(Diagnostics{kind: "case"}, data)
 	if root == nil {
 		c.Broken = true
 		if len(ds.list) == 0 {

@@ -21,11 +21,16 @@ func (d Diagnostic) Warning() bool { return strings.HasPrefix(d.Code, "W") }
 type Diagnostics struct {
 	list []Diagnostic
 	file string // of places that name none: a library; "" is the file that was loaded
+	kind string // what messages call the file; "" = a spec
 	// masked are positions of values that no excerpt shows (E112).
 	masked []Pos
+	once   map[[2]string]bool // file and message of what AddOnce was told
 	// accepted are the entries of accept that kept a warning back.
 	accepted []Pos
 }
+
+// noun is what messages call the file: a spec, or a case.
+func (ds *Diagnostics) noun() string { return cmp.Or(ds.kind, "spec") }
 
 // Add adds a problem. Hint may be "".
 func (ds *Diagnostics) Add(pos Pos, code, message, hint string) {
@@ -33,6 +38,19 @@ func (ds *Diagnostics) Add(pos Pos, code, message, hint string) {
 		pos.File = ds.file
 	}
 	ds.list = append(ds.list, Diagnostic{Pos: pos, Code: code, Message: message, Hint: hint})
+}
+
+// AddOnce adds a problem that shows in many places of a file: only the first one is kept.
+func (ds *Diagnostics) AddOnce(pos Pos, code, message, hint string) {
+	key := [2]string{pos.File, message}
+	if ds.once[key] {
+		return
+	}
+	if ds.once == nil {
+		ds.once = map[[2]string]bool{}
+	}
+	ds.once[key] = true
+	ds.Add(pos, code, message, hint)
 }
 
 // Append adds the problems of more.
@@ -88,8 +106,8 @@ func (ds Diagnostics) Errors() int {
 // Warnings counts the problems that do not stop generation.
 func (ds Diagnostics) Warnings() int { return len(ds.Sorted()) - ds.Errors() }
 
-// mask hides the text at pos in every excerpt.
-func (ds *Diagnostics) mask(pos Pos) {
+// Mask hides the text at pos in every excerpt.
+func (ds *Diagnostics) Mask(pos Pos) {
 	pos.File = ds.file
 	ds.masked = append(ds.masked, pos)
 }

@@ -41,7 +41,7 @@ func TestPrint(t *testing.T) {
 	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E104", "a", "")
 	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E101", "z", "")
 	ds.Add(Pos{Line: 4, Col: 151, Width: 999}, "E103", "long", "")
-	ds.mask(Pos{Line: 2, Col: 12, Width: 7})
+	ds.Mask(Pos{Line: 2, Col: 12, Width: 7})
 	want := `dir/s.yaml:2:21: E101: z
     2 |  pässword: ***, x: 1
       |                 ^

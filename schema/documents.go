@@ -14,7 +14,7 @@ func (s source) documents(ds *Diagnostics) bool {
 			if start {
 				pos.Width = len("---")
 			}
-			ds.Add(pos, "E102", "a spec is one YAML document; a second one starts here", "split it into two files")
+			ds.Add(pos, "E102", "a "+ds.noun()+" is one YAML document; a second one starts here", "split it into two files")
 			return false
 		case end:
 			ended = true

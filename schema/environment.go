@@ -23,11 +23,11 @@ func isEnvironment(key string) bool {
 
 // environment reports a key of the environment and hides what stands beside it.
 func (w *walker) environment(p Pair) {
-	w.ds.Add(p.KeyPos, "E112", quote(p.Key)+" is a setting of the environment, not of the spec", environmentHint)
+	w.ds.Add(p.KeyPos, "E112", quote(p.Key)+" is a setting of the environment, not of the "+w.ds.noun(), environmentHint)
 	if p.Value.Kind == ScalarNode && p.Value.Text == "" {
 		return
 	}
-	w.ds.mask(p.Value.Pos)
+	w.ds.Mask(p.Value.Pos)
 }
 
 // variable reports a text that expects something to be filled in. It returns false if
@@ -36,9 +36,9 @@ func (w *walker) variable(pos Pos, text string) bool {
 	const hint = "write the value itself; what differs from place to place is passed to the generated constructor"
 	switch {
 	case strings.Contains(text, "${"):
-		w.ds.Add(pos, "E112", quote(text)+" names a variable of the environment, and a spec has none", hint)
+		w.ds.Add(pos, "E112", quote(text)+" names a variable of the environment, and a "+w.ds.noun()+" has none", hint)
 	case strings.Contains(text, "{{"):
-		w.ds.Add(pos, "E112", quote(text)+" is a template, and a spec has none", hint)
+		w.ds.Add(pos, "E112", quote(text)+" is a template, and a "+w.ds.noun()+" has none", hint)
 	default:
 		return false
 	}
@@ -59,7 +59,7 @@ func (ds *Diagnostics) maskLines(src source) {
 			}
 			if isEnvironment(text[from:][m[2]:m[3]]) {
 				col := len([]rune(text[:from+m[4]]))
-				ds.mask(Pos{Line: i + 1, Col: col + 1, Width: len(line) - col})
+				ds.Mask(Pos{Line: i + 1, Col: col + 1, Width: len(line) - col})
 				break
 			}
 			from += m[4]

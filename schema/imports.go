@@ -9,8 +9,10 @@ import (
 type Import struct {
 	Alias Text  // Pos is the key
 	Path  *Text // relative to the file; nil only if it was refused
-	// Library is what is at Path. Whoever reads files sets it; nil if there is no library.
+	// Library is what is at Path, and Refused that there is none, which is reported. Whoever reads
+	// files sets one of them.
 	Library *Spec
+	Refused bool
 }
 
 // Reached are the spec and the libraries that it imports, also through others, each once.

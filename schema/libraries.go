@@ -67,6 +67,7 @@ func (l *Libraries) add(at, file string, data []byte) {
 func (l *Libraries) imports(s *Spec, files Files, dir string, ds *Diagnostics) error {
 	var errs []error
 	for _, i := range s.Imports {
+		i.Refused = true
 		if i.Path == nil {
 			continue
 		}
@@ -91,7 +92,7 @@ func (l *Libraries) imports(s *Spec, files Files, dir string, ds *Diagnostics) e
 		case lib.spec.Consumer != nil:
 			ds.Add(i.Path.Pos, "E210", i.what()+quote(i.Path.Value)+" is the spec of a service", "import a library: a file without consumer and topics")
 		default:
-			i.Library = lib.spec
+			i.Library, i.Refused = lib.spec, false
 			errs = append(errs, l.follow(at, files, name, ds))
 		}
 	}

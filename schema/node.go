@@ -64,11 +64,10 @@ func (n *Node) Get(key string) *Node {
 // most 1 MiB, 64 levels, 1,000 entries of a map or list and 50,000 values, no anchors,
 // aliases, merge keys or tags. It returns nil and at least one diagnostic if they are
 // broken, and nil without one if the document is empty. It never panics.
-func Parse(data []byte) (*Node, Diagnostics) { return parse("", data) }
+func Parse(data []byte) (*Node, Diagnostics) { return parse(Diagnostics{}, data) }
 
-// parse is Parse for a file whose places name it.
-func parse(file string, data []byte) (*Node, Diagnostics) {
-	ds := Diagnostics{file: file}
+// parse is Parse with problems that say which file it is, and what.
+func parse(ds Diagnostics, data []byte) (*Node, Diagnostics) {
 	if !checkEncoding(data, &ds) {
 		return nil, ds
 	}
@@ -87,11 +86,11 @@ func parse(file string, data []byte) (*Node, Diagnostics) {
 	if root.Kind == 0 || len(root.Content) == 0 {
 		return nil, ds
 	}
-	if !checkBounds(root.Content[0], file, &ds) {
+	if !checkBounds(root.Content[0], &ds) {
 		ds.maskLines(src)
 		return nil, ds
 	}
-	b := builder{source: src, file: file, ds: &ds}
+	b := builder{source: src, file: ds.file, ds: &ds}
 	n := b.node(root.Content[0], 1)
 	if n.Kind == ScalarNode && n.Text == "" && n.null() {
 		n = nil
@@ -133,15 +132,18 @@ const (
 	maxValues  = 50_000 // of a file: texts, maps and lists, keys included
 )
 
-const boundsHint = "a spec is written by hand: is this the right file?"
+// boundsHint is for a file that is too large.
+func boundsHint(ds *Diagnostics) string {
+	return "a " + ds.noun() + " is written by hand: is this the right file?"
+}
 
 // checkBounds refuses a file that holds too much (E103). The first place that does is reported.
-func checkBounds(root *yaml.Node, file string, ds *Diagnostics) bool {
+func checkBounds(root *yaml.Node, ds *Diagnostics) bool {
 	values := 0
 	var walk func(n *yaml.Node) bool
 	walk = func(n *yaml.Node) bool {
 		refuse := func(at *yaml.Node, message string) bool {
-			ds.Add(Pos{Line: at.Line, Col: at.Column, Width: 1, File: file}, "E103", message, boundsHint)
+			ds.Add(Pos{Line: at.Line, Col: at.Column, Width: 1, File: ds.file}, "E103", message, boundsHint(ds))
 			return false
 		}
 		if values++; values > maxValues {
@@ -173,16 +175,15 @@ type builder struct {
 	deep  bool  // E103 is reported
 }
 
-const (
-	nestingMessage = "the file nests deeper than 64 levels"
-	nestingHint    = "no spec needs that: is a bracket left open above?"
-)
+func (ds *Diagnostics) tooDeep(pos Pos) {
+	ds.Add(pos, "E103", "the file nests deeper than 64 levels", "no "+ds.noun()+" needs that: is a bracket left open above?")
+}
 
 func (b *builder) node(y *yaml.Node, depth int) *Node {
 	n := &Node{Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1, File: b.file})}
 	if depth > maxNesting && y.Kind != yaml.ScalarNode {
 		if !b.deep {
-			b.ds.Add(n.Pos, "E103", nestingMessage, nestingHint)
+			b.ds.tooDeep(n.Pos)
 			b.deep = true
 		}
 		return n
@@ -222,7 +223,7 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 func (b *builder) pair(n *Node, key, value *yaml.Node, depth int) []*Node {
 	k, v := b.node(key, depth+1), b.node(value, depth+1)
 	if k.Kind != ScalarNode {
-		b.ds.Add(k.Pos, "E106", "a key must be a text, not a "+k.Kind.word(), templateHint(b.rest(k.Pos)))
+		b.ds.Add(k.Pos, "E106", "a key must be a text, not a "+k.Kind.word(), b.templateHint(k.Pos))
 		return []*Node{k, v}
 	}
 	if k.Text == "<<" && !k.Quoted {
@@ -235,9 +236,9 @@ func (b *builder) pair(n *Node, key, value *yaml.Node, depth int) []*Node {
 	return []*Node{k, v}
 }
 
-func templateHint(rest []rune) string {
-	if strings.HasPrefix(string(rest), "{") {
-		return "a text that holds { } must be in quotes; specs have no templates"
+func (b *builder) templateHint(at Pos) string {
+	if strings.HasPrefix(string(b.rest(at)), "{") {
+		return "a text that holds { } must be in quotes; a " + b.ds.noun() + " has no templates"
 	}
 	return ""
 }

@@ -90,8 +90,8 @@ func (w *walker) word(e entry, set, unbuilt []string, meanwhile string) (*Text, 
 		w.unbuilt(t.Pos, e.what+": "+t.Value, meanwhile)
 	case !w.variable(t.Pos, t.Value):
 		hint := "allowed: " + strings.Join(set, ", ")
-		if d := DidYouMean(t.Value, set); d != "" {
-			hint = d + " " + hint
+		if word := meant(t.Value, set); word != "" {
+			hint = `did you mean "` + word + `"? ` + hint
 		}
 		w.ds.Add(t.Pos, "E111", e.what+" cannot be "+quote(t.Value), hint)
 	}

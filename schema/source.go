@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -18,8 +19,8 @@ type Pos struct {
 
 // From names the line for a hint at another place: with its file, if that is another one.
 func (p Pos) From(other Pos) string {
-	if p.File != "" && p.File != other.File {
-		return fmt.Sprintf("line %d of %s", p.Line, p.File)
+	if p.File != other.File {
+		return fmt.Sprintf("line %d of %s", p.Line, cmp.Or(p.File, "the spec"))
 	}
 	return fmt.Sprintf("line %d", p.Line)
 }
@@ -73,7 +74,7 @@ func checkEncoding(data []byte, ds *Diagnostics) bool {
 	start := Pos{Line: 1, Col: 1, Width: 1}
 	switch {
 	case len(data) > MaxFileSize:
-		ds.Add(start, "E103", "the file is larger than 1 MiB", "a spec is written by hand: is this the right file?")
+		ds.Add(start, "E103", "the file is larger than 1 MiB", boundsHint(ds))
 		return false
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
 		ds.Add(start, "E103", "the file is UTF-16, not UTF-8", utf8Hint)
@@ -94,7 +95,7 @@ func checkEncoding(data []byte, ds *Diagnostics) bool {
 			line, col = line+1, 0
 		case r == '\r' && i+1 < len(data) && data[i+1] == '\n':
 		case !allowedRune(r):
-			ds.Add(pos, "E103", fmt.Sprintf("the character U+%04X is not allowed in a spec", r), escapeHint(r))
+			ds.Add(pos, "E103", fmt.Sprintf("the character U+%04X is not allowed in a %s", r, ds.noun()), escapeHint(r))
 			return false
 		}
 		col++

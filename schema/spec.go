@@ -61,7 +61,7 @@ func LoadLibrary(file string, data []byte) (*Spec, Diagnostics) {
 
 func load(file, places string, data []byte) (*Spec, Diagnostics) {
 	s := &Spec{Head: Head{File: file}}
-	root, ds := parse(places, data)
+	root, ds := parse(Diagnostics{file: places}, data)
 	if root == nil {
 		s.Broken = true
 		if len(ds.list) == 0 {

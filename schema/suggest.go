@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -37,6 +38,23 @@ func DidYouMean(text string, words []string) string {
 		return `did you mean "` + w + `"?`
 	}
 	return ""
+}
+
+// otherWords are what people call words of closed sets that are not near them; both are written
+// without _ and in small letters.
+var otherWords = map[string]string{
+	"snake": "snake_case", "lowersnake": "snake_case", "lowersnakecase": "snake_case", "underscore": "snake_case", "underscores": "snake_case",
+	"camel": "camelCase", "lowercamel": "camelCase", "lowercamelcase": "camelCase", "camelback": "camelCase",
+	"pascal": "PascalCase", "uppercamel": "PascalCase", "uppercamelcase": "PascalCase",
+	"kebab": "kebab-case", "dash": "kebab-case", "dashes": "kebab-case", "hyphen": "kebab-case", "hyphens": "kebab-case",
+}
+
+// meant is the word of a set that a text most likely was meant to be, or "".
+func meant(text string, set []string) string {
+	if word := otherWords[strings.ReplaceAll(fold(text), "_", "")]; slices.Contains(set, word) {
+		return word
+	}
+	return Closest(text, set)
 }
 
 // fold makes spellings equal that people mix up: case, and - or a blank for _.

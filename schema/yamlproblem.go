@@ -54,7 +54,7 @@ func yamlProblem(data []byte, err error, src source, ds *Diagnostics) {
 		return
 	}
 	if strings.Contains(text, "exceeded max depth") {
-		ds.Add(d.Pos, "E103", nestingMessage, nestingHint)
+		ds.tooDeep(d.Pos)
 		return
 	}
 	for _, r := range yamlReasons {

@@ -60,3 +60,36 @@ func TestNotAllMigrationsAreOurs(t *testing.T) {
 	}
 	refused(t, "delete migrations and idem.state.yaml and run generate again", "generate")
 }
+
+// A line by hand that names nothing is told, with its place: what it was to say would be lost.
+func TestByHandOfAnUnknownName(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": noted})
+	must(t, "generate")
+	edit(t, "idemgen.yaml", "note: nullable text", "note: nullable varchar(9)")
+	write(t, "migrations/0003_note.sql", "ALTER TABLE orders ALTER COLUMN note TYPE varchar(9);\n-- idemgen:by-hand orders.nota\n-- idemgen:by-hand\n")
+	refused(t, `migrations/0003_note.sql:2: "-- idemgen:by-hand orders.nota" names no table and no column that idemgen.yaml has or had: did you mean "orders.note"?`, "generate")
+	refused(t, `migrations/0003_note.sql:3: "-- idemgen:by-hand" names no table and no column that idemgen.yaml has or had: write table, or table.column, by their names in the spec`, "generate")
+	write(t, "migrations/0003_note.sql", "-- idemgen:by-hand orders.note\nALTER TABLE orders ALTER COLUMN note TYPE varchar(9);\n")
+	must(t, "generate")
+	// Of a file that is recorded the lines do not count again, whatever becomes of their names.
+	write(t, "idemgen.yaml", spec)
+	write(t, "migrations/0004_no_note.sql", "-- idemgen:by-hand orders.note\nALTER TABLE orders DROP note;\n")
+	must(t, "generate")
+	must(t, "check")
+}
+
+// A change that no migration is written for is told without the warnings of those that are.
+func TestRefusedChangesAreToldAlone(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": noted})
+	must(t, "generate")
+	edit(t, "idemgen.yaml", "note: nullable text", "remark: {type: nullable varchar(9), renamed_from: note}")
+	edit(t, "idemgen.yaml", "leave: [note]", "leave: [remark]")
+	refused(t, "E607", "generate")
+	if _, _, stderr := run(t, "generate"); strings.Contains(stderr, "W922") {
+		t.Error(stderr)
+	}
+	edit(t, "idemgen.yaml", "nullable varchar(9)", "nullable text")
+	if _, _, stderr := run(t, "generate"); !strings.Contains(stderr, "W922") {
+		t.Error(stderr)
+	}
+}

@@ -114,6 +114,22 @@ func TestFilesInTheWay(t *testing.T) {
 	}
 }
 
+// A migration that has another name than idemgen gave it is known by its contents.
+func TestRenamedMigration(t *testing.T) {
+	for _, name := range []string{"0007_billing.sql", "0002_orders.sql", "orders.sql"} {
+		module(t, map[string]string{"idemgen.yaml": spec})
+		must(t, "generate")
+		if err := os.Rename("migrations/0002_order_projector.sql", "migrations/"+name); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "migrations/"+name+" was renamed: idem.state.yaml has it as 0002_order_projector.sql, and so have the databases where it was applied; give it that name again", "generate")
+		_, _, stderr := run(t, "generate")
+		if strings.Contains(stderr, "is missing") || strings.Contains(stderr, "another spec") {
+			t.Errorf("%s:\n%s", name, stderr)
+		}
+	}
+}
+
 func TestAllSpecsOrNone(t *testing.T) {
 	module(t, map[string]string{"a/idemgen.yaml": spec, "b/idemgen.yaml": strings.Replace(spec, "order_id: uuid", "order_id: uuuid", 1)})
 	refused(t, "b/idemgen.yaml:9:", "generate", "./...")

@@ -81,34 +81,3 @@ func oneFolder(_ *cobra.Command, args []string) error {
 	}
 	return nil
 }
-
-// printNextSteps says what a module needs beside the files. The Kafka client is named with its
-// version because go mod tidy would choose an older one.
-func printNextSteps(cmd *cobra.Command, started *generator.Started) {
-	tool := "  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n"
-	if started.HasTool {
-		tool = ""
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), `
-Now make the module complete:
-
-%s  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0
-  go mod tidy
-  go test ./...
-`, tool)
-	switch {
-	case started.Kept:
-	case started.OverTables:
-		printTableSteps(cmd.ErrOrStderr(), started)
-	default:
-		fmt.Fprintf(cmd.ErrOrStderr(), `
-Then change %[1]s to your events and %[4]s to what they do, run
-go generate ./... and implement the methods of Service in handler.go. The migrations of the sample's tables are written already: to replace
-those tables before anything is deployed, first delete %[2]s and %[3]s. Apply
-the migrations before the program runs.
-`, started.Spec, started.Migrations, started.State, started.Cases)
-	}
-	if started.Attributes != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "\n.gitattributes exists; add these lines to it:\n\n%s", started.Attributes)
-	}
-}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/generator/scaffold"
 	"github.com/idemgen/idemgen/runtime/pgtable"
 )
 
@@ -93,5 +95,5 @@ Then:
    none of yours.
 4. Run go tool idemgen check --db=postgres://role:password@host:5432/name
    with the role of the service: it names what the database lacks and what the role may not do.
-`, started.Spec, started.Cases, handler, started.Migrations)
+`, path.Base(started.Spec), scaffold.CasesFolder, handler, started.Migrations)
 }

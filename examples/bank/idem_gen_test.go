@@ -98,7 +98,7 @@ func testCases() idemtest.Cases {
 		External:   "testdata/idem_external.sql",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, newTestHandler(t, db))
+			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
 		Events: map[string]idemtest.Event{
 			"TransferRequested": {Keyed: true},

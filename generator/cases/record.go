@@ -44,7 +44,7 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out seedlog.Record) {
 		out.Keyed = found.Key != ""
 	}
 	if r.report.Errors() == before {
-		r.refused(n, e, found)
+		r.refused(n, t, e, found)
 	}
 	return out
 }
@@ -101,12 +101,18 @@ func (r *reader) key(t *model.Topic, n *schema.Node) []byte {
 }
 
 // refused reports a record that no handler and no table will ever see.
-func (r *reader) refused(n int, e *schema.CaseEvent, found oracle.Outcome) {
+func (r *reader) refused(n int, t *model.Topic, e *schema.CaseEvent, found oracle.Outcome) {
+	before := r.report.Errors()
+	defer func() {
+		if r.report.Errors() > before {
+			r.hide(t, e)
+		}
+	}()
 	why := found.Class + ": " + strings.TrimPrefix(found.Path+": "+found.Detail, ": ")
 	switch {
 	case found.Kind == oracle.Stop:
-		r.report.Add(e.Pos, "E153", fmt.Sprintf("event %d would halt its partition: %s", n, why), "a case cannot hold it: nothing is applied behind it")
+		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would halt its partition: %s", n, why), "a case cannot hold it: nothing is applied behind it")
 	case found.Kind == oracle.DeadLetter && !slices.ContainsFunc(r.spec.DeadLetters, func(c schema.ClassCount) bool { return c.Class == found.Class }):
-		r.report.Add(e.Pos, "E153", fmt.Sprintf("event %d would become a dead letter: %s", n, why), fmt.Sprintf("mend the event, or expect it: then: {dead_letters: {%s: 1}}", found.Class))
+		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would become a dead letter: %s", n, why), fmt.Sprintf("mend the event, or expect it: then: {dead_letters: {%s: 1}}", found.Class))
 	}
 }

@@ -149,7 +149,7 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testCases().Run(t)")) })
 	handler := ""
 	if p.handles() {
-		handler = ", newTestHandler(t, db)"
+		handler = ", idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))"
 	}
 	elems := []code{pair("Folder", lit(tests.Cases))}
 	elems = append(append(elems, database(p.service)...),

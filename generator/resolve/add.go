@@ -85,8 +85,8 @@ func resolveSum(report *schema.Diagnostics, st *draft.Step, c *draft.Column, a s
 		return v
 	}
 	v = checkType(report, c, v, a.Value.Pos, "be added to")
-	if v.Known && v.Type.Optional {
-		report.Add(a.Value.Pos, "E303", fmt.Sprintf("field %s may be null, but is added to column %s", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value)), "make the field required, or give it a default")
+	if v.Known && v.Type.Optional && !v.Model.Patch() { // a patch is refused whether it may be null or not
+		report.Add(a.Value.Pos, "E303", fmt.Sprintf("field %s may be null, but is added to column %s", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value)), "make the field required, or give it a default in place of \"optional\"")
 		v.Known = false
 	}
 	return v

@@ -120,7 +120,12 @@ func checkTombstoneField(report *schema.Diagnostics, e *draft.Event, in draft.Fi
 
 // addTopicField puts a field of the topic into the scope of an event.
 func addTopicField(report *schema.Diagnostics, e *draft.Event, f draft.Field) {
-	if n := e.Scope.Find(f.Spec.Name.Value); n != nil {
+	if n := e.Scope.Find(f.Spec.Name.Value); n != nil && n.Origin == draft.SharedField { // the type is of others, too
+		at := e.Spec.FieldsType
+		report.Add(at.Pos, "E107", fmt.Sprintf("type %s has field %s, which is a field of topic %s already", wording.Quote(at.Value), wording.Quote(n.Text), wording.Quote(e.Topic.Spec.Name.Value)),
+			"drop it from the topic, where it is on "+f.Spec.Name.Pos.From(at.Pos)+", or list the fields of the event itself")
+		return
+	} else if n != nil {
 		report.Add(n.Pos, "E107", fmt.Sprintf("field %s of %s is a field of topic %s already", wording.Quote(n.Text), e.Is(), wording.Quote(e.Topic.Spec.Name.Value)),
 			"the first one is on "+f.Spec.Name.Pos.From(n.Pos))
 		return

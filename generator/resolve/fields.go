@@ -216,14 +216,10 @@ func checkPathsOf(report *schema.Diagnostics, spec *schema.Field, ft model.Field
 	if spec.Path == nil || len(spec.Path.Or) == 0 {
 		return true
 	}
-	switch {
-	case ft.Kind == model.Object || ft.Elem != nil:
+	if ft.Kind == model.Object || ft.Elem != nil {
 		report.Add(spec.Path.Pos, "E307", fmt.Sprintf("field %s is %s, and only a scalar, an enum or json has several paths", wording.Quote(spec.Name.Value), typeword.Text(ft)),
 			"declare a field for each path, both optional, until the older records are read")
-	case spec.Patch != nil && spec.Patch.Value:
-		report.Add(spec.Path.Pos, "E309", fmt.Sprintf("patch field %s has several paths: absent would be told by all of them", wording.Quote(spec.Name.Value)), "declare a field for each path")
-	default:
-		return true
+		return false
 	}
-	return false
+	return true
 }

@@ -3,6 +3,7 @@ package resolve
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
@@ -22,9 +23,9 @@ func eachImport(files []*schema.Spec, known func(file, alias, library string)) {
 	}
 }
 
-// notImported reports a name whose alias no import has, or one of a library that could not be
-// read (E210). It stays silent of names in a library that was refused in part, and returns false
-// for all others.
+// notImported reports a name whose alias no import has (E210): once for an alias that nobody
+// declared, and wherever it is for one that is misspelt. It stays silent of names in a library
+// that was refused, which is told already, and returns false for all others.
 func notImported(report *schema.Diagnostics, files []*schema.Spec, what, name string, at schema.Pos) bool {
 	alias := schema.AliasOf(name)
 	if alias == "" {
@@ -35,6 +36,8 @@ func notImported(report *schema.Diagnostics, files []*schema.Spec, what, name st
 		for _, i := range f.Imports {
 			switch {
 			case i.Alias.Pos.File != at.File:
+			case strings.EqualFold(i.Alias.Value, alias) && i.Refused:
+				return true
 			case i.Alias.Value == alias && i.Library != nil:
 				return i.Library.Broken
 			default:
@@ -42,11 +45,11 @@ func notImported(report *schema.Diagnostics, files []*schema.Spec, what, name st
 			}
 		}
 	}
-	hint := `declare the import under "import"`
-	if near := schema.Closest(alias, aliases); near != "" && near != alias {
-		hint = fmt.Sprintf("did you mean %q?", near+name[len(alias):])
+	if near := schema.Closest(alias, aliases); near != "" {
+		report.Add(at, "E210", "unknown "+what+" "+wording.Quote(name), fmt.Sprintf("did you mean %q?", near+name[len(alias):]))
+	} else {
+		report.AddOnce(at, "E210", "no import has the alias "+wording.Quote(alias), fmt.Sprintf("declare it: import: {%s: <file>}, with the path of the library", alias))
 	}
-	report.Add(at, "E210", "unknown "+what+" "+wording.Quote(name), hint)
 	return true
 }
 

@@ -86,7 +86,7 @@ func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draf
 	}
 	pk := parent.Model.PrimaryKey
 	if len(columns) != len(pk) {
-		report.Add(fk.Columns.Pos, "E608", fmt.Sprintf("foreign key to %s needs %d column(s): %s", wording.Quote(fk.References.Value), len(pk), strings.Join(model.ColumnNames(pk), ", ")),
+		report.Add(fk.Columns.Pos, "E608", fmt.Sprintf("foreign key to %s needs a column for each of its primary key: %s", wording.Quote(fk.References.Value), strings.Join(model.ColumnNames(pk), ", ")),
 			"a foreign key points at the whole primary key, in its order")
 		return
 	}

@@ -121,10 +121,21 @@ func checkFill(report *schema.Diagnostics, st *draft.Step, c *draft.Column, v dr
 	v = checkType(report, c, v, pos, "fill")
 	if v.Known && v.Type.Optional && !c.Model.Nullable {
 		report.Add(pos, "E303", fmt.Sprintf("field %s may be null, but column %s of %s may not", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value), wording.Quote(st.Spec.Table.Value)),
-			"make the field required, make the column nullable, or give the field a default")
+			nullHint(v))
 		v.Known = false
 	}
 	return v
+}
+
+// nullHint says how a value that may be null fits a column that may not be.
+func nullHint(v draft.Value) string {
+	switch f := v.Model.Field; {
+	case v.Model.Patch():
+		return `drop "optional": the field may still be absent; or make the column nullable`
+	case f == nil || f.Type.Codec != nil || f.Type.Kind == model.Object || f.Type.Elem != nil:
+		return "make the field required, or make the column nullable"
+	}
+	return "make the field required, make the column nullable, or give the field a default in place of \"optional\""
 }
 
 // checkType checks which columns a type may fill (E302). Does says what the value is to do with

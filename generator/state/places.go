@@ -28,10 +28,7 @@ func (f wireField) covers(was wireField) bool {
 func (c *comparison) moved(f, was wireField, now []Entry) {
 	u := Unread{About: c.at, Remedy: firstBoth, Change: fmt.Sprintf("field %q is read at %s, and was at %s", f.name, f.place, was.place)}
 	u.Field, u.Moved = f.name, true
-	switch isPath := strings.HasPrefix(f.place, "$") && strings.HasPrefix(was.place, "$"); {
-	case isPath && f.need == "patch":
-		u.Remedy = firstRead // a patch has one path
-	case isPath:
+	if strings.HasPrefix(f.place, "$") && strings.HasPrefix(was.place, "$") {
 		u.Remedy = "name the former path, too, until the older records are read, as path: [new, former]; or deploy this when they are"
 	}
 	if f.need != "" {

@@ -80,6 +80,7 @@ func TestACaseHoldsTheTablesAgainstWhatItSays(t *testing.T) {
 		"without its key":    {flaw{}, "sum=27", "sum=28", "once", []string{"total: got  sum=27", "total: want sum=28"}},
 		"no dead letter":     {flaw{}, "dead letters database 1\n", "", "once", []string{"database: want 0, got 1", "event 3 is a dead letter: database"}},
 		"other dead letter":  {flaw{}, "database 1", "handler 2", "once", []string{"handler: want 2, got 0", "database: want 0, got 1"}},
+		"not written":        {flaw{unwritten: true}, "", "", "once", []string{"likely cause: the handler is as idemgen wrote it"}},
 		"crash":              {flaw{ownTransaction: true}, "", "", "batches of 4, crash at step after handler", []string{"total: want sum=27"}},
 		"batches":            {flaw{noWaves: true}, "", "", "batches of 7", []string{"item id=1"}},
 		"repeated in a row":  {flaw{noClaim: true}, "", "", "every event repeated in its batch", []string{"total: got  sum="}},

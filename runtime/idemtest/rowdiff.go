@@ -16,7 +16,11 @@ func (c *runner) rowDiff(want, got *state) string {
 		switch {
 		case w.counted != notCounted:
 			if w.counted != g.counted {
-				out = append(out, fmt.Sprintf("%s: want %d rows, got %d", w.table, w.counted, g.counted))
+				word := "rows"
+				if w.counted == 1 {
+					word = "row"
+				}
+				out = append(out, fmt.Sprintf("%s: want %d %s, got %d", w.table, w.counted, word, g.counted))
 			}
 			continue
 		case c.keyed(w) && c.keyed(g):

@@ -80,7 +80,7 @@ func (b *trial) stopAt(w *idem.Writer, batch []idem.Message, at func(step string
 		b.endLeases()
 	}
 	if err != nil && !errors.Is(err, errCrash) {
-		b.t.Fatalf("applying %d records from offset %d: %v", len(batch), batch[0].Offset, err)
+		b.t.Fatalf("applying a batch of %d from offset %d: %v", len(batch), batch[0].Offset, err)
 	}
 	return err != nil
 }

@@ -96,6 +96,9 @@ func (s Suite) Run(t *testing.T) {
 		if len(own.log) > 0 {
 			own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"
 		}
+		if t.Failed() {
+			return
+		}
 		own.run(t)
 	})
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // flaw is a mistake in the small service below.
-type flaw struct{ noClaim, noWaves, samePrints, emptyIsTombstone, ownTransaction, unstable bool }
+type flaw struct{ noClaim, noWaves, samePrints, emptyIsTombstone, ownTransaction, unstable, unwritten bool }
 
 // plan is the plan of a service with a put, an add and a delete of rows (id, v); every put is
 // followed by a handler call that adds v to a sum.
@@ -90,6 +90,9 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		at := time.Unix(0, 0)
 		if p.unstable {
 			at = time.Now()
+		}
+		if p.unwritten {
+			return fmt.Errorf("Put: %w", idem.ErrNotImplemented)
 		}
 		if p.ownTransaction {
 			_, err := p.db.Exec(ctx, sumSQL, e.V, at)
@@ -210,6 +213,7 @@ func TestFlawsAreNoticed(t *testing.T) {
 		{"no waves", flaw{noWaves: true}, nil, "one batch", "item id=1: "},
 		{"same fingerprints", flaw{samePrints: true}, nil, "key with other content", "was taken for a duplicate"},
 		{"empty value as tombstone", flaw{emptyIsTombstone: true}, nil, "tombstone", "an empty value in place of a tombstone had an effect"},
+		{"handler of the scaffold", flaw{unwritten: true}, nil, "one batch", "likely cause: the handler is as idemgen wrote it"},
 		{"handler writes outside its transaction", flaw{ownTransaction: true}, nil, "crash at every step", "total: got  sum="},
 	} {
 		t.Run(c.name+", "+c.scenario, func(t *testing.T) {

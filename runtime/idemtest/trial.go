@@ -31,6 +31,7 @@ type trial struct {
 	logged    *logLines
 	effects   *effects
 	broken    atomic.Bool // a batch failed: what follows says nothing
+	unwritten bool        // because a handler is as the scaffold made it, which is told
 
 	mu   sync.Mutex
 	sent int64 // records handed to a Writer
@@ -227,7 +228,8 @@ func (b *trial) deliver(w *idem.Writer, records []idem.Message) (res idem.Result
 		halted, ok := errors.AsType[*idem.HaltedError](err)
 		if !ok || !b.skip(recordOffset{partitionOf(records[0]), halted.Offset}) {
 			b.broken.Store(true)
-			b.t.Errorf("applying %d records from offset %d: %v", len(records), records[0].Offset, err)
+			b.unwritten = notWritten(err) != ""
+			b.t.Errorf("applying a batch of %d from offset %d: %v%s", len(records), records[0].Offset, err, notWritten(err))
 			return res
 		}
 		of := partitionOf(records[0])

@@ -35,12 +35,12 @@ func ColumnConstant(ct model.ColType, text string) (string, Fit) {
 		return plainText(text)
 	case model.ColVarchar:
 		if n := utf8.RuneCountInString(text); n > ct.Len {
-			return "", Fit(fmt.Sprintf("it has %d characters, the column holds %d", n, ct.Len))
+			return "", Fit(fmt.Sprintf("its length is %d, the column holds %d", n, ct.Len))
 		}
 		return plainText(text)
 	case model.ColChar:
 		if n := utf8.RuneCountInString(text); n != ct.Len {
-			return "", Fit(fmt.Sprintf("it has %d characters, and values are never padded: the column needs %d", n, ct.Len))
+			return "", Fit(fmt.Sprintf("its length is %d, and values are never padded: the column needs %d", n, ct.Len))
 		}
 		return plainText(text)
 	case model.ColBoolean:
@@ -167,7 +167,7 @@ func numericText(text string, precision, scale int) (string, Fit) {
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	fraction = strings.TrimRight(fraction, "0")
 	if precision > 0 && (len(strings.TrimLeft(whole, "0")) > precision-scale || len(fraction) > scale) {
-		return "", Fit(fmt.Sprintf("it may have %d digits before the point and %d after it", precision-scale, scale))
+		return "", Fit(fmt.Sprintf("digits before the point: %d at most, after it: %d", precision-scale, scale))
 	}
 	return text, Fits
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -87,4 +89,40 @@ CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`,
 			}
 		})
 	}
+}
+
+// A role that may not look into the schema of the runtime's tables is told that right, and not
+// that no migration was applied.
+func TestRightsToTheRuntimesTablesAreNamed(t *testing.T) {
+	db := idemtest.DB(t)
+	const none = "the database has version 0 of the runtime's tables, this service needs 1: apply"
+	idemtest.Exec(t, db, `REVOKE ALL ON SCHEMA public FROM PUBLIC`)
+	if err := catalogOf(t, db, ``); err == nil || !strings.Contains(err.Error(), none) {
+		t.Errorf("got %v", err)
+	}
+	idemtest.Migrate(t, db, "../../../templates/sql")
+	for sql, want := range map[string]string{
+		``: "",
+		`CREATE ROLE idemgen_test_runtime; SET LOCAL ROLE idemgen_test_runtime`:                                                       `GRANT USAGE ON SCHEMA "public" TO "idemgen_test_runtime"`,
+		`CREATE ROLE idemgen_test_runtime; GRANT USAGE ON SCHEMA public TO idemgen_test_runtime; SET LOCAL ROLE idemgen_test_runtime`: `GRANT SELECT ON idem_schema TO "idemgen_test_runtime"`,
+	} {
+		err := catalogOf(t, db, sql)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("after %q: got %v, want %s", sql, err, want)
+		}
+	}
+}
+
+// catalogOf is what the runtime's tables lack after some SQL, which is taken back.
+func catalogOf(t *testing.T, db *pgxpool.Pool, sql string) error {
+	t.Helper()
+	tx, err := db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	if _, err := tx.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+	return catalog.CheckRuntime(t.Context(), tx.Conn(), 1)
 }

@@ -44,3 +44,37 @@ func TestTheFirstMemberThatIsThereCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestAPatchOfSeveralMembersIsTheFirstThatIsThere: null and the marker of absent values are there.
+func TestAPatchOfSeveralMembersIsTheFirstThatIsThere(t *testing.T) {
+	for text, want := range map[string]wire.Patch[string]{
+		`{"a":"1","b":"2"}`:      {State: wire.PatchValue, Value: "1"},
+		`{"b":"2"}`:              {State: wire.PatchValue, Value: "2"},
+		`{"b":"2","a":null}`:     {State: wire.PatchNull},
+		`{"b":"2","a":"__none"}`: {},
+		`{"b":"__none"}`:         {},
+		`{"x":"2"}`:              {},
+	} {
+		m := wire.Message{Value: []byte(text)}
+		s := Scanner{AbsentMarker: "__none"}
+		s.Borrow(&m)
+		var first Choice
+		for s.Object(); s.Member(); {
+			switch s.Name() {
+			case "a":
+				Offer(&s, &first, 1)
+			case "b":
+				Offer(&s, &first, 2)
+			default:
+				s.Skip()
+			}
+		}
+		var got wire.Patch[string]
+		for Take(&s, &first, "") {
+			got = OptPatch(&s, s.String)
+		}
+		if err := s.Finish("E"); err != nil || got != want {
+			t.Errorf("%s is %+v (%v), not %+v", text, got, err, want)
+		}
+	}
+}

@@ -53,7 +53,7 @@ func testCases() idemtest.Cases {
 		Migrations: "migrations",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, newTestHandler(t, db), textCodecs{})
+			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})), textCodecs{})
 		},
 		Events: map[string]idemtest.Event{
 			"Joined":  {Keyed: true},

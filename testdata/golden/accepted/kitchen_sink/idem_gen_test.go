@@ -103,7 +103,7 @@ func testCases() idemtest.Cases {
 		Migrations: "db/migrations",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, newTestHandler(t, db))
+			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
 		Events: map[string]idemtest.Event{
 			"OrderPlaced":     {Keyed: true},

@@ -91,7 +91,7 @@ type profilesV1Decoder = strictjson.Scanner
 
 // ProfileSaved is event "saved" on topic "profiles.v1".
 type ProfileSaved struct {
-	Name      idem.Patch[string]
+	Name      idem.Patch[string] // the first of "full_name", "name"
 	Email     idem.Patch[string]
 	Tier      idem.Patch[Tier]
 	BornOn    idem.Patch[idem.Date]
@@ -113,13 +113,17 @@ func DecodeProfileSaved(m idem.Message) (e ProfileSaved, err error) {
 func (e *ProfileSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ProfileSaved{}
 	var seen struct {
-		Name, Email, Tier, BornOn, Address, Tags, Picture, ChangedAt bool
+		fullName, name, Email, Tier, BornOn, Address, Tags, Picture, ChangedAt bool
 	}
+	var first struct{ Name strictjson.Choice }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
+		case "full_name":
+			s.Once(&seen.fullName)
+			strictjson.Offer(s, &first.Name, 1)
 		case "name":
-			s.Once(&seen.Name)
-			e.Name = strictjson.OptPatch(s, s.String)
+			s.Once(&seen.name)
+			strictjson.Offer(s, &first.Name, 2)
 		case "email":
 			s.Once(&seen.Email)
 			e.Email = strictjson.Patch(s, s.String)
@@ -151,6 +155,9 @@ func (e *ProfileSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 		default:
 			s.Skip()
 		}
+	}
+	for strictjson.Take(s, &first.Name, "") {
+		e.Name = strictjson.OptPatch(s, s.String)
 	}
 	s.Require(seen.ChangedAt, "changed_at")
 	e.UserID = s.RecordKey(m).UUID()

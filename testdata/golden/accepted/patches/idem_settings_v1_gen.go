@@ -60,8 +60,8 @@ type settingsV1Decoder = strictjson.Scanner
 // SettingChanged is the event of topic "settings.v1".
 type SettingChanged struct {
 	App     string
-	Theme   idem.Patch[string]
-	Volume  idem.Patch[idem.Decimal]
+	Theme   idem.Patch[string]       // the first of "theme", "skin"
+	Volume  idem.Patch[idem.Decimal] // the first of "volume", "sound.level"
 	Extra   idem.Patch[json.RawMessage]
 	Labels  idem.Patch[map[string]string]
 	Version int64
@@ -78,18 +78,37 @@ func DecodeSettingChanged(m idem.Message) (e SettingChanged, err error) {
 
 func (e *SettingChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = SettingChanged{}
-	var seen struct{ App, Theme, Volume, Extra, Labels, Version bool }
+	var seen struct {
+		App, theme, skin, volume, sound, level, Extra, Labels, Version bool
+	}
+	var first struct{ Theme, Volume strictjson.Choice }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "app":
 			s.Once(&seen.App)
 			e.App = s.String()
 		case "theme":
-			s.Once(&seen.Theme)
-			e.Theme = strictjson.OptPatch(s, s.String)
+			s.Once(&seen.theme)
+			strictjson.Offer(s, &first.Theme, 1)
+		case "skin":
+			s.Once(&seen.skin)
+			strictjson.Offer(s, &first.Theme, 2)
 		case "volume":
-			s.Once(&seen.Volume)
-			e.Volume = strictjson.Patch(s, s.Decimal)
+			s.Once(&seen.volume)
+			strictjson.Offer(s, &first.Volume, 1)
+		case "sound":
+			s.Once(&seen.sound)
+			if !s.Null() {
+				for s.Object(); s.Member(); {
+					switch s.Name() {
+					case "level":
+						s.Once(&seen.level)
+						strictjson.Offer(s, &first.Volume, 2)
+					default:
+						s.Skip()
+					}
+				}
+			}
 		case "extra":
 			s.Once(&seen.Extra)
 			e.Extra = strictjson.OptPatch(s, s.JSON)
@@ -106,6 +125,12 @@ func (e *SettingChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 		}
 	}
 	s.Require(seen.App, "app")
+	for strictjson.Take(s, &first.Theme, "") {
+		e.Theme = strictjson.OptPatch(s, s.String)
+	}
+	for strictjson.Take(s, &first.Volume, "") {
+		e.Volume = strictjson.Patch(s, s.Decimal)
+	}
 	s.Require(seen.Version, "version")
 	e.UserID = s.RecordKey(m).UUID()
 }
@@ -144,7 +169,7 @@ var settingChangedEvent = wire.Event[SettingChanged, *settingsV1Decoder]{
 	Key:     (*SettingChanged).key,
 	Space:   "\x84\xdf\x38\x8f\x2e\x77\x75\xb1\xf8\x64\x22\x00\x82\x52\xec\x85",
 	Print:   (*SettingChanged).fingerprint,
-	Content: wire.Content{Def: 0x1c49660f},
+	Content: wire.Content{Def: 0xa087ecd8},
 }
 
 func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error {

@@ -64,7 +64,7 @@ func testCases() idemtest.Cases {
 		Migrations: "migrations",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, newTestHandler(t, db))
+			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
 		Events: map[string]idemtest.Event{
 			"Scan":   {Keyed: true},

@@ -78,9 +78,9 @@ type strictV1Decoder = strictjson.Scanner
 // Patched is event "patched" on topic "strict.v1".
 type Patched struct {
 	FirstName   idem.Patch[string]       // "data.after.firstName"
-	SecondName  idem.Patch[string]       // "data.after.secondName"
+	SecondName  idem.Patch[string]       // the first of "data.after.secondName", "data.after.middleName"
 	CreditLimit idem.Patch[idem.Decimal] // "data.after.creditLimit"
-	BornOn      idem.Patch[idem.Date]    // "data.after.bornOn"
+	BornOn      idem.Patch[idem.Date]    // the first of "data.after.birth.on", "data.after.bornOn"
 	HomeAddress idem.Patch[Point]        // "data.after.homeAddress"
 	TagList     idem.Patch[[]string]     // "data.after.tagList"
 	ChangedBy   string                   // "data.after.changedBy"
@@ -99,9 +99,10 @@ func DecodePatched(m idem.Message) (e Patched, err error) {
 func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Patched{}
 	var seen struct {
-		data, after, FirstName, SecondName, CreditLimit, BornOn, HomeAddress, TagList,
-		ChangedBy, source, SourceTime bool
+		data, after, FirstName, secondName, middleName, CreditLimit, birth, on, bornOn,
+		HomeAddress, TagList, ChangedBy, source, SourceTime bool
 	}
+	var first struct{ SecondName, BornOn strictjson.Choice }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "data":
@@ -118,14 +119,30 @@ func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 									s.Once(&seen.FirstName)
 									e.FirstName = strictjson.Patch(s, s.String)
 								case "secondName":
-									s.Once(&seen.SecondName)
-									e.SecondName = strictjson.OptPatch(s, s.String)
+									s.Once(&seen.secondName)
+									strictjson.Offer(s, &first.SecondName, 1)
+								case "middleName":
+									s.Once(&seen.middleName)
+									strictjson.Offer(s, &first.SecondName, 2)
 								case "creditLimit":
 									s.Once(&seen.CreditLimit)
 									e.CreditLimit = strictjson.OptPatch(s, s.Decimal)
+								case "birth":
+									s.Once(&seen.birth)
+									if !s.Null() {
+										for s.Object(); s.Member(); {
+											switch s.Name() {
+											case "on":
+												s.Once(&seen.on)
+												strictjson.Offer(s, &first.BornOn, 1)
+											default:
+												s.Skip()
+											}
+										}
+									}
 								case "bornOn":
-									s.Once(&seen.BornOn)
-									e.BornOn = strictjson.Patch(s, s.Date)
+									s.Once(&seen.bornOn)
+									strictjson.Offer(s, &first.BornOn, 2)
 								case "homeAddress":
 									s.Once(&seen.HomeAddress)
 									if strictjson.OptPatches(s, &e.HomeAddress.State) {
@@ -168,6 +185,12 @@ func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 		default:
 			s.Skip()
 		}
+	}
+	for strictjson.Take(s, &first.SecondName, "") {
+		e.SecondName = strictjson.OptPatch(s, s.String)
+	}
+	for strictjson.Take(s, &first.BornOn, "") {
+		e.BornOn = strictjson.Patch(s, s.Date)
 	}
 	s.Require(seen.ChangedBy, "data.after.changedBy")
 	s.Require(seen.SourceTime, "source.tsUs")
@@ -218,7 +241,7 @@ var patchedEvent = wire.Event[Patched, *strictV1Decoder]{
 	Key:     (*Patched).key,
 	Space:   "\xbe\x59\x30\x55\x79\x16\x62\x25\x8f\x60\xb9\x54\x98\x4a\x6a\xe9",
 	Print:   (*Patched).fingerprint,
-	Content: wire.Content{Def: 0xc4caf366},
+	Content: wire.Content{Def: 0xe0721b4a},
 }
 
 func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {

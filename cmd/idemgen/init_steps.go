@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/generator"
+)
+
+// printNextSteps says what is left to do, in its order, with commands for the folder of the spec.
+// The Kafka client is named with its version because go mod tidy would choose an older one.
+func printNextSteps(cmd *cobra.Command, started *generator.Started) {
+	var out strings.Builder
+	if started.Attributes != "" {
+		fmt.Fprintf(&out, "\n.gitattributes exists; add these lines to it:\n\n%s", started.Attributes)
+	}
+	fmt.Fprint(&out, "\nNow make the module complete:\n\n")
+	if folder := path.Dir(started.Spec); folder != "." {
+		fmt.Fprintf(&out, "  cd %s\n", folder)
+	}
+	if !started.HasTool {
+		fmt.Fprint(&out, "  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n")
+	}
+	fmt.Fprint(&out, `  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0
+  go mod tidy
+  go test ./...   # with a Postgres that it finds or fetches, or that of $IDEMTEST_DATABASE_URL
+`)
+	switch {
+	case started.OverTables:
+		printTableSteps(&out, started)
+	case !started.Kept:
+		fmt.Fprintf(&out, `
+Then put your own service in the place of the sample, before anything is deployed:
+
+  rm -r %s
+  # write your tables, topics and events into %s
+  go tool idemgen generate
+  # where an event has handle: true: write its method in handler.go, and let newTestHandler in
+  # idem_setup_test.go return Service{}
+  go tool idemgen case first   # a draft: say in testdata/cases/first.yaml what must be there
+  go tool idemgen generate && go test ./...
+`, strings.Join(started.Sample, " "), path.Base(started.Spec))
+	}
+	if !started.OverTables {
+		fmt.Fprintf(&out, "\nBefore the program runs, apply the migrations:\n\n  %s\n  go run ./%s   # with $KAFKA_BROKERS and $DATABASE_URL\n",
+			applied(started), started.Program)
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), out.String())
+}
+
+// applied is how the migrations are applied, in the order of their numbers.
+func applied(started *generator.Started) string {
+	switch started.Format {
+	case "goose":
+		return fmt.Sprintf(`goose -dir %s postgres "$DATABASE_URL" up`, started.Migrations)
+	case "golang_migrate":
+		return fmt.Sprintf(`migrate -path %s -database "$DATABASE_URL" up`, started.Migrations)
+	}
+	return fmt.Sprintf(`for f in %s/*.sql; do psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f "$f" || break; done`, started.Migrations)
+}

@@ -1,0 +1,121 @@
+package cases
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/oracle"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// place is where the event says what makes its record a dead letter, as far as that is known.
+func place(t *model.Topic, e *schema.CaseEvent, found oracle.Outcome) schema.Pos {
+	path := found.Path
+	if found.Class == oracle.ClassUnknown && t.EventType != nil {
+		path = strings.Join(t.EventType.Path, ".")
+		if t.EventType.Header != "" {
+			path = "header " + t.EventType.Header
+		}
+	}
+	if name, ok := strings.CutPrefix(path, "header "); ok {
+		if i := slices.IndexFunc(e.Headers, func(h schema.CaseHeader) bool { return h.Name.Value == name }); i >= 0 {
+			return e.Headers[i].Name.Pos
+		}
+		return e.Pos
+	}
+	if inside, ok := strings.CutPrefix(path, "record key"); ok {
+		if e.Key == nil {
+			return e.Pos
+		}
+		return below(e.Key, strings.TrimPrefix(inside, ".")).Pos
+	}
+	switch {
+	case found.Class == oracle.ClassUnknown && t.EventType != nil && t.EventType.Segment != "", strings.HasPrefix(path, "segment "):
+		return e.Topic.Pos
+	case strings.HasPrefix(path, "record "):
+		return e.Pos
+	case e.Text != nil:
+		return e.Text.Pos
+	}
+	return below(e.Value, path).Pos
+}
+
+// below is the value at a path as errors write it, lines[2].sku; what holds it if there is none.
+func below(n *schema.Node, path string) *schema.Node {
+	for _, p := range n.Pairs {
+		rest, ok := strings.CutPrefix(path, p.Key)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return below(p.Value, strings.TrimPrefix(rest, "."))
+		}
+	}
+	if index, rest, ok := strings.Cut(strings.TrimPrefix(path, "["), "]"); ok && n.Kind == schema.ListNode {
+		if i, err := strconv.Atoi(index); err == nil && i < len(n.Items) {
+			return below(n.Items[i], strings.TrimPrefix(rest, "."))
+		}
+	}
+	return n
+}
+
+// hide keeps the values of sensitive fields out of what is shown of the event.
+func (r *reader) hide(t *model.Topic, e *schema.CaseEvent) {
+	for _, event := range t.Events {
+		for _, f := range event.Fields {
+			if f.HoldsSensitive() {
+				r.hideField(t, e, f)
+			}
+		}
+	}
+}
+
+func (r *reader) hideField(t *model.Topic, e *schema.CaseEvent, f *model.Field) {
+	switch f.Source.Kind {
+	case model.FromHeader:
+		for _, h := range e.Headers {
+			if h.Name.Value == f.Source.Header && h.Value != nil {
+				r.report.Mask(h.Value.Pos)
+			}
+		}
+	case model.FromRecordKey:
+		r.hideAll(e.Key)
+	case model.FromRecord:
+		if f.Source.Record == "key" {
+			r.hideAll(e.Key)
+		}
+	}
+	inValue := f.Source.Kind == model.FromPayload || f.Source.Kind == model.FromRecord && f.Source.Record == "value" || t.CloudEvents
+	switch {
+	case !inValue:
+	case e.Text != nil:
+		r.report.Mask(e.Text.Pos)
+	case t.CloudEvents: // whose values may be in data, or beside it
+		r.hideAll(e.Value)
+	default:
+		for _, path := range f.Source.Paths() {
+			at := e.Value
+			for _, name := range path {
+				if at != nil {
+					at = at.Get(name)
+				}
+			}
+			r.hideAll(at)
+		}
+	}
+}
+
+// hideAll hides every text of a value.
+func (r *reader) hideAll(n *schema.Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind == schema.ScalarNode {
+		r.report.Mask(n.Pos)
+	}
+	for _, p := range n.Pairs {
+		r.hideAll(p.Value)
+	}
+	for _, item := range n.Items {
+		r.hideAll(item)
+	}
+}
