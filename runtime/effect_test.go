@@ -104,7 +104,8 @@ func TestEffectCrashes(t *testing.T) {
 	}
 }
 
-// With if_interrupted: dead_letter nothing is called again, and a person hears of what was cut off.
+// With if_interrupted: dead_letter nothing is called again, and a person hears of what was cut
+// off.
 func TestInterruptedEffectIsADeadLetter(t *testing.T) {
 	for step, letter := range map[string]string{fault.AfterLease: "0 interrupted", fault.AfterCall: "0 interrupted", fault.AfterDone: ""} {
 		t.Run(step, func(t *testing.T) {
@@ -223,7 +224,8 @@ func TestEffectOutlivesItsPartition(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 5=5")
 }
 
-// A holder that lost its lease hears of it, and what it returns is dropped: one result is recorded.
+// A holder that lost its lease hears of it, and what it returns is dropped: one result is
+// recorded.
 func TestLostLease(t *testing.T) {
 	db := database(t)
 	var ended atomic.Bool

@@ -17,6 +17,17 @@ func TestJSONSchema(t *testing.T) {
 		if k.name == "tables" { // checked there, because of the message
 			requireKey(k.shape.entries.keys, "primary_key")
 		}
+		if k.name == "topics" {
+			for _, in := range k.shape.entries.keys {
+				if in.name == "events" {
+					for _, of := range in.shape.entries.keys {
+						if of.name == "effect" {
+							requireKey(of.shape.keys, "if_interrupted")
+						}
+					}
+				}
+			}
+		}
 	}
 	hold(t, JSONSchema(), top, 150)
 }

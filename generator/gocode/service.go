@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -86,7 +87,7 @@ func (p *pkg) serviceLiteral() code {
 		pair("Consumer", lit(s.Ledger())),
 		pair("Schema", lit(s.Schema)),
 		pair("Identity", identityLiteral(s.Identity)),
-		pair("Limits", limits(s.Limits)),
+		pair("Limits", p.limits()),
 		pair("Tables", composite(slice(wire("Table")), p.serviceTables())),
 		pair("Topics", composite(slice(wire("Topic")), topics)),
 	})
@@ -108,8 +109,9 @@ func identityLiteral(id model.Identity) code {
 	return composite(wire("Identity"), []code{pair("Writes", text("%#08x", id.Writes)), pair("Knows", composite(slice(text("uint32")), knows))})
 }
 
-func limits(l model.Limits) code {
-	return composite(wire("Limits"), []code{
+func (p *pkg) limits() code {
+	l := p.service.Limits
+	elems := []code{
 		pair("BatchEvents", lit(l.BatchEvents)),
 		pair("BatchBytes", size(l.BatchBytes)),
 		pair("BatchWait", duration(l.BatchWait)),
@@ -119,6 +121,9 @@ func limits(l model.Limits) code {
 		pair("LockTimeout", duration(l.LockTimeout)),
 		pair("MaxPollInterval", duration(l.MaxPollInterval)),
 		pair("MaxPayload", size(l.MaxPayload)),
-		pair("Effects", lit(l.Effects)),
-	})
+	}
+	if slices.ContainsFunc(p.service.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 }) {
+		elems = append(elems, pair("Effects", lit(l.Effects)))
+	}
+	return composite(wire("Limits"), elems)
 }

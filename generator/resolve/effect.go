@@ -53,8 +53,8 @@ func (r *topicReader) resolveEffect(e *draft.Event) {
 	}
 }
 
-// resolveResult finds the type of an effect's result. Go code makes the result, so that its members
-// are plain values, stored under their own names.
+// resolveResult finds the type of an effect's result. Go code makes the result, so that its
+// members are plain values, stored under their own names.
 func (r *topicReader) resolveResult(e *draft.Event, m *model.Effect) {
 	name := e.Spec.Effect.Result
 	types := r.spelled["snake_case"]

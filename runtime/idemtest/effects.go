@@ -83,7 +83,7 @@ func (f *effects) mayCallAllAgain() {
 	}
 }
 
-// faults tells of which records' effects were called too often, or not at all.
+// faults tells whose effects were called too often, or not at all.
 func (f *effects) faults(b *trial) (wrong []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -59,8 +59,8 @@ type Ask struct {
 	Keep       time.Duration // how long the store remembers what became of the key, at least
 }
 
-// Content tells the content of an event: with an equal definition and another fingerprint, an event
-// is no copy of it.
+// Content tells the content of an event: with an equal definition and another fingerprint, an
+// event is no copy of it.
 type Content struct{ Def, Print uint32 }
 
 // Answer is what became of an Ask.

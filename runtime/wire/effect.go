@@ -21,8 +21,8 @@ type Effect struct {
 	Policy  *FailurePolicy
 }
 
-// Conflicts reports whether the effect was made, or begun, for an event with the same key and other
-// content, whose definition and fingerprint are def and print.
+// Conflicts reports whether the effect was made, or begun, for an event with the same key and
+// other content, whose definition and fingerprint are def and print.
 func (e *Effect) Conflicts(def, print uint32) bool {
 	return e.Content != nil && e.Content.conflicts(Prior{Def: def, Print: print}, e.Print)
 }
@@ -32,8 +32,8 @@ type EffectTerms struct {
 	Lease   time.Duration // how long another process waits after the holder was heard of
 	Timeout time.Duration // of one call
 	Keep    time.Duration // how long the result is remembered
-	// Interrupts is if_interrupted: dead_letter: a call of which nobody knows what it did waits
-	// for a person. Otherwise it is made again.
+	// Interrupts is if_interrupted: dead_letter: if nobody knows what a call did, the event waits
+	// for a person. Otherwise the call is made again.
 	Interrupts bool
 }
 

@@ -48,25 +48,31 @@ func TestCopiesOfTheRuntimesMigrationsAreCurrent(t *testing.T) {
 	}
 }
 
-// replaceMigration writes a migration, and its checksum into the state of the case, which is
-// in a folder above.
+// replaceMigration writes a migration, and its checksum into the state that holds the one of
+// before: in a folder above, or in one beside it, which shares the migrations.
 func replaceMigration(t *testing.T, path, old, text string) {
 	t.Helper()
 	sum := func(text string) string {
 		hash := sha256.Sum256([]byte(text))
 		return hex.EncodeToString(hash[:])
 	}
-	dir := filepath.Dir(path)
-	state := filepath.Join(dir, "idem.state.yaml")
-	for _, err := os.Stat(state); err != nil; _, err = os.Stat(state) {
-		if dir = filepath.Dir(dir); filepath.Base(dir) == ".." {
-			t.Fatalf("%s: no idem.state.yaml in a folder above", path)
-		}
-		state = filepath.Join(dir, "idem.state.yaml")
-	}
-	for file, content := range map[string]string{path: text, state: strings.ReplaceAll(read(t, state), sum(old), sum(text))} {
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+	for dir := filepath.Dir(path); filepath.Base(dir) != ".."; dir = filepath.Dir(dir) {
+		states, err := filepath.Glob(filepath.Join(dir, "*", "idem.state.yaml"))
+		if err != nil {
 			t.Fatal(err)
 		}
+		for _, state := range append(states, filepath.Join(dir, "idem.state.yaml")) {
+			content, err := os.ReadFile(state)
+			if err != nil || !strings.Contains(string(content), "  "+filepath.Base(path)+": "+sum(old)) {
+				continue
+			}
+			for file, content := range map[string]string{path: text, state: strings.ReplaceAll(string(content), sum(old), sum(text))} {
+				if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return
+		}
 	}
+	t.Fatalf("%s: no idem.state.yaml holds its checksum", path)
 }

@@ -11,9 +11,9 @@
 // Every step goes through the protocol's table. Only the files of a transaction (transaction.go,
 // explicit.go, shorten.go, overtake.go) and the Owner see chain, keys, retry and decide together.
 // Those four do not see one another, and return facts. It must not import any package of this
-// module but backoff, catalog, chain, deadletter, decide, fault, frequency, generation, halt,
-// handler, hook, idemtype, keys, lag, ledger, notify, outage, pipeline, pool, protocol, retry,
-// session, verdict, watchdog and wire.
+// module but backoff, catalog, chain, deadletter, decide, effect, fault, frequency, generation,
+// halt, handler, hook, idemtype, keys, lag, lease, ledger, notify, outage, pglease, pipeline,
+// pool, protocol, retry, session, verdict, watchdog and wire.
 package engine
 
 import (

@@ -57,7 +57,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "message_id", Type: "text"},
 					{Name: "accepted_at", Type: "timestamptz"},
 					{Name: "channel", Type: "text"},
-					{Name: "note", Type: "text", Nullable: true},
+					{Name: "note", Type: "text", Nullable: true, Null: "UserCreated"},
 				},
 				Rights: []string{"INSERT"},
 			},

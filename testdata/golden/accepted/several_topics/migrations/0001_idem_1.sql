@@ -102,7 +102,8 @@ CREATE INDEX IF NOT EXISTS idem_dead_letter_expiry ON idem_dead_letter (stream, 
 -- under a name that the runtime knows, and so aborts the transaction.
 CREATE TABLE IF NOT EXISTS idem_assert (
     what text NOT NULL,
-    CONSTRAINT idem_assert_failed CHECK (false)
+    CONSTRAINT idem_assert_failed CHECK (what = 'lease'),
+    CONSTRAINT idem_assert_lease CHECK (what <> 'lease') -- an effect's lease is not as it was
 );
 
 -- The runtime gives each of its sessions a mark. What decides or writes asks for it, so that
@@ -125,6 +126,33 @@ CREATE TABLE IF NOT EXISTS idem_step_refused (
     in_table text NOT NULL,
     in_column text,
     CONSTRAINT idem_step_refused CHECK (false)
+);
+
+-- Numbers of leases, which only grow: whoever guards something outside of Postgres by them refuses
+-- a number below one that it has seen.
+CREATE SEQUENCE IF NOT EXISTS idem_fence;
+
+-- Effects outside of Postgres: one row for each event with an effect, from the first try on.
+-- A call belongs to the owner and the number in the row; one that lost them records nothing.
+CREATE TABLE IF NOT EXISTS idem_lease (
+    consumer text COLLATE "C" NOT NULL,
+    key uuid NOT NULL, -- hash of the idempotency key
+    def int NOT NULL, -- definition of the content that the fingerprint covers: a hash
+    fp int NOT NULL, -- fingerprint of the content
+    -- p processing; d done, the result is recorded; c completed, the ledger passed the event too;
+    -- f failed, may be called again; i interrupted: nobody knows what the call did
+    state "char" NOT NULL CHECK (state IN ('p', 'd', 'c', 'f', 'i')),
+    owner uuid NOT NULL, -- random, new for each try
+    fence bigint NOT NULL, -- the lease's number
+    attempts int NOT NULL, -- calls that began
+    term interval NOT NULL, -- how long the lease lasts unless it is extended
+    interrupts boolean NOT NULL, -- a lease that ends before its call makes it interrupted
+    keep interval NOT NULL, -- how long what became of the key is remembered
+    expires_at timestamptz NOT NULL, -- of p: the lease; of f: until then no call begins
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(), -- when the state changed
+    result bytea,
+    error text,
+    PRIMARY KEY (consumer, key)
 );
 
 -- Generations of remembered idempotency keys. Each consumer has exactly one
