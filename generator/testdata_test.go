@@ -48,7 +48,7 @@ func TestNoRecordOfALogHalts(t *testing.T) {
 	in := oracle.New(service)
 	events := map[string]bool{}
 	for i, r := range data.log {
-		record := oracle.Record{Topic: topic.Name, Offset: int64(i), Time: time.Unix(0, 0), Key: r.Key, Value: seedlog.Packed(topic, r.Value)}
+		record := oracle.Record{Topic: topic.Name, Offset: int64(i), Time: time.Unix(0, 0), Key: r.Key, Value: seedlog.Packed(topic, r.Value), Result: r.Result}
 		for _, h := range r.Headers {
 			record.Headers = append(record.Headers, oracle.Header(h))
 		}

@@ -87,7 +87,7 @@ func (p *pkg) serviceLiteral() code {
 		pair("Consumer", lit(s.Ledger())),
 		pair("Schema", lit(s.Schema)),
 		pair("Identity", identityLiteral(s.Identity)),
-		pair("Limits", p.limits()),
+		pair("Limits", limits(s)),
 		pair("Tables", composite(slice(wire("Table")), p.serviceTables())),
 		pair("Topics", composite(slice(wire("Topic")), topics)),
 	})
@@ -109,8 +109,8 @@ func identityLiteral(id model.Identity) code {
 	return composite(wire("Identity"), []code{pair("Writes", text("%#08x", id.Writes)), pair("Knows", composite(slice(text("uint32")), knows))})
 }
 
-func (p *pkg) limits() code {
-	l := p.service.Limits
+func limits(s *model.Service) code {
+	l := s.Limits
 	elems := []code{
 		pair("BatchEvents", lit(l.BatchEvents)),
 		pair("BatchBytes", size(l.BatchBytes)),
@@ -122,7 +122,7 @@ func (p *pkg) limits() code {
 		pair("MaxPollInterval", duration(l.MaxPollInterval)),
 		pair("MaxPayload", size(l.MaxPayload)),
 	}
-	if slices.ContainsFunc(p.service.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 }) {
+	if slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 }) {
 		elems = append(elems, pair("Effects", lit(l.Effects)))
 	}
 	return composite(wire("Limits"), elems)

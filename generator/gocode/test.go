@@ -31,7 +31,7 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 			}
 		}
 	}
-	if p.both() {
+	if both(p.service) {
 		doc := "testEffects is the service's own handler, with effects whose results the log says."
 		f.decl(doc, text("type testEffects struct{ Handler }"))
 		for _, t := range p.service.Topics {
@@ -51,14 +51,14 @@ func handled(t *model.Topic) bool {
 }
 
 // both reports whether the service has handlers and effects.
-func (p *pkg) both() bool {
-	return slices.ContainsFunc(p.service.Topics, handled) &&
-		slices.ContainsFunc(p.service.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 })
+func both(s *model.Service) bool {
+	return slices.ContainsFunc(s.Topics, handled) &&
+		slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 })
 }
 
 // testHandler is the service's own handler in generated tests.
-func (p *pkg) testHandler() string {
-	if p.both() {
+func testHandler(s *model.Service) string {
+	if both(s) {
 		return "testEffects{newTestHandler(t, db)}"
 	}
 	return "newTestHandler(t, db)"
@@ -242,7 +242,7 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 	case handled(t):
 		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},
 			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{}%s)", testCodecs(p.service))) })
-		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(p.service, ", "+p.testHandler())), pair("Log", readLog(t)), text("Edit: editTestLog"))
+		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(p.service, ", "+testHandler(p.service))), pair("Log", readLog(t)), text("Edit: editTestLog"))
 	case p.handles():
 		elems = append(elems, pair("New", newConsumer(p.service, ", stubHandler{}")), pair("Log", readLog(t)))
 	default:

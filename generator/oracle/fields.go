@@ -56,6 +56,9 @@ func (e *event) readResult() *fault {
 	if e.def.Effect == nil || e.def.Effect.Result == nil {
 		return nil
 	}
+	if e.record.Result == nil {
+		return &fault{class: ClassEffect, detail: "nobody says what the effect returns"}
+	}
 	d := &decoder{depth: 1}
 	p := &payload{record: &Record{Value: e.record.Result}}
 	d.payload(p, e.def.Effect.Result.Fields)

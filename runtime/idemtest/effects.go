@@ -108,6 +108,6 @@ func (f *effects) faults(b *trial) (wrong []string) {
 
 // endLeases ends the leases of calls that were cut off, as their time does, and lets interrupted
 // ones be called again, as a person does.
-func (b *trial) endLeases() {
+func endLeases(b *trial) {
 	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp(), interrupts = false WHERE state = 'p'`)
 }

@@ -77,7 +77,7 @@ func (b *trial) stopAt(w *idem.Writer, batch []idem.Message, at func(step string
 	err := b.attempt(ctx, w, batch)
 	if err != nil {
 		group.Wait() // nothing of a process that is gone runs
-		b.endLeases()
+		endLeases(b)
 	}
 	if err != nil && !errors.Is(err, errCrash) {
 		b.t.Fatalf("applying a batch of %d from offset %d: %v", len(batch), batch[0].Offset, err)

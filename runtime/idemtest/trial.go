@@ -28,13 +28,18 @@ type trial struct {
 	moved     bool                          // some record is not where the log has it
 	asIs      map[recordOffset]bool         // records whose values are not packed
 	inexact   bool                          // records are decided more than once, so that counters say little
-	logged    *logLines
-	effects   *effects
+	others
 	broken    atomic.Bool // a batch failed: what follows says nothing
 	unwritten bool        // because a handler is as the scaffold made it, which is told
 
 	mu   sync.Mutex
 	sent int64 // records handed to a Writer
+}
+
+// others are what a trial looks at beside the database.
+type others struct {
+	logged  *logLines
+	effects *effects
 }
 
 // database is that of a trial, which fails the test if it cannot be read.
@@ -70,7 +75,7 @@ func (c *runner) newTrial(t testing.TB) *trial {
 		run(t, db, c.Rows)
 	}
 	b := &trial{
-		runner: c, database: database{t, db}, logged: &logLines{}, effects: newEffects(c),
+		runner: c, database: database{t, db}, others: others{&logLines{}, newEffects(c)},
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},
 	}
 	restore := b.logged.capture() // generated constructors take the default logger

@@ -68,8 +68,8 @@ type effects struct {
 	done    []EffectResult // were made, and count with the batch
 }
 
-// Waiting are the effects of records that wait for theirs, valid until Reset.
-func (b *Batch) Waiting() []Effect { return b.effects.waiting }
-
-// Done are the results that the batch's rows rest on, valid until Reset.
-func (b *Batch) Done() []EffectResult { return b.effects.done }
+// Awaited are the effects of records that wait for theirs, and the results that the batch's rows
+// rest on. They are valid until Reset.
+func (b *Batch) Awaited() (waiting []Effect, done []EffectResult) {
+	return b.effects.waiting, b.effects.done
+}

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mostNames = 46   // exported names of package idem, which people meet
+	mostNames = 50   // exported names of package idem, which people meet
 	mostLines = 1200 // non-test lines of package idem
 	fileLines = 400  // of one hand-written file; aim at 300
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
@@ -46,7 +47,7 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 
 // outcomes are the results of effects that are known. A record whose effect was refused becomes a
 // dead letter.
-func (o *Owner) outcomes() map[int64]wire.EffectResult {
+func outcomes(o *Owner) map[int64]wire.EffectResult {
 	results, refused := o.effects.Outcomes()
 	for _, r := range refused {
 		o.retry.Refuse(deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err))
@@ -55,7 +56,7 @@ func (o *Owner) outcomes() map[int64]wire.EffectResult {
 }
 
 // complete are the statements that complete the leases on which a decision rests.
-func (o *Owner) complete(d *decide.Decision) []pipeline.Statement {
+func complete(o *Owner, d *decide.Decision) []pipeline.Statement {
 	var done []lease.Hold
 	for _, r := range d.Effects {
 		done = append(done, lease.Hold{Key: r.Key, Token: r.Token})
@@ -63,10 +64,13 @@ func (o *Owner) complete(d *decide.Decision) []pipeline.Statement {
 	return o.p.process.Leases.Complete(o.p.process.Service.Consumer, done)
 }
 
-// tellEffect says why effects make no progress.
-func (o *Owner) tellEffect(why error) {
-	if why != nil {
-		why = &verdict.Later{Err: why}
-	}
-	o.p.tell(o, why)
+// newDesk is the desk for the effects of an owner's records. Health says why they make no
+// progress.
+func newDesk(o *Owner) *effect.Desk {
+	return o.p.process.Effects.NewDesk(o.p.id, o.life.quit, func(why error) {
+		if why != nil {
+			why = &verdict.Later{Err: why}
+		}
+		o.p.tell(o, why)
+	})
 }

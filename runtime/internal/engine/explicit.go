@@ -160,7 +160,7 @@ func (x *explicit) commit(ctx context.Context) error {
 	}
 	p := pipeline.New(ctx, x.conn)
 	p.Add(x.pending...)
-	p.Add(x.o.complete(x.d)...)
+	p.Add(complete(x.o, x.d)...)
 	p.Add(x.o.chain.Letters(x.d.Letters)...)
 	p.End(commitSQL)
 	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)

@@ -38,7 +38,7 @@ func newOwner(p *Partition) *Owner {
 		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
 	}
 	if p.topic.Effects > 0 {
-		o.effects = s.Effects.NewDesk(p.id, o.life.quit, o.tellEffect)
+		o.effects = newDesk(o)
 	}
 	// Until the chain was read: a hint for a partition without one would halt the next owner.
 	o.durable.Store(-1)

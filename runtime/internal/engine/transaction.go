@@ -124,7 +124,7 @@ func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decision, error) {
 	f := decide.Facts{Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents()}
 	if o.effects != nil {
-		f.Effects = o.outcomes()
+		f.Effects = outcomes(o)
 	}
 	return o.decider.Decide(records, f)
 }
@@ -179,7 +179,7 @@ func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *ch
 	for _, s := range d.Steps {
 		head = append(head, t.o.decider.Write(s))
 	}
-	head = append(head, t.o.complete(d)...)
+	head = append(head, complete(t.o, d)...)
 	head = append(head, c.Letters(d.Letters)...)
 	p := pipeline.New(ctx, t.conn.Conn())
 	p.Add(head...)

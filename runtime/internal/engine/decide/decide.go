@@ -107,7 +107,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 	w.Steps, w.Result.Keyless = steps, int64(d.batch.Keyless())
 	w.Claims, w.Keys.Keys, w.Keys.Defs = ledger.Split(claims)
 	w.Hidden = slices.Clone(d.batch.Hidden())
-	w.Waiting, w.Effects = d.batch.Waiting(), d.batch.Done()
+	w.Waiting, w.Effects = d.batch.Awaited()
 	return w, nil
 }
 
