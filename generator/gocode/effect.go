@@ -72,7 +72,7 @@ func callEffect(g *group, e *model.Event) {
 	}
 	g.Add(text("result, ok :=").Add(call("b.Effect", text("m"), effect)))
 	g.If(text("!ok")).Block(text("return nil"))
-	read := strictjson("Result").Call(lit(e.GoName), text("result"), text("e.result."+decodeName(result)))
+	read := jsonResult(e, text("result"), "e.result")
 	g.If(text("err :=").Add(read), text("err != nil")).Block(text("return err"))
 }
 
@@ -91,7 +91,7 @@ func testEffect(f *file, receiver string, e *model.Event) {
 	}
 	out := results(text("r "+r.GoName), text("err error"))
 	f.fn("", receiver, e.GoName, params, out, func(g *group) {
-		g.Add(text("err =").Add(strictjson("Result").Call(lit(e.GoName), answer, text("r."+decodeName(r)))))
+		g.Add(text("err =").Add(jsonResult(e, answer, "r")))
 		g.Return(text("r, err"))
 	})
 }

@@ -87,6 +87,11 @@ func jsonCoded(src string, t model.FieldType) *expr {
 	return strictjson("CodedText").Call(append([]code{text("s"), text(src)}, codecOf(t)...)...)
 }
 
+// jsonResult reads a stored result of an effect, which is JSON whatever the records are.
+func jsonResult(e *model.Event, stored code, into string) code {
+	return strictjson("Result").Call(lit(e.GoName), stored, text(into+"."+decodeName(e.Effect.Result)))
+}
+
 func strictjson(name string) *expr { return qual(strictjsonPath, name) }
 
 // decoder writes the body of a decode method: one pass over the members of a document, which
