@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -72,7 +73,7 @@ func callEffect(g *group, e *model.Event) {
 	}
 	g.Add(text("result, ok :=").Add(call("b.Effect", text("m"), effect)))
 	g.If(text("!ok")).Block(text("return nil"))
-	read := jsonResult(e, text("result"), "e.result")
+	read := call("e.result.decodeResult", lit(e.GoName), text("result"))
 	g.If(text("err :=").Add(read), text("err != nil")).Block(text("return err"))
 }
 
@@ -91,7 +92,14 @@ func testEffect(f *file, receiver string, e *model.Event) {
 	}
 	out := results(text("r "+r.GoName), text("err error"))
 	f.fn("", receiver, e.GoName, params, out, func(g *group) {
-		g.Add(text("err =").Add(jsonResult(e, answer, "r")))
+		g.Add(text("err =").Add(call("r.decodeResult", lit(e.GoName), answer)))
 		g.Return(text("r, err"))
+	})
+}
+
+// isResult reports whether an effect returns a type.
+func isResult(s *model.Service, of *model.Type) bool {
+	return slices.ContainsFunc(s.Topics, func(t *model.Topic) bool {
+		return slices.ContainsFunc(t.Events, func(e *model.Event) bool { return e.Effect != nil && e.Effect.Result == of })
 	})
 }

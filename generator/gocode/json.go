@@ -87,9 +87,12 @@ func jsonCoded(src string, t model.FieldType) *expr {
 	return strictjson("CodedText").Call(append([]code{text("s"), text(src)}, codecOf(t)...)...)
 }
 
-// jsonResult reads a stored result of an effect, which is JSON whatever the records are.
-func jsonResult(e *model.Event, stored code, into string) code {
-	return strictjson("Result").Call(lit(e.GoName), stored, text(into+"."+decodeName(e.Effect.Result)))
+// jsonResult writes the method that reads a stored result of an effect, which is JSON whatever the
+// records are.
+func jsonResult(f *file, t *model.Type) {
+	f.fn("", "v *"+objectType(t), "decodeResult", []code{text("event string"), text("stored []byte")}, text("error"), func(g *group) {
+		g.Return(strictjson("Result").Call(text("event"), text("stored"), text("v."+decodeName(t))))
+	})
 }
 
 func strictjson(name string) *expr { return qual(strictjsonPath, name) }

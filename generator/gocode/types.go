@@ -175,6 +175,11 @@ func (p *pkg) object(f *file, t *model.Type) {
 	if p.appended[t] {
 		p.appendJSON(f, t)
 	}
+	for _, spelled := range spellings {
+		if isResult(p.service, spelled) {
+			jsonResult(f, spelled)
+		}
+	}
 }
 
 // appendJSON writes the method by which an object becomes JSON: members in declared

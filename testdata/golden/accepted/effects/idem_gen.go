@@ -153,3 +153,7 @@ func (v *MailReceipt) appendJSON(b []byte) []byte {
 	}
 	return append(b, '}')
 }
+
+func (v *MailReceipt) decodeResult(event string, stored []byte) error {
+	return strictjson.Result(event, stored, v.decodeJSONSnakeCase)
+}

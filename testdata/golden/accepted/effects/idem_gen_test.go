@@ -7,7 +7,6 @@ import (
 	"context"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
 // testTables are the tables that tests compare, without columns that the database fills.
@@ -48,7 +47,7 @@ func testTables() []idemtest.Table {
 type stubHandler struct{}
 
 func (stubHandler) UserCreated(ctx context.Context, _ UserCreated) (r MailReceipt, err error) {
-	err = strictjson.Result("UserCreated", idemtest.EffectResult(ctx), r.decodeJSONSnakeCase)
+	err = r.decodeResult("UserCreated", idemtest.EffectResult(ctx))
 	return r, err
 }
 

@@ -188,7 +188,7 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return nil
 	}
-	if err := strictjson.Result("UserCreated", result, e.result.decodeJSONSnakeCase); err != nil {
+	if err := e.result.decodeResult("UserCreated", result); err != nil {
 		return err
 	}
 	e.beforeUpsertUsers(b)
