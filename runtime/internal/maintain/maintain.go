@@ -98,7 +98,7 @@ func (j *Job) once(ctx context.Context) (mine bool, err error) {
 	parts := []func(context.Context, *pgx.Conn) error{j.trim}
 	if clockError == nil {
 		// A seal by a clock that is behind would make its keys look older than they are.
-		parts = append(parts, j.rotate, j.drop, j.letters)
+		parts = append(parts, j.rotate, j.drop, j.letters, j.leases)
 	}
 	parts = append(parts, j.Copies.Run) // the last one, since it may take long
 	errs := []error{clockError}

@@ -49,6 +49,14 @@ WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
 	WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND order_key IS NULL ORDER BY expires_at LIMIT $2)
 	AND state = 'd'`
 
+	// leasesSQL forgets what became of effects. One that is done, and waits for the ledger, stays,
+	// and so does an interrupted one.
+	leasesSQL = `
+DELETE FROM idem_lease
+WHERE consumer = $1 AND key IN (SELECT key FROM idem_lease
+	WHERE consumer = $1 AND state IN ('c', 'f') AND forget_at < clock_timestamp() ORDER BY forget_at LIMIT $2)
+	AND state IN ('c', 'f') AND forget_at < clock_timestamp()`
+
 	clearSQL = `
 DELETE FROM idem_dead_letter
 WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
@@ -83,6 +91,14 @@ func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
 		j.Log.Warn("dead letters were closed that nobody replayed: on_failure.keep is over; they are removed after as long again", "closed", closed)
 	}
 	return err
+}
+
+// leases forgets effects whose results are not kept any more.
+func (j *Job) leases(ctx context.Context, conn *pgx.Conn) error {
+	if _, err := chunks(ctx, conn, leasesSQL, fault.Trimmed, j.Consumer, chunk); err != nil {
+		return fmt.Errorf("remove leases of effects: %w", err)
+	}
+	return nil
 }
 
 func (j *Job) eachStream(ctx context.Context, conn *pgx.Conn, what string, do func(stream int32) error) error {

@@ -54,7 +54,8 @@ WITH held AS (
 ), recorded AS (
     UPDATE idem_lease AS l SET
         state = held.state::"char", result = held.result, error = held.error, attempts = held.attempts,
-        expires_at = clock_timestamp() + held.pause * interval '1 microsecond', changed_at = clock_timestamp()
+        expires_at = clock_timestamp() + held.pause * interval '1 microsecond', changed_at = clock_timestamp(),
+        forget_at = clock_timestamp() + l.keep
     FROM held WHERE l.consumer = $1 AND l.key = held.key AND held.was = 'p'
 )
 SELECT n FROM held`
@@ -67,7 +68,7 @@ WITH done AS (
     JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key AND l.fence = a.fence AND l.state IN ('d', 'c')
     ORDER BY l.key FOR UPDATE OF l
 ), completed AS (
-    UPDATE idem_lease AS l SET state = 'c', changed_at = clock_timestamp() FROM done WHERE l.consumer = $1 AND l.key = done.key
+    UPDATE idem_lease AS l SET state = 'c', changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep FROM done WHERE l.consumer = $1 AND l.key = done.key
     RETURNING l.key
 )
 INSERT INTO idem_assert (what) SELECT 'lease' WHERE (SELECT count(*) FROM completed) <> cardinality($2::uuid[])`

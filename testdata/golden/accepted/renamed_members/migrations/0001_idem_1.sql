@@ -150,10 +150,12 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     keep interval NOT NULL, -- how long what became of the key is remembered
     expires_at timestamptz NOT NULL, -- of p: the lease; of f: until then no call begins
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(), -- when the state changed
+    forget_at timestamptz, -- of c and f: keep after that
     result bytea,
     error text,
     PRIMARY KEY (consumer, key)
 );
+CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'f');
 
 -- Generations of remembered idempotency keys. Each consumer has exactly one
 -- open, and no second one whatever happens.
