@@ -27,11 +27,11 @@ func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 		case streamed != stream{}:
 		case writesPatches(st):
 			loss, hint := "would be lost", wholeValues
-			if guardOf(st) == nil {
+			if guardOf(st) == (guard{}) {
 				loss, hint = "could overwrite a newer one", wholeValues+", with if_newer"
 			}
 			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: a late patch %s: %s", st.Event.Is(), loss, whyUnordered(st)), hint+orIfOrdered(topic))
-		case st.Spec.If.Newer == nil && guardOf(st) == nil && !writers.sameAtAnyTime(st):
+		case st.Spec.If.Newer == nil && guardOf(st) == (guard{}) && !writers.sameAtAnyTime(st):
 			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s", st.Event.Is(), whyUnordered(st)),
 				guardOr(st)+orIfOrdered(topic))
 		}
@@ -55,7 +55,7 @@ func writesPatches(st *draft.Step) bool {
 // removesForGood reports whether late events cannot bring back what the step deletes: a guard
 // keeps them from all steps that make such rows.
 func removesForGood(d *draft.Service, st *draft.Step) bool {
-	if !st.Model.Removes || st.Model.Makes || st.Model.If.Newer != nil || guardOf(st) == nil {
+	if !st.Model.Removes || st.Model.Makes || st.Model.If.Newer != nil || guardOf(st) == (guard{}) {
 		return false
 	}
 	return !slices.ContainsFunc(d.Steps(), func(o *draft.Step) bool {
@@ -100,7 +100,8 @@ func writersOf(steps []*draft.Step) writers {
 }
 
 // sameAtAnyTime reports whether a step that only changes rows writes only constants, into
-// columns that no other step writes: then it does not matter when it runs. The transaction's time
+// columns that no other step writes, and finds its rows by columns that no step changes: then it
+// does not matter when it runs. The transaction's time
 // counts as one: it says when a record was last applied, whatever the order of the records. A
 // step that only makes rows does not count as another writer, because before it there is no row
 // to change: what a step that skips then loses is checkTooEarly's.
@@ -118,5 +119,5 @@ func (w writers) sameAtAnyTime(st *draft.Step) bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool { return w[st.Table.Of(a.Column)] > 0 })
 }

@@ -35,7 +35,7 @@ type overwriter struct {
 	*draft.Step
 	ordered  bool            // by the topic
 	streamed stream          // by the positions that the producer sets
-	guard    *model.Column   // nil if it has none
+	guard    guard           // zero if it has none
 	patches  bool            // it may leave some of its columns as they are
 	columns  []*draft.Column // that it overwrites, in the table's order
 }
@@ -73,7 +73,7 @@ func comparable(a, b overwriter) bool {
 	if inOrder(a, b) || a.Event.Topic == b.Event.Topic && (a.told() || b.told()) {
 		return true
 	}
-	return a.guard != nil && a.guard == b.guard && !a.patches && !b.patches
+	return a.guard != guard{} && a.guard == b.guard && !a.patches && !b.patches
 }
 
 // inOrder reports whether two steps come to a row in an order that does not change.
@@ -83,7 +83,7 @@ func inOrder(a, b overwriter) bool {
 
 // told reports whether checkOrder judges the step by itself: nothing orders it but a guard.
 func (o overwriter) told() bool {
-	return !o.ordered && o.streamed == stream{} && (o.guard == nil || o.patches)
+	return !o.ordered && o.streamed == stream{} && (o.guard == guard{} || o.patches)
 }
 
 // failShared reports two steps that are not comparable.
@@ -101,30 +101,40 @@ func failShared(report *schema.Diagnostics, a, b overwriter) {
 	what = fmt.Sprintf("%s of %s %s", what, wording.Quote(b.Spec.Table.Value), verb)
 	ta, tb := a.Event.Topic, b.Event.Topic
 	from := fmt.Sprintf("%s written from topics %s and %s", what, wording.Quote(ta.Spec.Name.Value), wording.Quote(tb.Spec.Name.Value))
-	guarded := a.guard != nil && b.guard != nil
+	guarded := a.guard != guard{} && b.guard != guard{}
 	switch {
 	case guarded && a.guard == b.guard && ta == tb:
 		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: a late patch would be lost: %s written by event %s, too, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
 			wholeValues)
 	case guarded && a.guard == b.guard:
 		report.Add(b.guardPos(), "E505", from+", which nothing orders against each other: a late patch would be lost", wholeValues)
+	case guarded && a.guard.version == b.guard.version && ta == tb:
+		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s written by event %s, too, whose %s is in another row",
+			b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value), wording.Quote(a.guard.version.Name)), ownVersion(b.Step))
+	case guarded && a.guard.version == b.guard.version:
+		report.Add(b.guardPos(), "E505", fmt.Sprintf("%s, whose %s is in different rows", from, wording.Quote(a.guard.version.Name)), ownVersion(b.Step))
 	case guarded && ta == tb:
 		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
-			b.Event.Is(), what, wording.Quote(b.guard.Name), wording.Quote(a.guard.Name), wording.Quote(a.Event.Spec.Name.Value)),
+			b.Event.Is(), what, wording.Quote(b.guard.version.Name), wording.Quote(a.guard.version.Name), wording.Quote(a.Event.Spec.Name.Value)),
 			"compare one column in each of these steps")
 	case ta == tb:
 		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s written by event %s, too, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
 			"add if_newer to each of these steps, with one column")
 	case !guarded:
 		unguarded := b
-		if b.guard != nil {
+		if b.guard != (guard{}) {
 			unguarded = a
 		}
 		report.Add(unguarded.Spec.Verb.Pos, "E505", from+", which nothing orders against each other", "add if_newer to each of these steps")
 	default:
-		report.Add(b.guardPos(), "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.guard.Name), wording.Quote(b.guard.Name)),
+		report.Add(b.guardPos(), "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.guard.version.Name), wording.Quote(b.guard.version.Name)),
 			"compare one column in each of these steps")
 	}
+}
+
+// ownVersion is what to do where the versions of one row are in several others.
+func ownVersion(st *draft.Step) string {
+	return "store the version in " + wording.Quote(st.Spec.Table.Value) + ", and compare it in each of these steps: if_newer: <that column>"
 }
 
 // wholeValues is what to do about patches that come late.

@@ -23,30 +23,15 @@ func streamOf(d *draft.Service, st *draft.Step) stream {
 		if a.Table == nil || !a.Whole || a.Under != nil || a.Model.Stream == nil || a.Spec.Own.Expect == nil || rewritten(d, a) {
 			continue
 		}
-		if rows, found := streamedBy(a, st); found {
+		var names []model.Assign
+		for _, c := range a.Model.Stream.Columns {
+			names = append(names, model.Assign{Column: c, Value: a.Set[a.Table.Of(c)].Model})
+		}
+		if rows, found := holders(names, st); found {
 			return stream{a.Model.Stream.Position, rows}
 		}
 	}
 	return stream{}
-}
-
-// streamedBy says by which columns of its row a step belongs to the stream of an append.
-func streamedBy(a, st *draft.Step) (rows string, found bool) {
-	for _, c := range a.Model.Stream.Columns {
-		v := a.Set[a.Table.Of(c)].Model
-		if v.Kind == model.ConstValue {
-			rows += c.Name + "=" + v.Const.Text + "\n"
-			continue
-		}
-		i := slices.IndexFunc(rowKey(st), func(k model.Assign) bool {
-			return sameValue(k.Value, v) && (k.Column.Type.Kind != model.ColCitext || c.Type.Kind == model.ColCitext)
-		})
-		if i < 0 {
-			return "", false
-		}
-		rows += c.Name + ":" + rowKey(st)[i].Column.Name + "\n"
-	}
-	return rows, true
 }
 
 // rewritten reports whether a step takes positions of an append's streams back.

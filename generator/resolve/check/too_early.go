@@ -15,24 +15,48 @@ import (
 // spec makes, and when, the spec does not know.
 func checkTooEarly(report *schema.Diagnostics, d *draft.Service) {
 	for _, st := range d.Steps() {
-		if !st.Whole || st.Model.If.Missing != "skip" || st.Model.Removes || st.Event.Topic.OrderUnknown || missesOnPurpose(st) {
+		if !st.Whole || !passesWithoutRow(st) || st.Event.Topic.OrderUnknown || missesOnPurpose(st) {
 			continue
 		}
 		ahead := func(m *draft.Step) bool {
 			return m.Whole && m.Table == st.Table && m.Model.Makes && !m.Event.Topic.OrderUnknown && !comesAfter(d, st, m)
 		}
 		if i := slices.IndexFunc(d.Steps(), ahead); i >= 0 {
-			report.Add(st.Spec.If.Missing.Pos, "E503", fmt.Sprintf("%s: an event that comes before its row would be lost: %s", st.Event.Is(), whyTooEarly(st, d.Steps()[i])),
+			at := st.Spec.Verb.Pos
+			if st.Spec.If.Missing != nil {
+				at = st.Spec.If.Missing.Pos
+			}
+			report.Add(at, "E503", fmt.Sprintf("%s: an event that comes before its row would be lost: %s", st.Event.Is(), whyTooEarly(st, d.Steps()[i])),
 				mindMissing(st, d.Steps()[i]))
 		}
 	}
+}
+
+// passesWithoutRow reports whether an event that finds no row to change takes effect all the same.
+func passesWithoutRow(st *draft.Step) bool {
+	return st.Model.Changes && !st.Model.Makes && !st.Model.Removes && (st.Model.If.Missing == "skip" || st.Model.Many)
 }
 
 // missesOnPurpose reports whether the event does something else where its row is missing: what is
 // under else, or making the row. A sum that if_below skips depends on what came before by itself.
 func missesOnPurpose(st *draft.Step) bool {
 	return st.Model.If.Below == "skip" || slices.ContainsFunc(st.Event.Steps, func(o *draft.Step) bool {
-		return o.Under == st && o.Model.Under.Else || o.Table == st.Table && o.Whole && o.Model.Makes && (o.Under == nil || o.Under == st.Under) && belongsTo(o, st)
+		return o.Under == st && o.Model.Under.Else || (o.Under == nil || o.Under == st.Under) && makesRowOf(o, st)
+	})
+}
+
+// makesRowOf reports whether a step makes the row that another one of its event then finds.
+func makesRowOf(o, st *draft.Step) bool {
+	if o.Table != st.Table || !o.Whole || !o.Model.Makes || slices.Index(o.Event.Steps, o) > slices.Index(st.Event.Steps, st) {
+		return false
+	}
+	return !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool {
+		v, set := o.Set[o.Table.Of(a.Column)]
+		same := sameValue(v.Model, a.Value)
+		if a.Value.Kind == model.ConstValue {
+			same = v.Model.Kind == model.ConstValue && v.Model.Const.Text == a.Value.Const.Text
+		}
+		return !set || !same
 	})
 }
 
@@ -75,6 +99,9 @@ func whyTooEarly(st, maker *draft.Step) string {
 
 // mindMissing says what to write in place of if_missing: skip.
 func mindMissing(st, maker *draft.Step) string {
+	if st.Model.Many {
+		return "keep it in a table of its own, by what finds these rows: upsert: <table>" + orIfSoOrdered(st, maker)
+	}
 	hint := "drop it: such an event is a dead letter then"
 	if st.Model.Sums {
 		hint = "write if_missing: insert, or drop it: such an event is a dead letter then"
@@ -82,8 +109,13 @@ func mindMissing(st, maker *draft.Step) string {
 	if st.Under == nil {
 		hint += `, or write under "else" what becomes of it`
 	}
+	return hint + orIfSoOrdered(st, maker)
+}
+
+// orIfSoOrdered is the end of a hint: what the topic could state, if that helps.
+func orIfSoOrdered(st, maker *draft.Step) string {
 	if maker.Event.Topic == st.Event.Topic && !ordered(st) {
-		hint += orIfOrdered(st.Event.Topic)
+		return orIfOrdered(st.Event.Topic)
 	}
-	return hint
+	return ""
 }

@@ -7,29 +7,51 @@ import (
 	"github.com/idemgen/idemgen/generator/resolve/draft"
 )
 
-// guardOf is the column by which if_newer keeps late events from the step's rows: that of the step
-// itself, or of the step under whose then it stands. The latter guards what belongs to its own row
-// only: rows that are found by all of its key.
-func guardOf(st *draft.Step) *model.Column {
-	switch {
-	case st.Model.If.Newer != nil:
-		return st.Model.If.Newer
-	case underThen(st) && !st.Under.Model.Many && belongsTo(st, st.Under):
-		return st.Under.Model.If.Newer
+// guard is what keeps late events from the step's rows: the column that if_newer compares, and by
+// which columns of a row the row is found that holds it; "" is the row itself. The zero value
+// guards nothing.
+type guard struct {
+	version *model.Column
+	rows    string
+}
+
+// guardOf is the guard of the step itself, or of the step under whose then it stands. The latter
+// guards what belongs to its own row only: rows that are found by all of its key.
+func guardOf(st *draft.Step) guard {
+	if st.Model.If.Newer != nil {
+		return guard{version: st.Model.If.Newer}
 	}
-	return nil
+	if !underThen(st) || st.Under.Model.Many || st.Under.Model.If.Newer == nil {
+		return guard{}
+	}
+	rows, found := holders(rowKey(st.Under), st)
+	if !found {
+		return guard{}
+	}
+	return guard{st.Under.Model.If.Newer, rows}
 }
 
 // underThen reports whether the step runs only if another one was applied.
 func underThen(st *draft.Step) bool { return st.Under != nil && !st.Model.Under.Else }
 
-func belongsTo(st, of *draft.Step) bool {
-	for _, named := range rowKey(of) {
-		if named.Value.Kind != model.ConstValue && !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool { return sameValue(a.Value, named.Value) }) {
-			return false
+// holders says which columns of a step's row hold the values of another key, or which constants
+// these are: so rows of the step belong to the one that the key finds. It reports false if the row
+// does not hold all of them.
+func holders(key []model.Assign, st *draft.Step) (rows string, found bool) {
+	for _, k := range key {
+		if k.Value.Kind == model.ConstValue {
+			rows += k.Column.Name + "=" + k.Value.Const.Text + "\n"
+			continue
 		}
+		i := slices.IndexFunc(rowKey(st), func(a model.Assign) bool {
+			return sameValue(a.Value, k.Value) && (a.Column.Type.Kind != model.ColCitext || k.Column.Type.Kind == model.ColCitext)
+		})
+		if i < 0 {
+			return "", false
+		}
+		rows += k.Column.Name + ":" + rowKey(st)[i].Column.Name + "\n"
 	}
-	return len(rowKey(of)) > 0
+	return rows, len(key) > 0
 }
 
 func sameValue(a, b model.Value) bool {
