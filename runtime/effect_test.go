@@ -122,6 +122,7 @@ func TestInterruptedEffectIsADeadLetter(t *testing.T) {
 			want(t, "calls", p.count(1), before)
 			want(t, "dead letters", letters(t, db), letter)
 			if letter != "" {
+				idemtest.Exec(t, db, `UPDATE idem_lease SET expires_at = clock_timestamp()`) // nobody decided for long
 				apply(t, w, records(2, "a: effect 1"))
 				want(t, "dead letters with a copy", letters(t, db), letter+", 2 interrupted")
 				want(t, "leases", leases(t, db), "i")
@@ -274,12 +275,14 @@ func TestEffectsOfOneRecordKeyKeepTheirOrder(t *testing.T) {
 		mu.Lock()
 		running++
 		most = max(most, running)
+		mu.Unlock()
+		if time.Sleep(20 * time.Millisecond); row == 1 {
+			time.Sleep(100 * time.Millisecond)
+		}
+		mu.Lock()
 		if row < 10 {
 			order = append(order, row)
 		}
-		mu.Unlock()
-		time.Sleep(20 * time.Millisecond)
-		mu.Lock()
 		running--
 		mu.Unlock()
 		return nil

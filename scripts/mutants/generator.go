@@ -12,7 +12,7 @@ var generatorBugs = []mutant{
 		in(seedlogs, "before.table").Drop(`append(_.tables, _)`),
 		seedlogs, "TestEveryEventOccursTwice"},
 	{"generated tests: rows are there that a handler may make",
-		in(seedlogs, "before.foreign").Replace(`_.Handle`, `false`),
+		in(seedlogs, "before.foreign").Replace(`_.HasCode()`, `false`),
 		seedlogs, "TestOnlyRowsThatTheTopicCannotMakeAreThereBefore"},
 	{"generated tests: one event of a pair begins every row",
 		in(seedlogs, "planner.meet").Never(`n%2 == 1`),

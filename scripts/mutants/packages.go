@@ -8,6 +8,8 @@ const (
 	strictJSON  = "./runtime/wire/strictjson"
 	streams     = "./runtime/stream"
 	intakes     = "./runtime/internal/intake"
+	effects     = "./runtime/internal/effect"
+	leases      = "./runtime/internal/pglease"
 	footprints  = "./runtime/internal/footprint"
 	generations = "./runtime/internal/generation"
 	keysets     = "./runtime/internal/keyset"

@@ -117,11 +117,11 @@ func unknown(err error) bool {
 	if is, said := verdict.SaidUnknown(err); said {
 		return is
 	}
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() { // context.DeadlineExceeded, too
 		return true
 	}
 	for _, cut := range []error{
-		context.DeadlineExceeded, context.Canceled, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, errPanic, errExit,
+		context.Canceled, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, errPanic, errExit,
 	} {
 		if errors.Is(err, cut) {
 			return true
