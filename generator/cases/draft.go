@@ -68,8 +68,8 @@ func (d *draft) given(rows []model.Row) {
 	}
 }
 
-// constantOf is a value that a row has before. An array is a list, as it is under then; its elements
-// are plain.
+// constantOf is a value that a row has before. An array is a list, as it is under then, and its
+// elements are plain.
 func constantOf(c *model.Column, value string) string {
 	if isArray(c.Type) {
 		return "[" + strings.Trim(value, "{}") + "]"

@@ -70,8 +70,8 @@ func next(s *model.Service, e *model.Event, others seedlog.Others) (map[*model.C
 	return repeats(s, e, rows, log)
 }
 
-// repeats finds the columns that the event writes and that have, in every row that stays, the value
-// that they had; and what became a dead letter.
+// repeats finds the columns that the event writes and that have, in every row that stays, the
+// value that they had; and what became a dead letter.
 func repeats(s *model.Service, e *model.Event, rows []model.Row, log []seedlog.Record) (map[*model.Column]bool, []string) {
 	c := newCourse(s, rows)
 	var before map[string]map[*model.Column]string

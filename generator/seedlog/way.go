@@ -15,9 +15,9 @@ type Others map[*model.Column]int
 // Way returns a short log that ends with a record of the event, and the rows that must be there
 // before. What the spec's steps need is such a row, if that can be; else records before it make
 // it. An event of a stream begins with those that made what it needs: a row that is there without
-// its events is none that a stream can have made. For an event with Go code, which may want any row
-// of its topic, there is one of each table that the topic's events can make. Rows and records are
-// numbered from 1, and have all that may be missing, at the first of its paths.
+// its events is none that a stream can have made. For an event with Go code, which may want any
+// row of its topic, there is one of each table that the topic's events can make. Rows and records
+// are numbered from 1, and have all that may be missing, at the first of its paths.
 func Way(s *model.Service, e *model.Event, others Others) ([]model.Row, []Record) {
 	alone := *e.Topic
 	alone.Events, alone.Flush = []*model.Event{e}, e.Steps
