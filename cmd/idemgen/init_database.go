@@ -68,8 +68,9 @@ func readTable(ctx context.Context, db pgtable.Querier, name string) (*pgtable.T
 	}
 	meant := func(other string) bool {
 		plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, `"`, "")) }
-		_, table, _ := strings.Cut(plain(other), ".")
-		return plain(other) == plain(name) || table == plain(name)
+		schema, table, _ := strings.Cut(plain(other), ".")
+		entry := generator.EntryOf(table)
+		return slices.Contains([]string{plain(other), table, entry, schema + "." + entry}, plain(name))
 	}
 	if i := slices.IndexFunc(all, meant); i >= 0 {
 		return nil, fmt.Errorf("there is no table %s in the database; names are written as in SQL: --table '%s'", name, all[i])
