@@ -16,7 +16,14 @@ func (u *unit) externalTables() error {
 	if len(tables) == 0 {
 		return nil
 	}
-	sql, err := sqlcode.ExternalTables(tables, u.textsOf)
+	known := func(c *model.Column) []string { // the texts of the spec, then those of the cases
+		texts := u.service.TextsOf(c)
+		for _, of := range u.cases {
+			texts = append(texts, of.parsed.Texts[c]...)
+		}
+		return texts
+	}
+	sql, err := sqlcode.ExternalTables(tables, known)
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
 	}
@@ -25,13 +32,4 @@ func (u *unit) externalTables() error {
 		Data: []byte("-- " + output.Marker + "\n-- Tables that the migrations do not make, as the spec has them, for the databases of tests.\n" + sql),
 	})
 	return nil
-}
-
-// textsOf are the texts of a column that are known: those of the spec, then those of the cases.
-func (u *unit) textsOf(c *model.Column) []string {
-	texts := u.service.TextsOf(c)
-	for _, of := range u.cases {
-		texts = append(texts, of.parsed.Texts[c]...)
-	}
-	return texts
 }

@@ -85,8 +85,8 @@ func TestInitNamesTheTableThatWasMeant(t *testing.T) {
 	must(t, "init", "--from-db", db.Config().ConnString(), "--table", `"Sales Dept"."Customer Orders"`)
 }
 
-// No table is left out in silence but those of the runtime: what the spec cannot have is named, with
-// the reason.
+// No table is left out in silence but those of the runtime: what the spec cannot have is named,
+// with the reason.
 func TestInitNamesWhatItLeavesOut(t *testing.T) {
 	db := idemtest.DB(t)
 	url := db.Config().ConnString()
