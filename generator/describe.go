@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,8 +56,25 @@ func describe(tables []*pgtable.Table) (string, []described) {
 	return d.String(), in
 }
 
+// reservedTable are names that no table of a spec may have.
+var reservedTable = regexp.MustCompile(`^(idem_.*|pg_.*|citext)$`)
+
+// noPlace says why the spec cannot have the table, and what follows.
+func (n *described) noPlace() (is, so string) {
+	switch {
+	case reservedTable.MatchString(n.Name):
+		return "Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres, citext of a type", "so no step can write it under this name"
+	case n.View:
+		return "It is a view, of which the database knows no key", "so write it yourself: its primary_key is what tells its rows apart"
+	}
+	return "It has no unique key whose columns are NOT NULL and of types that a key may have", "so nothing tells its rows apart"
+}
+
 // findPrimary is the key by which the spec knows rows: the primary key, else a unique one.
 func (n *described) findPrimary() []string {
+	if reservedTable.MatchString(n.Name) {
+		return nil
+	}
 	for _, k := range n.Keys {
 		if !k.Deferrable && n.usable(k.Columns) && !slices.ContainsFunc(k.Columns, func(c string) bool { return n.Column(c).Nullable }) {
 			return k.Columns
@@ -83,8 +101,9 @@ func (n *described) list(columns []string) string {
 
 func (d *describer) table(n *described) {
 	if n.primary == nil {
-		d.line(1, "# %s: left out. It has no unique key whose columns are NOT NULL and of types that a key may have,", comment(n.Schema+"."+n.Name))
-		d.line(1, "# so nothing tells its rows apart.")
+		is, so := n.noPlace()
+		d.line(1, "# %s: left out. %s,", comment(n.Schema+"."+n.Name), is)
+		d.line(1, "# %s.", so)
 		return
 	}
 	d.line(1, "%s:", n.key)

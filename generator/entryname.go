@@ -28,3 +28,6 @@ func entryName(name, prefix string, taken map[string]bool) string {
 	taken[key] = true
 	return key
 }
+
+// EntryOf is the name that Describe gives a table, if no other one has it.
+func EntryOf(table string) string { return entryName(table, "t", map[string]bool{}) }

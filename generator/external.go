@@ -16,7 +16,14 @@ func (u *unit) externalTables() error {
 	if len(tables) == 0 {
 		return nil
 	}
-	sql, err := sqlcode.ExternalTables(tables, u.service.TextsOf)
+	known := func(c *model.Column) []string { // the texts of the spec, then those of the cases
+		texts := u.service.TextsOf(c)
+		for _, of := range u.cases {
+			texts = append(texts, of.parsed.Texts[c]...)
+		}
+		return texts
+	}
+	sql, err := sqlcode.ExternalTables(tables, known)
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
 	}

@@ -36,12 +36,11 @@ type Started struct {
 	*Result
 	Spec       string   // path of the spec, as Dir was given
 	Kept       bool     // the spec was there, and stays as it is
-	Sample     []string // what was written of the sample beside the spec; none if the spec was there
+	Sample     []string // what was written of the sample beside the spec, and main, which fits it; none if the spec was there
 	Migrations string   // folder of the migrations, from that of the spec
 	Format     string   // of the migrations
 	Program    string   // folder of the program, from that of the spec
 	OverTables bool     // the spec describes tables of a database
-	Handled    bool     // handler.go is to be written
 	HasTool    bool     // go.mod has the command as a tool
 	Attributes string   // lines that belong into a .gitattributes that exists already; "" if none
 }
@@ -124,7 +123,6 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 		return nil, err
 	}
 	s.Migrations, s.Format, s.Program = u.service.Migrations.Dir, u.service.Migrations.Format, path.Dir(scaffold.MainFile(u.service.Consumer))
-	s.Handled = len(scaffold.Handled(u.service)) > 0
 	files := []output.File{
 		{Path: SpecFile, Policy: output.Scaffold, Data: spec},
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},
@@ -132,7 +130,7 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 	}
 	files = append(files, u.cases.drafted()...)
 	if !s.Kept {
-		for _, name := range []string{s.Migrations, state.File, scaffold.HandlerFile, scaffold.SetupFile, scaffold.CasesFolder} {
+		for _, name := range []string{s.Migrations, state.File, scaffold.HandlerFile, scaffold.SetupFile, scaffold.CasesFolder, scaffold.MainFile(u.service.Consumer)} {
 			if slices.ContainsFunc(append(files, u.files...), func(f output.File) bool { return f.Path == name || strings.HasPrefix(f.Path, name+"/") }) {
 				s.Sample = append(s.Sample, name)
 			}

@@ -45,7 +45,7 @@ func addCase(u *unit, c NewCase) error {
 	if _, err := u.folder.Read(draft.file()); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("%s exists; idemgen case replaces nothing", draft.path), err)
 	}
-	draft.content = cases.Draft(u.service, oracle.New(u.service), event)
+	draft.content = cases.Draft(u.service, event)
 	draft.read(u, oracle.New(u.service))
 	u.cases = append(u.cases, &draft)
 	if draft.unsaid {

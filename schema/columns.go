@@ -27,7 +27,7 @@ type ColumnType struct {
 
 var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
 	key[Column]{name: "type", required: true, example: "for example type: text", value: value[Column]{scalarShape, readColumnType}},
-	key[Column]{name: "default", value: put(scalarShape, func(c *Column) **Text { return &c.Default }, readConstant)},
+	key[Column]{name: "default", value: put(scalarShape, func(c *Column) **Text { return &c.Default }, readColumnDefault)},
 	key[Column]{name: "identity", value: boolValue(func(c *Column) **Bool { return &c.Identity })},
 	key[Column]{name: "name", value: put(scalarShape, func(c *Column) **Text { return &c.Stored }, storedColumn)},
 	key[Column]{name: "filled_by", value: wordValue(func(c *Column) **Text { return &c.FilledBy }, "database")},
@@ -80,4 +80,12 @@ func readColumnType(w *walker, e entry, c *Column) bool {
 		c.Type.Word = strings.TrimLeft(word, " ")
 	}
 	return true
+}
+
+// readColumnDefault reads a constant. That of an array is a text, too.
+func readColumnDefault(w *walker, e entry) (*Text, bool) {
+	if e.node.Kind != ScalarNode && len(e.node.Items)+len(e.node.Pairs) == 0 {
+		return nil, w.notThatKind(e, "a constant", `the empty array is written default: "{}"`)
+	}
+	return readConstant(w, e)
 }

@@ -29,6 +29,8 @@ var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "compare", value: put(shape{words: []string{"declared", "nothing"}, items: &scalarShape}, func(k *IdempotencyKey) **Compare { return &k.Compare }, readCompare)},
 	{name: "also", value: value[IdempotencyKey]{shape{items: &shape{scalar: true, items: &partShape, keys: partShape.keys}}, readAlso}},
 	{name: "missing", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Missing }, "dead_letter", "offset")},
+	{name: "record", stands: "source", instead: "it is a source: write idempotency_key: {source: {record: offset}}"},
+	{name: "header", stands: "source", instead: "it is a source: write idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"},
 	{name: "copies_keep_record_key", instead: "it is a promise for the whole topic: write assume: {ordered_by: record_key, copies_keep_record_key: true} there"},
 }
 

@@ -8,6 +8,7 @@ type RecordKey struct {
 	Key    Pos
 	Pos    Pos
 	Parts  []*KeyPart
+	Alone  *Text // a name in the place of the map; the reader of types says what to write
 	Broken bool
 }
 
@@ -30,7 +31,7 @@ func readRecordKey(w *walker, e entry) (*RecordKey, bool) {
 	r := &RecordKey{Key: e.key, Pos: e.node.Pos}
 	if e.node.Kind == ScalarNode && snakePattern.MatchString(e.node.Text) && !e.node.null() {
 		r.Broken = true
-		w.notThatKind(e, "a map", "write {"+e.node.Text+": string}, with the type of the key")
+		r.Alone = &Text{Value: e.node.Text, Key: e.key, Pos: e.node.Pos}
 		return r, true
 	}
 	if !w.isMap(e) || !w.some(e) {

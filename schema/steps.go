@@ -88,7 +88,13 @@ func readStep(w *walker, n *Node) *Step {
 		reportNoVerb(w, e)
 	case 1:
 		e.what = verbs[0].Key + " step"
-		s.Broken = !walkMap(w, e, keysOfVerb(verbs[0].Key), s)
+		ks := keysOfVerb(verbs[0].Key)
+		for _, name := range ks.built() {
+			if misspelt(e, ks, name) {
+				s.Own.given = append(s.Own.given, name)
+			}
+		}
+		s.Broken = !walkMap(w, e, ks, s)
 	default:
 		var names []string
 		for _, v := range verbs {

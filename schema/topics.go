@@ -45,6 +45,7 @@ type Dispatch struct {
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, readRecordKey)},
 	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, readAssume)},
+	key[Topic]{name: "ordered_by", instead: "it is a promise: write assume: {ordered_by: record_key}"},
 	key[Topic]{name: "payload", value: put(shape{keys: payloadKeys.shapes()}, func(t *Topic) **Payload { return &t.Payload }, readPayload)},
 	key[Topic]{name: "envelope", value: wordValue(func(t *Topic) **Text { return &t.Envelope }, "cloudevents")},
 	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},

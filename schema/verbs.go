@@ -52,10 +52,11 @@ type Own struct {
 	Parent   *Assigns // replace
 	By       *Texts   // upsert: columns
 	Keep     *Texts   // upsert: columns
-	given    []string // all keys of the step, also those whose values were refused
+	given    []string // all keys of the step, also those that are misspelt or whose values were refused
 }
 
-// Lacks reports whether the step has no such key, not even with a value that was refused.
+// Lacks reports whether the step has no such key, not even misspelt or with a value that was
+// refused.
 func (s *Step) Lacks(key string) bool { return !slices.Contains(s.Own.given, key) }
 
 // stepTables says which keys may stand beside each verb: one that has no meaning for the verb is

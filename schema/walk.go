@@ -30,6 +30,7 @@ type key[T any] struct {
 	required  bool
 	example   string // of a required key: what to write
 	instead   string // not a key of the language, but looked for: what to write
+	stands    string // with instead: the required key in whose place it stands
 	meanwhile string // not built yet: what does the work with what is built
 	value[T]
 }
@@ -97,6 +98,7 @@ func walkMap[T any](w *walker, e entry, ks keys[T], into *T) bool {
 		switch {
 		case k.instead != "":
 			w.ds.Add(p.KeyPos, "E104", "unknown key "+quote(p.Key)+" in "+e.what, k.instead)
+			meant = append(meant, k.stands)
 			ok = false
 		case !known:
 			meant = append(meant, w.unknownKey(e, p, ks.built()))
@@ -238,6 +240,7 @@ var asMap = map[string]string{
 	"columns":         "for example columns: {order_id: uuid}",
 	"fields":          "for example fields: {order_id: uuid}",
 	"set":             "for example set: {status: {value: TEXT}}",
+	"at_least":        "say of which column: at_least: {balance: TEXT}",
 	"where":           "for example where: {order_id: TEXT}",
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/generator/scaffold"
 	"github.com/idemgen/idemgen/runtime/pgtable"
 )
 
@@ -69,8 +68,9 @@ func readTable(ctx context.Context, db pgtable.Querier, name string) (*pgtable.T
 	}
 	meant := func(other string) bool {
 		plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, `"`, "")) }
-		_, table, _ := strings.Cut(plain(other), ".")
-		return plain(other) == plain(name) || table == plain(name)
+		schema, table, _ := strings.Cut(plain(other), ".")
+		entry := generator.EntryOf(table)
+		return slices.Contains([]string{plain(other), table, entry, schema + "." + entry}, plain(name))
 	}
 	if i := slices.IndexFunc(all, meant); i >= 0 {
 		return nil, fmt.Errorf("there is no table %s in the database; names are written as in SQL: --table '%s'", name, all[i])
@@ -80,20 +80,24 @@ func readTable(ctx context.Context, db pgtable.Querier, name string) (*pgtable.T
 
 // printTableSteps says what is left to do where the spec describes tables that are there already.
 func printTableSteps(w io.Writer, started *generator.Started) {
-	handler := ""
-	if started.Handled {
-		handler = ", and implement the methods of Service in handler.go"
-	}
 	fmt.Fprintf(w, `
-Then:
+Then, before anything is deployed:
 
-1. In %[1]s put your topics and events in the place of events.v1 and RowAdded, and take
-   out the tables that no event writes. Delete the cases in %[2]s: they are RowAdded's.
-2. Run go generate ./...%[3]s, then go test ./..., which makes
-   your tables from the spec in databases of its own.
-3. Apply %[4]s to your database. It makes the tables of idemgen's runtime, and changes
+1. Remove what belongs to the sample, the event RowAdded:
+
+  rm -r %[1]s
+
+2. In %[2]s put your topics and events in the place of events.v1 and RowAdded, and take
+   out the tables that no event writes. Then:
+
+  go tool idemgen init   # generates, and writes a main that fits them
+
+3. Where an event has handle: true, write its method in handler.go, and let newTestHandler in
+   idem_setup_test.go return Service{}. Then go test ./..., which makes your tables from the spec
+   in databases of its own.
+4. Apply %[3]s to your database. It makes the tables of idemgen's runtime, and changes
    none of yours.
-4. Run go tool idemgen check --db=postgres://role:password@host:5432/name
+5. Run go tool idemgen check --db=postgres://role:password@host:5432/name
    with the role of the service: it names what the database lacks and what the role may not do.
-`, path.Base(started.Spec), scaffold.CasesFolder, handler, started.Migrations)
+`, strings.Join(started.Sample, " "), path.Base(started.Spec), started.Migrations)
 }

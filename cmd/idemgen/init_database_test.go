@@ -58,11 +58,11 @@ func TestInitDescribesADatabase(t *testing.T) {
 	if strings.Contains(spec, "measured_1") || strings.Contains(spec, "idem_") {
 		t.Error("the spec has tables that nobody writes to")
 	}
-	idemtest.Migrate(t, db, "migrations") // as the third of the steps that init prints says
+	idemtest.Migrate(t, db, "migrations") // as the fourth of the steps that init prints says
 	if code, stdout, stderr := run(t, "check", "--db", url); code != done {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
-	if !strings.Contains(stderr, "\n3. Apply migrations to your database.") || strings.Contains(stderr, "handler.go") || strings.Contains(stderr, "sample") {
+	if !strings.Contains(stderr, "\n4. Apply migrations to your database.") {
 		t.Errorf("what init says is left to do:\n%s", stderr)
 	}
 	if t.Failed() || testing.Verbose() {
@@ -79,8 +79,31 @@ func TestInitNamesTheTableThatWasMeant(t *testing.T) {
 	db := idemtest.DB(t)
 	idemtest.Exec(t, db, `CREATE SCHEMA "Sales Dept"; CREATE TABLE "Sales Dept"."Customer Orders" (id int PRIMARY KEY)`)
 	module(t, nil)
-	for _, name := range []string{"Sales Dept.Customer Orders", "customer orders", `"Customer Orders"`} {
+	for _, name := range []string{"Sales Dept.Customer Orders", "customer orders", `"Customer Orders"`, "customer_orders", "sales dept.customer_orders"} {
 		refused(t, `names are written as in SQL: --table '"Sales Dept"."Customer Orders"'`, "init", "--from-db", db.Config().ConnString(), "--table", name)
 	}
 	must(t, "init", "--from-db", db.Config().ConnString(), "--table", `"Sales Dept"."Customer Orders"`)
+}
+
+// No table is left out in silence but those of the runtime: what the spec cannot have is named,
+// with the reason.
+func TestInitNamesWhatItLeavesOut(t *testing.T) {
+	db := idemtest.DB(t)
+	url := db.Config().ConnString()
+	idemtest.Exec(t, db, `CREATE SCHEMA sales; CREATE TABLE sales.idem_thing (id int PRIMARY KEY); CREATE TABLE sales.pg_thing (id int PRIMARY KEY);
+		CREATE TABLE idem_other (id int PRIMARY KEY); CREATE TABLE orders (id int PRIMARY KEY); CREATE VIEW shown AS SELECT id FROM orders`)
+	module(t, nil)
+	must(t, "init", "--from-db", url)
+	const reserved = ": left out. Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres, citext of a type,\n  # so no step"
+	for _, name := range []string{"sales.idem_thing", "sales.pg_thing", "public.idem_other"} {
+		if !strings.Contains(read(t, "idemgen.yaml"), "  # "+name+reserved) {
+			t.Errorf("nothing is said of %s:\n%s", name, read(t, "idemgen.yaml"))
+		}
+	}
+	idemtest.Migrate(t, db, "migrations")
+	if _, stdout, _ := run(t, "init", "--from-db", url); strings.Count(stdout, "  # public.idem_") != 1 || strings.Contains(stdout, "idem_keys") {
+		t.Errorf("tables of the runtime are told:\n%s", stdout)
+	}
+	module(t, nil)
+	refused(t, "a spec can say nothing of these tables:\n  # public.shown: left out. It is a view, of which the database knows no key,\n", "init", "--from-db", url, "--table", "shown")
 }

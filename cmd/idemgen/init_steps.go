@@ -37,7 +37,7 @@ Then put your own service in the place of the sample, before anything is deploye
 
   rm -r %s
   # write your tables, topics and events into %s
-  go tool idemgen generate
+  go tool idemgen init   # generates, and writes a main that fits them
   # where an event has handle: true: write its method in handler.go, and let newTestHandler in
   # idem_setup_test.go return Service{}
   go tool idemgen case first   # a draft: say in testdata/cases/first.yaml what must be there

@@ -22,6 +22,7 @@ type Case struct {
 	Records     []seedlog.Record // Event is empty if the consumer has none for it
 	Then        []Table
 	DeadLetters []schema.ClassCount
+	Texts       map[*model.Column][]string // that rows give columns of a type of the team's
 }
 
 // Table is what must be in a table.
@@ -38,13 +39,14 @@ type reader struct {
 	in      *oracle.Interpreter
 	report  *schema.Diagnostics
 	spec    *schema.Case
+	texts   map[*model.Column][]string
 }
 
 // Resolve checks a case against its service. Without an error in problems the case is whole.
 func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, schema.Diagnostics) {
 	var problems schema.Diagnostics
-	r := reader{service: s, in: in, report: &problems, spec: c}
-	out := &Case{DeadLetters: c.DeadLetters, Given: r.given()}
+	r := reader{service: s, in: in, report: &problems, spec: c, texts: map[*model.Column][]string{}}
+	out := &Case{DeadLetters: c.DeadLetters, Given: r.given(), Texts: r.texts}
 	for i, e := range c.Events {
 		if !e.Broken {
 			out.Records = append(out.Records, r.record(i+1, e))

@@ -17,15 +17,10 @@ const schemaLine = "# yaml-language-server: $schema=https://raw.githubuserconten
 // Draft writes a case for an event: what its row needs, the event with all its fields, and what
 // the steps of the spec make of that. What Go code does only the team knows: then the case says
 // that it is a draft, and is refused as long as it does.
-func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
-	rows, log := seedlog.Way(s, e)
+func Draft(s *model.Service, e *model.Event) []byte {
+	rows, log := telling(s, e)
+	c := newCourse(s, rows)
 	d := draft{service: s, touched: map[*model.Table]bool{}}
-	var given []model.Row
-	for _, r := range rows {
-		if in.Insert(r) == nil {
-			given = append(given, r)
-		}
-	}
 	fmt.Fprintf(&d.out, "%sdescription: %s\n", schemaLine, text(e.Name+" takes effect once."))
 	for _, r := range log {
 		d.takes(e.Topic, r.Event)
@@ -33,26 +28,16 @@ func Draft(s *model.Service, in *oracle.Interpreter, e *model.Event) []byte {
 	if len(d.coded) > 0 {
 		fmt.Fprintf(&d.out, "draft: Under then is what the steps of the spec do. Change it to what must be there when the Go code of %s has run, name the other tables that it writes, and remove this line.\n", strings.Join(d.coded, ", "))
 	}
-	d.given(given)
+	d.given(c.given)
 	d.out.WriteString("events:\n")
 	for i, r := range log {
 		d.event(e.Topic, r)
-		at := asRead(e.Topic, &r)
-		at.Topic = r.In(e.Topic)
-		at.Offset = int64(i)
-		if r.Time.IsZero() {
-			at.Time = logStart.Add(time.Duration(i) * time.Second)
-		}
-		if out := in.Apply(at); out.Kind == oracle.DeadLetter || out.Kind == oracle.Conflict {
-			d.dead = append(d.dead, out.Class)
-		}
+		c.apply(e.Topic, r, i)
 	}
-	d.then(in)
+	d.dead = c.dead
+	d.then(c.in)
 	return []byte(d.out.String())
 }
-
-// logStart is when the first record of a log is sent; the generated test assumes it, too.
-var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // draft is a case that is being written.
 type draft struct {
@@ -76,11 +61,20 @@ func (d *draft) given(rows []model.Row) {
 		var members []string
 		for _, a := range r.Set {
 			if a.Value.Kind == model.ConstValue {
-				members = append(members, a.Column.Name+": "+text(a.Value.Const.Text))
+				members = append(members, a.Column.Name+": "+constantOf(a.Column, a.Value.Const.Text))
 			}
 		}
 		d.row(members)
 	}
+}
+
+// constantOf is a value that a row has before. An array is a list, as it is under then, and its
+// elements are plain.
+func constantOf(c *model.Column, value string) string {
+	if isArray(c.Type) {
+		return "[" + strings.Trim(value, "{}") + "]"
+	}
+	return text(value)
 }
 
 // widest is how long a row may be on one line.

@@ -61,7 +61,7 @@ func TestDraftsAreCasesThatHold(t *testing.T) {
 	eachSpec(t, func(t *testing.T, s *model.Service) {
 		for _, topic := range s.Topics {
 			for _, e := range topic.Events {
-				text := Draft(s, oracle.New(s), e)
+				text := Draft(s, e)
 				parsed, problems := schema.LoadCase(e.Name+".yaml", text)
 				in := oracle.New(s)
 				c, more := Resolve(s, in, parsed)
@@ -164,7 +164,7 @@ topics:
 	if problems.Append(more); s == nil || problems.Errors() > 0 {
 		t.Fatal(problems.Sorted())
 	}
-	text := string(Draft(s, oracle.New(s), s.Topics[0].Events[2]))
+	text := string(Draft(s, s.Topics[0].Events[2]))
 	for _, want := range []string{
 		"given:\n  accounts:\n    - {id: 00000000-0000-4000-8000-000000000001, balance: 105}\n    - {id: 00000000-0000-4000-8000-000000000002, balance: 105}\nevents:\n",
 		"      to: 00000000-0000-4000-8000-000000000002\n      amount: 2\n",

@@ -203,6 +203,9 @@ func (r *reader) value(c *model.Column, n *schema.Node) (model.Value, bool) {
 		r.unfit(c, n, text, string(why))
 		return null, false
 	}
+	if c.Type.Kind == model.ColNamed && !slices.Contains(r.texts[c], normal) {
+		r.texts[c] = append(r.texts[c], normal)
+	}
 	return constant(normal), true
 }
 

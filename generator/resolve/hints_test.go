@@ -289,6 +289,8 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E610", "tags: nullable text array", `tags: "nullable string[]"`, `write "nullable text array"`, "tags: nullable text array"},
 		{"E610", "tags: nullable text array", "tags: nullable boolean array", `write "nullable jsonb"`, "tags: nullable jsonb"},
 		{"E610", "status: text", "status: string null", `write "nullable text"`, "status: nullable text"},
+		{"E610", "status: text", `status: "decimal(12,2)"`, `did you mean "numeric(12,2)"?`, "status: text"},
+		{"E106", "record_key: {order_id: uuid}", "record_key: order_id", "write record_key: {order_id: uuid}", "record_key: {order_id: uuid}"},
 		{"E308", "each: skus", "each: payment_id", `did you mean "skus"?`, "each: skus"},
 		{"E304", "seen: boolean", "seen: {type: boolean, default: yes}", "write true or false", "seen: {type: boolean, default: true}"},
 		{"E411", order + stored, order + inOne, "state assume: {ordered_by: record_key, copies_keep_record_key: true}", both + inOne},

@@ -139,7 +139,7 @@ func (r *topicReader) failKeyField(e *draft.Event, at schema.Text) {
 	case inNoEvent(r.types, e.Topic, at.Value):
 		message = fmt.Sprintf("the idempotency key of topic %s uses field %s, which none of its events has", wording.Quote(e.Topic.Spec.Name.Value), wording.Quote(at.Value))
 	case e.Model.Tombstone:
-		r.report.Add(e.Spec.Name.Pos, "E409", message, "a tombstone has headers and the record key only: give it its own idempotency_key")
+		r.report.Add(e.Spec.Name.Pos, "E409", message, "a tombstone has headers and the record key only: give it its own, for example idempotency_key: {source: {record: offset}}")
 		return
 	default:
 		hint = fmt.Sprintf("declare field %s or give the event its own idempotency_key", wording.Quote(at.Value))

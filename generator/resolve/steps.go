@@ -171,6 +171,7 @@ func checkWritable(report *schema.Diagnostics, c *draft.Column, pos schema.Pos, 
 	if c.Model.Identity {
 		hint = cmp.Or(hint, "drop it here: identity numbers the rows")
 	}
+	hint = cmp.Or(hint, "drop it here; or, if steps are to write it, drop filled_by of the column")
 	report.Add(pos, "E603", c.Is()+" is filled by the database and cannot be written", hint)
 	return false
 }

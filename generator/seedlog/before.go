@@ -122,7 +122,7 @@ func (w *writer) rowBefore(s *model.Service, t *model.Table) model.Row {
 			continue
 		}
 		value := model.Value{Kind: model.NullValue}
-		if w.roles.keys[c] && !w.orphan(t, c) || !c.Nullable {
+		if (w.roles.keys[c] || w.others[c] > 0) && !w.orphan(t, c) || !c.Nullable {
 			value = model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: w.valueBefore(s, c)}}
 		}
 		row.Set = append(row.Set, model.Assign{Column: c, Value: value})
@@ -140,8 +140,8 @@ func (w *writer) orphan(t *model.Table, c *model.Column) bool {
 // valueBefore is what the column has: what the records have where it identifies a row, a
 // version older than theirs, else a value for the row.
 func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
-	if c.Type.Kind == model.ColNamed {
-		return valueOf(s, c)
+	if texts := s.TextsOf(c); c.Type.Kind == model.ColNamed && len(texts) > 0 {
+		return texts[w.others[c]%len(texts)]
 	}
 	cl, n := newClass(), w.now.row
 	switch {
@@ -151,12 +151,15 @@ func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
 	case w.roles.versions[c]:
 		n = 0
 	default:
+		n += w.others[c]
 		cl.limit(c.Type)
 	}
 	t := model.FieldType{Kind: kindsOf[c.Type.Kind]}
 	switch {
-	case t.Kind == model.List:
+	case t.Kind == model.List && w.others[c] == 0:
 		return "{}"
+	case t.Kind == model.List:
+		return "{" + scalar(model.FieldType{Kind: elementsOf[c.Type.Kind]}, cl, c.Name, n) + "}"
 	case cl.enum != nil:
 		t = model.FieldType{Kind: model.Enum, Named: cl.enum}
 	}
@@ -178,4 +181,9 @@ var kindsOf = map[model.ColKind]model.Kind{
 	model.ColTimestamptz: model.Timestamp, model.ColTimestamp: model.LocalTimestamp, model.ColDate: model.Date,
 	model.ColBytea: model.Bytes, model.ColJSONB: model.JSON, model.ColJSON: model.JSON,
 	model.ColTextArray: model.List, model.ColIntegerArray: model.List, model.ColBigintArray: model.List, model.ColUUIDArray: model.List,
+}
+
+// elementsOf are the kinds of the elements of array columns.
+var elementsOf = map[model.ColKind]model.Kind{
+	model.ColTextArray: model.String, model.ColIntegerArray: model.Int32, model.ColBigintArray: model.Int64, model.ColUUIDArray: model.UUID,
 }

@@ -8,27 +8,40 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
+// Others says for columns that their rows have another value before the log than they would have,
+// and how many values further on it is.
+type Others map[*model.Column]int
+
 // Way returns a short log that ends with a record of the event, and the rows that must be there
 // before. What the spec's steps need is such a row, if that can be; else records before it make
-// it. For an event with Go code, which may want any row of its topic, there is one of each table
-// that the topic's events can make. Rows and records are numbered from 1.
-func Way(s *model.Service, e *model.Event) ([]model.Row, []Record) {
-	if !e.HasCode() {
-		alone := *e.Topic
-		alone.Events, alone.Flush = []*model.Event{e}, e.Steps
-		if rows, log, ok := wayOf(s, &alone, e); ok {
+// it. An event of a stream begins with those that made what it needs: a row that is there without
+// its events is none that a stream can have made. For an event with Go code, which may want any
+// row of its topic, there is one of each table that the topic's events can make. Rows and records
+// are numbered from 1, and have all that may be missing, at the first of its paths.
+func Way(s *model.Service, e *model.Event, others Others) ([]model.Row, []Record) {
+	alone := *e.Topic
+	alone.Events, alone.Flush = []*model.Event{e}, e.Steps
+	topics := []*model.Topic{&alone, e.Topic}
+	switch {
+	case e.HasCode():
+		topics = topics[1:]
+	case slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Stream != nil }):
+		slices.Reverse(topics)
+	}
+	for _, t := range topics {
+		if rows, log, ok := wayOf(s, t, e, others); ok {
 			return rows, log
 		}
 	}
-	rows, log, _ := wayOf(s, e.Topic, e)
+	rows, log, _ := wayOf(s, e.Topic, e, others)
 	return rows, log
 }
 
 // wayOf is Way by the events of a topic. It reports whether the event takes effect.
-func wayOf(s *model.Service, t *model.Topic, e *model.Event) ([]model.Row, []Record, bool) {
+func wayOf(s *model.Service, t *model.Topic, e *model.Event, others Others) ([]model.Row, []Record, bool) {
 	r := rolesOf(s, t)
 	p := newPlanner(r, t)
-	w := &writer{positions: positions{}, seconds: map[int]bool{}, roles: r, topic: e.Topic, last: map[int]int{}}
+	w := &writer{positions: positions{}, seconds: map[int]bool{}, roles: r, topic: e.Topic, last: map[int]int{}, whole: true, others: others}
 	now := p.first()
 	if e.HasCode() {
 		wanted := slices.Clone(p.does[e].needs)
@@ -46,7 +59,7 @@ func wayOf(s *model.Service, t *model.Topic, e *model.Event) ([]model.Row, []Rec
 		p.visits = append(p.visits, visit{event: e})
 	}
 	for i := range p.visits {
-		p.visits[i].row, p.visits[i].number = 1, i+1
+		p.visits[i].row, p.visits[i].number, p.visits[i].shape = 1, i+1, shapeOfAll
 	}
 	log := w.records(p.visits)
 	rows := w.rowsBefore(s)
@@ -55,6 +68,9 @@ func wayOf(s *model.Service, t *model.Topic, e *model.Event) ([]model.Row, []Rec
 	}
 	return rows, log, ok
 }
+
+// shapeOfAll is a shape in which no list and no map is empty.
+const shapeOfAll = 2
 
 // enough is more than the records of a way subtract.
 const enough = 100

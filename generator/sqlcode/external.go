@@ -8,13 +8,14 @@ import (
 )
 
 // ExternalTables returns the statements that make the tables of others, as the spec has them, for
-// the database of a test. Types of the team's own are made of the texts that the spec gives their
+// the database of a test. Types of the team's own are made of the texts that are known of their
 // columns. parents are made before children; none of them names another table.
 func ExternalTables(tables []*model.Table, texts func(*model.Column) []string) (string, error) {
+	types := typesOf(tables, texts)
 	made := make([]*model.Table, len(tables))
 	copies := map[*model.Table]*model.Table{}
 	for i, t := range tables {
-		made[i] = filledTable(t, texts)
+		made[i] = filledTable(t, types)
 		copies[t] = made[i]
 	}
 	for _, t := range made {
@@ -24,11 +25,11 @@ func ExternalTables(tables []*model.Table, texts func(*model.Column) []string) (
 		}
 	}
 	text, err := CreateTables(made)
-	return strings.Join(append(typesOf(tables, texts), text), "\n\n") + "\n", err
+	return strings.Join(append(createTypes(types), text), "\n\n") + "\n", err
 }
 
 // filledTable is a copy of a table in which something fills the columns that the database fills.
-func filledTable(t *model.Table, texts func(*model.Column) []string) *model.Table {
+func filledTable(t *model.Table, types []teamType) *model.Table {
 	out := *t
 	out.Doc, out.Columns = model.Doc{}, nil
 	same := map[*model.Column]*model.Column{}
@@ -36,7 +37,7 @@ func filledTable(t *model.Table, texts func(*model.Column) []string) *model.Tabl
 		filled := *c
 		filled.Doc = model.Doc{}
 		if c.Filled {
-			fillColumn(&filled, texts(c))
+			fillColumn(&filled, types)
 		}
 		same[c] = &filled
 		out.Columns = append(out.Columns, &filled)
@@ -69,51 +70,61 @@ var fills = map[model.ColKind]string{
 	model.ColTextArray: "'{}'", model.ColIntegerArray: "'{}'", model.ColBigintArray: "'{}'", model.ColUUIDArray: "'{}'",
 }
 
-func fillColumn(c *model.Column, texts []string) {
+func fillColumn(c *model.Column, types []teamType) {
 	switch k := c.Type.Kind; {
 	case !c.Nullable && (k == model.ColSmallint || k == model.ColInteger || k == model.ColBigint):
 		c.Identity = true
-	case k == model.ColNamed && len(texts) == 0:
-		c.Default = &model.Default{Func: "''"}
 	case k == model.ColNamed:
-		c.Default = &model.Default{Func: quote(texts[0])}
+		of := slices.IndexFunc(types, func(t teamType) bool { return t.name == c.Type.Name })
+		c.Default = &model.Default{Func: quote(types[of].texts[0])}
 	default:
 		c.Default = &model.Default{Func: fills[k]}
 	}
 }
 
-// typesOf makes the types that the team has for columns of these tables, unless they are there.
-func typesOf(tables []*model.Table, texts func(*model.Column) []string) []string {
-	var names []string
-	labels := map[string][]string{}
+// teamType is a type that the team has for columns of these tables. In a test it is an enum.
+type teamType struct {
+	name  string   // schema.type
+	texts []string // never none: of a type of which no text is known it is the empty one
+}
+
+// typesOf are the types of the team's own in these tables.
+func typesOf(tables []*model.Table, texts func(*model.Column) []string) (types []teamType) {
 	for _, t := range tables {
 		for _, c := range t.Columns {
 			if c.Type.Kind != model.ColNamed {
 				continue
 			}
-			if !slices.Contains(names, c.Type.Name) {
-				names = append(names, c.Type.Name)
+			at := slices.IndexFunc(types, func(t teamType) bool { return t.name == c.Type.Name })
+			if at < 0 {
+				at, types = len(types), append(types, teamType{name: c.Type.Name})
 			}
 			for _, text := range texts(c) {
-				if !slices.Contains(labels[c.Type.Name], text) {
-					labels[c.Type.Name] = append(labels[c.Type.Name], text)
+				if !slices.Contains(types[at].texts, text) {
+					types[at].texts = append(types[at].texts, text)
 				}
 			}
 		}
 	}
-	var parts []string
-	for _, name := range names {
-		namespace, _, _ := strings.Cut(name, ".")
-		parts = append(parts, createSchemas([]string{namespace})...)
-		statement := "CREATE DOMAIN " + qualified(name) + " AS text"
-		if len(labels[name]) > 0 {
-			var all []string
-			for _, l := range labels[name] {
-				all = append(all, quote(l))
-			}
-			statement = "CREATE TYPE " + qualified(name) + " AS ENUM (" + list(all) + ")"
+	for i := range types {
+		if types[i].texts == nil {
+			types[i].texts = []string{""}
 		}
-		parts = append(parts, unlessThere("SELECT WHERE to_regtype("+quote(qualified(name))+") IS NOT NULL", statement))
+	}
+	return types
+}
+
+// createTypes makes them, unless they are there.
+func createTypes(types []teamType) (parts []string) {
+	for _, t := range types {
+		namespace, _, _ := strings.Cut(t.name, ".")
+		parts = append(parts, createSchemas([]string{namespace})...)
+		var all []string
+		for _, text := range t.texts {
+			all = append(all, quote(text))
+		}
+		parts = append(parts, unlessThere("SELECT WHERE to_regtype("+quote(qualified(t.name))+") IS NOT NULL",
+			"CREATE TYPE "+qualified(t.name)+" AS ENUM ("+list(all)+")"))
 	}
 	return parts
 }

@@ -100,7 +100,7 @@ func (c *comparison) columns() {
 	for _, w := range c.want.Columns {
 		h, at := c.have.Column(w.Name), Difference{Column: w.Name}
 		if h == nil {
-			at.Advice = "it has " + names(c.have.Columns)
+			at.Advice = "apply the migration that makes it, or take it out of the spec; the table has " + names(c.have.Columns)
 			c.add(at, "%s has no column %q", c.want.SQL, w.Name)
 			continue
 		}

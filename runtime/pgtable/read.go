@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -90,13 +89,16 @@ func Read(ctx context.Context, db Querier, name string) (*Table, error) {
 	return t, nil
 }
 
+// A partition is part of its table; the runtime's tables are in one schema.
 const listSQL = `
-SELECT n.nspname::text, c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+SELECT n.nspname::text, c.relname::text, EXISTS (SELECT FROM pg_class r WHERE r.relname = 'idem_schema' AND r.relnamespace = n.oid)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%'
 	AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`
 
-// List names the tables of a database as SQL does, without those of Postgres and of extensions.
+// List names the tables of a database as SQL does, without those of Postgres, of extensions and of
+// the runtime.
 func List(ctx context.Context, db Querier) ([]string, error) {
 	rows, err := db.Query(ctx, listSQL, pgx.QueryExecModeExec)
 	if err != nil {
@@ -104,8 +106,9 @@ func List(ctx context.Context, db Querier) ([]string, error) {
 	}
 	var names []string
 	var schema, name string
-	_, err = pgx.ForEachRow(rows, []any{&schema, &name}, func() error {
-		if !strings.HasPrefix(name, "idem_") {
+	var beside bool // tables of the runtime
+	_, err = pgx.ForEachRow(rows, []any{&schema, &name, &beside}, func() error {
+		if !beside || !ofRuntime(name) {
 			names = append(names, pgx.Identifier{schema, name}.Sanitize())
 		}
 		return nil

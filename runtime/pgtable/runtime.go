@@ -3,12 +3,19 @@ package pgtable
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // Own are the tables of the runtime that must survive a crash as one.
 var Own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_gen", "idem_keys", "idem_operator"}
+
+// ofRuntime reports whether the runtime has a table of this name. Those of keys have a number.
+func ofRuntime(name string) bool {
+	return slices.Contains(Own, name) || slices.Contains([]string{"idem_schema", "idem_assert", "idem_step_refused"}, name) || strings.HasPrefix(name, "idem_keys_")
+}
 
 // Version is the version of the runtime's tables that a role finds by its search_path, 0 if there
 // are none. Where it may not even look for them, that is the difference.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -262,4 +263,31 @@ func TestCommentsNameDocumentsOfTheRepository(t *testing.T) {
 			}
 		}
 	})
+}
+
+var goBlock = regexp.MustCompile("(?ms)^```go\n(package main\n.*?)^```$")
+
+// A Go program in the documentation compiles.
+func TestDocumentedProgramsCompile(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := 0
+	for _, file := range files {
+		for _, block := range goBlock.FindAllStringSubmatch(read(t, file), -1) {
+			programs++
+			dir := t.TempDir()
+			program := filepath.Join(dir, "main.go")
+			if err := os.WriteFile(program, []byte(block[1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "program"), program).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", file, err, out)
+			}
+		}
+	}
+	if programs == 0 {
+		t.Error("no program was found")
+	}
 }

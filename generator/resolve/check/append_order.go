@@ -21,7 +21,7 @@ func checkAppendOrder(report *schema.Diagnostics, d *draft.Service) {
 	}
 	for _, st := range d.Steps() {
 		t := st.Event.Topic
-		if st.Model.Stream == nil || st.Spec.Own.Expect != nil || t.OrderUnknown {
+		if st.Model.Stream == nil || !st.Spec.Lacks("expect") || t.OrderUnknown {
 			continue
 		}
 		why, hint := "", "add expect: <field with the expected position>, or state assume: {ordered_by: record_key}"

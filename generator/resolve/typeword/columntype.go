@@ -93,12 +93,29 @@ var otherColumnWords = map[string]string{
 	"varchar": "varchar(n) with a length, or text", "char": "char(n) with a length", "character varying": "varchar(n) with a length, or text",
 }
 
+// lengthWord is a type with a length or precision, perhaps within its name.
+var lengthWord = regexp.MustCompile(`^([a-z0-9_ ]*[a-z0-9_]) *(\([0-9 ,]*\))( [a-z ]+)?$`)
+
+// wordsWithLength are other words of the types that have a length.
+var wordsWithLength = map[string]string{
+	"decimal": "numeric", "dec": "numeric", "number": "numeric",
+	"character varying": "varchar", "nvarchar": "varchar", "varchar2": "varchar", "character": "char", "bpchar": "char", "nchar": "char",
+}
+
 // columnWord returns the type that a word stands for, in this language or another one; "" if
 // there is none of one word.
 func columnWord(word string) string {
 	word = strings.ToLower(word)
 	if _, ok := ColumnType(word); ok {
 		return word
+	}
+	if m := lengthWord.FindStringSubmatch(word); m != nil {
+		if known := wordsWithLength[m[1]] + m[2]; m[3] == "" {
+			if _, ok := ColumnType(known); ok {
+				return known
+			}
+		}
+		return columnWord(m[1] + m[3]) // a type that takes no length
 	}
 	if _, ok := ColumnType(otherColumnWords[word]); ok {
 		return otherColumnWords[word]
@@ -143,7 +160,9 @@ func UnknownColumnHint(t schema.ColumnType) string {
 		}
 		return `write "` + nullable + `jsonb": arrays are of text, integer, bigint and uuid`
 	}
-	switch form, _, _ := strings.Cut(word, "("); {
+	form, _, _ := strings.Cut(word, "(")
+	known := columnWord(word)
+	switch {
 	case form == word: // no parentheses
 	case form == "numeric":
 		return "write numeric, or numeric(p,s) with at most 1000 digits, s of them after the point"
@@ -155,10 +174,10 @@ func UnknownColumnHint(t schema.ColumnType) string {
 		}
 		return "write named(schema.type) with names of lower-case letters, digits and _"
 	}
-	if h, ok := otherColumnWords[word]; ok {
-		if _, plain := columnWords[h]; plain {
-			return `did you mean "` + nullable + h + `"?`
-		}
+	if known != "" {
+		return `did you mean "` + nullable + known + `"?`
+	}
+	if h, ok := otherColumnWords[strings.ToLower(word)]; ok {
 		return "use " + strings.TrimPrefix(h, "use ")
 	}
 	if w := schema.Closest(word, slices.Collect(maps.Keys(columnWords))); w != "" {
