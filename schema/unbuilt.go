@@ -2,9 +2,6 @@ package schema
 
 import "fmt"
 
-// inGo does the work of steps that are not built yet.
-const inGo = "until then, handle: true, and write the rows in Go, in the same transaction"
-
 // toOutbox sends events without an outbox of the language's own.
 const toOutbox = "until then, insert into a table of yours, and send from there"
 

@@ -34,7 +34,7 @@ func (t *task) call(ctx context.Context, hold lease.Hold, attempt int) (time.Dur
 	if attempt > t.effect.Policy.Retries+1 {
 		return t.crashed(ctx, hold, attempt-1)
 	}
-	result, err, beat := t.made(ctx, hold, attempt)
+	result, beat, err := t.made(ctx, hold, attempt)
 	if ferr := fault.At(ctx, fault.AfterCall); ferr != nil {
 		beat.stop()
 		return t.end(Outcome{Err: ferr})
@@ -149,7 +149,7 @@ func (t *task) store(ctx context.Context, end lease.End) (held, stored bool) {
 }
 
 // made makes the call. Its lease is extended until beat is stopped.
-func (t *task) made(ctx context.Context, hold lease.Hold, attempt int) (result []byte, err error, beat *heartbeat) {
+func (t *task) made(ctx context.Context, hold lease.Hold, attempt int) (result []byte, beat *heartbeat, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	beat = t.beat(ctx, hold, cancel)
 	limited, end := context.WithTimeoutCause(ctx, t.effect.Terms.Timeout, errLate)
@@ -161,7 +161,7 @@ func (t *task) made(ctx context.Context, hold lease.Hold, attempt int) (result [
 	if err != nil && limited.Err() != nil && errors.Is(err, limited.Err()) {
 		err = fmt.Errorf("%w: %w", context.Cause(limited), err)
 	}
-	return result, err, beat
+	return result, beat, err
 }
 
 type deliveryKey struct{}
