@@ -83,9 +83,12 @@ func (all caseFiles) next(s *model.Service) (next *model.Event) {
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
 			want := 1
+			if returns(e) {
+				continue
+			}
 			if !all.hold(e) {
 				want = 2
-				if e.HasCode() {
+				if e.Handle {
 					want = 3
 				}
 			}
@@ -140,7 +143,7 @@ func (c *caseFile) read(u *unit, in *oracle.Interpreter) {
 func (all caseFiles) warnUncovered(u *unit) {
 	for i, t := range u.service.Topics {
 		for j, e := range t.Events {
-			if !e.HasCode() || all.said().hold(e) {
+			if !e.Handle || all.said().hold(e) { // of an effect the log says what it returns
 				continue
 			}
 			hint := "idemgen case NAME --event " + e.Name + " writes one into " + scaffold.CasesFolder

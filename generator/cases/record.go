@@ -43,7 +43,12 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out seedlog.Record) {
 		out.Event = event.GoName
 		out.Keyed = found.Key != ""
 	}
-	if r.report.Errors() == before {
+	switch {
+	case r.report.Errors() > before:
+	case event != nil && event.Effect != nil && event.Effect.Result != nil:
+		r.report.Add(e.Topic.Pos, "E153", fmt.Sprintf("event %d is %s, whose effect has a result: a case cannot say yet what it returns", n, wording.Quote(event.Name)),
+			"leave it out, and give the rows that it makes")
+	default:
 		r.refused(n, t, e, found)
 	}
 	return out

@@ -53,11 +53,8 @@ func (in *Interpreter) read(def *model.Event, r *Record, p *payload) (*event, *f
 
 // readResult reads what the event's effect returned: a JSON object of plain members.
 func (e *event) readResult() *fault {
-	if e.def.Effect == nil || e.def.Effect.Result == nil {
+	if e.def.Effect == nil || e.def.Effect.Result == nil || e.record.Result == nil {
 		return nil
-	}
-	if e.record.Result == nil {
-		return &fault{class: ClassEffect, detail: "nobody says what the effect returns"}
 	}
 	d := &decoder{depth: 1}
 	p := &payload{record: &Record{Value: e.record.Result}}
