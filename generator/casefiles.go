@@ -83,7 +83,7 @@ func (all caseFiles) next(s *model.Service) (next *model.Event) {
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
 			want := 1
-			if returns(e) {
+			if e.Returns() {
 				continue
 			}
 			if !all.hold(e) {

@@ -54,9 +54,6 @@ func addCase(u *unit, c NewCase) error {
 	return nil
 }
 
-// returns reports whether the event has an effect with a result.
-func returns(e *model.Event) bool { return e.Effect != nil && e.Effect.Result != nil }
-
 // eventOf finds an event by its name.
 func eventOf(u *unit, name string) (*model.Event, error) {
 	if name == "" {
@@ -68,7 +65,7 @@ func eventOf(u *unit, name string) (*model.Event, error) {
 	var names []string
 	for _, t := range u.service.Topics {
 		for _, e := range t.Events {
-			if e.Name == name && returns(e) {
+			if e.Name == name && e.Returns() {
 				return nil, fmt.Errorf("event %q has an effect with a result, and a case cannot say yet what it returns", name)
 			}
 			if e.Name == name {

@@ -45,7 +45,7 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out seedlog.Record) {
 	}
 	switch {
 	case r.report.Errors() > before:
-	case event != nil && event.Effect != nil && event.Effect.Result != nil:
+	case event != nil && event.Returns():
 		r.report.Add(e.Topic.Pos, "E153", fmt.Sprintf("event %d is %s, whose effect has a result: a case cannot say yet what it returns", n, wording.Quote(event.Name)),
 			"leave it out, and give the rows that it makes")
 	default:

@@ -186,6 +186,9 @@ type Event struct {
 // HasCode reports whether Go code of the service gets the event.
 func (e *Event) HasCode() bool { return e.Handle || e.Effect != nil }
 
+// Returns reports whether the event has an effect with a result.
+func (e *Event) Returns() bool { return e.Effect != nil && e.Effect.Result != nil }
+
 // IdempotencyKey is what makes two records the same event.
 type IdempotencyKey struct {
 	Offset bool // source: {record: offset}; the rest is empty then

@@ -53,7 +53,7 @@ func (in *Interpreter) read(def *model.Event, r *Record, p *payload) (*event, *f
 
 // readResult reads what the event's effect returned: a JSON object of plain members.
 func (e *event) readResult() *fault {
-	if e.def.Effect == nil || e.def.Effect.Result == nil || e.record.Result == nil {
+	if !e.def.Returns() || e.record.Result == nil {
 		return nil
 	}
 	d := &decoder{depth: 1}

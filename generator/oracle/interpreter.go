@@ -142,7 +142,7 @@ func refuse(f *fault, policy string, def *model.Event) Outcome {
 // known says what the record is.
 func (in *Interpreter) effect(e *event, keys []string) Outcome {
 	giveUp := e.def.OnFailure.GiveUp
-	if e.def.Effect != nil && e.def.Effect.Result != nil && e.result == nil {
+	if e.def.Returns() && e.result == nil {
 		return refuse(&fault{class: ClassEffect, detail: "nobody says what the effect returns"}, giveUp, e.def)
 	}
 	rows, f := e.rows()

@@ -42,7 +42,7 @@ func (w *writer) record(v visit) Record {
 		r.Value = w.payload(v)
 	}
 	r.Headers = w.headers(v)
-	if v.event.Effect != nil && v.event.Effect.Result != nil {
+	if v.event.Returns() {
 		result := &tree{}
 		object(w, result, v.event.Effect.Result, 0)
 		r.Result = []byte(result.String())

@@ -17,11 +17,14 @@ type Others map[*model.Column]int
 // it. An event of a stream begins with those that made what it needs: a row that is there without
 // its events is none that a stream can have made. For an event with Go code, which may want any
 // row of its topic, there is one of each table that the topic's events can make. Rows and records
-// are numbered from 1, and have all that may be missing, at the first of its paths.
+// are numbered from 1, and have all that may be missing, at the first of its paths. None
+// is of another event whose effect returns something: nobody says what.
 func Way(s *model.Service, e *model.Event, others Others) ([]model.Row, []Record) {
 	alone := *e.Topic
 	alone.Events, alone.Flush = []*model.Event{e}, e.Steps
-	topics := []*model.Topic{&alone, e.Topic}
+	whole := *e.Topic
+	whole.Events = slices.DeleteFunc(slices.Clone(e.Topic.Events), func(o *model.Event) bool { return o != e && o.Returns() })
+	topics := []*model.Topic{&alone, &whole}
 	switch {
 	case e.HasCode():
 		topics = topics[1:]
@@ -33,7 +36,7 @@ func Way(s *model.Service, e *model.Event, others Others) ([]model.Row, []Record
 			return rows, log
 		}
 	}
-	rows, log, _ := wayOf(s, e.Topic, e, others)
+	rows, log, _ := wayOf(s, &whole, e, others)
 	return rows, log
 }
 

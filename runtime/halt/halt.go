@@ -21,7 +21,6 @@ const (
 	DeadLetters       Code = "too-many-dead-letters" // on_failure.stop_after was reached
 	LetterRefused     Code = "dead-letter-refused"   // the dead letter of a record cannot be written
 	Handler           Code = "handler"               // the service's Go code is missing, stuck, or ended the transaction
-	Leases            Code = "leases"                // the store of leases holds what is no lease
 	Database          Code = "database"              // schema, rights, corruption, or an error that nobody knows
 	Pooler            Code = "pooler"                // a connection pooler without prepared statements
 	Runtime           Code = "runtime"               // a bug of the runtime

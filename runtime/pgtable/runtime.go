@@ -10,7 +10,7 @@ import (
 )
 
 // Own are the tables of the runtime that must survive a crash as one.
-var Own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_gen", "idem_keys", "idem_operator"}
+var Own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_gen", "idem_keys", "idem_operator", "idem_lease"}
 
 // ofRuntime reports whether the runtime has a table of this name. Those of keys have a number.
 func ofRuntime(name string) bool {

@@ -183,7 +183,7 @@ func (t *task) refuse(class string, err error) (time.Duration, bool) {
 // failed is for a store that did not answer.
 func (t *task) failed(err error, failures int) (time.Duration, bool) {
 	if broken, ok := errors.AsType[*lease.Broken](err); ok {
-		return t.end(Outcome{Err: &verdict.Halt{Code: halt.Leases, Offset: t.message.Offset, Reason: "the store of leases", Err: broken}})
+		return t.end(Outcome{Err: &verdict.Halt{Code: halt.Database, Offset: t.message.Offset, Reason: "the store of leases", Err: broken}})
 	}
 	t.desk.tell(fmt.Errorf("the store of leases cannot be asked: %w", verdict.Describe(err)))
 	return backoff.Pause(failures+1, backoff.Initial, backoff.Most), false
