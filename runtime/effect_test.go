@@ -317,3 +317,65 @@ func TestUpkeepForgetsEffects(t *testing.T) {
 	}
 	want(t, "leases", leases(t, db), "c i d")
 }
+
+// An effect that is not written halts its partition before the event, and so does one that the
+// spec says to stop for.
+func TestEffectHalts(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		policy wire.FailurePolicy
+	}{
+		"not implemented": {idem.ErrNotImplemented, impatient},
+		"give_up: stop":   {errors.New("refused"), wire.FailurePolicy{Stop: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			p := provider{call: func(context.Context, int32, int) error { return c.err }}
+			s := p.service(terms)
+			s.policy = c.policy
+			w := own(t, s.consumer(t, db))
+			_, err := w.Apply(t.Context(), records(0, "put 5 5", "a: effect 1", "put 6 6"))
+			want(t, "offset", wantError[*idem.HaltedError](t, err).Offset, 1)
+			want(t, "rows", table(t, db), "5=5")
+		})
+	}
+}
+
+// Copies on two partitions of one process ask for one lease at the same moment.
+func TestCopiesOfAnEffectInTwoPartitions(t *testing.T) {
+	db := database(t)
+	p := provider{call: func(context.Context, int32, int) error {
+		time.Sleep(20 * time.Millisecond)
+		return nil
+	}}
+	c := p.service(terms).consumer(t, db)
+	var texts []string
+	for row := range 10 {
+		texts = append(texts, fmt.Sprintf("k%d: effect %d", row, row))
+	}
+	var all sync.WaitGroup
+	for partition := range int32(2) {
+		w, err := c.Own(t.Context(), topic, partition, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		msgs := records(0, texts...)
+		for i := range msgs {
+			msgs[i].Partition = partition
+		}
+		all.Go(func() {
+			for {
+				if _, err := w.Apply(t.Context(), msgs); err == nil {
+					return
+				} else if _, halted := errors.AsType[*idem.HaltedError](err); halted {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	for row := range int32(10) {
+		want(t, fmt.Sprint("calls of row ", row), p.count(row), 1)
+	}
+}

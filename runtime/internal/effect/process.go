@@ -15,6 +15,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,9 +41,11 @@ const storeTimeout = 10 * time.Second
 func NewProcess(consumer string, store lease.Store, most int, log *slog.Logger) *Process {
 	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most))}
 	p.acquire.send = func(ctx context.Context, asks []lease.Ask) ([]lease.Answer, error) {
-		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-		defer cancel()
-		return store.Acquire(ctx, consumer, asks)
+		return eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) {
+			ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+			defer cancel()
+			return store.Acquire(ctx, consumer, some)
+		})
 	}
 	p.extend.send = func(ctx context.Context, held []lease.Hold) ([]bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
@@ -55,6 +58,36 @@ func NewProcess(consumer string, store lease.Store, most int, log *slog.Logger) 
 		return store.Record(ctx, consumer, ends)
 	}
 	return p
+}
+
+// eachOnce asks for each key once at a time: copies of an event may be on two partitions of this
+// process.
+func eachOnce(asks []lease.Ask, send func([]lease.Ask) ([]lease.Answer, error)) ([]lease.Answer, error) {
+	answers := make([]lease.Answer, len(asks))
+	waiting := make([]int, len(asks)) // places of asks without an answer
+	for i := range asks {
+		waiting[i] = i
+	}
+	for len(waiting) > 0 {
+		var places, again []int
+		var some []lease.Ask
+		for _, i := range waiting {
+			if slices.ContainsFunc(some, func(a lease.Ask) bool { return a.Key == asks[i].Key }) {
+				again = append(again, i)
+				continue
+			}
+			places, some = append(places, i), append(some, asks[i])
+		}
+		got, err := send(some)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range places {
+			answers[i] = got[n]
+		}
+		waiting = again
+	}
+	return answers, nil
 }
 
 // Wait waits until no call runs any more, or ctx has ended. It is for the end of the process: a

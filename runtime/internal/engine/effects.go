@@ -36,8 +36,12 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 		return err
 	}
 	err := o.effects.Wait(ctx, e.offset)
-	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		return o.halt(o.p.halted(h))
+	if h, ok := errors.AsType[*verdict.Halt](err); ok { // nothing was sent: READY, and from there
+		why := o.p.halted(h)
+		if err := o.step(protocol.Refused, why); err != nil {
+			return err
+		}
+		return why
 	}
 	if err != nil && o.life.quit.Err() != nil {
 		return o.ended()
