@@ -125,6 +125,9 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	defer func() { <-p.slots }()
 	p.calls.Add(1)
 	defer p.calls.Done()
+	if err := t.desk.quit.Err(); err != nil { // a slot came free at the same moment
+		return t.end(Outcome{Err: err})
+	}
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
