@@ -54,7 +54,7 @@ var effectBugs = []mutant{
 		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays"},
 	{"a case need not say what an effect returns",
 		in("./generator/cases", "reader.returned").Never(`event.Returns()`),
-		command, "TestGolden"},
+		command, "TestGoldenRefused"},
 	{"a draft does not say what an effect returns",
 		in("./generator/cases", "draft.event").Never(`len(result) > 0`),
 		"./generator/cases", "TestDraftsAreCasesThatHold"},
