@@ -78,15 +78,21 @@ func (c *runner) newTrial(t testing.TB) *trial {
 		runner: c, database: database{t, db}, others: others{&logLines{}, newEffects(c)},
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},
 	}
+	b.consumer = b.process(t)
+	return b
+}
+
+// process makes a consumer, as each process of the service does.
+func (b *trial) process(t testing.TB) *idem.Consumer {
+	t.Helper()
 	restore := b.logged.capture() // generated constructors take the default logger
-	consumer, err := c.start(t, db)
+	consumer, err := b.start(t, b.db)
 	restore()
 	if err != nil {
 		t.Fatalf("idemtest: make the consumer: %v", err)
 	}
 	t.Cleanup(consumer.Close)
-	b.consumer = consumer
-	return b
+	return consumer
 }
 
 // oneByOne applies each record of the log alone and returns what is left.
