@@ -149,7 +149,7 @@ func (f *effects) faults(b *trial) (wrong []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	more, made := 0, map[string]int{}
-	for id, sent := range b.ofEffects() {
+	for id, sent := range ofEffects(b.runner) {
 		r, n, may := sent[0], len(f.calls[id]), len(sent)
 		if r.keyed && r.answer.final() {
 			may = 1
@@ -175,7 +175,7 @@ func (f *effects) faults(b *trial) (wrong []string) {
 }
 
 // ofEffects are the records of the log that have an effect, by what they are sent as.
-func (c *runner) ofEffects() map[string][]record {
+func ofEffects(c *runner) map[string][]record {
 	out := map[string][]record{}
 	for _, r := range c.log {
 		if r.effect != "" {

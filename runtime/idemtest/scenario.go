@@ -17,7 +17,7 @@ type scenario struct {
 
 // ofATopic are the scenarios of a topic's log.
 func (c *runner) ofATopic() []scenario {
-	if len(c.ofEffects()) == 0 {
+	if len(ofEffects(c)) == 0 {
 		return topicScenarios
 	}
 	return slices.Concat(topicScenarios, effectScenarios)

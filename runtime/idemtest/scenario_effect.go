@@ -17,7 +17,8 @@ const cutPerEvent = 2
 
 // cutOff lets the process die behind calls whose answer it did not record, and takes its partition
 // over. Under if_interrupted: retry the call must be made again, under its key and another token.
-// Else nothing must be called, neither for the record nor for its copy, until a person has decided.
+// Else nothing must be called, neither for the record nor for its copy, until a person has
+// decided.
 func cutOff(b *trial) {
 	walk := b.newWalk(cutPerEvent)
 	for _, r := range b.log {
@@ -26,19 +27,19 @@ func cutOff(b *trial) {
 			continue
 		}
 		m := walk.place(r)
-		if !b.crashAfterCall(walk.writer(m), m) { // it is a copy of an event before it
+		if !walk.crashAfterCall(m) { // it is a copy of an event before it
 			b.at(r, m.Partition, m.Offset)
 			continue
 		}
 		walk.cut[r.effect]++
-		interrupts := b.endLease()
+		interrupts := walk.endLease()
 		walk.of[partitionOf(m)] = b.takeOver(partitionOf(m))
 		if interrupts {
 			walk.interrupted(r, m)
 			walk.decided(r, walk.cut[r.effect] == cutPerEvent)
 			continue
 		}
-		b.calledAgain(r, func() { walk.again(r, m) })
+		walk.calledAgain(r, func() { walk.again(r, m) })
 	}
 	walk.done("no call of this topic could be cut off: its events are known by their offset, or take no effect")
 }
@@ -53,14 +54,14 @@ func leaseLost(b *trial) {
 			continue
 		}
 		m := walk.place(r)
-		sleeper := b.asleep(walk.writer(m), r, m)
+		sleeper := walk.asleep(r, m)
 		if sleeper == nil {
 			b.at(r, m.Partition, m.Offset)
 			continue
 		}
 		walk.cut[r.effect]++
-		interrupts := b.endLease()
-		next, err := b.process(b.t).Own(b.t.Context(), m.Topic, m.Partition, 0)
+		interrupts := walk.endLease()
+		next, err := newProcess(b).Own(b.t.Context(), m.Topic, m.Partition, 0)
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func leaseLost(b *trial) {
 				sleeper.wake(b)
 			}
 		})
-		b.calledAgain(r, func() { walk.again(r, m) })
+		walk.calledAgain(r, func() { walk.again(r, m) })
 		b.effects.set(nil)
 	}
 	walk.done("no call of this topic could be stopped: its events are known by their offset, or take no effect")
@@ -135,6 +136,7 @@ func (w *walk) interrupted(r record, m idem.Message) {
 	for _, m := range []idem.Message{m, w.place(r)} {
 		b.ownDead[placeOf(m)] = expectedDead{class: "interrupted"}
 		w.owners.deliver([]idem.Message{m})
+		Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'i'`) // nobody decides for long
 	}
 	if after := len(b.effects.of(b.sentAs(r))); after != before {
 		b.t.Errorf("%s: an interrupted call was made again, although if_interrupted says dead_letter", r.effect)
@@ -147,7 +149,7 @@ func (w *walk) decided(r record, wasDone bool) {
 	b := w.b
 	if !wasDone {
 		Exec(b.t, b.db, `UPDATE idem_lease SET state = 'f', expires_at = now(), attempts = 0 WHERE state = 'i'`)
-		b.calledAgain(r, func() { w.deliver(r) })
+		w.calledAgain(r, func() { w.deliver(r) })
 		return
 	}
 	before := len(b.effects.of(b.sentAs(r)))
@@ -159,7 +161,8 @@ func (w *walk) decided(r record, wasDone bool) {
 }
 
 // calledAgain fails unless the call of a record is made again, under its key and another token.
-func (b *trial) calledAgain(r record, by func()) {
+func (w *walk) calledAgain(r record, by func()) {
+	b := w.b
 	b.t.Helper()
 	b.effects.mayCallAgain()
 	before := b.effects.of(b.sentAs(r))
@@ -177,7 +180,8 @@ func (b *trial) calledAgain(r record, by func()) {
 
 // crashAfterCall applies a record, and stops the process behind its call, before the answer is
 // recorded. It reports whether there was a call.
-func (b *trial) crashAfterCall(w *idem.Writer, m idem.Message) bool {
+func (w *walk) crashAfterCall(m idem.Message) bool {
+	b := w.b
 	b.t.Helper()
 	var group sync.WaitGroup
 	ctx := fault.With(fault.WithGroup(b.t.Context(), &group), func(step string) error {
@@ -186,7 +190,7 @@ func (b *trial) crashAfterCall(w *idem.Writer, m idem.Message) bool {
 		}
 		return nil
 	})
-	err := b.attempt(ctx, w, []idem.Message{m})
+	err := b.attempt(ctx, w.writer(m), []idem.Message{m})
 	group.Wait()
 	if err != nil && !errors.Is(err, errCrash) {
 		b.t.Fatalf("applying the record of offset %d: %v", m.Offset, err)
@@ -196,7 +200,8 @@ func (b *trial) crashAfterCall(w *idem.Writer, m idem.Message) bool {
 
 // endLease ends the lease of the call that was cut off, as its time does. It reports whether a
 // person has to decide.
-func (b *trial) endLease() (interrupts bool) {
+func (w *walk) endLease() (interrupts bool) {
+	b := w.b
 	b.t.Helper()
 	rows, err := b.db.Query(b.t.Context(), `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'p' RETURNING interrupts`)
 	if err != nil {
@@ -218,7 +223,8 @@ type sleeper struct {
 }
 
 // asleep applies a record by an owner that stops within its call; nil if there is no call.
-func (b *trial) asleep(w *idem.Writer, r record, m idem.Message) *sleeper {
+func (w *walk) asleep(r record, m idem.Message) *sleeper {
+	b, old := w.b, w.writer(m)
 	s := &sleeper{make(chan struct{}), make(chan struct{}), make(chan error, 1), r.effect}
 	called := make(chan struct{})
 	b.effects.set(func(id string, nth int) {
@@ -238,7 +244,7 @@ func (b *trial) asleep(w *idem.Writer, r record, m idem.Message) *sleeper {
 		close(s.dropped)
 		return errCrash
 	})
-	go func() { s.ended <- b.attempt(ctx, w, []idem.Message{m}) }()
+	go func() { s.ended <- b.attempt(ctx, old, []idem.Message{m}) }()
 	select {
 	case <-called:
 		return s

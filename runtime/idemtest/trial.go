@@ -78,20 +78,20 @@ func (c *runner) newTrial(t testing.TB) *trial {
 		runner: c, database: database{t, db}, others: others{&logLines{}, newEffects(c)},
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},
 	}
-	b.consumer = b.process(t)
+	b.consumer = newProcess(b)
 	return b
 }
 
-// process makes a consumer, as each process of the service does.
-func (b *trial) process(t testing.TB) *idem.Consumer {
-	t.Helper()
+// newProcess makes a consumer, as each process of the service does.
+func newProcess(b *trial) *idem.Consumer {
+	b.t.Helper()
 	restore := b.logged.capture() // generated constructors take the default logger
-	consumer, err := b.start(t, b.db)
+	consumer, err := b.start(b.t, b.db)
 	restore()
 	if err != nil {
-		t.Fatalf("idemtest: make the consumer: %v", err)
+		b.t.Fatalf("idemtest: make the consumer: %v", err)
 	}
-	t.Cleanup(consumer.Close)
+	b.t.Cleanup(consumer.Close)
 	return consumer
 }
 
