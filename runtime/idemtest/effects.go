@@ -60,7 +60,7 @@ func newEffects(c *runner) *effects {
 		if r.effect == "" {
 			continue
 		}
-		f.answers[c.sentAs(r)] = r.answer
+		f.answers[sentAs(c, r)] = r.answer
 		if r.answer.failure == "" {
 			f.ofEvent[r.effect] = r.answer
 		}
@@ -69,7 +69,7 @@ func newEffects(c *runner) *effects {
 }
 
 // sentAs is the identity of a record of the log.
-func (c *runner) sentAs(r record) string {
+func sentAs(c *runner, r record) string {
 	m := r.message
 	m.Value = pack(c.Encodings[m.Topic], m.Value)
 	return identity(m)
@@ -179,7 +179,7 @@ func ofEffects(c *runner) map[string][]record {
 	out := map[string][]record{}
 	for _, r := range c.log {
 		if r.effect != "" {
-			id := c.sentAs(r)
+			id := sentAs(c, r)
 			out[id] = append(out[id], r)
 		}
 	}

@@ -16,11 +16,12 @@ type scenario struct {
 }
 
 // ofATopic are the scenarios of a topic's log.
-func (c *runner) ofATopic() []scenario {
-	if len(ofEffects(c)) == 0 {
-		return topicScenarios
+func ofATopic(log []record) func() []scenario {
+	all := topicScenarios
+	if slices.ContainsFunc(log, func(r record) bool { return r.effect != "" }) {
+		all = slices.Concat(topicScenarios, effectScenarios)
 	}
-	return slices.Concat(topicScenarios, effectScenarios)
+	return func() []scenario { return all }
 }
 
 var effectScenarios = []scenario{

@@ -73,7 +73,7 @@ func leaseLost(b *trial) {
 			continue
 		}
 		b.effects.set(func(id string, nth int) {
-			if id == b.sentAs(r) && nth == 2 {
+			if id == sentAs(b.runner, r) && nth == 2 {
 				sleeper.wake(b)
 			}
 		})
@@ -132,13 +132,13 @@ func (w *walk) done(nothing string) {
 // nothing be called.
 func (w *walk) interrupted(r record, m idem.Message) {
 	b := w.b
-	before := len(b.effects.of(b.sentAs(r)))
+	before := len(b.effects.of(sentAs(b.runner, r)))
 	for _, m := range []idem.Message{m, w.place(r)} {
 		b.ownDead[placeOf(m)] = expectedDead{class: "interrupted"}
 		w.owners.deliver([]idem.Message{m})
 		Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'i'`) // nobody decides for long
 	}
-	if after := len(b.effects.of(b.sentAs(r))); after != before {
+	if after := len(b.effects.of(sentAs(b.runner, r))); after != before {
 		b.t.Errorf("%s: an interrupted call was made again, although if_interrupted says dead_letter", r.effect)
 	}
 }
@@ -152,10 +152,10 @@ func (w *walk) decided(r record, wasDone bool) {
 		w.calledAgain(r, func() { w.deliver(r) })
 		return
 	}
-	before := len(b.effects.of(b.sentAs(r)))
+	before := len(b.effects.of(sentAs(b.runner, r)))
 	Exec(b.t, b.db, `UPDATE idem_lease SET state = 'd', result = $1 WHERE state = 'i'`, r.answer.result)
 	w.deliver(r)
-	if after := len(b.effects.of(b.sentAs(r))); after != before {
+	if after := len(b.effects.of(sentAs(b.runner, r))); after != before {
 		b.t.Errorf("%s: a call was made again whose result a person had given", r.effect)
 	}
 }
@@ -165,9 +165,9 @@ func (w *walk) calledAgain(r record, by func()) {
 	b := w.b
 	b.t.Helper()
 	b.effects.mayCallAgain()
-	before := b.effects.of(b.sentAs(r))
+	before := b.effects.of(sentAs(b.runner, r))
 	by()
-	after := b.effects.of(b.sentAs(r))
+	after := b.effects.of(sentAs(b.runner, r))
 	if len(after) != len(before)+1 {
 		b.t.Errorf("%s: %d calls behind one that was cut off, want 1", r.effect, len(after)-len(before))
 		return
@@ -228,7 +228,7 @@ func (w *walk) asleep(r record, m idem.Message) *sleeper {
 	s := &sleeper{make(chan struct{}), make(chan struct{}), make(chan error, 1), r.effect}
 	called := make(chan struct{})
 	b.effects.set(func(id string, nth int) {
-		if id == b.sentAs(r) && nth == 1 {
+		if id == sentAs(b.runner, r) && nth == 1 {
 			close(called)
 			<-s.awake
 		}

@@ -82,7 +82,7 @@ type Event struct {
 // against each event applied alone, so that it can say what is not once.
 func (s Suite) Run(t *testing.T) {
 	spec := &runner{Suite: s, log: numbered(s.Topic, s.Log), start: s.New}
-	spec.scenarios = spec.ofATopic
+	spec.scenarios = ofATopic(spec.log)
 	if s.Stub != nil {
 		spec.start = func(_ testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) { return s.Stub(db) }
 	}
@@ -98,7 +98,7 @@ func (s Suite) Run(t *testing.T) {
 	}
 	t.Run("handlers", func(t *testing.T) {
 		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, handlers: true}
-		own.scenarios = own.ofATopic
+		own.scenarios = ofATopic(own.log)
 		if len(own.log) > 0 {
 			own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"
 		}
