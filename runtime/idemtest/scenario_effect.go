@@ -20,7 +20,7 @@ const cutPerEvent = 2
 // Else nothing must be called, neither for the record nor for its copy, until a person has
 // decided.
 func cutOff(b *trial) {
-	walk := b.newWalk(cutPerEvent)
+	walk := newWalk(b, cutPerEvent)
 	for _, r := range b.log {
 		if !walk.takes(r) {
 			walk.deliver(r)
@@ -47,7 +47,7 @@ func cutOff(b *trial) {
 // leaseLost stops the holder of a lease within the call until the lease has ended and the next
 // owner has it, and wakes it then: its answer must be dropped.
 func leaseLost(b *trial) {
-	walk := b.newWalk(1)
+	walk := newWalk(b, 1)
 	for _, r := range b.log {
 		if !walk.takes(r) {
 			walk.deliver(r)
@@ -91,7 +91,7 @@ type walk struct {
 	next map[string]int64
 }
 
-func (b *trial) newWalk(most int) *walk {
+func newWalk(b *trial, most int) *walk {
 	b.inexact = true
 	return &walk{b.owners(), most, map[string]int{}, map[string]int64{}}
 }
