@@ -8,5 +8,8 @@ type Effect struct {
 	Timeout    time.Duration // of one call
 	Keep       time.Duration // how long the result is remembered
 	Interrupts bool          // if_interrupted: dead_letter; else retry
-	Result     *Type         // nil if the call returns nothing but an error
+	Redis      bool          // store: redis; else its leases are in Postgres
+	// UsePostgres is if_store_down: use_postgres; else events wait for the store.
+	UsePostgres bool
+	Result      *Type // nil if the call returns nothing but an error
 }
