@@ -117,6 +117,7 @@ var ofKey = map[string]struct {
 	"import":      {Compatible, "what is used of it is compared where it is used"},
 	"assume":      {Compatible, "what relied on it, or relies on it now, was checked again"},
 	"write":       {Compatible, "it holds for events from now on; rows that are there stay as they are"},
+	"effect":      {Compatible, "it holds for events from now on; leases and results that are stored stay"},
 	"handle":      {GoCallers, "Handler has another set of methods"},
 	"window":      {Compatible, "keys are known for longer"},
 	"also":        {Compatible, "copies with either key are known"},

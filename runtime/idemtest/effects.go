@@ -15,6 +15,8 @@ type effects struct {
 	results map[string][]byte // by the record
 	ofEvent map[string][]byte // of some record of the event
 
+	leases holds // in a store outside of Postgres
+
 	mu    sync.Mutex
 	calls map[string]int // by the record
 	again int            // calls that may have been made twice
@@ -109,5 +111,6 @@ func (f *effects) faults(b *trial) (wrong []string) {
 // endLeases ends the leases of calls that were cut off, as their time does, and lets interrupted
 // ones be called again, as a person does. They do not count: no service dies at every step.
 func endLeases(b *trial) {
+	b.effects.leases.end(b)
 	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp(), interrupts = false, attempts = 0 WHERE state = 'p'`)
 }

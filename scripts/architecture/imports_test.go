@@ -114,9 +114,10 @@ var may = map[string][]string{
 	"runtime/idemtype":           {"runtime/halt", "runtime/wire"},
 	"runtime/stream":             {"runtime/wire", "runtime/internal/ledger"},
 	"runtime/confluent":          {"runtime", "runtime/internal/intake"},
-	"runtime/idemtest":           {"runtime", "runtime/halt", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
+	"runtime/idemtest":           {"runtime", "runtime/halt", "runtime/lease", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
 	"runtime/idemtest/cutproxy":  {},
 	"runtime/idemtest/pgbouncer": {"runtime/idemtest/internal/postgres"},
+	"runtime/idemtest/memlease":  {"runtime/lease", "runtime/wire"},
 }
 
 // free are programs that stand on top of everything.
