@@ -27,7 +27,7 @@ const (
 	wirePath     = idemPath + "/wire"
 	leasePath    = idemPath + "/lease"
 	idemtestPath = idemPath + "/idemtest"
-	redisPath    = idemtestPath + "/redistest"
+	leasesPath   = idemtestPath + "/testleases"
 	pgxpoolPath  = "github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -49,7 +49,7 @@ func newFile(path, pkg, source string) *file {
 	}
 	f.jen.ImportName(leasePath, "lease")
 	f.jen.ImportName(idemtestPath, "idemtest")
-	f.jen.ImportName(redisPath, "redistest")
+	f.jen.ImportName(leasesPath, "testleases")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")
 	return f
 }

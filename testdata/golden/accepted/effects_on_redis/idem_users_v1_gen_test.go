@@ -8,7 +8,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
+	"github.com/idemgen/idemgen/runtime/idemtest/testleases"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -21,10 +21,10 @@ func TestUsersV1(t *testing.T) {
 		Expected:   "testdata/idem_users_v1_expected.txt",
 		Tables:     testTables(),
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{}, idemtest.Leases(redistest.Leases(t)))
+			return NewConsumer(db, stubHandler{}, testleases.InRedis(t))
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{newTestHandler(t, db)}, idemtest.Leases(redistest.Leases(t)))
+			return NewConsumer(db, testEffects{newTestHandler(t, db)}, testleases.InRedis(t))
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_users_v1_log.jsonl", map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},
