@@ -60,7 +60,7 @@ func (r *topicReader) resolveStore(e *draft.Event, m *model.Effect) {
 	m.Redis = spec.Store != nil && spec.Store.Value == "redis"
 	m.UsePostgres = spec.IfStoreDown != nil && spec.IfStoreDown.Value == "use_postgres"
 	if spec.IfStoreDown != nil && !m.Redis && !spec.Broken {
-		r.report.Add(spec.IfStoreDown.Key, "E804", e.Is()+" has if_store_down, and its leases are in Postgres: without it no event is applied anyway",
+		r.report.Add(spec.IfStoreDown.Key, "E804", e.Is()+" has if_store_down, and its leases are in Postgres, without which nothing is applied anyway",
 			"drop if_store_down, or say store: redis")
 	}
 }
