@@ -109,13 +109,16 @@ var may = map[string][]string{
 	"runtime/wire":               {"runtime/wire/internal/notation"},
 	"runtime/wire/strictjson":    {"runtime/wire", "runtime/wire/internal/notation"},
 	"runtime/lease":              {"runtime/wire"},
+	"runtime/redislease":         {"runtime/lease", "runtime/wire"},
 	"runtime/halt":               {},
 	"runtime/hook":               {"runtime/idemtype"},
 	"runtime/idemtype":           {"runtime/halt", "runtime/wire"},
 	"runtime/stream":             {"runtime/wire", "runtime/internal/ledger"},
 	"runtime/confluent":          {"runtime", "runtime/internal/intake"},
-	"runtime/idemtest":           {"runtime", "runtime/halt", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres"},
+	"runtime/idemtest":           {"runtime", "runtime/halt", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres", "runtime/idemtest/redistest"},
 	"runtime/idemtest/cutproxy":  {},
+	"runtime/idemtest/leasetest": {"runtime/lease", "runtime/wire"},
+	"runtime/idemtest/redistest": {"runtime/idemtest/internal/postgres"},
 	"runtime/idemtest/pgbouncer": {"runtime/idemtest/internal/postgres"},
 }
 
@@ -212,6 +215,27 @@ var only = map[string]string{
 	"golang.org/x/tools/go/packages":                      "generator/gopkg",
 	"github.com/rogpeppe/go-internal/diff":                "generator/output",
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka": "runtime/confluent",
+	redisClient: "runtime/redislease",
+}
+
+// redisClient is linked by services with effects in Redis alone.
+const redisClient = "github.com/redis/go-redis/v9"
+
+// Nobody links the client of Redis without importing package redislease.
+func TestRedisIsLinkedByThoseWhoUseIt(t *testing.T) {
+	linked := 0
+	for _, p := range packages(t) {
+		if !slices.Contains(p.Deps, redisClient) {
+			continue
+		}
+		linked++
+		if p.name() != "runtime/redislease" && !slices.Contains(p.own(), "runtime/redislease") {
+			t.Errorf("%s links %s, and does not import runtime/redislease", p.name(), redisClient)
+		}
+	}
+	if linked == 0 {
+		t.Error("nobody links it")
+	}
 }
 
 // onTop reports whether a package is a program that uses the product, as a service does.
@@ -229,7 +253,7 @@ func TestLibrariesHaveOneImporter(t *testing.T) {
 		}
 	}
 	for lib, home := range only {
-		if home == "runtime/confluent" {
+		if home == "runtime/confluent" || home == "runtime/redislease" {
 			continue
 		}
 		if files := importers(t, lib, home); len(files) != 1 {
