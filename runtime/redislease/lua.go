@@ -12,6 +12,9 @@ var (
 // Each changes one hash, by one HSET: it is done as a whole, or refused as a whole if the server
 // is out of memory. KEYS[1] is the hash. What a script returns are texts, after a first one that
 // is ok, or broken.
+//
+// A script that changes nothing removes a field that no lease has: that is a write, which a server
+// refuses that has become a replica, and no longer knows what is true.
 const (
 	// leaseLua begins every script: it reads the lease. Times are microseconds of the server's own
 	// clock. Tokens are compared as digits: they do not fit into a number of Lua. A hash is
@@ -59,6 +62,10 @@ local function remember(keep, least)
   redis.call('PEXPIRE', key, digits(math.ceil(math.max(keep, least) / 1000)))
 end
 
+local function still()
+  redis.call('HDEL', key, 'none')
+end
+
 local lease, wrong = read()
 if wrong then
   return {'broken', wrong}
@@ -84,22 +91,21 @@ local function free()
   return lease.state == 'f' or (lease.state == 'p' and (lease.def ~= def or lease.fp == fp))
 end
 
-local stale = false
-if free() then
-  stale = lease.state and not greater(token, lease.token)
-  if not stale then
-    local interrupted = lease.state == 'p' and lease.interrupts == '1'
-    if interrupted then
-      lease.state, lease.error = 'i', 'the lease ended before the call did'
-    else
-      lease.state, lease.attempts = 'p', (lease.attempts or 0) + 1
-    end
-    lease.owner, lease.token, lease.def, lease.fp, lease.expires = owner, token, def, fp, now + tonumber(term)
-    redis.call('HSET', key, 'state', lease.state, 'owner', owner, 'token', token,
-      'attempts', digits(lease.attempts), 'def', def, 'fp', fp, 'term', term, 'interrupts', interrupts, 'keep', keep,
-      'expires', digits(lease.expires), 'error', lease.error or '')
-    remember(tonumber(keep), tonumber(term))
+local stale = free() and lease.state and not greater(token, lease.token)
+if stale or not free() then
+  still()
+else
+  local interrupted = lease.state == 'p' and lease.interrupts == '1'
+  if interrupted then
+    lease.state, lease.error = 'i', 'the lease ended before the call did'
+  else
+    lease.state, lease.attempts = 'p', (lease.attempts or 0) + 1
   end
+  lease.owner, lease.token, lease.def, lease.fp, lease.expires = owner, token, def, fp, now + tonumber(term)
+  redis.call('HSET', key, 'state', lease.state, 'owner', owner, 'token', token,
+    'attempts', digits(lease.attempts), 'def', def, 'fp', fp, 'term', term, 'interrupts', interrupts, 'keep', keep,
+    'expires', digits(lease.expires), 'error', lease.error or '')
+  remember(tonumber(keep), tonumber(term))
 end
 return {'ok', lease.state, lease.owner == owner and 'own' or 'other', lease.def, lease.fp, lease.token,
   digits(lease.attempts), lease.error or '', digits(lease.expires - now), stale and 'stale' or 'current', lease.result or false}
@@ -108,6 +114,7 @@ return {'ok', lease.state, lease.owner == owner and 'own' or 'other', lease.def,
 	extendLua = `
 local owner, token = unpack(ARGV)
 if lease.state ~= 'p' or lease.owner ~= owner or lease.token ~= token then
+  still()
   return {'ok', 'lost'}
 end
 redis.call('HSET', key, 'expires', digits(now + lease.term))
@@ -120,9 +127,12 @@ return {'ok', 'held'}
 	recordLua = `
 local owner, token, state, error, pause, attempts, result = unpack(ARGV)
 if not lease.state or lease.owner ~= owner or lease.token ~= token or (lease.state ~= 'p' and lease.state ~= state) then
+  still()
   return {'ok', 'lost'}
 end
-if lease.state == 'p' then
+if lease.state ~= 'p' then
+  still()
+else
   local fields = {'state', state, 'error', error, 'attempts', attempts, 'expires', digits(now + tonumber(pause))}
   if result then
     fields[9], fields[10] = 'result', result

@@ -1,6 +1,6 @@
 package redistest
 
-// artifact is a Java archive of Maven Central that holds builds of Redis, and the sum of its bytes.
+// The archive is a Java archive of Maven Central, and holds builds of Redis.
 const (
 	artifact = "com/github/codemonstur/embedded-redis/1.4.3/embedded-redis-1.4.3.jar"
 	sum      = "ffbc63265c60d25dee453d6f656b527d98200d98657c6a0ab4dec4ea2c3a5cd6" // SHA-256

@@ -66,7 +66,7 @@ func runOn(ctx context.Context, path string, conf map[string]string, sentinel []
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]string{"port": fmt.Sprint(port), "bind": "127.0.0.1", "dir": dir}
+	all := map[string]string{"port": fmt.Sprint(port), "bind": "127.0.0.1", "dir": dir, "loglevel": "warning"}
 	if sentinel == nil {
 		maps.Copy(all, map[string]string{"save": `""`, "appendonly": "no"})
 	}
