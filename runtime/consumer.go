@@ -35,6 +35,7 @@ type Consumer struct {
 	settings settings
 	service  *wire.Service
 	process  *engine.Process // what all partitions share
+	leases   lease.Store     // outside of Postgres; nil if there are none
 	upkeep   *maintain.Job
 	audit    *copies.Audit
 	interval time.Duration // between two runs of upkeep
@@ -62,15 +63,15 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	for _, o := range options {
 		o(&c.settings)
 	}
-	leases, err := leasesOf(&service, &c.settings)
-	if err != nil {
+	var err error
+	if c.leases, err = leasesOf(&service, &c.settings); err != nil {
 		return nil, err
 	}
 	hooks, err := notify.New(c.settings.log, c.settings.hooks)
 	if err != nil {
 		return nil, fmt.Errorf("idem: WithHooks: %w", err)
 	}
-	c.process = newProcess(db, &service, &c.settings, leases, hooks)
+	c.process = newProcess(db, &service, &c.settings, c.leases, hooks)
 	c.audit = c.newAudit()
 	c.upkeep = c.newUpkeep()
 	c.run.Set(nil, errNotRun)

@@ -200,6 +200,31 @@ func TestPostgresTakesTheLeases(t *testing.T) {
 	want(t, "calls", p.count(2), 1)
 }
 
+// Leases outside of Postgres are numbered by it, each greater than those before, and past the
+// numbers that a store knows of a time before a fail-over.
+func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
+	db := database(t)
+	idemtest.Exec(t, db, `SELECT setval('idem_fence', 1000)`)
+	var tokens []int64
+	p := provider{call: func(ctx context.Context, row int32, _ int) error {
+		d, _ := idem.DeliveryFrom(ctx)
+		tokens = append(tokens, d.Token)
+		if row == 2 {
+			idemtest.Exec(t, db, `SELECT setval('idem_fence', 1)`)
+			return errors.New("once more, with a number that is too small")
+		}
+		return nil
+	}}
+	s := p.serviceWith(&memlease.Store{}, outside(terms))
+	s.policy.Retries = 1
+	w := own(t, s.consumer(t, db))
+	apply(t, w, records(0, "a: effect 1"))
+	apply(t, w, records(1, "b: effect 2"))
+	if len(tokens) != 3 || tokens[0] <= 1000 || tokens[1] <= tokens[0] || tokens[2] <= tokens[1] {
+		t.Errorf("numbers: %v", tokens)
+	}
+}
+
 // downStore does not answer while it is down.
 type downStore struct {
 	memlease.Store

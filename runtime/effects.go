@@ -22,17 +22,14 @@ func leasesOf(service *wire.Service, s *settings) (lease.Store, error) {
 	return *s.leases, nil
 }
 
-// checkLeases has the store of leases say what is wrong with its set-up. The returned function ends
-// that.
+// checkLeases has the store of leases say what is wrong with its set-up. The returned function
+// ends that.
 func (c *Consumer) checkLeases(ctx context.Context) (stop func()) {
-	if c.settings.leases == nil {
-		return func() {}
-	}
-	store, ok := (*c.settings.leases).(lease.Checker)
+	store, ok := c.leases.(lease.Checker)
 	if !ok {
 		return func() {}
 	}
-	ctx, cancel := context.WithTimeout(ctx, leasesCheck)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -46,9 +43,6 @@ func (c *Consumer) checkLeases(ctx context.Context) (stop func()) {
 	}()
 	return func() { cancel(); <-done }
 }
-
-// leasesCheck is how long that may take.
-const leasesCheck = 10 * time.Second
 
 // endEffects lets the calls of effects end that have begun, each within its time, and records what
 // came of them: a call that ends with the process would have to be found out about.

@@ -12,8 +12,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Store is a [lease.Store]. It draws no tokens, but takes those of the asks, and draws one where an
-// ask brings none. The zero Store is empty.
+// Store is a [lease.Store]. It draws no tokens, but takes those of the asks, and draws one where
+// an ask brings none. The zero Store is empty.
 type Store struct {
 	mu    sync.Mutex
 	rows  map[place]*row

@@ -1,6 +1,7 @@
-// Package testleases gives generated tests the store of leases that a service with effects on Redis
-// needs: a Redis server for the test binary, as package redistest finds or fetches it. Beside
-// redislease it is the only package that imports go-redis: tests of other services do not link it.
+// Package testleases gives generated tests the store of leases that a service with effects on
+// Redis needs: a Redis server for the test binary, as package redistest finds or fetches it. It
+// must not import any package of this module but idemtest, lease, redislease and redistest.
+// Beside redislease it alone imports go-redis: tests of other services do not link it.
 package testleases
 
 import (

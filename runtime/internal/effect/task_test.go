@@ -79,9 +79,9 @@ func TestTheHeartbeatStopsBeforeTheRecord(t *testing.T) {
 	}
 }
 
-// A call whose lease is another's hears of it, its answer is dropped, and what the store then holds
-// counts. One that cannot learn whether it still has its lease hears of it when the lease is over,
-// not later.
+// A call whose lease is another's hears of it, its answer is dropped, and what the store then
+// holds counts. One that cannot learn whether it still has its lease hears of it when the lease is
+// over, not later.
 func TestALostLeaseEndsTheCall(t *testing.T) {
 	for name, lose := range map[string]func(*fakeStore){
 		"forgotten": func(s *fakeStore) { s.Forget() },
