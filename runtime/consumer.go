@@ -85,6 +85,8 @@ func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external l
 	known := catalog.NewCurrent(service, s.log)
 	connections := pool.New(db, service, known, engine.Statements())
 	leases := &pglease.Store{Pool: connections}
+	effects := effect.NewProcess(service.Consumer, leases, external, service.Limits.Effects, s.log)
+	effects.Ended = hooks.Call
 	return &engine.Process{
 		Service: service, Log: s.log, Hooks: hooks, Pool: connections, Catalog: known,
 		Keys: &keys.Process{
@@ -93,7 +95,7 @@ func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external l
 		},
 		Handlers: &handler.Caller{Consumer: service.Consumer, Limits: &service.Limits, Middleware: s.middleware, Log: s.log},
 		Prober:   &outage.Prober{Try: connections.Ping},
-		Effects:  effect.NewProcess(service.Consumer, leases, external, service.Limits.Effects, s.log), Leases: leases,
+		Effects:  effects, Leases: leases,
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
 // RecordStats count records, and add up to what was delivered; Keyless is a part of Applied.
@@ -42,6 +44,7 @@ type Stats struct {
 	// that a second partition's ledger holds, too: their events took effect twice. Each process
 	// counts by itself, from an hour before it began; older ones are in its log.
 	KeysInTwoPartitions int64
+	Calls               idemtype.CallStats // of effects
 	// Partitions are those that a Source was assigned, by topic and number; what [Consumer.Own]
 	// took over is not among them.
 	Partitions []PartitionStats
@@ -107,6 +110,6 @@ func (c *Consumer) Stats() Stats {
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Ignored: n.Ignored.Load(),
 		},
 		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
-		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), KeysInTwoPartitions: c.twoPartitions.Load(), Partitions: c.partitions(),
+		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), KeysInTwoPartitions: c.twoPartitions.Load(), Calls: c.process.Effects.Calls(), Partitions: c.partitions(),
 	}
 }

@@ -6,13 +6,14 @@
 // No method gets a payload, a key or a header. idemtype.Partition is idem.Partition, and
 // idemtype.Result is idem.Result.
 //
-// OnUpkeep is called on the goroutine of the upkeep, every other method on a goroutine of its
-// partition. That goroutine waits for it: a method must return soon. OnEvents and OnDeadLetter
+// OnUpkeep is called on the goroutine of the upkeep, OnCall on one of its call, every other
+// method on a goroutine of its partition. That goroutine waits for it: a method must return soon. OnEvents and OnDeadLetter
 // even keep a connection of the pool while they run. A method must not call Consumer.Close, which
 // waits for the method.
 //
-// The methods of one partition are called one after another, except OnState: a partition that is
-// given up while a batch is on its way calls it at once, while another of its methods may run.
+// The methods of one partition are called one after another, except OnState and OnCall. A partition
+// that is given up while a batch is on its way calls OnState at once, while another of its methods
+// may run. Calls of effects end side by side, and beside the partition's batches.
 // Methods of different partitions may run at the same time, and OnUpkeep beside all of them.
 //
 // A method must not panic. If it does, the runtime logs it, once for each hook and method, and
@@ -135,6 +136,31 @@ type Pause struct {
 	Wait time.Duration // at least; while the database is away it is longer
 	Err  error         // of the last try
 }
+
+// Call is called when a call of an effect has ended, and what came of it is recorded or dropped.
+type Call interface {
+	OnCall(p idemtype.Partition, c Ended)
+}
+
+// Ended is a call of an effect that has ended.
+type Ended struct {
+	Offset  int64 // of the record
+	Event   string
+	Attempt int           // 1 for the first call that counts
+	Took    time.Duration // by the Go method
+	Outcome CallOutcome
+}
+
+// CallOutcome is what became of a call.
+type CallOutcome string
+
+// The outcomes of calls.
+const (
+	CallDone        CallOutcome = "done"        // its result is recorded
+	CallFailed      CallOutcome = "failed"      // it did nothing; the next call, or a dead letter
+	CallInterrupted CallOutcome = "interrupted" // nobody knows what it did: a dead letter
+	CallLost        CallOutcome = "lost"        // it lost its lease: what it returned was dropped
+)
 
 // Upkeep is called after each run of the upkeep of the runtime's tables. One process of a
 // consumer does it at a time: in the others it is not called.

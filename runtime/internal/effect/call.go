@@ -34,7 +34,9 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 	if attempt > t.effect.Policy.Retries+1 {
 		return t.crashed(ctx, hold, attempt-1)
 	}
+	ended := t.desk.process.tally.began(t)
 	result, beat, err := t.made(ctx, hold, attempt)
+	took := ended()
 	if ferr := fault.At(ctx, fault.AfterCall); ferr != nil {
 		beat.stop()
 		return t.end(Outcome{Err: ferr})
@@ -42,6 +44,7 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 	end := t.judge(attempt, result, err)
 	beat.stop()
 	held, over := t.store(ctx, &hold, end)
+	t.told(attempt, took, end.State, held && over == nil)
 	switch {
 	case over != nil:
 		return t.end(Outcome{Err: over})

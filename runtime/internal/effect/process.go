@@ -8,7 +8,7 @@
 // A task that has begun a call ends it and records what came of it, also if its partition is
 // given up meanwhile: the next owner waits for it, and finds the result. It does not pass records,
 // and writes nothing into the ledger. It must not import any package of this module but backoff,
-// fault, halt, idemtype, lease, verdict, watchdog and wire.
+// fault, halt, hook, idemtype, lease, verdict, watchdog and wire.
 package effect
 
 import (
@@ -17,6 +17,8 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/idemgen/idemgen/runtime/hook"
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -30,6 +32,10 @@ type Process struct {
 	external *store // nil if the service has none
 	look     gather[lookup, seen]
 	calls    sync.WaitGroup
+	tally    tally
+	// Ended hears of each call whose end was recorded or dropped, on the call's goroutine; nil for
+	// nobody.
+	Ended func(idemtype.Partition, hook.Ended)
 }
 
 // lookup asks Postgres about a key whose lease may be outside of it.

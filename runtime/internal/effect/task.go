@@ -89,6 +89,8 @@ func (t *task) over() (Outcome, bool) {
 // run brings the effect to its outcome.
 func (t *task) run(ctx context.Context) {
 	defer close(t.done)
+	t.desk.process.tally.waits(1)
+	defer t.desk.process.tally.waits(-1)
 	if t.before != nil {
 		select {
 		case <-t.before.done:

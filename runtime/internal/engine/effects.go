@@ -15,7 +15,10 @@ import (
 )
 
 // awaitsEffect says that the first record of a batch waits for its effect. Nothing was sent.
-type awaitsEffect struct{ offset int64 }
+type awaitsEffect struct {
+	offset int64
+	event  string
+}
 
 func (e *awaitsEffect) Error() string { return "the effect of a record is not over" }
 
@@ -24,7 +27,7 @@ func (e *awaitsEffect) Error() string { return "the effect of a record is not ov
 func (t *transaction) cut(ctx context.Context, d *decide.Decision) error {
 	t.o.effects.Start(ctx, d.Waiting)
 	if d.Ready == 0 {
-		return &awaitsEffect{d.Waiting[0].Message.Offset}
+		return &awaitsEffect{d.Waiting[0].Message.Offset, d.Waiting[0].Event}
 	}
 	t.records, t.end = t.records[:d.Ready], 0
 	return nil
@@ -35,7 +38,9 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 	if err := o.step(protocol.Awaits, nil); err != nil {
 		return err
 	}
+	o.p.awaiting(e)
 	err := o.effects.Wait(ctx, e.offset)
+	o.p.awaiting(nil)
 	if h, ok := errors.AsType[*verdict.Halt](err); ok { // nothing was sent: READY, and from there
 		why := o.p.halted(h)
 		if err := o.step(protocol.Refused, why); err != nil {

@@ -19,6 +19,7 @@ type status struct {
 	since   time.Time
 	silent  time.Time // since when the Source gets none although there are some; or zero
 	handler string    // event of a handler that goes on although its time is over
+	awaits  *awaitsEffect
 }
 
 // Health is why the partition makes no progress; nil while it does.
@@ -36,6 +37,8 @@ func (p *Partition) Health(now time.Time) error {
 		return fmt.Errorf("%v: handler %s goes on although its context has ended", p.state, s.handler)
 	case s.why != nil:
 		return fmt.Errorf("%v: %w", p.state, s.why)
+	case waits > 2*p.process.Service.Limits.BatchTimeout && s.awaits != nil:
+		return fmt.Errorf("%v: nothing went on for %v: the record of offset %d waits for effect %s, which runs, or for a process that has its lease", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.event)
 	case waits > 2*p.process.Service.Limits.BatchTimeout:
 		return fmt.Errorf("%v: the oldest record that was handed over waits for %v, longer than two transactions may take", p.state, waits.Round(time.Second))
 	case !s.silent.IsZero():
@@ -44,6 +47,13 @@ func (p *Partition) Health(now time.Time) error {
 		return errors.New(p.state.String())
 	}
 	return nil
+}
+
+// awaiting says for which effect the partition waits; nil for none.
+func (p *Partition) awaiting(e *awaitsEffect) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.awaits = e
 }
 
 // Lag is how far the partition is.

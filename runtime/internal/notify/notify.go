@@ -23,6 +23,7 @@ type Hooks struct {
 	state      []*listener[hook.State]
 	takeOver   []*listener[hook.TakeOver]
 	retry      []*listener[hook.Retry]
+	call       []*listener[hook.Call]
 	upkeep     []*listener[hook.Upkeep]
 }
 
@@ -96,6 +97,13 @@ func (h *Hooks) TakeOver(p idemtype.Partition, t hook.Taken) {
 func (h *Hooks) Retry(p idemtype.Partition, r hook.Pause) {
 	for _, l := range h.retry {
 		l.call(func(k hook.Retry) { k.OnRetry(p, r) })
+	}
+}
+
+// Call tells that a call of an effect has ended.
+func (h *Hooks) Call(p idemtype.Partition, c hook.Ended) {
+	for _, l := range h.call {
+		l.call(func(k hook.Call) { k.OnCall(p, c) })
 	}
 }
 

@@ -97,6 +97,7 @@ func (panics) OnDeadLetter(idemtype.Partition, hook.Letter)      { panic("secret
 func (panics) OnState(idemtype.Partition, string, string, error) { panic("secret") }
 func (panics) OnTakeOver(idemtype.Partition, hook.Taken)         { panic("secret") }
 func (panics) OnRetry(idemtype.Partition, hook.Pause)            { panic("secret") }
+func (panics) OnCall(idemtype.Partition, hook.Ended)             { panic("secret") }
 func (panics) OnUpkeep(time.Duration, error)                     { panic(errors.New("secret")) }
 
 // tellAll calls every method of the hooks.
@@ -109,6 +110,7 @@ func tellAll(ctx context.Context, h *notify.Hooks) context.Context {
 	h.State(p, "READY", "DOUBT", nil)
 	h.TakeOver(p, hook.Taken{})
 	h.Retry(p, hook.Pause{})
+	h.Call(p, hook.Ended{})
 	h.Upkeep(0, nil)
 	return ctx
 }
@@ -126,7 +128,7 @@ func TestPanicOfAHookIsLoggedOnceForEachMethod(t *testing.T) {
 			t.Errorf("the context of the next hook holds %v, want a", got)
 		}
 	}
-	for _, method := range []string{"BatchStart", "BatchEnd", "Events", "DeadLetter", "State", "TakeOver", "Retry", "Upkeep"} {
+	for _, method := range []string{"BatchStart", "BatchEnd", "Events", "DeadLetter", "State", "TakeOver", "Retry", "Call", "Upkeep"} {
 		if n := strings.Count(log.String(), `msg="a hook panicked" hook=notify_test.panics method=On`+method+" "); n != 1 {
 			t.Errorf("%d lines of On%s, want 1: %s", n, method, log.String())
 		}

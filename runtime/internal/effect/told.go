@@ -1,0 +1,80 @@
+package effect
+
+import (
+	"sync"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/hook"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/lease"
+)
+
+// tally counts the calls of a process, and knows those that run.
+type tally struct {
+	mu      sync.Mutex
+	stats   idemtype.CallStats // without Running and Oldest
+	running map[*task]time.Time
+}
+
+// Calls counts the calls of this process.
+func (p *Process) Calls() idemtype.CallStats {
+	c := &p.tally
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.Running = len(c.running)
+	for _, began := range c.running {
+		s.Oldest = max(s.Oldest, time.Since(began))
+	}
+	return s
+}
+
+// waits says that a record waits for its effect, by 1, or does not any more, by -1.
+func (c *tally) waits(by int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Waiting += by
+}
+
+// began says that a call runs, until the returned function is called.
+func (c *tally) began(t *task) (ended func() time.Duration) {
+	began := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == nil {
+		c.running = map[*task]time.Time{}
+	}
+	c.running[t] = began
+	return func() time.Duration {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.running, t)
+		return time.Since(began)
+	}
+}
+
+// told counts a call whose end was recorded, or was not because the lease was lost, and tells of
+// it.
+func (t *task) told(attempt int, took time.Duration, state lease.State, held bool) {
+	p := t.desk.process
+	outcome := hook.CallLost
+	p.tally.mu.Lock()
+	s := &p.tally.stats
+	switch {
+	case !held:
+		s.Lost++
+	case state == lease.Done:
+		outcome = hook.CallDone
+		s.Done++
+	case state == lease.Interrupted:
+		outcome = hook.CallInterrupted
+		s.Interrupted++
+	default:
+		outcome = hook.CallFailed
+		s.Failed++
+	}
+	p.tally.mu.Unlock()
+	if p.Ended != nil {
+		p.Ended(t.desk.partition, hook.Ended{Offset: t.message.Offset, Event: t.effect.Event, Attempt: attempt, Took: took, Outcome: outcome})
+	}
+}
