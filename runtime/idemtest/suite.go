@@ -68,6 +68,10 @@ type Event struct {
 	Effect string
 	// Result is what the event's effect returns in tests, as JSON; nil without a result.
 	Result []byte
+	// Failure is the text of the error that it returns instead; "" without one. The call did
+	// nothing, or nobody knows what it did.
+	Failure     string
+	Interrupted bool
 	// DeadLetter is the class of the dead letter that the spec makes of it, and the place if that
 	// is known, as in "decode items[1].price"; "" if it takes effect.
 	DeadLetter string
@@ -112,6 +116,7 @@ type runner struct {
 	want      *state
 	source    string      // where want comes from
 	handlers  bool        // with the service's own handlers
+	ofCase    bool        // the log is that of a case
 	exhausted atomic.Bool // a batch could not be applied in time
 	loose     map[column]bool
 }
@@ -125,7 +130,7 @@ type record struct {
 	loose   []string
 	naming  []string
 	effect  string // name of the event, if it has an effect
-	result  []byte // which that returns
+	answer  answer // of the call
 	message idem.Message
 }
 
@@ -147,7 +152,7 @@ func numbered(topic string, log []Event) []record {
 		if m.Time.IsZero() {
 			m.Time = logStart.Add(time.Duration(i) * time.Second)
 		}
-		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, e.Result, m}
+		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, answer{e.Result, e.Failure, e.Interrupted}, m}
 	}
 	return out
 }

@@ -49,4 +49,13 @@ var effectBugs = []mutant{
 		in(upkeep, "leasesSQL").Text(`WHERE consumer = $1 AND state IN ('c', 'f') AND forget_at`, `WHERE consumer = $1 AND forget_at`).
 			Text(`AND state IN ('c', 'f') AND forget_at < clock_timestamp()`+"`", "AND forget_at < clock_timestamp()`"),
 		core, "TestUpkeepForgetsEffects"},
+	{"a case counts no calls",
+		in(testKit, "effects.faults").Never(`made[event] != want`),
+		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays"},
+	{"a case lets equal records return different things",
+		in("./generator/cases", "reader.alike").Never(`known && before.text != returns`),
+		command, "TestGoldenRefused"},
+	{"a draft does not say what an effect returns",
+		in("./generator/cases", "draft.event").Never(`len(result) > 0`),
+		"./generator/cases", "TestDraftsAreCasesThatHold"},
 }
