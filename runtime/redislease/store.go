@@ -11,8 +11,8 @@
 // events the ledger has not passed, are made again then. So the proof that an event had its effect
 // is its key in Postgres, which is asked first.
 //
-// It must not import any package of this module but lease and wire, and no other package imports
-// go-redis: a service without it does not link it.
+// It must not import any package of this module but lease and wire, and no other package that
+// a service links imports go-redis.
 package redislease
 
 import (
