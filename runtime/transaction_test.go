@@ -282,6 +282,6 @@ func TestBinaryRecordKeys(t *testing.T) {
 			sum := sha256.Sum256(append([]byte("idemgen order key"), key...))
 			hash = hex.EncodeToString(sum[:16])
 		}
-		want(t, fmt.Sprintf("hash of key %d", i), query(t, db, `SELECT coalesce(replace(order_key::text, '-', ''), 'none') || coalesce(event, ' no event') FROM idem_dead_letter WHERE offs = $1`, 7+i), hash+" no event")
+		want(t, fmt.Sprintf("hash of key %d", i), query(t, db, `SELECT coalesce(replace(order_key::text, '-', ''), 'none') || coalesce(event, $$none$$) FROM idem_dead_letter WHERE offs = $1`, 7+i), hash+"Test")
 	}
 }
