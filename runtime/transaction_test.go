@@ -269,13 +269,13 @@ func TestBinaryRecordKeys(t *testing.T) {
 	}
 	want(t, "result", apply(t, w, append(msgs, bad...)), idem.Result{Applied: 7, Dead: 7})
 	for i, key := range keys {
-		// version, time unknown (10 bytes), then the key: its length plus one (0 is null), its
+		// version, marks, time unknown (10 bytes), then the key: its length plus one (0 is null), its
 		// bytes
 		stored := append([]byte{byte(len(key) + 1)}, key...)
 		if key == nil {
 			stored = []byte{0}
 		}
-		got := query(t, db, `SELECT encode(substring(record FROM 12 FOR $2), 'hex') FROM idem_dead_letter WHERE offs = $1`, 7+i, len(stored))
+		got := query(t, db, `SELECT encode(substring(record FROM 13 FOR $2), 'hex') FROM idem_dead_letter WHERE offs = $1`, 7+i, len(stored))
 		want(t, fmt.Sprintf("key %d of the dead letter", i), got, hex.EncodeToString(stored))
 		hash := "none"
 		if key != nil {

@@ -17,6 +17,7 @@ const (
 	verdicts    = "./runtime/internal/verdict"
 	handlers    = "./runtime/internal/handler"
 	recents     = "./runtime/internal/recent"
+	records     = "./runtime/internal/record"
 	sessions    = "./runtime/internal/session"
 	upkeep      = "./runtime/internal/maintain"
 	watchdogs   = "./runtime/internal/watchdog"

@@ -1,10 +1,9 @@
 package deadletter
 
 import (
-	"encoding/binary"
-
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/record"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -39,38 +38,8 @@ func rows(letters []Letter) [][]byte {
 		wire.OrNull(r, r.Text, l.SQLState)
 		wire.OrNull(r, r.UUID, OrderKey(l.Message))
 		wire.OrNull(r, r.UUID, l.Key)
-		r.Bytea(appendRecord(nil, l.Message))
+		r.Bytea(record.Append(nil, l.Message))
 		r.Int8(l.Policy.Keep.Microseconds())
 	}
 	return rows.Seal(nil)
-}
-
-// recordVersion is the first byte of idem_dead_letter.record.
-const recordVersion = 1
-
-// appendRecord encodes a record for idem_dead_letter: version, timestamp in microseconds
-// since 1970 (zero time: minimum), key, value, then the headers. Lengths are one more than
-// the number of bytes, 0 for null.
-func appendRecord(b []byte, m *wire.Message) []byte {
-	b = append(b, recordVersion)
-	micros := int64(-1 << 63)
-	if !m.Time.IsZero() {
-		micros = m.Time.UnixMicro()
-	}
-	b = binary.AppendVarint(b, micros)
-	b = appendBytes(b, m.Key)
-	b = appendBytes(b, m.Value)
-	b = binary.AppendUvarint(b, uint64(len(m.Headers)))
-	for _, h := range m.Headers {
-		b = appendBytes(b, []byte(h.Name))
-		b = appendBytes(b, h.Value)
-	}
-	return b
-}
-
-func appendBytes(b, v []byte) []byte {
-	if v == nil {
-		return binary.AppendUvarint(b, 0)
-	}
-	return append(binary.AppendUvarint(b, uint64(len(v))+1), v...)
 }
