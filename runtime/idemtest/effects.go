@@ -21,8 +21,16 @@ type effects struct {
 	leases holds // in a store outside of Postgres
 
 	mu    sync.Mutex
-	calls map[string]int // by the record
-	again int            // calls that may have been made twice
+	calls map[string][]call // by the record
+	again int               // calls that may have been made twice
+	// during, if it is not nil, runs while a call does, which is the nth of its record.
+	during func(id string, nth int)
+}
+
+// call is what a call was made under.
+type call struct {
+	key   idem.Key
+	token int64
 }
 
 // answer is what a call returns.
@@ -49,12 +57,12 @@ func (a answer) final() bool { return a.failure == "" || a.interrupted }
 type effectsKey struct{}
 
 func newEffects(c *runner) *effects {
-	f := &effects{answers: map[string]answer{}, ofEvent: map[string]answer{}, calls: map[string]int{}}
+	f := &effects{answers: map[string]answer{}, ofEvent: map[string]answer{}, calls: map[string][]call{}}
 	for _, r := range c.log {
 		if r.effect == "" {
 			continue
 		}
-		f.answers[c.sentAs(r)] = r.answer
+		f.answers[sentAs(c, r)] = r.answer
 		if r.answer.failure == "" {
 			f.ofEvent[r.effect] = r.answer
 		}
@@ -63,7 +71,7 @@ func newEffects(c *runner) *effects {
 }
 
 // sentAs is the identity of a record of the log.
-func (c *runner) sentAs(r record) string {
+func sentAs(c *runner, r record) string {
 	m := r.message
 	m.Value = pack(c.Encodings[m.Topic], m.Value)
 	return identity(m)
@@ -92,15 +100,33 @@ func EffectResult(ctx context.Context) ([]byte, error) {
 	if !ok || !called {
 		return nil, nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	id := identity(d.Message)
-	f.calls[id]++
+	f.mu.Lock()
+	f.calls[id] = append(f.calls[id], call{d.Key, d.Token})
+	nth, during := len(f.calls[id]), f.during
 	a, known := f.answers[id]
 	if !known {
 		a = f.ofEvent[d.Event]
 	}
+	f.mu.Unlock()
+	if during != nil {
+		during(id, nth)
+	}
 	return a.result, a.err()
+}
+
+// set says what runs while calls do.
+func (f *effects) set(during func(id string, nth int)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.during = during
+}
+
+// of are the calls of a record.
+func (f *effects) of(id string) []call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls[id])
 }
 
 // mayCallAgain says that the process died behind a call whose result it did not record.
@@ -114,8 +140,8 @@ func (f *effects) mayCallAgain() {
 func (f *effects) mayCallAllAgain() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, n := range f.calls {
-		f.again += n
+	for _, made := range f.calls {
+		f.again += len(made)
 	}
 }
 
@@ -125,8 +151,8 @@ func (f *effects) faults(b *trial) (wrong []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	more, made := 0, map[string]int{}
-	for id, sent := range b.ofEffects() {
-		r, n, may := sent[0], f.calls[id], len(sent)
+	for id, sent := range ofEffects(b.runner) {
+		r, n, may := sent[0], len(f.calls[id]), len(sent)
 		if r.keyed && r.answer.final() {
 			may = 1
 		}
@@ -151,11 +177,11 @@ func (f *effects) faults(b *trial) (wrong []string) {
 }
 
 // ofEffects are the records of the log that have an effect, by what they are sent as.
-func (c *runner) ofEffects() map[string][]record {
+func ofEffects(c *runner) map[string][]record {
 	out := map[string][]record{}
 	for _, r := range c.log {
 		if r.effect != "" {
-			id := c.sentAs(r)
+			id := sentAs(c, r)
 			out[id] = append(out[id], r)
 		}
 	}

@@ -81,7 +81,8 @@ type Event struct {
 // the expected rows, so that it can say what is wrong; under "handlers" with the service's own,
 // against each event applied alone, so that it can say what is not once.
 func (s Suite) Run(t *testing.T) {
-	spec := &runner{Suite: s, log: numbered(s.Topic, s.Log), start: s.New, scenarios: ofATopic}
+	spec := &runner{Suite: s, log: numbered(s.Topic, s.Log), start: s.New}
+	spec.scenarios = ofATopic(spec.log)
 	if s.Stub != nil {
 		spec.start = s.Stub
 	}
@@ -96,7 +97,8 @@ func (s Suite) Run(t *testing.T) {
 		return
 	}
 	t.Run("handlers", func(t *testing.T) {
-		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, scenarios: ofATopic, handlers: true}
+		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, handlers: true}
+		own.scenarios = ofATopic(own.log)
 		if len(own.log) > 0 {
 			own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"
 		}
