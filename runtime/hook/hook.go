@@ -6,14 +6,14 @@
 // No method gets a payload, a key or a header. idemtype.Partition is idem.Partition, and
 // idemtype.Result is idem.Result.
 //
-// OnUpkeep is called on the goroutine of the upkeep, OnCall on one of its call, every other
-// method on a goroutine of its partition. That goroutine waits for it: a method must return soon. OnEvents and OnDeadLetter
-// even keep a connection of the pool while they run. A method must not call Consumer.Close, which
-// waits for the method.
+// OnUpkeep is called on the goroutine of the upkeep, OnCall on one of its call, every other method
+// on a goroutine of its partition. That goroutine waits for it: a method must return soon.
+// OnEvents and OnDeadLetter even keep a connection of the pool while they run. A method must not
+// call Consumer.Close, which waits for the method.
 //
-// The methods of one partition are called one after another, except OnState and OnCall. A partition
-// that is given up while a batch is on its way calls OnState at once, while another of its methods
-// may run. Calls of effects end side by side, and beside the partition's batches.
+// The methods of one partition are called one after another, except OnState and OnCall. A
+// partition that is given up while a batch is on its way calls OnState at once, while another of
+// its methods may run. Calls of effects end side by side, and beside the partition's batches.
 // Methods of different partitions may run at the same time, and OnUpkeep beside all of them.
 //
 // A method must not panic. If it does, the runtime logs it, once for each hook and method, and

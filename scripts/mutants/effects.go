@@ -56,6 +56,9 @@ var effectBugs = []mutant{
 		in(leases, "recordSQL").Text(`AND l.owner = a.owner AND l.fence = a.fence
         AND l.state`, `AND l.state`),
 		effectsTest, "TestUsersV1"},
+	{"a call that lost its lease is told by what it returned",
+		in(effects, "task.told").Never(`!held`),
+		core, "TestCallsOfEffectsAreToldAndCounted"},
 	{"a case counts no calls",
 		in(testKit, "effects.faults").Never(`made[event] != want`),
 		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays"},

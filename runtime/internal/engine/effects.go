@@ -38,9 +38,9 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 	if err := o.step(protocol.Awaits, nil); err != nil {
 		return err
 	}
-	o.p.awaiting(e)
+	awaiting(o.p, e)
 	err := o.effects.Wait(ctx, e.offset)
-	o.p.awaiting(nil)
+	awaiting(o.p, nil)
 	if h, ok := errors.AsType[*verdict.Halt](err); ok { // nothing was sent: READY, and from there
 		why := o.p.halted(h)
 		if err := o.step(protocol.Refused, why); err != nil {

@@ -50,7 +50,7 @@ func (p *Partition) Health(now time.Time) error {
 }
 
 // awaiting says for which effect the partition waits; nil for none.
-func (p *Partition) awaiting(e *awaitsEffect) {
+func awaiting(p *Partition, e *awaitsEffect) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status.awaits = e

@@ -1,26 +1,28 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Health tells of records that wait although nothing says why.
-func TestHealthTellsOfRecordsThatWait(t *testing.T) {
-	service := &wire.Service{Limits: wire.Limits{BatchTimeout: time.Minute}}
-	p := &Partition{process: &Process{Service: service}, id: idemtype.Partition{Topic: "t", Number: 3}}
+// Health names the effect for which a partition waits too long, and no other.
+func TestHealthNamesTheEffectThatIsWaitedFor(t *testing.T) {
+	p := &Partition{process: &Process{Service: &wire.Service{Limits: wire.Limits{BatchTimeout: time.Second}}}, state: protocol.Ready}
 	p.waiting(true)
-	if err := p.Health(time.Now()); err != nil {
-		t.Errorf("records that wait for no time: %v", err)
+	awaiting(p, &awaitsEffect{17, "UserCreated"})
+	if err := p.Health(time.Now().Add(time.Second)); err != nil {
+		t.Errorf("early: %v", err)
 	}
-	if err := p.Health(time.Now().Add(3 * time.Minute)); err == nil {
-		t.Errorf("records that wait for three minutes: %v", err)
+	later := time.Now().Add(3 * time.Second)
+	if err := p.Health(later); err == nil || !strings.Contains(err.Error(), "offset 17 waits for effect UserCreated") {
+		t.Errorf("late: %v", err)
 	}
-	p.progressed()
-	if err := p.Health(time.Now()); err != nil {
-		t.Errorf("after the position moved: %v", err)
+	awaiting(p, nil)
+	if err := p.Health(later); err == nil || strings.Contains(err.Error(), "effect") {
+		t.Errorf("of no effect: %v", err)
 	}
 }
