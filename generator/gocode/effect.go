@@ -42,6 +42,12 @@ func termsDecl(f *file, e *model.Event) {
 	if e.Effect.Interrupts {
 		terms = append(terms, text("Interrupts: true"))
 	}
+	if e.Effect.Redis {
+		terms = append(terms, text("External: true"))
+	}
+	if e.Effect.UsePostgres {
+		terms = append(terms, text("UsePostgres: true"))
+	}
 	doc := fmt.Sprintf("%s are the terms of the effect of %s. It is read only.", termsVar(e), e.GoName)
 	f.decl(doc, text("var %s =", termsVar(e)).Add(composite(wire("EffectTerms"), terms)))
 }

@@ -18,6 +18,8 @@ type effects struct {
 	answers map[string]answer // by the record
 	ofEvent map[string]answer // of some record of the event
 
+	leases holds // in a store outside of Postgres
+
 	mu    sync.Mutex
 	calls map[string][]call // by the record
 	again int               // calls that may have been made twice
@@ -189,5 +191,6 @@ func ofEffects(c *runner) map[string][]record {
 // endLeases ends the leases of calls that were cut off, as their time does, and lets interrupted
 // ones be called again, as a person does. They do not count: no service dies at every step.
 func endLeases(b *trial) {
+	b.effects.leases.end(b)
 	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp(), interrupts = false, attempts = 0 WHERE state = 'p'`)
 }

@@ -29,7 +29,7 @@ type Suite struct {
 
 	// Stub makes the consumer with handlers that do nothing; nil for a service without
 	// handlers: New is used for both then.
-	Stub func(db *pgxpool.Pool) (*idem.Consumer, error)
+	Stub func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 	// New makes the consumer with the service's own handlers.
 	New func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 
@@ -84,7 +84,7 @@ func (s Suite) Run(t *testing.T) {
 	spec := &runner{Suite: s, log: numbered(s.Topic, s.Log), start: s.New}
 	spec.scenarios = ofATopic(spec.log)
 	if s.Stub != nil {
-		spec.start = func(_ testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) { return s.Stub(db) }
+		spec.start = s.Stub
 	}
 	want, err := readExpected(s.Expected)
 	if err != nil {

@@ -3,7 +3,7 @@ package main
 // effectBugs are bugs of effects outside of the transaction, and of their leases.
 var effectBugs = []mutant{
 	{"an effect's answer is recorded in the ledger's transaction only",
-		in(effects, "task.call").Replace(`$t.store(ctx, end)`, `true, true`),
+		in(effects, "task.call").Replace(`$t.store(ctx, &$hold, end)`, `true, error(nil)`),
 		core, "TestEffectIsCalledOncePerEvent"},
 	{"an effect is called although its result is known",
 		in(leases, "acquireSQL").Text(`(l.state = 'f' OR`, `(l.state IN ('f', 'd') OR`),
