@@ -2,6 +2,7 @@ package idem_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -72,6 +73,7 @@ func TestAlwaysEmptyTablesStayEmpty(t *testing.T) {
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "a: need 9 9", "put 1 1"))
 	want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "database: Test: no row with this key in table t")
+	want(t, "event", query(t, db, `SELECT event FROM idem_dead_letter`), "Test")
 	want(t, "rows", query(t, db, `SELECT (SELECT count(*) FROM idem_step_refused)::text || (SELECT count(*) FROM idem_assert)::text`), "00")
 }
 
@@ -275,5 +277,11 @@ func TestBinaryRecordKeys(t *testing.T) {
 		}
 		got := query(t, db, `SELECT encode(substring(record FROM 12 FOR $2), 'hex') FROM idem_dead_letter WHERE offs = $1`, 7+i, len(stored))
 		want(t, fmt.Sprintf("key %d of the dead letter", i), got, hex.EncodeToString(stored))
+		hash := "none"
+		if key != nil {
+			sum := sha256.Sum256(append([]byte("idemgen order key"), key...))
+			hash = hex.EncodeToString(sum[:16])
+		}
+		want(t, fmt.Sprintf("hash of key %d", i), query(t, db, `SELECT coalesce(replace(order_key::text, '-', ''), 'none') || coalesce(event, ' no event') FROM idem_dead_letter WHERE offs = $1`, 7+i), hash+" no event")
 	}
 }

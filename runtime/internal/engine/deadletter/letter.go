@@ -52,3 +52,11 @@ func Undecided(m *wire.Message, policy *wire.FailurePolicy, err error) Letter {
 	}
 	return l
 }
+
+// eventName is the name of the event, nil if it is not known.
+func (l *Letter) eventName() *string {
+	if l.Event == "" {
+		return nil
+	}
+	return &l.Event
+}
