@@ -13,7 +13,7 @@
 // (every message is always there), keys of other partitions (a race for one just happens),
 // statements other than the append (a transaction is its append), which row locks are held,
 // the content of messages, a primary that lives on after a failover, the client's commit of
-// offsets, leases and the outbox.
+// offsets, the outbox. Leases have a model of their own, package effects.
 //
 // It must not import any package of this module but protocol.
 package model

@@ -1,0 +1,16 @@
+// Package effects is an effect under a lease (docs/effects.md) as a small state machine that is
+// explored exhaustively: one event, and possibly a producer's copy of it on another partition;
+// two workers; a store of leases. What the provider did, and what each worker knows of it, are
+// apart.
+//
+// What can go wrong is bounded by numbers ([Faults]): crashes, holders that do not extend their
+// lease in time, partitions that get another owner, answers of the store that are lost, calls that
+// did nothing, and calls that may have done something, a store that loses its data, decisions of
+// a person. The lease of a holder that is gone ends by itself.
+//
+// Abstracted away: time, pauses between tries, the number of tries, order per record key, slots,
+// the chain (package model explores it): a transaction of the ledger is one step, by the owner of
+// the partition only, and the key of an event is claimed in it.
+//
+// It must not import any other package of this module.
+package effects

@@ -1,0 +1,123 @@
+package effects
+
+// LeaseState is the state of a lease, as package lease has them.
+type LeaseState uint8
+
+// The states of a lease.
+const (
+	None LeaseState = iota
+	Processing
+	Done
+	Completed
+	Failed
+	Interrupted
+)
+
+// Lease is a row of the store. Results have the number of the call that returned them.
+type Lease struct {
+	State  LeaseState
+	Token  uint8
+	Result uint8 // 0 is none
+	Over   bool  // of Processing: its time is over
+}
+
+// How is what became of a record.
+type How uint8
+
+// What can become of a record.
+const (
+	Waiting How = iota
+	Applied
+	Duplicate
+	Dead
+)
+
+// Record is the event, or its copy, on a partition of its own.
+type Record struct {
+	Owner  uint8 // a worker, from 1; 0 is nobody
+	How    How
+	Result uint8 // of Applied: the one that its rows hold
+}
+
+// Phase is how far a worker is with a record.
+type Phase uint8
+
+// The phases of a worker.
+const (
+	Idle      Phase = iota
+	Owning          // it has the record, and must ask for the lease
+	Asked           // it asked, and does not know the answer
+	Holding         // it has the lease, and calls
+	Answered        // the call returned a result
+	Refused         // the call did nothing
+	Unknown         // nobody knows what the call did
+	Recording       // it recorded a result, and does not know the answer
+	Recorded        // it has a result of the store
+	Rejecting       // the record must become a dead letter
+)
+
+// Worker is one process.
+type Worker struct {
+	Phase  Phase
+	Record uint8 // index
+	Token  uint8
+	Result uint8
+}
+
+// Fault is something that can go wrong.
+type Fault uint8
+
+// What can go wrong.
+const (
+	Crash   Fault = iota
+	Pause         // a living holder does not extend its lease in time
+	Move          // a partition gets another owner
+	Loss          // an answer of the store is lost
+	Refusal       // a call does nothing
+	Doubt         // a call ends, and nobody knows what it did
+	Flush         // the store loses what it holds
+	Person        // decides about an interrupted effect
+	faults
+)
+
+// Faults is how often each thing can still go wrong.
+type Faults [faults]uint8
+
+// State is everything: it is compared as a whole.
+type State struct {
+	Lease   Lease
+	Drawn   uint8 // the last token
+	Records [2]Record
+	Workers [2]Worker
+	Calls   uint8 // that did something
+	// Excused are the calls that may come beside the first one: one for each call that was cut
+	// off while it ran, or that a person asked for.
+	// Under dead_letter only a person's count.
+	Excused uint8
+	Flushed bool // the store lost its data
+	Left    Faults
+}
+
+// applied reports whether the ledger has the key.
+func (s *State) applied() bool {
+	return s.Records[0].How == Applied || s.Records[1].How == Applied
+}
+
+// owns reports whether a worker may pass its record.
+func (s *State) owns(i int) bool {
+	r := &s.Records[s.Workers[i].Record]
+	return int(r.Owner) == i+1 && r.How == Waiting
+}
+
+// holds reports whether a living worker has the lease, so that its heart beats.
+func (s *State) holds(i int) bool {
+	w := &s.Workers[i]
+	calls := w.Phase == Asked || w.Phase == Holding || w.Phase == Answered || w.Phase == Refused || w.Phase == Unknown
+	return calls && s.Lease.State == Processing && s.Lease.Token == w.Token
+}
+
+// inFlight reports whether a worker makes a call whose end is not recorded.
+func (s *State) inFlight(i int) bool {
+	p := s.Workers[i].Phase
+	return p == Asked || p == Holding || p == Answered || p == Unknown
+}
