@@ -269,19 +269,19 @@ func TestBinaryRecordKeys(t *testing.T) {
 	}
 	want(t, "result", apply(t, w, append(msgs, bad...)), idem.Result{Applied: 7, Dead: 7})
 	for i, key := range keys {
-		// version, time unknown (10 bytes), then the key: its length plus one (0 is null), its
+		// version, marks, time unknown (10 bytes), then the key: its length plus one (0 is null), its
 		// bytes
 		stored := append([]byte{byte(len(key) + 1)}, key...)
 		if key == nil {
 			stored = []byte{0}
 		}
-		got := query(t, db, `SELECT encode(substring(record FROM 12 FOR $2), 'hex') FROM idem_dead_letter WHERE offs = $1`, 7+i, len(stored))
+		got := query(t, db, `SELECT encode(substring(record FROM 13 FOR $2), 'hex') FROM idem_dead_letter WHERE offs = $1`, 7+i, len(stored))
 		want(t, fmt.Sprintf("key %d of the dead letter", i), got, hex.EncodeToString(stored))
 		hash := "none"
 		if key != nil {
 			sum := sha256.Sum256(append([]byte("idemgen order key"), key...))
 			hash = hex.EncodeToString(sum[:16])
 		}
-		want(t, fmt.Sprintf("hash of key %d", i), query(t, db, `SELECT coalesce(replace(order_key::text, '-', ''), 'none') || coalesce(event, ' no event') FROM idem_dead_letter WHERE offs = $1`, 7+i), hash+" no event")
+		want(t, fmt.Sprintf("hash of key %d", i), query(t, db, `SELECT coalesce(replace(order_key::text, '-', ''), 'none') || coalesce(event, $$none$$) FROM idem_dead_letter WHERE offs = $1`, 7+i), hash+"Test")
 	}
 }
