@@ -18,7 +18,7 @@ INSERT INTO idem_ledger SELECT stream, seq + 1, gen_random_uuid(), next, next + 
 INSERT INTO "Odd Table" SELECT max(seq), 'batch' FROM idem_ledger;
 COMMIT`
 
-const oddSQL = `CREATE TABLE "Odd Table" ("Id" bigint PRIMARY KEY, note text)`
+const oddSQL = `CREATE TABLE "Odd Table" ("Id" bigint PRIMARY KEY, note text, "a""b" integer DEFAULT 7)`
 
 func why(t *testing.T, db *pgxpool.Pool, id string) *inspect.Writer {
 	t.Helper()
@@ -66,15 +66,19 @@ func TestWhyTakesNamesAsSQLHasThem(t *testing.T) {
 		{"odd", "id", "1", "there is no table odd in the database"},
 		{`idem_stream; DROP TABLE "Odd Table"`, "id", "1", "is no name of a table"},
 		{"shown", "Id", "1", "shown is no table"},
-		{`public."Odd Table"`, `Id" = 1 OR 1=1; --`, "1", `it has "Id", note`},
-		{`"Odd Table"`, "id", "1", `it has "Id", note`},
-		{`"Odd Table"`, "xmin", "1", `it has "Id", note`},
+		{`public."Odd Table"`, `Id" = 1 OR 1=1; --`, "1", `it has "Id", note, "a""b"`},
+		{`"Odd Table"`, "id", "1", `it has "Id", note, "a""b"`},
+		{`"Odd Table"`, "xmin", "1", `it has "Id", note, "a""b"`},
 		{`"Odd Table"`, "Id", "1'; --", "does not fit the type of its column"},
 		{`"Odd Table"`, "Id", "3", "has no such row"},
 		{`"Odd Table"`, "note", "a", `by its primary key, "Id"`},
 	} {
 		_, err := inspect.Why(t.Context(), db, c.table, []inspect.Column{{Name: c.column, Value: c.value}})
 		refused(t, err, c.says)
+	}
+	quoted := []inspect.Column{{Name: `a"b`, Value: "7"}, {Name: "Id", Value: "2"}}
+	if _, err := inspect.Why(t.Context(), db, `"Odd Table"`, quoted); err != nil {
+		t.Error(err)
 	}
 	if w := why(t, db, "2"); w.Table != `"Odd Table"` {
 		t.Error(w.Table)

@@ -18,6 +18,7 @@ const (
 	handlers    = "./runtime/internal/handler"
 	recents     = "./runtime/internal/recent"
 	records     = "./runtime/internal/record"
+	readers     = "./runtime/inspect"
 	sessions    = "./runtime/internal/session"
 	upkeep      = "./runtime/internal/maintain"
 	watchdogs   = "./runtime/internal/watchdog"
