@@ -15,14 +15,18 @@ func deadCommand() *cobra.Command {
 	var flags streamFlags
 	cmd := &cobra.Command{
 		Use:   "dead",
-		Short: "Show dead letters, and decide about them",
+		Short: "Show dead letters, replay or discard them",
 		Long: `A record that cannot be applied is kept with the reason: a dead letter. list shows which there
-are, show all of one, with its payload and what can be done next. Both read only, and a standby
-will do.`,
+are, show all of one, with its payload and what can be done next; both read only, and a standby
+will do.
+
+replay and discard ask the owner of the letter's partition, which does it between two batches,
+within about 5 seconds, and writes the answer beside the letter. If no service runs, the next one
+that takes the partition over does it.`,
 	}
 	flags.define(cmd)
 	asJSON(cmd)
-	cmd.AddCommand(deadListCommand(&flags), deadShowCommand(&flags))
+	cmd.AddCommand(deadListCommand(&flags), deadShowCommand(&flags), replayCommand(&flags), discardCommand(&flags))
 	noCompletions(cmd)
 	return cmd
 }

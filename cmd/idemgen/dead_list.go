@@ -41,7 +41,8 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 	cmd.Flags().StringVar(&filter.Consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
 	cmd.Flags().StringVar(&filter.Topic, "topic", "", "name of the topic (default all)")
 	cmd.Flags().Var(&state, "state", "open, or all: also those that were replayed or discarded")
-	cmd.Flags().Var(&class, "reason", "the first word of the reason: "+strings.Join(inspect.Classes, ", ")+" (default all)")
+	cmd.Flags().StringVar(&filter.Event, "event", "", "name of the event (default all)")
+	cmd.Flags().Var(&class, "class", "the first word of the reason: "+strings.Join(inspect.Classes, ", ")+" (default all)")
 	cmd.Flags().Var(positive{&limit}, "limit", "at most so many, the newest ones")
 	return cmd
 }
@@ -81,7 +82,7 @@ func (l letters) text() string {
 		fmt.Fprintf(&b, letterLine, fmt.Sprintf("%d:%d", d.Partition, d.Offset), d.CreatedAt.Format(time.RFC3339), d.State, d.Class, cmp.Or(d.Event, "-"))
 		wrap(&b, short(d.Reason))
 		if r := d.Request; r != nil {
-			wrap(&b, asked(r))
+			wrap(&b, requested(r))
 		}
 		if e := d.End; e != nil && e.By != "" {
 			wrap(&b, d.State+" by "+e.By)
@@ -108,8 +109,8 @@ func short(text string) string {
 	return string([]rune(text)[:mostOfReason]) + " ..."
 }
 
-// asked says what an operator asked for, and what came of it.
-func asked(r *inspect.Request) string {
+// requested says what an operator asked for, and what came of it.
+func requested(r *inspect.Request) string {
 	text := fmt.Sprintf("%s %s asked", r.At.Format(time.RFC3339), r.By)
 	if r.For != "" {
 		text += " to " + r.For + " it: no answer yet"

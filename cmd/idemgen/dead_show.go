@@ -39,7 +39,7 @@ payload is printed as it is, with whatever it says of people.`,
 			return flags.reads(cmd, func(ctx context.Context, db stream.DB) (result, error) {
 				o, err := inspect.Open(ctx, db, name, offset)
 				if err != nil || raw == "" {
-					return opened{o, cmd.Root()}.orNothing(err)
+					return opened{o}.orNothing(err)
 				}
 				return writePayload(o, raw)
 			})
@@ -88,10 +88,7 @@ func writePayload(o *inspect.Opened, to string) (result, error) {
 }
 
 // opened is the result of dead show.
-type opened struct {
-	*inspect.Opened
-	root *cobra.Command
-}
+type opened struct{ *inspect.Opened }
 
 func (o opened) orNothing(err error) (result, error) {
 	if err != nil {
@@ -130,7 +127,7 @@ func (o opened) text() string {
 		say("first copy", o.first())
 	}
 	if r := o.Request; r != nil {
-		say("request", asked(r))
+		say("request", requested(r))
 	}
 	for i := range o.Earlier {
 		e := &o.Earlier[i]
@@ -245,19 +242,10 @@ func (o opened) next() []string {
 	}
 	var steps []string
 	name := letterName(o.Consumer, o.Topic, o.Partition, o.Offset)
-	if o.has("replay") && o.Record != nil {
+	if o.Record != nil && advice[o.Class] == "" {
 		steps = append(steps, "mend the cause, then: idemgen dead replay "+name+` --reason "what was mended"`)
 	}
-	if o.has("discard") {
-		steps = append(steps, "give it up: idemgen dead discard "+name+` --reason "why"`)
-	}
-	return append(steps, cmp.Or(advice[o.Class], "mend the cause, then let the producer send the event again: a dead letter claims no key"))
-}
-
-// has reports whether there is such a command of dead.
-func (o opened) has(verb string) bool {
-	found, _, err := o.root.Find([]string{"dead", verb})
-	return err == nil && found.Name() == verb
+	return append(steps, "give it up: idemgen dead discard "+name+` --reason "why"`, cmp.Or(advice[o.Class], "mend the cause, then let the producer send the event again: a dead letter claims no key"))
 }
 
 // advice is the last step where it is another one than to send the event again.

@@ -15,8 +15,8 @@ var members = map[string][]string{
 	"generate": {"changes", "diagnostics"}, "check": {"changes", "diagnostics"}, "init": {"changes", "diagnostics"}, "case": {"changes", "diagnostics"}, "plan": {"changes", "diagnostics"}, "version": {"go", "version"},
 	"stream": {}, "stream list": {"streams"}, "stream adopt": {"changes"}, "stream confirm-partitions": {"changes"},
 	"stream skip": {"changes"}, "stream rewind": {"changes"}, "stream release": {"changes"},
-	"dead": {}, "dead list": {"dead_letters"}, "dead show": {}, "ledger": {}, "ledger tail": {"rows"}, "ledger history": {"history"},
-	"ledger find": {"answers"}, "why": {},
+	"dead": {}, "dead list": {"dead_letters"}, "dead show": {}, "dead replay": {"letters"}, "dead discard": {"letters"},
+	"ledger": {}, "ledger tail": {"rows"}, "ledger history": {"history"}, "ledger find": {"answers"}, "why": {},
 }
 
 // fails runs a command that must end in trouble, with one object on stdout that has its

@@ -110,7 +110,7 @@ func TestDeadLettersAreChosen(t *testing.T) {
 		return len(got.Letters)
 	}
 	for args, want := range map[string]int{
-		"": 2, "--reason conflict": 1, "--reason handler": 0, "--limit 1": 1, "--topic orders.v1": 2, "--consumer order-projector --state open": 2,
+		"": 2, "--class conflict": 1, "--class handler": 0, "--event OrderPlaced": 2, "--event OrderPaid": 0, "--limit 1": 1, "--topic orders.v1": 2, "--consumer order-projector --state open": 2,
 	} {
 		if got := count(args); got != want {
 			t.Errorf("dead list %s: %d, want %d", args, got, want)
@@ -169,7 +169,7 @@ func TestReadingCommandsSayWhatIsWrong(t *testing.T) {
 		"dead lst":                                                     `unknown command "lst" (did you mean list?)`,
 		"dead list --consumer order":                                   "it has consumers order-projector",
 		"dead list --topic orders":                                     "it has topics orders.v1",
-		"dead list --reason conflct":                                   "did you mean conflict?",
+		"dead list --class conflct":                                    "did you mean conflict?",
 		"dead list --state closed":                                     "want one of open, all",
 		"dead list --limit 0":                                          "want a number from 1",
 		"dead show order-projector orders.v1":                          "show needs PARTITION:OFFSET",

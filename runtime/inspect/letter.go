@@ -61,6 +61,7 @@ type Filter struct {
 	Consumer string // "" is all
 	Topic    string // "" is all
 	Class    string // of the reason; "" is all
+	Event    string // "" is all
 	All      bool   // also those that are closed
 	Limit    int    // at most so many, the newest ones; at least 1
 }
@@ -80,6 +81,7 @@ SELECT ` + letterColumns + `
 FROM idem_dead_letter d JOIN idem_stream s USING (stream)
 WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $2::text)
   AND ($3::text = '' OR starts_with(d.reason, $3::text || ':')) AND ($4::boolean OR d.state IN ('d', 'w'))
+  AND ($6::text = '' OR d.event = $6::text)
 ORDER BY d.created_at DESC, s.consumer, s.topic, s.partition, d.offs DESC, d.seq DESC
 LIMIT $5::bigint`
 
@@ -89,7 +91,7 @@ func Letters(ctx context.Context, db stream.DB, f Filter) (found []Letter, more 
 	if err := known(ctx, db, f.Consumer, f.Topic); err != nil {
 		return nil, false, err
 	}
-	rows, err := db.Query(ctx, lettersSQL, pgx.QueryExecModeExec, f.Consumer, f.Topic, f.Class, f.All, int64(f.Limit)+1)
+	rows, err := db.Query(ctx, lettersSQL, pgx.QueryExecModeExec, f.Consumer, f.Topic, f.Class, f.All, int64(f.Limit)+1, f.Event)
 	if err != nil {
 		return nil, false, stream.Explain(err)
 	}

@@ -49,7 +49,7 @@ func main() {
 func all() []mutant {
 	return slices.Concat(
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
-		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs, migrationBugs, effectBugs, readerBugs,
+		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs, migrationBugs, effectBugs, readerBugs, letterBugs,
 	)
 }
 
