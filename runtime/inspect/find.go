@@ -88,7 +88,7 @@ func (r *Row) verdict() (Verdict, string) {
 	return Covered, text + "; give --key too, to tell which, unless the spec ignores the record, or the log has none there"
 }
 
-// uncovered is the verdict on an offset of which no row is left.
+// uncovered is the verdict on an offset that no row covers.
 func uncovered(ctx context.Context, db stream.DB, of *stream.Status, offset int64) (Verdict, string, error) {
 	t := of.Tail
 	if t == nil {
@@ -134,8 +134,8 @@ SELECT seq FROM idem_ledger WHERE stream = $1::int AND kind <> 'b' AND kind = 'r
 	atSQL = `SELECT seq, prev, next FROM idem_ledger WHERE stream = $1::int AND seq >= $2::bigint ORDER BY seq LIMIT 1`
 )
 
-// covering finds the last row that covers an offset; nil if there is none. Between two moves back
-// the positions of a ledger only grow, so that the row is found by halves, not by reading all.
+// covering finds the last row that covers an offset; nil if there is none. The positions
+// of a ledger only grow between two moves back: the row is found by halves, not by reading all.
 func covering(ctx context.Context, db stream.DB, of *stream.Status, offset int64) (*Row, error) {
 	var lo, hi int64
 	if err := db.QueryRow(ctx, boundsSQL, pgx.QueryExecModeExec, of.Stream).Scan(&lo, &hi); err != nil {

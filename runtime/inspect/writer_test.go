@@ -11,7 +11,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/inspect"
 )
 
-// batch appends a row to the ledger of chainSQL, and writes a row of the user's in its transaction.
+// batchSQL appends a row to the ledger of chainSQL, and writes a row of a table in its
+// transaction.
 const batchSQL = `
 BEGIN;
 INSERT INTO idem_ledger SELECT stream, seq + 1, gen_random_uuid(), next, next + 1, 'b', -1, 3, 1, 0, now(), NULL, NULL, NULL FROM idem_ledger ORDER BY seq DESC LIMIT 1;

@@ -25,8 +25,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%s; it has %s %s", text, e.What, strings.Join(e.Near, ", "))
 }
 
-// Find returns the stream that n names; without its topic id, the present one. A stream that is not
-// there is a *NotFoundError.
+// Find returns the stream that n names; without its topic id, the present one. If it is not
+// there, the error is a *NotFoundError.
 func Find(ctx context.Context, db DB, n Name) (Status, error) {
 	if n.TopicID != "" {
 		id, err := topicID(n.TopicID)
