@@ -68,6 +68,7 @@ func TestFaultsOfARedisThatForgetsNothing(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := redistest.Start(t, durable)
 			p := playOn(t, func() redis.UniversalClient { return redis.NewClient(impatient(s.Addr())) })
 			p.run(func(ctx context.Context) error {
@@ -101,6 +102,7 @@ func TestRedisThatLosesItsData(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := redistest.Start(t, nil)
 			p := playOn(t, func() redis.UniversalClient { return redis.NewClient(impatient(s.Addr())) })
 			p.run(func(ctx context.Context) error {
@@ -204,6 +206,7 @@ func TestSentinelFailsOver(t *testing.T) {
 func TestHolderThatSlept(t *testing.T) {
 	for name, interrupts := range map[string]bool{"retry": false, "dead_letter": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := redistest.Start(t, nil)
 			p := playOn(t, func() redis.UniversalClient { return redis.NewClient(impatient(s.Addr())) })
 			p.term, p.interrupt = time.Second, interrupts

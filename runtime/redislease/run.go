@@ -109,7 +109,7 @@ func judged(err error) error {
 	}
 	for _, text := range forPeople {
 		if strings.Contains(err.Error(), text) {
-			return &lease.Broken{Err: fmt.Errorf("Redis refuses: %w", err)}
+			return &lease.Broken{Err: fmt.Errorf("the store of leases in Redis refuses: %w", err)}
 		}
 	}
 	return err

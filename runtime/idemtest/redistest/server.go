@@ -112,9 +112,9 @@ func (s *Server) Restart(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case s.program.ended():
-			return errors.New("Redis ended at its start")
+			return errors.New("the server ended at its start")
 		case ctx.Err() != nil, time.Now().After(end):
-			return errors.Join(fmt.Errorf("Redis does not answer: %w", err), s.Crash())
+			return errors.Join(fmt.Errorf("the server does not answer: %w", err), s.Crash())
 		}
 	}
 }
