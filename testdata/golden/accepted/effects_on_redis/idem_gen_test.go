@@ -37,18 +37,21 @@ func testTables() []idemtest.Table {
 type stubHandler struct{}
 
 func (stubHandler) UserCreated(ctx context.Context, _ UserCreated) (r MailReceipt, err error) {
-	err = r.decodeResult("UserCreated", idemtest.EffectResult(ctx))
+	result, err := idemtest.EffectResult(ctx)
+	if err == nil {
+		err = r.decodeResult("UserCreated", result)
+	}
 	return r, err
 }
 
 func (stubHandler) UserPinged(ctx context.Context, _ UserPinged) error {
-	idemtest.EffectResult(ctx)
-	return nil
+	_, err := idemtest.EffectResult(ctx)
+	return err
 }
 
 func (stubHandler) UserCharged(ctx context.Context, _ UserCharged) error {
-	idemtest.EffectResult(ctx)
-	return nil
+	_, err := idemtest.EffectResult(ctx)
+	return err
 }
 
 func (stubHandler) UserGone(context.Context, idem.Tx, UserGone) error { return nil }
@@ -57,16 +60,19 @@ func (stubHandler) UserGone(context.Context, idem.Tx, UserGone) error { return n
 type testEffects struct{ Handler }
 
 func (testEffects) UserCreated(ctx context.Context, _ UserCreated) (r MailReceipt, err error) {
-	err = r.decodeResult("UserCreated", idemtest.EffectResult(ctx))
+	result, err := idemtest.EffectResult(ctx)
+	if err == nil {
+		err = r.decodeResult("UserCreated", result)
+	}
 	return r, err
 }
 
 func (testEffects) UserPinged(ctx context.Context, _ UserPinged) error {
-	idemtest.EffectResult(ctx)
-	return nil
+	_, err := idemtest.EffectResult(ctx)
+	return err
 }
 
 func (testEffects) UserCharged(ctx context.Context, _ UserCharged) error {
-	idemtest.EffectResult(ctx)
-	return nil
+	_, err := idemtest.EffectResult(ctx)
+	return err
 }
