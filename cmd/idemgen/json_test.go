@@ -15,6 +15,7 @@ var members = map[string][]string{
 	"generate": {"changes", "diagnostics"}, "check": {"changes", "diagnostics"}, "init": {"changes", "diagnostics"}, "case": {"changes", "diagnostics"}, "plan": {"changes", "diagnostics"}, "version": {"go", "version"},
 	"stream": {}, "stream list": {"streams"}, "stream adopt": {"changes"}, "stream confirm-partitions": {"changes"},
 	"stream skip": {"changes"}, "stream rewind": {"changes"}, "stream release": {"changes"},
+	"dead": {}, "dead replay": {"letters"}, "dead discard": {"letters"},
 }
 
 // fails runs a command that must end in trouble, with one object on stdout that has its

@@ -3,6 +3,7 @@ package redislease_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -136,10 +137,26 @@ func TestRightsThatAreMissing(t *testing.T) {
 	everyQuestion(t, redislease.New(wrong), ask, true, "WRONGPASS")
 }
 
+// documentedRights is the command of operations.md that grants rights, and more of them.
+func documentedRights(t *testing.T, more ...string) []string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, found := strings.Cut(string(page), "\nACL SETUSER ")
+	if !found {
+		t.Fatal("docs/operations.md grants no rights of Redis")
+	}
+	line, _, _ = strings.Cut(line, "\n")
+	words := strings.Fields(strings.ReplaceAll(line, "~idem:notifications:", "~idem:test:"))
+	return append(append([]string{"ACL", "SETUSER"}, words...), more...)
+}
+
 // The rights that operations.md grants are enough.
-func TestRightsThatAreEnough(t *testing.T) {
+func TestDocumentedRightsOfRedisAreEnough(t *testing.T) {
 	s := redistest.Start(t, nil)
-	if _, err := s.Do(t.Context(), strings.Fields(rights)...); err != nil {
+	if _, err := s.Do(t.Context(), documentedRights(t)...); err != nil {
 		t.Fatal(err)
 	}
 	c := redis.NewClient(&redis.Options{Addr: s.Addr(), Username: "notifications", Password: "secret"})
@@ -206,4 +223,19 @@ func TestQuestionEndsWithItsContext(t *testing.T) {
 	}
 }
 
-const rights = `ACL SETUSER notifications on >secret ~idem:notifications:* ~idem:test:* +evalsha +eval +time +type +hmget +hset +hdel +pexpire +info`
+// A Cluster's client needs the rights that operations.md names beside them.
+func TestDocumentedRightsOfAClusterAreEnough(t *testing.T) {
+	cluster := redistest.StartCluster(t)
+	for _, s := range cluster.Servers {
+		if _, err := s.Do(t.Context(), documentedRights(t, "+cluster|slots", "+cluster|shards")...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs(), Username: "notifications", Password: "secret"})
+	defer c.Close()
+	for question, do := range questions(redislease.New(c), ask) {
+		if err := do(t.Context()); err != nil {
+			t.Errorf("%s: %v", question, err)
+		}
+	}
+}

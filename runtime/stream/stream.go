@@ -67,7 +67,7 @@ func (s *Status) Name() Name { return Name{s.Consumer, s.Topic, s.Partition, s.T
 // Row is a row of a ledger.
 type Row struct {
 	Seq       int64     `json:"seq"`
-	Kind      string    `json:"kind"` // genesis, fence, batch, operator, skip or rewind
+	Kind      string    `json:"kind"` // genesis, fence, batch, letter, operator, skip or rewind
 	WrittenAt time.Time `json:"written_at"`
 	Info      string    `json:"info"` // who and why; how many dead letters in a row the ledger ends with
 }
@@ -90,7 +90,7 @@ type Tail struct {
 }
 
 var kinds = map[byte]string{
-	ledger.Genesis: "genesis", ledger.Fence: "fence", ledger.Batch: "batch",
+	ledger.Genesis: "genesis", ledger.Fence: "fence", ledger.Batch: "batch", ledger.Letter: "letter",
 	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind",
 }
 

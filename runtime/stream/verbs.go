@@ -161,6 +161,15 @@ func oneLine(what, text string, most int) (string, error) {
 
 // info is what the row says of its author.
 func (b By) info(ctx context.Context, db DB) (string, error) {
+	said, err := b.said(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	return ledger.OperatorInfo(said), nil
+}
+
+// said is who acts, and why.
+func (b By) said(ctx context.Context, db DB) (string, error) {
 	why, err := oneLine("the reason", b.Reason, mostReason)
 	if err == nil && why == "" {
 		err = errors.New("a reason is required: the ledger keeps it for those who come after you")
@@ -177,5 +186,5 @@ func (b By) info(ctx context.Context, db DB) (string, error) {
 			return "", explain(err)
 		}
 	}
-	return ledger.OperatorInfo(who, why), nil
+	return who + ": " + why, nil
 }

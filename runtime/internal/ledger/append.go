@@ -96,7 +96,7 @@ func Time(b []byte) time.Time {
 const operatorInfo = "operator "
 
 // OperatorInfo is the info of an operator's row: who, and why.
-func OperatorInfo(who, why string) string { return operatorInfo + who + ": " + why }
+func OperatorInfo(by string) string { return operatorInfo + by }
 
 // handBackInfo begins the info of every row by which an owner hands a partition back.
 const handBackInfo = "handed back by "
