@@ -131,7 +131,7 @@ func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail
 	if err != nil {
 		return Change{}, err
 	}
-	status, err := find(ctx, db, name)
+	status, err := Find(ctx, db, name)
 	if err != nil {
 		return Change{}, err
 	}
@@ -183,7 +183,7 @@ func (b By) said(ctx context.Context, db DB) (string, error) {
 	}
 	if who == "" {
 		if err := db.QueryRow(ctx, `SELECT session_user::text`, pgx.QueryExecModeExec).Scan(&who); err != nil {
-			return "", explain(err)
+			return "", Explain(err)
 		}
 	}
 	return who + ": " + why, nil
