@@ -179,7 +179,7 @@ func newConsumer(s *model.Service, handler string) code {
 		func(g *group) {
 			args := text("db%s", handler+testCodecs(s))
 			if s.Redis() {
-				args.Add(text(", ")).Add(qual(leasesPath, "InRedis").Call(text("t")))
+				args.Add(text(", ")).Add(qual(leasesPath, "InRedis").Call(text("t"), text("db")))
 			}
 			g.Return(call("NewConsumer", args))
 		})

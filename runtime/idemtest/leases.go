@@ -2,32 +2,42 @@ package idemtest
 
 import (
 	"context"
+	"slices"
 	"sync"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/lease"
 )
 
-// Leases is a store of leases whose holders a scenario can end, as their time does. Generated
-// tests give it to a service with effects that have their leases outside of Postgres.
-func Leases(in lease.Store) lease.Store { return &watchedLeases{in} }
+// LeaseStore is a store of leases outside of Postgres that lets scenarios do what time and people
+// do to a lease: it shows and sets the fields that docs/effects.md names.
+type LeaseStore interface {
+	lease.Store
+	Fields(ctx context.Context, consumer string, key idem.Key) (map[string]string, error)
+	SetFields(ctx context.Context, consumer string, key idem.Key, to map[string]string) error
+}
+
+// Leases is a store whose leases a scenario can change. Generated tests give it to a service with
+// effects that have their leases outside of Postgres.
+func Leases(in LeaseStore) lease.Store { return &watchedLeases{in} }
 
 // watchedLeases tells the scenario under whose context it is asked who holds what.
-type watchedLeases struct{ lease.Store }
+type watchedLeases struct{ LeaseStore }
 
 // Acquire implements [lease.Store].
 func (w *watchedLeases) Acquire(ctx context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {
-	answers, err := w.Store.Acquire(ctx, consumer, asks)
+	answers, err := w.LeaseStore.Acquire(ctx, consumer, asks)
 	if f, ok := ctx.Value(effectsKey{}).(*effects); ok && err == nil {
 		for i := range asks {
 			if answers[i].Got {
-				f.leases.got(w.Store, consumer, lease.Hold{Key: asks[i].Key, Owner: asks[i].Owner, Token: answers[i].Token})
+				f.leases.got(held{w.LeaseStore, consumer, asks[i].Key})
 			}
 		}
 	}
 	return answers, err
 }
 
-// holds are the leases that were got in a store outside of Postgres, of all processes of a
+// holds are the leases that were got in a store outside of Postgres, by all processes of a
 // scenario.
 type holds struct {
 	mu  sync.Mutex
@@ -35,29 +45,50 @@ type holds struct {
 }
 
 type held struct {
-	in       lease.Store
+	in       LeaseStore
 	consumer string
-	lease.Hold
+	key      idem.Key
 }
 
-func (h *holds) got(in lease.Store, consumer string, l lease.Hold) {
+func (h *holds) got(l held) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.all = append(h.all, held{in, consumer, l})
+	if !slices.Contains(h.all, l) {
+		h.all = append(h.all, l)
+	}
 }
 
-// end ends them all, and returns how many there were. Those whose calls ended are not held any
-// more, and stay as they are.
-func (h *holds) end(b *trial) int {
+// change changes fields of the leases that are in a state. It returns what they were.
+func (h *holds) change(b database, state lease.State, to map[string]string) (were []map[string]string) {
 	b.t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range h.all {
-		if _, err := l.in.Record(b.t.Context(), l.consumer, []lease.End{{Hold: l.Hold, State: lease.Failed}}); err != nil {
-			b.t.Fatalf("idemtest: end a lease: %v", err)
+		is, err := l.in.Fields(b.t.Context(), l.consumer, l.key)
+		if err == nil && is["state"] == string(state) {
+			were = append(were, is)
+			err = l.in.SetFields(b.t.Context(), l.consumer, l.key, to)
+		}
+		if err != nil {
+			b.t.Fatalf("idemtest: change a lease: %v", err)
 		}
 	}
-	n := len(h.all)
-	h.all = nil
-	return n
+	return were
+}
+
+// stateOf is the state of the lease of a key; "" if none was got.
+func (h *holds) stateOf(b database, key idem.Key) string {
+	b.t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.all {
+		if l.key == key {
+			is, err := l.in.Fields(b.t.Context(), l.consumer, l.key)
+			if err != nil {
+				b.t.Fatalf("idemtest: read a lease: %v", err)
+			}
+			return is["state"]
+		}
+	}
+	return ""
 }

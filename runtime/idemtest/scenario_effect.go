@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/lease"
 )
 
 // cutPerEvent is how many calls of each event are cut off: the first is called again by a person's
@@ -32,7 +33,7 @@ func cutOff(b *trial) {
 			continue
 		}
 		walk.cut[r.effect]++
-		interrupts, _ := walk.endLease()
+		interrupts := walk.endLease()
 		walk.of[partitionOf(m)] = b.takeOver(partitionOf(m))
 		if interrupts {
 			walk.interrupted(r, m)
@@ -60,16 +61,12 @@ func leaseLost(b *trial) {
 			continue
 		}
 		walk.cut[r.effect]++
-		interrupts, external := walk.endLease()
-		next := b.consumer
-		if !external { // where each process of a test has a store of its own
-			next = newProcess(b)
-		}
-		owner, err := next.Own(b.t.Context(), m.Topic, m.Partition, 0)
+		interrupts := walk.endLease()
+		next, err := newProcess(b).Own(b.t.Context(), m.Topic, m.Partition, 0)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		walk.of[partitionOf(m)] = owner
+		walk.of[partitionOf(m)] = next
 		if interrupts {
 			walk.interrupted(r, m)
 			sleeper.wake(b)
@@ -141,6 +138,7 @@ func (w *walk) interrupted(r record, m idem.Message) {
 		b.ownDead[placeOf(m)] = expectedDead{class: "interrupted"}
 		w.owners.deliver([]idem.Message{m})
 		Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'i'`) // nobody decides for long
+		b.effects.leases.change(b.database, lease.Interrupted, map[string]string{"expires": "0"})
 	}
 	if after := len(b.effects.of(sentAs(b.runner, r))); after != before {
 		b.t.Errorf("%s: an interrupted call was made again, although if_interrupted says dead_letter", r.effect)
@@ -153,11 +151,13 @@ func (w *walk) decided(r record, wasDone bool) {
 	b := w.b
 	if !wasDone {
 		Exec(b.t, b.db, `UPDATE idem_lease SET state = 'f', expires_at = now(), attempts = 0 WHERE state = 'i'`)
+		b.effects.leases.change(b.database, lease.Interrupted, map[string]string{"state": "f", "expires": "0", "attempts": "0"})
 		w.calledAgain(r, func() { w.deliver(r) })
 		return
 	}
 	before := len(b.effects.of(sentAs(b.runner, r)))
 	Exec(b.t, b.db, `UPDATE idem_lease SET state = 'd', result = $1 WHERE state = 'i'`, r.answer.result)
+	b.effects.leases.change(b.database, lease.Interrupted, map[string]string{"state": "d", "result": string(r.answer.result)})
 	w.deliver(r)
 	if after := len(b.effects.of(sentAs(b.runner, r))); after != before {
 		b.t.Errorf("%s: a call was made again whose result a person had given", r.effect)
@@ -203,8 +203,8 @@ func (w *walk) crashAfterCall(m idem.Message) bool {
 }
 
 // endLease ends the lease of the call that was cut off, as its time does. It reports whether a
-// person has to decide. Outside of Postgres a lease ends as if a person had said: call again.
-func (w *walk) endLease() (interrupts, external bool) {
+// person has to decide.
+func (w *walk) endLease() (interrupts bool) {
 	b := w.b
 	b.t.Helper()
 	rows, err := b.db.Query(b.t.Context(), `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'p' RETURNING interrupts`)
@@ -212,13 +212,13 @@ func (w *walk) endLease() (interrupts, external bool) {
 		b.t.Fatalf("idemtest: end a lease: %v", err)
 	}
 	ended, err := pgx.CollectRows(rows, pgx.RowTo[bool])
-	if err == nil && len(ended) == 0 && b.effects.leases.end(b) > 0 {
-		return false, true
+	for _, was := range b.effects.leases.change(b.database, lease.Processing, map[string]string{"expires": "0"}) {
+		ended = append(ended, was["interrupts"] == "1")
 	}
 	if err != nil || len(ended) != 1 {
 		b.t.Fatalf("idemtest: %d leases of calls that were cut off, want 1 (%v)", len(ended), err)
 	}
-	return ended[0], false
+	return ended[0]
 }
 
 // sleeper is an owner that stopped within a call.
@@ -227,12 +227,13 @@ type sleeper struct {
 	dropped chan struct{} // closed when the lease was asked for a second time: the answer counted for nothing
 	ended   chan error    // of the batch
 	event   string
+	id      string // of the record
 }
 
 // asleep applies a record by an owner that stops within its call; nil if there is no call.
 func (w *walk) asleep(r record, m idem.Message) *sleeper {
 	b, old := w.b, w.writer(m)
-	s := &sleeper{make(chan struct{}), make(chan struct{}), make(chan error, 1), r.effect}
+	s := &sleeper{make(chan struct{}), make(chan struct{}), make(chan error, 1), r.effect, sentAs(b.runner, r)}
 	called := make(chan struct{})
 	b.effects.set(func(id string, nth int) {
 		if id == sentAs(b.runner, r) && nth == 1 {
@@ -280,7 +281,8 @@ func (s *sleeper) wake(b *trial) {
 	}
 	var recorded int
 	err := b.db.QueryRow(b.t.Context(), `SELECT count(*) FROM idem_lease WHERE state = 'd'`).Scan(&recorded)
-	if err != nil || recorded > 0 {
+	outside := b.effects.leases.stateOf(b.database, b.effects.of(s.id)[0].key) // of those that the ledger passed it is done, too
+	if err != nil || recorded > 0 || outside == string(lease.Done) {
 		b.t.Errorf("%s: the answer of an owner that lost its lease is recorded (%v)", s.event, err)
 	}
 }

@@ -121,7 +121,7 @@ var may = map[string][]string{
 	"runtime/idemtest/cutproxy":   {},
 	"runtime/idemtest/leasetest":  {"runtime/lease", "runtime/wire"},
 	"runtime/idemtest/memlease":   {"runtime/lease", "runtime/wire"},
-	"runtime/idemtest/testleases": {"runtime/idemtest", "runtime/idemtest/redistest", "runtime/lease", "runtime/redislease"},
+	"runtime/idemtest/testleases": {"runtime", "runtime/idemtest", "runtime/idemtest/redistest", "runtime/lease", "runtime/redislease"},
 	"runtime/idemtest/redistest":  {"runtime/idemtest/internal/postgres"},
 	"runtime/idemtest/pgbouncer":  {"runtime/idemtest/internal/postgres"},
 }

@@ -1,6 +1,6 @@
 // Package testleases gives generated tests the store of leases that a service with effects on
 // Redis needs: a Redis server for the test binary, as package redistest finds or fetches it. It
-// must not import any package of this module but idemtest, lease, redislease and redistest.
+// must not import any package of this module but idem, idemtest, lease, redislease and redistest.
 // Beside redislease it alone imports go-redis: tests of other services do not link it.
 package testleases
 
@@ -8,11 +8,12 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
 	"github.com/idemgen/idemgen/runtime/lease"
@@ -22,9 +23,10 @@ import (
 // server runs until the test binary ends.
 var server = sync.OnceValues(func() (*redistest.Server, error) { return redistest.Run(context.Background(), nil) })
 
-// InRedis returns a store that holds no leases yet, in a Redis that it shares with the other tests
-// of the binary. Without a Redis the test fails and names the commands that help.
-func InRedis(t testing.TB) lease.Store {
+// InRedis returns the store that belongs to the database of a test, in a Redis that the tests of
+// the binary share. It holds no leases at first. Without a Redis the test fails and names the
+// commands that help.
+func InRedis(t testing.TB, db *pgxpool.Pool) lease.Store {
 	t.Helper()
 	s, err := server()
 	if err != nil {
@@ -32,16 +34,29 @@ func InRedis(t testing.TB) lease.Store {
 	}
 	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
 	t.Cleanup(func() { client.Close() })
-	return idemtest.Leases(&apart{redislease.New(client), fmt.Sprintf("%d.", stores.Add(1))})
+	return idemtest.Leases(&apart{redislease.New(client), client, db.Config().ConnConfig.Database + "."})
 }
-
-// stores counts those that share the server.
-var stores atomic.Int64
 
 // apart keeps the leases of one store apart from those of others in the same server.
 type apart struct {
 	lease.Store
+	client *redis.Client
 	prefix string // of the consumer
+}
+
+// Fields implements [idemtest.LeaseStore].
+func (s *apart) Fields(ctx context.Context, consumer string, key idem.Key) (map[string]string, error) {
+	return s.client.HGetAll(ctx, s.name(consumer, key)).Result()
+}
+
+// SetFields implements [idemtest.LeaseStore].
+func (s *apart) SetFields(ctx context.Context, consumer string, key idem.Key, to map[string]string) error {
+	return s.client.HSet(ctx, s.name(consumer, key), to).Err()
+}
+
+// name is that of a lease, as docs/effects.md tells people.
+func (s *apart) name(consumer string, key idem.Key) string {
+	return fmt.Sprintf("idem:%s%s:%s", s.prefix, consumer, key)
 }
 
 // Acquire implements [lease.Store].

@@ -21,10 +21,10 @@ func TestUsersV1(t *testing.T) {
 		Expected:   "testdata/idem_users_v1_expected.txt",
 		Tables:     testTables(),
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{}, testleases.InRedis(t))
+			return NewConsumer(db, stubHandler{}, testleases.InRedis(t, db))
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{newTestHandler(t, db)}, testleases.InRedis(t))
+			return NewConsumer(db, testEffects{newTestHandler(t, db)}, testleases.InRedis(t, db))
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_users_v1_log.jsonl", map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},
