@@ -44,6 +44,7 @@ const (
 	ClassTooLarge  = "too_large"    // longer than max_payload
 	ClassDatabase  = "database"     // refused by the database
 	ClassEffect    = "effect"       // the result of the effect cannot be read
+	ClassParked    = "parked"       // it waits behind a dead letter of its record key
 	ClassHandler   = "handler"      // the handler returned an error
 )
 

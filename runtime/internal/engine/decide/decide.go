@@ -260,10 +260,12 @@ func (w *Decision) waits(m *wire.Message, f *Facts) (at int64, waits bool) {
 	if key == nil || f.Again {
 		return 0, false
 	}
-	q, waits := w.parked.Find(*key)
-	if !waits && f.Parked != nil {
-		q, waits = f.Parked.Find(*key)
+	if f.Parked != nil {
+		if q, waits := f.Parked.Find(*key); waits {
+			return q.Offset, true
+		}
 	}
+	q, waits := w.parked.Find(*key)
 	return q.Offset, waits
 }
 
