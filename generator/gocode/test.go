@@ -148,8 +148,13 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testCases().Run(t)")) })
 	handler := ""
-	if p.handles() {
-		handler = ", idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))"
+	switch own := "idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))"; {
+	case both(p.service):
+		handler = ", testEffects{" + own + "}"
+	case slices.ContainsFunc(p.service.Topics, handled):
+		handler = ", " + own
+	case p.handles():
+		handler = ", stubHandler{}"
 	}
 	elems := []code{pair("Folder", lit(tests.Cases))}
 	elems = append(append(elems, database(p.service)...),
