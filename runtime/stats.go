@@ -91,9 +91,8 @@ func (c *Consumer) partitions() []PartitionStats {
 	var all []PartitionStats
 	for id, p := range c.assigned {
 		state, r := p.State(), p.Lag().Read(time.Now())
-		keys, waiting := p.Parked()
 		all = append(all, PartitionStats{
-			ParkedKeys: keys, WaitingRecords: waiting,
+			ParkedKeys: r.Parked.Keys, WaitingRecords: r.Parked.Records,
 			Partition: id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
 			Applied: r.Counts.Applied, Duplicates: r.Counts.Duplicates, Conflicts: r.Counts.Conflicts, Dead: r.Counts.Dead, Ignored: r.Counts.Ignored,
 		})

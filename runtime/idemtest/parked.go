@@ -10,7 +10,7 @@ const parkedClass = "parked"
 
 // keyWaits reports whether records of r's record key wait once the log is applied
 // (on_failure.park): it holds a dead letter of the key, and is of a topic that parks.
-func (b *trial) keyWaits(r record) bool {
+func keyWaits(b *trial, r record) bool {
 	key, topic := r.message.Key, r.message.Topic
 	if key == nil {
 		return false

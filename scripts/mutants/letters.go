@@ -27,7 +27,7 @@ var letterBugs = []mutant{
 			}`),
 		core, "TestParkedKeySurvivesACrashAtEachStep"},
 	{"a record of the batch overtakes the dead letter of its key",
-		in(core, "Decision.addLetter").Drop(`$w.parked.Forward(_)`),
+		in(core, "Decision.waits").Never(`l.Holds(m)`),
 		core, "TestRecordsWaitBehindADeadLetterOfTheirKey"},
 	{"a waiting record that is refused lets the rest go on",
 		in(core, "Settling.Moves").Drop(`count(s.State, 1)`),

@@ -70,8 +70,8 @@ func (e *errands) run(ctx context.Context, atOnce bool) error {
 	}
 }
 
-// asked reads what is asked, and which waiting records may go on. What keeps it from reading is left to the next look: nothing is
-// refused, and records find out what it is.
+// asked reads what is asked, and which waiting records may go on. What keeps it from reading is
+// left to the next look: nothing is refused, and records find out what it is.
 func (e *errands) asked(ctx context.Context) ([]deadletter.Open, error) {
 	o := e.o
 	ctx, cancel := o.deadline(ctx)

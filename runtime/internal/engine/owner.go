@@ -14,6 +14,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
+	"github.com/idemgen/idemgen/runtime/internal/lag"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -98,7 +99,7 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.chain.Settle(a, written)
 	o.keys.Forward(o.chain.Tail(), a.Row, a.Claims)
 	o.parked.Forward(a.Moves)
-	o.p.park(o)
+	tellParked(o)
 	o.retry.Moved(a.Row.Next)
 	if o.effects != nil {
 		o.effects.Passed(a.Row.Next)
@@ -117,6 +118,12 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 		hooks.DeadLetter(o.p.id, hook.Letter{Offset: l.Message.Offset, Event: l.Event, Reason: l.Reason, Conflict: l.Conflict})
 	}
 	hooks.Events(o.p.id, a.Events)
+}
+
+// tellParked tells the partition's gauge what waits behind dead letters.
+func tellParked(o *Owner) {
+	keys, records := o.parked.Len()
+	o.p.lag.Parked(lag.Parked{Keys: keys, Records: records})
 }
 
 // fenced discards the memory: another row is in the place of ours, or ours is gone.

@@ -19,8 +19,6 @@ type status struct {
 	since   time.Time
 	silent  time.Time // since when the Source gets none although there are some; or zero
 	handler string    // event of a handler that goes on although its time is over
-	// How many record keys wait behind a dead letter, and how many records do.
-	keys, waiting int
 }
 
 // Health is why the partition makes no progress; nil while it does.
@@ -46,21 +44,6 @@ func (p *Partition) Health(now time.Time) error {
 		return errors.New(p.state.String())
 	}
 	return nil
-}
-
-// park notes how many records wait behind dead letters.
-func (p *Partition) park(o *Owner) {
-	keys, waiting := o.parked.Len()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.status.keys, p.status.waiting = keys, waiting
-}
-
-// Parked is how many record keys wait behind a dead letter, and how many records do.
-func (p *Partition) Parked() (keys, waiting int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.status.keys, p.status.waiting
 }
 
 // Lag is how far the partition is.

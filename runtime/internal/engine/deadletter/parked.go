@@ -9,8 +9,8 @@ import (
 )
 
 // Parked is which record keys later records wait for, and how many do: a function of the chain up
-// to a row, as position and keys are. It is loaded behind the owner's fence, and moves with rows of
-// the owner's only.
+// to a row, as position and keys are. It is loaded behind the owner's fence, and moves with rows
+// of the owner's only.
 type Parked struct {
 	keys    map[wire.UUID]Queue
 	waiting int

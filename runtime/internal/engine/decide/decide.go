@@ -56,10 +56,9 @@ type Decision struct {
 	Keys    keyset.Row   // that go into the appended row
 	Letters []deadletter.Letter
 	Result  idemtype.Result
-	Known   *keys.Known       // with what it was decided
-	parked  deadletter.Parked // what the records before add to those that wait
-	InRow   ledger.InRow      // dead letters since the last record that took effect
-	Events  []hook.Event      // what becomes of each record, if a hook asks
+	Known   *keys.Known  // with what it was decided
+	InRow   ledger.InRow // dead letters since the last record that took effect
+	Events  []hook.Event // what becomes of each record, if a hook asks
 
 	// Waiting are the effects of records that wait for them. Then the decision cannot be sent: the
 	// records before the first one, so many as Ready says, can be decided without it.
@@ -265,13 +264,16 @@ func (w *Decision) waits(m *wire.Message, f *Facts) (at int64, waits bool) {
 			return q.Offset, true
 		}
 	}
-	q, waits := w.parked.Find(*key)
-	return q.Offset, waits
+	for i := range w.Letters { // of this very batch
+		if l := &w.Letters[i]; l.Holds(m) {
+			return l.Message.Offset, true
+		}
+	}
+	return 0, false
 }
 
 // addLetter counts and keeps a dead letter, or a record that waits behind one.
 func (w *Decision) addLetter(l deadletter.Letter) {
-	w.parked.Forward(deadletter.Moves([]deadletter.Letter{l}))
 	if l.Waits {
 		w.Result.Waiting++
 		w.Letters = append(w.Letters, l)
