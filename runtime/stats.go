@@ -17,6 +17,7 @@ type RecordStats struct {
 	Resent      int64 // duplicates: the producer sent the event again
 	Conflicts   int64 // dead letters: a known key with other content
 	Dead        int64 // all other dead letters
+	Waiting     int64 // wait behind a dead letter of their record key (on_failure.park)
 	Ignored     int64 // passed over on purpose
 }
 
@@ -80,6 +81,10 @@ type PartitionStats struct {
 	Conflicts  int64 // dead letters: a known key with other content
 	Dead       int64 // all other dead letters
 	Ignored    int64 // passed over on purpose
+
+	// As the ledger says, since ever: record keys with a dead letter behind which later records
+	// wait (on_failure.park), and how many records wait.
+	ParkedKeys, WaitingRecords int
 }
 
 // partitions are the stats of all partitions that are assigned.
@@ -90,6 +95,7 @@ func (c *Consumer) partitions() []PartitionStats {
 	for id, p := range c.assigned {
 		state, r := p.State(), p.Lag().Read(time.Now())
 		all = append(all, PartitionStats{
+			ParkedKeys: r.Parked.Keys, WaitingRecords: r.Parked.Records,
 			Partition: id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
 			Applied: r.Counts.Applied, Duplicates: r.Counts.Duplicates, Conflicts: r.Counts.Conflicts, Dead: r.Counts.Dead, Ignored: r.Counts.Ignored,
 		})
@@ -107,7 +113,7 @@ func (c *Consumer) Stats() Stats {
 	return Stats{
 		RecordStats: RecordStats{
 			Applied: n.Applied.Load(), Keyless: n.Keyless.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
-			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Ignored: n.Ignored.Load(),
+			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Waiting: n.Waiting.Load(), Ignored: n.Ignored.Load(),
 		},
 		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
 		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), KeysInTwoPartitions: c.twoPartitions.Load(), Calls: c.process.Effects.Calls(), Partitions: c.partitions(),

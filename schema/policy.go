@@ -1,6 +1,9 @@
 package schema
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // FailurePolicy is one on_failure map.
 type FailurePolicy struct {
@@ -12,6 +15,8 @@ type FailurePolicy struct {
 	GiveUp         *Text // dead_letter or stop
 	StopAfter      *Int
 	Keep           *Duration
+	Park           *Text // record_key
+	DeadPayload    *Text // keep or drop
 	Broken         bool
 }
 
@@ -22,9 +27,9 @@ var failureKeys = keys[FailurePolicy]{
 	{name: "give_up", value: wordValue(func(f *FailurePolicy) **Text { return &f.GiveUp }, "dead_letter", "stop")},
 	{name: "stop_after", value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000)},
 	{name: "keep", value: durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d")},
-	{name: "park", meanwhile: "until then, give_up: stop halts the whole partition before the record"},
+	{name: "park", value: wordValue(func(f *FailurePolicy) **Text { return &f.Park }, "record_key")},
 	{name: "dead_letter_topic", meanwhile: "dead letters are rows of idem_dead_letter: send them on from there"},
-	{name: "dead_letter_payload", meanwhile: "leave it out: a row of idem_dead_letter holds the record as it came"},
+	{name: "dead_letter_payload", value: wordValue(func(f *FailurePolicy) **Text { return &f.DeadPayload }, "keep", "drop")},
 }
 
 func readFailurePolicy(w *walker, e entry) (*FailurePolicy, bool) {
@@ -32,7 +37,7 @@ func readFailurePolicy(w *walker, e entry) (*FailurePolicy, bool) {
 	f.Broken = !walkMap(w, e, failureKeys, f)
 	if f.GiveUp != nil && f.GiveUp.Value == "stop" {
 		for _, p := range e.node.Pairs {
-			if p.Key == "stop_after" || p.Key == "keep" {
+			if slices.Contains([]string{"stop_after", "keep", "park", "dead_letter_payload"}, p.Key) {
 				f.Broken = true
 				w.ds.Add(p.KeyPos, "E707", fmt.Sprintf("give_up: stop never writes dead letters, so %q means nothing here", p.Key), "leave one of the two out")
 			}

@@ -40,5 +40,13 @@ func failurePolicy(p, other model.FailurePolicy) code {
 	}
 	number("StopAfter", p.StopAfter, other.StopAfter)
 	span("Keep", p.Keep, other.Keep)
+	for _, is := range []struct {
+		name       string
+		is, others bool
+	}{{"Park", p.Park, other.Park}, {"Drop", p.Drop, other.Drop}} {
+		if is.is || is.others {
+			add(is.name, lit(is.is), strconv.FormatBool(is.is), strconv.FormatBool(is.others))
+		}
+	}
 	return literalLines(wire("FailurePolicy"), lines)
 }

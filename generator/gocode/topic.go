@@ -106,6 +106,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if t.Ordered {
 		elems = append(elems, text("Ordered: true"))
 	}
+	if t.Parks() {
+		elems = append(elems, text("Parks: true"))
+	}
 	if t.CreateTime {
 		elems = append(elems, text("CreateTime: true"))
 	}

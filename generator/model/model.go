@@ -6,6 +6,7 @@ package model
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -83,6 +84,13 @@ type FailurePolicy struct {
 	GiveUp         string        // "dead_letter" or "stop"
 	StopAfter      int           // dead letters in a row that pause the partition
 	Keep           time.Duration // how long a dead letter stays open
+	Park           bool          // later records of the record key wait behind a dead letter
+	Drop           bool          // a dead letter does not keep its record
+}
+
+// Parks reports whether a dead letter of some event has later records of its record key wait.
+func (t *Topic) Parks() bool {
+	return t.OnFailure.Park || slices.ContainsFunc(t.Events, func(e *Event) bool { return e.OnFailure.Park })
 }
 
 // Topic is one topics entry.

@@ -15,12 +15,19 @@ type Interpreter struct {
 	claimed  map[string]string      // idempotency key -> content of the event that took effect
 	handlers map[string]func(*Tables, Values) error
 	stopped  map[partition]Outcome
+	parked   map[place]bool // record keys with a dead letter behind which later records wait
 	dead     []deadLetter
 }
 
 type partition struct {
 	topic  string
 	number int32
+}
+
+// place is a record key of a partition.
+type place struct {
+	partition
+	key string
 }
 
 // New returns an interpreter with empty tables.
@@ -38,7 +45,7 @@ func New(s *model.Service) *Interpreter {
 func (in *Interpreter) Fresh() *Interpreter {
 	return &Interpreter{
 		service: in.service, topics: in.topics, filled: in.filled, tables: newStore(in.service.Tables), claimed: map[string]string{},
-		handlers: map[string]func(*Tables, Values) error{}, stopped: map[partition]Outcome{},
+		handlers: map[string]func(*Tables, Values) error{}, stopped: map[partition]Outcome{}, parked: map[place]bool{},
 	}
 }
 
@@ -60,14 +67,30 @@ func (in *Interpreter) Apply(r Record) Outcome {
 	if out, ok := in.stopped[p]; ok {
 		return out
 	}
-	out := in.record(t, &r)
+	at := place{p, string(r.Key)}
+	out := Outcome{Kind: DeadLetter, Class: ClassParked, Detail: "a record of its record key is a dead letter"}
+	if !in.parked[at] {
+		out = in.record(t, &r)
+	}
 	switch out.Kind {
 	case Stop:
 		in.stopped[p] = out
 	case DeadLetter, Conflict:
+		in.parked[at] = in.parked[at] || r.Key != nil && parks(t, out.Event)
 		in.dead = append(in.dead, deadLetter{r.Topic, r.Partition, r.Offset, out.Class, out.Path})
 	}
 	return out
+}
+
+// parks reports whether later records wait behind a dead letter of an event; "" is none that is
+// known.
+func parks(t *model.Topic, event string) bool {
+	for _, e := range t.Events {
+		if e.GoName == event {
+			return e.OnFailure.Park
+		}
+	}
+	return t.OnFailure.Park
 }
 
 // Release lets a partition go on behind the record that stopped it, as an operator does who

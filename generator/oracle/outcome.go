@@ -43,6 +43,7 @@ const (
 	ClassTombstone = "tombstone"    // no value, and the topic has no tombstone event
 	ClassTooLarge  = "too_large"    // longer than max_payload
 	ClassDatabase  = "database"     // refused by the database
+	ClassParked    = "parked"       // it waits behind a dead letter of its record key
 	ClassHandler   = "handler"      // the handler returned an error
 	ClassEffect    = "effect"       // the effect failed, or its result cannot be read
 	// ClassInterrupted: nobody knows what the effect did. The interpreter makes no calls: who

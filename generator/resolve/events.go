@@ -18,6 +18,9 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 		Handle:    spec.Handle != nil && spec.Handle.Value,
 		OnFailure: resolveEventFailure(r.report, t, spec), OwnFailure: spec.OnFailure != nil || spec.IdempotencyKey != nil,
 	}}
+	if own := spec.OnFailure; own != nil && own.Park != nil && !t.Model.OnFailure.Park {
+		r.checkParked(t, e.Model.OnFailure, own)
+	}
 	e.Scope.Open = spec.Broken || t.Spec.Broken
 	own := r.ownFields(e)
 	for _, f := range t.Fields {

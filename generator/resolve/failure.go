@@ -39,6 +39,15 @@ func resolveFailure(report *schema.Diagnostics, base model.FailurePolicy, spec *
 	if spec.Keep != nil {
 		base.Keep = spec.Keep.Value
 	}
+	if spec.Park != nil {
+		base.Park = true
+	}
+	if spec.DeadPayload != nil {
+		base.Drop = spec.DeadPayload.Value == "drop"
+	}
+	if base.GiveUp == "stop" { // there are no dead letters
+		base.Park, base.Drop = false, false
+	}
 	if at != nil && !spec.Broken && base.MaxBackoff < base.InitialBackoff {
 		hint := "raise max_backoff or lower initial_backoff"
 		if spec.InitialBackoff == nil || spec.MaxBackoff == nil {

@@ -46,6 +46,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	t.Model.CloudEvents = spec.Envelope != nil
 	t.Model.Kafka, t.Model.Pattern = inKafka(spec)
 	resolveAssume(r.report, t)
+	r.checkParked(t, t.Model.OnFailure, spec.OnFailure)
 	owner := "topic " + wording.Quote(spec.Name.Value)
 	at := topicPlace(spec)
 	for _, f := range spec.Fields {
@@ -82,6 +83,19 @@ func inKafka(spec *schema.Topic) (names []string, pattern model.Pattern) {
 		return names, nil
 	}
 	return []string{spec.Name.Value}, nil
+}
+
+// checkParked reports that records are to wait for a record key that the topic does not have
+// (E413); own is the on_failure that is nearest.
+func (r *topicReader) checkParked(t *draft.Topic, policy model.FailurePolicy, own *schema.FailurePolicy) {
+	if !policy.Park || t.Key != nil || t.Spec.Broken {
+		return
+	}
+	at := t.Spec.Name.Pos
+	if own != nil && own.Park != nil {
+		at = own.Park.Pos
+	}
+	r.report.Add(at, "E413", fmt.Sprintf("park: record_key needs record_key on topic %s", wording.Quote(t.Spec.Name.Value)), "for example record_key: {order_id: uuid}")
 }
 
 func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {

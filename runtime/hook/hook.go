@@ -79,6 +79,7 @@ const (
 	Ignored   Outcome = "ignored"   // it was passed over, as the spec says
 	Conflict  Outcome = "conflict"  // a dead letter: a known key with other content
 	Dead      Outcome = "dead"      // any other dead letter
+	Waiting   Outcome = "waiting"   // it waits behind a dead letter of its record key
 )
 
 // DeadLetter is called for each record that became a dead letter.

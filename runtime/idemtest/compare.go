@@ -99,7 +99,7 @@ func (b *trial) counterDiff() string {
 		}
 	}
 	s := b.consumer.Stats()
-	sum := s.Applied + s.Redelivered + s.Resent + s.Conflicts + s.Dead + s.Ignored
+	sum := s.Applied + s.Redelivered + s.Resent + s.Conflicts + s.Dead + s.Waiting + s.Ignored
 	var want, got []string
 	if s.Searches != int64(searches) {
 		want = append(want, fmt.Sprintf("Searches %d: one per event that the database or a handler refused", searches))

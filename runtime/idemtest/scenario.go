@@ -95,7 +95,7 @@ func redelivered(b *trial) {
 // their own that took effect. A copy of a refused event is tried like a new one, as it should be.
 func (b *trial) repeatable() (out []record) {
 	for _, r := range b.log {
-		if r.keyed && !b.isDead(r) {
+		if r.keyed && !b.isDead(r) && !keyWaits(b, r) {
 			out = append(out, r)
 		}
 	}
@@ -109,6 +109,7 @@ func repeatedInBatch(b *trial) {
 	for _, r := range b.log {
 		all = append(all, b.at(r, 0, take(r)))
 		switch {
+		case r.keyed && b.isDead(r) && keyWaits(b, r) && b.want.dead[r.index].class != parkedClass: // the copy waits
 		case r.keyed && b.isDead(r): // a dead letter claims no key: the copy is refused for itself
 			all = append(all, b.at(r, 0, take(r)))
 		case r.keyed:

@@ -123,7 +123,11 @@ func conflict(b *trial) {
 func tombstone(b *trial) {
 	b.apply(b.messages(b.log)...)
 	like := slices.IndexFunc(b.log, func(r record) bool { return r.message.Value == nil })
-	r := b.log[max(like, 0)]
+	from := like
+	if like < 0 { // a record whose key does not wait
+		from = slices.IndexFunc(b.log, func(r record) bool { return !keyWaits(b, r) })
+	}
+	r := b.log[max(from, 0)]
 	m, what := b.copied(r, 0, b.end(r)), "a record without a value, on a topic without a tombstone event,"
 	if m.Value = nil; like >= 0 {
 		m.Value, what = []byte{}, "an empty value in place of a tombstone"

@@ -25,6 +25,9 @@ func ConfirmPartitions(ctx context.Context, db DB, name Name, n int32, fewer boo
 	if name.Partition >= n && !fewer {
 		return Change{}, fmt.Errorf("%v: there is no partition %d of %d, which are numbered from 0", name, name.Partition, n)
 	}
+	if err := nothingWaits(ctx, db, name); err != nil {
+		return Change{}, err
+	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		if n == t.Parts {
 			return ledger.Row{}, fmt.Sprintf("already %s, nothing appended", count(int64(n), "partition")), nil
@@ -36,6 +39,25 @@ func ConfirmPartitions(ctx context.Context, db DB, name Name, n int32, fewer boo
 		row := ledger.Row{Kind: ledger.Fence, Next: t.Next, Epoch: t.Epoch, Parts: &n}
 		return row, fmt.Sprintf("the topic may have %s, no longer %d", count(int64(n), "partition"), t.Parts), nil
 	})
+}
+
+const waitingSQL = `
+SELECT count(*), coalesce(min(d.offs), 0), coalesce(min(s.partition), 0) FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+WHERE s.consumer = $1 AND s.topic = $2 AND d.state IN ('d', 'w') AND d.parks`
+
+// nothingWaits refuses while records of a topic wait behind dead letters: later records of their
+// keys may land in another partition, and overtake them.
+func nothingWaits(ctx context.Context, db DB, name Name) error {
+	var open, offset int64
+	var partition int32
+	if err := db.QueryRow(ctx, waitingSQL, pgx.QueryExecModeExec, name.Consumer, name.Topic).Scan(&open, &offset, &partition); err != nil {
+		return explain(err)
+	}
+	if open == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s of %s has %s behind which records of the same key wait (on_failure.park), such as partition %d offset %d: later ones would overtake them in another partition; replay or discard them first (idemgen dead)",
+		name.Topic, name.Consumer, count(open, "letter"), partition, offset)
 }
 
 // count says how many there are.

@@ -18,6 +18,7 @@ const (
 	ReasonHandler     = "handler"      // refused by the service's Go code
 	ReasonEffect      = "effect"       // its effect failed
 	ReasonInterrupted = "interrupted"  // nobody knows what its effect did
+	ReasonParked      = "parked"       // it waits behind a dead letter of its record key
 )
 
 // DecodeError says why a record cannot be turned into an event. It holds no value of the record,

@@ -67,6 +67,7 @@ type Topic struct {
 	Window     time.Duration // longest window of the keys that all partitions share (copies: anywhere); 0 = there are none
 	Chain      time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
 	Effects    time.Duration // longest time of one call of an effect; 0 = no event has one
+	Parks      bool          // a dead letter of some event has later records of its record key wait
 	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
 	// prepares them when it opens a connection.
 	Statements []string
@@ -93,4 +94,6 @@ type FailurePolicy struct {
 	Stop           bool          // give_up: stop, which never writes a dead letter; else dead_letter
 	StopAfter      int           // dead letters in a row that pause the partition; at least 1
 	Keep           time.Duration // how long a dead letter stays open
+	Park           bool          // park: record_key: later records of the record key wait behind a dead letter
+	Drop           bool          // dead_letter_payload: drop: a dead letter does not keep its record
 }

@@ -70,8 +70,8 @@ func (e *errands) run(ctx context.Context, atOnce bool) error {
 	}
 }
 
-// asked reads what is asked. What keeps it from reading is left to the next look: nothing is
-// refused, and records find out what it is.
+// asked reads what is asked, and which waiting records may go on. What keeps it from reading is
+// left to the next look: nothing is refused, and records find out what it is.
 func (e *errands) asked(ctx context.Context) ([]deadletter.Open, error) {
 	o := e.o
 	ctx, cancel := o.deadline(ctx)
@@ -80,7 +80,16 @@ func (e *errands) asked(ctx context.Context) ([]deadletter.Open, error) {
 	if err == nil {
 		defer conn.Release()
 		var asked []deadletter.Open
-		if asked, err = deadletter.Asked(ctx, conn, o.p.id, o.chain.Stream()); err == nil {
+		asked, err = deadletter.Asked(ctx, conn, o.p.id, o.chain.Stream())
+		for _, key := range o.parked.Free() {
+			if err != nil {
+				break
+			}
+			var next []deadletter.Open
+			next, err = deadletter.Next(ctx, conn, o.p.id, o.chain.Stream(), key)
+			asked = append(asked, next...)
+		}
+		if err == nil {
 			return asked, nil
 		}
 	}
@@ -96,16 +105,23 @@ func (e *errands) asked(ctx context.Context) ([]deadletter.Open, error) {
 // do does one request: it settles the letter with a row of the chain, or answers why it stays as
 // it is.
 func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
-	if l.Asked == deadletter.Replayed && l.Lost != nil {
+	settles := &deadletter.Settling{Letter: l, State: l.Asked, Answer: "discarded"}
+	switch {
+	case l.Asked != deadletter.Replayed || l.Lost == nil:
+	case l.State == deadletter.Dead:
 		return e.answer(ctx, l, l.Lost.Error())
+	case l.Dropped():
+		settles.State = deadletter.Discarded
+	default:
+		settles.State, settles.Reason = deadletter.Dead, wire.ReasonDecode+": "+l.Lost.Error()
 	}
 	o, mine := e.o, e.of(l)
 	batch := o.retry
 	o.retry = mine.retry
 	defer func() { o.retry = batch }()
 	for try := 1; ; try++ {
-		t := &transaction{o: o, settles: &deadletter.Settling{Letter: l, State: l.Asked, Answer: "discarded"}}
-		if l.Asked == deadletter.Replayed {
+		t := &transaction{o: o, settles: settles}
+		if settles.State == deadletter.Replayed {
 			t.records = []wire.Message{l.Message}
 		}
 		_, err := t.transact(ctx)
@@ -113,11 +129,18 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 			e.log(t.settles)
 			return nil // the next look finds out whether it was this attempt or one before it
 		}
+		_, refused := errors.AsType[*refusedAgain](err)
 		why, err := e.conclude(ctx, t.records, err)
 		later, wait := errors.AsType[*verdict.Later](err)
 		switch state := o.State(); {
-		case why != "" && err == nil:
+		case refused && err == nil && l.State == deadletter.Waiting && settles.State == deadletter.Replayed:
+			settles = &deadletter.Settling{Letter: l, State: deadletter.Dead, Reason: why, Answer: why, Drop: o.p.topic.OnFailure.Drop}
+		case why != "" && err == nil && l.State == deadletter.Dead:
 			return e.answer(ctx, l, why)
+		case why != "" && err == nil:
+			mine.postpone(lookEvery)
+			o.p.process.Log.Error("a record that waited for its record key cannot go on", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.Offset, "reason", why)
+			return nil
 		case wait && state == protocol.Doubt: // the same append settles it
 			if !(delivery{o}).pause(ctx, later, try) {
 				return errors.Join(ctx.Err(), o.life.quit.Err())

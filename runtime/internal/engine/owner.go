@@ -10,9 +10,11 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
+	"github.com/idemgen/idemgen/runtime/internal/lag"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -28,6 +30,7 @@ type Owner struct {
 	decider *decide.Decider
 	effects *effect.Desk // nil if no event of the topic has an effect
 	errands errands
+	parked  deadletter.Parked // which record keys wait behind a dead letter
 	life    *life
 	durable atomic.Int64
 }
@@ -95,6 +98,8 @@ func (o *Owner) moved(e protocol.Event, a chain.Attempt, written time.Time) (ide
 func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.chain.Settle(a, written)
 	o.keys.Forward(o.chain.Tail(), a.Row, a.Claims)
+	o.parked.Forward(a.Moves)
+	tellParked(o)
 	o.retry.Moved(a.Row.Next)
 	if o.effects != nil {
 		o.effects.Passed(a.Row.Next)
@@ -106,10 +111,19 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	hooks := o.p.process.Hooks
 	for i := range a.Letters {
 		l := &a.Letters[i]
+		if l.Waits {
+			continue
+		}
 		o.p.process.warn(o.p.id, l)
 		hooks.DeadLetter(o.p.id, hook.Letter{Offset: l.Message.Offset, Event: l.Event, Reason: l.Reason, Conflict: l.Conflict})
 	}
 	hooks.Events(o.p.id, a.Events)
+}
+
+// tellParked tells the partition's gauge what waits behind dead letters.
+func tellParked(o *Owner) {
+	keys, records := o.parked.Len()
+	o.p.lag.Parked(lag.Parked{Keys: keys, Records: records})
 }
 
 // fenced discards the memory: another row is in the place of ours, or ours is gone.

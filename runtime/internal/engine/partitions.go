@@ -9,11 +9,16 @@ import (
 )
 
 // reliesOnPartition reports whether the spec relies on which partition a record is in.
-func (t *takeOver) reliesOnPartition() bool { return t.o.p.topic.Ordered || t.o.p.topic.Chain > 0 }
+func (t *takeOver) reliesOnPartition() bool {
+	topic := t.o.p.topic
+	return topic.Ordered || topic.Chain > 0 || topic.Parks
+}
 
 // promise is what of the topic's spec relies on it.
 func (t *takeOver) promise() string {
 	switch topic := t.o.p.topic; {
+	case topic.Chain == 0 && !topic.Ordered:
+		return "on_failure.park: record_key must know"
 	case topic.Chain == 0:
 		return "assume.ordered_by rules out"
 	case !topic.Ordered:

@@ -59,8 +59,8 @@ type Process struct {
 
 // Counters count what became of records and transactions.
 type Counters struct {
-	Applied, Keyless, Redelivered, Resent, Conflicts, Dead, Ignored atomic.Int64
-	Batches, Searches, Fenced, ForeignFences, Waits, KeyRaces       atomic.Int64
+	Applied, Keyless, Redelivered, Resent, Conflicts, Dead, Waiting, Ignored atomic.Int64
+	Batches, Searches, Fenced, ForeignFences, Waits, KeyRaces                atomic.Int64
 }
 
 func (c *Counters) add(r idemtype.Result) {
@@ -69,6 +69,7 @@ func (c *Counters) add(r idemtype.Result) {
 	c.Resent.Add(r.Duplicates)
 	c.Conflicts.Add(r.Conflicts)
 	c.Dead.Add(r.Dead)
+	c.Waiting.Add(r.Waiting)
 	c.Ignored.Add(r.Ignored)
 	c.Batches.Add(1)
 }

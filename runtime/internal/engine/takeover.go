@@ -273,12 +273,9 @@ func (t *takeOver) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
-// load builds the memory of keys from the chain, up to our fence.
+// load builds the memory of keys, and of record keys that wait, from the chain up to our fence.
 func (t *takeOver) load(ctx context.Context) error {
 	o := t.o
-	if !o.keys.InChain() {
-		return nil
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life.whole, cancel)()
@@ -290,7 +287,10 @@ func (t *takeOver) load(ctx context.Context) error {
 	if err := fault.At(ctx, fault.BeforeLoad); err != nil {
 		return err
 	}
-	err = o.keys.Load(ctx, conn.Conn().PgConn(), o.chain.Stream(), o.chain.Tail())
+	if err = o.parked.Load(ctx, conn, o.chain.Stream()); err == nil && o.keys.InChain() {
+		err = o.keys.Load(ctx, conn.Conn().PgConn(), o.chain.Stream(), o.chain.Tail())
+	}
+	tellParked(o)
 	if ctx.Err() != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decis
 func (t *transaction) decision(known *keys.Known) (*decide.Decision, error) {
 	o := t.o
 	f := decide.Facts{
-		Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents(), Again: t.settles != nil,
+		Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents(), Again: t.settles != nil, Parked: &o.parked,
 	}
 	if o.effects != nil {
 		f.Effects = outcomes(o)
@@ -181,11 +181,11 @@ func (o *Owner) attempt(d *decide.Decision, settles *deadletter.Settling) chain.
 			Kind: ledger.Batch, Token: ledger.NewToken(), Next: d.Next(), Epoch: d.Epoch(tail.Epoch),
 			Window: o.keys.Window(tail), Keys: d.Keys.Keys, Defs: d.Keys.Defs, Info: ledger.LettersInfo(d.InRow),
 		},
-		Result: d.Result, Letters: d.Letters, InRow: d.InRow, Claims: slices.Clone(d.Claims), Events: d.Events,
+		Result: d.Result, Letters: d.Letters, Moves: deadletter.Moves(d.Letters), InRow: d.InRow, Claims: slices.Clone(d.Claims), Events: d.Events,
 	}
 	if settles != nil {
 		a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Info = ledger.Letter, tail.Next, tail.Epoch, settles.Info()
-		a.Result, a.InRow = idemtype.Result{}, ledger.InRow{}
+		a.Result, a.InRow, a.Moves = idemtype.Result{}, ledger.InRow{}, settles.Moves()
 	}
 	o.chain.Try(a)
 	return a

@@ -25,6 +25,7 @@ type Gauge struct {
 	at       time.Time // its timestamp; zero if there is none, or it has none
 	behind   time.Time // since when there is more than the position, or since it moved last; zero if there is not
 	counts   idemtype.Result
+	parked   Parked
 
 	low   int64     // the log held no record below it
 	stood time.Time // since when the partition stands; zero while it does not
@@ -59,6 +60,16 @@ func (g *Gauge) End(end int64, now time.Time) {
 	defer g.mu.Unlock()
 	g.end, g.told = end, true
 	g.note(now)
+}
+
+// Parked is what waits behind dead letters (on_failure.park).
+type Parked struct{ Keys, Records int }
+
+// Parked tells what waits behind dead letters.
+func (g *Gauge) Parked(p Parked) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.parked = p
 }
 
 // Low tells the offset of the first record that the log holds.
@@ -119,13 +130,14 @@ type Reading struct {
 	// records wait, it is the time since it stands.
 	Age    time.Duration
 	Counts idemtype.Result
+	Parked Parked
 }
 
 // Read reads the gauge.
 func (g *Gauge) Read(now time.Time) Reading {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := Reading{Position: Unknown, End: Unknown, Records: Unknown, Counts: g.counts}
+	r := Reading{Position: Unknown, End: Unknown, Records: Unknown, Counts: g.counts, Parked: g.parked}
 	if g.known {
 		r.Position = g.position
 	}

@@ -43,6 +43,7 @@ type Job struct {
 	Ran func(took time.Duration, err error)
 
 	complaint string // of the last run, so that it is told once
+	overdue   int    // dead letters whose time is over, and behind which records wait, as they were told
 	told      time.Time
 }
 

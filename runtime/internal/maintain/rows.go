@@ -50,6 +50,21 @@ WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
 	WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND NOT parks AND asked IS NULL ORDER BY expires_at LIMIT $2)
 	AND state = 'd' AND asked IS NULL`
 
+	// parkedSQL asks the owner to discard dead letters that later records might wait behind, but
+	// none does: only the owner changes what waits.
+	parkedSQL = `
+UPDATE idem_dead_letter d SET asked = 'x', asked_at = clock_timestamp(), asked_by = 'idemgen: keep is over', answer = NULL, answered_at = NULL
+WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
+	WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND parks AND asked IS NULL ORDER BY expires_at LIMIT $2)
+	AND state = 'd' AND asked IS NULL
+	AND NOT EXISTS (SELECT FROM idem_dead_letter w WHERE w.stream = d.stream AND w.order_key = d.order_key AND w.state = 'w')`
+
+	// overdueSQL counts dead letters whose time is over, and behind which records wait.
+	overdueSQL = `
+SELECT count(*) FROM idem_dead_letter d
+WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND parks
+	AND EXISTS (SELECT FROM idem_dead_letter w WHERE w.stream = d.stream AND w.order_key = d.order_key AND w.state = 'w')`
+
 	// leasesSQL forgets what became of effects. One that is done, and waits for the ledger, stays,
 	// and so does an interrupted one.
 	leasesSQL = `
@@ -79,14 +94,28 @@ func (j *Job) trim(ctx context.Context, conn *pgx.Conn) error {
 // letters closes dead letters whose time is over, and removes closed and replayed ones.
 func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
 	var closed int64
+	overdue := 0
 	err := j.eachStream(ctx, conn, "remove dead letters", func(stream int32) error {
 		n, err := chunks(ctx, conn, closeSQL, fault.Closed, stream, chunk)
 		closed += n
 		if err == nil {
+			_, err = conn.Exec(ctx, parkedSQL, stream, chunk)
+		}
+		if err == nil {
 			_, err = chunks(ctx, conn, clearSQL, fault.Trimmed, stream, chunk)
+		}
+		if err == nil {
+			var n int
+			err = conn.QueryRow(ctx, overdueSQL, stream).Scan(&n)
+			overdue += n
 		}
 		return err
 	})
+	if err == nil && overdue != j.overdue {
+		if j.overdue = overdue; overdue > 0 {
+			j.Log.Error("dead letters are older than on_failure.keep, and records of their keys wait behind them: replay or discard them (idemgen dead)", "letters", overdue)
+		}
+	}
 	if closed > 0 {
 		j.Expired.Add(closed)
 		j.Log.Warn("dead letters were closed that nobody replayed: on_failure.keep is over; they are removed after as long again", "closed", closed)

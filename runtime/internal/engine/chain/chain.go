@@ -47,10 +47,11 @@ type Attempt struct {
 	Row     ledger.Row
 	Result  idemtype.Result
 	Letters []deadletter.Letter
-	InRow   ledger.InRow // dead letters since the last record that took effect, with this attempt
-	Claims  []wire.Claim // of keys that all partitions share
-	Events  []hook.Event // what became of each record, if a hook asks
-	By      *wire.Call   // if the transaction was rolled back: the call that may have committed it before
+	Moves   []deadletter.Move // of records that wait for their record key
+	InRow   ledger.InRow      // dead letters since the last record that took effect, with this attempt
+	Claims  []wire.Claim      // of keys that all partitions share
+	Events  []hook.Event      // what became of each record, if a hook asks
+	By      *wire.Call        // if the transaction was rolled back: the call that may have committed it before
 }
 
 // Stream is the number of the chain.

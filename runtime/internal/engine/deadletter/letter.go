@@ -5,7 +5,9 @@
 package deadletter
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -22,7 +24,19 @@ type Letter struct {
 	Key      *wire.UUID
 	Conflict bool
 	Stop     bool // the spec refuses the record itself: it must not become one
+	Waits    bool // it is not refused, but waits behind one of its record key
 	Policy   *wire.FailurePolicy
+}
+
+// parks reports whether later records of the record key wait behind the letter.
+func (l *Letter) parks() bool { return l.Message.Key != nil && (l.Waits || l.Policy.Park) }
+
+// Holds reports whether a later record waits behind the letter.
+func (l *Letter) Holds(m *wire.Message) bool { return l.parks() && bytes.Equal(l.Message.Key, m.Key) }
+
+// Behind is the letter of a record that waits behind the dead one at an offset.
+func Behind(m *wire.Message, policy *wire.FailurePolicy, offset int64) Letter {
+	return Letter{Message: m, Policy: policy, Waits: true, Reason: fmt.Sprintf("%s: waits behind offset %d, a dead letter of its record key", wire.ReasonParked, offset)}
 }
 
 // Of is the dead letter of a record that was refused after it was decoded.

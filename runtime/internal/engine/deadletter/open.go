@@ -2,6 +2,7 @@ package deadletter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,10 +24,12 @@ const (
 	Discarded = 'x'
 )
 
-// Open is a letter that an operator asks about.
+// Open is a letter that an operator asks about, or that has waited for long enough.
 type Open struct {
 	Offset, Seq int64
 	State       byte // Dead or Waiting
+	OrderKey    *wire.UUID
+	Parks       bool // later records of its record key wait behind it
 	Asked       byte // Replayed or Discarded
 	AskedAt     time.Time
 	By          string       // who asks, and why
@@ -34,9 +37,16 @@ type Open struct {
 	Lost        error        // why the record cannot be decided again; nil if it can
 }
 
-const askedSQL = `
-SELECT offs, seq, state, asked, asked_at, coalesce(asked_by, ''), record FROM idem_dead_letter
-WHERE stream = $1 AND asked IS NOT NULL AND state IN ('d', 'w') ORDER BY asked_at, offs, seq LIMIT 100`
+const (
+	askedSQL = `
+SELECT offs, seq, state, order_key, parks, asked, asked_at, coalesce(asked_by, ''), record FROM idem_dead_letter
+WHERE stream = $1 AND asked IS NOT NULL AND state = 'd' ORDER BY asked_at, offs, seq LIMIT 100`
+
+	// nextSQL is the first record that waits for its record key.
+	nextSQL = `
+SELECT offs, seq, state, order_key, parks, 'r'::"char", created_at, 'the letter that it waited for', record FROM idem_dead_letter
+WHERE stream = $1 AND order_key = $2 AND state = 'w' AND parks ORDER BY offs, seq LIMIT 1`
+)
 
 // Querier is a connection, or a pool of them.
 type Querier interface {
@@ -46,13 +56,22 @@ type Querier interface {
 // Asked reads the letters of a partition that operators ask about, in the order in which they
 // asked; not more than 100.
 func Asked(ctx context.Context, db Querier, of idemtype.Partition, stream int32) ([]Open, error) {
-	rows, err := db.Query(ctx, askedSQL, stream)
+	return open(ctx, db, of, askedSQL, stream)
+}
+
+// Next reads the first record that waits for a record key; none if none does.
+func Next(ctx context.Context, db Querier, of idemtype.Partition, stream int32, key wire.UUID) ([]Open, error) {
+	return open(ctx, db, of, nextSQL, stream, key)
+}
+
+func open(ctx context.Context, db Querier, of idemtype.Partition, sql string, args ...any) ([]Open, error) {
+	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (l Open, err error) {
 		var stored []byte
-		if err := r.Scan(&l.Offset, &l.Seq, &l.State, &l.Asked, &l.AskedAt, &l.By, &stored); err != nil {
+		if err := r.Scan(&l.Offset, &l.Seq, &l.State, &l.OrderKey, &l.Parks, &l.Asked, &l.AskedAt, &l.By, &stored); err != nil {
 			return l, err
 		}
 		l.read(of, stored)
@@ -61,7 +80,10 @@ func Asked(ctx context.Context, db Querier, of idemtype.Partition, stream int32)
 }
 
 // errDropped says that a letter has no record.
-var errDropped = fmt.Errorf("its record is not kept (on_failure.dead_letter_payload), or was erased: it can be discarded only")
+var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload), or was erased: it can be discarded only")
+
+// Dropped reports whether the record is not there, and not only unreadable.
+func (l *Open) Dropped() bool { return errors.Is(l.Lost, errDropped) }
 
 // read reads the stored record.
 func (l *Open) read(of idemtype.Partition, stored []byte) {
@@ -76,8 +98,10 @@ func (l *Open) read(of idemtype.Partition, stored []byte) {
 // Settling is what becomes of an open letter, in the transaction of a row of the chain.
 type Settling struct {
 	Letter *Open
-	State  byte   // Replayed or Discarded
+	State  byte   // Replayed or Discarded; of a waiting one Dead, if its record is refused
 	Answer string // for who asked
+	Reason string // of Dead
+	Drop   bool   // of Dead: its record is not kept
 }
 
 // Decided says what the record of a letter that is replayed does. It may be called for nil.
@@ -95,10 +119,7 @@ func (s *Settling) Decided(r idemtype.Result) {
 
 // Info is what the chain's row says of it.
 func (s *Settling) Info() string {
-	verb := "replayed"
-	if s.State == Discarded {
-		verb = "discarded"
-	}
+	verb := map[byte]string{Replayed: "replayed", Discarded: "discarded", Dead: "refused"}[s.State]
 	return fmt.Sprintf("%s offset %d for %s", verb, s.Letter.Offset, s.Letter.By)
 }
 
@@ -106,8 +127,10 @@ func (s *Settling) Info() string {
 // in: then the transaction's effect was made for nothing, or is another's.
 const settleSQL = `
 WITH letter AS (
-    UPDATE idem_dead_letter SET state = $5::"char", resolved_at = clock_timestamp(), resolved_seq = $6::bigint, resolved_by = $7::text,
-        asked = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = clock_timestamp() + (expires_at - created_at)
+    UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
+        resolved_seq = CASE WHEN $9 IS NULL THEN $6::bigint END, resolved_by = CASE WHEN $9 IS NULL THEN $7::text END,
+        asked = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = clock_timestamp() + (expires_at - created_at),
+        reason = coalesce($9, reason), record = CASE WHEN NOT $10::boolean THEN record END
     WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" RETURNING offs
 )
 INSERT INTO idem_assert (what) SELECT 'letter' WHERE NOT EXISTS (SELECT FROM letter)`
@@ -117,9 +140,15 @@ var Settle = session.NewStatement("settle_letter", settleSQL)
 
 // Statement settles the letter with a row of its stream's chain.
 func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
-	l := s.Letter
+	l, reason, drop := s.Letter, []byte(nil), []byte{0}
+	if s.State == Dead {
+		reason = []byte(s.Reason)
+	}
+	if s.Drop {
+		drop[0] = 1
+	}
 	return pipeline.Statement{Is: Settle, Args: [][]byte{
-		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer),
+		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop,
 	}}
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 const insertSQL = `
-INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, sqlstate, order_key, key, record, expires_at)
-SELECT $1::int, offs, $2::bigint, 'd', event, reason, sqlstate, order_key, key, record, clock_timestamp() + nullif(keep, 0) * interval '1 microsecond'
-FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::uuid[], $9::bytea[], $10::bigint[])
-    AS d (offs, event, reason, sqlstate, order_key, key, record, keep)`
+INSERT INTO idem_dead_letter (stream, offs, seq, state, parks, event, reason, sqlstate, order_key, key, record, expires_at)
+SELECT $1::int, offs, $2::bigint, CASE WHEN waits THEN 'w'::"char" ELSE 'd' END, parks, event, reason, sqlstate, order_key, key, record, clock_timestamp() + nullif(keep, 0) * interval '1 microsecond'
+FROM unnest($3::bigint[], $4::boolean[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::bytea[], $12::bigint[])
+    AS d (offs, waits, parks, event, reason, sqlstate, order_key, key, record, keep)`
 
 // Insert inserts dead letters.
 var Insert = session.NewStatement("dead_letter", insertSQL)
@@ -33,12 +33,18 @@ func rows(letters []Letter) [][]byte {
 		l := &letters[i]
 		r := rows.Row()
 		r.Int8(l.Message.Offset)
+		r.Bool(l.Waits)
+		r.Bool(l.parks())
 		wire.OrNull(r, r.Text, l.eventName())
 		r.Text(l.Reason)
 		wire.OrNull(r, r.Text, l.SQLState)
 		wire.OrNull(r, r.UUID, OrderKey(l.Message))
 		wire.OrNull(r, r.UUID, l.Key)
-		r.Bytea(record.Append(nil, l.Message))
+		if l.Policy.Drop && !l.Waits {
+			r.Null(r.Bytea)
+		} else {
+			r.Bytea(record.Append(nil, l.Message))
+		}
 		r.Int8(l.Policy.Keep.Microseconds())
 	}
 	return rows.Seal(nil)

@@ -74,6 +74,7 @@ type Facts struct {
 	InRow   ledger.InRow                // dead letters since the last record that took effect, before these
 	Events  bool                        // a hook asks what becomes of each record
 	Effects map[int64]wire.EffectResult // results of records' effects, by offset
+	Parked  *deadletter.Parked          // record keys whose records wait; nil if none do
 	Again   bool                        // the record is a dead letter's: if it is refused, nothing may halt
 }
 
@@ -93,8 +94,8 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		if !bad {
 			continue
 		}
-		if err := mayBecomeLetter(w, &l); f.Again {
-			// It is one already, and stays it.
+		if err := mayBecomeLetter(w, &l); f.Again || l.Waits {
+			// It is one already, and stays it; or nobody has refused it.
 		} else if err != nil && i == 0 {
 			w.Hidden = slices.Clone(d.batch.Hidden())
 			return w, err
@@ -116,6 +117,10 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 
 // decide adds one record to the batch, and counts it, or returns its dead letter.
 func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.Letter, bad bool) {
+	if at, waits := w.waits(m, f); waits {
+		d.event = ""
+		return deadletter.Behind(m, &d.topic.OnFailure, at), true
+	}
 	if l, bad = f.Refused[m.Offset]; bad {
 		l.Message = m // the slice may be another one than when it was refused
 		d.event = l.Event
@@ -238,14 +243,42 @@ func (w *Decision) count(o wire.Outcome) {
 var told = map[wire.Outcome]hook.Outcome{wire.Applied: hook.Applied, wire.Resent: hook.Duplicate, wire.Ignored: hook.Ignored}
 
 func dead(l *deadletter.Letter) hook.Outcome {
+	if l.Waits {
+		return hook.Waiting
+	}
 	if l.Conflict {
 		return hook.Conflict
 	}
 	return hook.Dead
 }
 
-// addLetter counts and keeps a dead letter.
+// waits reports whether a record waits behind a dead letter of its record key, and at which offset
+// that one is.
+func (w *Decision) waits(m *wire.Message, f *Facts) (at int64, waits bool) {
+	key := deadletter.OrderKey(m)
+	if key == nil || f.Again {
+		return 0, false
+	}
+	if f.Parked != nil {
+		if q, waits := f.Parked.Find(*key); waits {
+			return q.Offset, true
+		}
+	}
+	for i := range w.Letters { // of this very batch
+		if l := &w.Letters[i]; l.Holds(m) {
+			return l.Message.Offset, true
+		}
+	}
+	return 0, false
+}
+
+// addLetter counts and keeps a dead letter, or a record that waits behind one.
 func (w *Decision) addLetter(l deadletter.Letter) {
+	if l.Waits {
+		w.Result.Waiting++
+		w.Letters = append(w.Letters, l)
+		return
+	}
 	if l.Conflict {
 		w.Result.Conflicts++
 	} else {

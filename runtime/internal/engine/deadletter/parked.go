@@ -1,0 +1,127 @@
+package deadletter
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Parked is which record keys later records wait for, and how many do: a function of the chain up
+// to a row, as position and keys are. It is loaded behind the owner's fence, and moves with rows
+// of the owner's only.
+type Parked struct {
+	keys    map[wire.UUID]Queue
+	waiting int
+}
+
+// Queue is the open letters of one record key.
+type Queue struct {
+	Dead, Waiting int
+	Offset        int64 // of the first that is dead
+}
+
+// Move is what a row of the chain changes in a queue.
+type Move struct {
+	Key           wire.UUID // hash of the record key
+	Dead, Waiting int       // so many more
+	Offset        int64     // of the letter
+}
+
+const parkedSQL = `
+SELECT order_key, count(*) FILTER (WHERE state = 'd'), count(*) FILTER (WHERE state = 'w'), min(offs)
+FROM idem_dead_letter WHERE stream = $1 AND state IN ('d', 'w') AND parks GROUP BY order_key`
+
+// Load reads the letters of a stream that others wait behind.
+func (p *Parked) Load(ctx context.Context, db Querier, stream int32) error {
+	*p = Parked{}
+	rows, err := db.Query(ctx, parkedSQL, stream)
+	if err != nil {
+		return err
+	}
+	var key wire.UUID
+	var q Queue
+	_, err = pgx.ForEachRow(rows, []any{&key, &q.Dead, &q.Waiting, &q.Offset}, func() error {
+		p.move(Move{key, q.Dead, q.Waiting, q.Offset})
+		return nil
+	})
+	return err
+}
+
+// Forward moves the memory with a row of the owner's.
+func (p *Parked) Forward(moves []Move) {
+	for _, m := range moves {
+		p.move(m)
+	}
+}
+
+func (p *Parked) move(m Move) {
+	q, known := p.keys[m.Key]
+	if !known {
+		q.Offset = m.Offset
+	}
+	q.Dead, q.Waiting = q.Dead+m.Dead, q.Waiting+m.Waiting
+	p.waiting += m.Waiting
+	if p.keys == nil {
+		p.keys = map[wire.UUID]Queue{}
+	}
+	if p.keys[m.Key] = q; q.Dead+q.Waiting <= 0 {
+		delete(p.keys, m.Key)
+	}
+}
+
+// Find finds the queue of a record key.
+func (p *Parked) Find(key wire.UUID) (Queue, bool) {
+	q, ok := p.keys[key]
+	return q, ok
+}
+
+// Free are record keys whose waiting records may go on: no letter of theirs is dead any more.
+func (p *Parked) Free() (keys []wire.UUID) {
+	for key, q := range p.keys {
+		if q.Dead == 0 {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Len is how many record keys are parked, and how many records wait.
+func (p *Parked) Len() (keys, waiting int) { return len(p.keys), p.waiting }
+
+// Moves are what letters of a new row change.
+func Moves(letters []Letter) (moves []Move) {
+	for i := range letters {
+		l := &letters[i]
+		if !l.parks() {
+			continue
+		}
+		m := Move{Key: *OrderKey(l.Message), Dead: 1, Offset: l.Message.Offset}
+		if l.Waits {
+			m.Dead, m.Waiting = 0, 1
+		}
+		moves = append(moves, m)
+	}
+	return moves
+}
+
+// Moves are what the settling of a letter changes.
+func (s *Settling) Moves() []Move {
+	l := s.Letter
+	if !l.Parks || l.OrderKey == nil {
+		return nil
+	}
+	m := Move{Key: *l.OrderKey, Offset: l.Offset}
+	count := func(state byte, n int) {
+		switch state {
+		case Dead:
+			m.Dead += n
+		case Waiting:
+			m.Waiting += n
+		}
+	}
+	count(l.State, -1)
+	count(s.State, 1)
+	return []Move{m}
+}
