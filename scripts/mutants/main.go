@@ -49,7 +49,8 @@ func main() {
 func all() []mutant {
 	return slices.Concat(
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
-		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs, migrationBugs, effectBugs, readerBugs, letterBugs,
+		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs, migrationBugs, effectBugs, readerBugs,
+		redisBugs, storeBugs, letterBugs,
 	)
 }
 

@@ -10,6 +10,7 @@ const (
 	intakes     = "./runtime/internal/intake"
 	effects     = "./runtime/internal/effect"
 	leases      = "./runtime/internal/pglease"
+	redisLeases = "./runtime/redislease"
 	footprints  = "./runtime/internal/footprint"
 	generations = "./runtime/internal/generation"
 	keysets     = "./runtime/internal/keyset"
