@@ -20,7 +20,7 @@ type Service struct {
 }
 
 // ChargeRequested charges the card. The provider takes two calls with one Idempotency-Key for one
-// charge, and answers both alike: so a call of which nobody knows what it did is made again.
+// charge, and answers both alike: so it is made again, if nobody knows what the first one did.
 func (s Service) ChargeRequested(ctx context.Context, e ChargeRequested) (Receipt, error) {
 	delivery, _ := idem.DeliveryFrom(ctx)
 	order, err := json.Marshal(map[string]any{"order": e.OrderID.String(), "cents": e.Cents, "card": e.CardToken})

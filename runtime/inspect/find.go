@@ -124,10 +124,9 @@ func lastLetter(ctx context.Context, db stream.DB, of *stream.Status, offset int
 }
 
 const (
-	// movesBackSQL are where the position of a ledger was moved back, the last one first. It reads
-	// the kinds of all rows.
+	// movesBackSQL are where the position of a ledger was moved back, the last one first.
 	movesBackSQL = `
-SELECT seq FROM idem_ledger WHERE stream = $1::int AND kind = 'r' ORDER BY seq DESC`
+SELECT seq FROM idem_ledger WHERE stream = $1::int AND kind <> 'b' AND kind = 'r' ORDER BY seq DESC`
 
 	boundsSQL = `SELECT coalesce(min(seq), 0), coalesce(max(seq), -1) FROM idem_ledger WHERE stream = $1::int`
 

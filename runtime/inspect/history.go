@@ -31,8 +31,7 @@ type Mark struct {
 	Reached int64      `json:"reached"`
 }
 
-// marksSQL reads the newest marks of a ledger, those that were moved to idem_operator as well. It
-// reads the kinds of the ledger's rows from the newest one back.
+// marksSQL reads the newest marks of a ledger, those that were moved to idem_operator as well.
 const marksSQL = `
 SELECT s.consumer, s.topic, s.topic_id::text, s.partition, m.seq, m.kind, m.prev, m.next, m.written_at, coalesce(m.info, '')
 FROM (
