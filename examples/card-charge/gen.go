@@ -1,0 +1,3 @@
+package cardcharge
+
+//go:generate go tool idemgen generate
