@@ -65,9 +65,6 @@ func eventOf(u *unit, name string) (*model.Event, error) {
 	var names []string
 	for _, t := range u.service.Topics {
 		for _, e := range t.Events {
-			if e.Name == name && e.Returns() {
-				return nil, fmt.Errorf("event %q has an effect with a result, and a case cannot say yet what it returns", name)
-			}
 			if e.Name == name {
 				return e, nil
 			}

@@ -57,6 +57,12 @@ func (d testData) logLine(line *jsonLine, r testRecord) {
 	if r.Result != nil {
 		line.raw("result", r.Result)
 	}
+	if r.Error != "" {
+		line.text("error", r.Error)
+	}
+	if r.Interrupted != "" {
+		line.text("interrupted", r.Interrupted)
+	}
 	switch {
 	case r.Value == nil:
 	case json.Valid(r.Value) && !bytes.ContainsRune(r.Value, '\n'):

@@ -25,6 +25,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/pglease"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -34,6 +35,7 @@ type Consumer struct {
 	settings settings
 	service  *wire.Service
 	process  *engine.Process // what all partitions share
+	leases   lease.Store     // outside of Postgres; nil if there are none
 	upkeep   *maintain.Job
 	audit    *copies.Audit
 	interval time.Duration // between two runs of upkeep
@@ -61,11 +63,15 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	for _, o := range options {
 		o(&c.settings)
 	}
+	var err error
+	if c.leases, err = leasesOf(&service, &c.settings); err != nil {
+		return nil, err
+	}
 	hooks, err := notify.New(c.settings.log, c.settings.hooks)
 	if err != nil {
 		return nil, fmt.Errorf("idem: WithHooks: %w", err)
 	}
-	c.process = newProcess(db, &service, &c.settings, hooks)
+	c.process = newProcess(db, &service, &c.settings, c.leases, hooks)
 	c.audit = c.newAudit()
 	c.upkeep = c.newUpkeep()
 	c.run.Set(nil, errNotRun)
@@ -75,7 +81,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 // filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
 const filterBytes = 256 << 20
 
-func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, hooks *notify.Hooks) *engine.Process {
+func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external lease.Store, hooks *notify.Hooks) *engine.Process {
 	known := catalog.NewCurrent(service, s.log)
 	connections := pool.New(db, service, known, engine.Statements())
 	leases := &pglease.Store{Pool: connections}
@@ -87,7 +93,7 @@ func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, hooks *not
 		},
 		Handlers: &handler.Caller{Consumer: service.Consumer, Limits: &service.Limits, Middleware: s.middleware, Log: s.log},
 		Prober:   &outage.Prober{Try: connections.Ping},
-		Effects:  effect.NewProcess(service.Consumer, leases, service.Limits.Effects, s.log), Leases: leases,
+		Effects:  effect.NewProcess(service.Consumer, leases, external, service.Limits.Effects, s.log), Leases: leases,
 	}
 }
 
@@ -106,6 +112,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	defer c.Close()
 	defer c.endEffects()
 	defer c.maintain(ctx)()
+	defer c.checkLeases(ctx)()
 	defer c.group.Begin(c.settings.log, errNotJoined, joinPatience)()
 	c.run.Set(c.settings.log, nil)
 	l := c.service.Limits
@@ -119,17 +126,6 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	}
 	return err
 }
-
-// endEffects lets the calls of effects end that have begun, each within its time, and records what
-// came of them: a call that ends with the process would have to be found out about.
-func (c *Consumer) endEffects() {
-	ctx, cancel := context.WithTimeout(context.Background(), c.service.EffectTimeout()+effectsEnd)
-	defer cancel()
-	c.process.Effects.Wait(ctx)
-}
-
-// effectsEnd is how long it may take to record what came of the last calls.
-const effectsEnd = 10 * time.Second
 
 // Own takes a partition over and returns a writer for it: for tests, drills and programs
 // that read records by other means. Whoever wrote the partition before is refused from then

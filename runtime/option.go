@@ -10,6 +10,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
+	"github.com/idemgen/idemgen/runtime/lease"
 )
 
 // Option changes a default of a generated constructor.
@@ -21,6 +22,7 @@ type settings struct {
 	hooks      []hook.Hook
 	keyMemory  int64 // bytes
 	middleware []Middleware
+	leases     *lease.Store // where effects have their leases outside of Postgres; nil if none was given
 	now        func() time.Time
 }
 
@@ -52,6 +54,12 @@ func WithKeyMemory(bytes int64) Option {
 // the outermost.
 func WithMiddleware(m ...Middleware) Option {
 	return func(s *settings) { s.middleware = append(s.middleware, m...) }
+}
+
+// WithLeases gives the store in which effects with store: redis have their leases. Generated
+// constructors ask for it where the spec has such effects; elsewhere it is an error of [New].
+func WithLeases(store lease.Store) Option {
+	return func(s *settings) { s.leases = &store }
 }
 
 // DeliveryFrom returns what the handler or the effect was called for. It reports false outside of

@@ -2,6 +2,7 @@ package idem_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -72,6 +73,7 @@ func TestAlwaysEmptyTablesStayEmpty(t *testing.T) {
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "a: need 9 9", "put 1 1"))
 	want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "database: Test: no row with this key in table t")
+	want(t, "event", query(t, db, `SELECT event FROM idem_dead_letter`), "Test")
 	want(t, "rows", query(t, db, `SELECT (SELECT count(*) FROM idem_step_refused)::text || (SELECT count(*) FROM idem_assert)::text`), "00")
 }
 
@@ -267,13 +269,19 @@ func TestBinaryRecordKeys(t *testing.T) {
 	}
 	want(t, "result", apply(t, w, append(msgs, bad...)), idem.Result{Applied: 7, Dead: 7})
 	for i, key := range keys {
-		// version, time unknown (10 bytes), then the key: its length plus one (0 is null), its
+		// version, marks, time unknown (10 bytes), then the key: its length plus one (0 is null), its
 		// bytes
 		stored := append([]byte{byte(len(key) + 1)}, key...)
 		if key == nil {
 			stored = []byte{0}
 		}
-		got := query(t, db, `SELECT encode(substring(record FROM 12 FOR $2), 'hex') FROM idem_dead_letter WHERE offs = $1`, 7+i, len(stored))
+		got := query(t, db, `SELECT encode(substring(record FROM 13 FOR $2), 'hex') FROM idem_dead_letter WHERE offs = $1`, 7+i, len(stored))
 		want(t, fmt.Sprintf("key %d of the dead letter", i), got, hex.EncodeToString(stored))
+		hash := "none"
+		if key != nil {
+			sum := sha256.Sum256(append([]byte("idemgen order key"), key...))
+			hash = hex.EncodeToString(sum[:16])
+		}
+		want(t, fmt.Sprintf("hash of key %d", i), query(t, db, `SELECT coalesce(replace(order_key::text, '-', ''), 'none') || coalesce(event, $$none$$) FROM idem_dead_letter WHERE offs = $1`, 7+i), hash+"Test")
 	}
 }

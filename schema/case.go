@@ -11,6 +11,7 @@ type Case struct {
 	Events      []*CaseEvent
 	Then        []*CaseTable
 	DeadLetters []ClassCount // by class, as then says; absent means none
+	Calls       []CallCount  // of effects, by event, as then says; of others nothing is said
 	Nothing     bool         // then is nothing: the tables stay as given
 	Broken      bool
 }
@@ -23,8 +24,13 @@ type CaseEvent struct {
 	Timestamp *Text
 	Value     *Node // the payload, to be read by the event's fields; null: a tombstone
 	Text      *Text // the payload as it is, instead of Value
-	Pos       Pos   // the map
-	Broken    bool
+	// What the call of its effect returns: a result, or why it did nothing, or why nobody knows what
+	// it did. At most one is not nil.
+	Result      *Node
+	Error       *Text
+	Interrupted *Text
+	Pos         Pos // the map
+	Broken      bool
 }
 
 // CaseHeader is one header of a record. A nil Value is null.
@@ -48,6 +54,9 @@ var caseEventKeys = keys[CaseEvent]{
 	{name: "timestamp", value: textValue(func(e *CaseEvent) **Text { return &e.Timestamp })},
 	{name: "value", value: nodeValue(func(e *CaseEvent) **Node { return &e.Value })},
 	{name: "text", value: put(scalarShape, func(e *CaseEvent) **Text { return &e.Text }, (*walker).text)},
+	{name: "result", value: nodeValue(func(e *CaseEvent) **Node { return &e.Result })},
+	{name: "error", value: textValue(func(e *CaseEvent) **Text { return &e.Error })},
+	{name: "interrupted", value: textValue(func(e *CaseEvent) **Text { return &e.Interrupted })},
 	{name: "event", instead: "topic, headers and value tell which event it is, as for the consumer"},
 	{name: "partition", instead: "the tests send all records of a topic to one partition, and copies to others"},
 	{name: "offset", instead: "the records of a topic have the offsets 0, 1, 2 and so on"},
@@ -83,10 +92,26 @@ func readCaseEvents(w *walker, e entry, c *Case) bool {
 			w.ds.Add(firstKey(ie), "E110", "an event must have one of value, text", "value: null for a record without a value")
 			ev.Broken = true
 		}
+		oneReturn(w, item, ev)
 		ok = ok && !ev.Broken
 		c.Events = append(c.Events, ev)
 	}
 	return ok
+}
+
+// oneReturn refuses a call that returns several things.
+func oneReturn(w *walker, n *Node, ev *CaseEvent) {
+	first := ""
+	for _, p := range n.Pairs {
+		switch p.Key {
+		case "result", "error", "interrupted":
+			if first != "" && first != p.Key {
+				w.ds.Add(p.KeyPos, "E110", "a call returns one thing, here are two: "+first+" and "+p.Key, "keep one of them")
+				ev.Broken = true
+			}
+			first = p.Key
+		}
+	}
 }
 
 func readCaseHeaders(w *walker, e entry, ev *CaseEvent) bool {

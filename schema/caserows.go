@@ -28,17 +28,26 @@ type ClassCount struct {
 }
 
 // deadLetterClasses are the words with which the reason of a dead letter begins.
-var deadLetterClasses = []string{"decode", "key", "fit", "conflict", "unknown_type", "tombstone", "too_large", "database", "handler"}
+var deadLetterClasses = []string{"decode", "key", "fit", "conflict", "unknown_type", "tombstone", "too_large", "database", "handler", "effect", "interrupted"}
+
+// CallCount is how many calls of an event's effect there are.
+type CallCount struct {
+	Event Text // its name in the spec; Pos is the key
+	Count int
+}
 
 // deadLetters is the entry of then that is no table.
 const deadLetters = "dead_letters"
+
+// calls is the other one.
+const calls = "calls"
 
 // nothing is what then says of a case that changes no row.
 const nothing = "nothing"
 
 var (
 	rowShape  = shape{entries: &scalarShape}
-	thenShape = shape{words: []string{nothing}, entries: &shape{scalar: true, items: &rowShape, keys: classKeys.shapes()}}
+	thenShape = shape{words: []string{nothing}, entries: &shape{scalar: true, items: &rowShape, keys: classKeys.shapes(), entries: &scalarShape}}
 )
 
 var classKeys = func() (ks keys[Case]) {
@@ -68,8 +77,8 @@ func readGiven(w *walker, e entry, c *Case) bool {
 }
 
 // readThen reads rows, or their number, by table. A map is no such thing: it holds the dead
-// letters by class. An empty map would hold for nearly every handler: what it means is said as
-// nothing.
+// letters by class, or the calls by event. An empty map would hold for nearly every handler: what
+// it means is said as nothing.
 func readThen(w *walker, e entry, c *Case) bool {
 	const hint = "name each table that matters, with its rows or their number; then: nothing says that every table stays as given, without a dead letter"
 	if n := e.node; n.Kind == ScalarNode && n.Text == nothing {
@@ -91,6 +100,9 @@ func readThen(w *walker, e entry, c *Case) bool {
 		case p.Key == deadLetters && p.Value.Kind == MapNode:
 			ok = w.some(te) && walkMap(w, te, classKeys, c) && ok
 			continue
+		case p.Key == calls && p.Value.Kind == MapNode:
+			ok = readCalls(w, te, c) && ok
+			continue
 		case p.Value.Kind == ScalarNode:
 			var fine bool
 			t.Count, fine = w.integer(te, 0, math.MaxInt32)
@@ -99,6 +111,18 @@ func readThen(w *walker, e entry, c *Case) bool {
 			ok = w.caseRows(te, t) && ok
 		}
 		c.Then = append(c.Then, t)
+	}
+	return ok
+}
+
+// readCalls reads how many calls of effects there are, by event.
+func readCalls(w *walker, e entry, c *Case) bool {
+	ok := w.some(e)
+	for p := range w.pairs(e) {
+		n, fine := w.integer(entry{"calls of " + quote(p.Key), p.KeyPos, p.Value}, 0, math.MaxInt32)
+		if ok = fine && ok; fine {
+			c.Calls = append(c.Calls, CallCount{Text{Value: p.Key, Key: p.KeyPos, Pos: p.KeyPos}, int(n.Value)})
+		}
 	}
 	return ok
 }

@@ -9,6 +9,8 @@ type Effect struct {
 	IfInterrupted *Text // retry or dead_letter
 	Result        *Text // name of a type with fields
 	KeepResult    *Duration
+	Store         *Text // postgres or redis
+	IfStoreDown   *Text // pause or use_postgres
 	Broken        bool
 }
 
@@ -18,8 +20,8 @@ var effectKeys = keys[Effect]{
 	{name: "lease", value: durationValue(func(v *Effect) **Duration { return &v.Lease }, "10s", "1h")},
 	{name: "result", value: textValue(func(v *Effect) **Text { return &v.Result })},
 	{name: "keep_result", value: durationValue(func(v *Effect) **Duration { return &v.KeepResult }, "1s", "3650d")},
-	{name: "store", meanwhile: "leave it out: leases are in Postgres"},
-	{name: "if_store_down", meanwhile: "leave it out: leases are in Postgres"},
+	{name: "store", value: wordValue(func(v *Effect) **Text { return &v.Store }, "postgres", "redis")},
+	{name: "if_store_down", value: wordValue(func(v *Effect) **Text { return &v.IfStoreDown }, "pause", "use_postgres")},
 }
 
 // readEffect reads effect, and asks for what nobody can decide but the team: E801.

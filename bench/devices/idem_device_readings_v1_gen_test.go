@@ -20,7 +20,7 @@ func TestDeviceReadingsV1(t *testing.T) {
 		Migrations: "migrations",
 		Expected:   "testdata/idem_device_readings_v1_expected.txt",
 		Tables:     testTables(),
-		Stub: func(db *pgxpool.Pool) (*idem.Consumer, error) {
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {

@@ -10,23 +10,30 @@ var accepts = regexp.MustCompile(`(?m)^ +accept:.*\n(?: +W9\d\d:.*\n)*`)
 
 // What a spec accepts is not told, and does not count for --strict. Nothing else of a run changes.
 func TestAcceptedWarningsAreKeptBack(t *testing.T) {
-	text := read(t, golden+"/accepted/accepted_warnings/idemgen.yaml")
-	module(t, map[string]string{"idemgen.yaml": text})
-	if code, _, stderr := run(t, "generate", "--strict"); code != done || strings.Contains(stderr, "W9") {
-		t.Fatalf("exit code %d\n%s", code, stderr)
-	}
-	if out := must(t, "check", "--strict", "--json"); !strings.Contains(out, `"diagnostics": []`) {
-		t.Error(out)
-	}
-	write(t, "idemgen.yaml", accepts.ReplaceAllString(text, ""))
-	code, diff, stderr := run(t, "check")
-	if code != done {
-		t.Errorf("without accept something else is generated: exit code %d\n%s", code, diff)
-	}
-	for _, warning := range []string{"W901", "W902", "W903", "W904", "W905", "W906", "W907", "W908", "W911"} {
-		if !strings.Contains(stderr, warning) {
-			t.Errorf("nothing is accepted, and %s is not told:\n%s", warning, stderr)
-		}
+	for spec, warnings := range map[string][]string{
+		"accepted_warnings": {"W901", "W902", "W903", "W904", "W905", "W906", "W907", "W908", "W911"},
+		"effects_on_redis":  {"W911", "W913"},
+	} {
+		t.Run(spec, func(t *testing.T) {
+			text := read(t, golden+"/accepted/"+spec+"/idemgen.yaml")
+			module(t, map[string]string{"idemgen.yaml": text})
+			if code, _, stderr := run(t, "generate", "--strict"); code != done || strings.Contains(stderr, "W9") {
+				t.Fatalf("exit code %d\n%s", code, stderr)
+			}
+			if out := must(t, "check", "--strict", "--json"); !strings.Contains(out, `"diagnostics": []`) {
+				t.Error(out)
+			}
+			write(t, "idemgen.yaml", accepts.ReplaceAllString(text, ""))
+			code, diff, stderr := run(t, "check")
+			if code != done {
+				t.Errorf("without accept something else is generated: exit code %d\n%s", code, diff)
+			}
+			for _, warning := range warnings {
+				if !strings.Contains(stderr, warning) {
+					t.Errorf("nothing is accepted, and %s is not told:\n%s", warning, stderr)
+				}
+			}
+		})
 	}
 }
 

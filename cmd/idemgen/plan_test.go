@@ -15,6 +15,7 @@ package: doors
 types:
   State: {enum: [open, shut]}
   Name: {is: string}
+  Ring: {fields: {id: string}}
 
 tables:
   doors:
@@ -40,6 +41,8 @@ topics:
         type: counted
         fields: {n: int32}
         write: [{update: doors, set: {n: n}}]
+      Rung: {type: rung, effect: {if_interrupted: retry, store: postgres, timeout: 5s}}
+      Opened: {type: opened, effect: {if_interrupted: retry, store: redis}}
   keys:
     pattern: keys.<site>.v1
     idempotency_key: {source: {record: offset}}
@@ -96,6 +99,12 @@ func TestPlan(t *testing.T) {
 		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is 2048, and was 1048576"},
 		{"on_failure", "package: doors\n", "package: doors\non_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
 		{"a Go name", "      Moved:\n", "      Moved:\n        go_name: Swung\n", callers, "topics.doors.v1.events.Moved.go_name is new"},
+		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", callers, "effect is new"},
+		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it holds for calls from now on"},
+		{"to Redis", "store: postgres", "store: redis", compatible, "what has a lease in Postgres goes on there"},
+		{"to Postgres", "store: redis", "store: postgres", compatible, "Postgres does not know what Redis holds"},
+		{"no store any more", ", store: redis", "", compatible, "Postgres does not know what Redis holds"},
+		{"a result", "store: redis", "store: redis, result: Ring", callers, "the method returns another type"},
 		{"a handler", "set: {n: n}}]", "set: {n: n}}]\n        handle: true", callers, "handle is new"},
 		{"steps", "set: {n: n}}]", "set: {n: n}}, {update: doors, set: {n: n}}]", compatible, "Counted.write changed"},
 		{"a new column", "n: integer}", "n: integer, m: nullable integer}", migration, `column "m" of "doors" is new`},

@@ -22,6 +22,7 @@ type Case struct {
 	Records     []seedlog.Record // Event is empty if the consumer has none for it
 	Then        []Table
 	DeadLetters []schema.ClassCount
+	Calls       []Calls                    // those that then counts
 	Texts       map[*model.Column][]string // that rows give columns of a type of the team's
 }
 
@@ -40,12 +41,17 @@ type reader struct {
 	report  *schema.Diagnostics
 	spec    *schema.Case
 	texts   map[*model.Column][]string
+	applied map[string]bool     // by event and key: a record before that is no dead letter
+	returns map[string]callSaid // by record
 }
 
 // Resolve checks a case against its service. Without an error in problems the case is whole.
 func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, schema.Diagnostics) {
 	var problems schema.Diagnostics
-	r := reader{service: s, in: in, report: &problems, spec: c, texts: map[*model.Column][]string{}}
+	r := reader{
+		service: s, in: in, report: &problems, spec: c,
+		texts: map[*model.Column][]string{}, applied: map[string]bool{}, returns: map[string]callSaid{},
+	}
 	out := &Case{DeadLetters: c.DeadLetters, Given: r.given(), Texts: r.texts}
 	for i, e := range c.Events {
 		if !e.Broken {
@@ -58,6 +64,7 @@ func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, s
 	for _, t := range c.Then {
 		out.Then = append(out.Then, r.then(t))
 	}
+	out.Calls = r.calls()
 	return out, problems
 }
 

@@ -16,7 +16,8 @@ const schemaLine = "# yaml-language-server: $schema=https://raw.githubuserconten
 
 // Draft writes a case for an event: what its row needs, the event with all its fields, and what
 // the steps of the spec make of that. What Go code does only the team knows: then the case says
-// that it is a draft, and is refused as long as it does.
+// that it is a draft, and is refused as long as it does. Of an effect it says what the call
+// returns, and how many there are.
 func Draft(s *model.Service, e *model.Event) []byte {
 	rows, log := telling(s, e)
 	c := newCourse(s, rows)
@@ -35,6 +36,9 @@ func Draft(s *model.Service, e *model.Event) []byte {
 		c.apply(e.Topic, r, i)
 	}
 	d.dead = c.dead
+	if len(c.dead) == 0 {
+		d.called(e.Topic, log)
+	}
 	d.then(c.in)
 	return []byte(d.out.String())
 }
@@ -46,6 +50,7 @@ type draft struct {
 	touched map[*model.Table]bool
 	coded   []string // events with Go code
 	dead    []string // classes, in order
+	calls   []string // of effects, as then writes them
 }
 
 func (d *draft) given(rows []model.Row) {
@@ -107,7 +112,7 @@ func (d *draft) event(t *model.Topic, r seedlog.Record) {
 	if !r.Time.IsZero() {
 		fmt.Fprintf(&d.out, "    timestamp: %s\n", r.Time.Format(time.RFC3339))
 	}
-	members, isObject := members(r.Value)
+	members, isObject := linesOf(r.Value)
 	switch {
 	case r.Value == nil:
 		d.out.WriteString("    value: null\n")
@@ -117,6 +122,9 @@ func (d *draft) event(t *model.Topic, r seedlog.Record) {
 		d.out.WriteString("    value: {}\n")
 	default:
 		fmt.Fprintf(&d.out, "    text: %s\n", quoted(string(r.Value)))
+	}
+	if result, _ := linesOf(r.Result); len(result) > 0 {
+		fmt.Fprintf(&d.out, "    result:\n      %s\n", strings.Join(result, "\n      "))
 	}
 }
 
@@ -132,14 +140,29 @@ func (d *draft) takes(t *model.Topic, event string) {
 				d.touched[c] = true
 			}
 		}
-		if e.HasCode() && !slices.Contains(d.coded, e.Name) {
+		if e.Handle && !slices.Contains(d.coded, e.Name) {
 			d.coded = append(d.coded, e.Name)
 		}
 	}
 }
 
+// called counts the calls of effects. Every record of a way takes effect, under a key of its own.
+func (d *draft) called(t *model.Topic, log []seedlog.Record) {
+	for _, e := range t.Events {
+		n := 0
+		for _, r := range log {
+			if r.Event == e.GoName {
+				n++
+			}
+		}
+		if e.Effect != nil && n > 0 {
+			d.calls = append(d.calls, fmt.Sprintf("%s: %d", e.Name, n))
+		}
+	}
+}
+
 func (d *draft) then(in *oracle.Interpreter) {
-	if len(d.touched) == 0 && len(d.dead) == 0 {
+	if len(d.touched) == 0 && len(d.dead) == 0 && len(d.calls) == 0 {
 		d.out.WriteString("then: nothing\n")
 		return
 	}
@@ -159,6 +182,9 @@ func (d *draft) then(in *oracle.Interpreter) {
 	}
 	if len(classes) > 0 {
 		fmt.Fprintf(&d.out, "  dead_letters: {%s}\n", strings.Join(classes, ", "))
+	}
+	if len(d.calls) > 0 {
+		fmt.Fprintf(&d.out, "  calls: {%s}\n", strings.Join(d.calls, ", "))
 	}
 }
 

@@ -13,6 +13,12 @@ import (
 // place is where the event says what makes its record a dead letter, as far as that is known.
 func place(t *model.Topic, e *schema.CaseEvent, found oracle.Outcome) schema.Pos {
 	path := found.Path
+	if inside, ok := strings.CutPrefix(path, "result."); ok && e.Result != nil && (found.Class == oracle.ClassEffect || (e.Value == nil || e.Value.Get("result") == nil)) {
+		return below(e.Result, inside).Pos
+	}
+	if said := returnOf(e); said != nil && (found.Class == oracle.ClassEffect || found.Class == oracle.ClassInterrupted) {
+		return said.at
+	}
 	if found.Class == oracle.ClassUnknown && t.EventType != nil {
 		path = strings.Join(t.EventType.Path, ".")
 		if t.EventType.Header != "" {
@@ -61,6 +67,9 @@ func below(n *schema.Node, path string) *schema.Node {
 // hide keeps the values of sensitive fields out of what is shown of the event.
 func (r *reader) hide(t *model.Topic, e *schema.CaseEvent) {
 	for _, event := range t.Events {
+		if event.Returns() && e.Result != nil && slices.ContainsFunc(event.Effect.Result.Fields, (*model.Field).HoldsSensitive) {
+			r.hideAll(e.Result)
+		}
 		for _, f := range event.Fields {
 			if f.HoldsSensitive() {
 				r.hideField(t, e, f)

@@ -43,13 +43,16 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out seedlog.Record) {
 		out.Event = event.GoName
 		out.Keyed = found.Key != ""
 	}
-	switch {
-	case r.report.Errors() > before:
-	case event != nil && event.Returns():
-		r.report.Add(e.Topic.Pos, "E153", fmt.Sprintf("event %d is %s, whose effect has a result: a case cannot say yet what it returns", n, wording.Quote(event.Name)),
-			"leave it out, and give the rows that it makes")
-	default:
+	if r.report.Errors() > before {
+		return out
+	}
+	r.returned(n, e, event, &out)
+	if event != nil {
+		found = r.outcome(t, event, &out)
+	}
+	if r.report.Errors() == before {
 		r.refused(n, t, e, found)
+		r.alike(n, e, &out)
 	}
 	return out
 }
@@ -60,7 +63,7 @@ func asRead(t *model.Topic, r *seedlog.Record) oracle.Record {
 	if at.IsZero() {
 		at = time.Unix(0, 0)
 	}
-	out := oracle.Record{Topic: r.Topic, Time: at, Key: r.Key, Value: seedlog.Packed(t, r.Value)}
+	out := oracle.Record{Topic: r.Topic, Time: at, Key: r.Key, Value: seedlog.Packed(t, r.Value), Result: r.Result}
 	for _, h := range r.Headers {
 		out.Headers = append(out.Headers, oracle.Header(h))
 	}
@@ -115,6 +118,8 @@ func (r *reader) refused(n int, t *model.Topic, e *schema.CaseEvent, found oracl
 	}()
 	why := found.Class + ": " + strings.TrimPrefix(found.Path+": "+found.Detail, ": ")
 	switch {
+	case found.Class == oracle.ClassEffect && e.Result != nil:
+		r.report.Add(place(t, e, found), "E156", fmt.Sprintf("event %d cannot return this: %s", n, strings.TrimPrefix(why, found.Class+": ")), "the result is what the Go method returns, as JSON")
 	case found.Kind == oracle.Stop:
 		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would halt its partition: %s", n, why), "a case cannot hold it: nothing is applied behind it")
 	case found.Kind == oracle.DeadLetter && !slices.ContainsFunc(r.spec.DeadLetters, func(c schema.ClassCount) bool { return c.Class == found.Class }):

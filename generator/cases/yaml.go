@@ -53,8 +53,8 @@ func flow(data []byte) string {
 	return out.String()
 }
 
-// members are those of a JSON object, a line each; false if it is none.
-func members(data []byte) (lines []string, ok bool) {
+// linesOf are the members of a JSON object, a line each; false if it is none.
+func linesOf(data []byte) (lines []string, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {

@@ -178,6 +178,8 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return Compatible, "it is not read any more; its ledger, keys and rows stay"
 	case in(2) == "events" && len(e.path) == 4:
 		return c.event(e)
+	case in(2) == "events" && in(4) == "effect":
+		return e.effect(in(5))
 	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "deprecated" && last != "go_name" && last != "sensitive":
 		return c.field(e)
 	}
@@ -209,6 +211,21 @@ func (c *comparison) event(e edit) (Verdict, string) {
 		return Compatible, "its records are taken by another event, ignored or skipped, as the spec says"
 	}
 	return Compatible, "records that were read before can still be read, and their keys are known"
+}
+
+// effect says what a change of a key of an effect means; of "", of the effect as a whole.
+func (e edit) effect(key string) (Verdict, string) {
+	switch {
+	case key == "":
+		return GoCallers, "Handler has another set of methods"
+	case key == "result":
+		return GoCallers, "the method returns another type. Results that were recorded, and whose events are not passed yet, are read as it: deploy when no calls are under way"
+	case key == "store" && e.now != nil && e.now.Text == "redis":
+		return Compatible, "what has a lease in Postgres goes on there. Versions side by side may both call for one event: end the old one before the new one starts. NewConsumer takes the store"
+	case key == "store":
+		return Compatible, "Postgres does not know what Redis holds: what was called, and not passed yet, is called again. End the old version when no records wait, before the new one starts. NewConsumer takes no store any more"
+	}
+	return Compatible, "it holds for calls from now on"
 }
 
 // follows reports whether a new event has the type texts of one that is gone.

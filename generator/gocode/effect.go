@@ -42,6 +42,12 @@ func termsDecl(f *file, e *model.Event) {
 	if e.Effect.Interrupts {
 		terms = append(terms, text("Interrupts: true"))
 	}
+	if e.Effect.Redis {
+		terms = append(terms, text("External: true"))
+	}
+	if e.Effect.UsePostgres {
+		terms = append(terms, text("UsePostgres: true"))
+	}
 	doc := fmt.Sprintf("%s are the terms of the effect of %s. It is read only.", termsVar(e), e.GoName)
 	f.decl(doc, text("var %s =", termsVar(e)).Add(composite(wire("EffectTerms"), terms)))
 }
@@ -77,22 +83,23 @@ func callEffect(g *group, e *model.Event) {
 	g.If(text("err :=").Add(read), text("err != nil")).Block(text("return err"))
 }
 
-// testEffect writes the effect of generated tests: it is counted, and its result is the one that
-// the log says.
+// testEffect writes the effect of generated tests: it is counted, and it returns what the
+// log says.
 func testEffect(f *file, receiver string, e *model.Event) {
 	params := []code{named("ctx", qual("context", "Context")), text("_ " + e.GoName)}
 	answer := qual(idemtestPath, "EffectResult").Call(text("ctx"))
 	r := e.Effect.Result
 	if r == nil {
 		f.fn("", receiver, e.GoName, params, text("error"), func(g *group) {
-			g.Add(answer)
-			g.Return(text("nil"))
+			g.Add(text("_, err :=").Add(answer))
+			g.Return(text("err"))
 		})
 		return
 	}
 	out := results(text("r "+r.GoName), text("err error"))
 	f.fn("", receiver, e.GoName, params, out, func(g *group) {
-		g.Add(text("err =").Add(call("r.decodeResult", lit(e.GoName), answer)))
+		g.Add(text("result, err :=").Add(answer))
+		g.If(text("err == nil")).Block(text("err = r.decodeResult(%q, result)", e.GoName))
 		g.Return(text("r, err"))
 	})
 }

@@ -30,10 +30,16 @@ func (p *pkg) serviceFile() *file {
 	if len(s.Codecs) > 0 {
 		params = append(params, text("codecs Codecs"))
 	}
-	params = append(params, named("opts", text("...").Add(idem("Option"))))
+	options := text("opts...")
 	doc := fmt.Sprintf("NewConsumer returns the consumer %q.", s.Consumer)
+	if s.Redis() {
+		params = append(params, named("leases", qual(leasePath, "Store")))
+		options = text("append([]idem.Option{idem.WithLeases(leases)}, opts...)...")
+		doc += "\nEffects with store: redis have their leases in leases: redislease.New(client)."
+	}
+	params = append(params, named("opts", text("...").Add(idem("Option"))))
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {
-		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), text("opts...")))
+		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), options))
 	})
 	for _, t := range s.Types {
 		if len(t.Enum) > 0 {
@@ -82,7 +88,7 @@ func (p *pkg) serviceLiteral() code {
 			topics = append(topics, call(topicFunc(t), args...))
 		}
 	}
-	return composite(wire("Service"), []code{
+	elems := []code{
 		pair("Source", lit(s.Source)),
 		pair("Consumer", lit(s.Ledger())),
 		pair("Schema", lit(s.Schema)),
@@ -90,7 +96,11 @@ func (p *pkg) serviceLiteral() code {
 		pair("Limits", limits(s)),
 		pair("Tables", composite(slice(wire("Table")), p.serviceTables())),
 		pair("Topics", composite(slice(wire("Topic")), topics)),
-	})
+	}
+	if s.Redis() {
+		elems = append(elems, text("Leases: true"))
+	}
+	return composite(wire("Service"), elems)
 }
 
 // topicNames are what the runtime reads for an entry: the names of its topics, or their pattern.

@@ -148,8 +148,13 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testCases().Run(t)")) })
 	handler := ""
-	if p.handles() {
-		handler = ", idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))"
+	switch own := "idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))"; {
+	case both(p.service):
+		handler = ", testEffects{" + own + "}"
+	case slices.ContainsFunc(p.service.Topics, handled):
+		handler = ", " + own
+	case p.handles():
+		handler = ", stubHandler{}"
 	}
 	elems := []code{pair("Folder", lit(tests.Cases))}
 	elems = append(append(elems, database(p.service)...),
@@ -171,7 +176,13 @@ func newConsumer(s *model.Service, handler string) code {
 	return closure(
 		[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},
 		[]code{pointer(idem("Consumer")), text("error")},
-		func(g *group) { g.Return(text("NewConsumer(db%s)", handler+testCodecs(s))) })
+		func(g *group) {
+			args := text("db%s", handler+testCodecs(s))
+			if s.Redis() {
+				args.Add(text(", ")).Add(qual(leasesPath, "InRedis").Call(text("t")))
+			}
+			g.Return(call("NewConsumer", args))
+		})
 }
 
 // testCodecs is the argument of NewConsumer for codecs, if there are any.
@@ -240,9 +251,7 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 	elems = append(elems, encodings(t)...)
 	switch {
 	case handled(t):
-		stub := closure([]code{named("db", pointer(qual(pgxpoolPath, "Pool")))}, []code{pointer(idem("Consumer")), text("error")},
-			func(g *group) { g.Return(text("NewConsumer(db, stubHandler{}%s)", testCodecs(p.service))) })
-		elems = append(elems, pair("Stub", stub), pair("New", newConsumer(p.service, ", "+testHandler(p.service))), pair("Log", readLog(t)), text("Edit: editTestLog"))
+		elems = append(elems, pair("Stub", newConsumer(p.service, ", stubHandler{}")), pair("New", newConsumer(p.service, ", "+testHandler(p.service))), pair("Log", readLog(t)), text("Edit: editTestLog"))
 	case p.handles():
 		elems = append(elems, pair("New", newConsumer(p.service, ", stubHandler{}")), pair("Log", readLog(t)))
 	default:

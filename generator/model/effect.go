@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Effect is Go code outside of the transaction, under a lease, before the event's steps.
 type Effect struct {
@@ -8,5 +11,15 @@ type Effect struct {
 	Timeout    time.Duration // of one call
 	Keep       time.Duration // how long the result is remembered
 	Interrupts bool          // if_interrupted: dead_letter; else retry
-	Result     *Type         // nil if the call returns nothing but an error
+	Redis      bool          // store: redis; else its leases are in Postgres
+	// UsePostgres is if_store_down: use_postgres; else events wait for the store.
+	UsePostgres bool
+	Result      *Type // nil if the call returns nothing but an error
+}
+
+// Redis reports whether effects have their leases in Redis.
+func (s *Service) Redis() bool {
+	return slices.ContainsFunc(s.Topics, func(t *Topic) bool {
+		return slices.ContainsFunc(t.Events, func(e *Event) bool { return e.Effect != nil && e.Effect.Redis })
+	})
 }

@@ -43,8 +43,11 @@ const (
 	ClassTombstone = "tombstone"    // no value, and the topic has no tombstone event
 	ClassTooLarge  = "too_large"    // longer than max_payload
 	ClassDatabase  = "database"     // refused by the database
-	ClassEffect    = "effect"       // the result of the effect cannot be read
 	ClassHandler   = "handler"      // the handler returned an error
+	ClassEffect    = "effect"       // the effect failed, or its result cannot be read
+	// ClassInterrupted: nobody knows what the effect did. The interpreter makes no calls: who
+	// gives it records says so.
+	ClassInterrupted = "interrupted"
 )
 
 // Outcome is what became of one record.

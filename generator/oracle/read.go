@@ -33,7 +33,7 @@ func (in *Interpreter) Decode(r Record) (Values, Outcome) {
 		return Values{def: def}, refuse(f, giveUp, def)
 	}
 	keys, f := e.keys()
-	if f == nil {
+	if f == nil && (!e.def.Returns() || e.result != nil) { // else nobody says what the rows hold
 		_, f = e.rows()
 	}
 	if f != nil {

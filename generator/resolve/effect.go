@@ -48,8 +48,20 @@ func (r *topicReader) resolveEffect(e *draft.Event) {
 				"drop keep_result, which is the window then")
 		}
 	}
+	r.resolveStore(e, m)
 	if spec.Result != nil {
 		r.resolveResult(e, m)
+	}
+}
+
+// resolveStore reads where an effect's leases are.
+func (r *topicReader) resolveStore(e *draft.Event, m *model.Effect) {
+	spec := e.Spec.Effect
+	m.Redis = spec.Store != nil && spec.Store.Value == "redis"
+	m.UsePostgres = spec.IfStoreDown != nil && spec.IfStoreDown.Value == "use_postgres"
+	if spec.IfStoreDown != nil && !m.Redis && !spec.Broken {
+		r.report.Add(spec.IfStoreDown.Key, "E804", e.Is()+" has if_store_down, and its leases are in Postgres, without which nothing is applied anyway",
+			"drop if_store_down, or say store: redis")
 	}
 }
 

@@ -77,6 +77,7 @@ func Main(s *model.Service, importPath string) ([]byte, error) {
 // inMain are the names that the program has a use for, beside those of the language.
 var inMain = []string{
 	"context", "errors", "slog", "os", "signal", "syscall", "pgxpool", "confluent",
+	"redis", "redislease", "options", "client",
 	"run", "stop", "err", "ctx", "brokers", "dsn", "db", "consumer",
 }
 

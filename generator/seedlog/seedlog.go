@@ -46,14 +46,17 @@ import (
 
 // Record is one record of the log.
 type Record struct {
-	Topic   string    // "" if the entry says which one it is
-	Time    time.Time // zero: that of its place in the log
-	Event   string    // Go name of the event
-	Keyed   bool      // has an identity of its own, so that a second copy has no effect
-	Key     []byte    // nil if the topic declares no record key
-	Value   []byte    // nil for a tombstone
-	Result  []byte    // of the event's effect, as JSON; nil without one
-	Headers []Header  // event type first, then the idempotency key, then fields
+	Topic  string    // "" if the entry says which one it is
+	Time   time.Time // zero: that of its place in the log
+	Event  string    // Go name of the event
+	Keyed  bool      // has an identity of its own, so that a second copy has no effect
+	Key    []byte    // nil if the topic declares no record key
+	Value  []byte    // nil for a tombstone
+	Result []byte    // of the event's effect, as JSON; nil without one
+	// Error or Interrupted is what the event's effect says instead: that it did nothing, or that
+	// nobody knows what it did.
+	Error, Interrupted string
+	Headers            []Header // event type first, then the idempotency key, then fields
 }
 
 // In is the topic of the record, which is in the log of an entry.

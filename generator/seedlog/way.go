@@ -15,18 +15,15 @@ type Others map[*model.Column]int
 // Way returns a short log that ends with a record of the event, and the rows that must be there
 // before. What the spec's steps need is such a row, if that can be; else records before it make
 // it. An event of a stream begins with those that made what it needs: a row that is there without
-// its events is none that a stream can have made. For an event with Go code, which may want any
+// its events is none that a stream can have made. For an event with a handler, which may want any
 // row of its topic, there is one of each table that the topic's events can make. Rows and records
-// are numbered from 1, and have all that may be missing, at the first of its paths. None
-// is of another event whose effect returns something: nobody says what.
+// are numbered from 1, and have all that may be missing, at the first of its paths.
 func Way(s *model.Service, e *model.Event, others Others) ([]model.Row, []Record) {
 	alone := *e.Topic
 	alone.Events, alone.Flush = []*model.Event{e}, e.Steps
-	whole := *e.Topic
-	whole.Events = slices.DeleteFunc(slices.Clone(e.Topic.Events), func(o *model.Event) bool { return o != e && o.Returns() })
-	topics := []*model.Topic{&alone, &whole}
+	topics := []*model.Topic{&alone, e.Topic}
 	switch {
-	case e.HasCode():
+	case e.Handle:
 		topics = topics[1:]
 	case slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Stream != nil }):
 		slices.Reverse(topics)
@@ -36,7 +33,7 @@ func Way(s *model.Service, e *model.Event, others Others) ([]model.Row, []Record
 			return rows, log
 		}
 	}
-	rows, log, _ := wayOf(s, &whole, e, others)
+	rows, log, _ := wayOf(s, e.Topic, e, others)
 	return rows, log
 }
 
@@ -46,7 +43,7 @@ func wayOf(s *model.Service, t *model.Topic, e *model.Event, others Others) ([]m
 	p := newPlanner(r, t)
 	w := &writer{positions: positions{}, seconds: map[int]bool{}, roles: r, topic: e.Topic, last: map[int]int{}, whole: true, others: others}
 	now := p.first()
-	if e.HasCode() {
+	if e.Handle {
 		wanted := slices.Clone(p.does[e].needs)
 		for t := range p.tables {
 			if !slices.Contains(p.does[e].makes, t) && !slices.Contains(wanted, t) {

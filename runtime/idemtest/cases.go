@@ -93,7 +93,7 @@ func (c Cases) runner(name string) (*runner, error) {
 	}
 	r := &runner{
 		Suite: Suite{External: c.External, Migrations: c.Migrations, Tables: c.compared(want), Encodings: c.Encodings},
-		start: c.New, log: numbered("", log), want: want, source: path,
+		start: c.New, log: numbered("", log), want: want, source: path, ofCase: true,
 	}
 	if rows := c.file(name, "_rows.sql"); exists(rows) {
 		r.Rows = rows

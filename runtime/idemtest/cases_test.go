@@ -78,6 +78,7 @@ func TestACaseHoldsTheTablesAgainstWhatItSays(t *testing.T) {
 		"too few rows":       {flaw{}, "id=2  v=8\n", "", "once", []string{"item id=2: want no such row, got id=2  v=8"}},
 		"too many rows":      {flaw{}, "id=2", "id=4  v=1\nid=2", "once", []string{"item id=4: want this row, got none: id=4  v=1"}},
 		"without its key":    {flaw{}, "sum=27", "sum=28", "once", []string{"total: got  sum=27", "total: want sum=28"}},
+		"calls":              {flaw{}, "database 1\n", "database 1\ncalls Put 1\n", "once", []string{"calls of Put: want 1, got 0"}},
 		"no dead letter":     {flaw{}, "dead letters database 1\n", "", "once", []string{"database: want 0, got 1", "event 3 is a dead letter: database"}},
 		"other dead letter":  {flaw{}, "database 1", "handler 2", "once", []string{"handler: want 2, got 0", "database: want 0, got 1"}},
 		"not written":        {flaw{unwritten: true}, "", "", "once", []string{"likely cause: the handler is as idemgen wrote it"}},

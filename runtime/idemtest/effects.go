@@ -2,7 +2,10 @@ package idemtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,28 +13,68 @@ import (
 )
 
 // effects stands for the other side that the effects of a log call: it counts the calls, and
-// answers each with the result that the log says.
+// answers each with what the log says.
 type effects struct {
-	results map[string][]byte // by the record
-	ofEvent map[string][]byte // of some record of the event
+	answers map[string]answer // by the record
+	ofEvent map[string]answer // of some record of the event
+
+	leases holds // in a store outside of Postgres
 
 	mu    sync.Mutex
-	calls map[string]int // by the record
-	again int            // calls that may have been made twice
+	calls map[string][]call // by the record
+	again int               // calls that may have been made twice
+	// during, if it is not nil, runs while a call does, which is the nth of its record.
+	during func(id string, nth int)
 }
+
+// call is what a call was made under.
+type call struct {
+	key   idem.Key
+	token int64
+}
+
+// answer is what a call returns.
+type answer struct {
+	result      []byte // JSON
+	failure     string // "": none
+	interrupted bool   // nobody knows what the call did
+}
+
+func (a answer) err() error {
+	switch err := errors.New(a.failure); {
+	case a.failure == "":
+		return nil
+	case a.interrupted:
+		return idem.Interrupted(err)
+	default:
+		return idem.Permanent(err)
+	}
+}
+
+// final reports whether a copy is not tried anew: it ended well, or nobody knows what it did.
+func (a answer) final() bool { return a.failure == "" || a.interrupted }
 
 type effectsKey struct{}
 
 func newEffects(c *runner) *effects {
-	f := &effects{results: map[string][]byte{}, ofEvent: map[string][]byte{}, calls: map[string]int{}}
+	f := &effects{answers: map[string]answer{}, ofEvent: map[string]answer{}, calls: map[string][]call{}}
 	for _, r := range c.log {
-		if r.effect != "" {
-			m := r.message
-			m.Value = pack(c.Encodings[m.Topic], m.Value)
-			f.results[identity(m)], f.ofEvent[r.effect] = r.result, r.result
+		if r.effect == "" {
+			continue
+		}
+		f.answers[sentAs(c, r)] = r.answer
+		if r.answer.failure == "" {
+			f.ofEvent[r.effect] = r.answer
 		}
 	}
 	return f
+}
+
+// sentAs is the identity of a record of the log.
+func sentAs(c *runner, r record) string {
+	m := r.message
+	m.Value = pack(c.Encodings[m.Topic], m.Value)
+	return identity(m)
 }
 
 // identity is what copies of a record share.
@@ -50,21 +93,40 @@ func (f *effects) in(ctx context.Context) context.Context {
 }
 
 // EffectResult is what the effects of generated tests return, as JSON: the result that the log has
-// for the record. It counts the call.
-func EffectResult(ctx context.Context) []byte {
+// for the record, or the error that it has instead. It counts the call.
+func EffectResult(ctx context.Context) ([]byte, error) {
 	f, ok := ctx.Value(effectsKey{}).(*effects)
 	d, called := idem.DeliveryFrom(ctx)
 	if !ok || !called {
-		return nil
+		return nil, nil
 	}
+	id := identity(d.Message)
+	f.mu.Lock()
+	f.calls[id] = append(f.calls[id], call{d.Key, d.Token})
+	nth, during := len(f.calls[id]), f.during
+	a, known := f.answers[id]
+	if !known {
+		a = f.ofEvent[d.Event]
+	}
+	f.mu.Unlock()
+	if during != nil {
+		during(id, nth)
+	}
+	return a.result, a.err()
+}
+
+// set says what runs while calls do.
+func (f *effects) set(during func(id string, nth int)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id := identity(d.Message)
-	f.calls[id]++
-	if r, known := f.results[id]; known {
-		return r
-	}
-	return f.ofEvent[d.Event]
+	f.during = during
+}
+
+// of are the calls of a record.
+func (f *effects) of(id string) []call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls[id])
 }
 
 // mayCallAgain says that the process died behind a call whose result it did not record.
@@ -78,36 +140,57 @@ func (f *effects) mayCallAgain() {
 func (f *effects) mayCallAllAgain() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, n := range f.calls {
-		f.again += n
+	for _, made := range f.calls {
+		f.again += len(made)
 	}
 }
 
-// faults tells whose effects were called too often, or not at all.
+// faults tells whose effects were called too often, or not at all. A copy of an event whose call
+// failed for good is tried anew: of such calls there may be any number.
 func (f *effects) faults(b *trial) (wrong []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	more := 0
-	for _, r := range b.log {
-		if r.effect == "" {
-			continue
+	more, made := 0, map[string]int{}
+	for id, sent := range ofEffects(b.runner) {
+		r, n, may := sent[0], len(f.calls[id]), len(sent)
+		if r.keyed && r.answer.final() {
+			may = 1
 		}
-		m := r.message
-		m.Value = pack(b.Encodings[m.Topic], m.Value)
-		n := f.calls[identity(m)]
-		more += max(0, n-1)
-		if n == 0 && !b.isDead(r) || n > 1 && f.again == 0 {
+		made[r.effect] += min(n, may)
+		if !r.answer.final() {
+			may = n
+		}
+		more += max(0, n-may)
+		if n == 0 && !b.ofCase && !b.isDead(r) || n > may && f.again == 0 {
 			wrong = append(wrong, fmt.Sprintf("%s, offset %d: %d calls", r.effect, r.message.Offset, n))
 		}
 	}
 	if more > f.again {
 		wrong = append(wrong, fmt.Sprintf("%d calls too many; at most %d were cut off", more, f.again))
 	}
+	for _, event := range slices.Sorted(maps.Keys(b.want.calls)) {
+		if want := b.want.calls[event]; made[event] != want {
+			wrong = append(wrong, fmt.Sprintf("calls of %s: want %d, got %d", event, want, made[event]))
+		}
+	}
 	return wrong
+}
+
+// ofEffects are the records of the log that have an effect, by what they are sent as.
+func ofEffects(c *runner) map[string][]record {
+	out := map[string][]record{}
+	for _, r := range c.log {
+		if r.effect != "" {
+			id := sentAs(c, r)
+			out[id] = append(out[id], r)
+		}
+	}
+	return out
 }
 
 // endLeases ends the leases of calls that were cut off, as their time does, and lets interrupted
 // ones be called again, as a person does. They do not count: no service dies at every step.
 func endLeases(b *trial) {
+	b.effects.leases.end(b)
 	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp(), interrupts = false, attempts = 0 WHERE state = 'p'`)
 }

@@ -10,20 +10,21 @@ import (
 )
 
 // readExpected reads the file of expected rows: per table a line "table NAME" and a line per
-// row, or a line "table NAME COUNT"; "dead letters CLASS COUNT" says how many there are. Lines
-// that begin with # are comments.
+// row, or a line "table NAME COUNT"; "dead letters CLASS COUNT" says how many there are,
+// "calls EVENT COUNT" how many calls of its effect. Lines that begin with # are comments.
 func readExpected(path string) (*state, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &state{}
+	s := &state{classes: map[string]int{}, calls: map[string]int{}}
 	lines := bufio.NewScanner(strings.NewReader(string(content)))
 	lines.Buffer(nil, len(content)+1)
 	for n := 1; lines.Scan(); n++ {
 		line := lines.Text()
 		name, isTable := strings.CutPrefix(line, "table ")
 		class, isClass := strings.CutPrefix(line, "dead letters ")
+		event, isCalls := strings.CutPrefix(line, "calls ")
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case isTable:
@@ -32,13 +33,9 @@ func readExpected(path string) (*state, error) {
 				s.tables = append(s.tables, t)
 			}
 		case isClass:
-			count := 0
-			if class, count, err = named(class, 0); err == nil {
-				if s.classes == nil {
-					s.classes = map[string]int{}
-				}
-				s.classes[class] = count
-			}
+			err = tally(s.classes, class)
+		case isCalls:
+			err = tally(s.calls, event)
 		case len(s.tables) == 0:
 			err = fmt.Errorf("a row without a table")
 		default:
@@ -80,4 +77,11 @@ func named(text string, none int) (name string, count int, err error) {
 	}
 	count, err = strconv.Atoi(number)
 	return name, count, err
+}
+
+// tally reads "NAME COUNT" into a map.
+func tally(into map[string]int, text string) error {
+	name, n, err := named(text, 0)
+	into[name] = n
+	return err
 }

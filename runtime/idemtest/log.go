@@ -3,6 +3,7 @@ package idemtest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,16 +51,19 @@ func readLog(path string, events map[string]Event) ([]Event, error) {
 // logRecord is a line of a log. A record has a value, which is JSON as it is, or a text, or
 // neither: a tombstone.
 type logRecord struct {
-	Topic      string          `json:"topic"`     // of a log of several
-	Event      string          `json:"event"`     // "" if the consumer has none for the record
-	ByOffset   bool            `json:"by_offset"` // it lacks the key that records of its event have
-	DeadLetter string          `json:"dead_letter"`
-	Key        *string         `json:"key"`
-	Headers    headers         `json:"headers"`
-	Timestamp  time.Time       `json:"timestamp"` // zero: that of its place
-	Result     json.RawMessage `json:"result"`    // of its effect
-	Value      json.RawMessage `json:"value"`
-	Text       *string         `json:"text"`
+	Topic      string    `json:"topic"`     // of a log of several
+	Event      string    `json:"event"`     // "" if the consumer has none for the record
+	ByOffset   bool      `json:"by_offset"` // it lacks the key that records of its event have
+	DeadLetter string    `json:"dead_letter"`
+	Key        *string   `json:"key"`
+	Headers    headers   `json:"headers"`
+	Timestamp  time.Time `json:"timestamp"` // zero: that of its place
+	// Of its effect, one at most.
+	Result      json.RawMessage `json:"result"`
+	Error       string          `json:"error"`
+	Interrupted string          `json:"interrupted"`
+	Value       json.RawMessage `json:"value"`
+	Text        *string         `json:"text"`
 }
 
 // logHead is the first line of a log.
@@ -91,6 +95,7 @@ func readRecord(line []byte, events map[string]Event) (Event, error) {
 	e.Message.Topic, e.Message.Time = r.Topic, r.Timestamp
 	e.Message.Headers = r.Headers
 	e.Message.Value, e.Result = r.Value, r.Result
+	e.Failure, e.Interrupted = cmp.Or(r.Error, r.Interrupted), r.Interrupted != ""
 	if r.Key != nil {
 		e.Message.Key = []byte(*r.Key)
 	}

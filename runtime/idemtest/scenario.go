@@ -16,7 +16,20 @@ type scenario struct {
 }
 
 // ofATopic are the scenarios of a topic's log.
-func ofATopic() []scenario { return topicScenarios }
+func ofATopic(log []record) func() []scenario {
+	all := topicScenarios
+	if slices.ContainsFunc(log, func(r record) bool { return r.effect != "" }) {
+		all = slices.Concat(topicScenarios, effectScenarios)
+	}
+	return func() []scenario { return all }
+}
+
+var effectScenarios = []scenario{
+	{"calls cut off", cutOff,
+		"A call whose process died is called again, under its key and another token, or goes to a person, as if_interrupted says; never both."},
+	{"lease lost while a call runs", leaseLost,
+		"Whose lease ended may record nothing: the answer of a holder that wakes up must be dropped, and one result be recorded."},
+}
 
 var topicScenarios = []scenario{
 	{"one by one", func(b *trial) { b.inBatches(b.log, func() int { return 1 }) },

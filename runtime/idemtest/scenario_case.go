@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -31,7 +32,7 @@ func ofACase(records int, steps map[string]bool) []scenario {
 		scenario{"redelivered", redelivered,
 			"Records below the ledger's position must be passed over."},
 	)
-	for _, step := range Steps {
+	for _, step := range slices.Concat(effectSteps, Steps) {
 		if !steps[step] {
 			continue
 		}
@@ -56,7 +57,10 @@ func nextSize(size, records int) int {
 // once applies the records one by one, and keeps the steps that it passes.
 func once(b *trial, steps map[string]bool) {
 	owners := b.owners()
+	var mu sync.Mutex // effects run beside
 	ctx := fault.With(b.t.Context(), func(step string) error {
+		mu.Lock()
+		defer mu.Unlock()
 		steps[step] = true
 		return nil
 	})

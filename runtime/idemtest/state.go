@@ -16,6 +16,7 @@ type state struct {
 	tables  []rows
 	dead    map[int]expectedDead // by index in the log; nil: only their classes are known
 	classes map[string]int       // dead letters by class, where dead is nil
+	calls   map[string]int       // of effects, by event, of those that are counted
 }
 
 // rows are the rows of a table, as cells "column=value".

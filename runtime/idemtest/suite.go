@@ -29,7 +29,7 @@ type Suite struct {
 
 	// Stub makes the consumer with handlers that do nothing; nil for a service without
 	// handlers: New is used for both then.
-	Stub func(db *pgxpool.Pool) (*idem.Consumer, error)
+	Stub func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 	// New makes the consumer with the service's own handlers.
 	New func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 
@@ -68,6 +68,10 @@ type Event struct {
 	Effect string
 	// Result is what the event's effect returns in tests, as JSON; nil without a result.
 	Result []byte
+	// Failure is the text of the error that it returns instead; "" without one. The call did
+	// nothing, or nobody knows what it did.
+	Failure     string
+	Interrupted bool
 	// DeadLetter is the class of the dead letter that the spec makes of it, and the place if that
 	// is known, as in "decode items[1].price"; "" if it takes effect.
 	DeadLetter string
@@ -77,9 +81,10 @@ type Event struct {
 // the expected rows, so that it can say what is wrong; under "handlers" with the service's own,
 // against each event applied alone, so that it can say what is not once.
 func (s Suite) Run(t *testing.T) {
-	spec := &runner{Suite: s, log: numbered(s.Topic, s.Log), start: s.New, scenarios: ofATopic}
+	spec := &runner{Suite: s, log: numbered(s.Topic, s.Log), start: s.New}
+	spec.scenarios = ofATopic(spec.log)
 	if s.Stub != nil {
-		spec.start = func(_ testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) { return s.Stub(db) }
+		spec.start = s.Stub
 	}
 	want, err := readExpected(s.Expected)
 	if err != nil {
@@ -92,7 +97,8 @@ func (s Suite) Run(t *testing.T) {
 		return
 	}
 	t.Run("handlers", func(t *testing.T) {
-		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, scenarios: ofATopic, handlers: true}
+		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, handlers: true}
+		own.scenarios = ofATopic(own.log)
 		if len(own.log) > 0 {
 			own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"
 		}
@@ -112,6 +118,7 @@ type runner struct {
 	want      *state
 	source    string      // where want comes from
 	handlers  bool        // with the service's own handlers
+	ofCase    bool        // the log is that of a case
 	exhausted atomic.Bool // a batch could not be applied in time
 	loose     map[column]bool
 }
@@ -125,7 +132,7 @@ type record struct {
 	loose   []string
 	naming  []string
 	effect  string // name of the event, if it has an effect
-	result  []byte // which that returns
+	answer  answer // of the call
 	message idem.Message
 }
 
@@ -147,7 +154,7 @@ func numbered(topic string, log []Event) []record {
 		if m.Time.IsZero() {
 			m.Time = logStart.Add(time.Duration(i) * time.Second)
 		}
-		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, e.Result, m}
+		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, answer{e.Result, e.Failure, e.Interrupted}, m}
 	}
 	return out
 }

@@ -130,7 +130,7 @@ func small(t *testing.T, f flaw) *runner {
 			Topic: "items.v1", Migrations: smallMigrations(t),
 			Tables: []Table{{Name: "item", Key: []string{"id"}, Columns: []string{"id", "v"}}, {Name: "total", Columns: []string{"sum", "at"}}},
 		},
-		log: numbered("items.v1", log), scenarios: ofATopic,
+		log: numbered("items.v1", log), scenarios: ofATopic(nil),
 		source: "want",
 		want: &state{
 			tables: []rows{

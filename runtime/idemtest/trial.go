@@ -78,15 +78,21 @@ func (c *runner) newTrial(t testing.TB) *trial {
 		runner: c, database: database{t, db}, others: others{&logLines{}, newEffects(c)},
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},
 	}
+	b.consumer = newProcess(b)
+	return b
+}
+
+// newProcess makes a consumer, as each process of the service does.
+func newProcess(b *trial) *idem.Consumer {
+	b.t.Helper()
 	restore := b.logged.capture() // generated constructors take the default logger
-	consumer, err := c.start(t, db)
+	consumer, err := b.start(b.t, b.db)
 	restore()
 	if err != nil {
-		t.Fatalf("idemtest: make the consumer: %v", err)
+		b.t.Fatalf("idemtest: make the consumer: %v", err)
 	}
-	t.Cleanup(consumer.Close)
-	b.consumer = consumer
-	return b
+	b.t.Cleanup(consumer.Close)
+	return consumer
 }
 
 // oneByOne applies each record of the log alone and returns what is left.

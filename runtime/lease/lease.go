@@ -37,6 +37,10 @@ const (
 // may have been carried out. Calling it again with equal arguments is right.
 //
 // Times are measured by the store's own clock.
+//
+// A store draws a token for whoever gets a lease, or takes the one that the Ask brings: then it
+// gives no lease for a token that does not grow, and answers Stale. The asker draws another one
+// and asks again.
 type Store interface {
 	// Acquire takes leases, as far as they can be had. The keys are different ones.
 	Acquire(ctx context.Context, consumer string, asks []Ask) ([]Answer, error)
@@ -45,6 +49,14 @@ type Store interface {
 	// Record records how calls ended, and reports which of them still held their lease. The
 	// others record nothing.
 	Record(ctx context.Context, consumer string, ends []End) ([]bool, error)
+}
+
+// Checker is what a store may be, too.
+type Checker interface {
+	// Check reads how the store is set up, when a service starts. It warns, in sentences for
+	// people, of what makes it forget leases early: then calls are made twice. An error is that
+	// the store cannot be asked, or a [Broken].
+	Check(ctx context.Context) (warnings []string, err error)
 }
 
 // Ask asks for a lease.
@@ -57,6 +69,8 @@ type Ask struct {
 	// false, free for the next one who asks.
 	Interrupts bool
 	Keep       time.Duration // how long the store remembers what became of the key, at least
+	// Token is drawn by the asker, from idem_fence, for a store that draws none; 0: the store draws.
+	Token int64
 }
 
 // Content tells the content of an event: with an equal definition and another fingerprint, an
@@ -73,6 +87,9 @@ type Answer struct {
 	Result   []byte        // of Done and Completed
 	Error    string        // of the last call that failed, or why nobody knows what it did
 	Wait     time.Duration // of Processing and Failed: until the lease may be had
+	// Stale says that the lease could be had, but not for the Token of the Ask, since it is not
+	// greater than the one here. Nothing was changed. Only stores that draw no token say so.
+	Stale bool
 }
 
 // Hold is a lease that was got.

@@ -131,7 +131,7 @@ func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail
 	if err != nil {
 		return Change{}, err
 	}
-	status, err := find(ctx, db, name)
+	status, err := Find(ctx, db, name)
 	if err != nil {
 		return Change{}, err
 	}
@@ -161,6 +161,15 @@ func oneLine(what, text string, most int) (string, error) {
 
 // info is what the row says of its author.
 func (b By) info(ctx context.Context, db DB) (string, error) {
+	said, err := b.said(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	return ledger.OperatorInfo(said), nil
+}
+
+// said is who acts, and why.
+func (b By) said(ctx context.Context, db DB) (string, error) {
 	why, err := oneLine("the reason", b.Reason, mostReason)
 	if err == nil && why == "" {
 		err = errors.New("a reason is required: the ledger keeps it for those who come after you")
@@ -174,8 +183,8 @@ func (b By) info(ctx context.Context, db DB) (string, error) {
 	}
 	if who == "" {
 		if err := db.QueryRow(ctx, `SELECT session_user::text`, pgx.QueryExecModeExec).Scan(&who); err != nil {
-			return "", explain(err)
+			return "", Explain(err)
 		}
 	}
-	return ledger.OperatorInfo(who, why), nil
+	return who + ": " + why, nil
 }

@@ -35,6 +35,12 @@ type EffectTerms struct {
 	// Interrupts is if_interrupted: dead_letter: if nobody knows what a call did, the event waits
 	// for a person. Otherwise the call is made again.
 	Interrupts bool
+	// External is store: redis: the leases are in the store that the service was given. Postgres
+	// numbers them, and serves those that it has a row of.
+	External bool
+	// UsePostgres is if_store_down: use_postgres: once that store has not answered for as long as a
+	// lease lasts, Postgres takes its place. Otherwise events wait.
+	UsePostgres bool
 }
 
 // EffectResult is what a call that ended well returned.
@@ -42,6 +48,9 @@ type EffectResult struct {
 	Key    Key
 	Token  int64 // of the lease under which it was made
 	Result []byte
+	// External says that the lease is not in Postgres: the ledger's transaction has nothing to
+	// complete there, and its claim of the key, or of the position, is what lets one result count.
+	External bool
 }
 
 // Effects tells the results that are known, by the offset of the record.

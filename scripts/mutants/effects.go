@@ -3,7 +3,7 @@ package main
 // effectBugs are bugs of effects outside of the transaction, and of their leases.
 var effectBugs = []mutant{
 	{"an effect's answer is recorded in the ledger's transaction only",
-		in(effects, "task.call").Replace(`$t.store(ctx, end)`, `true, true`),
+		in(effects, "task.call").Replace(`$t.store(ctx, &$hold, end)`, `true, error(nil)`),
 		core, "TestEffectIsCalledOncePerEvent"},
 	{"an effect is called although its result is known",
 		in(leases, "acquireSQL").Text(`(l.state = 'f' OR`, `(l.state IN ('f', 'd') OR`),
@@ -49,4 +49,23 @@ var effectBugs = []mutant{
 		in(upkeep, "leasesSQL").Text(`WHERE consumer = $1 AND state IN ('c', 'f') AND forget_at`, `WHERE consumer = $1 AND forget_at`).
 			Text(`AND state IN ('c', 'f') AND forget_at < clock_timestamp()`+"`", "AND forget_at < clock_timestamp()`"),
 		core, "TestUpkeepForgetsEffects"},
+	{"an interrupted effect is taken for one that failed (generated tests)",
+		in(leases, "acquireSQL").Text(`state = CASE WHEN l.state = 'p' AND l.interrupts THEN 'i'::"char" ELSE 'p'::"char" END`, `state = 'p'`),
+		effectsTest, "TestUsersV1"},
+	{"an answer is recorded whoever has the lease (generated tests)",
+		in(leases, "recordSQL").Text(`AND l.owner = a.owner AND l.fence = a.fence
+        AND l.state`, `AND l.state`),
+		effectsTest, "TestUsersV1"},
+	{"a case counts no calls",
+		in(testKit, "effects.faults").Never(`made[event] != want`),
+		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays"},
+	{"a case lets equal records return different things",
+		in("./generator/cases", "reader.alike").Never(`known && before.text != returns`),
+		command, "TestGoldenRefused"},
+	{"a draft does not say what an effect returns",
+		in("./generator/cases", "draft.event").Never(`len(result) > 0`),
+		"./generator/cases", "TestDraftsAreCasesThatHold"},
 }
+
+// effectsTest is the generated test of a service with effects.
+const effectsTest = "./testdata/golden/accepted/effects"

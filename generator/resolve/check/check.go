@@ -23,7 +23,7 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// fields
 	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings
-	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), warnPartial, everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents, warnSensitive,
+	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), warnPartial, everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents, warnSensitive, everyEvent(warnForgotten),
 }
 
 // Run reports what the checks find in a draft.

@@ -30,7 +30,7 @@ var (
 )
 
 // call makes the call under a lease, and records what came of it.
-func (t *task) call(ctx context.Context, hold lease.Hold, attempt int) (time.Duration, bool) {
+func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration, bool) {
 	if attempt > t.effect.Policy.Retries+1 {
 		return t.crashed(ctx, hold, attempt-1)
 	}
@@ -39,12 +39,12 @@ func (t *task) call(ctx context.Context, hold lease.Hold, attempt int) (time.Dur
 		beat.stop()
 		return t.end(Outcome{Err: ferr})
 	}
-	end := t.judge(hold, attempt, result, err)
+	end := t.judge(attempt, result, err)
 	beat.stop()
-	held, stored := t.store(ctx, end)
+	held, over := t.store(ctx, &hold, end)
 	switch {
-	case !stored:
-		return t.end(Outcome{Err: t.desk.quit.Err()})
+	case over != nil:
+		return t.end(Outcome{Err: over})
 	case !held: // the row decides
 		return 0, false
 	}
@@ -53,7 +53,7 @@ func (t *task) call(ctx context.Context, hold lease.Hold, attempt int) (time.Dur
 	}
 	switch {
 	case end.State == lease.Done:
-		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: hold.Token, Result: result}})
+		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: hold.Token, Result: result, External: hold.at.external}})
 	case errors.Is(err, verdict.ErrNotImplemented):
 		return t.end(Outcome{Err: &verdict.Halt{Code: halt.Handler, Offset: t.message.Offset, Reason: "effect " + t.effect.Event + " is not implemented"}})
 	case end.State == lease.Interrupted:
@@ -66,12 +66,12 @@ func (t *task) call(ctx context.Context, hold lease.Hold, attempt int) (time.Dur
 
 // crashed is for an effect whose last call was cut off, as often as on_failure says: its process
 // died, or lost the lease.
-func (t *task) crashed(ctx context.Context, hold lease.Hold, calls int) (time.Duration, bool) {
+func (t *task) crashed(ctx context.Context, hold hold, calls int) (time.Duration, bool) {
 	err := fmt.Errorf("%d calls were made, and the last one was cut off", calls)
-	held, stored := t.store(ctx, lease.End{Hold: hold, State: lease.Failed, Error: err.Error()})
+	held, over := t.store(ctx, &hold, lease.End{State: lease.Failed, Error: err.Error()})
 	switch {
-	case !stored:
-		return t.end(Outcome{Err: t.desk.quit.Err()})
+	case over != nil:
+		return t.end(Outcome{Err: over})
 	case !held:
 		return 0, false
 	}
@@ -79,8 +79,8 @@ func (t *task) crashed(ctx context.Context, hold lease.Hold, calls int) (time.Du
 }
 
 // judge says what an error of the call means for its lease.
-func (t *task) judge(hold lease.Hold, attempt int, result []byte, err error) lease.End {
-	end := lease.End{Hold: hold, State: lease.Done, Result: result, Attempts: attempt}
+func (t *task) judge(attempt int, result []byte, err error) lease.End {
+	end := lease.End{State: lease.Done, Result: result, Attempts: attempt}
 	if err == nil {
 		return end
 	}
@@ -130,26 +130,8 @@ func unknown(err error) bool {
 	return false
 }
 
-// store records an end, and asks again until the store has answered: a result that is not recorded
-// is a call that may be made twice. It gives up when the owner does and the lease is over.
-func (t *task) store(ctx context.Context, end lease.End) (held, stored bool) {
-	over := time.Now().Add(t.effect.Terms.Lease)
-	for try := 1; ; try++ {
-		held, err := t.desk.process.record.do(ctx, end)
-		if err == nil {
-			t.desk.tell(nil)
-			return held, true
-		}
-		t.desk.tell(fmt.Errorf("the store of leases cannot be asked: %w", verdict.Describe(err)))
-		if t.desk.quit.Err() != nil && time.Now().After(over) {
-			return false, false
-		}
-		time.Sleep(backoff.Pause(try, backoff.Initial, time.Second))
-	}
-}
-
 // made makes the call. Its lease is extended until beat is stopped.
-func (t *task) made(ctx context.Context, hold lease.Hold, attempt int) (result []byte, beat *heartbeat, err error) {
+func (t *task) made(ctx context.Context, hold hold, attempt int) (result []byte, beat *heartbeat, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	beat = t.beat(ctx, hold, cancel)
 	limited, end := context.WithTimeoutCause(ctx, t.effect.Terms.Timeout, errLate)

@@ -3,8 +3,6 @@ package effect
 import (
 	"context"
 	"time"
-
-	"github.com/idemgen/idemgen/runtime/lease"
 )
 
 // heartbeat extends the lease of a call while the call runs. It is stopped before what came of the
@@ -13,26 +11,28 @@ type heartbeat struct{ stop context.CancelFunc }
 
 // beat begins a heartbeat. It ends the call, by lost, if the lease is another's, or if it could
 // not be extended in time: then it may be.
-func (t *task) beat(ctx context.Context, hold lease.Hold, lost context.CancelCauseFunc) *heartbeat {
+func (t *task) beat(ctx context.Context, h hold, lost context.CancelCauseFunc) *heartbeat {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		term := t.effect.Terms.Lease
+		over := time.AfterFunc(time.Until(h.since.Add(term)), func() { lost(ErrLost) }) // also while the store keeps us waiting
+		defer over.Stop()
 		tick := time.NewTicker(term / 3)
 		defer tick.Stop()
-		for extended := time.Now(); ; {
+		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
 			}
 			asked := time.Now()
-			held, err := t.desk.process.extend.do(ctx, hold)
+			held, err := h.at.extend.do(ctx, h.Hold)
 			switch {
 			case ctx.Err() != nil:
 				return
 			case err == nil && held:
-				extended = asked
-			case err == nil, time.Since(extended) > term:
+				over.Reset(time.Until(asked.Add(term)))
+			case err == nil:
 				lost(ErrLost)
 				return
 			}

@@ -3,7 +3,7 @@
 // it is and whoever owns the partition.
 //
 //	Desk (of one owner) -> task (of one record): acquire -> call, heartbeat -> record -> Outcome
-//	Process (of all)    -> slots; what goes to the store in the same moment goes together
+//	Process (of all)    -> slots; the stores of leases: what goes to one in the same moment goes together
 //
 // A task that has begun a call ends it and records what came of it, also if its partition is
 // given up meanwhile: the next owner waits for it, and finds the result. It does not pass records,
@@ -15,9 +15,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -28,66 +26,48 @@ type Process struct {
 	Consumer string
 	Log      *slog.Logger
 	slots    chan struct{} // one for each call that may run
-	acquire  gather[lease.Ask, lease.Answer]
-	extend   gather[lease.Hold, bool]
-	record   gather[lease.End, bool]
+	postgres *store
+	external *store // nil if the service has none
+	look     gather[lookup, seen]
 	calls    sync.WaitGroup
 }
 
-// storeTimeout is how long a question to the store may take: it is asked again then.
-const storeTimeout = 10 * time.Second
-
-// NewProcess returns the effects of a consumer, most of them at the same time.
-func NewProcess(consumer string, store lease.Store, most int, log *slog.Logger) *Process {
-	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most))}
-	p.acquire.send = func(ctx context.Context, asks []lease.Ask) ([]lease.Answer, error) {
-		return eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) {
-			ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-			defer cancel()
-			return store.Acquire(ctx, consumer, some)
-		})
-	}
-	p.extend.send = func(ctx context.Context, held []lease.Hold) ([]bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-		defer cancel()
-		return store.Extend(ctx, consumer, held)
-	}
-	p.record.send = func(ctx context.Context, ends []lease.End) ([]bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-		defer cancel()
-		return store.Record(ctx, consumer, ends)
-	}
-	return p
+// lookup asks Postgres about a key whose lease may be outside of it.
+type lookup struct {
+	key  wire.Key
+	skip int64 // how many tokens must be left out: the store knows greater ones
 }
 
-// eachOnce asks for each key once at a time: copies of an event may be on two partitions of this
-// process.
-func eachOnce(asks []lease.Ask, send func([]lease.Ask) ([]lease.Answer, error)) ([]lease.Answer, error) {
-	answers := make([]lease.Answer, len(asks))
-	waiting := make([]int, len(asks)) // places of asks without an answer
-	for i := range asks {
-		waiting[i] = i
+type seen struct {
+	token int64
+	here  bool // Postgres has a lease of the key
+}
+
+// NewProcess returns the effects of a consumer, most of them at the same time. External is the
+// store of leases outside of Postgres; nil if there is none.
+func NewProcess(consumer string, postgres Postgres, external lease.Store, most int, log *slog.Logger) *Process {
+	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), postgres: newStore(consumer, postgres, false, log)}
+	if external != nil {
+		p.external = newStore(consumer, external, true, log)
 	}
-	for len(waiting) > 0 {
-		var places, again []int
-		var some []lease.Ask
-		for _, i := range waiting {
-			if slices.ContainsFunc(some, func(a lease.Ask) bool { return a.Key == asks[i].Key }) {
-				again = append(again, i)
-				continue
-			}
-			places, some = append(places, i), append(some, asks[i])
+	p.look.send = func(ctx context.Context, asked []lookup) ([]seen, error) {
+		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+		defer cancel()
+		keys, skip := make([]wire.Key, len(asked)), make([]int64, len(asked))
+		for i, l := range asked {
+			keys[i], skip[i] = l.key, l.skip
 		}
-		got, err := send(some)
+		tokens, here, err := postgres.Look(ctx, consumer, keys, skip)
 		if err != nil {
 			return nil, err
 		}
-		for n, i := range places {
-			answers[i] = got[n]
+		all := make([]seen, len(asked))
+		for i := range all {
+			all[i] = seen{tokens[i], here[i]}
 		}
-		waiting = again
+		return all, nil
 	}
-	return answers, nil
+	return p
 }
 
 // Wait waits until no call runs any more, or ctx has ended. It is for the end of the process: a

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"time"
 
@@ -39,6 +38,7 @@ type task struct {
 	effect  wire.Effect
 	message wire.Message // the record, in memory of its own
 	key     wire.Key     // of the lease
+	skip    int64        // numbers to leave out: the store knows greater ones
 	before  *task        // of the record before with the same record key; or nil
 	done    chan struct{}
 	outcome Outcome // once done is closed
@@ -131,10 +131,12 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
-	ask := t.ask()
-	a, err := p.acquire.do(ctx, ask)
+	a, hold, err := t.acquire(ctx)
 	if err != nil {
 		return t.failed(err, failures)
+	}
+	if a.Stale {
+		return t.stale(a.Token)
 	}
 	t.desk.tell(nil)
 	switch {
@@ -144,11 +146,11 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		if err := fault.At(ctx, fault.AfterLease); err != nil {
 			return t.end(Outcome{Err: err})
 		}
-		return t.call(ctx, lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, a.Attempts)
+		return t.call(ctx, hold, a.Attempts)
 	}
 	switch a.State {
 	case lease.Done, lease.Completed:
-		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: a.Result}})
+		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: a.Result, External: hold.at.external}})
 	case lease.Interrupted:
 		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %s", a.Error))
 	}
@@ -183,11 +185,21 @@ func (t *task) refuse(class string, err error) (time.Duration, bool) {
 	return t.end(Outcome{Refused: &Refused{Message: &t.message, Event: t.effect.Event, Class: class, Err: err, Policy: t.effect.Policy}})
 }
 
+// stale is for a store that knows a greater number than the one that Postgres drew, as behind a
+// fail-over that lost some: the next one is drawn past it.
+func (t *task) stale(known int64) (time.Duration, bool) {
+	if t.skip < mostSkipped {
+		return 0, false
+	}
+	t.desk.tell(fmt.Errorf("the store of leases knows number %d, and idem_fence is more than %d behind: numbers are drawn until it is past", known, mostSkipped))
+	return backoff.Initial, false
+}
+
 // failed is for a store that did not answer.
 func (t *task) failed(err error, failures int) (time.Duration, bool) {
-	if broken, ok := errors.AsType[*lease.Broken](err); ok {
-		return t.end(Outcome{Err: &verdict.Halt{Code: halt.Database, Offset: t.message.Offset, Reason: "the store of leases", Err: broken}})
+	if isBroken(err) {
+		return t.end(Outcome{Err: t.broken(err)})
 	}
-	t.desk.tell(fmt.Errorf("the store of leases cannot be asked: %w", verdict.Describe(err)))
+	t.desk.tell(unanswered(err))
 	return backoff.Pause(failures+1, backoff.Initial, backoff.Most), false
 }

@@ -85,20 +85,30 @@ func (o *Owner) conclude(records []wire.Message, err error) error {
 		o.retry.Passed(len(records) - len(o.unseen(records)))
 		return nil
 	}
+	n, err := judge(o, records, err)
+	if err != nil {
+		return err
+	}
+	return o.follow(n)
+}
+
+// judge decides what is sent next after the error of a transaction over records. Its error is what
+// the caller must know, if nothing is; the protocol's step for that was taken.
+func judge(o *Owner, records []wire.Message, err error) (n retry.Next, _ error) {
 	if fenced, ok := errors.AsType[*idemtype.FencedError](err); ok { // its step was taken
-		return fenced
+		return n, fenced
 	}
 	if halted, ok := errors.AsType[*idemtype.HaltedError](err); ok {
-		return o.halt(halted)
+		return n, o.halt(halted)
 	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		return o.halt(o.p.halted(h))
+		return n, o.halt(o.p.halted(h))
 	}
 	if _, unconnected := errors.AsType[*connectError](err); unconnected {
 		// Nothing was sent, whatever the error is: the state stays, and no record is to blame.
 		wait := &verdict.Later{Err: outage.InWords(verdict.Describe(err))}
 		o.p.tell(o, wait)
-		return wait
+		return n, wait
 	}
 	v := verdict.Judge(err, len(records))
 	if v.Locked {
@@ -107,7 +117,7 @@ func (o *Owner) conclude(records []wire.Message, err error) error {
 	if v.Doubt {
 		o.chain.Doubt()
 	}
-	return o.follow(o.retry.Next(records, v, o.about(records)))
+	return o.retry.Next(records, v, o.about(records)), nil
 }
 
 // follow does what follows from a failed transaction.

@@ -59,10 +59,14 @@ func outcomes(o *Owner) map[int64]wire.EffectResult {
 	return results
 }
 
-// complete are the statements that complete the leases on which a decision rests.
+// complete are the statements that complete the leases on which a decision rests. One that is
+// outside of Postgres is not completed: the transaction claims its key, or its position.
 func complete(o *Owner, d *decide.Decision) []pipeline.Statement {
 	var done []lease.Hold
 	for _, r := range d.Effects {
+		if r.External {
+			continue
+		}
 		done = append(done, lease.Hold{Key: r.Key, Token: r.Token})
 	}
 	return o.p.process.Leases.Complete(o.p.process.Service.Consumer, done)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
@@ -29,6 +30,7 @@ type explicit struct {
 	session *session.Session
 	calls   *handler.Transaction
 	d       *decide.Decision
+	settles *deadletter.Settling // as the transaction's
 	a       *chain.Attempt       // what it will have done when it commits
 	pending []pipeline.Statement // to be sent in the next round trip
 	last    *wire.Call           // the handler that was called last; nil before the first call
@@ -41,7 +43,7 @@ func (t *transaction) explicit(tx pgx.Tx, d *decide.Decision, a *chain.Attempt, 
 	o, conn := t.o, t.conn.Conn()
 	return &explicit{
 		o: o, conn: conn, session: session.Of(conn.PgConn()), calls: o.p.process.Handlers.In(o.p.id, conn, tx, o.p.overtime),
-		d: d, a: a, pending: pending,
+		d: d, settles: t.settles, a: a, pending: pending,
 	}
 }
 
@@ -162,6 +164,7 @@ func (x *explicit) commit(ctx context.Context) error {
 	p.Add(x.pending...)
 	p.Add(complete(x.o, x.d)...)
 	p.Add(x.o.chain.Letters(x.d.Letters)...)
+	p.Add(settle(x.o, x.settles)...)
 	p.End(commitSQL)
 	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)
 	if unclean != nil { // nevertheless the transaction is over

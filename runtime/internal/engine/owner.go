@@ -27,6 +27,7 @@ type Owner struct {
 	retry   *retry.State
 	decider *decide.Decider
 	effects *effect.Desk // nil if no event of the topic has an effect
+	errands errands
 	life    *life
 	durable atomic.Int64
 }
@@ -37,6 +38,7 @@ func newOwner(p *Partition) *Owner {
 		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic), retry: retry.New(),
 		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
 	}
+	o.errands.o = o
 	if p.topic.Effects > 0 {
 		o.effects = newDesk(o)
 	}
@@ -126,10 +128,14 @@ func (o *Owner) limits() *wire.Limits { return &o.p.process.Service.Limits }
 // Next is the offset of the next record to apply.
 func (o *Owner) Next() int64 { return o.chain.Next() }
 
-// Apply tells hooks that a batch begins and ends. Between, it counts what Kafka delivered again
-// and applies the rest, in as many transactions as it takes.
+// Apply first does what operators ask, if it is time to look, or if there are no records. Then it
+// tells hooks that a batch begins and ends. Between, it counts what Kafka delivered again and
+// applies the rest, in as many transactions as it takes.
 func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Result, error) {
 	var res idemtype.Result
+	if err := o.errands.run(ctx, len(records) == 0); err != nil {
+		return res, err
+	}
 	hooks := o.p.process.Hooks
 	ctx = hooks.BatchStart(ctx, o.p.id, len(records))
 	rest := o.unseen(records)

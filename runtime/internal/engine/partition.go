@@ -220,8 +220,8 @@ func (p *Partition) Deliver(ctx context.Context, records []wire.Message) error {
 	return delivery{o}.run(ctx, records)
 }
 
-// Idle checks a partition that had no record for a while: its chain, and whether its position
-// may move to end, below which no record is left.
+// Idle checks a partition that had no record for a while: its chain, whether its position may move
+// to end, below which no record is left, and what operators ask about dead letters.
 func (p *Partition) Idle(ctx context.Context, end int64) error {
 	o := p.current()
 	if o == nil {
@@ -231,8 +231,12 @@ func (p *Partition) Idle(ctx context.Context, end int64) error {
 		return err
 	}
 	defer o.life.rest()
+	check := o.inspect
 	if end > o.chain.Next() {
-		return o.pass(ctx, end)
+		check = func(ctx context.Context) error { return o.pass(ctx, end) }
 	}
-	return o.inspect(ctx)
+	if err := check(ctx); err != nil {
+		return err
+	}
+	return o.errands.run(ctx, true)
 }

@@ -37,7 +37,7 @@ func (x *explicit) shorten(offset int64) error {
 		x.check()
 	}
 	before := *x.a
-	*x.a = o.attempt(d)
+	*x.a = o.attempt(d, nil)
 	x.d, x.pending = d, append(x.pending[:x.checks:x.checks], o.chain.Shorten(before.Row.Token, x.a.Row))
 	x.pending = append(x.pending, d.Known.Release(before.Claims, d.Claims)...)
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
@@ -35,17 +36,23 @@ type transaction struct {
 	o       *Owner
 	conn    *pgxpool.Conn
 	records []wire.Message
-	end     int64 // the log holds no record from the last one to here
+	end     int64                // the log holds no record from the last one to here
+	settles *deadletter.Settling // the dead letter that it resolves, whose record is the only one; nil of a batch
 }
 
 // transact applies records as one transaction. It moves forward when the transaction is
 // acknowledged: behind the records, or to end if end is larger. After an error nothing moved,
 // and the transaction may have committed or not.
-func (o *Owner) transact(ctx context.Context, records []wire.Message, end int64) (res idemtype.Result, err error) {
+func (o *Owner) transact(ctx context.Context, records []wire.Message, end int64) (idemtype.Result, error) {
+	return (&transaction{o: o, records: records, end: end}).transact(ctx)
+}
+
+// transact runs the transaction on a connection of its own.
+func (t *transaction) transact(ctx context.Context) (res idemtype.Result, err error) {
+	o := t.o
 	if o.life.quit.Err() != nil {
 		return res, o.ended()
 	}
-	t := &transaction{o: o, records: records, end: end}
 	defer func() {
 		if r := recover(); r != nil {
 			err = t.panicked(r)
@@ -78,6 +85,10 @@ func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) 
 		if err != nil {
 			return res, err
 		}
+		if t.settles != nil && len(d.Letters) > 0 {
+			return res, &refusedAgain{d.Letters[0].Reason}
+		}
+		t.settles.Decided(d.Result)
 		if len(d.Waiting) > 0 {
 			if err := t.cut(ctx, d); err != nil {
 				return res, err
@@ -106,7 +117,7 @@ func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 	// Before a call is made, all that was claimed must be known: no claim can refuse a call.
 	known := t.o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Again: c.Tried() || t.o.effects != nil})
 	for {
-		d, stop := t.o.Decide(t.records, known)
+		d, stop := t.decision(known)
 		d.End = t.end
 		found, err := known.Read(ctx, t.conn.Conn(), d.Claims, d.Hidden)
 		switch {
@@ -122,11 +133,18 @@ func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 
 // Decide decides what records do, as far as their keys are known.
 func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decision, error) {
-	f := decide.Facts{Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents()}
+	return (&transaction{o: o, records: records}).decision(known)
+}
+
+func (t *transaction) decision(known *keys.Known) (*decide.Decision, error) {
+	o := t.o
+	f := decide.Facts{
+		Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents(), Again: t.settles != nil,
+	}
 	if o.effects != nil {
 		f.Effects = outcomes(o)
 	}
-	return o.decider.Decide(records, f)
+	return o.decider.Decide(t.records, f)
 }
 
 // send sends a decision: append, key claims, writes, dead letters. On the acknowledgement the
@@ -134,7 +152,7 @@ func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decis
 func (t *transaction) send(ctx context.Context, d *decide.Decision) (idemtype.Result, error) {
 	o := t.o
 	before := o.chain.Open()
-	a := o.attempt(d)
+	a := o.attempt(d, t.settles)
 	sent := o.p.process.Keys.Now()
 	var written time.Time
 	var err error
@@ -154,8 +172,9 @@ func (t *transaction) send(ctx context.Context, d *decide.Decision) (idemtype.Re
 }
 
 // attempt is a new attempt to do what was decided. It is kept before anything that may commit
-// it is sent.
-func (o *Owner) attempt(d *decide.Decision) chain.Attempt {
+// it is sent. One that settles a letter moves no position, and ends the count of dead letters in a
+// row, as every row does that an operator asked for.
+func (o *Owner) attempt(d *decide.Decision, settles *deadletter.Settling) chain.Attempt {
 	tail := o.chain.Tail()
 	a := chain.Attempt{
 		Row: ledger.Row{
@@ -163,6 +182,10 @@ func (o *Owner) attempt(d *decide.Decision) chain.Attempt {
 			Window: o.keys.Window(tail), Keys: d.Keys.Keys, Defs: d.Keys.Defs, Info: ledger.LettersInfo(d.InRow),
 		},
 		Result: d.Result, Letters: d.Letters, InRow: d.InRow, Claims: slices.Clone(d.Claims), Events: d.Events,
+	}
+	if settles != nil {
+		a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Info = ledger.Letter, tail.Next, tail.Epoch, settles.Info()
+		a.Result, a.InRow = idemtype.Result{}, ledger.InRow{}
 	}
 	o.chain.Try(a)
 	return a
@@ -181,10 +204,19 @@ func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *ch
 	}
 	head = append(head, complete(t.o, d)...)
 	head = append(head, c.Letters(d.Letters)...)
+	head = append(head, settle(t.o, t.settles)...)
 	p := pipeline.New(ctx, t.conn.Conn())
 	p.Add(head...)
 	r, err := p.Run()
 	return chain.Written(r), err
+}
+
+// settle is the statement that settles a letter; none of a batch.
+func settle(o *Owner, s *deadletter.Settling) []pipeline.Statement {
+	if s == nil {
+		return nil
+	}
+	return []pipeline.Statement{s.Statement(o.chain.Stream(), o.chain.Seq())}
 }
 
 // raced reports whether the batch lost a key to another partition, and counts that.

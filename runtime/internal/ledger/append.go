@@ -96,7 +96,7 @@ func Time(b []byte) time.Time {
 const operatorInfo = "operator "
 
 // OperatorInfo is the info of an operator's row: who, and why.
-func OperatorInfo(who, why string) string { return operatorInfo + who + ": " + why }
+func OperatorInfo(by string) string { return operatorInfo + by }
 
 // handBackInfo begins the info of every row by which an owner hands a partition back.
 const handBackInfo = "handed back by "
@@ -145,6 +145,14 @@ func FenceInfo(who string, r InRow) string {
 		return who
 	}
 	return who + "; " + LettersInfo(r)
+}
+
+// Owner reads who fenced from [FenceInfo].
+func Owner(info string) string {
+	if i := strings.LastIndex(info, "; "); i >= 0 && strings.Contains(info[i:], lettersInfo) {
+		return info[:i]
+	}
+	return info
 }
 
 // Letters reads [LettersInfo] and [FenceInfo]. After an operator's row the count begins at zero.

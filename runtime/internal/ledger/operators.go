@@ -15,7 +15,7 @@ FROM idem_stream s
 LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true
 LEFT JOIN LATERAL (
   (SELECT seq, kind, written_at, info, prev, next FROM idem_ledger l
-  WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND (l.kind IN ('o', 's', 'r') OR l.info LIKE 'operator %')
+  WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND (l.kind IN ('l', 'o', 's', 'r') OR l.info LIKE 'operator %')
   ORDER BY l.seq DESC LIMIT 1)
   UNION ALL
   (SELECT seq, kind, written_at, info, prev, next FROM idem_operator l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1)

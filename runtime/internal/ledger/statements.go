@@ -9,6 +9,7 @@ const (
 	Genesis  = 'g'
 	Fence    = 'f'
 	Batch    = 'b'
+	Letter   = 'l' // a dead letter was replayed or discarded
 	Operator = 'o'
 	Skip     = 's'
 	Rewind   = 'r'

@@ -30,7 +30,7 @@ WITH gone AS (
 	RETURNING l.stream, l.seq, l.kind, l.prev, l.next, l.written_at, l.info
 ), kept AS (
 	INSERT INTO idem_operator (stream, seq, kind, prev, next, written_at, info)
-	SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind IN ('o', 's', 'r') OR info LIKE 'operator %'
+	SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind IN ('l', 'o', 's', 'r') OR info LIKE 'operator %'
 	ON CONFLICT DO NOTHING
 )
 SELECT FROM gone`
@@ -41,13 +41,14 @@ DELETE FROM idem_operator WHERE stream = $1 AND seq IN (SELECT seq FROM idem_ope
 	WHERE stream = $1 AND written_at < clock_timestamp() - interval '1 year' LIMIT $2)`
 
 	// closeSQL closes dead letters that nobody replayed in their time. They stay as long
-	// again, counted from now. A letter that later records wait behind stays open.
+	// again, counted from now. One that an operator asks about stays open, and so does one that
+	// later records wait behind.
 	closeSQL = `
 UPDATE idem_dead_letter SET state = 'x', resolved_at = clock_timestamp(), resolved_by = 'idemgen: keep is over',
 	expires_at = clock_timestamp() + (expires_at - created_at)
 WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
-	WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND order_key IS NULL ORDER BY expires_at LIMIT $2)
-	AND state = 'd'`
+	WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND NOT parks AND asked IS NULL ORDER BY expires_at LIMIT $2)
+	AND state = 'd' AND asked IS NULL`
 
 	// leasesSQL forgets what became of effects. One that is done, and waits for the ledger, stays,
 	// and so does an interrupted one.

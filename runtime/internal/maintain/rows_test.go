@@ -81,17 +81,19 @@ func TestDeadLettersAreClosedAndThenRemoved(t *testing.T) {
 	want(t, "after another nine days", left(t, db), "d 6, x 1")
 }
 
-// A letter that others wait behind, and one without an end, stay open.
+// A letter that others wait behind, one that somebody asks about, and one without an end stay
+// open.
 func TestDeadLettersThatStayOpen(t *testing.T) {
 	db := database(t)
 	stream := chain(t, db, "a", 1, 0)
-	letter(t, db, stream, 2, "d", "9 days")
+	letter(t, db, stream, 3, "d", "9 days")
 	letter(t, db, stream, 2, "w", "9 days")
-	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET order_key = gen_random_uuid() WHERE state = 'd' AND offs = 1;
-UPDATE idem_dead_letter SET expires_at = NULL WHERE offs = 2`)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET parks = true WHERE state = 'd' AND offs = 1;
+UPDATE idem_dead_letter SET expires_at = NULL WHERE offs = 2;
+UPDATE idem_dead_letter SET asked = 'r' WHERE offs = 3`)
 	j, _ := job(db, "a")
 	upkeep(t, db, j)
-	want(t, "left", left(t, db), "d 2, w 2")
+	want(t, "left", left(t, db), "d 3, w 2")
 }
 
 // What operators did is known for a year, however soon the rows around it are removed.

@@ -22,11 +22,12 @@ import (
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{acquire, read, extend, record, complete}
+var Statements = []session.Statement{acquire, read, look, extend, record, complete}
 
 var (
 	acquire  = session.NewStatement("lease_acquire", acquireSQL)
 	read     = session.NewStatement("lease_read", readSQL)
+	look     = session.NewStatement("lease_look", lookSQL)
 	extend   = session.NewStatement("lease_extend", extendSQL)
 	record   = session.NewStatement("lease_record", recordSQL)
 	complete = session.NewStatement("lease_complete", completeSQL)
@@ -82,6 +83,24 @@ func answer(a *lease.Answer, row [][]byte) error {
 	a.Error = string(row[8])
 	a.Wait = max(0, time.Duration(int64(binary.BigEndian.Uint64(row[9])))*time.Microsecond)
 	return nil
+}
+
+// Look draws a number for each key, greater than the last one by more than the key's skip, and
+// reports which of the keys have a lease here. It is for leases in another store.
+func (s *Store) Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error) {
+	var rows wire.Rows
+	for i, key := range keys {
+		rows.Row()
+		rows.UUID(wire.UUID(key))
+		rows.Int8(skip[i])
+	}
+	tokens, here = make([]int64, len(keys)), make([]bool, len(keys))
+	err = s.run(ctx, func(row [][]byte) error {
+		n := binary.BigEndian.Uint64(row[0]) - 1
+		tokens[n], here[n] = int64(binary.BigEndian.Uint64(row[1])), row[2][0] != 0
+		return nil
+	}, bound{look, arguments(consumer, &rows)})
+	return tokens, here, err
 }
 
 // Extend implements [lease.Store].

@@ -31,6 +31,13 @@ SELECT a.n, l.state, l.owner = a.owner, l.def, l.fp, l.fence, l.attempts, l.resu
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS a (key, owner, n)
 JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key`
 
+	// lookSQL draws a number for each key that may have its lease in another store, past those that
+	// are left out, and tells which keys have a row here all the same.
+	lookSQL = `
+SELECT a.n, (SELECT max(nextval('idem_fence')) FROM generate_series(0, a.skip)),
+       EXISTS (SELECT FROM idem_lease l WHERE l.consumer = $1 AND l.key = a.key)
+FROM unnest($2::uuid[], $3::bigint[]) WITH ORDINALITY AS a (key, skip, n)`
+
 	extendSQL = `
 WITH held AS (
     SELECT a.n, l.key

@@ -16,22 +16,23 @@ import (
 type Class int
 
 const (
-	Halting    Class = iota // anything not named: a person must act
-	Pooler                  // the prepared statements are gone: a person must act
-	Successor               // there is a row at our seq already: perhaps our own
-	Gone                    // the row we append to is gone or another
-	KeyRace                 // a key was claimed meanwhile, or the generation rotated
-	Conflict                // deadlock, serialization: the same batch again
-	LockWait                // the wait for a lock was given up: the same batch again
-	Timeout                 // cancelled, or a statement took too long: half the batch
-	ReadOnly                // no primary, or not yet: connect again, then the same batch
-	Stale                   // the schema changed: prepare again, once, then the same batch
-	Unsent                  // nothing was sent: the same batch again
-	Resource                // pause: disk, memory, connections
-	Doubt                   // committed or not: append again
-	LeaseMoved              // an effect's lease is not what the transaction rests on: the same batch again
-	Data                    // a record's fault
-	None                    // no error
+	Halting     Class = iota // anything not named: a person must act
+	Pooler                   // the prepared statements are gone: a person must act
+	Successor                // there is a row at our seq already: perhaps our own
+	Gone                     // the row we append to is gone or another
+	KeyRace                  // a key was claimed meanwhile, or the generation rotated
+	Conflict                 // deadlock, serialization: the same batch again
+	LockWait                 // the wait for a lock was given up: the same batch again
+	Timeout                  // cancelled, or a statement took too long: half the batch
+	ReadOnly                 // no primary, or not yet: connect again, then the same batch
+	Stale                    // the schema changed: prepare again, once, then the same batch
+	Unsent                   // nothing was sent: the same batch again
+	Resource                 // pause: disk, memory, connections
+	Doubt                    // committed or not: append again
+	LeaseMoved               // an effect's lease is not what the transaction rests on: the same batch again
+	LetterMoved              // a dead letter is not what the transaction rests on: it is read again
+	Data                     // a record's fault
+	None                     // no error
 )
 
 // Event is the class as the protocol's table knows it. A row at our seq is the table's Own
@@ -44,7 +45,7 @@ func (c Class) Event() protocol.Event {
 		return protocol.Foreign
 	case Gone:
 		return protocol.Gone
-	case Conflict, KeyRace, LockWait, Timeout, ReadOnly, Stale, Unsent, LeaseMoved:
+	case Conflict, KeyRace, LockWait, Timeout, ReadOnly, Stale, Unsent, LeaseMoved, LetterMoved:
 		return protocol.Conflict // a key race too, once it was lost too often to decide again at once
 	case Resource:
 		return protocol.Resource
@@ -149,6 +150,8 @@ func protocolClass(pg *pgconn.PgError) (Class, bool) {
 		return Data, true // somebody else's constraint: this letter is refused, others may not be
 	case pg.TableName == "idem_assert" && pg.ConstraintName == "idem_assert_lease":
 		return LeaseMoved, true
+	case pg.TableName == "idem_assert" && pg.ConstraintName == "idem_assert_letter":
+		return LetterMoved, true
 	case strings.HasPrefix(pg.TableName, "idem_"):
 		return Halting, true
 	}

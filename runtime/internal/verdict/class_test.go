@@ -34,6 +34,7 @@ func TestErrorsAreJudgedByTheTable(t *testing.T) {
 		{pgconn.PgError{Code: "23514", TableName: "idem_keys"}, KeyRace},
 		{pgconn.PgError{Code: "23502", TableName: "idem_keys", ColumnName: "gen"}, KeyRace},
 		{pgconn.PgError{Code: "23514", TableName: "idem_assert", ConstraintName: "idem_assert_failed"}, Halting},
+		{pgconn.PgError{Code: "23514", TableName: "idem_assert", ConstraintName: "idem_assert_letter"}, LetterMoved},
 		{pgconn.PgError{Code: "23514", TableName: "idem_step_refused", ConstraintName: "idem_step_refused"}, Data},
 		{pgconn.PgError{Code: "40001"}, Conflict},
 		{pgconn.PgError{Code: "40P01"}, Conflict},

@@ -1,6 +1,7 @@
 // Package deadletter is a record that a batch passes without effect: why, what people may read
-// of it, and the rows that keep it. It decides nothing. It must not import any package of this
-// module but ledger, pipeline, record, session, verdict and wire.
+// of it, the rows that keep it, and what operators ask about them. It decides nothing. It must not
+// import any package of this module but idemtype, ledger, pipeline, record, session, verdict and
+// wire.
 package deadletter
 
 import (
@@ -51,4 +52,12 @@ func Undecided(m *wire.Message, policy *wire.FailurePolicy, err error) Letter {
 		l.Event, l.Reason, l.Key, l.Conflict = c.Event, c.Error(), &key, true
 	}
 	return l
+}
+
+// eventName is the name of the event, nil if it is not known.
+func (l *Letter) eventName() *string {
+	if l.Event == "" {
+		return nil
+	}
+	return &l.Event
 }

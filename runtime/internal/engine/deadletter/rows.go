@@ -9,9 +9,10 @@ import (
 )
 
 const insertSQL = `
-INSERT INTO idem_dead_letter (stream, offs, seq, state, reason, sqlstate, key, fp, record, expires_at)
-SELECT $1::int, offs, $2::bigint, 'd', reason, sqlstate, key, fp, record, clock_timestamp() + nullif(keep, 0) * interval '1 microsecond'
-FROM unnest($3::bigint[], $4::text[], $5::text[], $6::uuid[], $7::int[], $8::bytea[], $9::bigint[]) AS d (offs, reason, sqlstate, key, fp, record, keep)`
+INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, sqlstate, order_key, key, record, expires_at)
+SELECT $1::int, offs, $2::bigint, 'd', event, reason, sqlstate, order_key, key, record, clock_timestamp() + nullif(keep, 0) * interval '1 microsecond'
+FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::uuid[], $9::bytea[], $10::bigint[])
+    AS d (offs, event, reason, sqlstate, order_key, key, record, keep)`
 
 // Insert inserts dead letters.
 var Insert = session.NewStatement("dead_letter", insertSQL)
@@ -32,10 +33,11 @@ func rows(letters []Letter) [][]byte {
 		l := &letters[i]
 		r := rows.Row()
 		r.Int8(l.Message.Offset)
+		wire.OrNull(r, r.Text, l.eventName())
 		r.Text(l.Reason)
 		wire.OrNull(r, r.Text, l.SQLState)
+		wire.OrNull(r, r.UUID, OrderKey(l.Message))
 		wire.OrNull(r, r.UUID, l.Key)
-		wire.OrNull[int32](r, r.Int4, nil)
 		r.Bytea(record.Append(nil, l.Message))
 		r.Int8(l.Policy.Keep.Microseconds())
 	}

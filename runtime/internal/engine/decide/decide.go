@@ -74,6 +74,7 @@ type Facts struct {
 	InRow   ledger.InRow                // dead letters since the last record that took effect, before these
 	Events  bool                        // a hook asks what becomes of each record
 	Effects map[int64]wire.EffectResult // results of records' effects, by offset
+	Again   bool                        // the record is a dead letter's: if it is refused, nothing may halt
 }
 
 // Decide decides what records do. If a record may not become a dead letter, the decision holds
@@ -92,7 +93,9 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		if !bad {
 			continue
 		}
-		if err := mayBecomeLetter(w, &l); err != nil && i == 0 {
+		if err := mayBecomeLetter(w, &l); f.Again {
+			// It is one already, and stays it.
+		} else if err != nil && i == 0 {
 			w.Hidden = slices.Clone(d.batch.Hidden())
 			return w, err
 		} else if err != nil {

@@ -19,7 +19,7 @@ func TestParentsV1(t *testing.T) {
 		Migrations: "migrations",
 		Expected:   "testdata/idem_parents_v1_expected.txt",
 		Tables:     testTables(),
-		Stub: func(db *pgxpool.Pool) (*idem.Consumer, error) {
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {

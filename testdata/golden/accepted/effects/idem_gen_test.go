@@ -5,8 +5,11 @@ package effects
 
 import (
 	"context"
+	"testing"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // testTables are the tables that tests compare, without columns that the database fills.
@@ -43,15 +46,41 @@ func testTables() []idemtest.Table {
 	}
 }
 
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testCases().Run(t)
+}
+
+// testCases are the cases, and what they are played with.
+func testCases() idemtest.Cases {
+	return idemtest.Cases{
+		Folder:     "testdata/cases",
+		Migrations: "migrations",
+		Tables:     testTables(),
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, stubHandler{})
+		},
+		Events: map[string]idemtest.Event{
+			"UserCreated": {Keyed: true, Effect: "UserCreated"},
+			"UserPinged":  {Keyed: true, Effect: "UserPinged", Opaque: true},
+			"UserGone":    {Keyed: true},
+		},
+	}
+}
+
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}
 
 func (stubHandler) UserCreated(ctx context.Context, _ UserCreated) (r MailReceipt, err error) {
-	err = r.decodeResult("UserCreated", idemtest.EffectResult(ctx))
+	result, err := idemtest.EffectResult(ctx)
+	if err == nil {
+		err = r.decodeResult("UserCreated", result)
+	}
 	return r, err
 }
 
 func (stubHandler) UserPinged(ctx context.Context, _ UserPinged) error {
-	idemtest.EffectResult(ctx)
-	return nil
+	_, err := idemtest.EffectResult(ctx)
+	return err
 }

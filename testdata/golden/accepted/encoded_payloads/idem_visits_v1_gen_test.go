@@ -20,7 +20,7 @@ func TestVisitsV1(t *testing.T) {
 		Expected:   "testdata/idem_visits_v1_expected.txt",
 		Tables:     testTables(),
 		Encodings:  map[string]string{"visits.v1": "json_string"},
-		Stub: func(db *pgxpool.Pool) (*idem.Consumer, error) {
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {

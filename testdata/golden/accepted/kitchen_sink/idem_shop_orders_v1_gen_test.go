@@ -20,7 +20,7 @@ func TestShopOrdersV1(t *testing.T) {
 		Rows:       "testdata/idem_shop_orders_v1_rows.sql",
 		Expected:   "testdata/idem_shop_orders_v1_expected.txt",
 		Tables:     testTables(),
-		Stub: func(db *pgxpool.Pool) (*idem.Consumer, error) {
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {

@@ -21,7 +21,7 @@ func TestCatalogProductsV1(t *testing.T) {
 		Expected:   "testdata/idem_catalog_products_v1_expected.txt",
 		Tables:     testTables(),
 		Encodings:  map[string]string{"catalog.products.v1": "gzip"},
-		Stub: func(db *pgxpool.Pool) (*idem.Consumer, error) {
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     token uuid NOT NULL, -- random, new for every attempt
     prev bigint NOT NULL, -- next of the row before; NULL, and so refused, if that row is not there
     next bigint NOT NULL, -- first offset not yet covered
-    kind "char" NOT NULL, -- g genesis, f fence of a new owner, b batch, o operator, s skip, r rewind
+    kind "char" NOT NULL, -- g genesis, f fence of a new owner, b batch, l a dead letter was resolved, o operator, s skip, r rewind
     epoch int NOT NULL, -- leader epoch of the last record, -1 if unknown
     def int NOT NULL, -- identity of the events as the spec of this row's service has it: a hash; 0 is none
     parts int NOT NULL, -- partitions that the topic had
@@ -47,11 +47,13 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     CONSTRAINT idem_ledger_pkey PRIMARY KEY (stream, seq),
     CONSTRAINT idem_ledger_shape CHECK (
         (kind IN ('b', 's') AND next > prev)
-        OR (kind IN ('g', 'f', 'o') AND next = prev)
+        OR (kind IN ('g', 'f', 'l', 'o') AND next = prev)
         OR (kind = 'r' AND next < prev)
     ),
     CONSTRAINT idem_ledger_window CHECK (window_seq <= seq)
 );
+-- What happened besides batches, for people (idemgen ledger): no batch touches it.
+CREATE INDEX IF NOT EXISTS idem_ledger_marks ON idem_ledger (stream, seq) WHERE kind <> 'b';
 ALTER TABLE idem_ledger ALTER COLUMN keys SET STORAGE EXTERNAL; -- hashes do not compress
 ALTER TABLE idem_ledger SET ( -- a plan made for the empty table would scan the full one
     autovacuum_analyze_threshold = 1000,
@@ -72,22 +74,31 @@ CREATE TABLE IF NOT EXISTS idem_operator (
 );
 
 -- Records that could not be applied, kept with the reason. A row is written in the
--- transaction that passes the record, so none is passed without a row.
+-- transaction that passes the record, so none is passed without a row. The owner of the
+-- partition changes the state, with a row of the ledger; the upkeep closes what nobody replayed.
 CREATE TABLE IF NOT EXISTS idem_dead_letter (
     stream int NOT NULL,
     offs bigint NOT NULL, -- the record's offset
     seq bigint NOT NULL, -- the ledger row that passed it
     state "char" NOT NULL CHECK (state IN ('d', 'w', 'r', 'x')), -- dead, waiting behind one, replayed, discarded
+    event text, -- its name in Go; NULL if the record is none of the spec's, as far as anybody knows
     reason text NOT NULL, -- its first word is the class: decode, key, conflict, database, ...
     sqlstate text,
-    order_key uuid, -- hash of the record key, if later records of that key wait behind this one
-    key uuid, -- idempotency key
-    fp int, -- fingerprint of the content
-    record bytea, -- the record as it was read
+    order_key uuid, -- hash of the record key; NULL if the record has none
+    parks boolean NOT NULL DEFAULT false, -- later records of the record key wait behind it while it is d or w
+    key uuid, -- idempotency key of a conflict
+    record bytea, -- the record as it was read; NULL if it is not kept, or was erased
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     resolved_at timestamptz,
-    resolved_seq bigint,
-    resolved_by text,
+    resolved_seq bigint, -- the ledger row with which it was replayed or discarded
+    resolved_by text, -- who, and why
+    -- What an operator asks of the partition's owner: r to replay it, x to discard it. It is NULL
+    -- again when the owner has answered.
+    asked "char" CHECK (asked IN ('r', 'x')),
+    asked_at timestamptz,
+    asked_by text, -- who, and why
+    answer text, -- what became of the last request
+    answered_at timestamptz,
     -- Until when it may be replayed, by on_failure.keep. A row that is still open then is closed
     -- (state x, with a line in the log), and removed after as long again; one that was resolved is
     -- removed then. NULL: never.
@@ -96,14 +107,16 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
 );
 CREATE INDEX IF NOT EXISTS idem_dead_letter_open ON idem_dead_letter (stream, order_key, offs)
     WHERE state IN ('d', 'w');
+CREATE INDEX IF NOT EXISTS idem_dead_letter_asked ON idem_dead_letter (stream, asked_at) WHERE asked IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idem_dead_letter_expiry ON idem_dead_letter (stream, expires_at);
 
 -- Always empty. A statement that finds its assumption broken inserts a row, which fails
 -- under a name that the runtime knows, and so aborts the transaction.
 CREATE TABLE IF NOT EXISTS idem_assert (
     what text NOT NULL,
-    CONSTRAINT idem_assert_failed CHECK (what = 'lease'),
-    CONSTRAINT idem_assert_lease CHECK (what <> 'lease') -- an effect's lease is not as it was
+    CONSTRAINT idem_assert_failed CHECK (what IN ('lease', 'letter')),
+    CONSTRAINT idem_assert_lease CHECK (what <> 'lease'), -- an effect's lease is not as it was
+    CONSTRAINT idem_assert_letter CHECK (what <> 'letter') -- nor is a dead letter
 );
 
 -- The runtime gives each of its sessions a mark. What decides or writes asks for it, so that

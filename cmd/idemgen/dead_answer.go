@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// asked is the result of replay and discard.
+type asked struct {
+	letters []stream.Letter
+	dry     bool
+	hints   []string // about partitions that may have no owner
+}
+
+func (r *asked) member() string { return "letters" }
+
+// MarshalJSON writes the letters.
+func (r *asked) MarshalJSON() ([]byte, error) { return json.Marshal(r.letters) }
+
+func (r *asked) text() string {
+	var b strings.Builder
+	if len(r.letters) == 0 {
+		b.WriteString("no dead letter is meant\n")
+	}
+	for i := range r.letters {
+		l := &r.letters[i]
+		switch {
+		case r.dry:
+			fmt.Fprintf(&b, "%s: would ask to %s it (%s)\n", l.Name(), l.Asked, l.Reason)
+		case l.Answered() && l.State == "dead":
+			fmt.Fprintf(&b, "%s: stays dead: %s\n", l.Name(), l.Answer)
+		case l.Answered():
+			fmt.Fprintf(&b, "%s: %s\n", l.Name(), l.Answer)
+		default:
+			fmt.Fprintf(&b, "%s: asked to %s it\n", l.Name(), l.Asked)
+		}
+	}
+	for _, hint := range r.hints {
+		b.WriteString(hint + "\n")
+	}
+	return b.String()
+}
+
+// answerPause is the time between two looks for answers.
+const answerPause = 200 * time.Millisecond
+
+// await waits until each letter has its answer. It is an error if one has none in time, or if one
+// stays dead.
+func (r *asked) await(ctx context.Context, db stream.DB, most time.Duration) (result, error) {
+	for end := time.Now().Add(most); ; time.Sleep(answerPause) {
+		open, dead := 0, 0
+		for i := range r.letters {
+			l, err := r.letters[i].Again(ctx, db)
+			if err != nil {
+				return r, err
+			}
+			r.letters[i] = l
+			switch {
+			case !l.Answered():
+				open++
+			case l.State == "dead":
+				dead++
+			}
+		}
+		switch {
+		case open == 0 && dead > 0:
+			return r, fmt.Errorf("%d of %d letters stay dead", dead, len(r.letters))
+		case open == 0:
+			return r, nil
+		case ctx.Err() != nil || time.Now().After(end):
+			err := r.silent(ctx, db)
+			return r, errors.Join(fmt.Errorf("no answer about %d of %d letters within %v: what was asked stays asked", open, len(r.letters), most), err)
+		}
+	}
+}
+
+// quiet is the age of a ledger's last row from which it is not known whether anybody owns the
+// partition: one without records writes none.
+const quiet = time.Minute
+
+// silent adds a hint for each partition that may have no owner.
+func (r *asked) silent(ctx context.Context, db stream.DB) error {
+	if len(r.letters) == 0 {
+		return nil
+	}
+	all, err := stream.List(ctx, db, r.letters[0].Consumer)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		s := &all[i]
+		mine := slices.ContainsFunc(r.letters, func(l stream.Letter) bool {
+			return !l.Answered() && l.Topic == s.Topic && l.Partition == s.Partition
+		})
+		if mine && !s.Former && s.Tail != nil && s.Tail.AgeSeconds > quiet.Seconds() {
+			r.hints = append(r.hints, fmt.Sprintf("%s/%d: the last row of its ledger is %s old; if no service runs, the next one that takes the partition over does it",
+				s.Topic, s.Partition, age(s.Tail.AgeSeconds)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// replayCommand asks for dead letters to be applied again.
+func replayCommand(flags *streamFlags) *cobra.Command {
+	ask := askFlags{verb: "replay"}
+	cmd := &cobra.Command{
+		Use:   "replay CONSUMER TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all} --reason TEXT",
+		Short: "Apply dead letters again, by the code that runs now",
+		Long: `Has dead letters applied again, by the code that runs now: each takes effect once, with its key,
+in a transaction of its own. One whose key was applied since by a copy is resolved without effect.
+One that is refused again stays dead, with the new reason; nothing else moves.`,
+	}
+	ask.define(cmd, flags)
+	return cmd
+}
+
+// discardCommand asks for dead letters to be closed without effect.
+func discardCommand(flags *streamFlags) *cobra.Command {
+	ask := askFlags{verb: "discard"}
+	cmd := &cobra.Command{
+		Use:   "discard CONSUMER TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all} --reason TEXT",
+		Short: "Close dead letters without effect",
+		Long:  "Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with who and why.",
+	}
+	ask.define(cmd, flags)
+	return cmd
+}
+
+// askFlags are what replay and discard are told.
+type askFlags struct {
+	verb            string
+	consumer, topic string
+	places          []stream.Place // none: those that filter means
+	filter          stream.Filter
+	all             bool
+	by              stream.By
+	wait            time.Duration
+}
+
+func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
+	set := cmd.Flags()
+	set.StringVar(&f.filter.Class, "class", "", "those whose reason begins with this word: decode, database, handler, ...")
+	set.StringVar(&f.filter.Event, "event", "", "those of an event, by its name in Go")
+	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
+	set.StringVar(&f.by.Reason, "reason", "", "why, as a text that is kept with the letter and in the ledger")
+	set.StringVar(&f.by.Operator, "operator", "", "name of who acts (default $USER, else the database role)")
+	set.BoolVar(&f.by.DryRun, "dry-run", false, "print which letters are meant, and ask nothing")
+	set.DurationVar(&f.wait, "wait", 0, "wait so long for the answers, and fail if a letter stays dead")
+	require(cmd, "reason")
+	asJSON(cmd, "letters")
+	cmd.Args = func(cmd *cobra.Command, args []string) error { return f.parse(args) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !cmd.Flags().Changed("operator") {
+			f.by.Operator = os.Getenv("USER")
+		} else if strings.TrimSpace(f.by.Operator) == "" {
+			return errors.New("--operator is empty: the ledger keeps who acted")
+		}
+		return flags.with(cmd, f.ask)
+	}
+}
+
+// parse reads the arguments.
+func (f *askFlags) parse(args []string) error {
+	if len(args) < 2 {
+		return fmt.Errorf("want CONSUMER TOPIC, as the spec has them, and which letters to %s", f.verb)
+	}
+	f.consumer, f.topic = args[0], args[1]
+	for _, arg := range args[2:] {
+		number, offset, found := strings.Cut(arg, ":")
+		p, err := strconv.ParseUint(number, 10, 31)
+		o, errOffset := strconv.ParseUint(offset, 10, 63)
+		if !found || err != nil || errOffset != nil {
+			return fmt.Errorf("%q is no PARTITION:OFFSET, such as 0:1742", arg)
+		}
+		f.places = append(f.places, stream.Place{Partition: int32(p), Offset: int64(o)})
+	}
+	filtered := f.all || f.filter != stream.Filter{}
+	switch {
+	case len(f.places) == 0 && !filtered:
+		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event or --all", f.verb)
+	case len(f.places) > 0 && filtered:
+		return errors.New("either PARTITION:OFFSET, or --class, --event or --all")
+	}
+	return nil
+}
+
+// ask asks about each letter. What is refused for one of those that were named asks about none.
+func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
+	letters, err := f.find(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if dry := f.by; len(f.places) > 1 && !f.by.DryRun {
+		dry.DryRun = true
+		for _, l := range letters {
+			if _, err := stream.Ask(ctx, db, l, f.verb, dry); err != nil {
+				return nil, fmt.Errorf("%w; nothing was asked", err)
+			}
+		}
+	}
+	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
+	for _, l := range letters {
+		if len(f.places) == 0 && l.Asked != "" {
+			continue // somebody asked before
+		}
+		l, err := stream.Ask(ctx, db, l, f.verb, f.by)
+		if err != nil {
+			return r, err
+		}
+		r.letters = append(r.letters, l)
+	}
+	if f.by.DryRun {
+		return r, nil
+	}
+	if f.wait > 0 {
+		return r.await(ctx, db, f.wait)
+	}
+	return r, r.silent(ctx, db)
+}
+
+func (f *askFlags) find(ctx context.Context, db stream.DB) ([]stream.Letter, error) {
+	if len(f.places) > 0 {
+		return stream.FindLetters(ctx, db, f.consumer, f.topic, f.places)
+	}
+	return stream.DeadLetters(ctx, db, f.consumer, f.topic, f.filter)
+}

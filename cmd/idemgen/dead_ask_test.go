@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// lettersOf are ledgers with letters in partition 0: two that are dead, the second without its
+// record, one that waits, and one that was replayed.
+func lettersOf(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	db := ledgers(t)
+	idemtest.Exec(t, db, `
+INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, record, resolved_by)
+SELECT stream, offs, 0, state, event, reason, record, resolved_by FROM idem_stream, (VALUES
+    (3, 'd'::"char", 'OrderPlaced', 'database: OrderPlaced: no', '\x01'::bytea, NULL),
+    (4, 'd', NULL, 'decode: no', NULL, NULL),
+    (5, 'w', 'OrderPlaced', 'parked: waits behind offset 3', '\x01', NULL),
+    (6, 'r', 'OrderPlaced', 'database: OrderPlaced: no', '\x01', 'bob: mended')) AS l (offs, state, event, reason, record, resolved_by) WHERE partition = 0`)
+	return db
+}
+
+func TestDeadCommandsAsk(t *testing.T) {
+	lettersOf(t)
+	const here = "orders.v1/0 offset "
+	const quiet = "\norders.v1/0: the last row of its ledger is 3d old; if no service runs, the next one that takes the partition over does it"
+	for _, tc := range []struct{ args, want string }{
+		{"replay projector orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would ask to replay it (database: OrderPlaced: no)"},
+		{"discard projector orders.v1 --all --reason old --dry-run",
+			here + "3 of projector: would ask to discard it (database: OrderPlaced: no)\n" + here + "4 of projector: would ask to discard it (decode: no)"},
+		{"replay projector orders.v1 --event OrderPlaced --reason mended", here + "3 of projector: asked to replay it" + quiet},
+		{"discard projector orders.v1 --all --reason old", here + "4 of projector: asked to discard it" + quiet},
+		{"discard projector orders.v1 --class decode --reason old", "no dead letter is meant"},
+	} {
+		if got := must(t, append([]string{"dead"}, strings.Fields(tc.args)...)...); got != tc.want+"\n" {
+			t.Errorf("%s:\n%swant\n%s", tc.args, got, tc.want)
+		}
+	}
+}
+
+func TestDeadCommandsRefuse(t *testing.T) {
+	lettersOf(t)
+	must(t, strings.Fields("dead discard projector orders.v1 0:3 --reason old --operator bob")...)
+	for _, tc := range []struct{ args, want string }{
+		{"replay projector orders.v1 0:3 --reason x", "a discard is asked for already, since 20"},
+		{"replay projector orders.v1 0:3 --reason x", "by bob: old"},
+		{"replay projector orders.v1 0:4 --reason x", "it can be discarded only"},
+		{"discard projector orders.v1 0:5 --reason x", "waits behind a dead letter of its record key"},
+		{"discard projector orders.v1 0:6 --reason x", "was replayed by bob: mended"},
+		{"discard projector orders.v1 0:2 --reason x", "offset 2 is no dead letter: it took effect"},
+		{"discard projector orders.v1 0:12 --reason x", "the partition is at offset 10"},
+		{"discard projector orders.v2 0:1 --reason x", "this database has no ledger of orders.v2/0 of projector; it has topics orders.v1"},
+		{"discard projector orders.v2 --all --reason x", "this database has no ledger of orders.v2 of projector"},
+		{"replay projector orders.v1 0:4 0:5 --reason x", "nothing was asked"},
+		{"replay projector --reason x", "want CONSUMER TOPIC"},
+		{"replay projector orders.v1 --reason x", "say which letters to replay"},
+		{"replay projector orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},
+		{"replay projector orders.v1 1742 --reason x", "\"1742\" is no PARTITION:OFFSET"},
+		{"replay projector orders.v1 0:4", "reason"},
+	} {
+		code, stdout, stderr := run(t, append([]string{"dead"}, strings.Fields(tc.args)...)...)
+		if code != trouble || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%s: exit code %d, %s%s, want %q", tc.args, code, stdout, stderr, tc.want)
+		}
+	}
+}
+
+// With --wait the command prints the owner's answers, and fails if a letter stays dead.
+func TestDeadCommandsWait(t *testing.T) {
+	db := lettersOf(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { // an owner
+		for ctx.Err() == nil {
+			_, _ = db.Exec(ctx, `UPDATE idem_dead_letter SET asked = NULL, answer = CASE offs WHEN 3 THEN 'database: again' ELSE 'discarded' END,
+				state = CASE offs WHEN 3 THEN 'd'::"char" ELSE 'x' END WHERE asked IS NOT NULL`)
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	if got := must(t, strings.Fields("dead discard projector orders.v1 0:4 --reason old --wait 10s")...); got != "orders.v1/0 offset 4 of projector: discarded\n" {
+		t.Error(got)
+	}
+	code, stdout, stderr := run(t, strings.Fields("dead replay projector orders.v1 0:3 --reason mended --wait 10s --json")...)
+	var answer struct {
+		Letters []struct{ State, Answer string }
+		Error   string
+	}
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || code != trouble {
+		t.Fatal(code, err, stderr)
+	}
+	if len(answer.Letters) != 1 || answer.Letters[0].Answer != "database: again" || answer.Error != "1 of 1 letters stay dead" {
+		t.Errorf("%+v", answer)
+	}
+	cancel()
+	_, _, stderr = run(t, strings.Fields("dead replay projector orders.v1 0:3 --reason mended --wait 1ms")...)
+	if !strings.Contains(stderr, "no answer about 1 of 1 letters within 1ms: what was asked stays asked") {
+		t.Error(stderr)
+	}
+}

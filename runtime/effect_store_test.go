@@ -1,0 +1,293 @@
+package idem_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/idemtest/memlease"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// outside are terms of leases that a service keeps outside of Postgres.
+func outside(of wire.EffectTerms) wire.EffectTerms {
+	of.External = true
+	return of
+}
+
+// serviceWith has its leases in a store.
+func (p *provider) serviceWith(store lease.Store, terms wire.EffectTerms) service {
+	s := p.service(terms)
+	s.edit = func(w *wire.Service) { w.Leases = true }
+	s.options = []idem.Option{idem.WithLeases(store)}
+	return s
+}
+
+// outsideStates are the leases of a store as letters, sorted.
+func outsideStates(store *memlease.Store) string {
+	counts := map[lease.State]int{}
+	for _, s := range store.States("test") {
+		counts[s]++
+	}
+	var out []string
+	for _, s := range []lease.State{lease.Completed, lease.Done, lease.Failed, lease.Interrupted, lease.Processing} {
+		for range counts[s] {
+			out = append(out, string(s))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestEffectWithItsLeaseOutside(t *testing.T) {
+	db := database(t)
+	var p provider
+	var store memlease.Store
+	s := p.serviceWith(&store, outside(terms))
+	res := apply(t, own(t, s.consumer(t, db)), records(0, "a: effect 1", "put 5 5", "b: effect 2", "a: effect 1", "effect 3"))
+	want(t, "duplicates", res.Duplicates, 1)
+	for row := int32(1); row <= 3; row++ {
+		want(t, fmt.Sprint("calls of row ", row), p.count(row), 1)
+		want(t, fmt.Sprint("rows ", row), query(t, db, `SELECT count(*)::text FROM t WHERE id = $1`, row), "1")
+	}
+	want(t, "leases in Postgres", leases(t, db), "")
+	want(t, "leases outside", outsideStates(&store), "d d d")
+	store.Forget() // the keys in Postgres are what tells copies
+	apply(t, own(t, s.consumer(t, db)), records(5, "b: effect 2"))
+	want(t, "calls after copies", p.count(2), 1)
+}
+
+// What crashes at a step is taken up as with a lease in Postgres.
+func TestEffectOutsideCrashes(t *testing.T) {
+	for step, c := range map[string]struct {
+		calls, interrupted int
+	}{fault.BeforeLease: {1, 1}, fault.AfterLease: {1, 0}, fault.AfterCall: {2, 1}, fault.AfterDone: {1, 1}, fault.BeforeSend: {1, 1}, fault.Reply: {1, 1}} {
+		for name, terms := range map[string]wire.EffectTerms{"retry": outside(terms), "dead_letter": outside(interrupts)} {
+			t.Run(step+", "+name, func(t *testing.T) {
+				db := database(t)
+				var p provider
+				var store memlease.Store
+				s := p.serviceWith(&store, terms)
+				msgs := records(0, "a: effect 1", "put 5 5")
+				if _, err := own(t, s.consumer(t, db)).Apply(fault.With(t.Context(), lose(step)), msgs); err == nil {
+					t.Fatal("no crash")
+				}
+				w := own(t, s.consumer(t, db))
+				apply(t, w, msgs)
+				want(t, "next", w.Next(), 2)
+				calls, letter := c.calls, ""
+				if terms.Interrupts {
+					calls = c.interrupted
+					if step == fault.AfterLease || step == fault.AfterCall {
+						letter = "0 interrupted"
+					}
+				}
+				want(t, "calls", p.count(1), calls)
+				want(t, "dead letters", letters(t, db), letter)
+			})
+		}
+	}
+}
+
+// Two processes that both have a copy of each event make one call for each, and one of the rows.
+func TestTwoProcessesWithOneStore(t *testing.T) {
+	db := database(t)
+	p := provider{call: func(context.Context, int32, int) error {
+		time.Sleep(5 * time.Millisecond)
+		return nil
+	}}
+	var store memlease.Store
+	var texts []string
+	for row := range 10 {
+		texts = append(texts, fmt.Sprintf("k%d: effect %d", row, row))
+	}
+	var all sync.WaitGroup
+	for partition := range int32(2) {
+		w, err := p.serviceWith(&store, outside(terms)).consumer(t, db).Own(t.Context(), topic, partition, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		msgs := records(0, texts...)
+		for i := range msgs {
+			msgs[i].Partition = partition
+		}
+		all.Go(func() {
+			for w.Next() < int64(len(msgs)) {
+				if _, err := w.Apply(t.Context(), msgs); err != nil {
+					if _, halted := errors.AsType[*idem.HaltedError](err); halted {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	for row := range int32(10) {
+		want(t, fmt.Sprint("calls of row ", row), p.count(row), 1)
+	}
+	want(t, "rows", query(t, db, `SELECT count(*)::text FROM t`), "10")
+}
+
+// A store that lost its data has an event called again that the ledger has not passed, and lets
+// one result count all the same.
+func TestAStoreThatForgets(t *testing.T) {
+	db := database(t)
+	var p provider
+	var store memlease.Store
+	s := p.serviceWith(&store, outside(terms))
+	first, second := own(t, s.consumer(t, db)), s.consumer(t, db)
+	other, err := second.Own(t.Context(), topic, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := records(0, "a: effect 1")
+	copied[0].Partition = 1
+	once := true
+	ctx := fault.With(t.Context(), func(step string) error {
+		if step == fault.BeforeClaim && once { // the result is recorded, and the ledger has not passed the event
+			once = false
+			store.Forget()
+			apply(t, other, copied)
+		}
+		return nil
+	})
+	if _, err := first.Apply(ctx, records(0, "a: effect 1")); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "calls", p.count(1), 2)
+	want(t, "rows", table(t, db), "1=2")
+}
+
+// With if_store_down: use_postgres the ledger asserts the leases that Postgres took.
+func TestPostgresTakesTheLeases(t *testing.T) {
+	db := database(t)
+	var p provider
+	var store downStore
+	store.down.Store(true)
+	terms := outside(terms)
+	terms.UsePostgres = true
+	s := p.serviceWith(&store, terms)
+	w := own(t, s.consumer(t, db))
+	apply(t, w, records(0, "a: effect 1", "put 5 5"))
+	want(t, "leases in Postgres", leases(t, db), "c")
+	once := true
+	ctx := fault.With(t.Context(), func(step string) error {
+		if step == fault.BeforeClaim && once {
+			once = false
+			idemtest.Exec(t, db, `UPDATE idem_lease SET fence = nextval('idem_fence'), result = '99' WHERE state = 'd'`)
+		}
+		return nil
+	})
+	if _, err := w.Apply(ctx, records(2, "b: effect 2")); err == nil {
+		t.Fatal("a result that is not recorded was taken")
+	}
+	store.down.Store(false)
+	apply(t, w, records(2, "b: effect 2"))
+	want(t, "rows", table(t, db), "1=1 2=99 5=5")
+	want(t, "calls", p.count(2), 1)
+}
+
+// Leases outside of Postgres are numbered by it, each greater than those before, and past the
+// numbers that a store knows of a time before a fail-over.
+func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
+	db := database(t)
+	idemtest.Exec(t, db, `SELECT setval('idem_fence', 1000)`)
+	var tokens []int64
+	p := provider{call: func(ctx context.Context, row int32, _ int) error {
+		d, _ := idem.DeliveryFrom(ctx)
+		tokens = append(tokens, d.Token)
+		if row == 2 {
+			idemtest.Exec(t, db, `SELECT setval('idem_fence', 1)`)
+			return errors.New("once more, with a number that is too small")
+		}
+		return nil
+	}}
+	s := p.serviceWith(&memlease.Store{}, outside(terms))
+	s.policy.Retries = 1
+	w := own(t, s.consumer(t, db))
+	apply(t, w, records(0, "a: effect 1"))
+	apply(t, w, records(1, "b: effect 2"))
+	if len(tokens) != 3 || tokens[0] <= 1000 || tokens[1] <= tokens[0] || tokens[2] <= tokens[1] {
+		t.Errorf("numbers: %v", tokens)
+	}
+}
+
+// downStore does not answer while it is down.
+type downStore struct {
+	memlease.Store
+	down atomic.Bool
+}
+
+func (s *downStore) Acquire(ctx context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {
+	if s.down.Load() {
+		return nil, errors.New("connection refused")
+	}
+	return s.Store.Acquire(ctx, consumer, asks)
+}
+
+// The store is given exactly where the spec has use for one.
+func TestTheStoreOfLeasesIsGiven(t *testing.T) {
+	for name, c := range map[string]struct {
+		leases  bool
+		options []idem.Option
+		err     string
+	}{
+		"none is needed": {false, []idem.Option{idem.WithLeases(&memlease.Store{})}, "no effect of the spec says store: redis"},
+		"nil":            {true, []idem.Option{idem.WithLeases(nil)}, "pass redislease.New(client)"},
+		"none was given": {true, nil, "pass redislease.New(client)"},
+		"given":          {true, []idem.Option{idem.WithLeases(&memlease.Store{})}, ""},
+		"neither":        {false, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := &pgxpool.Pool{}
+			_, err := idem.New(db, wire.Service{Consumer: "test", Leases: c.leases}, c.options...)
+			if text := fmt.Sprint(err); c.err == "" && err != nil || !strings.Contains(text, c.err) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// checkedStore says what is wrong with its set-up.
+type checkedStore struct{ memlease.Store }
+
+func (*checkedStore) Check(context.Context) ([]string, error) {
+	return []string{"it may evict keys"}, errors.New("and INFO is not allowed")
+}
+
+// What a store says of its set-up is logged when the service starts.
+func TestTheSetUpOfTheStoreIsTold(t *testing.T) {
+	db := database(t)
+	var p provider
+	var log bytes.Buffer
+	s := p.serviceWith(&checkedStore{}, outside(terms))
+	s.options = append(s.options, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	source := func(context.Context, idem.Sink) error {
+		time.Sleep(50 * time.Millisecond)
+		cancel()
+		return nil
+	}
+	if err := s.consumer(t, db).Run(ctx, sourceFunc(source)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"the store of leases: it may evict keys", "could not be checked"} {
+		if !strings.Contains(log.String(), text) {
+			t.Errorf("the log does not say %q:\n%s", text, &log)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package idem
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// leasesOf is the store of leases outside of Postgres; nil for a service that needs none.
+func leasesOf(service *wire.Service, s *settings) (lease.Store, error) {
+	switch {
+	case !service.Leases && s.leases == nil:
+		return nil, nil
+	case !service.Leases:
+		return nil, errors.New("idem: WithLeases: no effect of the spec says store: redis, so that nothing would be in this store")
+	case s.leases == nil || *s.leases == nil:
+		return nil, errors.New("idem: the spec has effects with store: redis, and the store of their leases is nil: pass redislease.New(client)")
+	}
+	return *s.leases, nil
+}
+
+// checkLeases has the store of leases say what is wrong with its set-up. The returned function
+// ends that.
+func (c *Consumer) checkLeases(ctx context.Context) (stop func()) {
+	store, ok := c.leases.(lease.Checker)
+	if !ok {
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		warnings, err := store.Check(ctx)
+		for _, w := range warnings {
+			c.settings.log.Warn("the store of leases: " + w)
+		}
+		if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+			c.settings.log.Error("the store of leases could not be checked", "error", err)
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// endEffects lets the calls of effects end that have begun, each within its time, and records what
+// came of them: a call that ends with the process would have to be found out about.
+func (c *Consumer) endEffects() {
+	ctx, cancel := context.WithTimeout(context.Background(), c.service.EffectTimeout()+effectsEnd)
+	defer cancel()
+	c.process.Effects.Wait(ctx)
+}
+
+// effectsEnd is how long it may take to record what came of the last calls.
+const effectsEnd = 10 * time.Second

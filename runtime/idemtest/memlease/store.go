@@ -1,0 +1,145 @@
+// Package memlease keeps leases in memory: for tests of what asks a store of leases, and needs no
+// server. One Store stands for one server that several processes of a test ask. It must not import
+// any package of this module but lease and wire.
+package memlease
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Store is a [lease.Store]. It draws no tokens, but takes those of the asks, and draws one where
+// an ask brings none. The zero Store is empty.
+type Store struct {
+	mu    sync.Mutex
+	rows  map[place]*row
+	drawn int64
+}
+
+type place struct {
+	consumer string
+	key      wire.Key
+}
+
+type row struct {
+	lease.Answer
+	owner      wire.UUID
+	term       time.Duration
+	interrupts bool
+	expires    time.Time // of Processing: the lease; of Failed: until then no call begins
+}
+
+// Acquire implements [lease.Store].
+func (s *Store) Acquire(_ context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rows == nil {
+		s.rows = map[place]*row{}
+	}
+	answers := make([]lease.Answer, len(asks))
+	for i := range asks {
+		answers[i] = s.acquire(place{consumer, asks[i].Key}, &asks[i])
+	}
+	return answers, nil
+}
+
+func (s *Store) acquire(at place, ask *lease.Ask) lease.Answer {
+	r := s.rows[at]
+	if r == nil {
+		r = &row{Answer: lease.Answer{State: lease.Failed, Content: ask.Content}}
+	}
+	over := !time.Now().Before(r.expires)
+	if over && (r.State == lease.Failed || r.State == lease.Processing && !conflict(r.Content, ask.Content)) {
+		token := ask.Token
+		if token == 0 {
+			s.drawn++
+			token = s.drawn
+		}
+		if token <= r.Token {
+			return lease.Answer{Stale: true, Token: r.Token}
+		}
+		s.rows[at] = r
+		r.take(ask, token)
+	}
+	a := r.Answer
+	a.Got = r.State == lease.Processing && r.owner == ask.Owner
+	a.Wait = max(0, time.Until(r.expires))
+	return a
+}
+
+func conflict(a, b lease.Content) bool { return a.Def == b.Def && a.Print != b.Print }
+
+// take gives a lease that is free to who asks, or finds that nobody knows what its call did.
+func (r *row) take(ask *lease.Ask, token int64) {
+	if r.State == lease.Processing && r.interrupts {
+		r.State, r.Error = lease.Interrupted, "the lease ended before the call did"
+	} else {
+		r.State, r.Attempts = lease.Processing, r.Attempts+1
+	}
+	r.Content, r.Token, r.owner = ask.Content, token, ask.Owner
+	r.term, r.interrupts, r.expires = ask.Term, ask.Interrupts, time.Now().Add(ask.Term)
+}
+
+// Extend implements [lease.Store].
+func (s *Store) Extend(_ context.Context, consumer string, held []lease.Hold) ([]bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := make([]bool, len(held))
+	for i := range held {
+		if r := s.held(consumer, &held[i]); r != nil && r.State == lease.Processing {
+			r.expires, is[i] = time.Now().Add(r.term), true
+		}
+	}
+	return is, nil
+}
+
+// Record implements [lease.Store].
+func (s *Store) Record(_ context.Context, consumer string, ends []lease.End) ([]bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := make([]bool, len(ends))
+	for i := range ends {
+		e := &ends[i]
+		r := s.held(consumer, &e.Hold)
+		if r == nil || r.State != lease.Processing && r.State != e.State {
+			continue
+		}
+		if is[i] = true; r.State == lease.Processing {
+			r.State, r.Result, r.Error, r.Attempts = e.State, e.Result, e.Error, e.Attempts
+			r.expires = time.Now().Add(e.Pause)
+		}
+	}
+	return is, nil
+}
+
+// held is the row of a lease, if the holder still has it.
+func (s *Store) held(consumer string, h *lease.Hold) *row {
+	if r := s.rows[place{consumer, h.Key}]; r != nil && r.owner == h.Owner && r.Token == h.Token {
+		return r
+	}
+	return nil
+}
+
+// States are what the leases of a consumer are now, by their keys.
+func (s *Store) States(consumer string) map[wire.Key]lease.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[wire.Key]lease.State{}
+	for at, r := range s.rows {
+		if at.consumer == consumer {
+			all[at.key] = r.State
+		}
+	}
+	return all
+}
+
+// Forget loses everything, as a server without persistence does that is started again.
+func (s *Store) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = nil
+}

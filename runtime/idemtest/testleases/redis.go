@@ -1,0 +1,60 @@
+// Package testleases gives generated tests the store of leases that a service with effects on
+// Redis needs: a Redis server for the test binary, as package redistest finds or fetches it. It
+// must not import any package of this module but idemtest, lease, redislease and redistest.
+// Beside redislease it alone imports go-redis: tests of other services do not link it.
+package testleases
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/redislease"
+)
+
+// server runs until the test binary ends.
+var server = sync.OnceValues(func() (*redistest.Server, error) { return redistest.Run(context.Background(), nil) })
+
+// InRedis returns a store that holds no leases yet, in a Redis that it shares with the other tests
+// of the binary. Without a Redis the test fails and names the commands that help.
+func InRedis(t testing.TB) lease.Store {
+	t.Helper()
+	s, err := server()
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	client := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	t.Cleanup(func() { client.Close() })
+	return idemtest.Leases(&apart{redislease.New(client), fmt.Sprintf("%d.", stores.Add(1))})
+}
+
+// stores counts those that share the server.
+var stores atomic.Int64
+
+// apart keeps the leases of one store apart from those of others in the same server.
+type apart struct {
+	lease.Store
+	prefix string // of the consumer
+}
+
+// Acquire implements [lease.Store].
+func (s *apart) Acquire(ctx context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {
+	return s.Store.Acquire(ctx, s.prefix+consumer, asks)
+}
+
+// Extend implements [lease.Store].
+func (s *apart) Extend(ctx context.Context, consumer string, held []lease.Hold) ([]bool, error) {
+	return s.Store.Extend(ctx, s.prefix+consumer, held)
+}
+
+// Record implements [lease.Store].
+func (s *apart) Record(ctx context.Context, consumer string, ends []lease.End) ([]bool, error) {
+	return s.Store.Record(ctx, s.prefix+consumer, ends)
+}

@@ -1,0 +1,210 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtest/memlease"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// fakeStore is a store in memory that a test can break.
+type fakeStore struct {
+	memlease.Store
+	mu       sync.Mutex
+	down     error         // every question has this answer
+	hang     chan struct{} // every question waits for it, or for the end of its context
+	drawn    int64         // of a store that stands for Postgres
+	recorded func()        // hears of Record before it is done
+	extended func()        // hears of Extend
+	asked    int           // questions of any kind
+}
+
+func (s *fakeStore) set(down error, hang chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down, s.hang = down, hang
+}
+
+func (s *fakeStore) questions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+func (s *fakeStore) answers(ctx context.Context) error {
+	s.mu.Lock()
+	down, hang := s.down, s.hang
+	s.asked++
+	s.mu.Unlock()
+	if hang != nil {
+		select {
+		case <-hang:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return down
+}
+
+func (s *fakeStore) Acquire(ctx context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {
+	if err := s.answers(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.Acquire(ctx, consumer, asks)
+}
+
+func (s *fakeStore) Extend(ctx context.Context, consumer string, held []lease.Hold) ([]bool, error) {
+	if s.extended != nil {
+		s.extended()
+	}
+	if err := s.answers(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.Extend(ctx, consumer, held)
+}
+
+func (s *fakeStore) Record(ctx context.Context, consumer string, ends []lease.End) ([]bool, error) {
+	if s.recorded != nil {
+		s.recorded()
+	}
+	if err := s.answers(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.Record(ctx, consumer, ends)
+}
+
+// Look implements [Postgres].
+func (s *fakeStore) Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error) {
+	if err := s.answers(ctx); err != nil {
+		return nil, nil, err
+	}
+	states := s.States(consumer)
+	for i, k := range keys {
+		s.mu.Lock()
+		s.drawn += 1 + skip[i]
+		tokens = append(tokens, s.drawn)
+		s.mu.Unlock()
+		_, is := states[k]
+		here = append(here, is)
+	}
+	return tokens, here, nil
+}
+
+// bench is a process with its two stores, and a desk of it.
+type bench struct {
+	t                  testing.TB
+	postgres, external *fakeStore
+	process            *Process
+	desk               *Desk
+	quit               context.CancelFunc
+
+	mu   sync.Mutex
+	told []string // what people heard, each once in a row
+}
+
+const consumer = "test"
+
+func newBench(t testing.TB, most int) *bench {
+	b := &bench{t: t, postgres: &fakeStore{}, external: &fakeStore{}}
+	b.process = NewProcess(consumer, b.postgres, b.external, most, slog.New(slog.DiscardHandler))
+	b.desk, b.quit = b.newDesk()
+	return b
+}
+
+func (b *bench) newDesk() (*Desk, context.CancelFunc) {
+	quit, cancel := context.WithCancel(b.t.Context())
+	return b.process.NewDesk(idemtype.Partition{Topic: "t"}, quit, func(why error) {
+		text := ""
+		if why != nil {
+			text = why.Error()
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if n := len(b.told); n == 0 || b.told[n-1] != text {
+			b.told = append(b.told, text)
+		}
+	}), cancel
+}
+
+func (b *bench) heard() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.told...)
+}
+
+// soon are terms of leases that end within a test.
+var (
+	soon         = wire.EffectTerms{Lease: 150 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour}
+	outside      = wire.EffectTerms{Lease: 150 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour, External: true}
+	orInPostgres = wire.EffectTerms{Lease: 150 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour, External: true, UsePostgres: true}
+)
+
+// effectOf is the effect of the record at an offset, whose key is the offset, too.
+func effectOf(offset int64, recordKey string, terms *wire.EffectTerms, fn func(context.Context) ([]byte, error)) wire.Effect {
+	m := &wire.Message{Topic: "t", Offset: offset}
+	if recordKey != "" {
+		m.Key = []byte(recordKey)
+	}
+	return wire.Effect{
+		Event: "E", Terms: terms, Fn: fn, Message: m, Key: keyOf(offset),
+		Policy: &wire.FailurePolicy{Retries: 3, InitialBackoff: time.Millisecond, MaxBackoff: 2 * time.Millisecond},
+	}
+}
+
+func keyOf(offset int64) wire.Key { return wire.Key{1, byte(offset)} }
+
+// end is what became of the record at an offset.
+func (b *bench) end(offset int64) (Outcome, error) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	defer cancel()
+	err := b.desk.Wait(ctx, offset)
+	if errors.Is(err, context.DeadlineExceeded) {
+		b.t.Fatalf("offset %d has no outcome", offset)
+	}
+	b.desk.mu.Lock()
+	defer b.desk.mu.Unlock()
+	if t := b.desk.tasks[offset]; t != nil {
+		o, _ := t.over()
+		return o, err
+	}
+	return Outcome{}, err
+}
+
+// result is the result of the record at an offset, which must have one.
+func (b *bench) result(offset int64) wire.EffectResult {
+	b.t.Helper()
+	o, err := b.end(offset)
+	if err != nil || o.Refused != nil || o.Err != nil {
+		b.t.Fatalf("offset %d: %v %+v", offset, err, o)
+	}
+	return o.Result
+}
+
+// rested lets the store be asked whether it is back.
+func (b *bench) rested() {
+	o := &b.process.external.outage
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.rest = time.Time{}
+}
+
+func answer(text string) func(context.Context) ([]byte, error) {
+	return func(context.Context) ([]byte, error) { return []byte(text), nil }
+}
+
+func want[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+var errDown = errors.New("connection refused")

@@ -1,0 +1,132 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/lease"
+)
+
+// hold is a lease that a task got, and where.
+type hold struct {
+	lease.Hold
+	at    *store
+	since time.Time // it was asked for then, and lasts from then on at least
+}
+
+// acquire asks for the lease where it is: in Postgres, if the spec says so or Postgres has one of
+// the key already. Else outside of it, with a number that Postgres drew.
+func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
+	p := t.desk.process
+	ask, at := t.ask(), p.postgres
+	if t.effect.Terms.External {
+		if p.external == nil {
+			return lease.Answer{}, hold{}, &lease.Broken{Err: errors.New("the service was given none, and the effect has its leases outside of Postgres")}
+		}
+		s, err := p.look.do(ctx, lookup{t.key, t.skip})
+		if err != nil {
+			return lease.Answer{}, hold{}, err
+		}
+		if !s.here {
+			ask.Token, at = s.token, p.external
+		}
+	}
+	since := time.Now()
+	a, at, err := t.askAt(ctx, at, ask)
+	if err != nil {
+		return a, hold{}, err
+	}
+	t.skip = 0
+	if a.Stale {
+		t.skip = max(0, min(a.Token-ask.Token, mostSkipped))
+	}
+	return a, hold{lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, at, since}, nil
+}
+
+// mostSkipped is how many numbers are left out at once where the store knows greater ones than
+// Postgres drew, as behind a fail-over that lost some.
+const mostSkipped = 100_000
+
+// askAt asks a store for the lease, and Postgres in its place once if_store_down says so.
+func (t *task) askAt(ctx context.Context, at *store, ask lease.Ask) (lease.Answer, *store, error) {
+	if at.external {
+		done, asks := func() {}, true
+		if t.withoutStore() {
+			done, asks = at.outage.probe()
+		}
+		if asks {
+			a, err := at.acquire.do(ctx, ask)
+			done()
+			if err == nil || isBroken(err) || !t.withoutStore() {
+				return a, at, err
+			}
+		}
+		at = t.desk.process.postgres
+	}
+	a, err := at.acquire.do(ctx, ask)
+	return a, at, err
+}
+
+// withoutStore reports whether Postgres takes the place of the store of leases: the store has not
+// answered for as long as a lease lasts, so that what it held is over, or nobody can tell.
+func (t *task) withoutStore() bool {
+	return t.effect.Terms.UsePostgres && t.desk.process.external.outage.lasts(t.effect.Terms.Lease)
+}
+
+// store records an end, and asks again until the store has answered: a result that is not recorded
+// is a call that may be made twice. It gives up when the owner does and the lease is over. An
+// error is the outcome of the task.
+func (t *task) store(ctx context.Context, h *hold, end lease.End) (held bool, err error) {
+	over := time.Now().Add(t.effect.Terms.Lease)
+	for try := 1; ; try++ {
+		end.Hold = h.Hold
+		held, err := h.at.record.do(ctx, end)
+		if err != nil && h.at.external && !isBroken(err) && t.withoutStore() {
+			held, err = t.move(ctx, h, end)
+		}
+		switch {
+		case err == nil:
+			t.desk.tell(nil)
+			return held, nil
+		case isBroken(err):
+			return false, t.broken(err)
+		}
+		t.desk.tell(unanswered(err))
+		if t.desk.quit.Err() != nil && time.Now().After(over) {
+			return false, t.desk.quit.Err()
+		}
+		time.Sleep(backoff.Pause(try, backoff.Initial, time.Second))
+	}
+}
+
+// move records an end in Postgres, in place of a store that does not answer, unless Postgres has a
+// lease of the key meanwhile.
+func (t *task) move(ctx context.Context, h *hold, end lease.End) (held bool, err error) {
+	ask, at := t.ask(), t.desk.process.postgres
+	a, err := at.acquire.do(ctx, ask)
+	if err != nil || !a.Got {
+		return false, err
+	}
+	h.Hold, h.at = lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, at
+	end.Hold = h.Hold
+	return at.record.do(ctx, end)
+}
+
+func isBroken(err error) bool {
+	_, is := errors.AsType[*lease.Broken](err)
+	return is
+}
+
+// broken halts the partition: trying again does not mend what a store holds.
+func (t *task) broken(err error) error {
+	return &verdict.Halt{Code: halt.Database, Offset: t.message.Offset, Reason: "the store of leases", Err: err}
+}
+
+func unanswered(err error) error {
+	return fmt.Errorf("the store of leases cannot be asked: %w", verdict.Describe(err))
+}

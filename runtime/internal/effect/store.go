@@ -1,0 +1,144 @@
+package effect
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Postgres is the store in the service's own database. It also numbers the leases of the other.
+type Postgres interface {
+	lease.Store
+	// Look draws a token for each key, greater than what was drawn before by more than the key's
+	// skip, and reports which of the keys have a lease here.
+	Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error)
+}
+
+// store is one place where leases are. What goes there in the same moment goes together.
+type store struct {
+	external bool // not the service's own database
+	acquire  gather[lease.Ask, lease.Answer]
+	extend   gather[lease.Hold, bool]
+	record   gather[lease.End, bool]
+	outage   outage
+}
+
+// storeTimeout is how long a question to a store may take: it is asked again then.
+const storeTimeout = 10 * time.Second
+
+func newStore(consumer string, s lease.Store, external bool, log *slog.Logger) *store {
+	p := &store{external: external, outage: outage{log: log}}
+	p.acquire.send = func(ctx context.Context, asks []lease.Ask) ([]lease.Answer, error) {
+		return eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) {
+			return ask(ctx, p, func(ctx context.Context) ([]lease.Answer, error) { return s.Acquire(ctx, consumer, some) })
+		})
+	}
+	p.extend.send = func(ctx context.Context, held []lease.Hold) ([]bool, error) {
+		return ask(ctx, p, func(ctx context.Context) ([]bool, error) { return s.Extend(ctx, consumer, held) })
+	}
+	p.record.send = func(ctx context.Context, ends []lease.End) ([]bool, error) {
+		return ask(ctx, p, func(ctx context.Context) ([]bool, error) { return s.Record(ctx, consumer, ends) })
+	}
+	return p
+}
+
+// ask asks a store one question, for no longer than storeTimeout.
+func ask[A any](ctx context.Context, s *store, question func(context.Context) ([]A, error)) ([]A, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	begun := time.Now()
+	answers, err := question(ctx)
+	if s.external {
+		s.outage.note(begun, err)
+	}
+	return answers, err
+}
+
+// eachOnce asks for each key once at a time: copies of an event may be on two partitions of this
+// process.
+func eachOnce(asks []lease.Ask, send func([]lease.Ask) ([]lease.Answer, error)) ([]lease.Answer, error) {
+	answers := make([]lease.Answer, len(asks))
+	waiting := make([]int, len(asks)) // places of asks without an answer
+	for i := range asks {
+		waiting[i] = i
+	}
+	for len(waiting) > 0 {
+		var places, again []int
+		var some []lease.Ask
+		for _, i := range waiting {
+			if slices.ContainsFunc(some, func(a lease.Ask) bool { return a.Key == asks[i].Key }) {
+				again = append(again, i)
+				continue
+			}
+			places, some = append(places, i), append(some, asks[i])
+		}
+		got, err := send(some)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range places {
+			answers[i] = got[n]
+		}
+		waiting = again
+	}
+	return answers, nil
+}
+
+// outage is for how long a store has not answered.
+type outage struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	since   time.Time // when the first of the questions in a row without an answer was asked; zero after an answer
+	probing bool      // somebody who could do without asks all the same
+	rest    time.Time // nobody does before then
+}
+
+// note takes down how a question ended that was asked at a time.
+func (o *outage) note(asked time.Time, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if isBroken(err) { // an answer, of a kind
+		err = nil
+	}
+	switch {
+	case err == nil && !o.since.IsZero():
+		o.log.Info("the store of leases answers again", "after", time.Since(o.since).Round(time.Millisecond))
+		o.since = time.Time{}
+	case err != nil && o.since.IsZero():
+		o.log.Error("the store of leases does not answer", "error", verdict.Describe(err))
+		o.since = asked
+	}
+}
+
+// lasts reports whether the store has not answered for longer than a time.
+func (o *outage) lasts(longer time.Duration) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.since.IsZero() && time.Since(o.since) > longer
+}
+
+// probeRest is how long a store that does not answer is left alone by those who can do without.
+const probeRest = 5 * time.Second
+
+// probe reports whether who can do without the store is to ask it: one at a time, to learn whether
+// it is back. Then done must be called behind the question.
+func (o *outage) probe() (done func(), ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.probing || time.Now().Before(o.rest) {
+		return nil, false
+	}
+	o.probing = true
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.probing, o.rest = false, time.Now().Add(probeRest)
+	}, true
+}

@@ -1,0 +1,145 @@
+package redislease
+
+import "github.com/redis/go-redis/v9"
+
+var (
+	acquire = redis.NewScript(leaseLua + acquireLua)
+	extend  = redis.NewScript(leaseLua + extendLua)
+	record  = redis.NewScript(leaseLua + recordLua)
+)
+
+// Scripts say of leases in Redis what the statements of package pglease say of those in Postgres.
+// Each changes one hash, by one HSET: it is done as a whole, or refused as a whole if the server
+// is out of memory. KEYS[1] is the hash. What a script returns are texts, after a first one that
+// is ok, or broken.
+//
+// A script that changes nothing removes a field that no lease has: that is a write, which a server
+// refuses that has become a replica, and no longer knows what is true.
+const (
+	// leaseLua begins every script: it reads the lease. Times are microseconds of the server's own
+	// clock. Tokens are compared as digits: they do not fit into a number of Lua. A hash is
+	// forgotten after its time to be kept, and not before the time for which it says something.
+	leaseLua = `
+local key = KEYS[1]
+local clock = redis.call('TIME')
+local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
+
+local function digits(n)
+  return string.format('%.0f', n)
+end
+
+local function read()
+  local kind = redis.call('TYPE', key).ok
+  if kind == 'none' then
+    return {}
+  end
+  if kind ~= 'hash' then
+    return nil, 'it is a ' .. kind .. ', and no hash'
+  end
+  local names = {'state', 'owner', 'token', 'attempts', 'def', 'fp', 'term', 'interrupts', 'keep', 'expires', 'result', 'error'}
+  local values = redis.call('HMGET', key, unpack(names))
+  local lease = {}
+  for i, name in ipairs(names) do
+    local value = values[i]
+    if not value and name ~= 'result' and name ~= 'error' then
+      return nil, 'its field ' .. name .. ' is missing'
+    end
+    if i > 2 and i < 11 and not string.match(value, '^%d+$') then
+      return nil, 'its field ' .. name .. ' is no number'
+    end
+    lease[name] = value
+  end
+  if not string.match(lease.state, '^[pdfi]$') then
+    return nil, 'its state is unknown'
+  end
+  for _, name in ipairs({'attempts', 'term', 'keep', 'expires'}) do
+    lease[name] = tonumber(lease[name])
+  end
+  return lease
+end
+
+local function remember(keep, least)
+  redis.call('PEXPIRE', key, digits(math.ceil(math.max(keep, least) / 1000)))
+end
+
+local function still()
+  redis.call('HDEL', key, 'none')
+end
+
+local lease, wrong = read()
+if wrong then
+  return {'broken', wrong}
+end
+`
+
+	// acquireLua takes what can be had. Whose lease ended before the call did is asked with what
+	// that call's event said, not with what this one's says.
+	acquireLua = `
+local owner, token, term, interrupts, keep, def, fp = unpack(ARGV)
+
+local function greater(a, b)
+  return #a > #b or (#a == #b and a > b)
+end
+
+local function free()
+  if not lease.state then
+    return true
+  end
+  if lease.expires > now then
+    return false
+  end
+  return lease.state == 'f' or (lease.state == 'p' and (lease.def ~= def or lease.fp == fp))
+end
+
+local stale = free() and lease.state and not greater(token, lease.token)
+if stale or not free() then
+  still()
+else
+  local interrupted = lease.state == 'p' and lease.interrupts == '1'
+  if interrupted then
+    lease.state, lease.error = 'i', 'the lease ended before the call did'
+  else
+    lease.state, lease.attempts = 'p', (lease.attempts or 0) + 1
+  end
+  lease.owner, lease.token, lease.def, lease.fp, lease.expires = owner, token, def, fp, now + tonumber(term)
+  redis.call('HSET', key, 'state', lease.state, 'owner', owner, 'token', token,
+    'attempts', digits(lease.attempts), 'def', def, 'fp', fp, 'term', term, 'interrupts', interrupts, 'keep', keep,
+    'expires', digits(lease.expires), 'error', lease.error or '')
+  remember(tonumber(keep), tonumber(term))
+end
+return {'ok', lease.state, lease.owner == owner and 'own' or 'other', lease.def, lease.fp, lease.token,
+  digits(lease.attempts), lease.error or '', digits(lease.expires - now), stale and 'stale' or 'current', lease.result or false}
+`
+
+	extendLua = `
+local owner, token = unpack(ARGV)
+if lease.state ~= 'p' or lease.owner ~= owner or lease.token ~= token then
+  still()
+  return {'ok', 'lost'}
+end
+redis.call('HSET', key, 'expires', digits(now + lease.term))
+remember(lease.keep, lease.term)
+return {'ok', 'held'}
+`
+
+	// recordLua finds a lease also in the state that it would give it: the answer to an earlier
+	// call of it was lost. Then nothing changes.
+	recordLua = `
+local owner, token, state, error, pause, attempts, result = unpack(ARGV)
+if not lease.state or lease.owner ~= owner or lease.token ~= token or (lease.state ~= 'p' and lease.state ~= state) then
+  still()
+  return {'ok', 'lost'}
+end
+if lease.state ~= 'p' then
+  still()
+else
+  local fields = {'state', state, 'error', error, 'attempts', attempts, 'expires', digits(now + tonumber(pause))}
+  if result then
+    fields[9], fields[10] = 'result', result
+  end
+  redis.call('HSET', key, unpack(fields))
+  remember(lease.keep, math.max(lease.term, tonumber(pause)))
+end
+return {'ok', 'held'}
+`
+)

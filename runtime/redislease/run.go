@@ -1,0 +1,116 @@
+package redislease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/idemgen/idemgen/runtime/lease"
+)
+
+// call is one run of a script.
+type call struct {
+	key  string
+	args []any
+}
+
+// run runs a script for each of the calls, together, and hands over what each returned. Scripts
+// are called by their hash; a server that does not know one, because it is new or its scripts were
+// flushed, gets it. It returns when ctx ends, whatever the client's own time-outs are: calls that
+// were sent may still be carried out then.
+func (s *Store) run(ctx context.Context, script *redis.Script, calls []call, each func(int, *reply)) error {
+	replies := make([]sent, len(calls))
+	places := make([]int, len(calls))
+	for i := range calls {
+		places[i] = i
+	}
+	if err := s.send(ctx, calls, replies, places, script.EvalSha); err != nil {
+		return err
+	}
+	places = slices.DeleteFunc(places, func(i int) bool { return !redis.HasErrorPrefix(replies[i].err, "NOSCRIPT") })
+	if len(places) > 0 {
+		if err := s.send(ctx, calls, replies, places, script.Eval); err != nil {
+			return err
+		}
+	}
+	for i, of := range replies {
+		if of.err != nil {
+			return judged(of.err)
+		}
+		r := &reply{values: of.values}
+		if what, is := r.broken(); is {
+			return &lease.Broken{Err: fmt.Errorf("%s in Redis is no lease: %s; mend it, or delete it, and its call is made again", calls[i].key, what)}
+		}
+		if each(i, r); r.wrong != nil {
+			return &lease.Broken{Err: r.wrong}
+		}
+	}
+	return nil
+}
+
+// sent is what came of a call: what its script returned, or an error.
+type sent struct {
+	values []any
+	err    error
+}
+
+// send sends some of the calls in one pipeline, and puts what came of each into its place.
+func (s *Store) send(ctx context.Context, calls []call, replies []sent, places []int, how func(context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
+	pipe := s.client.Pipeline()
+	cmds := make([]*redis.Cmd, len(places))
+	for n, i := range places {
+		cmds[n] = how(ctx, pipe, []string{calls[i].key}, calls[i].args...)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := pipe.Exec(ctx)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		for n, i := range places {
+			replies[i] = sentBy(cmds[n], err)
+		}
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// sentBy is what came of a command of a pipeline. One that was never sent may bear no error, only
+// its pipeline does.
+func sentBy(cmd *redis.Cmd, pipeline error) sent {
+	switch values, is := cmd.Val().([]any); {
+	case cmd.Err() != nil:
+		return sent{err: cmd.Err()}
+	case is:
+		return sent{values: values}
+	case pipeline != nil:
+		return sent{err: pipeline}
+	}
+	return sent{err: &lease.Broken{Err: errReply}}
+}
+
+// forPeople are in the errors that stay until a person has acted: rights. Scripts word theirs
+// differently, by version.
+var forPeople = []string{"NOPERM", "NOAUTH", "WRONGPASS", "ACL failure in script", "can't run this command"}
+
+// judged tells errors after which the store is asked again from those for people.
+func judged(err error) error {
+	if _, is := errors.AsType[redis.Error](err); !is {
+		return err
+	}
+	if redis.HasErrorPrefix(err, "unknown command") { // it repeats what was sent
+		return &lease.Broken{Err: errors.New("this Redis runs no scripts: it does not know EVALSHA")}
+	}
+	for _, text := range forPeople {
+		if strings.Contains(err.Error(), text) {
+			return &lease.Broken{Err: fmt.Errorf("Redis refuses: %w", err)}
+		}
+	}
+	return err
+}

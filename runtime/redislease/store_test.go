@@ -1,0 +1,31 @@
+package redislease_test
+
+import (
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/idemgen/idemgen/runtime/idemtest/leasetest"
+	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/redislease"
+)
+
+// client is a client of a server of the test's own.
+func client(t testing.TB, s *redistest.Server) *redis.Client {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestStoreInRedis(t *testing.T) {
+	s := redistest.Start(t, nil)
+	leasetest.Run(t, false, func(t testing.TB) lease.Store {
+		c := client(t, s)
+		if err := c.FlushAll(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		return redislease.New(c)
+	})
+}

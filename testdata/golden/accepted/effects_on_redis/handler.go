@@ -1,0 +1,39 @@
+package effectsonredis
+
+import (
+	"context"
+	"fmt"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// Service implements Handler. This file is yours: idemgen does not touch it again.
+type Service struct{}
+
+// UserCreated runs outside of the transaction, before the event's steps. Pass the key of
+// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. An error says that
+// nothing was done, unless it is marked with idem.Interrupted; ctx ends with effect.timeout.
+func (Service) UserCreated(ctx context.Context, e UserCreated) (MailReceipt, error) {
+	return MailReceipt{}, fmt.Errorf("UserCreated: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+}
+
+// UserPinged runs outside of the transaction, before the event's steps. Pass the key of
+// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. An error says that
+// nothing was done, unless it is marked with idem.Interrupted; ctx ends with effect.timeout.
+func (Service) UserPinged(ctx context.Context, e UserPinged) error {
+	return fmt.Errorf("UserPinged: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+}
+
+// UserCharged runs outside of the transaction, before the event's steps. Pass the key of
+// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. An error says that
+// nothing was done, unless it is marked with idem.Interrupted; ctx ends with effect.timeout.
+func (Service) UserCharged(ctx context.Context, e UserCharged) error {
+	return fmt.Errorf("UserCharged: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+}
+
+// UserGone runs in the transaction that also records the event: what it writes through
+// tx commits with it, or not at all. An error is tried again, as on_failure says, unless it
+// is marked with idem.Permanent.
+func (Service) UserGone(ctx context.Context, tx idem.Tx, e UserGone) error {
+	return fmt.Errorf("UserGone: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+}
