@@ -34,7 +34,14 @@ var contenders = []contender{
 	{"adds", "bookings", peers, []string{"adds"}},
 	{"adds-checked", "bookings", peers, []string{"adds-checked"}},
 	{"adds-summed", "bookings", peers, []string{"adds-summed"}},
+	{"effect", "notices", worker(asItIs), []string{"notices"}},
+	{"effect-redis", "notices", worker(withRedis), []string{"notices"}},
+	{"notices", "notices", peers, []string{"notices"}},
+	{"notices-redis", "notices", peers, []string{"notices-redis"}},
 }
+
+// inRedis reports whether it has its leases in Redis.
+func (c contender) inRedis() bool { return strings.HasSuffix(c.name, "-redis") }
 
 // worker builds bench/worker with an overlay: files of the repository that are replaced.
 func worker(overlay func(ctx context.Context, dir string) (map[string]string, error)) func(context.Context, string, string) (string, error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
 )
 
 // longest is what a run may take.
@@ -26,6 +27,7 @@ type contest struct {
 	logs       map[string]log
 	broker     *idemtest.Broker
 	db         *database
+	redis      *redistest.Server // nil if nobody needs it
 	sums       map[string]string // what the first one left, by log
 	conditions string
 }
@@ -51,10 +53,18 @@ func (c *contest) open(ctx context.Context) (err error) {
 	if c.db, err = startDatabase(ctx); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(c.taking, contender.inRedis) {
+		if c.redis, err = redistest.Run(ctx, redisConf); err != nil {
+			return err
+		}
+	}
 	settings, err := c.db.settings(ctx)
-	c.conditions = fmt.Sprintf("# %s; broker in memory, %d partitions; %d cores; %d rounds of %d records, P12 and P13 of %d", settings, partitions, runtime.NumCPU(), c.rounds, c.readings, c.handled)
+	c.conditions = fmt.Sprintf("# %s; broker in memory, %d partitions; %d cores; %d rounds of %d records, P12 and P13 of %d, P14 of %d", settings, partitions, runtime.NumCPU(), c.rounds, c.readings, c.handled, c.handled/5)
 	return err
 }
+
+// redisConf writes down each change, as it is on by default where Redis keeps anything.
+var redisConf = map[string]string{"appendonly": "yes", "appendfsync": "everysec"}
 
 func (c *contest) close() error {
 	if c.broker != nil {
@@ -63,6 +73,9 @@ func (c *contest) close() error {
 	var err error
 	if c.db != nil {
 		err = c.db.close()
+	}
+	if c.redis != nil {
+		err = errors.Join(err, c.redis.Close())
 	}
 	return errors.Join(err, os.RemoveAll(c.dir))
 }
@@ -131,6 +144,12 @@ func (c *contest) once(ctx context.Context, one contender, round int) (m measure
 		return m, err
 	}
 	env := []string{"KAFKA_BROKERS=" + c.broker.Addr(), "DATABASE_URL=" + url, "TOPIC=" + l.topic, fmt.Sprintf("RECORDS=%d", l.records+l.copies)}
+	if one.inRedis() {
+		if _, err := c.redis.Do(ctx, "FLUSHALL"); err != nil {
+			return m, err
+		}
+		env = append(env, "REDIS_ADDR="+c.redis.Addr())
+	}
 	if c.profiles != "" {
 		env = append(env, "CPUPROFILE="+filepath.Join(c.profiles, fmt.Sprintf("%s-%d.pprof", one.name, round+1)))
 	}

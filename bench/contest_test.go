@@ -42,7 +42,7 @@ func TestContendersLeaveTheSameRows(t *testing.T) {
 	}
 	withoutCopies := c.sums
 	c.withCopies(t, 200)
-	checking := []string{"header", "same-partition", "checked", "handler", "loop-checked", "hot", "adds-checked"}
+	checking := []string{"header", "same-partition", "checked", "handler", "loop-checked", "hot", "adds-checked", "effect", "effect-redis", "notices", "notices-redis"}
 	c.taking = slices.DeleteFunc(slices.Clone(contenders), func(c contender) bool { return !slices.Contains(checking, c.name) })
 	if _, err := c.run(t.Context()); err != nil {
 		t.Fatal(err)

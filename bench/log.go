@@ -48,6 +48,10 @@ func logs(readings, handled, copies int) []log {
 			seed:   fmt.Sprintf(`INSERT INTO accounts SELECT 'account-' || lpad(i::text, 6, '0'), 0, 0 FROM generate_series(0, %d) AS i`, accounts-1),
 			digest: `SELECT coalesce(sum(bookings), 0)::bigint, coalesce(sum(hashtextextended(a::text, 0)::numeric), 0)::text FROM accounts a`,
 		},
+		{
+			name: "notices", topic: "notices.v1", migrations: "bench/notices/migrations", record: notice, records: handled / 5, copies: copies,
+			digest: `SELECT count(*), coalesce(sum(hashtextextended(n::text, 0)::numeric), 0)::text FROM notices n`,
+		},
 	}
 }
 
@@ -94,6 +98,13 @@ func booking(i int, at time.Time) (partition int, key string, value []byte) {
 	return i / accounts % partitions, id, fmt.Appendf(nil, `{"booking_id":"%s","account_id":"account-%06d","cents":%d,"currency":"EUR","booked_at":"%s",`+
 		`"purpose":"card payment","card":{"last4":"4711","network":"visa"},"trace":"4bf92f3577b34da6a3ce929d0e0e4736"}`,
 		id, i%accounts, 100+i%9000, at.Format(times))
+}
+
+// notice is a record with one member that is used, and a record key of its own.
+func notice(i int, at time.Time) (partition int, key string, value []byte) {
+	id := fmt.Sprintf("notice-%09d", i)
+	return i % partitions, id, fmt.Appendf(nil, `{"notice_id":"%s","address":"user-%06d@example.com","noticed_at":"%s","trace":"4bf92f3577b34da6a3ce929d0e0e4736"}`,
+		id, i%devices, at.Format(times))
 }
 
 const times = "2006-01-02T15:04:05.000000Z07:00"

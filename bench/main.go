@@ -20,7 +20,7 @@ const smallest = 10_000
 type size struct {
 	rounds   int    // interleaved runs of each contender
 	readings int    // records that are inserted in a run
-	handled  int    // records of a run of P12 and P13
+	handled  int    // records of a run of P12 and P13; a fifth of them are of P14
 	copies   int    // records of a run that come twice
 	profiles string // folder for CPU profiles; "" is none
 
@@ -32,7 +32,7 @@ func main() {
 	only := flag.String("only", "", "rows to measure, by the beginnings of their names: P1b,P12")
 	flag.IntVar(&s.rounds, "rounds", 5, "interleaved rounds of the runs that are compared")
 	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
-	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12 and P13")
+	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12 and P13, and five times those of P14")
 	flag.DurationVar(&s.span, "for", time.Minute, "how long P10c runs at full speed")
 	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for a CPU profile of each run; profiled figures are no results")
 	flag.Parse()

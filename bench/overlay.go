@@ -43,31 +43,55 @@ const (
 // withKey replaces the code of bench/readings by code that is generated for another key.
 func withKey(key string) func(context.Context, string) (map[string]string, error) {
 	return func(ctx context.Context, dir string) (map[string]string, error) {
-		const example, spec = "bench/readings", "idemgen.yaml"
-		src, err := replaceOnce(filepath.Join(example, spec), offsetKey, key)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, spec), []byte(src), 0o644); err != nil {
-			return nil, err
-		}
-		if err := command(ctx, "go", "run", "./cmd/idemgen", "generate", dir); err != nil {
-			return nil, err
-		}
-		files, err := filepath.Glob(filepath.Join(dir, "*_gen.go"))
-		if err != nil {
-			return nil, err
-		}
-		replaced := map[string]string{}
-		for _, file := range files {
-			own, err := filepath.Abs(filepath.Join(example, filepath.Base(file)))
-			if err != nil {
-				return nil, err
-			}
-			replaced[own] = file
-		}
-		return replaced, nil
+		return regenerated(ctx, dir, "bench/readings", offsetKey, key)
 	}
+}
+
+// withRedis replaces the code of bench/notices by one with leases in Redis.
+func withRedis(ctx context.Context, dir string) (map[string]string, error) {
+	const example, file = "bench/notices", "service.go"
+	replaced, err := regenerated(ctx, dir, example, "if_interrupted: retry,", "if_interrupted: retry, store: redis,")
+	if err != nil {
+		return nil, err
+	}
+	src, err := replaceOnce(filepath.Join(example, file), "Service{}, opts...", "Service{}, Redis(), opts...")
+	if err != nil {
+		return nil, err
+	}
+	own, err := filepath.Abs(filepath.Join(example, file))
+	if err != nil {
+		return nil, err
+	}
+	replaced[own] = filepath.Join(dir, file)
+	return replaced, os.WriteFile(replaced[own], []byte(src), 0o644)
+}
+
+// regenerated replaces a folder's generated code by what its spec gives with another text in it.
+func regenerated(ctx context.Context, dir, folder, old, with string) (map[string]string, error) {
+	const spec = "idemgen.yaml"
+	src, err := replaceOnce(filepath.Join(folder, spec), old, with)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, spec), []byte(src), 0o644); err != nil {
+		return nil, err
+	}
+	if err := command(ctx, "go", "run", "./cmd/idemgen", "generate", dir); err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*_gen.go"))
+	if err != nil {
+		return nil, err
+	}
+	replaced := map[string]string{}
+	for _, file := range files {
+		own, err := filepath.Abs(filepath.Join(folder, filepath.Base(file)))
+		if err != nil {
+			return nil, err
+		}
+		replaced[own] = file
+	}
+	return replaced, nil
 }
 
 // replaceOnce is a file's content with a text in place of one that it must hold once.

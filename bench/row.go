@@ -86,6 +86,9 @@ var rows = []row{
 	speed("P13a", "add on hot rows/by hand", "hot", "adds", atLeast(1)),
 	speed("P13b", "add on hot rows/by hand with keys", "hot", "adds-checked", atLeast(1)),
 	speed("P13c", "add on hot rows/sums by hand", "hot", "adds-summed", goal{}),
+	speed("P14", "effects, leases in Postgres/two round trips by hand", "effect", "notices", atLeast(1)),
+	speed("P14b", "effects, leases in Redis/two round trips by hand", "effect-redis", "notices-redis", atLeast(1)),
+	speed("P14c", "effects, leases in Redis/in Postgres", "effect-redis", "effect", goal{}),
 }
 
 // speed compares how many records per second two contenders consume, and how much CPU time that

@@ -2,10 +2,11 @@
 // encoding/json, a goroutine per partition and a transaction per batch. It is what idemgen's
 // speed is compared with, so it must be as good as an expert makes it.
 //
-//	peers unchecked|checked|loop|loop-checked|loop-queued|adds|adds-checked|adds-summed
+//	peers unchecked|checked|loop|loop-checked|loop-queued|adds|adds-checked|adds-summed|
+//	      notices|notices-redis
 //
-// The environment says where: KAFKA_BROKERS, DATABASE_URL, TOPIC, RECORDS. When as many records
-// are in the database it prints one line of JSON, and ends when its standard input does.
+// The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, TOPIC, RECORDS. When as many
+// records are in the database it prints one line of JSON, and ends when its standard input does.
 package main
 
 import (
@@ -31,7 +32,13 @@ var writers = map[string]func(*pgxpool.Pool) writer{
 	"adds":         newAdds,
 	"adds-checked": newAddsChecked,
 	"adds-summed":  newAddsSummed,
+
+	"notices":       newNotices,
+	"notices-redis": newNoticesRedis,
 }
+
+// connections are those of the pool, if the default is too few.
+var connections = map[string]int32{"notices": 32}
 
 func main() {
 	if err := run(context.Background(), os.Args[1:]); err != nil {
@@ -48,7 +55,12 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("RECORDS: %w", err)
 	}
-	db, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
+	config, err := pgxpool.ParseConfig(os.Getenv("DATABASE_URL"))
+	if err != nil {
+		return err
+	}
+	config.MaxConns = max(config.MaxConns, connections[args[0]])
+	db, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return err
 	}

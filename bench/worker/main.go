@@ -1,9 +1,9 @@
 // Command worker consumes a topic with one of the bench's generated packages.
 //
-//	worker readings|devices|accounts
+//	worker readings|devices|accounts|notices
 //
-// The environment says where: KAFKA_BROKERS, DATABASE_URL, RECORDS. When as many records are
-// applied it prints one line of JSON, and ends when its standard input does. With RECORDS=0 it
+// The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, RECORDS. When as many
+// records are applied it prints one line of JSON, and ends when its standard input does. With RECORDS=0 it
 // applies what comes until then, and prints the line at its end.
 package main
 
@@ -21,6 +21,7 @@ import (
 
 	"github.com/idemgen/idemgen/bench/accounts"
 	"github.com/idemgen/idemgen/bench/devices"
+	"github.com/idemgen/idemgen/bench/notices"
 	"github.com/idemgen/idemgen/bench/readings"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/confluent"
@@ -29,6 +30,7 @@ import (
 // consumers are the generated constructors, by the program's argument.
 var consumers = map[string]func(*pgxpool.Pool, ...idem.Option) (*idem.Consumer, error){
 	"accounts": accounts.NewConsumer,
+	"notices":  notices.New,
 	"readings": readings.NewConsumer,
 	"devices": func(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 		return devices.NewConsumer(db, devices.Service{}, opts...)
@@ -44,7 +46,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 || consumers[args[0]] == nil {
-		return fmt.Errorf("want readings, devices or accounts, not %q", args)
+		return fmt.Errorf("want readings, devices, accounts or notices, not %q", args)
 	}
 	records, err := strconv.ParseInt(os.Getenv("RECORDS"), 10, 64)
 	if err != nil {

@@ -1,0 +1,3 @@
+package notices
+
+//go:generate go tool idemgen generate

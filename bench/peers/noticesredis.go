@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// noticesRedis asks Redis twice for each record: SET NX claims the key, and a second SET stores
+// what came of the call. The rows of a batch are inserted together.
+type noticesRedis struct {
+	db    *pgxpool.Pool
+	redis *redis.Client
+}
+
+func newNoticesRedis(db *pgxpool.Pool) writer {
+	return &noticesRedis{db, redis.NewClient(&redis.Options{Addr: os.Getenv("REDIS_ADDR")})}
+}
+
+const insertNotices = `
+INSERT INTO notices (notice_id, receipt) SELECT * FROM unnest($1::text[], $2::text[])
+ON CONFLICT DO NOTHING`
+
+const claimed = "claimed"
+
+func (n *noticesRedis) write(ctx context.Context, batch []*kgo.Record) error {
+	ids, receipts := make([]string, len(batch)), make([]string, len(batch))
+	err := each(ctx, batch, func(ctx context.Context, i int, key pgtype.UUID, one notice) (err error) {
+		name := "notice:" + key.String()
+		ids[i] = one.NoticeID
+		fresh, err := n.redis.SetNX(ctx, name, claimed, time.Minute).Result()
+		if err != nil {
+			return err
+		}
+		if !fresh {
+			receipts[i], err = n.redis.Get(ctx, name).Result()
+			if err == nil && receipts[i] == claimed {
+				err = errors.New("somebody else has claimed a notice")
+			}
+			return err
+		}
+		if receipts[i], err = send(ctx, one); err != nil {
+			return err
+		}
+		return n.redis.Set(ctx, name, receipts[i], time.Hour).Err()
+	})
+	if err != nil {
+		return err
+	}
+	_, err = n.db.Exec(ctx, insertNotices, ids, receipts)
+	return err
+}
