@@ -51,7 +51,7 @@ func nothingWaits(ctx context.Context, db DB, name Name) error {
 	var open, offset int64
 	var partition int32
 	if err := db.QueryRow(ctx, waitingSQL, pgx.QueryExecModeExec, name.Consumer, name.Topic).Scan(&open, &offset, &partition); err != nil {
-		return explain(err)
+		return Explain(err)
 	}
 	if open == 0 {
 		return nil
