@@ -205,10 +205,13 @@ func TestPostgresTakesTheLeases(t *testing.T) {
 func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
 	db := database(t)
 	idemtest.Exec(t, db, `SELECT setval('idem_fence', 1000)`)
+	var mu sync.Mutex
 	var tokens []int64
 	p := provider{call: func(ctx context.Context, row int32, _ int) error {
 		d, _ := idem.DeliveryFrom(ctx)
+		mu.Lock()
 		tokens = append(tokens, d.Token)
+		mu.Unlock()
 		if row == 2 {
 			idemtest.Exec(t, db, `SELECT setval('idem_fence', 1)`)
 			return errors.New("once more, with a number that is too small")
@@ -218,8 +221,13 @@ func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
 	s := p.serviceWith(&memlease.Store{}, outside(terms))
 	s.policy.Retries = 1
 	w := own(t, s.consumer(t, db))
-	apply(t, w, records(0, "a: effect 1"))
-	apply(t, w, records(1, "b: effect 2"))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for offset, text := range []string{"a: effect 1", "b: effect 2"} {
+		if _, err := w.Apply(ctx, records(int64(offset), text)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if len(tokens) != 3 || tokens[0] <= 1000 || tokens[1] <= tokens[0] || tokens[2] <= tokens[1] {
 		t.Errorf("numbers: %v", tokens)
 	}
