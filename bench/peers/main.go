@@ -5,8 +5,9 @@
 //	peers unchecked|checked|loop|loop-checked|loop-queued|adds|adds-checked|adds-summed|
 //	      notices|notices-redis
 //
-// The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, TOPIC, RECORDS. When as many
-// records are in the database it prints one line of JSON, and ends when its standard input does.
+// The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, TOPIC, RECORDS. When as
+// many records are in the database it prints one line of JSON, and ends when its standard input
+// does.
 package main
 
 import (

@@ -3,8 +3,8 @@
 //	worker readings|devices|accounts|notices
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, RECORDS. When as many
-// records are applied it prints one line of JSON, and ends when its standard input does. With RECORDS=0 it
-// applies what comes until then, and prints the line at its end.
+// records are applied it prints one line of JSON, and ends when its standard input does. With
+// RECORDS=0 it applies what comes until then, and prints the line at its end.
 package main
 
 import (
