@@ -57,6 +57,13 @@ func (s *fakeStore) Acquire(ctx context.Context, consumer string, asks []lease.A
 	if err := s.answers(ctx); err != nil {
 		return nil, err
 	}
+	keys := map[wire.Key]bool{}
+	for i := range asks {
+		if keys[asks[i].Key] {
+			return nil, &lease.Broken{Err: errors.New("a key was asked for twice in one question")}
+		}
+		keys[asks[i].Key] = true
+	}
 	return s.Store.Acquire(ctx, consumer, asks)
 }
 

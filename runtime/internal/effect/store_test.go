@@ -131,6 +131,10 @@ func TestCopiesAtOnce(t *testing.T) {
 	})}
 	hang := make(chan struct{})
 	b.external.set(nil, hang)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(1, "", &outside, answer("first"))})
+	for b.external.questions() == 0 { // until its question is on its way, and the next ones collect
+		time.Sleep(time.Millisecond)
+	}
 	b.desk.Start(t.Context(), effects)
 	second.Start(t.Context(), effects)
 	time.Sleep(20 * time.Millisecond) // both have asked
