@@ -27,6 +27,10 @@ func TestCompletions(t *testing.T) {
 		{"stream skip |", ":4\n", ""},    // no files
 		{"stream skip --topic |", ":4\n", ""},
 		{"version |", ":4\n", ""},
+		{"dead |", "show\tShow a dead letter with its record, and what can be done next", "generate"},
+		{"ledger find --|", "--offset\tthe record, as PARTITION:OFFSET", "--raw"},
+		{"ledger tail |", ":4\n", ""},
+		{"why |", ":4\n", ""},
 	} {
 		line, _, _ := strings.Cut(tc.args, "|")
 		args := append([]string{"__complete"}, strings.Fields(line)...)

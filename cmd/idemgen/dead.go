@@ -1,28 +1,74 @@
 package main
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+
+	"github.com/idemgen/idemgen/runtime/stream"
 )
 
-// deadCommand holds the commands for the dead letters in a database.
+// deadCommand holds the commands that show dead letters, and decide about them.
 func deadCommand() *cobra.Command {
 	var flags streamFlags
 	cmd := &cobra.Command{
 		Use:   "dead",
-		Short: "Replay or discard dead letters",
-		Long: `Each command asks the owner of the letter's partition, which does it between two batches, within
-about 5 seconds, and writes the answer beside the letter. If no service runs, the next one that
-takes the partition over does it.`,
+		Short: "Show dead letters, replay or discard them",
+		Long: `A record that cannot be applied is kept with the reason: a dead letter. list shows which there
+are, show all of one, with its payload and what can be done next; both read only, and a standby
+will do.
+
+replay and discard ask the owner of the letter's partition, which does it between two batches,
+within about 5 seconds, and writes the answer beside the letter. If no service runs, the next one
+that takes the partition over does it.`,
 	}
-	cmd.PersistentFlags().StringVar(&flags.database, "database", "", "URL of the service's database (default $DATABASE_URL)")
+	flags.define(cmd)
 	asJSON(cmd)
-	cmd.AddCommand(replayCommand(&flags), discardCommand(&flags))
-	for _, verb := range cmd.Commands() {
-		verb.ValidArgsFunction = cobra.NoFileCompletions
-		verb.Flags().VisitAll(func(f *pflag.Flag) {
-			_ = verb.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // the flag exists, and has no other
-		})
-	}
+	cmd.AddCommand(deadListCommand(&flags), deadShowCommand(&flags), replayCommand(&flags), discardCommand(&flags))
+	noCompletions(cmd)
 	return cmd
+}
+
+// oneLetter reads the arguments that name one record of a consumer.
+func oneLetter(args []string) (name stream.Name, offset int64, err error) {
+	name = stream.Name{Consumer: args[0], Topic: args[1]}
+	name.Partition, offset, err = place(args[2])
+	return name, offset, err
+}
+
+// letterName is what commands call a letter.
+func letterName(consumer, topic string, partition int32, offset int64) string {
+	return fmt.Sprintf("%s %s %d:%d", consumer, topic, partition, offset)
+}
+
+// place reads a partition and an offset.
+func place(text string) (partition int32, offset int64, err error) {
+	number, rest, found := strings.Cut(text, ":")
+	p, errPartition := strconv.ParseUint(number, 10, 31)
+	o, errOffset := strconv.ParseUint(rest, 10, 63)
+	if !found || errPartition != nil || errOffset != nil {
+		return 0, 0, fmt.Errorf("%q is no place of a record: want PARTITION:OFFSET, such as 0:4711", text)
+	}
+	return int32(p), int64(o), nil
+}
+
+// arguments says how many arguments a command takes, by their names: those in brackets may be
+// left out.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		for i, name := range names {
+			if i >= len(args) && !strings.HasPrefix(name, "[") {
+				return fmt.Errorf("%s needs %s", cmd.Name(), strings.Join(names[i:], " "))
+			}
+			if i < len(args) && args[i] == "" {
+				return fmt.Errorf("%s is empty", strings.Trim(name, "[]"))
+			}
+		}
+		if len(args) > len(names) {
+			return fmt.Errorf("%s takes %s only, and %q is one more", cmd.Name(), strings.Join(names, " "), args[len(names)])
+		}
+		return nil
+	}
 }

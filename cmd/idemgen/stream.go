@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -22,22 +23,36 @@ batch, or, if it stands or has no records, within about 5 seconds. The error of 
 stands prints the whole command; docs/operations.md says what to check before, and what it does
 to the guarantee. Nothing else in the database changes.`,
 	}
-	cmd.PersistentFlags().StringVar(&flags.database, "database", "", "URL of the service's database (default $DATABASE_URL)")
+	flags.define(cmd)
 	asJSON(cmd)
 	cmd.AddCommand(listCommand(&flags), confirmCommand(&flags), adoptCommand(&flags),
 		skipCommand(&flags), rewindCommand(&flags), releaseCommand(&flags))
 	for _, verb := range cmd.Commands() {
-		verb.Args, verb.ValidArgsFunction = noArguments, cobra.NoFileCompletions
+		verb.Args = noArguments
+	}
+	noCompletions(cmd)
+	return cmd
+}
+
+// streamFlags are the flags of all commands that work on the runtime's tables.
+type streamFlags struct {
+	database string
+}
+
+// define adds the flags to a command and those below it.
+func (f *streamFlags) define(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&f.database, "database", "", "URL of the service's database (default $DATABASE_URL)")
+}
+
+// noCompletions says of each command below one that files complete neither its arguments nor its
+// flags.
+func noCompletions(cmd *cobra.Command) {
+	for _, verb := range cmd.Commands() {
+		verb.ValidArgsFunction = cobra.NoFileCompletions
 		verb.Flags().VisitAll(func(f *pflag.Flag) {
 			_ = verb.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // the flag exists, and has no other
 		})
 	}
-	return cmd
-}
-
-// streamFlags are the flags of all commands of stream.
-type streamFlags struct {
-	database string
 }
 
 // result is what a command prints: as text for people, or as a member of its JSON.
@@ -48,7 +63,17 @@ type result interface {
 
 // with connects to the database, runs a command and prints its result.
 func (f *streamFlags) with(cmd *cobra.Command, do func(ctx context.Context, db stream.DB) (result, error)) error {
-	db, err := f.connect(cmd.Context())
+	return f.on(cmd, pgconn.ValidateConnectTargetSessionAttrsReadWrite, do)
+}
+
+// reads is with for a command that changes nothing: a standby will do.
+func (f *streamFlags) reads(cmd *cobra.Command, do func(ctx context.Context, db stream.DB) (result, error)) error {
+	return f.on(cmd, nil, do)
+}
+
+// on is with, on a server that right takes.
+func (f *streamFlags) on(cmd *cobra.Command, right pgconn.ValidateConnectFunc, do func(ctx context.Context, db stream.DB) (result, error)) error {
+	db, err := connectTo(cmd.Context(), "--database", f.database, right)
 	if err != nil {
 		return err
 	}

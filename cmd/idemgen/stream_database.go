@@ -14,14 +14,14 @@ import (
 )
 
 // connect opens connections to the primary.
-func (f *streamFlags) connect(ctx context.Context) (*pgxpool.Pool, error) {
-	return connect(ctx, "--database", f.database)
+func connect(ctx context.Context, flag, url string) (*pgxpool.Pool, error) {
+	return connectTo(ctx, flag, url, pgconn.ValidateConnectTargetSessionAttrsReadWrite)
 }
 
-// connect opens connections to the primary; flag is where its address was given, if not in the
-// environment. They are named differently than a worker's, so that no worker ends one of them as
-// a stalled one of its own.
-func connect(ctx context.Context, flag, url string) (*pgxpool.Pool, error) {
+// connectTo opens connections to a server that right takes; nil takes a standby as well. flag is
+// where its address was given, if not in the environment. They are named differently than a
+// worker's, so that no worker ends one of them as a stalled one of its own.
+func connectTo(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc) (*pgxpool.Pool, error) {
 	from := flag
 	if url == "" {
 		url, from = os.Getenv("DATABASE_URL"), "$DATABASE_URL"
@@ -39,7 +39,7 @@ func connect(ctx context.Context, flag, url string) (*pgxpool.Pool, error) {
 	cfg.MaxConns = 1
 	cfg.ConnConfig.RuntimeParams["application_name"] = "idemgen-stream"
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a connection pooler may stand between
-	cfg.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	cfg.ConnConfig.ValidateConnect = right
 	db, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, maskConnect(err)

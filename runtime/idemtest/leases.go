@@ -46,8 +46,9 @@ func (h *holds) got(in lease.Store, consumer string, l lease.Hold) {
 	h.all = append(h.all, held{in, consumer, l})
 }
 
-// end ends them all. Those whose calls ended are not held any more, and stay as they are.
-func (h *holds) end(b *trial) {
+// end ends them all, and returns how many there were. Those whose calls ended are not held any
+// more, and stay as they are.
+func (h *holds) end(b *trial) int {
 	b.t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,5 +57,7 @@ func (h *holds) end(b *trial) {
 			b.t.Fatalf("idemtest: end a lease: %v", err)
 		}
 	}
+	n := len(h.all)
 	h.all = nil
+	return n
 }

@@ -173,7 +173,7 @@ func (n *adoption) write(ctx context.Context, do func(conn *pgconn.PgConn) (int6
 		n.inDoubt = true
 		return &againError{err}
 	}
-	return explain(err)
+	return Explain(err)
 }
 
 // mine finds out whether the ledger that is there now was begun by a try whose reply was

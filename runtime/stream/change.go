@@ -137,7 +137,7 @@ func (c *change) try(ctx context.Context) (Change, error) {
 	case isMoved(err), isLockTimeout(err):
 		return done, &againError{err}
 	default:
-		return done, explain(err)
+		return done, Explain(err)
 	}
 }
 
@@ -147,7 +147,7 @@ func again(err error, inDoubt bool) error {
 	if inDoubt && isUnknown(err) {
 		return &againError{err}
 	}
-	return explain(err)
+	return Explain(err)
 }
 
 // settled reads whether one of the tries whose reply was lost has its row in the chain.

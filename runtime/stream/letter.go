@@ -65,7 +65,7 @@ var (
 func FindLetters(ctx context.Context, db DB, consumer, topic string, places []Place) ([]Letter, error) {
 	var found []Letter
 	for _, p := range places {
-		s, err := find(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: p.Partition})
+		s, err := Find(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: p.Partition})
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func (s *Status) whereIs(offset int64) string {
 func (s *Status) letters(ctx context.Context, db DB, where string, args ...any) ([]Letter, error) {
 	rows, err := db.Query(ctx, letterColumns+where, append([]any{pgx.QueryExecModeExec, s.Stream}, args...)...)
 	if err != nil {
-		return nil, explain(err)
+		return nil, Explain(err)
 	}
 	letters, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (Letter, error) {
 		l := Letter{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}
@@ -132,7 +132,7 @@ func (s *Status) letters(ctx context.Context, db DB, where string, args ...any) 
 		l.State, l.Asked = states[state], verbs[asked]
 		return l, err
 	})
-	return letters, explain(err)
+	return letters, Explain(err)
 }
 
 // askSQL asks, unless somebody asked before.
@@ -169,7 +169,7 @@ func Ask(ctx context.Context, db DB, l Letter, verb string, by By) (Letter, erro
 	}
 	if err != nil {
 		_ = tx.Rollback(context.WithoutCancel(ctx))
-		return l, explain(err)
+		return l, Explain(err)
 	}
 	now, err := l.Again(ctx, db)
 	if err == nil && tag.RowsAffected() == 0 {

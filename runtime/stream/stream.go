@@ -89,6 +89,9 @@ type Tail struct {
 	WindowRows int64   `json:"window_rows"` // rows whose keys are known
 }
 
+// Kind is what people call a kind of row, by its letter in the table.
+func Kind(letter byte) string { return kinds[letter] }
+
 var kinds = map[byte]string{
 	ledger.Genesis: "genesis", ledger.Fence: "fence", ledger.Batch: "batch", ledger.Letter: "letter",
 	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind",
@@ -114,11 +117,11 @@ func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
 func list(ctx context.Context, db DB, consumer string) ([]Status, error) {
 	rows, err := db.Query(ctx, ledger.ListSQL, pgx.QueryExecModeExec, consumer)
 	if err != nil {
-		return nil, explain(err)
+		return nil, Explain(err)
 	}
 	all, err := pgx.CollectRows(rows, scanStatus)
 	markFormer(all)
-	return all, explain(err)
+	return all, Explain(err)
 }
 
 // markFormer marks, of several streams of one partition, all but the one that was written to
@@ -168,8 +171,8 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	return s, nil
 }
 
-// explain says what an error of the database means for an operator.
-func explain(err error) error {
+// Explain says what an error of the database means for an operator.
+func Explain(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return err

@@ -51,7 +51,7 @@ func nothingWaits(ctx context.Context, db DB, name Name) error {
 	var open, offset int64
 	var partition int32
 	if err := db.QueryRow(ctx, waitingSQL, pgx.QueryExecModeExec, name.Consumer, name.Topic).Scan(&open, &offset, &partition); err != nil {
-		return explain(err)
+		return Explain(err)
 	}
 	if open == 0 {
 		return nil
@@ -153,7 +153,7 @@ func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail
 	if err != nil {
 		return Change{}, err
 	}
-	status, err := find(ctx, db, name)
+	status, err := Find(ctx, db, name)
 	if err != nil {
 		return Change{}, err
 	}
@@ -205,7 +205,7 @@ func (b By) said(ctx context.Context, db DB) (string, error) {
 	}
 	if who == "" {
 		if err := db.QueryRow(ctx, `SELECT session_user::text`, pgx.QueryExecModeExec).Scan(&who); err != nil {
-			return "", explain(err)
+			return "", Explain(err)
 		}
 	}
 	return who + ": " + why, nil

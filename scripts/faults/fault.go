@@ -30,6 +30,8 @@ type fault struct {
 	// do makes it happen, under load, and says what was done and how often. Its error means
 	// that the service did not survive.
 	do func(ctx context.Context, t *theatre) (did string, err error)
+	// alone is do for a fault of another service than the example, on a stage of its own.
+	alone func(ctx context.Context, k *kit) (*outcome, error)
 	// cannot says why the fault cannot be made here; "" if it can.
 	cannot   func() string
 	postgres idemtest.PostgresOptions
@@ -43,7 +45,7 @@ type fault struct {
 
 // all are the faults, by family.
 func all() []fault {
-	return slices.Concat(processFaults, stopFaults, handlerFaults, postgresFaults, failoverFaults, kafkaFaults, topicFaults, dataFaults, clockFaults)
+	return slices.Concat(processFaults, stopFaults, handlerFaults, postgresFaults, failoverFaults, kafkaFaults, topicFaults, dataFaults, clockFaults, redisFaults)
 }
 
 func choose(only *regexp.Regexp) []fault {
@@ -117,6 +119,14 @@ func (k *kit) run(ctx context.Context, f fault) (o *outcome) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	if f.alone != nil {
+		made, err := f.alone(ctx, k)
+		if made == nil {
+			made = &outcome{}
+		}
+		made.name, made.err = f.name, err
+		return made
+	}
 	t, err := k.open(ctx, f)
 	if err != nil {
 		o.err = err

@@ -87,7 +87,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(k.dir)) }()
-	if err := stage.Build(ctx, k.dir, "cmd/idemgen", "scripts/faults/service", example+"/cmd/order-projector"); err != nil {
+	if err := stage.Build(ctx, k.dir, "cmd/idemgen", "scripts/faults/service", "scripts/faults/pinger", example+"/cmd/order-projector"); err != nil {
 		return err
 	}
 	if k.service, err = audit.ReadSpec(example); err != nil {

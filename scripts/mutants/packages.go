@@ -19,6 +19,7 @@ const (
 	handlers    = "./runtime/internal/handler"
 	recents     = "./runtime/internal/recent"
 	records     = "./runtime/internal/record"
+	readers     = "./runtime/inspect"
 	sessions    = "./runtime/internal/session"
 	upkeep      = "./runtime/internal/maintain"
 	watchdogs   = "./runtime/internal/watchdog"

@@ -1,6 +1,9 @@
 package randspec
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // A name is called and typed alike wherever it occurs in a spec: as a column, as a field and as
 // the member of a list's element. So values meet, and steps fill columns by name.
@@ -83,6 +86,29 @@ func names(r *rand.Rand) map[string]name {
 		out[n] = name{k.column, field, k.constant, len(n) > 2 && n[len(n)-2:] == "_o"}
 	}
 	return out
+}
+
+// answered reports whether the result of an effect may have a member of the name: it holds single
+// values of plain types.
+func (n name) answered() bool {
+	return slices.Contains([]string{"string", "uuid", "bool", "int32", "int64", "float64", "decimal", "timestamp", "local_timestamp", "date", "bytes", "Mood"}, n.field)
+}
+
+// answer is what effects return: a member for each name that it may have.
+func answer(all map[string]name) *part {
+	fields := &part{lines: []string{"fields:"}, needed: true}
+	for _, called := range order {
+		n := all[called]
+		if !n.answered() {
+			continue
+		}
+		typ := n.field
+		if n.optional {
+			typ = "optional " + typ
+		}
+		fields.add(leaf(called + ": " + typ))
+	}
+	return &part{lines: []string{"Answer:"}, parts: []*part{fields}}
 }
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }

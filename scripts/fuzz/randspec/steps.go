@@ -16,6 +16,7 @@ type writer struct {
 	each     bool            // of the step that is being written
 	ordered  bool            // the topic promises an order
 	streamed bool            // a step before appends the next event of a stream
+	result   bool            // the event has an effect with a result
 }
 
 // verbs are as likely as they stand here.
@@ -94,6 +95,8 @@ func (w *writer) value(column string) string {
 	switch {
 	case n.field == "" || n.constant != "" && chance(w.r, 8):
 		return "{value: " + n.constant + "}"
+	case w.result && n.answered() && chance(w.r, 40):
+		return "result." + column
 	case w.each && chance(w.r, 60):
 		w.lines[column] = true
 		return "each." + column
@@ -116,7 +119,7 @@ func (w *writer) fill(s *part, t *table, filled []string) {
 			empty = append(empty, c)
 		case w.each && t.key(c) && slices.Contains([]string{"integer", "bigint"}, n.column) && chance(w.r, 30):
 			set.add(leaf(c + ": {each: position}"))
-		case w.each || n.field == "" || chance(w.r, 15):
+		case w.each || n.field == "" || chance(w.r, 15) || w.result && !t.key(c) && n.answered():
 			set.add(leaf(c + ": " + w.value(c)))
 		default:
 			w.used[c] = true // by its name

@@ -109,6 +109,9 @@ func identity(r *rand.Rand, keyed, cloud bool) *part {
 func event(w *writer, tables []*table, keyed bool, called string) *part {
 	r := w.r
 	e := &part{lines: []string{called + ":"}}
+	if chance(r, 25) {
+		e.add(effect(w))
+	}
 	steps := &part{lines: []string{"write:"}, needed: true}
 	if i := slices.IndexFunc(tables, func(t *table) bool { return t.key("no") }); i >= 0 && !w.ordered && chance(r, 40) {
 		steps.add(w.plain("append", tables[i]))
@@ -134,6 +137,21 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 		fields.add(leaf(n + ": " + field(w, n)))
 	}
 	e.add(fields, steps)
+	return e
+}
+
+// effect is Go code outside of the transaction.
+func effect(w *writer) *part {
+	e := &part{lines: []string{"effect:"}}
+	e.add(need("if_interrupted: " + pick(w.r, []string{"retry", "dead_letter"})))
+	if w.result = chance(w.r, 60); w.result {
+		e.add(leaf("result: Answer"))
+	}
+	for _, option := range []string{"lease: 20s", "timeout: 5s", "keep_result: 50d"} {
+		if chance(w.r, 25) {
+			e.add(leaf(option))
+		}
+	}
 	return e
 }
 

@@ -8,6 +8,7 @@ import "strings"
 const (
 	Brokers  = "KAFKA_BROKERS"
 	Database = "DATABASE_URL"
+	Redis    = "REDIS_ADDRESSES" // host:port of a server, or of several of a Cluster, by commas
 	ExitAt   = "FAULTS_EXIT_AT"  // "step" or "step/n": end at the n-th time a batch comes to it
 	Handler  = "FAULTS_HANDLER"  // one of the handlers below
 	Client   = "FAULTS_CLIENT"   // client.id

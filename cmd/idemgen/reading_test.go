@@ -1,0 +1,198 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/examples/orders"
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/inspect"
+)
+
+// placed is a record of the shop: an order is placed, under a key.
+func placed(offset int64, order int, key, total string) idem.Message {
+	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", order)
+	return idem.Message{
+		Topic: "orders.v1", Offset: offset, LeaderEpoch: -1, Time: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), Key: []byte(id),
+		Headers: []idem.Header{{Name: "event-type", Value: []byte("order.placed")}, {Name: "Idempotency-Key", Value: []byte(key)}},
+		Value:   fmt.Appendf(nil, `{"order_id":%q,"customer_id":"c","channel":"web","total":%s,"placed_at":"2026-11-23T09:00:00Z","items":[]}`, id, total),
+	}
+}
+
+// shop is a database in which the orders example applied records, found by $DATABASE_URL: two
+// orders, a copy, a conflict and a record that does not decode in one batch; an order alone; a
+// copy of the first one alone.
+func shop(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	db := idemtest.DB(t)
+	idemtest.Migrate(t, db, "../../examples/orders/migrations")
+	t.Setenv("DATABASE_URL", db.Config().ConnString())
+	c, err := orders.NewConsumer(db, orders.Service{}, idem.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	w, err := c.Own(t.Context(), "orders.v1", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, batch := range [][]idem.Message{
+		{placed(0, 1, "k-1", "1.50"), placed(1, 1, "k-1", "1.50"), placed(2, 1, "k-1", "99"), placed(3, 2, "k-2", `"much"`), placed(4, 3, "k-3", "3")},
+		{placed(5, 4, "k-4", "4")},
+		{placed(6, 1, "k-1", "1.50")},
+	} {
+		if _, err := w.Apply(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+// changing is what differs from run to run: times, numbers of transactions, keys, the process.
+var changing = regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z|transaction \d+|\b[0-9a-f]{32}\b|[\w.-]+, process \d+`)
+
+// alike is a text without what differs, and however its lines are broken.
+func alike(text string) string {
+	return strings.Join(strings.Fields(changing.ReplaceAllString(strings.Join(strings.Fields(text), " "), "*")), " ")
+}
+
+// printed are the commands that docs/operations.md shows with what they print.
+func printed(t *testing.T) (commands [][2]string) {
+	t.Helper()
+	_, page, _ := strings.Cut(read(t, "../../docs/operations.md"), "## An event seems lost")
+	page, _, _ = strings.Cut(page, "\n## ")
+	for i, block := range strings.Split(page, "```") {
+		if i%2 == 0 {
+			continue
+		}
+		for _, part := range strings.Split("\n"+strings.TrimSpace(block), "\n$ idemgen ")[1:] {
+			command, out, _ := strings.Cut(part, "\n")
+			commands = append(commands, [2]string{command, out})
+		}
+	}
+	return commands
+}
+
+// docs/operations.md shows what the commands print.
+func TestOperationsShowsWhatIsPrinted(t *testing.T) {
+	shop(t)
+	all := printed(t)
+	if len(all) < 8 {
+		t.Fatalf("%d commands only", len(all))
+	}
+	for _, c := range all {
+		args := strings.Fields(c[0])
+		if strings.Contains(c[0], "--key") {
+			args = append(args, "--spec", "../../examples/orders")
+		}
+		if got := must(t, args...); alike(got) != alike(c[1]) {
+			t.Errorf("idemgen %s prints\n%s\ndocs/operations.md shows\n%s", c[0], got, c[1])
+		}
+	}
+}
+
+func TestDeadLettersAreChosen(t *testing.T) {
+	db := shop(t)
+	count := func(args string) int {
+		t.Helper()
+		var got struct {
+			Letters []inspect.Letter `json:"dead_letters"`
+		}
+		parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)
+		return len(got.Letters)
+	}
+	for args, want := range map[string]int{
+		"": 2, "--class conflict": 1, "--class handler": 0, "--event OrderPlaced": 2, "--event OrderPaid": 0, "--limit 1": 1, "--topic orders.v1": 2, "--consumer order-projector --state open": 2,
+	} {
+		if got := count(args); got != want {
+			t.Errorf("dead list %s: %d, want %d", args, got, want)
+		}
+	}
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'x', resolved_at = now(), resolved_by = 'ann: test data' WHERE offs = 2`)
+	if open, all := count(""), count("--state all"); open != 1 || all != 2 {
+		t.Errorf("%d are open, %d are there", open, all)
+	}
+	if out := must(t, "dead", "show", "order-projector", "orders.v1", "0:2"); !strings.Contains(out, "by ann: test data") || !strings.HasSuffix(out, "nothing: it is discarded\n") {
+		t.Error(out)
+	}
+	if out := must(t, "dead", "list", "--limit", "1"); strings.Contains(out, "--limit shows more") {
+		t.Error("one is left, and the list says that there are more")
+	}
+}
+
+// The bytes of a payload come out as they went in, on stdout or in a new file.
+func TestRawPayload(t *testing.T) {
+	shop(t)
+	want := string(placed(3, 2, "k-2", `"much"`).Value)
+	show := []string{"dead", "show", "order-projector", "orders.v1", "0:3", "--raw"}
+	if got := must(t, append(show, "-")...); got != want {
+		t.Errorf("%q", got)
+	}
+	file := filepath.Join(t.TempDir(), "payload")
+	if got := must(t, append(show, file)...); got != fmt.Sprintf("%s: %d bytes\n", file, len(want)) || read(t, file) != want {
+		t.Errorf("%q", got)
+	}
+	refused(t, "file exists", append(show, file)...)
+	fails(t, "dead show", "would both write to stdout", "order-projector", "orders.v1", "0:3", "--raw", "-", "--json")
+}
+
+// A payload that is no text is shown in hex, and harms no terminal.
+func TestPayloadThatIsNoText(t *testing.T) {
+	db := shop(t)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = decode('0100' || '00' || '021b' || '051b5b326a' || '01' || '0261' || '00', 'hex') WHERE offs = 3`)
+	out := must(t, "dead", "show", "order-projector", "orders.v1", "0:3")
+	if strings.Contains(out, "\x1b") {
+		t.Errorf("%q", out)
+	}
+	for _, want := range []string{"record key hex 1b\n", "header     a: none\n", "payload    4 bytes, no text\n", "00000000  1b 5b 32 6a"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s lacks %q", out, want)
+		}
+	}
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL WHERE offs = 3`)
+	if out := must(t, "dead", "show", "order-projector", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only where it stood") {
+		t.Error(out)
+	}
+}
+
+func TestReadingCommandsSayWhatIsWrong(t *testing.T) {
+	shop(t)
+	for args, want := range map[string]string{
+		"dead lst":                                                     `unknown command "lst" (did you mean list?)`,
+		"dead list --consumer order":                                   "it has consumers order-projector",
+		"dead list --topic orders":                                     "it has topics orders.v1",
+		"dead list --class conflct":                                    "did you mean conflict?",
+		"dead list --state closed":                                     "want one of open, all",
+		"dead list --limit 0":                                          "want a number from 1",
+		"dead show order-projector orders.v1":                          "show needs PARTITION:OFFSET",
+		"dead show order-projector orders.v1 3":                        "want PARTITION:OFFSET, such as 0:4711",
+		"dead show order-projector orders.v1 0:4":                      "has no dead letter at offset 4; the nearest are 0:3, 0:2",
+		"dead show order-projector orders.v1 7:4":                      "it has partitions 0",
+		"ledger tail order-projector orders.v1 x":                      `"x" is no partition`,
+		"ledger tail order-projector orders":                           "it has topics orders.v1",
+		"ledger history nobody orders.v1":                              "it has consumers order-projector",
+		"ledger find orders.v1":                                        "find needs --offset PARTITION:OFFSET or --key NAME=VALUE",
+		"ledger find orders --offset 0:1":                              "it has topics orders.v1",
+		"ledger find orders.v1 --key k-1":                              "--key wants NAME=VALUE",
+		"ledger find orders.v1 --key a=b":                              "idemgen.yaml: no such spec",
+		"ledger find orders.v1 --key a=b --spec ../../examples/orders": "no event has a key of a: OrderPlaced has Idempotency-Key; ",
+		"ledger find orders.v1 --key Idempotency-Key=k --event Order --spec ../../examples/orders": `topic orders.v1 has no event "Order"`,
+		"ledger find nobody orders.v1 --key Idempotency-Key=k --spec ../../examples/orders":        "is the spec of consumer order-projector, not of nobody",
+		"ledger find orders.v1 --key Idempotency-Key= --spec ../../examples/orders":                "is empty, but part of the key",
+		"why orders":      "why needs TABLE COLUMN=VALUE",
+		"why orders x":    "want COLUMN=VALUE",
+		"why order id=1":  "there is no table order in the database",
+		"why orders id=1": "it has order_id, customer_id",
+	} {
+		refused(t, want, strings.Fields(args)...)
+	}
+	fails(t, "ledger tail", "give one of them", "order-projector", "orders.v1", "0", "--follow", "--json")
+}

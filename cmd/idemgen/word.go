@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/schema"
+)
+
+// oneOf is the value of a flag: one of some words.
+type oneOf struct {
+	value string
+	words []string
+}
+
+func (o *oneOf) String() string { return o.value }
+func (o *oneOf) Type() string   { return "WORD" }
+
+func (o *oneOf) Set(text string) error {
+	if slices.Contains(o.words, text) {
+		o.value = text
+		return nil
+	}
+	if near := schema.Closest(text, o.words); near != "" {
+		return fmt.Errorf("did you mean %s?", near)
+	}
+	return fmt.Errorf("want one of %s", strings.Join(o.words, ", "))
+}
+
+// positive is the value of a flag: how many, at least one.
+type positive struct{ number *int }
+
+func (p positive) String() string {
+	if p.number == nil {
+		return ""
+	}
+	return strconv.Itoa(*p.number)
+}
+func (p positive) Type() string { return "N" }
+
+func (p positive) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 100_000 {
+		return fmt.Errorf("want a number from 1 to 100000")
+	}
+	*p.number = n
+	return nil
+}
+
+// plainJSON is JSON in which <, > and & stay as they are.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,39 @@
+package generator
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/idemgen/idemgen/generator/eventkey"
+)
+
+// KeyPart is a part of an idempotency key: the name of its field or header, and its text.
+type KeyPart = eventkey.Value
+
+// EventKey is the idempotency key of one event.
+type EventKey = eventkey.Key
+
+// Keys makes the idempotency keys that the events of a topic have by these parts, and returns them
+// with the consumer of the spec. event is the name of one; "" is any.
+func Keys(spec Spec, topic, event string, parts []KeyPart) (consumer string, keys []EventKey, err error) {
+	u, err := open(spec)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { err = errors.Join(err, u.folder.Close()) }()
+	if err := read([]*unit{u}); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case u.parsed.Library:
+		return "", nil, fmt.Errorf("%s is a library, which has no topics: name the spec of the service", spec.Path)
+	case u.service == nil:
+		return "", nil, fmt.Errorf("%s is not in order: idemgen check says why", spec.Path)
+	}
+	u.service.Source = spec.Path
+	found, err := eventkey.Of(u.service, topic, event, parts)
+	if err != nil {
+		return "", nil, err
+	}
+	return u.service.Consumer, found, nil
+}

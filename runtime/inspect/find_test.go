@@ -1,0 +1,133 @@
+package inspect_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/inspect"
+)
+
+func TestOffsetIsFoundWhereverThePositionWent(t *testing.T) {
+	db := ledgers(t)
+	for _, c := range []struct {
+		offset  int64
+		verdict inspect.Verdict
+		because string
+	}{
+		{9, inspect.Outside, "the ledger began behind it, at offset 10"},
+		{10, inspect.Covered, "ledger row 2 covers offsets 10 to 14"},
+		{12, inspect.Covered, "ledger row 7 covers offsets 12 to 13"}, // after the move back
+		{14, inspect.Covered, "the position was moved back to 14 since, so that it is read again"},
+		{15, inspect.Applied, "ledger row 3 covers offset 15"},
+		{17, inspect.Skipped, "operator ann: test data"},
+		{20, inspect.NotSeen, "the position is 14"},
+	} {
+		a, err := inspect.Offset(t.Context(), db, projector, c.offset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "verdict", a.Verdict, c.verdict)
+		says(t, a.Because, c.because)
+	}
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq < 4`)
+	a, err := inspect.Offset(t.Context(), db, projector, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "verdict", a.Verdict, inspect.Outside)
+	says(t, a.Because, "by a row that was removed since", "goes back to row 4, of 2026-11-23T09:04:00Z")
+	wrong := projector
+	wrong.Topic = "orders"
+	_, err = inspect.Offset(t.Context(), db, wrong, 10)
+	refused(t, err, "it has topics orders.v1")
+}
+
+func TestLetterIsTheAnswerUntilItsOffsetIsReadAgain(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, `
+INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, record) VALUES
+    (1, 11, 2, 'd', NULL, 'decode: bad', NULL), (1, 12, 2, 'd', NULL, 'decode: bad', NULL), (1, 13, 7, 'w', 'Paid', 'decode: Paid: bad', NULL);
+INSERT INTO idem_dead_letter (stream, offs, seq, state, reason, resolved_at, resolved_seq, resolved_by)
+VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended')`)
+	for offset, verdict := range map[int64]inspect.Verdict{10: inspect.Replayed, 11: inspect.Dead, 12: inspect.Covered, 13: inspect.Waiting} {
+		a, err := inspect.Offset(t.Context(), db, projector, offset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "verdict", a.Verdict, verdict)
+		want(t, "a letter", a.Letter != nil, verdict != inspect.Covered)
+	}
+	_, err := inspect.Open(t.Context(), db, projector, 14)
+	refused(t, err, "orders.v1/0 of projector has no dead letter at offset 14; the nearest are 0:13, 0:12, 0:11, 0:10")
+	o, err := inspect.Open(t.Context(), db, projector, 13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "class, event and error", o.Class+" "+o.Event+" "+o.Reason, "decode Paid bad")
+	want(t, "a record that is not kept", o.Record, nil)
+	found, more, err := inspect.Letters(t.Context(), db, inspect.Filter{Limit: 2})
+	want(t, "more than two are open", len(found) == 2 && more, true)
+	found, _, err = inspect.Letters(t.Context(), db, inspect.Filter{Limit: 10, All: true, Class: "handler"})
+	if err != nil || len(found) != 1 || found[0].End == nil || found[0].End.By != "ann: mended" {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+// The bytes of a key may stand across two keys of a row: that is no key.
+func TestKeyInALedger(t *testing.T) {
+	db := ledgers(t)
+	find := func(b byte) inspect.Answer {
+		t.Helper()
+		key := inspect.Key{Hash: [16]byte(bytes.Repeat([]byte{b}, 16)), Here: true}
+		a, err := inspect.Find(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := find(0xcd)
+	want(t, "verdict", a.Verdict, inspect.Applied)
+	says(t, a.Because, "ledger row 3 of orders.v1/0 applied it: offset 15")
+	want(t, "across two keys", find(0xab).Verdict, inspect.Unknown)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET window_seq = 4 WHERE seq = 7`)
+	says(t, find(0xcd).Because, "its window is over")
+}
+
+func TestHistoryTellsOwnersAndPeople(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, `INSERT INTO idem_operator SELECT stream, seq, kind, prev, next, written_at, info FROM idem_ledger WHERE seq = 4; DELETE FROM idem_ledger WHERE seq < 5`)
+	marks, err := inspect.History(t.Context(), db, projector.Consumer, projector.Topic, 0, 50)
+	if err != nil || len(marks) != 3 {
+		t.Fatal(marks, err)
+	}
+	want(t, "skipped, from idem_operator", marks[0].Info, "operator ann: test data")
+	want(t, "the owner after the move back", marks[2].Owner, "second host, process 2")
+	want(t, "how far it came", marks[2].Reached, 14)
+	want(t, "until now", marks[2].Until, nil)
+	want(t, "the move ended with it", *marks[1].Until, marks[2].WrittenAt)
+	all, err := inspect.History(t.Context(), db, projector.Consumer, projector.Topic, -1, 1)
+	if err != nil || len(all) != 1 || all[0].Seq != 6 {
+		t.Error(all, err)
+	}
+}
+
+func TestTailGoesOnWhereItEnded(t *testing.T) {
+	db := ledgers(t)
+	tail, err := inspect.NewTail(t.Context(), db, projector.Consumer, projector.Topic, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := tail.Last(t.Context(), 2)
+	if err != nil || len(rows) != 2 || rows[0].Seq != 6 || rows[1].Seq != 7 {
+		t.Fatal(rows, err)
+	}
+	if next, err := tail.Next(t.Context()); err != nil || len(next) != 0 {
+		t.Error(next, err)
+	}
+	idemtest.Exec(t, db, `INSERT INTO idem_ledger SELECT stream, 8, gen_random_uuid(), next, next + 3, 'b', -1, 3, 1, 3, now(), NULL, NULL, NULL FROM idem_ledger WHERE seq = 7`)
+	next, err := tail.Next(t.Context())
+	if err != nil || len(next) != 1 || next[0].Span() != "offsets 14 to 16" {
+		t.Error(next, err)
+	}
+}

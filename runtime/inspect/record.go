@@ -1,0 +1,153 @@
+package inspect
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/record"
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// Opened is a letter with its record.
+type Opened struct {
+	Letter
+	Record *Record `json:"record"` // nil if it is not kept, or was erased
+	// First is the row with the first copy of a conflict; nil if it is not known any more, or the
+	// letter is of no conflict.
+	First *Holder `json:"first_copy"`
+	// Earlier are further letters of the same offset, the newest first: each time that the offset
+	// was read again may have made one.
+	Earlier []Letter `json:"earlier"`
+}
+
+// Record is a record as it was read.
+type Record struct {
+	Time     *time.Time `json:"time"`      // nil if it has none
+	ByBroker bool       `json:"by_broker"` // the broker set the time when it appended the record
+	Key      *Bytes     `json:"key"`       // nil if it has none
+	Headers  []Header   `json:"headers"`
+	Value    *Bytes     `json:"value"` // nil is a tombstone
+}
+
+// Header is one header of a record.
+type Header struct {
+	Name  string `json:"name"`
+	Value *Bytes `json:"value"` // nil if it has none
+}
+
+// Bytes are bytes that may be text. One of Text and Hex is there.
+type Bytes struct {
+	Text *string `json:"text,omitempty"` // nil if people cannot read the bytes as they are
+	Hex  string  `json:"hex,omitempty"`
+	raw  []byte
+}
+
+// Raw are the bytes themselves.
+func (b *Bytes) Raw() []byte { return b.raw }
+
+// newBytes is nil for nil.
+func newBytes(raw []byte) *Bytes {
+	if raw == nil {
+		return nil
+	}
+	b := &Bytes{raw: raw}
+	if text := string(raw); printable(text) {
+		b.Text = &text
+	} else {
+		b.Hex = hex.EncodeToString(raw)
+	}
+	return b
+}
+
+// printable reports whether a text is UTF-8 without anything that a terminal would act on, but
+// for tabs and ends of lines.
+func printable(text string) bool {
+	bad := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\r' && r != '\t' }
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, bad)
+}
+
+const letterSQL = `
+SELECT ` + letterColumns + `, d.record
+FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
+
+const nearLettersSQL = `
+SELECT offs FROM idem_dead_letter WHERE stream = $1::int GROUP BY offs ORDER BY abs(offs - $2::bigint), offs LIMIT 5`
+
+// Open returns the newest letter of a record, with the record. A record without letter is a
+// [NoLetterError], a partition without ledger a [stream.NotFoundError].
+func Open(ctx context.Context, db stream.DB, name stream.Name, offset int64) (*Opened, error) {
+	status, err := stream.Find(ctx, db, name)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.Query(ctx, letterSQL, pgx.QueryExecModeExec, status.Stream, offset)
+	if err != nil {
+		return nil, stream.Explain(err)
+	}
+	var stored []byte
+	var all []Letter
+	for rows.Next() {
+		var of []byte
+		l, err := scanLetter(rows, &of)
+		if err != nil {
+			rows.Close()
+			return nil, err
+		}
+		if len(all) == 0 {
+			stored = of
+		}
+		all = append(all, l)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, stream.Explain(err)
+	}
+	if len(all) == 0 {
+		return nil, noLetter(ctx, db, &status, offset)
+	}
+	o := &Opened{Letter: all[0], Earlier: append([]Letter{}, all[1:]...)}
+	if o.Record, err = parse(stored); err != nil {
+		return nil, err
+	}
+	if o.Key != "" {
+		o.First, err = firstCopy(ctx, db, o, &status)
+	}
+	return o, err
+}
+
+func noLetter(ctx context.Context, db stream.DB, of *stream.Status, offset int64) error {
+	e := &NoLetterError{Place: Place{of.Consumer, of.Topic, of.TopicID, of.Partition, offset}}
+	rows, err := db.Query(ctx, nearLettersSQL, pgx.QueryExecModeExec, of.Stream, offset)
+	if err == nil {
+		e.Near, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+	}
+	if err != nil {
+		return stream.Explain(err)
+	}
+	return e
+}
+
+// parse reads a stored record; nil is none.
+func parse(stored []byte) (*Record, error) {
+	if stored == nil {
+		return nil, nil
+	}
+	m, err := record.Parse(stored)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{ByBroker: m.Appended, Key: newBytes(m.Key), Value: newBytes(m.Value), Headers: []Header{}}
+	if !m.Time.IsZero() {
+		r.Time = &m.Time
+	}
+	for _, h := range m.Headers {
+		r.Headers = append(r.Headers, Header{h.Name, newBytes(h.Value)})
+	}
+	return r, nil
+}
