@@ -52,6 +52,8 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     ),
     CONSTRAINT idem_ledger_window CHECK (window_seq <= seq)
 );
+-- What happened besides batches, for people (idemgen ledger): no batch touches it.
+CREATE INDEX IF NOT EXISTS idem_ledger_marks ON idem_ledger (stream, seq) WHERE kind <> 'b';
 ALTER TABLE idem_ledger ALTER COLUMN keys SET STORAGE EXTERNAL; -- hashes do not compress
 ALTER TABLE idem_ledger SET ( -- a plan made for the empty table would scan the full one
     autovacuum_analyze_threshold = 1000,
