@@ -12,7 +12,7 @@ var letterBugs = []mutant{
 		in(core, "errands.do").Drop(`$o.retry = mine.retry`),
 		core, "TestReplayIsTriedAgainWhileRecordsGoOn"},
 	{"a replay moves the position",
-		in(core, "Owner.attempt").Replace(`$a.Row.Next`, `a.Row.Next`),
+		in(core, "Owner.attempt").Before(`$o.chain.Try(_)`, `a.Row.Next = d.Next()`),
 		core, "TestReplayTakesEffectOnce"},
 	{"a replay that is refused halts the partition",
 		in(core, "errands.conclude").Never(`h != nil && _`),
