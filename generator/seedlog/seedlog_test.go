@@ -122,6 +122,7 @@ func TestMostRecordsApply(t *testing.T) {
 			few := !e.Key.Offset && !slices.ContainsFunc(e.Key.Parts, func(p model.KeySource) bool { return p.Field == nil || p.Field.Type.Kind != model.Enum })
 			knownOtherwise[e.GoName] = len(e.Key.Former) > 0 || few || sharesKeys(topic, e)
 		}
+		goOn(topic)
 		in := begun(s, topic)
 		refused := 0
 		for i, r := range log {
@@ -309,6 +310,7 @@ func TestRowsStay(t *testing.T) {
 // meet with effect.
 func TestThePlannerForeseesRefusals(t *testing.T) {
 	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
+		goOn(topic)
 		in := begun(s, topic)
 		refused := 0
 		for i, r := range log {

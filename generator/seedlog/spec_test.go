@@ -229,6 +229,14 @@ func begun(s *model.Service, topic *model.Topic) *oracle.Interpreter {
 	return in
 }
 
+// goOn has no record of a topic wait behind another one: a plan is about each record by itself.
+func goOn(topic *model.Topic) {
+	topic.OnFailure.Park = false
+	for _, e := range topic.Events {
+		e.OnFailure.Park = false
+	}
+}
+
 // kafka is the record at an offset of partition 0.
 func kafka(topic *model.Topic, offset int, r seedlog.Record) oracle.Record {
 	out := oracle.Record{Topic: r.In(topic), Offset: int64(offset), Time: time.UnixMilli(1767225600000 + int64(offset)), Key: r.Key, Value: seedlog.Packed(topic, r.Value), Result: r.Result}
