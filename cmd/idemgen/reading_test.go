@@ -187,7 +187,7 @@ func TestReadingCommandsSayWhatIsWrong(t *testing.T) {
 		"ledger find orders.v1 --key Idempotency-Key=k --event Order --spec ../../examples/orders": `topic orders.v1 has no event "Order"`,
 		"ledger find nobody orders.v1 --key Idempotency-Key=k --spec ../../examples/orders":        "is the spec of consumer order-projector, not of nobody",
 		"ledger find orders.v1 --key Idempotency-Key= --spec ../../examples/orders":                "is empty, but part of the key",
-		"why orders":      "why needs TABLE COLUMN=VALUE",
+		"why orders":      "why needs TABLE and COLUMN=VALUE",
 		"why orders x":    "want COLUMN=VALUE",
 		"why order id=1":  "there is no table order in the database",
 		"why orders id=1": "it has order_id, customer_id",

@@ -26,7 +26,7 @@ What a handler wrote behind a savepoint is found where the server keeps the time
 (track_commit_timestamp = on).`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return fmt.Errorf("why needs TABLE COLUMN=VALUE ...")
+				return fmt.Errorf("why needs TABLE and COLUMN=VALUE, once for each column of the primary key")
 			}
 			return nil
 		},
