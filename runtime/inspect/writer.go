@@ -57,10 +57,8 @@ func Why(ctx context.Context, db stream.DB, name string, key []Column) (*Writer,
 	var t table
 	err := db.QueryRow(ctx, tableSQL, pgx.QueryExecModeExec, name).Scan(&t.name, &t.kind, &t.timed, &t.columns, &t.key)
 	switch pg, _ := errors.AsType[*pgconn.PgError](err); {
-	case errors.Is(err, pgx.ErrNoRows):
+	case errors.Is(err, pgx.ErrNoRows), pg != nil && pg.Code == "42602": // before 18, an error
 		return nil, fmt.Errorf("there is no table %s in the database; names are written as in SQL, with their schema where the search_path lacks it", name)
-	case pg != nil && pg.Code == "42602":
-		return nil, fmt.Errorf("%q is no name of a table: names are written as in SQL", name)
 	case err != nil:
 		return nil, stream.Explain(err)
 	case t.kind != 'r' && t.kind != 'p':

@@ -63,9 +63,9 @@ func TestWhyTakesNamesAsSQLHasThem(t *testing.T) {
 	db := ledgers(t)
 	idemtest.Exec(t, db, oddSQL+`; INSERT INTO "Odd Table" VALUES (1, 'a'), (2, 'a'); CREATE VIEW shown AS SELECT * FROM "Odd Table"`)
 	for _, c := range []struct{ table, column, value, says string }{
-		{"Odd Table", "Id", "1", "is no name of a table"},
+		{"Odd Table", "Id", "1", "there is no table Odd Table in the database; names are written as in SQL"},
 		{"odd", "id", "1", "there is no table odd in the database"},
-		{`idem_stream; DROP TABLE "Odd Table"`, "id", "1", "is no name of a table"},
+		{`idem_stream; DROP TABLE "Odd Table"`, "id", "1", "there is no table idem_stream; DROP"},
 		{"shown", "Id", "1", "shown is no table"},
 		{`public."Odd Table"`, `Id" = 1 OR 1=1; --`, "1", `it has "Id", note, "a""b"`},
 		{`"Odd Table"`, "id", "1", `it has "Id", note, "a""b"`},
