@@ -36,12 +36,15 @@ SELECT a.n, l.state, l.owner = a.owner, l.def, l.fp, l.fence, l.attempts, l.resu
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS a (key, owner, n)
 CROSS JOIN LATERAL (SELECT * FROM idem_lease WHERE consumer = $1 AND key = a.key OFFSET 0) l`
 
-	// lookSQL draws a number for each key that may have its lease in another store, past those that
-	// are left out, and tells which keys have a row here all the same.
+	// lookSQL draws a number for the keys that may have their lease in another store, past those
+	// that are left out for a key, and tells which keys have a row here all the same. One number
+	// does for all of them, since each key's must grow by itself; then few of these statements
+	// write anything that must reach the disk.
 	lookSQL = `
-SELECT a.n, (SELECT max(nextval('idem_fence')) FROM generate_series(0, a.skip)),
+WITH drawn AS MATERIALIZED (SELECT nextval('idem_fence') AS fence)
+SELECT a.n, CASE WHEN a.skip = 0 THEN drawn.fence ELSE (SELECT max(nextval('idem_fence')) FROM generate_series(1, a.skip)) END,
        (SELECT true FROM idem_lease l WHERE l.consumer = $1 AND l.key = a.key) IS NOT NULL
-FROM unnest($2::uuid[], $3::bigint[]) WITH ORDINALITY AS a (key, skip, n)`
+FROM drawn, unnest($2::uuid[], $3::bigint[]) WITH ORDINALITY AS a (key, skip, n)`
 
 	extendSQL = `
 WITH held AS (
