@@ -1,7 +1,7 @@
 // Command modelcheck explores the protocol's models within their full bounds: the chain, effects
 // under a lease, and dead letters. Its last line is "model: N states, V violations"; it exits 1
-// unless V is 0. It must not import any package of this module but model,
-// model/effects, model/explore and model/letters.
+// unless V is 0. It must not import any package of this module but model, model/effects,
+// model/explore and model/letters.
 package main
 
 import (
