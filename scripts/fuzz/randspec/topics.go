@@ -43,6 +43,9 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 		t.add(leaf(pick(r, []string{"event_version: {header: version}", "event_version: {path: version}"})))
 	}
 	t.add(identity(r, keyed, cloud))
+	if keyed && chance(r, 20) {
+		t.add(leaf("on_failure: {park: record_key}"))
+	}
 	events := &part{lines: []string{"events:"}, needed: true}
 	for i := range 2 + r.IntN(5) {
 		w := &writer{r: r, names: all, used: map[string]bool{}, lines: map[string]bool{}, ordered: ordered}
