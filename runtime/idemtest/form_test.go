@@ -80,11 +80,11 @@ func TestDeadLetterMatches(t *testing.T) {
 		got  deadLetter
 		ok   bool
 	}{
-		{expectedDead{"decode", "items[1].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, true},
-		{expectedDead{"decode", "items[0].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, false},
-		{expectedDead{"decode", "the payload"}, deadLetter{"decode", "decode: ends too early"}, true},
-		{expectedDead{"database", "-"}, deadLetter{"database", "database: SQLSTATE 23505"}, true},
-		{expectedDead{"database", "-"}, deadLetter{"handler", "handler: no"}, false},
+		{expectedDead{class: "decode", path: "items[1].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, true},
+		{expectedDead{class: "decode", path: "items[0].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, false},
+		{expectedDead{class: "decode", path: "the payload"}, deadLetter{"decode", "decode: ends too early"}, true},
+		{expectedDead{class: "database", path: "-"}, deadLetter{"database", "database: SQLSTATE 23505"}, true},
+		{expectedDead{class: "database", path: "-"}, deadLetter{"handler", "handler: no"}, false},
 		{expectedDead{}, deadLetter{"handler", "handler: no"}, true},
 	} {
 		if c.want.matches(c.got) != c.ok {

@@ -137,7 +137,7 @@ func expectedDeadLetters(log []Event) map[int]expectedDead {
 	dead := map[int]expectedDead{}
 	for i, e := range log {
 		if class, path, _ := strings.Cut(e.DeadLetter, " "); class != "" {
-			dead[i] = expectedDead{class, path}
+			dead[i] = expectedDead{class: class, path: path}
 		}
 	}
 	return dead

@@ -48,7 +48,7 @@ false false [] "" true "" true
 		t.Errorf("got\n%s", got.String())
 	}
 	dead := expectedDeadLetters(log)
-	if len(dead) != 1 || dead[0] != (expectedDead{"decode", "items[1].price"}) {
+	if len(dead) != 1 || dead[0] != (expectedDead{class: "decode", path: "items[1].price"}) {
 		t.Errorf("dead letters %+v", dead)
 	}
 }

@@ -1,6 +1,7 @@
 package idemtest
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -10,50 +11,81 @@ import (
 
 // poison puts a broken record between two that are not.
 func poison(b *trial) {
-	var bad idem.Message
-	breaks := func(broken func(record) (idem.Message, bool)) bool {
-		return slices.ContainsFunc(b.log, func(r record) (ok bool) { bad, ok = broken(r); return ok })
+	bad, at := b.breakable(brokenPayload)
+	if at < 0 {
+		bad, at = b.breakable(brokenRest)
 	}
-	if !breaks(brokenPayload) && !breaks(brokenRest) {
+	if at < 0 {
 		b.t.Skip("no record of this topic has a part that could be broken")
 	}
-	middle := 0 // of the log, before a record of the same topic
-	for _, r := range b.log {
-		if r.message.Topic == bad.Topic && middle < len(b.log)/2 {
-			middle = r.index
-		}
+	b.apply(b.with([]idem.Message{bad}, max(at, len(b.log)/2), expectedDead{})...)
+}
+
+// misEncoded puts records whose values cannot be unpacked among the others.
+func misEncoded(b *trial) {
+	like, at := b.breakable(func(r record) (idem.Message, bool) {
+		return r.message, b.Encodings[r.message.Topic] != "" && len(r.message.Value) > 0
+	})
+	if at < 0 {
+		b.t.Skip("no record of this topic has a value that is packed in anything")
 	}
-	var all []idem.Message
-	next := map[string]int64{} // offset, by topic
-	take := func(topic string) int64 { next[topic]++; return next[topic] - 1 }
-	for _, r := range b.log {
-		if r.index == middle {
-			bad.Offset = take(bad.Topic)
-			b.ownDead[placeOf(bad)] = expectedDead{}
-			all = append(all, bad)
-		}
-		all = append(all, b.at(r, 0, take(r.message.Topic)))
+	var bad []idem.Message
+	for _, value := range misPacked(b.Encodings[like.Topic], like.Value) {
+		m := like
+		m.Value = value
+		bad = append(bad, m)
+	}
+	all := b.with(bad, at, expectedDead{class: "decode", mayWait: true})
+	for at := range b.ownDead {
+		b.asIs[at] = true
 	}
 	b.apply(all...)
 }
 
-// misEncoded puts records whose values cannot be unpacked in front of the others.
-func misEncoded(b *trial) {
-	at := slices.IndexFunc(b.log, func(r record) bool { return b.Encodings[r.message.Topic] != "" && len(r.message.Value) > 0 })
-	if at < 0 {
-		b.t.Skip("no record of this topic has a value that is packed in anything")
+// breakable breaks the record behind which the most records follow that its dead letter does not
+// hold: none of them has its record key. They begin at an index of the log; -1 if nothing breaks.
+func (b *trial) breakable(breaks func(record) (idem.Message, bool)) (bad idem.Message, at int) {
+	at = -1
+	for _, r := range b.log {
+		m, ok := breaks(r)
+		if !ok {
+			continue
+		}
+		free := 0
+		for _, o := range b.log {
+			if m.Key != nil && o.message.Topic == m.Topic && bytes.Equal(o.message.Key, m.Key) {
+				free = o.index + 1
+			}
+		}
+		if at < 0 || free < at {
+			bad, at = m, free
+		}
 	}
-	var all []idem.Message
-	for _, value := range misPacked(b.Encodings[b.log[at].message.Topic], b.log[at].message.Value) {
-		m := b.copied(b.log[at], 0, int64(len(all)))
-		m.Value = value
-		b.ownDead[placeOf(m)], b.asIs[placeOf(m)] = expectedDead{class: "decode"}, true
-		all = append(all, m)
+	return bad, at
+}
+
+// with is the log with records of a topic in front of an index, which become dead letters.
+func (b *trial) with(bad []idem.Message, at int, want expectedDead) (all []idem.Message) {
+	next := map[string]int64{} // offset, by topic
+	take := func(topic string) int64 { next[topic]++; return next[topic] - 1 }
+	insert := func() {
+		for _, m := range bad {
+			m.Partition, m.Offset = 0, take(m.Topic)
+			b.reached[partitionOf(m)] = m.Offset + 1
+			b.ownDead[placeOf(m)] = want
+			all = append(all, m)
+		}
 	}
 	for _, r := range b.log {
-		all = append(all, b.at(r, 0, int64(len(all))))
+		if r.index == at {
+			insert()
+		}
+		all = append(all, b.at(r, 0, take(r.message.Topic)))
 	}
-	b.apply(all...)
+	if at == len(b.log) {
+		insert()
+	}
+	return all
 }
 
 // brokenPayload is the record with a payload that cannot be decoded, where one is read.

@@ -32,14 +32,17 @@ const notCounted = -1
 type column struct{ table, name string }
 
 // expectedDead is a dead letter that must be there. An empty class matches any.
-type expectedDead struct{ class, path string }
+type expectedDead struct {
+	class, path string
+	mayWait     bool // it may be parked instead, behind another one
+}
 
 func (d expectedDead) at(p recordOffset) string {
 	return strings.TrimRight(fmt.Sprintf("%s %d %d %s %s", p.topic, p.number, p.offset, cmp.Or(d.class, "of any class"), d.path), " ")
 }
 
 func (d expectedDead) matches(l deadLetter) bool {
-	if d.class == "" {
+	if d.class == "" || d.mayWait && l.class == parkedClass {
 		return true
 	}
 	known := d.path != "" && d.path != "-" && d.path != "the payload"

@@ -137,7 +137,7 @@ func small(t *testing.T, f flaw) *runner {
 				{"item", [][]string{{"id=1", "v=3"}, {"id=2", "v=8"}, {"id=3", "v=4"}}, notCounted},
 				{"total", [][]string{{"sum=27", "at=1970-01-01T00:00:00.000000Z"}}, notCounted},
 			},
-			dead: map[int]expectedDead{2: {"database", "-"}},
+			dead: map[int]expectedDead{2: {class: "database", path: "-"}},
 		},
 		start: func(_ testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) { return f.consumer(db) },
 	}
@@ -207,7 +207,7 @@ func TestFlawsAreNoticed(t *testing.T) {
 		says     string
 	}{
 		{"wrong row", flaw{}, func(c *runner) { c.want.tables[0].cells[0][1] = "v=4" }, "one by one", "item id=1: v: want 4, got 3"},
-		{"wrong dead letter", flaw{}, func(c *runner) { c.want.dead[2] = expectedDead{"decode", "v"} }, "one by one", "- items.v1 0 2 decode v\n"},
+		{"wrong dead letter", flaw{}, func(c *runner) { c.want.dead[2] = expectedDead{class: "decode", path: "v"} }, "one by one", "- items.v1 0 2 decode v\n"},
 		{"no claim", flaw{noClaim: true}, nil, "repeated in the batch", "total: got  sum="},
 		{"no claim", flaw{noClaim: true}, nil, "repeated in later batches", "the runtime says"},
 		{"no waves", flaw{noWaves: true}, nil, "one batch", "item id=1: "},
