@@ -11,12 +11,17 @@ type Event struct {
 	IdempotencyKey *IdempotencyKey
 	WriteKey       Pos // the key "write"; zero if absent
 	Write          []*Step
-	Handle         *Bool
-	Effect         *Effect
-	Lock           *Lock
-	OnFailure      *FailurePolicy
-	Pos            Pos // the map
-	Broken         bool
+	EventCode
+	OnFailure *FailurePolicy
+	Pos       Pos // the map
+	Broken    bool
+}
+
+// EventCode is which Go code of the service gets an event, and under what.
+type EventCode struct {
+	Handle *Bool
+	Effect *Effect
+	Lock   *Lock
 }
 
 // EventFields are what an event reads.

@@ -10,8 +10,8 @@ type Lock struct {
 }
 
 var lockKeys = keys[Lock]{
-	{name: "name", required: true, example: "what is locked, in the words of all who lock it: name: accounts", value: nameValue(lockNames, func(l *Lock) **Text { return &l.Name })},
-	{name: "by", required: true, example: "the field that tells which one: by: account_id", value: put(shape{scalar: true, items: &scalarShape}, func(l *Lock) **Texts { return &l.By }, readTypeTexts)},
+	{name: "name", required: true, example: "what is locked, in the words of all who lock it: name: orders", value: nameValue(lockNames, func(l *Lock) **Text { return &l.Name })},
+	{name: "by", required: true, example: "the field that tells which one: by: order_id", value: put(shape{scalar: true, items: &scalarShape}, func(l *Lock) **Texts { return &l.By }, readTypeTexts)},
 	{name: "term", instead: "a lock lasts as long as lease of the effect says"},
 	{name: "ttl", instead: "a lock lasts as long as lease of the effect says"},
 	{name: "timeout", instead: "events wait for their lock until it is free; how long a call may take is timeout of the effect"},

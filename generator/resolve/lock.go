@@ -20,6 +20,8 @@ func (r *topicReader) resolveLock(e *draft.Event) {
 	e.Unsure = e.Unsure || spec.Broken
 	effect := e.Model.Effect
 	switch down := e.Spec.Effect; {
+	case effect == nil && spec.Name == nil && spec.By == nil: // what is there is refused as it is
+		return
 	case effect == nil:
 		r.report.Add(spec.Key, "E814", e.Is()+" has a lock, and no effect that would hold it",
 			"steps and handlers are in the event's transaction, where rows are locked: SELECT ... FOR UPDATE; a call outside of it is effect: {if_interrupted: retry}")

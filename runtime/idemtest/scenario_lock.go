@@ -19,7 +19,7 @@ var lockScenarios = []scenario{
 		"A lock must be held while the call runs, by the name and the key that other services give it, and a holder whose lock ended may not end that of the next one."},
 }
 
-// lockedCall is how long a call takes of which no second one may run beside it.
+// lockedCall is how long a call takes that holds a lock.
 const lockedCall = 20 * time.Millisecond
 
 // oneLock applies the log as one batch, whose calls are begun together, and looks for two that run
@@ -62,9 +62,9 @@ func untold(l wire.Lock) wire.Lock {
 	return l
 }
 
-// lockLost stops the holder of a lock within the call. Another service asks for the lock, and must
-// not have it until it has ended; then it must keep it, and the holder's answer count all the same,
-// since its lease is its own.
+// lockLost stops the holder of a lock within the call. Another service asks for the lock, and
+// must not have it until it has ended. Then it must keep it. The holder's answer counts all the
+// same: its lease is its own.
 func lockLost(b *trial) {
 	walk := newWalk(b, 1)
 	for _, r := range b.log {

@@ -148,12 +148,12 @@ func unknown(err error) bool {
 // made makes the call. Its lease is extended until beat is stopped.
 func (t *task) made(ctx context.Context, hold hold, attempt int) (result []byte, beat *heartbeat, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	beat = t.beat(ctx, hold, cancel)
+	beat = extend(ctx, hold, t.effect.Terms.Lease, cancel)
 	limited, end := context.WithTimeoutCause(ctx, t.effect.Terms.Timeout, errLate)
 	defer end()
 	limited = context.WithValue(limited, deliveryKey{}, &idemtype.Delivery{
 		Consumer: t.desk.process.Consumer, Event: t.effect.Event, Key: t.key, Token: hold.Token, Attempt: attempt, Message: t.message,
-		Lock: t.lockHeld(),
+		Lock: t.lock.had(),
 	})
 	result, err = t.contained(limited)
 	if err != nil && limited.Err() != nil && errors.Is(err, limited.Err()) {

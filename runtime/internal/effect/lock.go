@@ -15,6 +15,11 @@ import (
 // lock is what a task has to do with the lock of its event. It is asked for before the lease, and
 // nobody who holds a lock waits for anything but a call that runs: so nobody waits for ever.
 type lock struct {
+	process  *Process
+	of       wire.Lock // its name is "" if the event has none
+	external bool      // where the event's leases are
+	term     time.Duration
+
 	turn *turn // in the line of this process; nil if it is in none
 	skip int64 // numbers to leave out: the store knows greater ones
 	busy bool  // another process has the lock: the task keeps its turn
@@ -55,14 +60,14 @@ func (l *lockStores) of(name string, external bool) *store {
 	return l.stores[at]
 }
 
-// takeLock asks for the lock of the event, if it has one. Wait is how long to wait before it is
-// asked for again, if another one has it. The returned context ends when the lock is lost.
-func (t *task) takeLock(ctx context.Context) (locked context.Context, wait time.Duration, err error) {
-	t.lock.busy = false
-	if t.effect.Lock.Name == "" {
+// take asks for the lock of the event, if it has one. Wait is how long to wait before it is asked
+// for again, if another one has it. The returned context ends when the lock is lost.
+func (l *lock) take(ctx context.Context) (locked context.Context, wait time.Duration, err error) {
+	l.busy = false
+	if l.of.Name == "" {
 		return ctx, 0, nil
 	}
-	ask, at, err := t.askLock(ctx)
+	ask, at, err := l.ask(ctx)
 	if err != nil {
 		return ctx, 0, err
 	}
@@ -71,37 +76,36 @@ func (t *task) takeLock(ctx context.Context) (locked context.Context, wait time.
 	if err != nil {
 		return ctx, 0, err
 	}
-	t.lock.skip = 0
+	l.skip = 0
 	switch {
 	case a.Got:
 		locked, lost := context.WithCancelCause(ctx)
-		t.lock.held, t.lock.hold = true, hold{lease.Hold{Key: ask.Key, Owner: ask.Owner, Token: a.Token}, at, since}
-		t.lock.beat = t.beat(ctx, t.lock.hold, lost)
+		l.held, l.hold = true, hold{lease.Hold{Key: ask.Key, Owner: ask.Owner, Token: a.Token}, at, since}
+		l.beat = extend(ctx, l.hold, l.term, lost)
 		return locked, 0, nil
 	case a.Stale:
-		t.lock.skip = past(a, ask)
+		l.skip = past(a, ask)
 	case a.State != lease.Processing && a.State != lease.Failed:
-		return ctx, 0, &lease.Broken{Err: fmt.Errorf("what is there for a lock %q is none: it is in state %q", t.effect.Lock.Name, a.State)}
+		return ctx, 0, &lease.Broken{Err: fmt.Errorf("what is there for a lock %q is none: it is in state %q", l.of.Name, a.State)}
 	}
-	t.desk.tell(nil)
-	t.lock.busy = true
+	l.busy = true
 	return ctx, min(a.Wait+time.Millisecond, busyPoll), nil
 }
 
-// askLock is the question for the lock, and where to ask it. Locks are where the event's leases
-// are, by its spec, and nowhere else: else two would hold one.
-func (t *task) askLock(ctx context.Context) (lease.Ask, *store, error) {
-	p := t.desk.process
-	ask := lease.Ask{Key: t.effect.Lock.Key, Owner: newOwner(), Term: t.effect.Terms.Lease, Keep: keepLock}
-	if !t.effect.Terms.External {
-		return ask, p.locks.of(t.effect.Lock.Name, false), nil
+// ask is the question for the lock, and where to ask it. Locks are where the event's leases are,
+// by its spec, and nowhere else: else two would hold one.
+func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
+	p := l.process
+	ask := lease.Ask{Key: l.of.Key, Owner: newOwner(), Term: l.term, Keep: keepLock}
+	if !l.external {
+		return ask, p.locks.of(l.of.Name, false), nil
 	}
 	if p.external == nil {
 		return ask, nil, errNoStore
 	}
-	s, err := p.look.do(ctx, lookup{ask.Key, t.lock.skip})
+	s, err := p.look.do(ctx, lookup{ask.Key, l.skip})
 	ask.Token = s.token
-	return ask, p.locks.of(t.effect.Lock.Name, true), err
+	return ask, p.locks.of(l.of.Name, true), err
 }
 
 var errNoStore = &lease.Broken{Err: errors.New("the service was given none, and the effect has its leases outside of Postgres")}
@@ -109,29 +113,29 @@ var errNoStore = &lease.Broken{Err: errors.New("the service was given none, and 
 // past is how many numbers to leave out where a store knows a greater one.
 func past(a lease.Answer, ask lease.Ask) int64 { return max(0, min(a.Token-ask.Token, mostSkipped)) }
 
-// lockHeld is the lock that a call holds.
-func (t *task) lockHeld() (l wire.Lock) {
-	if t.lock.held {
-		l = t.effect.Lock
-		l.Token = t.lock.hold.Token
+// had is the lock that the task holds, with its number.
+func (l *lock) had() (of wire.Lock) {
+	if l.held {
+		of = l.of
+		of.Token = l.hold.Token
 	}
-	return l
+	return of
 }
 
-// unlock gives the lock back, behind all that the call did. While the store does not answer it is
-// asked again, for no longer than the lock lasts: then it is free anyway.
-func (t *task) unlock(ctx context.Context) {
-	if !t.lock.held {
+// giveBack lets the next one have the lock, behind all that the call did. While the store does not
+// answer it is asked again, for no longer than the lock lasts: then it is free anyway.
+func (l *lock) giveBack(ctx context.Context) {
+	if !l.held {
 		return
 	}
-	of := t.lock.hold
-	t.abandon()
+	of := l.hold
+	l.abandon()
 	end := lease.End{Hold: of.Hold, State: lease.Failed}
 	if _, err := of.at.record.do(ctx, end); err == nil || isBroken(err) {
 		return
 	}
-	over := time.Now().Add(t.effect.Terms.Lease)
-	t.desk.process.calls.Go(func() {
+	over := time.Now().Add(l.term)
+	l.process.calls.Go(func() {
 		for try := 1; time.Now().Before(over); try++ {
 			time.Sleep(backoff.Pause(try, backoff.Initial, time.Second))
 			if _, err := of.at.record.do(ctx, end); err == nil || isBroken(err) {
@@ -142,9 +146,9 @@ func (t *task) unlock(ctx context.Context) {
 }
 
 // abandon has the lock no more, and leaves it to its time.
-func (t *task) abandon() {
-	if t.lock.held {
-		t.lock.held = false
-		t.lock.beat.stop()
+func (l *lock) abandon() {
+	if l.held {
+		l.held = false
+		l.beat.stop()
 	}
 }

@@ -48,6 +48,7 @@ type task struct {
 func newTask(d *Desk, e *wire.Effect) *task {
 	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, done: make(chan struct{})}
 	t.effect.Message = &t.message
+	t.lock = lock{process: d.process, of: e.Lock, external: e.Terms.External, term: e.Terms.Lease}
 	if t.key == (wire.Key{}) {
 		t.key = offsetKey(d.process.Consumer, &t.message)
 	}
@@ -99,9 +100,9 @@ func (t *task) run(ctx context.Context) {
 		}
 		t.before = nil // and with it all the others before
 	}
-	defer t.leave()
+	defer t.lock.leave()
 	for failures := 0; ; failures++ {
-		if !t.queue() {
+		if !t.lock.queue(t.desk.quit) {
 			t.outcome.Err = t.desk.quit.Err()
 			return
 		}
@@ -110,7 +111,7 @@ func (t *task) run(ctx context.Context) {
 			return
 		}
 		if !t.lock.busy {
-			t.leave()
+			t.lock.leave()
 		}
 		if !backoff.Sleep(t.desk.quit, wait) {
 			t.outcome.Err = t.desk.quit.Err()
@@ -142,14 +143,15 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
-	ctx, wait, err := t.takeLock(ctx)
+	ctx, wait, err := t.lock.take(ctx)
 	if err != nil {
 		return t.failed(err, failures)
 	}
 	if wait > 0 {
+		t.desk.tell(nil)
 		return wait, false
 	}
-	defer t.unlock(ctx)
+	defer t.lock.giveBack(ctx)
 	if t.lock.held {
 		if err := fault.At(ctx, fault.AfterLock); err != nil {
 			return t.stopped(err)
@@ -200,7 +202,7 @@ func (t *task) ask() lease.Ask {
 
 // stopped ends the task as the end of its process does, for tests: it gives nothing back.
 func (t *task) stopped(err error) (time.Duration, bool) {
-	t.abandon()
+	t.lock.abandon()
 	return t.end(Outcome{Err: err})
 }
 

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"context"
 	"sync"
 
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -46,13 +47,12 @@ func (q *turns) leave(of wire.Lock, t *turn) {
 }
 
 // queue waits for the task's turn, if its event has a lock and it has no turn already. It reports
-// false if the owner gives up meanwhile.
-func (t *task) queue() bool {
-	l := &t.lock
-	if t.effect.Lock.Name == "" || l.turn != nil {
+// false if quit ends before.
+func (l *lock) queue(quit context.Context) bool {
+	if l.of.Name == "" || l.turn != nil {
 		return true
 	}
-	l.turn = t.desk.process.turns.line(t.effect.Lock)
+	l.turn = l.process.turns.line(l.of)
 	if l.turn.before == nil {
 		return true
 	}
@@ -60,16 +60,16 @@ func (t *task) queue() bool {
 	case <-l.turn.before:
 		l.turn.before = nil // and with it all the others before
 		return true
-	case <-t.desk.quit.Done():
-		t.pass()
+	case <-quit.Done():
+		l.pass()
 		return false
 	}
 }
 
 // pass leaves the line before the task's turn came: who is behind waits for those before.
-func (t *task) pass() {
-	turn, q, of := t.lock.turn, &t.desk.process.turns, t.effect.Lock
-	t.lock.turn = nil
+func (l *lock) pass() {
+	turn, q, of := l.turn, &l.process.turns, l.of
+	l.turn = nil
 	go func() {
 		<-turn.before
 		q.leave(of, turn)
@@ -77,9 +77,9 @@ func (t *task) pass() {
 }
 
 // leave gives the task's turn to the next one.
-func (t *task) leave() {
-	if turn := t.lock.turn; turn != nil {
-		t.lock.turn = nil
-		t.desk.process.turns.leave(t.effect.Lock, turn)
+func (l *lock) leave() {
+	if turn := l.turn; turn != nil {
+		l.turn = nil
+		l.process.turns.leave(l.of, turn)
 	}
 }
