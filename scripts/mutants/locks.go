@@ -31,7 +31,7 @@ var lockBugs = []mutant{
 		in(effects, "task.try").Replace(`$wait > 0`, `wait > 0 && func() bool { _, _, err := t.acquire(ctx); return err == nil }()`),
 		effects, "TestWhoWaitsForALockHoldsNothing"},
 	{"who waits for a lock has a slot",
-		in(effects, "task.try").Replace(`$wait > 0`, `wait > 0 && func() bool { time.Sleep(wait); return true }()`),
+		in(effects, "task.try").Replace(`$wait > 0`, `func() bool { for wait > 0 { time.Sleep(wait); ctx, wait, err = t.lock.take(ctx) }; return err != nil }()`),
 		effects, "TestWhoWaitsForALockHoldsNothing"},
 	{"a lock is not extended",
 		in(effects, "lock.take").Replace(`extend(ctx, $l.hold, _, lost)`, `&heartbeat{stop: func() { lost(nil) }}`),
