@@ -25,16 +25,24 @@ const lockedCall = 20 * time.Millisecond
 // oneLock applies the log as one batch, whose calls are begun together, and looks for two that run
 // at the same time under one lock.
 func oneLock(b *trial) {
+	of := map[string]record{}
+	for _, r := range b.log {
+		of[sentAs(b.runner, r)] = r
+	}
 	var mu sync.Mutex
 	running, shared := map[wire.Lock]string{}, map[wire.Lock][]string{}
 	b.effects.set(func(id string, nth int) {
 		l := untold(b.effects.of(id)[nth-1].lock)
+		r := of[id]
+		if r.locked != (l.Name != "") {
+			b.t.Errorf("%s: a call runs under lock %q, and the spec says otherwise", r.effect, l.Name)
+		}
 		if l.Name == "" {
 			return
 		}
 		mu.Lock()
 		if other := running[l]; other != "" {
-			b.t.Errorf("two calls run at the same time under lock %s: for record %s and record %s", l.Name, other, id)
+			b.t.Errorf("two calls run at the same time under lock %s: of %s, offset %d, and %s, offset %d", l.Name, of[other].effect, of[other].message.Offset, r.effect, r.message.Offset)
 		}
 		running[l] = id
 		if !slices.Contains(shared[l], id) {
