@@ -11,11 +11,17 @@ type Event struct {
 	IdempotencyKey *IdempotencyKey
 	WriteKey       Pos // the key "write"; zero if absent
 	Write          []*Step
-	Handle         *Bool
-	Effect         *Effect
-	OnFailure      *FailurePolicy
-	Pos            Pos // the map
-	Broken         bool
+	EventCode
+	OnFailure *FailurePolicy
+	Pos       Pos // the map
+	Broken    bool
+}
+
+// EventCode is which Go code of the service gets an event, and under what.
+type EventCode struct {
+	Handle *Bool
+	Effect *Effect
+	Lock   *Lock
 }
 
 // EventFields are what an event reads.
@@ -36,6 +42,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "write", value: value[Event]{shape{items: &shape{keys: stepShapes()}}, readWrite}},
 	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
 	key[Event]{name: "effect", value: put(shape{keys: effectKeys.shapes()}, func(v *Event) **Effect { return &v.Effect }, readEffect)},
+	key[Event]{name: "lock", value: put(shape{keys: lockKeys.shapes()}, func(v *Event) **Lock { return &v.Lock }, readLock)},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
 	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},

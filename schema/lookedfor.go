@@ -20,7 +20,8 @@ const (
 	conflictHint  = "insert has if_exists: skip for a row that is there, and upsert overwrites it"
 	conditionHint = "conditions are if_newer, if_exists and if_missing; for others write Go code, handle: true"
 	newerHint     = "write if_newer: <column> in the step, a version or time that the producer sets"
-	lockHint      = "leave it out: one instance applies a partition, and the ledger fences every other one"
+	lockHint      = "calls that must not run side by side have lock: {name: orders, by: order_id}, beside effect of the event"
+	leaderHint    = "leave it out: one instance applies a partition, and the ledger fences every other one"
 	sqlHint       = "a spec holds no SQL: handle: true runs Go code in the transaction of the event"
 	failureHint   = "write on_failure: {retries: 8} or {give_up: stop}"
 	recordKeyHint = "what the Kafka key holds is record_key: {order_id: uuid} of the topic"
@@ -54,8 +55,9 @@ var lookedFor = map[string]string{
 	"on_conflict": conflictHint, "on_duplicate": conflictHint,
 	"condition": conditionHint, "when": conditionHint, "if": conditionHint, "filter": conditionHint, "predicate": conditionHint,
 	"version_column": newerHint, "optimistic_lock": newerHint,
-	"lock": lockHint, "locks": lockHint, "mutex": lockHint, "distributed_lock": lockHint, "leader_election": lockHint,
-	"sql": sqlHint, "query": sqlHint, "statement": sqlHint, "returning": sqlHint,
+	"lock": lockHint, "locks": lockHint, "mutex": lockHint, "distributed_lock": lockHint, "lock_by": lockHint, "lock_key": lockHint,
+	"leader_election": leaderHint,
+	"sql":             sqlHint, "query": sqlHint, "statement": sqlHint, "returning": sqlHint,
 	"on_error": failureHint, "error_handler": failureHint, "errors": failureHint,
 	"message_key": recordKeyHint, "partition_key": recordKeyHint, "partition_by": recordKeyHint,
 	"go_type": goTypeHint, "golang_type": goTypeHint, "type_override": goTypeHint, "override": goTypeHint, "overrides": goTypeHint,

@@ -38,6 +38,7 @@ var (
 	goNames       = nameKind{"go_name", upperPattern, upperRule, pascal}
 	consumerNames = nameKind{"consumer name", regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`),
 		"a lower-case letter, then up to 62 lower-case letters, digits or -", kebab}
+	lockNames    = nameKind{"lock name", consumerNames.pattern, consumerNames.rule, kebab}
 	packageNames = nameKind{"package name", regexp.MustCompile(`^[a-z][a-z0-9]{0,40}$`),
 		"a lower-case letter, then up to 40 lower-case letters or digits", flat}
 	topicNames = nameKind{"topic name", regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`),

@@ -61,6 +61,9 @@ func eventTemplate(e *model.Event) []code {
 	}
 	if e.Effect != nil {
 		elems = append(elems, pair("Effect", lit(e.GoName)))
+		if e.Effect.Lock != nil {
+			elems = append(elems, text("Locked: true"))
+		}
 	}
 	if !e.Tombstone && opaque(e) {
 		elems = append(elems, text("Opaque: true"))

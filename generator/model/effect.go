@@ -15,6 +15,13 @@ type Effect struct {
 	// UsePostgres is if_store_down: use_postgres; else events wait for the store.
 	UsePostgres bool
 	Result      *Type // nil if the call returns nothing but an error
+	Lock        *Lock // nil if calls may run beside any others
+}
+
+// Lock is what no two calls work on at the same time.
+type Lock struct {
+	Name string
+	By   []*Field // whose texts tell which one
 }
 
 // Redis reports whether effects have their leases in Redis.

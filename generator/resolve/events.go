@@ -37,6 +37,7 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 	checkEventPaths(r.report, e, own)
 	r.resolveKey(e)
 	r.resolveEffect(e)
+	r.resolveLock(e)
 	for _, s := range spec.Write {
 		r.resolveWithBranches(e, s)
 	}

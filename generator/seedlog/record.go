@@ -199,6 +199,8 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 		}
 	case w.roles.isVersion(e, f):
 		n = w.version
+	case locks(e, f) && !w.inKey(f): // so that events meet that lock the same thing
+		n = 1 + n%2
 	case c.amount && !w.inKey(f):
 		n = c.sum(n, w.now.large)
 	case w.element > 1:
@@ -243,6 +245,11 @@ func (w *writer) presence(f *model.Field, i int) presence {
 		return isAbsent
 	}
 	return isPresent
+}
+
+// locks reports whether a field tells what the event locks.
+func locks(e *model.Event, f *model.Field) bool {
+	return e.Effect != nil && e.Effect.Lock != nil && slices.Contains(e.Effect.Lock.By, f)
 }
 
 func (w *writer) inKey(f *model.Field) bool {

@@ -11,6 +11,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // effects stands for the other side that the effects of a log call: it counts the calls, and
@@ -32,6 +33,7 @@ type effects struct {
 type call struct {
 	key   idem.Key
 	token int64
+	lock  wire.Lock
 }
 
 // answer is what a call returns.
@@ -103,7 +105,7 @@ func EffectResult(ctx context.Context) ([]byte, error) {
 	}
 	id := identity(d.Message)
 	f.mu.Lock()
-	f.calls[id] = append(f.calls[id], call{d.Key, d.Token})
+	f.calls[id] = append(f.calls[id], call{d.Key, d.Token, d.Lock})
 	nth, during := len(f.calls[id]), f.during
 	a, known := f.answers[id]
 	if !known {

@@ -3,6 +3,7 @@ package idemtest
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	idem "github.com/idemgen/idemgen/runtime"
@@ -58,7 +59,8 @@ func (h *holds) got(l held) {
 	}
 }
 
-// change changes fields of the leases that are in a state. It returns what they were.
+// change changes fields of the leases, and of the locks, that are in a state. It returns what the
+// leases were.
 func (h *holds) change(b database, state lease.State, to map[string]string) (were []map[string]string) {
 	b.t.Helper()
 	h.mu.Lock()
@@ -66,7 +68,9 @@ func (h *holds) change(b database, state lease.State, to map[string]string) (wer
 	for _, l := range h.all {
 		is, err := l.in.Fields(b.t.Context(), l.consumer, l.key)
 		if err == nil && is["state"] == string(state) {
-			were = append(were, is)
+			if !strings.HasPrefix(l.consumer, lease.LockPrefix) {
+				were = append(were, is)
+			}
 			err = l.in.SetFields(b.t.Context(), l.consumer, l.key, to)
 		}
 		if err != nil {
@@ -74,6 +78,18 @@ func (h *holds) change(b database, state lease.State, to map[string]string) (wer
 		}
 	}
 	return were
+}
+
+// of is the store in which a lease was got outside of Postgres; false if none was.
+func (h *holds) of(consumer string, key idem.Key) (in LeaseStore, outside bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.all {
+		if l.consumer == consumer && l.key == key {
+			return l.in, true
+		}
+	}
+	return nil, false
 }
 
 // stateOf is the state of the lease of a key; "" if none was got.

@@ -21,6 +21,9 @@ func ofATopic(log []record) func() []scenario {
 	if slices.ContainsFunc(log, func(r record) bool { return r.effect != "" }) {
 		all = slices.Concat(topicScenarios, effectScenarios)
 	}
+	if slices.ContainsFunc(log, func(r record) bool { return r.locked }) {
+		all = slices.Concat(all, lockScenarios)
+	}
 	return func() []scenario { return all }
 }
 

@@ -202,12 +202,13 @@ func (w *walk) crashAfterCall(m idem.Message) bool {
 	return err != nil
 }
 
-// endLease ends the lease of the call that was cut off, as its time does. It reports whether a
-// person has to decide.
+// endLease ends the lease of the call that was cut off, and its lock, as their time does. It
+// reports whether a person has to decide.
 func (w *walk) endLease() (interrupts bool) {
 	b := w.b
 	b.t.Helper()
-	rows, err := b.db.Query(b.t.Context(), `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'p' RETURNING interrupts`)
+	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'p' AND consumer LIKE 'lock:%'`)
+	rows, err := b.db.Query(b.t.Context(), `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'p' AND consumer NOT LIKE 'lock:%' RETURNING interrupts`)
 	if err != nil {
 		b.t.Fatalf("idemtest: end a lease: %v", err)
 	}

@@ -12,7 +12,7 @@ var Steps = []string{
 }
 
 // effectSteps are the steps of an effect, which come before those of its batch.
-var effectSteps = []string{fault.BeforeLease, fault.AfterLease, fault.AfterCall, fault.AfterDone}
+var effectSteps = []string{fault.BeforeLease, fault.AfterLock, fault.AfterLease, fault.AfterCall, fault.AfterDone}
 
 // AtSteps returns a context for Run, or for Apply, in which hook is called at every step
 // of every batch, by several goroutines at once. Its error stops the batch there; a hook

@@ -66,6 +66,7 @@ type Event struct {
 	Naming  []string // members that copies need not share, but whose change may make it another event
 	// Effect is the Go name of the event if it has an effect; else "".
 	Effect string
+	Locked bool // its call runs under a lock
 	// Result is what the event's effect returns in tests, as JSON; nil without a result.
 	Result []byte
 	// Failure is the text of the error that it returns instead; "" without one. The call did
@@ -132,6 +133,7 @@ type record struct {
 	loose   []string
 	naming  []string
 	effect  string // name of the event, if it has an effect
+	locked  bool   // its call runs under a lock
 	answer  answer // of the call
 	message idem.Message
 }
@@ -154,7 +156,7 @@ func numbered(topic string, log []Event) []record {
 		if m.Time.IsZero() {
 			m.Time = logStart.Add(time.Duration(i) * time.Second)
 		}
-		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, answer{e.Result, e.Failure, e.Interrupted}, m}
+		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, e.Locked, answer{e.Result, e.Failure, e.Interrupted}, m}
 	}
 	return out
 }

@@ -19,5 +19,8 @@ type Delivery struct {
 	Key      wire.Key // hand it downstream as an idempotency key; zero for events identified by offset
 	Attempt  int      // 1 for the first call, and for the one after a call that went well
 	Token    int64    // of an effect's lease: greater than those of its key before; 0 for handlers
-	Message  wire.Message
+	// Lock is the lock of the event that the call holds. Hand its Token downstream, so that the
+	// other side can refuse a holder that lost the lock. Zero without a lock.
+	Lock    wire.Lock
+	Message wire.Message
 }

@@ -12,6 +12,9 @@ type Effect struct {
 	Terms *EffectTerms
 	// Fn is the call; what it returns is the event's result, encoded.
 	Fn func(context.Context) ([]byte, error)
+	// Lock is held while the call runs, and until what it returned is recorded; its zero value is
+	// none.
+	Lock Lock
 
 	// Set by [Batch.Effect].
 	Message *Message

@@ -21,7 +21,7 @@ var effectBugs = []mutant{
 		in(leases, "completeSQL").Text(`AND l.fence = a.fence AND l.state IN ('d', 'c')`, `AND l.state IN ('d', 'c')`),
 		core, "TestLedgerHoldsTheRecordedResult"},
 	{"a lease is not extended",
-		in(effects, "task.made").Replace(`$t.beat(ctx, hold, cancel)`, `&heartbeat{stop: func() { cancel(nil) }}`),
+		in(effects, "task.made").Replace(`extend(ctx, hold, $t.effect.Terms.Lease, cancel)`, `&heartbeat{stop: func() { cancel(nil) }}`),
 		core, "TestEffectOutlivesItsPartition"},
 	{"a heartbeat asks for no token",
 		in(leases, "extendSQL").Text(`AND l.owner = a.owner AND l.fence = a.fence AND l.state = 'p'`, `AND l.state = 'p'`),

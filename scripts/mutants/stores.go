@@ -12,7 +12,7 @@ var storeBugs = []mutant{
 		in(effects, "task.acquire").Always(`!$s.here`),
 		effects, "TestALeaseInPostgresStaysThere"},
 	{"a number that is stale is not drawn past the known one",
-		in(effects, "task.acquire").Drop(`$t.skip = max(_, _)`),
+		in(effects, "task.acquire").Drop(`$t.skip = past(_, _)`),
 		effects, "TestStaleNumbersAreDrawnAnew"},
 	{"the numbers of other stores' leases are not those of idem_fence",
 		in(leases, "lookSQL").Text(`SELECT nextval('idem_fence') AS fence`, `SELECT 1::bigint AS fence`),
@@ -33,7 +33,7 @@ var storeBugs = []mutant{
 		in(effects, "isBroken").Replace(`return $is`, `return false && is`),
 		effects, "TestABrokenStoreHalts"},
 	{"a call outlives a lease that could not be extended",
-		in(effects, "task.beat").Replace(`time.Until($h.since.Add(_))`, `time.Hour`),
+		in(effects, "extend").Replace(`time.Until($h.since.Add(_))`, `time.Hour`),
 		effects, "TestALostLeaseEndsTheCall"},
 	{"the heartbeat goes on while the answer is recorded",
 		in(effects, "task.call").Replace(`$beat.stop()

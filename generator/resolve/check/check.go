@@ -20,6 +20,8 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	everyTopic(checkPromiseIsNeeded), everyTopic(checkRecordTimeIsRead), checkProducerCopies, everyEvent(checkCopies), everyEvent(checkWindow), checkKeysAlike,
 	// steps
 	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkTooEarly, checkShared, checkSums, checkCreatedAgain,
+	// effects
+	checkLocks,
 	// fields
 	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings

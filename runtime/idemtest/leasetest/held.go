@@ -19,6 +19,29 @@ func twoOwners(a *asker) {
 	a.equal("the first one holds it", a.extends(h), true)
 }
 
+// A lock is a lease of all consumers that is given back by a failure without a pause: the next
+// owner has it at once, with a greater token, and then only it can give it back.
+func locks(a *asker) {
+	a.consumer = lease.Locks("accounts")
+	ask := func(owner byte) lease.Ask {
+		l := a.ask(owner, 1, long)
+		l.Content = lease.Content{}
+		return l
+	}
+	first := a.hold(ask(1))
+	a.equal("got by a second owner", a.acquire(ask(2)).Got, false)
+	back := lease.End{Hold: first, State: lease.Failed}
+	a.equal("given back", a.records(back), true)
+	next := ask(3)
+	got := a.acquire(next)
+	a.is("the next owner", got, lease.Answer{Got: true, State: lease.Processing, Token: got.Token, Attempts: 1})
+	if got.Token <= first.Token {
+		a.Errorf("token %d came behind %d", got.Token, first.Token)
+	}
+	a.equal("given back by who has it no more", a.records(back), false)
+	a.equal("the next owner holds it", a.extends(lease.Hold{Key: next.Key, Owner: next.Owner, Token: got.Token}), true)
+}
+
 // Who asks the same again, because the answer was lost, gets the same answer, and nothing changes.
 func lostAnswers(a *asker) {
 	ask := a.ask(1, 1, long)

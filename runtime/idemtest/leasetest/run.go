@@ -20,6 +20,7 @@ import (
 func Run(t *testing.T, draws bool, open func(testing.TB) lease.Store) {
 	tests := map[string]func(*asker){
 		"two owners":                twoOwners,
+		"a lock":                    locks,
 		"lost answers":              lostAnswers,
 		"results":                   results,
 		"a call failed":             failed,

@@ -34,12 +34,15 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 	if attempt > t.effect.Policy.Retries+1 {
 		return t.crashed(ctx, hold, attempt-1)
 	}
+	if ctx.Err() != nil { // the lock was lost
+		return t.uncalled(ctx, hold, attempt)
+	}
 	ended := t.desk.process.tally.began(t)
 	result, beat, err := t.made(ctx, hold, attempt)
 	took := ended()
 	if ferr := fault.At(ctx, fault.AfterCall); ferr != nil {
 		beat.stop()
-		return t.end(Outcome{Err: ferr})
+		return t.stopped(ferr)
 	}
 	end := t.judge(attempt, result, err)
 	beat.stop()
@@ -52,7 +55,7 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 		return 0, false
 	}
 	if ferr := fault.At(ctx, fault.AfterDone); ferr != nil {
-		return t.end(Outcome{Err: ferr})
+		return t.stopped(ferr)
 	}
 	switch {
 	case end.State == lease.Done:
@@ -65,6 +68,15 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 		return t.refuse(wire.ReasonEffect, err)
 	}
 	return end.Pause, false
+}
+
+// uncalled is for a call that did not begin, since its lock was lost by then: it does not count.
+func (t *task) uncalled(ctx context.Context, hold hold, attempt int) (time.Duration, bool) {
+	_, over := t.store(ctx, &hold, lease.End{State: lease.Failed, Error: ErrLost.Error(), Attempts: attempt - 1})
+	if over != nil {
+		return t.end(Outcome{Err: over})
+	}
+	return 0, false
 }
 
 // crashed is for an effect whose last call was cut off, as often as on_failure says: its process
@@ -136,11 +148,12 @@ func unknown(err error) bool {
 // made makes the call. Its lease is extended until beat is stopped.
 func (t *task) made(ctx context.Context, hold hold, attempt int) (result []byte, beat *heartbeat, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	beat = t.beat(ctx, hold, cancel)
+	beat = extend(ctx, hold, t.effect.Terms.Lease, cancel)
 	limited, end := context.WithTimeoutCause(ctx, t.effect.Terms.Timeout, errLate)
 	defer end()
 	limited = context.WithValue(limited, deliveryKey{}, &idemtype.Delivery{
 		Consumer: t.desk.process.Consumer, Event: t.effect.Event, Key: t.key, Token: hold.Token, Attempt: attempt, Message: t.message,
+		Lock: t.lock.had(),
 	})
 	result, err = t.contained(limited)
 	if err != nil && limited.Err() != nil && errors.Is(err, limited.Err()) {

@@ -18,12 +18,15 @@ import (
 type fakeStore struct {
 	memlease.Store
 	mu       sync.Mutex
-	down     error         // every question has this answer
-	hang     chan struct{} // every question waits for it, or for the end of its context
-	drawn    int64         // of a store that stands for Postgres
-	recorded func()        // hears of Record before it is done
-	extended func()        // hears of Extend
-	asked    int           // questions of any kind
+	down     error                 // every question has this answer
+	hang     chan struct{}         // every question waits for it, or for the end of its context
+	drawn    int64                 // of a store that stands for Postgres
+	recorded func()                // hears of Record before it is done
+	extended func()                // hears of Extend
+	lost     func(of string) bool  // says whose leases are lost when they are to be extended
+	refused  func(of string) error // has Record of some answer with an error
+	slow     func(of string)       // runs before Acquire
+	asked    int                   // questions of any kind
 }
 
 func (s *fakeStore) set(down error, hang chan struct{}) {
@@ -57,6 +60,9 @@ func (s *fakeStore) Acquire(ctx context.Context, consumer string, asks []lease.A
 	if err := s.answers(ctx); err != nil {
 		return nil, err
 	}
+	if s.slow != nil {
+		s.slow(consumer)
+	}
 	keys := map[wire.Key]bool{}
 	for i := range asks {
 		if keys[asks[i].Key] {
@@ -74,6 +80,9 @@ func (s *fakeStore) Extend(ctx context.Context, consumer string, held []lease.Ho
 	if err := s.answers(ctx); err != nil {
 		return nil, err
 	}
+	if s.lost != nil && s.lost(consumer) {
+		return make([]bool, len(held)), nil
+	}
 	return s.Store.Extend(ctx, consumer, held)
 }
 
@@ -83,6 +92,11 @@ func (s *fakeStore) Record(ctx context.Context, consumer string, ends []lease.En
 	}
 	if err := s.answers(ctx); err != nil {
 		return nil, err
+	}
+	if s.refused != nil {
+		if err := s.refused(consumer); err != nil {
+			return nil, err
+		}
 	}
 	return s.Store.Record(ctx, consumer, ends)
 }
@@ -123,6 +137,13 @@ func newBench(t testing.TB, most int) *bench {
 	b.process = NewProcess(consumer, b.postgres, b.external, most, slog.New(slog.DiscardHandler))
 	b.desk, b.quit = b.newDesk()
 	return b
+}
+
+// beside is another owner with the same stores, of a process.
+func (b *bench) beside(p *Process) *bench {
+	o := &bench{t: b.t, postgres: b.postgres, external: b.external, process: p}
+	o.desk, o.quit = o.newDesk()
+	return o
 }
 
 func (b *bench) newDesk() (*Desk, context.CancelFunc) {
@@ -197,7 +218,7 @@ func (b *bench) result(offset int64) wire.EffectResult {
 
 // rested lets the store be asked whether it is back.
 func (b *bench) rested() {
-	o := &b.process.external.outage
+	o := b.process.external.outage
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.rest = time.Time{}

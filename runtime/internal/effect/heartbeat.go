@@ -9,13 +9,16 @@ import (
 // call is recorded: the lease would look lost then.
 type heartbeat struct{ stop context.CancelFunc }
 
-// beat begins a heartbeat. It ends the call, by lost, if the lease is another's, or if it could
-// not be extended in time: then it may be.
-func (t *task) beat(ctx context.Context, h hold, lost context.CancelCauseFunc) *heartbeat {
-	ctx, cancel := context.WithCancel(ctx)
+// extend begins a heartbeat of a lease, or of a lock. It ends the call, by lost, if the lease is
+// another's, or if it could not be extended in time: then it may be. The end of ctx does not stop
+// it: a call that ignores its context keeps what it holds.
+func extend(ctx context.Context, h hold, term time.Duration, lost context.CancelCauseFunc) *heartbeat {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
-		term := t.effect.Terms.Lease
-		over := time.AfterFunc(time.Until(h.since.Add(term)), func() { lost(ErrLost) }) // also while the store keeps us waiting
+		over := time.AfterFunc(time.Until(h.since.Add(term)), func() { // also while the store keeps us waiting
+			lost(ErrLost)
+			cancel()
+		})
 		defer over.Stop()
 		tick := time.NewTicker(term / 3)
 		defer tick.Stop()

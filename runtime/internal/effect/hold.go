@@ -26,7 +26,7 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 	ask, at := t.ask(), p.postgres
 	if t.effect.Terms.External {
 		if p.external == nil {
-			return lease.Answer{}, hold{}, &lease.Broken{Err: errors.New("the service was given none, and the effect has its leases outside of Postgres")}
+			return lease.Answer{}, hold{}, errNoStore
 		}
 		s, err := p.look.do(ctx, lookup{t.key, t.skip})
 		if err != nil {
@@ -43,7 +43,7 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 	}
 	t.skip = 0
 	if a.Stale {
-		t.skip = max(0, min(a.Token-ask.Token, mostSkipped))
+		t.skip = past(a, ask)
 	}
 	return a, hold{lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, at, since}, nil
 }

@@ -31,6 +31,8 @@ type Process struct {
 	postgres *store
 	external *store // nil if the service has none
 	look     gather[lookup, seen]
+	locks    lockStores
+	turns    turns
 	calls    sync.WaitGroup
 	tally    tally
 	// Ended hears of each call whose end was recorded or dropped, on the call's goroutine; nil for
@@ -52,9 +54,11 @@ type seen struct {
 // NewProcess returns the effects of a consumer, most of them at the same time. External is the
 // store of leases outside of Postgres; nil if there is none.
 func NewProcess(consumer string, postgres Postgres, external lease.Store, most int, log *slog.Logger) *Process {
-	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), postgres: newStore(consumer, postgres, false, log)}
+	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), postgres: newStore(consumer, postgres, false, &outage{log: log})}
+	p.locks = lockStores{postgres: postgres, external: external, outage: p.postgres.outage, stores: map[lockStore]*store{}}
 	if external != nil {
-		p.external = newStore(consumer, external, true, log)
+		p.external = newStore(consumer, external, true, &outage{log: log})
+		p.locks.outage = p.external.outage
 	}
 	p.look.send = func(ctx context.Context, asked []lookup) ([]seen, error) {
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)

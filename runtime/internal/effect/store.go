@@ -26,24 +26,25 @@ type store struct {
 	acquire  gather[lease.Ask, lease.Answer]
 	extend   gather[lease.Hold, bool]
 	record   gather[lease.End, bool]
-	outage   outage
+	outage   *outage
 }
 
 // storeTimeout is how long a question to a store may take: it is asked again then.
 const storeTimeout = 10 * time.Second
 
-func newStore(consumer string, s lease.Store, external bool, log *slog.Logger) *store {
-	p := &store{external: external, outage: outage{log: log}}
+// newStore is where leases of an owner of keys are: a consumer, or the locks of a name.
+func newStore(of string, s lease.Store, external bool, down *outage) *store {
+	p := &store{external: external, outage: down}
 	p.acquire.send = func(ctx context.Context, asks []lease.Ask) ([]lease.Answer, error) {
 		return eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) {
-			return ask(ctx, p, func(ctx context.Context) ([]lease.Answer, error) { return s.Acquire(ctx, consumer, some) })
+			return ask(ctx, p, func(ctx context.Context) ([]lease.Answer, error) { return s.Acquire(ctx, of, some) })
 		})
 	}
 	p.extend.send = func(ctx context.Context, held []lease.Hold) ([]bool, error) {
-		return ask(ctx, p, func(ctx context.Context) ([]bool, error) { return s.Extend(ctx, consumer, held) })
+		return ask(ctx, p, func(ctx context.Context) ([]bool, error) { return s.Extend(ctx, of, held) })
 	}
 	p.record.send = func(ctx context.Context, ends []lease.End) ([]bool, error) {
-		return ask(ctx, p, func(ctx context.Context) ([]bool, error) { return s.Record(ctx, consumer, ends) })
+		return ask(ctx, p, func(ctx context.Context) ([]bool, error) { return s.Record(ctx, of, ends) })
 	}
 	return p
 }

@@ -39,6 +39,7 @@ type task struct {
 	message wire.Message // the record, in memory of its own
 	key     wire.Key     // of the lease
 	skip    int64        // numbers to leave out: the store knows greater ones
+	lock    lock         // of the event, if it names one
 	before  *task        // of the record before with the same record key; or nil
 	done    chan struct{}
 	outcome Outcome // once done is closed
@@ -47,6 +48,7 @@ type task struct {
 func newTask(d *Desk, e *wire.Effect) *task {
 	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, done: make(chan struct{})}
 	t.effect.Message = &t.message
+	t.lock = lock{process: d.process, of: e.Lock, external: e.Terms.External, term: e.Terms.Lease}
 	if t.key == (wire.Key{}) {
 		t.key = offsetKey(d.process.Consumer, &t.message)
 	}
@@ -98,10 +100,18 @@ func (t *task) run(ctx context.Context) {
 		}
 		t.before = nil // and with it all the others before
 	}
+	defer t.lock.leave()
 	for failures := 0; ; failures++ {
+		if !t.lock.queue(t.desk.quit) {
+			t.outcome.Err = t.desk.quit.Err()
+			return
+		}
 		wait, over := t.try(ctx, failures)
 		if over {
 			return
+		}
+		if !t.lock.busy {
+			t.lock.leave()
 		}
 		if !backoff.Sleep(t.desk.quit, wait) {
 			t.outcome.Err = t.desk.quit.Err()
@@ -114,8 +124,8 @@ func (t *task) run(ctx context.Context) {
 // call done.
 const busyPoll = 250 * time.Millisecond
 
-// try asks for the lease, and makes the call if it gets it. If the effect is not over then, it
-// returns how long to wait before the next try.
+// try asks for the lock and the lease, and makes the call if it gets them. If the effect is not
+// over then, it returns how long to wait before the next try.
 func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over bool) {
 	p := t.desk.process
 	select {
@@ -133,6 +143,25 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
+	ctx, wait, err := t.lock.take(ctx)
+	if err != nil {
+		return t.failed(err, failures)
+	}
+	if wait > 0 {
+		t.desk.tell(nil)
+		return wait, false
+	}
+	defer t.lock.giveBack(ctx)
+	if t.lock.held {
+		if err := fault.At(ctx, fault.AfterLock); err != nil {
+			return t.stopped(err)
+		}
+	}
+	return t.leased(ctx, failures)
+}
+
+// leased is a try that holds the lock, if there is one.
+func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, over bool) {
 	a, hold, err := t.acquire(ctx)
 	if err != nil {
 		return t.failed(err, failures)
@@ -146,7 +175,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return t.refuse(wire.ReasonConflict, errOther)
 	case a.Got:
 		if err := fault.At(ctx, fault.AfterLease); err != nil {
-			return t.end(Outcome{Err: err})
+			return t.stopped(err)
 		}
 		return t.call(ctx, hold, a.Attempts)
 	}
@@ -169,6 +198,12 @@ func (t *task) ask() lease.Ask {
 		a.Content.Def = e.Content.Def
 	}
 	return a
+}
+
+// stopped ends the task as the end of its process does, for tests: it gives nothing back.
+func (t *task) stopped(err error) (time.Duration, bool) {
+	t.lock.abandon()
+	return t.end(Outcome{Err: err})
 }
 
 // end ends the task.

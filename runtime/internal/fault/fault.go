@@ -24,6 +24,7 @@ const (
 // The steps of an effect, which come before those of its batch.
 const (
 	BeforeLease = "before lease" // the lease is about to be asked for
+	AfterLock   = "after lock"   // the event's lock was got, the lease not asked for
 	AfterLease  = "after lease"  // the lease was got, the call not begun
 	AfterCall   = "after call"   // the call returned; what came of it was not recorded
 	AfterDone   = "after done"   // it was recorded

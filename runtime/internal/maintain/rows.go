@@ -65,6 +65,14 @@ SELECT count(*) FROM idem_dead_letter d
 WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND parks
 	AND EXISTS (SELECT FROM idem_dead_letter w WHERE w.stream = d.stream AND w.order_key = d.order_key AND w.state = 'w')`
 
+	// locksSQL forgets locks, of whatever consumer, that nobody holds: they were given back, or their
+	// holder is gone. What took one again meanwhile stays.
+	locksSQL = `
+DELETE FROM idem_lease
+WHERE (consumer, key) IN (SELECT consumer, key FROM idem_lease
+	WHERE consumer >= 'lock:' AND consumer < 'lock;' AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep LIMIT $1)
+	AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep`
+
 	// leasesSQL forgets what became of effects. One that is done, and waits for the ledger, stays,
 	// and so does an interrupted one.
 	leasesSQL = `
@@ -123,10 +131,13 @@ func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// leases forgets effects whose results are not kept any more.
+// leases forgets effects whose results are not kept any more, and locks.
 func (j *Job) leases(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := chunks(ctx, conn, leasesSQL, fault.Trimmed, j.Consumer, chunk); err != nil {
 		return fmt.Errorf("remove leases of effects: %w", err)
+	}
+	if _, err := chunks(ctx, conn, locksSQL, fault.Trimmed, chunk); err != nil {
+		return fmt.Errorf("remove locks: %w", err)
 	}
 	return nil
 }

@@ -110,3 +110,20 @@ SELECT $1::text::int, -n, 's', 0, 1, clock_timestamp() - n * interval '364 days'
 	want(t, "kept", text(t, db, `SELECT string_agg(seq || kind::text || coalesce(' ' || info, ''), ', ' ORDER BY seq) FROM idem_operator`), "-1s operator bob, 13o, 20f operator ann: why")
 	want(t, "the ledger", rows(t, db, stream), "3400 3500 101")
 }
+
+// Locks are forgotten that nobody holds, of whatever consumer, and leases of others stay. One that
+// is held, or was not long ago, keeps its number.
+func TestLocksAreForgotten(t *testing.T) {
+	db := database(t)
+	for key, of := range map[string]string{
+		"01": "lock:a f 25 hours", "02": "lock:b p 25 hours", "03": "lock:a f 23 hours", "04": "lock:a p 23 hours", "05": "lock:a p -1 hours",
+		"06": "lock p 25 hours", "07": "locker f 25 hours", "08": "lock:a d 25 hours",
+	} {
+		part := strings.SplitN(of, " ", 3)
+		idemtest.Exec(t, db, `INSERT INTO idem_lease (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at)
+VALUES ($1, ($2 || repeat('0', 30))::uuid, 0, 0, $3::text::"char", gen_random_uuid(), 1, 1, '1 minute', false, '1 day', clock_timestamp() - $4::text::interval)`, part[0], key, part[1], part[2])
+	}
+	j, _ := job(db, "other")
+	upkeep(t, db, j)
+	want(t, "left", text(t, db, `SELECT string_agg(substr(key::text, 1, 2), ' ' ORDER BY key) FROM idem_lease`), "03 04 05 06 07 08")
+}

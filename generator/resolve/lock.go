@@ -1,0 +1,79 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/resolve/draft"
+	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// resolveLock reads lock of an event. Its effect must be resolved.
+func (r *topicReader) resolveLock(e *draft.Event) {
+	spec := e.Spec.Lock
+	if spec == nil {
+		return
+	}
+	e.Unsure = e.Unsure || spec.Broken
+	effect := e.Model.Effect
+	switch down := e.Spec.Effect; {
+	case effect == nil && spec.Name == nil && spec.By == nil: // what is there is refused as it is
+		return
+	case effect == nil:
+		r.report.Add(spec.Key, "E814", e.Is()+" has a lock, and no effect that would hold it",
+			"steps and handlers are in the event's transaction, where rows are locked: SELECT ... FOR UPDATE; a call outside of it is effect: {if_interrupted: retry}")
+		r.lockFields(e)
+		return
+	case effect.UsePostgres:
+		r.report.Add(down.IfStoreDown.Key, "E814", e.Is()+" has a lock, which some would hold in Redis then, and others in Postgres",
+			"drop if_store_down: events wait until Redis answers")
+	}
+	by := r.lockFields(e)
+	if spec.Name != nil {
+		effect.Lock = &model.Lock{Name: spec.Name.Value, By: by}
+	}
+}
+
+// lockFields resolves the fields that tell what is locked.
+func (r *topicReader) lockFields(e *draft.Event) (by []*model.Field) {
+	if e.Spec.Lock.By == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, at := range e.Spec.Lock.By.Items {
+		if seen[at.Value] {
+			r.report.Add(at.Pos, "E107", "field "+wording.Quote(at.Value)+" appears twice in by", "one is enough")
+		}
+		seen[at.Value] = true
+		if f := use(r.report, e, at, fieldOnly); f != nil && checkLockField(r.report, f, at) {
+			by = append(by, f)
+		}
+	}
+	return by
+}
+
+// checkLockField refuses fields that do not tell what is locked (E813).
+func checkLockField(report *schema.Diagnostics, f *model.Field, at schema.Text) bool {
+	name := wording.Quote(f.Name)
+	const another = " or choose another field"
+	switch {
+	case f.Patch:
+		report.Add(at.Pos, "E813", "field "+name+" may be missing, so that nothing would be locked", `drop "patch"`+another)
+	case f.Type.Optional:
+		report.Add(at.Pos, "E813", "field "+name+" may be missing, so that nothing would be locked", `drop "optional"`+another)
+	case f.Default != nil:
+		report.Add(at.Pos, "E813", "field "+name+" has a default, so all events without it would wait for one another", `drop "default"`+another)
+	case ofRecord(f):
+		report.Add(at.Pos, "E813", fmt.Sprintf("field %s is the record's %s, which no other event shares", name, f.Source.Record), "name what is locked")
+	case f.Type.Codec != nil:
+		report.Add(at.Pos, "E813", "field "+name+" is decoded by Go code (codec), so it cannot tell what is locked", "")
+	case !slices.Contains([]model.Kind{model.String, model.Enum, model.UUID, model.Int32, model.Int64}, f.Type.Kind):
+		report.Add(at.Pos, "E813", fmt.Sprintf("%s field cannot tell what is locked: %s", withArticle(typeword.Text(f.Type)), name), "texts, enums, uuids and whole numbers can")
+	default:
+		return true
+	}
+	return false
+}

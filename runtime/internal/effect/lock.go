@@ -1,0 +1,154 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// lock is what a task has to do with the lock of its event. It is asked for before the lease, and
+// nobody who holds a lock waits for anything but a call that runs: so nobody waits for ever.
+type lock struct {
+	process  *Process
+	of       wire.Lock // its name is "" if the event has none
+	external bool      // where the event's leases are
+	term     time.Duration
+
+	turn *turn // in the line of this process; nil if it is in none
+	skip int64 // numbers to leave out: the store knows greater ones
+	busy bool  // another process has the lock: the task keeps its turn
+	held bool
+	hold hold
+	beat *heartbeat
+}
+
+// keepLock is how long a store remembers a lock at least that nobody holds.
+const keepLock = 24 * time.Hour
+
+// lockStores are where locks are. A store keeps the locks of a name apart from those of others.
+type lockStores struct {
+	postgres, external lease.Store
+	outage             *outage // of the external one
+
+	mu     sync.Mutex
+	stores map[lockStore]*store
+}
+
+type lockStore struct {
+	name     string
+	external bool
+}
+
+// of is where the locks of a name are.
+func (l *lockStores) of(name string, external bool) *store {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := lockStore{name, external}
+	if l.stores[at] == nil {
+		in := l.postgres
+		if external {
+			in = l.external
+		}
+		l.stores[at] = newStore(lease.Locks(name), in, external, l.outage)
+	}
+	return l.stores[at]
+}
+
+// take asks for the lock of the event, if it has one. Wait is how long to wait before it is asked
+// for again, if another one has it. The returned context ends when the lock is lost.
+func (l *lock) take(ctx context.Context) (locked context.Context, wait time.Duration, err error) {
+	l.busy = false
+	if l.of.Name == "" {
+		return ctx, 0, nil
+	}
+	ask, at, err := l.ask(ctx)
+	if err != nil {
+		return ctx, 0, err
+	}
+	since := time.Now()
+	a, err := at.acquire.do(ctx, ask)
+	if err != nil {
+		return ctx, 0, err
+	}
+	l.skip = 0
+	switch {
+	case a.Got:
+		locked, lost := context.WithCancelCause(ctx)
+		l.held, l.hold = true, hold{lease.Hold{Key: ask.Key, Owner: ask.Owner, Token: a.Token}, at, since}
+		l.beat = extend(ctx, l.hold, l.term, lost)
+		return locked, 0, nil
+	case a.Stale:
+		l.skip = past(a, ask)
+	case a.State != lease.Processing && a.State != lease.Failed:
+		return ctx, 0, &lease.Broken{Err: fmt.Errorf("what is there for a lock %q is none: it is in state %q", l.of.Name, a.State)}
+	}
+	l.busy = true
+	return ctx, min(a.Wait+time.Millisecond, busyPoll), nil
+}
+
+// ask is the question for the lock, and where to ask it. Locks are where the event's leases are,
+// by its spec, and nowhere else: else two would hold one.
+func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
+	p := l.process
+	ask := lease.Ask{Key: l.of.Key, Owner: newOwner(), Term: l.term, Keep: keepLock}
+	if !l.external {
+		return ask, p.locks.of(l.of.Name, false), nil
+	}
+	if p.external == nil {
+		return ask, nil, errNoStore
+	}
+	s, err := p.look.do(ctx, lookup{ask.Key, l.skip})
+	ask.Token = s.token
+	return ask, p.locks.of(l.of.Name, true), err
+}
+
+var errNoStore = &lease.Broken{Err: errors.New("the service was given none, and the effect has its leases outside of Postgres")}
+
+// past is how many numbers to leave out where a store knows a greater one.
+func past(a lease.Answer, ask lease.Ask) int64 { return max(0, min(a.Token-ask.Token, mostSkipped)) }
+
+// had is the lock that the task holds, with its number.
+func (l *lock) had() (of wire.Lock) {
+	if l.held {
+		of = l.of
+		of.Token = l.hold.Token
+	}
+	return of
+}
+
+// giveBack lets the next one have the lock, behind all that the call did. While the store does not
+// answer it is asked again, for no longer than the lock lasts: then it is free anyway.
+func (l *lock) giveBack(ctx context.Context) {
+	if !l.held {
+		return
+	}
+	of := l.hold
+	l.abandon()
+	end := lease.End{Hold: of.Hold, State: lease.Failed}
+	if _, err := of.at.record.do(ctx, end); err == nil || isBroken(err) {
+		return
+	}
+	over := time.Now().Add(l.term)
+	l.process.calls.Go(func() {
+		for try := 1; time.Now().Before(over); try++ {
+			time.Sleep(backoff.Pause(try, backoff.Initial, time.Second))
+			if _, err := of.at.record.do(ctx, end); err == nil || isBroken(err) {
+				return
+			}
+		}
+	})
+}
+
+// abandon has the lock no more, and leaves it to its time.
+func (l *lock) abandon() {
+	if l.held {
+		l.held = false
+		l.beat.stop()
+	}
+}

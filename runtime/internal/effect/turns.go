@@ -1,0 +1,85 @@
+package effect
+
+import (
+	"context"
+	"sync"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// turns has those tasks of a process that want the same lock ask for it one after the other, in
+// the order in which they came: the store is asked by the first only, and the next one need not
+// find out that the lock is free.
+type turns struct {
+	mu   sync.Mutex
+	last map[wire.Lock]*turn
+}
+
+// turn is a place in the line for a lock.
+type turn struct {
+	before <-chan struct{} // closed when the one before has left; nil for the first
+	over   chan struct{}
+}
+
+// line goes to the end of the line for a lock.
+func (q *turns) line(of wire.Lock) *turn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := &turn{over: make(chan struct{})}
+	if last := q.last[of]; last != nil {
+		t.before = last.over
+	}
+	if q.last == nil {
+		q.last = map[wire.Lock]*turn{}
+	}
+	q.last[of] = t
+	return t
+}
+
+// leave lets the next one have its turn.
+func (q *turns) leave(of wire.Lock, t *turn) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.last[of] == t {
+		delete(q.last, of)
+	}
+	close(t.over)
+}
+
+// queue waits for the task's turn, if its event has a lock and it has no turn already. It reports
+// false if quit ends before.
+func (l *lock) queue(quit context.Context) bool {
+	if l.of.Name == "" || l.turn != nil {
+		return true
+	}
+	l.turn = l.process.turns.line(l.of)
+	if l.turn.before == nil {
+		return true
+	}
+	select {
+	case <-l.turn.before:
+		l.turn.before = nil // and with it all the others before
+		return true
+	case <-quit.Done():
+		l.pass()
+		return false
+	}
+}
+
+// pass leaves the line before the task's turn came: who is behind waits for those before.
+func (l *lock) pass() {
+	turn, q, of := l.turn, &l.process.turns, l.of
+	l.turn = nil
+	go func() {
+		<-turn.before
+		q.leave(of, turn)
+	}()
+}
+
+// leave gives the task's turn to the next one.
+func (l *lock) leave() {
+	if turn := l.turn; turn != nil {
+		l.turn = nil
+		l.process.turns.leave(l.of, turn)
+	}
+}
