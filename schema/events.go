@@ -13,6 +13,7 @@ type Event struct {
 	Write          []*Step
 	Handle         *Bool
 	Effect         *Effect
+	EraseTraces    *Bool
 	OnFailure      *FailurePolicy
 	Pos            Pos // the map
 	Broken         bool
@@ -36,9 +37,9 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "write", value: value[Event]{shape{items: &shape{keys: stepShapes()}}, readWrite}},
 	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
 	key[Event]{name: "effect", value: put(shape{keys: effectKeys.shapes()}, func(v *Event) **Effect { return &v.Effect }, readEffect)},
+	key[Event]{name: "erase_traces", value: boolValue(func(v *Event) **Bool { return &v.EraseTraces })},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
-	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},
 	accept(func(v *Event) *Doc { return &v.Doc }),
 	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
 )

@@ -62,6 +62,9 @@ func eventTemplate(e *model.Event) []code {
 	if e.Effect != nil {
 		elems = append(elems, pair("Effect", lit(e.GoName)))
 	}
+	if e.Erases {
+		elems = append(elems, text("Erases: true"))
+	}
 	if !e.Tombstone && opaque(e) {
 		elems = append(elems, text("Opaque: true"))
 	}

@@ -80,12 +80,12 @@ func TestDeadLetterMatches(t *testing.T) {
 		got  deadLetter
 		ok   bool
 	}{
-		{expectedDead{"decode", "items[1].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, true},
-		{expectedDead{"decode", "items[0].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, false},
-		{expectedDead{"decode", "the payload"}, deadLetter{"decode", "decode: ends too early"}, true},
-		{expectedDead{"database", "-"}, deadLetter{"database", "database: SQLSTATE 23505"}, true},
-		{expectedDead{"database", "-"}, deadLetter{"handler", "handler: no"}, false},
-		{expectedDead{}, deadLetter{"handler", "handler: no"}, true},
+		{expectedDead{"decode", "items[1].price"}, deadLetter{class: "decode", reason: "decode: OrderPlaced: items[1].price must be a number"}, true},
+		{expectedDead{"decode", "items[0].price"}, deadLetter{class: "decode", reason: "decode: OrderPlaced: items[1].price must be a number"}, false},
+		{expectedDead{"decode", "the payload"}, deadLetter{class: "decode", reason: "decode: ends too early"}, true},
+		{expectedDead{"database", "-"}, deadLetter{class: "database", reason: "database: SQLSTATE 23505"}, true},
+		{expectedDead{"database", "-"}, deadLetter{class: "handler", reason: "handler: no"}, false},
+		{expectedDead{}, deadLetter{class: "handler", reason: "handler: no"}, true},
 	} {
 		if c.want.matches(c.got) != c.ok {
 			t.Errorf("%+v and %+v: want %v", c.want, c.got, c.ok)
