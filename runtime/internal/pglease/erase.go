@@ -7,12 +7,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// eraseSQL erases results and errors of leases of record keys: in the stream of the event that
+// eraseLeasesSQL erases results and errors of leases of record keys: in the stream of the event that
 // erases up to that event, in other streams of the record key's topics what their ledgers passed,
 // which leaves what becomes of a dead letter's effect. What was done is known as done still, so
 // that nothing is called again. A call that was cut off is taken from its holder, who would record
 // a result.
-const eraseSQL = `
+const eraseLeasesSQL = `
 WITH found AS (
     SELECT l.key, e.by, l.state = 'p' AS held
     FROM unnest($4::uuid[], $5::bigint[], $6::text[]) AS e (order_key, offs, by)
@@ -25,12 +25,11 @@ WITH found AS (
 )
 UPDATE idem_lease AS l SET
     state = CASE WHEN found.held THEN 'i' WHEN l.result IS NOT NULL THEN 'e' ELSE l.state END,
-    owner = CASE WHEN found.held THEN gen_random_uuid() ELSE l.owner END,
     error = 'erased by ' || found.by, result = NULL,
     changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep
 FROM found WHERE l.consumer = $1 AND l.key = found.key`
 
-var erase = session.NewStatement("lease_erase", eraseSQL)
+var erase = session.NewStatement("lease_erase", eraseLeasesSQL)
 
 // Erase is the statement of the ledger's transaction that erases leases of record keys. of says
 // which: consumer, expression for topics, stream, and of each record key its hash, the offset of

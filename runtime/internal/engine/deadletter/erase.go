@@ -23,12 +23,13 @@ func NewErasure(m *wire.Message) Erasure {
 	return Erasure{Key: *OrderKey(m), Offset: m.Offset, By: fmt.Sprintf("%s %d:%d", m.Topic, m.Partition, m.Offset)}
 }
 
-// eraseSQL erases records and texts of letters of record keys. In the stream of the event that
+// eraseLettersSQL erases records and texts of letters of record keys. In the stream of the event that
 // erases they are those of records before it, in other streams of the record key's topics all that
 // there are: partitions have no order among each other. A batch, for which $8 is true, ends the
-// wait of its own stream, too: a dead letter holds nothing up any more, and what waited is
-// discarded. In other streams a waiting one is discarded by its owner, when it is its turn.
-const eraseSQL = `
+// wait in its own stream, too: a dead letter holds nothing up any more, and what waited is
+// discarded. In other streams the owners, who know what waits, are asked to discard the dead
+// letter; what waited behind it is discarded when its turn comes.
+const eraseLettersSQL = `
 WITH found AS (
     SELECT d.stream, d.offs, d.seq, e.by, d.stream = $3::int AND $8::boolean AS own
     FROM unnest($4::uuid[], $5::bigint[], $6::text[]) AS e (order_key, offs, by)
@@ -37,18 +38,20 @@ WITH found AS (
     WHERE d.stream <> $3 OR d.offs <= e.offs OR $8 AND d.seq < $7::bigint
     ORDER BY d.stream, d.offs, d.seq FOR UPDATE OF d
 ), ended AS (
-    SELECT f.*, d.state = 'w' AND f.own AS ends FROM found f JOIN idem_dead_letter d USING (stream, offs, seq)
+    SELECT f.*, d.state = 'w' AND f.own AS ends, d.state = 'd' AND d.parks AND NOT f.own AS asks FROM found f JOIN idem_dead_letter d USING (stream, offs, seq)
 )
 UPDATE idem_dead_letter AS d SET
     record = NULL, erased_by = e.by, reason = coalesce(substring(d.reason FROM '^([a-z_ -]+): '), 'decode') || ': erased by ' || e.by,
-    answer = CASE WHEN d.answer IS NOT NULL THEN 'erased by ' || e.by END, parks = d.parks AND NOT e.own,
+    answer = CASE WHEN d.answer IS NOT NULL THEN 'erased by ' || e.by END,
+    asked = CASE WHEN e.asks THEN 'x' ELSE d.asked END, asked_at = CASE WHEN e.asks THEN clock_timestamp() ELSE d.asked_at END,
+    asked_by = CASE WHEN e.asks THEN 'the event that erased it, ' || e.by ELSE d.asked_by END, parks = d.parks AND NOT e.own,
     state = CASE WHEN e.ends THEN 'x' ELSE d.state END, resolved_at = CASE WHEN e.ends THEN clock_timestamp() ELSE d.resolved_at END,
     resolved_seq = CASE WHEN e.ends THEN $7 ELSE d.resolved_seq END, resolved_by = CASE WHEN e.ends THEN 'erased by ' || e.by ELSE d.resolved_by END,
     expires_at = CASE WHEN e.ends THEN clock_timestamp() + (d.expires_at - d.created_at) ELSE d.expires_at END
 FROM ended e WHERE d.stream = e.stream AND d.offs = e.offs AND d.seq = e.seq`
 
 // Erase erases letters.
-var Erase = session.NewStatement("erase_letters", eraseSQL)
+var Erase = session.NewStatement("erase_letters", eraseLettersSQL)
 
 // Erased are the parameters that say what is erased: of a consumer, in topics whose names an
 // expression matches, by events of a stream.
