@@ -32,7 +32,7 @@ var eraseBugs = []mutant{
 		core, "TestErasingTakesResultsOfEffects"},
 	{"results of effects behind the event are erased",
 		in(leases, "eraseLeasesSQL").Text(`THEN l.offs <= e.offs`, `THEN true`),
-		core, "TestErasingTakesResultsOfEffects"},
+		core, "TestErasingTakesTheLeaseOfALateHolder"},
 	{"an effect whose result was erased is called again",
 		in(leases, "eraseLeasesSQL").Text(`THEN 'e' ELSE l.state END`, `THEN 'f' ELSE l.state END`),
 		core, "TestErasingTakesResultsOfEffects"},

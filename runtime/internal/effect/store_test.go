@@ -136,7 +136,7 @@ func TestCopiesAtOnce(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	b.desk.Start(t.Context(), effects, untraced)
-	second.Start(t.Context(), effects)
+	second.Start(t.Context(), effects, untraced)
 	time.Sleep(20 * time.Millisecond) // both have asked
 	close(hang)
 	want(t, "result", string(b.result(0).Result), "1")
