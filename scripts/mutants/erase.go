@@ -34,9 +34,9 @@ var eraseBugs = []mutant{
 		in(leases, "eraseLeasesSQL").Text(`THEN l.offs <= e.offs`, `THEN true`),
 		core, "TestErasingTakesTheLeaseOfALateHolder"},
 	{"an effect whose result was erased is called again",
-		in(leases, "eraseLeasesSQL").Text(`THEN 'e' ELSE l.state END`, `THEN 'f' ELSE l.state END`),
+		in(leases, "eraseLeasesSQL").Text(`THEN 'e' ELSE (lease).state END`, `THEN 'f' ELSE (lease).state END`),
 		core, "TestErasingTakesResultsOfEffects"},
 	{"a late holder records its result behind the event that erases",
-		in(leases, "eraseLeasesSQL").Text(`WHEN found.held THEN 'i' WHEN`, `WHEN`),
+		in(leases, "eraseLeasesSQL").Text(`WHEN (lease).state = 'p' THEN 'i' WHEN`, `WHEN`),
 		core, "TestErasingTakesTheLeaseOfALateHolder"},
 }

@@ -14,20 +14,25 @@ import (
 // a result.
 const eraseLeasesSQL = `
 WITH found AS (
-    SELECT l.key, e.by, l.state = 'p' AS held
-    FROM unnest($4::uuid[], $5::bigint[], $6::text[]) AS e (order_key, offs, by)
-    JOIN idem_lease l ON l.consumer = $1 AND l.order_key = e.order_key
-    JOIN idem_stream s ON s.stream = l.stream AND s.consumer = $1 AND s.topic ~ $2
-    WHERE (l.state = 'p' OR l.state <> 'e' AND (l.result IS NOT NULL OR l.error <> ''))
-        AND CASE WHEN l.stream = $3::int THEN l.offs <= e.offs
-            ELSE l.state IN ('c', 'f', 'i') OR l.state = 'd' AND EXISTS (SELECT FROM idem_dead_letter d WHERE d.stream = l.stream AND d.offs = l.offs) END
-    ORDER BY l.key FOR UPDATE OF l
+    SELECT l.lease, e.by
+    FROM (SELECT * FROM unnest($4::uuid[], $5::bigint[], $6::text[]) AS e (order_key, offs, by) ORDER BY order_key) e
+    CROSS JOIN LATERAL (
+        SELECT l AS lease FROM idem_lease l
+        WHERE l.consumer = $1 AND l.order_key = e.order_key
+            AND (l.state = 'p' OR l.state <> 'e' AND (l.result IS NOT NULL OR l.error <> ''))
+            AND EXISTS (SELECT FROM idem_stream s WHERE s.stream = l.stream AND s.consumer = $1 AND s.topic ~ $2)
+            AND CASE WHEN l.stream = $3::int THEN l.offs <= e.offs
+                ELSE l.state IN ('c', 'f', 'i') OR l.state = 'd' AND EXISTS (SELECT FROM idem_dead_letter d WHERE d.stream = l.stream AND d.offs = l.offs) END
+        ORDER BY l.key FOR UPDATE
+    ) l
 )
-UPDATE idem_lease AS l SET
-    state = CASE WHEN found.held THEN 'i' WHEN l.result IS NOT NULL THEN 'e' ELSE l.state END,
-    error = 'erased by ' || found.by, result = NULL,
-    changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep
-FROM found WHERE l.consumer = $1 AND l.key = found.key`
+INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, error)
+SELECT $1, (lease).key, (lease).def, (lease).fp,
+    CASE WHEN (lease).state = 'p' THEN 'i' WHEN (lease).result IS NOT NULL THEN 'e' ELSE (lease).state END,
+    (lease).owner, (lease).fence, (lease).attempts, (lease).term, (lease).interrupts, (lease).keep, (lease).expires_at, 'erased by ' || by
+FROM found
+ON CONFLICT (consumer, key) DO UPDATE SET
+    state = excluded.state, error = excluded.error, result = NULL, changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep`
 
 var erase = session.NewStatement("lease_erase", eraseLeasesSQL)
 
