@@ -30,6 +30,7 @@ type plan struct {
 	effect  func(ctx context.Context, row int32) (number int32, err error)
 	terms   *wire.EffectTerms
 	content wire.Content
+	erases  bool // verb erase puts, and its event has erase_traces
 	key     wire.KeyBuilder
 	upserts wire.Rows
 	inserts wire.Rows
@@ -57,6 +58,12 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		return &wire.DecodeError{Event: "Test", Path: "row", Reason: "must be a number"}
 	}
 	v, _ := strconv.ParseInt(number, 10, 32)
+	if p.erases {
+		event := wire.Event[plan, noDecoder]{Name: "Test", Erases: verb == "erase", Decode: func(*plan, noDecoder, *wire.Message) {}}
+		if fresh, err := event.Take(b, m, noDecoder{}, p); !fresh {
+			return err
+		}
+	}
 	if len(m.Headers) > 0 {
 		p.key.Start("0123456789abcdef")
 		p.key.Header(m, m.Headers[0].Name)
@@ -95,6 +102,9 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		v, _ = strconv.ParseInt(string(result), 10, 32)
 		verb = "put"
 	}
+	if verb == "erase" {
+		verb = "put"
+	}
 	rows := map[string]*wire.Rows{"put": &p.upserts, "add": &p.inserts, "need": &p.updates}[verb]
 	b.Puts(wire.Row("t").Int(id))
 	r := rows.Row()
@@ -118,7 +128,15 @@ type service struct {
 	content wire.Content
 	edit    func(*wire.Service)
 	options []idem.Option
+	erases  bool // with verb erase
 }
+
+// noDecoder decodes nothing: the plan reads records by itself.
+type noDecoder struct{}
+
+func (noDecoder) Borrow(*wire.Message) {}
+func (noDecoder) Reset(*wire.Message)  {}
+func (noDecoder) Finish(string) error  { return nil }
 
 const topic = "test.v1"
 
@@ -133,12 +151,15 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 		Topics: []wire.Topic{{
 			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
 			NewPlan: func() wire.Plan {
-				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, content: s.content}
+				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, content: s.content, erases: s.erases}
 			},
 			Effects: s.terms.Timeout,
 		}},
 	}
 	spec.Limits.Effects = 8
+	if s.erases {
+		spec.Topics[0].Erases = []string{topic}
+	}
 	if s.edit != nil {
 		s.edit(&spec)
 	}

@@ -12,9 +12,10 @@ type Event struct {
 	WriteKey       Pos // the key "write"; zero if absent
 	Write          []*Step
 	EventCode
-	OnFailure *FailurePolicy
-	Pos       Pos // the map
-	Broken    bool
+	EraseTraces *Bool
+	OnFailure   *FailurePolicy
+	Pos         Pos // the map
+	Broken      bool
 }
 
 // EventCode is which Go code of the service gets an event, and under what.
@@ -43,9 +44,9 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
 	key[Event]{name: "effect", value: put(shape{keys: effectKeys.shapes()}, func(v *Event) **Effect { return &v.Effect }, readEffect)},
 	key[Event]{name: "lock", value: put(shape{keys: lockKeys.shapes()}, func(v *Event) **Lock { return &v.Lock }, readLock)},
+	key[Event]{name: "erase_traces", value: boolValue(func(v *Event) **Bool { return &v.EraseTraces })},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
 	key[Event]{name: "may_emit", meanwhile: toOutbox},
-	key[Event]{name: "erase_traces", meanwhile: "until then, delete the rows in the handler: handle: true"},
 	accept(func(v *Event) *Doc { return &v.Doc }),
 	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
 )

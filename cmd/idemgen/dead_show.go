@@ -70,6 +70,8 @@ func (p payload) text() string {
 func writePayload(o *inspect.Opened, to string) (result, error) {
 	name := letterName(o.Consumer, o.Topic, o.Partition, o.Offset)
 	switch {
+	case o.ErasedBy != "":
+		return nil, fmt.Errorf("%s: its record was erased by %s", name, o.ErasedBy)
 	case o.Record == nil:
 		return nil, fmt.Errorf("%s: its record is not kept", name)
 	case o.Record.Value == nil:
@@ -172,6 +174,10 @@ func (o opened) first() string {
 // record writes the record.
 func (o opened) record(b *strings.Builder) {
 	r := o.Record
+	if o.ErasedBy != "" {
+		fmt.Fprintf(b, fact, "record", "erased by "+o.ErasedBy)
+		return
+	}
 	if r == nil {
 		fmt.Fprintf(b, fact, "record", "not kept: only where it stood, and why it failed")
 		return
@@ -244,6 +250,9 @@ func (o opened) next() []string {
 	name := letterName(o.Consumer, o.Topic, o.Partition, o.Offset)
 	if o.Record != nil && advice[o.Class] == "" {
 		steps = append(steps, "mend the cause, then: idemgen dead replay "+name+` --reason "what was mended"`)
+	}
+	if o.ErasedBy != "" {
+		return append(steps, "close it: idemgen dead discard "+name+` --reason "why"`)
 	}
 	return append(steps, "give it up: idemgen dead discard "+name+` --reason "why"`, cmp.Or(advice[o.Class], "mend the cause, then let the producer send the event again: a dead letter claims no key"))
 }

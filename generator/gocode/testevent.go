@@ -65,6 +65,9 @@ func eventTemplate(e *model.Event) []code {
 			elems = append(elems, text("Locked: true"))
 		}
 	}
+	if e.Erases {
+		elems = append(elems, text("Erases: true"))
+	}
 	if !e.Tombstone && opaque(e) {
 		elems = append(elems, text("Opaque: true"))
 	}

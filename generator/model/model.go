@@ -184,6 +184,7 @@ type Event struct {
 	Steps     []*Step // in spec order
 	Handle    bool
 	Effect    *Effect // nil if the event has none
+	Erases    bool    // erase_traces
 	OnFailure FailurePolicy
 	// OwnFailure says that the spec gives this event on_failure or an idempotency_key, which
 	// decides how long its dead letters are kept: then its code states the whole policy, also

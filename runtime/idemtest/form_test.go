@@ -80,12 +80,12 @@ func TestDeadLetterMatches(t *testing.T) {
 		got  deadLetter
 		ok   bool
 	}{
-		{expectedDead{class: "decode", path: "items[1].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, true},
-		{expectedDead{class: "decode", path: "items[0].price"}, deadLetter{"decode", "decode: OrderPlaced: items[1].price must be a number"}, false},
-		{expectedDead{class: "decode", path: "the payload"}, deadLetter{"decode", "decode: ends too early"}, true},
-		{expectedDead{class: "database", path: "-"}, deadLetter{"database", "database: SQLSTATE 23505"}, true},
-		{expectedDead{class: "database", path: "-"}, deadLetter{"handler", "handler: no"}, false},
-		{expectedDead{}, deadLetter{"handler", "handler: no"}, true},
+		{expectedDead{class: "decode", path: "items[1].price"}, deadLetter{class: "decode", reason: "decode: OrderPlaced: items[1].price must be a number"}, true},
+		{expectedDead{class: "decode", path: "items[0].price"}, deadLetter{class: "decode", reason: "decode: OrderPlaced: items[1].price must be a number"}, false},
+		{expectedDead{class: "decode", path: "the payload"}, deadLetter{class: "decode", reason: "decode: ends too early"}, true},
+		{expectedDead{class: "database", path: "-"}, deadLetter{class: "database", reason: "database: SQLSTATE 23505"}, true},
+		{expectedDead{class: "database", path: "-"}, deadLetter{class: "handler", reason: "handler: no"}, false},
+		{expectedDead{}, deadLetter{class: "handler", reason: "handler: no"}, true},
 	} {
 		if c.want.matches(c.got) != c.ok {
 			t.Errorf("%+v and %+v: want %v", c.want, c.got, c.ok)

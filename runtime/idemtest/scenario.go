@@ -19,7 +19,10 @@ type scenario struct {
 func ofATopic(log []record) func() []scenario {
 	all := topicScenarios
 	if slices.ContainsFunc(log, func(r record) bool { return r.effect != "" }) {
-		all = slices.Concat(topicScenarios, effectScenarios)
+		all = slices.Concat(all, effectScenarios)
+	}
+	if slices.ContainsFunc(log, func(r record) bool { return r.erases }) {
+		all = slices.Concat(all, eraseScenarios)
 	}
 	if slices.ContainsFunc(log, func(r record) bool { return r.locked }) {
 		all = slices.Concat(all, lockScenarios)
@@ -32,6 +35,11 @@ var effectScenarios = []scenario{
 		"A call whose process died is called again, under its key and another token, or goes to a person, as if_interrupted says; never both."},
 	{"lease lost while a call runs", leaseLost,
 		"Whose lease ended may record nothing: the answer of a holder that wakes up must be dropped, and one result be recorded."},
+}
+
+var eraseScenarios = []scenario{
+	{"traces erased", tracesErased,
+		"What is kept of a record key must go with the event that erases it, in its transaction, up to its place in the log, and nothing else."},
 }
 
 var topicScenarios = []scenario{

@@ -44,11 +44,16 @@ func mendedAndReplayed(b *trial) {
 	}
 }
 
-// hasNextOfItsKey reports whether a record is applied, and one of its record key comes later.
+// hasNextOfItsKey reports whether a record is applied, and one of its record key comes later that
+// would wait for it. One that erases does not.
 func hasNextOfItsKey(b *trial, r record) bool {
-	return r.message.Key != nil && !b.isDead(r) && !keyWaits(b, r) && slices.ContainsFunc(b.log, func(o record) bool {
+	if r.message.Key == nil || b.isDead(r) || keyWaits(b, r) {
+		return false
+	}
+	later := func(o record) bool {
 		return o.index > r.index && o.message.Topic == r.message.Topic && bytes.Equal(o.message.Key, r.message.Key)
-	})
+	}
+	return slices.ContainsFunc(b.log, later) && !slices.ContainsFunc(b.log, func(o record) bool { return later(o) && o.erases })
 }
 
 // letterSQL reads something of the letter at $1, $2 and $3 if it is in a state.

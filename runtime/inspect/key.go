@@ -24,13 +24,13 @@ type Key struct {
 
 // Call is what is known of the call of an event with an effect.
 type Call struct {
-	State     string    `json:"state"` // processing, done, completed, failed or interrupted
+	State     string    `json:"state"` // processing, done, completed, failed, interrupted or erased: done, and its result is gone
 	Attempts  int       `json:"attempts"`
 	ChangedAt time.Time `json:"changed_at"`
 	Error     string    `json:"error"`
 }
 
-var callStates = map[byte]string{'p': "processing", 'd': "done", 'c': "completed", 'f': "failed", 'i': "interrupted"}
+var callStates = map[byte]string{'p': "processing", 'd': "done", 'c': "completed", 'f': "failed", 'i': "interrupted", 'e': "erased"}
 
 const (
 	callSQL = `SELECT state, attempts, changed_at, coalesce(error, '') FROM idem_lease WHERE consumer = $1 AND key = $2::uuid`

@@ -33,6 +33,7 @@ type Letter struct {
 	Reason    string     `json:"reason"`     // what failed, where; without class and event
 	SQLState  string     `json:"sqlstate"`   // "" if no error of the database is the reason
 	Key       string     `json:"key"`        // of a conflict, 32 hex digits; else ""
+	ErasedBy  string     `json:"erased_by"`  // the event that erased record and reason (erase_traces): topic, partition and offset; "" if none did
 	Request   *Request   `json:"request"`    // the last one of an operator; nil is none
 	End       *End       `json:"end"`        // nil while it is open
 }
@@ -73,7 +74,7 @@ var requests = map[string]string{"r": "replay", "x": "discard"}
 const letterColumns = `s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.seq, d.created_at, d.expires_at, d.state,
        coalesce(d.event, ''), d.reason, coalesce(d.sqlstate, ''), coalesce(replace(d.key::text, '-', ''), ''),
        coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), coalesce(d.answer, ''), d.answered_at,
-       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, '')`
+       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, '')`
 
 // lettersSQL is letters, the newest first. A class is a prefix of the reason up to its colon.
 const lettersSQL = `
@@ -132,7 +133,7 @@ func scanLetter(row pgx.Row, more ...any) (Letter, error) {
 	var asked string
 	var askedAt *time.Time
 	err := row.Scan(append([]any{&l.Consumer, &l.Topic, &l.TopicID, &l.Partition, &l.Offset, &l.Seq, &l.CreatedAt, &l.ExpiresAt, &state,
-		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By}, more...)...)
+		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy}, more...)...)
 	if err != nil {
 		return l, err
 	}

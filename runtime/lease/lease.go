@@ -9,7 +9,7 @@
 //	                  Failed    Interrupted
 //
 // A lease belongs to a key of a consumer, and is for all of its processes. Done is never left but
-// for Completed, so that a result is recorded once. It must not import any package of this module
+// for Completed, so that a result is recorded once; what either one's result was may be erased. It must not import any package of this module
 // but wire.
 package lease
 
@@ -30,6 +30,7 @@ const (
 	Completed   State = 'c' // Done, and the ledger passed the event
 	Failed      State = 'f' // the call did nothing; it may be made again
 	Interrupted State = 'i' // nobody knows what the call did: a person decides
+	Erased      State = 'e' // Done or Completed, and its result was erased: no call, and no result
 )
 
 // Locks is who a store is told has the locks of a name, in place of a consumer: all consumers
@@ -79,6 +80,16 @@ type Ask struct {
 	Keep       time.Duration // how long the store remembers what became of the key, at least
 	// Token is drawn by the asker, from idem_fence, for a store that draws none; 0: the store draws.
 	Token int64
+	// Trace is by what the lease is found when its result is to be erased; nil if nothing erases
+	// it. Only Postgres keeps it.
+	Trace *Trace
+}
+
+// Trace names the record that a lease is for.
+type Trace struct {
+	Stream   int32
+	Offset   int64
+	OrderKey wire.UUID // hash of the record key
 }
 
 // Content tells the content of an event: with an equal definition and another fingerprint, an
@@ -93,7 +104,7 @@ type Answer struct {
 	Token    int64         // of the last one who got it; grows with each
 	Attempts int           // calls that began, with this one
 	Result   []byte        // of Done and Completed
-	Error    string        // of the last call that failed, or why nobody knows what it did
+	Error    string        // of the last call that failed, or why nobody knows what it did, or by what it was Erased
 	Wait     time.Duration // of Processing and Failed: until the lease may be had
 	// Stale says that the lease could be had, but not for the Token of the Ask, since it is not
 	// greater than the one here. Nothing was changed. Only stores that draw no token say so.

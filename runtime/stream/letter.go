@@ -15,11 +15,12 @@ type Letter struct {
 	Topic      string `json:"topic"`
 	Partition  int32  `json:"partition"`
 	Offset     int64  `json:"offset"`
-	Row        int64  `json:"row"`    // of the ledger that passed the record
-	State      string `json:"state"`  // dead, waiting, replayed or discarded
-	Event      string `json:"event"`  // "" if it is not known
-	Reason     string `json:"reason"` // its first word is the class
-	Kept       bool   `json:"kept"`   // the record is there
+	Row        int64  `json:"row"`       // of the ledger that passed the record
+	State      string `json:"state"`     // dead, waiting, replayed or discarded
+	Event      string `json:"event"`     // "" if it is not known
+	Reason     string `json:"reason"`    // its first word is the class
+	Kept       bool   `json:"kept"`      // the record is there
+	ErasedBy   string `json:"erased_by"` // the event that erased it (erase_traces): topic, partition and offset; "" if none did
 	ResolvedBy string `json:"resolved_by"`
 	Request
 
@@ -53,7 +54,7 @@ type Filter struct {
 
 const letterColumns = `
 SELECT d.stream, d.offs, d.seq, d.state::text, coalesce(d.event, ''), d.reason, d.record IS NOT NULL, coalesce(d.asked::text, ''), d.asked_at,
-       coalesce(d.asked_by, ''), coalesce(d.answer, ''), coalesce(d.resolved_by, '')
+       coalesce(d.asked_by, ''), coalesce(d.answer, ''), coalesce(d.resolved_by, ''), coalesce(d.erased_by, '')
 FROM idem_dead_letter d `
 
 var (
@@ -128,7 +129,7 @@ func (s *Status) letters(ctx context.Context, db DB, where string, args ...any) 
 	letters, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (Letter, error) {
 		l := Letter{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}
 		var state, asked string
-		err := r.Scan(&l.stream, &l.Offset, &l.Row, &state, &l.Event, &l.Reason, &l.Kept, &asked, &l.AskedAt, &l.AskedBy, &l.Answer, &l.ResolvedBy)
+		err := r.Scan(&l.stream, &l.Offset, &l.Row, &state, &l.Event, &l.Reason, &l.Kept, &asked, &l.AskedAt, &l.AskedBy, &l.Answer, &l.ResolvedBy, &l.ErasedBy)
 		l.State, l.Asked = states[state], verbs[asked]
 		return l, err
 	})
@@ -187,8 +188,10 @@ func (l *Letter) may(verb string) error {
 		return fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.ResolvedBy)
 	case l.Asked != "":
 		return fmt.Errorf("%s: a %s is asked for already, since %s by %s", l.Name(), l.Asked, l.AskedAt.UTC().Format(time.RFC3339), l.AskedBy)
+	case verb == "replay" && l.ErasedBy != "":
+		return fmt.Errorf("%s: its record was erased by %s: it can be discarded only", l.Name(), l.ErasedBy)
 	case verb == "replay" && !l.Kept:
-		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload), or was erased: it can be discarded only", l.Name())
+		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload): it can be discarded only", l.Name())
 	}
 	return nil
 }

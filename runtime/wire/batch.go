@@ -25,6 +25,8 @@ type record struct {
 	content *Content
 	print   uint32 // fingerprint of its content
 	policy  *FailurePolicy
+	erases  bool // its event has erase_traces
+	probe   bool // only its event is asked for
 }
 
 // buffers are what every event of the batch uses again.

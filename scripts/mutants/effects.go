@@ -50,8 +50,8 @@ var effectBugs = []mutant{
 		in(core, "transaction.decide").Replace(`$c.Tried() || _`, `$c.Tried()`),
 		core, "TestEffectIsCalledOncePerEvent"},
 	{"results of effects that wait for the ledger are forgotten",
-		in(upkeep, "leasesSQL").Text(`WHERE consumer = $1 AND state IN ('c', 'f') AND forget_at`, `WHERE consumer = $1 AND forget_at`).
-			Text(`AND state IN ('c', 'f') AND forget_at < clock_timestamp()`+"`", "AND forget_at < clock_timestamp()`"),
+		in(upkeep, "leasesSQL").Text(`WHERE consumer = $1 AND state IN ('c', 'f', 'e') AND forget_at`, `WHERE consumer = $1 AND forget_at`).
+			Text(`AND state IN ('c', 'f', 'e') AND forget_at < clock_timestamp()`+"`", "AND forget_at < clock_timestamp()`"),
 		core, "TestUpkeepForgetsEffects"},
 	{"an interrupted effect is taken for one that failed (generated tests)",
 		in(leases, "acquireSQL").Text(`state = CASE WHEN l.state = 'p' AND l.interrupts THEN 'i'::"char" ELSE 'p'::"char" END`, `state = 'p'`),

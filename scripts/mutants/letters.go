@@ -3,7 +3,7 @@ package main
 // letterBugs are bugs of what becomes of dead letters.
 var letterBugs = []mutant{
 	{"30 a replay does not check that the letter is still open",
-		in(core, "settleSQL").Text(`AND state = $4::"char" RETURNING offs`, `RETURNING offs`),
+		in(core, "settleSQL").Text(`AND state = $4::"char" AND (`, `AND (`),
 		core, "TestReplayOfALetterThatWasClosedHasNoEffect"},
 	{"a replay that is in doubt is not sent again",
 		in(core, "errands.do").Never(`state == protocol.Doubt`),
@@ -27,7 +27,7 @@ var letterBugs = []mutant{
 			}`),
 		core, "TestParkedKeySurvivesACrashAtEachStep"},
 	{"a record of the batch overtakes the dead letter of its key",
-		in(core, "Decision.waits").Never(`l.Holds(m)`),
+		in(core, "Decision.queue").Never(`m.Key == key`),
 		core, "TestRecordsWaitBehindADeadLetterOfTheirKey"},
 	{"a waiting record that is refused lets the rest go on",
 		in(core, "Settling.Moves").Drop(`count(s.State, 1)`),

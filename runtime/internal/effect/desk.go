@@ -6,6 +6,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -28,8 +29,9 @@ func (p *Process) NewDesk(of idemtype.Partition, quit context.Context, tell func
 }
 
 // Start begins effects of records, unless they were begun before. Those of one record key run one
-// after the other, in the order of the records. ctx gives them its values only.
-func (d *Desk) Start(ctx context.Context, waiting []wire.Effect) {
+// after the other, in the order of the records. ctx gives them its values only, and trace by what
+// leases are found when results are to be erased.
+func (d *Desk) Start(ctx context.Context, waiting []wire.Effect, trace func(*wire.Message) *lease.Trace) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range waiting {
@@ -39,6 +41,7 @@ func (d *Desk) Start(ctx context.Context, waiting []wire.Effect) {
 			continue
 		}
 		t := newTask(d, e)
+		t.trace = trace(e.Message)
 		d.tasks[offset] = t
 		if k := e.Message.Key; k != nil {
 			t.before = d.last[string(k)]

@@ -16,11 +16,11 @@ import (
 // the spec, and behind an outage.
 func TestALeaseInPostgresStaysThere(t *testing.T) {
 	b := newBench(t, 2)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("Postgres")), effectOf(1, "", &outside, answer("outside"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("Postgres")), effectOf(1, "", &outside, answer("outside"))}, untraced)
 	want(t, "External", b.result(0).External, false)
 	want(t, "External", b.result(1).External, true)
 	b.desk.Again()
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("again")), effectOf(1, "", &outside, answer("again"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("again")), effectOf(1, "", &outside, answer("again"))}, untraced)
 	r := b.result(0)
 	want(t, "result", string(r.Result), "Postgres")
 	want(t, "External", r.External, false)
@@ -33,7 +33,7 @@ func TestPostgresInPlaceOfTheStore(t *testing.T) {
 	b := newBench(t, 4)
 	b.external.set(errDown, nil)
 	begun := time.Now()
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("r"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("r"))}, untraced)
 	want(t, "External", b.result(0).External, false)
 	if took := time.Since(begun); took < orInPostgres.Lease {
 		t.Errorf("Postgres took its place after %v", took)
@@ -45,7 +45,7 @@ func TestPostgresInPlaceOfTheStore(t *testing.T) {
 		more = append(more, effectOf(1+offset, "", &orInPostgres, answer("r")))
 	}
 	asked, begun := b.external.questions(), time.Now()
-	b.desk.Start(t.Context(), more)
+	b.desk.Start(t.Context(), more, untraced)
 	for offset := range int64(20) {
 		b.result(1 + offset)
 	}
@@ -56,10 +56,10 @@ func TestPostgresInPlaceOfTheStore(t *testing.T) {
 	close(hang)
 	b.external.set(nil, nil)
 	b.rested()
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(30, "", &orInPostgres, answer("r"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(30, "", &orInPostgres, answer("r"))}, untraced)
 	want(t, "External, when the store is back", b.result(30).External, true)
 	b.desk.Again()
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("again"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("again"))}, untraced)
 	want(t, "what Postgres took", string(b.result(0).Result), "r")
 }
 
@@ -71,14 +71,14 @@ func TestAnAnswerIsRecordedInPlaceOfTheStore(t *testing.T) {
 	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, func(context.Context) ([]byte, error) {
 		b.external.set(errDown, nil)
 		return fmt.Append(nil, calls.Add(1)), nil
-	})})
+	})}, untraced)
 	r := b.result(0)
 	want(t, "result", string(r.Result), "1")
 	want(t, "External", r.External, false)
 	want(t, "state in Postgres", b.postgres.States(consumer)[keyOf(0)], lease.Done)
 	b.desk.Again()
 	b.external.set(nil, nil)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("again"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("again"))}, untraced)
 	want(t, "result", string(b.result(0).Result), "1")
 	want(t, "calls", calls.Load(), 1)
 }
@@ -92,7 +92,7 @@ func TestOneAnswerOfTwoStores(t *testing.T) {
 		a, _ := b.postgres.Store.Acquire(ctx, consumer, []lease.Ask{ask})
 		b.postgres.Store.Record(ctx, consumer, []lease.End{{Hold: lease.Hold{Key: ask.Key, Owner: ask.Owner, Token: a[0].Token}, State: lease.Done, Result: []byte("theirs")}})
 		return []byte("ours"), nil
-	})})
+	})}, untraced)
 	want(t, "result", string(b.result(0).Result), "theirs")
 }
 
@@ -110,7 +110,7 @@ func TestStaleNumbersAreDrawnAnew(t *testing.T) {
 			b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, func(context.Context) ([]byte, error) {
 				calls.Add(1)
 				return nil, nil
-			})})
+			})}, untraced)
 			if r := b.result(0); r.Token <= known {
 				t.Errorf("number %d was given behind %d", r.Token, known)
 			}
@@ -131,12 +131,12 @@ func TestCopiesAtOnce(t *testing.T) {
 	})}
 	hang := make(chan struct{})
 	b.external.set(nil, hang)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(1, "", &outside, answer("first"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(1, "", &outside, answer("first"))}, untraced)
 	for b.external.questions() == 0 { // until its question is on its way, and the next ones collect
 		time.Sleep(time.Millisecond)
 	}
-	b.desk.Start(t.Context(), effects)
-	second.Start(t.Context(), effects)
+	b.desk.Start(t.Context(), effects, untraced)
+	second.Start(t.Context(), effects, untraced)
 	time.Sleep(20 * time.Millisecond) // both have asked
 	close(hang)
 	want(t, "result", string(b.result(0).Result), "1")
@@ -151,7 +151,7 @@ func TestCopiesAtOnce(t *testing.T) {
 func TestGivenUpWhileTheStoreIsDown(t *testing.T) {
 	b := newBench(t, 1)
 	b.external.set(errDown, nil)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("r"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("r"))}, untraced)
 	b.quit()
 	if err := b.desk.Wait(t.Context(), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -38,6 +38,7 @@ type task struct {
 	effect  wire.Effect
 	message wire.Message // the record, in memory of its own
 	key     wire.Key     // of the lease
+	trace   *lease.Trace // nil if nothing erases its result
 	skip    int64        // numbers to leave out: the store knows greater ones
 	lock    lock         // of the event, if it names one
 	before  *task        // of the record before with the same record key; or nil
@@ -182,6 +183,8 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	switch a.State {
 	case lease.Done, lease.Completed:
 		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: a.Result, External: hold.at.external}})
+	case lease.Erased:
+		return t.refuse(wire.ReasonEffect, fmt.Errorf("it was done before, and its result was %s: it is not called again", a.Error))
 	case lease.Interrupted:
 		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %s", a.Error))
 	}
@@ -192,7 +195,7 @@ func (t *task) ask() lease.Ask {
 	e := &t.effect
 	a := lease.Ask{
 		Key: t.key, Owner: newOwner(), Term: e.Terms.Lease, Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
-		Content: lease.Content{Print: e.Print},
+		Content: lease.Content{Print: e.Print}, Trace: t.trace,
 	}
 	if e.Content != nil {
 		a.Content.Def = e.Content.Def

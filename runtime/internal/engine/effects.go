@@ -25,7 +25,7 @@ func (e *awaitsEffect) Error() string { return "the effect of a record is not ov
 // cut begins the effects for which records wait, and leaves the records before them. If there are
 // none, the transaction is over before it began: while calls run, no connection is held.
 func (t *transaction) cut(ctx context.Context, d *decide.Decision) error {
-	t.o.effects.Start(ctx, d.Waiting)
+	t.o.effects.Start(ctx, d.Waiting, func(m *wire.Message) *lease.Trace { return trace(t.o, m) })
 	if d.Ready == 0 {
 		return &awaitsEffect{d.Waiting[0].Message.Offset, d.Waiting[0].Event}
 	}

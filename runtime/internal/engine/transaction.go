@@ -181,7 +181,7 @@ func (o *Owner) attempt(d *decide.Decision, settles *deadletter.Settling) chain.
 			Kind: ledger.Batch, Token: ledger.NewToken(), Next: d.Next(), Epoch: d.Epoch(tail.Epoch),
 			Window: o.keys.Window(tail), Keys: d.Keys.Keys, Defs: d.Keys.Defs, Info: ledger.LettersInfo(d.InRow),
 		},
-		Result: d.Result, Letters: d.Letters, Moves: deadletter.Moves(d.Letters), InRow: d.InRow, Claims: slices.Clone(d.Claims), Events: d.Events,
+		Result: d.Result, Letters: d.Letters, Moves: d.Moves, InRow: d.InRow, Claims: slices.Clone(d.Claims), Events: d.Events,
 	}
 	if settles != nil {
 		a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Info = ledger.Letter, tail.Next, tail.Epoch, settles.Info()
@@ -205,6 +205,7 @@ func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *ch
 	head = append(head, complete(t.o, d)...)
 	head = append(head, c.Letters(d.Letters)...)
 	head = append(head, settle(t.o, t.settles)...)
+	head = append(head, erase(t.o, d, t.settles)...)
 	p := pipeline.New(ctx, t.conn.Conn())
 	p.Add(head...)
 	r, err := p.Run()

@@ -78,8 +78,8 @@ WHERE (consumer, key) IN (SELECT consumer, key FROM idem_lease
 	leasesSQL = `
 DELETE FROM idem_lease
 WHERE consumer = $1 AND key IN (SELECT key FROM idem_lease
-	WHERE consumer = $1 AND state IN ('c', 'f') AND forget_at < clock_timestamp() ORDER BY forget_at LIMIT $2)
-	AND state IN ('c', 'f') AND forget_at < clock_timestamp()`
+	WHERE consumer = $1 AND state IN ('c', 'f', 'e') AND forget_at < clock_timestamp() ORDER BY forget_at LIMIT $2)
+	AND state IN ('c', 'f', 'e') AND forget_at < clock_timestamp()`
 
 	clearSQL = `
 DELETE FROM idem_dead_letter

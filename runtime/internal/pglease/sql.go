@@ -13,11 +13,11 @@ const (
 	// is greater than the one before. Whose lease ended before the call did is asked with what
 	// that call's event said, not with what this one's says.
 	acquireSQL = `
-INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at)
+INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, stream, offs, order_key)
 SELECT $1, a.key, a.def, a.fp, 'p', a.owner, nextval('idem_fence'), 1, a.term * interval '1 microsecond', a.interrupts,
-       a.keep * interval '1 microsecond', clock_timestamp() + a.term * interval '1 microsecond'
-FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[])
-    AS a (key, def, fp, owner, term, interrupts, keep)
+       a.keep * interval '1 microsecond', clock_timestamp() + a.term * interval '1 microsecond', a.stream, a.offs, a.order_key
+FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[], $9::int[], $10::bigint[], $11::uuid[])
+    AS a (key, def, fp, owner, term, interrupts, keep, stream, offs, order_key)
 ORDER BY a.key
 ON CONFLICT (consumer, key) DO UPDATE SET
     def = excluded.def, fp = excluded.fp, owner = excluded.owner, fence = nextval('idem_fence'),
@@ -25,6 +25,7 @@ ON CONFLICT (consumer, key) DO UPDATE SET
     attempts = CASE WHEN l.state = 'p' AND l.interrupts THEN l.attempts ELSE l.attempts + 1 END,
     error = CASE WHEN l.state = 'p' AND l.interrupts THEN 'the lease ended before the call did' ELSE l.error END,
     term = excluded.term, interrupts = excluded.interrupts, keep = excluded.keep,
+    stream = excluded.stream, offs = excluded.offs, order_key = excluded.order_key,
     expires_at = clock_timestamp() + excluded.term, changed_at = clock_timestamp()
 WHERE l.expires_at <= clock_timestamp() AND (l.state = 'f' OR l.state = 'p' AND (l.def <> excluded.def OR l.fp = excluded.fp))`
 

@@ -5,7 +5,6 @@
 package deadletter
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -30,9 +29,6 @@ type Letter struct {
 
 // parks reports whether later records of the record key wait behind the letter.
 func (l *Letter) parks() bool { return l.Message.Key != nil && (l.Waits || l.Policy.Park) }
-
-// Holds reports whether a later record waits behind the letter.
-func (l *Letter) Holds(m *wire.Message) bool { return l.parks() && bytes.Equal(l.Message.Key, m.Key) }
 
 // Behind is the letter of a record that waits behind the dead one at an offset.
 func Behind(m *wire.Message, policy *wire.FailurePolicy, offset int64) Letter {

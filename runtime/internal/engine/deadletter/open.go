@@ -35,16 +35,17 @@ type Open struct {
 	By          string       // who asks, and why
 	Message     wire.Message // empty if Lost is not nil
 	Lost        error        // why the record cannot be decided again; nil if it can
+	ErasedBy    string       // the event that erased its record; "" if none did
 }
 
 const (
 	askedSQL = `
-SELECT offs, seq, state, order_key, parks, asked, asked_at, coalesce(asked_by, ''), record FROM idem_dead_letter
+SELECT offs, seq, state, order_key, parks, asked, asked_at, coalesce(asked_by, ''), coalesce(erased_by, ''), record FROM idem_dead_letter
 WHERE stream = $1 AND asked IS NOT NULL AND state = 'd' ORDER BY asked_at, offs, seq LIMIT 100`
 
 	// nextSQL is the first record that waits for its record key.
 	nextSQL = `
-SELECT offs, seq, state, order_key, parks, 'r'::"char", created_at, 'the letter that it waited for', record FROM idem_dead_letter
+SELECT offs, seq, state, order_key, parks, 'r'::"char", created_at, 'the letter that it waited for', coalesce(erased_by, ''), record FROM idem_dead_letter
 WHERE stream = $1 AND order_key = $2 AND state = 'w' AND parks ORDER BY offs, seq LIMIT 1`
 )
 
@@ -71,7 +72,7 @@ func open(ctx context.Context, db Querier, of idemtype.Partition, sql string, ar
 	}
 	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (l Open, err error) {
 		var stored []byte
-		if err := r.Scan(&l.Offset, &l.Seq, &l.State, &l.OrderKey, &l.Parks, &l.Asked, &l.AskedAt, &l.By, &stored); err != nil {
+		if err := r.Scan(&l.Offset, &l.Seq, &l.State, &l.OrderKey, &l.Parks, &l.Asked, &l.AskedAt, &l.By, &l.ErasedBy, &stored); err != nil {
 			return l, err
 		}
 		l.read(of, stored)
@@ -80,14 +81,18 @@ func open(ctx context.Context, db Querier, of idemtype.Partition, sql string, ar
 }
 
 // errDropped says that a letter has no record.
-var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload), or was erased: it can be discarded only")
+var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload): it can be discarded only")
 
 // Dropped reports whether the record is not there, and not only unreadable.
-func (l *Open) Dropped() bool { return errors.Is(l.Lost, errDropped) }
+func (l *Open) Dropped() bool { return errors.Is(l.Lost, errDropped) || l.ErasedBy != "" }
 
 // read reads the stored record.
 func (l *Open) read(of idemtype.Partition, stored []byte) {
-	if stored == nil {
+	switch {
+	case l.ErasedBy != "":
+		l.Lost = fmt.Errorf("its record was erased by %s: it can be discarded only", l.ErasedBy)
+		return
+	case stored == nil:
 		l.Lost = errDropped
 		return
 	}
@@ -124,14 +129,15 @@ func (s *Settling) Info() string {
 }
 
 // settleSQL is refused (23514 on idem_assert) unless the letter is in the state that it was read
-// in: then the transaction's effect was made for nothing, or is another's.
+// in, and its record was not erased since: then the transaction's effect was made for nothing, or
+// is another's.
 const settleSQL = `
 WITH letter AS (
     UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
         resolved_seq = CASE WHEN $9 IS NULL THEN $6::bigint END, resolved_by = CASE WHEN $9 IS NULL THEN $7::text END,
         asked = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = clock_timestamp() + (expires_at - created_at),
         reason = coalesce($9, reason), record = CASE WHEN NOT $10::boolean THEN record END
-    WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" RETURNING offs
+    WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) RETURNING offs
 )
 INSERT INTO idem_assert (what) SELECT 'letter' WHERE NOT EXISTS (SELECT FROM letter)`
 
@@ -154,10 +160,11 @@ func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
 
 const answerSQL = `
 UPDATE idem_dead_letter SET asked = NULL, answer = $5, answered_at = clock_timestamp()
-WHERE stream = $1 AND offs = $2 AND seq = $3 AND asked_at = $4 AND state IN ('d', 'w')`
+WHERE stream = $1 AND offs = $2 AND seq = $3 AND asked_at = $4 AND state IN ('d', 'w') AND coalesce(erased_by, '') = $6`
 
-// Answer tells who asked that a letter stays as it is, and why. Nothing else changes.
+// Answer tells who asked that a letter stays as it is, and why, unless the letter was erased since
+// it was read: the text might quote it. Nothing else changes.
 func Answer(ctx context.Context, conn *pgx.Conn, stream int32, l *Open, why string) error {
-	_, err := conn.Exec(ctx, answerSQL, stream, l.Offset, l.Seq, l.AskedAt, why)
+	_, err := conn.Exec(ctx, answerSQL, stream, l.Offset, l.Seq, l.AskedAt, why, l.ErasedBy)
 	return err
 }

@@ -57,19 +57,27 @@ func (p *Parked) Forward(moves []Move) {
 }
 
 func (p *Parked) move(m Move) {
-	q, known := p.keys[m.Key]
-	if !known {
-		q.Offset = m.Offset
-	}
-	q.Dead, q.Waiting = q.Dead+m.Dead, q.Waiting+m.Waiting
+	q := p.keys[m.Key].Moved(m)
 	p.waiting += m.Waiting
 	if p.keys == nil {
 		p.keys = map[wire.UUID]Queue{}
 	}
-	if p.keys[m.Key] = q; q.Dead+q.Waiting <= 0 {
+	if p.keys[m.Key] = q; q.Empty() {
 		delete(p.keys, m.Key)
 	}
 }
+
+// Moved is the queue behind a move.
+func (q Queue) Moved(m Move) Queue {
+	if q.Empty() {
+		q.Offset = m.Offset
+	}
+	q.Dead, q.Waiting = q.Dead+m.Dead, q.Waiting+m.Waiting
+	return q
+}
+
+// Empty reports whether nothing waits, and nothing has to.
+func (q Queue) Empty() bool { return q.Dead+q.Waiting <= 0 }
 
 // Find finds the queue of a record key.
 func (p *Parked) Find(key wire.UUID) (Queue, bool) {
@@ -90,20 +98,16 @@ func (p *Parked) Free() (keys []wire.UUID) {
 // Len is how many record keys are parked, and how many records wait.
 func (p *Parked) Len() (keys, waiting int) { return len(p.keys), p.waiting }
 
-// Moves are what letters of a new row change.
-func Moves(letters []Letter) (moves []Move) {
-	for i := range letters {
-		l := &letters[i]
-		if !l.parks() {
-			continue
-		}
-		m := Move{Key: *OrderKey(l.Message), Dead: 1, Offset: l.Message.Offset}
-		if l.Waits {
-			m.Dead, m.Waiting = 0, 1
-		}
-		moves = append(moves, m)
+// Moves are what the letter changes with the row that passes its record.
+func (l *Letter) Moves() []Move {
+	if !l.parks() {
+		return nil
 	}
-	return moves
+	m := Move{Key: *OrderKey(l.Message), Dead: 1, Offset: l.Message.Offset}
+	if l.Waits {
+		m.Dead, m.Waiting = 0, 1
+	}
+	return []Move{m}
 }
 
 // Moves are what the settling of a letter changes.

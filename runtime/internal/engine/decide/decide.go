@@ -65,6 +65,7 @@ type Decision struct {
 	Waiting []wire.Effect
 	Ready   int
 	Effects []wire.EffectResult // that its rows rest on
+	keeping
 }
 
 // Facts are what a decision rests on.
@@ -117,7 +118,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 
 // decide adds one record to the batch, and counts it, or returns its dead letter.
 func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.Letter, bad bool) {
-	if at, waits := w.waits(m, f); waits {
+	if at, waits := w.waits(m, f); waits && !d.erases(m) {
 		d.event = ""
 		return deadletter.Behind(m, &d.topic.OnFailure, at), true
 	}
@@ -135,6 +136,9 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 	}
 	if err == nil {
 		w.count(outcome)
+		if outcome == wire.Applied && d.batch.Erases() {
+			w.erase(m, f)
+		}
 		if f.Events {
 			w.Events = append(w.Events, hook.Event{Offset: m.Offset, Name: d.event, Outcome: told[outcome]})
 		}
@@ -259,21 +263,13 @@ func (w *Decision) waits(m *wire.Message, f *Facts) (at int64, waits bool) {
 	if key == nil || f.Again {
 		return 0, false
 	}
-	if f.Parked != nil {
-		if q, waits := f.Parked.Find(*key); waits {
-			return q.Offset, true
-		}
-	}
-	for i := range w.Letters { // of this very batch
-		if l := &w.Letters[i]; l.Holds(m) {
-			return l.Message.Offset, true
-		}
-	}
-	return 0, false
+	q := w.queue(*key, f)
+	return q.Offset, !q.Empty()
 }
 
 // addLetter counts and keeps a dead letter, or a record that waits behind one.
 func (w *Decision) addLetter(l deadletter.Letter) {
+	w.Moves = append(w.Moves, l.Moves()...)
 	if l.Waits {
 		w.Result.Waiting++
 		w.Letters = append(w.Letters, l)

@@ -1,0 +1,3 @@
+package welcomemail
+
+//go:generate go tool idemgen generate

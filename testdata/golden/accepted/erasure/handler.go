@@ -1,0 +1,18 @@
+package profiles
+
+import (
+	"context"
+	"fmt"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// Service implements Handler. This file is yours: idemgen does not touch it again.
+type Service struct{}
+
+// MailWanted runs outside of the transaction, before the event's steps. Pass the key of
+// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. An error says that
+// nothing was done, unless it is marked with idem.Interrupted; ctx ends with effect.timeout.
+func (Service) MailWanted(ctx context.Context, e MailWanted) (Mail, error) {
+	return Mail{}, fmt.Errorf("MailWanted: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+}
