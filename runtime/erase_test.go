@@ -173,7 +173,8 @@ func TestReplayErases(t *testing.T) {
 }
 
 // Letters of other partitions, and of topics with the same record key, lose their records, too;
-// their owners discard what waits, and go on with what came later. Other topics and consumers keep theirs.
+// their owners discard what waits, and go on with what came later. Other topics and consumers keep
+// theirs.
 func TestErasingReachesOtherPartitions(t *testing.T) {
 	db := database(t)
 	s := service{policy: parking, erases: true, edit: func(s *wire.Service) {

@@ -11,12 +11,17 @@ type Event struct {
 	IdempotencyKey *IdempotencyKey
 	WriteKey       Pos // the key "write"; zero if absent
 	Write          []*Step
-	Handle         *Bool
-	Effect         *Effect
-	EraseTraces    *Bool
-	OnFailure      *FailurePolicy
-	Pos            Pos // the map
-	Broken         bool
+	EventDoes
+	OnFailure *FailurePolicy
+	Pos       Pos // the map
+	Broken    bool
+}
+
+// EventDoes is what an event does beside its steps.
+type EventDoes struct {
+	Handle      *Bool
+	Effect      *Effect
+	EraseTraces *Bool
 }
 
 // EventFields are what an event reads.
