@@ -173,7 +173,8 @@ func TestReplayErases(t *testing.T) {
 }
 
 // Letters of other partitions, and of topics with the same record key, lose their records, too;
-// their owners discard what waits, and go on with what came later. Other topics and consumers keep theirs.
+// their owners discard what waits, and go on with what came later. Other topics and consumers keep
+// theirs.
 func TestErasingReachesOtherPartitions(t *testing.T) {
 	db := database(t)
 	s := service{policy: parking, erases: true, edit: func(s *wire.Service) {
@@ -254,6 +255,9 @@ func TestErasingTakesTheLeaseOfALateHolder(t *testing.T) {
 	apply(t, w, keyed(1, "a/erase 5 5"))
 	want(t, "leases", query(t, db, `SELECT string_agg(offs || ' ' || state::text || coalesce(' ' || convert_from(result, 'UTF8'), '') || coalesce(' ' || error, ''), ', ' ORDER BY offs) FROM idem_lease`),
 		"0 i erased by test.v1 0:1, 7 d y, 8 p")
+	if t.Failed() {
+		return // the copy would wait for who holds the lease
+	}
 	idemtest.Exec(t, db, `DELETE FROM idem_keys`)
 	want(t, "a copy", apply(t, own(t, s.consumer(t, db)), keyed(2, "a/k: effect 1")), idem.Result{Dead: 1})
 }

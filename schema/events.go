@@ -11,18 +11,18 @@ type Event struct {
 	IdempotencyKey *IdempotencyKey
 	WriteKey       Pos // the key "write"; zero if absent
 	Write          []*Step
-	EventCode
-	EraseTraces *Bool
-	OnFailure   *FailurePolicy
-	Pos         Pos // the map
-	Broken      bool
+	EventDoes
+	OnFailure *FailurePolicy
+	Pos       Pos // the map
+	Broken    bool
 }
 
-// EventCode is which Go code of the service gets an event, and under what.
-type EventCode struct {
-	Handle *Bool
-	Effect *Effect
-	Lock   *Lock
+// EventDoes is what an event does beside its steps.
+type EventDoes struct {
+	Handle      *Bool
+	Effect      *Effect
+	Lock        *Lock
+	EraseTraces *Bool
 }
 
 // EventFields are what an event reads.

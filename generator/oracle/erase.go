@@ -4,7 +4,7 @@ import "github.com/idemgen/idemgen/generator/model"
 
 // erases reports whether a record is of an event with erase_traces. Such a one waits for no dead
 // letter of its record key.
-func (in *Interpreter) erases(t *model.Topic, r *Record) bool {
+func erases(in *Interpreter, t *model.Topic, r *Record) bool {
 	if !t.Erases() || in.tooLarge(r) {
 		return false
 	}

@@ -69,14 +69,14 @@ func (in *Interpreter) Apply(r Record) Outcome {
 	}
 	at := place{p, string(r.Key)}
 	out := Outcome{Kind: DeadLetter, Class: ClassParked, Detail: "a record of its record key is a dead letter"}
-	if !in.parked[at] || in.erases(t, &r) {
+	if !in.parked[at] || erases(in, t, &r) {
 		out = in.record(t, &r)
 	}
 	switch out.Kind {
 	case Stop:
 		in.stopped[p] = out
 	case Applied:
-		if in.erases(t, &r) { // what waits for the record key is gone
+		if erases(in, t, &r) { // what waits for the record key is gone
 			delete(in.parked, at)
 		}
 	case DeadLetter, Conflict:

@@ -9,7 +9,7 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// mendedAndReplayed has the database refuse one record of a topic that parks. Those behind it wait.
+// mendedAndReplayed has the database refuse one record of a topic that parks. Those behind wait.
 // Then nothing refuses it any more, a person asks for a replay, and all must be as if nothing had
 // been refused.
 func mendedAndReplayed(b *trial) {

@@ -9,8 +9,8 @@
 //	                  Failed    Interrupted
 //
 // A lease belongs to a key of a consumer, and is for all of its processes. Done is never left but
-// for Completed, so that a result is recorded once; what either one's result was may be erased. It must not import any package of this module
-// but wire.
+// for Completed, so that a result is recorded once. The result of both may be erased.
+// The package must not import any package of this module but wire.
 package lease
 
 import (

@@ -2,11 +2,11 @@ package wire
 
 import "errors"
 
-// errProbed ends the plan's work on a record of which only the event is asked for.
+// errProbed ends the plan's work on a record. Only its event is asked for.
 var errProbed = errors.New("idem: only the event was asked for")
 
 // Probe reports whether a record is of an event with erase_traces. The batch stays as it is.
-func (b *Batch) Probe(m *Message) (erases bool) {
+func Probe(b *Batch, m *Message) (erases bool) {
 	b.record = record{outcome: Applied, probe: true}
 	b.keys.former = b.keys.former[:0]
 	_ = b.plan.Add(b, m) // whatever it says, it took nothing
@@ -15,7 +15,7 @@ func (b *Batch) Probe(m *Message) (erases bool) {
 }
 
 // Erases reports whether the last record that was added is of an event with erase_traces.
-func (b *Batch) Erases() bool { return b.record.erases }
+func Erases(b *Batch) bool { return b.record.erases }
 
 // Erasable reports whether some event of the service erases what is kept of records of a topic.
 func (s *Service) Erasable(t *Topic) bool {

@@ -22,7 +22,7 @@ func checkErase(report *schema.Diagnostics, d *draft.Service) {
 		case !e.Topic.Key.Known || e.Unsure:
 		case !e.Model.ReadsRecordKey():
 			report.Add(at, "E415", e.Is()+" reads no part of the record key whose traces it erases: a record without one would take effect, and erase nothing",
-				"use "+wording.Quote(e.Topic.Key.Parts[0].Spec.Name.Value)+" in a step, or declare a field of that name")
+				"let a step use "+wording.Quote(e.Topic.Key.Parts[0].Spec.Name.Value)+", or declare a field of that name")
 		default:
 			checkErasable(report, d, e)
 		}

@@ -23,8 +23,8 @@ func NewErasure(m *wire.Message) Erasure {
 	return Erasure{Key: *OrderKey(m), Offset: m.Offset, By: fmt.Sprintf("%s %d:%d", m.Topic, m.Partition, m.Offset)}
 }
 
-// eraseLettersSQL erases records and texts of letters of record keys. In the stream of the event that
-// erases they are those of records before it, in other streams of the record key's topics all that
+// eraseLettersSQL erases records and texts of letters of record keys. In the stream of the event
+// that erases they are those of records before it, in other streams of the record key's topics all that
 // there are: partitions have no order among each other. A batch, for which $8 is true, ends the
 // wait in its own stream, too: a dead letter holds nothing up any more, and what waited is
 // discarded. In other streams the owners, who know what waits, are asked to discard the dead

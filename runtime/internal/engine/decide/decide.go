@@ -54,7 +54,6 @@ type Decision struct {
 	Claims  []wire.Claim // that go into idem_keys
 	Hidden  []wire.Key   // that decide about conflicts
 	Keys    keyset.Row   // that go into the appended row
-	Letters []deadletter.Letter
 	Result  idemtype.Result
 	Known   *keys.Known  // with what it was decided
 	InRow   ledger.InRow // dead letters since the last record that took effect
@@ -136,7 +135,7 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 	}
 	if err == nil {
 		w.count(outcome)
-		if outcome == wire.Applied && d.batch.Erases() {
+		if outcome == wire.Applied && wire.Erases(d.batch) {
 			w.erase(m, f)
 		}
 		if f.Events {

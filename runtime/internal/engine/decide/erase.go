@@ -7,14 +7,15 @@ import (
 
 // keeping is what a decision changes in what is kept of records.
 type keeping struct {
-	Moves  []deadletter.Move    // of record keys whose records wait, in the order of the records
-	Erased []deadletter.Erasure // record keys of which nothing is kept, in the order of the events that say so
+	Letters []deadletter.Letter
+	Moves   []deadletter.Move    // of record keys whose records wait, in the order of the records
+	Erased  []deadletter.Erasure // record keys of which nothing is kept, in the order of the events that say so
 }
 
 // erases reports whether a record of a parked record key is of an event with erase_traces. Such a
 // one waits for nobody: nothing of what it would wait for can be applied once it is.
 func (d *Decider) erases(m *wire.Message) bool {
-	return len(d.topic.Erases) > 0 && len(m.Value) <= d.most && d.batch.Probe(m)
+	return len(d.topic.Erases) > 0 && len(m.Value) <= d.most && wire.Probe(d.batch, m)
 }
 
 // queue is the letters of a record key that others wait behind, once the records that were decided
