@@ -23,6 +23,7 @@ type provider struct {
 	mu    sync.Mutex
 	calls map[int32]int
 	n     int32
+	key   idem.Key                                            // of the last call
 	call  func(ctx context.Context, row int32, nth int) error // before it answers; or nil
 }
 
@@ -34,6 +35,9 @@ func (p *provider) effect(ctx context.Context, row int32) (int32, error) {
 	p.calls[row]++
 	p.n++
 	nth, answer := p.calls[row], p.n
+	if d, ok := idem.DeliveryFrom(ctx); ok {
+		p.key = d.Key
+	}
 	p.mu.Unlock()
 	if p.call != nil {
 		if err := p.call(ctx, row, nth); err != nil {

@@ -108,8 +108,15 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 			if _, err := stream.Ask(t.Context(), r.operator, letters[0], "discard", stream.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
+			letters, err = stream.DeadLetters(t.Context(), r.operator, "test", topic, stream.Filter{Class: "database"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stream.AskWithResult(t.Context(), r.operator, letters[0], []byte("1"), stream.By{Operator: "ann", Reason: "a test"}); err != nil {
+				t.Error(err)
+			}
 			apply(t, w, nil)
-			want(t, "letters", lettersNow(t, r.admin), "3 x discarded, 4 d, 5 d")
+			want(t, "letters", lettersNow(t, r.admin), "3 x discarded, 4 d database: SQLSTATE 23505, table t, constraint t_pkey, 5 d")
 			r.generations(t, c, w, log)
 			r.upkeep(t, c)
 			r.commands(t, c)

@@ -64,6 +64,11 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"replay projector orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},
 		{"replay projector orders.v1 1742 --reason x", "\"1742\" is no PARTITION:OFFSET"},
 		{"replay projector orders.v1 0:4", "reason"},
+		{"replay projector orders.v1 --all --reason x --result {}", "--result is of one letter"},
+		{"replay projector orders.v1 0:3 0:5 --reason x --result {}", "--result is of one letter"},
+		{"replay projector orders.v1 0:7 --reason x --result {\"id\":m-1}", "the result is no JSON: invalid character 'm'"},
+		{"replay projector orders.v1 0:4 --reason x --result {}", "it can be discarded only"},
+		{"discard projector orders.v1 0:3 --reason x --result {}", "unknown flag"},
 	} {
 		code, stdout, stderr := run(t, append([]string{"dead"}, strings.Fields(tc.args)...)...)
 		if code != trouble || !strings.Contains(stderr, tc.want) {

@@ -113,7 +113,11 @@ func short(text string) string {
 func requested(r *inspect.Request) string {
 	text := fmt.Sprintf("%s %s asked", r.At.Format(time.RFC3339), r.By)
 	if r.For != "" {
-		text += " to " + r.For + " it: no answer yet"
+		text += " to " + r.For + " it"
+		if r.Result {
+			text += " with a result"
+		}
+		text += ": no answer yet"
 	}
 	if r.Answer != "" {
 		text += "; the last answer: " + r.Answer

@@ -45,7 +45,8 @@ type Request struct {
 	For        string     `json:"for"` // replay or discard; "" once it is answered
 	By         string     `json:"by"`  // who, and why
 	At         time.Time  `json:"at"`
-	Answer     string     `json:"answer"` // to the last request; "" is none
+	Result     bool       `json:"with_result"` // the operator says what the effect returned
+	Answer     string     `json:"answer"`      // to the last request; "" is none
 	AnsweredAt *time.Time `json:"answered_at"`
 }
 
@@ -72,7 +73,7 @@ var requests = map[string]string{"r": "replay", "x": "discard"}
 
 const letterColumns = `s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.seq, d.created_at, d.expires_at, d.state,
        coalesce(d.event, ''), d.reason, coalesce(d.sqlstate, ''), coalesce(replace(d.key::text, '-', ''), ''),
-       coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), coalesce(d.answer, ''), d.answered_at,
+       coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), d.asked_result IS NOT NULL, coalesce(d.answer, ''), d.answered_at,
        d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, '')`
 
 // lettersSQL is letters, the newest first. A class is a prefix of the reason up to its colon.
@@ -132,7 +133,7 @@ func scanLetter(row pgx.Row, more ...any) (Letter, error) {
 	var asked string
 	var askedAt *time.Time
 	err := row.Scan(append([]any{&l.Consumer, &l.Topic, &l.TopicID, &l.Partition, &l.Offset, &l.Seq, &l.CreatedAt, &l.ExpiresAt, &state,
-		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By}, more...)...)
+		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By}, more...)...)
 	if err != nil {
 		return l, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -30,6 +31,11 @@ func (p *Process) NewDesk(of idemtype.Partition, quit context.Context, tell func
 // Start begins effects of records, unless they were begun before. Those of one record key run one
 // after the other, in the order of the records. ctx gives them its values only.
 func (d *Desk) Start(ctx context.Context, waiting []wire.Effect) {
+	d.StartBy(ctx, waiting, lease.Decision{})
+}
+
+// StartBy is Start for effects about which a person decided.
+func (d *Desk) StartBy(ctx context.Context, waiting []wire.Effect, by lease.Decision) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range waiting {
@@ -38,7 +44,7 @@ func (d *Desk) Start(ctx context.Context, waiting []wire.Effect) {
 		if d.tasks[offset] != nil {
 			continue
 		}
-		t := newTask(d, e)
+		t := newTask(d, e, by)
 		d.tasks[offset] = t
 		if k := e.Message.Key; k != nil {
 			t.before = d.last[string(k)]
@@ -82,7 +88,7 @@ func (d *Desk) Wait(ctx context.Context, offset int64) error {
 	case <-t.done:
 		o, _ := t.over()
 		if o.Err != nil { // whoever asks again begins again
-			d.forget(func(of int64) bool { return of == offset })
+			d.Forget(func(of int64) bool { return of == offset })
 		}
 		return o.Err
 	case <-ctx.Done():
@@ -94,15 +100,16 @@ func (d *Desk) Wait(ctx context.Context, offset int64) error {
 
 // Passed forgets the records below next.
 func (d *Desk) Passed(next int64) {
-	d.forget(func(offset int64) bool { return offset < next })
+	d.Forget(func(offset int64) bool { return offset < next })
 }
 
 // Again forgets what is known of all effects that are over: the store is asked again.
 func (d *Desk) Again() {
-	d.forget(func(offset int64) bool { return true })
+	d.Forget(func(offset int64) bool { return true })
 }
 
-func (d *Desk) forget(which func(offset int64) bool) {
+// Forget forgets what is known of some effects that are over.
+func (d *Desk) Forget(which func(offset int64) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for offset, t := range d.tasks {

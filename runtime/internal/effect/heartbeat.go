@@ -17,7 +17,7 @@ func (t *task) beat(ctx context.Context, h hold, lost context.CancelCauseFunc) *
 		term := t.effect.Terms.Lease
 		over := time.AfterFunc(time.Until(h.since.Add(term)), func() { lost(ErrLost) }) // also while the store keeps us waiting
 		defer over.Stop()
-		tick := time.NewTicker(term / 3)
+		tick := time.NewTimer(time.Until(h.since.Add(term / 3)))
 		defer tick.Stop()
 		for {
 			select {
@@ -25,6 +25,7 @@ func (t *task) beat(ctx context.Context, h hold, lost context.CancelCauseFunc) *
 				return
 			case <-tick.C:
 			}
+			tick.Reset(term / 3)
 			asked := time.Now()
 			held, err := h.at.extend.do(ctx, h.Hold)
 			switch {
