@@ -116,7 +116,7 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 				t.Error(err)
 			}
 			apply(t, w, nil)
-			want(t, "letters", lettersNow(t, r.admin), "3 x discarded, 4 d database: SQLSTATE 23505, table t, constraint t_pkey, 5 d")
+			want(t, "letters", lettersNow(t, r.admin), "3 x discarded, 4 d its event has no effect, so that no result of one can be given, 5 d")
 			r.generations(t, c, w, log)
 			r.upkeep(t, c)
 			r.commands(t, c)

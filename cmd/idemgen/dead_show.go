@@ -17,6 +17,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/inspect"
 	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // deadShowCommand shows all of one dead letter.
@@ -242,7 +243,11 @@ func (o opened) next() []string {
 	}
 	var steps []string
 	name := letterName(o.Consumer, o.Topic, o.Partition, o.Offset)
-	if o.Record != nil && advice[o.Class] == "" {
+	if o.Record != nil && o.Class == wire.ReasonInterrupted {
+		steps = append(steps,
+			"find out on the other side what the call did; it was not done: idemgen dead replay "+name+` --reason "how you know"`,
+			"it was done: idemgen dead replay "+name+` --reason "how you know" --result 'what it returned, as JSON'`)
+	} else if o.Record != nil && advice[o.Class] == "" {
 		steps = append(steps, "mend the cause, then: idemgen dead replay "+name+` --reason "what was mended"`)
 	}
 	return append(steps, "give it up: idemgen dead discard "+name+` --reason "why"`, cmp.Or(advice[o.Class], "mend the cause, then let the producer send the event again: a dead letter claims no key"))
@@ -251,5 +256,5 @@ func (o opened) next() []string {
 // advice is the last step where it is another one than to send the event again.
 var advice = map[string]string{
 	"conflict":    "let the producer send the event under a key of its own: this key is another event's",
-	"interrupted": "find out on the other side whether the call was made, then say so (docs/effects.md)",
+	"interrupted": "a copy that the producer sends is not called, either: docs/effects.md, A person decides",
 }

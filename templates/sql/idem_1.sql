@@ -172,7 +172,7 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     error text,
     PRIMARY KEY (consumer, key)
 );
-CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'f');
+CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'd', 'f');
 
 -- Generations of remembered idempotency keys. Each consumer has exactly one
 -- open, and no second one whatever happens.
