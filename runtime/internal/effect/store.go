@@ -16,7 +16,7 @@ import (
 type Postgres interface {
 	lease.Store
 	// Look draws a token for each key, greater than what was drawn before by more than the key's
-	// skip, and reports which of the keys have a lease here.
+	// skip, and reports which of the keys have a lease here. Keys may get the same token.
 	Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error)
 }
 

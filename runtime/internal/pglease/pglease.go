@@ -87,8 +87,9 @@ func answer(a *lease.Answer, row [][]byte) error {
 	return nil
 }
 
-// Look draws a number for each key, greater than the last one by more than the key's skip, and
-// reports which of the keys have a lease here. It is for leases in another store.
+// Look draws a number for each key, greater than every one drawn before by more than the key's
+// skip, and reports which of the keys have a lease here. Keys may get the same number. It is for
+// leases in another store.
 func (s *Store) Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error) {
 	var rows wire.Rows
 	for i, key := range keys {

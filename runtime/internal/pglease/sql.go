@@ -3,6 +3,11 @@ package pglease
 // A lease is changed only by a statement that finds it as its owner and token say. All times are
 // clock_timestamp(): now() is when a transaction began, which may have waited since. Rows are
 // locked in the order of their keys.
+//
+// Each key is looked for by itself, in a LATERAL that Postgres cannot turn into a join because it
+// locks or has an OFFSET, and rows that were locked are changed by ON CONFLICT, which goes to the
+// row by its key. A plan is kept as long as a connection; one made while the table was empty would
+// else read all leases of the consumer for ever.
 const (
 	// acquireSQL takes what can be had. The new token is drawn when the row is locked, so that it
 	// is greater than the one before. Whose lease ended before the call did is asked with what
@@ -38,41 +43,54 @@ WHERE CASE l.state
 SELECT a.n, l.state, l.owner = a.owner, l.def, l.fp, l.fence, l.attempts, l.result, l.error,
        (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS a (key, owner, n)
-JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key`
+CROSS JOIN LATERAL (SELECT * FROM idem_lease WHERE consumer = $1 AND key = a.key OFFSET 0) l`
 
-	// lookSQL draws a number for each key that may have its lease in another store, past those that
-	// are left out, and tells which keys have a row here all the same.
+	// lookSQL draws a number for the keys that may have their lease in another store, past those
+	// that are left out for a key, and tells which keys have a row here all the same. One number
+	// does for all of them, since each key's must grow by itself; then few of these statements
+	// write anything that must reach the disk.
 	lookSQL = `
-SELECT a.n, (SELECT max(nextval('idem_fence')) FROM generate_series(0, a.skip)),
-       EXISTS (SELECT FROM idem_lease l WHERE l.consumer = $1 AND l.key = a.key)
-FROM unnest($2::uuid[], $3::bigint[]) WITH ORDINALITY AS a (key, skip, n)`
+WITH drawn AS MATERIALIZED (SELECT nextval('idem_fence') AS fence)
+SELECT a.n, CASE WHEN a.skip = 0 THEN drawn.fence ELSE (SELECT max(nextval('idem_fence')) FROM generate_series(1, a.skip)) END,
+       (SELECT true FROM idem_lease l WHERE l.consumer = $1 AND l.key = a.key) IS NOT NULL
+FROM drawn, unnest($2::uuid[], $3::bigint[]) WITH ORDINALITY AS a (key, skip, n)`
 
 	extendSQL = `
 WITH held AS (
-    SELECT a.n, l.key
-    FROM unnest($2::uuid[], $3::uuid[], $4::bigint[]) WITH ORDINALITY AS a (key, owner, fence, n)
-    JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key AND l.owner = a.owner AND l.fence = a.fence AND l.state = 'p'
-    ORDER BY l.key FOR UPDATE OF l
+    SELECT a.n, l.lease
+    FROM (SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::bigint[]) WITH ORDINALITY AS a (key, owner, fence, n) ORDER BY key) a
+    CROSS JOIN LATERAL (
+        SELECT l AS lease FROM idem_lease l
+        WHERE l.consumer = $1 AND l.key = a.key AND l.owner = a.owner AND l.fence = a.fence AND l.state = 'p'
+        FOR UPDATE
+    ) l
+), extended AS (
+    INSERT INTO idem_lease AS l SELECT (lease).* FROM held
+    ON CONFLICT (consumer, key) DO UPDATE SET expires_at = clock_timestamp() + l.term
 )
-UPDATE idem_lease AS l SET expires_at = clock_timestamp() + l.term FROM held WHERE l.consumer = $1 AND l.key = held.key
-RETURNING held.n`
+SELECT n FROM held`
 
 	// recordSQL finds a row also in the state that it would give it: the answer to an earlier
 	// statement was lost. Then nothing of the row changes.
 	recordSQL = `
 WITH held AS (
-    SELECT a.*, l.state AS was
-    FROM unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::int[])
-        WITH ORDINALITY AS a (key, owner, fence, state, result, error, pause, attempts, n)
-    JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key AND l.owner = a.owner AND l.fence = a.fence
-        AND l.state IN ('p', a.state::"char")
-    ORDER BY l.key FOR UPDATE OF l
+    SELECT a.*, l.lease
+    FROM (SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::int[])
+        WITH ORDINALITY AS a (key, owner, fence, state, result, error, pause, attempts, n) ORDER BY key) a
+    CROSS JOIN LATERAL (
+        SELECT l AS lease FROM idem_lease l
+        WHERE l.consumer = $1 AND l.key = a.key AND l.owner = a.owner AND l.fence = a.fence
+            AND l.state IN ('p', a.state::"char")
+        FOR UPDATE
+    ) l
 ), recorded AS (
-    UPDATE idem_lease AS l SET
-        state = held.state::"char", result = held.result, error = held.error, attempts = held.attempts,
-        expires_at = clock_timestamp() + held.pause * interval '1 microsecond', changed_at = clock_timestamp(),
-        forget_at = clock_timestamp() + l.keep
-    FROM held WHERE l.consumer = $1 AND l.key = held.key AND held.was = 'p'
+    INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, result, error)
+    SELECT $1, key, (lease).def, (lease).fp, state::"char", owner, fence, attempts, (lease).term, (lease).interrupts, (lease).keep,
+        clock_timestamp() + pause * interval '1 microsecond', result, error
+    FROM held WHERE (lease).state = 'p'
+    ON CONFLICT (consumer, key) DO UPDATE SET
+        state = excluded.state, result = excluded.result, error = excluded.error, attempts = excluded.attempts,
+        expires_at = excluded.expires_at, changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep
 )
 SELECT n FROM held`
 
@@ -80,11 +98,16 @@ SELECT n FROM held`
 	// idem_assert) unless every lease is done, and its result is the one of the token.
 	completeSQL = `
 WITH done AS (
-    SELECT l.key FROM unnest($2::uuid[], $3::bigint[]) AS a (key, fence)
-    JOIN idem_lease l ON l.consumer = $1 AND l.key = a.key AND l.fence = a.fence AND l.state IN ('d', 'c')
-    ORDER BY l.key FOR UPDATE OF l
+    SELECT l.lease
+    FROM (SELECT * FROM unnest($2::uuid[], $3::bigint[]) AS a (key, fence) ORDER BY key) a
+    CROSS JOIN LATERAL (
+        SELECT l AS lease FROM idem_lease l
+        WHERE l.consumer = $1 AND l.key = a.key AND l.fence = a.fence AND l.state IN ('d', 'c')
+        FOR UPDATE
+    ) l
 ), completed AS (
-    UPDATE idem_lease AS l SET state = 'c', changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep FROM done WHERE l.consumer = $1 AND l.key = done.key
+    INSERT INTO idem_lease AS l SELECT (lease).* FROM done
+    ON CONFLICT (consumer, key) DO UPDATE SET state = 'c', changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep
     RETURNING l.key
 )
 INSERT INTO idem_assert (what) SELECT 'lease' WHERE (SELECT count(*) FROM completed) <> cardinality($2::uuid[])`
