@@ -50,7 +50,7 @@ func inEachStore(t *testing.T, terms wire.EffectTerms, test func(t *testing.T, d
 // giveResult asks to replay the letter of an offset of partition 0, with the result of its effect.
 func giveResult(t testing.TB, db *pgxpool.Pool, offset int64, result string) {
 	t.Helper()
-	found, err := stream.FindLetters(t.Context(), db, "test", topic, []stream.Place{{Partition: 0, Offset: offset}})
+	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: offset}})
 	if err == nil {
 		_, err = stream.AskWithResult(t.Context(), db, found[0], []byte(result), stream.By{Operator: "ann", Reason: "found out"})
 	}

@@ -92,7 +92,7 @@ func (f *askFlags) parse(args []string) error {
 		if !found || err != nil || errOffset != nil {
 			return fmt.Errorf("%q is no PARTITION:OFFSET, such as 0:1742", arg)
 		}
-		f.places = append(f.places, stream.Place{Partition: int32(p), Offset: int64(o)})
+		f.places = append(f.places, stream.Place{Consumer: f.consumer, Topic: f.topic, Partition: int32(p), Offset: int64(o)})
 	}
 	filtered := f.all || f.filter != stream.Filter{}
 	switch {
@@ -122,7 +122,7 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 	}
 	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
 	for _, l := range letters {
-		if len(f.places) == 0 && l.Asked != "" {
+		if len(f.places) == 0 && l.Asked() != "" {
 			continue // somebody asked before
 		}
 		l, err := f.about(ctx, db, l, f.by)
@@ -150,7 +150,9 @@ func (f *askFlags) about(ctx context.Context, db stream.DB, l stream.Letter, by 
 
 func (f *askFlags) find(ctx context.Context, db stream.DB) ([]stream.Letter, error) {
 	if len(f.places) > 0 {
-		return stream.FindLetters(ctx, db, f.consumer, f.topic, f.places)
+		return stream.FindLetters(ctx, db, f.places)
 	}
-	return stream.DeadLetters(ctx, db, f.consumer, f.topic, f.filter)
+	filter := f.filter
+	filter.Consumer, filter.Topic = f.consumer, f.topic
+	return stream.DeadLetters(ctx, db, filter)
 }

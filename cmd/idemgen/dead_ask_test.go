@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -77,6 +78,38 @@ func TestDeadCommandsRefuse(t *testing.T) {
 	}
 }
 
+// A result goes with the request, as compact JSON, and is nowhere shown. Until somebody does what
+// was asked, show says so.
+func TestDeadReplayWithAResult(t *testing.T) {
+	db := shop(t)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 days'`)
+	show := []string{"dead", "show", "order-projector", "orders.v1", "0:3"}
+	const replay = "idemgen dead replay order-projector orders.v1 0:3"
+	if got := must(t, show...); !strings.Contains(got, "it was not done: "+replay) || !strings.Contains(got, "it was done: "+replay) || strings.Contains(got, "owner ") {
+		t.Error(got)
+	}
+	if got := must(t, "dead", "replay", "order-projector", "orders.v1", "0:3", "--reason", "asked", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: asked to replay it\n") {
+		t.Error(got)
+	}
+	row, err := db.Query(t.Context(), `SELECT convert_from(asked_result, 'UTF8') || ' ' || (asked_number = (SELECT last_value FROM idem_fence)) FROM idem_dead_letter WHERE asked = 'r'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := pgx.CollectExactlyOneRow(row, pgx.RowTo[string]); err != nil || kept != `{"id":"m-1"} true` {
+		t.Error(kept, err)
+	}
+	got := must(t, show...)
+	for _, part := range []string{"asked to replay it with a result: no answer yet", "owner      the last row of its ledger is 3d old; if no service runs, the next one"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%q is not in\n%s", part, got)
+		}
+	}
+	if got += must(t, append(show, "--json")...); strings.Contains(got, "m-1") || !strings.Contains(got, `"with_result": true`) {
+		t.Error(got)
+	}
+}
+
 // With --wait the command prints the owner's answers, and fails if a letter stays dead.
 func TestDeadCommandsWait(t *testing.T) {
 	db := lettersOf(t)
@@ -94,13 +127,16 @@ func TestDeadCommandsWait(t *testing.T) {
 	}
 	code, stdout, stderr := run(t, strings.Fields("dead replay projector orders.v1 0:3 --reason mended --wait 10s --json")...)
 	var answer struct {
-		Letters []struct{ State, Answer string }
-		Error   string
+		Letters []struct {
+			State   string
+			Request struct{ Answer string }
+		}
+		Error string
 	}
 	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || code != trouble {
 		t.Fatal(code, err, stderr)
 	}
-	if len(answer.Letters) != 1 || answer.Letters[0].Answer != "database: again" || answer.Error != "1 of 1 letters stay dead" {
+	if len(answer.Letters) != 1 || answer.Letters[0].Request.Answer != "database: again" || answer.Error != "1 of 1 letters stay dead" {
 		t.Errorf("%+v", answer)
 	}
 	cancel()

@@ -129,6 +129,9 @@ func (o opened) text() string {
 	}
 	if r := o.Request; r != nil {
 		say("request", requested(r))
+		if a := o.LedgerAge; r.For != "" && a != nil && *a > quiet.Seconds() {
+			say("owner", nobody(*a))
+		}
 	}
 	for i := range o.Earlier {
 		e := &o.Earlier[i]

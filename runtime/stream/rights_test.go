@@ -48,7 +48,7 @@ GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) VALUES ($1, 11, 1, 'd', 'decode')`, w.stream)
-	letters, err := stream.DeadLetters(t.Context(), operator, orders.Consumer, orders.Topic, stream.Filter{})
+	letters, err := stream.DeadLetters(t.Context(), operator, stream.Filter{Consumer: orders.Consumer, Topic: orders.Topic})
 	if err != nil {
 		t.Fatal(err)
 	}
