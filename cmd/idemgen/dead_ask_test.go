@@ -67,7 +67,7 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"replay projector orders.v1 0:4", "reason"},
 		{"replay projector orders.v1 --all --reason x --result {}", "--result is of one letter"},
 		{"replay projector orders.v1 0:3 0:5 --reason x --result {}", "--result is of one letter"},
-		{"replay projector orders.v1 0:7 --reason x --result {\"id\":m-1}", "the result is no JSON: invalid character 'm'"},
+		{"replay projector orders.v1 0:3 --reason x --result {\"id\":m-1}", "the result is no JSON: invalid character 'm'"},
 		{"replay projector orders.v1 0:4 --reason x --result {}", "it can be discarded only"},
 		{"discard projector orders.v1 0:3 --reason x --result {}", "unknown flag"},
 	} {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/inspect"
 	"github.com/idemgen/idemgen/runtime/stream"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // deadShowCommand shows all of one dead letter.
@@ -246,7 +245,7 @@ func (o opened) next() []string {
 	}
 	var steps []string
 	name := letterName(o.Consumer, o.Topic, o.Partition, o.Offset)
-	if o.Record != nil && o.Class == wire.ReasonInterrupted {
+	if o.Record != nil && o.Class == "interrupted" {
 		steps = append(steps,
 			"find out on the other side what the call did; it was not done: idemgen dead replay "+name+` --reason "how you know"`,
 			"it was done: idemgen dead replay "+name+` --reason "how you know" --result 'what it returned, as JSON'`)

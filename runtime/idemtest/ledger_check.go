@@ -38,7 +38,7 @@ SELECT format('stream %s row %s', stream, seq) FROM k GROUP BY stream, seq, key 
 SELECT format('stream %s seq %s', l.stream, l.seq) FROM idem_ledger l JOIN idem_ledger p ON p.stream = l.stream AND p.seq = l.seq - 1 WHERE l.window_seq < p.window_seq`},
 	{"a key is claimed in a row that is not there", `
 SELECT format('%s in stream %s seq %s', k.key, k.stream, k.seq) FROM idem_keys k
-WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq = k.seq AND l.kind = 'b')`},
+WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq = k.seq AND l.kind IN ('b', 'l'))`},
 	{"idem_assert holds a row", `SELECT what FROM idem_assert`},
 	{"idem_step_refused holds a row", `SELECT reason FROM idem_step_refused`},
 }

@@ -77,8 +77,8 @@ type Ask struct {
 	Decision Decision
 }
 
-// Decision is what a person decided about an event whose call failed, or of which nobody knows
-// what it did. The zero Decision is none.
+// Decision is what a person decided about an event whose call failed, or may have done something
+// that nobody knows. The zero Decision is none.
 type Decision struct {
 	// Number is drawn from idem_fence when the person decides. It is about tokens that are
 	// smaller: such a lease is to be had also if it is Interrupted, or Failed and its pause lasts;

@@ -19,8 +19,8 @@ WHERE stream = $1 AND offs = $2 AND seq = $3 AND state = 'd' AND asked IS NULL`
 
 // Ask asks the owner of a letter's partition to replay or to discard it. It does so between two
 // batches, within seconds; if the partition has no owner, the next one does. A letter is asked
-// about once: what came of it is in its row. An effect whose call failed, or of which nobody knows
-// what it did, is called again for a replay.
+// about once: what came of it is in its row. An effect whose call failed, or was interrupted, is
+// called again for a replay.
 func Ask(ctx context.Context, db DB, l Letter, verb string, by By) (Letter, error) {
 	return ask(ctx, db, l, verb, nil, by)
 }

@@ -151,9 +151,9 @@ func Letters(ctx context.Context, db DB, f Filter) (found []Letter, more bool, e
 	return found, more, err
 }
 
-// DeadLetters are the dead letters of a topic as it is now that are neither replayed nor discarded,
-// nor wait behind another one: those that an operator can ask about, in the order of partitions
-// and offsets.
+// DeadLetters are the letters of a topic as it is now that an operator can ask about: neither
+// replayed nor discarded, nor waiting behind another one. They are in the order of partitions and
+// offsets.
 func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
 	all, err := list(ctx, db, "")
 	if err != nil {
