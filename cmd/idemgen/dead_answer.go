@@ -16,6 +16,7 @@ import (
 type asked struct {
 	letters []stream.Letter
 	dry     bool
+	leftOut int      // letters of interrupted calls
 	hints   []string // about partitions that may have no owner
 }
 
@@ -41,6 +42,9 @@ func (r *asked) text() string {
 		default:
 			fmt.Fprintf(&b, "%s: asked to %s it\n", l.Name(), l.Asked())
 		}
+	}
+	if r.leftOut > 0 {
+		fmt.Fprintf(&b, "left out: %d of interrupted calls, which a replay would make again (--class interrupted)\n", r.leftOut)
 	}
 	for _, hint := range r.hints {
 		b.WriteString(hint + "\n")

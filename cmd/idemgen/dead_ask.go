@@ -26,7 +26,8 @@ One that is refused again stays dead, with the new reason; nothing else moves.
 
 The effect of an event is called again for it, if the call failed, or if nobody knows what it did:
 find that out on the other side first. If it was done, --result says what it returned, and nothing
-is called. A result that was recorded is taken as it is.`,
+is called. A result that was recorded is taken as it is. So --all and --event leave out letters of
+interrupted calls, which --class interrupted means.`,
 	}
 	ask.define(cmd, flags)
 	cmd.Flags().StringVar(&ask.result, "result", "", "the effect of this one letter was done: what it returned, as JSON in the spec's names; null if it returns nothing")
@@ -125,6 +126,10 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 		if len(f.places) == 0 && l.Asked() != "" {
 			continue // somebody asked before
 		}
+		if f.leavesOut(&l) {
+			r.leftOut++
+			continue
+		}
 		l, err := f.about(ctx, db, l, f.by)
 		if err != nil {
 			return r, err
@@ -138,6 +143,13 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 		return r.await(ctx, db, f.wait)
 	}
 	return r, r.silent(ctx, db)
+}
+
+// leavesOut reports whether a letter is not meant because nobody said what becomes of its call: a
+// replay calls again.
+func (f *askFlags) leavesOut(l *stream.Letter) bool {
+	cut := l.Class == "interrupted" || strings.HasPrefix(l.Answer(), "interrupted:")
+	return f.verb == "replay" && len(f.places) == 0 && f.filter.Class != "interrupted" && cut
 }
 
 // about asks about one letter.

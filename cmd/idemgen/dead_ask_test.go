@@ -78,6 +78,36 @@ func TestDeadCommandsRefuse(t *testing.T) {
 	}
 }
 
+// A replay calls an interrupted effect again, so that those who mean many letters must say so.
+func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
+	const asked, left = "orders.v1/0 offset 3 of projector: would ask to replay it", "left out: 1 of interrupted calls"
+	for name, change := range map[string]string{
+		"its reason":  `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`,
+		"last answer": `UPDATE idem_dead_letter SET asked_at = now(), answer = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := lettersOf(t)
+			idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'x' WHERE offs = 4`)
+			idemtest.Exec(t, db, change)
+			for args, want := range map[string]string{"--all": left, "--event OrderPlaced": left, "0:3": asked} {
+				got := must(t, strings.Fields("dead replay projector orders.v1 --reason x --dry-run "+args)...)
+				if !strings.Contains(got, want) || strings.Contains(got, asked) == strings.Contains(got, left) {
+					t.Errorf("%s: %s", args, got)
+				}
+			}
+			got := must(t, strings.Fields("dead discard projector orders.v1 --reason x --dry-run --all")...)
+			if !strings.Contains(got, "would ask to discard it") {
+				t.Error(got)
+			}
+		})
+	}
+	db := lettersOf(t)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`)
+	if got := must(t, strings.Fields("dead replay projector orders.v1 --class interrupted --reason x --dry-run")...); !strings.Contains(got, asked) {
+		t.Error(got)
+	}
+}
+
 // A result goes with the request, as compact JSON, and is nowhere shown. Until somebody does what
 // was asked, show says so.
 func TestDeadReplayWithAResult(t *testing.T) {
