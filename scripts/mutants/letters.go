@@ -19,7 +19,7 @@ var letterBugs = []mutant{
 		core, "TestReplayThatFailsStaysDead"},
 	{"a decision about an effect leads to any number of calls",
 		in(leases, "acquireSQL").Text(`WHEN 'i' THEN (excluded.decision > l.fence OR`, `WHEN 'i' THEN (excluded.decision > 0 OR`),
-		core, "TestReplayOfAnEffectSurvivesACrashAtEachStep/after_call"},
+		core, "TestReplayOfAnEffectSurvivesACrashAtEachStep/after_call,_given_false,_same_owner_false/Postgres"},
 	{"a replay does not tell the lease that a person decided",
 		in(core, "transaction.asked").Replace(`lease.Decision{Number: $l.Number, Result: l.Result}`, `lease.Decision{Result: l.Result}`),
 		core, "TestReplayCallsAnInterruptedEffectAgain"},
@@ -30,7 +30,7 @@ var letterBugs = []mutant{
 		in(leases, "acquireSQL").Text(`excluded.result IS NOT NULL) AND (l.def <> excluded.def OR l.fp = excluded.fp)
     ELSE`, `excluded.result IS NOT NULL)
     ELSE`),
-		leases, "TestStoreInPostgres/other_content"},
+		leases, "TestStoreInPostgres/other_content,_decided"},
 	{"a person's result is recorded whether it fits or not",
 		in(core, "transaction.asked").Never(`$t.settles.Gives()`),
 		core, "TestReplayRefusesAResultThatDoesNotFit"},
