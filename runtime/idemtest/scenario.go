@@ -62,6 +62,8 @@ var topicScenarios = []scenario{
 		"Whatever a value is packed in must be undone as a whole, before anything of the record is believed."},
 	{"key with other content", conflict,
 		"A known key with other content is a conflict, not a duplicate: the fingerprint must cover every declared field."},
+	{"mended and replayed", mendedAndReplayed,
+		"Records of a key that wait behind a dead letter must go on in their order when it is replayed, each once, and claim no key before."},
 	{"tombstone", tombstone,
 		"No value and an empty value are two things: only the first is a tombstone."},
 }

@@ -5,12 +5,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/idemgen/idemgen/runtime/idemtest/leasetest"
 	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
-	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/redislease"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // How much memory of the server a lease takes, all that is kept for it: docs/effects.md says it.
@@ -30,25 +28,7 @@ func TestSizeOfALease(t *testing.T) {
 		client := client(t, redistest.Start(t, nil))
 		store := redislease.New(client)
 		before := usedMemory(t, client.Info(t.Context(), "memory").Val())
-		for from := 0; from < n; from += 500 {
-			asks, ends := make([]lease.Ask, 500), make([]lease.End, 500)
-			for i := range asks {
-				asks[i] = lease.Ask{
-					Key: eventKey((from + i) * 1_000_003), Owner: wire.UUID{1, 2, 3}, Token: int64(1_000_000 + from + i),
-					Term: time.Minute, Keep: 8 * 24 * time.Hour, Content: lease.Content{Def: 0xfedcba98, Print: 0xfedcba98},
-				}
-				ends[i] = lease.End{
-					Hold: lease.Hold{Key: asks[i].Key, Owner: asks[i].Owner, Token: asks[i].Token}, State: lease.Done, Result: c.result, Attempts: 1,
-				}
-			}
-			_, err := store.Acquire(t.Context(), "notifications", asks)
-			if err == nil {
-				_, err = store.Record(t.Context(), "notifications", ends)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		leasetest.Fill(t, false, store, n, c.result)
 		each := (usedMemory(t, client.Info(t.Context(), "memory").Val()) - before) / n
 		t.Logf("%s: %d bytes for each lease", c.what, each)
 		if each > c.most || each < len(c.result)+200 {

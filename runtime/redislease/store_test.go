@@ -29,3 +29,13 @@ func TestStoreInRedis(t *testing.T) {
 		return redislease.New(c)
 	})
 }
+
+// BenchmarkLease is without the question to Postgres that numbers the leases.
+func BenchmarkLease(b *testing.B) {
+	for _, fsync := range []string{"no", "everysec", "always"} {
+		b.Run("appendfsync="+fsync, func(b *testing.B) {
+			s := redistest.Start(b, map[string]string{"appendonly": "yes", "appendfsync": fsync})
+			leasetest.Bench(b, false, redislease.New(client(b, s)))
+		})
+	}
+}

@@ -1,6 +1,7 @@
-// Command modelcheck explores the protocol's models within their full bounds: the chain, and
-// effects under a lease. Its last line is "model: N states, V violations"; it exits 1 unless V is
-// 0. It must not import any package of this module but model and model/effects.
+// Command modelcheck explores the protocol's models within their full bounds: the chain, effects
+// under a lease, and dead letters. Its last line is "model: N states, V violations"; it exits 1
+// unless V is 0. It must not import any package of this module but model, model/effects,
+// model/explore and model/letters.
 package main
 
 import (
@@ -10,12 +11,20 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
 	"github.com/idemgen/idemgen/runtime/internal/protocol/model/effects"
+	"github.com/idemgen/idemgen/runtime/internal/protocol/model/explore"
+	"github.com/idemgen/idemgen/runtime/internal/protocol/model/letters"
 )
 
 func main() {
-	states, violations := leases()
-	of, more := chain()
-	states, violations = states+of, violations+more
+	var all total
+	for _, b := range effects.Bounds(false) {
+		all.add("effect, "+b.Name, func() explore.Exploration { return effects.Explore(&b.Rules, b.Left) })
+	}
+	for _, b := range letters.Bounds(false) {
+		all.add("letters, "+b.Name, func() explore.Exploration { return letters.Explore(&b.Rules, b.Left) })
+	}
+	states, violations := chain()
+	states, violations = states+all.states, violations+all.violations
 	fmt.Printf("model: %d states, %d violations\n", states, violations)
 	if violations > 0 {
 		os.Exit(1)
@@ -39,21 +48,20 @@ func chain() (states, violations int) {
 	return states, violations
 }
 
-// leases explores effects, each bound up to its first violation.
-func leases() (states, violations int) {
-	for _, b := range effects.Bounds(false) {
-		start := time.Now()
-		e := effects.Explore(&b.Rules, b.Left)
-		fmt.Printf("effect, %-32s %9d states (%.0f s)\n", b.Name, e.States, time.Since(start).Seconds())
-		states += e.States
-		if e.Violation == "" {
-			continue
-		}
-		violations++
-		fmt.Printf("%s, after\n", e.Violation)
-		for _, step := range e.Trace {
-			fmt.Printf("\t%s\n", step)
-		}
+// total is what came of several explorations, each up to its first violation.
+type total struct{ states, violations int }
+
+func (t *total) add(name string, run func() explore.Exploration) {
+	start := time.Now()
+	e := run()
+	fmt.Printf("%-40s %9d states (%.0f s)\n", name, e.States, time.Since(start).Seconds())
+	t.states += e.States
+	if e.Violation == "" {
+		return
 	}
-	return states, violations
+	t.violations++
+	fmt.Printf("%s, after\n", e.Violation)
+	for _, step := range e.Trace {
+		fmt.Printf("\t%s\n", step)
+	}
 }

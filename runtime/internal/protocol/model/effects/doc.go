@@ -12,5 +12,5 @@
 // the chain (package model explores it): a transaction of the ledger is one step, by the owner of
 // the partition only, and the key of an event is claimed in it.
 //
-// It must not import any other package of this module.
+// It must not import any package of this module but explore.
 package effects

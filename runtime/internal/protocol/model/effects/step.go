@@ -1,5 +1,10 @@
 package effects
 
+import "github.com/idemgen/idemgen/runtime/internal/protocol/model/explore"
+
+// Step is what can happen next.
+type Step = explore.Step[State]
+
 // Rules are what the model runs by.
 type Rules struct {
 	// DeadLetter is if_interrupted: dead_letter; otherwise an effect that was cut off is retried.
@@ -9,14 +14,6 @@ type Rules struct {
 	External bool
 	Copies   bool // the event has a copy on another partition
 	Bug      Bug
-}
-
-// Step is what can happen next.
-type Step struct {
-	Name      string
-	Fault     bool
-	After     State
-	Violation string
 }
 
 // expansion collects the steps from a state.

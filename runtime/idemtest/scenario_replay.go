@@ -1,0 +1,101 @@
+package idemtest
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// mendedAndReplayed has the database refuse one record of a topic that parks. Those behind it wait.
+// Then nothing refuses it any more, a person asks for a replay, and all must be as if nothing had
+// been refused.
+func mendedAndReplayed(b *trial) {
+	b.inexact = true
+	owners, refused := b.owners(), recordOffset{offset: -1}
+	for _, r := range b.log {
+		m := b.at(r, r.message.Partition, r.message.Offset)
+		if refused.offset >= 0 || !hasNextOfItsKey(b, r) {
+			owners.deliver([]idem.Message{m})
+			continue
+		}
+		b.refuseWrites()
+		owners.deliver([]idem.Message{m})
+		b.allowWrites()
+		switch parks := b.texts(letterSQL("parks::text", "d"), m.Topic, m.Partition, m.Offset); {
+		case slices.Equal(parks, []string{"true"}):
+			refused = placeOf(m)
+		case len(parks) > 0:
+			b.t.Skip("no record waits for another one of its record key: on_failure.park does not say so")
+		}
+	}
+	if refused.offset < 0 {
+		b.t.Skip("no two records of one record key write rows")
+	}
+	if len(b.texts(`SELECT offs::text FROM idem_dead_letter WHERE state = 'w'`)) == 0 {
+		b.t.Errorf("nothing waits behind the dead letter of offset %d", refused.offset)
+	}
+	Exec(b.t, b.db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = clock_timestamp(), asked_by = 'a person: mended' WHERE state = 'd' AND offs = $1`, refused.offset)
+	b.settle(owners.writer(refused.partition))
+	if answer := b.texts(letterSQL("coalesce(answer, '')", "d"), refused.topic, refused.number, refused.offset); len(answer) > 0 {
+		b.t.Errorf("the letter of offset %d stays dead: %s", refused.offset, strings.Join(answer, ""))
+	}
+}
+
+// hasNextOfItsKey reports whether a record is applied, and one of its record key comes later.
+func hasNextOfItsKey(b *trial, r record) bool {
+	return r.message.Key != nil && !b.isDead(r) && !keyWaits(b, r) && slices.ContainsFunc(b.log, func(o record) bool {
+		return o.index > r.index && o.message.Topic == r.message.Topic && bytes.Equal(o.message.Key, r.message.Key)
+	})
+}
+
+// letterSQL reads something of the letter at $1, $2 and $3 if it is in a state.
+func letterSQL(what, state string) string {
+	return `
+SELECT ` + what + ` FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+WHERE s.topic = $1 AND s.partition = $2 AND d.offs = $3 AND d.state = '` + state + `'`
+}
+
+// refuseWrites has the database refuse whatever writes into a table of the service.
+func (b *trial) refuseWrites() {
+	b.t.Helper()
+	Exec(b.t, b.db, `
+CREATE OR REPLACE FUNCTION idemtest_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE 'the test refuses it' USING ERRCODE = 'check_violation';
+END $$`)
+	for _, t := range b.Tables {
+		Exec(b.t, b.db, `CREATE TRIGGER idemtest_refuse BEFORE INSERT OR UPDATE OR DELETE ON `+t.sql()+` FOR EACH ROW EXECUTE FUNCTION idemtest_refuse()`)
+	}
+}
+
+func (b *trial) allowWrites() {
+	b.t.Helper()
+	for _, t := range b.Tables {
+		Exec(b.t, b.db, `DROP TRIGGER idemtest_refuse ON `+t.sql())
+	}
+}
+
+// settle lets an owner do what is asked, until nobody asks and what may go on has gone on.
+func (b *trial) settle(w *idem.Writer) {
+	b.t.Helper()
+	const open = `
+SELECT d.offs::text FROM idem_dead_letter d WHERE d.asked IS NOT NULL OR d.state = 'w' AND NOT EXISTS (
+    SELECT FROM idem_dead_letter o WHERE o.stream = d.stream AND o.order_key = d.order_key AND o.state = 'd')`
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if _, err := w.Apply(b.effects.in(b.t.Context()), nil); err != nil {
+			b.t.Errorf("an owner does what is asked: %v", err)
+			return
+		}
+		left := b.texts(open)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Errorf("the letters of offsets %s are not settled", strings.Join(left, ", "))
+			return
+		}
+	}
+}
