@@ -23,6 +23,7 @@ type provider struct {
 	mu    sync.Mutex
 	calls map[int32]int
 	n     int32
+	key   idem.Key                                            // of the last call
 	call  func(ctx context.Context, row int32, nth int) error // before it answers; or nil
 }
 
@@ -34,6 +35,9 @@ func (p *provider) effect(ctx context.Context, row int32) (int32, error) {
 	p.calls[row]++
 	p.n++
 	nth, answer := p.calls[row], p.n
+	if d, ok := idem.DeliveryFrom(ctx); ok {
+		p.key = d.Key
+	}
 	p.mu.Unlock()
 	if p.call != nil {
 		if err := p.call(ctx, row, nth); err != nil {
@@ -301,16 +305,17 @@ func TestEffectsOfOneRecordKeyKeepTheirOrder(t *testing.T) {
 	want(t, "most at the same time", most, 8)
 }
 
-// Upkeep forgets what became of effects after keep_result, but never one that is done and not
-// passed, nor an interrupted one.
+// Upkeep forgets what became of effects after keep_result, but never one that is done and whose
+// key the ledger has not, nor an interrupted one.
 func TestUpkeepForgetsEffects(t *testing.T) {
 	db := database(t)
 	var p provider
 	c := p.service(terms).consumer(t, db)
-	apply(t, own(t, c), records(0, "a: effect 1", "b: effect 2", "c: effect 3", "d: effect 4", "e: effect 5"))
+	apply(t, own(t, c), records(0, "a: effect 1", "b: effect 2", "c: effect 3", "d: effect 4", "e: effect 5", "f: effect 6"))
 	idemtest.Exec(t, db, `UPDATE idem_lease SET forget_at = clock_timestamp() - interval '1 second' WHERE fence > 1`)
 	idemtest.Exec(t, db, `UPDATE idem_lease SET state = 'i' WHERE fence = 2`)
 	idemtest.Exec(t, db, `UPDATE idem_lease SET state = 'd' WHERE fence = 3`)
+	idemtest.Exec(t, db, `UPDATE idem_lease SET state = 'd', key = gen_random_uuid() WHERE fence = 6`)
 	idemtest.Exec(t, db, `UPDATE idem_lease SET state = 'f' WHERE fence = 4`)
 	if err := c.Upkeep(t.Context()); err != nil {
 		t.Fatal(err)

@@ -26,9 +26,12 @@ import (
 // halts. Header key is the idempotency key, header here is one with copies: same_partition;
 // without them the record is identified by its offset.
 type plan struct {
-	handle  func(ctx context.Context, tx idem.Tx, row int32) error
-	effect  func(ctx context.Context, row int32) (number int32, err error)
-	terms   *wire.EffectTerms
+	handle func(ctx context.Context, tx idem.Tx, row int32) error
+	effect func(ctx context.Context, row int32) (number int32, err error)
+	terms  *wire.EffectTerms
+	// resultless says that the effect returns nothing.
+	resultless bool
+
 	content wire.Content
 	erases  bool // verb erase puts, and its event has erase_traces
 	key     wire.KeyBuilder
@@ -99,7 +102,9 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		if !ok {
 			return nil
 		}
-		v, _ = strconv.ParseInt(string(result), 10, 32)
+		if v, err = strconv.ParseInt(string(result), 10, 32); err != nil && !p.resultless {
+			return &wire.DecodeError{Event: "Test", Path: "the effect's result", Reason: "must be a number"}
+		}
 		verb = "put"
 	}
 	if verb == "erase" {
@@ -121,9 +126,12 @@ func (p *plan) Flush(b *wire.Batch) {
 
 // service is the spec that a test runs.
 type service struct {
-	handle  func(ctx context.Context, tx idem.Tx, row int32) error
-	effect  func(ctx context.Context, row int32) (number int32, err error)
-	terms   wire.EffectTerms
+	handle func(ctx context.Context, tx idem.Tx, row int32) error
+	effect func(ctx context.Context, row int32) (number int32, err error)
+	terms  wire.EffectTerms
+	// resultless says that the effect returns nothing.
+	resultless bool
+
 	policy  wire.FailurePolicy
 	content wire.Content
 	edit    func(*wire.Service)
@@ -151,7 +159,7 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 		Topics: []wire.Topic{{
 			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
 			NewPlan: func() wire.Plan {
-				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, content: s.content, erases: s.erases}
+				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, resultless: s.resultless, content: s.content, erases: s.erases}
 			},
 			Effects: s.terms.Timeout,
 		}},

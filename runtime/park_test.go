@@ -173,7 +173,7 @@ func TestDroppedRecordIsDiscardedOnly(t *testing.T) {
 	w := own(t, service{policy: wire.FailurePolicy{StopAfter: 2, Park: true, Drop: true}}.consumer(t, db))
 	apply(t, w, keyed(0, "a/need 7 1", "a/put 1 1", "a/need 8 1"))
 	want(t, "kept", query(t, db, `SELECT string_agg(offs::text, ' ' ORDER BY offs) FROM idem_dead_letter WHERE record IS NOT NULL`), "1 2")
-	found, err := stream.FindLetters(t.Context(), db, "test", topic, []stream.Place{{Offset: 0}})
+	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: 0}})
 	if err != nil {
 		t.Fatal(err)
 	}

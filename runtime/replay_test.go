@@ -20,7 +20,7 @@ import (
 // ask asks the owner of partition 0 about the dead letter of an offset.
 func ask(t testing.TB, db *pgxpool.Pool, verb string, offset int64) {
 	t.Helper()
-	found, err := stream.FindLetters(t.Context(), db, "test", topic, []stream.Place{{Partition: 0, Offset: offset}})
+	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: offset}})
 	if err == nil {
 		_, err = stream.Ask(t.Context(), db, found[0], verb, stream.By{Operator: "ann", Reason: "mended"})
 	}
@@ -233,7 +233,7 @@ func TestSecondOperatorIsTold(t *testing.T) {
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "need 7 1"))
-	found, err := stream.FindLetters(t.Context(), db, "test", topic, []stream.Place{{Partition: 0, Offset: 0}})
+	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: 0}})
 	if err != nil {
 		t.Fatal(err)
 	}

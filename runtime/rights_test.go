@@ -101,15 +101,22 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 			want(t, "result", apply(t, w, records(0, "a: put 1 1", "@h: put 2 2", "call 1", "nonsense x", "add 1 1", "need 9 9", "a: put 1 1")),
 				idem.Result{Applied: 3, Duplicates: 1, Dead: 3})
 			want(t, "handled", handled > 0, true)
-			letters, err := stream.DeadLetters(t.Context(), r.operator, "test", topic, stream.Filter{Class: "decode"})
+			letters, err := stream.DeadLetters(t.Context(), r.operator, stream.Filter{Consumer: "test", Topic: topic, Class: "decode"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := stream.Ask(t.Context(), r.operator, letters[0], "discard", stream.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
+			letters, err = stream.DeadLetters(t.Context(), r.operator, stream.Filter{Consumer: "test", Topic: topic, Class: "database"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stream.AskWithResult(t.Context(), r.operator, letters[0], []byte("1"), stream.By{Operator: "ann", Reason: "a test"}); err != nil {
+				t.Error(err)
+			}
 			apply(t, w, nil)
-			want(t, "letters", lettersNow(t, r.admin), "3 x discarded, 4 d, 5 d")
+			want(t, "letters", lettersNow(t, r.admin), "3 x discarded, 4 d its event has no effect, so that no result of one can be given, 5 d")
 			r.generations(t, c, w, log)
 			r.upkeep(t, c)
 			r.commands(t, c)

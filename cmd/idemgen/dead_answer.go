@@ -16,6 +16,7 @@ import (
 type asked struct {
 	letters []stream.Letter
 	dry     bool
+	leftOut int      // letters of interrupted calls
 	hints   []string // about partitions that may have no owner
 }
 
@@ -33,14 +34,17 @@ func (r *asked) text() string {
 		l := &r.letters[i]
 		switch {
 		case r.dry:
-			fmt.Fprintf(&b, "%s: would ask to %s it (%s)\n", l.Name(), l.Asked, l.Reason)
+			fmt.Fprintf(&b, "%s: would ask to %s it (%s)\n", l.Name(), l.Asked(), l.Text())
 		case l.Answered() && l.State == "dead":
-			fmt.Fprintf(&b, "%s: stays dead: %s\n", l.Name(), l.Answer)
+			fmt.Fprintf(&b, "%s: stays dead: %s\n", l.Name(), l.Answer())
 		case l.Answered():
-			fmt.Fprintf(&b, "%s: %s\n", l.Name(), l.Answer)
+			fmt.Fprintf(&b, "%s: %s\n", l.Name(), l.Answer())
 		default:
-			fmt.Fprintf(&b, "%s: asked to %s it\n", l.Name(), l.Asked)
+			fmt.Fprintf(&b, "%s: asked to %s it\n", l.Name(), l.Asked())
 		}
+	}
+	if r.leftOut > 0 {
+		fmt.Fprintf(&b, "left out: %d of interrupted calls, which a replay would make again (--class interrupted)\n", r.leftOut)
 	}
 	for _, hint := range r.hints {
 		b.WriteString(hint + "\n")
@@ -85,6 +89,11 @@ func (r *asked) await(ctx context.Context, db stream.DB, most time.Duration) (re
 // partition: one without records writes none.
 const quiet = time.Minute
 
+// nobody says that a partition may have no owner who does what is asked.
+func nobody(seconds float64) string {
+	return fmt.Sprintf("the last row of its ledger is %s old; if no service runs, the next one that takes the partition over does it", age(seconds))
+}
+
 // silent adds a hint for each partition that may have no owner.
 func (r *asked) silent(ctx context.Context, db stream.DB) error {
 	if len(r.letters) == 0 {
@@ -100,8 +109,7 @@ func (r *asked) silent(ctx context.Context, db stream.DB) error {
 			return !l.Answered() && l.Topic == s.Topic && l.Partition == s.Partition
 		})
 		if mine && !s.Former && s.Tail != nil && s.Tail.AgeSeconds > quiet.Seconds() {
-			r.hints = append(r.hints, fmt.Sprintf("%s/%d: the last row of its ledger is %s old; if no service runs, the next one that takes the partition over does it",
-				s.Topic, s.Partition, age(s.Tail.AgeSeconds)))
+			r.hints = append(r.hints, fmt.Sprintf("%s/%d: %s", s.Topic, s.Partition, nobody(s.Tail.AgeSeconds)))
 		}
 	}
 	return nil

@@ -18,13 +18,19 @@ import (
 func replayCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "replay"}
 	cmd := &cobra.Command{
-		Use:   "replay CONSUMER TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all} --reason TEXT",
+		Use:   "replay CONSUMER TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all} --reason TEXT [--result JSON]",
 		Short: "Apply dead letters again, by the code that runs now",
 		Long: `Has dead letters applied again, by the code that runs now: each takes effect once, with its key,
 in a transaction of its own. One whose key was applied since by a copy is resolved without effect.
-One that is refused again stays dead, with the new reason; nothing else moves.`,
+One that is refused again stays dead, with the new reason; nothing else moves.
+
+The effect of an event is called again for it, if the call failed, or if nobody knows what it did:
+find that out on the other side first. If it was done, --result says what it returned, and nothing
+is called. A result that was recorded is taken as it is. So --all and --event leave out letters of
+interrupted calls, which --class interrupted means.`,
 	}
 	ask.define(cmd, flags)
+	cmd.Flags().StringVar(&ask.result, "result", "", "the effect of this one letter was done: what it returned, as JSON in the spec's names; null if it returns nothing")
 	return cmd
 }
 
@@ -48,6 +54,7 @@ type askFlags struct {
 	filter          stream.Filter
 	all             bool
 	by              stream.By
+	result          string // "" is none
 	wait            time.Duration
 }
 
@@ -86,7 +93,7 @@ func (f *askFlags) parse(args []string) error {
 		if !found || err != nil || errOffset != nil {
 			return fmt.Errorf("%q is no PARTITION:OFFSET, such as 0:1742", arg)
 		}
-		f.places = append(f.places, stream.Place{Partition: int32(p), Offset: int64(o)})
+		f.places = append(f.places, stream.Place{Consumer: f.consumer, Topic: f.topic, Partition: int32(p), Offset: int64(o)})
 	}
 	filtered := f.all || f.filter != stream.Filter{}
 	switch {
@@ -94,6 +101,8 @@ func (f *askFlags) parse(args []string) error {
 		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event or --all", f.verb)
 	case len(f.places) > 0 && filtered:
 		return errors.New("either PARTITION:OFFSET, or --class, --event or --all")
+	case f.result != "" && len(f.places) != 1:
+		return errors.New("--result is of one letter: say PARTITION:OFFSET of that one")
 	}
 	return nil
 }
@@ -107,17 +116,21 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 	if dry := f.by; len(f.places) > 1 && !f.by.DryRun {
 		dry.DryRun = true
 		for _, l := range letters {
-			if _, err := stream.Ask(ctx, db, l, f.verb, dry); err != nil {
+			if _, err := f.about(ctx, db, l, dry); err != nil {
 				return nil, fmt.Errorf("%w; nothing was asked", err)
 			}
 		}
 	}
 	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
 	for _, l := range letters {
-		if len(f.places) == 0 && l.Asked != "" {
+		if len(f.places) == 0 && l.Asked() != "" {
 			continue // somebody asked before
 		}
-		l, err := stream.Ask(ctx, db, l, f.verb, f.by)
+		if f.leavesOut(&l) {
+			r.leftOut++
+			continue
+		}
+		l, err := f.about(ctx, db, l, f.by)
 		if err != nil {
 			return r, err
 		}
@@ -132,9 +145,26 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 	return r, r.silent(ctx, db)
 }
 
+// leavesOut reports whether a letter is not meant because nobody said what becomes of its call: a
+// replay calls again.
+func (f *askFlags) leavesOut(l *stream.Letter) bool {
+	cut := l.Class == "interrupted" || strings.HasPrefix(l.Answer(), "interrupted:")
+	return f.verb == "replay" && len(f.places) == 0 && f.filter.Class != "interrupted" && cut
+}
+
+// about asks about one letter.
+func (f *askFlags) about(ctx context.Context, db stream.DB, l stream.Letter, by stream.By) (stream.Letter, error) {
+	if f.result != "" {
+		return stream.AskWithResult(ctx, db, l, []byte(f.result), by)
+	}
+	return stream.Ask(ctx, db, l, f.verb, by)
+}
+
 func (f *askFlags) find(ctx context.Context, db stream.DB) ([]stream.Letter, error) {
 	if len(f.places) > 0 {
-		return stream.FindLetters(ctx, db, f.consumer, f.topic, f.places)
+		return stream.FindLetters(ctx, db, f.places)
 	}
-	return stream.DeadLetters(ctx, db, f.consumer, f.topic, f.filter)
+	filter := f.filter
+	filter.Consumer, filter.Topic = f.consumer, f.topic
+	return stream.DeadLetters(ctx, db, filter)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -64,11 +65,78 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"replay projector orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},
 		{"replay projector orders.v1 1742 --reason x", "\"1742\" is no PARTITION:OFFSET"},
 		{"replay projector orders.v1 0:4", "reason"},
+		{"replay projector orders.v1 --all --reason x --result {}", "--result is of one letter"},
+		{"replay projector orders.v1 0:3 0:5 --reason x --result {}", "--result is of one letter"},
+		{"replay projector orders.v1 0:3 --reason x --result {\"id\":m-1}", "the result is no JSON: invalid character 'm'"},
+		{"replay projector orders.v1 0:4 --reason x --result {}", "it can be discarded only"},
+		{"discard projector orders.v1 0:3 --reason x --result {}", "unknown flag"},
 	} {
 		code, stdout, stderr := run(t, append([]string{"dead"}, strings.Fields(tc.args)...)...)
 		if code != trouble || !strings.Contains(stderr, tc.want) {
 			t.Errorf("%s: exit code %d, %s%s, want %q", tc.args, code, stdout, stderr, tc.want)
 		}
+	}
+}
+
+// A replay calls an interrupted effect again, so that those who mean many letters must say so.
+func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
+	const asked, left = "orders.v1/0 offset 3 of projector: would ask to replay it", "left out: 1 of interrupted calls"
+	for name, change := range map[string]string{
+		"its reason":  `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`,
+		"last answer": `UPDATE idem_dead_letter SET asked_at = now(), answer = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := lettersOf(t)
+			idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'x' WHERE offs = 4`)
+			idemtest.Exec(t, db, change)
+			for args, want := range map[string]string{"--all": left, "--event OrderPlaced": left, "0:3": asked} {
+				got := must(t, strings.Fields("dead replay projector orders.v1 --reason x --dry-run "+args)...)
+				if !strings.Contains(got, want) || strings.Contains(got, asked) == strings.Contains(got, left) {
+					t.Errorf("%s: %s", args, got)
+				}
+			}
+			got := must(t, strings.Fields("dead discard projector orders.v1 --reason x --dry-run --all")...)
+			if !strings.Contains(got, "would ask to discard it") {
+				t.Error(got)
+			}
+		})
+	}
+	db := lettersOf(t)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`)
+	if got := must(t, strings.Fields("dead replay projector orders.v1 --class interrupted --reason x --dry-run")...); !strings.Contains(got, asked) {
+		t.Error(got)
+	}
+}
+
+// A result goes with the request, as compact JSON, and is nowhere shown. Until somebody does what
+// was asked, show says so.
+func TestDeadReplayWithAResult(t *testing.T) {
+	db := shop(t)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 days'`)
+	show := []string{"dead", "show", "order-projector", "orders.v1", "0:3"}
+	const replay = "idemgen dead replay order-projector orders.v1 0:3"
+	if got := must(t, show...); !strings.Contains(got, "it was not done: "+replay) || !strings.Contains(got, "it was done: "+replay) || strings.Contains(got, "owner ") {
+		t.Error(got)
+	}
+	if got := must(t, "dead", "replay", "order-projector", "orders.v1", "0:3", "--reason", "asked", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: asked to replay it\n") {
+		t.Error(got)
+	}
+	row, err := db.Query(t.Context(), `SELECT convert_from(asked_result, 'UTF8') || ' ' || (asked_number = (SELECT last_value FROM idem_fence)) FROM idem_dead_letter WHERE asked = 'r'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := pgx.CollectExactlyOneRow(row, pgx.RowTo[string]); err != nil || kept != `{"id":"m-1"} true` {
+		t.Error(kept, err)
+	}
+	got := must(t, show...)
+	for _, part := range []string{"asked to replay it with a result: no answer yet", "owner      the last row of its ledger is 3d old; if no service runs, the next one"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%q is not in\n%s", part, got)
+		}
+	}
+	if got += must(t, append(show, "--json")...); strings.Contains(got, "m-1") || !strings.Contains(got, `"with_result": true`) {
+		t.Error(got)
 	}
 }
 
@@ -89,13 +157,16 @@ func TestDeadCommandsWait(t *testing.T) {
 	}
 	code, stdout, stderr := run(t, strings.Fields("dead replay projector orders.v1 0:3 --reason mended --wait 10s --json")...)
 	var answer struct {
-		Letters []struct{ State, Answer string }
-		Error   string
+		Letters []struct {
+			State   string
+			Request struct{ Answer string }
+		}
+		Error string
 	}
 	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || code != trouble {
 		t.Fatal(code, err, stderr)
 	}
-	if len(answer.Letters) != 1 || answer.Letters[0].Answer != "database: again" || answer.Error != "1 of 1 letters stay dead" {
+	if len(answer.Letters) != 1 || answer.Letters[0].Request.Answer != "database: again" || answer.Error != "1 of 1 letters stay dead" {
 		t.Errorf("%+v", answer)
 	}
 	cancel()

@@ -17,7 +17,7 @@ import (
 
 // deadListCommand shows which dead letters there are.
 func deadListCommand(flags *streamFlags) *cobra.Command {
-	var filter inspect.Filter
+	var filter stream.Filter
 	state := oneOf{value: "open", words: []string{"open", "all"}}
 	class := oneOf{words: inspect.Classes}
 	limit := 50
@@ -29,7 +29,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.All, filter.Class, filter.Limit = state.value == "all", class.value, limit
 			return flags.reads(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				found, more, err := inspect.Letters(ctx, db, filter)
+				found, more, err := stream.Letters(ctx, db, filter)
 				if err != nil {
 					return nil, err
 				}
@@ -49,7 +49,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 
 // letters is the result of dead list.
 type letters struct {
-	found []inspect.Letter
+	found []stream.Letter
 	more  bool
 	all   bool // closed ones were asked for, too
 }
@@ -58,7 +58,7 @@ func (l letters) member() string { return "dead_letters" }
 
 // MarshalJSON writes the letters only.
 func (l letters) MarshalJSON() ([]byte, error) {
-	return plainJSON(append([]inspect.Letter{}, l.found...))
+	return plainJSON(append([]stream.Letter{}, l.found...))
 }
 
 const letterLine = "%16s  %-20s  %-9s  %-12s  %s\n" // of a table
@@ -67,7 +67,7 @@ const letterLine = "%16s  %-20s  %-9s  %-12s  %s\n" // of a table
 func (l letters) text() string {
 	var b strings.Builder
 	found := slices.Clone(l.found)
-	slices.SortStableFunc(found, func(a, b inspect.Letter) int {
+	slices.SortStableFunc(found, func(a, b stream.Letter) int {
 		return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic))
 	})
 	for i := range found {
@@ -110,10 +110,14 @@ func short(text string) string {
 }
 
 // requested says what an operator asked for, and what came of it.
-func requested(r *inspect.Request) string {
+func requested(r *stream.Request) string {
 	text := fmt.Sprintf("%s %s asked", r.At.Format(time.RFC3339), r.By)
 	if r.For != "" {
-		text += " to " + r.For + " it: no answer yet"
+		text += " to " + r.For + " it"
+		if r.Result {
+			text += " with a result"
+		}
+		text += ": no answer yet"
 	}
 	if r.Answer != "" {
 		text += "; the last answer: " + r.Answer

@@ -130,6 +130,9 @@ func (o opened) text() string {
 	}
 	if r := o.Request; r != nil {
 		say("request", requested(r))
+		if a := o.LedgerAge; r.For != "" && a != nil && *a > quiet.Seconds() {
+			say("owner", nobody(*a))
+		}
 	}
 	for i := range o.Earlier {
 		e := &o.Earlier[i]
@@ -248,7 +251,11 @@ func (o opened) next() []string {
 	}
 	var steps []string
 	name := letterName(o.Consumer, o.Topic, o.Partition, o.Offset)
-	if o.Record != nil && advice[o.Class] == "" {
+	if o.Record != nil && o.Class == "interrupted" {
+		steps = append(steps,
+			"find out on the other side what the call did; it was not done: idemgen dead replay "+name+` --reason "how you know"`,
+			"it was done: idemgen dead replay "+name+` --reason "how you know" --result 'what it returned, as JSON'`)
+	} else if o.Record != nil && advice[o.Class] == "" {
 		steps = append(steps, "mend the cause, then: idemgen dead replay "+name+` --reason "what was mended"`)
 	}
 	if o.ErasedBy != "" {
@@ -260,5 +267,5 @@ func (o opened) next() []string {
 // advice is the last step where it is another one than to send the event again.
 var advice = map[string]string{
 	"conflict":    "let the producer send the event under a key of its own: this key is another event's",
-	"interrupted": "find out on the other side whether the call was made, then say so (docs/effects.md)",
+	"interrupted": "a copy that the producer sends is not called, either: docs/effects.md, A person decides",
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/idemgen/idemgen/examples/orders"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/inspect"
+	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 // placed is a record of the shop: an order is placed, under a key.
@@ -104,7 +104,7 @@ func TestDeadLettersAreChosen(t *testing.T) {
 	count := func(args string) int {
 		t.Helper()
 		var got struct {
-			Letters []inspect.Letter `json:"dead_letters"`
+			Letters []stream.Letter `json:"dead_letters"`
 		}
 		parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)
 		return len(got.Letters)

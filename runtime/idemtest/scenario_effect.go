@@ -37,7 +37,7 @@ func cutOff(b *trial) {
 		walk.of[partitionOf(m)] = b.takeOver(partitionOf(m))
 		if interrupts {
 			walk.interrupted(r, m)
-			walk.decided(r, walk.cut[r.effect] == cutPerEvent)
+			walk.decided(r, m, walk.cut[r.effect] == cutPerEvent)
 			continue
 		}
 		walk.calledAgain(r, func() { walk.again(r, m) })
@@ -70,7 +70,7 @@ func leaseLost(b *trial) {
 		if interrupts {
 			walk.interrupted(r, m)
 			sleeper.wake(b)
-			walk.decided(r, true)
+			walk.decided(r, m, true)
 			continue
 		}
 		b.effects.set(func(id string, nth int) {
@@ -142,25 +142,6 @@ func (w *walk) interrupted(r record, m idem.Message) {
 	}
 	if after := len(b.effects.of(sentAs(b.runner, r))); after != before {
 		b.t.Errorf("%s: an interrupted call was made again, although if_interrupted says dead_letter", r.effect)
-	}
-}
-
-// decided does what a person does about an interrupted call, and delivers a copy: it was done, and
-// this is its result, or it was not, and is called again.
-func (w *walk) decided(r record, wasDone bool) {
-	b := w.b
-	if !wasDone {
-		Exec(b.t, b.db, `UPDATE idem_lease SET state = 'f', expires_at = now(), attempts = 0 WHERE state = 'i'`)
-		b.effects.leases.change(b.database, lease.Interrupted, map[string]string{"state": "f", "expires": "0", "attempts": "0"})
-		w.calledAgain(r, func() { w.deliver(r) })
-		return
-	}
-	before := len(b.effects.of(sentAs(b.runner, r)))
-	Exec(b.t, b.db, `UPDATE idem_lease SET state = 'd', result = $1 WHERE state = 'i'`, r.answer.result)
-	b.effects.leases.change(b.database, lease.Interrupted, map[string]string{"state": "d", "result": string(r.answer.result)})
-	w.deliver(r)
-	if after := len(b.effects.of(sentAs(b.runner, r))); after != before {
-		b.t.Errorf("%s: a call was made again whose result a person had given", r.effect)
 	}
 }
 

@@ -31,12 +31,12 @@ const (
 
 // Answer is what became of a record: one verdict, and what it follows from.
 type Answer struct {
-	Verdict Verdict `json:"verdict"`
-	Because string  `json:"because"` // a sentence
-	Event   string  `json:"event"`   // of a key; "" if an offset was asked for
-	Row     *Row    `json:"row"`     // of the ledger that the verdict follows from; nil is none
-	Letter  *Letter `json:"letter"`  // nil is none
-	Call    *Call   `json:"call"`    // of an event with an effect; nil is none
+	Verdict Verdict        `json:"verdict"`
+	Because string         `json:"because"` // a sentence
+	Event   string         `json:"event"`   // of a key; "" if an offset was asked for
+	Row     *Row           `json:"row"`     // of the ledger that the verdict follows from; nil is none
+	Letter  *stream.Letter `json:"letter"`  // nil is none
+	Call    *Call          `json:"call"`    // of an event with an effect; nil is none
 }
 
 var verdictOf = map[string]Verdict{"dead": Dead, "waiting": Waiting, "replayed": Replayed, "discarded": Discarded}
@@ -52,9 +52,13 @@ func Offset(ctx context.Context, db stream.DB, name stream.Name, offset int64) (
 	if err != nil {
 		return Answer{}, err
 	}
-	letter, err := lastLetter(ctx, db, &status, offset)
+	letters, err := stream.LettersAt(ctx, db, &status, offset)
 	if err != nil {
 		return Answer{}, err
+	}
+	var letter *stream.Letter
+	if len(letters) > 0 {
+		letter = &letters[0]
 	}
 	a := Answer{Row: row, Letter: letter}
 	switch {
@@ -105,22 +109,6 @@ func uncovered(ctx context.Context, db stream.DB, of *stream.Status, offset int6
 		return Outside, fmt.Sprintf("the ledger began behind it, at offset %d: it never took effect here", first.To), nil
 	}
 	return Outside, fmt.Sprintf("it was passed, by a row that was removed since: the ledger goes back to row %d, of %s", first.Seq, first.WrittenAt.Format(time.RFC3339)), nil
-}
-
-// lastLetter is the newest letter of an offset; nil is none.
-func lastLetter(ctx context.Context, db stream.DB, of *stream.Status, offset int64) (*Letter, error) {
-	rows, err := db.Query(ctx, letterSQL+" LIMIT 1", pgx.QueryExecModeExec, of.Stream, offset)
-	if err != nil {
-		return nil, stream.Explain(err)
-	}
-	l, err := pgx.CollectOneRow(rows, func(row pgx.CollectableRow) (Letter, error) {
-		var stored []byte
-		return scanLetter(row, &stored)
-	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	return &l, stream.Explain(err)
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/inspect"
+	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 func TestOffsetIsFoundWhereverThePositionWent(t *testing.T) {
@@ -66,9 +67,9 @@ VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended')`)
 	}
 	want(t, "class, event and error", o.Class+" "+o.Event+" "+o.Reason, "decode Paid bad")
 	want(t, "a record that is not kept", o.Record, nil)
-	found, more, err := inspect.Letters(t.Context(), db, inspect.Filter{Limit: 2})
+	found, more, err := stream.Letters(t.Context(), db, stream.Filter{Limit: 2})
 	want(t, "more than two are open", err == nil && len(found) == 2 && more, true)
-	found, _, err = inspect.Letters(t.Context(), db, inspect.Filter{Limit: 10, All: true, Class: "handler"})
+	found, _, err = stream.Letters(t.Context(), db, stream.Filter{Limit: 10, All: true, Class: "handler"})
 	if err != nil || len(found) != 1 || found[0].End == nil || found[0].End.By != "ann: mended" {
 		t.Errorf("%v, %v", found, err)
 	}

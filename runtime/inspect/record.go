@@ -16,14 +16,17 @@ import (
 
 // Opened is a letter with its record.
 type Opened struct {
-	Letter
-	Record *Record `json:"record"` // nil if it is not kept, or was erased
+	stream.Letter
+	// LedgerAge is the age of the ledger's last row in seconds; nil if its rows are gone. Who owns
+	// the partition, if anybody, did not write since.
+	LedgerAge *float64 `json:"ledger_age_seconds"`
+	Record    *Record  `json:"record"` // nil if it is not kept, or was erased
 	// First is the row with the first copy of a conflict; nil if it is not known any more, or the
 	// letter is of no conflict.
 	First *Holder `json:"first_copy"`
 	// Earlier are further letters of the same offset, the newest first: each time that the offset
 	// was read again may have made one.
-	Earlier []Letter `json:"earlier"`
+	Earlier []stream.Letter `json:"earlier"`
 }
 
 // Record is a record as it was read.
@@ -72,11 +75,6 @@ func printable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, bad)
 }
 
-const letterSQL = `
-SELECT ` + letterColumns + `, d.record
-FROM idem_dead_letter d JOIN idem_stream s USING (stream)
-WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
-
 const nearLettersSQL = `
 SELECT offs FROM idem_dead_letter WHERE stream = $1::int GROUP BY offs ORDER BY abs(offs - $2::bigint), offs LIMIT 5`
 
@@ -87,32 +85,22 @@ func Open(ctx context.Context, db stream.DB, name stream.Name, offset int64) (*O
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.Query(ctx, letterSQL, pgx.QueryExecModeExec, status.Stream, offset)
+	all, err := stream.LettersAt(ctx, db, &status, offset)
 	if err != nil {
-		return nil, stream.Explain(err)
-	}
-	var stored []byte
-	var all []Letter
-	for rows.Next() {
-		var of []byte
-		l, err := scanLetter(rows, &of)
-		if err != nil {
-			rows.Close()
-			return nil, err
-		}
-		if len(all) == 0 {
-			stored = of
-		}
-		all = append(all, l)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, stream.Explain(err)
+		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, noLetter(ctx, db, &status, offset)
 	}
-	o := &Opened{Letter: all[0], Earlier: append([]Letter{}, all[1:]...)}
-	if o.Record, err = parse(stored); err != nil {
+	o := &Opened{Letter: all[0], Earlier: append([]stream.Letter{}, all[1:]...)}
+	if t := status.Tail; t != nil {
+		o.LedgerAge = &t.AgeSeconds
+	}
+	stored, err := o.Stored(ctx, db)
+	if err == nil {
+		o.Record, err = parse(stored)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if o.Key != "" {
@@ -122,7 +110,7 @@ func Open(ctx context.Context, db stream.DB, name stream.Name, offset int64) (*O
 }
 
 func noLetter(ctx context.Context, db stream.DB, of *stream.Status, offset int64) error {
-	e := &NoLetterError{Place: Place{of.Consumer, of.Topic, of.TopicID, of.Partition, offset}}
+	e := &NoLetterError{Place: stream.Place{of.Consumer, of.Topic, of.TopicID, of.Partition, offset}}
 	rows, err := db.Query(ctx, nearLettersSQL, pgx.QueryExecModeExec, of.Stream, offset)
 	if err == nil {
 		e.Near, err = pgx.CollectRows(rows, pgx.RowTo[int64])

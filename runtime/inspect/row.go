@@ -116,7 +116,7 @@ func ledgers(ctx context.Context, db stream.DB, consumer, topic string, partitio
 		status, err := stream.Find(ctx, db, stream.Name{Consumer: consumer, Topic: topic, Partition: partition})
 		return []stream.Status{status}, err
 	}
-	if err := known(ctx, db, consumer, topic); err != nil {
+	if err := stream.Known(ctx, db, consumer, topic); err != nil {
 		return nil, err
 	}
 	all, err := stream.List(ctx, db, consumer)

@@ -8,7 +8,8 @@
 //	                    v   |   v
 //	                  Failed    Interrupted
 //
-// A lease belongs to a key of a consumer, and is for all of its processes. Done is never left but
+// A [Decision] of a person leads from Failed and Interrupted to Processing, and to Done. A lease
+// belongs to a key of a consumer, and is for all of its processes. Done is never left but
 // for Completed, so that a result is recorded once. The result of both may be erased.
 // The package must not import any package of this module but wire.
 package lease
@@ -72,14 +73,17 @@ type Checker interface {
 type Ask struct {
 	Key     wire.Key
 	Content Content
-	Owner   wire.UUID     // names this one try, so that it is known again if its answer was lost
-	Term    time.Duration // how long the lease lasts, unless it is extended
+	// Owner names this one try, so that it is known again if its answer was lost: who asks under
+	// a name again has made no call under it. Its lease is had again, also if its time is over.
+	Owner wire.UUID
+	Term  time.Duration // how long the lease lasts, unless it is extended
 	// Interrupts says what becomes of a lease that is not extended: Interrupted, or, if it is
 	// false, free for the next one who asks.
 	Interrupts bool
 	Keep       time.Duration // how long the store remembers what became of the key, at least
 	// Token is drawn by the asker, from idem_fence, for a store that draws none; 0: the store draws.
-	Token int64
+	Token    int64
+	Decision Decision
 	// Trace is by what the lease is found when its result is to be erased; nil if nothing erases
 	// it. Only Postgres keeps it.
 	Trace *Trace
@@ -90,6 +94,19 @@ type Trace struct {
 	Stream   int32
 	Offset   int64
 	OrderKey wire.UUID // hash of the record key
+}
+
+// Decision is what a person decided about an event whose call failed, or may have done something
+// that nobody knows. The zero Decision is none.
+type Decision struct {
+	// Number is drawn from idem_fence when the person decides. It is about tokens that are
+	// smaller: such a lease is to be had also if it is Interrupted, or Failed and its pause lasts;
+	// its calls count anew. Who gets it has a greater token, so that each decision leads to one
+	// try: what becomes of that is for another decision.
+	Number int64
+	// Result says that the call was made, and what it returned. Then nobody gets the lease: it is
+	// Done with this result, unless somebody holds it, or its result is recorded. nil: call.
+	Result []byte
 }
 
 // Content tells the content of an event: with an equal definition and another fingerprint, an

@@ -73,38 +73,56 @@ end
 `
 
 	// acquireLua takes what can be had. Whose lease ended before the call did is asked with what
-	// that call's event said, not with what this one's says.
+	// that call's event said, not with what this one's says. A person's decision is about tokens
+	// that are smaller than its number, and one with a result makes no call.
 	acquireLua = `
-local owner, token, term, interrupts, keep, def, fp = unpack(ARGV)
+local owner, token, term, interrupts, keep, def, fp, decision, result = unpack(ARGV)
 
 local function greater(a, b)
   return #a > #b or (#a == #b and a > b)
 end
 
+local covered = lease.state and greater(decision, lease.token)
+local decided = covered or result
+
 local function free()
   if not lease.state then
     return true
   end
-  if lease.expires > now then
-    return false
+  local same = lease.def ~= def or lease.fp == fp
+  if lease.state == 'p' then
+    return lease.expires <= now and same
+  elseif lease.state == 'f' then
+    return lease.expires <= now or decided
   end
-  return lease.state == 'f' or (lease.state == 'p' and (lease.def ~= def or lease.fp == fp))
+  return lease.state == 'i' and decided and same
 end
 
 local stale = free() and lease.state and not greater(token, lease.token)
 if stale or not free() then
   still()
 else
-  local interrupted = lease.state == 'p' and lease.interrupts == '1'
-  if interrupted then
+  local mine = lease.state == 'p' and lease.owner == owner
+  local interrupted = lease.state == 'p' and lease.interrupts == '1' and not mine
+  if result then
+    lease.state, lease.attempts, lease.error, lease.result = 'd', lease.attempts or 0, '', result
+  elseif interrupted then
     lease.state, lease.error = 'i', 'the lease ended before the call did'
+  elseif covered and lease.state ~= 'p' then
+    lease.state, lease.attempts = 'p', 1
+  elseif mine then
+    lease.state = 'p'
   else
     lease.state, lease.attempts = 'p', (lease.attempts or 0) + 1
   end
   lease.owner, lease.token, lease.def, lease.fp, lease.expires = owner, token, def, fp, now + tonumber(term)
-  redis.call('HSET', key, 'state', lease.state, 'owner', owner, 'token', token,
+  local fields = {'state', lease.state, 'owner', owner, 'token', token,
     'attempts', digits(lease.attempts), 'def', def, 'fp', fp, 'term', term, 'interrupts', interrupts, 'keep', keep,
-    'expires', digits(lease.expires), 'error', lease.error or '')
+    'expires', digits(lease.expires), 'error', lease.error or ''}
+  if result then
+    fields[#fields + 1], fields[#fields + 2] = 'result', result
+  end
+  redis.call('HSET', key, unpack(fields))
   remember(tonumber(keep), tonumber(term))
 end
 return {'ok', lease.state, lease.owner == owner and 'own' or 'other', lease.def, lease.fp, lease.token,

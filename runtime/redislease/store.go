@@ -43,9 +43,13 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 		if a.Token <= 0 {
 			return nil, &lease.Broken{Err: errToken}
 		}
-		calls[i] = call{name(consumer, a.Key), []any{
-			a.Owner.String(), a.Token, a.Term.Microseconds(), a.Interrupts, a.Keep.Microseconds(), a.Content.Def, a.Content.Print,
-		}}
+		args := []any{
+			a.Owner.String(), a.Token, a.Term.Microseconds(), a.Interrupts, a.Keep.Microseconds(), a.Content.Def, a.Content.Print, a.Decision.Number,
+		}
+		if a.Decision.Result != nil {
+			args = append(args, a.Decision.Result)
+		}
+		calls[i] = call{name(consumer, a.Key), args}
 	}
 	answers := make([]lease.Answer, len(asks))
 	return answers, s.run(ctx, acquire, calls, func(i int, r *reply) { answers[i] = r.answer() })

@@ -52,6 +52,22 @@ func Find(ctx context.Context, db DB, n Name) (Status, error) {
 	return found[0], nil // named by its id
 }
 
+// Known is a *NotFoundError if there is no ledger of a consumer, or none of a topic. "" is any.
+func Known(ctx context.Context, db DB, consumer, topic string) error {
+	if consumer == "" && topic == "" {
+		return nil
+	}
+	all, err := List(ctx, db, consumer)
+	if err != nil || topic == "" {
+		return err
+	}
+	topics := topicsOf(all)
+	if slices.Contains(topics, topic) {
+		return nil
+	}
+	return &NotFoundError{Name: Name{Consumer: consumer, Topic: topic, Partition: -1}, Near: topics, What: "topics"}
+}
+
 // Partitions are the partitions of a topic that have a ledger, each as the topic is now.
 func Partitions(ctx context.Context, db DB, consumer, topic string) ([]Name, error) {
 	all, err := list(ctx, db, "")

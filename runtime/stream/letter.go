@@ -1,38 +1,72 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// Letter is a dead letter, and what was asked about it last.
+// Place is where a record stands, and for which consumer. TopicID "" is the topic as it is now.
+type Place struct {
+	Consumer  string `json:"consumer"`
+	Topic     string `json:"topic"`
+	TopicID   string `json:"topic_id"`
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+}
+
+// Cause is why a record is a letter.
+type Cause struct {
+	Class    string `json:"class"`    // the reason's first word: decode, conflict, handler, ...
+	Event    string `json:"event"`    // "" if it is not known
+	Reason   string `json:"reason"`   // what failed, where; without class and event
+	SQLState string `json:"sqlstate"` // "" if no error of the database is the reason
+	Key      string `json:"key"`      // of a conflict, 32 hex digits; else ""
+}
+
+// Text is the reason as a whole.
+func (c *Cause) Text() string {
+	parts := slices.DeleteFunc([]string{c.Class, c.Event, c.Reason}, func(part string) bool { return part == "" })
+	return strings.Join(parts, ": ")
+}
+
+// Letter is a dead letter, or a record that waits behind one, without its record.
 type Letter struct {
-	Consumer   string `json:"consumer"`
-	Topic      string `json:"topic"`
-	Partition  int32  `json:"partition"`
-	Offset     int64  `json:"offset"`
-	Row        int64  `json:"row"`       // of the ledger that passed the record
-	State      string `json:"state"`     // dead, waiting, replayed or discarded
-	Event      string `json:"event"`     // "" if it is not known
-	Reason     string `json:"reason"`    // its first word is the class
-	Kept       bool   `json:"kept"`      // the record is there
-	ErasedBy   string `json:"erased_by"` // the event that erased it (erase_traces): topic, partition and offset; "" if none did
-	ResolvedBy string `json:"resolved_by"`
-	Request
+	Place
+	Cause
+	Seq       int64      `json:"seq"` // of the ledger's row that passed the record
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt *time.Time `json:"expires_at"` // when an open one is closed; nil is never
+	State     string     `json:"state"`      // dead, waiting, replayed or discarded
+	Kept      bool       `json:"kept"`       // the record is there
+	ErasedBy  string     `json:"erased_by"`  // the event that erased record and reason (erase_traces): topic, partition and offset; "" if none did
+	Request   *Request   `json:"request"`    // the last one of an operator; nil is none
+	End       *End       `json:"end"`        // nil while it is open
 
 	stream int32
 }
 
-// Request is what is asked about a letter, or was asked last.
+// Request is what an operator asked of the partition's owner.
 type Request struct {
-	Asked   string     `json:"asked"` // replay or discard; "" if nothing is, or it was answered
-	AskedAt *time.Time `json:"asked_at"`
-	AskedBy string     `json:"asked_by"` // who, and why
-	Answer  string     `json:"answer"`
+	For        string     `json:"for"` // replay or discard; "" once it is answered
+	By         string     `json:"by"`  // who, and why
+	At         time.Time  `json:"at"`
+	Result     bool       `json:"with_result"` // the operator says what the effect returned
+	Answer     string     `json:"answer"`      // to the last request; "" is none
+	AnsweredAt *time.Time `json:"answered_at"`
+}
+
+// End is what became of a letter.
+type End struct {
+	At  *time.Time `json:"at"`
+	Seq *int64     `json:"seq"` // of the ledger's row that did it; nil if the upkeep closed it
+	By  string     `json:"by"`  // who, and why
 }
 
 // Name is the letter as a command names it.
@@ -40,74 +74,157 @@ func (l *Letter) Name() string {
 	return fmt.Sprintf("%s/%d offset %d of %s", l.Topic, l.Partition, l.Offset, l.Consumer)
 }
 
-// Place is where a record stood.
-type Place struct {
-	Partition int32
-	Offset    int64
+// Open reports whether nothing has become of the letter yet.
+func (l *Letter) Open() bool { return l.End == nil }
+
+// Asked is what an operator asks, replay or discard; "" if nobody does, or it was answered.
+func (l *Letter) Asked() string {
+	if l.Request == nil {
+		return ""
+	}
+	return l.Request.For
 }
 
-// Filter says which dead letters of a topic are meant. "" is any.
+// Answer is what the owner answered to the last request; "" is nothing.
+func (l *Letter) Answer() string {
+	if l.Request == nil {
+		return ""
+	}
+	return l.Request.Answer
+}
+
+// Answered reports whether the owner did what was asked, or said why not.
+func (l *Letter) Answered() bool { return l.Asked() == "" }
+
+// Filter says which letters are meant. "" is any.
 type Filter struct {
-	Class string // first word of the reason
-	Event string // name in Go
+	Consumer string
+	Topic    string
+	Class    string // of the reason
+	Event    string // by its name in Go
+	All      bool   // also those that are closed
+	Limit    int    // at most so many, the newest ones; 0 is all
 }
-
-const letterColumns = `
-SELECT d.stream, d.offs, d.seq, d.state::text, coalesce(d.event, ''), d.reason, d.record IS NOT NULL, coalesce(d.asked::text, ''), d.asked_at,
-       coalesce(d.asked_by, ''), coalesce(d.answer, ''), coalesce(d.resolved_by, ''), coalesce(d.erased_by, '')
-FROM idem_dead_letter d `
 
 var (
-	states = map[string]string{"d": "dead", "w": "waiting", "r": "replayed", "x": "discarded"}
-	verbs  = map[string]string{"": "", "r": "replay", "x": "discard"}
+	states   = map[byte]string{'d': "dead", 'w': "waiting", 'r': "replayed", 'x': "discarded"}
+	requests = map[string]string{"r": "replay", "x": "discard"}
 )
 
+const letterSQL = `
+SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.seq, d.created_at, d.expires_at, d.state, d.record IS NOT NULL,
+       coalesce(d.event, ''), d.reason, coalesce(d.sqlstate, ''), coalesce(replace(d.key::text, '-', ''), ''),
+       coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), d.asked_result IS NOT NULL, coalesce(d.answer, ''), d.answered_at,
+       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, '')
+FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
+
+const (
+	// chosenSQL is letters, the newest first. A class is a prefix of the reason up to its colon.
+	chosenSQL = letterSQL + `
+WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $2::text)
+  AND ($3::text = '' OR starts_with(d.reason, $3::text || ':')) AND ($4::text = '' OR d.event = $4::text)
+  AND position(d.state::text IN $5::text) > 0
+ORDER BY d.created_at DESC, s.consumer, s.topic, s.partition, d.offs DESC, d.seq DESC
+LIMIT nullif($6::bigint, 0)`
+
+	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
+
+	storedSQL = `SELECT record FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
+)
+
+// Letters are the letters that a filter means, the newest first; more reports whether there are
+// others behind them. A consumer or topic that has no ledger is a *NotFoundError.
+func Letters(ctx context.Context, db DB, f Filter) (found []Letter, more bool, err error) {
+	if err := Known(ctx, db, f.Consumer, f.Topic); err != nil {
+		return nil, false, err
+	}
+	states, limit := "dw", f.Limit
+	if f.All {
+		states = "dwrx"
+	}
+	if limit > 0 {
+		limit++
+	}
+	found, err = letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, states, limit)
+	if more = f.Limit > 0 && len(found) > f.Limit; more {
+		found = found[:f.Limit]
+	}
+	return found, more, err
+}
+
+// DeadLetters are the letters of a topic as it is now that an operator can ask about: neither
+// replayed nor discarded, nor waiting behind another one. They are in the order of partitions and
+// offsets.
+func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
+	all, err := list(ctx, db, "")
+	if err != nil {
+		return nil, err
+	}
+	present := map[int32]bool{}
+	for i := range all {
+		if s := &all[i]; s.Consumer == f.Consumer && s.Topic == f.Topic && !s.Former {
+			present[s.Stream] = true
+		}
+	}
+	if len(present) == 0 {
+		return nil, notFound(Name{Consumer: f.Consumer, Topic: f.Topic, Partition: -1}, all)
+	}
+	found, err := letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", 0)
+	found = slices.DeleteFunc(found, func(l Letter) bool { return !present[l.stream] })
+	slices.SortFunc(found, func(a, b Letter) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Seq, b.Seq))
+	})
+	return found, err
+}
+
 // FindLetters finds the dead letters of records, the last one of each.
-func FindLetters(ctx context.Context, db DB, consumer, topic string, places []Place) ([]Letter, error) {
+func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 	var found []Letter
 	for _, p := range places {
-		s, err := Find(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: p.Partition})
+		s, err := Find(ctx, db, Name{p.Consumer, p.Topic, p.Partition, p.TopicID})
 		if err != nil {
 			return nil, err
 		}
-		letters, err := s.letters(ctx, db, `WHERE d.stream = $1 AND d.offs = $2 ORDER BY d.seq DESC LIMIT 1`, p.Offset)
+		letters, err := LettersAt(ctx, db, &s, p.Offset)
 		if err != nil {
 			return nil, err
 		}
 		if len(letters) == 0 {
 			return nil, fmt.Errorf("%v: offset %d is no dead letter: %s", s.Name(), p.Offset, s.whereIs(p.Offset))
 		}
-		found = append(found, letters...)
+		found = append(found, letters[0])
 	}
 	return found, nil
 }
 
-// DeadLetters finds the dead letters of a topic's partitions that are neither replayed nor
-// discarded, nor wait behind another one.
-func DeadLetters(ctx context.Context, db DB, consumer, topic string, f Filter) ([]Letter, error) {
-	all, err := list(ctx, db, "")
+// LettersAt are the letters of one offset, the newest first: each time that the offset was read
+// again may have made one.
+func LettersAt(ctx context.Context, db DB, s *Status, offset int64) ([]Letter, error) {
+	return letters(ctx, db, atSQL, s.Stream, offset)
+}
+
+// Again reads the letter again.
+func (l *Letter) Again(ctx context.Context, db DB) (Letter, error) {
+	all, err := LettersAt(ctx, db, &Status{Stream: l.stream}, l.Offset)
 	if err != nil {
-		return nil, err
+		return *l, err
 	}
-	var found []Letter
-	known := false
-	for i := range all {
-		s := &all[i]
-		if s.Consumer != consumer || s.Topic != topic || s.Former {
-			continue
-		}
-		known = true
-		letters, err := s.letters(ctx, db, `
-WHERE d.stream = $1 AND d.state = 'd' AND ($2 = '' OR split_part(d.reason, ':', 1) = $2) AND ($3 = '' OR d.event = $3) ORDER BY d.offs, d.seq`, f.Class, f.Event)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, letters...)
+	if i := slices.IndexFunc(all, func(is Letter) bool { return is.Seq == l.Seq }); i >= 0 {
+		return all[i], nil
 	}
-	if !known {
-		return nil, notFound(Name{Consumer: consumer, Topic: topic, Partition: -1}, all)
+	return *l, fmt.Errorf("%s: %w", l.Name(), errRemoved)
+}
+
+// errRemoved says that the row of a letter is gone.
+var errRemoved = errors.New("the letter's row was removed")
+
+// Stored is the letter's record as it is kept; nil if it is not.
+func (l *Letter) Stored(ctx context.Context, db DB) (stored []byte, err error) {
+	err = db.QueryRow(ctx, storedSQL, pgx.QueryExecModeExec, l.stream, l.Offset, l.Seq).Scan(&stored)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("%s: %w", l.Name(), errRemoved)
 	}
-	return found, nil
+	return stored, Explain(err)
 }
 
 // whereIs says what is known of an offset without a letter.
@@ -121,96 +238,52 @@ func (s *Status) whereIs(offset int64) string {
 	return "it took effect, was passed over, or its letter is removed"
 }
 
-func (s *Status) letters(ctx context.Context, db DB, where string, args ...any) ([]Letter, error) {
-	rows, err := db.Query(ctx, letterColumns+where, append([]any{pgx.QueryExecModeExec, s.Stream}, args...)...)
+func letters(ctx context.Context, db DB, sql string, args ...any) ([]Letter, error) {
+	rows, err := db.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
 	if err != nil {
 		return nil, Explain(err)
 	}
-	letters, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (Letter, error) {
-		l := Letter{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}
-		var state, asked string
-		err := r.Scan(&l.stream, &l.Offset, &l.Row, &state, &l.Event, &l.Reason, &l.Kept, &asked, &l.AskedAt, &l.AskedBy, &l.Answer, &l.ResolvedBy, &l.ErasedBy)
-		l.State, l.Asked = states[state], verbs[asked]
-		return l, err
-	})
-	return letters, Explain(err)
+	found, err := pgx.CollectRows(rows, scanLetter)
+	return found, Explain(err)
 }
 
-// askSQL asks, unless somebody asked before.
-const askSQL = `
-UPDATE idem_dead_letter SET asked = $4::text::"char", asked_at = clock_timestamp(), asked_by = $5, answer = NULL, answered_at = NULL
-WHERE stream = $1 AND offs = $2 AND seq = $3 AND state = 'd' AND asked IS NULL`
-
-// Ask asks the owner of a letter's partition to replay or to discard it. It does so between two
-// batches, within seconds; if the partition has no owner, the next one does. A letter is asked
-// about once: what came of it is in its row.
-func Ask(ctx context.Context, db DB, l Letter, verb string, by By) (Letter, error) {
-	asked := map[string]string{"replay": "r", "discard": "x"}[verb]
-	if asked == "" {
-		return l, fmt.Errorf("a letter is replayed or discarded, not %q", verb)
-	}
-	if err := l.may(verb); err != nil {
-		return l, err
-	}
-	who, err := by.said(ctx, db)
+// scanLetter reads the columns of letterSQL.
+func scanLetter(row pgx.CollectableRow) (l Letter, err error) {
+	var r Request
+	var e End
+	var state byte
+	var asked string
+	var askedAt *time.Time
+	err = row.Scan(&l.stream, &l.Consumer, &l.Topic, &l.TopicID, &l.Partition, &l.Offset, &l.Seq, &l.CreatedAt, &l.ExpiresAt, &state, &l.Kept,
+		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy)
 	if err != nil {
 		return l, err
 	}
-	l.Asked, l.AskedBy = verb, who
-	if by.DryRun {
-		return l, nil
+	l.CreatedAt, l.State = l.CreatedAt.UTC(), states[state]
+	for _, at := range []*time.Time{l.ExpiresAt, r.AnsweredAt, e.At} {
+		if at != nil {
+			*at = at.UTC()
+		}
 	}
-	tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
-	if err != nil {
-		return l, err
+	if askedAt != nil {
+		r.For, r.At = requests[asked], askedAt.UTC()
+		l.Request = &r
 	}
-	tag, err := tx.Exec(ctx, askSQL, pgx.QueryExecModeExec, l.stream, l.Offset, l.Row, asked, who)
-	if err == nil {
-		err = tx.Commit(ctx)
+	if state == 'r' || state == 'x' {
+		l.End = &e
 	}
-	if err != nil {
-		_ = tx.Rollback(context.WithoutCancel(ctx))
-		return l, Explain(err)
-	}
-	now, err := l.Again(ctx, db)
-	if err == nil && tag.RowsAffected() == 0 {
-		err = now.may(verb)
-	}
-	return now, err
+	l.Class, l.Reason = split(l.Reason, l.Event)
+	return l, nil
 }
 
-// may says why nothing can be asked about a letter.
-func (l *Letter) may(verb string) error {
-	switch {
-	case l.State == "waiting":
-		return fmt.Errorf("%s waits behind a dead letter of its record key: replay or discard that one (%s)", l.Name(), l.Reason)
-	case l.State != "dead":
-		return fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.ResolvedBy)
-	case l.Asked != "":
-		return fmt.Errorf("%s: a %s is asked for already, since %s by %s", l.Name(), l.Asked, l.AskedAt.UTC().Format(time.RFC3339), l.AskedBy)
-	case verb == "replay" && l.ErasedBy != "":
-		return fmt.Errorf("%s: its record was erased by %s: it can be discarded only", l.Name(), l.ErasedBy)
-	case verb == "replay" && !l.Kept:
-		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload): it can be discarded only", l.Name())
+// split takes class and event from the front of a reason.
+func split(reason, event string) (class, rest string) {
+	class, rest, found := strings.Cut(reason, ": ")
+	if !found {
+		return reason, ""
 	}
-	return nil
+	if event != "" {
+		rest = strings.TrimPrefix(rest, event+": ")
+	}
+	return class, rest
 }
-
-// errRemoved says that the row of a letter is gone.
-var errRemoved = errors.New("the letter's row was removed")
-
-// Again reads the letter again.
-func (l *Letter) Again(ctx context.Context, db DB) (Letter, error) {
-	s := Status{Stream: l.stream, Consumer: l.Consumer, Topic: l.Topic, Partition: l.Partition}
-	letters, err := s.letters(ctx, db, `WHERE d.stream = $1 AND d.offs = $2 AND d.seq = $3`, l.Offset, l.Row)
-	if err == nil && len(letters) == 0 {
-		err = fmt.Errorf("%s: %w", l.Name(), errRemoved)
-	}
-	if err != nil {
-		return *l, err
-	}
-	return letters[0], nil
-}
-
-// Answered reports whether the owner did what was asked, or said why not.
-func (l *Letter) Answered() bool { return l.Asked == "" }

@@ -48,13 +48,14 @@ GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) VALUES ($1, 11, 1, 'd', 'decode')`, w.stream)
-	letters, err := stream.DeadLetters(t.Context(), operator, orders.Consumer, orders.Topic, stream.Filter{})
+	letters, err := stream.DeadLetters(t.Context(), operator, stream.Filter{Consumer: orders.Consumer, Topic: orders.Topic})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = stream.Ask(t.Context(), operator, letters[0], "discard", ann)
 	refused(t, err, "docs/operations.md lists the rights")
-	idemtest.Exec(t, db, `GRANT UPDATE (asked, asked_at, asked_by, answer, answered_at) ON idem_dead_letter TO idemgen_test_operator`)
+	idemtest.Exec(t, db, `GRANT UPDATE (asked, asked_at, asked_by, asked_number, asked_result, answer, answered_at) ON idem_dead_letter TO idemgen_test_operator`)
+	idemtest.Exec(t, db, `GRANT USAGE ON SEQUENCE idem_fence TO idemgen_test_operator`)
 	if _, err := stream.Ask(t.Context(), operator, letters[0], "discard", ann); err != nil {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@ var storeBugs = []mutant{
 		in(effects, "isBroken").Replace(`return $is`, `return false && is`),
 		effects, "TestABrokenStoreHalts"},
 	{"a call outlives a lease that could not be extended",
-		in(effects, "extend").Replace(`time.Until($h.since.Add(_))`, `time.Hour`),
+		in(effects, "extend").Replace(`time.AfterFunc(time.Until(_), _)`, `time.AfterFunc(time.Hour, func() { lost(ErrLost) })`),
 		effects, "TestALostLeaseEndsTheCall"},
 	{"the heartbeat goes on while the answer is recorded",
 		in(effects, "task.call").Replace(`$beat.stop()

@@ -125,19 +125,23 @@ func bigTokens(a *asker) {
 	a.equal("the next token", a.acquire(next).Got, true)
 }
 
-// An ask whose answer was lost until the lease was over has it no more.
+// An ask whose answer was lost until the lease was over has it anew: no call was made under it,
+// so that nothing was interrupted, and nothing counts.
 func forgottenAsk(a *asker) {
-	ask := a.ask(1, 1, short)
-	first := a.hold(ask)
-	over()
-	if !a.draws {
-		a.equal("stale", a.acquire(ask).Stale, true)
-		a.token++
-		ask.Token = a.token
-	}
-	got := a.acquire(ask)
-	a.is("the same ask", got, lease.Answer{Got: true, State: lease.Processing, Content: content, Token: got.Token, Attempts: 2})
-	if got.Token <= first.Token {
-		a.Errorf("token %d came behind %d", got.Token, first.Token)
+	for key, interrupts := range []bool{false, true} {
+		ask := a.ask(1, byte(key), short)
+		ask.Interrupts = interrupts
+		first := a.hold(ask)
+		over()
+		if !a.draws {
+			a.equal("stale", a.acquire(ask).Stale, true)
+			a.token++
+			ask.Token = a.token
+		}
+		got := a.acquire(ask)
+		a.is("the same ask", got, lease.Answer{Got: true, State: lease.Processing, Content: content, Token: got.Token, Attempts: 1})
+		if got.Token <= first.Token {
+			a.Errorf("token %d came behind %d", got.Token, first.Token)
+		}
 	}
 }

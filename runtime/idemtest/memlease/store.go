@@ -52,8 +52,7 @@ func (s *Store) acquire(at place, ask *lease.Ask) lease.Answer {
 	if r == nil {
 		r = &row{Answer: lease.Answer{State: lease.Failed, Content: ask.Content}}
 	}
-	over := !time.Now().Before(r.expires)
-	if over && (r.State == lease.Failed || r.State == lease.Processing && !conflict(r.Content, ask.Content)) {
+	if r.free(ask) {
 		token := ask.Token
 		if token == 0 {
 			s.drawn++
@@ -71,13 +70,35 @@ func (s *Store) acquire(at place, ask *lease.Ask) lease.Answer {
 	return a
 }
 
+// free reports whether an ask changes the lease.
+func (r *row) free(ask *lease.Ask) bool {
+	over, copied := !time.Now().Before(r.expires), !conflict(r.Content, ask.Content)
+	decided := ask.Decision.Number > r.Token || ask.Decision.Result != nil
+	switch r.State {
+	case lease.Failed:
+		return over || decided
+	case lease.Processing:
+		return over && copied
+	case lease.Interrupted:
+		return decided && copied
+	}
+	return false
+}
+
 func conflict(a, b lease.Content) bool { return a.Def == b.Def && a.Print != b.Print }
 
 // take gives a lease that is free to who asks, or finds that nobody knows what its call did.
 func (r *row) take(ask *lease.Ask, token int64) {
-	if r.State == lease.Processing && r.interrupts {
+	same := r.State == lease.Processing && r.owner == ask.Owner
+	switch {
+	case ask.Decision.Result != nil:
+		r.State, r.Result, r.Error = lease.Done, ask.Decision.Result, ""
+	case r.State == lease.Processing && r.interrupts && !same:
 		r.State, r.Error = lease.Interrupted, "the lease ended before the call did"
-	} else {
+	case same:
+	case r.State != lease.Processing && ask.Decision.Number > r.Token:
+		r.State, r.Attempts = lease.Processing, 1
+	default:
 		r.State, r.Attempts = lease.Processing, r.Attempts+1
 	}
 	r.Content, r.Token, r.owner = ask.Content, token, ask.Owner

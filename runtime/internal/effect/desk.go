@@ -32,6 +32,11 @@ func (p *Process) NewDesk(of idemtype.Partition, quit context.Context, tell func
 // after the other, in the order of the records. ctx gives them its values only, and trace by what
 // leases are found when results are to be erased.
 func (d *Desk) Start(ctx context.Context, waiting []wire.Effect, trace func(*wire.Message) *lease.Trace) {
+	d.StartBy(ctx, waiting, trace, lease.Decision{})
+}
+
+// StartBy is Start for effects about which a person decided.
+func (d *Desk) StartBy(ctx context.Context, waiting []wire.Effect, trace func(*wire.Message) *lease.Trace, by lease.Decision) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range waiting {
@@ -40,7 +45,7 @@ func (d *Desk) Start(ctx context.Context, waiting []wire.Effect, trace func(*wir
 		if d.tasks[offset] != nil {
 			continue
 		}
-		t := newTask(d, e)
+		t := newTask(d, e, by)
 		t.trace = trace(e.Message)
 		d.tasks[offset] = t
 		if k := e.Message.Key; k != nil {
@@ -85,7 +90,7 @@ func (d *Desk) Wait(ctx context.Context, offset int64) error {
 	case <-t.done:
 		o, _ := t.over()
 		if o.Err != nil { // whoever asks again begins again
-			d.forget(func(of int64) bool { return of == offset })
+			d.Forget(func(of int64) bool { return of == offset })
 		}
 		return o.Err
 	case <-ctx.Done():
@@ -97,15 +102,16 @@ func (d *Desk) Wait(ctx context.Context, offset int64) error {
 
 // Passed forgets the records below next.
 func (d *Desk) Passed(next int64) {
-	d.forget(func(offset int64) bool { return offset < next })
+	d.Forget(func(offset int64) bool { return offset < next })
 }
 
 // Again forgets what is known of all effects that are over: the store is asked again.
 func (d *Desk) Again() {
-	d.forget(func(offset int64) bool { return true })
+	d.Forget(func(offset int64) bool { return true })
 }
 
-func (d *Desk) forget(which func(offset int64) bool) {
+// Forget forgets what is known of some effects that are over.
+func (d *Desk) Forget(which func(offset int64) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for offset, t := range d.tasks {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ type fakeStore struct {
 	mu       sync.Mutex
 	down     error                 // every question has this answer
 	hang     chan struct{}         // every question waits for it, or for the end of its context
+	losses   atomic.Int32          // so many answers to Acquire are lost
 	drawn    int64                 // of a store that stands for Postgres
 	recorded func()                // hears of Record before it is done
 	extended func()                // hears of Extend
@@ -70,7 +72,11 @@ func (s *fakeStore) Acquire(ctx context.Context, consumer string, asks []lease.A
 		}
 		keys[asks[i].Key] = true
 	}
-	return s.Store.Acquire(ctx, consumer, asks)
+	answers, err := s.Store.Acquire(ctx, consumer, asks)
+	if s.lost.Add(-1) >= 0 {
+		return nil, errDown
+	}
+	return answers, err
 }
 
 func (s *fakeStore) Extend(ctx context.Context, consumer string, held []lease.Hold) ([]bool, error) {

@@ -20,7 +20,7 @@ func extend(ctx context.Context, h hold, term time.Duration, lost context.Cancel
 			cancel()
 		})
 		defer over.Stop()
-		tick := time.NewTicker(term / 3)
+		tick := time.NewTimer(time.Until(h.since.Add(term / 3)))
 		defer tick.Stop()
 		for {
 			select {
@@ -28,6 +28,7 @@ func extend(ctx context.Context, h hold, term time.Duration, lost context.Cancel
 				return
 			case <-tick.C:
 			}
+			tick.Reset(term / 3)
 			asked := time.Now()
 			held, err := h.at.extend.do(ctx, h.Hold)
 			switch {

@@ -10,20 +10,24 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // hold is a lease that a task got, and where.
 type hold struct {
 	lease.Hold
 	at    *store
-	since time.Time // it was asked for then, and lasts from then on at least
+	since time.Time // it lasts from then on at least
 }
 
 // acquire asks for the lease where it is: in Postgres, if the spec says so or Postgres has one of
 // the key already. Else outside of it, with a number that Postgres drew.
 func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 	p := t.desk.process
-	ask, at := t.ask(), p.postgres
+	if t.owner == (wire.UUID{}) {
+		t.owner = newOwner()
+	}
+	ask, at := t.ask(t.owner), p.postgres
 	if t.effect.Terms.External {
 		if p.external == nil {
 			return lease.Answer{}, hold{}, errNoStore
@@ -36,15 +40,16 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 			ask.Token, at = s.token, p.external
 		}
 	}
-	since := time.Now()
+	asked := time.Now()
 	a, at, err := t.askAt(ctx, at, ask)
-	if err != nil {
+	if err != nil { // a store may have done it all the same: it is asked again under this owner
 		return a, hold{}, err
 	}
-	t.skip = 0
+	t.owner, t.skip = wire.UUID{}, 0
 	if a.Stale {
 		t.skip = past(a, ask)
 	}
+	since := asked.Add(min(0, a.Wait-ask.Term)) // it may be had since an earlier ask
 	return a, hold{lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, at, since}, nil
 }
 
@@ -105,9 +110,11 @@ func (t *task) store(ctx context.Context, h *hold, end lease.End) (held bool, er
 }
 
 // move records an end in Postgres, in place of a store that does not answer, unless Postgres has a
-// lease of the key meanwhile.
+// lease of the key meanwhile. It asks under the owner that it has, so that an answer of Postgres
+// that was lost is had again.
 func (t *task) move(ctx context.Context, h *hold, end lease.End) (held bool, err error) {
-	ask, at := t.ask(), t.desk.process.postgres
+	ask, at := t.ask(h.Owner), t.desk.process.postgres
+	ask.Decision = lease.Decision{} // its call was made
 	a, err := at.acquire.do(ctx, ask)
 	if err != nil || !a.Got {
 		return false, err

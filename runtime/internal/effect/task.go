@@ -34,20 +34,22 @@ type Refused struct {
 
 // task is the effect of one record.
 type task struct {
-	desk    *Desk
-	effect  wire.Effect
-	message wire.Message // the record, in memory of its own
-	key     wire.Key     // of the lease
-	trace   *lease.Trace // nil if nothing erases its result
-	skip    int64        // numbers to leave out: the store knows greater ones
-	lock    lock         // of the event, if it names one
-	before  *task        // of the record before with the same record key; or nil
-	done    chan struct{}
-	outcome Outcome // once done is closed
+	desk     *Desk
+	effect   wire.Effect
+	message  wire.Message   // the record, in memory of its own
+	key      wire.Key       // of the lease
+	decision lease.Decision // of a person; or none
+	owner    wire.UUID      // of the last ask, until an answer was heard; then zero
+	trace    *lease.Trace   // nil if nothing erases its result
+	skip     int64          // numbers to leave out: the store knows greater ones
+	lock     lock           // of the event, if it names one
+	before   *task          // of the record before with the same record key; or nil
+	done     chan struct{}
+	outcome  Outcome // once done is closed
 }
 
-func newTask(d *Desk, e *wire.Effect) *task {
-	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, done: make(chan struct{})}
+func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
+	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, decision: by, done: make(chan struct{})}
 	t.effect.Message = &t.message
 	t.lock = lock{process: d.process, of: e.Lock, external: e.Terms.External, term: e.Terms.Lease}
 	if t.key == (wire.Key{}) {
@@ -182,6 +184,9 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	}
 	switch a.State {
 	case lease.Done, lease.Completed:
+		if err := fault.At(ctx, fault.AfterFound); err != nil {
+			return t.end(Outcome{Err: err})
+		}
 		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: a.Result, External: hold.at.external}})
 	case lease.Erased:
 		return t.refuse(wire.ReasonEffect, fmt.Errorf("it was done before, and its result was %s: it is not called again", a.Error))
@@ -191,11 +196,12 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	return min(a.Wait+time.Millisecond, busyPoll), false
 }
 
-func (t *task) ask() lease.Ask {
+// ask asks for the lease under an owner.
+func (t *task) ask(owner wire.UUID) lease.Ask {
 	e := &t.effect
 	a := lease.Ask{
-		Key: t.key, Owner: newOwner(), Term: e.Terms.Lease, Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
-		Content: lease.Content{Print: e.Print}, Trace: t.trace,
+		Key: t.key, Owner: owner, Term: e.Terms.Lease, Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
+		Content: lease.Content{Print: e.Print}, Decision: t.decision, Trace: t.trace,
 	}
 	if e.Content != nil {
 		a.Content.Def = e.Content.Def

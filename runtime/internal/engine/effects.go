@@ -25,7 +25,10 @@ func (e *awaitsEffect) Error() string { return "the effect of a record is not ov
 // cut begins the effects for which records wait, and leaves the records before them. If there are
 // none, the transaction is over before it began: while calls run, no connection is held.
 func (t *transaction) cut(ctx context.Context, d *decide.Decision) error {
-	t.o.effects.Start(ctx, d.Waiting, func(m *wire.Message) *lease.Trace { return trace(t.o, m) })
+	if t.settles != nil {
+		return t.asked(ctx, d)
+	}
+	t.o.effects.Start(ctx, d.Waiting, t.trace)
 	if d.Ready == 0 {
 		return &awaitsEffect{d.Waiting[0].Message.Offset, d.Waiting[0].Event}
 	}
@@ -54,12 +57,21 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 	return err
 }
 
+// desk is where the effects of the transaction's records are. Those of dead letters have one of
+// their own: they are behind the position.
+func (t *transaction) desk() *effect.Desk {
+	if t.settles != nil {
+		return t.o.errands.desk
+	}
+	return t.o.effects
+}
+
 // outcomes are the results of effects that are known. A record whose effect was refused becomes a
 // dead letter.
-func outcomes(o *Owner) map[int64]wire.EffectResult {
-	results, refused := o.effects.Outcomes()
+func (t *transaction) outcomes() map[int64]wire.EffectResult {
+	results, refused := t.desk().Outcomes()
 	for _, r := range refused {
-		o.retry.Refuse(deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err))
+		t.o.retry.Refuse(deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err))
 	}
 	return results
 }

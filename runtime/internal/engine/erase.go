@@ -22,7 +22,8 @@ func erase(o *Owner, d *decide.Decision, settles *deadletter.Settling) []pipelin
 
 // trace is by what the lease of a record's effect is found when its result is to be erased; nil if
 // no event erases it.
-func trace(o *Owner, m *wire.Message) *lease.Trace {
+func (t *transaction) trace(m *wire.Message) *lease.Trace {
+	o := t.o
 	key := deadletter.OrderKey(m)
 	if key == nil || !o.p.process.Service.Erasable(o.p.topic) {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
@@ -22,6 +23,10 @@ const (
 	lookEvery = 5 * time.Second
 	// errandsTime is how long records wait at most while the owner does what operators ask.
 	errandsTime = 5 * time.Second
+	// callTime is how long records wait for the effect of a letter, once. Then they go on, and it
+	// is looked every callLook whether the effect is over.
+	callTime = time.Second
+	callLook = 500 * time.Millisecond
 )
 
 // errands is what operators ask of an owner. A request is in the letter's row, and is done between
@@ -29,11 +34,15 @@ const (
 // tried again later.
 type errands struct {
 	o     *Owner
-	next  time.Time // when to look again
-	tried map[letterID]*errand
+	desk  *effect.Desk // of letters' effects; nil as that of the owner
+	next  time.Time    // when to look again
+	tried map[request]*errand
 }
 
-type letterID struct{ offset, seq int64 }
+// request is one request about one letter.
+type request struct{ offset, seq, askedAt int64 }
+
+func requestOf(l *deadletter.Open) request { return request{l.Offset, l.Seq, l.AskedAt.UnixMicro()} }
 
 // errand is a request that was tried.
 type errand struct {
@@ -54,7 +63,7 @@ func (e *errands) run(ctx context.Context, atOnce bool) error {
 			return err
 		}
 		e.keep(asked)
-		due := slices.DeleteFunc(asked, func(l deadletter.Open) bool { return time.Now().Before(e.of(&l).after) })
+		due := e.due(asked)
 		if len(due) == 0 {
 			e.rest()
 			return nil
@@ -130,7 +139,7 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 			return nil // the next look finds out whether it was this attempt or one before it
 		}
 		_, refused := errors.AsType[*refusedAgain](err)
-		why, err := e.conclude(ctx, t.records, err)
+		why, err := e.conclude(ctx, mine, t.records, err)
 		later, wait := errors.AsType[*verdict.Later](err)
 		switch state := o.State(); {
 		case refused && err == nil && l.State == deadletter.Waiting && settles.State == deadletter.Replayed:
@@ -140,6 +149,9 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 		case why != "" && err == nil:
 			mine.postpone(lookEvery)
 			o.p.process.Log.Error("a record that waited for its record key cannot go on", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.Offset, "reason", why)
+			return nil
+		case errors.Is(err, errUnderWay):
+			mine.postpone(callLook)
 			return nil
 		case wait && state == protocol.Doubt: // the same append settles it
 			if !(delivery{o}).pause(ctx, later, try) {
@@ -158,13 +170,13 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 // conclude decides what follows from the error of a transaction that was to settle a letter,
 // and takes the protocol's step for it. why says why the letter stays as it is, if it does: it
 // halts no partition that its record is refused again.
-func (e *errands) conclude(ctx context.Context, records []wire.Message, err error) (why string, _ error) {
+func (e *errands) conclude(ctx context.Context, mine *errand, records []wire.Message, err error) (why string, _ error) {
 	o := e.o
 	if again, refused := errors.AsType[*refusedAgain](err); refused {
 		return again.reason, o.step(protocol.Awaits, nil)
 	}
 	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-		return "", o.await(ctx, effect)
+		return e.await(ctx, mine, effect)
 	}
 	n, err := judge(o, records, err)
 	if err != nil {
@@ -219,9 +231,9 @@ func (e *errands) log(s *deadletter.Settling) {
 // of is what is known of a request.
 func (e *errands) of(l *deadletter.Open) *errand {
 	if e.tried == nil {
-		e.tried = map[letterID]*errand{}
+		e.tried = map[request]*errand{}
 	}
-	id := letterID{l.Offset, l.Seq}
+	id := requestOf(l)
 	if e.tried[id] == nil {
 		e.tried[id] = &errand{retry: retry.New()}
 	}
@@ -230,9 +242,33 @@ func (e *errands) of(l *deadletter.Open) *errand {
 
 // keep forgets what is not asked any more.
 func (e *errands) keep(asked []deadletter.Open) {
-	maps.DeleteFunc(e.tried, func(id letterID, _ *errand) bool {
-		return !slices.ContainsFunc(asked, func(l deadletter.Open) bool { return l.Offset == id.offset && l.Seq == id.seq })
+	maps.DeleteFunc(e.tried, func(id request, _ *errand) bool {
+		return !slices.ContainsFunc(asked, func(l deadletter.Open) bool { return requestOf(&l) == id })
 	})
+	if e.desk == nil {
+		return
+	}
+	e.desk.Forget(func(offset int64) bool {
+		for id := range e.tried {
+			if id.offset == offset {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// due are the requests whose time has come: one of each offset, since letters of one record share
+// its effect.
+func (e *errands) due(asked []deadletter.Open) (due []deadletter.Open) {
+	seen := map[int64]bool{}
+	for _, l := range asked {
+		if !seen[l.Offset] && !time.Now().Before(e.of(&l).after) {
+			due = append(due, l)
+		}
+		seen[l.Offset] = true
+	}
+	return due
 }
 
 // rest says when to look again.

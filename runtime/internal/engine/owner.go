@@ -43,7 +43,7 @@ func newOwner(p *Partition) *Owner {
 	}
 	o.errands.o = o
 	if p.topic.Effects > 0 {
-		o.effects = newDesk(o)
+		o.effects, o.errands.desk = newDesk(o), newDesk(o)
 	}
 	// Until the chain was read: a hint for a partition without one would halt the next owner.
 	o.durable.Store(-1)

@@ -88,7 +88,10 @@ func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) 
 		if t.settles != nil && len(d.Letters) > 0 {
 			return res, &refusedAgain{d.Letters[0].Reason}
 		}
-		t.settles.Decided(d.Result)
+		if err := t.resultless(d); err != nil {
+			return res, err
+		}
+		t.settles.Decided(d.Result, d.Effects)
 		if len(d.Waiting) > 0 {
 			if err := t.cut(ctx, d); err != nil {
 				return res, err
@@ -138,13 +141,19 @@ func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decis
 
 func (t *transaction) decision(known *keys.Known) (*decide.Decision, error) {
 	o := t.o
-	f := decide.Facts{
-		Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents(), Again: t.settles != nil, Parked: &o.parked,
-	}
+	f := t.facts(known)
 	if o.effects != nil {
-		f.Effects = outcomes(o)
+		f.Effects = t.outcomes()
 	}
 	return o.decider.Decide(t.records, f)
+}
+
+// facts are what is known, but for effects.
+func (t *transaction) facts(known *keys.Known) decide.Facts {
+	o := t.o
+	return decide.Facts{
+		Known: known, Refused: o.retry.Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents(), Again: t.settles != nil, Parked: &o.parked,
+	}
 }
 
 // send sends a decision: append, key claims, writes, dead letters. On the acknowledgement the
@@ -234,7 +243,7 @@ func (t *transaction) raced(err error) bool {
 func (t *transaction) mend(ctx context.Context, err error) {
 	switch verdict.Of(err) {
 	case verdict.LeaseMoved: // what is known of effects is not what their rows say
-		t.o.effects.Again()
+		t.desk().Again()
 	case verdict.Stale: // its statements were prepared before the schema changed
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.ReadOnly: // and so is every other connection to this server

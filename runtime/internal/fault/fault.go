@@ -28,6 +28,7 @@ const (
 	AfterLease  = "after lease"  // the lease was got, the call not begun
 	AfterCall   = "after call"   // the call returned; what came of it was not recorded
 	AfterDone   = "after done"   // it was recorded
+	AfterFound  = "after found"  // a result was found that was recorded before, or that a person gave
 )
 
 // StandingBy is the step of a partition in STANDBY: it read the chain, and nobody had

@@ -73,13 +73,16 @@ WHERE (consumer, key) IN (SELECT consumer, key FROM idem_lease
 	WHERE consumer >= 'lock:' AND consumer < 'lock;' AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep LIMIT $1)
 	AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep`
 
-	// leasesSQL forgets what became of effects. One that is done, and waits for the ledger, stays,
-	// and so does an interrupted one.
+	// leasesSQL forgets what became of effects. One that is done stays, unless the ledger has its
+	// key: then the event was passed with the result that another store holds. An interrupted one
+	// stays, too.
 	leasesSQL = `
 DELETE FROM idem_lease
-WHERE consumer = $1 AND key IN (SELECT key FROM idem_lease
-	WHERE consumer = $1 AND state IN ('c', 'f', 'e') AND forget_at < clock_timestamp() ORDER BY forget_at LIMIT $2)
-	AND state IN ('c', 'f', 'e') AND forget_at < clock_timestamp()`
+WHERE consumer = $1 AND key IN (SELECT key FROM idem_lease l
+	WHERE consumer = $1 AND state IN ('c', 'd', 'e', 'f') AND forget_at < clock_timestamp()
+		AND (state <> 'd' OR EXISTS (SELECT FROM idem_keys k JOIN idem_stream s USING (stream) WHERE k.key = l.key AND s.consumer = $1))
+	ORDER BY forget_at LIMIT $2)
+	AND state IN ('c', 'd', 'e', 'f') AND forget_at < clock_timestamp()`
 
 	clearSQL = `
 DELETE FROM idem_dead_letter

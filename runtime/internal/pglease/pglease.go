@@ -50,6 +50,8 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 		take.Bool(a.Interrupts)
 		take.Int8(a.Keep.Microseconds())
 		trace(&take, a.Trace)
+		take.Int8(a.Decision.Number)
+		bytea(&take, a.Decision.Result)
 		look.Row()
 		look.UUID(wire.UUID(a.Key))
 		look.UUID(a.Owner)
@@ -121,16 +123,21 @@ func (s *Store) Record(ctx context.Context, consumer string, ends []lease.End) (
 		e := &ends[i]
 		hold(&rows, &e.Hold)
 		rows.Text(string(rune(e.State)))
-		if e.Result == nil {
-			rows.Null(rows.Bytea)
-		} else {
-			rows.Bytea(e.Result)
-		}
+		bytea(&rows, e.Result)
 		rows.Text(e.Error)
 		rows.Int8(e.Pause.Microseconds())
 		rows.Int4(int32(e.Attempts))
 	}
 	return s.which(ctx, len(ends), bound{record, arguments(consumer, &rows)})
+}
+
+// bytea adds bytes; nil is NULL.
+func bytea(rows *wire.Rows, b []byte) {
+	if b == nil {
+		rows.Null(rows.Bytea)
+		return
+	}
+	rows.Bytea(b)
 }
 
 func hold(rows *wire.Rows, h *lease.Hold) {

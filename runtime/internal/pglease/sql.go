@@ -11,23 +11,34 @@ package pglease
 const (
 	// acquireSQL takes what can be had. The new token is drawn when the row is locked, so that it
 	// is greater than the one before. Whose lease ended before the call did is asked with what
-	// that call's event said, not with what this one's says.
+	// that call's event said, not with what this one's says. A person's decision is about numbers
+	// that are smaller than its own, and one with a result makes no call.
 	acquireSQL = `
-INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, stream, offs, order_key)
-SELECT $1, a.key, a.def, a.fp, 'p', a.owner, nextval('idem_fence'), 1, a.term * interval '1 microsecond', a.interrupts,
-       a.keep * interval '1 microsecond', clock_timestamp() + a.term * interval '1 microsecond', a.stream, a.offs, a.order_key
-FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[], $9::int[], $10::bigint[], $11::uuid[])
-    AS a (key, def, fp, owner, term, interrupts, keep, stream, offs, order_key)
+INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, forget_at,
+    stream, offs, order_key, decision, result)
+SELECT $1, a.key, a.def, a.fp, CASE WHEN a.result IS NULL THEN 'p'::"char" ELSE 'd' END, a.owner, nextval('idem_fence'),
+       CASE WHEN a.result IS NULL THEN 1 ELSE 0 END, a.term * interval '1 microsecond', a.interrupts,
+       a.keep * interval '1 microsecond', clock_timestamp() + a.term * interval '1 microsecond',
+       CASE WHEN a.result IS NOT NULL THEN clock_timestamp() + a.keep * interval '1 microsecond' END,
+       a.stream, a.offs, a.order_key, nullif(a.decision, 0), a.result
+FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[], $9::int[], $10::bigint[], $11::uuid[],
+    $12::bigint[], $13::bytea[]) AS a (key, def, fp, owner, term, interrupts, keep, stream, offs, order_key, decision, result)
 ORDER BY a.key
 ON CONFLICT (consumer, key) DO UPDATE SET
     def = excluded.def, fp = excluded.fp, owner = excluded.owner, fence = nextval('idem_fence'),
-    state = CASE WHEN l.state = 'p' AND l.interrupts THEN 'i'::"char" ELSE 'p'::"char" END,
-    attempts = CASE WHEN l.state = 'p' AND l.interrupts THEN l.attempts ELSE l.attempts + 1 END,
-    error = CASE WHEN l.state = 'p' AND l.interrupts THEN 'the lease ended before the call did' ELSE l.error END,
-    term = excluded.term, interrupts = excluded.interrupts, keep = excluded.keep,
+    state = CASE WHEN excluded.result IS NOT NULL THEN 'd'::"char" WHEN l.state = 'p' AND l.interrupts AND l.owner <> excluded.owner THEN 'i' ELSE 'p' END,
+    attempts = CASE WHEN excluded.result IS NOT NULL OR l.state = 'p' AND (l.interrupts OR l.owner = excluded.owner) THEN l.attempts
+                    WHEN l.state IN ('f', 'i') AND excluded.decision > l.fence THEN 1 ELSE l.attempts + 1 END,
+    error = CASE WHEN excluded.result IS NOT NULL THEN NULL
+                 WHEN l.state = 'p' AND l.interrupts AND l.owner <> excluded.owner THEN 'the lease ended before the call did' ELSE l.error END,
+    term = excluded.term, interrupts = excluded.interrupts, keep = excluded.keep, decision = excluded.decision, result = excluded.result,
     stream = excluded.stream, offs = excluded.offs, order_key = excluded.order_key,
-    expires_at = clock_timestamp() + excluded.term, changed_at = clock_timestamp()
-WHERE l.expires_at <= clock_timestamp() AND (l.state = 'f' OR l.state = 'p' AND (l.def <> excluded.def OR l.fp = excluded.fp))`
+    expires_at = clock_timestamp() + excluded.term, changed_at = clock_timestamp(), forget_at = excluded.forget_at
+WHERE CASE l.state
+    WHEN 'f' THEN l.expires_at <= clock_timestamp() OR excluded.decision > l.fence OR excluded.result IS NOT NULL
+    WHEN 'p' THEN l.expires_at <= clock_timestamp() AND (l.def <> excluded.def OR l.fp = excluded.fp)
+    WHEN 'i' THEN (excluded.decision > l.fence OR excluded.result IS NOT NULL) AND (l.def <> excluded.def OR l.fp = excluded.fp)
+    ELSE false END`
 
 	// readSQL tells what the leases are now. The owner names one try: whose name is in the row has
 	// the lease, also if the answer to an earlier statement was lost.

@@ -1,9 +1,11 @@
 package deadletter
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,6 +35,8 @@ type Open struct {
 	Asked       byte // Replayed or Discarded
 	AskedAt     time.Time
 	By          string       // who asks, and why
+	Number      int64        // of the request, from idem_fence; 0 of a waiting one
+	Result      []byte       // what its effect returned, as who asks says; nil is nothing
 	Message     wire.Message // empty if Lost is not nil
 	Lost        error        // why the record cannot be decided again; nil if it can
 	ErasedBy    string       // the event that erased its record; "" if none did
@@ -40,12 +44,14 @@ type Open struct {
 
 const (
 	askedSQL = `
-SELECT offs, seq, state, order_key, parks, asked, asked_at, coalesce(asked_by, ''), coalesce(erased_by, ''), record FROM idem_dead_letter
+SELECT offs, seq, state, order_key, parks, asked, asked_at, coalesce(asked_by, ''), coalesce(asked_number, 0), asked_result, coalesce(erased_by, ''), record
+FROM idem_dead_letter
 WHERE stream = $1 AND asked IS NOT NULL AND state = 'd' ORDER BY asked_at, offs, seq LIMIT 100`
 
 	// nextSQL is the first record that waits for its record key.
 	nextSQL = `
-SELECT offs, seq, state, order_key, parks, 'r'::"char", created_at, 'the letter that it waited for', coalesce(erased_by, ''), record FROM idem_dead_letter
+SELECT offs, seq, state, order_key, parks, 'r'::"char", created_at, 'the letter that it waited for', 0::bigint, NULL::bytea, coalesce(erased_by, ''), record
+FROM idem_dead_letter
 WHERE stream = $1 AND order_key = $2 AND state = 'w' AND parks ORDER BY offs, seq LIMIT 1`
 )
 
@@ -72,7 +78,7 @@ func open(ctx context.Context, db Querier, of idemtype.Partition, sql string, ar
 	}
 	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (l Open, err error) {
 		var stored []byte
-		if err := r.Scan(&l.Offset, &l.Seq, &l.State, &l.OrderKey, &l.Parks, &l.Asked, &l.AskedAt, &l.By, &l.ErasedBy, &stored); err != nil {
+		if err := r.Scan(&l.Offset, &l.Seq, &l.State, &l.OrderKey, &l.Parks, &l.Asked, &l.AskedAt, &l.By, &l.Number, &l.Result, &l.ErasedBy, &stored); err != nil {
 			return l, err
 		}
 		l.read(of, stored)
@@ -109,18 +115,25 @@ type Settling struct {
 	Drop   bool   // of Dead: its record is not kept
 }
 
-// Decided says what the record of a letter that is replayed does. It may be called for nil.
-func (s *Settling) Decided(r idemtype.Result) {
+// Decided says what the record of a letter that is replayed does, and on which results of effects
+// its rows rest. It may be called for nil.
+func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
 	if s == nil || s.State != Replayed {
 		return
 	}
+	other := func(e wire.EffectResult) bool { return !bytes.Equal(e.Result, s.Letter.Result) }
 	switch s.Answer = "replayed"; {
 	case r.Duplicates > 0:
 		s.Answer = "replayed, without effect: a copy of it was applied before"
 	case r.Ignored > 0:
 		s.Answer = "replayed, without effect: the spec passes over it"
+	case s.Letter.Result != nil && slices.ContainsFunc(effects, other):
+		s.Answer = "replayed, with the result that was recorded before, in place of the one that was given"
 	}
 }
+
+// Gives reports whether who asks says what the record's effect returned. It may be called for nil.
+func (s *Settling) Gives() bool { return s != nil && s.State == Replayed && s.Letter.Result != nil }
 
 // Info is what the chain's row says of it.
 func (s *Settling) Info() string {
@@ -135,7 +148,7 @@ const settleSQL = `
 WITH letter AS (
     UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
         resolved_seq = CASE WHEN $9 IS NULL THEN $6::bigint END, resolved_by = CASE WHEN $9 IS NULL THEN $7::text END,
-        asked = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = clock_timestamp() + (expires_at - created_at),
+        asked = NULL, asked_number = NULL, asked_result = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = clock_timestamp() + (expires_at - created_at),
         reason = coalesce($9, reason), record = CASE WHEN NOT $10::boolean THEN record END
     WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) RETURNING offs
 )
@@ -159,7 +172,7 @@ func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
 }
 
 const answerSQL = `
-UPDATE idem_dead_letter SET asked = NULL, answer = $5, answered_at = clock_timestamp()
+UPDATE idem_dead_letter SET asked = NULL, asked_number = NULL, asked_result = NULL, answer = $5, answered_at = clock_timestamp()
 WHERE stream = $1 AND offs = $2 AND seq = $3 AND asked_at = $4 AND state IN ('d', 'w') AND coalesce(erased_by, '') = $6`
 
 // Answer tells who asked that a letter stays as it is, and why, unless the letter was erased since

@@ -98,6 +98,10 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
     asked "char" CHECK (asked IN ('r', 'x')),
     asked_at timestamptz,
     asked_by text, -- who, and why
+    -- Of r: the request's number, drawn from idem_fence. It lets an effect be called again whose
+    -- lease has a smaller one.
+    asked_number bigint,
+    asked_result bytea, -- of r: what the effect returned, as the operator says, until it is answered
     answer text, -- what became of the last request
     answered_at timestamptz,
     -- Until when it may be replayed, by on_failure.keep. A row that is still open then is closed
@@ -159,6 +163,7 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     -- and its result was erased
     state "char" NOT NULL CHECK (state IN ('p', 'd', 'c', 'f', 'i', 'e')),
     owner uuid NOT NULL, -- random, new for each try
+    decision bigint, -- number of the operator's request that the last try was made for
     fence bigint NOT NULL, -- the lease's number
     attempts int NOT NULL, -- calls that began
     term interval NOT NULL, -- how long the lease lasts unless it is extended
@@ -166,7 +171,7 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     keep interval NOT NULL, -- how long what became of the key is remembered
     expires_at timestamptz NOT NULL, -- of p: the lease; of f: until then no call begins
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(), -- when the state changed
-    forget_at timestamptz, -- of c, f and e: keep after that
+    forget_at timestamptz, -- of d, c, f and e: keep after that
     result bytea,
     error text,
     -- The record that the lease is for, and the hash of its record key, where an event may erase
@@ -176,7 +181,7 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     order_key uuid,
     PRIMARY KEY (consumer, key)
 );
-CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'f', 'e');
+CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'd', 'e', 'f');
 CREATE INDEX IF NOT EXISTS idem_lease_key ON idem_lease (consumer, order_key) WHERE order_key IS NOT NULL;
 
 -- Generations of remembered idempotency keys. Each consumer has exactly one

@@ -1,0 +1,59 @@
+package idemtest
+
+import (
+	"slices"
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/stream"
+)
+
+// decided does what a person does about an interrupted call, and delivers a copy: it was done, and
+// this is its result, or it was not, and is called again.
+func (w *walk) decided(r record, m idem.Message, wasDone bool) {
+	b := w.b
+	b.at(r, m.Partition, m.Offset)
+	if !wasDone {
+		w.calledAgain(r, func() { w.replay(m, nil) })
+	} else {
+		before := len(b.effects.of(sentAs(b.runner, r)))
+		result := r.answer.result
+		if result == nil {
+			result = []byte("null")
+		}
+		w.replay(m, result)
+		if after := len(b.effects.of(sentAs(b.runner, r))); after != before {
+			b.t.Errorf("%s: a call was made again whose result a person had given", r.effect)
+		}
+	}
+	w.owners.deliver([]idem.Message{w.place(r)})
+}
+
+// replay has the dead letter of a record replayed, by idemgen dead replay.
+func (w *walk) replay(m idem.Message, result []byte) {
+	b := w.b
+	b.t.Helper()
+	of, err := stream.List(b.t.Context(), b.db, "")
+	i := slices.IndexFunc(of, func(s stream.Status) bool { return s.Topic == m.Topic && s.Partition == m.Partition && !s.Former })
+	if err != nil || i < 0 {
+		b.t.Fatalf("idemtest: no ledger of %s/%d (%v)", m.Topic, m.Partition, err)
+	}
+	letters, err := stream.LettersAt(b.t.Context(), b.db, &of[i], m.Offset)
+	if err != nil || len(letters) == 0 {
+		b.t.Fatalf("idemtest: offset %d is no dead letter (%v)", m.Offset, err)
+	}
+	l, by := letters[0], stream.By{Operator: "idemtest", Reason: "it is known what the call did"}
+	if result == nil {
+		l, err = stream.Ask(b.t.Context(), b.db, l, "replay", by)
+	} else {
+		l, err = stream.AskWithResult(b.t.Context(), b.db, l, result, by)
+	}
+	for end := time.Now().Add(patience); err == nil && !l.Answered() && time.Now().Before(end); {
+		if err = b.attempt(b.t.Context(), w.writer(m), nil); err == nil {
+			l, err = l.Again(b.t.Context(), b.db)
+		}
+	}
+	if err != nil || l.State != "replayed" {
+		b.t.Fatalf("%s: the letter of an interrupted call is %s: %q (%v)", l.Event, l.State, l.Answer(), err)
+	}
+}
