@@ -143,7 +143,7 @@ func TestErasedLetterIsDiscardedOnly(t *testing.T) {
 	const refused = "its record was erased by test.v1 0:2: it can be discarded only"
 	want(t, "answer", query(t, db, `SELECT answer FROM idem_dead_letter`), refused)
 	want(t, "rows", table(t, db), "1=1 77=1")
-	found, err := stream.FindLetters(t.Context(), db, "test", topic, []stream.Place{{Offset: 0}})
+	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: 0}})
 	if err != nil {
 		t.Fatal(err)
 	}

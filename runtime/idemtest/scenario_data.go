@@ -11,19 +11,19 @@ import (
 
 // poison puts a broken record between two that are not.
 func poison(b *trial) {
-	bad, at := b.breakable(brokenPayload)
+	bad, at := breakable(b, brokenPayload)
 	if at < 0 {
-		bad, at = b.breakable(brokenRest)
+		bad, at = breakable(b, brokenRest)
 	}
 	if at < 0 {
 		b.t.Skip("no record of this topic has a part that could be broken")
 	}
-	b.apply(b.with([]idem.Message{bad}, max(at, len(b.log)/2), expectedDead{})...)
+	b.apply(with(b, []idem.Message{bad}, max(at, len(b.log)/2), expectedDead{})...)
 }
 
 // misEncoded puts records whose values cannot be unpacked among the others.
 func misEncoded(b *trial) {
-	like, at := b.breakable(func(r record) (idem.Message, bool) {
+	like, at := breakable(b, func(r record) (idem.Message, bool) {
 		return r.message, b.Encodings[r.message.Topic] != "" && len(r.message.Value) > 0
 	})
 	if at < 0 {
@@ -35,7 +35,7 @@ func misEncoded(b *trial) {
 		m.Value = value
 		bad = append(bad, m)
 	}
-	all := b.with(bad, at, expectedDead{class: "decode", mayWait: true})
+	all := with(b, bad, at, expectedDead{class: "decode", mayWait: true})
 	for at := range b.ownDead {
 		b.asIs[at] = true
 	}
@@ -44,7 +44,7 @@ func misEncoded(b *trial) {
 
 // breakable breaks the record behind which the most records follow that its dead letter does not
 // hold: none of them has its record key. They begin at an index of the log; -1 if nothing breaks.
-func (b *trial) breakable(breaks func(record) (idem.Message, bool)) (bad idem.Message, at int) {
+func breakable(b *trial, breaks func(record) (idem.Message, bool)) (bad idem.Message, at int) {
 	at = -1
 	for _, r := range b.log {
 		m, ok := breaks(r)
@@ -65,7 +65,7 @@ func (b *trial) breakable(breaks func(record) (idem.Message, bool)) (bad idem.Me
 }
 
 // with is the log with records of a topic in front of an index, which become dead letters.
-func (b *trial) with(bad []idem.Message, at int, want expectedDead) (all []idem.Message) {
+func with(b *trial, bad []idem.Message, at int, want expectedDead) (all []idem.Message) {
 	next := map[string]int64{} // offset, by topic
 	take := func(topic string) int64 { next[topic]++; return next[topic] - 1 }
 	insert := func() {

@@ -21,9 +21,9 @@ func mendedAndReplayed(b *trial) {
 			owners.deliver([]idem.Message{m})
 			continue
 		}
-		b.refuseWrites()
+		refuseWrites(b)
 		owners.deliver([]idem.Message{m})
-		b.allowWrites()
+		allowWrites(b)
 		switch parks := b.texts(letterSQL("parks::text", "d"), m.Topic, m.Partition, m.Offset); {
 		case slices.Equal(parks, []string{"true"}):
 			refused = placeOf(m)
@@ -38,7 +38,7 @@ func mendedAndReplayed(b *trial) {
 		b.t.Errorf("nothing waits behind the dead letter of offset %d", refused.offset)
 	}
 	Exec(b.t, b.db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = clock_timestamp(), asked_by = 'a person: mended' WHERE state = 'd' AND offs = $1`, refused.offset)
-	b.settle(owners.writer(refused.partition))
+	settle(b, owners.writer(refused.partition))
 	if answer := b.texts(letterSQL("coalesce(answer, '')", "d"), refused.topic, refused.number, refused.offset); len(answer) > 0 {
 		b.t.Errorf("the letter of offset %d stays dead: %s", refused.offset, strings.Join(answer, ""))
 	}
@@ -64,7 +64,7 @@ WHERE s.topic = $1 AND s.partition = $2 AND d.offs = $3 AND d.state = '` + state
 }
 
 // refuseWrites has the database refuse whatever writes into a table of the service.
-func (b *trial) refuseWrites() {
+func refuseWrites(b *trial) {
 	b.t.Helper()
 	Exec(b.t, b.db, `
 CREATE OR REPLACE FUNCTION idemtest_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -76,7 +76,7 @@ END $$`)
 	}
 }
 
-func (b *trial) allowWrites() {
+func allowWrites(b *trial) {
 	b.t.Helper()
 	for _, t := range b.Tables {
 		Exec(b.t, b.db, `DROP TRIGGER idemtest_refuse ON `+t.sql())
@@ -84,7 +84,7 @@ func (b *trial) allowWrites() {
 }
 
 // settle lets an owner do what is asked, until nobody asks and what may go on has gone on.
-func (b *trial) settle(w *idem.Writer) {
+func settle(b *trial, w *idem.Writer) {
 	b.t.Helper()
 	const open = `
 SELECT d.offs::text FROM idem_dead_letter d WHERE d.asked IS NOT NULL OR d.state = 'w' AND NOT EXISTS (

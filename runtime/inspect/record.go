@@ -110,7 +110,7 @@ func Open(ctx context.Context, db stream.DB, name stream.Name, offset int64) (*O
 }
 
 func noLetter(ctx context.Context, db stream.DB, of *stream.Status, offset int64) error {
-	e := &NoLetterError{Place: stream.Place{of.Consumer, of.Topic, of.TopicID, of.Partition, offset}}
+	e := &NoLetterError{Place: stream.Place{Consumer: of.Consumer, Topic: of.Topic, TopicID: of.TopicID, Partition: of.Partition, Offset: offset}}
 	rows, err := db.Query(ctx, nearLettersSQL, pgx.QueryExecModeExec, of.Stream, offset)
 	if err == nil {
 		e.Near, err = pgx.CollectRows(rows, pgx.RowTo[int64])

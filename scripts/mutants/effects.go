@@ -18,7 +18,7 @@ var effectBugs = []mutant{
 		in(leases, "acquireSQL").Text(`WHEN 'i' THEN (excluded.decision`, `WHEN 'i' THEN (true OR excluded.decision`),
 		core, "TestInterruptedEffectIsADeadLetter"},
 	{"the ledger takes a result that is not recorded",
-		in(leases, "completeSQL").Text(`AND l.fence = a.fence AND l.state IN ('d', 'c')`, `AND l.state IN ('d', 'c')`),
+		in(leases, "completeSQL").Text(`AND l.fence = a.fence AND l.state::text IN ('d', 'c')`, `AND l.state::text IN ('d', 'c')`),
 		core, "TestLedgerHoldsTheRecordedResult"},
 	{"a lease is not extended",
 		in(effects, "task.made").Replace(`extend(ctx, hold, $t.effect.Terms.Lease, cancel)`, `&heartbeat{stop: func() { cancel(nil) }}`),

@@ -73,7 +73,7 @@ func (s *fakeStore) Acquire(ctx context.Context, consumer string, asks []lease.A
 		keys[asks[i].Key] = true
 	}
 	answers, err := s.Store.Acquire(ctx, consumer, asks)
-	if s.lost.Add(-1) >= 0 {
+	if s.losses.Add(-1) >= 0 {
 		return nil, errDown
 	}
 	return answers, err
@@ -166,6 +166,9 @@ func (b *bench) newDesk() (*Desk, context.CancelFunc) {
 		}
 	}), cancel
 }
+
+// start begins effects that nothing erases.
+func (b *bench) start(ctx context.Context, effects []wire.Effect) { b.desk.Start(ctx, effects, untraced) }
 
 func (b *bench) heard() []string {
 	b.mu.Lock()

@@ -83,7 +83,7 @@ func TestOneCallAtATimeUnderALock(t *testing.T) {
 			all = append(all, lockedEffect(offset, fmt.Sprint(offset), terms, fn))
 		}
 		for _, b := range []*bench{b, other} {
-			b.desk.Start(t.Context(), all)
+			b.start(t.Context(), all)
 		}
 		for offset := range int64(6) {
 			b.result(offset)
@@ -116,7 +116,7 @@ func TestLocksApart(t *testing.T) {
 		e.Lock = l
 		effects = append(effects, e)
 	}
-	b.desk.Start(t.Context(), effects)
+	b.start(t.Context(), effects)
 	for i := range effects {
 		b.result(int64(i))
 	}
@@ -133,7 +133,7 @@ func TestALockIsHeldUntilTheAnswerIsRecorded(t *testing.T) {
 			}
 			return nil
 		}
-		b.desk.Start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(context.Context) ([]byte, error) {
+		b.start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(context.Context) ([]byte, error) {
 			time.Sleep(2 * terms.Lease)
 			return []byte("r"), nil
 		})})
@@ -148,7 +148,7 @@ func TestWhoWaitsForALockHoldsNothing(t *testing.T) {
 		b.process.slots = make(chan struct{}, 1)
 		holder := another(t, b, s, 9, time.Hour)
 		var attempt, token atomic.Int64
-		b.desk.Start(t.Context(), []wire.Effect{
+		b.start(t.Context(), []wire.Effect{
 			lockedEffect(0, "k", terms, func(ctx context.Context) ([]byte, error) {
 				d, _ := DeliveryFrom(ctx)
 				attempt.Store(int64(d.Attempt))
@@ -192,12 +192,12 @@ func TestALockOfADeadHolderIsTakenOver(t *testing.T) {
 				return nil, nil
 			}
 		}
-		b.desk.Start(ctx, []wire.Effect{lockedEffect(0, "k", terms, take(&first))})
+		b.start(ctx, []wire.Effect{lockedEffect(0, "k", terms, take(&first))})
 		if _, err := b.end(0); !errors.Is(err, crash) {
 			t.Fatal(err)
 		}
 		want(t, "the lock of the dead", lockState(s), lease.Processing)
-		b.desk.Start(t.Context(), []wire.Effect{lockedEffect(1, "other", terms, take(&second))})
+		b.start(t.Context(), []wire.Effect{lockedEffect(1, "other", terms, take(&second))})
 		b.result(1)
 		if time.Since(begun) < terms.Lease {
 			t.Error("the lock was taken over before its time")
@@ -214,7 +214,7 @@ func TestALostLockEndsTheCall(t *testing.T) {
 	eachStore(t, 150*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
 		taken := make(chan lease.Answer, 1)
 		s.lost = func(of string) bool { return of == lease.Locks(account.Name) }
-		b.desk.Start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(ctx context.Context) ([]byte, error) {
+		b.start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(ctx context.Context) ([]byte, error) {
 			<-ctx.Done()
 			want(t, "the cause", context.Cause(ctx), ErrLost)
 			for {
@@ -249,7 +249,7 @@ func TestNoCallUnderALockThatWasLostBefore(t *testing.T) {
 				time.Sleep(terms.Lease)
 			}
 		}
-		b.desk.Start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(ctx context.Context) ([]byte, error) {
+		b.start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(ctx context.Context) ([]byte, error) {
 			d, _ := DeliveryFrom(ctx)
 			want(t, "attempt", d.Attempt, 1)
 			calls.Add(1)
@@ -265,12 +265,12 @@ func TestNoCallUnderALockThatWasLostBefore(t *testing.T) {
 func TestAFailedCallGivesItsLockBack(t *testing.T) {
 	eachStore(t, time.Minute, func(t *testing.T, b *bench, _ *fakeStore, terms *wire.EffectTerms) {
 		failed := make(chan struct{})
-		b.desk.Start(t.Context(), []wire.Effect{lockedEffect(0, "k", terms, func(ctx context.Context) ([]byte, error) {
+		b.start(t.Context(), []wire.Effect{lockedEffect(0, "k", terms, func(ctx context.Context) ([]byte, error) {
 			defer close(failed)
 			return nil, verdict.RetryAfter(time.Hour, errors.New("not yet"))
 		})})
 		<-failed
-		b.desk.Start(t.Context(), []wire.Effect{lockedEffect(1, "other", terms, answer("r"))})
+		b.start(t.Context(), []wire.Effect{lockedEffect(1, "other", terms, answer("r"))})
 		want(t, "result", string(b.result(1).Result), "r")
 		b.quit()
 	})
@@ -287,7 +287,7 @@ func TestALockIsGivenBackLater(t *testing.T) {
 			}
 			return nil
 		}
-		b.desk.Start(t.Context(), []wire.Effect{lockedEffect(0, "k", terms, answer("r"))})
+		b.start(t.Context(), []wire.Effect{lockedEffect(0, "k", terms, answer("r"))})
 		b.result(0)
 		b.process.Wait(t.Context())
 		want(t, "the lock", lockState(s), lease.Failed)
@@ -300,7 +300,7 @@ func TestWhoLeavesTheLine(t *testing.T) {
 	second, third := b.beside(b.process), b.beside(b.process)
 	running, called := make(chan struct{}), make(chan struct{})
 	var over atomic.Bool
-	b.desk.Start(t.Context(), []wire.Effect{lockedEffect(0, "", &soon, func(context.Context) ([]byte, error) {
+	b.start(t.Context(), []wire.Effect{lockedEffect(0, "", &soon, func(context.Context) ([]byte, error) {
 		close(running)
 		<-called
 		over.Store(true)
@@ -311,7 +311,7 @@ func TestWhoLeavesTheLine(t *testing.T) {
 		d.Start(t.Context(), []wire.Effect{lockedEffect(offset, "", &soon, func(context.Context) ([]byte, error) {
 			want(t, "the first one is over", over.Load(), true)
 			return nil, nil
-		})})
+		})}, untraced)
 		for q := &b.process.turns; ; time.Sleep(time.Millisecond) {
 			q.mu.Lock()
 			last := q.last[account]
@@ -347,7 +347,7 @@ func TestWhatIsNoLock(t *testing.T) {
 	if _, err := b.postgres.Store.Record(t.Context(), lease.Locks(account.Name), []lease.End{end}); err != nil {
 		t.Fatal(err)
 	}
-	b.desk.Start(t.Context(), []wire.Effect{lockedEffect(0, "", &soon, answer("r"))})
+	b.start(t.Context(), []wire.Effect{lockedEffect(0, "", &soon, answer("r"))})
 	_, err := b.end(0)
 	if _, is := errors.AsType[*verdict.Halt](err); !is {
 		t.Errorf("got %v", err)
@@ -362,7 +362,7 @@ func TestALocksNumberGrows(t *testing.T) {
 		t.Fatal(a, err)
 	}
 	var token atomic.Int64
-	b.desk.Start(t.Context(), []wire.Effect{lockedEffect(0, "", &outside, func(ctx context.Context) ([]byte, error) {
+	b.start(t.Context(), []wire.Effect{lockedEffect(0, "", &outside, func(ctx context.Context) ([]byte, error) {
 		d, _ := DeliveryFrom(ctx)
 		token.Store(d.Lock.Token)
 		return nil, nil

@@ -22,9 +22,9 @@ func TestALostAnswerIsHadAgain(t *testing.T) {
 			if terms.External {
 				s = b.external
 			}
-			s.lost.Store(3)
+			s.losses.Store(3)
 			var calls atomic.Int32
-			b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &terms, func(ctx context.Context) ([]byte, error) {
+			b.start(t.Context(), []wire.Effect{effectOf(0, "", &terms, func(ctx context.Context) ([]byte, error) {
 				d, _ := DeliveryFrom(ctx)
 				calls.Add(1)
 				return fmt.Append(nil, d.Attempt), nil
@@ -40,11 +40,11 @@ func TestALeaseThatIsHadLateIsExtendedAtOnce(t *testing.T) {
 	b := newBench(t, 1)
 	terms := outside
 	terms.Lease, terms.Interrupts = 1500*time.Millisecond, true
-	b.external.lost.Store(3) // more than a third of the term
+	b.external.losses.Store(3) // more than a third of the term
 	begun := time.Now()
 	var first atomic.Int64
 	b.external.extended = func() { first.CompareAndSwap(0, int64(time.Since(begun))) }
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &terms, func(ctx context.Context) ([]byte, error) {
+	b.start(t.Context(), []wire.Effect{effectOf(0, "", &terms, func(ctx context.Context) ([]byte, error) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(2 * terms.Lease):
@@ -63,8 +63,8 @@ func TestAnAnswerIsMovedAlthoughOneIsLost(t *testing.T) {
 	b := newBench(t, 1)
 	terms := orInPostgres
 	terms.Interrupts = true
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &terms, func(context.Context) ([]byte, error) {
-		b.postgres.lost.Store(1)
+	b.start(t.Context(), []wire.Effect{effectOf(0, "", &terms, func(context.Context) ([]byte, error) {
+		b.postgres.losses.Store(1)
 		b.external.set(errDown, nil)
 		return []byte("r"), nil
 	})})
@@ -80,8 +80,8 @@ func TestAPersonsResultIsTaken(t *testing.T) {
 		t.Error("it was called")
 		return nil, nil
 	})
-	b.external.lost.Store(1)
-	b.desk.StartBy(t.Context(), []wire.Effect{e}, lease.Decision{Number: 1, Result: []byte("r")})
+	b.external.losses.Store(1)
+	b.desk.StartBy(t.Context(), []wire.Effect{e}, untraced, lease.Decision{Number: 1, Result: []byte("r")})
 	want(t, "result", string(b.result(0).Result), "r")
 	want(t, "state", b.external.States(consumer)[keyOf(0)], lease.Done)
 }

@@ -98,14 +98,15 @@ WITH held AS (
 SELECT n FROM held`
 
 	// completeSQL is part of the transaction that passes the events. It is refused (23514 on
-	// idem_assert) unless every lease is done, and its result is the one of the token.
+	// idem_assert) unless every lease is done, and its result is the one of the token. The state is
+	// compared as a text: else the index of what is over would do, which knows no keys.
 	completeSQL = `
 WITH done AS (
     SELECT l.lease
     FROM (SELECT * FROM unnest($2::uuid[], $3::bigint[]) AS a (key, fence) ORDER BY key) a
     CROSS JOIN LATERAL (
         SELECT l AS lease FROM idem_lease l
-        WHERE l.consumer = $1 AND l.key = a.key AND l.fence = a.fence AND l.state IN ('d', 'c')
+        WHERE l.consumer = $1 AND l.key = a.key AND l.fence = a.fence AND l.state::text IN ('d', 'c')
         FOR UPDATE
     ) l
 ), completed AS (
