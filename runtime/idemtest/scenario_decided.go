@@ -56,4 +56,10 @@ func (w *walk) replay(m idem.Message, result []byte) {
 	if err != nil || l.State != "replayed" {
 		b.t.Fatalf("%s: the letter of an interrupted call is %s: %q (%v)", l.Event, l.State, l.Answer(), err)
 	}
+	settle(b, w.writer(m)) // the copy, if it waited behind the letter
+	for at := range b.ownDead {
+		if len(b.texts(letterSQL("state::text", "r"), at.topic, at.number, at.offset)) > 0 {
+			delete(b.ownDead, at)
+		}
+	}
 }

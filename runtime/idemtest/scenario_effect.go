@@ -134,8 +134,8 @@ func (w *walk) done(nothing string) {
 func (w *walk) interrupted(r record, m idem.Message) {
 	b := w.b
 	before := len(b.effects.of(sentAs(b.runner, r)))
-	for _, m := range []idem.Message{m, w.place(r)} {
-		b.ownDead[placeOf(m)] = expectedDead{class: "interrupted"}
+	for i, m := range []idem.Message{m, w.place(r)} {
+		b.ownDead[placeOf(m)] = expectedDead{class: "interrupted", mayWait: i > 0}
 		w.owners.deliver([]idem.Message{m})
 		Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'i'`) // nobody decides for long
 		b.effects.leases.change(b.database, lease.Interrupted, map[string]string{"expires": "0"})

@@ -168,7 +168,9 @@ func (b *bench) newDesk() (*Desk, context.CancelFunc) {
 }
 
 // start begins effects that nothing erases.
-func (b *bench) start(ctx context.Context, effects []wire.Effect) { b.desk.Start(ctx, effects, untraced) }
+func (b *bench) start(ctx context.Context, effects []wire.Effect) {
+	b.desk.Start(ctx, effects, untraced)
+}
 
 func (b *bench) heard() []string {
 	b.mu.Lock()

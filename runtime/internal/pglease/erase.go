@@ -9,9 +9,9 @@ import (
 
 // eraseLeasesSQL erases results and errors of leases of record keys: in the stream of the event
 // that erases up to that event, in other streams of the record key's topics what their ledgers
-// passed, which leaves what becomes of a dead letter's effect. What was done is known as done still, so
-// that nothing is called again. A call that was cut off is taken from its holder, who would record
-// a result.
+// passed, which leaves what becomes of a dead letter's effect. What was done is known as done
+// still, so that nothing is called again. A call that was cut off is taken from its holder, who
+// would record a result.
 const eraseLeasesSQL = `
 WITH found AS (
     SELECT l.lease, e.by

@@ -24,11 +24,11 @@ func NewErasure(m *wire.Message) Erasure {
 }
 
 // eraseLettersSQL erases records and texts of letters of record keys. In the stream of the event
-// that erases they are those of records before it. In other streams of the record key's topics they
-// are all that there are: partitions have no order among each other. A batch, for which $8 is true,
-// ends the wait in its own stream, too: a dead letter holds nothing up any more, and what waited
-// is discarded. In other streams the owners, who know what waits, are asked to discard the dead
-// letter; what waited behind it is discarded when its turn comes.
+// that erases they are those of records before it. In other streams of the record key's topics
+// they are all that there are: partitions have no order among each other. A batch, for which $8 is
+// true, ends the wait in its own stream, too: a dead letter holds nothing up any more, and what
+// waited is discarded. In other streams the owners, who know what waits, are asked to discard the
+// dead letter; what waited behind it is discarded when its turn comes.
 const eraseLettersSQL = `
 WITH found AS (
     SELECT d.stream, d.offs, d.seq, e.by, d.stream = $3::int AND $8::boolean AS own
