@@ -248,7 +248,7 @@ func TestErasingTakesTheLeaseOfALateHolder(t *testing.T) {
 	apply(t, w, keyed(0, "a/k: effect 1"))
 	idemtest.Exec(t, db, `UPDATE idem_lease SET state = 'p', result = NULL, expires_at = clock_timestamp() + interval '1 hour'`)
 	copied := func(offset, state, result string) {
-		idemtest.Exec(t, db, `INSERT INTO idem_lease SELECT consumer, gen_random_uuid(), def, fp, '`+state+`', owner, fence, attempts, term, interrupts, keep, expires_at, changed_at, forget_at, `+result+`, NULL, stream, `+offset+`, order_key FROM idem_lease WHERE offs = 0`)
+		idemtest.Exec(t, db, `INSERT INTO idem_lease (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, changed_at, forget_at, result, error, stream, offs, order_key) SELECT consumer, gen_random_uuid(), def, fp, '`+state+`', owner, fence, attempts, term, interrupts, keep, expires_at, changed_at, forget_at, `+result+`, NULL, stream, `+offset+`, order_key FROM idem_lease WHERE offs = 0`)
 	}
 	copied("7", "d", "'y'") // behind the event: of records that are not passed yet
 	copied("8", "p", "NULL")
@@ -281,7 +281,7 @@ func TestErasingTakesResultsOfDeadLetters(t *testing.T) {
 	apply(t, w, msgs)
 	idemtest.Exec(t, db, `UPDATE idem_lease SET state = 'd', result = 'x', error = NULL WHERE offs = 1;
 DELETE FROM idem_dead_letter WHERE offs = 1;
-INSERT INTO idem_lease SELECT consumer, gen_random_uuid(), def, fp, 'd', owner, fence, attempts, term, interrupts, keep, expires_at, changed_at, forget_at, 'y', NULL, stream, 0, order_key FROM idem_lease WHERE offs = 1`)
+INSERT INTO idem_lease (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, changed_at, forget_at, result, error, stream, offs, order_key) SELECT consumer, gen_random_uuid(), def, fp, 'd', owner, fence, attempts, term, interrupts, keep, expires_at, changed_at, forget_at, 'y', NULL, stream, 0, order_key FROM idem_lease WHERE offs = 1`)
 	apply(t, own(t, c), keyed(0, "a/erase 5 5"))
 	want(t, "leases", query(t, db, `SELECT string_agg(offs || ' ' || state::text || coalesce(' ' || convert_from(result, 'UTF8'), '') || coalesce(' ' || error, ''), ', ' ORDER BY offs, state) FROM idem_lease`),
 		"0 e erased by test.v1 0:0, 0 f erased by test.v1 0:0, 1 d x")

@@ -20,7 +20,11 @@ type noticesRedis struct {
 }
 
 func newNoticesRedis(db *pgxpool.Pool) writer {
-	return &noticesRedis{db, redis.NewClient(&redis.Options{Addr: os.Getenv("REDIS_ADDR")})}
+	return &noticesRedis{db, redis.NewClient(&redis.Options{
+		Addr: os.Getenv("REDIS_ADDR"),
+		// A SET NX that is sent again finds its own claim, and takes it for somebody else's.
+		MaxRetries: -1, ReadTimeout: 30 * time.Second,
+	})}
 }
 
 const insertNotices = `
