@@ -278,12 +278,19 @@ func TestRecordsGoOnWhileAReplayCalls(t *testing.T) {
 			<-goOn
 			return nil
 		}
+		late := time.AfterFunc(20*time.Second, func() {
+			t.Error("records wait for the call of a replay")
+			close(goOn)
+		})
 		ask(t, db, "replay", 0)
 		apply(t, w, nil)
 		for offset := range int64(5) {
 			apply(t, w, records(1+offset, "put 5 5"))
 		}
 		want(t, "rows", table(t, db), "5=5")
+		if !late.Stop() {
+			return
+		}
 		want(t, "letters", lettersNow(t, db), "0 d r?")
 		close(goOn)
 		for end := time.Now().Add(10 * time.Second); strings.Contains(lettersNow(t, db), "?") && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
