@@ -2,6 +2,7 @@ package idemtest
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +23,13 @@ func mendedAndReplayed(b *trial) {
 			continue
 		}
 		refuseWrites(b)
-		owners.deliver([]idem.Message{m})
+		_, err := b.try(b.t.Context(), owners.writer(partitionOf(m)), []idem.Message{m})
 		allowWrites(b)
+		if halted, is := errors.AsType[*idem.HaltedError](err); is {
+			b.t.Skipf("no record waits for another one of its record key: %v", halted.Code)
+		} else if err != nil {
+			b.t.Fatal(err)
+		}
 		switch parks := b.texts(letterSQL("parks::text", "d"), m.Topic, m.Partition, m.Offset); {
 		case slices.Equal(parks, []string{"true"}):
 			refused = placeOf(m)
