@@ -262,8 +262,9 @@ func (s *sleeper) wake(b *trial) {
 		b.t.Errorf("%s: an owner that lost its lease: %v", s.event, err)
 	}
 	var recorded int
-	err := b.db.QueryRow(b.t.Context(), `SELECT count(*) FROM idem_lease WHERE state = 'd'`).Scan(&recorded)
-	outside := b.effects.leases.stateOf(b.database, b.effects.of(s.id)[0].key) // of those that the ledger passed it is done, too
+	key := b.effects.of(s.id)[0].key
+	err := b.db.QueryRow(b.t.Context(), `SELECT count(*) FROM idem_lease WHERE state = 'd' AND key = $1`, [16]byte(key)).Scan(&recorded)
+	outside := b.effects.leases.stateOf(b.database, key) // of those that the ledger passed it is done, too
 	if err != nil || recorded > 0 || outside == string(lease.Done) {
 		b.t.Errorf("%s: the answer of an owner that lost its lease is recorded (%v)", s.event, err)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
@@ -28,12 +29,30 @@ func (t *transaction) cut(ctx context.Context, d *decide.Decision) error {
 	if t.settles != nil {
 		return t.asked(ctx, d)
 	}
-	t.o.effects.Start(ctx, d.Waiting, t.trace)
+	t.o.effects.Start(ctx, t.mayBegin(d.Waiting), t.trace)
 	if d.Ready == 0 {
 		return &awaitsEffect{d.Waiting[0].Message.Offset, d.Waiting[0].Event}
 	}
 	t.records, t.end = t.records[:d.Ready], 0
 	return nil
+}
+
+// mayBegin are the effects that may begin. Where records wait behind a dead letter of their record
+// key, one begins once all records of its key before it are passed: until then nobody knows
+// whether it has to wait for one of them.
+func (t *transaction) mayBegin(waiting []wire.Effect) []wire.Effect {
+	first := map[string]int64{} // offset, by record key
+	for i := range t.records {
+		if m := &t.records[i]; m.Key != nil {
+			if _, known := first[string(m.Key)]; !known {
+				first[string(m.Key)] = m.Offset
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(waiting), func(e wire.Effect) bool {
+		parks := e.Policy.Park || t.o.p.topic.OnFailure.Park
+		return parks && e.Message.Key != nil && first[string(e.Message.Key)] != e.Message.Offset
+	})
 }
 
 // await takes the step of an owner that has nothing to send, and waits for an effect.

@@ -31,14 +31,14 @@ func NewErasure(m *wire.Message) Erasure {
 // dead letter; what waited behind it is discarded when its turn comes.
 const eraseLettersSQL = `
 WITH found AS (
-    SELECT d.stream, d.offs, d.seq, e.by, d.stream = $3::int AND $8::boolean AS own
+    SELECT d.stream, d.offs, d.seq, d.state, d.parks, e.by, d.stream = $3::int AND $8::boolean AS own
     FROM unnest($4::uuid[], $5::bigint[], $6::text[]) AS e (order_key, offs, by)
     JOIN idem_dead_letter d ON d.order_key = e.order_key AND d.erased_by IS NULL
     JOIN idem_stream s ON s.stream = d.stream AND s.consumer = $1 AND s.topic ~ $2
     WHERE d.stream <> $3 OR d.offs <= e.offs OR $8 AND d.seq < $7::bigint
     ORDER BY d.stream, d.offs, d.seq FOR UPDATE OF d
 ), ended AS (
-    SELECT f.*, d.state = 'w' AND f.own AS ends, d.state = 'd' AND d.parks AND NOT f.own AS asks FROM found f JOIN idem_dead_letter d USING (stream, offs, seq)
+    SELECT f.stream, f.offs, f.seq, f.by, f.own, f.state = 'w' AND f.own AS ends, f.state = 'd' AND f.parks AND NOT f.own AS asks FROM found f
 )
 UPDATE idem_dead_letter AS d SET
     record = NULL, erased_by = e.by, reason = coalesce(substring(d.reason FROM '^([a-z_ -]+): '), 'decode') || ': erased by ' || e.by,
