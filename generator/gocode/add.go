@@ -47,6 +47,8 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 	}
 	if e.Effect != nil {
 		termsDecl(f, e)
+	} else if e.Lock != nil {
+		lockTermsDecl(f, e)
 	}
 }
 
@@ -95,7 +97,11 @@ func callHandler(g *group, e *model.Event) {
 	fn := closure(
 		[]code{named("ctx", qual("context", "Context")), named("tx", idem("Tx"))}, []code{text("error")},
 		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, %s)", e.GoName, handed(e))) })
-	g.Add(call("b.Call", text("m"), composite(wire("Call"), []code{pair("Event", lit(e.GoName)), pair("Fn", fn)})))
+	parts := []code{pair("Event", lit(e.GoName)), pair("Fn", fn)}
+	if e.Lock != nil {
+		parts = append(parts, pair("Lock", newLock(e.Lock)), pair("Terms", text("&"+lockTermsVar(e))))
+	}
+	g.Add(call("b.Call", text("m"), composite(wire("Call"), parts)))
 }
 
 // step writes the rows of one step. It returns whether the variable r exists afterwards.

@@ -72,7 +72,7 @@ func callEffect(g *group, e *model.Event) {
 		g.Return(text("r.appendJSON(nil), err"))
 	})
 	parts := []code{pair("Event", lit(e.GoName)), pair("Terms", text("&"+termsVar(e))), pair("Fn", fn)}
-	if l := e.Effect.Lock; l != nil {
+	if l := e.Lock; l != nil {
 		parts = append(parts, pair("Lock", newLock(l)))
 	}
 	effect := composite(wire("Effect"), parts)
@@ -85,35 +85,6 @@ func callEffect(g *group, e *model.Event) {
 	g.If(text("!ok")).Block(text("return nil"))
 	read := call("e.result.decodeResult", lit(e.GoName), text("result"))
 	g.If(text("err :=").Add(read), text("err != nil")).Block(text("return err"))
-}
-
-// newLock is the lock of an event, by the texts of its fields.
-func newLock(l *model.Lock) code {
-	values := []code{lit(l.Name)}
-	for _, f := range l.By {
-		switch value := "e." + f.GoName; f.Type.Kind {
-		case model.Enum:
-			values = append(values, call("string", text(value)))
-		case model.UUID:
-			values = append(values, call(value+".String"))
-		case model.Int32:
-			values = append(values, qual("strconv", "FormatInt").Call(call("int64", text(value)), lit(10)))
-		case model.Int64:
-			values = append(values, qual("strconv", "FormatInt").Call(text(value), lit(10)))
-		default:
-			values = append(values, text(value))
-		}
-	}
-	return wire("NewLock").Call(values...)
-}
-
-// lockDoc says under which lock an effect runs.
-func lockDoc(l *model.Lock) string {
-	var by []string
-	for _, f := range l.By {
-		by = append(by, f.Name)
-	}
-	return fmt.Sprintf("No other call under lock %q of the same %s runs meanwhile.", l.Name, listing(by))
 }
 
 // testEffect writes the effect of generated tests: it is counted, and it returns what the

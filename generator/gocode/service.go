@@ -35,7 +35,7 @@ func (p *pkg) serviceFile() *file {
 	if s.Redis() {
 		params = append(params, named("leases", qual(leasePath, "Store")))
 		options = text("append([]idem.Option{idem.WithLeases(leases)}, opts...)...")
-		doc += "\nEffects with store: redis have their leases in leases: redislease.New(client)."
+		doc += "\nWhat has store: redis has its leases and locks in leases: redislease.New(client)."
 	}
 	params = append(params, named("opts", text("...").Add(idem("Option"))))
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {

@@ -61,9 +61,9 @@ func eventTemplate(e *model.Event) []code {
 	}
 	if e.Effect != nil {
 		elems = append(elems, pair("Effect", lit(e.GoName)))
-		if e.Effect.Lock != nil {
-			elems = append(elems, text("Locked: true"))
-		}
+	}
+	if e.Lock != nil {
+		elems = append(elems, text("Locked: true"))
 	}
 	if e.Erases {
 		elems = append(elems, text("Erases: true"))

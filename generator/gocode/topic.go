@@ -49,9 +49,9 @@ func handlerInterface(f *file, t *model.Topic) {
 				comment(g, docOf(e.Doc, fmt.Sprintf("%s is called for %s.", e.GoName, eventKind(e))))
 				if e.Effect != nil {
 					comment(g, "It is an effect: outside of the transaction, under a lease.")
-					if l := e.Effect.Lock; l != nil {
-						comment(g, lockDoc(l))
-					}
+				}
+				if e.Lock != nil {
+					comment(g, lockDoc(e.Lock))
 				}
 				g.Add(handlerMethod(e, true))
 			}

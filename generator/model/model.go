@@ -184,6 +184,7 @@ type Event struct {
 	Steps     []*Step // in spec order
 	Handle    bool
 	Effect    *Effect // nil if the event has none
+	Lock      *Lock   // nil if its Go code may run beside any other
 	OnFailure FailurePolicy
 	Marks
 }

@@ -13,27 +13,47 @@ import (
 
 // resolveLock reads lock of an event. Its effect must be resolved.
 func (r *topicReader) resolveLock(e *draft.Event) {
-	spec := e.Spec.Lock
+	spec, effect := e.Spec.Lock, e.Model.Effect
 	if spec == nil {
 		return
 	}
 	e.Unsure = e.Unsure || spec.Broken
-	effect := e.Model.Effect
-	switch down := e.Spec.Effect; {
-	case effect == nil && spec.Name == nil && spec.By == nil: // what is there is refused as it is
+	lock := &model.Lock{Lease: effectLease, By: r.lockFields(e)}
+	switch handled := e.Spec.Handle != nil && e.Spec.Handle.Value; {
+	case effect == nil && !handled:
+		if spec.Name != nil || spec.By != nil { // else what is there is refused as it is
+			r.report.Add(spec.Key, "E814", e.Is()+" has a lock, and no Go code that would run under it",
+				"steps are one transaction, which needs none; code that others must not run beside is handle: true, or effect: {if_interrupted: retry}")
+		}
 		return
-	case effect == nil:
-		r.report.Add(spec.Key, "E814", e.Is()+" has a lock, and no effect that would hold it",
-			"steps and handlers are in the event's transaction, where rows are locked: SELECT ... FOR UPDATE; a call outside of it is effect: {if_interrupted: retry}")
-		r.lockFields(e)
-		return
-	case effect.UsePostgres:
-		r.report.Add(down.IfStoreDown.Key, "E814", e.Is()+" has a lock, which some would hold in Redis then, and others in Postgres",
-			"drop if_store_down: events wait until Redis answers")
+	case effect != nil:
+		lock.Lease, lock.Redis = effect.Lease, effect.Redis
+		r.lockOfEffect(e)
+	default:
+		if spec.Lease != nil {
+			lock.Lease = spec.Lease.Value
+		}
+		lock.Redis = spec.Store != nil && spec.Store.Value == "redis"
 	}
-	by := r.lockFields(e)
 	if spec.Name != nil {
-		effect.Lock = &model.Lock{Name: spec.Name.Value, By: by}
+		lock.Name = spec.Name.Value
+		e.Model.Lock = lock
+	}
+}
+
+// lockOfEffect refuses what a lock cannot have whose event has an effect: it is where the effect
+// has its leases, and lasts as long.
+func (r *topicReader) lockOfEffect(e *draft.Event) {
+	lock, effect := e.Spec.Lock, e.Spec.Effect
+	if lock.Lease != nil {
+		r.report.Add(lock.Lease.Key, "E814", e.Is()+" has an effect, whose lease is that of the lock", "write lease under effect")
+	}
+	if lock.Store != nil {
+		r.report.Add(lock.Store.Key, "E814", e.Is()+" has an effect, whose store is that of the lock", "write store under effect")
+	}
+	if e.Model.Effect.UsePostgres {
+		r.report.Add(effect.IfStoreDown.Key, "E814", e.Is()+" has a lock, which some would hold in Redis then, and others in Postgres",
+			"drop if_store_down: events wait until Redis answers")
 	}
 }
 

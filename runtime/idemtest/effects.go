@@ -104,18 +104,35 @@ func EffectResult(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	id := identity(d.Message)
+	f.called(id, d)
 	f.mu.Lock()
-	f.calls[id] = append(f.calls[id], call{d.Key, d.Token, d.Lock})
-	nth, during := len(f.calls[id]), f.during
+	defer f.mu.Unlock()
 	a, known := f.answers[id]
 	if !known {
 		a = f.ofEvent[d.Event]
 	}
+	return a.result, a.err()
+}
+
+// HandlerCalled is what the handlers of generated tests return whose events have a lock. It tells
+// the scenario of the call.
+func HandlerCalled(ctx context.Context) error {
+	f, ok := ctx.Value(effectsKey{}).(*effects)
+	if d, called := idem.DeliveryFrom(ctx); ok && called {
+		f.called(identity(d.Message), d)
+	}
+	return nil
+}
+
+// called counts a call, and runs what is to run while it does.
+func (f *effects) called(id string, d idem.Delivery) {
+	f.mu.Lock()
+	f.calls[id] = append(f.calls[id], call{d.Key, d.Token, d.Lock})
+	nth, during := len(f.calls[id]), f.during
 	f.mu.Unlock()
 	if during != nil {
 		during(id, nth)
 	}
-	return a.result, a.err()
 }
 
 // set says what runs while calls do.

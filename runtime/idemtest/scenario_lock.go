@@ -76,7 +76,7 @@ func untold(l wire.Lock) wire.Lock {
 func lockLost(b *trial) {
 	walk := newWalk(b, 1)
 	for _, r := range b.log {
-		if !walk.takes(r) || !r.locked {
+		if !walk.takesLock(r) {
 			walk.deliver(r)
 			continue
 		}
@@ -103,7 +103,14 @@ func lockLost(b *trial) {
 		}
 		b.effects.set(nil)
 	}
-	walk.done("no call of this topic could be stopped: its events are known by their offset, or take no effect")
+	walk.done("no call of this topic could be stopped: its events take no effect, or are handled by the service's own code")
+}
+
+// takesLock reports whether the scenario takes the call of a record that runs under a lock: of each
+// event with an effect, and of one with a handler.
+func (w *walk) takesLock(r record) bool {
+	handled := r.effect == "" && !w.b.isDead(r) && w.cut[""] < w.most
+	return r.locked && (w.takes(r) || handled)
 }
 
 // takenOver has another service take a lock over whose holder sleeps, and then wakes the holder.

@@ -69,7 +69,7 @@ type Event struct {
 	Erases bool
 	// Effect is the Go name of the event if it has an effect; else "".
 	Effect string
-	Locked bool // its call runs under a lock
+	Locked bool // its Go code runs under a lock
 	// Result is what the event's effect returns in tests, as JSON; nil without a result.
 	Result []byte
 	// Failure is the text of the error that it returns instead; "" without one. The call did
@@ -137,7 +137,7 @@ type record struct {
 	naming  []string
 	erases  bool   // the event has erase_traces
 	effect  string // name of the event, if it has an effect
-	locked  bool   // its call runs under a lock
+	locked  bool   // its Go code runs under a lock
 	answer  answer // of the call
 	message idem.Message
 }

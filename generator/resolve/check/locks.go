@@ -13,23 +13,23 @@ import (
 func checkLocks(report *schema.Diagnostics, d *draft.Service) {
 	first := map[string]*draft.Event{}
 	for _, e := range d.Events() {
-		m, spec := e.Model.Effect, e.Spec.Lock
-		if m == nil || m.Lock == nil || spec.Broken || len(m.Lock.By) != len(spec.By.Items) {
+		is, spec := e.Model.Lock, e.Spec.Lock
+		if is == nil || spec.Broken || len(is.By) != len(spec.By.Items) {
 			continue
 		}
-		o := first[m.Lock.Name]
+		o := first[is.Name]
 		if o == nil {
-			first[m.Lock.Name] = e
+			first[is.Name] = e
 			continue
 		}
-		other := o.Model.Effect
+		other := o.Model.Lock
 		line := o.Spec.Lock.Name.Pos.From(spec.Name.Pos)
-		switch name := wording.Quote(m.Lock.Name); {
-		case m.Redis != other.Redis:
-			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s of %s is in %s, and that of %s in %s, so that they never meet", name, e.Is(), storeOf(m.Redis), o.Is(), storeOf(other.Redis)),
-				"give both effects one store, or the locks two names; the other one is on "+line)
-		case len(m.Lock.By) != len(other.Lock.By):
-			report.Add(spec.By.Pos, "E814", fmt.Sprintf("lock %s is told by %d values for %s, and by %d for %s, so that they never meet", name, len(m.Lock.By), e.Is(), len(other.Lock.By), o.Is()),
+		switch name := wording.Quote(is.Name); {
+		case is.Redis != other.Redis:
+			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s of %s is in %s, and that of %s in %s, so that they never meet", name, e.Is(), storeOf(is.Redis), o.Is(), storeOf(other.Redis)),
+				"give both one store, or the locks two names; the other one is on "+line)
+		case len(is.By) != len(other.By):
+			report.Add(spec.By.Pos, "E814", fmt.Sprintf("lock %s is told by %d values for %s, and by %d for %s, so that they never meet", name, len(is.By), e.Is(), len(other.By), o.Is()),
 				"name the same things in both, in one order, or give the locks two names; the other one is on "+line)
 		}
 	}

@@ -129,9 +129,11 @@ func isBroken(err error) bool {
 	return is
 }
 
-// broken halts the partition: trying again does not mend what a store holds.
-func (t *task) broken(err error) error {
-	return &verdict.Halt{Code: halt.Database, Offset: t.message.Offset, Reason: "the store of leases", Err: err}
+func (t *task) broken(err error) error { return brokenAt(t.message.Offset, err) }
+
+// brokenAt halts the partition before a record: trying again does not mend what a store holds.
+func brokenAt(offset int64, err error) error {
+	return &verdict.Halt{Code: halt.Database, Offset: offset, Reason: "the store of leases", Err: err}
 }
 
 func unanswered(err error) error {

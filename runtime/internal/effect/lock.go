@@ -20,12 +20,13 @@ type lock struct {
 	external bool      // where the event's leases are
 	term     time.Duration
 
-	turn *turn // in the line of this process; nil if it is in none
-	skip int64 // numbers to leave out: the store knows greater ones
-	busy bool  // another process has the lock: the task keeps its turn
-	held bool
-	hold hold
-	beat *heartbeat
+	turn  *turn     // in the line of this process; nil if it is in none
+	owner wire.UUID // of the last ask, until an answer was heard; then zero
+	skip  int64     // numbers to leave out: the store knows greater ones
+	busy  bool      // another process has the lock: the task keeps its turn
+	held  bool
+	hold  hold
+	beat  *heartbeat
 }
 
 // keepLock is how long a store remembers a lock at least that nobody holds.
@@ -61,42 +62,45 @@ func (l *lockStores) of(name string, external bool) *store {
 }
 
 // take asks for the lock of the event, if it has one. Wait is how long to wait before it is asked
-// for again, if another one has it. The returned context ends when the lock is lost.
-func (l *lock) take(ctx context.Context) (locked context.Context, wait time.Duration, err error) {
+// for again, if another one has it. Lost hears of it when the lock that was had is lost.
+func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait time.Duration, err error) {
 	l.busy = false
 	if l.of.Name == "" {
-		return ctx, 0, nil
+		return 0, nil
 	}
 	ask, at, err := l.ask(ctx)
 	if err != nil {
-		return ctx, 0, err
+		return 0, err
 	}
-	since := time.Now()
+	asked := time.Now()
 	a, err := at.acquire.do(ctx, ask)
-	if err != nil {
-		return ctx, 0, err
+	if err != nil { // the store may have done it all the same: it is asked again under this owner
+		return 0, err
 	}
-	l.skip = 0
+	l.owner, l.skip = wire.UUID{}, 0
 	switch {
 	case a.Got:
-		locked, lost := context.WithCancelCause(ctx)
+		since := asked.Add(min(0, a.Wait-ask.Term)) // it may be had since an earlier ask
 		l.held, l.hold = true, hold{lease.Hold{Key: ask.Key, Owner: ask.Owner, Token: a.Token}, at, since}
 		l.beat = extend(ctx, l.hold, l.term, lost)
-		return locked, 0, nil
+		return 0, nil
 	case a.Stale:
 		l.skip = past(a, ask)
 	case a.State != lease.Processing && a.State != lease.Failed:
-		return ctx, 0, &lease.Broken{Err: fmt.Errorf("what is there for a lock %q is none: it is in state %q", l.of.Name, a.State)}
+		return 0, &lease.Broken{Err: fmt.Errorf("what is there for a lock %q is none: it is in state %q", l.of.Name, a.State)}
 	}
 	l.busy = true
-	return ctx, min(a.Wait+time.Millisecond, busyPoll), nil
+	return min(a.Wait+time.Millisecond, busyPoll), nil
 }
 
 // ask is the question for the lock, and where to ask it. Locks are where the event's leases are,
 // by its spec, and nowhere else: else two would hold one.
 func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
 	p := l.process
-	ask := lease.Ask{Key: l.of.Key, Owner: newOwner(), Term: l.term, Keep: keepLock}
+	if l.owner == (wire.UUID{}) {
+		l.owner = newOwner()
+	}
+	ask := lease.Ask{Key: l.of.Key, Owner: l.owner, Term: l.term, Keep: keepLock}
 	if !l.external {
 		return ask, p.locks.of(l.of.Name, false), nil
 	}
@@ -108,7 +112,7 @@ func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
 	return ask, p.locks.of(l.of.Name, true), err
 }
 
-var errNoStore = &lease.Broken{Err: errors.New("the service was given none, and the effect has its leases outside of Postgres")}
+var errNoStore = &lease.Broken{Err: errors.New("the service was given none, and the event has its leases outside of Postgres")}
 
 // past is how many numbers to leave out where a store knows a greater one.
 func past(a lease.Answer, ask lease.Ask) int64 { return max(0, min(a.Token-ask.Token, mostSkipped)) }

@@ -146,7 +146,9 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
-	ctx, wait, err := t.lock.take(ctx)
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	wait, err := t.lock.take(ctx, lost)
 	if err != nil {
 		return t.failed(err, failures)
 	}

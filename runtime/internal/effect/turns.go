@@ -25,6 +25,10 @@ type turn struct {
 func (q *turns) line(of wire.Lock) *turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.join(of)
+}
+
+func (q *turns) join(of wire.Lock) *turn {
 	t := &turn{over: make(chan struct{})}
 	if last := q.last[of]; last != nil {
 		t.before = last.over
@@ -34,6 +38,16 @@ func (q *turns) line(of wire.Lock) *turn {
 	}
 	q.last[of] = t
 	return t
+}
+
+// alone goes to the line for a lock if nobody is in it; else it returns nil.
+func (q *turns) alone(of wire.Lock) *turn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.last[of] != nil {
+		return nil
+	}
+	return q.join(of)
 }
 
 // leave lets the next one have its turn.

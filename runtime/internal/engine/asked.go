@@ -65,8 +65,19 @@ func (t *transaction) resultless(d *decide.Decision) error {
 	return nil
 }
 
-// errUnderWay says that the effect of a letter is not over.
+// errUnderWay says that the effect of a letter is not over, or that another call has its lock.
 var errUnderWay = errors.New("the effect of a dead letter is under way")
+
+// takeLocks asks for the locks of a letter's handlers, though not for long.
+func (e *errands) takeLocks(ctx context.Context, of *awaitsLocks) error {
+	limited, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	err := e.o.takeLocks(limited, e.locks, of)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil && e.o.life.quit.Err() == nil {
+		return errUnderWay
+	}
+	return err
+}
 
 // await waits for the effect of a letter, though not for long. why says why the letter stays as it
 // is: whatever becomes of its effect halts no partition.

@@ -60,20 +60,25 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 	if err := o.step(protocol.Awaits, nil); err != nil {
 		return err
 	}
-	awaiting(o.p, e)
+	awaiting(o.p, &awaited{e.offset, "effect " + e.event + ", which runs, or for a process that has its lease"})
 	err := o.effects.Wait(ctx, e.offset)
 	awaiting(o.p, nil)
-	if h, ok := errors.AsType[*verdict.Halt](err); ok { // nothing was sent: READY, and from there
-		why := o.p.halted(h)
-		if err := o.step(protocol.Refused, why); err != nil {
-			return err
-		}
-		return why
+	if h, ok := errors.AsType[*verdict.Halt](err); ok {
+		return o.refuse(h)
 	}
 	if err != nil && o.life.quit.Err() != nil {
 		return o.ended()
 	}
 	return err
+}
+
+// refuse halts a partition that is READY, since nothing was sent.
+func (o *Owner) refuse(h *verdict.Halt) error {
+	why := o.p.halted(h)
+	if err := o.step(protocol.Refused, why); err != nil {
+		return err
+	}
+	return why
 }
 
 // desk is where the effects of the transaction's records are. Those of dead letters have one of
@@ -111,10 +116,20 @@ func complete(o *Owner, d *decide.Decision) []pipeline.Statement {
 // newDesk is the desk for the effects of an owner's records. Health says why they make no
 // progress.
 func newDesk(o *Owner) *effect.Desk {
-	return o.p.process.Effects.NewDesk(o.p.id, o.life.quit, func(why error) {
-		if why != nil {
-			why = &verdict.Later{Err: why}
-		}
-		o.p.tell(o, why)
-	})
+	return o.p.process.Effects.NewDesk(o.p.id, o.life.quit, o.tellStore)
+}
+
+// newLocks are the locks of an owner's handlers. They end with the owner.
+func newLocks(o *Owner) *effect.Locks {
+	l := o.p.process.Effects.NewLocks(o.tellStore)
+	context.AfterFunc(o.life.whole, l.End)
+	return l
+}
+
+// tellStore says why effects and locks make no progress; nil if they do.
+func (o *Owner) tellStore(why error) {
+	if why != nil {
+		why = &verdict.Later{Err: why}
+	}
+	o.p.tell(o, why)
 }

@@ -35,7 +35,8 @@ const (
 type errands struct {
 	o     *Owner
 	desk  *effect.Desk // of letters' effects; nil as that of the owner
-	next  time.Time    // when to look again
+	locks *effect.Locks
+	next  time.Time // when to look again
 	tried map[request]*errand
 }
 
@@ -127,7 +128,7 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 	o, mine := e.o, e.of(l)
 	batch := o.retry
 	o.retry = mine.retry
-	defer func() { o.retry = batch }()
+	defer func() { o.retry = batch; o.giveBack(ctx, e.locks) }()
 	for try := 1; ; try++ {
 		t := &transaction{o: o, settles: settles}
 		if settles.State == deadletter.Replayed {
@@ -177,6 +178,9 @@ func (e *errands) conclude(ctx context.Context, mine *errand, records []wire.Mes
 	}
 	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
 		return e.await(ctx, mine, effect)
+	}
+	if locks, waits := errors.AsType[*awaitsLocks](err); waits {
+		return "", e.takeLocks(ctx, locks)
 	}
 	n, err := judge(o, records, err)
 	if err != nil {

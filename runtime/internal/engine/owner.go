@@ -29,6 +29,7 @@ type Owner struct {
 	retry   *retry.State
 	decider *decide.Decider
 	effects *effect.Desk // nil if no event of the topic has an effect
+	locks   *effect.Locks
 	errands errands
 	parked  deadletter.Parked // which record keys wait behind a dead letter
 	life    *life
@@ -42,6 +43,7 @@ func newOwner(p *Partition) *Owner {
 		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
 	}
 	o.errands.o = o
+	o.locks, o.errands.locks = newLocks(o), newLocks(o)
 	if p.topic.Effects > 0 {
 		o.effects, o.errands.desk = newDesk(o), newDesk(o)
 	}
@@ -172,16 +174,28 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		n := o.retry.Size(len(rest))
 		done, err := o.transact(ctx, rest[:n], 0)
 		res = res.Plus(done)
-		if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-			err = o.await(ctx, effect)
+		if locks, waits := errors.AsType[*awaitsLocks](err); waits {
+			err = o.takeLocks(ctx, o.locks, locks)
 		} else {
-			err = o.conclude(rest[:n], err)
+			err = o.after(ctx, rest[:n], err)
 		}
 		if err != nil {
 			return res, err
 		}
 	}
 	return res, nil
+}
+
+// after does what follows from the outcome of a transaction over records. Behind it its locks are
+// free.
+func (o *Owner) after(ctx context.Context, records []wire.Message, err error) error {
+	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
+		o.giveBack(ctx, o.locks)
+		return o.await(ctx, effect)
+	}
+	err = o.conclude(records, err)
+	o.giveBack(ctx, o.locks)
+	return err
 }
 
 // unseen drops the records below the position.

@@ -19,7 +19,7 @@ type status struct {
 	since   time.Time
 	silent  time.Time // since when the Source gets none although there are some; or zero
 	handler string    // event of a handler that goes on although its time is over
-	awaits  *awaitsEffect
+	awaits  *awaited
 }
 
 // Health is why the partition makes no progress; nil while it does.
@@ -38,7 +38,7 @@ func (p *Partition) Health(now time.Time) error {
 	case s.why != nil:
 		return fmt.Errorf("%v: %w", p.state, s.why)
 	case waits > 2*p.process.Service.Limits.BatchTimeout && s.awaits != nil:
-		return fmt.Errorf("%v: nothing went on for %v: the record of offset %d waits for effect %s, which runs, or for a process that has its lease", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.event)
+		return fmt.Errorf("%v: nothing went on for %v: the record of offset %d waits for %s", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.what)
 	case waits > 2*p.process.Service.Limits.BatchTimeout:
 		return fmt.Errorf("%v: the oldest record that was handed over waits for %v, longer than two transactions may take", p.state, waits.Round(time.Second))
 	case !s.silent.IsZero():
@@ -49,8 +49,14 @@ func (p *Partition) Health(now time.Time) error {
 	return nil
 }
 
-// awaiting says for which effect the partition waits; nil for none.
-func awaiting(p *Partition, e *awaitsEffect) {
+// awaited is what a record waits for.
+type awaited struct {
+	offset int64
+	what   string
+}
+
+// awaiting says for what the partition waits; nil for nothing.
+func awaiting(p *Partition, e *awaited) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status.awaits = e

@@ -13,7 +13,7 @@ import (
 func TestHealthNamesTheEffectThatIsWaitedFor(t *testing.T) {
 	p := &Partition{process: &Process{Service: &wire.Service{Limits: wire.Limits{BatchTimeout: time.Second}}}, state: protocol.Ready}
 	p.waiting(true)
-	awaiting(p, &awaitsEffect{17, "UserCreated"})
+	awaiting(p, &awaited{17, "effect UserCreated"})
 	if err := p.Health(time.Now().Add(time.Second)); err != nil {
 		t.Errorf("early: %v", err)
 	}

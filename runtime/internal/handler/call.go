@@ -95,7 +95,7 @@ func DeliveryFrom(ctx context.Context) (idemtype.Delivery, bool) {
 
 func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 	c := &call{of: of, delivery: idemtype.Delivery{
-		Consumer: t.caller.Consumer, Event: of.Event, Key: of.Key, Attempt: attempt, Message: *of.Message,
+		Consumer: t.caller.Consumer, Event: of.Event, Key: of.Key, Attempt: attempt, Message: *of.Message, Lock: of.Lock,
 	}}
 	c.life.idle.L = &c.life.mu
 	c.trace.texts = &t.caller.texts
@@ -149,7 +149,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 		err = verdict.Overdue(batch, cmp.Or(err, batch.Err(), context.DeadlineExceeded), verdict.Limit{Name: "batch_timeout", Most: limits.BatchTimeout}, limits)
 		return &verdict.HandlerError{Call: c.of, Err: err, Late: true, Left: left}
 	case batch.Err() != nil, t.conn.IsClosed() && !c.ctx.Over():
-		return &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, batch.Err(), errConnection), Outage: true, Left: left}
+		return &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, context.Cause(batch), errConnection), Outage: true, Left: left}
 	case t.conn.IsClosed(): // the event's own time was over in the middle of a statement
 		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, c.ctx.Err())}
 	case t.conn.PgConn().IsBusy(): // the connection is closed behind it

@@ -6,6 +6,7 @@ package locks
 import (
 	"context"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -48,12 +49,46 @@ func (stubHandler) PaymentUndone(ctx context.Context, _ PaymentUndone) error {
 	return err
 }
 
+func (stubHandler) PaymentSettled(ctx context.Context, _ idem.Tx, _ PaymentSettled) error {
+	return idemtest.HandlerCalled(ctx)
+}
+
 func (stubHandler) LimitChanged(ctx context.Context, _ LimitChanged) error {
 	_, err := idemtest.EffectResult(ctx)
 	return err
 }
 
 func (stubHandler) DocumentShared(ctx context.Context, _ DocumentShared) error {
+	_, err := idemtest.EffectResult(ctx)
+	return err
+}
+
+func (stubHandler) DocumentClosed(ctx context.Context, _ idem.Tx, _ DocumentClosed) error {
+	return idemtest.HandlerCalled(ctx)
+}
+
+// testEffects is the service's own handler, with effects whose results the log says.
+type testEffects struct{ Handler }
+
+func (testEffects) PaymentBooked(ctx context.Context, _ PaymentBooked) (r Receipt, err error) {
+	result, err := idemtest.EffectResult(ctx)
+	if err == nil {
+		err = r.decodeResult("PaymentBooked", result)
+	}
+	return r, err
+}
+
+func (testEffects) PaymentUndone(ctx context.Context, _ PaymentUndone) error {
+	_, err := idemtest.EffectResult(ctx)
+	return err
+}
+
+func (testEffects) LimitChanged(ctx context.Context, _ LimitChanged) error {
+	_, err := idemtest.EffectResult(ctx)
+	return err
+}
+
+func (testEffects) DocumentShared(ctx context.Context, _ DocumentShared) error {
 	_, err := idemtest.EffectResult(ctx)
 	return err
 }

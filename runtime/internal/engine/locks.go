@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/idemgen/idemgen/runtime/internal/effect"
+	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// awaitsLocks says that a transaction calls handlers whose locks its owner has not asked for, or,
+// if wait is true, that the first of its records waits for its lock. Nothing was sent.
+type awaitsLocks struct {
+	wanted []effect.Wanted
+	event  string // of the first
+	wait   bool
+}
+
+func (*awaitsLocks) Error() string { return "the locks of handlers are not held" }
+
+// locked has the calls of a decision know their locks. It reports false if the transaction was cut
+// before the first one whose lock another one has. Locks are asked for while no connection is held.
+func (t *transaction) locked(d *decide.Decision) (bool, error) {
+	var e awaitsLocks
+	missing := int64(-1)
+	for _, s := range d.Steps {
+		if s.Stage != wire.GoCall || s.Call.Lock.Name == "" {
+			continue
+		}
+		offset := s.Call.Message.Offset
+		if len(e.wanted) == 0 {
+			e.event = s.Call.Event
+		}
+		e.wanted = append(e.wanted, effect.Wanted{Lock: s.Call.Lock, Terms: s.Call.Terms, Offset: offset})
+		held := false
+		if s.Call.Lock, held = t.locks().Of(s.Call.Lock); !held && missing < 0 {
+			missing = offset
+		}
+	}
+	switch {
+	case missing < 0 && (len(e.wanted) == 0 || t.locks().Asked()):
+		return true, nil
+	case !t.locks().Asked():
+		return false, &e
+	}
+	before := slices.IndexFunc(t.records, func(m wire.Message) bool { return m.Offset == missing })
+	if before == 0 {
+		e.wait = true
+		return false, &e
+	}
+	t.records, t.end = t.records[:before], 0
+	return false, nil
+}
+
+// locks are those of the transaction's handlers. Letters have their own: nobody knows yet, perhaps,
+// what became of a batch.
+func (t *transaction) locks() *effect.Locks {
+	if t.settles != nil {
+		return t.o.errands.locks
+	}
+	return t.o.locks
+}
+
+// takeLocks takes the step of an owner that has nothing to send, and asks for locks.
+func (o *Owner) takeLocks(ctx context.Context, in *effect.Locks, e *awaitsLocks) error {
+	if err := o.step(protocol.Awaits, nil); err != nil {
+		return err
+	}
+	o.giveBack(ctx, in) // who waits holds nothing
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(o.life.quit, cancel)()
+	first := e.wanted[0]
+	awaiting(o.p, &awaited{first.Offset, "lock " + first.Lock.Name + " of " + e.event + ", which another call holds"})
+	err := in.Take(ctx, e.wanted, e.wait)
+	awaiting(o.p, nil)
+	if err == nil {
+		if err = fault.At(ctx, fault.AfterLock); err != nil {
+			in.Abandon()
+		}
+		return err
+	}
+	if h, ok := errors.AsType[*verdict.Halt](err); ok {
+		return o.refuse(h)
+	}
+	if o.life.quit.Err() != nil {
+		return o.ended()
+	}
+	return err
+}
+
+// giveBack gives locks back behind a transaction whose end is known. In doubt they are left to
+// their time, and had again by the next try.
+func (o *Owner) giveBack(ctx context.Context, locks *effect.Locks) {
+	if o.chain.Open() == 0 {
+		locks.GiveBack(ctx)
+	} else {
+		locks.Abandon()
+	}
+}
