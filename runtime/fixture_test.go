@@ -22,13 +22,14 @@ import (
 
 // plan is a plan as generated code would be, for records whose value is
 // "verb row number": put upserts, add inserts, need updates and must find the row, call
-// calls the handler, effect puts the number that the effect returns, skip is ignored, stop
-// halts. Header key is the idempotency key, header here is one with copies: same_partition;
+// calls the handler, locked calls it under a lock, effect puts the number that the effect returns,
+// skip is ignored, stop halts. Header key is the idempotency key, header here is one with copies: same_partition;
 // without them the record is identified by its offset.
 type plan struct {
 	handle func(ctx context.Context, tx idem.Tx, row int32) error
 	effect func(ctx context.Context, row int32) (number int32, err error)
 	terms  *wire.EffectTerms
+	locks  *wire.LockTerms
 	// resultless says that the effect returns nothing.
 	resultless bool
 
@@ -88,6 +89,11 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		return nil
 	case "stop":
 		return wire.UnknownStop(verb)
+	case "locked": // calls the handler under lock "accounts" of number
+		b.Call(m, wire.Call{Event: "Test", Lock: wire.NewLock("accounts", number), Terms: p.locks, Fn: func(ctx context.Context, tx idem.Tx) error {
+			return p.handle(ctx, tx, int32(id))
+		}})
+		return nil
 	case "call":
 		b.Call(m, wire.Call{Event: "Test", Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handle(ctx, tx, int32(id))
@@ -129,6 +135,7 @@ type service struct {
 	handle func(ctx context.Context, tx idem.Tx, row int32) error
 	effect func(ctx context.Context, row int32) (number int32, err error)
 	terms  wire.EffectTerms
+	locks  wire.LockTerms
 	// resultless says that the effect returns nothing.
 	resultless bool
 
@@ -159,7 +166,7 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 		Topics: []wire.Topic{{
 			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
 			NewPlan: func() wire.Plan {
-				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, resultless: s.resultless, content: s.content, erases: s.erases}
+				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, locks: &s.locks, resultless: s.resultless, content: s.content, erases: s.erases}
 			},
 			Effects: s.terms.Timeout,
 		}},

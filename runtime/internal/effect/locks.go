@@ -26,11 +26,10 @@ type Locks struct {
 	tell    func(error) // as of a [Desk]
 
 	mu    sync.Mutex
-	over  bool // nobody takes any more
 	asked bool // since they were held last
 	held  map[wire.Lock]*lock
 	left  map[wire.Lock]wire.UUID // owners of those that were left to their time
-	ctx   context.Context // ends when one of them is lost; nil before the first
+	ctx   context.Context         // ends when one of them is lost; nil before the first
 	lost  context.CancelCauseFunc
 }
 
@@ -65,9 +64,6 @@ func (l *Locks) Take(ctx context.Context, wanted []Wanted, wait bool) error {
 		if k.held {
 			l.held[k.of] = k
 		}
-	}
-	if l.over {
-		l.abandon()
 	}
 	return nil
 }
@@ -178,23 +174,10 @@ func (l *Locks) GiveBack(ctx context.Context) {
 	all.Wait()
 }
 
-// End is for an owner that is no more. Its locks are left to their time: what it did may not be
-// over.
-func (l *Locks) End() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.over = true
-	l.abandon()
-}
-
 // Abandon leaves the locks to their time.
 func (l *Locks) Abandon() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.abandon()
-}
-
-func (l *Locks) abandon() {
 	for of, k := range l.held {
 		if l.left == nil {
 			l.left = map[wire.Lock]wire.UUID{}

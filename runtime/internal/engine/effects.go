@@ -119,13 +119,6 @@ func newDesk(o *Owner) *effect.Desk {
 	return o.p.process.Effects.NewDesk(o.p.id, o.life.quit, o.tellStore)
 }
 
-// newLocks are the locks of an owner's handlers. They end with the owner.
-func newLocks(o *Owner) *effect.Locks {
-	l := o.p.process.Effects.NewLocks(o.tellStore)
-	context.AfterFunc(o.life.whole, l.End)
-	return l
-}
-
 // tellStore says why effects and locks make no progress; nil if they do.
 func (o *Owner) tellStore(why error) {
 	if why != nil {

@@ -128,13 +128,16 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 	o, mine := e.o, e.of(l)
 	batch := o.retry
 	o.retry = mine.retry
-	defer func() { o.retry = batch; o.giveBack(ctx, e.locks) }()
+	defer func() { o.retry = batch }()
 	for try := 1; ; try++ {
 		t := &transaction{o: o, settles: settles}
 		if settles.State == deadletter.Replayed {
 			t.records = []wire.Message{l.Message}
 		}
 		_, err := t.transact(ctx)
+		if _, waits := errors.AsType[*awaitsLocks](err); !waits {
+			o.giveBack(ctx, e.locks, err)
+		}
 		if err == nil {
 			e.log(t.settles)
 			return nil // the next look finds out whether it was this attempt or one before it
@@ -176,11 +179,11 @@ func (e *errands) conclude(ctx context.Context, mine *errand, records []wire.Mes
 	if again, refused := errors.AsType[*refusedAgain](err); refused {
 		return again.reason, o.step(protocol.Awaits, nil)
 	}
-	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-		return e.await(ctx, mine, effect)
-	}
 	if locks, waits := errors.AsType[*awaitsLocks](err); waits {
 		return "", e.takeLocks(ctx, locks)
+	}
+	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
+		return e.await(ctx, mine, effect)
 	}
 	n, err := judge(o, records, err)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -71,7 +72,7 @@ func (o *Owner) takeLocks(ctx context.Context, in *effect.Locks, e *awaitsLocks)
 	if err := o.step(protocol.Awaits, nil); err != nil {
 		return err
 	}
-	o.giveBack(ctx, in) // who waits holds nothing
+	o.giveBack(ctx, in, nil) // who waits holds nothing
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life.quit, cancel)()
@@ -94,10 +95,11 @@ func (o *Owner) takeLocks(ctx context.Context, in *effect.Locks, e *awaitsLocks)
 	return err
 }
 
-// giveBack gives locks back behind a transaction whose end is known. In doubt they are left to
-// their time, and had again by the next try.
-func (o *Owner) giveBack(ctx context.Context, locks *effect.Locks) {
-	if o.chain.Open() == 0 {
+// giveBack gives locks back behind a transaction that ended with err. In doubt they are left to
+// their time, and had again by the next try. So are those of a handler that does not end.
+func (o *Owner) giveBack(ctx context.Context, locks *effect.Locks, err error) {
+	h, halts := errors.AsType[*verdict.Halt](err)
+	if o.chain.Open() == 0 && !(halts && h.Code == halt.Handler) {
 		locks.GiveBack(ctx)
 	} else {
 		locks.Abandon()

@@ -43,7 +43,7 @@ func newOwner(p *Partition) *Owner {
 		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
 	}
 	o.errands.o = o
-	o.locks, o.errands.locks = newLocks(o), newLocks(o)
+	o.locks, o.errands.locks = s.Effects.NewLocks(o.tellStore), s.Effects.NewLocks(o.tellStore)
 	if p.topic.Effects > 0 {
 		o.effects, o.errands.desk = newDesk(o), newDesk(o)
 	}
@@ -176,6 +176,9 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		res = res.Plus(done)
 		if locks, waits := errors.AsType[*awaitsLocks](err); waits {
 			err = o.takeLocks(ctx, o.locks, locks)
+		} else if effect, waits := errors.AsType[*awaitsEffect](err); waits {
+			o.giveBack(ctx, o.locks, nil) // who waits holds nothing
+			err = o.await(ctx, effect)
 		} else {
 			err = o.after(ctx, rest[:n], err)
 		}
@@ -189,13 +192,8 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 // after does what follows from the outcome of a transaction over records. Behind it its locks are
 // free.
 func (o *Owner) after(ctx context.Context, records []wire.Message, err error) error {
-	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-		o.giveBack(ctx, o.locks)
-		return o.await(ctx, effect)
-	}
-	err = o.conclude(records, err)
-	o.giveBack(ctx, o.locks)
-	return err
+	defer o.giveBack(ctx, o.locks, err)
+	return o.conclude(records, err)
 }
 
 // unseen drops the records below the position.
