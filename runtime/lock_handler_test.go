@@ -162,6 +162,8 @@ func TestNothingCommitsWithoutItsLock(t *testing.T) {
 		}
 		return err
 	}}.consumer(t, db))
+	_, err := w.Apply(t.Context(), records(0, "locked 1 a"))
+	wantText(t, err, "handler Test, offset 0", idem.ErrLeaseLost.Error())
 	applyAll(t, w, records(0, "locked 1 a"))
 	want(t, "calls", calls.Load(), 2)
 	want(t, "rows", table(t, db), "1=1")

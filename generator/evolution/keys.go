@@ -179,6 +179,8 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return Compatible, "it is not read any more; its ledger, keys and rows stay"
 	case in(2) == "events" && len(e.path) == 4:
 		return c.event(e)
+	case in(2) == "events" && in(4) == "lock":
+		return Compatible, "it holds for calls from now on. Versions side by side have other locks, or none: end the old one before the new one starts"
 	case in(2) == "events" && in(4) == "effect":
 		return e.effect(in(5))
 	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "deprecated" && last != "go_name" && last != "sensitive":
