@@ -125,7 +125,7 @@ func (o opened) text() string {
 	say("error", o.Reason)
 	say("sqlstate", o.SQLState)
 	say("key", o.Key)
-	if o.Key != "" {
+	if o.Class == "conflict" && o.Key != "" {
 		say("first copy", o.first())
 	}
 	if r := o.Request; r != nil {
@@ -169,7 +169,7 @@ func (o opened) standing() string {
 // first says where the first copy of a conflict is.
 func (o opened) first() string {
 	if o.First == nil {
-		return "not known any more"
+		return "no row of a ledger has it: it did not take effect, or is not known any more"
 	}
 	return o.First.String()
 }

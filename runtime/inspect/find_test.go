@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -59,7 +60,13 @@ VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended')`)
 		want(t, "verdict", a.Verdict, verdict)
 		want(t, "a letter", a.Letter != nil, verdict != inspect.Covered)
 	}
-	_, err := inspect.Open(t.Context(), db, projector, 14)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: Paid: nobody knows', key = 'abababab-abab-abab-abab-abababababab' WHERE offs = 11`)
+	a, err := inspect.Offset(t.Context(), db, projector, 11)
+	want(t, "key of a call", a.Key, strings.Repeat("ab", 16))
+	if o, err := inspect.Open(t.Context(), db, projector, 11); err != nil || o.Key != a.Key || o.First != nil {
+		t.Errorf("%+v, %v", o, err)
+	}
+	_, err = inspect.Open(t.Context(), db, projector, 14)
 	refused(t, err, "orders.v1/0 of projector has no dead letter at offset 14; the nearest are 0:13, 0:12, 0:11, 0:10")
 	o, err := inspect.Open(t.Context(), db, projector, 13)
 	if err != nil {
