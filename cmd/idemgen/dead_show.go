@@ -254,7 +254,8 @@ func (o opened) next() []string {
 	if o.Record != nil && o.Class == "interrupted" {
 		steps = append(steps,
 			"find out on the other side what the call did; it was not done: idemgen dead replay "+name+` --reason "how you know"`,
-			"it was done: idemgen dead replay "+name+` --reason "how you know" --result 'what it returned, as JSON'`)
+			"it was done: idemgen dead replay "+name+` --reason "how you know" --result 'what it returned, as JSON'`,
+			"the result has the members of the type that effect.result of "+o.Event+" names in the spec; it is null if there is none")
 	} else if o.Record != nil && advice[o.Class] == "" {
 		steps = append(steps, "mend the cause, then: idemgen dead replay "+name+` --reason "what was mended"`)
 	}
