@@ -41,3 +41,25 @@ func TestNoEffectOvertakesADeadLetterOfItsKey(t *testing.T) {
 		})
 	}
 }
+
+// A record that waited, and whose call is refused when its turn comes, has the call's key, too.
+func TestLetterOfAWaitingEffectHasItsKey(t *testing.T) {
+	db := database(t)
+	var p provider
+	s := p.service(interrupts)
+	s.policy = wire.FailurePolicy{Park: true}
+	p.call = func(_ context.Context, row int32, nth int) error {
+		if row == 2 || nth == 1 {
+			return idem.Interrupted(errors.New("cut off"))
+		}
+		return nil
+	}
+	w := own(t, s.consumer(t, db))
+	apply(t, w, keyed(0, "a/x: effect 1", "a/y: effect 2"))
+	ask(t, db, "replay", 0)
+	apply(t, w, nil)
+	apply(t, w, nil)
+	want(t, "calls", p.count(2), 1)
+	want(t, "states", query(t, db, `SELECT string_agg(offs || ' ' || state::text, ', ' ORDER BY offs) FROM idem_dead_letter`), "0 r, 1 d")
+	want(t, "key", query(t, db, `SELECT replace(key::text, '-', '') FROM idem_dead_letter WHERE offs = 1`), p.key.String())
+}

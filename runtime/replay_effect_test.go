@@ -147,6 +147,7 @@ func TestReplayWithAResult(t *testing.T) {
 					w = own(t, s.consumer(t, db))
 					apply(t, w, records(0, "a: effect 1"))
 				}
+				want(t, "the letter's key", query(t, db, `SELECT replace(key::text, '-', '') FROM idem_dead_letter`), p.key.String())
 				giveResult(t, db, 0, " 7 ")
 				want(t, "kept", query(t, db, `SELECT convert_from(asked_result, 'UTF8') FROM idem_dead_letter`), "7")
 				apply(t, w, records(1, "put 5 5"))
@@ -156,6 +157,7 @@ func TestReplayWithAResult(t *testing.T) {
 				want(t, "calls", p.count(1), 1)
 				want(t, "leases", leases(), "c")
 				want(t, "what is left of the request", query(t, db, `SELECT count(asked_result) || ' ' || count(asked_number) FROM idem_dead_letter`), "0 0")
+				want(t, "a result was given", query(t, db, `SELECT asked_with_result::text FROM idem_dead_letter`), "true")
 				res := apply(t, w, records(2, "a: effect 1"))
 				want(t, "a copy", res, idem.Result{Duplicates: 1})
 			})

@@ -8,9 +8,22 @@ import (
 // Types that people meet in handlers and errors. They are declared in package wire,
 // which this package imports, and named here, as package os does with those of io/fs.
 type (
-	// Message is one Kafka record.
+	// Message is one Kafka record:
+	//
+	//	Topic       string
+	//	Partition   int32
+	//	Offset      int64
+	//	LeaderEpoch int32     // -1 if unknown
+	//	Time        time.Time // the record's timestamp; zero if it has none
+	//	Appended    bool      // Time is when the broker appended the record
+	//	Key         []byte    // nil if the record has no key
+	//	Value       []byte    // nil is a tombstone
+	//	Headers     []Header  // in the record's order, repeated names kept
 	Message = wire.Message
-	// Header is one header of a record.
+	// Header is one header of a record:
+	//
+	//	Name  string
+	//	Value []byte // nil is a header without a value
 	Header = wire.Header
 	// UUID is a UUID; [wire.ParseUUID] reads its text.
 	UUID = wire.UUID
@@ -62,7 +75,15 @@ type (
 	Sink = idemtype.Sink
 	// Result counts what became of records.
 	Result = idemtype.Result
-	// Delivery is what a handler was called for.
+	// Delivery is what a handler or an effect was called for; [DeliveryFrom] returns it:
+	//
+	//	Consumer string
+	//	Event    string    // Go name of the event
+	//	Key      Key       // hand Key.String() downstream; zero of a handler's event identified by offset
+	//	Attempt  int       // 1 for the first call, and for the one after a call that went well
+	//	Token    int64     // of an effect's lease: greater than those of its key before; 0 for handlers
+	//	Lock     wire.Lock // that the call holds: hand Lock.Token downstream; zero without a lock
+	//	Message  Message   // the record
 	Delivery = idemtype.Delivery
 	// HandlerFunc is one call of a handler; [DeliveryFrom] tells which.
 	HandlerFunc = idemtype.HandlerFunc

@@ -80,7 +80,7 @@ func (r *asked) await(ctx context.Context, db stream.DB, most time.Duration) (re
 			return r, nil
 		case ctx.Err() != nil || time.Now().After(end):
 			err := r.silent(ctx, db)
-			return r, errors.Join(fmt.Errorf("no answer about %d of %d letters within %v: what was asked stays asked", open, len(r.letters), most), err)
+			return r, errors.Join(fmt.Errorf("no answer about %d of %d letters within %v: the request stays", open, len(r.letters), most), err)
 		}
 	}
 }

@@ -112,14 +112,19 @@ func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
 // was asked, show says so.
 func TestDeadReplayWithAResult(t *testing.T) {
 	db := shop(t)
-	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows', key = '5f0c6bb5-ae0d-4bd3-8a1d-2c1d5c2f6f01' WHERE offs = 3`)
+	const key = "5f0c6bb5ae0d4bd38a1d2c1d5c2f6f01" // as Delivery.Key is written
+	shown, found := must(t, "dead", "show", "order-projector", "orders.v1", "0:3"), must(t, "ledger", "find", "orders.v1", "--offset", "0:3")
+	if !strings.Contains(shown, "key        "+key+"\n") || strings.Contains(shown, "first copy") || !strings.Contains(found, "key "+key) {
+		t.Error(shown, found)
+	}
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 days'`)
 	show := []string{"dead", "show", "order-projector", "orders.v1", "0:3"}
 	const replay = "idemgen dead replay order-projector orders.v1 0:3"
-	if got := must(t, show...); !strings.Contains(got, "it was not done: "+replay) || !strings.Contains(got, "it was done: "+replay) || strings.Contains(got, "owner ") {
+	if got := must(t, show...); !strings.Contains(got, "it was not done: "+replay) || !strings.Contains(got, "it was done: "+replay) || !strings.Contains(got, "effect.result of OrderPlaced names in the spec") || strings.Contains(got, "owner ") {
 		t.Error(got)
 	}
-	if got := must(t, "dead", "replay", "order-projector", "orders.v1", "0:3", "--reason", "asked", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: asked to replay it\n") {
+	if got := must(t, "dead", "replay", "order-projector", "orders.v1", "0:3", "--reason", "asked", "--operator", "ann", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: asked to replay it\n") {
 		t.Error(got)
 	}
 	row, err := db.Query(t.Context(), `SELECT convert_from(asked_result, 'UTF8') || ' ' || (asked_number = (SELECT last_value FROM idem_fence)) FROM idem_dead_letter WHERE asked = 'r'`)
@@ -130,9 +135,17 @@ func TestDeadReplayWithAResult(t *testing.T) {
 		t.Error(kept, err)
 	}
 	got := must(t, show...)
-	for _, part := range []string{"asked to replay it with a result: no answer yet", "owner      the last row of its ledger is 3d old; if no service runs, the next one"} {
+	for _, part := range []string{"request    to replay it with a result that was given, of 20", "ann: asked; no answer yet", "owner      the last row of its ledger is 3d old; if no service runs, the next one"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%q is not in\n%s", part, got)
+		}
+	}
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'r', resolved_by = asked_by, asked = NULL, asked_result = NULL, answer = 'replayed' WHERE asked = 'r'`)
+	for _, out := range []string{must(t, show...), must(t, "dead", "list", "--state", "all")} {
+		for _, part := range []string{"to replay it with a result that was given, of 20", "by ann: asked; the answer: replayed"} {
+			if !strings.Contains(strings.Join(strings.Fields(out), " "), part) {
+				t.Errorf("%q is not in\n%s", part, out)
+			}
 		}
 	}
 	if got += must(t, append(show, "--json")...); strings.Contains(got, "m-1") || !strings.Contains(got, `"with_result": true`) {
@@ -171,7 +184,7 @@ func TestDeadCommandsWait(t *testing.T) {
 	}
 	cancel()
 	_, _, stderr = run(t, strings.Fields("dead replay projector orders.v1 0:3 --reason mended --wait 1ms")...)
-	if !strings.Contains(stderr, "no answer about 1 of 1 letters within 1ms: what was asked stays asked") {
+	if !strings.Contains(stderr, "no answer about 1 of 1 letters within 1ms: the request stays") {
 		t.Error(stderr)
 	}
 }

@@ -82,7 +82,7 @@ func (l letters) text() string {
 		fmt.Fprintf(&b, letterLine, fmt.Sprintf("%d:%d", d.Partition, d.Offset), d.CreatedAt.Format(time.RFC3339), d.State, d.Class, cmp.Or(d.Event, "-"))
 		wrap(&b, short(d.Reason))
 		if r := d.Request; r != nil {
-			wrap(&b, requested(r))
+			wrap(&b, "request "+requested(r))
 		}
 		if e := d.End; e != nil && e.By != "" {
 			wrap(&b, d.State+" by "+e.By)
@@ -111,16 +111,18 @@ func short(text string) string {
 
 // requested says what an operator asked for, and what came of it.
 func requested(r *stream.Request) string {
-	text := fmt.Sprintf("%s %s asked", r.At.Format(time.RFC3339), r.By)
-	if r.For != "" {
-		text += " to " + r.For + " it"
-		if r.Result {
-			text += " with a result"
-		}
-		text += ": no answer yet"
+	text := fmt.Sprintf("of %s by %s", r.At.Format(time.RFC3339), r.By)
+	switch {
+	case r.Result: // of a replay only, which the answer says no more
+		text = "to replay it with a result that was given, " + text
+	case r.For != "":
+		text = "to " + r.For + " it, " + text
 	}
-	if r.Answer != "" {
-		text += "; the last answer: " + r.Answer
+	switch {
+	case r.For != "":
+		text += "; no answer yet"
+	case r.Answer != "":
+		text += "; the answer: " + r.Answer
 	}
 	return text
 }

@@ -125,7 +125,7 @@ func (o opened) text() string {
 	say("error", o.Reason)
 	say("sqlstate", o.SQLState)
 	say("key", o.Key)
-	if o.Key != "" {
+	if o.Class == "conflict" && o.Key != "" {
 		say("first copy", o.first())
 	}
 	if r := o.Request; r != nil {
@@ -169,7 +169,7 @@ func (o opened) standing() string {
 // first says where the first copy of a conflict is.
 func (o opened) first() string {
 	if o.First == nil {
-		return "not known any more"
+		return "no row of a ledger has it: it did not take effect, or is not known any more"
 	}
 	return o.First.String()
 }
@@ -254,7 +254,8 @@ func (o opened) next() []string {
 	if o.Record != nil && o.Class == "interrupted" {
 		steps = append(steps,
 			"find out on the other side what the call did; it was not done: idemgen dead replay "+name+` --reason "how you know"`,
-			"it was done: idemgen dead replay "+name+` --reason "how you know" --result 'what it returned, as JSON'`)
+			"it was done: idemgen dead replay "+name+` --reason "how you know" --result 'what it returned, as JSON'`,
+			"the result has the members of the type that effect.result of "+o.Event+" names in the spec; it is null if there is none")
 	} else if o.Record != nil && advice[o.Class] == "" {
 		steps = append(steps, "mend the cause, then: idemgen dead replay "+name+` --reason "what was mended"`)
 	}

@@ -115,7 +115,30 @@ func passedOver(path, name string) bool {
 
 func specMissing(path string, err error) error {
 	if os.IsNotExist(err) {
+		if found, err := below(filepath.Dir(path)); err == nil && filepath.Base(path) == generator.SpecFile {
+			return fmt.Errorf("%s: no such spec; below there %s", filepath.ToSlash(path), elsewhere(found))
+		}
 		return fmt.Errorf("%s: no such spec; idemgen init writes a first one", filepath.ToSlash(path))
 	}
 	return err
+}
+
+// mostFound is how many specs an error names.
+const mostFound = 5
+
+// elsewhere says which specs there are in other folders, and how a command takes them.
+func elsewhere(found []string) string {
+	var names []string
+	for _, path := range found[:min(len(found), mostFound)] {
+		names = append(names, filepath.ToSlash(path))
+	}
+	more := ""
+	if n := len(found) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	dir := filepath.ToSlash(filepath.Dir(found[0]))
+	if len(found) == 1 {
+		return fmt.Sprintf("is %s: name its folder, as in idemgen generate %s", names[0], dir)
+	}
+	return fmt.Sprintf("are %s%s: name a folder, as in idemgen generate %s, or all of them: idemgen generate ./...", strings.Join(names, ", "), more, dir)
 }

@@ -209,6 +209,9 @@ func (a answers) text() string {
 		if f.Letter != nil {
 			wrap(&b, "idemgen dead show "+letterName(f.Letter.Consumer, f.Letter.Topic, f.Letter.Partition, f.Letter.Offset))
 		}
+		if f.Key != "" {
+			wrap(&b, "key "+f.Key)
+		}
 		if c := f.Call; c != nil {
 			text := fmt.Sprintf("its call is %s, since %s, after %d attempts", c.State, c.ChangedAt.Format(time.RFC3339), c.Attempts)
 			if c.Error != "" {

@@ -13,6 +13,7 @@ import (
 type membership struct {
 	brokers string
 	topics  []string
+	session string // how long the group waits for a member that died
 
 	// member: the group shared its partitions out, perhaps none for this member, and has not
 	// forgotten it since.
@@ -33,7 +34,7 @@ func (m *membership) news() (why error, changed bool) {
 	case !m.member && m.wasMember:
 		why = errors.New("the group has forgotten this member, which joins it again")
 	case !m.member:
-		why = errors.New("the group has not shared its partitions out yet")
+		why = fmt.Errorf("the group has not shared its partitions out yet; for a member that died without leaving (kill -9) it waits until its session is over, at most %s", m.session)
 	}
 	text := fmt.Sprint(why)
 	changed = m.told == nil || *m.told != text

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
@@ -69,6 +71,27 @@ var usual = kafka.ConfigMap{
 	"topic.metadata.refresh.interval.ms": 60_000,
 }
 
+// usualSession is how long the group waits for a member that is not heard of, in milliseconds, if
+// Config does not say; it is the client's own. With group.protocol=consumer the broker knows.
+const usualSession = 45_000
+
+// sessionEnds says how long the group waits for a member that died without leaving.
+func (s *Source) sessionEnds() string {
+	protocol, _ := s.protocol()
+	if protocol != "classic" {
+		return "what the group's consumer.session.timeout.ms says, 45s if nobody set it"
+	}
+	most, set := s.Config["session.timeout.ms"]
+	if !set {
+		most = usualSession
+	}
+	ms, err := strconv.ParseInt(fmt.Sprint(most), 10, 64)
+	if err != nil { // the client refuses it
+		return fmt.Sprintf("session.timeout.ms=%v", most)
+	}
+	return fmt.Sprintf("%v (session.timeout.ms)", time.Duration(ms)*time.Millisecond)
+}
+
 // settings returns the client's settings, or an error that names every one refused.
 func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	var errs []error
@@ -98,6 +121,9 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	config["group.id"] = sub.Group
 	if protocol == "consumer" { // a member without partitions learns from nothing else that it is one
 		config["statistics.interval.ms"] = int(s.paces().compare.Milliseconds())
+	}
+	if _, set := config["session.timeout.ms"]; !set && protocol == "classic" {
+		config["session.timeout.ms"] = usualSession
 	}
 	if ms := sub.MaxPollInterval.Milliseconds(); ms > 0 {
 		config["max.poll.interval.ms"] = int(ms)

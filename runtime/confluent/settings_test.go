@@ -91,3 +91,25 @@ topic.metadata.refresh.interval.ms=60000`
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}
 }
+
+// A service that is started behind a kill -9 says how long the group may wait for the dead member.
+func TestHowLongTheGroupWaitsForADeadMember(t *testing.T) {
+	for want, config := range map[string]kafka.ConfigMap{
+		"at most 45s (session.timeout.ms)": nil,
+		"at most 6s (session.timeout.ms)":  {"session.timeout.ms": "6000"},
+		"consumer.session.timeout.ms says": {"group.protocol": "consumer"},
+	} {
+		s := &Source{Brokers: "b:9092", Config: config}
+		m := membership{session: s.sessionEnds()}
+		if why, _ := m.news(); !strings.Contains(why.Error(), want) {
+			t.Errorf("%v, want %q", why, want)
+		}
+		set, err := s.settings(subscription())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ms, err := set.Get("session.timeout.ms", nil); err != nil || config == nil && ms != 45000 || config["group.protocol"] != nil && ms != nil {
+			t.Errorf("session.timeout.ms is %v, %v", ms, err)
+		}
+	}
+}

@@ -34,6 +34,7 @@ type Answer struct {
 	Verdict Verdict        `json:"verdict"`
 	Because string         `json:"because"` // a sentence
 	Event   string         `json:"event"`   // of a key; "" if an offset was asked for
+	Key     string         `json:"key"`     // 32 hex digits, as Delivery.Key; "" unless a letter or a call has it
 	Row     *Row           `json:"row"`     // of the ledger that the verdict follows from; nil is none
 	Letter  *stream.Letter `json:"letter"`  // nil is none
 	Call    *Call          `json:"call"`    // of an event with an effect; nil is none
@@ -63,7 +64,7 @@ func Offset(ctx context.Context, db stream.DB, name stream.Name, offset int64) (
 	a := Answer{Row: row, Letter: letter}
 	switch {
 	case letter != nil && (row == nil || letter.Seq >= row.Seq):
-		a.Verdict = verdictOf[letter.State]
+		a.Verdict, a.Key = verdictOf[letter.State], letter.Key
 		a.Because = fmt.Sprintf("ledger row %d passed it at %s: %s", letter.Seq, letter.CreatedAt.Format(time.RFC3339), letter.Class)
 		if e := letter.End; e != nil && e.Seq != nil {
 			a.Because += fmt.Sprintf("; ledger row %d ended that", *e.Seq)

@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -59,7 +60,16 @@ VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended')`)
 		want(t, "verdict", a.Verdict, verdict)
 		want(t, "a letter", a.Letter != nil, verdict != inspect.Covered)
 	}
-	_, err := inspect.Open(t.Context(), db, projector, 14)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: Paid: nobody knows', key = 'abababab-abab-abab-abab-abababababab' WHERE offs = 11`)
+	a, err := inspect.Offset(t.Context(), db, projector, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "key of a call", a.Key, strings.Repeat("ab", 16))
+	if o, err := inspect.Open(t.Context(), db, projector, 11); err != nil || o.Key != a.Key || o.First != nil {
+		t.Errorf("%+v, %v", o, err)
+	}
+	_, err = inspect.Open(t.Context(), db, projector, 14)
 	refused(t, err, "orders.v1/0 of projector has no dead letter at offset 14; the nearest are 0:13, 0:12, 0:11, 0:10")
 	o, err := inspect.Open(t.Context(), db, projector, 13)
 	if err != nil {
@@ -90,6 +100,10 @@ func TestKeyInALedger(t *testing.T) {
 	a := find(0xcd)
 	want(t, "verdict", a.Verdict, inspect.Applied)
 	says(t, a.Because, "ledger row 3 of orders.v1/0 applied it: offset 15")
+	want(t, "a key without a call", a.Key, "")
+	idemtest.Exec(t, db, `INSERT INTO idem_lease (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at)
+VALUES ('projector', 'cdcdcdcd-cdcd-cdcd-cdcd-cdcdcdcdcdcd', 0, 0, 'i', gen_random_uuid(), 1, 1, '1m', true, '1d', now())`)
+	want(t, "the key of a call", find(0xcd).Key, strings.Repeat("cd", 16))
 	want(t, "across two keys", find(0xab).Verdict, inspect.Unknown)
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET window_seq = 4 WHERE seq = 7`)
 	says(t, find(0xcd).Because, "its window is over")

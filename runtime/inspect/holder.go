@@ -31,9 +31,6 @@ func (h *Holder) String() string {
 		return fmt.Sprintf("ledger row %d of %s/%d applied it; the row was removed since", h.Seq, h.Topic, h.Partition)
 	}
 	r, how := h.Row, h.Row.Span()
-	if r.Kind == stream.Kind(ledger.Letter) {
-		how = "a dead letter that was replayed"
-	}
 	return fmt.Sprintf("ledger row %d of %s/%d applied it: %s, at %s, in transaction %s",
 		r.Seq, r.Topic, r.Partition, how, r.WrittenAt.Format(time.RFC3339), r.Transaction)
 }

@@ -53,6 +53,9 @@ func Find(ctx context.Context, db stream.DB, consumer, topic string, partition i
 	if a.Call, err = call(ctx, db, consumer, key); err != nil {
 		return Answer{}, err
 	}
+	if a.Call != nil {
+		a.Key = hex.EncodeToString(key.Hash[:])
+	}
 	if h == nil {
 		a.Verdict, a.Because, err = unheld(ctx, db, consumer, of, key)
 		return a, err
@@ -128,7 +131,7 @@ func Match(offset int64, partition int32, at, key Answer) Answer {
 	if at.Verdict != Covered || key.Row == nil {
 		return at
 	}
-	at.Event, at.Call = key.Event, key.Call
+	at.Event, at.Call, at.Key = key.Event, key.Call, key.Key
 	if r := key.Row; r.Seq != at.Row.Seq || r.Partition != partition || r.TopicID != at.Row.TopicID {
 		at.Verdict = Duplicate
 		at.Because = key.Because + ", which is the first copy"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/record"
 	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Opened is a letter with its record.
@@ -103,7 +104,7 @@ func Open(ctx context.Context, db stream.DB, name stream.Name, offset int64) (*O
 	if err != nil {
 		return nil, err
 	}
-	if o.Key != "" {
+	if o.Class == wire.ReasonConflict && o.Key != "" {
 		o.First, err = firstCopy(ctx, db, o, &status)
 	}
 	return o, err

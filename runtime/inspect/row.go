@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/stream"
 )
 
@@ -26,6 +28,7 @@ type Row struct {
 	Keys        int64     `json:"keys"`        // in the row itself, of copies: same_partition
 	Letters     int64     `json:"letters"`     // dead letters and waiting records that its transaction wrote
 	Transaction string    `json:"transaction"` // Postgres' number of the transaction (xmin)
+	Letter      *int64    `json:"letter"`      // of kind letter: the dead letter's offset, in the row's topic and partition
 	Info        string    `json:"info"`        // who and why; how many dead letters in a row the ledger ends with
 }
 
@@ -60,6 +63,10 @@ WHERE l.stream = $1::int ORDER BY l.seq LIMIT 1`
 
 // Span says which offsets the row covers, in words.
 func (r *Row) Span() string {
+	if r.Letter != nil {
+		verb, _, _ := strings.Cut(r.Info, " ")
+		return fmt.Sprintf("offset %d, a dead letter that was %s", *r.Letter, verb)
+	}
 	switch r.To - r.From {
 	case 0:
 		return "no offset"
@@ -84,6 +91,9 @@ func scanRow(row pgx.CollectableRow) (Row, error) {
 	err := row.Scan(&r.Consumer, &r.Topic, &r.TopicID, &r.Partition, &r.Seq, &kind, &r.From, &r.To, &r.WrittenAt,
 		&r.Keys, &r.Letters, &r.Transaction, &r.Info)
 	r.Kind, r.WrittenAt = stream.Kind(kind), r.WrittenAt.UTC()
+	if offset, ok := ledger.LetterOffset(r.Info); ok && kind == ledger.Letter {
+		r.Letter = &offset
+	}
 	return r, err
 }
 

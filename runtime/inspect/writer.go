@@ -147,6 +147,9 @@ func (w *Writer) find(ctx context.Context, db stream.DB, t *table, v version) er
 		if row != nil {
 			w.Row = row
 			w.Because = fmt.Sprintf("by ledger row %d, at %s", row.Seq, row.WrittenAt.Format(time.RFC3339))
+			if row.Letter != nil {
+				w.Because += ": " + row.Info // who decided, and why
+			}
 			if v.isFrozen() {
 				w.Because += "; the row is frozen, and numbers of transactions come again after four billion: make sure that the time can be right"
 			}

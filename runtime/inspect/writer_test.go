@@ -59,6 +59,20 @@ func TestWhyFindsTheBatchOfARow(t *testing.T) {
 	says(t, why(t, db, "9").Because, "no ledger has a row of it", "the row is frozen")
 }
 
+// A row of the ledger that settles a dead letter covers no offset: its info has the letter's.
+func TestWhyNamesTheLetterThatWasReplayed(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, oddSQL+`; BEGIN;
+INSERT INTO idem_ledger SELECT stream, 8, gen_random_uuid(), next, next, 'l', -1, 3, 1, 0, now(), NULL, 'replayed offset 12 for ann: see offset 7 for more', NULL FROM idem_ledger WHERE seq = 7;
+INSERT INTO "Odd Table" VALUES (1, 'letter'); COMMIT`)
+	w := why(t, db, "1")
+	if w.Row == nil || w.Row.Letter == nil || *w.Row.Letter != 12 {
+		t.Fatalf("%+v", w)
+	}
+	want(t, "offsets", w.Row.Span(), "offset 12, a dead letter that was replayed")
+	says(t, w.Because, "by ledger row 8", "replayed offset 12 for ann: see offset 7 for more")
+}
+
 func TestWhyTakesNamesAsSQLHasThem(t *testing.T) {
 	db := ledgers(t)
 	idemtest.Exec(t, db, oddSQL+`; INSERT INTO "Odd Table" VALUES (1, 'a'), (2, 'a'); CREATE VIEW shown AS SELECT * FROM "Odd Table"`)

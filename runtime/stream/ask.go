@@ -14,7 +14,8 @@ import (
 // it was asked for behind what became of its last call.
 const askSQL = `
 UPDATE idem_dead_letter SET asked = $4::text::"char", asked_at = clock_timestamp(), asked_by = $5, answer = NULL, answered_at = NULL,
-    asked_number = CASE WHEN $4::text = 'r' THEN nextval('idem_fence') END, asked_result = $6
+    asked_number = CASE WHEN $4::text = 'r' THEN nextval('idem_fence') END, asked_result = $6::bytea,
+    asked_with_result = $6::bytea IS NOT NULL
 WHERE stream = $1 AND offs = $2 AND seq = $3 AND state = 'd' AND asked IS NULL`
 
 // Ask asks the owner of a letter's partition to replay or to discard it. It does so between two

@@ -27,7 +27,7 @@ type Cause struct {
 	Event    string `json:"event"`    // "" if it is not known
 	Reason   string `json:"reason"`   // what failed, where; without class and event
 	SQLState string `json:"sqlstate"` // "" if no error of the database is the reason
-	Key      string `json:"key"`      // of a conflict, 32 hex digits; else ""
+	Key      string `json:"key"`      // of a conflict, or of an effect that was refused: 32 hex digits, as Delivery.Key; else ""
 }
 
 // Text is the reason as a whole.
@@ -57,7 +57,7 @@ type Request struct {
 	For        string     `json:"for"` // replay or discard; "" once it is answered
 	By         string     `json:"by"`  // who, and why
 	At         time.Time  `json:"at"`
-	Result     bool       `json:"with_result"` // the operator says what the effect returned
+	Result     bool       `json:"with_result"` // the operator said what the effect returned; it stays when that is answered
 	Answer     string     `json:"answer"`      // to the last request; "" is none
 	AnsweredAt *time.Time `json:"answered_at"`
 }
@@ -114,7 +114,7 @@ var (
 const letterSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.seq, d.created_at, d.expires_at, d.state, d.record IS NOT NULL,
        coalesce(d.event, ''), d.reason, coalesce(d.sqlstate, ''), coalesce(replace(d.key::text, '-', ''), ''),
-       coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), d.asked_result IS NOT NULL, coalesce(d.answer, ''), d.answered_at,
+       coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), d.asked_with_result, coalesce(d.answer, ''), d.answered_at,
        d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, '')
 FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
 

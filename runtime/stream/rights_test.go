@@ -54,7 +54,7 @@ GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 	}
 	_, err = stream.Ask(t.Context(), operator, letters[0], "discard", ann)
 	refused(t, err, "docs/operations.md lists the rights")
-	idemtest.Exec(t, db, `GRANT UPDATE (asked, asked_at, asked_by, asked_number, asked_result, answer, answered_at) ON idem_dead_letter TO idemgen_test_operator`)
+	idemtest.Exec(t, db, `GRANT UPDATE (asked, asked_at, asked_by, asked_number, asked_result, asked_with_result, answer, answered_at) ON idem_dead_letter TO idemgen_test_operator`)
 	idemtest.Exec(t, db, `GRANT USAGE ON SEQUENCE idem_fence TO idemgen_test_operator`)
 	if _, err := stream.Ask(t.Context(), operator, letters[0], "discard", ann); err != nil {
 		t.Error(err)

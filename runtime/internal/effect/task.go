@@ -27,7 +27,8 @@ type Outcome struct {
 type Refused struct {
 	Message *wire.Message
 	Event   string
-	Class   string // a word of package wire
+	Class   string   // a word of package wire
+	Key     wire.Key // as the call hands it downstream
 	Err     error
 	Policy  *wire.FailurePolicy
 }
@@ -230,7 +231,7 @@ func (t *task) refuse(class string, err error) (time.Duration, bool) {
 			Code: halt.RecordRefused, Offset: t.message.Offset, Reason: "on_failure says stop: " + class + ": " + t.effect.Event, Err: err,
 		}})
 	}
-	return t.end(Outcome{Refused: &Refused{Message: &t.message, Event: t.effect.Event, Class: class, Err: err, Policy: t.effect.Policy}})
+	return t.end(Outcome{Refused: &Refused{Message: &t.message, Event: t.effect.Event, Class: class, Key: t.key, Err: err, Policy: t.effect.Policy}})
 }
 
 // stale is for a store that knows a greater number than the one that Postgres drew, as behind a

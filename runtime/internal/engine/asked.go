@@ -35,10 +35,10 @@ var noResult = []byte("null")
 func (t *transaction) fits(known *keys.Known) error {
 	given := t.settles.Letter.Result
 	if why := t.refuses(known, given); why != "" {
-		return &refusedAgain{"the result that was given does not fit: " + why}
+		return &refusedAgain{reason: "the result that was given does not fit: " + why}
 	}
 	if !bytes.Equal(given, noResult) && t.refuses(known, noResult) == "" {
-		return &refusedAgain{"its effect has no result: give null"}
+		return &refusedAgain{reason: "its effect has no result: give null"}
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (t *transaction) refuses(known *keys.Known, result []byte) (why string) {
 // resultless refuses a result for a record that takes effect without one.
 func (t *transaction) resultless(d *decide.Decision) error {
 	if t.settles.Gives() && d.Result.Applied > 0 && len(d.Effects) == 0 {
-		return &refusedAgain{"its event has no effect, so that no result of one can be given"}
+		return &refusedAgain{reason: "its event has no effect, so that no result of one can be given"}
 	}
 	return nil
 }

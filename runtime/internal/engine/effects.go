@@ -95,7 +95,9 @@ func (t *transaction) desk() *effect.Desk {
 func (t *transaction) outcomes() map[int64]wire.EffectResult {
 	results, refused := t.desk().Outcomes()
 	for _, r := range refused {
-		t.o.retry.Refuse(deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err))
+		l, key := deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err), wire.UUID(r.Key)
+		l.Key = &key // the person who decides asks the other side by it
+		t.o.retry.Refuse(l)
 	}
 	return results
 }

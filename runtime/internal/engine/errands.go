@@ -142,12 +142,12 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 			e.log(t.settles)
 			return nil // the next look finds out whether it was this attempt or one before it
 		}
-		_, refused := errors.AsType[*refusedAgain](err)
+		again, refused := errors.AsType[*refusedAgain](err)
 		why, err := e.conclude(ctx, mine, t.records, err)
 		later, wait := errors.AsType[*verdict.Later](err)
 		switch state := o.State(); {
 		case refused && err == nil && l.State == deadletter.Waiting && settles.State == deadletter.Replayed:
-			settles = &deadletter.Settling{Letter: l, State: deadletter.Dead, Reason: why, Answer: why, Drop: o.p.topic.OnFailure.Drop}
+			settles = &deadletter.Settling{Letter: l, State: deadletter.Dead, Reason: why, Key: again.key, Answer: why, Drop: o.p.topic.OnFailure.Drop}
 		case why != "" && err == nil && l.State == deadletter.Dead:
 			return e.answer(ctx, l, why)
 		case why != "" && err == nil:
@@ -203,7 +203,10 @@ func (e *errands) conclude(ctx context.Context, mine *errand, records []wire.Mes
 
 // refusedAgain says that a dead letter's record is refused as before, or for another reason.
 // Nothing was sent.
-type refusedAgain struct{ reason string }
+type refusedAgain struct {
+	reason string
+	key    *wire.UUID // idempotency key of a conflict, or of an effect; else nil
+}
 
 func (e *refusedAgain) Error() string { return e.reason }
 

@@ -88,7 +88,7 @@ func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) 
 			return res, err
 		}
 		if t.settles != nil && len(d.Letters) > 0 {
-			return res, &refusedAgain{d.Letters[0].Reason}
+			return res, &refusedAgain{d.Letters[0].Reason, d.Letters[0].Key}
 		}
 		if err := t.resultless(d); err != nil {
 			return res, err

@@ -1,5 +1,25 @@
 package ledger
 
+import (
+	"fmt"
+	"strings"
+)
+
+// LetterInfo is the info of a row that settles a dead letter: what became of it, and for whom.
+func LetterInfo(verb string, offset int64, by string) string {
+	return fmt.Sprintf("%s offset %d for %s", verb, offset, by)
+}
+
+// LetterOffset reads the offset from what [LetterInfo] made.
+func LetterOffset(info string) (offset int64, ok bool) {
+	_, rest, found := strings.Cut(info, " offset ")
+	if !found {
+		return 0, false
+	}
+	n, err := fmt.Sscanf(rest, "%d for ", &offset)
+	return offset, err == nil && n == 1
+}
+
 // What operators' commands read and write besides the append.
 const (
 	// ListSQL is every stream with its last row, its open dead letters and its last row of an

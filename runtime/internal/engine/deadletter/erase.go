@@ -43,7 +43,7 @@ WITH found AS (
 UPDATE idem_dead_letter AS d SET
     record = NULL, erased_by = e.by, reason = coalesce(substring(d.reason FROM '^([a-z_ -]+): '), 'decode') || ': erased by ' || e.by,
     answer = CASE WHEN d.answer IS NOT NULL THEN 'erased by ' || e.by END,
-    asked_result = NULL, asked = CASE WHEN e.asks THEN 'x' ELSE d.asked END, asked_at = CASE WHEN e.asks THEN clock_timestamp() ELSE d.asked_at END,
+    asked_result = NULL, asked_with_result = d.asked_with_result AND NOT e.asks, asked = CASE WHEN e.asks THEN 'x' ELSE d.asked END, asked_at = CASE WHEN e.asks THEN clock_timestamp() ELSE d.asked_at END,
     asked_by = CASE WHEN e.asks THEN 'the event that erased it, ' || e.by ELSE d.asked_by END, parks = d.parks AND NOT e.own,
     state = CASE WHEN e.ends THEN 'x' ELSE d.state END, resolved_at = CASE WHEN e.ends THEN clock_timestamp() ELSE d.resolved_at END,
     resolved_seq = CASE WHEN e.ends THEN $7 ELSE d.resolved_seq END, resolved_by = CASE WHEN e.ends THEN 'erased by ' || e.by ELSE d.resolved_by END,

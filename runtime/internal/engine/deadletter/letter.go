@@ -20,7 +20,7 @@ type Letter struct {
 	Event    string
 	Reason   string // class word, ": ", and the rest; the only value is an unknown event type
 	SQLState *string
-	Key      *wire.UUID
+	Key      *wire.UUID // idempotency key of a conflict, or of an effect; else nil
 	Conflict bool
 	Stop     bool // the spec refuses the record itself: it must not become one
 	Waits    bool // it is not refused, but waits behind one of its record key

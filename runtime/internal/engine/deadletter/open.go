@@ -109,10 +109,11 @@ func (l *Open) read(of idemtype.Partition, stored []byte) {
 // Settling is what becomes of an open letter, in the transaction of a row of the chain.
 type Settling struct {
 	Letter *Open
-	State  byte   // Replayed or Discarded; of a waiting one Dead, if its record is refused
-	Answer string // for who asked
-	Reason string // of Dead
-	Drop   bool   // of Dead: its record is not kept
+	State  byte       // Replayed or Discarded; of a waiting one Dead, if its record is refused
+	Answer string     // for who asked
+	Reason string     // of Dead
+	Key    *wire.UUID // of Dead: as Letter.Key
+	Drop   bool       // of Dead: its record is not kept
 }
 
 // Decided says what the record of a letter that is replayed does, and on which results of effects
@@ -138,7 +139,7 @@ func (s *Settling) Gives() bool { return s != nil && s.State == Replayed && s.Le
 // Info is what the chain's row says of it.
 func (s *Settling) Info() string {
 	verb := map[byte]string{Replayed: "replayed", Discarded: "discarded", Dead: "refused"}[s.State]
-	return fmt.Sprintf("%s offset %d for %s", verb, s.Letter.Offset, s.Letter.By)
+	return ledger.LetterInfo(verb, s.Letter.Offset, s.Letter.By)
 }
 
 // settleSQL is refused (23514 on idem_assert) unless the letter is in the state that it was read
@@ -149,7 +150,7 @@ WITH letter AS (
     UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
         resolved_seq = CASE WHEN $9 IS NULL THEN $6::bigint END, resolved_by = CASE WHEN $9 IS NULL THEN $7::text END,
         asked = NULL, asked_number = NULL, asked_result = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = clock_timestamp() + (expires_at - created_at),
-        reason = coalesce($9, reason), record = CASE WHEN NOT $10::boolean THEN record END
+        reason = coalesce($9, reason), key = coalesce($11::uuid, key), record = CASE WHEN NOT $10::boolean THEN record END
     WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) RETURNING offs
 )
 INSERT INTO idem_assert (what) SELECT 'letter' WHERE NOT EXISTS (SELECT FROM letter)`
@@ -159,15 +160,18 @@ var Settle = session.NewStatement("settle_letter", settleSQL)
 
 // Statement settles the letter with a row of its stream's chain.
 func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
-	l, reason, drop := s.Letter, []byte(nil), []byte{0}
+	l, reason, key, drop := s.Letter, []byte(nil), []byte(nil), []byte{0}
 	if s.State == Dead {
 		reason = []byte(s.Reason)
+	}
+	if s.Key != nil {
+		key = s.Key[:]
 	}
 	if s.Drop {
 		drop[0] = 1
 	}
 	return pipeline.Statement{Is: Settle, Args: [][]byte{
-		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop,
+		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key,
 	}}
 }
 

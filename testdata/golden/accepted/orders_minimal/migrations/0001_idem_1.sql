@@ -86,7 +86,7 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
     sqlstate text,
     order_key uuid, -- hash of the record key; NULL if the record has none
     parks boolean NOT NULL DEFAULT false, -- later records of the record key wait behind it while it is d or w
-    key uuid, -- idempotency key of a conflict
+    key uuid, -- idempotency key of a conflict, or of an effect that was refused
     record bytea, -- the record as it was read; NULL if it is not kept, or was erased
     erased_by text, -- the event that erased record and reason (erase_traces): its topic, partition and offset
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -102,6 +102,7 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
     -- lease has a smaller one.
     asked_number bigint,
     asked_result bytea, -- of r: what the effect returned, as the operator says, until it is answered
+    asked_with_result boolean NOT NULL DEFAULT false, -- of the last request: a result was given
     answer text, -- what became of the last request
     answered_at timestamptz,
     -- Until when it may be replayed, by on_failure.keep. A row that is still open then is closed
