@@ -113,6 +113,7 @@ type Settling struct {
 	Answer string // for who asked
 	Reason string // of Dead
 	Drop   bool   // of Dead: its record is not kept
+	Other  bool   // its effect has a result already, other than the one that was given
 }
 
 // Decided says what the record of a letter that is replayed does, and on which results of effects
@@ -122,12 +123,13 @@ func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
 		return
 	}
 	other := func(e wire.EffectResult) bool { return !bytes.Equal(e.Result, s.Letter.Result) }
+	s.Other = s.Letter.Result != nil && slices.ContainsFunc(effects, other)
 	switch s.Answer = "replayed"; {
 	case r.Duplicates > 0:
 		s.Answer = "replayed, without effect: a copy of it was applied before"
 	case r.Ignored > 0:
 		s.Answer = "replayed, without effect: the spec passes over it"
-	case s.Letter.Result != nil && slices.ContainsFunc(effects, other):
+	case s.Other:
 		s.Answer = "replayed, with the result that was recorded before, in place of the one that was given"
 	}
 }

@@ -260,17 +260,6 @@ func dead(l *deadletter.Letter) hook.Outcome {
 	return hook.Dead
 }
 
-// waits reports whether a record waits behind a dead letter of its record key, and at which offset
-// that one is.
-func (w *Decision) waits(m *wire.Message, f *Facts) (at int64, waits bool) {
-	key := deadletter.OrderKey(m)
-	if key == nil || f.Again {
-		return 0, false
-	}
-	q := w.queue(*key, f)
-	return q.Offset, !q.Empty()
-}
-
 // addLetter counts and keeps a dead letter, or a record that waits behind one.
 func (w *Decision) addLetter(l deadletter.Letter) {
 	w.Moves = append(w.Moves, l.Moves()...)
