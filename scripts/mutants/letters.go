@@ -47,7 +47,7 @@ var letterBugs = []mutant{
 		in(core, "answerSQL").Text(`asked_number = NULL, asked_result = NULL, answer`, `answer`),
 		core, "TestReplayRefusesAResultThatDoesNotFit"},
 	{"who gives a result is not told that another one counts",
-		in(core, "Settling.Decided").Never(`$s.Letter.Result != nil && _`),
+		in(core, "Settling.Decided").Never(`s.Other`),
 		core, "TestReplayTakesTheRecordedResult"},
 	{"an effect begins before it is known whether its record waits",
 		in(core, "transaction.cut").Replace(`t.mayBegin(d.Waiting)`, `d.Waiting`),
