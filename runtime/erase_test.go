@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -285,4 +286,78 @@ INSERT INTO idem_lease (consumer, key, def, fp, state, owner, fence, attempts, t
 	apply(t, own(t, c), keyed(0, "a/erase 5 5"))
 	want(t, "leases", query(t, db, `SELECT string_agg(offs || ' ' || state::text || coalesce(' ' || convert_from(result, 'UTF8'), '') || coalesce(' ' || error, ''), ', ' ORDER BY offs, state) FROM idem_lease`),
 		"0 e erased by test.v1 0:0, 0 f erased by test.v1 0:0, 1 d x")
+}
+
+// A copy that finds its effect erased behind the copy that took effect in another partition
+// meanwhile is a duplicate, and no dead letter.
+func TestCopyOfAnErasedEffectIsADuplicate(t *testing.T) {
+	db := database(t)
+	var p provider
+	s := p.service(terms)
+	s.erases = true
+	c := s.consumer(t, db)
+	other, err := c.Own(t.Context(), topic, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meanwhile := sync.OnceFunc(func() { apply(t, other, inPartition(1, keyed(0, "a/k: effect 1", "a/erase 5 5"))) })
+	ctx := fault.With(t.Context(), func(step string) error {
+		if step == fault.BeforeLease {
+			meanwhile()
+		}
+		return nil
+	})
+	res, err := own(t, c).Apply(ctx, keyed(0, "a/k: effect 1", "a/m: effect 2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "a copy", res, idem.Result{Applied: 1, Duplicates: 1})
+	want(t, "letters", kept(t, db), "")
+	want(t, "rows, calls", fmt.Sprint(table(t, db), p.count(1)), "1=1 2=2 5=51")
+}
+
+// inPartition are messages of another partition.
+func inPartition(n int32, msgs []idem.Message) []idem.Message {
+	for i := range msgs {
+		msgs[i].Partition = n
+	}
+	return msgs
+}
+
+// An effect that a dead letter's replay makes in another partition, while its record key is erased
+// or once it is, leaves neither a result nor a row, and is not made again.
+func TestReplayThatIsErasedKeepsNoResult(t *testing.T) {
+	for begins, state := range map[string]string{fault.BeforeLease: "e", fault.AfterLease: "i"} {
+		t.Run(begins, func(t *testing.T) {
+			db := database(t)
+			p := provider{call: func(context.Context, int32, int) error { return idem.Interrupted(errors.New("cut")) }}
+			s := p.service(interrupts)
+			s.erases = true
+			c := s.consumer(t, db)
+			other, err := c.Own(t.Context(), topic, 1, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			apply(t, other, inPartition(1, keyed(0, "a/k: effect 1")))
+			p.call = nil
+			idemtest.Exec(t, db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = clock_timestamp(), asked_by = 'ann', asked_number = nextval('idem_fence')`)
+			eraser := own(t, c)
+			erase := sync.OnceFunc(func() { apply(t, eraser, keyed(0, "a/erase 5 5")) })
+			ctx := fault.With(t.Context(), func(step string) error {
+				if step == begins {
+					erase()
+				}
+				return nil
+			})
+			for end := time.Now().Add(20 * time.Second); query(t, db, `SELECT count(*)::text FROM idem_dead_letter WHERE asked IS NOT NULL`) != "0" && time.Now().Before(end); {
+				if _, err := other.Apply(ctx, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want(t, "letters", kept(t, db), "0 d 0")
+			want(t, "results", query(t, db, `SELECT coalesce(string_agg(offs || ' ' || state::text || ' ' || error || coalesce(' ' || convert_from(result, 'UTF8'), ''), ', '), '') FROM idem_lease`), "0 "+state+" erased by test.v1 0:0")
+			want(t, "rows", table(t, db), "5=5")
+			want(t, "calls", p.count(1), 2)
+		})
+	}
 }

@@ -241,6 +241,7 @@ var asMap = map[string]string{
 	"fields":          "for example fields: {order_id: uuid}",
 	"set":             "for example set: {status: {value: TEXT}}",
 	"at_least":        "say of which column: at_least: {balance: TEXT}",
+	"lock":            "name what is locked, and the field that tells which one: lock: {name: orders, by: order_id}",
 	"where":           "for example where: {order_id: TEXT}",
 }
 

@@ -25,7 +25,7 @@ type Handler interface {
 }
 
 // NewConsumer returns the consumer "welcome-mailer".
-// Effects with store: redis have their leases in leases: redislease.New(client).
+// What has store: redis has its leases and locks in leases: redislease.New(client).
 func NewConsumer(db *pgxpool.Pool, h Handler, leases lease.Store, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",

@@ -279,6 +279,8 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E409", "source: payment_id", "source: [payment_id, $.id]", "declare one with this path", "source: payment_id"},
 		{"E106", "event_type: {header: type}", "event_type: type", "event_type: {header: type} or {path: type}", "event_type: {path: type}"},
 		{"E106", "idempotency_key: {source: payment_id, window: 8d}", "idempotency_key: payment_id", "idempotency_key: {source: payment_id, window: 8d}", "idempotency_key: {source: payment_id, window: 8d}"},
+		{"E106", "        type: order.paid\n", "        type: order.paid\n        effect: {if_interrupted: retry}\n        lock: payment_id\n", "lock: {name: orders, by: order_id}",
+			"        type: order.paid\n        effect: {if_interrupted: retry}\n        lock: {name: orders, by: payment_id}\n"},
 		{"E106", "assume: {ordered_by: record_key}", "assume: ordered", "assume: {ordered_by: record_key}", "assume: {ordered_by: record_key}"},
 		{"E402", "        type: order.paid\n", "", "for example type: order.paid", "        type: order.paid\n"},
 		{"E213", "type: order.paid", "type: order.placed", "tell them apart by event_version, or merge them", "type: order.paid"},

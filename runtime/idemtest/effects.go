@@ -65,7 +65,7 @@ func newEffects(c *runner) *effects {
 		if r.effect == "" {
 			continue
 		}
-		f.answers[sentAs(c, r)] = r.answer
+		f.answers[calledFor(r)] = r.answer
 		if r.answer.failure == "" {
 			f.ofEvent[r.effect] = r.answer
 		}
@@ -73,12 +73,8 @@ func newEffects(c *runner) *effects {
 	return f
 }
 
-// sentAs is the identity of a record of the log.
-func sentAs(c *runner, r record) string {
-	m := r.message
-	m.Value = pack(c.Encodings[m.Topic], m.Value)
-	return identity(m)
-}
+// calledFor is the identity of a record of the log, as Go code gets it: unpacked.
+func calledFor(r record) string { return identity(r.message) }
 
 // identity is what copies of a record share.
 func identity(m idem.Message) string {
@@ -201,7 +197,7 @@ func ofEffects(c *runner) map[string][]record {
 	out := map[string][]record{}
 	for _, r := range c.log {
 		if r.effect != "" {
-			id := sentAs(c, r)
+			id := calledFor(r)
 			out[id] = append(out[id], r)
 		}
 	}

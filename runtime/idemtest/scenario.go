@@ -104,11 +104,13 @@ func redelivered(b *trial) {
 	}
 }
 
-// repeatable are the records whose second copy must have no effect: those with an identity of
-// their own that took effect. A copy of a refused event is tried like a new one, as it should be.
+// repeatable are the records whose second copy must have no effect once the log is applied: those
+// with an identity of their own that took effect. A copy of a refused event is tried like a new
+// one, as it should be.
 func (b *trial) repeatable() (out []record) {
+	waits := keysThatWait(b)
 	for _, r := range b.log {
-		if r.keyed && !b.isDead(r) && !keyWaits(b, r) {
+		if r.keyed && !b.isDead(r) && !waits(r) {
 			out = append(out, r)
 		}
 	}
@@ -122,9 +124,11 @@ func repeatedInBatch(b *trial) {
 	for _, r := range b.log {
 		all = append(all, b.at(r, 0, take(r)))
 		switch {
-		case r.keyed && b.isDead(r) && keyWaits(b, r) && b.want.dead[r.index].class != parkedClass: // the copy waits
-		case r.keyed && b.isDead(r): // a dead letter claims no key: the copy is refused for itself
-			all = append(all, b.at(r, 0, take(r)))
+		case r.keyed && b.isDead(r): // a dead letter claims no key: the copy is refused for itself, or waits behind it
+			m, want := b.copied(r, 0, take(r)), b.want.dead[r.index]
+			want.mayWait = true
+			b.ownDead[placeOf(m)] = want
+			all = append(all, m)
 		case r.keyed:
 			all = append(all, b.copied(r, 0, take(r)))
 		}
@@ -162,5 +166,9 @@ func twoPartitions(b *trial) {
 		second := owners.writer(partition{r.message.Topic, 1})
 		one, other := []idem.Message{b.at(r, 0, int64(r.index))}, []idem.Message{b.copied(r, 1, int64(r.index))}
 		b.atOnce(func() { b.deliver(first, one) }, func() { b.deliver(second, other) })
+		if r.erases { // what waits in the other partition goes on once its owner has heard of it
+			settle(b, first)
+			settle(b, second)
+		}
 	}
 }

@@ -157,7 +157,8 @@ func tombstone(b *trial) {
 	like := slices.IndexFunc(b.log, func(r record) bool { return r.message.Value == nil })
 	from := like
 	if like < 0 { // a record whose key does not wait
-		from = slices.IndexFunc(b.log, func(r record) bool { return !keyWaits(b, r) })
+		waits := keysThatWait(b)
+		from = slices.IndexFunc(b.log, func(r record) bool { return !waits(r) })
 	}
 	r := b.log[max(from, 0)]
 	m, what := b.copied(r, 0, b.end(r)), "a record without a value, on a topic without a tombstone event,"

@@ -134,12 +134,13 @@ func (b *trial) dump() *state {
 	return s
 }
 
-// deadLetters reads the letters that are open.
+// deadLetters reads the letters that are open, and those that were discarded because they were
+// erased. What was replayed took effect, erased or not.
 func (b *trial) deadLetters() map[recordOffset]deadLetter {
 	b.t.Helper()
 	list, err := b.db.Query(b.t.Context(), `
 SELECT s.topic, s.partition, d.offs, d.reason, d.erased_by IS NOT NULL FROM idem_dead_letter d JOIN idem_stream s USING (stream)
-WHERE d.state IN ('d', 'w') OR d.erased_by IS NOT NULL`)
+WHERE d.state IN ('d', 'w') OR d.state = 'x' AND d.erased_by IS NOT NULL`)
 	if err != nil {
 		b.t.Fatalf("idemtest: read the dead letters: %v", err)
 	}

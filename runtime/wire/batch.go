@@ -27,6 +27,7 @@ type record struct {
 	policy  *FailurePolicy
 	erases  bool // its event has erase_traces
 	probe   bool // only its event is asked for
+	before  taken
 }
 
 // buffers are what every event of the batch uses again.
@@ -135,7 +136,7 @@ const (
 // error the batch is as it was, so the record can become a dead letter of the same
 // transaction.
 func (b *Batch) Add(m *Message, policy *FailurePolicy) (Outcome, error) {
-	b.record = record{outcome: Applied, policy: policy}
+	b.record = record{outcome: Applied, policy: policy, before: taken{len(b.keys.claims), b.keys.keyless}}
 	b.keys.former = b.keys.former[:0]
 	b.wave.begin()
 	if b.wave.records {

@@ -74,6 +74,22 @@ func (b *Batch) Effect(m *Message, e Effect) (result []byte, ok bool) {
 	return nil, false
 }
 
+// taken is what a batch held before a record.
+type taken struct{ claims, keyless int }
+
+// GiveUp takes the last record back, whose outcome was [Waiting]: it becomes a dead letter. Its
+// keys are hidden ones then: if one is known after all, the record is a copy, and no letter.
+func GiveUp(b *Batch) {
+	b.effects.waiting = b.effects.waiting[:len(b.effects.waiting)-1]
+	for _, c := range b.keys.claims[b.record.before.claims:] {
+		delete(b.keys.mine, c.Key)
+		if !c.Here {
+			b.keys.hidden = append(b.keys.hidden, c.Key)
+		}
+	}
+	b.keys.claims, b.keys.keyless = b.keys.claims[:b.record.before.claims], b.record.before.keyless
+}
+
 // effects are those of the batch's records.
 type effects struct {
 	waiting []Effect       // are to be made

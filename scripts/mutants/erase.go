@@ -39,4 +39,13 @@ var eraseBugs = []mutant{
 	{"a late holder records its result behind the event that erases",
 		in(leases, "eraseLeasesSQL").Text(`WHEN (lease).state = 'p' THEN 'i' WHEN`, `WHEN`),
 		core, "TestErasingTakesTheLeaseOfALateHolder"},
+	{"the copy of an effect that was erased meanwhile becomes a dead letter",
+		in(core, "Decider.decide").Always(`!refused.Effect`),
+		core, "TestCopyOfAnErasedEffectIsADuplicate"},
+	{"a replay that is under way keeps its result although its letter is erased",
+		in(leases, "eraseLeasesSQL").Text(`OR l.state IN ('d', 'p') AND`, `OR l.state = 'd' AND`),
+		core, "TestReplayThatIsErasedKeepsNoResult"},
+	{"a replay that begins behind the event that erases keeps its result",
+		in(leases, "recordSQL").Text(`CASE WHEN erased_by IS NULL THEN result END`, `result`),
+		core, "TestReplayThatIsErasedKeepsNoResult"},
 }

@@ -91,12 +91,13 @@ func (t *transaction) desk() *effect.Desk {
 }
 
 // outcomes are the results of effects that are known. A record whose effect was refused becomes a
-// dead letter.
+// dead letter, unless a copy of it took effect meanwhile.
 func (t *transaction) outcomes() map[int64]wire.EffectResult {
 	results, refused := t.desk().Outcomes()
 	for _, r := range refused {
 		l, key := deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err), wire.UUID(r.Key)
 		l.Key = &key // the person who decides asks the other side by it
+		l.Effect = true
 		t.o.retry.Refuse(l)
 	}
 	return results

@@ -149,6 +149,9 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 		case refused && err == nil && l.State == deadletter.Waiting && settles.State == deadletter.Replayed:
 			settles = &deadletter.Settling{Letter: l, State: deadletter.Dead, Reason: why, Key: again.key, Answer: why, Drop: o.p.topic.OnFailure.Drop}
 		case why != "" && err == nil && l.State == deadletter.Dead:
+			if settles.Other {
+				why += "; its effect has a result already, which counts in place of the one that was given: repair the rows, or discard the letter"
+			}
 			return e.answer(ctx, l, why)
 		case why != "" && err == nil:
 			mine.postpone(lookEvery)

@@ -9,9 +9,9 @@ import (
 
 // eraseLeasesSQL erases results and errors of leases of record keys: in the stream of the event
 // that erases up to that event, in other streams of the record key's topics what their ledgers
-// passed, which leaves what becomes of a dead letter's effect. What was done is known as done
-// still, so that nothing is called again. A call that was cut off is taken from its holder, who
-// would record a result.
+// passed, and what became of a dead letter's effect. What was done is known as done still, so that
+// nothing is called again. A call that was cut off, or that a dead letter's replay makes now, is
+// taken from its holder, who would record a result.
 const eraseLeasesSQL = `
 WITH found AS (
     SELECT l.lease, e.by
@@ -22,7 +22,7 @@ WITH found AS (
             AND (l.state = 'p' OR l.state <> 'e' AND (l.result IS NOT NULL OR l.error <> ''))
             AND EXISTS (SELECT FROM idem_stream s WHERE s.stream = l.stream AND s.consumer = $1 AND s.topic ~ $2)
             AND CASE WHEN l.stream = $3::int THEN l.offs <= e.offs
-                ELSE l.state IN ('c', 'f', 'i') OR l.state = 'd' AND EXISTS (SELECT FROM idem_dead_letter d WHERE d.stream = l.stream AND d.offs = l.offs) END
+                ELSE l.state IN ('c', 'f', 'i') OR l.state IN ('d', 'p') AND EXISTS (SELECT FROM idem_dead_letter d WHERE d.stream = l.stream AND d.offs = l.offs) END
         ORDER BY l.key FOR UPDATE
     ) l
 )

@@ -74,10 +74,12 @@ WITH held AS (
 SELECT n FROM held`
 
 	// recordSQL finds a row also in the state that it would give it: the answer to an earlier
-	// statement was lost. Then nothing of the row changes.
+	// statement was lost. Then nothing of the row changes. Of a dead letter that was erased before
+	// its replay took the lease no result is kept: who erased it did not find one.
 	recordSQL = `
 WITH held AS (
-    SELECT a.*, l.lease
+    SELECT a.*, l.lease, (SELECT d.erased_by FROM idem_dead_letter d
+        WHERE d.stream = (l.lease).stream AND d.offs = (l.lease).offs AND d.erased_by IS NOT NULL LIMIT 1) AS erased_by
     FROM (SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::int[])
         WITH ORDINALITY AS a (key, owner, fence, state, result, error, pause, attempts, n) ORDER BY key) a
     CROSS JOIN LATERAL (
@@ -88,8 +90,9 @@ WITH held AS (
     ) l
 ), recorded AS (
     INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, result, error)
-    SELECT $1, key, (lease).def, (lease).fp, state::"char", owner, fence, attempts, (lease).term, (lease).interrupts, (lease).keep,
-        clock_timestamp() + pause * interval '1 microsecond', result, error
+    SELECT $1, key, (lease).def, (lease).fp, CASE WHEN state = 'd' AND erased_by IS NOT NULL THEN 'e' ELSE state::"char" END,
+        owner, fence, attempts, (lease).term, (lease).interrupts, (lease).keep, clock_timestamp() + pause * interval '1 microsecond',
+        CASE WHEN erased_by IS NULL THEN result END, CASE WHEN erased_by IS NULL THEN error ELSE 'erased by ' || erased_by END
     FROM held WHERE (lease).state = 'p'
     ON CONFLICT (consumer, key) DO UPDATE SET
         state = excluded.state, result = excluded.result, error = excluded.error, attempts = excluded.attempts,

@@ -22,6 +22,7 @@ type Letter struct {
 	SQLState *string
 	Key      *wire.UUID // idempotency key of a conflict, or of an effect; else nil
 	Conflict bool
+	Effect   bool // its effect was refused: a copy of it may have taken effect meanwhile
 	Stop     bool // the spec refuses the record itself: it must not become one
 	Waits    bool // it is not refused, but waits behind one of its record key
 	Policy   *wire.FailurePolicy

@@ -114,6 +114,7 @@ type Settling struct {
 	Reason string     // of Dead
 	Key    *wire.UUID // of Dead: as Letter.Key
 	Drop   bool       // of Dead: its record is not kept
+	Other  bool       // its effect has a result already, other than the one that was given
 }
 
 // Decided says what the record of a letter that is replayed does, and on which results of effects
@@ -123,12 +124,13 @@ func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
 		return
 	}
 	other := func(e wire.EffectResult) bool { return !bytes.Equal(e.Result, s.Letter.Result) }
+	s.Other = s.Letter.Result != nil && slices.ContainsFunc(effects, other)
 	switch s.Answer = "replayed"; {
 	case r.Duplicates > 0:
 		s.Answer = "replayed, without effect: a copy of it was applied before"
 	case r.Ignored > 0:
 		s.Answer = "replayed, without effect: the spec passes over it"
-	case s.Letter.Result != nil && slices.ContainsFunc(effects, other):
+	case s.Other:
 		s.Answer = "replayed, with the result that was recorded before, in place of the one that was given"
 	}
 }

@@ -121,12 +121,17 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 		d.event = ""
 		return deadletter.Behind(m, &d.topic.OnFailure, at), true
 	}
-	if l, bad = f.Refused[m.Offset]; bad {
-		l.Message = m // the slice may be another one than when it was refused
-		d.event = l.Event
-		return l, true
+	refused, is := f.Refused[m.Offset]
+	refused.Message = m // the slice may be another one than when it was refused
+	if is && !refused.Effect {
+		d.event = refused.Event
+		return refused, true
 	}
 	outcome, err := d.add(m)
+	if err == nil && outcome == wire.Waiting && is {
+		wire.GiveUp(d.batch)
+		return refused, true
+	}
 	if err == nil && outcome == wire.Waiting {
 		if w.Ready < 0 {
 			w.Ready = slices.IndexFunc(w.Records, func(o wire.Message) bool { return o.Offset == m.Offset })
@@ -253,17 +258,6 @@ func dead(l *deadletter.Letter) hook.Outcome {
 		return hook.Conflict
 	}
 	return hook.Dead
-}
-
-// waits reports whether a record waits behind a dead letter of its record key, and at which offset
-// that one is.
-func (w *Decision) waits(m *wire.Message, f *Facts) (at int64, waits bool) {
-	key := deadletter.OrderKey(m)
-	if key == nil || f.Again {
-		return 0, false
-	}
-	q := w.queue(*key, f)
-	return q.Offset, !q.Empty()
 }
 
 // addLetter counts and keeps a dead letter, or a record that waits behind one.

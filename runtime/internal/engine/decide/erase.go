@@ -18,6 +18,17 @@ func (d *Decider) erases(m *wire.Message) bool {
 	return len(d.topic.Erases) > 0 && len(m.Value) <= d.most && wire.Probe(d.batch, m)
 }
 
+// waits reports whether a record waits behind a dead letter of its record key, and at which offset
+// that one is.
+func (w *Decision) waits(m *wire.Message, f *Facts) (at int64, waits bool) {
+	key := deadletter.OrderKey(m)
+	if key == nil || f.Again {
+		return 0, false
+	}
+	q := w.queue(*key, f)
+	return q.Offset, !q.Empty()
+}
+
 // queue is the letters of a record key that others wait behind, once the records that were decided
 // so far are passed.
 func (w *Decision) queue(key wire.UUID, f *Facts) (q deadletter.Queue) {

@@ -16,3 +16,10 @@ type Service struct{}
 func (Service) Visited(ctx context.Context, tx idem.Tx, e Visited) error {
 	return fmt.Errorf("Visited: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }
+
+// ProductChanged runs outside of the transaction, before the event's steps. Pass the key of
+// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. An error says that
+// nothing was done, unless it is marked with idem.Interrupted; ctx ends with effect.timeout.
+func (Service) ProductChanged(ctx context.Context, e ProductChanged) error {
+	return fmt.Errorf("ProductChanged: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+}

@@ -17,6 +17,7 @@ const _ = wire.CompatV1
 
 // Handler is implemented by the service: one method per event with Go code.
 type Handler interface {
+	ProductsV1Handler
 	VisitsV1Handler
 }
 
@@ -42,6 +43,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       64 << 10,
+			Effects:          8,
 		},
 		Tables: []wire.Table{
 			{
@@ -82,7 +84,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			},
 		},
 		Topics: []wire.Topic{
-			productsV1Topic(),
+			productsV1Topic(h),
 			visitsV1Topic(h),
 			picturesV1Topic(),
 		},

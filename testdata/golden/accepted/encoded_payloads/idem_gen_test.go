@@ -59,10 +59,10 @@ func testCases() idemtest.Cases {
 		Tables:     testTables(),
 		Encodings:  map[string]string{"products.v1": "gzip", "visits.v1": "json_string", "pictures.v1": "gzip"},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
 		},
 		Events: map[string]idemtest.Event{
-			"ProductChanged": {Keyed: true},
+			"ProductChanged": {Keyed: true, Effect: "ProductChanged"},
 			"ProductGone":    {Keyed: true},
 			"Visited":        {Keyed: true},
 			"PictureTaken":   {Keyed: true, Opaque: true},
@@ -73,4 +73,17 @@ func testCases() idemtest.Cases {
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}
 
+func (stubHandler) ProductChanged(ctx context.Context, _ ProductChanged) error {
+	_, err := idemtest.EffectResult(ctx)
+	return err
+}
+
 func (stubHandler) Visited(context.Context, idem.Tx, Visited) error { return nil }
+
+// testEffects is the service's own handler, with effects whose results the log says.
+type testEffects struct{ Handler }
+
+func (testEffects) ProductChanged(ctx context.Context, _ ProductChanged) error {
+	_, err := idemtest.EffectResult(ctx)
+	return err
+}

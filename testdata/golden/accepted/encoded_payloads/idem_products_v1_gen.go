@@ -4,6 +4,7 @@
 package stockfeed
 
 import (
+	"context"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
@@ -11,7 +12,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
-func productsV1Topic() wire.Topic {
+// ProductsV1Handler handles the events of topic "products.v1" that need Go code.
+type ProductsV1Handler interface {
+	// ProductChanged is called for event "product.changed" on topic "products.v1".
+	// It is an effect: outside of the transaction, under a lease.
+	ProductChanged(ctx context.Context, e ProductChanged) error
+}
+
+func productsV1Topic(h ProductsV1Handler) wire.Topic {
 	return wire.Topic{
 		Name:      "products.v1",
 		StartFrom: wire.Earliest,
@@ -28,19 +36,20 @@ func productsV1Topic() wire.Topic {
 			productChangedUpsertProductsSQL,
 			productGoneDeleteProductsSQL,
 		},
-		Writes: []string{"products"},
+		Writes:  []string{"products"},
+		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan {
-			return &productsV1Plan{decoder: productsV1Decoder{MaxDepth: 20}, encoding: productsV1Encoding{MaxPayload: 64 << 10}}
+			return &productsV1Plan{handler: h, decoder: productsV1Decoder{MaxDepth: 20}, encoding: productsV1Encoding{MaxPayload: 64 << 10}}
 		},
 	}
 }
 
 // productsV1Plan collects the rows of one batch; it belongs to one partition.
 type productsV1Plan struct {
+	handler  ProductsV1Handler
 	decoder  productsV1Decoder
 	encoding productsV1Encoding
 
-	productChanged               ProductChanged
 	productChangedUpsertProducts wire.Rows
 
 	productGone               ProductGone
@@ -160,6 +169,7 @@ func (e *ProductChanged) fits(f *wire.Fit) {
 var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Name:    "ProductChanged",
 	Decode:  (*ProductChanged).decode,
+	Owned:   true,
 	Fits:    (*ProductChanged).fits,
 	Key:     (*ProductChanged).key,
 	Space:   "\x23\x8e\xe6\xde\x1e\x5f\x56\xe7\x80\xa2\xcf\x4f\x26\xe0\x0e\x41",
@@ -167,10 +177,27 @@ var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Content: wire.Content{Def: 0x21672f44},
 }
 
+// productChangedTerms are the terms of the effect of ProductChanged. It is read only.
+var productChangedTerms = wire.EffectTerms{
+	Lease:   1 * time.Minute,
+	Timeout: 30 * time.Second,
+	Keep:    192 * time.Hour,
+}
+
 func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error {
-	e := &p.productChanged
-	if fresh, err := productChangedEvent.Take(b, m, &p.decoder, e); !fresh {
+	e := new(ProductChanged)
+	if fresh, err := productChangedEvent.Take(b, m, &productsV1Decoder{MaxDepth: 20}, e); !fresh {
 		return err
+	}
+	_, ok := b.Effect(m, wire.Effect{
+		Event: "ProductChanged",
+		Terms: &productChangedTerms,
+		Fn: func(ctx context.Context) ([]byte, error) {
+			return nil, p.handler.ProductChanged(ctx, *e)
+		},
+	})
+	if !ok {
+		return nil
 	}
 	e.beforeUpsertProducts(b)
 	r := p.productChangedUpsertProducts.Row()

@@ -23,7 +23,7 @@ func TestProductsV1(t *testing.T) {
 			return NewConsumer(db, stubHandler{})
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_products_v1_log.jsonl", map[string]idemtest.Event{
-			"ProductChanged": {Keyed: true},
+			"ProductChanged": {Keyed: true, Effect: "ProductChanged"},
 			"ProductGone":    {Keyed: true},
 		}),
 	}.Run(t)

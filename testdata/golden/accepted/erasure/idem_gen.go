@@ -80,7 +80,18 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "user_id", Type: "uuid"},
 					{Name: "message_id", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{"SELECT", "INSERT", "DELETE"},
+			},
+			{
+				Name: "mail_erasures",
+				Unique: [][]string{
+					{"user_id"},
+				},
+				Columns: []wire.Column{
+					{Name: "user_id", Type: "uuid"},
+					{Name: "receipt", Type: "text"},
+				},
+				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "invoices",

@@ -41,6 +41,14 @@ func testTables() []idemtest.Table {
 			},
 		},
 		{
+			Name: "mail_erasures",
+			Key:  []string{"user_id"},
+			Columns: []string{
+				"user_id",
+				"receipt",
+			},
+		},
+		{
 			Name: "invoices",
 			Key:  []string{"invoice_id"},
 			Columns: []string{
@@ -58,6 +66,14 @@ func (stubHandler) MailWanted(ctx context.Context, _ MailWanted) (r Mail, err er
 	result, err := idemtest.EffectResult(ctx)
 	if err == nil {
 		err = r.decodeResult("MailWanted", result)
+	}
+	return r, err
+}
+
+func (stubHandler) MailsErased(ctx context.Context, _ MailsErased) (r Mail, err error) {
+	result, err := idemtest.EffectResult(ctx)
+	if err == nil {
+		err = r.decodeResult("MailsErased", result)
 	}
 	return r, err
 }

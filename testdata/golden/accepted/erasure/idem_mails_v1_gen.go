@@ -17,6 +17,10 @@ type MailsV1Handler interface {
 	// MailWanted is called for event "wanted" on topic "mails.v1".
 	// It is an effect: outside of the transaction, under a lease.
 	MailWanted(ctx context.Context, e MailWanted) (Mail, error)
+
+	// MailsErased is called for event "erased" on topic "mails.v1".
+	// It is an effect: outside of the transaction, under a lease.
+	MailsErased(ctx context.Context, e MailsErased) (Mail, error)
 }
 
 func mailsV1Topic(h MailsV1Handler) wire.Topic {
@@ -24,20 +28,23 @@ func mailsV1Topic(h MailsV1Handler) wire.Topic {
 		Name:      "mails.v1",
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
-			Retries:        8,
-			InitialBackoff: 200 * time.Millisecond,
-			MaxBackoff:     30 * time.Second,
-			StopAfter:      20,
+			Retries:        2,
+			InitialBackoff: 1 * time.Millisecond,
+			MaxBackoff:     2 * time.Millisecond,
+			StopAfter:      1000,
 			Keep:           192 * time.Hour,
+			Park:           true,
 		},
 		Ordered: true,
+		Parks:   true,
 		Window:  192 * time.Hour,
 		Erases:  []string{"profiles.v3", "mails.v1"},
 		Statements: []string{
-			mailWantedUpsertMailsSQL,
+			mailWantedInsertMailsSQL,
+			mailsErasedInsertMailErasuresSQL,
 			mailsErasedDeleteMailsSQL,
 		},
-		Writes:  []string{"mails"},
+		Writes:  []string{"mails", "mail_erasures"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan { return &mailsV1Plan{handler: h} },
 	}
@@ -46,12 +53,11 @@ func mailsV1Topic(h MailsV1Handler) wire.Topic {
 // mailsV1Plan collects the rows of one batch; it belongs to one partition.
 type mailsV1Plan struct {
 	handler MailsV1Handler
-	decoder mailsV1Decoder
 
-	mailWantedUpsertMails wire.Rows
+	mailWantedInsertMails wire.Rows
 
-	mailsErased            MailsErased
-	mailsErasedDeleteMails wire.Rows
+	mailsErasedDeleteMails        wire.Rows
+	mailsErasedInsertMailErasures wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -74,7 +80,8 @@ func (p *mailsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *mailsV1Plan) Flush(b *wire.Batch) {
-	b.Write(mailWantedUpsertMailsSQL, &p.mailWantedUpsertMails)
+	b.Write(mailWantedInsertMailsSQL, &p.mailWantedInsertMails)
+	b.Write(mailsErasedInsertMailErasuresSQL, &p.mailsErasedInsertMailErasures)
 	b.Write(mailsErasedDeleteMailsSQL, &p.mailsErasedDeleteMails)
 }
 
@@ -162,19 +169,19 @@ func (p *mailsV1Plan) addMailWanted(b *wire.Batch, m *wire.Message) error {
 	if err := e.result.decodeResult("MailWanted", result); err != nil {
 		return err
 	}
-	e.beforeUpsertMails(b)
-	r := p.mailWantedUpsertMails.Row()
+	e.beforeInsertMails(b)
+	r := p.mailWantedInsertMails.Row()
 	r.UUID(e.UserID)
 	r.Text(e.result.MessageID)
 	return nil
 }
 
-// beforeUpsertMails names the row: a wave writes it once.
-func (e *MailWanted) beforeUpsertMails(b *wire.Batch) {
+// beforeInsertMails names the row: a wave writes it once.
+func (e *MailWanted) beforeInsertMails(b *wire.Batch) {
 	b.Puts(wire.Row("mails").UUID(e.UserID))
 }
 
-const mailWantedUpsertMailsSQL = `
+const mailWantedInsertMailsSQL = `
 INSERT INTO mails (
     user_id,
     message_id
@@ -182,13 +189,14 @@ INSERT INTO mails (
 SELECT
     unnest($1::uuid[]) AS user_id,
     unnest($2::text[]) AS message_id
-ORDER BY user_id
-ON CONFLICT (user_id) DO UPDATE SET
-    message_id = excluded.message_id`
+ORDER BY user_id`
 
 // MailsErased is event "erased" on topic "mails.v1".
 type MailsErased struct {
+	Reason string
 	UserID idem.UUID // the record key
+
+	result Mail // of its effect, for the steps
 }
 
 // DecodeMailsErased reads m; strictjson.Scanner says how strictly.
@@ -201,6 +209,17 @@ func DecodeMailsErased(m idem.Message) (e MailsErased, err error) {
 
 func (e *MailsErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = MailsErased{}
+	var seen struct{ Reason bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "reason":
+			s.Once(&seen.Reason)
+			e.Reason = s.String()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Reason, "reason")
 	e.UserID = s.RecordKey(m).UUID()
 }
 
@@ -211,6 +230,7 @@ func (e *MailsErased) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *MailsErased) fingerprint(f *wire.Fingerprint) {
+	f.Text("reason", e.Reason)
 	f.UUID("user_id", e.UserID)
 }
 
@@ -219,26 +239,58 @@ func (e *MailsErased) fingerprint(f *wire.Fingerprint) {
 var mailsErasedEvent = wire.Event[MailsErased, *mailsV1Decoder]{
 	Name:    "MailsErased",
 	Decode:  (*MailsErased).decode,
+	Owned:   true,
 	Key:     (*MailsErased).key,
 	Space:   "\xd5\xa0\xda\x49\x0e\x25\x4e\xf6\xd5\xa8\xb1\x28\x7b\xfc\x22\xe7",
 	Print:   (*MailsErased).fingerprint,
-	Content: wire.Content{Def: 0x737f1d96},
+	Content: wire.Content{Def: 0xe7d9fca5},
 	Erases:  true,
 }
 
+// mailsErasedTerms are the terms of the effect of MailsErased. It is read only.
+var mailsErasedTerms = wire.EffectTerms{
+	Lease:      1 * time.Minute,
+	Timeout:    30 * time.Second,
+	Keep:       192 * time.Hour,
+	Interrupts: true,
+}
+
 func (p *mailsV1Plan) addMailsErased(b *wire.Batch, m *wire.Message) error {
-	e := &p.mailsErased
-	if fresh, err := mailsErasedEvent.Take(b, m, &p.decoder, e); !fresh {
+	e := new(MailsErased)
+	if fresh, err := mailsErasedEvent.Take(b, m, &mailsV1Decoder{}, e); !fresh {
+		return err
+	}
+	result, ok := b.Effect(m, wire.Effect{
+		Event: "MailsErased",
+		Terms: &mailsErasedTerms,
+		Fn: func(ctx context.Context) ([]byte, error) {
+			r, err := p.handler.MailsErased(ctx, *e)
+			return r.appendJSON(nil), err
+		},
+	})
+	if !ok {
+		return nil
+	}
+	if err := e.result.decodeResult("MailsErased", result); err != nil {
 		return err
 	}
 	e.beforeDeleteMails(b)
 	p.mailsErasedDeleteMails.Row().UUID(e.UserID)
+	e.beforeInsertMailErasures(b)
+	r := p.mailsErasedInsertMailErasures.Row()
+	r.UUID(e.UserID)
+	r.Text(e.result.MessageID)
 	return nil
 }
 
 // beforeDeleteMails names the row: an earlier wave writes it.
 func (e *MailsErased) beforeDeleteMails(b *wire.Batch) {
 	b.Deletes(wire.Row("mails").UUID(e.UserID))
+}
+
+// beforeInsertMailErasures names the row: a wave writes it once.
+func (e *MailsErased) beforeInsertMailErasures(b *wire.Batch) {
+	b.Puts(wire.Row("mail_erasures").UUID(e.UserID))
 }
 
 const mailsErasedDeleteMailsSQL = `
@@ -250,3 +302,13 @@ WITH e AS (
 DELETE FROM mails AS t
 USING e
 WHERE t.user_id = e.user_id`
+
+const mailsErasedInsertMailErasuresSQL = `
+INSERT INTO mail_erasures (
+    user_id,
+    receipt
+)
+SELECT
+    unnest($1::uuid[]) AS user_id,
+    unnest($2::text[]) AS receipt
+ORDER BY user_id`

@@ -23,7 +23,7 @@ func TestMailsV1(t *testing.T) {
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_mails_v1_log.jsonl", map[string]idemtest.Event{
 			"MailWanted":  {Keyed: true, Effect: "MailWanted"},
-			"MailsErased": {Keyed: true, Erases: true, Opaque: true},
+			"MailsErased": {Keyed: true, Effect: "MailsErased", Erases: true},
 		}),
 	}.Run(t)
 }

@@ -3,6 +3,7 @@
 --   table profiles
 --   table consents
 --   table mails
+--   table mail_erasures
 --   table invoices
 
 BEGIN;
@@ -27,6 +28,12 @@ CREATE TABLE mails (
     user_id uuid NOT NULL,
     message_id text NOT NULL,
     CONSTRAINT mails_pkey PRIMARY KEY (user_id)
+);
+
+CREATE TABLE mail_erasures (
+    user_id uuid NOT NULL,
+    receipt text NOT NULL,
+    CONSTRAINT mail_erasures_pkey PRIMARY KEY (user_id)
 );
 
 CREATE TABLE invoices (
