@@ -20,11 +20,11 @@ import (
 	"github.com/idemgen/idemgen/templates"
 )
 
-// plan is a plan as generated code would be, for records whose value is
-// "verb row number": put upserts, add inserts, need updates and must find the row, call
-// calls the handler, locked calls it under a lock, effect puts the number that the effect returns,
-// skip is ignored, stop halts. Header key is the idempotency key, header here is one with copies: same_partition;
-// without them the record is identified by its offset.
+// plan is a plan as generated code would be, for records whose value is "verb row number": put
+// upserts, add inserts, need updates and must find the row, call calls the handler, locked calls
+// it under a lock, effect puts the number that the effect returns, skip is ignored, stop halts.
+// Header key is the idempotency key, header here is one with copies: same_partition; without them
+// the record is identified by its offset.
 type plan struct {
 	handle func(ctx context.Context, tx idem.Tx, row int32) error
 	effect func(ctx context.Context, row int32) (number int32, err error)

@@ -179,14 +179,19 @@ type Event struct {
 	// Fields are the members of the generated struct: the event's own fields in spec
 	// order, the topic's fields in spec order, then those record-key parts that the
 	// event uses and that no field names (Source.Kind FromRecordKey).
-	Fields    []*Field
-	Key       *IdempotencyKey
-	Steps     []*Step // in spec order
-	Handle    bool
-	Effect    *Effect // nil if the event has none
-	Lock      *Lock   // nil if its Go code may run beside any other
+	Fields []*Field
+	Key    *IdempotencyKey
+	Steps  []*Step // in spec order
+	Code
 	OnFailure FailurePolicy
 	Marks
+}
+
+// Code is what Go code of the service does for an event.
+type Code struct {
+	Handle bool    // it has a handler, in its transaction
+	Effect *Effect // nil if the event has none
+	Lock   *Lock   // nil if its Go code may run beside any other
 }
 
 // Marks are what an event says of itself in one word.

@@ -15,7 +15,7 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 	e := &draft.Event{Spec: spec, Topic: t, Unsure: spec.Broken, Model: &model.Event{
 		Name: spec.Name.Value, GoName: goname.Or(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Topic: t.Model,
 		Tombstone: spec.Tombstone != nil && spec.Tombstone.Value,
-		Handle:    spec.Handle != nil && spec.Handle.Value,
+		Code:      model.Code{Handle: spec.Handle != nil && spec.Handle.Value},
 		OnFailure: resolveEventFailure(r.report, t, spec), Marks: model.Marks{Erases: spec.EraseTraces != nil && spec.EraseTraces.Value, OwnFailure: spec.OnFailure != nil || spec.IdempotencyKey != nil},
 	}}
 	if own := spec.OnFailure; own != nil && own.Park != nil && !t.Model.OnFailure.Park {

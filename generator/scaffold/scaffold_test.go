@@ -13,7 +13,7 @@ import (
 func service(handled bool) *model.Service {
 	return &model.Service{
 		Consumer: "order-projector", Package: "orders",
-		Topics: []*model.Topic{{Events: []*model.Event{{GoName: "OrderPlaced"}, {GoName: "OrderPaid", Handle: handled}}}},
+		Topics: []*model.Topic{{Events: []*model.Event{{GoName: "OrderPlaced"}, {GoName: "OrderPaid", Code: model.Code{Handle: handled}}}}},
 	}
 }
 

@@ -91,7 +91,7 @@ func (b *Batch) Write(sql string, rows *Rows) {
 // effects keep the order of the records.
 func (b *Batch) Call(m *Message, c Call) {
 	b.endWave()
-	c.Message, c.Key, c.Policy = m, b.record.key, b.record.policy
+	c.Message, c.Key, c.Policy = m.kept(), b.record.key, b.record.policy
 	b.steps = append(b.steps, Step{Stage: GoCall, Call: &c})
 }
 

@@ -67,7 +67,7 @@ func (b *Batch) Effect(m *Message, e Effect) (result []byte, ok bool) {
 		b.effects.done = append(b.effects.done, r)
 		return r.Result, true
 	}
-	e.Message, e.Key, e.Policy = m, b.record.key, b.record.policy
+	e.Message, e.Key, e.Policy = m.kept(), b.record.key, b.record.policy
 	e.Content, e.Print = b.record.content, b.record.print
 	b.effects.waiting = append(b.effects.waiting, e)
 	b.record.outcome = Waiting

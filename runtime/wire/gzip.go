@@ -53,9 +53,7 @@ func (g *Gzip) Open(m *Message) (*Message, error) {
 	case g.packed.Len() > 0:
 		return nil, refusedValue("has data behind its gzip member: there must be one member, and nothing else")
 	}
-	opened := *m
-	opened.Value = g.value
-	return &opened, nil
+	return m.Unpacked(g.value), nil
 }
 
 // read reads the member into value, until its end or so many bytes.

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -140,4 +141,28 @@ func FuzzGzip(f *testing.F) {
 			t.Fatalf("%x was unpacked to %q, not %q", value, opened.Value, want)
 		}
 	})
+}
+
+// Handlers and effects of a batch get the payload of their own record, whatever was unpacked
+// since.
+func TestCodeGetsItsOwnPayload(t *testing.T) {
+	var g Gzip
+	b := NewBatch(newScript())
+	b.Reset(nil)
+	for _, text := range []string{"first one", "second one"} {
+		m, err := g.Open(&Message{Value: gzipped(t, text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Call(m, Call{})
+		b.Effect(m, Effect{})
+	}
+	steps, _ := b.Finish()
+	steps = slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return s.Call == nil })
+	waiting, _ := b.Awaited()
+	for i, want := range []string{"first one", "second one"} {
+		if call, effect := string(steps[i].Call.Message.Value), string(waiting[i].Message.Value); call != want || effect != want {
+			t.Errorf("the handler of %q gets %q, its effect %q", want, call, effect)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"time"
@@ -20,6 +21,25 @@ type Message struct {
 	Key         []byte    // nil if the record has no key
 	Value       []byte    // nil is a tombstone, which differs from an empty value
 	Headers     []Header  // in the record's order, repeated names kept
+
+	shared bool // Value is what a payload was unpacked into, where the next one will be
+}
+
+// Unpacked is the record with a payload that was unpacked into memory which is used again.
+func (m *Message) Unpacked(value []byte) *Message {
+	opened := *m
+	opened.Value, opened.shared = value, true
+	return &opened
+}
+
+// kept is the record for code that gets it once others were read.
+func (m *Message) kept() *Message {
+	if !m.shared {
+		return m
+	}
+	own := *m
+	own.Value, own.shared = bytes.Clone(m.Value), false
+	return &own
 }
 
 // Header is one header of a record.

@@ -70,7 +70,7 @@ var lockBugs = []mutant{
 		in(effects, "Locks.GiveBack").Drop(`$k.giveBack(ctx)`),
 		core, "TestALockIsFreeBehindItsTransaction"},
 	{"locks are given back before it is known whether the transaction committed",
-		in("./runtime/internal/engine", "Owner.giveBack").Always(`o.chain.Open() == 0 && _`),
+		in("./runtime/internal/engine", "giveBack").Always(`o.chain.Open() == 0 && _`),
 		core, "TestInDoubtNobodyElseHasTheLock"},
 	{"in doubt an owner waits for its own lock",
 		in(effects, "Locks.each").Replace(`$l.left[w.Lock]`, `wire.UUID{}`),

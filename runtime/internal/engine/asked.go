@@ -72,7 +72,7 @@ var errUnderWay = errors.New("the effect of a dead letter is under way")
 func (e *errands) takeLocks(ctx context.Context, of *awaitsLocks) error {
 	limited, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	err := e.o.takeLocks(limited, e.locks, of)
+	err := takeLocks(limited, e.o, e.locks, of)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil && e.o.life.quit.Err() == nil {
 		return errUnderWay
 	}

@@ -64,7 +64,7 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 	err := o.effects.Wait(ctx, e.offset)
 	awaiting(o.p, nil)
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		return o.refuse(h)
+		return refuse(o, h)
 	}
 	if err != nil && o.life.quit.Err() != nil {
 		return o.ended()
@@ -73,7 +73,7 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 }
 
 // refuse halts a partition that is READY, since nothing was sent.
-func (o *Owner) refuse(h *verdict.Halt) error {
+func refuse(o *Owner, h *verdict.Halt) error {
 	why := o.p.halted(h)
 	if err := o.step(protocol.Refused, why); err != nil {
 		return err
@@ -119,11 +119,11 @@ func complete(o *Owner, d *decide.Decision) []pipeline.Statement {
 // newDesk is the desk for the effects of an owner's records. Health says why they make no
 // progress.
 func newDesk(o *Owner) *effect.Desk {
-	return o.p.process.Effects.NewDesk(o.p.id, o.life.quit, o.tellStore)
+	return o.p.process.Effects.NewDesk(o.p.id, o.life.quit, func(why error) { tellStore(o, why) })
 }
 
 // tellStore says why effects and locks make no progress; nil if they do.
-func (o *Owner) tellStore(why error) {
+func tellStore(o *Owner, why error) {
 	if why != nil {
 		why = &verdict.Later{Err: why}
 	}

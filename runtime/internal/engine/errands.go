@@ -136,7 +136,7 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 		}
 		_, err := t.transact(ctx)
 		if _, waits := errors.AsType[*awaitsLocks](err); !waits {
-			o.giveBack(ctx, e.locks, err)
+			giveBack(ctx, o, e.locks, err)
 		}
 		if err == nil {
 			e.log(t.settles)

@@ -25,7 +25,8 @@ type awaitsLocks struct {
 func (*awaitsLocks) Error() string { return "the locks of handlers are not held" }
 
 // locked has the calls of a decision know their locks. It reports false if the transaction was cut
-// before the first one whose lock another one has. Locks are asked for while no connection is held.
+// before the first one whose lock another one has. Locks are asked for while no connection is
+// held.
 func (t *transaction) locked(d *decide.Decision) (bool, error) {
 	var e awaitsLocks
 	missing := int64(-1)
@@ -58,8 +59,8 @@ func (t *transaction) locked(d *decide.Decision) (bool, error) {
 	return false, nil
 }
 
-// locks are those of the transaction's handlers. Letters have their own: nobody knows yet, perhaps,
-// what became of a batch.
+// locks are those of the transaction's handlers. Letters have their own: what became of a batch
+// may not be known yet.
 func (t *transaction) locks() *effect.Locks {
 	if t.settles != nil {
 		return t.o.errands.locks
@@ -67,12 +68,17 @@ func (t *transaction) locks() *effect.Locks {
 	return t.o.locks
 }
 
+// newLocks are the locks of an owner's handlers.
+func newLocks(o *Owner) *effect.Locks {
+	return o.p.process.Effects.NewLocks(func(why error) { tellStore(o, why) })
+}
+
 // takeLocks takes the step of an owner that has nothing to send, and asks for locks.
-func (o *Owner) takeLocks(ctx context.Context, in *effect.Locks, e *awaitsLocks) error {
+func takeLocks(ctx context.Context, o *Owner, in *effect.Locks, e *awaitsLocks) error {
+	giveBack(ctx, o, in, nil) // who waits holds nothing
 	if err := o.step(protocol.Awaits, nil); err != nil {
 		return err
 	}
-	o.giveBack(ctx, in, nil) // who waits holds nothing
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life.quit, cancel)()
@@ -87,7 +93,7 @@ func (o *Owner) takeLocks(ctx context.Context, in *effect.Locks, e *awaitsLocks)
 		return err
 	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		return o.refuse(h)
+		return refuse(o, h)
 	}
 	if o.life.quit.Err() != nil {
 		return o.ended()
@@ -97,7 +103,7 @@ func (o *Owner) takeLocks(ctx context.Context, in *effect.Locks, e *awaitsLocks)
 
 // giveBack gives locks back behind a transaction that ended with err. In doubt they are left to
 // their time, and had again by the next try. So are those of a handler that does not end.
-func (o *Owner) giveBack(ctx context.Context, locks *effect.Locks, err error) {
+func giveBack(ctx context.Context, o *Owner, locks *effect.Locks, err error) {
 	h, halts := errors.AsType[*verdict.Halt](err)
 	if o.chain.Open() == 0 && !(halts && h.Code == halt.Handler) {
 		locks.GiveBack(ctx)

@@ -43,7 +43,7 @@ func newOwner(p *Partition) *Owner {
 		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
 	}
 	o.errands.o = o
-	o.locks, o.errands.locks = s.Effects.NewLocks(o.tellStore), s.Effects.NewLocks(o.tellStore)
+	o.locks, o.errands.locks = newLocks(o), newLocks(o)
 	if p.topic.Effects > 0 {
 		o.effects, o.errands.desk = newDesk(o), newDesk(o)
 	}
@@ -175,25 +175,20 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		done, err := o.transact(ctx, rest[:n], 0)
 		res = res.Plus(done)
 		if locks, waits := errors.AsType[*awaitsLocks](err); waits {
-			err = o.takeLocks(ctx, o.locks, locks)
+			err = takeLocks(ctx, o, o.locks, locks)
 		} else if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-			o.giveBack(ctx, o.locks, nil) // who waits holds nothing
+			giveBack(ctx, o, o.locks, nil) // who waits holds nothing
 			err = o.await(ctx, effect)
 		} else {
-			err = o.after(ctx, rest[:n], err)
+			ended := err
+			err = o.conclude(rest[:n], err)
+			giveBack(ctx, o, o.locks, ended)
 		}
 		if err != nil {
 			return res, err
 		}
 	}
 	return res, nil
-}
-
-// after does what follows from the outcome of a transaction over records. Behind it its locks are
-// free.
-func (o *Owner) after(ctx context.Context, records []wire.Message, err error) error {
-	defer o.giveBack(ctx, o.locks, err)
-	return o.conclude(records, err)
 }
 
 // unseen drops the records below the position.

@@ -21,7 +21,5 @@ func (q *Quoted) Open(m *wire.Message) (*wire.Message, error) {
 	if failure := s.Failure(); failure != nil {
 		return nil, failure
 	}
-	opened := *m
-	opened.Value = text
-	return &opened, nil
+	return m.Unpacked(text), nil
 }
