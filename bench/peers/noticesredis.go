@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"time"
 
@@ -43,10 +42,7 @@ func (n *noticesRedis) write(ctx context.Context, batch []*kgo.Record) error {
 			return err
 		}
 		if !fresh {
-			receipts[i], err = n.redis.Get(ctx, name).Result()
-			if err == nil && receipts[i] == claimed {
-				err = errors.New("somebody else has claimed a notice")
-			}
+			receipts[i], err = n.receipt(ctx, name)
 			return err
 		}
 		if receipts[i], err = send(ctx, one); err != nil {
@@ -59,4 +55,19 @@ func (n *noticesRedis) write(ctx context.Context, batch []*kgo.Record) error {
 	}
 	_, err = n.db.Exec(ctx, insertNotices, ids, receipts)
 	return err
+}
+
+// receipt waits while a call under the same key is in flight: a copy may be in the same batch.
+func (n *noticesRedis) receipt(ctx context.Context, name string) (string, error) {
+	for {
+		receipt, err := n.redis.Get(ctx, name).Result()
+		if err != nil || receipt != claimed {
+			return receipt, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
