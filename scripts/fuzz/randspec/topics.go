@@ -112,8 +112,17 @@ func identity(r *rand.Rand, keyed, cloud bool) *part {
 func event(w *writer, tables []*table, keyed bool, called string) *part {
 	r := w.r
 	e := &part{lines: []string{called + ":"}}
-	if chance(r, 25) {
+	switch {
+	case chance(r, 25):
 		e.add(effect(w))
+	case chance(r, 15):
+		e.add(leaf("handle: true"))
+	}
+	if len(e.parts) > 0 && chance(r, 40) {
+		e.add(leaf("lock: {name: things, by: event_id}"))
+	}
+	if keyed && chance(r, 10) {
+		e.add(leaf("erase_traces: true"))
 	}
 	steps := &part{lines: []string{"write:"}, needed: true}
 	if i := slices.IndexFunc(tables, func(t *table) bool { return t.key("no") }); i >= 0 && !w.ordered && chance(r, 40) {
