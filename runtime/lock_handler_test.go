@@ -131,7 +131,7 @@ func TestRecordsBeforeALockGoOn(t *testing.T) {
 		defer close(ended)
 		applyAll(t, w, records(0, "put 1 1", "locked 2 b", "locked 3 a", "locked 4 c"))
 	}()
-	for w.Next() < 2 {
+	for query(t, db, `SELECT max(next)::text FROM idem_ledger`) != "2" {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(300 * time.Millisecond) // it asks again, and gets none
