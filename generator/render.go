@@ -45,7 +45,11 @@ func (u *unit) render() error {
 		return fmt.Errorf("%s: %w", u.Path, err)
 	}
 	u.files = append(u.files, caseFiles...)
-	migrations, err := u.migrations(sqlcode.RuntimeTables())
+	var runtimeTables []string
+	if len(u.service.Topics) > 0 { // one that only sends has no ledger
+		runtimeTables = sqlcode.RuntimeTables()
+	}
+	migrations, err := u.migrations(runtimeTables)
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
 	}

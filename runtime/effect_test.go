@@ -198,10 +198,16 @@ func TestEffectThatPanics(t *testing.T) {
 func TestEffectOutlivesItsPartition(t *testing.T) {
 	db := database(t)
 	begun, go_on := make(chan struct{}), make(chan struct{})
-	p := provider{call: func(context.Context, int32, int) error {
-		close(begun)
-		<-go_on
-		return nil
+	p := provider{call: func(ctx context.Context, _ int32, nth int) error {
+		if nth == 1 {
+			close(begun)
+		}
+		select {
+		case <-go_on:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}}
 	s := p.service(terms)
 	sink := drive(t, s.consumer(t, db))

@@ -12,6 +12,7 @@ type Case struct {
 	Then        []*CaseTable
 	DeadLetters []ClassCount // by class, as then says; absent means none
 	Calls       []CallCount  // of effects, by event, as then says; of others nothing is said
+	Sent        *CaseSent    // as then says; nil: what is sent is not compared
 	Nothing     bool         // then is nothing: the tables stay as given
 	Broken      bool
 }
@@ -114,11 +115,16 @@ func oneReturn(w *walker, n *Node, ev *CaseEvent) {
 	}
 }
 
-func readCaseHeaders(w *walker, e entry, ev *CaseEvent) bool {
+func readCaseHeaders(w *walker, e entry, ev *CaseEvent) (ok bool) {
+	ev.Headers, ok = caseHeaders(w, e)
+	return ok
+}
+
+func caseHeaders(w *walker, e entry) (headers []CaseHeader, ok bool) {
 	if !w.isMap(e) {
-		return false
+		return nil, false
 	}
-	ok := true
+	ok = true
 	for p := range w.pairs(e) {
 		h := CaseHeader{Name: Text{Value: p.Key, Key: p.KeyPos, Pos: p.KeyPos}}
 		if p.Value.Kind != ScalarNode || p.Value.Quoted || !p.Value.null() {
@@ -129,9 +135,9 @@ func readCaseHeaders(w *walker, e entry, ev *CaseEvent) bool {
 			}
 			h.Value = text
 		}
-		ev.Headers = append(ev.Headers, h)
+		headers = append(headers, h)
 	}
-	return ok
+	return headers, ok
 }
 
 // nodeValue is any value: what may be in it, the spec says.

@@ -47,7 +47,8 @@ const nothing = "nothing"
 
 var (
 	rowShape  = shape{entries: &scalarShape}
-	thenShape = shape{words: []string{nothing}, entries: &shape{scalar: true, items: &rowShape, keys: classKeys.shapes(), entries: &scalarShape}}
+	sentShape = shape{scalar: true, items: &shape{keys: sentKeys.shapes()}}
+	thenShape = shape{words: []string{nothing}, entries: &shape{scalar: true, items: &rowShape, keys: classKeys.shapes(), entries: &sentShape}}
 )
 
 var classKeys = func() (ks keys[Case]) {
@@ -77,8 +78,8 @@ func readGiven(w *walker, e entry, c *Case) bool {
 }
 
 // readThen reads rows, or their number, by table. A map is no such thing: it holds the dead
-// letters by class, or the calls by event. An empty map would hold for nearly every handler: what
-// it means is said as nothing.
+// letters by class, or the calls or what is sent by event. An empty map would hold for nearly
+// every handler: what it means is said as nothing.
 func readThen(w *walker, e entry, c *Case) bool {
 	const hint = "name each table that matters, with its rows or their number; then: nothing says that every table stays as given, without a dead letter"
 	if n := e.node; n.Kind == ScalarNode && n.Text == nothing {
@@ -102,6 +103,9 @@ func readThen(w *walker, e entry, c *Case) bool {
 			continue
 		case p.Key == calls && p.Value.Kind == MapNode:
 			ok = readCalls(w, te, c) && ok
+			continue
+		case p.Key == sent && p.Value.Kind == MapNode:
+			ok = readSent(w, te, c) && ok
 			continue
 		case p.Value.Kind == ScalarNode:
 			var fine bool

@@ -70,7 +70,7 @@ func TestJSONSchemaOfALibrary(t *testing.T) {
 	if err := json.Unmarshal(JSONSchema(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][]string{"consumer": {"package", "topics"}}
+	want := map[string][]string{"consumer": {"package"}}
 	for _, k := range specKeys.built() {
 		if k != "consumer" && !slices.Contains(libraryKeys, k) {
 			want[k] = []string{"consumer"}

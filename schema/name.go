@@ -20,6 +20,8 @@ type nameKind struct {
 var (
 	snakePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
 	upperPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,60}$`)
+	// outHeaderPattern allows what can be part of a column's name, one for one.
+	outHeaderPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,40}$`)
 )
 
 const (
@@ -34,6 +36,7 @@ var (
 	columnNames   = nameKind{"column name", snakePattern, snakeRule, snake}
 	typeNames     = nameKind{"type name", upperPattern, upperRule, pascal}
 	eventNames    = nameKind{"event name", upperPattern, upperRule, pascal}
+	outEventNames = nameKind{"outbox event name", upperPattern, upperRule, pascal}
 	constantNames = nameKind{"enum constant name", snakePattern, snakeRule, snake}
 	goNames       = nameKind{"go_name", upperPattern, upperRule, pascal}
 	consumerNames = nameKind{"consumer name", regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`),

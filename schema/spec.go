@@ -18,6 +18,7 @@ type Spec struct {
 	TablesKey   Pos // the key "tables"; zero if absent
 	Tables      []*Table
 	Topics      []*Topic
+	Outbox      *Outbox
 	OnFailure   *FailurePolicy
 	Limits      *Limits
 	Migrations  *Migrations
@@ -46,7 +47,7 @@ var specKeys = keys[Spec]{
 	{name: "limits", value: put(shape{keys: limitKeys.shapes()}, func(s *Spec) **Limits { return &s.Limits }, readLimits)},
 	{name: "migrations", value: put(shape{keys: migrationKeys.shapes()}, func(s *Spec) **Migrations { return &s.Migrations }, readMigrations)},
 	{name: "renamed_from", value: nameValue(consumerNames, func(s *Spec) **Text { return &s.RenamedFrom })},
-	{name: "outbox", meanwhile: "until then, insert into a table of yours, and send from there"},
+	{name: "outbox", value: put(shape{keys: outboxKeys.shapes()}, func(s *Spec) **Outbox { return &s.Outbox }, readOutbox)},
 }
 
 // Load reads a spec. File is the path as the user gave it. The Spec is never

@@ -15,8 +15,8 @@ func stepShapes() []keyShape {
 // branchShapes are the keys of steps that stand under another one.
 func branchShapes() []keyShape {
 	var out []keyShape
-	for _, t := range stepTables {
-		for _, s := range t.keys.shapes() {
+	for _, verb := range verbNames() {
+		for _, s := range keysOfVerb(verb).shapes() {
 			if !isBranch(s.name) && !slices.ContainsFunc(out, func(o keyShape) bool { return o.name == s.name }) {
 				out = append(out, s)
 			}
@@ -74,12 +74,7 @@ func readStep(w *walker, n *Node) *Step {
 	var verbs []Pair
 	for _, p := range n.Pairs {
 		s.Own.given = append(s.Own.given, p.Key)
-		later, unbuilt := unbuiltVerbs.find(p.Key)
-		switch {
-		case unbuilt:
-			w.unbuiltKey(p.KeyPos, p.Key, later.meanwhile)
-			return s
-		case keysOfVerb(p.Key) != nil && !slices.ContainsFunc(verbs, func(v Pair) bool { return v.Key == p.Key }):
+		if keysOfVerb(p.Key) != nil && !slices.ContainsFunc(verbs, func(v Pair) bool { return v.Key == p.Key }) {
 			verbs = append(verbs, p)
 		}
 	}
@@ -114,6 +109,9 @@ func count(n int) string {
 }
 
 func keysOfVerb(verb string) keys[Step] {
+	if verb == Emit {
+		return emitKeys
+	}
 	for _, t := range stepTables {
 		if t.verb == verb {
 			return t.keys
@@ -135,12 +133,20 @@ func reportNoVerb(w *walker, e entry) {
 		}
 		hint := DidYouMean(p.Key, verbNames())
 		if verb := verbsLookedFor[fold(p.Key)]; verb != "" {
-			hint = "write " + verb + ": <table>"
+			hint = "write " + verb + ": <" + verbNamesWhat(verb) + ">"
 		} else if hint == "" {
 			hint = "verbs: " + verbs
 		}
 		w.ds.Add(p.KeyPos, "E104", "unknown verb "+quote(p.Key)+" in step", hint)
 		return
 	}
-	w.ds.Add(firstKey(e), "E110", "a step has exactly one verb, here is none", "write one of "+verbs+" with the name of a table")
+	w.ds.Add(firstKey(e), "E110", "a step has exactly one verb, here is none", "write one of "+verbs+" with the name of a table, or of an outbox event behind emit")
+}
+
+// verbNamesWhat is what stands behind a verb.
+func verbNamesWhat(verb string) string {
+	if verb == Emit {
+		return "outbox event"
+	}
+	return "table"
 }

@@ -2,9 +2,6 @@ package schema
 
 import "fmt"
 
-// toOutbox sends events without an outbox of the language's own.
-const toOutbox = "until then, insert into a table of yours, and send from there"
-
 // unbuiltKey reports a key of the language that is not built yet. Meanwhile is what does
 // its work with what is built.
 func (w *walker) unbuiltKey(pos Pos, name, meanwhile string) {

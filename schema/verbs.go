@@ -74,8 +74,11 @@ var stepTables = []struct {
 	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave", "then", "else")},
 }
 
-// unbuiltVerbs are verbs of the language that are not built yet.
-var unbuiltVerbs = keys[Step]{{name: "emit", meanwhile: toOutbox}}
+// Emit is the verb of a step that writes no table: its Table is the name of an outbox event, and
+// the columns that it sets are fields of that.
+const Emit = "emit"
+
+var emitKeys = stepKeys(Emit, "each", "set", "leave")
 
 // allStepKeys are the keys of steps, each with one meaning under every verb.
 var allStepKeys = keys[Step]{
@@ -132,12 +135,12 @@ func verbNames() []string {
 	for _, t := range stepTables {
 		names = append(names, t.verb)
 	}
-	return names
+	return append(names, Emit)
 }
 
 // verbsLookedFor are the verbs of other languages, with the one that does their work.
 var verbsLookedFor = map[string]string{
 	"increment": "add", "increase": "add", "decrement": "add", "subtract": "add", "sum": "add",
 	"merge": "upsert", "save": "upsert", "put": "upsert", "set": "update", "create": "insert", "modify": "update",
-	"remove": "delete",
+	"remove": "delete", "send": Emit, "publish": Emit, "produce": Emit,
 }

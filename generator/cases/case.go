@@ -64,6 +64,9 @@ func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, s
 	for _, t := range c.Then {
 		out.Then = append(out.Then, r.then(t))
 	}
+	if c.Sent != nil {
+		out.Then = append(out.Then, r.sent(c.Sent))
+	}
 	out.Calls = r.calls()
 	return out, problems
 }
@@ -83,7 +86,13 @@ func (r *reader) table(name schema.Text) *model.Table {
 	var names []string
 	hint := ""
 	for _, t := range r.service.Tables {
-		if t.Name == name.Value {
+		switch {
+		case r.service.Outbox != nil && t == r.service.Outbox.Table:
+			if t.Name == name.Value {
+				hint = "say what is sent by event: then: {sent: {" + r.service.Outbox.Events[0].Name + ": 1}}"
+			}
+			continue
+		case t.Name == name.Value:
 			return t
 		}
 		if t.RenamedFrom == name.Value {

@@ -140,6 +140,9 @@ func (d *draft) takes(t *model.Topic, event string) {
 				d.touched[c] = true
 			}
 		}
+		if len(e.Emits) > 0 {
+			d.touched[d.service.Outbox.Table] = true
+		}
 		if e.Handle && !slices.Contains(d.coded, e.Name) {
 			d.coded = append(d.coded, e.Name)
 		}
@@ -168,7 +171,11 @@ func (d *draft) then(in *oracle.Interpreter) {
 	}
 	d.out.WriteString("then:\n")
 	for _, t := range d.service.Tables {
-		if d.touched[t] {
+		switch {
+		case !d.touched[t]:
+		case d.service.Outbox != nil && t == d.service.Outbox.Table:
+			d.sent(in.Cells(t.Name))
+		default:
 			d.table(t, in.Cells(t.Name))
 		}
 	}

@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,7 +61,8 @@ func withArticle(name string) string {
 }
 
 // addMethod writes the method that turns a record into rows and calls.
-func (p *pkg) addMethod(f *file, e *model.Event) {
+func (p *pkg) addMethod(f *file, e *model.Event) error {
+	var failed error
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("", "p *"+planType(e.Topic), fmt.Sprintf("add%s", e.GoName), params, text("error"), func(g *group) {
 		decoder := code(text("&p.decoder"))
@@ -84,13 +86,16 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 		}
 		declared := false
 		for _, s := range e.Steps {
-			declared = step(g, s, declared)
+			next, err := step(g, s, declared)
+			declared, failed = next, cmp.Or(failed, err)
 		}
+		failed = cmp.Or(failed, emits(g, e))
 		if e.Handle {
 			callHandler(g, e)
 		}
 		g.Return(text("nil"))
 	})
+	return failed
 }
 
 func callHandler(g *group, e *model.Event) {
@@ -105,13 +110,13 @@ func callHandler(g *group, e *model.Event) {
 }
 
 // step writes the rows of one step. It returns whether the variable r exists afterwards.
-func step(g *group, s *model.Step, declared bool) bool {
+func step(g *group, s *model.Step, declared bool) (bool, error) {
 	if of := s.Under.Of; of != nil && of.Each != nil {
-		return declared // written for each element, behind the row of the step under which it stands
+		return declared, nil // written for each element, behind the row of the step under which it stands
 	}
 	if s.Each == nil {
 		callMarks(g, s)
-		return row(g, s, declared)
+		return row(g, s, declared), nil
 	}
 	if s.Replaces {
 		callMarks(g, s)
@@ -121,23 +126,14 @@ func step(g *group, s *model.Step, declared bool) bool {
 	together := perElement(s)
 	list := "e." + s.Each.GoName
 	elem, index := slices.ContainsFunc(together, usesElem), slices.ContainsFunc(together, usesIndex)
-	scalar := scalarElem(s)
-	head := "range " + list
-	switch {
-	case elem && scalar && index:
-		head = "i, v := " + head
-	case elem && scalar:
-		head = "_, v := " + head
-	case elem || index:
-		head = "i := " + head
+	for _, em := range emitted(s) {
+		elem = elem || slices.ContainsFunc(em.Set, func(f model.Filled) bool { return f.Value.Kind == model.ElemValue })
+		index = index || slices.ContainsFunc(em.Set, func(f model.Filled) bool { return f.Value.Kind == model.PositionValue })
 	}
-	g.For(text(head)).BlockFunc(func(g *group) {
-		if elem && !scalar {
-			if s.Each.Type.Elem.Optional {
-				g.Add(text("v := %s[i]", list))
-			} else {
-				g.Add(text("v := &%s[i]", list))
-			}
+	var err error
+	g.For(text(loopHead(list, elem, index, scalarElement(s.Each)))).BlockFunc(func(g *group) {
+		if elem && !scalarElement(s.Each) {
+			elementOf(g, s.Each, list)
 		}
 		declared := declared
 		for _, s := range together {
@@ -146,8 +142,34 @@ func step(g *group, s *model.Step, declared bool) bool {
 			}
 			declared = row(g, s, declared)
 		}
+		for _, em := range emitted(s) {
+			err = cmp.Or(err, emit(g, em))
+		}
 	})
-	return declared
+	return declared, err
+}
+
+// loopHead is the range clause over a list, with the variables that its body uses.
+func loopHead(list string, elem, index, scalar bool) string {
+	head := "range " + list
+	switch {
+	case elem && scalar && index:
+		return "i, v := " + head
+	case elem && scalar:
+		return "_, v := " + head
+	case elem || index:
+		return "i := " + head
+	}
+	return head
+}
+
+// elementOf declares v, the element of a list that is not copied.
+func elementOf(g *group, each *model.Field, list string) {
+	if each.Type.Elem.Optional {
+		g.Add(text("v := %s[i]", list))
+		return
+	}
+	g.Add(text("v := &%s[i]", list))
 }
 
 // perElement are a step and those under it that run for each of its elements.
@@ -161,9 +183,9 @@ func perElement(s *model.Step) []*model.Step {
 	return together
 }
 
-// scalarElem reports whether the elements of a step's list are copied, not pointed to.
-func scalarElem(s *model.Step) bool {
-	return !composed(*s.Each.Type.Elem) && !s.Each.Type.Elem.Optional
+// scalarElement reports whether the elements of a list are copied, not pointed to.
+func scalarElement(each *model.Field) bool {
+	return !composed(*each.Type.Elem) && !each.Type.Elem.Optional
 }
 
 func usesElem(s *model.Step) bool {

@@ -31,7 +31,9 @@ func (p *pkg) event(f *file, e *model.Event) error {
 	}
 	fitsMethod(f, e)
 	p.eventDecl(f, e)
-	p.addMethod(f, e)
+	if err := p.addMethod(f, e); err != nil {
+		return fmt.Errorf("event %s: %w", e.Name, err)
+	}
 	for _, s := range e.Steps {
 		marksMethod(f, s)
 	}
@@ -129,7 +131,7 @@ func fieldSource(f *model.Field) string {
 // appendMethod writes a list or a map as JSON.
 func appendMethod(f *file, e *model.Event, field *model.Field) {
 	f.fn("", "e *"+recordType(e), fmt.Sprintf("append%s", field.GoName), []code{text("b []byte")}, text("[]byte"), func(g *group) {
-		returnAppended(g, valueOf(field), field.Type, 0)
+		stored.returned(g, valueOf(field), field.Type, 0)
 	})
 }
 

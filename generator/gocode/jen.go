@@ -26,6 +26,7 @@ const (
 	idemPath     = "github.com/idemgen/idemgen/runtime"
 	wirePath     = idemPath + "/wire"
 	leasePath    = idemPath + "/lease"
+	outboxPath   = idemPath + "/outbox"
 	idemtestPath = idemPath + "/idemtest"
 	leasesPath   = idemtestPath + "/testleases"
 	pgxpoolPath  = "github.com/jackc/pgx/v5/pgxpool"
@@ -48,6 +49,7 @@ func newFile(path, pkg, source string) *file {
 		f.jen.ImportName(format.library())
 	}
 	f.jen.ImportName(leasePath, "lease")
+	f.jen.ImportName(outboxPath, "outbox")
 	f.jen.ImportName(idemtestPath, "idemtest")
 	f.jen.ImportName(leasesPath, "testleases")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")

@@ -24,7 +24,7 @@ func unexported(name string) string {
 func upperFirst(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // planFields are the fields that a plan may have besides its scratch events and rows.
-var planFields = map[string]bool{"handler": true, "decoder": true, "encoding": true, "envelope": true}
+var planFields = map[string]bool{"handler": true, "decoder": true, "encoding": true, "envelope": true, "outbox": true}
 
 // scratch is the plan's field for a declarative event.
 func scratch(e *model.Event) string {

@@ -49,7 +49,12 @@ func Render(s *model.Service, sql SQL, tests Tests) ([]File, error) {
 			return f, nil
 		})
 	}
-	files = append(files, func() (*file, error) { return p.sharedTestFile(tests), nil })
+	if s.Outbox != nil {
+		files = append(files, p.outboxFile)
+	}
+	if len(s.Topics) > 0 {
+		files = append(files, func() (*file, error) { return p.sharedTestFile(tests), nil })
+	}
 	for _, t := range s.Topics {
 		files = append(files, func() (*file, error) { return p.testFile(t, tests), nil })
 	}
@@ -85,6 +90,7 @@ type pkg struct {
 	tableName func(*model.Table) string
 	sql       map[*model.Step]string          // text
 	appended  map[*model.Type]bool            // object types that are written as JSON
+	sent      map[*model.Type]bool            // object types of what the outbox holds
 	formats   []format                        // of all topics
 	decoded   map[format]map[*model.Type]bool // types that are read
 	spaces    map[[16]byte]*keySpace

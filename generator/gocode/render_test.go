@@ -119,7 +119,8 @@ func editTestLog(_ string, log []idemtest.Event) []idemtest.Event { return log }
 func exportData(t *testing.T) map[string]string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}",
-		"../../runtime", "../../runtime/idemtest", "../../runtime/idemtest/testleases", "../../runtime/wire", "../../runtime/wire/strictjson", "testing", "encoding/json", "slices", "strconv").Output()
+		"../../runtime", "../../runtime/outbox", "../../runtime/idemtest", "../../runtime/idemtest/testleases",
+		"../../runtime/wire", "../../runtime/wire/strictjson", "testing", "encoding/json", "slices", "strconv").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

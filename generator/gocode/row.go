@@ -97,7 +97,7 @@ func jsonValue(g *group, s *model.Step, a model.Assign) {
 			g.Add(text("r.Append%s(e.append%s)", method, a.Value.Field.GoName))
 		default:
 			put := closure([]code{text("b []byte")}, []code{text("[]byte")}, func(g *group) {
-				returnAppended(g, src, t, 1)
+				stored.returned(g, src, t, 1)
 			})
 			g.Add(text("r.Append" + method).Call(put))
 		}

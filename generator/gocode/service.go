@@ -15,6 +15,22 @@ func (p *pkg) serviceFile() *file {
 	f.importGoTypes(s)
 	f.packageDoc(packageDoc(s))
 	f.decl("Fails to compile if the code was generated for another version of the runtime.", text("const _ =").Add(wire("CompatV1")))
+	if len(s.Topics) > 0 {
+		consumer(f, p)
+	}
+	for _, t := range s.Types {
+		if len(t.Enum) > 0 {
+			p.enum(f, t)
+		} else {
+			p.object(f, t)
+		}
+	}
+	return f
+}
+
+// consumer writes the function that makes the consumer, and what it takes.
+func consumer(f *file, p *pkg) {
+	s := p.service
 	params := []code{named("db", pointer(qual(pgxpoolPath, "Pool")))}
 	if p.handles() {
 		f.interfaceType("Handler is implemented by the service: one method per event with Go code.", "Handler", func(g *group) {
@@ -41,19 +57,14 @@ func (p *pkg) serviceFile() *file {
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {
 		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), options))
 	})
-	for _, t := range s.Types {
-		if len(t.Enum) > 0 {
-			p.enum(f, t)
-		} else {
-			p.object(f, t)
-		}
-	}
-	return f
 }
 
 // packageDoc begins as Go package comments do.
 func packageDoc(s *model.Service) string {
 	doc := fmt.Sprintf("Package %s applies the topics of consumer %q to Postgres.", s.Package, s.Consumer)
+	if len(s.Topics) == 0 {
+		doc = fmt.Sprintf("Package %s sends the events of service %q.", s.Package, s.Consumer)
+	}
 	switch text := docOf(s.Doc, doc); {
 	case text == doc || strings.HasPrefix(text, "Package "):
 		return text

@@ -75,6 +75,9 @@ func columnFacts(s *model.Service, c *model.Column) code {
 // Rights are those that the steps of a service need on a table, as GRANT calls them.
 func Rights(s *model.Service, table *model.Table) []string {
 	var needed [4]bool
+	if s.Outbox != nil && s.Outbox.Table == table {
+		return []string{"INSERT"}
+	}
 	for _, t := range s.Topics {
 		for _, st := range t.Flush {
 			if st.Table != table {
@@ -122,7 +125,7 @@ func written(s *model.Service, t *model.Topic) []code {
 	for _, table := range s.Tables {
 		if slices.ContainsFunc(t.Flush, func(st *model.Step) bool {
 			return st.Table == table || slices.Contains(st.Cascades, table)
-		}) {
+		}) || t.Emits() && table == s.Outbox.Table {
 			out = append(out, lit(table.Name))
 		}
 	}

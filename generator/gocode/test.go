@@ -95,6 +95,9 @@ func (p *pkg) tables(tests Tests) code {
 		if hidden := model.SensitiveColumns(p.service, table); len(hidden) > 0 {
 			facts = append(facts, pair("Sensitive", text("[]string").Values(literals(model.ColumnNames(hidden))...)))
 		}
+		if o := p.service.Outbox; o != nil && table == o.Table {
+			facts = append(facts, pair("JSON", text("[]string").Values(lit("payload"))))
+		}
 		if len(stored) > 0 {
 			facts = append(facts, pair("Stored", composite(text("map[string]string"), stored)))
 		}

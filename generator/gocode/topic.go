@@ -25,6 +25,9 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 				g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
 			}
 		}
+		if t.Emits() { // behind the locks of all rows
+			g.Add(text("b.Write(outboxSQL, &p.outbox.Rows)"))
+		}
 	})
 	decoderOf(f, t)
 	p.sharedSpaces(f, t)
@@ -127,12 +130,15 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if t.Erases() {
 		elems = append(elems, pair("Erases", text("[]string").Values(literals(erased(p.service, t))...)))
 	}
-	if len(t.Flush) > 0 {
+	if len(t.Flush) > 0 || t.Emits() {
 		var statements []code
 		for _, s := range t.Flush {
 			if s.Joins == nil {
 				statements = append(statements, text(statementConst(s)))
 			}
+		}
+		if t.Emits() {
+			statements = append(statements, text("outboxSQL"))
 		}
 		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
 		elems = append(elems, pair("Writes", text("[]string").Values(written(p.service, t)...)))
@@ -188,6 +194,9 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		}
 		for _, o := range openers(p.service, t) {
 			g.Add(text(o.name + " " + o.typ))
+		}
+		if t.Emits() {
+			g.Add(text("outbox").Add(wire("OutRows")))
 		}
 		for _, e := range t.Events {
 			eventFields(g, e)

@@ -12,7 +12,14 @@ import (
 // findTypes notes which named types are read and which are written as JSON, so that no
 // generated function is unused.
 func (p *pkg) findTypes() {
-	p.decoded, p.appended = map[format]map[*model.Type]bool{}, map[*model.Type]bool{}
+	p.decoded, p.appended, p.sent = map[format]map[*model.Type]bool{}, map[*model.Type]bool{}, map[*model.Type]bool{}
+	if o := p.service.Outbox; o != nil {
+		for _, e := range o.Events {
+			for _, field := range e.Payload {
+				mark(p.sent, field.Type)
+			}
+		}
+	}
 	for _, t := range p.service.Topics {
 		format := formatOf(t)
 		if p.decoded[format] == nil {
@@ -173,102 +180,12 @@ func (p *pkg) object(f *file, t *model.Type) {
 		}
 	}
 	if p.appended[t] {
-		p.appendJSON(f, t)
+		stored.object(f, t)
 	}
+	sentObjects(f, p, t)
 	for _, spelled := range spellings {
 		if isResult(p.service, spelled) {
 			jsonResult(f, spelled)
 		}
 	}
-}
-
-// appendJSON writes the method by which an object becomes JSON: members in declared
-// order, named as in the spec, NULL as null.
-func (p *pkg) appendJSON(f *file, t *model.Type) {
-	f.fn("", "v *"+objectType(t), "appendJSON", []code{text("b []byte")}, text("[]byte"), func(g *group) {
-		sep := "{"
-		for _, m := range t.Fields {
-			g.Add(text("b = append(b, `%s%q:`...)", sep, m.Name))
-			appendValue(g, "b", "v."+m.GoName, m.Type, 0)
-			sep = ","
-		}
-		if len(t.Fields) == 0 {
-			g.Add(text("b = append(b, '{')"))
-		}
-		g.Return(text("append(b, '}')"))
-	})
-}
-
-// indexes are the loop variables of nested lists.
-var indexes = []string{"i", "j", "k", "l"}
-
-// appendValue appends src, a value of type t, to the buffer dst as JSON.
-func appendValue(g *group, dst, src string, t model.FieldType, depth int) {
-	if t.Optional {
-		g.If(text(src + " == nil")).Block(
-			text(dst + " =").Add(wire("AppendNull").Call(text(dst))),
-		).Else().BlockFunc(func(g *group) {
-			some := t
-			some.Optional = false
-			if !nilable(t) && t.Kind != model.Object {
-				src = "*" + src
-			}
-			appendValue(g, dst, src, some, depth)
-		})
-		return
-	}
-	if t.Kind == model.List {
-		appendElements(g, dst, dst, src, *t.Elem, depth)
-		g.Add(text("%s = append(%s, ']')", dst, dst))
-		return
-	}
-	g.Add(text(dst + " =").Add(appended(dst, src, t, depth)))
-}
-
-// appended is the buffer dst with src behind it, a value that is no list.
-func appended(dst, src string, t model.FieldType, depth int) code {
-	switch t.Kind {
-	case model.Object:
-		return text("%s.appendJSON(%s)", src, dst)
-	case model.Map:
-		return wire("AppendMap").Call(text(dst), text(src), putter(*t.Elem, depth+1))
-	case model.Enum:
-		src = "string(" + src + ")"
-	case model.Int32:
-		src = "int64(" + src + ")"
-	}
-	return wire(kinds[t.Kind].append).Call(text(dst), text(src))
-}
-
-// putter is the function that appends a value of a map.
-func putter(t model.FieldType, depth int) code {
-	switch {
-	case t.Kind == model.List:
-		return closure([]code{text("b []byte"), named("v", goType(t))}, []code{text("[]byte")}, func(g *group) {
-			returnAppended(g, "v", t, depth)
-		})
-	case composed(t), t.Kind == model.Enum, t.Kind == model.Int32, t.Kind == model.JSON:
-		return oneLine([]code{text("b []byte"), named("v", goType(t))}, text("[]byte"), appended("b", "v", t, depth))
-	}
-	return wire(kinds[t.Kind].append)
-}
-
-// returnAppended returns the buffer b with src, a list or a map, behind it.
-func returnAppended(g *group, src string, t model.FieldType, depth int) {
-	if t.Kind == model.Map {
-		g.Return(appended("b", src, t, depth))
-		return
-	}
-	appendElements(g, "b", "b", src, *t.Elem, depth)
-	g.Return(text("append(b, ']')"))
-}
-
-// appendElements writes a list up to its closing bracket; the buffer dst begins as start.
-func appendElements(g *group, dst, start, src string, elem model.FieldType, depth int) {
-	i := indexes[depth%len(indexes)]
-	g.Add(text("%s = append(%s, '[')", dst, start))
-	g.For(text("%s := range %s", i, src)).BlockFunc(func(g *group) {
-		g.If(text("%s > 0", i)).Block(text("%s = append(%s, ',')", dst, dst))
-		appendValue(g, dst, src+"["+i+"]", elem, depth+1)
-	})
 }

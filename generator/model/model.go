@@ -12,15 +12,14 @@ import (
 
 // Service is one checked service spec.
 type Service struct {
-	Source     string // file name of the spec, for headers: "idemgen.yaml"
-	Consumer   string // names the ledger; also the default Kafka group.id
-	Package    string // Go package of the generated code
-	Doc        Doc
-	Types      []*Type   // in spec order
-	GoTypes    []*GoType // of Types and of other names of types, in spec order
-	Codecs     []*Codec  // that events use, in spec order
-	Tables     []*Table  // in spec order
-	Topics     []*Topic  // in spec order
+	Source   string // file name of the spec, for headers: "idemgen.yaml"
+	Consumer string // names the ledger; also the default Kafka group.id
+	Package  string // Go package of the generated code
+	Doc      Doc
+	Vocabulary
+	Tables     []*Table // in spec order, then that of the outbox
+	Topics     []*Topic // in spec order
+	Outbox     *Outbox  // nil if the service sends nothing
 	Limits     Limits
 	Migrations Migrations
 	Examples   string // path of the sample records as written in the spec, or ""
@@ -29,6 +28,13 @@ type Service struct {
 	Identity Identity
 	// Schema is the version of the runtime's own tables that the generated code needs.
 	Schema int
+}
+
+// Vocabulary are the types of a service.
+type Vocabulary struct {
+	Types   []*Type   // in spec order
+	GoTypes []*GoType // of Types and of other names of types, in spec order
+	Codecs  []*Codec  // that events use, in spec order
 }
 
 // Identity is the hash that this version writes into the ledger, and those behind which it may
@@ -182,6 +188,7 @@ type Event struct {
 	Fields []*Field
 	Key    *IdempotencyKey
 	Steps  []*Step // in spec order
+	Emits  []*Emit // in spec order
 	Code
 	OnFailure FailurePolicy
 	Marks

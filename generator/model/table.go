@@ -33,6 +33,7 @@ const (
 	ColBigintArray
 	ColUUIDArray
 	ColNamed // Name: schema.type
+	ColXID8  // of the outbox; no spec has it
 )
 
 // ColType is the type of a column.
@@ -49,7 +50,7 @@ var columnWords = map[ColKind]string{
 	ColInteger: "integer", ColBigint: "bigint", ColNumeric: "numeric", ColDouble: "double precision",
 	ColUUID: "uuid", ColTimestamptz: "timestamptz", ColTimestamp: "timestamp", ColDate: "date",
 	ColBytea: "bytea", ColJSONB: "jsonb", ColJSON: "json", ColTextArray: "text array",
-	ColIntegerArray: "integer array", ColBigintArray: "bigint array", ColUUIDArray: "uuid array",
+	ColIntegerArray: "integer array", ColBigintArray: "bigint array", ColUUIDArray: "uuid array", ColXID8: "xid8",
 }
 
 // String is the type as the spec writes it.

@@ -135,6 +135,11 @@ func (in *Interpreter) shown(t *table) map[*model.Column]bool {
 // Columns that the database alone fills come on top.
 func filledByDatabase(s *model.Service) map[*model.Column]bool {
 	filled := map[*model.Column]bool{}
+	if s.Outbox != nil { // ids of events are hashes
+		for _, c := range s.Outbox.Table.Columns {
+			filled[c] = c.Name == "event_id"
+		}
+	}
 	for _, topic := range s.Topics {
 		for _, e := range topic.Events {
 			for _, step := range e.Steps {

@@ -20,11 +20,12 @@ type event struct {
 	record *Record
 	values map[*model.Field]value
 	result map[*model.Field]value // members of what its effect returned
+	outbox *model.Outbox
 }
 
 // read decodes every field of the event.
 func (in *Interpreter) read(def *model.Event, r *Record, p *payload) (*event, *fault) {
-	e := &event{def: def, record: r, values: map[*model.Field]value{}}
+	e := &event{def: def, record: r, values: map[*model.Field]value{}, outbox: in.service.Outbox}
 	d := &decoder{depth: in.service.Limits.MaxDepth}
 	if reads(def) {
 		d.payload(p, def.Fields)

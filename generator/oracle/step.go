@@ -17,6 +17,8 @@ type stepRow struct {
 	// then and otherwise are the rows of the steps under this one, which run if it was applied, or
 	// if it was skipped.
 	then, otherwise []stepRow
+	// sends is the row of the outbox, of an emit; then the step is nil.
+	sends []assigned
 }
 
 type assigned struct {
@@ -39,7 +41,17 @@ func (e *event) rows() ([]stepRow, *fault) {
 		if s.Under.Of != nil {
 			continue
 		}
-		more, f := e.rowsOf(s, e.elements(s))
+		more, f := e.rowsOf(s, e.elements(s.Each))
+		if f != nil {
+			return nil, f
+		}
+		rows = append(rows, more...)
+	}
+	for _, em := range e.def.Emits {
+		if em.Under.Of != nil {
+			continue
+		}
+		more, f := e.emitted(em, e.elements(em.Each))
 		if f != nil {
 			return nil, f
 		}
@@ -48,13 +60,13 @@ func (e *event) rows() ([]stepRow, *fault) {
 	return rows, nil
 }
 
-// elements are those of the step's list, or one that stands for the event.
-func (e *event) elements(s *model.Step) []element {
-	if s.Each == nil {
+// elements are those of a step's list, or one that stands for the event.
+func (e *event) elements(each *model.Field) []element {
+	if each == nil {
 		return []element{{}}
 	}
 	var elements []element
-	l, _ := e.values[s.Each].(list)
+	l, _ := e.values[each].(list)
 	for i, v := range l {
 		elements = append(elements, element{v, int64(i + 1)})
 	}
@@ -89,19 +101,38 @@ func (e *event) under(r *stepRow, el element) *fault {
 		}
 		elements := []element{el}
 		if r.step.Each == nil {
-			elements = e.elements(s)
+			elements = e.elements(s.Each)
 		}
 		rows, f := e.rowsOf(s, elements)
 		if f != nil {
 			return f
 		}
-		if s.Under.Else {
-			r.otherwise = append(r.otherwise, rows...)
-		} else {
-			r.then = append(r.then, rows...)
+		r.branch(s.Under, rows)
+	}
+	for _, em := range e.def.Emits {
+		if em.Under.Of != r.step {
+			continue
 		}
+		elements := []element{el}
+		if r.step.Each == nil {
+			elements = e.elements(em.Each)
+		}
+		rows, f := e.emitted(em, elements)
+		if f != nil {
+			return f
+		}
+		r.branch(em.Under, rows)
 	}
 	return nil
+}
+
+// branch adds rows that run if the one of r was applied, or if it was skipped.
+func (r *stepRow) branch(under model.Branch, rows []stepRow) {
+	if under.Else {
+		r.otherwise = append(r.otherwise, rows...)
+	} else {
+		r.then = append(r.then, rows...)
+	}
 }
 
 // replacement is the one row of a step that replaces others, with what its elements become.
@@ -240,6 +271,9 @@ func (x *tx) steps(rows []stepRow) *fault {
 
 // step runs one row of a step.
 func (x *tx) step(r stepRow) (done, *fault) {
+	if r.step == nil {
+		return applied, x.insert(x.store.order[len(x.store.order)-1], x.atOnce(r.sends)) // the outbox is the last table
+	}
 	t := x.store.byDef[r.step.Table]
 	r.set = x.atOnce(r.set)
 	for i := range r.elements {

@@ -11,6 +11,9 @@ import (
 // resolveWithBranches reads a step, and behind it the steps under its then and its else.
 func (r *topicReader) resolveWithBranches(e *draft.Event, spec *schema.Step) {
 	st := r.addStep(e, spec, nil, model.Branch{})
+	if st == nil {
+		return
+	}
 	if spec.Then != nil {
 		for _, below := range spec.Then.Steps {
 			r.addStep(e, below, st, model.Branch{Of: st.Model})
@@ -41,7 +44,12 @@ func neverSkipped(st *draft.Step) string {
 	return "for events that may be stale write if_newer: <version or time column>"
 }
 
+// addStep reads one step. It returns nil for an emit, which is no step of a table.
 func (r *topicReader) addStep(e *draft.Event, spec *schema.Step, under *draft.Step, branch model.Branch) *draft.Step {
+	if spec.Verb.Value == schema.Emit {
+		r.addEmit(e, spec, under, branch)
+		return nil
+	}
 	st := resolveStep(r.report, r.tables, e, spec, under)
 	st.Model.Under = branch
 	e.Steps = append(e.Steps, st)

@@ -93,8 +93,11 @@ func topicPlace(t *schema.Topic) place {
 func (r *topicReader) readTypes(files []*schema.Spec) {
 	spec := files[0]
 	first := "snake_case"
-	if len(spec.Topics) > 0 {
+	switch {
+	case len(spec.Topics) > 0:
 		first = namingOf(spec.Topics[0])
+	case spec.Outbox != nil && len(spec.Outbox.Events) > 0:
+		first = outNaming(spec.Outbox.Events[0])
 	}
 	r.types = resolveTypes(r.report, files, place{naming: first}, nil)
 	r.spelled = map[string]*draft.Types{first: r.types}
@@ -103,6 +106,14 @@ func (r *topicReader) readTypes(files []*schema.Spec) {
 			r.spelled["snake_case"] = resolveTypes(r.report, files, place{naming: "snake_case"}, r.types)
 		}
 		if naming := namingOf(t); r.spelled[naming] == nil {
+			r.spelled[naming] = resolveTypes(r.report, files, place{naming: naming}, r.types)
+		}
+	}
+	if spec.Outbox == nil {
+		return
+	}
+	for _, e := range spec.Outbox.Events {
+		if naming := outNaming(e); r.spelled[naming] == nil {
 			r.spelled[naming] = resolveTypes(r.report, files, place{naming: naming}, r.types)
 		}
 	}

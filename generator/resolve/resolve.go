@@ -58,6 +58,8 @@ func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
 	topics.readTypes(files)
 	d.Types = topics.types
 	topics.failure = resolveFailure(report, defaultFailure, spec.OnFailure)
+	topics.outbox = topics.resolveOutbox(spec)
+	d.Outbox = topics.outbox
 	for _, t := range spec.Topics {
 		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}
@@ -88,8 +90,8 @@ func service(d *draft.Service) *model.Service {
 		Doc:        serviceDoc(spec),
 		Migrations: migrations(spec.Migrations),
 		Limits:     d.Limits,
-		GoTypes:    d.Types.GoTypes(),
 	}
+	s.GoTypes = d.Types.GoTypes()
 	if spec.Examples != nil {
 		s.Examples = spec.Examples.Value
 	}
@@ -98,6 +100,10 @@ func service(d *draft.Service) *model.Service {
 	}
 	for _, t := range d.Tables.Kept() {
 		s.Tables = append(s.Tables, t.Model)
+	}
+	if d.Outbox != nil {
+		s.Outbox = d.Outbox.Model
+		s.Tables = append(s.Tables, s.Outbox.Table)
 	}
 	for _, t := range d.Topics {
 		s.Topics = append(s.Topics, t.Model)

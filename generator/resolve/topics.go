@@ -18,6 +18,7 @@ type topicReader struct {
 	types    *draft.Types            // by the naming of the first topic
 	spelled  map[string]*draft.Types // by naming
 	tables   *draft.Tables
+	outbox   *draft.Outbox // nil if the spec has none
 }
 
 func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {

@@ -53,6 +53,7 @@ var baseTypes = map[model.ColKind]string{
 	model.ColIntegerArray: "integer[]",
 	model.ColBigintArray:  "bigint[]",
 	model.ColUUIDArray:    "uuid[]",
+	model.ColXID8:         "xid8",
 }
 
 // castType is the type to which an expression is cast for a column. Lengths are left out: a

@@ -66,3 +66,7 @@ func (r *run) clientError(e kafka.Error) {
 	}
 	r.log.error(e, r.group.unreachable != nil)
 }
+
+// needsTokens is the error of a client that asks the program for tokens.
+var needsTokens = kafka.NewError(kafka.ErrAuthentication,
+	"sasl.oauthbearer.method=default needs the application's help: use oidc", false)

@@ -84,8 +84,7 @@ func (r *run) poll() (err error) {
 		case kafka.Error:
 			r.clientError(e)
 		case kafka.OAuthBearerTokenRefresh:
-			r.clientError(kafka.NewError(kafka.ErrAuthentication,
-				"sasl.oauthbearer.method=default needs the application's help: use oidc", false))
+			r.clientError(needsTokens)
 		}
 	}
 	return r.fetcher.err

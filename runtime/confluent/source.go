@@ -1,7 +1,7 @@
-// Package confluent reads Kafka for an [idem.Consumer] through confluent-kafka-go. It is the
-// only package of the runtime that imports that client, and so the only one that needs
-// cgo. It knows nothing of the database: what became of a record, and where a partition
-// is read from, only the [idem.Sink] says.
+// Package confluent reads Kafka for an [idem.Consumer] through confluent-kafka-go, and writes it
+// for an outbox.Relay. It is the only package of the runtime that imports that client, and so the
+// only one that needs cgo. It knows nothing of the database: what became of a record, and where a
+// partition is read from, only the [idem.Sink] says.
 //
 // One goroutine polls the client and is the only one that assigns, seeks, pauses and
 // resumes. Every assigned partition has a goroutine of its own, which calls the sink. What is

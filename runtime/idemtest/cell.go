@@ -2,6 +2,7 @@ package idemtest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ func (d database) rows(t Table) (rows, error) {
 		kind, ok := types[stored]
 		if !ok {
 			return out, fmt.Errorf("no column %s", stored)
+		}
+		if slices.Contains(t.JSON, c) {
+			kind, types[stored] = jsonBytes, jsonBytes
 		}
 		exprs = append(exprs, selected(pgx.Identifier{stored}.Sanitize(), kind))
 	}
@@ -63,8 +67,13 @@ WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`, tab
 	return types, err
 }
 
+// jsonBytes is the kind of a column of bytes that hold JSON.
+const jsonBytes = "json bytes"
+
 func selected(column, kind string) string {
 	switch {
+	case kind == jsonBytes:
+		return `convert_from(` + column + `, 'UTF8')`
 	case kind == "timestamptz":
 		return `to_char(` + column + ` AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 	case kind == "timestamp":
@@ -89,7 +98,7 @@ func shown(text *string, kind string) string {
 		if f, err := strconv.ParseFloat(*text, 64); err == nil {
 			return strconv.FormatFloat(f, 'g', -1, 64)
 		}
-	case kind == "json", kind == "jsonb", strings.HasPrefix(kind, "_"):
+	case kind == jsonBytes, kind == "json", kind == "jsonb", strings.HasPrefix(kind, "_"):
 		return canonicalJSON(*text)
 	case kind == "text", kind == "varchar", kind == "bpchar", kind == "citext":
 		return quoted(*text)

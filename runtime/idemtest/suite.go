@@ -48,7 +48,9 @@ type Table struct {
 	Stored map[string]string
 	// Sensitive are columns whose values are in no text.
 	Sensitive []string
-	counted   bool // rows are counted, not compared
+	// JSON are columns of bytes that hold JSON.
+	JSON    []string
+	counted bool // rows are counted, not compared
 }
 
 func (t Table) sql() string { return cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()) }

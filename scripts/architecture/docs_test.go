@@ -192,7 +192,7 @@ func TestReferenceHasEveryKey(t *testing.T) {
 // Each case in the documentation is one of the spec behind it.
 func TestTheDocumentedCasesAreAccepted(t *testing.T) {
 	blocks := yamlBlock.FindAllStringSubmatch(read(t, "../../docs/cases.md"), -1)
-	last := []string{"Refunded", "UserCreated"}
+	last := []string{"Refunded", "PaymentCaptured", "UserCreated"}
 	if len(blocks) != 2*len(last) {
 		t.Fatalf("docs/cases.md shows %d blocks of YAML", len(blocks))
 	}

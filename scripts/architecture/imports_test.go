@@ -116,7 +116,8 @@ var may = map[string][]string{
 	"runtime/idemtype":            {"runtime/halt", "runtime/wire"},
 	"runtime/inspect":             {"runtime/stream", "runtime/wire", "runtime/internal/ledger", "runtime/internal/record"},
 	"runtime/stream":              {"runtime/wire", "runtime/internal/ledger"},
-	"runtime/confluent":           {"runtime", "runtime/internal/intake"},
+	"runtime/outbox":              {"runtime/wire", "runtime/internal/backoff", "runtime/internal/fault", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/session", "runtime/internal/verdict"},
+	"runtime/confluent":           {"runtime", "runtime/outbox", "runtime/internal/intake"},
 	"runtime/idemtest":            {"runtime", "runtime/halt", "runtime/lease", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres", "runtime/idemtest/redistest"},
 	"runtime/idemtest/cutproxy":   {},
 	"runtime/idemtest/leasetest":  {"runtime/lease", "runtime/wire"},
@@ -286,12 +287,13 @@ func importers(t *testing.T, lib, home string) []string {
 	return files
 }
 
-// The core is what package idem links, what generated code links, and all that is internal.
+// The core is what package idem links, what generated code links, the relay of an outbox, and all
+// that is internal.
 func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	all := packages(t)
 	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime" })]
 	for _, p := range all {
-		core := p.name() == "runtime" || slices.Contains(face.Deps, p.ImportPath)
+		core := p.name() == "runtime" || p.name() == "runtime/outbox" || slices.Contains(face.Deps, p.ImportPath)
 		if !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") {
 			continue
 		}
@@ -305,7 +307,7 @@ func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 
 // The generator and what a service links must build where there is no C compiler.
 func TestBuildsWithoutCgo(t *testing.T) {
-	cmd := exec.Command("go", "build", module+"/cmd/...", module+"/runtime", module+"/runtime/stream", module+"/runtime/inspect", module+"/generator/...", module+"/schema/...")
+	cmd := exec.Command("go", "build", module+"/cmd/...", module+"/runtime", module+"/runtime/stream", module+"/runtime/inspect", module+"/runtime/outbox", module+"/generator/...", module+"/schema/...")
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("CGO_ENABLED=0 %s: %v\n%s", strings.Join(cmd.Args, " "), err, out)

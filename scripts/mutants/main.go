@@ -50,7 +50,7 @@ func all() []mutant {
 	return slices.Concat(
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
 		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs, migrationBugs, effectBugs, readerBugs,
-		redisBugs, storeBugs, lockBugs, letterBugs, eraseBugs,
+		redisBugs, storeBugs, lockBugs, letterBugs, eraseBugs, emitBugs, relayBugs,
 	)
 }
 

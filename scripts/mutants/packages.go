@@ -14,6 +14,7 @@ const (
 	footprints  = "./runtime/internal/footprint"
 	generations = "./runtime/internal/generation"
 	keysets     = "./runtime/internal/keyset"
+	relays      = "./runtime/outbox"
 	outages     = "./runtime/internal/outage"
 	verdicts    = "./runtime/internal/verdict"
 	handlers    = "./runtime/internal/handler"

@@ -22,10 +22,12 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkTooEarly, checkShared, checkSums, checkCreatedAgain,
 	// effects
 	checkLocks,
+	// outbox
+	checkOutbox, everyEvent(checkEmitted),
 	// fields
 	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings
-	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), warnPartial, everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents, warnSensitive, everyEvent(warnForgotten),
+	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), warnPartial, everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents, warnSensitive, warnSent, everyEvent(warnForgotten),
 }
 
 // Run reports what the checks find in a draft.

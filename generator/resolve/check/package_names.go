@@ -36,6 +36,14 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 	for _, e := range d.NamedEvents() {
 		g.add(e.Model.GoName, goNameUse{what: e.InTopic(), pos: e.Spec.Name.Pos})
 	}
+	if d.Outbox != nil {
+		for _, n := range []string{"NewRelay", "OutboxTable", "OutboxSQL"} {
+			g.reserve(n)
+		}
+		for _, e := range d.Outbox.Events {
+			g.add(e.Model.GoName, goNameUse{what: e.Is(), pos: e.Spec.Name.Pos})
+		}
+	}
 	for _, t := range d.Types.Generated() {
 		if t.Spec.Broken { // an enum that holds a value twice is reported already
 			continue
@@ -60,5 +68,12 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 		add(e.Topic.Model.GoName+"Handler", "the handler of topic "+wording.Quote(e.Topic.Spec.Name.Value), e.Topic.Spec.Name.Pos)
 		add("Test"+e.Topic.Model.GoName, "the test of topic "+wording.Quote(e.Topic.Spec.Name.Value), e.Topic.Spec.Name.Pos)
 		add("Decode"+e.Model.GoName, "the decoder of "+e.Is(), e.Spec.Name.Pos)
+	}
+	if d.Outbox == nil {
+		return
+	}
+	for _, e := range d.Outbox.Events {
+		add("Emit"+e.Model.GoName, "the function that sends "+e.Is(), e.Spec.Name.Pos)
+		add("Emit"+e.Model.GoName+"As", "the function that sends "+e.Is(), e.Spec.Name.Pos)
 	}
 }

@@ -33,6 +33,11 @@ func checkEventCopies(report *schema.Diagnostics, d *draft.Service, e *draft.Eve
 	if e.Spec.Effect != nil {
 		fail(e.Spec.Effect.Key, "effect", "calls twice")
 	}
+	for _, em := range e.Emits {
+		if em.Of != nil && !em.Of.Model.Tombstone { // one that says once more that a thing is gone does no harm
+			fail(em.Step.Spec.Verb.Pos, schema.Emit, "sends two events, each with an id of its own,")
+		}
+	}
 	for _, st := range e.Steps {
 		if st.Whole && onceOnly(d, st) {
 			continue

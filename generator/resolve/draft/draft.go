@@ -19,6 +19,7 @@ type Service struct {
 	Types  *Types
 	Tables *Tables
 	Topics []*Topic
+	Outbox *Outbox // nil if the spec has none
 	Limits model.Limits
 }
 
@@ -27,7 +28,7 @@ func (d *Service) Complete() bool {
 	if d.Spec.Broken || d.Spec.Consumer == nil || d.Spec.Package == nil {
 		return false
 	}
-	return !slices.ContainsFunc(d.Types.All, func(t *Type) bool { return t.Broken }) &&
+	return d.Outbox.Complete() && !slices.ContainsFunc(d.Types.All, func(t *Type) bool { return t.Broken }) &&
 		!slices.ContainsFunc(d.Tables.All, func(t *Table) bool { return !t.complete() }) &&
 		!slices.ContainsFunc(d.Topics, func(t *Topic) bool { return !t.Complete() })
 }

@@ -13,6 +13,7 @@ type Event struct {
 	Topic *Topic
 	Scope Scope
 	Steps []*Step
+	Emits []*Emit
 	// Unsure says that a part of the event was refused, so that an unused field proves
 	// nothing.
 	Unsure bool

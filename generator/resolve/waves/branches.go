@@ -14,6 +14,11 @@ func branches(order []*model.Step) []*model.Step {
 		if of := st.Under.Of; of != nil && of.Skips() {
 			st.Asks, of.Tells = true, true
 		}
+		for _, em := range st.Event.Emits {
+			if em.Under.Of == st && em.Asks() {
+				st.Tells = true
+			}
+		}
 	}
 	for _, of := range slices.Clone(order) {
 		if !of.Tells {

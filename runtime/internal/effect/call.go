@@ -155,7 +155,9 @@ func (t *task) made(ctx context.Context, hold hold, attempt int) (result []byte,
 		Consumer: t.desk.process.Consumer, Event: t.effect.Event, Key: t.key, Token: hold.Token, Attempt: attempt, Message: t.message,
 		Lock: t.lock.had(),
 	})
-	result, err = t.contained(limited)
+	emits := new(wire.Emits)
+	emits.Begin("effect", t.effect.Key, &t.message)
+	result, err = t.contained(context.WithValue(limited, wire.EmitsKey(), emits))
 	if err != nil && limited.Err() != nil && errors.Is(err, limited.Err()) {
 		err = fmt.Errorf("%w: %w", context.Cause(limited), err)
 	}

@@ -44,6 +44,10 @@ const (
 	Closed   = "closed"   // open dead letters were closed
 )
 
+// Acknowledged is the step of an outbox's relay at which Kafka has a batch, and its rows are not
+// deleted.
+const Acknowledged = "acknowledged"
+
 type hookKey struct{}
 
 // With returns a context in which hook is asked at every step; its error stops the step.

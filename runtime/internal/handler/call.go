@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,6 +65,7 @@ type call struct {
 	ctx      callContext
 	life     txLife
 	trace    trace
+	queue    queue
 	delivery idemtype.Delivery
 	err      error // of the handler
 }
@@ -71,15 +73,21 @@ type call struct {
 // callContext is a handler's context.
 type callContext struct {
 	*watchdog.Context
-	of *idemtype.Delivery
+	of    *idemtype.Delivery
+	begun sync.Once
+	emits wire.Emits // once begun
 }
 
 type deliveryKey struct{}
 
-// Value knows what the handler was called for.
+// Value knows what the handler was called for, and the ids of what it sends.
 func (c *callContext) Value(key any) any {
-	if _, ok := key.(deliveryKey); ok {
+	switch key {
+	case deliveryKey{}:
 		return c.of
+	case wire.EmitsKey():
+		c.begun.Do(func() { c.emits.Begin("handle", c.of.Key, &c.of.Message) })
+		return &c.emits
 	}
 	return c.Context.Value(key)
 }
@@ -100,7 +108,7 @@ func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 	c.life.idle.L = &c.life.mu
 	c.trace.texts = &t.caller.texts
 	c.ctx.of = &c.delivery
-	c.tx = handlerTx{tx: t.tx, life: &c.life, trace: &c.trace}
+	c.tx = handlerTx{tx: t.tx, life: &c.life, trace: &c.trace, queue: &c.queue}
 	if !t.traced { // a tracer may ask a statement's context for the call
 		c.tx.own = &c.ctx
 	}
@@ -134,7 +142,9 @@ func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
 			t.caller.Log.Error("a handler panicked", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "panic", watchdog.PanicText(r), "stack", string(debug.Stack()))
 			c.err = verdict.Permanent(fmt.Errorf("the handler panicked: %s", watchdog.PanicText(r)))
 		}
-		c.err = cmp.Or(c.life.close(), c.err)
+		if c.err = cmp.Or(c.life.close(), c.err); c.err == nil {
+			c.err = verdict.WithoutValue(wire.EmitAll(c.ctx.Statements(), t.tx, c.queue.all))
+		}
 	}()
 	c.err = fn(&c.ctx, &c.tx)
 }

@@ -2,11 +2,13 @@ package handler
 
 import (
 	"context"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // handlerTx is what handlers get: the transaction without its end. A type of its own, so
@@ -16,6 +18,29 @@ type handlerTx struct {
 	life  *txLife
 	trace *trace
 	own   *callContext // the handler's; nil if statements need all that it knows
+	queue *queue       // nil of a savepoint, which may be rolled back alone
+}
+
+// queue is what a handler sends: rows of the outbox once it has returned.
+type queue struct {
+	mu  sync.Mutex
+	all []wire.Emission
+}
+
+// Queue keeps an event until the handler has returned. It reports false if the event must be
+// inserted at once.
+func (h *handlerTx) Queue(e wire.Emission) (queued bool, err error) {
+	if h.queue == nil {
+		return false, nil
+	}
+	if err := h.life.begin(); err != nil {
+		return false, err
+	}
+	defer h.life.end()
+	h.queue.mu.Lock()
+	defer h.queue.mu.Unlock()
+	h.queue.all = append(h.queue.all, e)
+	return true, nil
 }
 
 // during is the context for a statement that a handler runs during ctx. A rewriter may ask it

@@ -1,13 +1,16 @@
 package outage
 
 import (
+	"cmp"
 	"log/slog"
 	"sync"
 	"time"
 )
 
-// Condition is why a service as a whole does nothing; nothing while it works.
+// Condition is why a service as a whole, or a part of it, does nothing; nothing while it works.
 type Condition struct {
+	Of string // who stands, in the log; "" is the service
+
 	mu    sync.Mutex
 	why   error
 	said  string
@@ -64,8 +67,8 @@ func (c *Condition) say(log *slog.Logger) {
 		return
 	}
 	if c.said = text; text != "" {
-		log.Error("the service stands", "reason", text)
+		log.Error("the "+cmp.Or(c.Of, "service")+" stands", "reason", text)
 	} else {
-		log.Info("the service goes on")
+		log.Info("the " + cmp.Or(c.Of, "service") + " goes on")
 	}
 }

@@ -24,7 +24,7 @@ const startMost = time.Second
 func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 	for attempt := 1; ; attempt++ {
 		_, err := p.Open(ctx)
-		if err == nil || final(err) {
+		if err == nil || Final(err) {
 			return err
 		}
 		wait(fmt.Errorf("the database was not reached since the start: %w", &outage.Unreachable{Err: err}))
@@ -34,8 +34,8 @@ func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 	}
 }
 
-// final reports whether a person must act before the service can start.
-func final(err error) bool {
+// Final reports whether a person must act before the service can start.
+func Final(err error) bool {
 	if _, refused := errors.AsType[*catalog.RefusedError](err); refused {
 		return true
 	}

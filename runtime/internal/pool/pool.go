@@ -3,7 +3,7 @@
 // statement on it. The service's pool is never used or changed: it says only how to connect.
 //
 //	Open -> check: schema, pooler        Acquire -> a connection, or why there is none
-//	     -> each connection: session,    Connect -> one that is not the pool's
+//	     -> each connection: session,    Connect, Alone -> one that is not the pool's
 //	        catalog, statements          Release -> back, unless a handler still has it
 //
 // It begins no transaction. It must not import any package of this module but backoff, catalog,
@@ -127,6 +127,25 @@ func LockWait(lock, most time.Duration) time.Duration {
 // statements may take long.
 func (p *Pool) Background(ctx context.Context) (*pgx.Conn, error) {
 	return p.connect(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0", "transaction_timeout": "0"})
+}
+
+// Alone opens a connection for work that needs a session of its own, such as a lock that the
+// session holds. It refuses a pooler that gives sessions away.
+func (p *Pool) Alone(ctx context.Context, application string) (*pgx.Conn, error) {
+	conn, err := p.connect(ctx, map[string]string{"application_name": application})
+	if err != nil {
+		return nil, err
+	}
+	other, err := p.Connect(ctx)
+	if err == nil {
+		err = session.Probe(ctx, conn, other)
+		_ = other.Close(ctx)
+	}
+	if err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
 }
 
 // Connect opens a connection that is not one of the pool's: all of those may be in use.

@@ -42,7 +42,7 @@ func draw(r *rand.Rand) *Spec {
 	}
 	root.add(&part{lines: []string{"types:"}, parts: []*part{line, answer(all), need("Mood: {enum: [glad, sad, so-so]" + pick(r, []string{"", "", ", unknown: keep"}) + "}"), need("Label: {is: string" + pick(r, []string{"", ", go: reflect.StructTag"}) + "}")}, needed: true})
 	made, section := tables(r, all, 2+r.IntN(4))
-	root.add(section)
+	root.add(section, outbox(all))
 	topics := &part{lines: []string{"topics:"}, needed: true}
 	for i := range 1 + r.IntN(3) {
 		topics.add(topic(r, all, made, fmt.Sprintf("topic-%c", 'a'+i)))

@@ -41,6 +41,9 @@ func (w *writer) step(tables []*table, t *table) *part {
 		for range 1 + w.r.IntN(2) {
 			b.add(w.plain(pick(w.r, branchVerbs), pick(w.r, tables)))
 		}
+		if chance(w.r, 30) {
+			b.add(w.emit())
+		}
 		s.add(b)
 	}
 	return s

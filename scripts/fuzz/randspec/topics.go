@@ -137,6 +137,9 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 		}
 		steps.add(w.step(tables, t))
 	}
+	if w.each = false; chance(r, 30) {
+		steps.add(w.emit())
+	}
 	e.add(need("type: " + strings.ToLower(called)))
 	if chance(r, 15) {
 		e.add(leaf("version: v2"))

@@ -81,7 +81,7 @@ func (e Edits) Condition(pattern, code string) Edits { return e.with(condition, 
 
 // Never makes a condition false. It is still evaluated.
 func (e Edits) Never(pattern string) Edits {
-	return e.Condition(pattern, "("+whole+" && false)")
+	return e.Condition(pattern, "(("+whole+") && false)")
 }
 
 // Always makes a condition true. It is still evaluated.
