@@ -53,9 +53,13 @@ check: cc
 generate:
 	go run ./cmd/idemgen generate $(SPECS)
 
-## mutants: plants bugs one at a time; each must be caught by a test
+## mutants: plants bugs one at a time; each must be caught by a test. Bugs that are recorded as caught
+## in scripts/mutants/caught.txt, and have not changed since, are not played: a run that was stopped goes
+## on so. SHARD=2/4 plays the second of four parts. ALL=1 plays all: go on without it if it is stopped
+SHARD ?=
+ALL ?=
 mutants: cc
-	go run ./scripts/mutants
+	go run ./scripts/mutants -shard '$(SHARD)'$(if $(ALL), -all)
 
 ## bench: speed and memory beside programs by hand; ONLY=P1b,P12 chooses rows, docs/benchmarks.md says more
 ONLY ?=

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +23,7 @@ type lab struct {
 	times int    // how often a bug's test runs
 
 	sources *plant.Sources
+	build   func(ctx context.Context, pkg, bin string, args ...string) error
 
 	patience []time.Duration // how much longer than its share it may run: at first, and at each further try
 	clean    sync.Map        // func() built, by package
@@ -36,8 +36,13 @@ func newLab(root string, times int, patience ...time.Duration) (*lab, error) {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "mutants-")
-	return &lab{root: root, dir: dir, sources: plant.Read(root), times: max(times, 1), patience: patience}, err
+	l := &lab{root: root, dir: dir, times: max(times, 1), patience: patience}
+	l.sources, l.build = plant.Read(root), l.compile
+	return l, err
 }
+
+// key is a test's key in took.
+func key(pkg, test string) string { return pkg + " " + test }
 
 // share is how many times as long as without its bug a test may take.
 const share = 20
@@ -45,7 +50,7 @@ const share = 20
 // limit is how long a bug's test may run. It follows the time that the test took without the
 // bug, so that a machine that is busy, and a test that is slow, get the time they need.
 func (l *lab) limit(m mutant, patience time.Duration) time.Duration {
-	if took, ok := l.took.Load(m.pkg + " " + m.test); ok {
+	if took, ok := l.took.Load(key(m.pkg, m.test)); ok {
 		patience += share * took.(time.Duration)
 	}
 	return patience
@@ -53,10 +58,14 @@ func (l *lab) limit(m mutant, patience time.Duration) time.Duration {
 
 func (l *lab) close() { _ = os.RemoveAll(l.dir) }
 
-// build makes a package's test binary. Without optimizations it takes a third of the time.
-func (l *lab) build(ctx context.Context, pkg, bin string, args ...string) error {
-	args = append([]string{"test", "-c", "-vet=off", "-gcflags=github.com/idemgen/idemgen/...=-N -l", "-o", bin}, args...)
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+// compile makes a package's test binary. Without optimizations it takes a third of the time, and
+// without symbols for debuggers half of that.
+func (l *lab) compile(ctx context.Context, pkg, bin string, args ...string) error {
+	args = slices.Concat([]string{
+		"test", "-c", "-vet=off", "-gcflags=github.com/idemgen/idemgen/...=-N -l",
+		"-ldflags=-s -w", "-o", bin,
+	}, args, []string{pkg})
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = l.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -92,7 +101,7 @@ func (l *lab) runClean(ctx context.Context, pkg, pattern string, limit time.Dura
 	o, err := l.run(ctx, pkg, bin, pattern, limit)
 	for name, took := range o.took {
 		if o.results[name] == "PASS" {
-			l.took.Store(pkg+" "+name, took)
+			l.took.Store(key(pkg, name), took)
 		}
 	}
 	return o, err
@@ -123,51 +132,4 @@ func pattern(test string) string {
 		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
 	}
 	return strings.Join(parts, "/")
-}
-
-// baseline runs the tests of all bugs without one.
-func (l *lab) baseline(ctx context.Context, bugs []mutant, workers int, limit time.Duration) error {
-	tests := map[string][]string{}
-	for _, m := range bugs {
-		if !slices.Contains(tests[m.pkg], m.test) {
-			tests[m.pkg] = append(tests[m.pkg], m.test)
-		}
-	}
-	var mu sync.Mutex
-	errs := []error{}
-	each(slices.Sorted(maps.Keys(tests)), workers, func(pkg string) {
-		err := l.allPass(ctx, pkg, tests[pkg], limit)
-		mu.Lock()
-		defer mu.Unlock()
-		errs = append(errs, err)
-	})
-	return errors.Join(append(errs, ctx.Err())...)
-}
-
-// allPass runs tests of one package. What does not pass is run once more alone: other tests may
-// have taken its time.
-func (l *lab) allPass(ctx context.Context, pkg string, names []string, limit time.Duration) error {
-	var tops []string
-	for _, name := range names {
-		top, _, _ := strings.Cut(name, "/")
-		tops = append(tops, regexp.QuoteMeta(top))
-	}
-	together, err := l.runClean(ctx, pkg, "^("+strings.Join(tops, "|")+")$", limit)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, name := range names {
-		if together.results[name] == "PASS" {
-			continue
-		}
-		o, err := l.runClean(ctx, pkg, pattern(name), limit)
-		if err != nil {
-			return err
-		}
-		if !o.passed(name) {
-			errs = append(errs, fmt.Errorf("%s %s does not pass without any bug:\n%s", pkg, name, o.tail()))
-		}
-	}
-	return errors.Join(errs...)
 }

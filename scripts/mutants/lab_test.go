@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,11 +23,15 @@ func testLab(t *testing.T, times int, patience ...time.Duration) *lab {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.close)
+	l.build = func(_ context.Context, pkg, bin string, args ...string) error {
+		return builds.link(l, pkg, bin, args)
+	}
 	return l
 }
 
 // A bug is caught by what its test says, and by nothing else.
 func TestVerdicts(t *testing.T) {
+	t.Parallel()
 	l := testLab(t, 1)
 	half := mutant{"half", in(victim, "Half").Replace(`n / 2`, `n / 3`), victim, "TestDouble"}
 	gone := mutant{"gone", in(victim, "Triple").Drop(`return _`), victim, "TestDouble"}
@@ -51,9 +56,10 @@ func TestVerdicts(t *testing.T) {
 		"the bug has no place":             {gone, broken, "no Triple"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			limit := time.Minute
 			if test.reason == "timed out" {
-				limit = 2 * time.Second
+				limit = time.Second
 			}
 			f := l.try(t.Context(), test.bug, limit)
 			if f.verdict != test.want || !strings.Contains(f.reason, test.reason) {
@@ -63,52 +69,72 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// tryAllOf tries bugs, and writes no record.
+func (l *lab) tryAllOf(t *testing.T, workers int, bugs ...mutant) map[string]verdict {
+	t.Helper()
+	results, err := l.tryAll(t.Context(), bugs, workers, func(mutant, verdict) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
 // A bug whose test needs more time than at first is decided in the end; one whose test never
 // ends stays undecided.
 func TestWhatSaysNothingIsTriedAgain(t *testing.T) {
-	slow := doubling("time.Sleep(1500 * time.Millisecond); return 3 * n", "TestDouble/two")
-	counts := testLab(t, 1, time.Second, time.Minute).tryAll(t.Context(), []mutant{slow}, 2)
-	if counts[caught] != 1 || len(counts) != 1 {
-		t.Errorf("a slow test: got %v, want one caught", counts)
+	t.Parallel()
+	slow := doubling("time.Sleep(600 * time.Millisecond); return 3 * n", "TestDouble/two")
+	l := testLab(t, 1, 300*time.Millisecond, time.Minute)
+	l.took.Store(key(victim, slow.test), time.Duration(0))
+	if results := l.tryAllOf(t, 2, slow); results[slow.name] != caught || len(results) != 1 {
+		t.Errorf("a slow test: got %v, want one caught", results)
 	}
-	counts = testLab(t, 1, time.Second, 2*time.Second).tryAll(t.Context(), []mutant{doubling("select {}", "TestDouble")}, 2)
-	if counts[undecided] != 1 || len(counts) != 1 {
-		t.Errorf("a test that hangs: got %v, want one undecided", counts)
+	hangs := doubling("select {}", "TestDouble")
+	results := testLab(t, 1, time.Second, 500*time.Millisecond).tryAllOf(t, 2, hangs)
+	if results[hangs.name] != undecided || len(results) != 1 {
+		t.Errorf("a test that hangs: got %v, want one undecided", results)
 	}
-	if err := report(counts, 1); err == nil {
+	if _, err := report(results, 0, 1); err == nil {
 		t.Error("an undecided bug counts as success")
 	}
 }
 
 // A test may take longer than the harness's patience: its limit follows how long it takes
-// without the bug, by the baseline and by each further try.
+// without the bug, which is seen before the bug is tried, and before each further try.
 func TestLimitFollowsTheTimeWithoutTheBug(t *testing.T) {
-	bug := doubling("return 5 * n", "TestThatTakesTime")
-	l := testLab(t, 1, time.Second)
-	if f := l.try(t.Context(), bug, time.Second); f.verdict != undecided {
-		t.Errorf("before the test ran without the bug: got %s: %s, want a time-out", f.verdict, f.reason)
+	t.Parallel()
+	bug := doubling("return 8 * n", "TestThatTakesTime")
+	l, patience := testLab(t, 1), 600*time.Millisecond
+	if f := l.try(t.Context(), bug, patience); f.verdict != undecided {
+		t.Errorf("its time is not known: got %s: %s, want a time-out", f.verdict, f.reason)
 	}
-	if err := l.baseline(t.Context(), []mutant{bug}, 1, time.Minute); err != nil {
-		t.Fatal(err)
+	if f := l.first(t.Context(), bug, patience); f.verdict != caught {
+		t.Errorf("tried first: got %s: %s, want caught", f.verdict, f.reason)
 	}
-	if counts := l.tryAll(t.Context(), []mutant{bug}, 1); counts[caught] != 1 {
-		t.Errorf("after the baseline: got %v, want one caught", counts)
-	}
-	if counts := testLab(t, 1, time.Second, 1500*time.Millisecond).tryAll(t.Context(), []mutant{bug}, 1); counts[caught] != 1 {
-		t.Errorf("tried again: got %v, want one caught", counts)
+	l.took.Store(key(victim, bug.test), time.Duration(0))
+	if f := l.again(t.Context(), bug, patience); f.verdict != caught {
+		t.Errorf("tried again: got %s: %s, want caught", f.verdict, f.reason)
 	}
 }
 
 // A machine that is too busy for a test says nothing of the bug.
 func TestBugIsUndecidedWhereTheTestHasNoTime(t *testing.T) {
+	t.Parallel()
 	bug := doubling("return 2 * n + 1 - 1", "TestThatTakesTime")
-	if f := testLab(t, 1).again(t.Context(), bug, 100*time.Millisecond); f.verdict != undecided || !strings.Contains(f.reason, "without the bug") {
-		t.Errorf("got %s: %s", f.verdict, f.reason)
+	l := testLab(t, 1)
+	const patience = 100 * time.Millisecond
+	for name, f := range map[string]finding{
+		"first": l.first(t.Context(), bug, patience), "again": l.again(t.Context(), bug, patience),
+	} {
+		if f.verdict != undecided || !strings.Contains(f.reason, "without the bug") {
+			t.Errorf("%s: got %s: %s", name, f.verdict, f.reason)
+		}
 	}
 }
 
 // A bug that is caught now and then is not caught.
 func TestTheTestMustCatchTheBugEveryTime(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "seen")
 	bug := doubling("if _, err := os.Stat(`"+file+"`); err == nil { return 2 * n }; os.WriteFile(`"+file+"`, nil, 0o600); return 3 * n", "TestDouble/two")
 	f := testLab(t, 3).try(t.Context(), bug, time.Minute)
@@ -119,11 +145,12 @@ func TestTheTestMustCatchTheBugEveryTime(t *testing.T) {
 
 // A test may fail once because the machine was busy, and pass without the bug when it is not.
 func TestAFailureThatDoesNotRepeatDecidesNothing(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "seen")
 	bug := doubling("if _, err := os.Stat(`"+file+"`); err == nil { return 2 * n }; os.WriteFile(`"+file+"`, nil, 0o600); return 3 * n", "TestDouble/two")
-	counts := testLab(t, 1, time.Minute, time.Minute).tryAll(t.Context(), []mutant{bug}, 1)
-	if counts[missed] != 1 || len(counts) != 1 {
-		t.Errorf("got %v, want one missed by the second try", counts)
+	results := testLab(t, 1, time.Minute, time.Minute).tryAllOf(t, 1, bug)
+	if results[bug.name] != missed || len(results) != 1 {
+		t.Errorf("got %v, want one missed by the second try", results)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -133,14 +160,14 @@ func TestAFailureThatDoesNotRepeatDecidesNothing(t *testing.T) {
 	}
 }
 
-// Before any bug is planted, the tests pass.
-func TestBaselineNamesTheTestsThatFail(t *testing.T) {
+// A test that fails without a bug is found before a bug is planted.
+func TestWhatFailsWithoutABugIsNotTried(t *testing.T) {
+	t.Parallel()
 	l := testLab(t, 1)
-	if err := l.baseline(t.Context(), []mutant{doubling("", "TestDouble/two"), doubling("", "TestThatSaysNothing")}, 1, time.Minute); err != nil {
-		t.Error(err)
-	}
-	err := l.baseline(t.Context(), []mutant{doubling("", "TestDouble"), doubling("", "TestThatFailsWithoutABug"), doubling("", "TestNothing")}, 2, time.Minute)
-	if err == nil || !strings.Contains(err.Error(), "TestThatFailsWithoutABug") || !strings.Contains(err.Error(), "TestNothing") || strings.Contains(err.Error(), "TestDouble") {
-		t.Errorf("got %v", err)
+	for _, test := range []string{"TestThatFailsWithoutABug", "TestNothing"} {
+		f := l.first(t.Context(), doubling("does not compile", test), time.Minute)
+		if f.verdict != undecided || !strings.Contains(f.reason, test+" does not pass without the bug") {
+			t.Errorf("%s: got %s: %s", test, f.verdict, f.reason)
+		}
 	}
 }

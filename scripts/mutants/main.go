@@ -1,6 +1,6 @@
 // Command mutants plants one bug at a time and checks that the test that states the broken
 // property fails. A bug that nobody catches is a missing test. The working tree stays as it
-// is: a bug is planted by an overlay of the go command.
+// is, but for the record of caught bugs: a bug is planted by an overlay of the go command.
 //
 // A bug is caught if its test says so: it ran to its end, failed with a message, passes without
 // the bug, and fails once more with it: a single failure may come from a deadline of the test
@@ -13,31 +13,55 @@
 // A bug's place is a declaration and a pattern of syntax in it: package plant says which renames
 // break it. TestEveryBugCompiles fails then, within seconds, and says where the place may be now.
 //
-// Its last line is "mutants: N planted, N caught"; it exits 1 unless all are.
+// # What is played
+//
+// Bugs that were caught are recorded in scripts/mutants/caught.txt, which is committed. A run
+// plays those that are not there, and those that changed since: the bug's edits, a file that it
+// is planted in, its test's name or the file of its test. It writes a bug's line as soon as the
+// bug is caught, so a run that was stopped goes on when it is started again. A bug that is not
+// caught any more loses its line. Do not edit the file; a merge of two branches keeps the lines
+// of both.
+//
+// A bug may be caught no more although all this is as it was, by a change of something else
+// that its test needs. So from time to time play all:
+//
+//	make mutants ALL=1        all bugs, whatever is recorded (-all)
+//	make mutants SHARD=2/4    the second of four parts (-shard)
+//	make mutants              goes on with what is left, also of an ALL=1 that was stopped
+//
+// ALL=1 begins by removing the lines of its bugs. So start it once, and go on without it. Bugs
+// of one test are always in the same part, whatever is recorded. Several parts may be played in
+// one directory at the same time.
+//
+// -only chooses bugs by their names. -times runs each bug's test several times with the bug; it
+// plays the chosen bugs even if they are recorded.
+//
+// The last line is "mutants: N planted, N caught", and how many of them are recorded from runs
+// before; it exits 1 unless all of the chosen bugs are caught.
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"regexp"
 	"slices"
-	"sync"
 	"syscall"
-	"time"
 )
 
 func main() {
-	only := flag.String("only", "", "plant only bugs whose name matches this regular expression")
-	times := flag.Int("times", 1, "run a bug's test so often: it must catch it every time")
-	workers := flag.Int("workers", 2, "so many bugs are tried at the same time")
+	o := options{only: regexp.MustCompile("")}
+	flag.Func("only", "choose only bugs whose name matches this regular expression", o.setOnly)
+	flag.Var(&o.shard, "shard", "choose only bugs of this `part`: 2/4 is the second of four")
+	flag.BoolVar(&o.all, "all", false, "first remove the chosen bugs from the record, so that all are played")
+	flag.IntVar(&o.times, "times", 1, "run a bug's test so often: it must catch it every time;\n"+
+		"above 1, bugs are played even if they are recorded")
+	flag.IntVar(&o.workers, "workers", 2, "so many bugs are tried at the same time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *only, *times, *workers)
+	err := run(ctx, o)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -49,100 +73,7 @@ func main() {
 func all() []mutant {
 	return slices.Concat(
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
-		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs, migrationBugs, effectBugs, readerBugs,
-		redisBugs, storeBugs, lockBugs, letterBugs, eraseBugs,
+		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs,
+		migrationBugs, effectBugs, readerBugs, redisBugs, storeBugs, lockBugs, letterBugs, eraseBugs,
 	)
-}
-
-func run(ctx context.Context, only string, times, workers int) error {
-	match, err := regexp.Compile(only)
-	if err != nil {
-		return fmt.Errorf("-only: %w", err)
-	}
-	chosen := slices.DeleteFunc(all(), func(m mutant) bool { return !match.MatchString(m.name) })
-	if len(chosen) == 0 {
-		return fmt.Errorf("-only: no bug's name matches %q", only)
-	}
-	l, err := newLab(".", times, 3*time.Minute, 5*time.Minute, 8*time.Minute)
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	start := time.Now()
-	if err := l.baseline(ctx, chosen, workers, 30*time.Minute); err != nil {
-		return err
-	}
-	fmt.Printf("all tests pass without a bug (%.0f s)\n", time.Since(start).Seconds())
-	return report(l.tryAll(ctx, chosen, workers), len(chosen))
-}
-
-// report prints the last line.
-func report(counts map[verdict]int, planted int) error {
-	line := fmt.Sprintf("mutants: %d planted, %d caught", planted, counts[caught])
-	var errs []error
-	for _, v := range []verdict{missed, undecided, broken} {
-		if n := counts[v]; n > 0 {
-			errs = append(errs, fmt.Errorf("%d %s", n, v))
-			line += fmt.Sprintf(", %d %s", n, v)
-		}
-	}
-	if counts[caught] < planted && len(errs) == 0 {
-		errs = append(errs, errors.New("stopped before the end"))
-	}
-	fmt.Println(line)
-	return errors.Join(errs...)
-}
-
-// tryAll tries all bugs, some at a time; those that their tests say nothing of are tried
-// again, one at a time and with more patience. It prints a line for each.
-func (l *lab) tryAll(ctx context.Context, bugs []mutant, workers int) map[verdict]int {
-	counts := map[verdict]int{}
-	var mu sync.Mutex
-	for n, patience := range l.patience {
-		last := n == len(l.patience)-1
-		try := l.try
-		if n > 0 {
-			workers, try = 1, l.again
-		}
-		var again []mutant
-		each(bugs, workers, func(m mutant) {
-			start := time.Now()
-			f := try(ctx, m, patience)
-			if ctx.Err() != nil {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			retry := f.verdict == undecided && !last
-			if retry {
-				again = append(again, m)
-			} else {
-				counts[f.verdict]++
-			}
-			fmt.Printf("%-62s %s (%.0f s)\n", m.name, f.text(retry), time.Since(start).Seconds())
-		})
-		if bugs = again; len(bugs) == 0 {
-			break
-		}
-		slices.SortFunc(bugs, func(a, b mutant) int { return cmp.Compare(a.name, b.name) })
-	}
-	return counts
-}
-
-// each calls f with every item, so many at a time.
-func each[T any](items []T, workers int, f func(T)) {
-	next := make(chan T)
-	var wg sync.WaitGroup
-	for range max(workers, 1) {
-		wg.Go(func() {
-			for item := range next {
-				f(item)
-			}
-		})
-	}
-	for _, item := range items {
-		next <- item
-	}
-	close(next)
-	wg.Wait()
 }

@@ -22,7 +22,11 @@
 // guess may be another bug, which its test catches as well.
 package plant
 
-import "path/filepath"
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
 
 // Edits are changes of sources, made one after the other.
 type Edits struct {
@@ -41,16 +45,16 @@ type edit struct {
 }
 
 // way is what an edit does with the place that its pattern finds.
-type way int
+type way string
 
 const (
-	replace way = iota
-	condition
-	drop
-	before
-	after
-	text
-	declare
+	replace   way = "replace"
+	condition way = "condition"
+	drop      way = "drop"
+	before    way = "before"
+	after     way = "after"
+	text      way = "text"
+	declare   way = "declare"
 )
 
 // In begins changes of the declaration called name, in dir or below it.
@@ -99,4 +103,13 @@ func (e Edits) Declare(code string) Edits { return e.with(declare, "", code) }
 func (e Edits) with(how way, pattern, code string) Edits {
 	e.list = append(e.list[:len(e.list):len(e.list)], edit{e.place, how, pattern, code})
 	return e
+}
+
+// String is all that the edits say. Edits that differ have different texts.
+func (e Edits) String() string {
+	var out strings.Builder
+	for _, ed := range e.list {
+		fmt.Fprintf(&out, "%q %q %s %q %q\n", ed.dir, ed.name, ed.how, ed.pattern, ed.code)
+	}
+	return out.String()
 }

@@ -104,6 +104,13 @@ func newFile(path string, src []byte) (*file, error) {
 	return f, err
 }
 
+// Source is a file that was read, by its path below the module's root.
+func (s *Sources) Source(path string) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files[path].src
+}
+
 // offset is where a position of the file's syntax is in its text.
 func (f *file) offset(p token.Pos) int { return f.set.Position(p).Offset }
 
