@@ -8,7 +8,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -102,21 +101,19 @@ func (b *book) toPlay(chosen []mutant, o options) ([]mutant, error) {
 
 // printLeft says what a run that was stopped did not decide.
 func printLeft(bugs []mutant, results map[string]verdict) {
-	counts, sum := map[string]int{}, 0
+	counts := map[string]int{}
 	for _, m := range bugs {
 		if results[m.name] == "" {
 			counts[m.pkg]++
-			sum++
 		}
 	}
-	if sum == 0 {
+	if len(counts) == 0 {
 		return
 	}
-	var parts []string
+	fmt.Printf("stopped: %d left to play\n", len(bugs)-len(results))
 	for _, pkg := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d of %s", counts[pkg], pkg))
+		fmt.Printf("%7d of %s\n", counts[pkg], pkg)
 	}
-	fmt.Printf("stopped: %d left to play (%s)\n", sum, strings.Join(parts, ", "))
 }
 
 // report returns the last line, and an error unless all bugs are caught. Those that are recorded
