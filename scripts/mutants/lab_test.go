@@ -85,7 +85,6 @@ func TestWhatSaysNothingIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	slow := doubling("time.Sleep(600 * time.Millisecond); return 3 * n", "TestDouble/two")
 	l := testLab(t, 1, 300*time.Millisecond, time.Minute)
-	l.took.Store(key(victim, slow.test), time.Duration(0))
 	if results := l.tryAllOf(t, 2, slow); results[slow.name] != caught || len(results) != 1 {
 		t.Errorf("a slow test: got %v, want one caught", results)
 	}
@@ -100,7 +99,7 @@ func TestWhatSaysNothingIsTriedAgain(t *testing.T) {
 }
 
 // A test may take longer than the harness's patience: its limit follows how long it takes
-// without the bug, which is seen before the bug is tried, and before each further try.
+// without the bug, which is seen by each control, and before each further try.
 func TestLimitFollowsTheTimeWithoutTheBug(t *testing.T) {
 	t.Parallel()
 	bug := doubling("return 8 * n", "TestThatTakesTime")
@@ -108,8 +107,11 @@ func TestLimitFollowsTheTimeWithoutTheBug(t *testing.T) {
 	if f := l.try(t.Context(), bug, patience); f.verdict != undecided {
 		t.Errorf("its time is not known: got %s: %s, want a time-out", f.verdict, f.reason)
 	}
-	if f := l.first(t.Context(), bug, patience); f.verdict != caught {
-		t.Errorf("tried first: got %s: %s, want caught", f.verdict, f.reason)
+	if f := l.control(t.Context(), bug, time.Minute); f.verdict != caught {
+		t.Fatalf("without the bug: got %s: %s", f.verdict, f.reason)
+	}
+	if f := l.try(t.Context(), bug, patience); f.verdict != caught {
+		t.Errorf("its time is known: got %s: %s, want caught", f.verdict, f.reason)
 	}
 	l.took.Store(key(victim, bug.test), time.Duration(0))
 	if f := l.again(t.Context(), bug, patience); f.verdict != caught {
@@ -121,14 +123,9 @@ func TestLimitFollowsTheTimeWithoutTheBug(t *testing.T) {
 func TestBugIsUndecidedWhereTheTestHasNoTime(t *testing.T) {
 	t.Parallel()
 	bug := doubling("return 2 * n + 1 - 1", "TestThatTakesTime")
-	l := testLab(t, 1)
-	const patience = 100 * time.Millisecond
-	for name, f := range map[string]finding{
-		"first": l.first(t.Context(), bug, patience), "again": l.again(t.Context(), bug, patience),
-	} {
-		if f.verdict != undecided || !strings.Contains(f.reason, "without the bug") {
-			t.Errorf("%s: got %s: %s", name, f.verdict, f.reason)
-		}
+	f := testLab(t, 1).again(t.Context(), bug, 100*time.Millisecond)
+	if f.verdict != undecided || !strings.Contains(f.reason, "without the bug") {
+		t.Errorf("got %s: %s", f.verdict, f.reason)
 	}
 }
 
@@ -157,17 +154,5 @@ func TestAFailureThatDoesNotRepeatDecidesNothing(t *testing.T) {
 	}
 	if f := testLab(t, 1).try(t.Context(), bug, time.Minute); f.verdict != undecided || !strings.Contains(f.reason, "run again") {
 		t.Errorf("got %s: %s, want undecided", f.verdict, f.reason)
-	}
-}
-
-// A test that fails without a bug is found before a bug is planted.
-func TestWhatFailsWithoutABugIsNotTried(t *testing.T) {
-	t.Parallel()
-	l := testLab(t, 1)
-	for _, test := range []string{"TestThatFailsWithoutABug", "TestNothing"} {
-		f := l.first(t.Context(), doubling("does not compile", test), time.Minute)
-		if f.verdict != undecided || !strings.Contains(f.reason, test+" does not pass without the bug") {
-			t.Errorf("%s: got %s: %s", test, f.verdict, f.reason)
-		}
 	}
 }

@@ -6,9 +6,9 @@
 // the bug, and fails once more with it: a single failure may come from a deadline of the test
 // that a busy machine missed. A run that ends by a time-out or a crash says nothing. It is
 // tried again, alone and with more time; if it says nothing then either, the bug is undecided.
-// How long a test may run follows from how long it takes without the bug at that time, so that
-// a busy machine decides nothing. A test that a bug makes wait for ever must say so itself, by
-// a deadline of its own.
+// How long the test may run then follows from how long it takes without the bug at that time,
+// so that a busy machine decides nothing. A test that a bug makes wait for ever must say so
+// itself, by a deadline of its own.
 //
 // A bug's place is a declaration and a pattern of syntax in it: package plant says which renames
 // break it. TestEveryBugCompiles fails then, within seconds, and says where the place may be now.

@@ -31,7 +31,7 @@ func (l *lab) tryAll(
 	g := &game{note: note, stop: stop, size: len(bugs), results: map[string]verdict{}}
 	for n, patience := range l.patience {
 		last := n == len(l.patience)-1
-		try := l.first
+		try := l.try
 		if n > 0 {
 			workers, try = 1, l.again
 		}

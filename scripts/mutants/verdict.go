@@ -92,15 +92,6 @@ func (l *lab) repeat(ctx context.Context, m mutant, bin string, limit time.Durat
 	return f
 }
 
-// first tries a bug. A test whose time is not known runs without the bug before, so that what
-// does not pass there is found at once.
-func (l *lab) first(ctx context.Context, m mutant, patience time.Duration) finding {
-	if _, ok := l.took.Load(key(m.pkg, m.test)); ok {
-		return l.try(ctx, m, patience)
-	}
-	return l.again(ctx, m, patience)
-}
-
 // again tries a bug once more. The test runs without the bug first, so that its limit follows
 // how busy the machine is now.
 func (l *lab) again(ctx context.Context, m mutant, patience time.Duration) finding {
