@@ -53,9 +53,10 @@ check: cc
 generate:
 	go run ./cmd/idemgen generate $(SPECS)
 
-## mutants: plants bugs one at a time; each must be caught by a test. Bugs that are recorded as caught
-## in scripts/mutants/caught.txt, and have not changed since, are not played: a run that was stopped goes
-## on so. SHARD=2/4 plays the second of four parts. ALL=1 plays all: go on without it if it is stopped
+## mutants: plants bugs one at a time; each must be caught by a test. It plays those that are new
+## or changed since scripts/mutants/caught.txt recorded them as caught, so a run that was stopped
+## goes on. SHARD=2/4 plays the second of four parts. ALL=1 plays all: it first removes them
+## from the record, so start it once, and go on without it
 SHARD ?=
 ALL ?=
 mutants: cc
