@@ -12,7 +12,7 @@ import (
 // Each overlay fits the files of today, and what it makes of their packages compiles.
 func TestOverlaysCompile(t *testing.T) {
 	t.Chdir("..")
-	c, err := typecheck.New(t.Context(), "./bench/worker")
+	c, err := typecheck.New(t.Context(), ".", "./bench/worker")
 	if err != nil {
 		t.Fatal(err)
 	}

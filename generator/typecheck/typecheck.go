@@ -30,10 +30,12 @@ type Checker struct {
 }
 
 // New makes a checker for code that imports the listed packages, or what these import. The go
-// command finds them from the working directory.
-func New(ctx context.Context, imports ...string) (*Checker, error) {
+// command finds them from a folder.
+func New(ctx context.Context, dir string, imports ...string) (*Checker, error) {
 	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, imports...)
-	out, err := exec.CommandContext(ctx, "go", args...).Output()
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {

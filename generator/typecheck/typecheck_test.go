@@ -7,7 +7,7 @@ import (
 
 // What does not compile is told with its place, also in a test, and what compiles is not.
 func TestWhatDoesNotCompileIsTold(t *testing.T) {
-	c, err := New(t.Context(), "fmt", "testing")
+	c, err := New(t.Context(), ".", "fmt", "testing")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -292,7 +292,7 @@ func TestDocumentedProgramsCompile(t *testing.T) {
 	if len(programs) == 0 {
 		t.Fatal("no program was found")
 	}
-	compiled, err := typecheck.New(t.Context(), slices.Sorted(maps.Keys(imports))...)
+	compiled, err := typecheck.New(t.Context(), ".", slices.Sorted(maps.Keys(imports))...)
 	if err != nil {
 		t.Fatal(err)
 	}
