@@ -23,6 +23,9 @@ var services = []struct {
 	{"sample", sampleWithDrafts},
 }
 
+// stripped leaves out what only a debugger reads: it takes as long as the rest of linking.
+const stripped = "-ldflags=-s -w"
+
 // What init says leads to services that compile and pass their tests: the sample as it is, a spec
 // of one's own in its place, and one of a database. One go command tries all of them. A draft of Go
 // code has a test, which fails until somebody says what the code does.
@@ -37,7 +40,8 @@ func TestServicesPassTheirTests(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	args := []string{"test", "-v", "-vet=all", "./..."}
+	t.Setenv("IDEMTEST_DATABASE_URL", idemtest.DB(t).Config().ConnString()) // one server is enough
+	args := []string{"test", "-v", "-vet=all", stripped, "./..."}
 	if !longtest.Wanted() {
 		args = append(args, "-run", "^TestCases$|//^one_by_one$")
 	}
@@ -65,7 +69,7 @@ func TestServicesPassTheirTests(t *testing.T) {
 func asksForItsAddresses(t *testing.T, name string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "service")
-	if out, err := goCommand(t, "build", "-o", program, "./"+name+"/cmd/"+name); err != nil {
+	if out, err := goCommand(t, "build", stripped, "-o", program, "./"+name+"/cmd/"+name); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, tc := range []struct{ set, missing string }{{"DATABASE_URL=x", "KAFKA_BROKERS"}, {"KAFKA_BROKERS=x", "DATABASE_URL"}} {
