@@ -59,6 +59,10 @@ var contenders = []contender{
 // inRedis reports whether it has its leases in Redis.
 func (c contender) inRedis() bool { return strings.HasSuffix(c.name, "-redis") }
 
+// stripped leaves out what only a debugger reads, which takes long to link. Profiles do not need
+// it.
+const stripped = "-ldflags=-s -w"
+
 // overlay makes files in a folder, and says which files of the repository they replace.
 type overlay func(ctx context.Context, dir string) (map[string]string, error)
 
@@ -78,14 +82,14 @@ func worker(name string, overlay overlay) binary {
 			return "", err
 		}
 		file := filepath.Join(folder, "worker")
-		return file, command(ctx, "go", "build", "-overlay="+list, "-o", file, "./bench/worker")
+		return file, command(ctx, "go", "build", stripped, "-overlay="+list, "-o", file, "./bench/worker")
 	}}
 }
 
 // peers builds the programs by hand, which are a module of their own.
 func peers(ctx context.Context, dir, _ string) (string, error) {
 	file := filepath.Join(dir, "peers")
-	return file, command(ctx, "go", "build", "-C", "bench/peers", "-o", file, ".")
+	return file, command(ctx, "go", "build", "-C", "bench/peers", stripped, "-o", file, ".")
 }
 
 func command(ctx context.Context, name string, args ...string) error {

@@ -15,7 +15,7 @@ import (
 // copies, those that check for them still do, and one that does not is found out. Of each log some
 // contenders run here, each once: those of the product without an overlay, and others by hand.
 func TestContendersLeaveTheSameRows(t *testing.T) {
-	once := []string{"offset", "unchecked", "loop"}
+	once := []string{"offset", "loop"}
 	checking := []string{"checked", "handler", "hot", "adds-checked", "effect", "notices"}
 	c := smallContest(t, slices.Concat(once, checking))
 	c.taking = named(once...)

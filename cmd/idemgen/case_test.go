@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What Go code does only people know: its draft is refused until somebody says it. Meanwhile others
-// can be drafted.
+// What Go code does only people know: its draft is refused until somebody says it. Meanwhile
+// others can be drafted.
 func TestDraftsOfGoCodeAreRefused(t *testing.T) {
 	module(t, nil)
 	must(t, "init")

@@ -27,8 +27,8 @@ var services = []struct {
 const stripped = "-ldflags=-s -w"
 
 // What init says leads to services that compile and pass their tests: the sample as it is, a spec
-// of one's own in its place, and one of a database. One go command tries all of them. A draft of Go
-// code has a test, which fails until somebody says what the code does.
+// of one's own in its place, and one of a database. One go command tries all of them. A draft of
+// Go code has a test, which fails until somebody says what the code does.
 //
 // Each plays one scenario with the records that were generated, and all cases: the packages of
 // testdata/golden play all scenarios. The long run does so here, too.

@@ -54,8 +54,9 @@ func modelOrError(t *testing.T, data []byte) {
 // ordinary is the size of a spec each of whose lines is looked at.
 const ordinary = 3000
 
-// TestMissingLine: a spec that lacks one of its lines gives a model or an error. Two lines with the
-// same words of the language stand for each other, names aside, if the lines behind them do, too.
+// TestMissingLine: a spec that lacks one of its lines gives a model or an error. Two lines with
+// the same words of the language stand for each other, if the lines behind them do, too: names do
+// not matter.
 func TestMissingLine(t *testing.T) {
 	words, seen := builtWords(t), map[string]bool{}
 	for _, data := range goldenSpecs(t) {

@@ -67,8 +67,9 @@ func withRuntime(t *testing.T) *pgxpool.Pool {
 	return db
 }
 
-// hasTables leaves the tables of the service in a database withRuntime, and no others: to empty one
-// takes less than to make one for each case. external are statements that make tables of others.
+// hasTables leaves the tables of the service in a database withRuntime, and no others: to empty
+// one takes less than to make one for each case. external are statements that make tables of
+// others.
 func hasTables(t *testing.T, db *pgxpool.Pool, s *model.Service, external ...string) {
 	t.Helper()
 	own := slices.DeleteFunc(slices.Clone(s.Tables), func(t *model.Table) bool { return t.External })
