@@ -12,40 +12,63 @@ import (
 
 // contender is a program that consumes a log into Postgres.
 type contender struct {
-	name    string
-	log     string // what it consumes: one of logs
-	program func(ctx context.Context, dir, name string) (file string, err error)
-	args    []string
+	name   string
+	log    string // what it consumes: one of logs
+	binary binary
+	args   []string
 }
+
+// binary is a program that several contenders may share, with other arguments.
+type binary struct {
+	name  string
+	build func(ctx context.Context, dir, name string) (file string, err error)
+}
+
+// The binaries.
+var (
+	asItIs        = worker("worker", nothing)
+	noLedger      = worker("no-ledger", withoutLedger)
+	header        = worker("header", withKey(headerKey))
+	samePartition = worker("same-partition", withKey(headerKeySamePartition))
+	onRedis       = worker("redis", withRedis)
+	byHand        = binary{"peers", peers}
+)
 
 // contenders are all that rows compare. Those of one log must leave the same rows in its table.
 var contenders = []contender{
-	{"offset", "readings", worker(asItIs), []string{"readings"}},
-	{"no-ledger", "readings", worker(withoutLedger), []string{"readings"}},
-	{"header", "readings", worker(withKey(headerKey)), []string{"readings"}},
-	{"same-partition", "readings", worker(withKey(headerKeySamePartition)), []string{"readings"}},
-	{"unchecked", "readings", peers, []string{"unchecked"}},
-	{"checked", "readings", peers, []string{"checked"}},
-	{"handler", "devices", worker(asItIs), []string{"devices"}},
-	{"loop", "devices", peers, []string{"loop"}},
-	{"loop-checked", "devices", peers, []string{"loop-checked"}},
-	{"loop-queued", "devices", peers, []string{"loop-queued"}},
-	{"hot", "bookings", worker(asItIs), []string{"accounts"}},
-	{"adds", "bookings", peers, []string{"adds"}},
-	{"adds-checked", "bookings", peers, []string{"adds-checked"}},
-	{"adds-summed", "bookings", peers, []string{"adds-summed"}},
-	{"effect", "notices", worker(asItIs), []string{"notices"}},
-	{"effect-redis", "notices", worker(withRedis), []string{"notices"}},
-	{"notices", "notices", peers, []string{"notices"}},
-	{"notices-redis", "notices", peers, []string{"notices-redis"}},
+	{"offset", "readings", asItIs, []string{"readings"}},
+	{"no-ledger", "readings", noLedger, []string{"readings"}},
+	{"header", "readings", header, []string{"readings"}},
+	{"same-partition", "readings", samePartition, []string{"readings"}},
+	{"unchecked", "readings", byHand, []string{"unchecked"}},
+	{"checked", "readings", byHand, []string{"checked"}},
+	{"handler", "devices", asItIs, []string{"devices"}},
+	{"loop", "devices", byHand, []string{"loop"}},
+	{"loop-checked", "devices", byHand, []string{"loop-checked"}},
+	{"loop-queued", "devices", byHand, []string{"loop-queued"}},
+	{"hot", "bookings", asItIs, []string{"accounts"}},
+	{"adds", "bookings", byHand, []string{"adds"}},
+	{"adds-checked", "bookings", byHand, []string{"adds-checked"}},
+	{"adds-summed", "bookings", byHand, []string{"adds-summed"}},
+	{"effect", "notices", asItIs, []string{"notices"}},
+	{"effect-redis", "notices", onRedis, []string{"notices"}},
+	{"notices", "notices", byHand, []string{"notices"}},
+	{"notices-redis", "notices", byHand, []string{"notices-redis"}},
 }
 
 // inRedis reports whether it has its leases in Redis.
 func (c contender) inRedis() bool { return strings.HasSuffix(c.name, "-redis") }
 
-// worker builds bench/worker with an overlay: files of the repository that are replaced.
-func worker(overlay func(ctx context.Context, dir string) (map[string]string, error)) func(context.Context, string, string) (string, error) {
-	return func(ctx context.Context, dir, name string) (string, error) {
+// stripped leaves out what only a debugger reads, which takes long to link. Profiles do not need
+// it.
+const stripped = "-ldflags=-s -w"
+
+// overlay makes files in a folder, and says which files of the repository they replace.
+type overlay func(ctx context.Context, dir string) (map[string]string, error)
+
+// worker builds bench/worker with an overlay.
+func worker(name string, overlay overlay) binary {
+	return binary{name, func(ctx context.Context, dir, name string) (string, error) {
 		folder := filepath.Join(dir, name)
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			return "", err
@@ -59,14 +82,14 @@ func worker(overlay func(ctx context.Context, dir string) (map[string]string, er
 			return "", err
 		}
 		file := filepath.Join(folder, "worker")
-		return file, command(ctx, "go", "build", "-overlay="+list, "-o", file, "./bench/worker")
-	}
+		return file, command(ctx, "go", "build", stripped, "-overlay="+list, "-o", file, "./bench/worker")
+	}}
 }
 
 // peers builds the programs by hand, which are a module of their own.
 func peers(ctx context.Context, dir, _ string) (string, error) {
 	file := filepath.Join(dir, "peers")
-	return file, command(ctx, "go", "build", "-C", "bench/peers", "-o", file, ".")
+	return file, command(ctx, "go", "build", "-C", "bench/peers", stripped, "-o", file, ".")
 }
 
 func command(ctx context.Context, name string, args ...string) error {

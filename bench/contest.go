@@ -81,10 +81,15 @@ func (c *contest) close() error {
 }
 
 func (c *contest) build(ctx context.Context) (err error) {
+	built := map[string]string{}
 	for _, one := range c.taking {
-		if c.programs[one.name], err = one.program(ctx, c.dir, one.name); err != nil {
-			return err
+		of := one.binary
+		if built[of.name] == "" {
+			if built[of.name], err = of.build(ctx, c.dir, of.name); err != nil {
+				return err
+			}
 		}
+		c.programs[one.name] = built[of.name]
 	}
 	if c.profiles != "" {
 		if c.profiles, err = filepath.Abs(c.profiles); err == nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// asItIs replaces nothing.
-func asItIs(context.Context, string) (map[string]string, error) { return nil, nil }
+// nothing replaces nothing.
+func nothing(context.Context, string) (map[string]string, error) { return nil, nil }
 
 // withoutLedger sends a batch without its ledger row: the same pipeline without any duplicate
 // check.
@@ -41,7 +41,7 @@ const (
 )
 
 // withKey replaces the code of bench/readings by code that is generated for another key.
-func withKey(key string) func(context.Context, string) (map[string]string, error) {
+func withKey(key string) overlay {
 	return func(ctx context.Context, dir string) (map[string]string, error) {
 		return regenerated(ctx, dir, "bench/readings", offsetKey, key)
 	}

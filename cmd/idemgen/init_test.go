@@ -3,47 +3,12 @@ package main
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// build makes the module here complete, as the lines that init prints do but with this
-// repository in place of a release, and runs the go command on it.
-func build(t *testing.T, repo string, args ...string) {
-	t.Helper()
-	if out, err := goCommand(t, repo, args...); err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-}
-
-// goCommand is build that may fail.
-func goCommand(t *testing.T, repo string, args ...string) (string, error) {
-	t.Helper()
-	requires := read(t, filepath.Join(repo, "go.mod"))
-	_, requires, _ = strings.Cut(requires, "\nrequire (")
-	write(t, "go.mod", "module example.com/orders\n\ngo 1.26.0\n\nrequire github.com/idemgen/idemgen v0.0.0\n\n"+
-		"replace github.com/idemgen/idemgen => "+repo+"\n\nrequire ("+requires)
-	write(t, "go.sum", read(t, filepath.Join(repo, "go.sum")))
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-// repository is the root of this repository, before a test goes elsewhere.
-func repository(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 func TestInit(t *testing.T) {
-	repo := repository(t)
 	module(t, nil)
 	code, stdout, stderr := run(t, "init")
 	if code != done {
@@ -64,7 +29,7 @@ func TestInit(t *testing.T) {
 		}
 	}
 	// What README tells new users to paste makes the module complete, as what init prints does.
-	_, start, _ := strings.Cut(read(t, filepath.Join(repo, "README.md")), "\ngo mod init example.com/orders\n")
+	_, start, _ := strings.Cut(read(t, filepath.Join(repository(), "README.md")), "\ngo mod init example.com/orders\n")
 	start, _, _ = strings.Cut(start, "\n```\n")
 	at := 0
 	for _, want := range []string{
@@ -82,17 +47,7 @@ func TestInit(t *testing.T) {
 	}
 	must(t, "check")
 	refused(t, `W911: event "OrderPaid" has Go code, and no case holds it`, "check", "--strict")
-	build(t, repo, "vet", "./...")
-	build(t, repo, "test", "./...")
-	out := filepath.Join(t.TempDir(), "service")
-	build(t, repo, "build", "-o", out, "./cmd/orders")
-	for _, tc := range []struct{ set, missing string }{{"DATABASE_URL=x", "KAFKA_BROKERS"}, {"KAFKA_BROKERS=x", "DATABASE_URL"}} {
-		cmd := exec.CommandContext(t.Context(), out)
-		cmd.Env = []string{tc.set}
-		if text, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(text), tc.missing+" is not set") {
-			t.Errorf("with %s only: %v\n%s", tc.set, err, text)
-		}
-	}
+	compiles(t)
 }
 
 func TestInitElsewhere(t *testing.T) {
@@ -182,30 +137,6 @@ func TestInitWithoutModule(t *testing.T) {
 	module(t, nil)
 	write(t, "go.mod", "// empty\n")
 	refused(t, "go.mod names no module", "init")
-}
-
-// A spec with handlers compiles and passes its tests right after generate, also when its
-// first handler came after the set-up of the tests was written.
-func TestHandlersCompile(t *testing.T) {
-	repo := repository(t)
-	module(t, map[string]string{"idemgen.yaml": spec})
-	must(t, "generate")
-	build(t, repo, "vet", "./...")
-	write(t, "idemgen.yaml", spec+second)
-	must(t, "generate")
-	build(t, repo, "vet", "./...")
-	build(t, repo, "test", "./...")
-}
-
-// What the tests of a generated package send and what the generator computed the expected
-// rows for have the same record metadata.
-func TestRecordMetadata(t *testing.T) {
-	repo := repository(t)
-	module(t, map[string]string{"idemgen.yaml": spec})
-	edit(t, "idemgen.yaml", "      status: text\n", "      status: text\n      at: timestamptz\n      place: bigint\n")
-	edit(t, "idemgen.yaml", "total: decimal}", "total: decimal, at: {type: timestamp, record: timestamp}, place: {type: int64, record: offset}}")
-	must(t, "generate")
-	build(t, repo, "test", "./...")
 }
 
 // Scaffolds are not written beside code of the team's own that does their work.

@@ -15,7 +15,7 @@ import (
 func TestOnlyDecodersNameAFormat(t *testing.T) {
 	named := 0
 	for name, s := range golden(t) {
-		for _, f := range render(t, s) {
+		for _, f := range s.files {
 			parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Content, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -2,21 +2,19 @@ package gocode_test
 
 import (
 	"bytes"
+	"context"
 	"go/ast"
 	"go/format"
-	"go/importer"
 	"go/parser"
 	"go/token"
-	"go/types"
-	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/idemgen/idemgen/generator/gocode"
-	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/typecheck"
 )
 
 // TestFiles: a service has one file and one test file for itself and for each topic; all
@@ -28,7 +26,7 @@ func TestFiles(t *testing.T) {
 	}
 	for name, s := range golden(t) {
 		var paths []string
-		for _, f := range render(t, s) {
+		for _, f := range s.files {
 			paths = append(paths, f.Path)
 			parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Content, parser.ParseComments)
 			if err != nil {
@@ -66,36 +64,28 @@ func TestRendersEqual(t *testing.T) {
 // TestTypeCheck: every rendered package compiles against the runtime, its tests included;
 // what the service itself writes stands in for by setup.
 func TestTypeCheck(t *testing.T) {
-	exports := exportData(t)
 	for name, s := range golden(t) {
 		if len(s.GoTypes) > 0 {
 			continue // it needs what the service itself declares; go vet compiles the golden package
 		}
-		t.Run(name, func(t *testing.T) { typeCheck(t, s, exports) })
+		t.Run(name, func(t *testing.T) { typeCheck(t, s) })
 	}
 }
 
-func typeCheck(t *testing.T, s *model.Service, exports map[string]string) {
-	fset := token.NewFileSet()
-	var files []*ast.File
-	add := func(path string, src any) {
-		f, err := parser.ParseFile(fset, path, src, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, f)
-	}
+func typeCheck(t *testing.T, s rendered) {
+	t.Helper()
+	var files []typecheck.File
 	handles := false
-	for _, f := range render(t, s) {
-		add(f.Path, f.Content)
+	for _, f := range s.files {
+		files = append(files, typecheck.File{Name: f.Path, Content: f.Content})
 		handles = handles || bytes.Contains(f.Content, []byte("stubHandler"))
 	}
 	if handles {
-		add("idem_setup_test.go", strings.Replace(setup, "package p", "package "+s.Package, 1))
+		files = append(files, typecheck.File{Name: "idem_setup_test.go", Content: []byte(strings.Replace(setup, "package p", "package "+s.Package, 1))})
 	}
-	lookup := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
-	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", lookup), Error: func(err error) { t.Error(err) }}
-	_, _ = conf.Check(s.Package, fset, files, nil) // errors went to conf.Error
+	if err := checker(t).Check(s.Package, files); err != nil {
+		t.Error(err)
+	}
 }
 
 // setup is what a service with Go code writes for its tests.
@@ -114,19 +104,18 @@ func newTestHandler(testing.TB, *pgxpool.Pool) Handler { return stubHandler{} }
 func editTestLog(_ string, log []idemtest.Event) []idemtest.Event { return log }
 `
 
-// exportData maps every package that generated code may import, and what those import, to
-// the compiler's export data.
-func exportData(t *testing.T) map[string]string {
+// checker knows every package that generated code may import.
+func checker(t *testing.T) *typecheck.Checker {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}",
-		"../../runtime", "../../runtime/idemtest", "../../runtime/idemtest/testleases", "../../runtime/wire", "../../runtime/wire/strictjson", "testing", "encoding/json", "slices", "strconv").Output()
+	c, err := generatedImports()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		t.Fatal(err)
 	}
-	exports := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		path, export, _ := strings.Cut(strings.TrimSpace(line), " ")
-		exports[path] = export
-	}
-	return exports
+	return c
 }
+
+var generatedImports = sync.OnceValues(func() (*typecheck.Checker, error) {
+	return typecheck.New(context.Background(), "../..",
+		"./runtime", "./runtime/idemtest", "./runtime/idemtest/testleases", "./runtime/wire", "./runtime/wire/strictjson",
+		"testing", "encoding/json", "slices", "strconv")
+})

@@ -16,10 +16,21 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// golden are the specs that have packages, by name.
-func golden(t testing.TB) map[string]*model.Service {
+// rendered is a service with the files of its package.
+type rendered struct {
+	*model.Service
+	files []gocode.File
+}
+
+// allGolden is what golden found.
+var allGolden = map[string]rendered{}
+
+// golden are the specs that have packages, by name, each rendered once for all tests.
+func golden(t testing.TB) map[string]rendered {
 	t.Helper()
-	services := map[string]*model.Service{}
+	if len(allGolden) > 0 {
+		return allGolden
+	}
 	for _, pattern := range []string{"../../testdata/golden/accepted/*/idemgen.yaml", "../../testdata/golden/behaviour/*/idemgen.yaml", "../../examples/*/idemgen.yaml", "../../examples/*/*/idemgen.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
@@ -30,10 +41,11 @@ func golden(t testing.TB) map[string]*model.Service {
 			if err != nil {
 				t.Fatal(err)
 			}
-			services[filepath.Base(filepath.Dir(file))] = loadIn(t, filepath.Dir(file), string(spec))
+			s := loadIn(t, filepath.Dir(file), string(spec))
+			allGolden[filepath.Base(filepath.Dir(file))] = rendered{s, render(t, s)}
 		}
 	}
-	return services
+	return allGolden
 }
 
 // load resolves a spec that must be right.

@@ -33,7 +33,7 @@ func large() map[string]string {
 		"topics that overwrite": head + table + "topics:\n" + repeated(110, "  t#: {event_type: {header: x}, idempotency_key: {source: {header: k}, window: 8d}, events: {"+
 			flow(20, "E&x#: {type: e#, fields: {id: uuid, a: string}, write: [{upsert: t}]}, ")+"}}\n"),
 		"steps":          head + table + topic + repeated(60, "      E#: {type: e#, fields: {a: string}, write: ["+flow(250, "{upsert: t}, ")+"]}\n"),
-		"unknown tables": head + "tables:\n" + repeated(300, "  table#: {primary_key: [id], columns: {id: uuid, a: text}}\n") + topic + repeated(40, "      E#: {type: e#, fields: {a: string}, write: ["+flow(200, "{upsert: tabel#}, ")+"]}\n"),
+		"unknown tables": head + "tables:\n" + repeated(60, "  table#: {primary_key: [id], columns: {id: uuid, a: text}}\n") + topic + repeated(40, "      E#: {type: e#, fields: {a: string}, write: ["+flow(200, "{upsert: tabel#}, ")+"]}\n"),
 		"unknown types":  head + "types:\n" + repeated(1000, "  T#: {fields: {a: strang#}}\n"),
 		"foreign keys":   head + "tables:\n  t: {primary_key: [id], columns: {id: uuid, a: text}}\n" + repeated(990, "  t#: {primary_key: [id], columns: {id: uuid}, foreign_keys: [{columns: [id], references: t, on_delete: cascade}]}\n") + topic + event,
 		"one line":       head + "tables: {" + flow(500, "t#: {primary_key: [id], columns: {"+flow(35, "C#: tex, ")+"}}, ") + "}\n",
@@ -62,7 +62,11 @@ func TestLargeSpecsTakeLittleMemory(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		t.Logf("%s: %d KiB, %d MiB allocated in all, %d problems", name, len(text)>>10, (after.TotalAlloc-before.TotalAlloc)>>20, problems.Errors())
-		if most := uint64(200 << 20); after.TotalAlloc-before.TotalAlloc > most {
+		most := uint64(200 << 20)
+		if name == "unknown tables" { // nothing is kept for each pair of a wrong name and a right one
+			most = 70 << 20
+		}
+		if after.TotalAlloc-before.TotalAlloc > most {
 			t.Errorf("%s: allocates %d MiB in all", name, (after.TotalAlloc-before.TotalAlloc)>>20)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -45,23 +46,39 @@ func loadIn(t testing.TB, dir, spec string) *model.Service {
 	return nil
 }
 
-// database returns an empty database with the runtime's tables and those of the service; external
-// are statements that make tables of others.
-func database(t *testing.T, s *model.Service, external ...string) *pgxpool.Pool {
+// database returns a database with the runtime's tables and those of the service.
+func database(t *testing.T, s *model.Service) *pgxpool.Pool {
+	t.Helper()
+	db := withRuntime(t)
+	hasTables(t, db, s)
+	return db
+}
+
+// withRuntime returns a database with the runtime's tables. They are in a schema of their own, so
+// that the others can be removed at once.
+func withRuntime(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	db := idemtest.DB(t)
+	name := pgx.Identifier{db.Config().ConnConfig.Database}.Sanitize()
+	idemtest.Exec(t, db, "CREATE SCHEMA own; ALTER DATABASE "+name+" SET search_path = own")
+	db.Reset()
 	idemtest.Exec(t, db, strings.Join(sqlcode.RuntimeTables(), "\n"))
-	idemtest.Exec(t, db, strings.Join(external, "\n"))
-	if s == nil {
-		return db
-	}
+	idemtest.Exec(t, db, "ALTER DATABASE "+name+" SET search_path = public, own")
+	return db
+}
+
+// hasTables leaves the tables of the service in a database withRuntime, and no others: to empty
+// one takes less than to make one for each case. external are statements that make tables of
+// others.
+func hasTables(t *testing.T, db *pgxpool.Pool, s *model.Service, external ...string) {
+	t.Helper()
 	own := slices.DeleteFunc(slices.Clone(s.Tables), func(t *model.Table) bool { return t.External })
 	tables, err := sqlcode.CreateTables(own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	idemtest.Exec(t, db, tables)
-	return db
+	db.Reset() // no connection remembers statements on tables that are gone
+	idemtest.Exec(t, db, "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"+strings.Join(append(external, tables), "\n"))
 }
 
 // rows returns the result of a query as one line per row: Postgres' own text of a row.

@@ -2,17 +2,20 @@ package architecture
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/idemgen/idemgen/generator/cases"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/generator/typecheck"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -276,21 +279,26 @@ func TestDocumentedProgramsCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programs := 0
+	programs, imports := map[string]string{}, map[string]bool{}
 	for _, file := range files {
-		for _, block := range goBlock.FindAllStringSubmatch(read(t, file), -1) {
-			programs++
-			dir := t.TempDir()
-			program := filepath.Join(dir, "main.go")
-			if err := os.WriteFile(program, []byte(block[1]), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "program"), program).CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", file, err, out)
+		for i, block := range goBlock.FindAllStringSubmatch(read(t, file), -1) {
+			name := fmt.Sprintf("%s, program %d", file, i+1)
+			programs[name] = block[1]
+			for _, path := range importsOf(t, name, block[1]) {
+				imports[path] = true
 			}
 		}
 	}
-	if programs == 0 {
-		t.Error("no program was found")
+	if len(programs) == 0 {
+		t.Fatal("no program was found")
+	}
+	compiled, err := typecheck.New(t.Context(), ".", slices.Sorted(maps.Keys(imports))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range programs {
+		if err := compiled.Check("main", []typecheck.File{{Name: name, Content: []byte(text)}}); err != nil {
+			t.Error(err)
+		}
 	}
 }

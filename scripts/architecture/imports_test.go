@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -49,7 +50,23 @@ func (p pkg) otherPlatforms() []string {
 	return slices.DeleteFunc(slices.Clone(p.IgnoredGoFiles), func(f string) bool { return strings.HasSuffix(f, "_test.go") })
 }
 
+// packages are those of the module.
 func packages(t *testing.T) []pkg {
+	t.Helper()
+	listOnce.Do(func() { listed = list(t) })
+	if len(listed) < 15 {
+		t.Fatalf("go list found %d packages only", len(listed))
+	}
+	return listed
+}
+
+// listed are the packages, which one go command lists for all tests.
+var (
+	listOnce sync.Once
+	listed   []pkg
+)
+
+func list(t *testing.T) []pkg {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,TestImports,XTestImports,GoFiles,CgoFiles,IgnoredGoFiles,Deps", module+"/...").Output()
 	if err != nil {
@@ -69,9 +86,6 @@ func packages(t *testing.T) []pkg {
 		slices.Sort(p.Imports)
 		p.Imports = slices.Compact(p.Imports)
 		all = append(all, p)
-	}
-	if len(all) < 15 {
-		t.Fatalf("go list found %d packages only", len(all))
 	}
 	return all
 }
@@ -103,6 +117,7 @@ var may = map[string][]string{
 	"generator/state":             {"generator/model", "generator/definition", "schema"},
 	"generator/output":            {},
 	"generator/gopkg":             {},
+	"generator/typecheck":         {}, // of tests
 	"runtime/pgtable":             {},
 	"schema":                      {},
 	"templates":                   {},
@@ -303,11 +318,29 @@ func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	}
 }
 
-// The generator and what a service links must build where there is no C compiler.
+// The generator and what a service links must build where there is no C compiler: they consist of
+// the same files without cgo, and these do not use it. The standard library sees to itself.
 func TestBuildsWithoutCgo(t *testing.T) {
-	cmd := exec.Command("go", "build", module+"/cmd/...", module+"/runtime", module+"/runtime/stream", module+"/runtime/inspect", module+"/generator/...", module+"/schema/...")
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("CGO_ENABLED=0 %s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	of := []string{module + "/cmd/...", module + "/runtime", module + "/runtime/stream", module + "/runtime/inspect", module + "/generator/...", module + "/schema/..."}
+	if with, without := builtFiles(t, "1", of...), builtFiles(t, "0", of...); with != without {
+		t.Errorf("without cgo it is another program:\n%s\nand with it\n%s", without, with)
 	}
+	const client = module + "/runtime/confluent"
+	if builtFiles(t, "1", client) == builtFiles(t, "0", client) {
+		t.Errorf("%s seems to need no cgo: is the difference seen?", client)
+	}
+}
+
+// builtFiles are what the go command compiles for packages, and their errors, a line for each
+// package that is not of the standard library.
+func builtFiles(t *testing.T, cgo string, of ...string) string {
+	t.Helper()
+	const format = "{{if not .Standard}}{{.ImportPath}} {{.GoFiles}} {{.CgoFiles}} {{.CFiles}} {{.CXXFiles}} {{.SFiles}} {{with .Error}}{{.Err}}{{end}}{{end}}"
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps", "-e", "-f", format}, of...)...)
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED="+cgo)
+	out, err := cmd.Output()
+	if err != nil || len(out) == 0 {
+		t.Fatalf("go list %s: %v", of, err)
+	}
+	return string(out)
 }

@@ -22,7 +22,13 @@ const (
 
 func fileImports(t *testing.T, file string) []string {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	return importsOf(t, file, nil)
+}
+
+// importsOf are the imports of a file, or of a text that stands for it.
+func importsOf(t *testing.T, file string, text any) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ImportsOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +98,7 @@ func hundreds(lines int) int { return (lines + 99) / 100 * 100 }
 func TestRuntimeStaysSmall(t *testing.T) {
 	names, lines := map[string]bool{}, linesOf(t, runtimeFiles(t))
 	for _, file := range runtimeFiles(t) {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range f.Decls {
+		for _, d := range parse(t, file).Decls {
 			exported(d, names)
 		}
 	}

@@ -2,8 +2,6 @@ package architecture
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,11 +40,7 @@ func handWritten(t *testing.T, f func(path string)) {
 func TestTypesStayReadable(t *testing.T) {
 	all := shapes{}
 	handWritten(t, func(path string) {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := parse(t, path)
 		dir := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../../") + ": "
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -58,7 +52,7 @@ func TestTypesStayReadable(t *testing.T) {
 				all.at(dir + n.Name.Name).count(n.Type)
 				return false
 			case *ast.StructType, *ast.InterfaceType: // without a name
-				all.at(set.Position(n.Pos()).String()).count(n)
+				all.at(parsedFiles.Position(n.Pos()).String()).count(n)
 				return false
 			}
 			return true

@@ -127,13 +127,25 @@ func text(t *testing.T, lit *ast.BasicLit) string {
 	return s
 }
 
+// parsedFiles has the positions of parsed, the files that a test has parsed, by path.
+var (
+	parsedFiles = token.NewFileSet()
+	parsed      = map[string]*ast.File{}
+)
+
 func parse(t *testing.T, file string) *ast.File {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
+	if path, err := filepath.Abs(file); err == nil {
+		file = path
 	}
-	return f
+	if parsed[file] == nil {
+		f, err := parser.ParseFile(parsedFiles, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed[file] = f
+	}
+	return parsed[file]
 }
 
 func nonTestFiles(t *testing.T, dir string) []string {

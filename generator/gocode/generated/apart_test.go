@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/generator/sqlcode"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/testdata/golden/behaviour/apart"
@@ -20,6 +19,7 @@ func TestBoundariesCarryNoMeaning(t *testing.T) {
 	const audit = `
 CREATE TABLE audit (k text, v text);
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO audit VALUES (NEW.k, NEW.v); RETURN NULL; END $$;`
+	db := newDatabase(t)
 	for name, c := range map[string]struct{ sql, topic, log string }{
 		"check":            {`ALTER TABLE plain ADD CHECK (v <> 'bad')`, "plain.v1", "a=good a=bad a=fine b=1"},
 		"check of NULL":    {`ALTER TABLE plain ADD CHECK (v IS NOT NULL)`, "plain.v1", "a=good a a=fine b=1"},
@@ -44,7 +44,7 @@ ALTER TABLE parents ALTER k TYPE text COLLATE loose`, "family.v1", "parent:b=1 g
 		"foreign key and cascade": {`ALTER TABLE children ADD FOREIGN KEY (v) REFERENCES parents (k) ON DELETE CASCADE; INSERT INTO parents VALUES ('p', '')`, "family.v1", "gone:p child:c=p"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			one, all := applied(t, c.sql, c.topic, c.log, true), applied(t, c.sql, c.topic, c.log, false)
+			one, all := applied(t, db, c.sql, c.topic, c.log, true), applied(t, db, c.sql, c.topic, c.log, false)
 			if one != all {
 				t.Errorf("one by one:\n%s\nin one batch:\n%s", one, all)
 			}
@@ -53,21 +53,16 @@ ALTER TABLE parents ALTER k TYPE text COLLATE loose`, "family.v1", "parent:b=1 g
 }
 
 // applied is what a log leaves in a database that was changed by sql.
-func applied(t *testing.T, sql, topic, log string, single bool) string {
+func applied(t *testing.T, db *pgxpool.Pool, sql, topic, log string, single bool) string {
 	t.Helper()
-	db := idemtest.DB(t)
-	s := load(t, "../../../testdata/golden/behaviour/apart/idemgen.yaml")
-	tables, err := sqlcode.CreateTables(s.Tables)
-	if err != nil {
-		t.Fatal(err)
-	}
-	idemtest.Migrate(t, db, "../../../templates/sql")
-	idemtest.Exec(t, db, tables+";"+sql)
+	emptied(t, db)
+	createTables(t, db, load(t, "../../../testdata/golden/behaviour/apart/idemgen.yaml"))
+	idemtest.Exec(t, db, sql)
 	c, err := apart.NewConsumer(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	defer c.Close()
 	w, err := c.Own(t.Context(), topic, 0, 0)
 	if err != nil {
 		t.Fatal(err)

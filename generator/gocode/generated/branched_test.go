@@ -12,7 +12,6 @@ import (
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/testdata/golden/behaviour/branched"
 )
@@ -21,8 +20,9 @@ import (
 // what the oracle says they leave one by one, where steps stand under others or replace rows.
 func TestStepsUnderOthersAgainstOracle(t *testing.T) {
 	s := load(t, "../../../testdata/golden/behaviour/branched/idemgen.yaml")
-	db := idemtest.DB(t)
-	emptyDatabase(t, db, s).Release()
+	db := newDatabase(t)
+	emptied(t, db)
+	createTables(t, db, s)
 	applied, total := 0, 0
 	for _, topic := range s.Topics {
 		for seed := range uint64(12) {
@@ -74,15 +74,7 @@ func applyBranched(t *testing.T, s *model.Service, db *pgxpool.Pool, topic strin
 			applied++
 		}
 	}
-	var names []string
-	for _, table := range s.Tables {
-		names = append(names, table.Name)
-	}
-	idemtest.Exec(t, db, "TRUNCATE "+strings.Join(names, ", ")+" RESTART IDENTITY")
-	conn, err := db.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := withoutRows(t, db, s)
 	defer conn.Release()
 	r := &applier{batch: wire.NewBatch(branched.NewPlan(topic)), outcomes: outcomes, conn: conn}
 	for part := range slices.Chunk(log, size) {

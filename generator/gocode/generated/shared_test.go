@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/sqlcode"
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/testdata/golden/behaviour/shared"
 )
 
@@ -19,6 +19,7 @@ import (
 // unique_per: consumer, in another topic. The oracle says the same.
 func TestAnotherEventUnderASharedKeyIsAConflict(t *testing.T) {
 	const conflicts, duplicate, applies = "conflict", "duplicate", "applied"
+	db := newDatabase(t)
 	for _, c := range []struct{ first, then, note, want string }{ // other than the note, the two differ in their type only
 		{"declared.v1", "declared.v1", "n", conflicts},
 		{"bare.v1", "bare.v1", "n", conflicts},
@@ -57,9 +58,9 @@ func TestAnotherEventUnderASharedKeyIsAConflict(t *testing.T) {
 					want.Applied = 2
 				}
 				if place == "in one batch" {
-					got = sharedResult(t, []idem.Message{placed, cancelled})
+					got = sharedResult(t, db, []idem.Message{placed, cancelled})
 				} else {
-					got = sharedResult(t, []idem.Message{placed}, []idem.Message{cancelled})
+					got = sharedResult(t, db, []idem.Message{placed}, []idem.Message{cancelled})
 				}
 				if got != want {
 					t.Errorf("%+v, want %+v", got, want)
@@ -93,20 +94,15 @@ func outcomesOf(t *testing.T, records ...idem.Message) (all []string) {
 
 // sharedResult applies batches, each to the partition of its first record, and compares the
 // database: a row per event that took effect, a dead letter per conflict.
-func sharedResult(t *testing.T, batches ...[]idem.Message) (sum idem.Result) {
+func sharedResult(t *testing.T, db *pgxpool.Pool, batches ...[]idem.Message) (sum idem.Result) {
 	t.Helper()
-	db := idemtest.DB(t)
-	tables, err := sqlcode.CreateTables(load(t, "../../../testdata/golden/behaviour/shared/idemgen.yaml").Tables)
-	if err != nil {
-		t.Fatal(err)
-	}
-	idemtest.Migrate(t, db, "../../../templates/sql")
-	idemtest.Exec(t, db, tables)
+	emptied(t, db)
+	createTables(t, db, load(t, "../../../testdata/golden/behaviour/shared/idemgen.yaml"))
 	c, err := shared.NewConsumer(db, idem.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	defer c.Close()
 	for _, batch := range batches {
 		w, err := c.Own(t.Context(), batch[0].Topic, batch[0].Partition, 0)
 		if err != nil {

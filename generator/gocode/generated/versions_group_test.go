@@ -77,12 +77,16 @@ func within(t *testing.T, what string, cond func() bool) {
 func TestVersionsInOneConsumerGroup(t *testing.T) {
 	oldest, latest := versions[0], versions[len(versions)-1]
 	for _, pair := range [][2]version{{oldest, latest}, {latest, oldest}} {
-		t.Run(pair[0].name+" first", func(t *testing.T) { rollOut(t, pair[0], pair[1]) })
+		t.Run(pair[0].name+" first", func(t *testing.T) {
+			t.Parallel() // mostly it waits for the group
+			rollOut(t, pair[0], pair[1])
+		})
 	}
 }
 
 func rollOut(t *testing.T, begins, joins version) {
-	db := versionsDatabase(t)
+	db := newDatabase(t)
+	hasVersions(t, db)
 	broker := idemtest.Kafka(t, map[string]int32{"payments.v1": 2, "sales.v1": 2})
 	g := group{t: t, db: db, broker: broker}
 	one := join(t, broker, db, begins)

@@ -53,17 +53,18 @@ var versionTopics = []struct {
 // either version applied before. Nobody halts, and every event takes effect once, as in the
 // version that read it first.
 func TestVersionsOfAServiceMayShareAGroup(t *testing.T) {
+	db := newDatabase(t)
 	for i, older := range versions {
 		for _, newer := range versions[i+1:] {
 			for _, pair := range [][2]version{{older, newer}, {newer, older}} {
-				t.Run(pair[0].name+" then "+pair[1].name, func(t *testing.T) { alternate(t, pair) })
+				t.Run(pair[0].name+" then "+pair[1].name, func(t *testing.T) { alternate(t, db, pair) })
 			}
 		}
 	}
 }
 
-func alternate(t *testing.T, pair [2]version) {
-	db := versionsDatabase(t)
+func alternate(t *testing.T, db *pgxpool.Pool, pair [2]version) {
+	hasVersions(t, db)
 	members := [2]*idem.Consumer{consumerOf(t, db, pair[0]), consumerOf(t, db, pair[1])}
 	var rows []string
 	for _, topic := range versionTopics {
@@ -104,9 +105,10 @@ func alternate(t *testing.T, pair [2]version) {
 // the older versions on the partitions that it has written, and on no other.
 func TestVersionsHaltWhereASourceMovedWithoutAlso(t *testing.T) {
 	newer := version{"moved", moved.NewConsumer, true, true}
+	db := newDatabase(t)
 	for _, older := range versions {
 		t.Run(older.name, func(t *testing.T) {
-			db := versionsDatabase(t)
+			hasVersions(t, db)
 			old, now := consumerOf(t, db, older), consumerOf(t, db, newer)
 			for _, topic := range versionTopics {
 				logs := [2]*versionLog{{topic: topic.name}, {topic: topic.name, partition: 1}}
@@ -203,13 +205,12 @@ func ownAndApply(t *testing.T, c *idem.Consumer, log *versionLog, entries []entr
 	}
 }
 
-// versionsDatabase has the tables of the last version: migrations run before any service does.
-func versionsDatabase(t *testing.T) *pgxpool.Pool {
+// hasVersions leaves the tables of the last version in a database: migrations run before any
+// service does.
+func hasVersions(t *testing.T, db *pgxpool.Pool) {
 	t.Helper()
-	db := idemtest.DB(t)
-	idemtest.Migrate(t, db, "../../../templates/sql")
+	emptied(t, db)
 	idemtest.Migrate(t, db, "../../../testdata/golden/versions/migrations")
-	return db
 }
 
 func consumerOf(t *testing.T, db *pgxpool.Pool, v version) *idem.Consumer {

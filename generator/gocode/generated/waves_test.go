@@ -16,8 +16,6 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/generator/sqlcode"
-	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/schema"
 	"github.com/idemgen/idemgen/testdata/golden/behaviour/waves"
@@ -28,7 +26,9 @@ import (
 // only if it holds a record that the database must refuse.
 func TestWavesAgainstOracle(t *testing.T) {
 	s := load(t, "../../../testdata/golden/behaviour/waves/idemgen.yaml")
-	db := idemtest.DB(t)
+	db := newDatabase(t)
+	emptied(t, db)
+	createTables(t, db, s)
 	logs := map[string][]*wire.Message{
 		"a parent put by a later statement": {
 			record("ou", `"oid":1,"note":""`), record("oi", `"oid":2,"note":"","ref":1,"lines":[]`),
@@ -78,7 +78,7 @@ func applyLog(t *testing.T, s *model.Service, db *pgxpool.Pool, records []*wire.
 			Topic: m.Topic, Offset: m.Offset, Key: m.Key, Value: m.Value, Headers: []oracle.Header{oracle.Header(m.Headers[0])},
 		}))
 	}
-	r := &applier{batch: wire.NewBatch(waves.NewPlan()), outcomes: outcomes, conn: emptyDatabase(t, db, s)}
+	r := &applier{batch: wire.NewBatch(waves.NewPlan()), outcomes: outcomes, conn: withoutRows(t, db, s)}
 	defer r.conn.Release()
 	for part := range slices.Chunk(records, size) {
 		r.apply(t, part)
@@ -95,20 +95,6 @@ func record(typ, members string) *wire.Message {
 	return &wire.Message{
 		Topic: "w", Key: []byte("1"), Value: []byte("{" + members + "}"), Headers: []wire.Header{{Name: "t", Value: []byte(typ)}},
 	}
-}
-
-func emptyDatabase(t *testing.T, db *pgxpool.Pool, s *model.Service) *pgxpool.Conn {
-	own := strings.Join(sqlcode.RuntimeTables(), "\n")
-	tables, err := sqlcode.CreateTables(s.Tables)
-	if err != nil {
-		t.Fatal(err)
-	}
-	idemtest.Exec(t, db, "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"+own+tables)
-	conn, err := db.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return conn
 }
 
 // applier stands in for the runtime: one transaction per batch, halved when it fails.

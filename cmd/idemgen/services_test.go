@@ -1,0 +1,218 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/scripts/longtest"
+)
+
+// services are the ways from init to a service, each in a folder of one module.
+var services = []struct {
+	name string
+	make func(t *testing.T, name string)
+}{
+	{"handled", ownWithGoCode},
+	{"described", describedAsItIs},
+	{"sample", sampleWithDrafts},
+}
+
+// stripped leaves out what only a debugger reads: it takes as long as the rest of linking.
+const stripped = "-ldflags=-s -w"
+
+// What init says leads to services that compile and pass their tests: the sample as it is, a spec
+// of one's own in its place, and one of a database. One go command tries all of them. A draft of
+// Go code has a test, which fails until somebody says what the code does.
+//
+// Each plays one scenario with the records that were generated, and all cases: the packages of
+// testdata/golden play all scenarios. The long run does so here, too.
+func TestServicesPassTheirTests(t *testing.T) {
+	module(t, nil)
+	for _, s := range services {
+		t.Run(s.name, func(t *testing.T) { s.make(t, s.name) })
+	}
+	if t.Failed() {
+		return
+	}
+	t.Setenv("IDEMTEST_DATABASE_URL", idemtest.DB(t).Config().ConnString()) // one server is enough
+	args := []string{"test", "-v", "-vet=all", stripped, "./..."}
+	if !longtest.Wanted() {
+		args = append(args, "-run", "^TestCases$|//^one_by_one$")
+	}
+	out, err := goCommand(t, args...)
+	for _, want := range []string{
+		"ok  \texample.com/orders/handled\t", "ok  \texample.com/orders/described\t",
+		"--- PASS: TestOrdersV1/handlers/one_by_one ", "--- PASS: TestReturnsV1/handlers/one_by_one ", "--- PASS: TestEventsV1/spec/one_by_one ",
+		"--- PASS: TestCases/order_placed ", "--- PASS: TestCases/placed ", "--- PASS: TestCases/first ",
+		"--- FAIL: TestCases/paid ", "paid.yaml is new: run idemgen generate",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("go test does not print %q", want)
+		}
+	}
+	if failed := strings.Count(out, "--- FAIL: "); err == nil || failed != 2 { // TestCases and the case
+		t.Errorf("%d tests fail: %v", failed, err)
+	}
+	if t.Failed() {
+		t.Fatal(out)
+	}
+	asksForItsAddresses(t, "sample")
+}
+
+// asksForItsAddresses builds the program of a service, which says what it must be told.
+func asksForItsAddresses(t *testing.T, name string) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "service")
+	if out, err := goCommand(t, "build", stripped, "-o", program, "./"+name+"/cmd/"+name); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, tc := range []struct{ set, missing string }{{"DATABASE_URL=x", "KAFKA_BROKERS"}, {"KAFKA_BROKERS=x", "DATABASE_URL"}} {
+		cmd := exec.CommandContext(t.Context(), program)
+		cmd.Env = []string{tc.set}
+		if text, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(text), tc.missing+" is not set") {
+			t.Errorf("with %s only: %v\n%s", tc.set, err, text)
+		}
+	}
+}
+
+// A spec of one's own without Go code compiles in the place of the sample, too.
+func TestSpecWithoutGoCodeTakesThePlaceOfTheSample(t *testing.T) {
+	module(t, nil)
+	inPlaceOfTheSample(t, "plain", spec)
+	t.Chdir("..")
+	compiles(t)
+}
+
+// sampleWithDrafts is what init leaves. Its first case is whole, and so is the draft for an event
+// that only steps are about: generate takes them as they are. The draft of Go code is not.
+func sampleWithDrafts(t *testing.T, name string) {
+	must(t, "init", name)
+	t.Chdir(name)
+	if first := read(t, "testdata/cases/order_placed.yaml"); !strings.Contains(first, "schema/idemgen.case.v1.schema.json\n") || strings.Contains(first, "draft") {
+		t.Errorf("the first case:\n%s", first)
+	}
+	out := must(t, "case", "placed", "--event", "OrderPlaced")
+	if !strings.Contains(out, "create testdata/cases/placed.yaml\n") {
+		t.Error(out)
+	}
+	must(t, "check")
+	must(t, "generate")
+	draft(t)
+}
+
+func ownWithGoCode(t *testing.T, name string) { inPlaceOfTheSample(t, name, spec+second) }
+
+// inPlaceOfTheSample follows the lines that init prints at last, one after the other.
+func inPlaceOfTheSample(t *testing.T, name, own string) {
+	lines := steps(t, name)
+	want := []string{
+		"cd " + name, "go get -tool github.com/idemgen/idemgen/cmd/idemgen", "go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0", "go mod tidy", "go test ./...",
+		"rm -r migrations idem.state.yaml handler.go idem_setup_test.go testdata/cases cmd/" + name + "/main.go", "go tool idemgen init", "go tool idemgen case first",
+		"go tool idemgen generate && go test ./...",
+		`for f in migrations/*.sql; do psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f "$f" || break; done`, "go run ./cmd/" + name,
+	}
+	if !slices.Equal(lines, want) {
+		t.Fatalf("init says\n%s\nnot\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	t.Chdir(name)
+	replaced(t, lines[5], of(name, own))
+	if files, _ := filepath.Glob("migrations/*.sql"); len(files) != 2 {
+		t.Errorf("migrations: %q", files)
+	}
+}
+
+const withEnum = `
+CREATE TYPE tier AS ENUM ('silver', 'gold');
+CREATE TABLE orders (order_id uuid PRIMARY KEY, customer_id text NOT NULL, total numeric(12,2) NOT NULL, status text NOT NULL, tier tier NOT NULL DEFAULT 'silver');
+CREATE TABLE tiers (tier tier PRIMARY KEY, note text)`
+
+// describedAsItIs is the spec that init writes of a database, where no step writes an enum.
+func describedAsItIs(t *testing.T, name string) {
+	db := idemtest.DB(t)
+	idemtest.Exec(t, db, withEnum)
+	lines := steps(t, "--from-db", db.Config().ConnString(), name)
+	if !strings.HasSuffix(strings.Join(lines, "\n"), removes(name)+"\ngo tool idemgen init") {
+		t.Fatalf("init says\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+// removes is what init tells to remove before events of one's own come into a spec of a database.
+func removes(name string) string {
+	return "rm -r migrations idem.state.yaml testdata/cases cmd/" + name + "/main.go"
+}
+
+// A spec of a database leads on to events of one's own, first with Go code, then without.
+func TestEventsOfOnesOwnTakeThePlaceOfTheSampleOfADatabase(t *testing.T) {
+	module(t, nil)
+	describedAsItIs(t, "changed")
+	t.Chdir("changed")
+	described, _, _ := strings.Cut(read(t, "idemgen.yaml"), "\ntopics:\n")
+	_, topics, _ := strings.Cut(spec, "\ntopics:\n")
+	replaced(t, removes("changed"), described+"\ntopics:\n"+topics+second)
+	t.Chdir("..")
+	compiles(t)
+	t.Chdir("changed")
+	replaced(t, removes("changed")+" handler.go idem_setup_test.go", described+"\ntopics:\n"+topics)
+	t.Chdir("..")
+	compiles(t)
+}
+
+// A spec with handlers compiles right after generate, also when its first handler came after the
+// set-up of the tests was written.
+func TestHandlersCompile(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec})
+	must(t, "generate")
+	compiles(t)
+	write(t, "idemgen.yaml", spec+second)
+	must(t, "generate")
+	compiles(t)
+}
+
+// of is a spec of consumer order-projector under another name.
+func of(name, text string) string {
+	return strings.NewReplacer("order-projector", name, "package: orders", "package: "+name).Replace(text)
+}
+
+// steps are the commands that init prints at last.
+func steps(t *testing.T, args ...string) (lines []string) {
+	t.Helper()
+	code, stdout, stderr := run(t, append([]string{"init"}, args...)...)
+	if code != done {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	_, last, _ := strings.Cut(stderr, "\nNow make the module complete:\n") // before it are warnings
+	for line := range strings.Lines(last) {
+		if command, ok := strings.CutPrefix(line, "  "); ok && !strings.HasPrefix(command, "#") && !strings.HasPrefix(command, " ") {
+			command, _, _ = strings.Cut(command, "   #")
+			lines = append(lines, strings.TrimSpace(command))
+		}
+	}
+	return lines
+}
+
+// replaced follows the printed steps that put a spec of one's own in the place of the sample: what
+// rm removes, then init, then the handler and a first case. Nothing of the sample is told then.
+func replaced(t *testing.T, rm, own string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", rm).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	write(t, "idemgen.yaml", own)
+	if code, stdout, stderr := run(t, "init"); code != done || strings.Contains(stderr, "W909") || strings.Contains(stderr, "roll out without going back") {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if strings.Contains(own, "handle: true") {
+		write(t, "handler.go", strings.NewReplacer("fmt.Errorf(\"OrderReturned: %w\", idem.ErrNotImplemented)", "nil", "\t\"fmt\"\n", "").Replace(read(t, "handler.go")))
+		edit(t, "idem_setup_test.go", "return stubHandler{}", "return Service{}")
+	}
+	must(t, "case", "first")
+	draft := regexp.MustCompile(`(?m)^draft: .*\n`)
+	write(t, "testdata/cases/first.yaml", draft.ReplaceAllString(read(t, "testdata/cases/first.yaml"), ""))
+	must(t, "generate")
+	must(t, "check")
+}
