@@ -34,7 +34,8 @@ type Cases struct {
 
 // Run runs each case as a subtest: once, in batches of every size, with every event repeated, over
 // a crash at every step and after a redelivery. The tables must be what the case says each time. A
-// case that idemgen has not read as it is now fails.
+// case that idemgen has not read as it is now fails. With go test -short each case is run once,
+// and once more with every event repeated.
 func (c Cases) Run(t *testing.T) {
 	names, err := c.names()
 	if err != nil {

@@ -12,6 +12,9 @@ import (
 // cleanupTimeout limits what a test's end may take.
 const cleanupTimeout = 30 * time.Second
 
+// templateTimeout limits what making a template may take.
+const templateTimeout = 2 * time.Minute
+
 // sharedServer is the server of this test binary. A server per test would cost each of them the
 // start; the process's end stops it.
 var sharedServer = sync.OnceValues(func() (*Postgres, error) {
@@ -28,14 +31,20 @@ func DB(t testing.TB) *pgxpool.Pool {
 	if err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
-	own, err := newDatabase(t.Context(), server.admin)
+	return ownDatabase(t, server, "")
+}
+
+// ownDatabase makes the database of a test, empty or as a copy.
+func ownDatabase(t testing.TB, server *Postgres, template string) *pgxpool.Pool {
+	t.Helper()
+	own, err := newDatabase(t.Context(), server.admin, template)
 	if err != nil {
 		t.Fatalf("idemtest: make a database: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
-		defer cancel()
-		if err := dropDatabase(ctx, server.admin, own); err != nil {
+		if server.server != nil {
+			go drop(server.admin, own) // the server goes soon, too
+		} else if err := drop(server.admin, own); err != nil {
 			t.Errorf("idemtest: drop the test's database: %v", err)
 		}
 	})
@@ -45,6 +54,14 @@ func DB(t testing.TB) *pgxpool.Pool {
 	}
 	t.Cleanup(func() { closePool(t, pool) })
 	return pool
+}
+
+// drop drops a database. The server looks every 100 ms whether its last connections have ended,
+// and a test need not wait for that.
+func drop(admin *pgxpool.Pool, own string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+	defer cancel()
+	return dropDatabase(ctx, admin, own)
 }
 
 // closePool fails the test instead of hanging it when a connection was not given back.

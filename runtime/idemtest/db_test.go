@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -45,8 +46,30 @@ func TestDatabaseGoesWithItsTest(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if n := count(t, DB(t), "select count(*) from pg_database where datname = '"+name+"'"); n != 0 {
-		t.Errorf("database %s is still there", name)
+	db, left := DB(t), "select count(*) from pg_database where datname = '"+name+"'"
+	for end := time.Now().Add(time.Minute); count(t, db, left) != 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("database %s is still there", name)
+		}
+	}
+}
+
+// A copy has what its folders say, in their order, and nothing that another copy did.
+func TestMigratedDatabasesAreIsolated(t *testing.T) {
+	dir := t.TempDir()
+	for name, sql := range map[string]string{"a/1.sql": "create table a (id int)", "b/1.sql": "insert into a values (1)"} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(sql), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	Exec(t, Migrated(t, a, b), "insert into a values (2)")
+	if n := count(t, Migrated(t, a, b), "select count(*) from a"); n != 1 {
+		t.Errorf("%d rows, want that of the migrations", n)
+	}
+	if n := count(t, Migrated(t, a), "select count(*) from a"); n != 0 {
+		t.Errorf("%d rows, want none: these are other migrations", n)
 	}
 }
 
@@ -107,7 +130,7 @@ func TestStartPostgresOnAServerThatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(postgres.EnvURL, server.admin)
+	t.Setenv(postgres.EnvURL, server.admin.Config().ConnString())
 	p, err := StartPostgres(t.Context(), PostgresOptions{})
 	if err != nil {
 		t.Fatal(err)

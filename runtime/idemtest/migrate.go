@@ -27,16 +27,27 @@ func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
 	}
 }
 
-// run runs the statements of a file.
-func run(t testing.TB, db *pgxpool.Pool, path string) {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err == nil {
-		err = apply(t.Context(), db, []migration{{path, []string{string(content)}}})
+// before reads what is applied before a log comes: the tables of others, the service's own, rows.
+func (s Suite) before() (all []migration, err error) {
+	if s.External != "" {
+		if all, err = withFile(all, s.External); err != nil {
+			return nil, err
+		}
 	}
+	own, err := migrations(s.Migrations)
 	if err != nil {
-		t.Fatalf("idemtest: what is there before the log: %v", err)
+		return nil, err
 	}
+	if all = append(all, own...); s.Rows != "" {
+		return withFile(all, s.Rows)
+	}
+	return all, nil
+}
+
+// withFile adds the statements of a file.
+func withFile(files []migration, path string) ([]migration, error) {
+	content, err := os.ReadFile(path)
+	return append(files, migration{path, []string{string(content)}}), err
 }
 
 // Migrate is [Migrate] for a program that is not a test.

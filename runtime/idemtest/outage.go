@@ -39,5 +39,5 @@ func (p *Postgres) Standby(ctx context.Context, name string, o PostgresOptions) 
 	if err != nil {
 		return nil, err
 	}
-	return &Postgres{url: s.URL(), server: s, admin: s.URL()}, nil
+	return started(ctx, s)
 }

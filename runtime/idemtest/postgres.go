@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
 )
@@ -36,7 +37,7 @@ func (o PostgresOptions) own(major int) postgres.Options {
 type Postgres struct {
 	url    string
 	server *postgres.Server // nil if it is somebody else's
-	admin  string           // URL of the server's own database
+	admin  *pgxpool.Pool    // on the server's own database
 }
 
 // StartPostgres runs a server until Close or the end of this process, however it ends. If
@@ -54,7 +55,16 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Postgres{url: s.URL(), server: s, admin: s.URL()}, nil
+	return started(ctx, s)
+}
+
+// started is a server that was started here.
+func started(ctx context.Context, s *postgres.Server) (*Postgres, error) {
+	admin, err := pgxpool.New(ctx, s.URL()) // connects when it is first used
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &Postgres{url: s.URL(), server: s, admin: admin}, nil
 }
 
 // URL leads to an empty database, as superuser.
@@ -63,6 +73,7 @@ func (p *Postgres) URL() string { return p.url }
 // Close stops the server and removes its data. On somebody else's server it drops the
 // database.
 func (p *Postgres) Close() error {
+	defer p.admin.Close()
 	if p.server != nil {
 		return p.server.Close()
 	}
@@ -70,9 +81,14 @@ func (p *Postgres) Close() error {
 }
 
 // useServer makes a database on a server that runs already.
-func useServer(ctx context.Context, admin string) (*Postgres, error) {
-	own, err := newDatabase(ctx, admin)
+func useServer(ctx context.Context, url string) (*Postgres, error) {
+	admin, err := pgxpool.New(ctx, url)
 	if err != nil {
+		return nil, fmt.Errorf("$%s: %w", postgres.EnvURL, err)
+	}
+	own, err := newDatabase(ctx, admin, "")
+	if err != nil {
+		admin.Close()
 		return nil, fmt.Errorf("no database can be made on the server that $%s names (unset it, and tests start a server of their own): %w", postgres.EnvURL, err)
 	}
 	return &Postgres{url: own, admin: admin}, nil
@@ -90,34 +106,29 @@ func majorWanted(major int) (int, error) {
 	return n, nil
 }
 
-// newDatabase makes an empty database and returns its URL. Copying one that is migrated already
-// takes as long as migrating.
-func newDatabase(ctx context.Context, admin string) (string, error) {
+// newDatabase makes a database and returns its URL. It is empty, or the copy of a template.
+func newDatabase(ctx context.Context, admin *pgxpool.Pool, template string) (string, error) {
 	name := "idemtest_" + strings.ToLower(rand.Text()[:16])
-	own, err := withDatabase(admin, name)
+	own, err := withDatabase(admin.Config().ConnString(), name)
 	if err != nil {
 		return "", err
 	}
-	return own, runAs(ctx, admin, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize())
+	sql := "CREATE DATABASE " + pgx.Identifier{name}.Sanitize()
+	if template != "" {
+		sql += " TEMPLATE " + pgx.Identifier{template}.Sanitize()
+	}
+	_, err = admin.Exec(ctx, sql)
+	return own, err
 }
 
 // dropDatabase drops the database that own leads to, whoever is still connected.
-func dropDatabase(ctx context.Context, admin, own string) error {
+func dropDatabase(ctx context.Context, admin *pgxpool.Pool, own string) error {
 	name, err := databaseOf(own)
 	if err != nil {
 		return err
 	}
-	return runAs(ctx, admin, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
-}
-
-// runAs runs one statement on a connection of its own.
-func runAs(ctx context.Context, admin, sql string) error {
-	conn, err := pgx.Connect(ctx, admin)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, sql)
-	return errors.Join(err, conn.Close(ctx))
+	_, err = admin.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
+	return err
 }
 
 func withDatabase(admin, name string) (string, error) {

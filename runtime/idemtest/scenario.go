@@ -15,6 +15,13 @@ type scenario struct {
 	suspects string // the likely causes if it fails
 }
 
+// short are the scenarios that go test -short plays, of topics and of cases: whether the rows are
+// right, and whether copies change them.
+var short = map[string]bool{
+	"one by one": true, "repeated in the batch": true,
+	"once": true, "every event repeated in its batch": true,
+}
+
 // ofATopic are the scenarios of a topic's log.
 func ofATopic(log []record) func() []scenario {
 	all := topicScenarios

@@ -171,6 +171,9 @@ func (c *runner) run(t *testing.T) {
 	}
 	for i := 0; i < len(c.scenarios()); i++ {
 		s := c.scenarios()[i]
+		if testing.Short() && !short[s.name] {
+			continue
+		}
 		sound := t.Run(s.name, func(t *testing.T) {
 			b := c.newTrial(t)
 			s.play(b)

@@ -66,14 +66,11 @@ func placeOf(m idem.Message) recordOffset { return recordOffset{partitionOf(m), 
 
 func (c *runner) newTrial(t testing.TB) *trial {
 	t.Helper()
-	db := DB(t)
-	if c.External != "" {
-		run(t, db, c.External)
+	files, err := c.before()
+	if err != nil {
+		t.Fatalf("idemtest: what is there before the log: %v", err)
 	}
-	Migrate(t, db, c.Migrations)
-	if c.Rows != "" {
-		run(t, db, c.Rows)
-	}
+	db := prepared(t, files)
 	b := &trial{
 		runner: c, database: database{t, db}, others: others{&logLines{}, newEffects(c)},
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},
