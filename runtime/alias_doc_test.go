@@ -16,6 +16,7 @@ import (
 // go doc shows no fields of an alias. The comments of those that people meet in their code list
 // them, and say what is so.
 func TestDocOfAnAliasListsItsFields(t *testing.T) {
+	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "types.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 // Planted bug: append sent last. An old owner must be refused before it waits for any row.
 func TestOldOwnerIsRefusedBeforeItWaitsForARow(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	old := own(t, service{}.consumer(t, db))
 	apply(t, old, records(0, "put 1 1"))
@@ -44,6 +45,7 @@ func TestOldOwnerIsRefusedBeforeItWaitsForARow(t *testing.T) {
 
 // Planted bugs: a dead letter, or a write, in a transaction of its own.
 func TestRefusedOwnerLeavesNoDeadLetter(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	old := own(t, service{}.consumer(t, db))
 	own(t, service{}.consumer(t, db))
@@ -57,6 +59,7 @@ func TestRefusedOwnerLeavesNoDeadLetter(t *testing.T) {
 // first record alone, then the reply to the dead letter's commit is lost: only the token
 // tells that the row is that of the last attempt, which covers one record and not three.
 func TestTokenTellsWhichAttemptCommitted(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	msgs := records(0, "a: put 1 5000", "b: put 2 2", "c: put 3 3")
@@ -71,6 +74,7 @@ func TestTokenTellsWhichAttemptCommitted(t *testing.T) {
 // Planted bug: keys unsorted. Partitions that claim the same keys in opposite order must
 // wait for each other in one direction only.
 func TestClaimsOfTheSameKeysDoNotDeadlock(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	const partitions, rounds, keys = 2, 4, 20
@@ -111,6 +115,7 @@ CREATE TRIGGER slow BEFORE INSERT ON idem_keys_1 FOR EACH ROW EXECUTE FUNCTION s
 // Planted bug: genesis not tied to making the stream row. A first owner that was stopped in
 // its genesis wakes after the chain went on and lost its first rows to retention.
 func TestLateGenesisStartsNoSecondChain(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (1, 'test', gen_random_uuid(), '1 hour');
 CREATE TABLE idem_keys_1 PARTITION OF idem_keys (PRIMARY KEY (key)) FOR VALUES IN (1)`)

@@ -11,6 +11,7 @@ import (
 // Planted bugs 3 and 4: one token for all attempts; own token found, the latest attempt's
 // boundary or keys adopted. Of two attempts whose replies are lost, only one arrived.
 func TestAttemptThatCommittedIsAdopted(t *testing.T) {
+	t.Parallel()
 	for kind, texts := range map[string][]string{ // a key in a table would be found before the append is sent
 		"without keys":      {"put 1 1", "put 2 2", "put 3 3"},
 		"keys in the chain": {"@a: put 1 1", "@b: put 2 2", "@c: put 3 3"},

@@ -39,6 +39,7 @@ func encoded(t *testing.T, encoding string) *pgxpool.Pool {
 // A database that stores other texts than were sent is refused at start, by the name of its
 // encoding. SQL_ASCII takes any bytes, and so says nothing of what is in them.
 func TestOtherEncodingsAreRefusedAtTheStart(t *testing.T) {
+	t.Parallel()
 	for _, encoding := range []string{"LATIN1", "SQL_ASCII"} {
 		t.Run(encoding, func(t *testing.T) {
 			err := service{}.consumer(t, encoded(t, encoding)).Run(t.Context(), newSource(nil))
@@ -57,6 +58,7 @@ func withTable(table wire.Table) func(*wire.Service) {
 // An unlogged table loses rows behind the position in a crash: start is refused, unless the
 // spec says that it may be one.
 func TestUnloggedTablesAreRefusedUnlessTheSpecSaysSo(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `ALTER TABLE t SET UNLOGGED`)
 	plain := wire.Table{Name: "t", Unique: [][]string{{"id"}}}
@@ -75,6 +77,7 @@ func TestUnloggedTablesAreRefusedUnlessTheSpecSaysSo(t *testing.T) {
 
 // What was found is told once, and again when it is another.
 func TestFindingsAreToldOnce(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE TABLE p (id integer PRIMARY KEY); ALTER TABLE t ADD CONSTRAINT late FOREIGN KEY (id) REFERENCES p DEFERRABLE INITIALLY DEFERRED`)
 	var log bytes.Buffer

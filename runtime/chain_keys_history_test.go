@@ -168,6 +168,7 @@ func (h *history) batch() string {
 // Batches, refused records, lost replies, halves, fences, owners that come and go, failovers
 // that cut the chain, windows that pass.
 func TestMemoryIsAFunctionOfTheChain(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			db := database(t)

@@ -28,6 +28,7 @@ func ownChain(t testing.TB, db *pgxpool.Pool) *idem.Writer {
 }
 
 func TestChainRemembersKeys(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := ownChain(t, db)
 	msgs := records(0, "@a: put 1 10", "@b: put 2 20", "@a: put 1 10", "@a: put 1 99")
@@ -44,6 +45,7 @@ func TestChainRemembersKeys(t *testing.T) {
 
 // One topic may have keys of both kinds, and each is found where it is.
 func TestKeysOfBothKinds(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	both := service{edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
 	w := own(t, both.consumer(t, db))
@@ -54,6 +56,7 @@ func TestKeysOfBothKinds(t *testing.T) {
 
 // Fingerprints of two definitions cannot be compared: a copy is a duplicate whatever it holds.
 func TestDefinitionOfAKeyOfTheChain(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	apply(t, ownChain(t, db), records(0, "@a: put 1 10"))
 	s := inChain(time.Hour)
@@ -66,6 +69,7 @@ func TestDefinitionOfAKeyOfTheChain(t *testing.T) {
 // Planted bug 11: keys enter the memory when they are sent. A batch that fails is sent again
 // in parts, and none of its records may then pass for a copy of itself.
 func TestKeysEnterMemoryWithTheirAcknowledgement(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := ownChain(t, db)
 	msgs := records(0, "@a: put 1 1", "@b: put 2 5000", "@c: put 3 3", "@d: put 4 4")
@@ -79,6 +83,7 @@ func TestKeysEnterMemoryWithTheirAcknowledgement(t *testing.T) {
 
 // Planted bug 28: a dead letter claims its key.
 func TestDeadLetterDoesNotClaimItsKeyInTheChain(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := ownChain(t, db)
 	apply(t, w, records(0, "@a: need 5 1", "put 5 0", "@a: need 5 1", "@b: put 6 5000", "@b: put 6 6"))
@@ -90,6 +95,7 @@ func TestDeadLetterDoesNotClaimItsKeyInTheChain(t *testing.T) {
 // Planted bugs 3 and 4: one token for all attempts; own token found, the latest attempt's
 // keys adopted. The first attempt held a as applied, the one that committed as dead.
 func TestAdoptedAttemptBringsItsOwnKeys(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := ownChain(t, db)
 	msgs := records(0, "@a: put 1 5000", "@b: put 2 2", "@c: put 3 3")
@@ -109,6 +115,7 @@ func TestAdoptedAttemptBringsItsOwnKeys(t *testing.T) {
 // Planted bug 12: the memory is kept after A->B->A. The process has the partition again, but
 // another applied events meanwhile.
 func TestMemoryIsNotUsedAfterAnotherOwner(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	one := inChain(time.Hour).consumer(t, db)
 	apply(t, own(t, one), records(0, "@a: put 1 1"))
@@ -118,6 +125,7 @@ func TestMemoryIsNotUsedAfterAnotherOwner(t *testing.T) {
 
 // Planted bug 13: after being fenced, only the tail is read again.
 func TestFencedOwnerDoesNotGoOnWithItsMemory(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	old := ownChain(t, db)
 	apply(t, old, records(0, "@a: put 1 1"))
@@ -132,6 +140,7 @@ func TestFencedOwnerDoesNotGoOnWithItsMemory(t *testing.T) {
 // Planted bug 14: the keys are loaded before the tail is read, without a fence. The old
 // owner's last commit lands in between.
 func TestKeysAreLoadedBehindTheFence(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	old := ownChain(t, db)
 	apply(t, old, records(0, "@a: put 1 1"))
@@ -154,6 +163,7 @@ func TestKeysAreLoadedBehindTheFence(t *testing.T) {
 // After a failover that lost the tail, what its keys stood for is gone, too: an owner that
 // knows them is refused, and the next one applies the events again.
 func TestKeysAcrossAFailover(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	old := ownChain(t, db)
 	apply(t, old, records(0, "@a: put 1 1"))
@@ -169,6 +179,7 @@ func TestKeysAcrossAFailover(t *testing.T) {
 
 // A load reads any number of rows, a part at a time.
 func TestLoadOfManyRows(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	ownChain(t, db)
 	const rows = 2500
@@ -196,6 +207,7 @@ func TestFreshKeyNeedsNoAllocation(t *testing.T) {
 
 // The log says of a copy where the first one was.
 func TestDuplicateInTheChainIsLogged(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	log := &syncBuffer{}
 	w := own(t, inChain(time.Hour, idem.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))).consumer(t, db))
@@ -209,6 +221,7 @@ func TestDuplicateInTheChainIsLogged(t *testing.T) {
 // A partition that is given up while its keys are loaded is left at once, and its memory is
 // nobody's.
 func TestLoadEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	apply(t, ownChain(t, db), keysAt(0, 100))
 	c := inChain(time.Hour).consumer(t, db)

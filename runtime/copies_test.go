@@ -13,6 +13,7 @@ import (
 // Nothing but the producer keeps copies of copies: same_partition in one partition. Where it
 // does not, the copy takes effect, and that is told: in the log, by Health and by Stats.
 func TestCopyInAnotherPartitionIsAnAlarm(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	db := database(t)
 	c := inChain(time.Hour, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).consumer(t, db)

@@ -11,6 +11,7 @@ import (
 // Somebody added to idem_dead_letter what refuses a letter: the partition halts before that
 // record, with the command that passes it, and what stands before it has taken effect.
 func TestDeadLetterThatIsRefusedHalts(t *testing.T) {
+	t.Parallel()
 	for name, sql := range map[string]string{
 		"a check":          `ALTER TABLE idem_dead_letter ADD CONSTRAINT c CHECK (offs <> 1)`,
 		"a unique index":   `CREATE UNIQUE INDEX ON idem_dead_letter (stream) WHERE offs = 1; INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) SELECT stream, 1, 99, 'x', '' FROM idem_stream`,

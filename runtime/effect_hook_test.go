@@ -24,6 +24,7 @@ func (h endedCalls) OnCall(p idem.Partition, c hook.Ended) {
 
 // Each call that ended is told and counted by what came of it.
 func TestCallsOfEffectsAreToldAndCounted(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		call  func(db func(sql string), ctx context.Context, nth int) error
 		told  string
@@ -60,6 +61,7 @@ func TestCallsOfEffectsAreToldAndCounted(t *testing.T) {
 
 // While calls run, Stats says how many, for how long, and how many records wait.
 func TestStatsOfRunningCalls(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var consumer *idem.Consumer
 	var during [3]int64

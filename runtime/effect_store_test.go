@@ -52,6 +52,7 @@ func outsideStates(store *memlease.Store) string {
 }
 
 func TestEffectWithItsLeaseOutside(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	var store memlease.Store
@@ -71,6 +72,7 @@ func TestEffectWithItsLeaseOutside(t *testing.T) {
 
 // What crashes at a step is taken up as with a lease in Postgres.
 func TestEffectOutsideCrashes(t *testing.T) {
+	t.Parallel()
 	for step, c := range map[string]struct {
 		calls, interrupted int
 	}{fault.BeforeLease: {1, 1}, fault.AfterLease: {1, 0}, fault.AfterCall: {2, 1}, fault.AfterDone: {1, 1}, fault.BeforeSend: {1, 1}, fault.Reply: {1, 1}} {
@@ -103,6 +105,7 @@ func TestEffectOutsideCrashes(t *testing.T) {
 
 // Two processes that both have a copy of each event make one call for each, and one of the rows.
 func TestTwoProcessesWithOneStore(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	p := provider{call: func(context.Context, int32, int) error {
 		time.Sleep(5 * time.Millisecond)
@@ -144,6 +147,7 @@ func TestTwoProcessesWithOneStore(t *testing.T) {
 // A store that lost its data has an event called again that the ledger has not passed, and lets
 // one result count all the same.
 func TestAStoreThatForgets(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	var store memlease.Store
@@ -173,6 +177,7 @@ func TestAStoreThatForgets(t *testing.T) {
 
 // With if_store_down: use_postgres the ledger asserts the leases that Postgres took.
 func TestPostgresTakesTheLeases(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	var store downStore
@@ -203,6 +208,7 @@ func TestPostgresTakesTheLeases(t *testing.T) {
 // Leases outside of Postgres are numbered by it, each greater than those before, and past the
 // numbers that a store knows of a time before a fail-over.
 func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `SELECT setval('idem_fence', 1000)`)
 	var mu sync.Mutex
@@ -248,6 +254,7 @@ func (s *downStore) Acquire(ctx context.Context, consumer string, asks []lease.A
 
 // The store is given exactly where the spec has use for one.
 func TestTheStoreOfLeasesIsGiven(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		leases  bool
 		options []idem.Option
@@ -278,6 +285,7 @@ func (*checkedStore) Check(context.Context) ([]string, error) {
 
 // What a store says of its set-up is logged when the service starts.
 func TestTheSetUpOfTheStoreIsTold(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	var log bytes.Buffer

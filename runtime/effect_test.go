@@ -68,6 +68,7 @@ func leases(t testing.TB, db *pgxpool.Pool) string {
 }
 
 func TestEffectIsCalledOncePerEvent(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	w := own(t, p.service(terms).consumer(t, db))
@@ -87,6 +88,7 @@ func TestEffectIsCalledOncePerEvent(t *testing.T) {
 
 // A crash lets at most a call that was in flight happen again, and never one that was answered.
 func TestEffectCrashes(t *testing.T) {
+	t.Parallel()
 	for step, calls := range map[string]int{fault.AfterLease: 1, fault.AfterCall: 2, fault.AfterDone: 1, fault.BeforeSend: 1, fault.Reply: 1} {
 		t.Run(step, func(t *testing.T) {
 			db := database(t)
@@ -111,6 +113,7 @@ func TestEffectCrashes(t *testing.T) {
 // With if_interrupted: dead_letter nothing is called again, and a person hears of what was cut
 // off.
 func TestInterruptedEffectIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	for step, letter := range map[string]string{fault.AfterLease: "0 interrupted", fault.AfterCall: "0 interrupted", fault.AfterDone: ""} {
 		t.Run(step, func(t *testing.T) {
 			db := database(t)
@@ -137,6 +140,7 @@ func TestInterruptedEffectIsADeadLetter(t *testing.T) {
 
 // Errors that leave open what the call did are told from those that say that it did nothing.
 func TestEffectErrors(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("refused")
 	for _, c := range []struct {
 		name   string
@@ -188,6 +192,7 @@ func firstOnly(err error) func(nth int) error {
 
 // A panic leaves open what the call did.
 func TestEffectThatPanics(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	p := provider{call: func(context.Context, int32, int) error { panic("secret") }}
 	apply(t, own(t, p.service(interrupts).consumer(t, db)), records(0, "a: effect 1"))
@@ -196,6 +201,7 @@ func TestEffectThatPanics(t *testing.T) {
 
 // A rebalance while a call is under way does not cut it off, and nobody calls a second time.
 func TestEffectOutlivesItsPartition(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	begun, go_on := make(chan struct{}), make(chan struct{})
 	p := provider{call: func(context.Context, int32, int) error {
@@ -232,6 +238,7 @@ func TestEffectOutlivesItsPartition(t *testing.T) {
 // A holder that lost its lease hears of it, and what it returns is dropped: one result is
 // recorded.
 func TestLostLease(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var ended atomic.Bool
 	p := provider{call: func(ctx context.Context, _ int32, nth int) error {
@@ -250,6 +257,7 @@ func TestLostLease(t *testing.T) {
 
 // The ledger takes only what the row holds under the token of the result.
 func TestLedgerHoldsTheRecordedResult(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	w := own(t, p.service(terms).consumer(t, db))
@@ -271,6 +279,7 @@ func TestLedgerHoldsTheRecordedResult(t *testing.T) {
 
 // Effects of one record key keep the order of its records; others run beside them.
 func TestEffectsOfOneRecordKeyKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var mu sync.Mutex
 	var order []int32
@@ -308,6 +317,7 @@ func TestEffectsOfOneRecordKeyKeepTheirOrder(t *testing.T) {
 // Upkeep forgets what became of effects after keep_result, but never one that is done and whose
 // key the ledger has not, nor an interrupted one.
 func TestUpkeepForgetsEffects(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	c := p.service(terms).consumer(t, db)
@@ -326,6 +336,7 @@ func TestUpkeepForgetsEffects(t *testing.T) {
 // An effect that is not written halts its partition before the event, and so does one that the
 // spec says to stop for.
 func TestEffectHalts(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		err    error
 		policy wire.FailurePolicy
@@ -348,6 +359,7 @@ func TestEffectHalts(t *testing.T) {
 
 // Copies on two partitions of one process ask for one lease at the same moment.
 func TestCopiesOfAnEffectInTwoPartitions(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	p := provider{call: func(context.Context, int32, int) error {
 		time.Sleep(20 * time.Millisecond)

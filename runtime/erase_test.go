@@ -35,6 +35,7 @@ const erasedLog = "0 d 4, 1 d*, 2 d 4, 5 d*"
 // An event with erase_traces erases the letters of its record key before it, and no others, in
 // batches of any size, with statements alone and behind a handler.
 func TestEventErasesTheLettersBeforeIt(t *testing.T) {
+	t.Parallel()
 	for size := 1; size <= len(erasing()); size++ {
 		t.Run(fmt.Sprint("batches of ", size), func(t *testing.T) {
 			db := database(t)
@@ -60,6 +61,7 @@ func TestEventErasesTheLettersBeforeIt(t *testing.T) {
 
 // Whatever is cut off at any step: traces are there until the event's row is, and gone with it.
 func TestErasingSurvivesACrashAtEachStep(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{fault.BeforeSend, fault.BeforeClaim, fault.AfterAppend, fault.BeforeCommit, fault.Reply} {
 		for _, same := range []bool{true, false} {
 			t.Run(fmt.Sprint(step, " ", same), func(t *testing.T) {
@@ -92,6 +94,7 @@ func TestErasingSurvivesACrashAtEachStep(t *testing.T) {
 
 // An event that is refused erases nothing.
 func TestRefusedEventErasesNothing(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{policy: impatient, erases: true}.consumer(t, db))
 	apply(t, w, keyed(0, "a/nonsense x", "a/erase 1 1000", "a/put 2 2"))
@@ -101,6 +104,7 @@ func TestRefusedEventErasesNothing(t *testing.T) {
 // An event that erases waits for no letter of its record key. What waits there is discarded, and
 // later records go on, or wait for later letters only.
 func TestErasingEventEndsTheWait(t *testing.T) {
+	t.Parallel()
 	for _, next := range []string{"the same owner", "another owner"} {
 		t.Run(next, func(t *testing.T) {
 			db := database(t)
@@ -131,6 +135,7 @@ func TestErasingEventEndsTheWait(t *testing.T) {
 // Nobody can have an erased record applied: the owner answers who asked before, and the command
 // refuses who asks later. It can be discarded.
 func TestErasedLetterIsDiscardedOnly(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{policy: impatient, erases: true}.consumer(t, db))
 	apply(t, w, keyed(0, "a/need 77 1"))
@@ -158,6 +163,7 @@ func TestErasedLetterIsDiscardedOnly(t *testing.T) {
 // The replay of an event that erases, too, takes what was before it only; and a letter that the
 // owner has read and not replayed yet is not applied any more.
 func TestReplayErases(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{policy: impatient, erases: true}.consumer(t, db))
 	apply(t, w, keyed(0, "a/need 77 1", "a/erase 1 1000", "a/need 77 3"))
@@ -177,6 +183,7 @@ func TestReplayErases(t *testing.T) {
 // their owners discard what waits, and go on with what came later. Other topics and consumers keep
 // theirs.
 func TestErasingReachesOtherPartitions(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := service{policy: parking, erases: true, edit: func(s *wire.Service) {
 		for _, name := range []string{"test.v2", "test.v3"} {
@@ -222,6 +229,7 @@ func of(name string, msgs []idem.Message) []idem.Message {
 // Results and errors of effects go with the record key, up to the event that erases, also within
 // one batch. What was done is not called again: a copy that nothing else knows is a dead letter.
 func TestErasingTakesResultsOfEffects(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	s := p.service(terms)
@@ -242,6 +250,7 @@ func TestErasingTakesResultsOfEffects(t *testing.T) {
 // A call that was cut off, and whose event became a dead letter, may end later: its result is
 // recorded nowhere once the event that erases is passed, and nothing is called again.
 func TestErasingTakesTheLeaseOfALateHolder(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := (&provider{}).service(terms)
 	s.erases = true
@@ -266,6 +275,7 @@ func TestErasingTakesTheLeaseOfALateHolder(t *testing.T) {
 // What an event became a dead letter of behind its effect is erased in every partition: nothing
 // else would ever take its result.
 func TestErasingTakesResultsOfDeadLetters(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	p := provider{call: func(context.Context, int32, int) error { return errors.New("no") }}
 	s := p.service(terms)
@@ -291,6 +301,7 @@ INSERT INTO idem_lease (consumer, key, def, fp, state, owner, fence, attempts, t
 // A copy that finds its effect erased behind the copy that took effect in another partition
 // meanwhile is a duplicate, and no dead letter.
 func TestCopyOfAnErasedEffectIsADuplicate(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	s := p.service(terms)
@@ -327,6 +338,7 @@ func inPartition(n int32, msgs []idem.Message) []idem.Message {
 // An effect that a dead letter's replay makes in another partition, while its record key is erased
 // or once it is, leaves neither a result nor a row, and is not made again.
 func TestReplayThatIsErasedKeepsNoResult(t *testing.T) {
+	t.Parallel()
 	for begins, state := range map[string]string{fault.BeforeLease: "e", fault.AfterLease: "i"} {
 		t.Run(begins, func(t *testing.T) {
 			db := database(t)

@@ -19,6 +19,7 @@ import (
 // Nothing is drained: after so many dead letters in a row the partition stands before the
 // next one, however they were made, and an operator's release lets as many more pass.
 func TestDeadLettersInARowHalt(t *testing.T) {
+	t.Parallel()
 	for name, bad := range map[string]string{"decode": "nonsense x", "database": "put 2 5000", "handler": "call 1"} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
@@ -47,6 +48,7 @@ func TestDeadLettersInARowHalt(t *testing.T) {
 // A new process counts on from the dead letters that the chain ends with, so that restarts do
 // not drain a topic; an operator's release lets as many more pass, whoever is at work then.
 func TestRestartDoesNotForgetTheDeadLettersInARow(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	bad := "nonsense x"
 	restart := func() idem.Sink {
@@ -92,6 +94,7 @@ func TestRestartDoesNotForgetTheDeadLettersInARow(t *testing.T) {
 }
 
 func TestDeadLettersExpire(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{policy: wire.FailurePolicy{Keep: 48 * time.Hour}}.consumer(t, db))
 	apply(t, w, records(0, "nonsense x", "put 1 5000", "put 1 1"))
@@ -101,6 +104,7 @@ func TestDeadLettersExpire(t *testing.T) {
 // Planted bugs 37 and 57: what is no record's fault pauses or halts, and nothing becomes a
 // dead letter.
 func TestWhatIsNobodysFaultMakesNoDeadLetter(t *testing.T) {
+	t.Parallel()
 	raise := func(code string) string {
 		return `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '` + code + `'; END $$;
 CREATE TRIGGER fail BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fail()`
@@ -142,6 +146,7 @@ CREATE TRIGGER fail BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fail()`
 
 // An outage costs time, not memory.
 func TestTriesOfAnOutageAreNotKept(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	trigger(t, db, `RAISE EXCEPTION 'disk full' USING ERRCODE = '53100'`)
 	w := own(t, service{}.consumer(t, db))
@@ -159,6 +164,7 @@ func TestTriesOfAnOutageAreNotKept(t *testing.T) {
 // A statement that takes too long may do so because of the whole batch: half of it is tried.
 // A record that takes too long alone is tried as often as on_failure says.
 func TestTimeOutOfAStatement(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(CASE WHEN NEW.id = 9 THEN 60 ELSE 0.15 END); RETURN NEW; END $$;
 CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow()`)
@@ -175,6 +181,7 @@ CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow()`)
 
 // A schema change under prepared statements is cured by preparing them again.
 func TestStatementsArePreparedAgainAfterASchemaChange(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	assign(t, sink, 0)
@@ -186,6 +193,7 @@ func TestStatementsArePreparedAgainAfterASchemaChange(t *testing.T) {
 
 // Planted bug 38: a commit whose wait for a standby was cancelled is a commit, with a warning.
 func TestCommitWithAWarningIsACommit(t *testing.T) {
+	t.Parallel()
 	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Conf: map[string]string{"fsync": "off"}})
 	if err != nil {
 		t.Fatal(err)
@@ -214,6 +222,7 @@ func TestCommitWithAWarningIsACommit(t *testing.T) {
 
 // People hear of a handler that goes on although its time is over while it still does.
 func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	release := make(chan struct{})
 	c := service{
@@ -262,6 +271,7 @@ func pool(t testing.TB, url string) *pgxpool.Pool {
 // A batch that fails again and again for no record's fault is sent in halves: perhaps it is
 // its size that does not fit.
 func TestBatchThatKeepsFailingIsHalved(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE FUNCTION too_many() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 IF (SELECT count(*) FROM added) > 2 THEN RAISE serialization_failure; END IF;

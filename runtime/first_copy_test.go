@@ -10,6 +10,7 @@ import (
 // A conflict's letter and its line in the log tell where the first copy of the key stands, so
 // that a person can compare the two.
 func TestConflictNamesThePlaceOfTheFirstCopy(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, db)

@@ -189,25 +189,29 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 // database returns a database with the runtime's tables and table t.
 func database(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	db := idemtest.DB(t)
-	migrate(t, db)
-	return db
+	return idemtest.Migrated(t, runtimeFiles(t), filepath.Join("testdata", "table"))
 }
 
-// runtimeTables applies the runtime's migrations as they are compiled in.
+// runtimeTables applies the runtime's migrations.
 func runtimeTables(t testing.TB, db *pgxpool.Pool) {
+	t.Helper()
+	idemtest.Migrate(t, db, runtimeFiles(t))
+}
+
+// runtimeFiles is a folder of the runtime's migrations as they are compiled in.
+func runtimeFiles(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, templates.SQL); err != nil {
 		t.Fatal(err)
 	}
-	idemtest.Migrate(t, db, filepath.Join(dir, "sql"))
+	return filepath.Join(dir, "sql")
 }
 
 func migrate(t testing.TB, db *pgxpool.Pool) {
 	t.Helper()
 	runtimeTables(t, db)
-	idemtest.Exec(t, db, `CREATE TABLE t (id integer PRIMARY KEY, v integer NOT NULL CHECK (v < 1000))`)
+	idemtest.Migrate(t, db, filepath.Join("testdata", "table"))
 }
 
 // records makes messages at consecutive offsets. "k: put 1 2" carries key k, "@k: put 1 2"

@@ -13,6 +13,7 @@ import (
 // was not known: a copy with that alone is a duplicate, too, for any owner. It may be all that
 // its transaction does.
 func TestDuplicateJoinsItsKeys(t *testing.T) {
+	t.Parallel()
 	for name, at := range map[string]string{"shared": "", "chain": "@"} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
@@ -31,6 +32,7 @@ func TestDuplicateJoinsItsKeys(t *testing.T) {
 // or a conflict, wherever each was claimed: a former key that another partition claimed counts
 // before the record's own key that this owner remembers.
 func TestFirstKnownKeyDecides(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	places := []string{"this owner", "an earlier owner", "another partition", "another partition, sealed", "this partition, sealed", "the same batch"}
@@ -85,6 +87,7 @@ func TestFirstKnownKeyDecides(t *testing.T) {
 
 // A record is no conflict that halts before its former keys were looked for.
 func TestFormerKeyIsLookedForBeforeAConflictHalts(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{policy: wire.FailurePolicy{Stop: true}}.consumer(t, db)
 	apply(t, ownPartition(t, c, 1), records(0, "f: put 1 1", "g: put 1 3"))

@@ -25,6 +25,7 @@ const kindsSQL = `SELECT string_agg(kind::text, '' ORDER BY seq) FROM idem_ledge
 
 // Who fenced a partition that it then turns out to have lost gives it back at once.
 func TestLateFenceIsHandedBack(t *testing.T) {
+	t.Parallel()
 	for name, noticed := range map[string]bool{"the owner has noticed": true, "the owner has not noticed": false} {
 		t.Run(name, func(t *testing.T) {
 			_, rightful, late := twoMembers(t)
@@ -46,6 +47,7 @@ func TestLateFenceIsHandedBack(t *testing.T) {
 // What was handed back and taken since is nobody else's: neither another deployment, which
 // stands by, nor one that halted may fence the owner at work.
 func TestHandBackIsOverWhenItIsTaken(t *testing.T) {
+	t.Parallel()
 	for name, refused := range map[string]func(t *testing.T, other idem.Sink){
 		"stands by": func(t *testing.T, other idem.Sink) {
 			wantError[*idem.FencedError](t, other.Deliver(t.Context(), first, records(0, "put 1 1")))
@@ -77,6 +79,7 @@ func TestHandBackIsOverWhenItIsTaken(t *testing.T) {
 
 // Who gives up what it worked on, or what the group waits for it to give up, appends nothing.
 func TestOnlyALateFenceIsHandedBack(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		giveUp func(sink idem.Sink)
 		chain  string
@@ -97,6 +100,7 @@ func TestOnlyALateFenceIsHandedBack(t *testing.T) {
 
 // A hand-back is an append like any other: behind the next owner's row it is none.
 func TestHandingBackIsFenced(t *testing.T) {
+	t.Parallel()
 	db, rightful, late := twoMembers(t)
 	assign(t, rightful, 1)
 	late.Lost(first)
@@ -107,6 +111,7 @@ func TestHandingBackIsFenced(t *testing.T) {
 // A fence may wait for the former owner's transaction when the partition is lost. It is
 // waited for, and handed back.
 func TestFenceInFlightIsHandedBack(t *testing.T) {
+	t.Parallel()
 	for name, s := range map[string]service{"keys anywhere": {}, "keys in the chain": inChain(time.Hour)} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
@@ -145,6 +150,7 @@ func TestFenceInFlightIsHandedBack(t *testing.T) {
 // Two stand by. What is handed back, or left by an operator, one of them takes; the other then
 // goes on standing by.
 func TestOneTakesWhatIsFree(t *testing.T) {
+	t.Parallel()
 	for name, free := range map[string]func(t *testing.T, db *pgxpool.Pool){
 		"handed back":    func(t *testing.T, db *pgxpool.Pool) { appendRow(t, db, "f", "next", "handed back by a test") },
 		"by an operator": func(t *testing.T, db *pgxpool.Pool) { appendRow(t, db, "o", "next", "operator ann: why") },

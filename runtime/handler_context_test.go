@@ -25,6 +25,7 @@ func (a *asking) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 func (*asking) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func TestTracerFindsTheCallInAStatementsContext(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	cfg, tracer := db.Config(), &asking{}
 	cfg.ConnConfig.Tracer = tracer
@@ -53,6 +54,7 @@ func (tenant) RewriteQuery(ctx context.Context, _ *pgx.Conn, sql string, args []
 }
 
 func TestRewriterFindsTheCallInAStatementsContext(t *testing.T) {
+	t.Parallel()
 	const insert = `INSERT INTO t VALUES ($1, 1)`
 	for name, run := range map[string]handle{
 		"Exec": func(ctx context.Context, tx idem.Tx, _ int32) error {

@@ -13,6 +13,7 @@ import (
 // The driver's own error about a value quotes it, and a handler's error becomes the reason of
 // a dead letter.
 func TestDriverErrorQuotesNoPayload(t *testing.T) {
+	t.Parallel()
 	const sql = `UPDATE t SET v = $2 WHERE id = $1 RETURNING v`
 	number := int64(4111111111111111)
 	for name, run := range map[string]handle{

@@ -18,6 +18,7 @@ import (
 // What is no fault of an event may not count against it: no retries are left here, and
 // still nothing becomes a dead letter.
 func TestOutageInAHandlerIsNotTheEventsFault(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		edit   func(*wire.Service)
 		handle func(first bool) func(ctx context.Context, tx idem.Tx, row int32) error
@@ -72,6 +73,7 @@ func TestOutageInAHandlerIsNotTheEventsFault(t *testing.T) {
 
 // give_up: stop never writes dead letters, whatever a handler does.
 func TestStopOnFailureHoldsForHandlers(t *testing.T) {
+	t.Parallel()
 	for name, handle := range map[string]func(context.Context, idem.Tx, int32) error{
 		"panic":     func(context.Context, idem.Tx, int32) error { panic("x") },
 		"permanent": func(context.Context, idem.Tx, int32) error { return idem.Permanent(errors.New("never")) },
@@ -96,6 +98,7 @@ func TestStopOnFailureHoldsForHandlers(t *testing.T) {
 
 // A swallowed error is judged by what it was: a missing table is never a record's fault.
 func TestSwallowedErrorIsJudgedByItsSQLSTATE(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, _ = tx.Exec(ctx, `INSERT INTO no_such_table VALUES (1)`)
@@ -107,6 +110,7 @@ func TestSwallowedErrorIsJudgedByItsSQLSTATE(t *testing.T) {
 }
 
 func TestHandlerThatIgnoresItsContextHalts(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	release := make(chan struct{})
 	c := service{
@@ -188,6 +192,7 @@ func TestHandlerThatIgnoresItsContextInAStatement(t *testing.T) {
 }
 
 func TestResultLeftOpenIsTheHandlersFault(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Query(ctx, `SELECT generate_series(1, 100000)`)
@@ -200,6 +205,7 @@ func TestResultLeftOpenIsTheHandlersFault(t *testing.T) {
 
 // The text of a handler's error may hold anything.
 func TestAnyErrorTextCanBeStored(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(context.Context, idem.Tx, int32) error {
 		return idem.Permanent(errors.New("a\x00b\xff" + strings.Repeat("é", 5000)))
@@ -211,6 +217,7 @@ func TestAnyErrorTextCanBeStored(t *testing.T) {
 // Health speaks of assigned partitions only, and of a partition that another owner took
 // until it is taken over again.
 func TestHealthForgetsPartitionsThatAreGone(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{edit: hasty}.consumer(t, db)
 	src := newSource(records(0, "put 1 1"))

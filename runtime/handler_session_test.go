@@ -16,6 +16,7 @@ import (
 // What a handler sets for the session must not outlive its transaction: the next batch on that
 // connection would write elsewhere.
 func TestSessionOfAHandlerIsClean(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE SCHEMA tenant; CREATE TABLE tenant.t (LIKE public.t INCLUDING ALL)`)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
@@ -106,6 +107,7 @@ var ways = map[string]func(ctx context.Context, tx idem.Tx, sql string) error{
 }
 
 func TestWhatAHandlerSetsIsTakenBackHoweverItIsSent(t *testing.T) {
+	t.Parallel()
 	sent := maps.Clone(ways)
 	sent["by a rewriter"] = func(ctx context.Context, tx idem.Tx, _ string) error {
 		_, err := tx.Exec(ctx, `SELECT 1 + 1`, pgx.QueryExecModeExec, rewriter{})
@@ -130,6 +132,7 @@ func TestWhatAHandlerSetsIsTakenBackHoweverItIsSent(t *testing.T) {
 }
 
 func TestSessionLocksOfAHandlerEnd(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Exec(ctx, `SELECT pg_advisory_lock(42)`)
@@ -140,6 +143,7 @@ func TestSessionLocksOfAHandlerEnd(t *testing.T) {
 }
 
 func TestTempTableOfAHandlerHidesNone(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS t (id integer PRIMARY KEY, v integer)`)
@@ -152,6 +156,7 @@ func TestTempTableOfAHandlerHidesNone(t *testing.T) {
 
 // What the service's own hook gave its connections stays, and so does what the runtime did.
 func TestSettingsOfTheServiceOutliveAHandler(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE SCHEMA tenant; CREATE TABLE tenant.t (LIKE public.t INCLUDING ALL)`)
 	cfg := db.Config()

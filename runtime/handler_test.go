@@ -30,6 +30,7 @@ var impatient = wire.FailurePolicy{Retries: 2, InitialBackoff: time.Millisecond,
 // The effects of a batch keep the order of its records: a handler sees what stands before
 // it, and not what stands after it.
 func TestHandlerSeesWhatStandsBeforeIt(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{handle: addOne}.consumer(t, db)
 	w := own(t, c)
@@ -39,6 +40,7 @@ func TestHandlerSeesWhatStandsBeforeIt(t *testing.T) {
 }
 
 func TestPermanentErrorIsADeadLetterOfTheSameBatch(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: addOne}.consumer(t, db))
 	apply(t, w, records(0, "call 1", "put 1 10", "call 1", "call 2", "put 2 2"))
@@ -48,6 +50,7 @@ func TestPermanentErrorIsADeadLetterOfTheSameBatch(t *testing.T) {
 
 // Planted bug: COMMIT's tag and the transaction's state unchecked.
 func TestSwallowedErrorOfAHandlerIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		if row == 2 {
@@ -62,6 +65,7 @@ func TestSwallowedErrorOfAHandlerIsADeadLetter(t *testing.T) {
 }
 
 func TestHandlerThatCommitsHalts(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Exec(ctx, `COMMIT`)
@@ -72,6 +76,7 @@ func TestHandlerThatCommitsHalts(t *testing.T) {
 }
 
 func TestTxCannotBeEnded(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		if _, ok := tx.(pgx.Tx); ok {
@@ -95,6 +100,7 @@ func TestTxCannotBeEnded(t *testing.T) {
 }
 
 func TestPanicAndGoexitAreContained(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(_ context.Context, _ idem.Tx, row int32) error {
 		switch row {
@@ -111,6 +117,7 @@ func TestPanicAndGoexitAreContained(t *testing.T) {
 }
 
 func TestMissingHandlerHaltsAndLosesNothing(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(context.Context, idem.Tx, int32) error {
 		return fmt.Errorf("Test: %w", idem.ErrNotImplemented)
@@ -122,6 +129,7 @@ func TestMissingHandlerHaltsAndLosesNothing(t *testing.T) {
 }
 
 func TestRetriesAreCountedThenGivenUp(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		policy wire.FailurePolicy
 		calls  int
@@ -155,6 +163,7 @@ func TestRetriesAreCountedThenGivenUp(t *testing.T) {
 }
 
 func TestRetryAfterDoesNotCount(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	calls := 0
 	c := service{policy: wire.FailurePolicy{Retries: 1, InitialBackoff: time.Millisecond, MaxBackoff: time.Millisecond}, handle: func(context.Context, idem.Tx, int32) error {
@@ -173,6 +182,7 @@ func TestRetryAfterDoesNotCount(t *testing.T) {
 // An error of the database in a handler is judged by its SQLSTATE: a deadlock is tried
 // again without counting, a violation is a dead letter at once.
 func TestHandlersDatabaseErrorIsJudgedBySQLSTATE(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	calls := 0
 	c := service{policy: wire.FailurePolicy{}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
@@ -194,6 +204,7 @@ func TestHandlersDatabaseErrorIsJudgedBySQLSTATE(t *testing.T) {
 }
 
 func TestEventTimeoutEndsACall(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{
 		edit: func(s *wire.Service) { s.Limits.EventTimeout = 50 * time.Millisecond },
@@ -213,6 +224,7 @@ func TestEventTimeoutEndsACall(t *testing.T) {
 }
 
 func TestMiddlewareRunsInsideTheTransaction(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE TABLE audit (event text, attempt integer)`)
 	var order []string
@@ -243,6 +255,7 @@ func TestMiddlewareRunsInsideTheTransaction(t *testing.T) {
 // on_failure: give_up: stop never writes dead letters: not for records that do not decode,
 // nor for those that the database refuses.
 func TestStopOnFailureHaltsInsteadOfDeadLetters(t *testing.T) {
+	t.Parallel()
 	for name, bad := range map[string]string{"decode": "nonsense x", "database": "put 2 5000", "too large": "put 2 " + strings.Repeat("0", 2000)} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)

@@ -21,6 +21,7 @@ type handle = func(ctx context.Context, tx idem.Tx, row int32) error
 // What a handler does with tx after it has returned must have no effect: its transaction is
 // over, or goes on with other records.
 func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
+	t.Parallel()
 	for name, unwrap := range map[string]func(idem.Tx) idem.Tx{
 		"Tx":    func(tx idem.Tx) idem.Tx { return tx },
 		"PgxTx": func(tx idem.Tx) idem.Tx { return idem.PgxTx(tx) },
@@ -46,6 +47,7 @@ func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
 // Nobody knows what else the goroutine would have done with the transaction, however the handler
 // ended before it.
 func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(){
 		"return": func() {}, "panic": func() { panic("left") }, "Goexit": runtime.Goexit,
 	} {
@@ -69,6 +71,7 @@ func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
 // A deadlock, a wait for a lock that was given up, a full disk: no fault of the event, whichever
 // way the handler ran the statement, and whether or not it wraps the error.
 func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
+	t.Parallel()
 	for name, run := range map[string]handle{
 		"Exec": func(ctx context.Context, tx idem.Tx, _ int32) error {
 			_, err := tx.Exec(ctx, `SELECT fails()`)
@@ -120,6 +123,7 @@ func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 
 // An error that a savepoint took back is not the one that failed the transaction later.
 func TestEarlierErrorOfASavepointIsNotBlamed(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
 		IF nextval('n') = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF; RETURN 1; END $$`)
@@ -146,6 +150,7 @@ func TestEarlierErrorOfASavepointIsNotBlamed(t *testing.T) {
 // A handler that returns while a goroutine of it still runs a statement is refused: nobody
 // knows how much of it would take effect.
 func TestStatementLeftRunningIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		begun := make(chan struct{})
@@ -168,6 +173,7 @@ func TestStatementLeftRunningIsADeadLetter(t *testing.T) {
 
 // A handler that ends the transaction and begins another in one statement is found out.
 func TestTransactionIsTheOneOfTheAppend(t *testing.T) {
+	t.Parallel()
 	for _, sql := range []string{`ROLLBACK AND CHAIN`, `COMMIT AND CHAIN`, `ROLLBACK; BEGIN`} {
 		t.Run(sql, func(t *testing.T) {
 			db := database(t)
@@ -201,6 +207,7 @@ func TestTransactionIsTheOneOfTheAppend(t *testing.T) {
 
 // So is one that does it in another way, in front of plain statements of its own and of others.
 func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
+	t.Parallel()
 	for name, send := range ways {
 		if name == "under a name" || name == "by Query" || name == "by QueryRow" { // of which two take one statement
 			continue
@@ -229,6 +236,7 @@ func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
 // A call may end the transaction and fail then: what it ended stands, and nothing of the
 // batch may be passed for that.
 func TestFailedCallThatEndedTheTransactionHalts(t *testing.T) {
+	t.Parallel()
 	for name, fail := range map[string]func(ctx context.Context, tx idem.Tx) error{
 		"by an error":      func(context.Context, idem.Tx) error { return errors.New("afterwards") },
 		"in the database":  func(ctx context.Context, tx idem.Tx) error { _, err := tx.Exec(ctx, `SELECT 1 / 0`); return err },
@@ -261,6 +269,7 @@ func TestFailedCallThatEndedTheTransactionHalts(t *testing.T) {
 // A handler that reads only, and says so, must not hold up its partition for ever, nor end
 // the connections of all others.
 func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	for name, insert := range map[string]bool{"and only reads": false, "and writes": true} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)

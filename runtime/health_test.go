@@ -12,6 +12,7 @@ import (
 // A partition whose records the client does not hand over makes no progress, although nothing
 // fails.
 func TestSilentPartitionIsInHealth(t *testing.T) {
+	t.Parallel()
 	c := service{}.consumer(t, database(t))
 	src := newSource(records(0, "put 1 1"))
 	src.then = func(_ context.Context, sink idem.Sink) {

@@ -30,6 +30,7 @@ func (h *errs) add(err error) {
 // An error that a hook hears names table, constraint and SQLSTATE, and no value of the record,
 // however it is taken apart.
 func TestErrorsOfHooksHoldNoValues(t *testing.T) {
+	t.Parallel()
 	mine := errors.New("mine")
 	for bad, is := range map[string]error{"add 4242 1": nil, "call 4242": mine} {
 		t.Run(bad, func(t *testing.T) {

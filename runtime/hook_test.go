@@ -96,6 +96,7 @@ func (h runs) OnUpkeep(took time.Duration, err error) { h.add("%t %v", took > 0,
 
 // A batch hook sees every batch around its transaction, and handlers get its context.
 func TestBatchHooksSeeEveryBatch(t *testing.T) {
+	t.Parallel()
 	h, inHandler := &heard{}, false
 	c := service{
 		handle: func(ctx context.Context, _ idem.Tx, _ int32) error {
@@ -113,6 +114,7 @@ func TestBatchHooksSeeEveryBatch(t *testing.T) {
 
 // Batch hooks hear of batches without a Source, too: around each call of Apply.
 func TestBatchHooksSeeBatchesOfAWriter(t *testing.T) {
+	t.Parallel()
 	h := &heard{}
 	c := service{options: []idem.Option{idem.WithHooks(spans{h})}}.consumer(t, database(t))
 	w := own(t, c)
@@ -124,6 +126,7 @@ func TestBatchHooksSeeBatchesOfAWriter(t *testing.T) {
 
 // Event hooks hear of every record that was decoded, and what became of it.
 func TestEventHooksHearEveryOutcome(t *testing.T) {
+	t.Parallel()
 	h := &heard{}
 	c := service{options: []idem.Option{idem.WithHooks(events{h})}}.consumer(t, database(t))
 	apply(t, own(t, c), records(0, "k: put 1 1", "k: put 1 1", "k: put 1 2", "j: skip 1", "l: nonsense x", "m: put 2 2000"))
@@ -132,6 +135,7 @@ func TestEventHooksHearEveryOutcome(t *testing.T) {
 
 // A transaction whose reply was lost is told once, when it is known to stand.
 func TestEventHooksHearOfALostReplyOnce(t *testing.T) {
+	t.Parallel()
 	h := &heard{}
 	c := service{options: []idem.Option{idem.WithHooks(events{h})}}.consumer(t, database(t))
 	w := own(t, c)
@@ -145,6 +149,7 @@ func TestEventHooksHearOfALostReplyOnce(t *testing.T) {
 
 // Dead letters are told with the reason that their row has.
 func TestDeadLetterHooksHearTheReason(t *testing.T) {
+	t.Parallel()
 	h, db := &heard{}, database(t)
 	c := service{options: []idem.Option{idem.WithHooks(dead{h})}}.consumer(t, db)
 	apply(t, own(t, c), records(0, "k: put 1 1", "nonsense x", "k: put 1 2"))
@@ -153,6 +158,7 @@ func TestDeadLetterHooksHearTheReason(t *testing.T) {
 
 // State hooks hear the steps in their order, and may ask the consumer.
 func TestStateHooksHearStepsInOrder(t *testing.T) {
+	t.Parallel()
 	h := &heard{}
 	hear := &states{heard: h}
 	c := service{options: []idem.Option{idem.WithHooks(hear)}}.consumer(t, database(t))
@@ -166,6 +172,7 @@ func TestStateHooksHearStepsInOrder(t *testing.T) {
 // Each step that a state hook hears begins where the last one ended, although batches come and
 // go between: a gauge of states adds up.
 func TestStateHooksHearAChainOfStates(t *testing.T) {
+	t.Parallel()
 	h := &heard{}
 	c := service{policy: wire.FailurePolicy{Stop: true}, options: []idem.Option{idem.WithHooks(&states{heard: h})}}.consumer(t, database(t))
 	sink := drive(t, c)
@@ -178,6 +185,7 @@ func TestStateHooksHearAChainOfStates(t *testing.T) {
 
 // A take-over is told with the position, and with the keys that were loaded.
 func TestTakeOverHooksHearPositionAndKeys(t *testing.T) {
+	t.Parallel()
 	h, db := &heard{}, database(t)
 	s := service{edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }, options: []idem.Option{idem.WithHooks(takeOvers{h})}}
 	apply(t, own(t, s.consumer(t, db)), records(0, "@k: put 1 1", "@l: put 2 2"))
@@ -187,6 +195,7 @@ func TestTakeOverHooksHearPositionAndKeys(t *testing.T) {
 
 // A retry is told with its pause and the error.
 func TestRetryHooksHearPauseAndError(t *testing.T) {
+	t.Parallel()
 	h, calls := &heard{}, 0
 	c := service{
 		handle: func(context.Context, idem.Tx, int32) error {
@@ -205,6 +214,7 @@ func TestRetryHooksHearPauseAndError(t *testing.T) {
 
 // Each run of the upkeep is told.
 func TestUpkeepHooksHearEachRun(t *testing.T) {
+	t.Parallel()
 	h := &heard{}
 	c := service{options: []idem.Option{idem.WithHooks(runs{h})}}.consumer(t, database(t))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -230,6 +240,7 @@ func (silentSource) Run(ctx context.Context, _ idem.Subscription, _ idem.Sink) e
 
 // A value that no hook interface fits is a mistake that nobody would notice.
 func TestNewRefusesAHookWithoutMethods(t *testing.T) {
+	t.Parallel()
 	_, err := idem.New(database(t), wire.Service{}, idem.WithHooks(&heard{}))
 	if err == nil || !strings.Contains(err.Error(), "*idem_test.heard") {
 		t.Errorf("got %v, want an error that names the type", err)
@@ -244,6 +255,7 @@ func (mistaken) OnDeadLetter(idem.Partition, hook.Letter) { panic("dead") }
 
 // A hook that panics is in the log; its partition goes on, and what it was told of stands.
 func TestPanicOfAHookLeavesThePartitionAtWork(t *testing.T) {
+	t.Parallel()
 	log, option := logged()
 	c := service{options: []idem.Option{option, idem.WithHooks(mistaken{})}}.consumer(t, database(t))
 	sink := drive(t, c)
@@ -257,6 +269,7 @@ func TestPanicOfAHookLeavesThePartitionAtWork(t *testing.T) {
 // A panic of the runtime halts the partition in whatever state it is, and is the reason that
 // people read. What had committed before it stands.
 func TestPanicOfTheRuntimeIsTheReason(t *testing.T) {
+	t.Parallel()
 	c := service{options: []idem.Option{idem.WithLogger(slog.New(panicsAtLetters{slog.DiscardHandler}))}}.consumer(t, database(t))
 	w := own(t, c)
 	_, err := w.Apply(t.Context(), records(0, "put 1 1", "nonsense x")) // committed, and READY, when it is logged

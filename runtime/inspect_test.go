@@ -32,6 +32,7 @@ func lookUntilFenced(t testing.TB, sink idem.Sink) error {
 
 // What happens to the chain of an idle partition is learned without a record.
 func TestIdlePartitionLearnsWhatBecameOfItsChain(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		change  func(t testing.TB, db *pgxpool.Pool)
 		next    int64 // -1: another owner is at work
@@ -86,6 +87,7 @@ func TestIdlePartitionLearnsWhatBecameOfItsChain(t *testing.T) {
 // A check that the database refuses is no reason to stand, or to wait when a record comes;
 // people hear of it.
 func TestFailedLookIsToldAndNoMore(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	sink := drive(t, c)
@@ -109,6 +111,7 @@ func TestFailedLookIsToldAndNoMore(t *testing.T) {
 
 // Who waits for a record before it takes a partition over learns of an operator meanwhile.
 func TestOperatorEndsTheWaitForARecord(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 50 * time.Millisecond }}.consumer(t, db))
 	assign(t, sink, 0)

@@ -56,6 +56,7 @@ func move(t *testing.T, w *idem.Writer) {
 // Planted bug 20: the window by the process's clock. A late copy just inside the window is a
 // duplicate and one just outside is new, although that clock is wrong.
 func TestWindowFollowsTheDatabasesClock(t *testing.T) {
+	t.Parallel()
 	for _, skew := range []time.Duration{-4 * time.Minute, 0, 4 * time.Minute} {
 		t.Run(skew.String(), func(t *testing.T) {
 			db := database(t)
@@ -76,6 +77,7 @@ func TestWindowFollowsTheDatabasesClock(t *testing.T) {
 // Owners whose clocks are wrong in opposite ways agree about a copy at the edge: the window
 // is data of the chain.
 func TestOwnersAgreeAtTheEdgeOfTheWindow(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	clock := fakeClocks(t, db)
 	next := int64(0)
@@ -99,6 +101,7 @@ func TestOwnersAgreeAtTheEdgeOfTheWindow(t *testing.T) {
 
 // While the clocks are far apart nothing expires, and the log says so.
 func TestWindowStandsWhileClocksDisagree(t *testing.T) {
+	t.Parallel()
 	for _, skew := range []time.Duration{-6 * time.Minute, 24 * time.Hour} {
 		t.Run(skew.String(), func(t *testing.T) {
 			db := database(t)
@@ -125,6 +128,7 @@ func TestWindowStandsWhileClocksDisagree(t *testing.T) {
 
 // A clock that goes back, or a longer window, moves no window backward.
 func TestWindowNeverMovesBackward(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	clock := fakeClocks(t, db)
 	w := own(t, inChain(time.Hour, idem.WithClock(clock.now)).consumer(t, db))
@@ -140,6 +144,7 @@ func TestWindowNeverMovesBackward(t *testing.T) {
 
 // A take-over measures a part of a long chain. If all of that is old, the window moves so far.
 func TestWindowOfALongChain(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	own(t, inChain(time.Hour).consumer(t, db))
 	const rows = 30_000
@@ -166,6 +171,7 @@ func keysAt(from int64, n int) []idem.Message {
 // A full memory pauses the partition, with an alarm, and nothing is forgotten or given up;
 // it goes on when keys leave the window.
 func TestFullKeyMemoryPausesUntilKeysLeave(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	clock := fakeClocks(t, db)
 	log := &syncBuffer{}
@@ -204,6 +210,7 @@ func TestFullKeyMemoryPausesUntilKeysLeave(t *testing.T) {
 
 // A partition whose keys do not fit is not taken over, nor is its owner fenced for that.
 func TestFullKeyMemoryTakesNoPartitionOver(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	clock := fakeClocks(t, db)
 	old := own(t, inChain(time.Hour, idem.WithClock(clock.now)).consumer(t, db))
@@ -226,6 +233,7 @@ func TestFullKeyMemoryTakesNoPartitionOver(t *testing.T) {
 
 // What a fenced owner remembered no longer counts.
 func TestFencedOwnerFreesItsMemory(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := inChain(time.Hour).consumer(t, db)
 	apply(t, own(t, c), keysAt(0, 50))

@@ -55,6 +55,7 @@ func addRow(ctx context.Context, tx idem.Tx, row int32) error {
 // Handlers of two processes and of two partitions each never run two at a time under one lock,
 // whatever order the locks have in their batches, and each holder has a greater number.
 func TestHandlersUnderOneLock(t *testing.T) {
+	t.Parallel()
 	for _, external := range []bool{false, true} {
 		t.Run(fmt.Sprint("outside ", external), func(t *testing.T) {
 			db := database(t)
@@ -123,6 +124,7 @@ func applyAll(t testing.TB, w *idem.Writer, msgs []idem.Message) {
 // Records before one that waits for its lock are passed, and while it waits no other lock is held
 // and no transaction is open. What is behind it waits.
 func TestRecordsBeforeALockGoOn(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	rival(t, db)
 	w := own(t, service{handle: addRow, locks: long}.consumer(t, db))
@@ -147,6 +149,7 @@ func TestRecordsBeforeALockGoOn(t *testing.T) {
 // A handler whose lock was lost hears of it, and its transaction does not commit, whatever it
 // returns: another one may be at work.
 func TestNothingCommitsWithoutItsLock(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var calls atomic.Int32
 	w := own(t, service{locks: wire.LockTerms{Lease: 200 * time.Millisecond}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
@@ -172,6 +175,7 @@ func TestNothingCommitsWithoutItsLock(t *testing.T) {
 
 // A lock is free behind the transaction, whatever became of it.
 func TestALockIsFreeBehindItsTransaction(t *testing.T) {
+	t.Parallel()
 	for name, fails := range map[string]error{"done": nil, "dead letter": idem.Permanent(errors.New("no")), "again": errors.New("not yet")} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
@@ -194,6 +198,7 @@ func TestALockIsFreeBehindItsTransaction(t *testing.T) {
 // While nobody knows whether a transaction committed, others do not have its locks. Its owner gets
 // them again at once, and gives them back when it is known.
 func TestInDoubtNobodyElseHasTheLock(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{fault.BeforeCommit, fault.Reply} {
 		t.Run(step, func(t *testing.T) {
 			db := database(t)
@@ -222,6 +227,7 @@ func TestInDoubtNobodyElseHasTheLock(t *testing.T) {
 
 // Who dies with a lock is waited for until its time is over.
 func TestALockOfTheDeadIsTakenOver(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := service{locks: wire.LockTerms{Lease: 500 * time.Millisecond}, handle: addRow}
 	first := own(t, s.consumer(t, db))
@@ -245,6 +251,7 @@ func TestALockOfTheDeadIsTakenOver(t *testing.T) {
 
 // A replay whose lock another one has keeps no records waiting, and is done later.
 func TestAReplayWaitsForItsLock(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	fails := true
 	w := own(t, service{locks: long, policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {

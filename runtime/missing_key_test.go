@@ -38,6 +38,7 @@ func (p *lenient) Add(b *wire.Batch, m *wire.Message) error {
 // A record without the key's header counts by its offset and is counted; one that has the
 // former header is known by that, also to its handler.
 func TestKeylessRecordsCountByTheirOffset(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var seen []idem.Key
 	c := service{edit: func(s *wire.Service) {

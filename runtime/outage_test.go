@@ -91,6 +91,7 @@ func recordsOf(p idem.Partition, from int64, texts ...string) []idem.Message {
 // Records that are the first to meet a dead database: each partition says so at once, in
 // Health and in one line of the log, and goes on as soon as the database is back.
 func TestOutageIsToldAtOnceAndOnce(t *testing.T) {
+	t.Parallel()
 	server, db := ownServer(t)
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, db)
@@ -137,6 +138,7 @@ func TestOutageIsToldAtOnceAndOnce(t *testing.T) {
 // A take-over that meets a dead database says so, and goes on as soon as it is back: the
 // Source need not ask again.
 func TestTakeOverWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
 	server, db := ownServer(t)
 	c := service{}.consumer(t, db)
 	sink := drive(t, c)
@@ -163,6 +165,7 @@ func TestTakeOverWaitsForTheDatabase(t *testing.T) {
 // A password that is changed on one side first is an outage, not a reason to stand until a
 // person acts.
 func TestChangedPasswordIsWaitedOut(t *testing.T) {
+	t.Parallel()
 	_, db := ownServer(t)
 	c := service{}.consumer(t, withRole(t, db, "clerk", "old"))
 	sink := drive(t, c)
@@ -198,6 +201,7 @@ func withRole(t *testing.T, db *pgxpool.Pool, role, password string) *pgxpool.Po
 
 // A service that never reached its database is not healthy, and says why in one line.
 func TestDatabaseThatWasNeverReachedIsTold(t *testing.T) {
+	t.Parallel()
 	server, db := ownServer(t)
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, db)
@@ -234,6 +238,7 @@ func TestDatabaseThatWasNeverReachedIsTold(t *testing.T) {
 
 // What the Source says of its group is in Health, and in the log once.
 func TestGroupIsInHealth(t *testing.T) {
+	t.Parallel()
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, database(t))
 	sink := drive(t, c)

@@ -14,6 +14,7 @@ import (
 // An effect whose record has to wait behind a dead letter is not called, also if both are in one
 // batch: whatever makes the one before it a dead letter.
 func TestNoEffectOvertakesADeadLetterOfItsKey(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		first string
 		err   error // of the first one's call
@@ -44,6 +45,7 @@ func TestNoEffectOvertakesADeadLetterOfItsKey(t *testing.T) {
 
 // A record that waited, and whose call is refused when its turn comes, has the call's key, too.
 func TestLetterOfAWaitingEffectHasItsKey(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	s := p.service(interrupts)

@@ -55,6 +55,7 @@ func parked(t testing.TB, db *pgxpool.Pool, edit func(*wire.Service)) (service, 
 // Later records of a record key wait behind its dead letter, in the same batch and in others;
 // records of other keys and without a key go on, and waiting counts for nothing.
 func TestRecordsWaitBehindADeadLetterOfTheirKey(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	_, w := parked(t, db, nil)
 	want(t, "result", apply(t, w, keyed(8, "a/put 1 8", "a/put 1 9", "a/skip 1", "a/nonsense x", "b/nonsense x", "c/put 4 4")), idem.Result{Waiting: 4, Dead: 1, Applied: 1})
@@ -67,6 +68,7 @@ func TestRecordsWaitBehindADeadLetterOfTheirKey(t *testing.T) {
 // A replay lets the waiting records go on, in their order: the rows are those of a log in which
 // nothing had failed. The last one opens the key again.
 func TestReplayLetsTheWaitingRecordsGoOn(t *testing.T) {
+	t.Parallel()
 	for _, next := range []string{"the same owner", "another owner"} {
 		t.Run(next, func(t *testing.T) {
 			db := database(t)
@@ -90,6 +92,7 @@ func TestReplayLetsTheWaitingRecordsGoOn(t *testing.T) {
 
 // A waiting record that is refused becomes the dead letter behind which the rest waits.
 func TestWaitingRecordThatIsRefusedHoldsTheRest(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s, w := parked(t, db, nil)
 	ask(t, db, "discard", 1)
@@ -108,6 +111,7 @@ func TestWaitingRecordThatIsRefusedHoldsTheRest(t *testing.T) {
 
 // Planted bug 31: an owner knows from the table which keys wait.
 func TestNextOwnerKnowsWhatWaits(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s, _ := parked(t, db, nil)
 	w := own(t, s.consumer(t, db))
@@ -118,6 +122,7 @@ func TestNextOwnerKnowsWhatWaits(t *testing.T) {
 // A waiting record claims no key: a copy that comes another way is applied, and the waiting one is
 // its duplicate then.
 func TestWaitingRecordClaimsNoKey(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{policy: parking}.consumer(t, db))
 	msgs := keyed(0, "a/need 7 1", "a/k: put 1 1", "b/k: put 1 1")
@@ -129,6 +134,7 @@ func TestWaitingRecordClaimsNoKey(t *testing.T) {
 
 // Whatever is cut off at any step, the records of the key take effect once and in their order.
 func TestParkedKeySurvivesACrashAtEachStep(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{fault.BeforeSend, fault.BeforeClaim, fault.Reply} {
 		for nth := 1; nth <= 4; nth++ {
 			for _, same := range []bool{true, false} {
@@ -169,6 +175,7 @@ func TestParkedKeySurvivesACrashAtEachStep(t *testing.T) {
 
 // A dead letter need not keep its record; then it can be discarded only. What waits keeps its own.
 func TestDroppedRecordIsDiscardedOnly(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{policy: wire.FailurePolicy{StopAfter: 2, Park: true, Drop: true}}.consumer(t, db))
 	apply(t, w, keyed(0, "a/need 7 1", "a/put 1 1", "a/need 8 1"))
@@ -191,6 +198,7 @@ func TestDroppedRecordIsDiscardedOnly(t *testing.T) {
 // A topic that parks halts when it has more partitions, and they cannot be confirmed while records
 // wait.
 func TestPartitionsAreNotConfirmedWhileRecordsWait(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := service{policy: parking, edit: func(s *wire.Service) { s.Topics[0].Parks = true }}
 	sink := drive(t, s.consumer(t, db))
@@ -217,6 +225,7 @@ func TestPartitionsAreNotConfirmedWhileRecordsWait(t *testing.T) {
 // When keep is over the owner discards a dead letter with which nothing waits; one that others
 // wait behind stays, and an error is logged.
 func TestParkedLettersExpire(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	log, option := logged()
 	w := own(t, service{policy: wire.FailurePolicy{StopAfter: 2, Park: true, Keep: time.Hour}, options: []idem.Option{option}}.consumer(t, db))

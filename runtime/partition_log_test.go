@@ -23,6 +23,7 @@ func trouble(log *syncBuffer) []string {
 
 // What an operator does to a partition at work is no trouble: the log says it at Info.
 func TestOperatorsRowIsNoErrorOfAPartitionAtWork(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	log, option := logged()
 	sink := drive(t, service{options: []idem.Option{option}}.consumer(t, db))
@@ -41,6 +42,7 @@ func TestOperatorsRowIsNoErrorOfAPartitionAtWork(t *testing.T) {
 // A halt is an error once: neither leaving it, nor finding the same again without anybody's
 // act, is one. A person who acted learns that it stands again.
 func TestHaltIsLoggedOnce(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	log, option := logged()
 	a := newSource(nil).assignment

@@ -26,6 +26,7 @@ FROM idem_ledger l JOIN idem_stream s USING (stream) WHERE s.partition = $1 ORDE
 // A partition that is new stands as the old ones do, until all of them are confirmed: records
 // of a key whose earlier ones are still to be read there would overtake them.
 func TestNewPartitionStandsAsTheOldOnesDo(t *testing.T) {
+	t.Parallel()
 	for name, edit := range map[string]func(*wire.Topic){
 		"assume.ordered_by":      func(s *wire.Topic) { s.Ordered = true },
 		"copies: same_partition": func(s *wire.Topic) { s.Chain = time.Hour },
@@ -78,6 +79,7 @@ func TestNewPartitionStandsAsTheOldOnesDo(t *testing.T) {
 
 // Nothing moves by more partitions for a spec that relies on no order.
 func TestNewPartitionBeginsWhereNothingReliesOnOrder(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	assign(t, sink, 0)
@@ -92,6 +94,7 @@ func TestNewPartitionBeginsWhereNothingReliesOnOrder(t *testing.T) {
 // that was added then starts at the earliest record, and so does one whose
 // age nobody can tell.
 func TestLatestHoldsForAllPartitionsButAddedOnes(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.consumer(t, db)
 	for _, step := range []struct {

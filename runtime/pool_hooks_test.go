@@ -28,6 +28,7 @@ func hooked(t testing.TB, db *pgxpool.Pool, edit func(*pgxpool.Config)) *pgxpool
 // What the service's pool learns just before it connects, such as a password of the hour,
 // holds for all connections: also for those that overtake and keep up tables.
 func TestBeforeConnectHoldsForAllConnections(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	pool := hooked(t, db, func(cfg *pgxpool.Config) {
 		name := cfg.ConnConfig.Database
@@ -49,6 +50,7 @@ func TestBeforeConnectHoldsForAllConnections(t *testing.T) {
 
 // Hooks that clean the service's connections must not take the runtime's statements.
 func TestCleaningHooksOfTheServiceAreItsOwn(t *testing.T) {
+	t.Parallel()
 	discard := func(ctx context.Context, c *pgx.Conn) bool { _, err := c.Exec(ctx, `DISCARD ALL`); return err == nil }
 	for name, edit := range map[string]func(*pgxpool.Config){
 		"after release": func(cfg *pgxpool.Config) {
@@ -74,6 +76,7 @@ func TestCleaningHooksOfTheServiceAreItsOwn(t *testing.T) {
 
 // Kafka allows 249 characters in a topic's name, Postgres 63 bytes in a statement's.
 func TestLongTopicName(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	name := strings.Repeat("a", 249)
 	c := service{edit: func(s *wire.Service) { s.Topics[0].Name = name }}.consumer(t, db)

@@ -22,6 +22,7 @@ import (
 // A database that lacks the runtime's tables, or has older ones, is an error that names the
 // file to apply, at once and not after retries.
 func TestOldSchemaNamesTheMissingMigration(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		sql  string
 		need int
@@ -45,6 +46,7 @@ func TestOldSchemaNamesTheMissingMigration(t *testing.T) {
 // So is a database in which a migration of the service is missing: not a partition that
 // stands silently.
 func TestMissingTableIsAnErrorAtTheStart(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `DROP TABLE t`)
 	err := service{}.consumer(t, db).Run(t.Context(), newSource(nil))
@@ -55,6 +57,7 @@ func TestMissingTableIsAnErrorAtTheStart(t *testing.T) {
 
 // The service's pool is used for its address only: its own sessions keep their settings.
 func TestSessionSettings(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	name := `"` + db.Config().ConnConfig.Database + `"`
 	for _, other := range []string{"default_transaction_isolation = 'serializable'", "default_transaction_deferrable = on", "synchronous_commit = off"} {
@@ -132,6 +135,7 @@ func through(t *testing.T, db *pgxpool.Pool, g *gate) *pgxpool.Pool {
 }
 
 func TestRoundTripsOfABatch(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		texts []string
 		trips int64
@@ -161,6 +165,7 @@ func TestRoundTripsOfABatch(t *testing.T) {
 // A database that is away at the start is waited for, and said clearly, without the
 // password.
 func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var g gate
 	g.shut.Store(true)
@@ -178,6 +183,7 @@ func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
 
 // An error of the start does not show what was mistyped into the address.
 func TestStartNeverTellsAMistypedPassword(t *testing.T) {
+	t.Parallel()
 	cfg := database(t).Config()
 	cfg.ConnConfig.Database += ":hunter2"
 	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
@@ -194,6 +200,7 @@ func TestStartNeverTellsAMistypedPassword(t *testing.T) {
 // One refusal tells that the server of a connection takes no writes any more. No other
 // connection to it is tried: the next ones are opened again, and find the primary.
 func TestReadOnlyServerIsLeftByAllConnections(t *testing.T) {
+	t.Parallel()
 	const partitions = 3
 	db := database(t)
 	var inside sync.WaitGroup
@@ -255,6 +262,7 @@ func (s *syncBuffer) String() string {
 
 // Neither a log line nor a dead letter's reason may hold a payload or a key.
 func TestNothingOfARecordIsLogged(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `ALTER TABLE t ADD CONSTRAINT small CHECK (id < 100000)`)
 	log := &syncBuffer{}

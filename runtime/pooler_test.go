@@ -87,6 +87,7 @@ func writing(consumer, sql string) service {
 // the other's connection halts with code pooler, and no row of one is ever in the other's
 // table. The second service has other statements, or the same ones, which mean another table.
 func TestPoolerNeverMixesTables(t *testing.T) {
+	t.Parallel()
 	other := strings.ReplaceAll(upsertSQL, "INTO t ", "INTO u ")
 	for name, second := range map[string]struct {
 		sql, table string
@@ -133,6 +134,7 @@ func TestPoolerNeverMixesTables(t *testing.T) {
 // What another client does to a session that the runtime was given is found out by the next
 // batch, which writes nothing: here it is the test that takes the mark.
 func TestSessionThatAnotherClientHadIsNotWrittenWith(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var session *pgx.Conn
 	cfg := db.Config()
@@ -160,6 +162,7 @@ func TestSessionThatAnotherClientHadIsNotWrittenWith(t *testing.T) {
 // defaults the database has: batches with keys and handlers work, and the settings are the
 // runtime's.
 func TestPoolerInSessionModeWorks(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	for _, other := range []string{"default_transaction_isolation = 'serializable'", "synchronous_commit = off", "search_path = pg_catalog"} {
 		idemtest.Exec(t, db, `ALTER DATABASE `+pgx.Identifier{db.Config().ConnConfig.Database}.Sanitize()+` SET `+other)
@@ -197,6 +200,7 @@ func TestPoolerInSessionModeWorks(t *testing.T) {
 // What a client before left in a session of the pooler, which does not reset it, is none of
 // the runtime's.
 func TestPoolerWithoutResetLeavesNothing(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.t (LIKE t INCLUDING ALL)`)
 	pooler := pgbouncer.Start(t, db, map[string]string{"pool_mode": "session", "server_reset_query": ""})
@@ -227,6 +231,7 @@ func TestPoolerWithoutResetLeavesNothing(t *testing.T) {
 // A start-up parameter of the connection string that the pooler refuses would be refused for
 // ever: Run returns, and says what helps.
 func TestParameterThatThePoolerRefusesIsAnError(t *testing.T) {
+	t.Parallel()
 	pooler := pgbouncer.Start(t, database(t), map[string]string{"pool_mode": "session"})
 	c := service{}.consumer(t, pooler.Pool(func(cfg *pgxpool.Config) { cfg.ConnConfig.RuntimeParams["search_path"] = "public" }))
 	err := c.Run(t.Context(), newSource(nil))

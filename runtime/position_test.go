@@ -22,6 +22,7 @@ const positionSQL = `SELECT string_agg(kind::text || next, ' ' ORDER BY seq) FRO
 
 // The position follows the log over what holds no records, once.
 func TestPositionFollowsTheLogOverMarkers(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	assign(t, sink, 0)
@@ -40,6 +41,7 @@ func TestPositionFollowsTheLogOverMarkers(t *testing.T) {
 // A passing row whose reply is lost stands or does not: the position is right in both cases,
 // and what comes then is applied once.
 func TestPassingInDoubt(t *testing.T) {
+	t.Parallel()
 	for name, l := range map[string]*line{
 		"it stands":         {sent: []byte("_append\x00"), reply: true},
 		"it was never sent": {sent: []byte("_append\x00"), early: true},
@@ -81,6 +83,7 @@ func TestPassingInDoubt(t *testing.T) {
 
 // Passing is an append like any other: an owner that lost the partition moves nothing.
 func TestPassingIsFenced(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	assign(t, sink, 0)
@@ -91,6 +94,7 @@ func TestPassingIsFenced(t *testing.T) {
 
 // A database that will not take the row is for a person; one that is away is not.
 func TestPassingThatIsRefusedHalts(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	sink := drive(t, c)
@@ -112,6 +116,7 @@ func TestPassingThatIsRefusedHalts(t *testing.T) {
 // A deployment that fails every record, and is restarted after each: the count of dead
 // letters in a row outlives that, whatever stands between the records.
 func TestCrashLoopOverMarkersHalts(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := service{policy: wire.FailurePolicy{StopAfter: 3, Keep: time.Hour}}
 	for offset := int64(0); offset < 20; offset += 2 {
@@ -135,6 +140,7 @@ func TestCrashLoopOverMarkersHalts(t *testing.T) {
 // A partition that stands gets nothing but fences, and what is older is removed: the count is
 // not.
 func TestDeadLettersInARowOutliveTheirRows(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := service{policy: wire.FailurePolicy{StopAfter: 2, Keep: time.Hour}}
 	for range 3 {

@@ -76,6 +76,7 @@ func cutOff(t testing.TB, db *pgxpool.Pool, s service) *idem.Writer {
 // A replay is a person's word that an interrupted call is to be made again. Its copies that are
 // letters, too, are duplicates then.
 func TestReplayCallsAnInterruptedEffectAgain(t *testing.T) {
+	t.Parallel()
 	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
 		w := cutOff(t, db, s)
 		apply(t, w, records(1, "a: effect 1", "put 5 5"))
@@ -95,6 +96,7 @@ func TestReplayCallsAnInterruptedEffectAgain(t *testing.T) {
 // A replay of a failed effect calls it again, as often as on_failure says; one that fails stays
 // dead, and is asked for anew.
 func TestReplayCallsAFailedEffectAgain(t *testing.T) {
+	t.Parallel()
 	inEachStore(t, terms, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
 		p.call = func(context.Context, int32, int) error { return errors.New("refused") }
 		w := own(t, s.consumer(t, db))
@@ -118,6 +120,7 @@ func TestReplayCallsAFailedEffectAgain(t *testing.T) {
 
 // What was recorded is not called again for a replay, whatever else made the record a letter.
 func TestReplayTakesTheRecordedResult(t *testing.T) {
+	t.Parallel()
 	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
 		idemtest.Exec(t, db, `ALTER TABLE t ADD CONSTRAINT later CHECK (v > 1)`)
 		w := own(t, s.consumer(t, db))
@@ -139,6 +142,7 @@ func TestReplayTakesTheRecordedResult(t *testing.T) {
 // A person who says what the call returned has it recorded, and nothing is called. The request
 // keeps no result once it is answered.
 func TestReplayWithAResult(t *testing.T) {
+	t.Parallel()
 	for name, of := range map[string]wire.EffectTerms{"interrupted": interrupts, "effect": terms} {
 		t.Run(name, func(t *testing.T) {
 			inEachStore(t, of, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
@@ -170,6 +174,7 @@ func TestReplayWithAResult(t *testing.T) {
 
 // A result that cannot be one leaves the letter dead, and the lease as it was.
 func TestReplayRefusesAResultThatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
 		w := cutOff(t, db, s)
 		apply(t, w, records(1, "put 5 5000"))
@@ -196,6 +201,7 @@ func TestReplayRefusesAResultThatDoesNotFit(t *testing.T) {
 
 // An effect without a result takes null, and nothing else.
 func TestReplayOfAnEffectWithoutAResult(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	var p provider
 	s := p.service(interrupts)
@@ -214,6 +220,7 @@ func TestReplayOfAnEffectWithoutAResult(t *testing.T) {
 // Whatever is cut off at any step of a replay, nothing is lost, and no call is made again but by
 // another word of a person: one that was cut off leaves the letter dead.
 func TestReplayOfAnEffectSurvivesACrashAtEachStep(t *testing.T) {
+	t.Parallel()
 	const again, given = false, true
 	for _, c := range []struct {
 		step   string
@@ -276,6 +283,7 @@ func TestReplayOfAnEffectSurvivesACrashAtEachStep(t *testing.T) {
 
 // Records go on while the call of a replay runs, and its result is found when it is over.
 func TestRecordsGoOnWhileAReplayCalls(t *testing.T) {
+	t.Parallel()
 	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, _ func() string) {
 		w := cutOff(t, db, s)
 		goOn := make(chan struct{})
@@ -309,6 +317,7 @@ func TestRecordsGoOnWhileAReplayCalls(t *testing.T) {
 
 // What would halt a partition before a record keeps a letter dead.
 func TestAReplayedEffectHaltsNothing(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		err    error
 		stop   bool

@@ -44,6 +44,7 @@ func kindsOf(t testing.TB, db *pgxpool.Pool) string {
 // A dead letter is decided anew by the code that runs now, in one row of the chain that moves no
 // offset; its key counts from then on.
 func TestReplayTakesEffectOnce(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"", "k: ", "@k: "} {
 		t.Run("key "+key, func(t *testing.T) {
 			db := database(t)
@@ -75,6 +76,7 @@ func TestReplayTakesEffectOnce(t *testing.T) {
 
 // A copy that was applied before is the event: the letter is resolved, and nothing is written.
 func TestReplayOfAnAppliedKeyWritesNothing(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "k: add 1 5000", "k: add 1 5000")) // both refused by the table
@@ -91,6 +93,7 @@ func TestReplayOfAnAppliedKeyWritesNothing(t *testing.T) {
 // A letter whose record is refused again stays dead, with the new reason as the answer; nothing
 // else moves, and it can be asked about again.
 func TestReplayThatFailsStaysDead(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ record, answer string }{
 		"decode":   {"nonsense x", "decode: Test: row must be a number"},
 		"database": {"j: need 9 9", "database: Test: no row with this key in table t"},
@@ -143,6 +146,7 @@ func TestReplayThatFailsStaysDead(t *testing.T) {
 
 // Whatever is cut off at any step, a replay takes effect once, also by the next owner.
 func TestReplaySurvivesACrashAtEachStep(t *testing.T) {
+	t.Parallel()
 	for _, record := range []string{"k: need 7 1", "@k: need 7 1", "need 7 1", "k: call 7"} {
 		for _, step := range []string{fault.BeforeSend, fault.BeforeClaim, fault.AfterAppend, fault.AfterHandler, fault.BeforeCommit, fault.Reply} {
 			for _, same := range []bool{true, false} {
@@ -188,6 +192,7 @@ func TestReplaySurvivesACrashAtEachStep(t *testing.T) {
 
 // Planted bug 30: what closed the letter since it was read, without a row of the chain, counts.
 func TestReplayOfALetterThatWasClosedHasNoEffect(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "need 7 1", "put 7 0"))
@@ -211,6 +216,7 @@ func TestReplayOfALetterThatWasClosedHasNoEffect(t *testing.T) {
 
 // Of two owners, the one that was fenced does nothing, although it read what is asked first.
 func TestFencedOwnerReplaysNothing(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := service{}
 	w := own(t, s.consumer(t, db))
@@ -230,6 +236,7 @@ func TestFencedOwnerReplaysNothing(t *testing.T) {
 
 // The second of two operators is told who asked first.
 func TestSecondOperatorIsTold(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "need 7 1"))
@@ -255,6 +262,7 @@ func wantText(t testing.TB, err error, parts ...string) {
 
 // A handler that fails is called again, as on_failure says; records do not wait for that.
 func TestReplayIsTriedAgainWhileRecordsGoOn(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	calls, fails := 0, 3
 	w := own(t, service{

@@ -44,6 +44,7 @@ func bestEffort(name string) bool {
 // Whatever the database has for defaults, a session has the runtime's settings, in batches and
 // in handlers, and texts, literals, constraints and times are what they are.
 func TestOppositeDefaultsChangeNothing(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE note (id int REFERENCES parent, v text, at interval, d date, f float8, b bytea, a text[])`)
 	defaults(t, db)
@@ -94,6 +95,7 @@ func TestOppositeDefaultsChangeNothing(t *testing.T) {
 
 // A role that may not set a setting is told which default to take back, once and not for ever.
 func TestSettingThatTheRoleMayNotMakeIsAnError(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	name := db.Config().ConnConfig.Database
 	role := name + "_role"
@@ -123,6 +125,7 @@ func TestSettingThatTheRoleMayNotMakeIsAnError(t *testing.T) {
 
 // A database that is read-only by default is waited for, with its reason, and not overruled.
 func TestReadOnlyDefaultIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	name := pgx.Identifier{db.Config().ConnConfig.Database}.Sanitize()
 	idemtest.Exec(t, db, `ALTER DATABASE `+name+` SET default_transaction_read_only = on`)

@@ -12,6 +12,7 @@ import (
 // after a failover. The standby that took over had not seen the seal: there the generation
 // went on, got another key, and was sealed under another token.
 func TestSealTakenBackByAFailoverIsNoticed(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, db)
@@ -38,6 +39,7 @@ INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (2, 'test', gen_ran
 // A failover can take back the first generation, too, together with the fence behind it:
 // that is noticed as every failover, and the one who takes over makes the generation again.
 func TestFirstGenerationTakenBackByAFailoverIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	own(t, service{edit: window(0)}.consumer(t, db)) // before the spec had a key that is stored
 	c := service{}.consumer(t, db)
@@ -53,6 +55,7 @@ DELETE FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger)`)
 // Planted bug 49: what was read is kept over a reconnect. The first copy's commit is lost
 // in a failover after the second one was found to be a duplicate, and before it was passed.
 func TestKnownKeysAreReadAgainOnANewConnection(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)
@@ -72,6 +75,7 @@ func TestKnownKeysAreReadAgainOnANewConnection(t *testing.T) {
 // Planted bug 49: a key that this stream claimed behind the tail is taken for a duplicate.
 // The attempt whose reply was lost is then lost itself, in a failover.
 func TestOwnKeyBehindTheTailIsAnAttempt(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	if _, err := w.Apply(fault.With(t.Context(), lose(fault.Reply)), records(0, "k: put 1 1")); err == nil {
@@ -91,6 +95,7 @@ func TestOwnKeyBehindTheTailIsAnAttempt(t *testing.T) {
 // Planted bug 61: own recent keys outlive the memory they belong to. A failover takes the
 // last commit back, and the partition is taken over again by the same process.
 func TestOwnRecentKeysEndWithTheOwner(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)

@@ -72,6 +72,7 @@ func once(ctx context.Context, step string, do func()) context.Context {
 // Planted bug 34: only the newest generation is read. Keys of sealed generations are looked
 // up in filters, or without.
 func TestKeyIsKnownInEveryGeneration(t *testing.T) {
+	t.Parallel()
 	for _, filters := range []bool{false, true} {
 		t.Run(fmt.Sprintf("filters %v", filters), func(t *testing.T) {
 			db := database(t)
@@ -102,6 +103,7 @@ func TestKeyIsKnownInEveryGeneration(t *testing.T) {
 // The generation is sealed after a batch read the known keys and before it claims its own,
 // and another partition claims the same key before or after that.
 func TestKeyClaimedAroundASealIsADuplicate(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"before the seal", "after the seal"} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
@@ -132,6 +134,7 @@ func TestKeyClaimedAroundASealIsADuplicate(t *testing.T) {
 // Planted bug 50: the next generation is listed before the seal of its predecessor. A claim
 // is in flight while the generation is rotated, and a copy comes in.
 func TestRotationWaitsForClaimsInFlight(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	started, release := make(chan struct{}), make(chan struct{})
 	c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
@@ -178,6 +181,7 @@ func TestRotationWaitsForClaimsInFlight(t *testing.T) {
 // A record that conflicts with one before it claims nothing. If that one turns out to be a
 // conflict itself, the other's keys are tested before they are claimed.
 func TestKeyHiddenByAConflictIsTested(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	apply(t, ownPartition(t, c, 1), records(0, "x: put 1 1", "b: put 3 3"))
@@ -188,6 +192,7 @@ func TestKeyHiddenByAConflictIsTested(t *testing.T) {
 
 // Planted bug 11, for keys that all partitions share: they are remembered when they are sent.
 func TestFailedBatchLeavesNoRecentKeys(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	want(t, "result", apply(t, w, records(0, "a: put 1 1", "b: put 2 5000", "c: put 3 3")), idem.Result{Applied: 2, Dead: 1})
@@ -197,6 +202,7 @@ func TestFailedBatchLeavesNoRecentKeys(t *testing.T) {
 
 // An own key that was claimed longer ago than the window is no longer remembered.
 func TestOwnRecentKeysEndWithTheWindow(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{edit: window(50 * time.Millisecond)}.consumer(t, db)
 	w := own(t, c)
@@ -209,6 +215,7 @@ func TestOwnRecentKeysEndWithTheWindow(t *testing.T) {
 // A batch that claims nothing known takes one round trip also when generations are sealed,
 // and copies of own keys need no read.
 func TestBatchWithoutSuspectsReadsNoKeys(t *testing.T) {
+	t.Parallel()
 	var g gate
 	db := database(t)
 	log, option := logged()
@@ -225,6 +232,7 @@ func TestBatchWithoutSuspectsReadsNoKeys(t *testing.T) {
 
 // Without memory for a filter the database is asked, and the log says so.
 func TestFiltersAboveTheLimitAreDoneWithout(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, db)
@@ -240,6 +248,7 @@ func TestFiltersAboveTheLimitAreDoneWithout(t *testing.T) {
 // The open generation is read first once races are frequent, and no longer when they are
 // not.
 func TestOpenGenerationIsReadWhileRacesAreFrequent(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	rival := ownPartition(t, service{}.consumer(t, db), 1)
 	c := service{}.consumer(t, db)
@@ -263,6 +272,7 @@ func TestOpenGenerationIsReadWhileRacesAreFrequent(t *testing.T) {
 // A key's time and place come from no record: a copy with another time is a duplicate, in
 // whatever generation (planted bug 33 has no place to stand).
 func TestRecordsTimeDoesNotChooseWhereKeysAreUnique(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)

@@ -66,6 +66,7 @@ func (s *source) run(t testing.TB, c *idem.Consumer) error {
 }
 
 func TestSourceIsToldWhereToRead(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	src := newSource(records(0, "put 1 1", "put 2 2"))
@@ -89,6 +90,7 @@ func TestSourceIsToldWhereToRead(t *testing.T) {
 // The answer to a question for the group's offsets waits while the group shares its
 // partitions out. Only where it decides anything is it asked, and waited for.
 func TestOnlyAPartitionWithoutALedgerAsksForTheGroupsOffset(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	a := newSource(nil).assignment
@@ -109,6 +111,7 @@ func TestOnlyAPartitionWithoutALedgerAsksForTheGroupsOffset(t *testing.T) {
 // The start of a partition is fixed before its first record: records that came while no
 // owner lived are not lost to start_from: latest.
 func TestStartIsFixedBeforeTheFirstRecord(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.consumer(t, db)
 	src := newSource(nil)
@@ -135,6 +138,7 @@ func (f sourceFunc) Run(ctx context.Context, _ idem.Subscription, sink idem.Sink
 // A partition that is given up before it has a ledger must leave no committed offset: the next
 // owner would find one without the other and halt.
 func TestNothingIsDurableWhileAPartitionIsTakenOver(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	a := newSource(nil).assignment
 	var waiting, ready int64
@@ -172,6 +176,7 @@ func TestNothingIsDurableWhileAPartitionIsTakenOver(t *testing.T) {
 }
 
 func TestPartitionThatCannotBeReadHalts(t *testing.T) {
+	t.Parallel()
 	for name, edit := range map[string]func(*idem.Assignment){
 		"topic made again":    func(a *idem.Assignment) { a.TopicID = idem.UUID{2} },
 		"retention overtook":  func(a *idem.Assignment) { a.Low = 5 },
@@ -193,6 +198,7 @@ func TestPartitionThatCannotBeReadHalts(t *testing.T) {
 }
 
 func TestLogShorterThanThePositionMayLagThenHalts(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	if err := newSource(records(0, "put 1 1", "put 2 2")).run(t, c); err != nil {
@@ -207,6 +213,7 @@ func TestLogShorterThanThePositionMayLagThenHalts(t *testing.T) {
 }
 
 func TestOutageIsWaitedOut(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	var broken atomic.Bool
@@ -233,6 +240,7 @@ func TestOutageIsWaitedOut(t *testing.T) {
 }
 
 func TestFencedPartitionIsGivenBack(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{edit: hasty}.consumer(t, db)
 	src := newSource(records(0, "put 1 1"))
@@ -263,6 +271,7 @@ func TestFencedPartitionIsGivenBack(t *testing.T) {
 // A revoke waits for the transaction in flight, cancels it after two seconds, and nothing
 // of it stays.
 func TestRevokeEndsTheTransactionInFlight(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	started := make(chan struct{})
 	c := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {

@@ -59,6 +59,7 @@ func eventually(t testing.TB, db *pgxpool.Pool, want, sql string) {
 
 // Planted bug 15: a worker that was fenced fences again at once.
 func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := service{
 		edit: func(s *wire.Service) { s.Limits.BatchTimeout = time.Second },
@@ -100,6 +101,7 @@ func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
 // Planted bug 53: standing by is shorter than a transaction, so that an owner that is in the
 // middle of one counts as gone. Each fence of another doubles it.
 func TestStandbyLastsLongerThanTransactions(t *testing.T) {
+	t.Parallel()
 	const batchTimeout = time.Second
 	db := database(t)
 	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = batchTimeout }}.consumer(t, db))
@@ -118,6 +120,7 @@ func TestStandbyLastsLongerThanTransactions(t *testing.T) {
 }
 
 func TestOperatorGivesThePartitionBackAtOnce(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	sink := drive(t, c)
@@ -134,6 +137,7 @@ func TestOperatorGivesThePartitionBackAtOnce(t *testing.T) {
 // A worker that waits for another one's tail to stand still comes back as soon as an
 // operator appends.
 func TestOperatorEndsTheStandby(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	assign(t, sink, 0)
@@ -145,6 +149,7 @@ func TestOperatorEndsTheStandby(t *testing.T) {
 
 // A record that comes after a long silence is first of all its owner's.
 func TestRecordAfterASilenceIsLeftToTheOwner(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 50 * time.Millisecond }}.consumer(t, db))
 	assign(t, sink, 0)
@@ -160,6 +165,7 @@ func TestRecordAfterASilenceIsLeftToTheOwner(t *testing.T) {
 
 // Every halt ends by a row of an operator, without a restart.
 func TestHaltedPartitionGoesOnAfterAnOperatorsRow(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	missing := true
 	sink := drive(t, service{handle: func(context.Context, idem.Tx, int32) error {
@@ -180,6 +186,7 @@ func TestHaltedPartitionGoesOnAfterAnOperatorsRow(t *testing.T) {
 }
 
 func TestHaltedPartitionWithoutALedgerGoesOnWhenItIsAdopted(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	a := newSource(nil).assignment
@@ -196,6 +203,7 @@ SELECT stream, 0, gen_random_uuid(), 7, 7, 'g', -1, 1, 4, 0, 'operator me: adopt
 // Failover to a standby that lost the tail: the worker goes on from the new tail at once,
 // and nothing of its memory counts.
 func TestLostTailIsFencedAtOnce(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	assign(t, sink, 0)
@@ -212,6 +220,7 @@ func TestLostTailIsFencedAtOnce(t *testing.T) {
 // What an operator did counts once: if the partition still stands, the next row is
 // waited for. That holds also where it halts before it reads its ledger.
 func TestOperatorsRowCountsOnce(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct{ breaks, mends string }{
 		"behind the row": {`UPDATE idem_ledger SET parts = 7`, `UPDATE idem_ledger SET parts = 4`},
 		"before the ledger is read": {

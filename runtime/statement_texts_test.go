@@ -16,6 +16,7 @@ import (
 // no further entry in pg_stat_statements. A text that grew with a batch would fill that view
 // and the plan caches of every pooler.
 func TestStatementTextsAreConstant(t *testing.T) {
+	t.Parallel()
 	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Conf: map[string]string{
 		"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "all",
 	}})

@@ -13,6 +13,7 @@ import (
 // more: neither is a record lost to a time-out that would have passed, nor does one that
 // always takes too long hold its partition up for ever.
 func TestTimeOutsAreRetriedThenGivenUp(t *testing.T) {
+	t.Parallel()
 	insert := func(ctx context.Context, tx idem.Tx, row int32) error {
 		_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
 		return err

@@ -11,6 +11,7 @@ import (
 
 // Stats tells of each partition where it stands and what became of its records.
 func TestStatsHasEachPartition(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	sink := drive(t, c)
@@ -44,6 +45,7 @@ func TestStatsHasEachPartition(t *testing.T) {
 
 // A partition that stands has the age of the record before which it does.
 func TestLagOfAPartitionThatStands(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	sink := drive(t, c)
@@ -62,6 +64,7 @@ func TestLagOfAPartitionThatStands(t *testing.T) {
 
 // The lag of a partition that stands grows, also where nobody can say how many records wait.
 func TestLagTimeGrowsForEveryPartitionThatStands(t *testing.T) {
+	t.Parallel()
 	remade := func(a *idem.Assignment) { a.TopicID, a.High = idem.UUID{9}, 1 }
 	for name, c := range map[string]struct {
 		position int64

@@ -14,6 +14,7 @@ import (
 // More partitions move keys: whoever relies on where they are, stands until a person says
 // that it is right. All others note the new number and go on.
 func TestMorePartitions(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		edit  func(*wire.Topic)
 		halts bool
@@ -48,6 +49,7 @@ func TestMorePartitions(t *testing.T) {
 // A topic that is made again while it is read is another stream: the Source asks again, and
 // the worker stands, with the command that adopts it.
 func TestTopicMadeAgainWhileItIsRead(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	assign(t, sink, 0)
@@ -64,6 +66,7 @@ func TestTopicMadeAgainWhileItIsRead(t *testing.T) {
 // start_from says: all of it is new. Planted bug 21: there is a ledger before the first
 // record is accepted.
 func TestNewPartitionOfAReadTopicStartsAtItsFirstRecord(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.consumer(t, db))
 	assign(t, sink, 1000)
@@ -81,6 +84,7 @@ func TestNewPartitionOfAReadTopicStartsAtItsFirstRecord(t *testing.T) {
 // and only there: it would not recognise what that one applied. Where nobody has written, or
 // an operator says that it may, any version goes on.
 func TestVersionHaltsBehindAnIdentityThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	version := func(writes uint32, knows ...uint32) service {
 		return service{edit: func(s *wire.Service) { s.Identity = wire.Identity{Writes: writes, Knows: append(knows, writes)} }}
 	}
@@ -122,6 +126,7 @@ SELECT stream, seq + 1, gen_random_uuid(), next, next, 'o', epoch, 0, parts, win
 
 // Retention that ends exactly at the position took nothing; one record more is a loss.
 func TestRetentionUpToThePositionIsNoLoss(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	assign(t, sink, 0)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestEveryRecordTakesEffectOnce(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	msgs := records(0, "a: put 1 10", "b: put 2 20", "skip 0", "a: put 1 10", "c: put 1 11")
@@ -26,6 +27,7 @@ func TestEveryRecordTakesEffectOnce(t *testing.T) {
 }
 
 func TestKnownKeyWithOtherContentIsAConflict(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)
@@ -38,6 +40,7 @@ func TestKnownKeyWithOtherContentIsAConflict(t *testing.T) {
 
 // Planted bug: a dead letter claims its key, so the good copy is dropped.
 func TestDeadLetterDoesNotClaimItsKey(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "a: put 1 5000"))
@@ -50,6 +53,7 @@ func TestDeadLetterDoesNotClaimItsKey(t *testing.T) {
 // A copy in the batch is dropped because the first one stands; when the first one dies, the
 // copy must be reconsidered.
 func TestCopyIsReconsideredWhenTheFirstDies(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "a: need 5 1", "put 5 0", "a: need 5 1"))
@@ -58,6 +62,7 @@ func TestCopyIsReconsideredWhenTheFirstDies(t *testing.T) {
 }
 
 func TestRefusedRecordIsFoundInItsBatch(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)
@@ -69,6 +74,7 @@ func TestRefusedRecordIsFoundInItsBatch(t *testing.T) {
 }
 
 func TestAlwaysEmptyTablesStayEmpty(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "a: need 9 9", "put 1 1"))
@@ -79,6 +85,7 @@ func TestAlwaysEmptyTablesStayEmpty(t *testing.T) {
 
 // Two live writers: the older one must be refused before any effect.
 func TestOldOwnerIsRefused(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	old := own(t, service{}.consumer(t, db))
 	apply(t, old, records(0, "put 1 1"))
@@ -93,6 +100,7 @@ func TestOldOwnerIsRefused(t *testing.T) {
 
 // Planted bugs: predecessor not checked; predecessor compared by seq and position only.
 func TestOwnerWhoseLedgerWasRestoredIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, restore := range map[string]string{
 		"tail gone":         `DELETE FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger)`,
 		"tail is another":   `UPDATE idem_ledger SET token = gen_random_uuid() WHERE seq = (SELECT max(seq) FROM idem_ledger)`,
@@ -123,6 +131,7 @@ func lose(step string) func(string) error {
 
 // Planted bugs: token per writer; own token found, advance to my end; reply lost, forget.
 func TestLostReplyIsSettledByAppendingAgain(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)
@@ -139,6 +148,7 @@ func TestLostReplyIsSettledByAppendingAgain(t *testing.T) {
 }
 
 func TestLostReplyOfAnotherBoundaryIsAdoptedWithIts(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	lost := fault.With(t.Context(), lose(fault.Reply))
@@ -151,6 +161,7 @@ func TestLostReplyOfAnotherBoundaryIsAdoptedWithIts(t *testing.T) {
 }
 
 func TestDeferredConstraintIsNoProgress(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE TABLE parent (id integer PRIMARY KEY);
 ALTER TABLE t ADD FOREIGN KEY (v) REFERENCES parent DEFERRABLE INITIALLY DEFERRED; INSERT INTO parent VALUES (1), (2)`)
@@ -162,6 +173,7 @@ ALTER TABLE t ADD FOREIGN KEY (v) REFERENCES parent DEFERRABLE INITIALLY DEFERRE
 
 // A user table's unique violation is a record's fault, never taken for the ledger's.
 func TestViolationOfAUserTableIsNotTheLedgers(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `INSERT INTO t VALUES (1, 1)`)
 	w := own(t, service{}.consumer(t, db))
@@ -171,6 +183,7 @@ func TestViolationOfAUserTableIsNotTheLedgers(t *testing.T) {
 }
 
 func TestDatabaseErrorsThatAreNoRecordsFaultHalt(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)
@@ -182,6 +195,7 @@ func TestDatabaseErrorsThatAreNoRecordsFaultHalt(t *testing.T) {
 }
 
 func TestRaceForAKeyHasOneWinner(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	one := own(t, c)
@@ -208,6 +222,7 @@ func TestRaceForAKeyHasOneWinner(t *testing.T) {
 }
 
 func TestStopHaltsBeforeTheRecord(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	_, err := w.Apply(t.Context(), records(0, "put 1 1", "stop 0", "put 2 2"))
@@ -216,6 +231,7 @@ func TestStopHaltsBeforeTheRecord(t *testing.T) {
 }
 
 func TestTooLargePayloadIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{edit: func(s *wire.Service) { s.Limits.MaxPayload = 10 }}.consumer(t, db))
 	apply(t, w, records(0, "put 1 0000000000001", "put 2 2"))
@@ -225,6 +241,7 @@ func TestTooLargePayloadIsADeadLetter(t *testing.T) {
 
 // A crash at any step of a batch, and a restart, leaves every record applied once.
 func TestCrashAtEveryStep(t *testing.T) {
+	t.Parallel()
 	handle := func(ctx context.Context, tx idem.Tx, row int32) error {
 		_, err := tx.Exec(ctx, `UPDATE t SET v = v + 1 WHERE id = $1`, row)
 		return err
@@ -259,6 +276,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 // A record's Kafka key is bytes: whatever they are, the record takes effect, its dead letter
 // keeps them as they are, and no log line shows them.
 func TestBinaryRecordKeys(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	keys := [][]byte{nil, {}, {0}, {0xff, 0xfe, 0}, {0xc3, 0x28}, []byte("a-1"), {'a', 0, 'b'}}

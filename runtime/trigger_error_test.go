@@ -22,6 +22,7 @@ CREATE TRIGGER judge BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION judge()`)
 // A trigger of the user that raises what the protocol's tables would is the record's fault:
 // there is no other owner, and no race that could be won by trying again.
 func TestTriggerThatImitatesTheLedgerIsTheRecordsFault(t *testing.T) {
+	t.Parallel()
 	for name, using := range map[string]string{
 		"successor": `ERRCODE = '23505', TABLE = 'idem_ledger', CONSTRAINT = 'idem_ledger_pkey'`,
 		"gone":      `ERRCODE = '23502', TABLE = 'idem_ledger', COLUMN = 'prev'`,
@@ -40,6 +41,7 @@ func TestTriggerThatImitatesTheLedgerIsTheRecordsFault(t *testing.T) {
 
 // So is one that waits until the end of the transaction.
 func TestDeferredTriggerThatImitatesTheLedgerIsTheRecordsFault(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 RAISE EXCEPTION 'no' USING ERRCODE = '23502', TABLE = 'idem_ledger', COLUMN = 'prev'; END $$;
@@ -53,6 +55,7 @@ CREATE CONSTRAINT TRIGGER judge AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED 
 // What PL/pgSQL refuses a row with is that record's fault, and must not hold its partition
 // up for ever: neither in a statement of the batch nor in one of a handler.
 func TestRecordThatATriggerRefusesIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	insert := func(ctx context.Context, tx idem.Tx, row int32) error {
 		_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
 		return err
@@ -79,6 +82,7 @@ func TestRecordThatATriggerRefusesIsADeadLetter(t *testing.T) {
 // A message that a trigger makes up may quote the row, whichever SQLSTATE it names: neither
 // the error, nor the log, nor Health may show it. A handler may pass it on as it is.
 func TestMessageOfATriggerIsNotQuoted(t *testing.T) {
+	t.Parallel()
 	for _, code := range []string{"MY001", "42501", "28000", "53100", "57014", "XX000", "P0001"} {
 		for _, verb := range []string{"put", "call"} {
 			t.Run(code+" "+verb, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 // that has seen its predecessor, and stands still before its row enters the unique index,
 // must not find its place free because the chain went on and was trimmed meanwhile.
 func TestTrimWaitsForAppendsThatBeganEarlier(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	s := service{edit: func(s *wire.Service) {
 		s.Limits.LockTimeout, s.Limits.StatementTimeout, s.Limits.BatchTimeout = time.Minute, time.Minute, time.Minute

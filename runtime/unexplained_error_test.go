@@ -20,6 +20,7 @@ import (
 // An error that is no record's fault may still be about one record. What stands before
 // it is applied, the partition stands before it, and says how to pass it.
 func TestErrorOfOneRowHaltsBeforeItsRecord(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		setup func(t *testing.T, db *pgxpool.Pool) *pgxpool.Pool
 		bad   string
@@ -84,6 +85,7 @@ CREATE POLICY lucky ON t USING (true) WITH CHECK (v <> 13)`)
 // A fault of all records is found to be one of the first: nothing is applied, and the search
 // takes a few tries.
 func TestErrorOfAllRowsHaltsBeforeTheFirst(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)
@@ -103,6 +105,7 @@ func TestErrorOfAllRowsHaltsBeforeTheFirst(t *testing.T) {
 
 // What is about a statement of the protocol is about no record: nothing is searched.
 func TestErrorOfTheProtocolsStatementsIsNotSearched(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	c := service{}.consumer(t, db)
 	w := own(t, c)
@@ -118,6 +121,7 @@ CREATE TRIGGER deny BEFORE INSERT ON idem_ledger FOR EACH ROW EXECUTE FUNCTION d
 // A SQLSTATE of a class that no server uses was chosen by a trigger or a function of the
 // user's: the record is refused.
 func TestErrorUnderAClassOfTheUsersIsTheRecordsFault(t *testing.T) {
+	t.Parallel()
 	for _, code := range []string{"U0001", "ZZ999", "T1000"} {
 		t.Run(code, func(t *testing.T) {
 			db := database(t)
@@ -138,6 +142,7 @@ func TestErrorUnderAClassOfTheUsersIsTheRecordsFault(t *testing.T) {
 
 // A partition that halts for one event's handler has applied what stands before the event.
 func TestWhatStandsBeforeAHandlersHaltIsApplied(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		err  error
 		code halt.Code
@@ -161,6 +166,7 @@ func TestWhatStandsBeforeAHandlersHaltIsApplied(t *testing.T) {
 // transaction was rolled back: a handler that fails every other time does not run out of
 // retries.
 func TestCallThatWentWellEndsTheCountOfFailures(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE SEQUENCE tries; -- it counts on when a transaction is rolled back
 CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('tries') <= 2 THEN RAISE serialization_failure; END IF; RETURN NULL; END $$;

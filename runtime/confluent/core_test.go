@@ -87,8 +87,7 @@ func (s *inGroup) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink
 
 func diaryDB(t *testing.T) *pgxpool.Pool {
 	t.Helper()
-	db := idemtest.DB(t)
-	idemtest.Migrate(t, db, filepath.Join("..", "..", "templates", "sql"))
+	db := idemtest.Migrated(t, filepath.Join("..", "..", "templates", "sql"))
 	idemtest.Exec(t, db, `CREATE TABLE diary (n bigint GENERATED ALWAYS AS IDENTITY, partition int NOT NULL, offs int NOT NULL)`)
 	return db
 }

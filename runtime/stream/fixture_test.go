@@ -27,9 +27,7 @@ var (
 // database returns a database with the runtime's tables.
 func database(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	db := idemtest.DB(t)
-	idemtest.Migrate(t, db, filepath.Join("..", "..", "templates", "sql"))
-	return db
+	return idemtest.Migrated(t, filepath.Join("..", "..", "templates", "sql"))
 }
 
 // worker appends as the worker of a partition does, without records.

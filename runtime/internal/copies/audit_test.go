@@ -35,11 +35,11 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	db, dir := idemtest.DB(t), t.TempDir()
+	dir := t.TempDir()
 	if err := os.CopyFS(dir, templates.SQL); err != nil {
 		t.Fatal(err)
 	}
-	idemtest.Migrate(t, db, filepath.Join(dir, "sql"))
+	db := idemtest.Migrated(t, filepath.Join(dir, "sql"))
 	b := &bench{t: t, db: db, log: &bytes.Buffer{}, windows: map[string]time.Duration{"x": window, "y": window}}
 	b.Audit = b.process()
 	return b

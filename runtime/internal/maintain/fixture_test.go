@@ -24,13 +24,11 @@ import (
 // database has the runtime's tables.
 func database(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	db := idemtest.DB(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, templates.SQL); err != nil {
 		t.Fatal(err)
 	}
-	idemtest.Migrate(t, db, filepath.Join(dir, "sql"))
-	return db
+	return idemtest.Migrated(t, filepath.Join(dir, "sql"))
 }
 
 type output struct {

@@ -1,0 +1,1 @@
+CREATE TABLE t (id integer PRIMARY KEY, v integer NOT NULL CHECK (v < 1000));
