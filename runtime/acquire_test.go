@@ -45,7 +45,7 @@ func bothPartitions(t *testing.T, sink idem.Sink) []idem.Partition {
 // Partitions that share a connection wait for each other's handlers. That time is none of
 // their own transaction's: each event takes effect, and no handler is called twice.
 func TestWaitForAConnectionCountsForNoRecord(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	const each = 4
 	db := database(t)
 	var calls atomic.Int32
@@ -79,7 +79,7 @@ func TestWaitForAConnectionCountsForNoRecord(t *testing.T) {
 
 // Who waits for a connection for long is told of, and goes on when there is one.
 func TestWaitForAConnectionIsTold(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	log, option := logged()
 	release := make(chan struct{})

@@ -168,9 +168,10 @@ func (h *history) batch() string {
 // Batches, refused records, lost replies, halves, fences, owners that come and go, failovers
 // that cut the chain, windows that pass.
 func TestMemoryIsAFunctionOfTheChain(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			db := database(t)
 			h := &history{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), db: db, clock: fakeClocks(t, db)}
 			h.takeOver()

@@ -221,7 +221,7 @@ func TestDuplicateInTheChainIsLogged(t *testing.T) {
 // A partition that is given up while its keys are loaded is left at once, and its memory is
 // nobody's.
 func TestLoadEndsWithItsContext(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	apply(t, ownChain(t, db), keysAt(0, 100))
 	c := inChain(time.Hour).consumer(t, db)

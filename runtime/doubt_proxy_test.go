@@ -82,7 +82,7 @@ func (c *cutConn) Read(b []byte) (int, error) {
 // counted once. Planted bug 6: what is in doubt is read and, if it is not there yet,
 // taken as rolled back.
 func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	appended, commit := []byte("_append\x00"), []byte("COMMIT")
 	for name, test := range map[string]struct {
 		line  *line

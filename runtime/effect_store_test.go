@@ -72,7 +72,7 @@ func TestEffectWithItsLeaseOutside(t *testing.T) {
 
 // What crashes at a step is taken up as with a lease in Postgres.
 func TestEffectOutsideCrashes(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for step, c := range map[string]struct {
 		calls, interrupted int
 	}{fault.BeforeLease: {1, 1}, fault.AfterLease: {1, 0}, fault.AfterCall: {2, 1}, fault.AfterDone: {1, 1}, fault.BeforeSend: {1, 1}, fault.Reply: {1, 1}} {

@@ -88,7 +88,7 @@ func TestEffectIsCalledOncePerEvent(t *testing.T) {
 
 // A crash lets at most a call that was in flight happen again, and never one that was answered.
 func TestEffectCrashes(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for step, calls := range map[string]int{fault.AfterLease: 1, fault.AfterCall: 2, fault.AfterDone: 1, fault.BeforeSend: 1, fault.Reply: 1} {
 		t.Run(step, func(t *testing.T) {
 			db := database(t)

@@ -61,7 +61,7 @@ func TestEventErasesTheLettersBeforeIt(t *testing.T) {
 
 // Whatever is cut off at any step: traces are there until the event's row is, and gone with it.
 func TestErasingSurvivesACrashAtEachStep(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for _, step := range []string{fault.BeforeSend, fault.BeforeClaim, fault.AfterAppend, fault.BeforeCommit, fault.Reply} {
 		for _, same := range []bool{true, false} {
 			t.Run(fmt.Sprint(step, " ", same), func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // Nothing is drained: after so many dead letters in a row the partition stands before the
 // next one, however they were made, and an operator's release lets as many more pass.
 func TestDeadLettersInARowHalt(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, bad := range map[string]string{"decode": "nonsense x", "database": "put 2 5000", "handler": "call 1"} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
@@ -104,7 +104,7 @@ func TestDeadLettersExpire(t *testing.T) {
 // Planted bugs 37 and 57: what is no record's fault pauses or halts, and nothing becomes a
 // dead letter.
 func TestWhatIsNobodysFaultMakesNoDeadLetter(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	raise := func(code string) string {
 		return `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '` + code + `'; END $$;
 CREATE TRIGGER fail BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fail()`
@@ -164,7 +164,7 @@ func TestTriesOfAnOutageAreNotKept(t *testing.T) {
 // A statement that takes too long may do so because of the whole batch: half of it is tried.
 // A record that takes too long alone is tried as often as on_failure says.
 func TestTimeOutOfAStatement(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	idemtest.Exec(t, db, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(CASE WHEN NEW.id = 9 THEN 60 ELSE 0.15 END); RETURN NEW; END $$;
 CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow()`)
@@ -222,7 +222,7 @@ func TestCommitWithAWarningIsACommit(t *testing.T) {
 
 // People hear of a handler that goes on although its time is over while it still does.
 func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	release := make(chan struct{})
 	c := service{

@@ -299,3 +299,13 @@ func wantError[E error](t testing.TB, err error) E {
 func window(d time.Duration) func(*wire.Service) {
 	return func(s *wire.Service) { s.Topics[0].Window = d }
 }
+
+// lengthy begins a test that go test -short leaves out, because others that take less show most of
+// what it shows.
+func lengthy(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
+	t.Parallel()
+}

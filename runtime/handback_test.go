@@ -47,7 +47,7 @@ func TestLateFenceIsHandedBack(t *testing.T) {
 // What was handed back and taken since is nobody else's: neither another deployment, which
 // stands by, nor one that halted may fence the owner at work.
 func TestHandBackIsOverWhenItIsTaken(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, refused := range map[string]func(t *testing.T, other idem.Sink){
 		"stands by": func(t *testing.T, other idem.Sink) {
 			wantError[*idem.FencedError](t, other.Deliver(t.Context(), first, records(0, "put 1 1")))
@@ -150,7 +150,7 @@ func TestFenceInFlightIsHandedBack(t *testing.T) {
 // Two stand by. What is handed back, or left by an operator, one of them takes; the other then
 // goes on standing by.
 func TestOneTakesWhatIsFree(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, free := range map[string]func(t *testing.T, db *pgxpool.Pool){
 		"handed back":    func(t *testing.T, db *pgxpool.Pool) { appendRow(t, db, "f", "next", "handed back by a test") },
 		"by an operator": func(t *testing.T, db *pgxpool.Pool) { appendRow(t, db, "o", "next", "operator ann: why") },

@@ -18,7 +18,7 @@ import (
 // What is no fault of an event may not count against it: no retries are left here, and
 // still nothing becomes a dead letter.
 func TestOutageInAHandlerIsNotTheEventsFault(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, test := range map[string]struct {
 		edit   func(*wire.Service)
 		handle func(first bool) func(ctx context.Context, tx idem.Tx, row int32) error
@@ -110,7 +110,7 @@ func TestSwallowedErrorIsJudgedByItsSQLSTATE(t *testing.T) {
 }
 
 func TestHandlerThatIgnoresItsContextHalts(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	release := make(chan struct{})
 	c := service{
@@ -130,7 +130,7 @@ func TestHandlerThatIgnoresItsContextHalts(t *testing.T) {
 // Such a handler still has its tx, and may have the connection behind it, which could serve
 // other records next, or none. Neither is of any use to it.
 func TestHandlerThatIgnoresItsContextWritesNothing(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	release, late := make(chan struct{}), make(chan error, 2)
 	w := own(t, service{
@@ -164,7 +164,7 @@ func TestHandlerThatIgnoresItsContextWritesNothing(t *testing.T) {
 // One that is in the middle of a statement has the connection to itself: with -race this
 // shows who else would touch it.
 func TestHandlerThatIgnoresItsContextInAStatement(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	ended := make(chan error, 1)
 	c := service{
@@ -217,7 +217,7 @@ func TestAnyErrorTextCanBeStored(t *testing.T) {
 // Health speaks of assigned partitions only, and of a partition that another owner took
 // until it is taken over again.
 func TestHealthForgetsPartitionsThatAreGone(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	c := service{edit: hasty}.consumer(t, db)
 	src := newSource(records(0, "put 1 1"))

@@ -107,7 +107,7 @@ var ways = map[string]func(ctx context.Context, tx idem.Tx, sql string) error{
 }
 
 func TestWhatAHandlerSetsIsTakenBackHoweverItIsSent(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	sent := maps.Clone(ways)
 	sent["by a rewriter"] = func(ctx context.Context, tx idem.Tx, _ string) error {
 		_, err := tx.Exec(ctx, `SELECT 1 + 1`, pgx.QueryExecModeExec, rewriter{})

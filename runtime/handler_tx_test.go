@@ -47,7 +47,7 @@ func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
 // Nobody knows what else the goroutine would have done with the transaction, however the handler
 // ended before it.
 func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, end := range map[string]func(){
 		"return": func() {}, "panic": func() { panic("left") }, "Goexit": runtime.Goexit,
 	} {
@@ -236,7 +236,7 @@ func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
 // A call may end the transaction and fail then: what it ended stands, and nothing of the
 // batch may be passed for that.
 func TestFailedCallThatEndedTheTransactionHalts(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, fail := range map[string]func(ctx context.Context, tx idem.Tx) error{
 		"by an error":      func(context.Context, idem.Tx) error { return errors.New("afterwards") },
 		"in the database":  func(ctx context.Context, tx idem.Tx) error { _, err := tx.Exec(ctx, `SELECT 1 / 0`); return err },

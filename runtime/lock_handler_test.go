@@ -251,7 +251,7 @@ func TestALockOfTheDeadIsTakenOver(t *testing.T) {
 
 // A replay whose lock another one has keeps no records waiting, and is done later.
 func TestAReplayWaitsForItsLock(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	fails := true
 	w := own(t, service{locks: long, policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {

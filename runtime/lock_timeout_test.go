@@ -13,7 +13,7 @@ import (
 // A lock that is held for long is no fault of the event (docs/guarantees.md: an outage never
 // becomes a dead letter), with lock_timeout and event_timeout equal, as they are by default.
 func TestHeldLockIsNoDeadLetterOfAHandler(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	idemtest.Exec(t, db, `INSERT INTO t VALUES (1, 0)`)
 	tx, err := db.Begin(t.Context())

@@ -39,7 +39,7 @@ func calls(handlers bool) (all []call) {
 
 // A worker does what the model does, on long traces at random.
 func TestWorkerFollowsTheModelAtRandom(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	const traces, length = 12, 14
 	for n, style := range styles {
 		t.Run(style.name, func(t *testing.T) {
@@ -163,7 +163,7 @@ var finish = []call{{verb: take, who: 1}, {verb: apply_, who: 1, end: model.Mess
 
 // A worker does what the model does, on the shortest trace to each state of interest.
 func TestWorkerFollowsTheModelToStatesOfInterest(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	traces := map[string][]call{}
 	for _, g := range goals {
 		traces[g.name] = shortest(t, g)

@@ -91,7 +91,7 @@ func recordsOf(p idem.Partition, from int64, texts ...string) []idem.Message {
 // Records that are the first to meet a dead database: each partition says so at once, in
 // Health and in one line of the log, and goes on as soon as the database is back.
 func TestOutageIsToldAtOnceAndOnce(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	server, db := ownServer(t)
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, db)
@@ -165,7 +165,7 @@ func TestTakeOverWaitsForTheDatabase(t *testing.T) {
 // A password that is changed on one side first is an outage, not a reason to stand until a
 // person acts.
 func TestChangedPasswordIsWaitedOut(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	_, db := ownServer(t)
 	c := service{}.consumer(t, withRole(t, db, "clerk", "old"))
 	sink := drive(t, c)
@@ -201,7 +201,7 @@ func withRole(t *testing.T, db *pgxpool.Pool, role, password string) *pgxpool.Po
 
 // A service that never reached its database is not healthy, and says why in one line.
 func TestDatabaseThatWasNeverReachedIsTold(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	server, db := ownServer(t)
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, db)

@@ -117,7 +117,7 @@ func remains(t testing.TB, db *pgxpool.Pool, pid uint32) {
 
 // Nor is another user's transaction ended, whatever it calls itself.
 func TestFenceEndsNoOtherUser(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	c := service{edit: briefLocks}.consumer(t, db)
 	apply(t, own(t, c), records(0, "put 1 1"))
@@ -137,7 +137,7 @@ func TestFenceEndsNoOtherUser(t *testing.T) {
 
 // A transaction that began just now may be about to go on.
 func TestFenceEndsNoYoungTransaction(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	c := service{edit: briefLocks}.consumer(t, db)
 	apply(t, own(t, c), records(0, "put 1 1"))
@@ -157,7 +157,7 @@ func TestFenceEndsNoYoungTransaction(t *testing.T) {
 // An owner whose appends are not in doubt ends nobody: who stands in its place is its
 // successor.
 func TestAppendNotInDoubtEndsNobody(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	sink := drive(t, service{edit: briefLocks}.consumer(t, db))
 	assign(t, sink, 0)
@@ -173,7 +173,7 @@ func TestAppendNotInDoubtEndsNobody(t *testing.T) {
 // An append in doubt ends its own predecessor, whose client is gone: its
 // backend waits for the rest of the transaction.
 func TestAppendInDoubtEndsAStalledTransaction(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	l := &line{sent: []byte("_append\x00")}
 	sink := drive(t, service{edit: briefLocks}.consumer(t, l.through(t, db)))
@@ -187,7 +187,7 @@ func TestAppendInDoubtEndsAStalledTransaction(t *testing.T) {
 // A take-over ends what holds the ledger's row and has stopped: never another partition's
 // handler that works, and holds a row of the user's.
 func TestAppendInDoubtSparesOtherPartitions(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	idemtest.Exec(t, db, `INSERT INTO t VALUES (1, 0)`)
 	// The connection of the first that inserts is lost: it is in doubt.

@@ -14,7 +14,7 @@ import (
 // An effect whose record has to wait behind a dead letter is not called, also if both are in one
 // batch: whatever makes the one before it a dead letter.
 func TestNoEffectOvertakesADeadLetterOfItsKey(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, c := range map[string]struct {
 		first string
 		err   error // of the first one's call

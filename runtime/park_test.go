@@ -134,7 +134,7 @@ func TestWaitingRecordClaimsNoKey(t *testing.T) {
 
 // Whatever is cut off at any step, the records of the key take effect once and in their order.
 func TestParkedKeySurvivesACrashAtEachStep(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for _, step := range []string{fault.BeforeSend, fault.BeforeClaim, fault.Reply} {
 		for nth := 1; nth <= 4; nth++ {
 			for _, same := range []bool{true, false} {

@@ -28,7 +28,7 @@ func hooked(t testing.TB, db *pgxpool.Pool, edit func(*pgxpool.Config)) *pgxpool
 // What the service's pool learns just before it connects, such as a password of the hour,
 // holds for all connections: also for those that overtake and keep up tables.
 func TestBeforeConnectHoldsForAllConnections(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	pool := hooked(t, db, func(cfg *pgxpool.Config) {
 		name := cfg.ConnConfig.Database

@@ -135,7 +135,7 @@ func through(t *testing.T, db *pgxpool.Pool, g *gate) *pgxpool.Pool {
 }
 
 func TestRoundTripsOfABatch(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, test := range map[string]struct {
 		texts []string
 		trips int64
@@ -165,7 +165,7 @@ func TestRoundTripsOfABatch(t *testing.T) {
 // A database that is away at the start is waited for, and said clearly, without the
 // password.
 func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	var g gate
 	g.shut.Store(true)

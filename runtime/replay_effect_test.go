@@ -23,17 +23,20 @@ import (
 // inEachStore runs a test with leases in Postgres, in memory and in Redis.
 func inEachStore(t *testing.T, terms wire.EffectTerms, test func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string)) {
 	t.Run("Postgres", func(t *testing.T) {
+		t.Parallel()
 		db := database(t)
 		var p provider
 		test(t, db, &p, p.service(terms), func() string { return leases(t, db) })
 	})
 	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
 		db := database(t)
 		var p provider
 		var store memlease.Store
 		test(t, db, &p, p.serviceWith(&store, outside(terms)), func() string { return strings.ReplaceAll(outsideStates(&store), "d", "c") })
 	})
 	t.Run("Redis", func(t *testing.T) {
+		t.Parallel()
 		db := database(t)
 		var p provider
 		store := testleases.InRedis(t, db)
@@ -76,7 +79,7 @@ func cutOff(t testing.TB, db *pgxpool.Pool, s service) *idem.Writer {
 // A replay is a person's word that an interrupted call is to be made again. Its copies that are
 // letters, too, are duplicates then.
 func TestReplayCallsAnInterruptedEffectAgain(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
 		w := cutOff(t, db, s)
 		apply(t, w, records(1, "a: effect 1", "put 5 5"))
@@ -142,7 +145,7 @@ func TestReplayTakesTheRecordedResult(t *testing.T) {
 // A person who says what the call returned has it recorded, and nothing is called. The request
 // keeps no result once it is answered.
 func TestReplayWithAResult(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, of := range map[string]wire.EffectTerms{"interrupted": interrupts, "effect": terms} {
 		t.Run(name, func(t *testing.T) {
 			inEachStore(t, of, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
@@ -174,7 +177,7 @@ func TestReplayWithAResult(t *testing.T) {
 
 // A result that cannot be one leaves the letter dead, and the lease as it was.
 func TestReplayRefusesAResultThatDoesNotFit(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
 		w := cutOff(t, db, s)
 		apply(t, w, records(1, "put 5 5000"))
@@ -220,7 +223,7 @@ func TestReplayOfAnEffectWithoutAResult(t *testing.T) {
 // Whatever is cut off at any step of a replay, nothing is lost, and no call is made again but by
 // another word of a person: one that was cut off leaves the letter dead.
 func TestReplayOfAnEffectSurvivesACrashAtEachStep(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	const again, given = false, true
 	for _, c := range []struct {
 		step   string
@@ -235,6 +238,7 @@ func TestReplayOfAnEffectSurvivesACrashAtEachStep(t *testing.T) {
 	} {
 		for _, same := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, given %t, same owner %t", c.step, c.result, same), func(t *testing.T) {
+				t.Parallel()
 				inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, _ func() string) {
 					w := cutOff(t, db, s)
 					if c.result {
@@ -283,7 +287,7 @@ func TestReplayOfAnEffectSurvivesACrashAtEachStep(t *testing.T) {
 
 // Records go on while the call of a replay runs, and its result is found when it is over.
 func TestRecordsGoOnWhileAReplayCalls(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, _ func() string) {
 		w := cutOff(t, db, s)
 		goOn := make(chan struct{})
@@ -317,7 +321,7 @@ func TestRecordsGoOnWhileAReplayCalls(t *testing.T) {
 
 // What would halt a partition before a record keeps a letter dead.
 func TestAReplayedEffectHaltsNothing(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, c := range map[string]struct {
 		err    error
 		stop   bool

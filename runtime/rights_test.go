@@ -84,7 +84,7 @@ func migrateAgain(t *testing.T, owner *pgxpool.Pool) {
 
 // The service and the commands do all that they do with the rights that the page grants.
 func TestDocumentedRightsAreEnough(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for _, schema := range []string{"public", "shop"} {
 		t.Run(schema, func(t *testing.T) {
 			r := newRealm(t, schema)

@@ -134,7 +134,7 @@ func TestKeyClaimedAroundASealIsADuplicate(t *testing.T) {
 // Planted bug 50: the next generation is listed before the seal of its predecessor. A claim
 // is in flight while the generation is rotated, and a copy comes in.
 func TestRotationWaitsForClaimsInFlight(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	started, release := make(chan struct{}), make(chan struct{})
 	c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {

@@ -44,7 +44,7 @@ func (s *slowCalls) service(edit ...func(*wire.Service)) service {
 // A healthy system with slow handlers does everything once, although all its calls together
 // take longer than a transaction may.
 func TestSlowHandlersAreCalledOnce(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	calls := map[int32]int{}
 	c := service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = slowBatch }, handle: func(_ context.Context, _ idem.Tx, row int32) error {
@@ -124,7 +124,7 @@ func atSecond(t *testing.T, f func()) context.Context {
 
 // Keys of what is left are free: a copy on another partition may be applied first.
 func TestKeysOfTheRestAreFree(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	var slow slowCalls
 	w := own(t, slow.service().consumer(t, db))

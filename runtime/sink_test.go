@@ -240,7 +240,7 @@ func TestOutageIsWaitedOut(t *testing.T) {
 }
 
 func TestFencedPartitionIsGivenBack(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	c := service{edit: hasty}.consumer(t, db)
 	src := newSource(records(0, "put 1 1"))
@@ -271,7 +271,7 @@ func TestFencedPartitionIsGivenBack(t *testing.T) {
 // A revoke waits for the transaction in flight, cancels it after two seconds, and nothing
 // of it stays.
 func TestRevokeEndsTheTransactionInFlight(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	started := make(chan struct{})
 	c := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {

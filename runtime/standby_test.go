@@ -59,7 +59,7 @@ func eventually(t testing.TB, db *pgxpool.Pool, want, sql string) {
 
 // Planted bug 15: a worker that was fenced fences again at once.
 func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	s := service{
 		edit: func(s *wire.Service) { s.Limits.BatchTimeout = time.Second },
@@ -101,7 +101,7 @@ func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
 // Planted bug 53: standing by is shorter than a transaction, so that an owner that is in the
 // middle of one counts as gone. Each fence of another doubles it.
 func TestStandbyLastsLongerThanTransactions(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	const batchTimeout = time.Second
 	db := database(t)
 	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = batchTimeout }}.consumer(t, db))
@@ -165,7 +165,7 @@ func TestRecordAfterASilenceIsLeftToTheOwner(t *testing.T) {
 
 // Every halt ends by a row of an operator, without a restart.
 func TestHaltedPartitionGoesOnAfterAnOperatorsRow(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	missing := true
 	sink := drive(t, service{handle: func(context.Context, idem.Tx, int32) error {
@@ -186,7 +186,7 @@ func TestHaltedPartitionGoesOnAfterAnOperatorsRow(t *testing.T) {
 }
 
 func TestHaltedPartitionWithoutALedgerGoesOnWhenItIsAdopted(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	db := database(t)
 	sink := drive(t, service{}.consumer(t, db))
 	a := newSource(nil).assignment

@@ -14,7 +14,7 @@ import (
 // More partitions move keys: whoever relies on where they are, stands until a person says
 // that it is right. All others note the new number and go on.
 func TestMorePartitions(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, test := range map[string]struct {
 		edit  func(*wire.Topic)
 		halts bool
@@ -84,7 +84,7 @@ func TestNewPartitionOfAReadTopicStartsAtItsFirstRecord(t *testing.T) {
 // and only there: it would not recognise what that one applied. Where nobody has written, or
 // an operator says that it may, any version goes on.
 func TestVersionHaltsBehindAnIdentityThatItDoesNotKnow(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	version := func(writes uint32, knows ...uint32) service {
 		return service{edit: func(s *wire.Service) { s.Identity = wire.Identity{Writes: writes, Knows: append(knows, writes)} }}
 	}

@@ -241,7 +241,7 @@ func TestTooLargePayloadIsADeadLetter(t *testing.T) {
 
 // A crash at any step of a batch, and a restart, leaves every record applied once.
 func TestCrashAtEveryStep(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	handle := func(ctx context.Context, tx idem.Tx, row int32) error {
 		_, err := tx.Exec(ctx, `UPDATE t SET v = v + 1 WHERE id = $1`, row)
 		return err

@@ -82,7 +82,7 @@ func TestRecordThatATriggerRefusesIsADeadLetter(t *testing.T) {
 // A message that a trigger makes up may quote the row, whichever SQLSTATE it names: neither
 // the error, nor the log, nor Health may show it. A handler may pass it on as it is.
 func TestMessageOfATriggerIsNotQuoted(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for _, code := range []string{"MY001", "42501", "28000", "53100", "57014", "XX000", "P0001"} {
 		for _, verb := range []string{"put", "call"} {
 			t.Run(code+" "+verb, func(t *testing.T) {

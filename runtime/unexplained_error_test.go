@@ -20,7 +20,7 @@ import (
 // An error that is no record's fault may still be about one record. What stands before
 // it is applied, the partition stands before it, and says how to pass it.
 func TestErrorOfOneRowHaltsBeforeItsRecord(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	for name, test := range map[string]struct {
 		setup func(t *testing.T, db *pgxpool.Pool) *pgxpool.Pool
 		bad   string

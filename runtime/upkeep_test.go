@@ -116,7 +116,7 @@ func earlier(a, b time.Time) time.Time {
 // Over ten windows with copies, dead letters and generations that come and go, no table of
 // the runtime grows without bound, and every copy within the window is recognised.
 func TestTenWindowsLeaveEveryTableBounded(t *testing.T) {
-	t.Parallel()
+	lengthy(t)
 	const window = 400 * time.Millisecond
 	db := database(t)
 	c := service{edit: func(s *wire.Service) { s.Topics[0].Window, s.Topics[0].Chain = window, window }}.consumer(t, db)
