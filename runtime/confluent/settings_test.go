@@ -94,6 +94,7 @@ topic.metadata.refresh.interval.ms=60000`
 
 // A service that is started behind a kill -9 says how long the group may wait for the dead member.
 func TestHowLongTheGroupWaitsForADeadMember(t *testing.T) {
+	t.Parallel()
 	for want, config := range map[string]kafka.ConfigMap{
 		"at most 45s (session.timeout.ms)": nil,
 		"at most 6s (session.timeout.ms)":  {"session.timeout.ms": "6000"},

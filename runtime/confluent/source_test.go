@@ -250,6 +250,7 @@ func (s *patientSink) Revoked(p idem.Partition) {
 }
 
 func TestMemoryOfQueuesIsBounded(t *testing.T) {
+	t.Parallel()
 	_, brokers := startCluster(t, 4)
 	var records []*kgo.Record
 	for p := range int32(4) {

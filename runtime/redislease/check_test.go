@@ -18,6 +18,7 @@ var _ lease.Checker = (*redislease.Store)(nil)
 
 // What makes a Redis forget leases is told when a service starts.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	primary := redistest.Start(t, durable)
 	_, port, _ := strings.Cut(primary.Addr(), ":")
 	replica := redistest.Start(t, map[string]string{"replicaof": "127.0.0.1 " + port})
@@ -48,6 +49,7 @@ func TestCheck(t *testing.T) {
 
 // Without the right to read it, the set-up is unknown; that is told, too.
 func TestCheckWithoutRights(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, nil)
 	if _, err := s.Do(t.Context(), "ACL", "SETUSER", "limited", "on", ">pw", "~*", "+@all", "-info"); err != nil {
 		t.Fatal(err)
@@ -61,6 +63,7 @@ func TestCheckWithoutRights(t *testing.T) {
 }
 
 func TestCheckOfAServerThatIsAway(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, nil)
 	if err := s.Crash(); err != nil {
 		t.Fatal(err)
@@ -72,6 +75,7 @@ func TestCheckOfAServerThatIsAway(t *testing.T) {
 
 // Every master of a Cluster is looked at, and a Ring is warned of.
 func TestCheckOfSeveralServers(t *testing.T) {
+	t.Parallel()
 	cluster := redistest.StartCluster(t)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
 	defer c.Close()
@@ -99,6 +103,7 @@ func TestCheckOfSeveralServers(t *testing.T) {
 
 // A Cluster spreads the leases of one consumer, and a batch of them is had all the same.
 func TestLeasesAreSpread(t *testing.T) {
+	t.Parallel()
 	cluster := redistest.StartCluster(t)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
 	defer c.Close()

@@ -129,6 +129,7 @@ func (p *play) atMost(losses int) {
 
 // A Redis that evicts leases has calls made again.
 func TestRedisThatEvicts(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, map[string]string{"maxmemory-policy": "allkeys-random"})
 	p := playOn(t, func() redis.UniversalClient { return redis.NewClient(impatient(s.Addr())) })
 	p.call = func(int, int, int) { time.Sleep(20 * time.Millisecond) }
@@ -150,6 +151,7 @@ func TestRedisThatEvicts(t *testing.T) {
 
 // A Cluster that replaces a master, with what the replica has not heard of lost.
 func TestClusterFailsOver(t *testing.T) {
+	t.Parallel()
 	c := redistest.StartCluster(t)
 	p := playOn(t, func() redis.UniversalClient {
 		o := impatient("")
@@ -178,6 +180,7 @@ func TestClusterFailsOver(t *testing.T) {
 }
 
 func TestSentinelFailsOver(t *testing.T) {
+	t.Parallel()
 	s := redistest.StartSentinel(t)
 	p := playOn(t, func() redis.UniversalClient {
 		o := impatient("")

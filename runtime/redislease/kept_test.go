@@ -19,6 +19,7 @@ import (
 
 // A lease is forgotten after its time to be kept, and never while it says something.
 func TestHowLongALeaseIsKept(t *testing.T) {
+	t.Parallel()
 	c := client(t, redistest.Start(t, nil))
 	store := redislease.New(c)
 	kept := func(what string, want time.Duration) {
@@ -89,6 +90,7 @@ func (s *sentCommands) told() string {
 // Scripts are called by their hash, all of a batch in one round trip. A server that does not know
 // one gets it then, in one more.
 func TestScriptsGoByTheirHash(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, nil)
 	var sent sentCommands
 	c := client(t, s)

@@ -65,6 +65,7 @@ func everyQuestion(t *testing.T, s *redislease.Store, ask lease.Ask, broken bool
 
 // What is no lease is taken by nobody, told with its name, and stays as it is.
 func TestWhatIsNoLease(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, nil)
 	c := client(t, s)
 	whole := []string{"state", "p", "owner", held.Owner.String(), "token", "5", "attempts", "1", "def", "1", "fp", "2", "term", "1000", "interrupts", "0", "keep", "1000", "expires", "0"}
@@ -104,6 +105,7 @@ func TestWhatIsNoLease(t *testing.T) {
 
 // Without a token there is no lease.
 func TestAskWithoutToken(t *testing.T) {
+	t.Parallel()
 	a := ask
 	a.Token = 0
 	_, err := redislease.New(client(t, redistest.Start(t, nil))).Acquire(t.Context(), "test", []lease.Ask{a})
@@ -114,6 +116,7 @@ func TestAskWithoutToken(t *testing.T) {
 
 // Rights are a person's work.
 func TestRightsThatAreMissing(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, nil)
 	for _, c := range []struct{ rule, says string }{
 		{"-pexpire", "pexpire"},
@@ -155,6 +158,7 @@ func documentedRights(t *testing.T, more ...string) []string {
 
 // The rights that operations.md grants are enough.
 func TestDocumentedRightsOfRedisAreEnough(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, nil)
 	if _, err := s.Do(t.Context(), documentedRights(t)...); err != nil {
 		t.Fatal(err)
@@ -174,6 +178,7 @@ func TestDocumentedRightsOfRedisAreEnough(t *testing.T) {
 
 // A server that cannot answer now is asked again.
 func TestServerThatIsAway(t *testing.T) {
+	t.Parallel()
 	primary := redistest.Start(t, nil)
 	_, port, _ := strings.Cut(primary.Addr(), ":")
 	replica := redistest.Start(t, map[string]string{"replicaof": "127.0.0.1 " + port})
@@ -204,6 +209,7 @@ func TestServerThatIsAway(t *testing.T) {
 
 // A question ends with its context, whatever time-outs the client has.
 func TestQuestionEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, nil)
 	c := client(t, s)
 	if err := c.Ping(t.Context()).Err(); err != nil {
@@ -225,6 +231,7 @@ func TestQuestionEndsWithItsContext(t *testing.T) {
 
 // A Cluster's client needs the rights that operations.md names beside them.
 func TestDocumentedRightsOfAClusterAreEnough(t *testing.T) {
+	t.Parallel()
 	cluster := redistest.StartCluster(t)
 	for _, s := range cluster.Servers {
 		if _, err := s.Do(t.Context(), documentedRights(t, "+cluster|slots", "+cluster|shards")...); err != nil {

@@ -13,6 +13,7 @@ import (
 
 // How much memory of the server a lease takes, all that is kept for it: docs/effects.md says it.
 func TestSizeOfALease(t *testing.T) {
+	t.Parallel()
 	const n = 20_000
 	short, err := json.Marshal(map[string]string{"message_id": strings.Repeat("m", 20)})
 	if err != nil {

@@ -20,6 +20,7 @@ func client(t testing.TB, s *redistest.Server) *redis.Client {
 }
 
 func TestStoreInRedis(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, nil)
 	leasetest.Run(t, false, func(t testing.TB) lease.Store {
 		c := client(t, s)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestClocksApartStopExpiry(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	key(t, db, "a")
@@ -41,6 +42,7 @@ func TestClocksApartStopExpiry(t *testing.T) {
 }
 
 func TestClocksAreComparedWithinFiveMinutes(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	for _, test := range []struct {
 		database time.Duration

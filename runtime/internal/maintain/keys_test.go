@@ -19,6 +19,7 @@ import (
 )
 
 func TestKeysLiveForTheWindowAndHalfAWindowMore(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	j, _ := job(db, "a")
@@ -51,6 +52,7 @@ func TestKeysLiveForTheWindowAndHalfAWindowMore(t *testing.T) {
 // A window that the spec made longer holds for what is not dropped yet, and one that it made
 // shorter only for keys to come.
 func TestChangedWindow(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	key(t, db, "a")
@@ -78,6 +80,7 @@ var errCrash = errors.New("crash")
 // The run is interrupted after each of its steps, one after another; the next one ends what it
 // began.
 func TestUpkeepGoesOnAfterACrashAtAnyStep(t *testing.T) {
+	t.Parallel()
 	for n := 1; ; n++ {
 		db := database(t)
 		first(t, db, "a")
@@ -118,6 +121,7 @@ func TestUpkeepGoesOnAfterACrashAtAnyStep(t *testing.T) {
 
 // Planted bug 56: the table of a generation that is over is used again, and holds nothing of it.
 func TestTableOfKeysIsUsedAgainEmpty(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	first(t, db, "b")
@@ -141,6 +145,7 @@ func TestTableOfKeysIsUsedAgainEmpty(t *testing.T) {
 // While somebody reads a generation that is over, others claim and read, and its keys go when
 // the reader is done.
 func TestReaderOfAnOldGenerationHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	key(t, db, "a")
@@ -175,6 +180,7 @@ func TestReaderOfAnOldGenerationHoldsNobodyUp(t *testing.T) {
 
 // The functions refuse what is not so, whoever calls them.
 func TestFunctionsOfTheKeysJudgeTheirArguments(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	key(t, db, "a")
@@ -198,6 +204,7 @@ func TestFunctionsOfTheKeysJudgeTheirArguments(t *testing.T) {
 
 // While a claim in flight keeps the seal waiting, others claim and read.
 func TestSealThatCannotBeHadLetsOthersPass(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	key(t, db, "a")
@@ -231,6 +238,7 @@ func TestSealThatCannotBeHadLetsOthersPass(t *testing.T) {
 // Batches with Go handlers hold their claims for long, and one is always under way: the seal
 // waits until it gets its lock, else the open generation would grow for ever.
 func TestRotationBesideHandlers(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	key(t, db, "a")
@@ -280,6 +288,7 @@ SELECT gen, gen_random_uuid(), 1, 1, 1, 1 FROM idem_key_gen WHERE consumer = 'a'
 
 // Consumers share the numbering; several processes of each run their upkeep at once.
 func TestManyMaintainersAtOnce(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	consumers := []string{"a", "b", "c"}
 	var wg sync.WaitGroup
@@ -313,6 +322,7 @@ func TestManyMaintainersAtOnce(t *testing.T) {
 
 // The lock does not hold everywhere (a pooler in between): each step is safe without it.
 func TestRotationTwiceAtOnceOpensOne(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	key(t, db, "a")
@@ -351,6 +361,7 @@ func TestRotationTwiceAtOnceOpensOne(t *testing.T) {
 
 // A role that may not make tables goes on consuming; the log says what to grant.
 func TestMissingRightsAreSaid(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
 	key(t, db, "a")

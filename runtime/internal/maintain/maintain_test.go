@@ -8,6 +8,7 @@ import (
 
 // Only the process that did the upkeep tells of it.
 func TestARunIsToldUnlessAnotherProcessIsAtIt(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	j, _ := job(db, "a")
 	told := 0

@@ -28,6 +28,7 @@ func rows(t testing.TB, db *pgxpool.Pool, stream string) string {
 // Planted bugs 18 and 19: the tail of an idle stream is removed; what is removed is no
 // prefix.
 func TestChainKeepsItsTailAndHasNoHole(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	busy, young := chain(t, db, "a", 3500, 3400), chain(t, db, "a", 20, 0)
 	idle := chain(t, db, "a", 50, 50) // its tail itself is all that is needed
@@ -58,6 +59,7 @@ func left(t testing.TB, db *pgxpool.Pool) string {
 }
 
 func TestDeadLettersAreClosedAndThenRemoved(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	stream, gone := chain(t, db, "a", 1, 0), chain(t, db, "gone", 1, 0)
 	letter(t, db, stream, 2500, "d", "9 days")
@@ -84,6 +86,7 @@ func TestDeadLettersAreClosedAndThenRemoved(t *testing.T) {
 // A letter that others wait behind, one that somebody asks about, and one without an end stay
 // open.
 func TestDeadLettersThatStayOpen(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	stream := chain(t, db, "a", 1, 0)
 	letter(t, db, stream, 3, "d", "9 days")
@@ -98,6 +101,7 @@ UPDATE idem_dead_letter SET asked = 'r' WHERE offs = 3`)
 
 // What operators did is known for a year, however soon the rows around it are removed.
 func TestRowsOfOperatorsAreMoved(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	stream := chain(t, db, "a", 3500, 3400)
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET kind = 'o' WHERE stream = $1::text::int AND seq = 13`, stream)
@@ -114,6 +118,7 @@ SELECT $1::text::int, -n, 's', 0, 1, clock_timestamp() - n * interval '364 days'
 // Locks are forgotten that nobody holds, of whatever consumer, and leases of others stay. One that
 // is held, or was not long ago, keeps its number.
 func TestLocksAreForgotten(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	for key, of := range map[string]string{
 		"01": "lock:a f 25 hours", "02": "lock:b p 25 hours", "03": "lock:a f 23 hours", "04": "lock:a p 23 hours", "05": "lock:a p -1 hours",
