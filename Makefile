@@ -1,10 +1,22 @@
 # Five commands do all their own set-up on a machine with Go: make demo, test, faults, soak, fuzz.
 
 GOLDEN    := ./testdata/golden/accepted/...
+# The golden cases that are played in short by make test, one for each kind of behaviour; of the
+# others it holds the text, and make matrix plays all.
+PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types branches codecs effects_on_redis \
+	encoded_payloads erasure event_store_projection external_tables header_keys kitchen_sink locks maps \
+	offset_ledger order_evolution parked_records patches replaced_rows rows_of_other_topics streams \
+	strict_payloads sums topic_patterns)
+SHORT     := ./examples/bank ./examples/catalog/... ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
+# The packages that start goroutines.
+CONCURRENT := ./runtime ./runtime/confluent ./runtime/redislease ./runtime/internal/...
+# Most tests wait for a server: more of them run side by side than there are processors. make check
+# vets the code.
+GOTEST    := go test -vet=off -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo faults soak fuzz test test-pg model check generate mutants bench cc
+.PHONY: demo faults soak fuzz test quick matrix model check race generate mutants bench cc
 
 ## demo: the whole product at work, with duplicates, two crashes and an audit
 demo: cc
@@ -25,14 +37,22 @@ TIME ?= 10m
 fuzz: cc
 	@go run ./scripts/fuzz -for $(TIME)
 
-## test: every test of the repository; it starts Postgres and a broker itself
+## test: what a change must pass; it starts Postgres and a broker itself
 test: cc
-	go test -timeout 20m ./... $(GOLDEN)
+	$(GOTEST) ./runtime ./cmd/idemgen $$(go list ./... | grep -v -F -x "$$(go list $(SHORT))")
+	$(GOTEST) -short $(SHORT)
 
-## test-pg: the tests that talk to Postgres, on one major version: make test-pg PG=17
-test-pg: cc
-	@case "$(PG)" in 14|15|16|17|18) ;; *) echo "say which version, 14 to 18: make test-pg PG=17"; exit 2;; esac
-	IDEMTEST_POSTGRES_MAJOR=$(PG) go test -timeout 20m ./runtime/... ./examples/... ./generator/sqlcode ./generator/gocode/generated $(GOLDEN)
+## quick: what one runs behind each change
+quick: cc
+	$(GOTEST) -short ./...
+
+## matrix: what test leaves out: long tests, all golden cases, each Postgres, all of the runtime with -race
+MAJORS ?= 14 15 16 17 18
+matrix: cc
+	IDEMGEN_LONG=1 $(GOTEST) -timeout 40m ./... $(GOLDEN)
+	set -e; for major in $(MAJORS); do echo "Postgres $$major"; IDEMTEST_POSTGRES_MAJOR=$$major $(GOTEST) -timeout 40m \
+		./runtime/... ./examples/... ./generator/sqlcode ./generator/gocode/generated $(PLAYED); done
+	$(GOTEST) -timeout 40m -race ./runtime/...
 
 ## model: explores the protocol's state machine within its full bounds; needs a few minutes and 4 GB
 model:
@@ -47,7 +67,10 @@ check: cc
 	go tool staticcheck ./... $(GOLDEN) $(BEHAVIOUR)
 	cd bench/peers && "$$(go -C ../.. tool -n staticcheck)" ./...
 	go run ./cmd/idemgen check $(SPECS)
-	go test -race -timeout 20m ./runtime/...
+
+## race: the packages that start goroutines, in short, with the race detector
+race: cc
+	$(GOTEST) -race -short $(CONCURRENT)
 
 ## generate: the generated files of the examples, the bench and the golden cases
 generate:

@@ -132,7 +132,7 @@ func TestFenceInFlightIsHandedBack(t *testing.T) {
 				defer close(answered)
 				_, _ = sink.Assigned(ctx, newSource(nil).assignment)
 			}()
-			for query(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted`) == "0" {
+			for query(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) == "0" {
 				time.Sleep(time.Millisecond)
 			}
 			cancel()

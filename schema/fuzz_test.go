@@ -108,8 +108,11 @@ func TestTruncated(t *testing.T) {
 	const signs = "\t{:\"\n-# ?"
 	for i := range data {
 		checkLoad(t, data[:i])
+		if i%3 > 0 { // a sign in place of each third byte
+			continue
+		}
 		changed := bytes.Clone(data)
-		changed[i] = signs[i%len(signs)]
+		changed[i] = signs[i/3%len(signs)]
 		checkLoad(t, changed)
 	}
 }

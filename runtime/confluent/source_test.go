@@ -249,8 +249,7 @@ func (s *patientSink) Revoked(p idem.Partition) {
 	s.fakeSink.Revoked(p)
 }
 
-func TestMemoryOfQueuesIsBounded(t *testing.T) {
-	t.Parallel()
+func TestMemoryOfQueuesIsBounded(t *testing.T) { // not beside others: it reads the size of the heap
 	_, brokers := startCluster(t, 4)
 	var records []*kgo.Record
 	for p := range int32(4) {

@@ -164,7 +164,7 @@ func TestReaderOfAnOldGenerationHoldsNobodyUp(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- j.Once(t.Context()) }()
 	until(t, "forgetting is not tried", func() bool {
-		return text(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`) != "0"
+		return text(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()) AND mode = 'AccessExclusiveLock'`) != "0"
 	})
 	key(t, db, "a")
 	want(t, "keys, behind the lock that is waited for", text(t, db, `SELECT count(*) FROM idem_keys`), "2")
@@ -221,7 +221,7 @@ func TestSealThatCannotBeHadLetsOthersPass(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- j.Once(t.Context()) }()
 	until(t, "the seal is not tried", func() bool {
-		return text(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`) != "0"
+		return text(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()) AND mode = 'AccessExclusiveLock'`) != "0"
 	})
 	key(t, db, "a") // behind the seal, which gives up
 	want(t, "while a claim is in flight", generations(t, db, "a"), "1 open")

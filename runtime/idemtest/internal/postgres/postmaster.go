@@ -37,7 +37,7 @@ func settings(durable bool, extra map[string]string) map[string]string {
 	conf := map[string]string{
 		"max_connections": "200",
 		"timezone":        "UTC",
-		"log_timezone":    "UTC", "jit":"off",
+		"log_timezone":    "UTC", "jit": "off",
 	}
 	if !durable {
 		for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
