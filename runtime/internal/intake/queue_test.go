@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -90,6 +91,10 @@ func TestFullQueueIsPausedUntilHalfIsTaken(t *testing.T) {
 // A partition starves if it waits for records and its log goes on, as far as is known. That
 // some stand there already, too few for a batch, is not enough.
 func TestStarvedQueue(t *testing.T) {
+	synctest.Test(t, starved)
+}
+
+func starved(t *testing.T) {
 	q := openQueue(2, 1000, time.Hour)
 	taken := make(chan error)
 	take := func() {
@@ -97,7 +102,7 @@ func TestStarvedQueue(t *testing.T) {
 			_, _, err := q.Take(t.Context(), time.Hour)
 			taken <- err
 		}()
-		<-q.demand
+		synctest.Wait() // Take waits
 	}
 	if q.Starved() {
 		t.Error("it is starved although nobody waits")
