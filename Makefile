@@ -11,8 +11,8 @@ SHORT     := ./examples/bank ./examples/catalog/... ./bench/accounts ./bench/dev
 # The packages that start goroutines.
 CONCURRENT := ./runtime ./runtime/confluent ./runtime/redislease ./runtime/internal/...
 # Most tests wait for a server: more of them run side by side than there are processors. make check
-# vets the code. Without inlining the compiler takes two thirds of the time.
-GOTEST    := go test -vet=off -gcflags='all=-l -dwarf=false' -p 4 -parallel 8 -timeout 15m
+# vets the code. Libraries are compiled without inlining, which takes two thirds of the time.
+GOTEST    := go test -vet=off -gcflags='github.com/...=-l -dwarf=false' -gcflags='github.com/idemgen/idemgen/...=' -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 

@@ -50,7 +50,7 @@ func TestWaitForAConnectionCountsForNoRecord(t *testing.T) {
 	db := database(t)
 	var calls atomic.Int32
 	c := service{policy: impatient, edit: func(s *wire.Service) {
-		s.Limits.BatchTimeout, s.Limits.EventTimeout = time.Second, 900*time.Millisecond
+		s.Limits.BatchTimeout, s.Limits.EventTimeout = 2200*time.Millisecond, 2*time.Second // less than all calls take
 	}, handle: func(ctx context.Context, _ idem.Tx, _ int32) error {
 		calls.Add(1)
 		select {

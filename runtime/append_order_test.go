@@ -28,7 +28,7 @@ func TestOldOwnerIsRefusedBeforeItWaitsForARow(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), `UPDATE t SET v = 2 WHERE id = 1`); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // below lock_timeout
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // lock_timeout says another error before
 	defer cancel()
 	refused := make(chan error, 1)
 	go func() {

@@ -53,7 +53,7 @@ func (p *provider) count(row int32) int {
 	return p.calls[row]
 }
 
-var terms = wire.EffectTerms{Lease: 300 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour}
+var terms = wire.EffectTerms{Lease: time.Second, Timeout: 5 * time.Second, Keep: time.Hour}
 
 var interrupts = wire.EffectTerms{Lease: 300 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour, Interrupts: true}
 

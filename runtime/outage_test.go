@@ -38,7 +38,7 @@ func do(t *testing.T, order func() error) {
 }
 
 // soon is how long a person may wait to be told, and a partition for a database that is back.
-const soon = 5 * time.Second
+const soon = 30 * time.Second
 
 func within(t *testing.T, what string, cond func() bool) {
 	t.Helper()

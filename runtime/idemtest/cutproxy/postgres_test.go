@@ -92,7 +92,11 @@ func TestCommitAnswerLost(t *testing.T) {
 				t.Fatal("the rule fired before the commit")
 			default:
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			patience := time.Minute
+			if hang {
+				patience = time.Second
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			err = tx.Commit(ctx)
 			if err == nil {

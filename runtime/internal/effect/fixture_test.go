@@ -180,9 +180,9 @@ func (b *bench) heard() []string {
 
 // soon are terms of leases that end within a test.
 var (
-	soon         = wire.EffectTerms{Lease: 150 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour}
-	outside      = wire.EffectTerms{Lease: 150 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour, External: true}
-	orInPostgres = wire.EffectTerms{Lease: 150 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour, External: true, UsePostgres: true}
+	soon         = wire.EffectTerms{Lease: 600 * time.Millisecond, Timeout: 30 * time.Second, Keep: time.Hour}
+	outside      = wire.EffectTerms{Lease: 600 * time.Millisecond, Timeout: 30 * time.Second, Keep: time.Hour, External: true}
+	orInPostgres = wire.EffectTerms{Lease: 600 * time.Millisecond, Timeout: 30 * time.Second, Keep: time.Hour, External: true, UsePostgres: true}
 )
 
 // effectOf is the effect of the record at an offset, whose key is the offset, too.

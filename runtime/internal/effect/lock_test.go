@@ -61,6 +61,7 @@ func lockState(s *fakeStore) lease.State { return s.States(lease.Locks(account.N
 // Two processes of two consumers make calls of events of many record keys, and never two at a time
 // for what one lock stands for. Each holder has a greater number than the one before.
 func TestOneCallAtATimeUnderALock(t *testing.T) {
+	t.Parallel()
 	eachStore(t, time.Minute, func(t *testing.T, b *bench, _ *fakeStore, terms *wire.EffectTerms) {
 		other := b.beside(NewProcess("another", b.postgres, b.external, 4, slog.New(slog.DiscardHandler)))
 		var running, most, calls atomic.Int32
@@ -96,6 +97,7 @@ func TestOneCallAtATimeUnderALock(t *testing.T) {
 
 // Values that are locked apart do not wait for one another, nor does a name for another one.
 func TestLocksApart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, 4)
 	var here atomic.Int32
 	all := make(chan struct{})
@@ -125,7 +127,8 @@ func TestLocksApart(t *testing.T) {
 // A lock is held until the answer is recorded, also by a call that takes longer than the lock
 // lasts, and it is free behind that.
 func TestALockIsHeldUntilTheAnswerIsRecorded(t *testing.T) {
-	eachStore(t, 150*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
+	t.Parallel()
+	eachStore(t, 600*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
 		s.refused = func(of string) error {
 			if of == consumer {
 				want(t, "the lock before the answer is recorded", lockState(s), lease.Processing)
@@ -144,6 +147,7 @@ func TestALockIsHeldUntilTheAnswerIsRecorded(t *testing.T) {
 
 // Who waits for a lock has no lease, no attempt and no slot: others go on.
 func TestWhoWaitsForALockHoldsNothing(t *testing.T) {
+	t.Parallel()
 	eachStore(t, time.Minute, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
 		b.process.slots = make(chan struct{}, 1)
 		holder := another(t, b, s, 9, time.Hour)
@@ -175,7 +179,8 @@ func TestWhoWaitsForALockHoldsNothing(t *testing.T) {
 
 // A holder that died is waited for until its lock is over.
 func TestALockOfADeadHolderIsTakenOver(t *testing.T) {
-	eachStore(t, 150*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
+	t.Parallel()
+	eachStore(t, 600*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
 		crash := errors.New("crash")
 		ctx := fault.With(t.Context(), func(step string) error {
 			if step == fault.AfterCall {
@@ -211,7 +216,8 @@ func TestALockOfADeadHolderIsTakenOver(t *testing.T) {
 // A call whose lock is another's hears of it. Its lease is still its own: what it did is recorded,
 // and the lock of the other one stays.
 func TestALostLockEndsTheCall(t *testing.T) {
-	eachStore(t, 150*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
+	t.Parallel()
+	eachStore(t, 600*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
 		taken := make(chan lease.Answer, 1)
 		s.lost = func(of string) bool { return of == lease.Locks(account.Name) }
 		b.start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(ctx context.Context) ([]byte, error) {
@@ -241,7 +247,8 @@ func TestALostLockEndsTheCall(t *testing.T) {
 
 // A lock that was lost before the call has no call made under it, which is no attempt.
 func TestNoCallUnderALockThatWasLostBefore(t *testing.T) {
-	eachStore(t, 90*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
+	t.Parallel()
+	eachStore(t, 300*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
 		var slow, calls atomic.Int32
 		s.lost = func(of string) bool { return of == lease.Locks(account.Name) && slow.Load() == 1 }
 		s.slow = func(of string) {
@@ -263,6 +270,7 @@ func TestNoCallUnderALockThatWasLostBefore(t *testing.T) {
 
 // A call that failed gives its lock back before its pause: another event goes on meanwhile.
 func TestAFailedCallGivesItsLockBack(t *testing.T) {
+	t.Parallel()
 	eachStore(t, time.Minute, func(t *testing.T, b *bench, _ *fakeStore, terms *wire.EffectTerms) {
 		failed := make(chan struct{})
 		b.start(t.Context(), []wire.Effect{lockedEffect(0, "k", terms, func(ctx context.Context) ([]byte, error) {
@@ -279,6 +287,7 @@ func TestAFailedCallGivesItsLockBack(t *testing.T) {
 // A store that does not answer when a lock is given back is asked again: nobody waits until the
 // lock is over.
 func TestALockIsGivenBackLater(t *testing.T) {
+	t.Parallel()
 	eachStore(t, time.Minute, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {
 		var refused atomic.Int32
 		s.refused = func(of string) error {
@@ -296,6 +305,7 @@ func TestALockIsGivenBackLater(t *testing.T) {
 
 // Who leaves the line for a lock before its turn lets nobody pass those before it.
 func TestWhoLeavesTheLine(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, 4)
 	second, third := b.beside(b.process), b.beside(b.process)
 	running, called := make(chan struct{}), make(chan struct{})
@@ -341,6 +351,7 @@ func TestWhoLeavesTheLine(t *testing.T) {
 
 // What is no lock halts the partition.
 func TestWhatIsNoLock(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, 1)
 	a := another(t, b, b.postgres, 9, time.Hour)
 	end := lease.End{Hold: lease.Hold{Key: account.Key, Owner: wire.UUID{9}, Token: a.Token}, State: lease.Done}
@@ -356,6 +367,7 @@ func TestWhatIsNoLock(t *testing.T) {
 
 // A number that does not grow gives no lock outside of Postgres: the next one is drawn past it.
 func TestALocksNumberGrows(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, 1)
 	ask := lease.Ask{Key: account.Key, Owner: wire.UUID{9}, Term: time.Millisecond, Token: 5_000_000}
 	if a, err := b.external.Store.Acquire(t.Context(), lease.Locks(account.Name), []lease.Ask{ask}); err != nil || !a[0].Got {

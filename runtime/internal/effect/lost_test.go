@@ -14,6 +14,7 @@ import (
 // An answer that was lost is asked for again as the same try: the lease is had at once, the call
 // is its first, and nobody has to decide about a call that was never made.
 func TestALostAnswerIsHadAgain(t *testing.T) {
+	t.Parallel()
 	for name, terms := range map[string]wire.EffectTerms{"Postgres": soon, "outside": outside} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 1)
@@ -37,9 +38,10 @@ func TestALostAnswerIsHadAgain(t *testing.T) {
 
 // A lease that is had late, because the first answers were lost, is extended in time.
 func TestALeaseThatIsHadLateIsExtendedAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, 1)
 	terms := outside
-	terms.Lease, terms.Interrupts = 1500*time.Millisecond, true
+	terms.Lease, terms.Interrupts = 4500*time.Millisecond, true
 	b.external.losses.Store(3) // more than a third of the term
 	begun := time.Now()
 	var first atomic.Int64
@@ -60,6 +62,7 @@ func TestALeaseThatIsHadLateIsExtendedAtOnce(t *testing.T) {
 // An end that Postgres takes in place of a store that is down is recorded although an answer of
 // Postgres is lost on the way.
 func TestAnAnswerIsMovedAlthoughOneIsLost(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, 1)
 	terms := orInPostgres
 	terms.Interrupts = true
@@ -75,6 +78,7 @@ func TestAnAnswerIsMovedAlthoughOneIsLost(t *testing.T) {
 
 // A person's result is recorded under the person's decision, and nothing is called.
 func TestAPersonsResultIsTaken(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, 1)
 	e := effectOf(0, "", &outside, func(context.Context) ([]byte, error) {
 		t.Error("it was called")

@@ -47,7 +47,7 @@ func TestWhatClosesABatch(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			q := openQueue(c.events, c.bytes, c.wait)
 			fill(q, c.put, c.size)
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			got, _, err := q.Take(ctx, time.Hour)
 			if err != nil || len(got) != c.want {

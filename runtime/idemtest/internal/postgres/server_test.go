@@ -199,7 +199,7 @@ func TestCrashKeepsWhatWasCommitted(t *testing.T) {
 		if err == nil {
 			t.Error("the query ended well")
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the query goes on")
 	}
 	if err := conn.Ping(t.Context()); err == nil {
