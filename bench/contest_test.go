@@ -15,6 +15,9 @@ import (
 // copies, those that check for them still do, and one that does not is found out. Of each log some
 // contenders run here, each once: those of the product without an overlay, and others by hand.
 func TestContendersLeaveTheSameRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	once := []string{"offset", "loop"}
 	checking := []string{"checked", "handler", "hot", "adds-checked", "effect", "notices"}
 	c := smallContest(t, slices.Concat(once, checking))

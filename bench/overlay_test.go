@@ -11,6 +11,9 @@ import (
 
 // Each overlay fits the files of today, and what it makes of their packages compiles.
 func TestOverlaysCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Chdir("..")
 	c, err := typecheck.New(t.Context(), ".", "./bench/worker")
 	if err != nil {

@@ -113,7 +113,7 @@ func TestFailedLookIsToldAndNoMore(t *testing.T) {
 func TestOperatorEndsTheWaitForARecord(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 50 * time.Millisecond }}.consumer(t, db))
+	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 500 * time.Millisecond }}.consumer(t, db))
 	assign(t, sink, 0)
 	deliver(t, sink, records(0, "put 1 1"))
 	appendRow(t, db, "f", "next", "another process")

@@ -47,7 +47,7 @@ func TestHaltIsLoggedOnce(t *testing.T) {
 	log, option := logged()
 	a := newSource(nil).assignment
 	sink := drive(t, service{options: []idem.Option{option}, edit: func(s *wire.Service) {
-		s.Limits.BatchTimeout = 50 * time.Millisecond // Standby looks often
+		s.Limits.BatchTimeout = 500 * time.Millisecond // Standby looks often
 	}}.consumer(t, db))
 	assign(t, sink, 0)
 	appendRow(t, db, "s", "next + 5", "operator me: too far, and the log begins behind it")

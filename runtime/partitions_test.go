@@ -35,7 +35,7 @@ func TestNewPartitionStandsAsTheOldOnesDo(t *testing.T) {
 			db := database(t)
 			sink := drive(t, service{edit: func(s *wire.Service) {
 				edit(&s.Topics[0])
-				s.Limits.BatchTimeout = 50 * time.Millisecond // Standby looks often
+				s.Limits.BatchTimeout = 500 * time.Millisecond // Standby looks often
 			}}.consumer(t, db))
 			a := newSource(nil).assignment
 			for a.Partition.Number = range int32(2) {

@@ -151,7 +151,7 @@ func TestOperatorEndsTheStandby(t *testing.T) {
 func TestRecordAfterASilenceIsLeftToTheOwner(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 50 * time.Millisecond }}.consumer(t, db))
+	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 500 * time.Millisecond }}.consumer(t, db))
 	assign(t, sink, 0)
 	appendRow(t, db, "f", "next", "another process")
 	wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(0, "put 1 1")))
@@ -233,7 +233,7 @@ func TestOperatorsRowCountsOnce(t *testing.T) {
 			idemtest.Exec(t, db, `UPDATE idem_stream SET topic_id = $1`, newSource(nil).assignment.TopicID)
 			idemtest.Exec(t, db, `UPDATE idem_ledger SET parts = 4`)
 			sink := drive(t, service{edit: func(s *wire.Service) {
-				s.Limits.BatchTimeout = 50 * time.Millisecond // Standby looks often
+				s.Limits.BatchTimeout = 500 * time.Millisecond // Standby looks often
 				s.Topics[0].Ordered, s.Topics[0].Window = true, time.Hour
 			}}.consumer(t, db))
 			stands := func() {

@@ -104,6 +104,9 @@ func checkWhole(t *testing.T, s *Spec) {
 // TestTruncated: a spec that is cut anywhere, or has a byte changed anywhere, never
 // panics.
 func TestTruncated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	data := []byte(full)
 	const signs = "\t{:\"\n-# ?"
 	for i := range data {

@@ -79,7 +79,7 @@ func goCommand(t *testing.T, args ...string) (string, error) {
 		"replace github.com/idemgen/idemgen => "+repository()+"\n\nrequire ("+requires)
 	write(t, "go.sum", read(t, filepath.Join(repository(), "go.sum")))
 	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

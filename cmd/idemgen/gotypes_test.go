@@ -98,6 +98,9 @@ func TestAGoTypeChangesNeitherKeysNorContentNorRows(t *testing.T) {
 // What is generated is the same from any working directory, and when the package that has the
 // types already holds generated code.
 func TestGoTypesAreFoundFromAnyWorkingDirectory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	const own = "example.com/orders/till."
 	module(t, map[string]string{"till/idemgen.yaml": withGo(own+"Number", own+"Cents", own+"Price"), "till/types.go": tillTypes})
 	must(t, "generate", "./till")

@@ -53,6 +53,9 @@ INSERT INTO visits (order_id) SELECT order_id FROM orders`
 // warnings. Applied in order to a database with rows, each step leaves what a new database gets
 // from the newest spec.
 func TestGoldenHistory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	specs := historySpecs(t)
 	root, err := filepath.Abs(history)
 	if err != nil {

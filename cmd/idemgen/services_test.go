@@ -32,6 +32,9 @@ const stripped = "-ldflags=-s -w"
 // Each plays one scenario with the records that were generated, and all cases: the packages of
 // testdata/golden play all scenarios. The long run does so here, too.
 func TestServicesPassTheirTests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	module(t, nil)
 	for _, s := range services {
 		t.Run(s.name, func(t *testing.T) { s.make(t, s.name) })

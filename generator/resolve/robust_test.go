@@ -58,6 +58,9 @@ const ordinary = 3000
 // the same words of the language stand for each other, if the lines behind them do, too: names do
 // not matter.
 func TestMissingLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	words, seen := builtWords(t), map[string]bool{}
 	for _, data := range goldenSpecs(t) {
 		if len(data) > ordinary {

@@ -44,6 +44,9 @@ func large() map[string]string {
 // A spec from a stranger is read, and its problems are printed, in little memory. What a wrong
 // order of growth would take is far more.
 func TestLargeSpecsTakeLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	for name, text := range large() {
 		text = strings.ReplaceAll(text, "&", "")
 		if len(text) > 1<<20 {

@@ -151,6 +151,9 @@ func TestRedisThatEvicts(t *testing.T) {
 
 // A Cluster that replaces a master, with what the replica has not heard of lost.
 func TestClusterFailsOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	c := redistest.StartCluster(t)
 	p := playOn(t, func() redis.UniversalClient {
@@ -180,6 +183,9 @@ func TestClusterFailsOver(t *testing.T) {
 }
 
 func TestSentinelFailsOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	s := redistest.StartSentinel(t)
 	p := playOn(t, func() redis.UniversalClient {

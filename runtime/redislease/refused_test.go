@@ -178,6 +178,9 @@ func TestDocumentedRightsOfRedisAreEnough(t *testing.T) {
 
 // A server that cannot answer now is asked again.
 func TestServerThatIsAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	primary := redistest.Start(t, nil)
 	_, port, _ := strings.Cut(primary.Addr(), ":")

@@ -13,6 +13,9 @@ import (
 
 // How much memory of the server a lease takes, all that is kept for it: docs/effects.md says it.
 func TestSizeOfALease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	const n = 20_000
 	short, err := json.Marshal(map[string]string{"message_id": strings.Repeat("m", 20)})

@@ -82,6 +82,9 @@ func (l *lab) tryAllOf(t *testing.T, workers int, bugs ...mutant) map[string]ver
 // A bug whose test needs more time than at first is decided in the end; one whose test never
 // ends stays undecided.
 func TestWhatSaysNothingIsTriedAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	slow := doubling("time.Sleep(600 * time.Millisecond); return 3 * n", "TestDouble/two")
 	l := testLab(t, 1, 300*time.Millisecond, time.Minute)
@@ -101,6 +104,9 @@ func TestWhatSaysNothingIsTriedAgain(t *testing.T) {
 // A test may take longer than the harness's patience: its limit follows how long it takes
 // without the bug, which is seen by each control, and before each further try.
 func TestLimitFollowsTheTimeWithoutTheBug(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	bug := doubling("return 8 * n", "TestThatTakesTime")
 	l, patience := testLab(t, 1), 600*time.Millisecond

@@ -93,6 +93,9 @@ func stopAtOne(ctx context.Context, stop func(), r record) {
 
 // A run of all bugs that is stopped, and a usual one that goes on, record what one run records.
 func TestRunThatWasStoppedGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "go on")
 	bugs := []mutant{

@@ -19,6 +19,9 @@ import (
 // TestStepsUnderOthersAgainstOracle: records over few rows leave, whatever batches they come in,
 // what the oracle says they leave one by one, where steps stand under others or replace rows.
 func TestStepsUnderOthersAgainstOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	s := load(t, "../../../testdata/golden/behaviour/branched/idemgen.yaml")
 	db := newDatabase(t)
 	emptied(t, db)

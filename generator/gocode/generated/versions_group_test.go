@@ -75,6 +75,9 @@ func within(t *testing.T, what string, cond func() bool) {
 // joins, one leaves and comes back. All along, producers send new events and copies of all
 // earlier ones, also through the other partition.
 func TestVersionsInOneConsumerGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	oldest, latest := versions[0], versions[len(versions)-1]
 	for _, pair := range [][2]version{{oldest, latest}, {latest, oldest}} {
 		t.Run(pair[0].name+" first", func(t *testing.T) {

@@ -53,6 +53,9 @@ var versionTopics = []struct {
 // either version applied before. Nobody halts, and every event takes effect once, as in the
 // version that read it first.
 func TestVersionsOfAServiceMayShareAGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	db := newDatabase(t)
 	for i, older := range versions {
 		for _, newer := range versions[i+1:] {

@@ -10,6 +10,9 @@ import (
 
 // A master that is down is replaced by its replica, with what that had heard of.
 func TestClusterFailsOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	c := redistest.StartCluster(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -39,6 +42,9 @@ func TestClusterFailsOver(t *testing.T) {
 }
 
 func TestSentinelFailsOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	s := redistest.StartSentinel(t)
 	do(t, s.Server, "SET", "key", "value")
 	do(t, s.Server, "WAIT", "1", "10000")

@@ -80,6 +80,9 @@ var errCrash = errors.New("crash")
 // The run is interrupted after each of its steps, one after another; the next one ends what it
 // began.
 func TestUpkeepGoesOnAfterACrashAtAnyStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	for n := 1; ; n++ {
 		db := database(t)
@@ -238,6 +241,9 @@ func TestSealThatCannotBeHadLetsOthersPass(t *testing.T) {
 // Batches with Go handlers hold their claims for long, and one is always under way: the seal
 // waits until it gets its lock, else the open generation would grow for ever.
 func TestRotationBesideHandlers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	t.Parallel()
 	db := database(t)
 	first(t, db, "a")

@@ -47,6 +47,9 @@ func store(t testing.TB, db *pgxpool.Pool) *pglease.Store {
 // How much of the disk a lease takes, with its index and what Postgres needs to change it:
 // docs/effects.md says it.
 func TestSizeOfALease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	const n = 20_000
 	db := idemtest.DB(t)
 	tables(t, db)

@@ -8,6 +8,9 @@ import (
 // In some dozen specs every verb and most other keys are used, and each spec has a twin of the
 // same number.
 func TestSpecsUseEveryVerb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	var all strings.Builder
 	for seed := range uint64(80) {
 		text := New(seed).String()

@@ -132,6 +132,9 @@ func TestNothingIsFoundWhereNothingIsWrong(t *testing.T) {
 
 // Each planted fault is called by its name, and by no other.
 func TestPlantedFaultsAreNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	log := newLog()
 	first, second := two(t, log)
 	event := func(i int, change func(*wire.Message)) []*wire.Message {

@@ -219,6 +219,9 @@ func TestCrashKeepsWhatWasCommitted(t *testing.T) {
 
 // A standby has what its primary had, follows it, and can take its place.
 func TestStandbyFollowsAndTakesOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	s := start(t, Options{})
 	if _, err := connect(t, s.URL()).Exec(t.Context(), "create table k (i int); insert into k values (1)"); err != nil {
 		t.Fatal(err)
