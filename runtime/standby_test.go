@@ -156,7 +156,7 @@ func TestRecordAfterASilenceIsLeftToTheOwner(t *testing.T) {
 	appendRow(t, db, "f", "next", "another process")
 	wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(0, "put 1 1")))
 	standsStill(t, sink)
-	time.Sleep(300 * time.Millisecond) // the silence
+	time.Sleep(3 * time.Second) // the silence, several times what standing by takes
 	_, err := sink.Assigned(t.Context(), newSource(nil).assignment)
 	wantError[*idem.FencedError](t, err)
 	standsStill(t, sink)
