@@ -8,8 +8,8 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types branches codecs 
 	offset_ledger order_evolution parked_records patches replaced_rows rows_of_other_topics streams \
 	strict_payloads sums topic_patterns)
 SHORT     := ./examples/bank ./examples/catalog/... ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
-# The packages that start goroutines.
-CONCURRENT := ./runtime ./runtime/confluent ./runtime/redislease ./runtime/internal/...
+# The packages that start goroutines; make matrix has the others.
+CONCURRENT := ./runtime ./runtime/redislease ./runtime/internal/...
 # Most tests wait for a server: more of them run side by side than there are processors. make check
 # vets the code. Compiling is most of the work, so libraries are compiled without inlining and
 # nothing for debuggers, by the go commands that tests run, too.
@@ -72,7 +72,7 @@ check: cc
 
 ## race: the packages that start goroutines, in short, with the race detector
 race: cc
-	$(GOTEST) -race -short $(CONCURRENT)
+	$(GOTEST) -p 1 -parallel 2 -race -short $(CONCURRENT)
 
 ## generate: the generated files of the examples, the bench and the golden cases
 generate:
