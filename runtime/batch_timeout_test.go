@@ -23,7 +23,7 @@ func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
 			t.Parallel()
 			db := database(t)
 			trigger(t, db, `IF NEW.id = 9 THEN PERFORM pg_sleep(60); END IF`)
-			c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.BatchTimeout = 500 * time.Millisecond }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.BatchTimeout = 1500 * time.Millisecond }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if row == 8 {
 					<-ctx.Done()
 					return ctx.Err()
