@@ -241,9 +241,6 @@ func TestSealThatCannotBeHadLetsOthersPass(t *testing.T) {
 // Batches with Go handlers hold their claims for long, and one is always under way: the seal
 // waits until it gets its lock, else the open generation would grow for ever.
 func TestRotationBesideHandlers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out by go test -short")
-	}
 	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
