@@ -8,7 +8,7 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types branches codecs 
 	offset_ledger order_evolution parked_records patches replaced_rows rows_of_other_topics streams \
 	strict_payloads sums topic_patterns)
 SHORT     := ./examples/bank ./examples/catalog/... ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
-# The packages that start goroutines; make matrix has the others.
+# The packages that start goroutines; runtime/confluent is in make matrix only.
 CONCURRENT := ./runtime ./runtime/redislease ./runtime/internal/...
 # Most tests wait for a server: more of them run side by side than there are processors. make check
 # vets the code. Compiling is most of the work, so libraries are compiled without inlining and
@@ -70,7 +70,7 @@ check: cc
 	cd bench/peers && "$$(go -C ../.. tool -n staticcheck)" ./...
 	go run ./cmd/idemgen check $(SPECS)
 
-## race: the packages that start goroutines, in short, with the race detector
+## race: the packages that start goroutines but confluent, in short, with the race detector
 race: cc
 	$(GOTEST) -p 1 -parallel 2 -race -short $(CONCURRENT)
 
