@@ -7,7 +7,7 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types branches codecs 
 	encoded_payloads erasure event_store_projection external_tables header_keys kitchen_sink locks maps \
 	offset_ledger order_evolution parked_records patches replaced_rows rows_of_other_topics streams \
 	strict_payloads sums topic_patterns)
-SHORT     := ./examples/bank ./examples/catalog/... ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
+SHORT     := ./examples/bank ./examples/catalog/... ./examples/telemetry ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
 # The packages that start goroutines; runtime/confluent is in make matrix only.
 CONCURRENT := ./runtime ./runtime/redislease ./runtime/internal/...
 # Most tests wait for a server: more of them run side by side than there are processors. make check

@@ -14,6 +14,7 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/scripts/longtest"
 )
 
 // chainRow is a row of the chain, as a reader without any cleverness sees it.
@@ -171,6 +172,9 @@ func TestMemoryIsAFunctionOfTheChain(t *testing.T) {
 	lengthy(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			if seed > 1 {
+				longtest.Skip(t)
+			}
 			t.Parallel()
 			db := database(t)
 			h := &history{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), db: db, clock: fakeClocks(t, db)}

@@ -17,6 +17,7 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/scripts/longtest"
 	"github.com/idemgen/idemgen/templates"
 )
 
@@ -308,4 +309,13 @@ func lengthy(t *testing.T) {
 		t.Skip("left out by go test -short")
 	}
 	t.Parallel()
+}
+
+// oneOrBoth is true or false by turns, and both in the long run: half of the pairs of a condition
+// with others meet each value of it.
+func oneOrBoth(n int) []bool {
+	if longtest.Wanted() {
+		return []bool{true, false}
+	}
+	return []bool{n%2 == 0}
 }

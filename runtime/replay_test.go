@@ -147,9 +147,9 @@ func TestReplayThatFailsStaysDead(t *testing.T) {
 // Whatever is cut off at any step, a replay takes effect once, also by the next owner.
 func TestReplaySurvivesACrashAtEachStep(t *testing.T) {
 	lengthy(t)
-	for _, record := range []string{"k: need 7 1", "@k: need 7 1", "need 7 1", "k: call 7"} {
-		for _, step := range []string{fault.BeforeSend, fault.BeforeClaim, fault.AfterAppend, fault.AfterHandler, fault.BeforeCommit, fault.Reply} {
-			for _, same := range []bool{true, false} {
+	for i, record := range []string{"k: need 7 1", "@k: need 7 1", "need 7 1", "k: call 7"} {
+		for k, step := range []string{fault.BeforeSend, fault.BeforeClaim, fault.AfterAppend, fault.AfterHandler, fault.BeforeCommit, fault.Reply} {
+			for _, same := range oneOrBoth(i + k) {
 				t.Run(fmt.Sprintf("%s %s %v", record, step, same), func(t *testing.T) {
 					t.Parallel()
 					db := database(t)

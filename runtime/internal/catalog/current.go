@@ -5,11 +5,16 @@ import (
 	"log/slog"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/wire"
 )
+
+// freshFor is how long an answer holds for connections that are opened: those of one start come
+// within a moment, and the question is most of the work of opening one.
+const freshFor = time.Second
 
 // Current is what the catalog said last (docs/operations.md). Connections ask it when they are
 // opened, and so does each upkeep: then it is noticed what others have changed in tables.
@@ -23,7 +28,8 @@ type Current struct {
 
 // snapshot is what one answer said.
 type snapshot struct {
-	began   int64 // number of the question: the answer to a later one stays
+	began   int64     // number of the question: the answer to a later one stays
+	at      time.Time // when it was asked
 	apart   map[string]wire.Apart
 	records map[string]bool // topics whose records are waves of their own
 	reasons []Reason
@@ -34,10 +40,18 @@ func NewCurrent(service *wire.Service, log *slog.Logger) *Current {
 	return &Current{tables: service.Tables, topics: service.Topics, log: log}
 }
 
+// AskAtOpening is Ask for a connection that was opened, unless another one has just asked.
+func (c *Current) AskAtOpening(ctx context.Context, conn *pgx.Conn) error {
+	if s := c.known.Load(); s != nil && time.Since(s.at) < freshFor {
+		return nil
+	}
+	return c.Ask(ctx, conn)
+}
+
 // Ask asks the catalog what the guarantee rests on, and logs what is new. The error is a
 // [RefusedError] if the service must not start on this database.
 func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
-	began := c.asked.Add(1)
+	began, at := c.asked.Add(1), time.Now()
 	found, err := Read(ctx, conn, c.tables)
 	if err != nil {
 		return err
@@ -45,7 +59,7 @@ func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
 	if found.Refused != nil {
 		return found.Refused
 	}
-	now := &snapshot{began: began, apart: found.Apart, records: map[string]bool{}, reasons: append(found.Why, found.Warnings...)}
+	now := &snapshot{began: began, at: at, apart: found.Apart, records: map[string]bool{}, reasons: append(found.Why, found.Warnings...)}
 	for _, t := range c.topics {
 		now.records[t.Name] = slices.ContainsFunc(t.Writes, func(table string) bool { return found.Apart[table] >= wire.ApartRecords })
 	}

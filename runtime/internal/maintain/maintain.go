@@ -138,10 +138,12 @@ func (j *Job) clocks(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&database); err != nil {
 		return err
 	}
-	return apart(before, database, j.Now())
+	return Apart(before, database, j.Now())
 }
 
-func apart(before, database, after time.Time) error {
+// Apart is an error if the database's clock, read between two looks at this process's clock,
+// differs by more than [ClockTolerance].
+func Apart(before, database, after time.Time) error {
 	if database.Before(before.Add(-ClockTolerance)) || database.After(after.Add(ClockTolerance)) {
 		return fmt.Errorf("the clocks of this process and of the database are %v apart: nothing expires until they agree within %v",
 			database.Sub(after).Abs().Round(time.Second), ClockTolerance)

@@ -75,7 +75,7 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 // prepare prepares every statement, explicitly: the driver's cache would be dropped after
 // each failed batch, and a batch would then take three round trips.
 func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
-	if err := p.catalog.Ask(ctx, conn); err != nil {
+	if err := p.catalog.AskAtOpening(ctx, conn); err != nil {
 		return err
 	}
 	s := session.Of(conn.PgConn())

@@ -1,4 +1,0 @@
-package maintain
-
-// Apart is the comparison of clocks.
-var Apart = apart
