@@ -9,10 +9,11 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types branches codecs 
 	strict_payloads sums topic_patterns)
 SHORT     := ./examples/bank ./examples/catalog/... ./examples/telemetry ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
 # The packages that start goroutines; runtime/confluent is in make matrix only.
-CONCURRENT := ./runtime ./runtime/redislease ./runtime/internal/...
+CONCURRENT := ./runtime ./runtime/redislease $(addprefix ./runtime/internal/, catalog effect engine \
+	generation intake lag maintain notify outage pglease recent session watchdog)
 # Most tests wait for a server: more of them run side by side than there are processors. make check
-# vets the code. Compiling is most of the work, so libraries are compiled without inlining and
-# nothing for debuggers, by the go commands that tests run, too.
+# vets the code. Compiling is half of the work, so libraries are compiled without inlining and
+# nothing for debuggers; the go commands of tests and checks share what was compiled.
 FASTER    := GOFLAGS="'-gcflags=all=-dwarf=false' '-gcflags=github.com/...=-l -dwarf=false' '-gcflags=github.com/idemgen/idemgen/...=-dwarf=false'"
 GOTEST    := go test -vet=off -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
@@ -64,15 +65,15 @@ model:
 check: cc
 	@unformatted=$$(gofmt -l cmd generator schema templates runtime examples scripts bench testdata); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
-	go vet ./... $(GOLDEN) $(BEHAVIOUR)
-	go vet -C bench/peers ./...
-	go tool staticcheck ./... $(GOLDEN) $(BEHAVIOUR)
-	cd bench/peers && "$$(go -C ../.. tool -n staticcheck)" ./...
-	go run ./cmd/idemgen check $(SPECS)
+	$(FASTER) go vet ./... $(GOLDEN) $(BEHAVIOUR)
+	$(FASTER) go vet -C bench/peers ./...
+	$(FASTER) go tool staticcheck ./... $(GOLDEN) $(BEHAVIOUR)
+	cd bench/peers && $(FASTER) "$$(go -C ../.. tool -n staticcheck)" ./...
+	$(FASTER) go run ./cmd/idemgen check $(SPECS)
 
 ## race: the packages that start goroutines but confluent, in short, with the race detector
 race: cc
-	$(GOTEST) -p 1 -parallel 2 -race -short $(CONCURRENT)
+	$(FASTER) $(GOTEST) -p 2 -parallel 4 -race -short $(CONCURRENT)
 
 ## generate: the generated files of the examples, the bench and the golden cases
 generate:
