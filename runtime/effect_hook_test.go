@@ -30,8 +30,10 @@ func TestCallsOfEffectsAreToldAndCounted(t *testing.T) {
 		told  string
 		stats [4]int64 // done, failed, interrupted, lost
 	}{
-		"done":        {func(func(string), context.Context, int) error { return nil }, "1 done", [4]int64{1}},
-		"failed":      {func(_ func(string), _ context.Context, nth int) error { return firstOnly(errors.New("refused"))(nth) }, "1 failed; 2 done", [4]int64{1, 1}},
+		"done": {func(func(string), context.Context, int) error { return nil }, "1 done", [4]int64{1}},
+		"failed": {func(_ func(string), _ context.Context, nth int) error {
+			return firstOnly(idem.NotDone(errors.New("refused")))(nth)
+		}, "1 failed; 2 done", [4]int64{1, 1}},
 		"interrupted": {func(func(string), context.Context, int) error { return idem.Interrupted(errors.New("cut off")) }, "1 interrupted", [4]int64{0, 0, 1}},
 		"lost": {func(exec func(string), ctx context.Context, nth int) error {
 			if nth == 1 {
@@ -77,4 +79,13 @@ func TestStatsOfRunningCalls(t *testing.T) {
 	if during[2] < 1 {
 		t.Error("the oldest call runs for no time")
 	}
+}
+
+// A panic leaves open what the call did.
+func TestEffectThatPanics(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	p := provider{call: func(context.Context, int32, int) error { panic("secret") }}
+	apply(t, own(t, p.service(interrupts).consumer(t, db)), records(0, "a: effect 1"))
+	want(t, "dead letters", letters(t, db), "0 interrupted")
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -162,7 +164,10 @@ func TestEffectErrors(t *testing.T) {
 		{"cut off", interrupts, firstOnly(context.DeadlineExceeded), 1, "0 interrupted"},
 		{"cut off, but nothing was done", interrupts, firstOnly(idem.NotDone(context.DeadlineExceeded)), 2, ""},
 		{"unknown", interrupts, firstOnly(idem.Interrupted(broken)), 1, "0 interrupted"},
-		{"known", interrupts, firstOnly(broken), 2, ""},
+		{"not classified", interrupts, firstOnly(broken), 1, "0 interrupted"},
+		{"never connected", interrupts, firstOnly(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), 2, ""},
+		{"a nil pointer", terms, firstOnly((*nilError)(nil)), 2, ""},
+		{"a nil pointer that leaves open what was done", interrupts, firstOnly((*nilError)(nil)), 1, "0 interrupted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			db := database(t)
@@ -188,15 +193,6 @@ func firstOnly(err error) func(nth int) error {
 		}
 		return nil
 	}
-}
-
-// A panic leaves open what the call did.
-func TestEffectThatPanics(t *testing.T) {
-	t.Parallel()
-	db := database(t)
-	p := provider{call: func(context.Context, int32, int) error { panic("secret") }}
-	apply(t, own(t, p.service(interrupts).consumer(t, db)), records(0, "a: effect 1"))
-	want(t, "dead letters", letters(t, db), "0 interrupted")
 }
 
 // A rebalance while a call is under way does not cut it off, and nobody calls a second time.

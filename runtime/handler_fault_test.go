@@ -203,6 +203,31 @@ func TestResultLeftOpenIsTheHandlersFault(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 3=3")
 }
 
+// nilError has a method that panics for a nil pointer, as most errors have.
+type nilError struct{ text string }
+
+func (e *nilError) Error() string { return e.text }
+
+// A handler that returns a nil pointer as its error fails as any other does.
+func TestErrorThatCannotBeReadIsAFailure(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	failed := false
+	w := own(t, service{policy: impatient, handle: func(context.Context, idem.Tx, int32) error {
+		if failed {
+			return nil
+		}
+		failed = true
+		return (*nilError)(nil)
+	}}.consumer(t, db))
+	const text = "it returned an error of type *idem_test.nilError that cannot be read: a method of it panics"
+	if _, err := w.Apply(t.Context(), records(0, "call 1", "put 2 2")); err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("got %v", err)
+	}
+	apply(t, w, records(0, "call 1", "put 2 2"))
+	want(t, "rows", table(t, db), "2=2")
+}
+
 // The text of a handler's error may hold anything.
 func TestAnyErrorTextCanBeStored(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/runtime/inspect"
 	"github.com/idemgen/idemgen/runtime/stream"
 )
 
@@ -30,7 +31,7 @@ is called. A result that was recorded is taken as it is. So --all and --event le
 interrupted calls, which --class interrupted means.`,
 	}
 	ask.define(cmd, flags)
-	cmd.Flags().StringVar(&ask.result, "result", "", "the effect of this one letter was done: what it returned, as JSON in the spec's names; null if it returns nothing")
+	cmd.Flags().Var(notEmpty{&ask.result, "null is what an effect returns that returns nothing"}, "result", "the effect of this one letter was done: what it returned, as JSON in the spec's names; null if it returns nothing")
 	return cmd
 }
 
@@ -52,6 +53,7 @@ type askFlags struct {
 	consumer, topic string
 	places          []stream.Place // none: those that filter means
 	filter          stream.Filter
+	class           oneOf
 	all             bool
 	by              stream.By
 	result          string // "" is none
@@ -60,8 +62,9 @@ type askFlags struct {
 
 func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set := cmd.Flags()
-	set.StringVar(&f.filter.Class, "class", "", "those whose reason begins with this word: decode, database, handler, ...")
-	set.StringVar(&f.filter.Event, "event", "", "those of an event, by its name in Go")
+	f.class = oneOf{words: inspect.Classes}
+	set.Var(&f.class, "class", "those whose reason begins with this word: "+strings.Join(inspect.Classes, ", "))
+	set.Var(notEmpty{&f.filter.Event, "want the name of an event"}, "event", "those of an event, by its name in Go")
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
 	set.StringVar(&f.by.Reason, "reason", "", "why, as a text that is kept with the letter and in the ledger")
 	set.StringVar(&f.by.Operator, "operator", "", "name of who acts (default $USER, else the database role)")
@@ -85,7 +88,7 @@ func (f *askFlags) parse(args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("want CONSUMER TOPIC, as the spec has them, and which letters to %s", f.verb)
 	}
-	f.consumer, f.topic = args[0], args[1]
+	f.consumer, f.topic, f.filter.Class = args[0], args[1], f.class.value
 	for _, arg := range args[2:] {
 		number, offset, found := strings.Cut(arg, ":")
 		p, err := strconv.ParseUint(number, 10, 31)
@@ -166,5 +169,13 @@ func (f *askFlags) find(ctx context.Context, db stream.DB) ([]stream.Letter, err
 	}
 	filter := f.filter
 	filter.Consumer, filter.Topic = f.consumer, f.topic
-	return stream.DeadLetters(ctx, db, filter)
+	found, err := stream.DeadLetters(ctx, db, filter)
+	if err != nil || len(found) > 0 || filter.Event == "" {
+		return found, err
+	}
+	filter.Class, filter.All, filter.Limit = "", true, 1
+	if ever, _, err := stream.Letters(ctx, db, filter); err != nil || len(ever) > 0 {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s never had a dead letter of event %s: idemgen dead list shows the events by name", f.topic, filter.Event)
 }

@@ -70,6 +70,10 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"replay projector orders.v1 0:3 --reason x --result {\"id\":m-1}", "the result is no JSON: invalid character 'm'"},
 		{"replay projector orders.v1 0:4 --reason x --result {}", "it can be discarded only"},
 		{"discard projector orders.v1 0:3 --reason x --result {}", "unknown flag"},
+		{"replay projector orders.v1 0:3 --reason x --result=", "it is empty: null is what an effect returns that returns nothing"},
+		{"replay projector orders.v1 --event= --reason x", "it is empty"},
+		{"replay projector orders.v1 --class decod --reason x", "did you mean decode?"},
+		{"discard projector orders.v1 --event OrderPlacde --reason x", "orders.v1 never had a dead letter of event OrderPlacde"},
 	} {
 		code, stdout, stderr := run(t, append([]string{"dead"}, strings.Fields(tc.args)...)...)
 		if code != trouble || !strings.Contains(stderr, tc.want) {

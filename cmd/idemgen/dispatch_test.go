@@ -30,6 +30,9 @@ topics:
 // A change after which records of yesterday are of no event, too large, or without a key is
 // warned of where it is made; one that leaves them what they were is not.
 func TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	for _, c := range []struct {
 		name     string
 		edits    [][2]string

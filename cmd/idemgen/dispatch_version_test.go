@@ -8,6 +8,9 @@ import (
 // What holds of types holds of versions: a change after which records of yesterday are of no event
 // is warned of.
 func TestChangesOfVersionsThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	versioned := strings.NewReplacer("event_type: {header: type}", "event_type: {header: type}\n    event_version: {header: version}", "type: closed,", "type: closed, version: 1,").Replace(twoEvents)
 	const locked = "Locked: {type: closed, version: 2, handle: true}\n      Closed: {type: closed, "
 	for _, c := range []struct{ name, old, new, warning string }{

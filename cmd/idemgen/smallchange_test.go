@@ -13,6 +13,9 @@ import (
 // those that gofmt only aligns anew, but not empty ones. Of the package only files of the changed
 // topic differ, and those that list tables; a change of a table is one more migration.
 func TestSmallChangesStaySmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	const column, enum = 30, 5
 	const screen = 40 // with a statement that has lines of another: a diff shows those as changed, too
 	for name, change := range map[string]struct {

@@ -164,6 +164,9 @@ func remake(l *live) {
 // From every halt the command that its error prints leads back to work, with nothing lost
 // and nothing doubled.
 func TestEveryHaltHasAWayOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	for _, code := range haltCodes(t) {
 		if !slices.ContainsFunc(ways, func(w way) bool { return w.code == code }) {
 			t.Errorf("no way out of %s is tested", code)

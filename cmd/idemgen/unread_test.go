@@ -8,6 +8,9 @@ import (
 // A change after which records of yesterday become dead letters is warned of, with the way
 // out; one that reads them as before is not.
 func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
 	base := strings.Replace(spec, "total: decimal}", "total: decimal, note: optional string, channel: Channel, lines: list(Line), n: {type: int32, path: deep.n}, tenant: {type: string, header: tenant}}", 1)
 	base = strings.Replace(base, "set: {status: {value: placed}}", "set: {status: {value: placed}}\n        handle: true", 1)
 	base = strings.Replace(base, "tables:\n", "types:\n  Channel: {enum: [web, shop]}\n  Line: {fields: {sku: string, pieces: optional int32}}\ntables:\n", 1)

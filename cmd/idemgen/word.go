@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,6 +49,29 @@ func (p positive) Set(text string) error {
 		return fmt.Errorf("want a number from 1 to 100000")
 	}
 	*p.number = n
+	return nil
+}
+
+// notEmpty is the value of a flag: a text, which a variable that is not set does not make. hint
+// says what to write.
+type notEmpty struct {
+	text *string
+	hint string
+}
+
+func (n notEmpty) String() string {
+	if n.text == nil {
+		return ""
+	}
+	return *n.text
+}
+func (n notEmpty) Type() string { return "string" }
+
+func (n notEmpty) Set(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("it is empty: " + n.hint)
+	}
+	*n.text = text
 	return nil
 }
 

@@ -73,6 +73,7 @@ type fakeSink struct {
 	turned  map[idem.Partition]int64 // where the ledger stood when Standby answered
 	busy    map[idem.Partition]string
 	owned   map[idem.Partition]bool
+	given   map[idem.Partition]bool // up, by Revoked or Lost, and not taken over since
 	calls   []string
 	group   []string
 	ends    map[idem.Partition]int64
@@ -80,7 +81,7 @@ type fakeSink struct {
 }
 
 func newSink(t testing.TB, l *ledger) *fakeSink {
-	return &fakeSink{t: t, ledger: l, turned: map[idem.Partition]int64{}, silent: map[idem.Partition]time.Time{}, ends: map[idem.Partition]int64{}, busy: map[idem.Partition]string{}, owned: map[idem.Partition]bool{}}
+	return &fakeSink{t: t, ledger: l, turned: map[idem.Partition]int64{}, silent: map[idem.Partition]time.Time{}, ends: map[idem.Partition]int64{}, busy: map[idem.Partition]string{}, owned: map[idem.Partition]bool{}, given: map[idem.Partition]bool{}}
 }
 
 func (s *fakeSink) enter(p idem.Partition, call string) func() {
@@ -118,7 +119,7 @@ func (s *fakeSink) Assigned(ctx context.Context, a idem.Assignment) (idem.Positi
 	s.ledger.own(a.Partition, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.owned[a.Partition] = true
+	s.owned[a.Partition], s.given[a.Partition] = true, false
 	return at, nil
 }
 
@@ -157,10 +158,14 @@ func (s *fakeSink) Standby(ctx context.Context, p idem.Partition) (idem.TakeOver
 func (s *fakeSink) Deliver(ctx context.Context, p idem.Partition, records []idem.Message) error {
 	defer s.enter(p, "Deliver")()
 	s.mu.Lock()
-	if !s.owned[p] {
+	owned, given := s.owned[p], s.given[p]
+	s.mu.Unlock()
+	if !owned && given { // while the records were on their way
+		return &idem.FencedError{Partition: p, Reason: "the partition was given up"}
+	}
+	if !owned {
 		s.t.Errorf("records of %v before it was taken over", p)
 	}
-	s.mu.Unlock()
 	if s.before != nil {
 		if err := s.before(ctx, p, records); err != nil {
 			s.mu.Lock()
@@ -282,7 +287,7 @@ func (s *fakeSink) gone(p idem.Partition, call string) {
 	if b := s.busy[p]; b == "Assigned" || b == "Standby" {
 		s.t.Errorf("%s of %v while %s is not over", call, p, b)
 	}
-	s.owned[p] = false
+	s.owned[p], s.given[p] = false, true
 	s.calls = append(s.calls, fmt.Sprintf("%s %d", call, p.Number))
 }
 

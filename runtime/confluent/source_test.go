@@ -240,7 +240,7 @@ func TestFinishesTheBatchBegun(t *testing.T) {
 type patientSink struct{ *fakeSink }
 
 func (s *patientSink) Revoked(p idem.Partition) {
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		s.mu.Lock()
 		busy := s.busy[p] != ""
 		s.mu.Unlock()

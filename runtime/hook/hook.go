@@ -150,6 +150,7 @@ type Ended struct {
 	Attempt int           // 1 for the first call that counts
 	Took    time.Duration // by the Go method
 	Outcome CallOutcome
+	Err     error // what the method returned, or how it ended; nil if it was done
 }
 
 // CallOutcome is what became of a call.

@@ -11,4 +11,14 @@ type CallStats struct {
 	Failed      int64         // did nothing: made again as on_failure says, or the end was a dead letter
 	Interrupted int64         // nobody knows what it did: a person decides
 	Lost        int64         // what it returned was dropped: the lease was lost, or could not be asked for
+	Failing     []FailingEffect
+}
+
+// FailingEffect is an effect whose last calls in this process failed.
+type FailingEffect struct {
+	Event string
+	Err   string    // of the last call
+	Since time.Time // of the first of these calls
+	Calls int       // that failed since then
+	Next  time.Time // when the next one is made of the event whose call failed last
 }

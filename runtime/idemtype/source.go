@@ -44,7 +44,8 @@ type Sink interface {
 	// Deliver applies records of one partition, in offset order, and returns when they are
 	// durable. While it blocks, the Source goes on polling with the partition paused. It
 	// retries what can be retried itself. After a [FencedError] or a [HaltedError] the Source
-	// drops what it holds of the partition and calls Standby.
+	// drops what it holds of the partition and calls Standby. A Deliver that begins while the
+	// partition is given up may come just behind Revoked or Lost, and is refused.
 	Deliver(ctx context.Context, p Partition, records []wire.Message) error
 	// Idle tells that a partition had no record for a few seconds, and that all its records
 	// below end were delivered; end is -1 if the Source does not know. Idle checks whether the

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/halt"
@@ -44,10 +41,14 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 		beat.stop()
 		return t.stopped(ferr)
 	}
-	end := t.judge(attempt, result, err)
+	end, dead := t.judge(attempt, result, err)
 	beat.stop()
 	held, over := t.store(ctx, &hold, end)
-	t.told(attempt, took, end.State, held && over == nil)
+	if !errors.Is(err, ErrLost) { // which says nothing of the other side
+		t.course.ended(t.key, err, end.Pause)
+		t.desk.tell(t.course.why())
+	}
+	t.told(attempt, took, end.State, held && over == nil, err)
 	switch {
 	case over != nil:
 		return t.end(Outcome{Err: over})
@@ -64,7 +65,7 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 		return t.end(Outcome{Err: &verdict.Halt{Code: halt.Handler, Offset: t.message.Offset, Reason: "effect " + t.effect.Event + " is not implemented"}})
 	case end.State == lease.Interrupted:
 		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %w", err))
-	case end.Attempts == 0 && !uncounted(err):
+	case dead:
 		return t.refuse(wire.ReasonEffect, err)
 	}
 	return end.Pause, false
@@ -93,56 +94,51 @@ func (t *task) crashed(ctx context.Context, hold hold, calls int) (time.Duration
 	return t.refuse(wire.ReasonEffect, err)
 }
 
-// judge says what an error of the call means for its lease.
-func (t *task) judge(attempt int, result []byte, err error) lease.End {
-	end := lease.End{State: lease.Done, Result: result, Attempts: attempt}
+// judge says what an error of the call means for its lease, and whether the event becomes a dead
+// letter since it failed often enough.
+func (t *task) judge(attempt int, result []byte, err error) (end lease.End, dead bool) {
+	end = lease.End{State: lease.Done, Result: result, Attempts: attempt}
 	if err == nil {
-		return end
+		return end, false
 	}
 	end.Result, end.Error = nil, verdict.Storable(err.Error())
 	if end.State = lease.Failed; t.effect.Terms.Interrupts && unknown(err) {
 		end.State = lease.Interrupted
-		return end
+		return end, false
 	}
 	p := t.effect.Policy
-	end.Pause = backoff.Pause(attempt, p.InitialBackoff, p.MaxBackoff)
-	after, asked := verdict.Pause(err)
+	row, away := t.course.inARow()
+	end.Pause = backoff.Pause(max(attempt, row+1), p.InitialBackoff, p.MaxBackoff)
+	if after, asked := verdict.Pause(err); asked && after >= 0 {
+		end.Pause = after
+	}
 	switch {
-	case asked:
-		end.Attempts--
-		if after >= 0 {
-			end.Pause = after
-		}
-	case errors.Is(err, verdict.ErrNotImplemented):
+	case verdict.SaidPermanent(err):
+		dead = true
+	case uncounted(err), away, errors.Is(err, verdict.ErrNotImplemented):
 		end.Attempts--
 	case verdict.IsPermanent(err), attempt > p.Retries:
+		dead = true
+	}
+	if dead {
 		end.Attempts = 0
 	}
-	return end
+	return end, dead
 }
 
+// uncounted reports whether a failure is not the event's fault.
 func uncounted(err error) bool {
 	_, asked := verdict.Pause(err)
-	return asked
+	return asked || verdict.IsUnavailable(err)
 }
 
-// unknown reports whether nobody can tell from an error of a call what it did. The service's own
-// word comes first.
+// unknown reports whether nobody can tell from an error of a call what it did: the service did not
+// say so, and the error is not one of a connection that was never opened.
 func unknown(err error) bool {
 	if is, said := verdict.SaidUnknown(err); said {
 		return is
 	}
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() { // context.DeadlineExceeded, too
-		return true
-	}
-	for _, cut := range []error{
-		context.Canceled, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, errPanic, errExit,
-	} {
-		if errors.Is(err, cut) {
-			return true
-		}
-	}
-	return false
+	return !uncounted(err) && !verdict.SaidPermanent(err) && !errors.Is(err, verdict.ErrNotImplemented)
 }
 
 // made makes the call. Its lease is extended until beat is stopped.
@@ -187,6 +183,7 @@ func (t *task) contained(ctx context.Context) (result []byte, err error) {
 			}
 		}()
 		result, err = t.effect.Fn(ctx)
+		err = verdict.Readable(err)
 	}()
 	t.watch(ctx, done)
 	return result, err

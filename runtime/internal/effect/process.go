@@ -35,6 +35,7 @@ type Process struct {
 	turns    turns
 	calls    sync.WaitGroup
 	tally    tally
+	courses  courses
 	// Ended hears of each call whose end was recorded or dropped, on the call's goroutine; nil for
 	// nobody.
 	Ended func(idemtype.Partition, hook.Ended)

@@ -44,6 +44,7 @@ type task struct {
 	trace    *lease.Trace   // nil if nothing erases its result
 	skip     int64          // numbers to leave out: the store knows greater ones
 	lock     lock           // of the event, if it names one
+	course   *course        // of the effect
 	before   *task          // of the record before with the same record key; or nil
 	done     chan struct{}
 	outcome  Outcome // once done is closed
@@ -52,6 +53,7 @@ type task struct {
 func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
 	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, decision: by, done: make(chan struct{})}
 	t.effect.Message = &t.message
+	t.course = d.process.courses.of(e.Event, d.process.Log)
 	t.lock = lock{process: d.process, of: e.Lock, external: e.Terms.External, term: e.Terms.Lease}
 	if t.key == (wire.Key{}) {
 		t.key = offsetKey(d.process.Consumer, &t.message)
@@ -144,6 +146,12 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	if err := t.desk.quit.Err(); err != nil { // a slot came free at the same moment
 		return t.end(Outcome{Err: err})
 	}
+	wait, leave := t.course.admit()
+	if leave == nil {
+		t.desk.tell(t.course.why())
+		return wait, false
+	}
+	defer leave()
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
@@ -154,7 +162,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return t.failed(err, failures)
 	}
 	if wait > 0 {
-		t.desk.tell(nil)
+		t.desk.tell(t.course.why())
 		return wait, false
 	}
 	defer t.lock.giveBack(ctx)
@@ -175,7 +183,7 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	if a.Stale {
 		return t.stale(a.Token)
 	}
-	t.desk.tell(nil)
+	t.desk.tell(t.course.why())
 	switch {
 	case a.State != lease.Failed && t.effect.Conflicts(a.Content.Def, a.Content.Print):
 		return t.refuse(wire.ReasonConflict, errOther)

@@ -26,6 +26,7 @@ func (p *Process) Calls() idemtype.CallStats {
 	for _, began := range c.running {
 		s.Oldest = max(s.Oldest, time.Since(began))
 	}
+	s.Failing = p.courses.failing()
 	return s
 }
 
@@ -55,7 +56,7 @@ func (c *tally) began(t *task) (ended func() time.Duration) {
 
 // told counts a call whose end was recorded, or was not because the lease was lost, and tells of
 // it.
-func (t *task) told(attempt int, took time.Duration, state lease.State, held bool) {
+func (t *task) told(attempt int, took time.Duration, state lease.State, held bool, err error) {
 	p := t.desk.process
 	outcome := hook.CallLost
 	p.tally.mu.Lock()
@@ -75,6 +76,6 @@ func (t *task) told(attempt int, took time.Duration, state lease.State, held boo
 	}
 	p.tally.mu.Unlock()
 	if p.Ended != nil {
-		p.Ended(t.desk.partition, hook.Ended{Offset: t.message.Offset, Event: t.effect.Event, Attempt: attempt, Took: took, Outcome: outcome})
+		p.Ended(t.desk.partition, hook.Ended{Offset: t.message.Offset, Event: t.effect.Event, Attempt: attempt, Took: took, Outcome: outcome, Err: err})
 	}
 }

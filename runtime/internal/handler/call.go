@@ -136,7 +136,7 @@ func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
 		}
 		c.err = cmp.Or(c.life.close(), c.err)
 	}()
-	c.err = fn(&c.ctx, &c.tx)
+	c.err = verdict.Readable(fn(&c.ctx, &c.tx))
 }
 
 var errExit = errors.New("the handler ended its goroutine")

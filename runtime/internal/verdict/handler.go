@@ -3,6 +3,7 @@ package verdict
 import (
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -39,9 +40,15 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
+// SaidPermanent reports whether err was marked by [Permanent].
+func SaidPermanent(err error) bool {
+	_, ok := errors.AsType[*permanentError](err)
+	return ok
+}
+
 // IsPermanent reports whether err can never be cured by trying again.
 func IsPermanent(err error) bool {
-	if _, ok := errors.AsType[*permanentError](err); ok {
+	if SaidPermanent(err) {
 		return true
 	}
 	if _, ok := errors.AsType[*wire.DecodeError](err); ok {
@@ -83,6 +90,31 @@ func Interrupted(err error) error { return said(err, true) }
 
 // NotDone marks an effect's error: the call surely did nothing.
 func NotDone(err error) error { return said(err, false) }
+
+// Unavailable marks an effect's error: the other side is away, or has too much to do.
+func Unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &unavailableError{err}
+}
+
+type unavailableError struct{ error }
+
+func (e *unavailableError) Unwrap() error { return e.error }
+
+// IsUnavailable reports whether an effect failed because of the other side, whichever the event:
+// it was said so, or a connection could not be opened.
+func IsUnavailable(err error) bool {
+	_, marked := errors.AsType[*unavailableError](err)
+	return marked || NeverConnected(err)
+}
+
+// NeverConnected reports whether a connection could not be opened: nothing was sent.
+func NeverConnected(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
 
 func said(err error, unknown bool) error {
 	if err == nil {
