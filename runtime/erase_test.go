@@ -277,7 +277,7 @@ func TestErasingTakesTheLeaseOfALateHolder(t *testing.T) {
 func TestErasingTakesResultsOfDeadLetters(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	p := provider{call: func(context.Context, int32, int) error { return errors.New("no") }}
+	p := provider{call: func(context.Context, int32, int) error { return idem.Permanent(errors.New("no")) }}
 	s := p.service(terms)
 	s.erases = true
 	c := s.consumer(t, db)

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/httpcall"
 )
 
 // Service implements Handler.
@@ -29,39 +27,19 @@ func (s Service) ChargeRequested(ctx context.Context, e ChargeRequested) (Receip
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Provider, bytes.NewReader(order))
 	if err != nil {
-		return Receipt{}, idem.NotDone(err)
+		return Receipt{}, idem.Unavailable(err) // the service's address of the provider is none
 	}
 	request.Header.Set("Idempotency-Key", delivery.Key.String())
-	response, err := s.Client.Do(request)
+	answer, err := httpcall.Do(s.Client, request) // a card that is refused, by 4xx, stays refused
 	if err != nil {
+		return Receipt{}, err
+	}
+	var r struct {
+		ID string    `json:"id"`
+		At time.Time `json:"at"`
+	}
+	if err := json.Unmarshal(answer.Body, &r); err != nil {
 		return Receipt{}, idem.Interrupted(err)
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
-	if err != nil {
-		return Receipt{}, idem.Interrupted(err)
-	}
-	return receipt(response, body)
-}
-
-// receipt reads the provider's answer.
-func receipt(response *http.Response, body []byte) (Receipt, error) {
-	switch status := response.StatusCode; {
-	case status == http.StatusOK:
-		var r struct {
-			ID string    `json:"id"`
-			At time.Time `json:"at"`
-		}
-		if err := json.Unmarshal(body, &r); err != nil {
-			return Receipt{}, idem.Interrupted(err)
-		}
-		return Receipt{ChargeID: r.ID, ChargedAt: r.At}, nil
-	case status == http.StatusTooManyRequests:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		return Receipt{}, idem.RetryAfter(time.Duration(max(1, seconds))*time.Second, fmt.Errorf("the provider answers %d", status))
-	case status >= 400 && status < 500: // a card that is refused stays refused
-		return Receipt{}, idem.Permanent(fmt.Errorf("the provider answers %d", status))
-	default:
-		return Receipt{}, idem.Interrupted(fmt.Errorf("the provider answers %d", status))
-	}
+	return Receipt{ChargeID: r.ID, ChargedAt: r.At}, nil
 }

@@ -24,7 +24,7 @@ type Service struct {
 func (s Service) UserCreated(ctx context.Context, e UserCreated) (Sent, error) {
 	client, done, err := s.dial(ctx)
 	if err != nil {
-		return Sent{}, idem.NotDone(err)
+		return Sent{}, idem.Unavailable(err)
 	}
 	defer done()
 	delivery, _ := idem.DeliveryFrom(ctx)
@@ -41,7 +41,7 @@ func (s Service) UserCreated(ctx context.Context, e UserCreated) (Sent, error) {
 		return Sent{}, refused(err)
 	}
 	if _, err := fmt.Fprint(text, mail(s.From, e, sent)); err != nil {
-		return Sent{}, idem.NotDone(err) // without its end the server drops it
+		return Sent{}, idem.Unavailable(err) // without its end the server drops it
 	}
 	if err := text.Close(); err != nil {
 		if _, answered := errors.AsType[*textproto.Error](err); answered {
@@ -77,7 +77,9 @@ func refused(err error) error {
 	answer, ok := errors.AsType[*textproto.Error](err)
 	switch {
 	case !ok:
-		return idem.NotDone(errors.New("the connection to the mail server broke before the mail was sent"))
+		return idem.Unavailable(errors.New("the connection to the mail server broke before the mail was sent"))
+	case answer.Code == 421: // it closes, whatever the mail
+		return idem.Unavailable(errors.New("the mail server answers 421"))
 	case answer.Code >= 500:
 		return idem.Permanent(fmt.Errorf("the mail server answers %d", answer.Code))
 	}

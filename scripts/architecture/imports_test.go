@@ -132,6 +132,7 @@ var may = map[string][]string{
 	"runtime/inspect":             {"runtime/stream", "runtime/wire", "runtime/internal/ledger", "runtime/internal/record"},
 	"runtime/stream":              {"runtime/wire", "runtime/internal/ledger"},
 	"runtime/confluent":           {"runtime", "runtime/internal/intake"},
+	"runtime/httpcall":            {"runtime", "runtime/internal/verdict"},
 	"runtime/idemtest":            {"runtime", "runtime/halt", "runtime/lease", "runtime/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres", "runtime/idemtest/redistest"},
 	"runtime/idemtest/cutproxy":   {},
 	"runtime/idemtest/leasetest":  {"runtime/lease", "runtime/wire"},

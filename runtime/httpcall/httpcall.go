@@ -1,0 +1,118 @@
+// Package httpcall makes the HTTP calls of effects. It says of each way in which one can end what
+// it means for the event (docs/effects.md). It must not import any package of this module but
+// package idem and verdict.
+package httpcall
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+)
+
+const (
+	// MaxBody is how many bytes of an answer are read.
+	MaxBody = 1 << 20
+	// MaxPause is the longest pause that a header Retry-After is heeded for.
+	MaxPause = time.Hour
+)
+
+// Answer is an answer whose body was read whole.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// StatusError is an answer that is no success. What it means for the event is in the errors around
+// it, which a caller that knows the other side better drops by making an error of its own.
+type StatusError struct {
+	Method, Host string
+	Answer       Answer
+}
+
+// Error tells neither path, query nor body, which may hold what is nobody's business.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%s %s: the answer is %d %s", e.Method, e.Host, e.Answer.Status, http.StatusText(e.Answer.Status))
+}
+
+// Do sends a request, and returns the answer if its status is 2xx. Every other end is an error
+// that an effect can return as it is: [idem.Unavailable], [idem.Interrupted] or [idem.Permanent],
+// with a [StatusError] in it if there was an answer.
+//
+// A request with a body is sent once: the client neither sends it again on another connection,
+// which it else does if the request has an Idempotency-Key, nor to where a redirect leads.
+func Do(client *http.Client, request *http.Request) (*Answer, error) {
+	if request.GetBody != nil {
+		request = request.Clone(request.Context())
+		request.GetBody = nil
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, unanswered(request, err)
+	}
+	defer response.Body.Close()
+	a := Answer{Status: response.StatusCode, Header: response.Header}
+	if a.Body, err = io.ReadAll(io.LimitReader(response.Body, MaxBody+1)); err == nil && len(a.Body) > MaxBody {
+		a.Body, err = a.Body[:MaxBody], fmt.Errorf("it is longer than %d bytes", MaxBody)
+	}
+	switch {
+	case a.Status/100 != 2:
+		return nil, classified(&StatusError{request.Method, request.URL.Host, a})
+	case err != nil: // it was done, and its result is not known
+		return nil, idem.Interrupted(fmt.Errorf("%s %s: read the answer: %w", request.Method, request.URL.Host, err))
+	}
+	return &a, nil
+}
+
+// unanswered is for a call without an answer.
+func unanswered(request *http.Request, err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // without the address, whose query may hold secrets
+	}
+	err = fmt.Errorf("%s %s: %w", request.Method, request.URL.Host, err)
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted || verdict.NeverConnected(err) {
+		return idem.Unavailable(err)
+	}
+	return idem.Interrupted(err)
+}
+
+// classified says what an answer means for the event.
+func classified(e *StatusError) error {
+	switch status := e.Answer.Status; status {
+	case http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
+		http.StatusRequestTimeout, http.StatusTooEarly:
+		return idem.Unavailable(e.later(e)) // it did nothing, and this event is not to blame
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return idem.Unavailable(e.later(idem.Interrupted(e))) // who answers may not know what the one behind did
+	case http.StatusConflict:
+		return idem.Interrupted(e) // done before, or under way
+	default:
+		if status/100 == 4 {
+			return idem.Permanent(e)
+		}
+		return idem.Interrupted(e)
+	}
+}
+
+// later is err, to be tried when the answer says.
+func (e *StatusError) later(err error) error {
+	text := e.Answer.Header.Get("Retry-After")
+	var pause time.Duration
+	if seconds, wrong := strconv.Atoi(text); wrong == nil {
+		pause = time.Duration(min(max(seconds, 0), int(MaxPause/time.Second))) * time.Second
+	} else if at, wrong := http.ParseTime(text); wrong == nil {
+		pause = min(time.Until(at), MaxPause)
+	}
+	if pause <= 0 {
+		return err
+	}
+	return idem.RetryAfter(pause, err)
+}
