@@ -19,6 +19,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest/memlease"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/stream"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -306,4 +307,27 @@ func TestTheSetUpOfTheStoreIsTold(t *testing.T) {
 			t.Errorf("the log does not say %q:\n%s", text, &log)
 		}
 	}
+}
+
+// A topic that was deleted and made again has other records at the same offsets. Their effects are
+// theirs, not those of the records before.
+func TestEffectsOfATopicThatWasMadeAgain(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var p provider
+	run := func(id byte) {
+		src := newSource(records(0, "effect 1"))
+		src.assignment.TopicID = idem.UUID{id}
+		if err := src.run(t, p.service(terms).consumer(t, db)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(1)
+	again := stream.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{2}.String()}
+	if _, err := stream.Adopt(t.Context(), db, again, stream.Adoption{To: 0, Partitions: 4}, stream.By{Operator: "ann", Reason: "made again"}); err != nil {
+		t.Fatal(err)
+	}
+	run(2)
+	want(t, "calls", p.count(1), 2)
+	want(t, "leases", leases(t, db), "c c")
 }

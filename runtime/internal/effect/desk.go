@@ -14,18 +14,20 @@ import (
 type Desk struct {
 	process   *Process
 	partition idemtype.Partition
-	quit      context.Context // ends when the owner gives the partition up
-	tell      func(error)     // hears why an effect has to wait; nil when it has not
+	topic     func() wire.UUID // the topic's id
+	quit      context.Context  // ends when the owner gives the partition up
+	tell      func(error)      // hears why an effect has to wait; nil when it has not
 
 	mu    sync.Mutex
 	tasks map[int64]*task  // by the record's offset
 	last  map[string]*task // of each record key
 }
 
-// NewDesk returns the desk of an owner, who gives up when quit ends. tell hears why effects wait
-// although calls would go on: the store cannot be asked.
-func (p *Process) NewDesk(of idemtype.Partition, quit context.Context, tell func(error)) *Desk {
-	return &Desk{process: p, partition: of, quit: quit, tell: tell, tasks: map[int64]*task{}, last: map[string]*task{}}
+// NewDesk returns the desk of an owner, who gives up when quit ends. topic is asked for the
+// topic's id when an effect begins. tell hears why effects wait: the store cannot be asked, or
+// calls fail.
+func (p *Process) NewDesk(of idemtype.Partition, topic func() wire.UUID, quit context.Context, tell func(error)) *Desk {
+	return &Desk{process: p, partition: of, topic: topic, quit: quit, tell: tell, tasks: map[int64]*task{}, last: map[string]*task{}}
 }
 
 // Start begins effects of records, unless they were begun before. Those of one record key run one

@@ -154,7 +154,7 @@ func (b *bench) beside(p *Process) *bench {
 
 func (b *bench) newDesk() (*Desk, context.CancelFunc) {
 	quit, cancel := context.WithCancel(b.t.Context())
-	return b.process.NewDesk(idemtype.Partition{Topic: "t"}, quit, func(why error) {
+	return b.process.NewDesk(idemtype.Partition{Topic: "t"}, func() wire.UUID { return wire.UUID{1} }, quit, func(why error) {
 		text := ""
 		if why != nil {
 			text = why.Error()

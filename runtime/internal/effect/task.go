@@ -56,7 +56,7 @@ func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
 	t.course = d.process.courses.of(e.Event, d.process.Log)
 	t.lock = lock{process: d.process, of: e.Lock, external: e.Terms.External, term: e.Terms.Lease}
 	if t.key == (wire.Key{}) {
-		t.key = offsetKey(d.process.Consumer, &t.message)
+		t.key = offsetKey(d.process.Consumer, d.topic(), &t.message)
 	}
 	return t
 }
@@ -72,13 +72,15 @@ func own(m *wire.Message) wire.Message {
 	return c
 }
 
-// offsetKey is the key of an event that is identified by its offset.
-func offsetKey(consumer string, m *wire.Message) (k wire.Key) {
+// offsetKey is the key of an event that is identified by its offset in a topic, which has another
+// id when it is made again.
+func offsetKey(consumer string, topic wire.UUID, m *wire.Message) (k wire.Key) {
 	h := sha256.New()
 	for _, text := range []string{"idemgen effect", consumer, m.Topic} {
 		h.Write(binary.AppendUvarint(nil, uint64(len(text))))
 		h.Write([]byte(text))
 	}
+	h.Write(topic[:])
 	h.Write(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, uint32(m.Partition)), uint64(m.Offset)))
 	copy(k[:], h.Sum(nil))
 	return k

@@ -119,7 +119,7 @@ func complete(o *Owner, d *decide.Decision) []pipeline.Statement {
 // newDesk is the desk for the effects of an owner's records. Health says why they make no
 // progress.
 func newDesk(o *Owner) *effect.Desk {
-	return o.p.process.Effects.NewDesk(o.p.id, o.life.quit, func(why error) { tellStore(o, why) })
+	return o.p.process.Effects.NewDesk(o.p.id, o.chain.Topic, o.life.quit, func(why error) { tellStore(o, why) })
 }
 
 // tellStore says why effects and locks make no progress; nil if they do.

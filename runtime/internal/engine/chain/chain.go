@@ -30,6 +30,7 @@ import (
 // Chain is the chain of one partition, up to its tail. It is used by one goroutine at a time.
 type Chain struct {
 	stream int32
+	topic  wire.UUID // id of the topic
 	tail   ledger.Tail
 	inRow  ledger.InRow // dead letters since the last record that took effect
 
@@ -56,6 +57,9 @@ type Attempt struct {
 
 // Stream is the number of the chain.
 func (c *Chain) Stream() int32 { return c.stream }
+
+// Topic is the topic's id.
+func (c *Chain) Topic() wire.UUID { return c.topic }
 
 // Tail is the last row known.
 func (c *Chain) Tail() ledger.Tail { return c.tail }

@@ -34,7 +34,7 @@ func (c *Chain) Find(ctx context.Context, conn *pgx.Conn, consumer string, p ide
 		case topic != nil && topicID != *topic:
 			k.Recreated = true
 		default:
-			k.Found, c.stream = true, stream
+			k.Found, c.stream, c.topic = true, stream, topicID
 		}
 		return nil
 	})
@@ -55,6 +55,7 @@ type Genesis struct {
 // broker named. There is no second genesis: stream rows are never deleted. It reports false if
 // another was first.
 func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first bool, err error) {
+	c.topic = g.TopicID
 	err = conn.QueryRow(ctx, ledger.GenesisSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number,
 		ledger.NewToken(), g.Start, g.Def, g.Partitions, Who()).Scan(&c.stream)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity" {
