@@ -17,6 +17,11 @@ func (r *topicReader) resolveFormer(e *draft.Event, spec *schema.IdempotencyKey)
 		r.report.Add(spec.Also[maxFormer].Pos, "E708", fmt.Sprintf("also has %d former sources, but at most %d may be", len(spec.Also), maxFormer), "take out those for which the window has passed")
 		return
 	}
+	if e.Spec.Effect != nil && len(spec.Also) > 0 {
+		r.report.Add(spec.Also[0].Pos, "E707", fmt.Sprintf("also cannot be used with the effect of event %s: its call is known by one key, and a copy that is known by another one would make a second call", wording.Quote(e.Spec.Name.Value)),
+			"give events with an effect a topic, or an idempotency_key of their own without also")
+		return
+	}
 	now := sourceTexts(spec.Source)
 	var seen [][]string
 	for _, former := range spec.Also {
