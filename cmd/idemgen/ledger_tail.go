@@ -42,7 +42,7 @@ func ledgerTailCommand(flags *streamFlags) *cobra.Command {
 				if err != nil || !follow {
 					return ledgerRows(rows), err
 				}
-				fmt.Fprint(cmd.OutOrStdout(), ledgerRows(rows).text())
+				fmt.Fprint(cmd.OutOrStdout(), visible(ledgerRows(rows).text()))
 				return nil, followTail(ctx, cmd, tail)
 			})
 		},
@@ -68,7 +68,7 @@ func followTail(ctx context.Context, cmd *cobra.Command, tail *inspect.Tail) err
 		if err != nil {
 			return err
 		}
-		fmt.Fprint(cmd.OutOrStdout(), ledgerRows(rows).lines())
+		fmt.Fprint(cmd.OutOrStdout(), visible(ledgerRows(rows).lines()))
 	}
 }
 

@@ -82,7 +82,11 @@ func (f *streamFlags) on(cmd *cobra.Command, right pgconn.ValidateConnectFunc, d
 	if a := answerOf(cmd); r != nil && a.wanted { // also what was done before an error
 		a.members[r.member()] = r
 	} else if r != nil {
-		fmt.Fprint(cmd.OutOrStdout(), r.text())
+		text := r.text()
+		if _, raw := r.(payload); !raw {
+			text = visible(text)
+		}
+		fmt.Fprint(cmd.OutOrStdout(), text)
 	}
 	return maskConnect(err)
 }

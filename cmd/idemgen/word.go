@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/idemgen/idemgen/schema"
 )
@@ -73,6 +74,20 @@ func (n notEmpty) Set(text string) error {
 	}
 	*n.text = text
 	return nil
+}
+
+// visible spells out what a terminal would obey, but for ends of lines and tabs: texts of
+// providers and records may hold anything.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+	}
+	return b.String()
 }
 
 // plainJSON is JSON in which <, > and & stay as they are.
