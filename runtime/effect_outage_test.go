@@ -1,13 +1,11 @@
 package idem_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -17,24 +15,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
-
-// lockedBuffer is a log that a test reads while it is written.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.b.String(), text)
-}
 
 type failedCalls struct{ n *atomic.Int64 }
 
@@ -75,7 +55,7 @@ func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
 				}
 				return c.err
 			}}
-			var log lockedBuffer
+			var log syncBuffer
 			s := p.service(c.terms)
 			s.policy = wire.FailurePolicy{InitialBackoff: 5 * time.Millisecond, MaxBackoff: 50 * time.Millisecond}
 			s.options = []idem.Option{idem.WithHooks(failedCalls{&failed}), idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
@@ -103,8 +83,9 @@ func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
 			want(t, "dead letters", letters(t, db), "")
 			want(t, "rows", query(t, db, `SELECT string_agg(id::text, ' ' ORDER BY id) FROM t`), strings.Join(rows, " "))
 			want(t, "calls at one time", most.Load(), 1)
-			want(t, "lines that say that it fails", log.count("an effect fails"), 1)
-			want(t, "lines that say that it works", log.count("an effect works again"), 1)
+			want(t, "lines that say that it fails", strings.Count(log.String(), "an effect fails"), 1)
+			want(t, "lines that say that the partition waits", strings.Count(log.String(), "partition stands"), 1)
+			want(t, "lines that say that it works", strings.Count(log.String(), "an effect works again"), 1)
 			if failing := consumer.Stats().Calls.Failing; len(failing) > 0 {
 				t.Errorf("behind it Stats say %+v", failing)
 			}

@@ -44,9 +44,9 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 	end, dead := t.judge(attempt, result, err)
 	beat.stop()
 	held, over := t.store(ctx, &hold, end)
-	if !errors.Is(err, ErrLost) { // which says nothing of the other side
+	if !errors.Is(err, ErrLost) && !errors.Is(err, verdict.ErrNotImplemented) { // which say nothing of the other side
 		t.course.ended(t.key, err, end.Pause)
-		t.desk.tell(t.course.why())
+		t.tell(nil)
 	}
 	t.told(attempt, took, end.State, held && over == nil, err)
 	switch {
@@ -209,8 +209,8 @@ func (t *task) watch(ctx context.Context, done <-chan struct{}) {
 	}
 	log := t.desk.process.Log.With("topic", t.message.Topic, "partition", t.message.Partition, "event", t.effect.Event, "offset", t.message.Offset)
 	log.Error("an effect goes on although its context has ended")
-	t.desk.tell(fmt.Errorf("effect %s, offset %d, goes on although its context has ended", t.effect.Event, t.message.Offset))
+	t.tell(fmt.Errorf("effect %s, offset %d, goes on although its context has ended", t.effect.Event, t.message.Offset))
 	<-done
 	log.Info("an effect that ignored its context has ended")
-	t.desk.tell(nil)
+	t.tell(nil)
 }

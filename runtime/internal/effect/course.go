@@ -19,6 +19,8 @@ const (
 	enough = 5
 	// repeat is how often at most the log says of an effect that it fails.
 	repeat = time.Minute
+	// lasting is how long an effect fails, of one event alone, before Health tells.
+	lasting = 10 * time.Second
 )
 
 // course is how an effect fares in this process. It is its circuit breaker, too: while the effect
@@ -31,7 +33,8 @@ type course struct {
 	mu      sync.Mutex
 	since   time.Time // of the first failure since a call ended well; zero if it works
 	failed  int       // calls since then
-	last    string    // error
+	begun   string    // error of the first of them
+	last    string    // error of the last
 	next    time.Time // when the call will be made again that failed last; before it none is, if it tripped
 	row     int       // failures in a row
 	first   wire.Key  // of the event of the first of them
@@ -75,23 +78,19 @@ func (c *course) ended(key wire.Key, err error, pause time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	switch {
-	case err == nil:
+	if err == nil || verdict.SaidPermanent(err) { // the other side is there, and may refuse this event
 		c.works(now)
-		return
-	case verdict.SaidPermanent(err): // the other side is there, and refused this event
-		c.row, c.others = 0, false
 		return
 	}
 	if c.row++; c.row == 1 {
 		c.first = key
 	}
 	c.others = c.others || key != c.first
-	if c.since.IsZero() {
-		c.since = now
-	}
 	c.failed++
 	c.last, c.next = verdict.Storable(err.Error()), now.Add(pause)
+	if c.since.IsZero() {
+		c.since, c.begun = now, c.last
+	}
 	if now.Sub(c.told) >= repeat {
 		c.told, c.open = now, true
 		c.log.Warn("an effect fails", "event", c.event, "err", c.last, "calls", c.failed, "since", c.since.UTC().Format(time.RFC3339), "next", pause.Round(time.Millisecond))
@@ -103,7 +102,7 @@ func (c *course) works(now time.Time) {
 	if c.open {
 		c.log.Info("an effect works again", "event", c.event, "failed_calls", c.failed, "after", now.Sub(c.since).Round(time.Millisecond))
 	}
-	c.since, c.failed, c.last, c.next, c.row, c.others, c.open = time.Time{}, 0, "", time.Time{}, 0, false, false
+	c.since, c.failed, c.next, c.row, c.others, c.open = time.Time{}, 0, time.Time{}, 0, false, false
 }
 
 // failing is how the effect fails; nil if it does not.
@@ -116,14 +115,23 @@ func (c *course) failing() *idemtype.FailingEffect {
 	return &idemtype.FailingEffect{Event: c.event, Err: c.last, Since: c.since, Calls: c.failed, Next: c.next}
 }
 
-// why is the failure as Health tells it; nil if there is none.
+// why is a failure that is no single call's, as Health tells it: always alike until it is over, so
+// that it is one line of the log. It is nil if there is none.
 func (c *course) why() error {
-	f := c.failing()
-	if f == nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.tripped() && (c.since.IsZero() || time.Since(c.since) < lasting) {
 		return nil
 	}
-	return fmt.Errorf("effect %s fails since %s, %d calls by now, the next one at %s: %s",
-		f.Event, f.Since.UTC().Format(time.TimeOnly), f.Calls, f.Next.UTC().Format(time.TimeOnly), f.Err)
+	return fmt.Errorf("effect %s fails since %s: %s", c.event, c.since.UTC().Format(time.RFC3339), c.begun)
+}
+
+// tell tells why the effect has to wait: err, or else that calls fail; nil if it has not.
+func (t *task) tell(err error) {
+	if err == nil {
+		err = t.course.why()
+	}
+	t.desk.tell(err)
 }
 
 // courses are those of a process, by event.

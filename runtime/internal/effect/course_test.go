@@ -33,7 +33,7 @@ func TestCourse(t *testing.T) {
 		for range 2 * enough {
 			c.ended(a, away, time.Second)
 		}
-		if n, tripped := c.inARow(); n != 2*enough || tripped || !admits(c) {
+		if n, tripped := c.inARow(); n != 2*enough || tripped || !admits(c) || c.why() != nil {
 			t.Errorf("one event alone: %d in a row, tripped %t", n, tripped)
 		}
 		c.ended(b, away, 10*time.Second)
@@ -49,7 +49,7 @@ func TestCourse(t *testing.T) {
 		if f := c.failing(); f == nil || f.Event != "Sent" || f.Err != "away" || f.Calls != 2*enough+1 || time.Since(f.Since) != 10*time.Second {
 			t.Errorf("got %+v", f)
 		}
-		if err := c.why(); err == nil || !strings.Contains(err.Error(), "effect Sent fails since 00:00:00, 11 calls by now, the next one at 00:00:10: away") {
+		if err := c.why(); err == nil || !strings.Contains(err.Error(), "effect Sent fails since 2000-01-01T00:00:00Z: away") {
 			t.Errorf("got %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -59,8 +59,13 @@ func TestCourse(t *testing.T) {
 		if _, tripped := c.inARow(); tripped || !admits(c) || c.failing() != nil || c.why() != nil {
 			t.Error("it works, and is tripped")
 		}
+		c.ended(a, away, time.Second)
+		time.Sleep(lasting)
+		if c.why() == nil {
+			t.Error("an event that fails for long is not told of")
+		}
 		c.ended(a, verdict.Permanent(away), 0)
-		if c.failing() != nil {
+		if c.failing() != nil || c.why() != nil {
 			t.Error("an event that is refused for good is a failure of the effect")
 		}
 		for text, n := range map[string]int{"an effect fails": 2, "an effect works again": 1, "failed_calls=13": 1} {

@@ -96,12 +96,12 @@ func (t *task) store(ctx context.Context, h *hold, end lease.End) (held bool, er
 		}
 		switch {
 		case err == nil:
-			t.desk.tell(nil)
+			t.tell(nil)
 			return held, nil
 		case isBroken(err):
 			return false, t.broken(err)
 		}
-		t.desk.tell(unanswered(err))
+		t.tell(unanswered(err))
 		if t.desk.quit.Err() != nil && time.Now().After(over) {
 			return false, t.desk.quit.Err()
 		}

@@ -150,7 +150,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	}
 	wait, leave := t.course.admit()
 	if leave == nil {
-		t.desk.tell(t.course.why())
+		t.tell(nil)
 		return wait, false
 	}
 	defer leave()
@@ -164,7 +164,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return t.failed(err, failures)
 	}
 	if wait > 0 {
-		t.desk.tell(t.course.why())
+		t.tell(nil)
 		return wait, false
 	}
 	defer t.lock.giveBack(ctx)
@@ -185,7 +185,7 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	if a.Stale {
 		return t.stale(a.Token)
 	}
-	t.desk.tell(t.course.why())
+	t.tell(nil)
 	switch {
 	case a.State != lease.Failed && t.effect.Conflicts(a.Content.Def, a.Content.Print):
 		return t.refuse(wire.ReasonConflict, errOther)
@@ -250,7 +250,7 @@ func (t *task) stale(known int64) (time.Duration, bool) {
 	if t.skip < mostSkipped {
 		return 0, false
 	}
-	t.desk.tell(fmt.Errorf("the store of leases knows number %d, and idem_fence is more than %d behind: numbers are drawn until it is past", known, mostSkipped))
+	t.tell(fmt.Errorf("the store of leases knows number %d, and idem_fence is more than %d behind: numbers are drawn until it is past", known, mostSkipped))
 	return backoff.Initial, false
 }
 
@@ -259,6 +259,6 @@ func (t *task) failed(err error, failures int) (time.Duration, bool) {
 	if isBroken(err) {
 		return t.end(Outcome{Err: t.broken(err)})
 	}
-	t.desk.tell(unanswered(err))
+	t.tell(unanswered(err))
 	return backoff.Pause(failures+1, backoff.Initial, backoff.Most), false
 }

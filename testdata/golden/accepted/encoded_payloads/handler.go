@@ -18,8 +18,9 @@ func (Service) Visited(ctx context.Context, tx idem.Tx, e Visited) error {
 }
 
 // ProductChanged runs outside of the transaction, before the event's steps. Pass the key of
-// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. An error says that
-// nothing was done, unless it is marked with idem.Interrupted; ctx ends with effect.timeout.
+// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. Of a plain error
+// nobody knows what was done: idem.NotDone, Unavailable, Permanent and RetryAfter say that nothing
+// was. ctx ends with effect.timeout.
 func (Service) ProductChanged(ctx context.Context, e ProductChanged) error {
 	return fmt.Errorf("ProductChanged: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }

@@ -11,15 +11,17 @@ import (
 type Service struct{}
 
 // MailWanted runs outside of the transaction, before the event's steps. Pass the key of
-// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. An error says that
-// nothing was done, unless it is marked with idem.Interrupted; ctx ends with effect.timeout.
+// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. Of a plain error
+// nobody knows what was done: idem.NotDone, Unavailable, Permanent and RetryAfter say that nothing
+// was. ctx ends with effect.timeout.
 func (Service) MailWanted(ctx context.Context, e MailWanted) (Mail, error) {
 	return Mail{}, fmt.Errorf("MailWanted: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }
 
 // MailsErased runs outside of the transaction, before the event's steps. Pass the key of
-// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. An error says that
-// nothing was done, unless it is marked with idem.Interrupted; ctx ends with effect.timeout.
+// idem.DeliveryFrom(ctx) on, if the other side knows calls again by one. Of a plain error
+// nobody knows what was done: idem.NotDone, Unavailable, Permanent and RetryAfter say that nothing
+// was. ctx ends with effect.timeout.
 func (Service) MailsErased(ctx context.Context, e MailsErased) (Mail, error) {
 	return Mail{}, fmt.Errorf("MailsErased: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }
