@@ -1,4 +1,5 @@
-# Five commands do all their own set-up on a machine with Go: make demo, test, faults, soak, fuzz.
+# These commands do all their own set-up on a machine with Go: make demo, test, faults, soak, fuzz,
+# and e2e, which needs Java or Python, too.
 
 GOLDEN    := ./testdata/golden/accepted/...
 # The golden cases that are played in short by make test, one for each kind of behaviour; of the
@@ -7,9 +8,9 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types branches codecs 
 	encoded_payloads erasure event_store_projection external_tables header_keys kitchen_sink locks maps \
 	offset_ledger order_evolution parked_records patches replaced_rows rows_of_other_topics streams \
 	strict_payloads sums topic_patterns)
-SHORT     := ./examples/bank ./examples/catalog/... ./examples/telemetry ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
+BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
 # The packages that start goroutines; runtime/confluent is in make matrix only.
-CONCURRENT := ./runtime ./runtime/redislease $(addprefix ./runtime/internal/, catalog effect engine \
+CONCURRENT := ./runtime ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine \
 	generation intake lag maintain notify outage pglease recent session watchdog)
 # Most tests wait for a server: more of them run side by side than there are processors. make check
 # vets the code. Compiling is half of the work, so libraries are compiled without inlining and
@@ -19,7 +20,7 @@ GOTEST    := go test -vet=off -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo faults soak fuzz test quick matrix model check race generate mutants bench cc
+.PHONY: demo faults soak e2e fuzz test quick matrix model check race generate mutants bench cc
 
 ## demo: the whole product at work, with duplicates, two crashes and an audit
 demo: cc
@@ -35,6 +36,13 @@ SEED ?= 0
 soak: cc
 	@go run ./scripts/faults -soak $(MINUTES) -seed $(SEED)
 
+## e2e: services, relay and Debezium on a real Kafka, Connect, Postgres and Redis, which it fetches;
+## SHORT=1 leaves Connect out, and what takes long; CHECK=regexp chooses checks by their names
+SHORT ?=
+CHECK ?=
+e2e: cc
+	@go run ./scripts/e2e -only '$(CHECK)' $(if $(filter-out 0,$(SHORT)),-short)
+
 ## fuzz: looks for bugs at random for TIME: the fuzz tests, then whole services of specs that are drawn
 TIME ?= 10m
 fuzz: cc
@@ -42,20 +50,21 @@ fuzz: cc
 
 ## test: what a change must pass; it starts Postgres and a broker itself
 test: cc
-	$(FASTER) $(GOTEST) ./runtime ./cmd/idemgen $$(go list ./... | grep -v -F -x "$$(go list $(SHORT))")
-	$(FASTER) $(GOTEST) -short $(SHORT)
+	$(FASTER) $(GOTEST) ./runtime ./cmd/idemgen $$(go list ./... | grep -v -F -x "$$(go list $(BRIEFLY))")
+	$(FASTER) $(GOTEST) -short $(BRIEFLY)
 
 ## quick: what one runs behind each change
 quick: cc
 	$(FASTER) $(GOTEST) -short ./...
 
-## matrix: what test leaves out: long tests, all golden cases, each Postgres, all of the runtime with -race
+## matrix: what test leaves out: long tests, all golden cases, each Postgres, all of the runtime with -race, a real Kafka
 MAJORS ?= 14 15 16 17 18
 matrix: cc
 	IDEMGEN_LONG=1 $(GOTEST) -timeout 40m ./... $(GOLDEN)
 	set -e; for major in $(MAJORS); do echo "Postgres $$major"; IDEMTEST_POSTGRES_MAJOR=$$major $(GOTEST) -timeout 40m \
 		./runtime/... ./examples/... ./generator/sqlcode ./generator/gocode/generated $(PLAYED); done
 	$(GOTEST) -timeout 40m -race ./runtime/...
+	go run ./scripts/e2e -short
 
 ## model: explores the protocol's state machine within its full bounds; needs a few minutes and 4 GB
 model:

@@ -15,6 +15,7 @@ type results struct {
 	decoders  map[string]map[string][]float64
 	generated *generated
 	endured   *endured
+	sent      *sent
 }
 
 // measure runs every contender that the rows need.

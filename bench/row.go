@@ -89,6 +89,9 @@ var rows = []row{
 	speed("P14", "effects, leases in Postgres/two round trips by hand", "effect", "notices", atLeast(1)),
 	speed("P14b", "effects, leases in Redis/two round trips by hand", "effect-redis", "notices-redis", atLeast(1)),
 	speed("P14c", "effects, leases in Redis/in Postgres", "effect-redis", "effect", goal{}),
+	relayed("P15", "outbox, relay/loop by hand with SKIP LOCKED", atLeast(1), outboxSpeed),
+	relayed("P15b", "outbox, milliseconds from commit to topic, median", goal{}, outboxMedian),
+	relayed("P15c", "outbox, milliseconds from commit to topic, 99th percentile", goal{}, outboxTail),
 }
 
 // speed compares how many records per second two contenders consume, and how much CPU time that
@@ -98,6 +101,20 @@ func speed(id, name, ours, theirs string, g goal) row {
 		f := pairwise(r.speeds(ours), r.speeds(theirs))
 		f.cpu = pairwise(r.cpu(theirs), r.cpu(ours)).value // less is faster
 		return f, nil
+	}}
+}
+
+// relayed is a row of the outbox.
+func relayed(id, name string, g goal, of func(*sent) figure) row {
+	return row{id: id, name: name, goal: g, figure: func(ctx context.Context, r *results) (figure, error) {
+		if r.sent == nil {
+			s, err := sending(ctx, r.rounds)
+			if err != nil {
+				return figure{}, err
+			}
+			r.sent = s
+		}
+		return of(r.sent), nil
 	}}
 }
 

@@ -45,7 +45,7 @@ func (r *Result) Compare(ctx context.Context, db pgtable.Querier) (same bool, er
 
 // wantOf is what a spec says of a table.
 func wantOf(s *model.Service, t *model.Table) *pgtable.Want {
-	w := &pgtable.Want{SQL: sqlName(t), Rights: gocode.Rights(s, t), Unlogged: t.Unlogged, Owner: t.Owner}
+	w := &pgtable.Want{SQL: sqlName(t), Rights: gocode.Rights(s, t), Owner: t.Owner}
 	for _, c := range t.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn{
 			Name: c.InDatabase(), Type: c.Type.String(), Nullable: c.Nullable, Filled: c.ByDatabase(), Default: c.Default != nil,

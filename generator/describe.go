@@ -113,7 +113,7 @@ func (d *describer) table(n *described) {
 		d.line(2, "name: %s", yamlText(n.Name))
 	}
 	if n.Unlogged {
-		d.line(2, "unlogged: true # after a crash of the server its rows are gone")
+		d.line(2, "# unlogged, so a service refuses it: after a crash of the server its rows are gone")
 	}
 	d.line(2, "primary_key: %s", n.list(n.primary))
 	d.keys(n)
@@ -197,8 +197,6 @@ func (d *describer) foreign(n *described, fk pgtable.ForeignKey, i int) string {
 		return "on delete " + fk.OnDelete
 	case !slices.Equal(slices.Sorted(slices.Values(fk.References)), slices.Sorted(slices.Values(parent.primary))):
 		return "not to its primary key"
-	case parent.Unlogged && !n.Unlogged:
-		return "it is unlogged"
 	}
 	for j, c := range fk.Columns {
 		if own := n.Column(c); n.columns[c] == "" || own.Type != parent.Column(fk.References[j]).Type || fk.OnDelete == "set_null" && !own.Nullable {

@@ -65,7 +65,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 			return nil, fmt.Errorf("%s exists, and has the names of its consumer and package", started.Spec)
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		draft = &NewCase{}
+		draft = &NewCase{sample: s.Tables == nil}
 		spec, err = s.firstSpec(dir, importPath)
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/scaffold"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -20,6 +21,8 @@ import (
 type NewCase struct {
 	Name  string // "": that of the first event without Go code, if there is one and no case yet
 	Event string // "": the one for which a case is wanted most
+
+	sample bool // the spec is the sample of Init, whose Go code is written and has a case, too
 }
 
 // Case is Generate for one spec, with a draft of a case. A case of that name that is there already
@@ -51,6 +54,21 @@ func addCase(u *unit, c NewCase) error {
 	if draft.unsaid {
 		u.note("%s is a draft, and refused until it is whole: say under then what the Go code does, and remove the line draft\n", draft.path)
 	}
+	if c.sample {
+		return addSample(u)
+	}
+	return nil
+}
+
+// addSample adds the case of the sample's Go code.
+func addSample(u *unit) (err error) {
+	c := caseFile{new: true}
+	if c.name, c.content, err = scaffold.SampleCase(); err != nil {
+		return err
+	}
+	c.path = u.folder.Show(c.file())
+	c.read(u, oracle.New(u.service))
+	u.cases = append(u.cases, &c)
 	return nil
 }
 

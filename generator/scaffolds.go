@@ -21,8 +21,13 @@ import (
 // hand-written file declares.
 func (u *unit) addScaffolds(hand *gopkg.Package) error {
 	_, err := u.folder.Read(scaffold.HandlerFile)
-	if none := errors.Is(err, fs.ErrNotExist); none && u.wantsHandler(hand) {
-		data, err := scaffold.Handler(u.service)
+	scaffolded := errors.Is(err, fs.ErrNotExist) && u.wantsHandler(hand)
+	if scaffolded {
+		render := scaffold.Handler
+		if u.draft != nil && u.draft.sample {
+			render = scaffold.SampleHandler
+		}
+		data, err := render(u.service)
 		if err != nil {
 			return err
 		}
@@ -38,15 +43,15 @@ func (u *unit) addScaffolds(hand *gopkg.Package) error {
 		_, declared := hand.Declared[name]
 		return !declared && u.testsUse(name)
 	}
-	handler, log := missing(scaffold.TestHandler), missing(scaffold.TestLog)
-	if !handler && !log {
+	needs := scaffold.Needs{TestHandler: missing(scaffold.TestHandler), TestLog: missing(scaffold.TestLog), Scaffolded: scaffolded}
+	if !needs.TestHandler && !needs.TestLog {
 		return nil
 	}
-	data, err := scaffold.Setup(u.service, handler, log)
+	data, err := scaffold.Setup(u.service, needs)
 	if err != nil {
 		return err
 	}
-	name, err := u.setupFile(handler)
+	name, err := u.setupFile(needs.TestHandler)
 	if err != nil {
 		return err
 	}

@@ -46,15 +46,15 @@ func bothPartitions(t *testing.T, sink idem.Sink) []idem.Partition {
 // their own transaction's: each event takes effect, and no handler is called twice.
 func TestWaitForAConnectionCountsForNoRecord(t *testing.T) {
 	lengthy(t)
-	const each = 4
+	const each = 3
 	db := database(t)
 	var calls atomic.Int32
 	c := service{policy: impatient, edit: func(s *wire.Service) {
-		s.Limits.BatchTimeout, s.Limits.EventTimeout = 2200*time.Millisecond, 2*time.Second // less than all calls take
+		s.Limits.BatchTimeout, s.Limits.EventTimeout = 1800*time.Millisecond, 1700*time.Millisecond // less than two calls take
 	}, handle: func(ctx context.Context, _ idem.Tx, _ int32) error {
 		calls.Add(1)
 		select {
-		case <-time.After(600 * time.Millisecond):
+		case <-time.After(time.Second):
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()

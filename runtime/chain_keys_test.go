@@ -213,7 +213,7 @@ func TestDuplicateInTheChainIsLogged(t *testing.T) {
 	w := own(t, inChain(time.Hour, idem.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))).consumer(t, db))
 	apply(t, w, records(0, "@secret: put 1 1"))
 	apply(t, w, records(1, "@secret: put 1 1"))
-	if !strings.Contains(log.String(), `msg=duplicate topic=test.v1 partition=0 offset=1 first="in an earlier batch of test.v1/0"`) || strings.Contains(log.String(), "secret") {
+	if !strings.Contains(log.String(), `msg=duplicate consumer=test topic=test.v1 partition=0 offset=1 first="in an earlier batch of test.v1/0"`) || strings.Contains(log.String(), "secret") {
 		t.Error(log.String())
 	}
 }

@@ -63,6 +63,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	for _, o := range options {
 		o(&c.settings)
 	}
+	c.settings.log = c.settings.log.With("consumer", service.Consumer)
 	var err error
 	if c.leases, err = leasesOf(&service, &c.settings); err != nil {
 		return nil, err
@@ -77,6 +78,12 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	c.run.Set(nil, errNotRun)
 	return c, nil
 }
+
+// Name is the consumer's name in the spec.
+func (c *Consumer) Name() string { return c.service.Consumer }
+
+// Reads reports whether the consumer reads a topic, by its name or by a pattern.
+func (c *Consumer) Reads(topic string) bool { return c.service.Topic(topic) != nil }
 
 // filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
 const filterBytes = 256 << 20

@@ -20,7 +20,6 @@ type line struct {
 	sent  []byte // the cut comes when these bytes were sent, or
 	early bool   // instead of sending them
 	reply bool   // when the answer to them has come
-
 }
 
 // through returns a pool like db whose connections pass through the line.
@@ -61,8 +60,8 @@ func (c *cutConn) Write(b []byte) (int, error) {
 		c.Conn.Close()
 		return 0, errCut
 	}
+	c.fatal.Store(true) // before it is sent: pgx may read already
 	n, err := c.Conn.Write(b)
-	c.fatal.Store(true)
 	if !l.reply {
 		c.Conn.Close()
 	}
@@ -70,11 +69,11 @@ func (c *cutConn) Write(b []byte) (int, error) {
 }
 
 func (c *cutConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
 	if !c.fatal.Load() {
-		return c.Conn.Read(b)
+		return n, err
 	}
-	_, _ = c.Conn.Read(b) // the answer has come, and nobody hears it
-	c.Conn.Close()
+	c.Conn.Close() // the answer has come, and nobody hears it
 	return 0, errCut
 }
 

@@ -331,3 +331,23 @@ func TestEffectsOfATopicThatWasMadeAgain(t *testing.T) {
 	want(t, "calls", p.count(1), 2)
 	want(t, "leases", leases(t, db), "c c")
 }
+
+// Two databases may share a store of leases although their consumers have one name: neither sees
+// the other's results. A copy of a database is another one once it has an id of its own.
+func TestDatabasesThatShareAStore(t *testing.T) {
+	t.Parallel()
+	var p provider
+	var store memlease.Store
+	s := p.serviceWith(&store, outside(terms))
+	for n := 1; n <= 2; n++ {
+		db := database(t)
+		idemtest.Exec(t, db, `UPDATE idem_schema SET id = gen_random_uuid()`) // tests are copies of one
+		apply(t, own(t, s.consumer(t, db)), records(0, "a: effect 1"))
+		want(t, "calls", p.count(1), n)
+		want(t, "rows", table(t, db), fmt.Sprint("1=", n))
+	}
+	db := database(t)
+	idemtest.Exec(t, db, `DELETE FROM idem_schema; INSERT INTO idem_schema (version) VALUES (2)`)
+	_, err := own(t, s.consumer(t, db)).Apply(t.Context(), records(0, "a: effect 1"))
+	wantText(t, wantError[*idem.HaltedError](t, err), "read the database's id from idem_schema")
+}

@@ -199,11 +199,15 @@ func firstOnly(err error) func(nth int) error {
 func TestEffectOutlivesItsPartition(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	begun, go_on := make(chan struct{}), make(chan struct{})
-	p := provider{call: func(context.Context, int32, int) error {
-		close(begun)
-		<-go_on
-		return nil
+	begun, goOn := make(chan struct{}, 2), make(chan struct{})
+	p := provider{call: func(ctx context.Context, _ int32, _ int) error {
+		begun <- struct{}{}
+		select {
+		case <-goOn:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}}
 	s := p.service(terms)
 	sink := drive(t, s.consumer(t, db))
@@ -223,7 +227,7 @@ func TestEffectOutlivesItsPartition(t *testing.T) {
 		applied <- err
 	}()
 	time.Sleep(2 * terms.Lease) // the heartbeat keeps the lease
-	close(go_on)
+	close(goOn)
 	if err := <-applied; err != nil {
 		t.Fatal(err)
 	}

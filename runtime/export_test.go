@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/engine"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
@@ -34,6 +35,9 @@ func (c *Consumer) KeyMemoryUsed() int64 { return c.process.Keys.Budget.Used() }
 
 // State is where the writer's partition stands in the protocol's table.
 func (w *Writer) State() protocol.State { return w.owner.State() }
+
+// LookAgain has the writer look with its next batch for what operators ask.
+func (w *Writer) LookAgain() { engine.LookAtOnce(w.owner) }
 
 // Attempts is how many appends of the writer may have committed unseen.
 func (w *Writer) Attempts() int { return w.owner.Chain().Open() }

@@ -33,6 +33,8 @@ type plan struct {
 	locks  *wire.LockTerms
 	// resultless says that the effect returns nothing.
 	resultless bool
+	// unit is what results begin with; those without it are read, too.
+	unit string
 
 	content wire.Content
 	erases  bool // verb erase puts, and its event has erase_traces
@@ -102,15 +104,9 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		return nil
 	}
 	if verb == "effect" {
-		result, ok := b.Effect(m, wire.Effect{Event: "Test", Terms: p.terms, Fn: func(ctx context.Context) ([]byte, error) {
-			n, err := p.effect(ctx, int32(id))
-			return []byte(strconv.Itoa(int(n))), err
-		}})
-		if !ok {
-			return nil
-		}
-		if v, err = strconv.ParseInt(string(result), 10, 32); err != nil && !p.resultless {
-			return &wire.DecodeError{Event: "Test", Path: "the effect's result", Reason: "must be a number"}
+		ok := false
+		if v, ok, err = p.result(b, m, int32(id)); !ok {
+			return err
 		}
 		verb = "put"
 	}
@@ -123,6 +119,28 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 	r.Int4(int32(id))
 	r.Int4(int32(v))
 	return nil
+}
+
+// result is what the record's effect returned.
+func (p *plan) result(b *wire.Batch, m *wire.Message, id int32) (v int64, ok bool, err error) {
+	e := wire.Effect{Event: "Test", Terms: p.terms, Fn: func(ctx context.Context) ([]byte, error) {
+		n, err := p.effect(ctx, id)
+		if p.resultless {
+			return nil, err
+		}
+		return []byte(p.unit + strconv.Itoa(int(n))), err
+	}}
+	if !p.resultless {
+		e.Read = func(result []byte) (err error) {
+			number, _ := strings.CutPrefix(string(result), p.unit)
+			if v, err = strconv.ParseInt(number, 10, 32); err != nil || v < 0 {
+				return &wire.DecodeError{Event: "Test", Class: wire.ReasonResult, Path: "result", Reason: "must be a number"}
+			}
+			return nil
+		}
+	}
+	ok, err = b.Effect(m, e)
+	return v, ok, err
 }
 
 func (p *plan) Flush(b *wire.Batch) {
@@ -139,6 +157,8 @@ type service struct {
 	locks  wire.LockTerms
 	// resultless says that the effect returns nothing.
 	resultless bool
+	// unit is what results begin with; those without it are read, too.
+	unit string
 
 	policy  wire.FailurePolicy
 	content wire.Content
@@ -167,7 +187,7 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 		Topics: []wire.Topic{{
 			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
 			NewPlan: func() wire.Plan {
-				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, locks: &s.locks, resultless: s.resultless, content: s.content, erases: s.erases}
+				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, locks: &s.locks, resultless: s.resultless, unit: s.unit, content: s.content, erases: s.erases}
 			},
 			Effects: s.terms.Timeout,
 		}},

@@ -56,6 +56,6 @@ var (
 	errNotJoined = errors.New("the group has not shared its partitions out yet")
 )
 
-// joinPatience is how long a group may take to share its partitions out before the log says
-// that it has not. Health says so at once.
-const joinPatience = 5 * time.Second
+// joinPatience is how long a group may take to share its partitions out before the log calls it an
+// error: a session of 45 seconds, and some more. Health says so at once.
+const joinPatience = time.Minute

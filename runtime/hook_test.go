@@ -284,6 +284,8 @@ type panicsAtLetters struct{ slog.Handler }
 
 func (panicsAtLetters) Enabled(context.Context, slog.Level) bool { return true }
 
+func (p panicsAtLetters) WithAttrs([]slog.Attr) slog.Handler { return p }
+
 func (panicsAtLetters) Handle(_ context.Context, r slog.Record) error {
 	if r.Level == slog.LevelWarn {
 		panic("a bug")

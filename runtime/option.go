@@ -29,7 +29,7 @@ type settings struct {
 // WithLogger sets the logger; the default is slog.Default(). The runtime logs one line per
 // change of a partition's state (Info, Error), one per dead letter or conflict (Warn, at
 // most 10 in 10 seconds; the next line counts those left out), and one per duplicate
-// (Debug). It never logs a payload or a key.
+// (Debug), each with the consumer. It never logs a payload or a key.
 func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } }
 
 // WithHooks adds hooks, for metrics, traces and audits: values with one or more of the methods

@@ -280,14 +280,16 @@ func TestReplayIsTriedAgainWhileRecordsGoOn(t *testing.T) {
 	}
 	calls, fails = 0, 2
 	ask(t, db, "replay", 0)
-	for offset := int64(2); lettersNow(t, db) != "0 r replayed"; offset++ {
-		apply(t, w, records(offset, "put 3 3"))
+	for offset := int64(2); lettersNow(t, db) != "0 r replayed"; offset += 2 {
 		apply(t, w, nil)
+		before := query(t, db, `SELECT max(seq)::text FROM idem_ledger`)
+		apply(t, w, records(offset, "put 3 3", "put 4 4"))
+		want(t, "rows of the ledger for two records", query(t, db, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'b' AND seq > $1::text::bigint`, before), "1")
 		if offset > 1000 {
 			t.Fatal(lettersNow(t, db))
 		}
 	}
-	want(t, "rows", table(t, db), "1=3 2=2 3=3")
+	want(t, "rows", table(t, db), "1=3 2=2 3=3 4=4")
 	calls, fails = 0, 100
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'd'`)
 	ask(t, db, "replay", 0)

@@ -131,6 +131,27 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 	}
 }
 
+// A right that is needed later only is missed at the start.
+func TestMissingRightsShowAtTheStart(t *testing.T) {
+	t.Parallel()
+	r := newRealm(t, "public")
+	role := r.service.Config().ConnConfig.User
+	for lacks, says := range map[string]string{
+		"UPDATE ON idem_lease":          `may not UPDATE idem_lease: GRANT UPDATE ON idem_lease TO "` + role + `"`,
+		"INSERT ON idem_dead_letter":    `may not INSERT idem_dead_letter`,
+		"USAGE ON SEQUENCE idem_fence":  `may not USAGE idem_fence: GRANT USAGE ON SEQUENCE idem_fence TO "` + role + `"`,
+		"SELECT, DELETE ON idem_ledger": `may not SELECT, DELETE idem_ledger`,
+		"SELECT, INSERT ON idem_stream": `may not SELECT, INSERT idem_stream`,
+		"SELECT ON TABLE idem_schema":   `may not SELECT idem_schema`,
+	} {
+		idemtest.Exec(t, r.admin, `REVOKE `+lacks+` FROM "`+role+`"`)
+		_, err := service{}.consumer(t, r.service).Own(t.Context(), topic, 0, 0)
+		wantText(t, err, says)
+		idemtest.Exec(t, r.admin, `GRANT `+lacks+` TO "`+role+`"`)
+	}
+	own(t, service{}.consumer(t, r.service))
+}
+
 func keysAndBriefLocks(s *wire.Service) {
 	briefLocks(s)
 	s.Topics[0].Chain = time.Hour

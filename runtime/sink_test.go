@@ -3,11 +3,13 @@ package idem_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -195,6 +197,24 @@ func TestPartitionThatCannotBeReadHalts(t *testing.T) {
 			want(t, "rows", table(t, db), "1=1")
 		})
 	}
+}
+
+// Who resets a database beside a broker that was kept is told both ways on, and what each does.
+func TestMissingLedgerHasTwoWaysOut(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	c := service{}.consumer(t, db)
+	src := newSource(records(10, "put 1 1"))
+	src.assignment.Low, src.assignment.Committed = 5, committedAt(10)
+	halted := wantError[*idem.HaltedError](t, src.run(t, c))
+	adopt := "idemgen stream adopt --consumer test --topic " + topic + " --partition 0 --topic-id " + src.assignment.TopicID.String()
+	want(t, "the way that skips", halted.Remedy, adopt+" --to 10 --partitions 4 --reason ledger-missing")
+	want(t, "the way that reads again", halted.Reread, adopt+" --to 5 --partitions 4 --reason ledger-missing")
+	_, told, _ := strings.Cut(c.Health().Error(), " [ledger-missing; then: ")
+	want(t, "what Health tells", told, halted.Remedy+"] [with it "+halt.Skips+"] [or: "+halted.Reread+"] [with it "+halt.Rereads+"]")
+	src.assignment.Low = 10
+	halted = wantError[*idem.HaltedError](t, src.run(t, service{}.consumer(t, db)))
+	want(t, "the way that reads again, of a topic that has nothing to skip", halted.Reread, "")
 }
 
 func TestLogShorterThanThePositionMayLagThenHalts(t *testing.T) {

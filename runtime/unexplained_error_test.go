@@ -64,6 +64,7 @@ func rowSecurity(t *testing.T, db *pgxpool.Pool) *pgxpool.Pool {
 	role := fmt.Sprintf("secured_%d", time.Now().UnixNano())
 	idemtest.Exec(t, db, `CREATE ROLE `+role+`;
 GRANT ALL ON ALL TABLES IN SCHEMA public TO `+role+`;
+GRANT USAGE ON SEQUENCE idem_fence TO `+role+`;
 ALTER TABLE t ENABLE ROW LEVEL SECURITY;
 CREATE POLICY lucky ON t USING (true) WITH CHECK (v <> 13)`)
 	t.Cleanup(func() {

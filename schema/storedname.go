@@ -53,6 +53,8 @@ func storedColumn(w *walker, e entry) (*Text, bool) {
 func freeTable(w *walker, kind nameKind, pos Pos, text string) bool {
 	why := ""
 	switch {
+	case text == outboxTable: // see checkOutbox
+		return true
 	case strings.HasPrefix(text, "idem_"):
 		why = "names with idem_ belong to the tables of the runtime"
 	case strings.HasPrefix(text, "pg_"):

@@ -17,7 +17,6 @@ type Table struct {
 	Unique      []Texts
 	Indexes     []Texts
 	ForeignKeys []*ForeignKey
-	Unlogged    *Bool
 	RenamedFrom *Text
 	InDatabase
 	Pos    Pos // the map
@@ -30,7 +29,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "unique", value: columnLists(func(t *Table) *[]Texts { return &t.Unique })},
 	key[Table]{name: "indexes", value: columnLists(func(t *Table) *[]Texts { return &t.Indexes })},
 	key[Table]{name: "foreign_keys", value: value[Table]{shape{items: &shape{keys: foreignKeyKeys.shapes()}}, readForeignKeys}},
-	key[Table]{name: "unlogged", value: boolValue(func(t *Table) **Bool { return &t.Unlogged })},
+	key[Table]{name: "unlogged", instead: "leave it out: a table that a crash empties cannot hold what took effect once"},
 	key[Table]{name: "schema", value: put(scalarShape, func(t *Table) **Text { return &t.Schema }, schemaName)},
 	key[Table]{name: "name", value: put(scalarShape, func(t *Table) **Text { return &t.Stored }, storedTable)},
 	key[Table]{name: "external", value: boolValue(func(t *Table) **Bool { return &t.External })},
@@ -45,6 +44,7 @@ func readTables(w *walker, e entry, s *Spec) bool {
 		s.Tables = append(s.Tables, t)
 		te := entry{"table " + quote(name.Value), name.Pos, n}
 		t.Broken = !walkMap(w, te, tableKeys, t) || !valid
+		t.Broken = !checkOutbox(w, te, t) || t.Broken
 		if n.Kind == MapNode && n.Get("primary_key") == nil && !misspelt(te, tableKeys, "primary_key") {
 			t.Broken = true
 			w.ds.Add(name.Pos, "E604", te.what+" has no primary_key", "for example primary_key: ["+firstColumn(n)+"]")

@@ -33,3 +33,15 @@ func (stubHandler) Noticed(ctx context.Context, _ Noticed) (r Receipt, err error
 	}
 	return r, err
 }
+
+// testEffects is the service's own handler. Its effects are called by cases that say no
+// result.
+type testEffects struct{ Handler }
+
+func (h testEffects) Noticed(ctx context.Context, e Noticed) (Receipt, error) {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.Noticed(ctx, e)
+	}
+	r, err := h.Handler.Noticed(ctx, e)
+	return r, idemtest.EffectCalled(ctx, err)
+}

@@ -127,18 +127,18 @@ func (p *noticesV1Plan) addNoticed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := noticedEvent.Take(b, m, &noticesV1Decoder{}, e); !fresh {
 		return err
 	}
-	result, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "Noticed",
 		Terms: &noticedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
 			r, err := p.handler.Noticed(ctx, *e)
 			return r.appendJSON(nil), err
 		},
+		Read: func(result []byte) error {
+			return e.result.decodeResult("Noticed", result)
+		},
 	})
 	if !ok {
-		return nil
-	}
-	if err := e.result.decodeResult("Noticed", result); err != nil {
 		return err
 	}
 	e.beforeInsertNotices(b)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -85,6 +86,10 @@ topics:
 func TestAnAcceptEndsWithWhatItWasFor(t *testing.T) {
 	module(t, nil)
 	must(t, "init")
+	if err := os.Remove("testdata/cases/order_paid.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "generate")
 	edit(t, "idemgen.yaml", "        handle: true\n", "        handle: true\n        accept: {W911: the code is written in May}\n")
 	must(t, "check", "--strict")
 	must(t, "case", "paid", "--event", "OrderPaid")

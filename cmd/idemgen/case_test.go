@@ -24,7 +24,7 @@ func TestDraftsOfGoCodeAreRefused(t *testing.T) {
 // draft drafts a case of the sample's Go code, which is refused.
 func draft(t *testing.T) {
 	t.Helper()
-	code, out, stderr := run(t, "case", "paid")
+	code, out, stderr := run(t, "case", "paid", "--event", "OrderPaid")
 	if code != done || out != "create testdata/cases/paid.yaml\n" || !strings.Contains(stderr, "testdata/cases/paid.yaml is a draft, and refused until it is whole") {
 		t.Fatalf("exit code %d\n%s%s", code, out, stderr)
 	}

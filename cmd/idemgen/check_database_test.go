@@ -216,7 +216,7 @@ func TestCheckNamesWhatWouldRefuseRecords(t *testing.T) {
 	idemtest.Migrate(t, db, "migrations")
 	idemtest.Exec(t, db, `CREATE TABLE loans (loan uuid PRIMARY KEY); ALTER TABLE books ALTER note SET NOT NULL, ALTER series SET NOT NULL; ALTER TABLE books SET UNLOGGED`)
 	holds(t, told(t, url),
-		`8:3 E620 table public.books is unlogged: after a crash its rows are gone, and their records count as applied (ALTER TABLE public.books SET LOGGED, or say unlogged: true of the table in the spec)`,
+		`8:3 E620 table public.books is unlogged: after a crash its rows are gone, and their records count as applied (ALTER TABLE public.books SET LOGGED)`,
 		`16:13 E620 column "note" of books is NOT NULL in the database, and event Printed may write NULL to it (let the event have a value in every record (a default of its field will do), or ALTER TABLE books ALTER COLUMN "note" DROP NOT NULL)`,
 		`17:15 E620 column "series" of books is NOT NULL in the database and has no default, and event Printed makes rows without it (let the step give it a value, or ALTER TABLE books ALTER COLUMN "series" DROP NOT NULL)`)
 }

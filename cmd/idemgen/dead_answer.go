@@ -60,12 +60,13 @@ const answerPause = 200 * time.Millisecond
 func (r *asked) await(ctx context.Context, db stream.DB, most time.Duration) (result, error) {
 	for end := time.Now().Add(most); ; time.Sleep(answerPause) {
 		open, dead := 0, 0
-		for i := range r.letters {
-			l, err := r.letters[i].Again(ctx, db)
-			if err != nil {
-				return r, err
-			}
-			r.letters[i] = l
+		now, err := stream.Refresh(ctx, db, r.letters)
+		if err != nil {
+			return r, err
+		}
+		r.letters = now
+		for i := range now {
+			l := &now[i]
 			switch {
 			case !l.Answered():
 				open++
@@ -91,7 +92,7 @@ const quiet = time.Minute
 
 // nobody says that a partition may have no owner who does what is asked.
 func nobody(seconds float64) string {
-	return fmt.Sprintf("the last row of its ledger is %s old; if no service runs, the next one that takes the partition over does it", age(seconds))
+	return fmt.Sprintf("the last row of its ledger is %s old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one", age(seconds))
 }
 
 // silent adds a hint for each partition that may have no owner.

@@ -27,11 +27,16 @@ One that is refused again stays dead, with the new reason; nothing else moves.
 
 The effect of an event is called again for it, if the call failed, or if nobody knows what it did:
 find that out on the other side first. If it was done, --result says what it returned, and nothing
-is called. A result that was recorded is taken as it is. So --all and --event leave out letters of
-interrupted calls, which --class interrupted means.`,
+is called. A result that was recorded is taken as it is, unless it cannot be read. So --all and
+--event leave out letters of interrupted calls, which --class interrupted means.
+
+Letters of one record key are replayed in the order of the log, one after the other; one that waits
+holds up no others. --take-back takes back what was asked and is not done yet.`,
 	}
 	ask.define(cmd, flags)
 	cmd.Flags().Var(notEmpty{&ask.result, "null is what an effect returns that returns nothing"}, "result", "the effect of this one letter was done: what it returned, as JSON in the spec's names; null if it returns nothing")
+	cmd.Flags().BoolVar(&ask.takeBack, "take-back", false, "take back what was asked about these letters, a replay or a discard, and is not done yet")
+	cmd.MarkFlagsMutuallyExclusive("take-back", "result")
 	return cmd
 }
 
@@ -57,6 +62,7 @@ type askFlags struct {
 	all             bool
 	by              stream.By
 	result          string // "" is none
+	takeBack        bool
 	wait            time.Duration
 }
 
@@ -110,35 +116,32 @@ func (f *askFlags) parse(args []string) error {
 	return nil
 }
 
-// ask asks about each letter. What is refused for one of those that were named asks about none.
+// ask asks about the letters. What is refused for one of those that were named asks about none.
 func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 	letters, err := f.find(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	if dry := f.by; len(f.places) > 1 && !f.by.DryRun {
-		dry.DryRun = true
-		for _, l := range letters {
-			if _, err := f.about(ctx, db, l, dry); err != nil {
-				return nil, fmt.Errorf("%w; nothing was asked", err)
-			}
-		}
-	}
 	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
+	var meant []stream.Letter
 	for _, l := range letters {
-		if len(f.places) == 0 && l.Asked() != "" {
-			continue // somebody asked before
-		}
-		if f.leavesOut(&l) {
+		switch {
+		case len(f.places) == 0 && (l.Asked() != "") != f.takeBack:
+			// somebody asked before; or there is nothing to take back
+		case f.leavesOut(&l):
 			r.leftOut++
-			continue
+		default:
+			meant = append(meant, l)
 		}
-		l, err := f.about(ctx, db, l, f.by)
-		if err != nil {
-			return r, err
-		}
-		r.letters = append(r.letters, l)
 	}
+	now, err := f.about(ctx, db, meant)
+	if err != nil && len(f.places) > 1 {
+		err = fmt.Errorf("%w; nothing was asked", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.letters = append(r.letters, now...)
 	if f.by.DryRun {
 		return r, nil
 	}
@@ -151,16 +154,20 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 // leavesOut reports whether a letter is not meant because nobody said what becomes of its call: a
 // replay calls again.
 func (f *askFlags) leavesOut(l *stream.Letter) bool {
-	cut := l.Class == "interrupted" || strings.HasPrefix(l.Answer(), "interrupted:")
-	return f.verb == "replay" && len(f.places) == 0 && f.filter.Class != "interrupted" && cut
+	cut := l.Class == "interrupted" && !l.Called || strings.HasPrefix(l.Answer(), "interrupted:")
+	return f.verb == "replay" && !f.takeBack && len(f.places) == 0 && f.filter.Class != "interrupted" && cut
 }
 
-// about asks about one letter.
-func (f *askFlags) about(ctx context.Context, db stream.DB, l stream.Letter, by stream.By) (stream.Letter, error) {
-	if f.result != "" {
-		return stream.AskWithResult(ctx, db, l, []byte(f.result), by)
+// about asks about letters.
+func (f *askFlags) about(ctx context.Context, db stream.DB, letters []stream.Letter) ([]stream.Letter, error) {
+	if f.takeBack {
+		return stream.TakeBack(ctx, db, letters, f.by)
 	}
-	return stream.Ask(ctx, db, l, f.verb, by)
+	if f.result != "" {
+		l, err := stream.AskWithResult(ctx, db, letters[0], []byte(f.result), f.by)
+		return []stream.Letter{l}, err
+	}
+	return stream.AskAll(ctx, db, letters, f.verb, f.by)
 }
 
 func (f *askFlags) find(ctx context.Context, db stream.DB) ([]stream.Letter, error) {

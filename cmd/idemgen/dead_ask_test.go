@@ -31,7 +31,7 @@ SELECT stream, offs, 0, state, event, reason, record, resolved_by FROM idem_stre
 func TestDeadCommandsAsk(t *testing.T) {
 	lettersOf(t)
 	const here = "orders.v1/0 offset "
-	const quiet = "\norders.v1/0: the last row of its ledger is 3d old; if no service runs, the next one that takes the partition over does it"
+	const quiet = "\norders.v1/0: the last row of its ledger is 3d old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one"
 	for _, tc := range []struct{ args, want string }{
 		{"replay projector orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would ask to replay it (database: OrderPlaced: no)"},
 		{"discard projector orders.v1 --all --reason old --dry-run",
@@ -139,7 +139,7 @@ func TestDeadReplayWithAResult(t *testing.T) {
 		t.Error(kept, err)
 	}
 	got := must(t, show...)
-	for _, part := range []string{"request    to replay it with a result that was given, of 20", "ann: asked; no answer yet", "owner      the last row of its ledger is 3d old; if no service runs, the next one"} {
+	for _, part := range []string{"request    to replay it with a result that was given, of 20", "ann: asked; no answer yet", "owner      the last row of its ledger is 3d old. If it has no records, wait; if it is halted"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%q is not in\n%s", part, got)
 		}
@@ -202,4 +202,23 @@ func TestTextsOfOthersGiveTheTerminalNoOrders(t *testing.T) {
 			t.Errorf("%s: %q", args, got)
 		}
 	}
+}
+
+// What was asked and is not done yet can be taken back, of one letter and of all.
+func TestDeadReplayIsTakenBack(t *testing.T) {
+	shop(t)
+	letter := []string{"order-projector", "orders.v1", "0:3", "--reason", "not now", "--operator", "ann"}
+	takeBack := append([]string{"dead", "replay", "--take-back"}, letter...)
+	fails(t, "dead replay", "nothing is asked for", append(takeBack[2:], "--json")...)
+	must(t, append([]string{"dead", "discard"}, letter...)...)
+	fails(t, "dead replay", "--take-back", append(letter, "--json")...)
+	if got := must(t, takeBack...); got != "orders.v1/0 offset 3 of order-projector: stays dead: taken back by ann: not now\n" {
+		t.Error(got)
+	}
+	must(t, append([]string{"dead", "replay"}, letter...)...)
+	all := strings.Fields("dead replay order-projector orders.v1 --all --take-back --operator ann --reason x")
+	if got := must(t, all...); strings.Count(got, "taken back") != 1 {
+		t.Error(got)
+	}
+	fails(t, "dead replay", "none of the others can be", append(takeBack[2:], "--json", "--result", "null")...)
 }

@@ -24,7 +24,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Show which dead letters there are",
-		Long:  "Shows which dead letters there are, and what waits behind them: the newest first.",
+		Long:  "Shows which dead letters there are, and what waits behind them: the newest first. In JSON the member more says whether there are others that --limit left out.",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.All, filter.Class, filter.Limit = state.value == "all", class.value, limit
@@ -33,6 +33,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
+				answerOf(cmd).members["more"] = more
 				return letters{found, more, filter.All}, nil
 			})
 		},

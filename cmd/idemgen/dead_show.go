@@ -125,6 +125,9 @@ func (o opened) text() string {
 	say("error", o.Reason)
 	say("sqlstate", o.SQLState)
 	say("key", o.Key)
+	if o.Called {
+		say("effect", "the call was made; it returned "+o.answered())
+	}
 	if o.Class == "conflict" && o.Key != "" {
 		say("first copy", o.first())
 	}
@@ -144,6 +147,19 @@ func (o opened) text() string {
 		fmt.Fprintf(&b, "  %s\n", step)
 	}
 	return b.String()
+}
+
+// answered is what the call of the effect returned.
+func (o opened) answered() string {
+	switch {
+	case o.ErasedBy != "":
+		return "what was erased"
+	case o.Returned == nil:
+		return "what is not kept"
+	case o.Returned.Text != nil && *o.Returned.Text == "null":
+		return "nothing, as its type says"
+	}
+	return oneLineOf(o.Returned)
 }
 
 // standing is the letter's state, since when, and until when.
@@ -256,13 +272,28 @@ func (o opened) next() []string {
 			"find out on the other side what the call did; it was not done: idemgen dead replay "+name+` --reason "how you know"`,
 			"it was done: idemgen dead replay "+name+` --reason "how you know" --result 'what it returned, as JSON'`,
 			"the result has the members of the type that effect.result of "+o.Event+" names in the spec; it is null if there is none")
+	} else if o.Record != nil && o.Class == "result" {
+		steps = append(steps,
+			"run a version of the service that reads what the call returned, then: idemgen dead replay "+name+` --reason "what was mended"`,
+			"or say what it returned: idemgen dead replay "+name+` --reason "how you know" --result 'the result, as JSON'`)
 	} else if o.Record != nil && advice[o.Class] == "" {
 		steps = append(steps, "mend the cause, then: idemgen dead replay "+name+` --reason "what was mended"`)
 	}
 	if o.ErasedBy != "" {
 		return append(steps, "close it: idemgen dead discard "+name+` --reason "why"`)
 	}
-	return append(steps, "give it up: idemgen dead discard "+name+` --reason "why"`, cmp.Or(advice[o.Class], "mend the cause, then let the producer send the event again: a dead letter claims no key"))
+	return append(steps, "give it up: idemgen dead discard "+name+` --reason "why"`, o.producer())
+}
+
+// producer is what the producer can do.
+func (o opened) producer() string {
+	if o.Called && o.Class == "conflict" {
+		return "the call of its effect was made all the same. Sent under another key, it is made once more: undo it on the other side first, or repair the rows by hand"
+	}
+	if o.Called {
+		return "a copy that the producer sends is not called again as long as the result is kept"
+	}
+	return cmp.Or(advice[o.Class], "mend the cause, then let the producer send the event again: a dead letter claims no key")
 }
 
 // advice is the last step where it is another one than to send the event again.

@@ -92,9 +92,8 @@ Then, before anything is deployed:
 
   go tool idemgen init   # generates, and writes a main that fits them
 
-3. Where an event has handle: true, write its method in handler.go, and let newTestHandler in
-   idem_setup_test.go return Service{}. Then go test ./..., which makes your tables from the spec
-   in databases of its own.
+3. Where an event has handle: true or effect, write its method in handler.go; until then its test
+   fails. Then go test ./..., which makes your tables from the spec in databases of its own.
 4. Apply %[3]s to your database. It makes the tables of idemgen's runtime, and changes
    none of yours.
 5. Run go tool idemgen check --db=postgres://role:password@host:5432/name

@@ -11,7 +11,6 @@ import (
 )
 
 // printNextSteps says what is left to do, in its order, with commands for the folder of the spec.
-// The Kafka client is named with its version because go mod tidy would choose an older one.
 func printNextSteps(cmd *cobra.Command, started *generator.Started) {
 	var out strings.Builder
 	if started.Attributes != "" {
@@ -24,8 +23,7 @@ func printNextSteps(cmd *cobra.Command, started *generator.Started) {
 	if !started.HasTool {
 		fmt.Fprint(&out, "  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n")
 	}
-	fmt.Fprint(&out, `  go get github.com/confluentinc/confluent-kafka-go/v2@v2.15.0
-  go mod tidy
+	fmt.Fprint(&out, `  go mod tidy
   go test ./...   # with a Postgres that it finds or fetches, or that of $IDEMTEST_DATABASE_URL
 `)
 	switch {
@@ -38,8 +36,8 @@ Then put your own service in the place of the sample, before anything is deploye
   rm -r %s
   # write your tables, topics and events into %s
   go tool idemgen init   # generates, and writes a main that fits them
-  # where an event has handle: true: write its method in handler.go, and let newTestHandler in
-  # idem_setup_test.go return Service{}
+  # where an event has handle: true or effect: write its method in handler.go; until then its
+  # test fails
   go tool idemgen case first   # a draft: say in testdata/cases/first.yaml what must be there
   go tool idemgen generate && go test ./...
 `, strings.Join(started.Sample, " "), path.Base(started.Spec))

@@ -1,6 +1,6 @@
 // Command idemgen turns a spec of Kafka events into Go, SQL and tests that apply every
 // event to Postgres exactly once, and helps to operate it. This package only wires: one file
-// per command, the work is in packages generator and stream. It may import nothing else of
+// per command, the work is in packages generator, stream and outbox. It may import nothing else of
 // this module but the packages whose types those two hand out.
 package main
 

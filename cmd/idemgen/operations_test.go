@@ -81,6 +81,20 @@ func TestOperationsHasEveryHalt(t *testing.T) {
 			t.Errorf("%s: %s is not what the error prints", code, commands[0])
 		}
 	}
+	missing := all[string(halt.LedgerMissing)]
+	if len(missing) != 2 || accepted(t, missing[1]).Name() != "adopt" {
+		t.Errorf("ledger-missing has two ways out, and not %q", missing)
+	}
+	_, page, _ := strings.Cut(read(t, "../../docs/operations.md"), "\n### "+string(halt.LedgerMissing)+"\n")
+	page, _, _ = strings.Cut(page, "\n### ")
+	_, help, _ := run(t, "stream", "adopt", "--help")
+	for _, what := range []string{halt.Skips, halt.Rereads} {
+		for place, text := range map[string]string{"docs/operations.md": page, "the help of adopt": help} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), what) {
+				t.Errorf("%s does not say of ledger-missing: %s", place, what)
+			}
+		}
+	}
 	for _, commands := range all {
 		for _, line := range commands {
 			accepted(t, line)

@@ -105,8 +105,12 @@ func TestDeadLettersAreChosen(t *testing.T) {
 		t.Helper()
 		var got struct {
 			Letters []stream.Letter `json:"dead_letters"`
+			More    *bool           `json:"more"`
 		}
 		parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)
+		if left := args == "--limit 1"; got.More == nil || *got.More != left {
+			t.Errorf("dead list %s: more: %v, want %t", args, got.More, left)
+		}
 		return len(got.Letters)
 	}
 	for args, want := range map[string]int{
@@ -160,6 +164,25 @@ func TestPayloadThatIsNoText(t *testing.T) {
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL WHERE offs = 3`)
 	if out := must(t, "dead", "show", "order-projector", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only where it stood") {
 		t.Error(out)
+	}
+}
+
+// Of a letter whose call was made show says what it returned, and advises nothing that has it made
+// again.
+func TestDeadShowOfACallThatWasMade(t *testing.T) {
+	db := shop(t)
+	for _, c := range []struct{ set, says, not string }{
+		{`reason = 'database: OrderPlaced: refused', result = '{"id":"m-1"}'`, `the call was made; it returned "{\"id\":\"m-1\"}"`, "claims no key"},
+		{`reason = 'conflict: OrderPlaced: other content', result = 'null'`, "the call was made; it returned nothing", "a key of its own"},
+		{`reason = 'conflict: OrderPlaced: other content', result = ''`, "Sent under another key, it is made once more", "a key of its own"},
+		{`reason = 'result: OrderPlaced: result.id is missing', result = '{}'`, "--result 'the result, as JSON'", "mend the cause"},
+		{`reason = 'conflict: OrderPlaced: other content', result = NULL`, "a key of its own", "the call"},
+	} {
+		idemtest.Exec(t, db, `UPDATE idem_dead_letter SET `+c.set+` WHERE offs = 3`)
+		out := must(t, "dead", "show", "order-projector", "orders.v1", "0:3")
+		if !strings.Contains(out, c.says) || strings.Contains(out, c.not) {
+			t.Errorf("%s:\n%s", c.set, out)
+		}
 	}
 }
 

@@ -24,8 +24,15 @@ func adoptCommand(flags *streamFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adopt --consumer C --topic T --topic-id UUID --to PARTITION:OFFSET,... --reason TEXT",
 		Short: "Begin a ledger at an offset, where there is none",
-		Long: `Begins the ledger of a partition at an offset, where there is none: nothing is known of the
-offsets before it. --to 0:4711,1:388 begins several; --partition 0 --to 4711 begins one.`,
+		Long: `Begins the ledger of a partition at an offset, where there is none.
+--to 0:4711,1:388 begins several; --partition 0 --to 4711 begins one.
+
+A database that was reset beside a broker that was kept has two ways out. The error of its
+partitions (ledger-missing) prints both.
+
+With --to the group's committed offset the records before that offset are skipped: their rows are
+not written. With --to the first offset that is there the topic is read again from its first record:
+its rows are written, and its effects are called again.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			named := cmd.Flags().Changed("partition")
 			if named == (len(to.offsets) > 0) {

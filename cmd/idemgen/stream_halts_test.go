@@ -11,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/stream"
@@ -203,6 +204,31 @@ func TestEveryHaltHasAWayOut(t *testing.T) {
 			}) {
 				t.Errorf("the ledger does not say why an operator acted: %+v", list)
 			}
+		})
+	}
+}
+
+// A database that was reset beside a broker that was kept is filled again by the second command
+// of the error; the first one leaves the rows of the records before it out.
+func TestResetDatabaseHasTwoWays(t *testing.T) {
+	for name, way := range map[string]struct {
+		command func(*idem.HaltedError) string
+		effects string
+	}{
+		"skip":       {func(e *idem.HaltedError) string { return e.Remedy }, "3=1 100=1"},
+		"read again": {func(e *idem.HaltedError) string { return e.Reread }, "1=1 2=1 3=1 100=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLive(t)
+			l.produce("put 1", "put 2", "put 3")
+			if err := l.broker.Commit(t.Context(), "live", liveTopic, []int64{2}); err != nil {
+				t.Fatal(err)
+			}
+			l.start()
+			l.idemgen(way.command(l.halts(halt.LedgerMissing)))
+			l.produce("put 100")
+			l.eventually("records flow", func() bool { return l.effects() == way.effects })
 		})
 	}
 }

@@ -55,7 +55,7 @@ PARTITION   OF      POSITION        ROW  KIND           AGE  IDENTITY WINDOW ROW
 		{"release " + orders + "--older-version-may-run --partition 1 --reason why",
 			`orders.v1/1 of projector: appended row 2 (operator), offset 10 -> 10: any version of the service may go on, also an older one. "operator ann: why"`},
 		{"adopt " + orders + "--partition 2 --topic-id 00000000-0000-4000-8000-000000000001 --to 7 --reason why",
-			`orders.v1/2 of projector: appended row 0 (genesis), offset 7 -> 7: a ledger begins at offset 7: nothing is known of the offsets before it. "operator ann: why"`},
+			`orders.v1/2 of projector: appended row 0 (genesis), offset 7 -> 7: a ledger begins at offset 7: records before it are skipped, and write no rows. "operator ann: why"`},
 	} {
 		if got := must(t, append([]string{"stream"}, strings.Fields(tc.args)...)...); got != tc.want+"\n" {
 			t.Errorf("%s:\n%swant\n%s", tc.args, got, tc.want)

@@ -1,6 +1,7 @@
 package cardcharge
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,7 +19,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// provider charges once for each Idempotency-Key, and counts the calls.
+// provider charges once for each Idempotency-Key, and counts the calls. It refuses a card that is
+// stolen.
 type provider struct {
 	mu      sync.Mutex
 	calls   int
@@ -33,7 +35,11 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.calls++
 	nth := p.calls
 	p.mu.Unlock()
-	_, _ = io.Copy(io.Discard, r.Body) // a server notices only then that its client is gone
+	order, _ := io.ReadAll(r.Body) // a server notices only then that its client is gone
+	if bytes.Contains(order, []byte("stolen")) {
+		w.WriteHeader(http.StatusPaymentRequired)
+		return
+	}
 	if p.before != nil && !p.after {
 		if status := p.before(r, nth); status != 0 {
 			w.WriteHeader(status)

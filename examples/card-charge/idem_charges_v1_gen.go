@@ -154,18 +154,18 @@ func (p *chargesV1Plan) addChargeRequested(b *wire.Batch, m *wire.Message) error
 	if fresh, err := chargeRequestedEvent.Take(b, m, &chargesV1Decoder{}, e); !fresh {
 		return err
 	}
-	result, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "ChargeRequested",
 		Terms: &chargeRequestedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
 			r, err := p.handler.ChargeRequested(ctx, *e)
 			return r.appendJSON(nil), err
 		},
+		Read: func(result []byte) error {
+			return e.result.decodeResult("ChargeRequested", result)
+		},
 	})
 	if !ok {
-		return nil
-	}
-	if err := e.result.decodeResult("ChargeRequested", result); err != nil {
 		return err
 	}
 	e.beforeInsertCharges(b)

@@ -12,6 +12,7 @@ import (
 )
 
 // TestChargesV1 repeats, crashes, fences and poisons the events of topic "charges.v1".
+// newTestHandler is the service's own, in idem_setup_test.go.
 func TestChargesV1(t *testing.T) {
 	idemtest.Suite{
 		Topic:      "charges.v1",
@@ -19,7 +20,7 @@ func TestChargesV1(t *testing.T) {
 		Expected:   "testdata/idem_charges_v1_expected.txt",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_charges_v1_log.jsonl", map[string]idemtest.Event{
 			"ChargeRequested": {Keyed: true, Effect: "ChargeRequested"},

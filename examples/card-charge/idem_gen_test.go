@@ -5,8 +5,11 @@ package cardcharge
 
 import (
 	"context"
+	"testing"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // testTables are the tables that tests compare, without columns that the database fills.
@@ -25,6 +28,27 @@ func testTables() []idemtest.Table {
 	}
 }
 
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testCases().Run(t)
+}
+
+// testCases are the cases, and what they are played with.
+func testCases() idemtest.Cases {
+	return idemtest.Cases{
+		Folder:     "testdata/cases",
+		Migrations: "migrations",
+		Tables:     testTables(),
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
+		},
+		Events: map[string]idemtest.Event{
+			"ChargeRequested": {Keyed: true, Effect: "ChargeRequested"},
+		},
+	}
+}
+
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}
 
@@ -34,4 +58,16 @@ func (stubHandler) ChargeRequested(ctx context.Context, _ ChargeRequested) (r Re
 		err = r.decodeResult("ChargeRequested", result)
 	}
 	return r, err
+}
+
+// testEffects is the service's own handler. Its effects are called by cases that say no
+// result.
+type testEffects struct{ Handler }
+
+func (h testEffects) ChargeRequested(ctx context.Context, e ChargeRequested) (Receipt, error) {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.ChargeRequested(ctx, e)
+	}
+	r, err := h.Handler.ChargeRequested(ctx, e)
+	return r, idemtest.EffectCalled(ctx, err)
 }

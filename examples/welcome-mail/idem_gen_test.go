@@ -5,8 +5,12 @@ package welcomemail
 
 import (
 	"context"
+	"testing"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/idemtest/testleases"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // testTables are the tables that tests compare, without columns that the database fills.
@@ -24,6 +28,27 @@ func testTables() []idemtest.Table {
 	}
 }
 
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testCases().Run(t)
+}
+
+// testCases are the cases, and what they are played with.
+func testCases() idemtest.Cases {
+	return idemtest.Cases{
+		Folder:     "testdata/cases",
+		Migrations: "migrations",
+		Tables:     testTables(),
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, testleases.InRedis(t, db))
+		},
+		Events: map[string]idemtest.Event{
+			"UserCreated": {Keyed: true, Effect: "UserCreated"},
+		},
+	}
+}
+
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}
 
@@ -33,4 +58,16 @@ func (stubHandler) UserCreated(ctx context.Context, _ UserCreated) (r Sent, err 
 		err = r.decodeResult("UserCreated", result)
 	}
 	return r, err
+}
+
+// testEffects is the service's own handler. Its effects are called by cases that say no
+// result.
+type testEffects struct{ Handler }
+
+func (h testEffects) UserCreated(ctx context.Context, e UserCreated) (Sent, error) {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.UserCreated(ctx, e)
+	}
+	r, err := h.Handler.UserCreated(ctx, e)
+	return r, idemtest.EffectCalled(ctx, err)
 }

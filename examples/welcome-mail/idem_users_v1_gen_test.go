@@ -13,6 +13,7 @@ import (
 )
 
 // TestUsersV1 repeats, crashes, fences and poisons the events of topic "users.v1".
+// newTestHandler is the service's own, in idem_setup_test.go.
 func TestUsersV1(t *testing.T) {
 	idemtest.Suite{
 		Topic:      "users.v1",
@@ -20,7 +21,7 @@ func TestUsersV1(t *testing.T) {
 		Expected:   "testdata/idem_users_v1_expected.txt",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{}, testleases.InRedis(t, db))
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, testleases.InRedis(t, db))
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_users_v1_log.jsonl", map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},

@@ -27,6 +27,18 @@ type mailServer struct {
 	answers []string
 }
 
+// listen serves until the test ends, and returns the server's address.
+func (s *mailServer) listen(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go s.serve(l)
+	return l.Addr().String()
+}
+
 func (s *mailServer) serve(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -87,13 +99,8 @@ type office struct {
 
 func open(t *testing.T, answers ...string) *office {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	o := &office{t: t, db: idemtest.DB(t), redis: idemtest.StartRedis(t), server: &mailServer{answers: answers}, addr: l.Addr().String()}
-	go o.server.serve(l)
+	o := &office{t: t, db: idemtest.DB(t), redis: idemtest.StartRedis(t), server: &mailServer{answers: answers}}
+	o.addr = o.server.listen(t)
 	idemtest.Migrate(t, o.db, "migrations")
 	return o
 }

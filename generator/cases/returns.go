@@ -24,15 +24,14 @@ func (r *reader) returned(n int, e *schema.CaseEvent, event *model.Event, out *s
 	said := returnOf(e)
 	switch {
 	case event == nil: // it is refused for that
-	case said == nil:
-		if event.Returns() {
-			r.report.Add(e.Topic.Pos, "E156", fmt.Sprintf("event %d is %s, whose effect returns %s, and the case does not say what", n, wording.Quote(event.Name), event.Effect.Result.Name),
-				"write result: {"+strings.Join(required(event.Effect.Result), ": ..., ")+": ...} beside the value")
-		}
+	case said == nil: // the test calls the service's own effect, if there is one
 	case event.Effect == nil:
 		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, which has no effect: nothing is called that could return something", n, wording.Quote(event.Name)), "leave "+said.key+" out")
+	case e.Result != nil && !event.Returns() && e.Result.Null():
+		out.Result = []byte("null")
 	case e.Result != nil && !event.Returns():
-		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, whose effect returns nothing but an error", n, wording.Quote(event.Name)), "leave result out")
+		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, whose effect returns nothing but an error", n, wording.Quote(event.Name)),
+			"write result: null, or leave result out: then the test calls your own effect")
 	case e.Interrupted != nil && !event.Effect.Interrupts:
 		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, and if_interrupted: retry calls again: nothing stays interrupted", n, wording.Quote(event.Name)), "error says that the call fails for good")
 	case e.Result != nil:

@@ -29,6 +29,7 @@ const (
 	ByHand      Verdict = "migration by hand"
 	DeadLetters Verdict = "records still in the topic become dead letters"
 	LosesValues Verdict = "records still in the topic lose values"
+	Results     Verdict = "results of effects become dead letters"
 	NotKnown    Verdict = "not known"
 	BreaksDedup Verdict = "breaks dedup"
 	Reprocesses Verdict = "reprocesses every topic"
@@ -36,7 +37,7 @@ const (
 
 // Breaks reports whether events are lost or applied twice unless somebody acts, or may be.
 func (v Verdict) Breaks() bool {
-	return v == DeadLetters || v == LosesValues || v == NotKnown || v == BreaksDedup || v == Reprocesses
+	return v == DeadLetters || v == LosesValues || v == Results || v == NotKnown || v == BreaksDedup || v == Reprocesses
 }
 
 // Change is one change of a spec. Why and Do are clauses; Do is "" if nothing has to be done.
@@ -60,10 +61,11 @@ func Compare(old, now Version, alone bool) []Change {
 	c := comparison{old: old, now: now}
 	c.identities()
 	c.records()
+	c.results()
 	c.topics()
 	c.tables(alone)
 	c.keys()
-	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, LosesValues, NotKnown, ByHand, Migration, GoCallers, Compatible}
+	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, LosesValues, Results, NotKnown, ByHand, Migration, GoCallers, Compatible}
 	slices.SortStableFunc(c.found, func(a, b Change) int { return slices.Index(rank, a.Verdict) - slices.Index(rank, b.Verdict) })
 	return c.found
 }
@@ -197,6 +199,34 @@ func (c *comparison) records() {
 			if u.Field == "" {
 				c.tell("/types/" + u.Type + "/enum")
 			}
+		}
+	}
+}
+
+// results are the changes after which one version cannot read what a call returned to another.
+func (c *comparison) results() {
+	tell := func(u state.Unread, what, effect, do string) {
+		c.add(Results, fmt.Sprintf("%s of event %q of %s: %s", what, u.Event, u.Topic, u.Change), effect, do)
+		c.tell("/types/" + u.Type + "/fields/" + u.Field)
+		if u.Field == "" {
+			c.tell("/types/" + u.Type + "/enum")
+		}
+	}
+	for _, u := range state.UnreadableResults(c.old.Service, c.now.Service) {
+		effect := "a result that was recorded, and whose event is not passed yet, cannot be read: the event becomes a dead letter, and its call is not made again"
+		if u.Loses {
+			effect = "a result that was recorded, and whose event is not passed yet, is read without a value that it has"
+		}
+		do := "deploy this when no event waits for its rows"
+		if u.Field != "" {
+			do = "declare the field optional, or " + do
+		}
+		tell(u, "the result", effect, do)
+	}
+	for _, u := range state.UnreadableResults(c.now.Service, c.old.Service) {
+		if !u.Loses {
+			tell(u, "for the version before, the result", "it cannot read what a call of this version returned: the event becomes a dead letter, and its call is not made again",
+				"end the version before, before this one starts")
 		}
 	}
 }

@@ -221,6 +221,10 @@ func (e edit) effect(key string) (Verdict, string) {
 	switch {
 	case key == "":
 		return GoCallers, "Handler has another set of methods"
+	case key == "result" && e.old == nil:
+		return GoCallers, "the method returns a result"
+	case key == "result" && e.now == nil:
+		return GoCallers, "the method returns no result any more. Those that were recorded are not read, and the rows of their events are written"
 	case key == "result":
 		return GoCallers, "the method returns another type. Results that were recorded, and whose events are not passed yet, are read as it: deploy when no calls are under way"
 	case key == "store" && e.now != nil && e.now.Text == "redis":

@@ -72,39 +72,57 @@ func callEffect(g *group, e *model.Event) {
 		g.Return(text("r.appendJSON(nil), err"))
 	})
 	parts := []code{pair("Event", lit(e.GoName)), pair("Terms", text("&"+termsVar(e))), pair("Fn", fn)}
+	if result != nil {
+		parts = append(parts, pair("Read", closure([]code{named("result", text("[]byte"))}, []code{text("error")}, func(g *group) {
+			g.Return(call("e.result.decodeResult", lit(e.GoName), text("result")))
+		})))
+	}
 	if l := e.Lock; l != nil {
 		parts = append(parts, pair("Lock", newLock(l)))
 	}
 	effect := composite(wire("Effect"), parts)
-	if result == nil {
-		g.Add(text("_, ok :=").Add(call("b.Effect", text("m"), effect)))
-		g.If(text("!ok")).Block(text("return nil"))
-		return
-	}
-	g.Add(text("result, ok :=").Add(call("b.Effect", text("m"), effect)))
-	g.If(text("!ok")).Block(text("return nil"))
-	read := call("e.result.decodeResult", lit(e.GoName), text("result"))
-	g.If(text("err :=").Add(read), text("err != nil")).Block(text("return err"))
+	g.Add(text("ok, err :=").Add(call("b.Effect", text("m"), effect)))
+	g.If(text("!ok")).Block(text("return err"))
 }
 
 // testEffect writes the effect of generated tests: it is counted, and it returns what the
 // log says.
-func testEffect(f *file, receiver string, e *model.Event) {
+func testEffect(f *file, e *model.Event) {
 	params := []code{named("ctx", qual("context", "Context")), text("_ " + e.GoName)}
 	answer := qual(idemtestPath, "EffectResult").Call(text("ctx"))
 	r := e.Effect.Result
 	if r == nil {
-		f.fn("", receiver, e.GoName, params, text("error"), func(g *group) {
+		f.fn("", "stubHandler", e.GoName, params, text("error"), func(g *group) {
 			g.Add(text("_, err :=").Add(answer))
 			g.Return(text("err"))
 		})
 		return
 	}
 	out := results(text("r "+r.GoName), text("err error"))
-	f.fn("", receiver, e.GoName, params, out, func(g *group) {
+	f.fn("", "stubHandler", e.GoName, params, out, func(g *group) {
 		g.Add(text("result, err :=").Add(answer))
 		g.If(text("err == nil")).Block(text("err = r.decodeResult(%q, result)", e.GoName))
 		g.Return(text("r, err"))
+	})
+}
+
+// ownEffect writes the effect of generated tests that calls the service's own, where a case does
+// not say what the call returns.
+func ownEffect(f *file, e *model.Event) {
+	params := []code{named("ctx", qual("context", "Context")), text("e " + e.GoName)}
+	out := code(text("error"))
+	if r := e.Effect.Result; r != nil {
+		out = results(text(r.GoName), text("error"))
+	}
+	f.fn("", "h testEffects", e.GoName, params, out, func(g *group) {
+		g.If(text("!").Add(qual(idemtestPath, "CallsEffect").Call(text("ctx")))).Block(text("return stubHandler{}.%s(ctx, e)", e.GoName))
+		called := qual(idemtestPath, "EffectCalled")
+		if e.Effect.Result == nil {
+			g.Return(called.Call(text("ctx"), text("h.Handler.%s(ctx, e)", e.GoName)))
+			return
+		}
+		g.Add(text("r, err := h.Handler.%s(ctx, e)", e.GoName))
+		g.Return(text("r"), called.Call(text("ctx"), text("err")))
 	})
 }
 

@@ -44,9 +44,6 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 	if t.Owner != "" {
 		facts = append(facts, pair("Owner", lit(t.Owner)))
 	}
-	if t.Unlogged {
-		facts = append(facts, text("Unlogged: true"))
-	}
 	return facts
 }
 

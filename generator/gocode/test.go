@@ -30,17 +30,17 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 				f.decl("", text("func (stubHandler)").Add(handlerMethod(e, false)).Add(text("{ return nil }")))
 			}
 			if e.Effect != nil {
-				testEffect(f, "stubHandler", e)
+				testEffect(f, e)
 			}
 		}
 	}
-	if both(p.service) {
-		doc := "testEffects is the service's own handler, with effects whose results the log says."
+	if calls(p.service) {
+		doc := "testEffects is the service's own handler. Its effects are called by cases that say no result."
 		f.decl(doc, text("type testEffects struct{ Handler }"))
 		for _, t := range p.service.Topics {
 			for _, e := range t.Events {
 				if e.Effect != nil {
-					testEffect(f, "testEffects", e)
+					ownEffect(f, e)
 				}
 			}
 		}
@@ -53,18 +53,18 @@ func handled(t *model.Topic) bool {
 	return slices.ContainsFunc(t.Events, func(e *model.Event) bool { return e.Handle })
 }
 
-// both reports whether the service has handlers and effects.
-func both(s *model.Service) bool {
-	return slices.ContainsFunc(s.Topics, handled) &&
-		slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 })
+// calls reports whether the service has effects.
+func calls(s *model.Service) bool {
+	return slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 })
 }
 
 // testHandler is the service's own handler in generated tests.
 func testHandler(s *model.Service) string {
-	if both(s) {
-		return "testEffects{newTestHandler(t, db)}"
+	own := "idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))"
+	if calls(s) {
+		return "testEffects{" + own + "}"
 	}
-	return "newTestHandler(t, db)"
+	return own
 }
 
 func (p *pkg) tables(tests Tests) code {
@@ -110,8 +110,11 @@ const ExternalFile = "testdata/idem_external.sql"
 func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	f := newFile("idem_"+t.FileName+"_gen_test.go", p.service.Package, p.service.Source+", topic "+t.Name)
 	doc := fmt.Sprintf("Test%s repeats, crashes, fences and poisons the events of topic %q.", t.GoName, t.Name)
-	if handled(t) {
+	switch {
+	case handled(t):
 		doc += "\nnewTestHandler and editTestLog are the service's own, in idem_setup_test.go."
+	case topicHandles(t):
+		doc += "\nnewTestHandler is the service's own, in idem_setup_test.go."
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
@@ -151,13 +154,8 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testCases().Run(t)")) })
 	handler := ""
-	switch own := "idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))"; {
-	case both(p.service):
-		handler = ", testEffects{" + own + "}"
-	case slices.ContainsFunc(p.service.Topics, handled):
-		handler = ", " + own
-	case p.handles():
-		handler = ", stubHandler{}"
+	if p.handles() {
+		handler = ", " + testHandler(p.service)
 	}
 	elems := []code{pair("Folder", lit(tests.Cases))}
 	elems = append(append(elems, database(p.service)...),
@@ -255,6 +253,8 @@ func (p *pkg) suite(t *model.Topic, rows string) []code {
 	switch {
 	case handled(t):
 		elems = append(elems, pair("Stub", newConsumer(p.service, ", stubHandler{}")), pair("New", newConsumer(p.service, ", "+testHandler(p.service))), pair("Log", readLog(t)), text("Edit: editTestLog"))
+	case topicHandles(t):
+		elems = append(elems, pair("New", newConsumer(p.service, ", "+testHandler(p.service))), pair("Log", readLog(t)))
 	case p.handles():
 		elems = append(elems, pair("New", newConsumer(p.service, ", stubHandler{}")), pair("Log", readLog(t)))
 	default:

@@ -82,7 +82,6 @@ type Table struct {
 	Unique      [][]*Column
 	Indexes     [][]*Column
 	ForeignKeys []ForeignKey
-	Unlogged    bool // not written to the log of Postgres: empty after a crash
 }
 
 // Column is one column.

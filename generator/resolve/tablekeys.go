@@ -107,10 +107,6 @@ func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draf
 		return
 	}
 	checkParentExists(report, t, parent, fk.References.Pos)
-	if parent.Model.Unlogged && !t.Model.Unlogged {
-		report.Add(fk.References.Pos, "E608", fmt.Sprintf("foreign key to %s, which is unlogged: Postgres refuses it in a table that is not", wording.Quote(fk.References.Value)),
-			"say unlogged: true of "+wording.Quote(t.Spec.Name.Value)+", too, or of neither")
-	}
 	t.ForeignKeys = append(t.ForeignKeys, fk.Columns.Pos)
 	t.Model.ForeignKeys = append(t.Model.ForeignKeys, model.ForeignKey{Columns: models(columns), References: parent.Model, OnDelete: onDelete})
 }

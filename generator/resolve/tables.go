@@ -28,7 +28,6 @@ func resolveTables(report *schema.Diagnostics, files []*schema.Spec) *draft.Tabl
 	for i, spec := range tableEntries(files) {
 		t := &draft.Table{Imported: i >= len(files[0].Tables), Spec: spec, Broken: spec.Broken, Model: &model.Table{
 			Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
-			Unlogged: spec.Unlogged != nil && spec.Unlogged.Value,
 		}}
 		resolveInDatabase(report, files[0].Consumer, t)
 		ts.All = append(ts.All, t)

@@ -94,6 +94,15 @@ func Handler(s *model.Service) ([]byte, error) {
 	}{s, methods})
 }
 
+// SampleHandler renders what Handler does, written for the spec of Spec.
+func SampleHandler(s *model.Service) ([]byte, error) { return goFile("sample_handler.go.tmpl", s) }
+
+// SampleCase is the case of that handler, and its name.
+func SampleCase() (name string, content []byte, err error) {
+	content, err = fill("sample_case.yaml.tmpl", nil)
+	return "order_paid", content, err
+}
+
 // method is what the template of a handler's method needs.
 type method struct {
 	Receiver string
@@ -106,12 +115,19 @@ func Method(receiver string, e *model.Event) ([]byte, error) {
 	return bytes.TrimSpace(text), err
 }
 
-// Setup renders the set-up of the generated tests: the functions that are asked for.
-func Setup(s *model.Service, testHandler, testLog bool) ([]byte, error) {
+// Needs are the functions that the set-up of the generated tests must have.
+type Needs struct {
+	TestHandler, TestLog bool
+	Scaffolded           bool // the handler under test is that of Handler
+}
+
+// Setup renders the set-up of the generated tests.
+func Setup(s *model.Service, needs Needs) ([]byte, error) {
 	return goFile("setup_test.go.tmpl", struct {
 		*model.Service
-		TestHandler, TestLog bool
-	}{s, testHandler, testLog})
+		Needs
+		Effects bool
+	}{s, needs, slices.ContainsFunc(Handled(s), func(e *model.Event) bool { return e.Effect != nil })})
 }
 
 // Handled returns the events that have a method in Go, in spec order.

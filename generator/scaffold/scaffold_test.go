@@ -98,7 +98,7 @@ func TestMainImportsPackagesOfAnyName(t *testing.T) {
 
 func TestSetupHoldsOnlyWhatIsAskedFor(t *testing.T) {
 	for _, tc := range []struct{ handler, log bool }{{true, true}, {true, false}, {false, true}} {
-		got := render(t)(Setup(service(true), tc.handler, tc.log))
+		got := render(t)(Setup(service(true), Needs{TestHandler: tc.handler, TestLog: tc.log}))
 		if strings.Contains(got, "func newTestHandler(") != tc.handler || strings.Contains(got, "pgxpool") != tc.handler ||
 			strings.Contains(got, "func editTestLog(") != tc.log || strings.Contains(got, "idemtest") != tc.log {
 			t.Errorf("%+v:\n%s", tc, got)

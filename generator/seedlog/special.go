@@ -21,7 +21,7 @@ func (p *planner) special(e *model.Event, add func(string, func(state))) {
 			}
 		}
 	}
-	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return len(s.If.AtLeast) > 0 || expects(s) }) {
+	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return overdraws(s) || expects(s) }) {
 		add("too much", func(now state) { tooMuch(p, now, e) })
 	}
 	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Tells && s.If.Missing == "skip" }) {
@@ -50,7 +50,7 @@ func (p *planner) versions(now state, e *model.Event) {
 // tooMuch are three records on one row: the second takes more than any row has, or expects a
 // position that is not the next.
 func tooMuch(p *planner, now state, e *model.Event) {
-	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.If.Below == "error" || expects(s) })
+	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.If.Below == "error" && overdraws(s) || expects(s) })
 	for _, large := range []bool{false, true, false} {
 		if large && refused && p.does[e].halts || !p.prepared(now, visit{event: e, large: large}) {
 			return
@@ -60,6 +60,14 @@ func tooMuch(p *planner, now state, e *model.Event) {
 		p.visits[len(p.visits)-2].void = true
 		p.refused++
 	}
+}
+
+// overdraws reports whether a step takes from a column that must not fall below a value. One that
+// only adds is refused for negative amounts, which the log has none of.
+func overdraws(s *model.Step) bool {
+	return slices.ContainsFunc(s.If.AtLeast, func(least model.Assign) bool {
+		return slices.ContainsFunc(s.Set, func(o model.Assign) bool { return o.Column == least.Column && o.How == model.Subtracts })
+	})
 }
 
 func (p *planner) repeat(now state, e *model.Event) {

@@ -10,7 +10,6 @@ import (
 
 type table struct {
 	Table    string
-	Unlogged bool
 	Lines    []string // columns and constraints
 	Indexes  []index
 	After    []string // foreign keys of a cycle
@@ -85,7 +84,7 @@ func parentsFirst(tables []*model.Table) []*model.Table {
 // newTable prepares one table. names are the constraint and index names of the schema so
 // far; waits reports whether a foreign key must be added later.
 func newTable(t *model.Table, names map[string]string, waits func(model.ForeignKey, string) bool) (*table, error) {
-	data := &table{Table: tableIdent(t), Unlogged: t.Unlogged}
+	data := &table{Table: tableIdent(t)}
 	name := func(columns []*model.Column, suffix string) (string, error) {
 		full := constraintName(t.InDatabase(), columns, suffix)
 		within := t.Schema + "." + full

@@ -17,6 +17,14 @@ func (f wireField) places() []string {
 	return []string{f.place}
 }
 
+// inPayload reports whether a field is a member of the payload.
+func (f wireField) inPayload() bool { return strings.HasPrefix(f.place, "$") }
+
+// named reports whether a producer chose the name of a field's place.
+func (f wireField) named() bool {
+	return !strings.HasPrefix(f.place, "record ") && !strings.HasPrefix(f.place, "segment ")
+}
+
 // covers reports whether a field is read wherever it was.
 func (f wireField) covers(was wireField) bool {
 	places := f.places()

@@ -106,8 +106,8 @@ func (r *reader) state(root *schema.Node) *State {
 		s.Tables = append(s.Tables, Table{
 			Name: t.Key, Columns: r.entries(t.Value.Get("columns")), PrimaryKey: r.text(t.Value.Get("primary_key")),
 			Unique: r.texts(t.Value.Get("unique")), Indexes: r.texts(t.Value.Get("indexes")),
-			ForeignKeys: r.texts(t.Value.Get("foreign_keys")), Unlogged: r.text(t.Value.Get("unlogged")) == "true",
-			Place: r.text(t.Value.Get("place")),
+			ForeignKeys: r.texts(t.Value.Get("foreign_keys")),
+			Place:       r.text(t.Value.Get("place")),
 		})
 	}
 	for _, m := range r.entries(root.Get("migrations")) {

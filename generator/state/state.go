@@ -62,7 +62,6 @@ type Table struct {
 	Unique      []string
 	Indexes     []string
 	ForeignKeys []string
-	Unlogged    bool
 	Place       string // schema and name in the database, if the spec says them
 }
 

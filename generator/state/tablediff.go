@@ -131,9 +131,6 @@ func (d *tableDiff) table(old Table, t *model.Table) {
 	if old.PrimaryKey != now.PrimaryKey {
 		d.refuse(Place{Table: t.Name}, "change it", "the primary key of %q changed from [%s] to [%s]", t.Name, old.PrimaryKey, now.PrimaryKey)
 	}
-	if old.Unlogged != now.Unlogged {
-		d.refuse(Place{Table: t.Name}, "change it", "table %q is unlogged now, or not any more; idemgen does not change it", t.Name)
-	}
 	d.keys(old, now, t)
 }
 

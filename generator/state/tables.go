@@ -45,7 +45,7 @@ func tablePlace(t *model.Table) string {
 
 // table returns the definitions of one table.
 func table(t *model.Table) Table {
-	def := Table{Name: t.Name, PrimaryKey: columnNames(t.PrimaryKey), Unlogged: t.Unlogged, Place: tablePlace(t)}
+	def := Table{Name: t.Name, PrimaryKey: columnNames(t.PrimaryKey), Place: tablePlace(t)}
 	for _, c := range t.Columns {
 		def.Columns = append(def.Columns, Entry{c.Name, columnDef(c)})
 	}

@@ -47,6 +47,7 @@ const (
 const (
 	firstOptional = "declare it optional or with a default until the older records are read, or deploy this when they are"
 	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records are read, or deploy this when they are"
+	firstBeside   = "keep the former field beside it, both optional, until the older records are read, or deploy this when they are"
 	firstRead     = "deploy this when the older records are read"
 	firstIgnored  = "say unknown_members: ignore until the older records are read, or deploy this when they are"
 	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
@@ -157,6 +158,7 @@ func (c *comparison) fields(old, now []Entry) {
 		case !ok && required:
 			c.report(f.name, firstOptional, "field %q is new and required", f.name)
 		case !ok:
+			c.renamed(f, old, now)
 		case !f.covers(was):
 			c.moved(f, was, now)
 		case required && was.need != "":
@@ -169,6 +171,38 @@ func (c *comparison) fields(old, now []Entry) {
 			c.types(f, was.typ, f.typ)
 		}
 	}
+}
+
+// renamed reports a field that records of before may hold under another name: a field is gone, of
+// its type, or else of a type that no other new field has.
+func (c *comparison) renamed(f wireField, old, now []Entry) {
+	fresh := unmatched(now, old)
+	for _, same := range []bool{true, false} {
+		for _, was := range unmatched(old, now) {
+			typed := func(is wireField) bool { return is.typ == was.typ && is.inPayload() == was.inPayload() }
+			if typed(f) != same || f.inPayload() != was.inPayload() || !same && (!was.named() || slices.ContainsFunc(fresh, typed)) {
+				continue
+			}
+			change := "field %q is new, and %q of the same type is gone: if that is the same field, it has another name"
+			if !same {
+				change = "field %q is new, and %q of another type is gone: what records have of that is ignored, also if it is the same field under another name"
+			}
+			c.add(Unread{About: About{c.at.Topic, c.at.Event, c.at.What, c.at.Type, f.name}, Loses: true, Remedy: firstBeside,
+				Change: fmt.Sprintf(change, f.name, was.name)})
+			return
+		}
+	}
+}
+
+// unmatched are the fields of one version that the other has neither by name nor by place.
+func unmatched(entries, others []Entry) (all []wireField) {
+	for _, entry := range entries {
+		f := takeApart(entry)
+		if _, ok := formerField(others, f); !ok {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // formerField finds what a field was: at the same place, or else of the same name.

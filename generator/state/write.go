@@ -41,9 +41,6 @@ func (s *State) Render() []byte {
 		w.list(2, "unique", t.Unique)
 		w.list(2, "indexes", t.Indexes)
 		w.list(2, "foreign_keys", t.ForeignKeys)
-		if t.Unlogged {
-			w.entry(2, "unlogged", "true")
-		}
 		if t.Place != "" {
 			w.entry(2, "place", t.Place)
 		}

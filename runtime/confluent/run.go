@@ -45,7 +45,7 @@ func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sin
 		partitions: newPartitions(),
 		fetcher:    &fetcher{client: client},
 		broker:     &broker{client: client, timeout: pace.request},
-		group:      membership{brokers: s.Brokers, topics: sub.Topics, session: s.sessionEnds()},
+		group:      membership{brokers: s.Brokers, topics: sub.Topics, session: s.sessionEnds(sub)},
 		committer:  &committer{client: client, log: logger, calls: calls, next: time.Now().Add(pace.commit)},
 		comparison: newComparison(pace),
 	}

@@ -75,16 +75,26 @@ var usual = kafka.ConfigMap{
 // Config does not say; it is the client's own. With group.protocol=consumer the broker knows.
 const usualSession = 45_000
 
+// session is how long the group waits for a member that is not heard of, in milliseconds. Config
+// says it; the usual one is as short as the interval between polls, since the client takes none
+// that is longer.
+func (s *Source) session(sub idem.Subscription) any {
+	if set, ok := s.Config["session.timeout.ms"]; ok {
+		return set
+	}
+	if ms := int(sub.MaxPollInterval.Milliseconds()); ms > 0 {
+		return min(usualSession, ms)
+	}
+	return usualSession
+}
+
 // sessionEnds says how long the group waits for a member that died without leaving.
-func (s *Source) sessionEnds() string {
+func (s *Source) sessionEnds(sub idem.Subscription) string {
 	protocol, _ := s.protocol()
 	if protocol != "classic" {
 		return "what the group's consumer.session.timeout.ms says, 45s if nobody set it"
 	}
-	most, set := s.Config["session.timeout.ms"]
-	if !set {
-		most = usualSession
-	}
+	most := s.session(sub)
 	ms, err := strconv.ParseInt(fmt.Sprint(most), 10, 64)
 	if err != nil { // the client refuses it
 		return fmt.Sprintf("session.timeout.ms=%v", most)
@@ -122,11 +132,11 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	if protocol == "consumer" { // a member without partitions learns from nothing else that it is one
 		config["statistics.interval.ms"] = int(s.paces().compare.Milliseconds())
 	}
-	if _, set := config["session.timeout.ms"]; !set && protocol == "classic" {
-		config["session.timeout.ms"] = usualSession
+	if ms := int(sub.MaxPollInterval.Milliseconds()); ms > 0 {
+		config["max.poll.interval.ms"] = ms
 	}
-	if ms := sub.MaxPollInterval.Milliseconds(); ms > 0 {
-		config["max.poll.interval.ms"] = int(ms)
+	if protocol == "classic" {
+		config["session.timeout.ms"] = s.session(sub)
 	}
 	return &config, nil
 }

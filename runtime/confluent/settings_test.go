@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
@@ -101,7 +102,7 @@ func TestHowLongTheGroupWaitsForADeadMember(t *testing.T) {
 		"consumer.session.timeout.ms says": {"group.protocol": "consumer"},
 	} {
 		s := &Source{Brokers: "b:9092", Config: config}
-		m := membership{session: s.sessionEnds()}
+		m := membership{session: s.sessionEnds(subscription())}
 		if why, _ := m.news(); !strings.Contains(why.Error(), want) {
 			t.Errorf("%v, want %q", why, want)
 		}
@@ -112,5 +113,28 @@ func TestHowLongTheGroupWaitsForADeadMember(t *testing.T) {
 		if ms, err := set.Get("session.timeout.ms", nil); err != nil || config == nil && ms != 45000 || config["group.protocol"] != nil && ms != nil {
 			t.Errorf("session.timeout.ms is %v, %v", ms, err)
 		}
+	}
+}
+
+// The client takes the shortest interval between polls that a spec may have.
+func TestShortPollInterval(t *testing.T) {
+	t.Parallel()
+	for protocol := range protocols {
+		sub := subscription()
+		sub.MaxPollInterval = 13 * time.Second
+		s := &Source{Brokers: "localhost:1", Config: kafka.ConfigMap{"group.protocol": protocol}}
+		config, err := s.settings(sub)
+		if ends := s.sessionEnds(sub); protocol == "classic" && !strings.HasPrefix(ends, "13s ") {
+			t.Errorf("the group is said to wait for %s", ends)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := kafka.NewConsumer(config)
+		if err != nil {
+			t.Errorf("%s: %v", protocol, err)
+			continue
+		}
+		c.Close()
 	}
 }

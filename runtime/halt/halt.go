@@ -26,6 +26,13 @@ const (
 	Runtime           Code = "runtime"               // a bug of the runtime
 )
 
+// What the two commands of a missing ledger do. The error, the help of adopt and
+// docs/operations.md say it in these words.
+const (
+	Skips   = "the records before that offset are skipped: their rows are not written"
+	Rereads = "the topic is read again from its first record: its rows are written, and its effects are called again"
+)
+
 // Verb is the verb of idemgen stream that ends a halt, once its cause is gone.
 func (c Code) Verb() string {
 	switch c {

@@ -4,6 +4,7 @@
 package httpcall
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -45,16 +46,23 @@ func (e *StatusError) Error() string {
 
 // Do sends a request, and returns the answer if its status is 2xx. Every other end is an error
 // that an effect can return as it is: [idem.Unavailable], [idem.Interrupted] or [idem.Permanent],
-// with a [StatusError] in it if there was an answer.
+// with a [StatusError] in it if there was an answer; or [idem.NotDone] for an address that is none
+// of HTTP, to which nothing is sent. A nil client is [http.DefaultClient].
 //
-// A request with a body is sent once: the client neither sends it again on another connection,
-// which it else does if the request has an Idempotency-Key, nor to where a redirect leads.
+// A request with a body is sent once: the client does not send it again on another connection,
+// which it else does if the request has an Idempotency-Key. A redirect is never followed: it is
+// the answer, whatever the client's CheckRedirect says.
 func Do(client *http.Client, request *http.Request) (*Answer, error) {
+	if why := unfit(request.URL); why != "" {
+		return nil, idem.NotDone(fmt.Errorf("%s %s: the address %s", request.Method, request.URL.Host, why))
+	}
+	here := *cmp.Or(client, http.DefaultClient)
+	here.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if request.GetBody != nil {
 		request = request.Clone(request.Context())
 		request.GetBody = nil
 	}
-	response, err := client.Do(request)
+	response, err := here.Do(request)
 	if err != nil {
 		return nil, unanswered(request, err)
 	}
@@ -70,6 +78,17 @@ func Do(client *http.Client, request *http.Request) (*Answer, error) {
 		return nil, idem.Interrupted(fmt.Errorf("%s %s: read the answer: %w", request.Method, request.URL.Host, err))
 	}
 	return &a, nil
+}
+
+// unfit says why nothing can be sent to an address; "" if something can.
+func unfit(to *url.URL) string {
+	switch {
+	case to.Scheme != "http" && to.Scheme != "https":
+		return "begins with neither http:// nor https://"
+	case to.Host == "":
+		return "has no host"
+	}
+	return ""
 }
 
 // unanswered is for a call without an answer.

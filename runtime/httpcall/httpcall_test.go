@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,8 +26,10 @@ func meaning(err error) string {
 	if verdict.IsUnavailable(err) {
 		words = append(words, "unavailable")
 	}
-	if unknown, _ := verdict.SaidUnknown(err); unknown {
+	if unknown, said := verdict.SaidUnknown(err); unknown {
 		words = append(words, "unknown")
+	} else if said {
+		words = append(words, "not done")
 	}
 	if verdict.SaidPermanent(err) {
 		words = append(words, "permanent")
@@ -117,6 +121,10 @@ func TestMeaningOfCallsWithoutAnAnswer(t *testing.T) {
 		"refused":     {closed.URL, "unavailable"},
 		"no host":     {"http://nowhere.invalid", "unavailable"},
 		"not trusted": {untrusted.URL, "unavailable"},
+		"no address":  {"", "not done"},
+		"no scheme":   {"nowhere.invalid", "not done"},
+		"other":       {"ftp://nowhere.invalid", "not done"},
+		"hostless":    {"https://", "not done"},
 		"cut off":     {answer(func(w http.ResponseWriter, _ *http.Request) { hijack(w, "") }), "unknown"},
 		"body cut off": {answer(func(w http.ResponseWriter, _ *http.Request) {
 			hijack(w, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{")
@@ -127,9 +135,9 @@ func TestMeaningOfCallsWithoutAnAnswer(t *testing.T) {
 			<-r.Context().Done()
 		}), "unknown"},
 	} {
-		client := &http.Client{}
+		var client *http.Client // the default one
 		if name == "too late" {
-			client.Timeout = 100 * time.Millisecond
+			client = &http.Client{Timeout: 100 * time.Millisecond}
 		}
 		_, err := post(t, client, c.address)
 		if got := meaning(err); got != c.want {
@@ -137,6 +145,71 @@ func TestMeaningOfCallsWithoutAnAnswer(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The answer to a request is that of where it was sent, and the caller's client stays as it is.
+func TestARedirectIsNotFollowed(t *testing.T) {
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, location := range []string{"/login", "/gone", down.URL} {
+			var calls atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				calls.Add(1)
+				switch r.URL.Path {
+				case "/login":
+				case "/gone":
+					w.WriteHeader(http.StatusNotFound)
+				default:
+					w.Header().Set("Location", location)
+					w.WriteHeader(status)
+				}
+			}))
+			client := server.Client()
+			client.CheckRedirect = func(*http.Request, []*http.Request) error { return nil }
+			_, err := post(t, client, server.URL)
+			if e, ok := errors.AsType[*StatusError](err); meaning(err) != "unknown" || !ok || e.Answer.Status != status || calls.Load() != 1 {
+				t.Errorf("%d to %s: %s after %d calls: %v", status, location, meaning(err), calls.Load(), err)
+			}
+			if err := client.CheckRedirect(nil, nil); err != nil {
+				t.Errorf("the caller's client does not follow redirects any more: %v", err)
+			}
+			server.Close()
+		}
+	}
+}
+
+// Through a proxy that is down, or does not get through, the other side heard nothing.
+func TestAProxyThatIsDown(t *testing.T) {
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close()
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	go func() {
+		for {
+			conn, err := mute.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+		}
+	}()
+	address := strings.TrimPrefix(down.URL, "http://")
+	for _, proxy := range []string{"http://" + address, "https://" + address, "socks5://" + address, "socks5://" + mute.Addr().String()} {
+		through, err := url.Parse(proxy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(through)}, Timeout: 10 * time.Second}
+		for _, to := range []string{"http://nowhere.invalid", "https://nowhere.invalid"} {
+			if _, err := post(t, client, to); meaning(err) != "unavailable" {
+				t.Errorf("%s through %s: %s: %v", to, proxy, meaning(err), err)
+			}
 		}
 	}
 }

@@ -27,7 +27,7 @@ type Cases struct {
 	Migrations string            // folder of *.sql files, applied in the order of their names
 	Tables     []Table           // of the whole service, in the order of the spec
 	Encodings  map[string]string // as in [Suite]
-	// New makes the consumer with the service's own handlers.
+	// New makes the consumer with the service's own handlers, and effects as in [CallsEffect].
 	New    func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 	Events map[string]Event // by name, what all records of an event have in common
 }
@@ -98,6 +98,9 @@ func (c Cases) runner(name string) (*runner, error) {
 	}
 	if rows := c.file(name, "_rows.sql"); exists(rows) {
 		r.Rows = rows
+	}
+	for i, e := range log {
+		r.log[i].answer.own = e.Effect != "" && e.Result == nil && e.Failure == ""
 	}
 	steps := map[string]bool{}
 	r.scenarios = func() []scenario { return ofACase(len(log), steps) }

@@ -81,7 +81,7 @@ func TestACaseHoldsTheTablesAgainstWhatItSays(t *testing.T) {
 		"calls":              {flaw{}, "database 1\n", "database 1\ncalls Put 1\n", "once", []string{"calls of Put: want 1, got 0"}},
 		"no dead letter":     {flaw{}, "dead letters database 1\n", "", "once", []string{"database: want 0, got 1", "event 3 is a dead letter: database"}},
 		"other dead letter":  {flaw{}, "database 1", "handler 2", "once", []string{"handler: want 2, got 0", "database: want 0, got 1"}},
-		"not written":        {flaw{unwritten: true}, "", "", "once", []string{"likely cause: the handler is as idemgen wrote it"}},
+		"not written":        {flaw{unwritten: true}, "", "", "once", []string{"likely cause: the Go code returns idem.ErrNotImplemented"}},
 		"crash":              {flaw{ownTransaction: true}, "", "", "batches of 4, crash at step after handler", []string{"total: want sum=27"}},
 		"batches":            {flaw{noWaves: true}, "", "", "batches of 7", []string{"item id=1"}},
 		"repeated in a row":  {flaw{noClaim: true}, "", "", "every event repeated in its batch", []string{"total: got  sum="}},

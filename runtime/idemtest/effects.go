@@ -22,9 +22,10 @@ type effects struct {
 
 	leases holds // in a store outside of Postgres
 
-	mu    sync.Mutex
-	calls map[string][]call // by the record
-	again int               // calls that may have been made twice
+	mu     sync.Mutex
+	calls  map[string][]call // by the record
+	failed map[string]int    // calls of the service's own effects that did not end well, by the record
+	again  int               // calls that may have been made twice
 	// during, if it is not nil, runs while a call does, which is the nth of its record.
 	during func(id string, nth int)
 }
@@ -41,6 +42,7 @@ type answer struct {
 	result      []byte // JSON
 	failure     string // "": none
 	interrupted bool   // nobody knows what the call did
+	own         bool   // nobody says what: the service's own effect is called
 }
 
 func (a answer) err() error {
@@ -60,12 +62,13 @@ func (a answer) final() bool { return a.failure == "" || a.interrupted }
 type effectsKey struct{}
 
 func newEffects(c *runner) *effects {
-	f := &effects{answers: map[string]answer{}, ofEvent: map[string]answer{}, calls: map[string][]call{}}
+	f := &effects{answers: map[string]answer{}, ofEvent: map[string]answer{}, calls: map[string][]call{}, failed: map[string]int{}}
 	for _, r := range c.log {
-		if r.effect == "" {
+		id := calledFor(r)
+		if before, known := f.answers[id]; r.effect == "" || known && !before.own && r.answer.own { // a copy need not say it again
 			continue
 		}
-		f.answers[calledFor(r)] = r.answer
+		f.answers[id] = r.answer
 		if r.answer.failure == "" {
 			f.ofEvent[r.effect] = r.answer
 		}
@@ -101,13 +104,49 @@ func EffectResult(ctx context.Context) ([]byte, error) {
 	}
 	id := identity(d.Message)
 	f.called(id, d)
+	a := f.answer(id, d.Event)
+	return a.result, a.err()
+}
+
+// answer is what a call returns. A record that the log does not have is an odd copy of one.
+func (f *effects) answer(id, event string) answer {
+	if a, known := f.answers[id]; known {
+		return a
+	}
+	return f.ofEvent[event]
+}
+
+// CallsEffect reports whether a generated test calls the service's own effect, because the record
+// is of a case that says nothing of its call. It counts the call. What the effect returned is told
+// to [EffectCalled].
+func CallsEffect(ctx context.Context) bool {
+	f, ok := ctx.Value(effectsKey{}).(*effects)
+	d, called := idem.DeliveryFrom(ctx)
+	if !ok || !called {
+		return false
+	}
+	id := identity(d.Message)
+	if !f.answer(id, d.Event).own {
+		return false
+	}
+	f.fails(id, 1) // until it has ended well
+	f.called(id, d)
+	return true
+}
+
+// EffectCalled returns what the service's own effect returned.
+func EffectCalled(ctx context.Context, err error) error {
+	f, ok := ctx.Value(effectsKey{}).(*effects)
+	if d, called := idem.DeliveryFrom(ctx); ok && called && err == nil {
+		f.fails(identity(d.Message), -1)
+	}
+	return err
+}
+
+func (f *effects) fails(id string, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	a, known := f.answers[id]
-	if !known {
-		a = f.ofEvent[d.Event]
-	}
-	return a.result, a.err()
+	f.failed[id] += n
 }
 
 // HandlerCalled is what the handlers of generated tests return whose events have a lock. It tells
@@ -173,6 +212,7 @@ func (f *effects) faults(b *trial) (wrong []string) {
 			may = 1
 		}
 		made[r.effect] += min(n, may)
+		n -= f.failed[id] // of the service's own, which is tried anew
 		if !r.answer.final() {
 			may = n
 		}

@@ -1,49 +1,92 @@
 package idemtest
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"strings"
 	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 )
 
-type doer interface{ do() }
+type doer interface{ Do() error }
 
 type stubDoer struct{}
 
-func (stubDoer) do() {}
+func (stubDoer) Do() error { return nil }
 
 type ownDoer []int // which == cannot compare
 
-func (ownDoer) do() {}
+func (ownDoer) Do() error { return nil }
 
-// ended is a test that ends at once, failed or not.
-type ended struct {
-	recorder
-	failed bool
+type scaffoldDoer struct{}
+
+func (*scaffoldDoer) Do() error { return fmt.Errorf("Do: %w", idem.ErrNotImplemented) }
+
+type outerDoer struct{ *scaffoldDoer }
+
+type begunDoer struct{}
+
+func (begunDoer) Do() error {
+	if true {
+		return nil
+	}
+	return idem.ErrNotImplemented
 }
 
-func (e *ended) Cleanup(f func()) { f() }
-func (e *ended) Failed() bool     { return e.failed }
-func (e *ended) Log(args ...any)  { fmt.Fprint(&e.text, args...) }
+// failed is a test that ends with its first failure.
+type failed struct {
+	testing.TB
+	text string
+}
 
-// TestAFailureUnderTheStubNamesTheStub: and no other failure does, nor does a test that passes.
-func TestAFailureUnderTheStubNamesTheStub(t *testing.T) {
+func (f *failed) Helper() {}
+
+func (f *failed) Fatalf(format string, args ...any) { f.text = fmt.Sprintf(format, args...) }
+
+// A handler that is as idemgen wrote it fails its test, which says where to write it, and so does
+// the stub in its place.
+func TestCodeThatIsNotWrittenFails(t *testing.T) {
+	const unwritten = "idemtest: Do is not written: write it at handler_test.go:24, in place of idem.ErrNotImplemented"
 	for _, c := range []struct {
 		handler doer
-		failed  bool
-		tells   bool
+		says    string
 	}{
-		{stubDoer{}, true, true},
-		{stubDoer{}, false, false},
-		{ownDoer{1}, true, false},
-		{nil, true, false},
+		{newTestHandler(), "idemtest: newTestHandler (handler_test.go:92) returns stubHandler{}, which does nothing: return your own handler there, for example Service{}"},
+		{&scaffoldDoer{}, unwritten},
+		{outerDoer{}, unwritten},
+		{begunDoer{}, ""},
+		{struct{ stubDoer }{}, ""},
+		{ownDoer{1}, ""},
+		{nil, ""},
 	} {
-		e := &ended{recorder: recorder{TB: t}, failed: c.failed}
-		if got := Handler[doer](e, c.handler, stubDoer{}); fmt.Sprint(got) != fmt.Sprint(c.handler) {
+		f := &failed{TB: t}
+		if got := Handler[doer](f, c.handler, stubDoer{}); fmt.Sprint(got) != fmt.Sprint(c.handler) {
 			t.Errorf("%T became %T", c.handler, got)
 		}
-		if strings.Contains(e.text.String(), "newTestHandler returns stubHandler{}") != c.tells {
-			t.Errorf("%T, failed %v: %q", c.handler, c.failed, e.text.String())
+		if f.text != c.says {
+			t.Errorf("%T: %q, want %q", c.handler, f.text, c.says)
 		}
 	}
 }
+
+// A record whose case does not say what its call returns calls the service's own effect. A copy
+// need not say it again.
+func TestACaseCallsTheServicesOwnEffect(t *testing.T) {
+	at := func(key string) record {
+		return record{effect: "Put", keyed: true, message: idem.Message{Key: []byte(key)}}
+	}
+	said, own, copied := at("said"), at("own"), at("said")
+	said.answer, own.answer, copied.answer = answer{result: []byte("1")}, answer{own: true}, answer{own: true}
+	f := newEffects(&runner{log: []record{said, own, copied}})
+	for key, calls := range map[string]bool{"said": false, "own": true} {
+		if got := f.answer(identity(at(key).message), "Put").own; got != calls {
+			t.Errorf("%s: the service's own effect is called: %v", key, got)
+		}
+	}
+	if err := EffectCalled(context.Background(), errors.ErrUnsupported); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("what the effect returned became %v", err)
+	}
+}
+
+func newTestHandler() doer { return stubDoer{} }

@@ -68,7 +68,7 @@ func (h *holds) change(b database, state lease.State, to map[string]string) (wer
 	for _, l := range h.all {
 		is, err := l.in.Fields(b.t.Context(), l.consumer, l.key)
 		if err == nil && is["state"] == string(state) {
-			if !strings.HasPrefix(l.consumer, lease.LockPrefix) {
+			if !strings.Contains(l.consumer, ":"+lease.Locks("")) {
 				were = append(were, is)
 			}
 			err = l.in.SetFields(b.t.Context(), l.consumer, l.key, to)
@@ -80,16 +80,17 @@ func (h *holds) change(b database, state lease.State, to map[string]string) (wer
 	return were
 }
 
-// of is the store in which a lease was got outside of Postgres; false if none was.
-func (h *holds) of(consumer string, key idem.Key) (in LeaseStore, outside bool) {
+// of is the lock of a name that was got outside of Postgres; false if none was. The name there
+// begins with the id of the database.
+func (h *holds) of(locks string, key idem.Key) (l held, outside bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range h.all {
-		if l.consumer == consumer && l.key == key {
-			return l.in, true
+		if strings.HasSuffix(l.consumer, ":"+locks) && l.key == key {
+			return l, true
 		}
 	}
-	return nil, false
+	return held{}, false
 }
 
 // stateOf is the state of the lease of a key; "" if none was got.

@@ -50,7 +50,9 @@ func (w *walk) replay(m idem.Message, result []byte) {
 	}
 	for end := time.Now().Add(patience); err == nil && !l.Answered() && time.Now().Before(end); {
 		if err = b.attempt(b.t.Context(), w.writer(m), nil); err == nil {
-			l, err = l.Again(b.t.Context(), b.db)
+			if letters, err = stream.Refresh(b.t.Context(), b.db, []stream.Letter{l}); err == nil {
+				l = letters[0]
+			}
 		}
 	}
 	if err != nil || l.State != "replayed" {

@@ -118,7 +118,10 @@ func (w *walk) takenOver(l wire.Lock, wake func()) {
 	t := w.b.t
 	if l.Token <= 0 {
 		t.Errorf("a call runs without its lock: %+v", l)
-	} else if token, got := w.rival(l); got {
+		wake()
+		return
+	}
+	if token, got := w.rival(l); got {
 		t.Errorf("lock %s was had a second time, under token %d, while a call runs under token %d", l.Name, token, l.Token)
 	}
 	w.endLock(l)
@@ -137,14 +140,14 @@ func (w *walk) takenOver(l wire.Lock, wake func()) {
 func (w *walk) rival(l wire.Lock) (token int64, got bool) {
 	b := w.b
 	b.t.Helper()
-	if in, outside := b.effects.leases.of(lease.Locks(l.Name), l.Key); outside {
+	if was, outside := b.effects.leases.of(lease.Locks(l.Name), l.Key); outside {
 		var number int64
 		err := b.db.QueryRow(b.t.Context(), `SELECT nextval('idem_fence')`).Scan(&number)
 		var answers []lease.Answer
 		if err == nil {
 			ask := lease.Ask{Key: l.Key, Owner: wire.UUID(l.Key), Term: time.Minute, Keep: time.Minute, Token: number}
 			ask.Owner[0]++ // a name that nobody else has
-			answers, err = in.Acquire(b.t.Context(), lease.Locks(l.Name), []lease.Ask{ask})
+			answers, err = was.in.Acquire(b.t.Context(), was.consumer, []lease.Ask{ask})
 		}
 		if err != nil {
 			b.t.Fatalf("idemtest: ask for a lock: %v", err)
@@ -177,8 +180,8 @@ func (w *walk) endLock(l wire.Lock) {
 	b := w.b
 	b.t.Helper()
 	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE consumer = $1 AND state = 'p'`, lease.Locks(l.Name))
-	if in, outside := b.effects.leases.of(lease.Locks(l.Name), l.Key); outside {
-		if err := in.SetFields(b.t.Context(), lease.Locks(l.Name), l.Key, map[string]string{"expires": "0"}); err != nil {
+	if was, outside := b.effects.leases.of(lease.Locks(l.Name), l.Key); outside {
+		if err := was.in.SetFields(b.t.Context(), was.consumer, l.Key, map[string]string{"expires": "0"}); err != nil {
 			b.t.Fatalf("idemtest: end a lock: %v", err)
 		}
 	}

@@ -213,7 +213,7 @@ func TestFlawsAreNoticed(t *testing.T) {
 		{"no waves", flaw{noWaves: true}, nil, "one batch", "item id=1: "},
 		{"same fingerprints", flaw{samePrints: true}, nil, "key with other content", "was taken for a duplicate"},
 		{"empty value as tombstone", flaw{emptyIsTombstone: true}, nil, "tombstone", "an empty value in place of a tombstone had an effect"},
-		{"handler of the scaffold", flaw{unwritten: true}, nil, "one batch", "likely cause: the handler is as idemgen wrote it"},
+		{"handler of the scaffold", flaw{unwritten: true}, nil, "one batch", "likely cause: the Go code returns idem.ErrNotImplemented"},
 		{"handler writes outside its transaction", flaw{ownTransaction: true}, nil, "crash at every step", "total: got  sum="},
 	} {
 		t.Run(c.name+", "+c.scenario, func(t *testing.T) {

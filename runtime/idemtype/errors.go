@@ -24,6 +24,7 @@ type HaltedError struct {
 	Code      halt.Code
 	Reason    string
 	Remedy    string // the command that makes the partition go on, once the cause is gone
+	Reread    string // the command that reads the topic again from its first record instead; "" where none does
 	Pass      string // the command that passes the record without effect instead; "" where none does
 	Err       error  // what happened; may be nil
 }
@@ -38,6 +39,9 @@ func (e *HaltedError) Error() string {
 	}
 	if e.Remedy != "" {
 		text += " [" + string(e.Code) + "; then: " + e.Remedy + "]"
+	}
+	if e.Reread != "" {
+		text += " [with it " + halt.Skips + "] [or: " + e.Reread + "] [with it " + halt.Rereads + "]"
 	}
 	if e.Pass != "" {
 		text += " [or pass the record without effect, which loses it: " + e.Pass + "]"

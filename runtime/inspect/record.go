@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -22,6 +23,9 @@ type Opened struct {
 	// the partition, if anybody, did not write since.
 	LedgerAge *float64 `json:"ledger_age_seconds"`
 	Record    *Record  `json:"record"` // nil if it is not kept, or was erased
+	// Returned is what the call of its effect returned, which a replay takes; nil if no call was
+	// made and recorded, or it is not kept.
+	Returned *Bytes `json:"returned"`
 	// First is the row with the first copy of a conflict; nil if it is not known any more, or the
 	// letter is of no conflict.
 	First *Holder `json:"first_copy"`
@@ -97,17 +101,36 @@ func Open(ctx context.Context, db stream.DB, name stream.Name, offset int64) (*O
 	if t := status.Tail; t != nil {
 		o.LedgerAge = &t.AgeSeconds
 	}
-	stored, err := o.Stored(ctx, db)
+	stored, returned, err := o.Stored(ctx, db)
 	if err == nil {
+		o.Returned = newBytes(returned)
 		o.Record, err = parse(stored)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if o.Class == wire.ReasonConflict && o.Key != "" {
-		o.First, err = firstCopy(ctx, db, o, &status)
+	if o.Class != wire.ReasonConflict || o.Key == "" {
+		return o, nil
+	}
+	if o.First, err = firstCopy(ctx, db, o, &status); err == nil && !o.Called {
+		err = unusedCall(ctx, db, o)
 	}
 	return o, err
+}
+
+// unusedCallSQL is a call whose result no event's rows rest on.
+const unusedCallSQL = `SELECT coalesce(result, 'null') FROM idem_lease WHERE consumer = $1 AND key = $2::uuid AND state = 'd'`
+
+// unusedCall finds the call that was made for a conflict by a process that did not live to know it
+// is one. Of a call for another event of the key, the rows were written.
+func unusedCall(ctx context.Context, db stream.DB, o *Opened) error {
+	var returned []byte
+	err := db.QueryRow(ctx, unusedCallSQL, pgx.QueryExecModeExec, o.Consumer, o.Key).Scan(&returned)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	o.Called, o.Returned = err == nil, newBytes(returned)
+	return stream.Explain(err)
 }
 
 func noLetter(ctx context.Context, db stream.DB, of *stream.Status, offset int64) error {

@@ -37,10 +37,7 @@ const (
 // Locks is who a store is told has the locks of a name, in place of a consumer: all consumers
 // share them, and none is called so. A lock is a lease whose key is that of what is locked. Its
 // holder records Failed without a pause, which frees it; its content is always the zero Content.
-func Locks(name string) string { return LockPrefix + name }
-
-// LockPrefix begins what [Locks] returns.
-const LockPrefix = "lock:"
+func Locks(name string) string { return "lock:" + name }
 
 // Store keeps leases. Its methods may be called from several goroutines. Each answers for every
 // element, in the same order, or returns an error: then none of its answers is known, and some

@@ -13,7 +13,6 @@ type Want struct {
 	Columns    []WantColumn
 	Unique     [][]string // the primary key, then the further unique keys
 	Rights     []string   // that the steps need; with INSERT they make rows
-	Unlogged   bool       // may be
 	References []Reference
 	Indexes    [][]string
 	Owner      string // the consumer whose migrations make the table; "" if the spec does not say

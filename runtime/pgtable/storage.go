@@ -3,18 +3,18 @@ package pgtable
 import "fmt"
 
 // Stored says what follows from where a table, or a partition of it, is stored; nil if nothing
-// does. unlogged says that the spec allows it to be unlogged.
-func Stored(part Part, unlogged bool) *Difference {
+// does.
+func Stored(part Part) *Difference {
 	switch {
 	case part.Kind == "foreign":
 		return &Difference{
 			Text:   fmt.Sprintf("table %s is a foreign table: its rows are not committed together with the position", part.SQL),
 			Advice: "write to a table of this database",
 		}
-	case part.Kind == "unlogged" && !unlogged:
+	case part.Kind == "unlogged":
 		return &Difference{
 			Text:   fmt.Sprintf("table %s is unlogged: after a crash its rows are gone, and their records count as applied", part.SQL),
-			Advice: "ALTER TABLE " + part.SQL + " SET LOGGED, or say unlogged: true of the table in the spec",
+			Advice: "ALTER TABLE " + part.SQL + " SET LOGGED",
 		}
 	case part.Kind == "temporary":
 		return &Difference{
@@ -25,7 +25,7 @@ func Stored(part Part, unlogged bool) *Difference {
 	return nil
 }
 
-// StoredOfRuntime is [Stored] for a table of the runtime: no spec allows it to be unlogged.
+// StoredOfRuntime is [Stored] for a table of the runtime.
 func StoredOfRuntime(part Part) *Difference {
 	if part.Kind == "foreign" {
 		return nil
@@ -38,7 +38,7 @@ func StoredOfRuntime(part Part) *Difference {
 
 func (c *comparison) storage() {
 	for _, part := range c.have.Parts {
-		if d := Stored(part, c.want.Unlogged); d != nil {
+		if d := Stored(part); d != nil {
 			c.found = append(c.found, *d)
 		}
 	}

@@ -74,7 +74,7 @@ func (n *adoption) try(ctx context.Context, dry bool) (Change, error) {
 	c := Change{
 		Consumer: n.name.Consumer, Topic: n.name.Topic, TopicID: n.name.TopicID, Partition: n.name.Partition, Kind: kinds[ledger.Genesis],
 		From: n.To, To: n.To, Partitions: n.Partitions, Info: n.info, Appended: !dry,
-		Effect: fmt.Sprintf("a ledger begins at offset %d: nothing is known of the offsets before it", n.To),
+		Effect: fmt.Sprintf("a ledger begins at offset %d: records before it are skipped, and write no rows", n.To),
 	}
 	switch {
 	case known == nil:

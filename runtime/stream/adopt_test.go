@@ -39,7 +39,7 @@ func TestAdoptOfAnUnknownConsumerSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "effect", c.Effect, "a ledger begins at offset 5: nothing is known of the offsets before it; the first one of consumer projector in this database")
+	want(t, "effect", c.Effect, "a ledger begins at offset 5: records before it are skipped, and write no rows; the first one of consumer projector in this database")
 }
 
 // A ledger whose rows are gone begins behind everything that still names its rows, and the

@@ -27,7 +27,7 @@ type Cause struct {
 	Event    string `json:"event"`    // "" if it is not known
 	Reason   string `json:"reason"`   // what failed, where; without class and event
 	SQLState string `json:"sqlstate"` // "" if no error of the database is the reason
-	Key      string `json:"key"`      // of a conflict, or of an effect that was refused: 32 hex digits, as Delivery.Key; else ""
+	Key      string `json:"key"`      // of a conflict, or of an effect: 32 hex digits, as Delivery.Key; else ""
 }
 
 // Text is the reason as a whole.
@@ -45,6 +45,7 @@ type Letter struct {
 	ExpiresAt *time.Time `json:"expires_at"` // when an open one is closed; nil is never
 	State     string     `json:"state"`      // dead, waiting, replayed or discarded
 	Kept      bool       `json:"kept"`       // the record is there
+	Called    bool       `json:"called"`     // the call of its effect was made, and what it returned recorded
 	ErasedBy  string     `json:"erased_by"`  // the event that erased record and reason (erase_traces): topic, partition and offset; "" if none did
 	Request   *Request   `json:"request"`    // the last one of an operator; nil is none
 	End       *End       `json:"end"`        // nil while it is open
@@ -115,7 +116,7 @@ const letterSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.seq, d.created_at, d.expires_at, d.state, d.record IS NOT NULL,
        coalesce(d.event, ''), d.reason, coalesce(d.sqlstate, ''), coalesce(replace(d.key::text, '-', ''), ''),
        coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), d.asked_with_result, coalesce(d.answer, ''), d.answered_at,
-       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, '')
+       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, ''), d.result IS NOT NULL
 FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
 
 const (
@@ -129,7 +130,12 @@ LIMIT nullif($6::bigint, 0)`
 
 	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
 
-	storedSQL = `SELECT record FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
+	// theseSQL is certain letters, in the order in which they are named.
+	theseSQL = letterSQL + `JOIN unnest($1::int[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS a (stream, offs, seq, n)
+    ON d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq
+ORDER BY a.n`
+
+	storedSQL = `SELECT record, nullif(result, '') FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
 )
 
 // Letters are the letters that a filter means, the newest first; more reports whether there are
@@ -203,28 +209,33 @@ func LettersAt(ctx context.Context, db DB, s *Status, offset int64) ([]Letter, e
 	return letters(ctx, db, atSQL, s.Stream, offset)
 }
 
-// Again reads the letter again.
-func (l *Letter) Again(ctx context.Context, db DB) (Letter, error) {
-	all, err := LettersAt(ctx, db, &Status{Stream: l.stream}, l.Offset)
-	if err != nil {
-		return *l, err
+// Refresh reads letters again.
+func Refresh(ctx context.Context, db DB, of []Letter) (now []Letter, err error) {
+	for some := range slices.Chunk(of, portion) {
+		are, err := letters(ctx, db, theseSQL, places(some)...)
+		if now = append(now, are...); err != nil {
+			return now, err
+		}
+		for i := range some {
+			if i >= len(are) || are[i].Offset != some[i].Offset {
+				return now, fmt.Errorf("%s: %w", some[i].Name(), errRemoved)
+			}
+		}
 	}
-	if i := slices.IndexFunc(all, func(is Letter) bool { return is.Seq == l.Seq }); i >= 0 {
-		return all[i], nil
-	}
-	return *l, fmt.Errorf("%s: %w", l.Name(), errRemoved)
+	return now, nil
 }
 
 // errRemoved says that the row of a letter is gone.
 var errRemoved = errors.New("the letter's row was removed")
 
-// Stored is the letter's record as it is kept; nil if it is not.
-func (l *Letter) Stored(ctx context.Context, db DB) (stored []byte, err error) {
-	err = db.QueryRow(ctx, storedSQL, pgx.QueryExecModeExec, l.stream, l.Offset, l.Seq).Scan(&stored)
+// Stored is the letter's record as it is kept, and what the call of its effect returned; nil if
+// it is not kept, or if there is none.
+func (l *Letter) Stored(ctx context.Context, db DB) (stored, returned []byte, err error) {
+	err = db.QueryRow(ctx, storedSQL, pgx.QueryExecModeExec, l.stream, l.Offset, l.Seq).Scan(&stored, &returned)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("%s: %w", l.Name(), errRemoved)
+		return nil, nil, fmt.Errorf("%s: %w", l.Name(), errRemoved)
 	}
-	return stored, Explain(err)
+	return stored, returned, Explain(err)
 }
 
 // whereIs says what is known of an offset without a letter.
@@ -255,7 +266,7 @@ func scanLetter(row pgx.CollectableRow) (l Letter, err error) {
 	var asked string
 	var askedAt *time.Time
 	err = row.Scan(&l.stream, &l.Consumer, &l.Topic, &l.TopicID, &l.Partition, &l.Offset, &l.Seq, &l.CreatedAt, &l.ExpiresAt, &state, &l.Kept,
-		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy)
+		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy, &l.Called)
 	if err != nil {
 		return l, err
 	}

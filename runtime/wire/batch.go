@@ -136,13 +136,16 @@ const (
 // error the batch is as it was, so the record can become a dead letter of the same
 // transaction.
 func (b *Batch) Add(m *Message, policy *FailurePolicy) (Outcome, error) {
-	b.record = record{outcome: Applied, policy: policy, before: taken{len(b.keys.claims), b.keys.keyless}}
+	b.record = record{outcome: Applied, policy: policy, before: takenBy(b)}
 	b.keys.former = b.keys.former[:0]
 	b.wave.begin()
 	if b.wave.records {
 		b.endWave()
 	}
 	err := b.plan.Add(b, m)
+	if err != nil {
+		GiveUp(b)
+	}
 	return b.record.outcome, err
 }
 

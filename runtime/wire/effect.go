@@ -12,6 +12,10 @@ type Effect struct {
 	Terms *EffectTerms
 	// Fn is the call; what it returns is the event's result, encoded.
 	Fn func(context.Context) ([]byte, error)
+	// Read decodes a result for the event's rows; nil if the effect has none. A result that it
+	// refuses is not recorded. One that was recorded by another version of the service may be
+	// refused all the same.
+	Read func(result []byte) error
 	// Lock is held while the call runs, and until what it returned is recorded; its zero value is
 	// none.
 	Lock Lock
@@ -59,28 +63,38 @@ type EffectResult struct {
 // Effects tells the results that are known, by the offset of the record.
 func (b *Batch) Effects(results map[int64]EffectResult) { b.results = results }
 
-// Effect returns the result of the record's effect. If it is not known yet, the record waits:
-// Effect keeps the call for the runtime, and returns false. The caller then adds no rows. Call it
-// behind [Event.Take], before the first row.
-func (b *Batch) Effect(m *Message, e Effect) (result []byte, ok bool) {
+// Effect reads the result of the record's effect. If it is not known yet, the record waits:
+// Effect keeps the call for the runtime, and returns false. If it cannot be read, Effect returns
+// an error. In both cases the caller adds no rows. Call it behind [Event.Take], before the first
+// row.
+func (b *Batch) Effect(m *Message, e Effect) (ok bool, err error) {
 	if r, ok := b.results[m.Offset]; ok {
+		if e.Read != nil {
+			err = e.Read(r.Result)
+		}
 		b.effects.done = append(b.effects.done, r)
-		return r.Result, true
+		return err == nil, err
 	}
 	e.Message, e.Key, e.Policy = m.kept(), b.record.key, b.record.policy
 	e.Content, e.Print = b.record.content, b.record.print
 	b.effects.waiting = append(b.effects.waiting, e)
 	b.record.outcome = Waiting
-	return nil, false
+	return false, nil
 }
 
 // taken is what a batch held before a record.
-type taken struct{ claims, keyless int }
+type taken struct{ claims, keyless, waiting, done int }
 
-// GiveUp takes the last record back, whose outcome was [Waiting]: it becomes a dead letter. Its
-// keys are hidden ones then: if one is known after all, the record is a copy, and no letter.
+func takenBy(b *Batch) taken {
+	return taken{len(b.keys.claims), b.keys.keyless, len(b.effects.waiting), len(b.effects.done)}
+}
+
+// GiveUp takes the last record back, which becomes a dead letter: its outcome was [Waiting], or it
+// was refused behind the claim of its key. Its keys are hidden ones then: if one is known after
+// all, the record is a copy, and no letter.
 func GiveUp(b *Batch) {
-	b.effects.waiting = b.effects.waiting[:len(b.effects.waiting)-1]
+	b.effects.waiting = b.effects.waiting[:b.record.before.waiting]
+	b.effects.done = b.effects.done[:b.record.before.done]
 	for _, c := range b.keys.claims[b.record.before.claims:] {
 		delete(b.keys.mine, c.Key)
 		if !c.Here {

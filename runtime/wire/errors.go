@@ -17,6 +17,7 @@ const (
 	ReasonDatabase    = "database"     // refused by the database
 	ReasonHandler     = "handler"      // refused by the service's Go code
 	ReasonEffect      = "effect"       // its effect failed
+	ReasonResult      = "result"       // what its effect returned cannot be read
 	ReasonInterrupted = "interrupted"  // nobody knows what its effect did
 	ReasonParked      = "parked"       // it waits behind a dead letter of its record key
 )

@@ -9,7 +9,6 @@ type Table struct {
 	Columns    []Column
 	Rights     []string // that the steps need: SELECT, INSERT, UPDATE, DELETE
 	References []Reference
-	Unlogged   bool   // may be: the spec says so
 	Owner      string // the other consumer whose migrations make it; "" if the spec names none
 }
 

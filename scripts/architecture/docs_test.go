@@ -243,7 +243,7 @@ func TestPromisesNameTestsThatExist(t *testing.T) {
 			continue
 		}
 		names := testName.FindAllStringSubmatch(shown, -1)
-		if len(names) == 0 {
+		if len(names) == 0 && !strings.Contains(shown, "`make e2e`") {
 			t.Errorf("docs/guarantees.md names no test for %q", promise)
 		}
 		for _, m := range names {

@@ -2,6 +2,9 @@ package main
 
 // catalogBugs are bugs of what the service learns from the database's catalog.
 var catalogBugs = []mutant{
+	{"rights to the runtime's tables are not looked at",
+		in("./runtime/internal/catalog", "CheckRuntime").Replace(`pgtable.Join(lacks)`, `pgtable.Join(lacks[:0])`),
+		core, "TestMissingRightsShowAtTheStart"},
 	{"equal rows collapse although each must be judged",
 		in(waves, "Batch.Upserts").Replace(`$apart != 0`, `$apart > ApartRecords`),
 		boundaries, "TestBoundariesCarryNoMeaning"},

@@ -188,9 +188,34 @@ var generatorBugs = []mutant{
 	{"replace: events of one wave may share a table",
 		in(waves, "Batch.Replaces").Drop(`b.PutsAll(table)`),
 		boundaries, "TestStepsUnderOthersAgainstOracle"},
+	{"generated tests: the stub passes for the service's own handler",
+		in(testKit, "Handler").Never(`any(handler) == any(stub)`),
+		testKit, "TestCodeThatIsNotWrittenFails"},
+	{"generated tests: code that is not written passes",
+		in(testKit, "code.unwritten").Never(`$d.unwritten`),
+		testKit, "TestCodeThatIsNotWrittenFails"},
+	{"generated tests: effects are not looked at",
+		in("./generator/gocode", "pkg.suite").Never(`topicHandles($t)`),
+		command, "TestGoldenAccepted"},
+	{"generated tests: a case never calls the service's own effect",
+		in(testKit, "Cases.runner").Replace(`$e.Effect != "" && _`, `$e.Effect != "" && false`),
+		cardCharge, "TestCases/charge"},
+	{"generated tests: a copy forgets what its call returns",
+		in(testKit, "newEffects").Replace(`known && !$b.own && _`, `known && $b.own`),
+		testKit, "TestACaseCallsTheServicesOwnEffect"},
+	{"generated tests: calls that failed count as too many",
+		in(testKit, "effects.faults").Drop(`n -= _`),
+		cardCharge, "TestCases/charge"},
+	{"init: the Go code of the sample is not written",
+		in("./generator", "unit.addScaffolds").Never(`_ && u.draft.sample`),
+		command, "TestInit"},
+	{"init: the Go code of the sample has no case",
+		in("./generator", "addCase").Never(`$c.sample`),
+		command, "TestInit"},
 }
 
 const (
+	cardCharge = "./examples/card-charge"
 	seedlogs   = "./generator/seedlog"
 	testKit    = "./runtime/idemtest"
 	states     = "./generator/state"

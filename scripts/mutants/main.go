@@ -75,5 +75,6 @@ func all() []mutant {
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
 		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs,
 		migrationBugs, effectBugs, readerBugs, redisBugs, storeBugs, lockBugs, letterBugs, eraseBugs,
+		outboxBugs, deadTopicBugs,
 	)
 }

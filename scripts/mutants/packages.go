@@ -13,6 +13,7 @@ const (
 	redisLeases = "./runtime/redislease"
 	footprints  = "./runtime/internal/footprint"
 	generations = "./runtime/internal/generation"
+	httpCalls   = "./runtime/httpcall"
 	keysets     = "./runtime/internal/keyset"
 	outages     = "./runtime/internal/outage"
 	verdicts    = "./runtime/internal/verdict"
@@ -26,6 +27,7 @@ const (
 	sqlcode     = "./generator/sqlcode"
 	bank        = "./examples/bank"
 	orders      = "./examples/orders"
+	outboxes    = "./runtime/outbox"
 	telemetry   = "./examples/telemetry"
 	migrations  = "./templates/sql"
 )

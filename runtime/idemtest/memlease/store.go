@@ -5,6 +5,7 @@ package memlease
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -145,13 +146,13 @@ func (s *Store) held(consumer string, h *lease.Hold) *row {
 	return nil
 }
 
-// States are what the leases of a consumer are now, by their keys.
+// States are what the leases of a consumer of any database are now, by their keys.
 func (s *Store) States(consumer string) map[wire.Key]lease.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := map[wire.Key]lease.State{}
 	for at, r := range s.rows {
-		if at.consumer == consumer {
+		if at.consumer == consumer || strings.HasSuffix(at.consumer, ":"+consumer) {
 			all[at.key] = r.State
 		}
 	}

@@ -105,7 +105,7 @@ func (c *Cluster) Whole(ctx context.Context) error {
 // until waits until every server that runs is so.
 func (c *Cluster) until(ctx context.Context, is func(*Server) (bool, error)) error {
 	for _, s := range c.Servers {
-		for !s.program.ended() {
+		for !s.program.Ended() {
 			ok, err := is(s)
 			if ok {
 				break
@@ -142,7 +142,7 @@ func (c *Cluster) Addrs() (all []string) {
 func (c *Cluster) MasterOf(ctx context.Context, key string) (*Server, error) {
 	for {
 		for _, s := range c.Servers {
-			if s.program.ended() {
+			if s.program.Ended() {
 				continue
 			}
 			// A server that has not the key's slot says MOVED, or that the Cluster is down.

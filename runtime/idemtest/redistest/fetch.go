@@ -3,22 +3,20 @@
 package redistest
 
 import (
-	"bytes"
+	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
-	"strings"
-	"time"
 
+	"github.com/idemgen/idemgen/runtime/idemtest/internal/maven"
 	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
 )
-
-const fetchTimeout = 5 * time.Minute
 
 // fetched returns the program from the cache, into which it is unpacked once per machine and user.
 func fetched(ctx context.Context) (string, error) {
@@ -47,27 +45,31 @@ func fetched(ctx context.Context) (string, error) {
 	}
 	defer os.RemoveAll(work)
 	unpacked := filepath.Join(work, build)
-	if err := fetch(ctx, unpacked); err != nil {
+	if err := maven.Fetch(ctx, work, archive); err != nil {
 		return "", fmt.Errorf("fetch Redis: %w", err)
+	}
+	if err := unpack(filepath.Join(work, path.Base(archive.Path)), build, unpacked); err != nil {
+		return "", fmt.Errorf("unpack Redis: %w", err)
 	}
 	return program, os.Rename(unpacked, program)
 }
 
-// fetch has a child write the program to a path. The child gives its HTTP client away to a
-// library, which a process with other work must not.
-func fetch(ctx context.Context, to string) error {
-	exe, err := os.Executable()
+// unpack writes one file of an archive, as a program.
+func unpack(archive, name, to string) error {
+	r, err := zip.OpenReader(archive)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, exe)
-	cmd.Env = append(os.Environ(), roleEnv+"="+roleFetcher)
-	cmd.Stdin = bytes.NewReader([]byte(to))
-	cmd.SysProcAttr = postgres.Guarded(nil)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", errors.Join(ctx.Err(), err), strings.TrimSpace(string(out)))
+	defer r.Close()
+	from, err := r.Open(name)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer from.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, from)
+	return errors.Join(err, out.Close(), os.Chmod(to, 0o755)) // whatever the umask is
 }

@@ -1,10 +1,14 @@
+//go:build unix
+
 package redistest
 
-// The archive is a Java archive of Maven Central, and holds builds of Redis.
-const (
-	artifact = "com/github/codemonstur/embedded-redis/1.4.3/embedded-redis-1.4.3.jar"
-	sum      = "ffbc63265c60d25dee453d6f656b527d98200d98657c6a0ab4dec4ea2c3a5cd6" // SHA-256
-)
+import "github.com/idemgen/idemgen/runtime/idemtest/internal/maven"
+
+// archive is a Java archive that holds builds of Redis.
+var archive = maven.Archive{
+	Path: "com/github/codemonstur/embedded-redis/1.4.3/embedded-redis-1.4.3.jar",
+	Sum:  "ffbc63265c60d25dee453d6f656b527d98200d98657c6a0ab4dec4ea2c3a5cd6",
+}
 
 // builds are the programs in the archive. Only that of linux/amd64 was ever checked; it wants
 // OpenSSL 3.

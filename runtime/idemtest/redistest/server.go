@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtest/internal/program"
 )
 
 // Server is a Redis server that runs until it is closed, or this process ends.
 type Server struct {
 	port    int
-	program *program
+	program *program.Program
 }
 
 // Start runs a server until the test ends. conf is what differs from Redis's defaults, as in
@@ -29,7 +31,7 @@ func Start(t testing.TB, conf map[string]string) *Server {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the log of the Redis server at %s:\n%s", s.Addr(), s.program.log())
+			t.Logf("the log of the Redis server at %s:\n%s", s.Addr(), s.program.Log())
 		}
 		s.Close()
 	})
@@ -76,15 +78,15 @@ func runOn(ctx context.Context, path string, conf map[string]string, sentinel []
 		lines = append(lines, name+" "+all[name])
 	}
 	file := filepath.Join(dir, "redis.conf")
-	s := &Server{port: port, program: &program{dir: dir, argv: []string{path, file}}}
+	s := &Server{port: port, program: &program.Program{Dir: dir, Argv: []string{path, file}}}
 	if sentinel != nil {
-		s.program.argv = append(s.program.argv, "--sentinel")
+		s.program.Argv = append(s.program.Argv, "--sentinel")
 	}
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.Restart(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start %s: %w\n%s", path, err, s.program.log()), s.Close())
+		return nil, errors.Join(fmt.Errorf("start %s: %w\n%s", path, err, s.program.Log()), s.Close())
 	}
 	return s, nil
 }
@@ -99,11 +101,11 @@ func (s *Server) Do(ctx context.Context, words ...string) (any, error) {
 }
 
 // Crash ends the server with kill -9. What it had on disk stays for Restart.
-func (s *Server) Crash() error { return s.program.kill() }
+func (s *Server) Crash() error { return s.program.Kill() }
 
 // Restart starts a server that crashed, at the same address, and waits until it answers.
 func (s *Server) Restart(ctx context.Context) error {
-	if err := s.program.start(); err != nil {
+	if err := s.program.Start(); err != nil {
 		return err
 	}
 	for end := time.Now().Add(startTimeout); ; time.Sleep(5 * time.Millisecond) {
@@ -111,7 +113,7 @@ func (s *Server) Restart(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case s.program.ended():
+		case s.program.Ended():
 			return errors.New("the server ended at its start")
 		case ctx.Err() != nil, time.Now().After(end):
 			return errors.Join(fmt.Errorf("the server does not answer: %w", err), s.Crash())
@@ -122,13 +124,13 @@ func (s *Server) Restart(ctx context.Context) error {
 const startTimeout = 30 * time.Second
 
 // Freeze stops the server where it is: connections stay open and silent.
-func (s *Server) Freeze() error { return s.program.freeze() }
+func (s *Server) Freeze() error { return s.program.Freeze() }
 
 // Thaw lets a frozen server go on.
-func (s *Server) Thaw() error { return s.program.thaw() }
+func (s *Server) Thaw() error { return s.program.Thaw() }
 
 // Close ends the server and removes what it kept. A second Close does nothing.
 func (s *Server) Close() error {
-	s.program.kill() // it may have ended
-	return os.RemoveAll(s.program.dir)
+	s.program.Kill() // it may have ended
+	return os.RemoveAll(s.program.Dir)
 }

@@ -25,6 +25,14 @@ func CheckRuntime(ctx context.Context, conn *pgx.Conn, version int) error {
 	if why != nil {
 		return asRefusal(why)
 	}
+	lacks, err := pgtable.Needs(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if why = pgtable.Join(lacks); why != nil {
+		why.Advice += `; "Roles and rights" in idemgen's docs/operations.md lists all that a service needs`
+		return asRefusal(why)
+	}
 	return nil
 }
 
@@ -52,7 +60,7 @@ func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) err
 
 // want is what a comparison needs of a table.
 func want(t *wire.Table) *pgtable.Want {
-	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights, Unlogged: t.Unlogged, Owner: t.Owner}
+	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights, Owner: t.Owner}
 	for _, c := range t.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn(c))
 	}

@@ -45,7 +45,7 @@ CREATE UNIQUE INDEX k ON core."Acc ""ounts""" (no, tenant);`
 CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`, ""},
 		"an enum without a text": {`CREATE TYPE core.less AS ENUM ('a', 'x'); ` + alter + `DROP state; DROP TYPE core.state; ALTER TYPE core.less RENAME TO state; ` + alter + `ADD state core.state NOT NULL DEFAULT 'a'`,
 			`column "state" of ` + it + ` cannot hold "it's", which steps write: the enum has a, x (ALTER TYPE "core"."state" ADD VALUE 'it''s', or let no step write it)`},
-		"unlogged":             {alter + `SET UNLOGGED`, `table ` + it + ` is unlogged: after a crash its rows are gone, and their records count as applied (ALTER TABLE ` + it + ` SET LOGGED, or say unlogged: true`},
+		"unlogged":             {alter + `SET UNLOGGED`, `table ` + it + ` is unlogged: after a crash its rows are gone, and their records count as applied (ALTER TABLE ` + it + ` SET LOGGED)`},
 		"no USAGE":             {`CREATE ROLE idemgen_test_tables; GRANT INSERT, SELECT ON ` + it + ` TO idemgen_test_tables; SET ROLE idemgen_test_tables`, `role idemgen_test_tables has no right to use schema core, in which table ` + it + ` is (GRANT USAGE ON SCHEMA "core" TO "idemgen_test_tables")`},
 		"further columns":      {alter + `ADD a text, ADD b text NOT NULL DEFAULT '', ADD c int GENERATED ALWAYS AS IDENTITY, ADD d int GENERATED ALWAYS AS (1) STORED`, ""},
 		"no table":             {`DROP TABLE ` + it, `there is no table ` + it + ` in the database`},

@@ -40,7 +40,7 @@ func decide(tables []wire.Table, facts []fact) Findings {
 			continue
 		}
 		t := &tables[i]
-		found.refuse(refusal(t, f))
+		found.refuse(refusal(f))
 		if f.kind == deferred {
 			found.Warnings = append(found.Warnings, Reason{Table: t.Name, Fact: f.detail})
 		}
@@ -75,11 +75,11 @@ func runtimeRefusal(f fact) *RefusedError {
 }
 
 // refusal judges a table of the service.
-func refusal(t *wire.Table, f fact) *RefusedError {
+func refusal(f fact) *RefusedError {
 	if f.kind != storage {
 		return nil
 	}
-	return asRefusal(pgtable.Stored(f.part(), t.Unlogged))
+	return asRefusal(pgtable.Stored(f.part()))
 }
 
 // part is the table, or the partition of one, that a fact of storage is about.

@@ -41,13 +41,13 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 		beat.stop()
 		return t.stopped(ferr)
 	}
-	end, dead := t.judge(attempt, result, err)
+	end, dead := t.judge(attempt, result, err, t.course.ended(t.key, attempt > 1 && 2*attempt > t.effect.Policy.Retries+1, err))
 	beat.stop()
 	held, over := t.store(ctx, &hold, end)
-	if !errors.Is(err, ErrLost) && !errors.Is(err, verdict.ErrNotImplemented) { // which say nothing of the other side
-		t.course.ended(t.key, err, end.Pause)
-		t.tell(nil)
+	if err != nil {
+		t.course.pauses(end.Pause, t.effect.Policy.MaxBackoff)
 	}
+	t.tell(nil)
 	t.told(attempt, took, end.State, held && over == nil, err)
 	switch {
 	case over != nil:
@@ -96,7 +96,7 @@ func (t *task) crashed(ctx context.Context, hold hold, calls int) (time.Duration
 
 // judge says what an error of the call means for its lease, and whether the event becomes a dead
 // letter since it failed often enough.
-func (t *task) judge(attempt int, result []byte, err error) (end lease.End, dead bool) {
+func (t *task) judge(attempt int, result []byte, err error, fare fare) (end lease.End, dead bool) {
 	end = lease.End{State: lease.Done, Result: result, Attempts: attempt}
 	if err == nil {
 		return end, false
@@ -107,20 +107,22 @@ func (t *task) judge(attempt int, result []byte, err error) (end lease.End, dead
 		return end, false
 	}
 	p := t.effect.Policy
-	row, away := t.course.inARow()
-	end.Pause = backoff.Pause(max(attempt, row+1), p.InitialBackoff, p.MaxBackoff)
+	end.Pause = backoff.Pause(max(attempt, fare.row), p.InitialBackoff, p.MaxBackoff)
 	if after, asked := verdict.Pause(err); asked && after >= 0 {
 		end.Pause = after
 	}
-	switch {
-	case verdict.SaidPermanent(err):
+	forgotten := false
+	switch _, unread := errors.AsType[*unreadError](err); {
+	case verdict.SaidPermanent(err), unread:
 		dead = true
-	case uncounted(err), away, errors.Is(err, verdict.ErrNotImplemented):
+	case fare.away && !fare.own: // nor do those that were counted while this was not known
+		forgotten = true
+	case uncounted(err), fare.away, errors.Is(err, verdict.ErrNotImplemented):
 		end.Attempts--
 	case verdict.IsPermanent(err), attempt > p.Retries:
 		dead = true
 	}
-	if dead {
+	if dead || forgotten {
 		end.Attempts = 0
 	}
 	return end, dead
@@ -152,11 +154,34 @@ func (t *task) made(ctx context.Context, hold hold, attempt int) (result []byte,
 		Lock: t.lock.had(),
 	})
 	result, err = t.contained(limited)
+	if err == nil {
+		err = t.read(result)
+	}
 	if err != nil && limited.Err() != nil && errors.Is(err, limited.Err()) {
 		err = fmt.Errorf("%w: %w", context.Cause(limited), err)
 	}
 	return result, beat, err
 }
+
+// read reads a result as the event's rows do: what cannot be read is not recorded.
+func (t *task) read(result []byte) error {
+	if t.effect.Read == nil {
+		return nil
+	}
+	if err := t.effect.Read(result); err != nil {
+		return &unreadError{err}
+	}
+	return nil
+}
+
+// unreadError is for a call that was made, and returned what cannot be recorded.
+type unreadError struct{ err error }
+
+func (e *unreadError) Error() string {
+	return "the call was made, and what it returned cannot be recorded: " + e.err.Error()
+}
+
+func (e *unreadError) Unwrap() error { return e.err }
 
 type deliveryKey struct{}
 

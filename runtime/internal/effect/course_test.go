@@ -13,9 +13,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// admits reports whether a call may begin now.
-func admits(c *course) bool {
-	_, leave := c.admit()
+// admits reports whether a call for an event may begin now.
+func admits(c *course, key wire.Key) bool {
+	_, leave := c.admit(key, time.Second)
 	if leave == nil {
 		return false
 	}
@@ -29,42 +29,52 @@ func TestCourse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		c := &course{event: "Sent", log: slog.New(slog.NewTextHandler(&log, nil))}
-		a, b, away := wire.Key{1}, wire.Key{2}, errors.New("away")
+		a, b, x, away := wire.Key{1}, wire.Key{2}, wire.Key{3}, errors.New("away")
+		fail := func(key wire.Key, pause time.Duration) fare {
+			f := c.ended(key, false, away)
+			c.pauses(pause, 10*time.Second)
+			return f
+		}
 		for range 2 * enough {
-			c.ended(a, away, time.Second)
+			if f := fail(a, time.Second); f.away {
+				t.Errorf("one event alone: %+v", f)
+			}
 		}
-		if n, tripped := c.inARow(); n != 2*enough || tripped || !admits(c) || c.why() != nil {
-			t.Errorf("one event alone: %d in a row, tripped %t", n, tripped)
+		if !admits(c, x) || c.why() != nil {
+			t.Error("one event alone: tripped")
 		}
-		c.ended(b, away, 10*time.Second)
-		if _, tripped := c.inARow(); !tripped || admits(c) {
-			t.Error("two events: not tripped")
+		if f := fail(b, time.Hour); !f.away || f.row != 2*enough+1 || admits(c, x) {
+			t.Errorf("two events: %+v, or not tripped", f)
 		}
-		time.Sleep(10 * time.Second)
-		_, leave := c.admit()
-		if leave == nil || admits(c) {
+		time.Sleep(10 * time.Second) // the longest pause: an hour is for the event that asks for it
+		_, leave := c.admit(x, time.Second)
+		if leave == nil || admits(c, a) {
 			t.Fatal("behind the pause there is not one call")
 		}
+		time.Sleep(3 * time.Second) // it ignores its context
+		if !admits(c, a) {
+			t.Error("a call that does not end keeps others from trying")
+		}
 		leave()
-		if f := c.failing(); f == nil || f.Event != "Sent" || f.Err != "away" || f.Calls != 2*enough+1 || time.Since(f.Since) != 10*time.Second {
+		if f := c.failing(); f == nil || f.Event != "Sent" || f.Err != "away" || f.Calls != 2*enough+1 || time.Since(f.Since) != 13*time.Second {
 			t.Errorf("got %+v", f)
 		}
 		if err := c.why(); err == nil || !strings.Contains(err.Error(), "effect Sent fails since 2000-01-01T00:00:00Z: away") {
 			t.Errorf("got %v", err)
 		}
 		time.Sleep(time.Minute)
-		c.ended(b, away, time.Second)
-		c.ended(b, away, time.Second)
-		c.ended(a, nil, 0)
-		if _, tripped := c.inARow(); tripped || !admits(c) || c.failing() != nil || c.why() != nil {
+		fail(b, time.Second)
+		fail(b, time.Second)
+		c.ended(x, false, nil)
+		if !admits(c, a) || c.failing() != nil || c.why() != nil {
 			t.Error("it works, and is tripped")
 		}
-		c.ended(a, away, time.Second)
+		fail(a, time.Second)
 		time.Sleep(lasting)
 		if c.why() == nil {
 			t.Error("an event that fails for long is not told of")
 		}
-		c.ended(a, verdict.Permanent(away), 0)
+		c.ended(a, false, verdict.Permanent(away))
 		if c.failing() != nil || c.why() != nil {
 			t.Error("an event that is refused for good is a failure of the effect")
 		}
@@ -72,6 +82,88 @@ func TestCourse(t *testing.T) {
 			if got := strings.Count(log.String(), text); got != n {
 				t.Errorf("%q is said %d times, want %d: %s", text, got, n, log.String())
 			}
+		}
+	})
+}
+
+// Who is to blame for a failure: the other side while several events fail, and none of them was
+// proven to be at fault. What is not called any more proves nothing.
+func TestWhoIsToBlame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b, x, away := wire.Key{1}, wire.Key{2}, wire.Key{3}, errors.New("away")
+		c := &course{log: slog.New(slog.DiscardHandler)}
+		blames := func(what string, f fare, other, own bool) {
+			t.Helper()
+			if f.away != other || f.own != own {
+				t.Errorf("%s: %+v", what, f)
+			}
+		}
+		blames("the first one", c.ended(a, false, away), false, false)
+		blames("a second one", c.ended(b, false, away), true, false)
+		blames("the first one again", c.ended(a, false, away), true, false)
+		c.ended(x, false, nil)
+		blames("behind a call that ended well", c.ended(a, false, away), false, true)
+		blames("and the second one", c.ended(b, false, away), false, true)
+		blames("a third one beside them", c.ended(x, false, away), false, false)
+		blames("beside it, one of them", c.ended(a, false, away), true, true)
+		c.gone(x, false)
+		blames("right behind a dead letter", c.ended(b, false, away), true, true)
+		time.Sleep(lasting)
+		blames("long behind a dead letter", c.ended(b, false, away), false, true)
+		c.gone(a, false)
+		c.gone(b, false)
+		if c.failing() != nil {
+			t.Error("it fails although nothing is called")
+		}
+		time.Sleep(lasting)
+		for range 2 * enough {
+			blames("one that fails alone", c.ended(a, false, away), false, false)
+		}
+		c.gone(a, false)
+		time.Sleep(lasting)
+		blames("the next one, alone", c.ended(b, false, away), false, false)
+		c.gone(b, false)
+		time.Sleep(lasting)
+		c.ended(x, false, away)
+		blames("one that was counted by a process before", c.ended(a, true, away), true, true)
+		c.gone(x, true)
+		time.Sleep(lasting)
+		blames("beside one that was interrupted", c.ended(b, false, away), true, false)
+		c.ended(a, false, &unreadError{away})
+		blames("behind an answer that cannot be read", c.ended(b, false, away), false, true)
+	})
+}
+
+// While an effect is tripped, the turn to try is that of the event that failed least often: one
+// that always fails keeps no other one from being tried.
+func TestEventsTakeTurnsToTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &course{log: slog.New(slog.DiscardHandler)}
+		a, b, away := wire.Key{1}, wire.Key{2}, errors.New("away")
+		for range enough {
+			c.ended(a, false, away)
+			c.ended(b, false, away)
+		}
+		c.pauses(time.Second, time.Second)
+		good, later, ends := wire.Key{3}, wire.Key{4}, wire.Key{5}
+		for _, key := range []wire.Key{ends, good, later, a, b} { // too early for all
+			if admits(c, key) {
+				t.Fatal("not tripped")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		c.gone(ends, false)
+		for what, key := range map[string]wire.Key{"one that fails": a, "the other one that fails": b, "the one that came last": later} {
+			if admits(c, key) {
+				t.Errorf("%s goes before the one that waits longest", what)
+			}
+		}
+		if !admits(c, good) || !admits(c, later) {
+			t.Error("those that never failed are not tried")
+		}
+		if !admits(c, a) || !admits(c, b) {
+			t.Error("those that fail are never tried")
 		}
 	})
 }

@@ -79,6 +79,18 @@ func (d *Desk) Outcomes() (results map[int64]wire.EffectResult, refused []Refuse
 	return results, refused
 }
 
+// Runs reports whether the effect of a record has begun and is not over.
+func (d *Desk) Runs(offset int64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.tasks[offset]
+	if t == nil {
+		return false
+	}
+	_, over := t.over()
+	return !over
+}
+
 // Wait waits until the effect of a record has an outcome, and returns the error that lets nothing
 // go on behind it, if that is its outcome.
 func (d *Desk) Wait(ctx context.Context, offset int64) error {

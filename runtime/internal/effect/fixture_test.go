@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -59,6 +60,7 @@ func (s *fakeStore) answers(ctx context.Context) error {
 }
 
 func (s *fakeStore) Acquire(ctx context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {
+	consumer = strings.TrimPrefix(consumer, database+":")
 	if err := s.answers(ctx); err != nil {
 		return nil, err
 	}
@@ -80,6 +82,7 @@ func (s *fakeStore) Acquire(ctx context.Context, consumer string, asks []lease.A
 }
 
 func (s *fakeStore) Extend(ctx context.Context, consumer string, held []lease.Hold) ([]bool, error) {
+	consumer = strings.TrimPrefix(consumer, database+":")
 	if s.extended != nil {
 		s.extended()
 	}
@@ -93,6 +96,7 @@ func (s *fakeStore) Extend(ctx context.Context, consumer string, held []lease.Ho
 }
 
 func (s *fakeStore) Record(ctx context.Context, consumer string, ends []lease.End) ([]bool, error) {
+	consumer = strings.TrimPrefix(consumer, database+":")
 	if s.recorded != nil {
 		s.recorded()
 	}
@@ -123,6 +127,12 @@ func (s *fakeStore) Look(ctx context.Context, consumer string, keys []wire.Key, 
 	}
 	return tokens, here, nil
 }
+
+// Database implements [Postgres].
+func (s *fakeStore) Database(ctx context.Context) (string, error) { return database, s.answers(ctx) }
+
+// database is the id of the database. Stores know leases by what follows it.
+const database = "db"
 
 // bench is a process with its two stores, and a desk of it.
 type bench struct {

@@ -34,8 +34,9 @@ const keepLock = 24 * time.Hour
 
 // lockStores are where locks are. A store keeps the locks of a name apart from those of others.
 type lockStores struct {
-	postgres, external lease.Store
-	outage             *outage // of the external one
+	postgres Postgres
+	external lease.Store
+	outage   *outage // of the external one
 
 	mu     sync.Mutex
 	stores map[lockStore]*store
@@ -52,11 +53,11 @@ func (l *lockStores) of(name string, external bool) *store {
 	defer l.mu.Unlock()
 	at := lockStore{name, external}
 	if l.stores[at] == nil {
-		in := l.postgres
-		if external {
-			in = l.external
+		if of := lease.Locks(name); external {
+			l.stores[at] = newStore(ofDatabase(l.postgres, of), l.external, true, l.outage)
+		} else {
+			l.stores[at] = newStore(inPostgres(of), l.postgres, false, l.outage)
 		}
-		l.stores[at] = newStore(lease.Locks(name), in, external, l.outage)
 	}
 	return l.stores[at]
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -152,15 +153,21 @@ func TestWhoWaitsForALockHoldsNothing(t *testing.T) {
 		b.process.slots = make(chan struct{}, 1)
 		holder := another(t, b, s, 9, time.Hour)
 		var attempt, token atomic.Int64
-		b.start(t.Context(), []wire.Effect{
-			lockedEffect(0, "k", terms, func(ctx context.Context) ([]byte, error) {
-				d, _ := DeliveryFrom(ctx)
-				attempt.Store(int64(d.Attempt))
-				token.Store(d.Lock.Token)
-				return nil, nil
-			}),
-			effectOf(1, "other", terms, answer("r")),
-		})
+		asked := make(chan struct{})
+		once := sync.OnceFunc(func() { close(asked) })
+		s.slow = func(of string) {
+			if of == lease.Locks(account.Name) {
+				once()
+			}
+		}
+		b.start(t.Context(), []wire.Effect{lockedEffect(0, "k", terms, func(ctx context.Context) ([]byte, error) {
+			d, _ := DeliveryFrom(ctx)
+			attempt.Store(int64(d.Attempt))
+			token.Store(d.Lock.Token)
+			return nil, nil
+		})})
+		<-asked
+		b.start(t.Context(), []wire.Effect{effectOf(1, "other", terms, answer("r"))})
 		want(t, "the other one", string(b.result(1).Result), "r")
 		time.Sleep(2 * busyPoll)
 		want(t, "attempt", attempt.Load(), 0)

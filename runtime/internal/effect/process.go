@@ -8,7 +8,7 @@
 // A task that has begun a call ends it and records what came of it, also if its partition is
 // given up meanwhile: the next owner waits for it, and finds the result. It does not pass records,
 // and writes nothing into the ledger. It must not import any package of this module but backoff,
-// fault, halt, hook, idemtype, lease, verdict, watchdog and wire.
+// fault, halt, hook, idemtype, lease, record, verdict, watchdog and wire.
 package effect
 
 import (
@@ -33,6 +33,7 @@ type Process struct {
 	look     gather[lookup, seen]
 	locks    lockStores
 	turns    turns
+	callers  callers
 	calls    sync.WaitGroup
 	tally    tally
 	courses  courses
@@ -55,10 +56,10 @@ type seen struct {
 // NewProcess returns the effects of a consumer, most of them at the same time. External is the
 // store of leases outside of Postgres; nil if there is none.
 func NewProcess(consumer string, postgres Postgres, external lease.Store, most int, log *slog.Logger) *Process {
-	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), postgres: newStore(consumer, postgres, false, &outage{log: log})}
+	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), postgres: newStore(inPostgres(consumer), postgres, false, &outage{log: log})}
 	p.locks = lockStores{postgres: postgres, external: external, outage: p.postgres.outage, stores: map[lockStore]*store{}}
 	if external != nil {
-		p.external = newStore(consumer, external, true, &outage{log: log})
+		p.external = newStore(ofDatabase(postgres, consumer), external, true, &outage{log: log})
 		p.locks.outage = p.external.outage
 	}
 	p.look.send = func(ctx context.Context, asked []lookup) ([]seen, error) {

@@ -18,6 +18,26 @@ type Postgres interface {
 	// Look draws a token for each key, greater than what was drawn before by more than the key's
 	// skip, and reports which of the keys have a lease here. Keys may get the same token.
 	Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error)
+	// Database returns the id of the database: leases outside of it are kept apart by that.
+	Database(ctx context.Context) (string, error)
+}
+
+// in are the leases of an owner of keys: a consumer, or the locks of a name.
+type in func(context.Context) (consumer string, err error)
+
+// inPostgres are those in the service's own database.
+func inPostgres(of string) in {
+	return func(context.Context) (string, error) { return of, nil }
+}
+
+// ofDatabase are those in a store that databases may share.
+func ofDatabase(p Postgres, of string) in {
+	return func(ctx context.Context) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+		defer cancel()
+		id, err := p.Database(ctx)
+		return id + ":" + of, err
+	}
 }
 
 // store is one place where leases are. What goes there in the same moment goes together.
@@ -32,29 +52,27 @@ type store struct {
 // storeTimeout is how long a question to a store may take: it is asked again then.
 const storeTimeout = 10 * time.Second
 
-// newStore is where leases of an owner of keys are: a consumer, or the locks of a name.
-func newStore(of string, s lease.Store, external bool, down *outage) *store {
+// newStore is where leases are.
+func newStore(of in, s lease.Store, external bool, down *outage) *store {
 	p := &store{external: external, outage: down}
 	p.acquire.send = func(ctx context.Context, asks []lease.Ask) ([]lease.Answer, error) {
-		return eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) {
-			return ask(ctx, p, func(ctx context.Context) ([]lease.Answer, error) { return s.Acquire(ctx, of, some) })
-		})
+		return eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) { return ask(ctx, p, of, s.Acquire, some) })
 	}
-	p.extend.send = func(ctx context.Context, held []lease.Hold) ([]bool, error) {
-		return ask(ctx, p, func(ctx context.Context) ([]bool, error) { return s.Extend(ctx, of, held) })
-	}
-	p.record.send = func(ctx context.Context, ends []lease.End) ([]bool, error) {
-		return ask(ctx, p, func(ctx context.Context) ([]bool, error) { return s.Record(ctx, of, ends) })
-	}
+	p.extend.send = func(ctx context.Context, held []lease.Hold) ([]bool, error) { return ask(ctx, p, of, s.Extend, held) }
+	p.record.send = func(ctx context.Context, ends []lease.End) ([]bool, error) { return ask(ctx, p, of, s.Record, ends) }
 	return p
 }
 
 // ask asks a store one question, for no longer than storeTimeout.
-func ask[A any](ctx context.Context, s *store, question func(context.Context) ([]A, error)) ([]A, error) {
+func ask[Q, A any](ctx context.Context, s *store, of in, question func(context.Context, string, []Q) ([]A, error), about []Q) ([]A, error) {
+	consumer, err := of(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	begun := time.Now()
-	answers, err := question(ctx)
+	answers, err := question(ctx, consumer, about)
 	if s.external {
 		s.outage.note(begun, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/record"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -72,8 +73,9 @@ func own(m *wire.Message) wire.Message {
 	return c
 }
 
-// offsetKey is the key of an event that is identified by its offset in a topic, which has another
-// id when it is made again.
+// offsetKey is the key of an event that is identified by its offset. A topic has another id when
+// it is made again, and an offset another record when its log was cut off: so the record is part
+// of the key, and one that is read again has the same.
 func offsetKey(consumer string, topic wire.UUID, m *wire.Message) (k wire.Key) {
 	h := sha256.New()
 	for _, text := range []string{"idemgen effect", consumer, m.Topic} {
@@ -82,6 +84,7 @@ func offsetKey(consumer string, topic wire.UUID, m *wire.Message) (k wire.Key) {
 	}
 	h.Write(topic[:])
 	h.Write(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, uint32(m.Partition)), uint64(m.Offset)))
+	h.Write(record.Append(nil, m))
 	copy(k[:], h.Sum(nil))
 	return k
 }
@@ -99,18 +102,29 @@ func (t *task) over() (Outcome, bool) {
 // run brings the effect to its outcome.
 func (t *task) run(ctx context.Context) {
 	defer close(t.done)
-	t.desk.process.tally.waits(1)
-	defer t.desk.process.tally.waits(-1)
+	p := t.desk.process
+	p.tally.waits(1)
+	defer p.tally.waits(-1)
 	if t.before != nil {
 		select {
 		case <-t.before.done:
 		case <-t.desk.quit.Done():
 		}
-		t.before = nil // and with it all the others before
+		o, _ := t.before.over()
+		t.before = nil    // and with it all the others before
+		if o.Err != nil { // nothing may go on behind that record
+			t.outcome.Err = o.Err
+			return
+		}
 	}
+	defer func() {
+		r := t.outcome.Refused
+		t.course.gone(t.key, r != nil && r.Class == wire.ReasonInterrupted)
+	}()
+	defer p.callers.leave(t)
 	defer t.lock.leave()
 	for failures := 0; ; failures++ {
-		if !t.lock.queue(t.desk.quit) {
+		if !t.lock.queue(t.desk.quit) || !t.slot() {
 			t.outcome.Err = t.desk.quit.Err()
 			return
 		}
@@ -132,24 +146,50 @@ func (t *task) run(ctx context.Context) {
 // call done.
 const busyPoll = 250 * time.Millisecond
 
-// try asks for the lock and the lease, and makes the call if it gets them. If the effect is not
-// over then, it returns how long to wait before the next try.
+// slot waits for a slot, and reports false if the owner gives up before. Who waits for one is in
+// no line for a lock: others would wait behind it for what nobody has.
+func (t *task) slot() bool {
+	slots := t.desk.process.slots
+	select {
+	case slots <- struct{}{}:
+		return true
+	default:
+	}
+	for {
+		t.lock.leave()
+		select {
+		case slots <- struct{}{}:
+		case <-t.desk.quit.Done():
+			return false
+		}
+		if t.lock.enter() {
+			return true
+		}
+		<-slots
+		if !t.lock.queue(t.desk.quit) {
+			return false
+		}
+	}
+}
+
+// try asks, in a slot, for the lock and the lease, and makes the call if it gets them. If the
+// effect is not over then, it returns how long to wait before the next try.
 func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over bool) {
 	p := t.desk.process
-	select {
-	case p.slots <- struct{}{}:
-	case <-t.desk.quit.Done():
-		t.outcome.Err = t.desk.quit.Err()
-		return 0, true
-	}
 	defer func() { <-p.slots }()
 	p.calls.Add(1)
 	defer p.calls.Done()
 	if err := t.desk.quit.Err(); err != nil { // a slot came free at the same moment
 		return t.end(Outcome{Err: err})
 	}
-	wait, leave := t.course.admit()
+	if !p.callers.enter(t) {
+		t.lock.busy = false // it was not asked for
+		return busyPoll, false
+	}
+	defer p.callers.leave(t)
+	wait, leave := t.admit()
 	if leave == nil {
+		t.lock.busy = false // it was not asked for
 		t.tell(nil)
 		return wait, false
 	}
@@ -176,6 +216,15 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	return t.leased(ctx, failures)
 }
 
+// admit lets the call begin, unless its effect fails for all events. A result that a person gave
+// is recorded without a call.
+func (t *task) admit() (wait time.Duration, leave func()) {
+	if t.decision.Result != nil {
+		return 0, func() {}
+	}
+	return t.course.admit(t.key, t.effect.Terms.Timeout)
+}
+
 // leased is a try that holds the lock, if there is one.
 func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, over bool) {
 	a, hold, err := t.acquire(ctx)
@@ -200,13 +249,22 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 		if err := fault.At(ctx, fault.AfterFound); err != nil {
 			return t.end(Outcome{Err: err})
 		}
-		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: a.Result, External: hold.at.external}})
+		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: t.recorded(a.Result), External: hold.at.external}})
 	case lease.Erased:
 		return t.refuse(wire.ReasonEffect, fmt.Errorf("it was done before, and its result was %s: it is not called again", a.Error))
 	case lease.Interrupted:
 		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %s", a.Error))
 	}
 	return min(a.Wait+time.Millisecond, busyPoll), false
+}
+
+// recorded is the result that counts: the recorded one, but for one that cannot be read, and a
+// person gave another.
+func (t *task) recorded(result []byte) []byte {
+	if given := t.decision.Result; given != nil && t.read(result) != nil {
+		return given
+	}
+	return result
 }
 
 // ask asks for the lease under an owner.

@@ -80,6 +80,16 @@ func (l *lock) queue(quit context.Context) bool {
 	}
 }
 
+// enter goes to the line if the event has a lock and nobody is in it. It reports false if somebody
+// is.
+func (l *lock) enter() bool {
+	if l.of.Name == "" {
+		return true
+	}
+	l.turn = l.process.turns.alone(l.of)
+	return l.turn != nil
+}
+
 // pass leaves the line before the task's turn came: who is behind waits for those before.
 func (l *lock) pass() {
 	turn, q, of := l.turn, &l.process.turns, l.of

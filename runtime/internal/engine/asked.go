@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/protocol"
@@ -23,12 +25,13 @@ func (t *transaction) asked(ctx context.Context, d *decide.Decision) error {
 			return err
 		}
 	}
-	t.desk().StartBy(ctx, waiting, t.trace, lease.Decision{Number: l.Number, Result: l.Result})
+	result := l.Result
+	if result == nil {
+		result = l.Returned // the store may have forgotten it
+	}
+	t.desk().StartBy(ctx, waiting, t.trace, lease.Decision{Number: l.Number, Result: result})
 	return &awaitsEffect{l.Offset, waiting[0].Event}
 }
-
-// noResult is what is given as the result of an effect that has none.
-var noResult = []byte("null")
 
 // fits refuses a result that is none of the letter's effect. One that has no result takes any,
 // whereas one that has a result never takes null.
@@ -37,7 +40,7 @@ func (t *transaction) fits(known *keys.Known) error {
 	if why := t.refuses(known, given); why != "" {
 		return &refusedAgain{reason: "the result that was given does not fit: " + why}
 	}
-	if !bytes.Equal(given, noResult) && t.refuses(known, noResult) == "" {
+	if !bytes.Equal(given, deadletter.NoResult) && t.refuses(known, deadletter.NoResult) == "" {
 		return &refusedAgain{reason: "its effect has no result: give null"}
 	}
 	return nil
@@ -68,10 +71,16 @@ func (t *transaction) resultless(d *decide.Decision) error {
 // errUnderWay says that the effect of a letter is not over, or that another call has its lock.
 var errUnderWay = errors.New("the effect of a dead letter is under way")
 
-// takeLocks asks for the locks of a letter's handlers, though not for long.
+// glance is how long a letter waits for its effect, or for a lock, before others have their turn.
+const glance = 5 * time.Millisecond
+
+// takeLocks asks for the locks of a letter's handlers, and waits as far as records have the
+// patience.
 func (e *errands) takeLocks(ctx context.Context, of *awaitsLocks) error {
-	limited, cancel := context.WithTimeout(ctx, callTime)
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, max(glance, e.patience))
 	defer cancel()
+	defer func() { e.patience -= time.Since(began) }()
 	err := takeLocks(limited, e.o, e.locks, of)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil && e.o.life.quit.Err() == nil {
 		return errUnderWay
@@ -79,17 +88,14 @@ func (e *errands) takeLocks(ctx context.Context, of *awaitsLocks) error {
 	return err
 }
 
-// await waits for the effect of a letter, though not for long. why says why the letter stays as it
+// await looks whether the effect of a letter is over. why says why the letter stays as it
 // is: whatever becomes of its effect halts no partition.
-func (e *errands) await(ctx context.Context, mine *errand, of *awaitsEffect) (why string, _ error) {
-	o, wait := e.o, callTime
-	if mine.tries > 0 {
-		wait = callLook / 100
-	}
+func (e *errands) await(ctx context.Context, of *awaitsEffect) (why string, _ error) {
+	o := e.o
 	if err := o.step(protocol.Awaits, nil); err != nil {
 		return "", err
 	}
-	limited, cancel := context.WithTimeout(ctx, wait)
+	limited, cancel := context.WithTimeout(ctx, glance)
 	defer cancel()
 	err := e.desk.Wait(limited, of.offset)
 	h, halts := errors.AsType[*verdict.Halt](err)

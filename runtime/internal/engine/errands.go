@@ -21,92 +21,101 @@ import (
 const (
 	// lookEvery is how often an owner at work looks for what operators ask about dead letters.
 	lookEvery = 5 * time.Second
-	// errandsTime is how long records wait at most while the owner does what operators ask.
-	errandsTime = 5 * time.Second
-	// callTime is how long records wait for the effect of a letter, once. Then they go on, and it
-	// is looked every callLook whether the effect is over.
-	callTime = time.Second
+	// mostTime is how long a batch waits at most while the owner does what operators ask.
+	mostTime = time.Second
+	// callLook is how often it is looked at most whether the effect of a letter is over.
 	callLook = 500 * time.Millisecond
 )
 
 // errands is what operators ask of an owner. A request is in the letter's row, and is done between
-// batches, as one row of the chain. One that cannot be done yet keeps no records waiting: it is
-// tried again later.
+// batches, as one row of the chain, in the order of the log. One that cannot be done yet keeps no
+// records waiting, nor other requests but those of its record key: it is tried again later.
 type errands struct {
-	o     *Owner
-	desk  *effect.Desk // of letters' effects; nil as that of the owner
-	locks *effect.Locks
-	next  time.Time // when to look again
-	tried map[request]*errand
+	o        *Owner
+	desk     *effect.Desk // of letters' effects; nil as that of the owner
+	locks    *effect.Locks
+	next     time.Time // when to look again
+	tried    map[deadletter.Place]*errand
+	patience time.Duration // how long records wait yet for calls and locks of letters
 }
-
-// request is one request about one letter.
-type request struct{ offset, seq, askedAt int64 }
-
-func requestOf(l *deadletter.Open) request { return request{l.Offset, l.Seq, l.AskedAt.UnixMicro()} }
 
 // errand is a request that was tried.
 type errand struct {
+	asked time.Time
+	lines []string     // of the requests that it holds up
+	key   *wire.UUID   // record key; nil if it has none
 	retry *retry.State // its failures count apart from those of records
 	tries int
 	after time.Time // not before
+	calls bool      // its effect, or another one's lock, is waited for
 }
 
-// run does what operators ask, if it is time to look, or at once.
+func placeOf(l *deadletter.Open) deadletter.Place {
+	return deadletter.Place{Offset: l.Offset, Seq: l.Seq}
+}
+
+// run does what operators ask, if it is time to look, or at once, when no records wait. It does at
+// least one thing; then records that wait go first.
 func (e *errands) run(ctx context.Context, atOnce bool) error {
 	began := time.Now()
 	if !atOnce && began.Before(e.next) {
 		return nil
 	}
-	for {
-		asked, err := e.asked(ctx)
+	if atOnce {
+		e.patience = mostTime // nobody waits
+	}
+	for done := 0; ; {
+		now := time.Now() // who waits until later is not asked for, and holds up those behind it
+		asked, err := e.asked(ctx, now)
 		if err != nil {
 			return err
 		}
-		e.keep(asked)
-		due := e.due(asked)
-		if len(due) == 0 {
-			e.rest()
-			return nil
-		}
-		for i := range due {
-			if time.Since(began) > errandsTime { // records first, then the rest
+		before, held := done, e.lines(now)
+		for i := range asked {
+			l := &asked[i]
+			if heldUp(l, held) || e.parked(l) || e.calling(l, held) {
+				continue
+			}
+			if done > 0 && (e.o.life.wanted.Load() > 0 || !atOnce && time.Since(began) > mostTime) {
 				return nil
 			}
-			if err := e.do(ctx, &due[i]); err != nil {
+			if err := e.do(ctx, l); err != nil {
 				return err
 			}
+			e.holdUp(l, held)
+			done++
+		}
+		if done == before && !e.rest(ctx, now) {
+			return nil
 		}
 	}
 }
 
+// LookAtOnce has an owner look with its next batch for what operators ask.
+func LookAtOnce(o *Owner) { o.errands.next = time.Time{} }
+
 // asked reads what is asked, and which waiting records may go on. What keeps it from reading is
 // left to the next look: nothing is refused, and records find out what it is.
-func (e *errands) asked(ctx context.Context) ([]deadletter.Open, error) {
+func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.Open, _ error) {
 	o := e.o
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
 	if err == nil {
 		defer conn.Release()
-		var asked []deadletter.Open
-		asked, err = deadletter.Asked(ctx, conn, o.p.id, o.chain.Stream())
-		for _, key := range o.parked.Free() {
-			if err != nil {
-				break
-			}
-			var next []deadletter.Open
-			next, err = deadletter.Next(ctx, conn, o.p.id, o.chain.Stream(), key)
-			asked = append(asked, next...)
-		}
-		if err == nil {
-			return asked, nil
-		}
+		err = e.keep(ctx, conn)
 	}
-	if o.life.quit.Err() != nil {
+	if err == nil {
+		held := e.held(now)
+		free := o.parked.Free(deadletter.MostOpen, func(key wire.UUID) bool { return slices.Contains(held.Keys, key) })
+		asked, err = deadletter.Asked(ctx, conn, o.p.id, o.chain.Stream(), free, held)
+	}
+	switch {
+	case err == nil:
+		return asked, nil
+	case o.life.quit.Err() != nil:
 		return nil, o.ended()
-	}
-	if !verdict.Away(err) {
+	case !verdict.Away(err):
 		o.p.process.Log.Warn("it cannot be read what operators ask about dead letters", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
 	}
 	return nil, nil
@@ -143,11 +152,11 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 			return nil // the next look finds out whether it was this attempt or one before it
 		}
 		again, refused := errors.AsType[*refusedAgain](err)
-		why, err := e.conclude(ctx, mine, t.records, err)
+		why, err := e.conclude(ctx, t.records, err)
 		later, wait := errors.AsType[*verdict.Later](err)
 		switch state := o.State(); {
 		case refused && err == nil && l.State == deadletter.Waiting && settles.State == deadletter.Replayed:
-			settles = &deadletter.Settling{Letter: l, State: deadletter.Dead, Reason: why, Key: again.key, Answer: why, Drop: o.p.topic.OnFailure.Drop}
+			settles = &deadletter.Settling{Letter: l, State: deadletter.Dead, Reason: why, Key: again.key, Answer: why, Drop: o.p.topic.OnFailure.Drop, Called: e.returned(l)}
 		case why != "" && err == nil && l.State == deadletter.Dead:
 			if settles.Other {
 				why += "; its effect has a result already, which counts in place of the one that was given: repair the rows, or discard the letter"
@@ -158,7 +167,7 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 			o.p.process.Log.Error("a record that waited for its record key cannot go on", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.Offset, "reason", why)
 			return nil
 		case errors.Is(err, errUnderWay):
-			mine.postpone(callLook)
+			mine.look()
 			return nil
 		case wait && state == protocol.Doubt: // the same append settles it
 			if !(delivery{o}).pause(ctx, later, try) {
@@ -177,7 +186,7 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 // conclude decides what follows from the error of a transaction that was to settle a letter,
 // and takes the protocol's step for it. why says why the letter stays as it is, if it does: it
 // halts no partition that its record is refused again.
-func (e *errands) conclude(ctx context.Context, mine *errand, records []wire.Message, err error) (why string, _ error) {
+func (e *errands) conclude(ctx context.Context, records []wire.Message, err error) (why string, _ error) {
 	o := e.o
 	if again, refused := errors.AsType[*refusedAgain](err); refused {
 		return again.reason, o.step(protocol.Awaits, nil)
@@ -186,7 +195,7 @@ func (e *errands) conclude(ctx context.Context, mine *errand, records []wire.Mes
 		return "", e.takeLocks(ctx, locks)
 	}
 	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-		return e.await(ctx, mine, effect)
+		return e.await(ctx, effect)
 	}
 	n, err := judge(o, records, err)
 	if err != nil {
@@ -221,7 +230,7 @@ func (e *errands) answer(ctx context.Context, l *deadletter.Open, why string) er
 	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
 	if err == nil {
 		defer conn.Release()
-		err = deadletter.Answer(ctx, conn.Conn(), o.chain.Stream(), l, verdict.Storable(why))
+		err = deadletter.Answer(ctx, conn.Conn(), o.chain.Stream(), l, verdict.Storable(why), e.returned(l))
 	}
 	args := []any{"topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.Offset, "reason", why}
 	if err != nil {
@@ -231,6 +240,21 @@ func (e *errands) answer(ctx context.Context, l *deadletter.Open, why string) er
 	}
 	o.p.process.Log.Warn("a dead letter stays: it was refused again", args...)
 	return nil
+}
+
+// returned is what the call of a letter's effect returned; nil if none was made and recorded.
+func (e *errands) returned(l *deadletter.Open) []byte {
+	if e.desk == nil {
+		return nil
+	}
+	results, _ := e.desk.Outcomes()
+	r, made := results[l.Offset]
+	if !made {
+		return nil
+	}
+	var letter deadletter.Letter
+	letter.Called(r)
+	return letter.Returned
 }
 
 // log logs what became of a letter.
@@ -244,61 +268,92 @@ func (e *errands) log(s *deadletter.Settling) {
 // of is what is known of a request.
 func (e *errands) of(l *deadletter.Open) *errand {
 	if e.tried == nil {
-		e.tried = map[request]*errand{}
+		e.tried = map[deadletter.Place]*errand{}
 	}
-	id := requestOf(l)
-	if e.tried[id] == nil {
-		e.tried[id] = &errand{retry: retry.New()}
+	at := placeOf(l)
+	if known := e.tried[at]; known == nil || !known.asked.Equal(l.AskedAt) {
+		e.tried[at] = &errand{asked: l.AskedAt, lines: linesOf(l), key: l.OrderKey, retry: retry.New()}
 	}
-	return e.tried[id]
+	return e.tried[at]
 }
 
 // keep forgets what is not asked any more.
-func (e *errands) keep(asked []deadletter.Open) {
-	maps.DeleteFunc(e.tried, func(id request, _ *errand) bool {
-		return !slices.ContainsFunc(asked, func(l deadletter.Open) bool { return requestOf(&l) == id })
-	})
-	if e.desk == nil {
-		return
+func (e *errands) keep(ctx context.Context, db deadletter.Querier) error {
+	since, err := deadletter.Still(ctx, db, e.o.chain.Stream(), slices.Collect(maps.Keys(e.tried)))
+	if err != nil {
+		return err
 	}
-	e.desk.Forget(func(offset int64) bool {
-		for id := range e.tried {
-			if id.offset == offset {
-				return false
+	maps.DeleteFunc(e.tried, func(at deadletter.Place, known *errand) bool { return !since[at].Equal(known.asked) })
+	if len(e.tried) == 0 {
+		e.patience = mostTime
+	}
+	if e.desk == nil {
+		return nil
+	}
+	offsets := map[int64]bool{}
+	for at := range e.tried {
+		offsets[at.Offset] = true
+	}
+	e.desk.Forget(func(offset int64) bool { return !offsets[offset] })
+	return nil
+}
+
+// held are the requests whose time has not come.
+func (e *errands) held(now time.Time) (h deadletter.Held) {
+	for at, known := range e.tried {
+		if now.Before(known.after) {
+			h.Letters = append(h.Letters, at)
+			if known.key != nil {
+				h.Keys = append(h.Keys, *known.key)
 			}
 		}
-		return true
-	})
-}
-
-// due are the requests whose time has come: one of each offset, since letters of one record share
-// its effect.
-func (e *errands) due(asked []deadletter.Open) (due []deadletter.Open) {
-	seen := map[int64]bool{}
-	for _, l := range asked {
-		if !seen[l.Offset] && !time.Now().Before(e.of(&l).after) {
-			due = append(due, l)
-		}
-		seen[l.Offset] = true
 	}
-	return due
+	return h
 }
 
-// rest says when to look again.
-func (e *errands) rest() {
+// parked reports whether a record that waited for its record key has to go on waiting: one before
+// it is dead again.
+func (e *errands) parked(l *deadletter.Open) bool {
+	if l.State != deadletter.Waiting {
+		return false
+	}
+	q, _ := e.o.parked.Find(*l.OrderKey)
+	return q.Dead > 0
+}
+
+// rest says when to look again. It reports true if that is now: it waited for calls of letters, as
+// far as records have the patience. The look that found nothing to do, and began at that time,
+// counts as waiting, too.
+func (e *errands) rest(ctx context.Context, began time.Time) bool {
 	e.next = time.Now().Add(lookEvery)
-	for _, errand := range e.tried {
-		if errand.after.Before(e.next) {
-			e.next = errand.after
+	calls := false
+	for _, known := range e.tried {
+		if known.after.Before(e.next) {
+			e.next = known.after
 		}
+		calls = calls || known.calls
 	}
+	wait := time.Until(e.next)
+	spent := time.Since(began) + max(wait, 0)
+	if !calls || spent > e.patience || e.o.life.wanted.Load() > 0 {
+		return false
+	}
+	e.patience -= spent
+	return backoff.Sleep(ctx, wait) && e.o.life.quit.Err() == nil
 }
 
 // postpone has a request tried again after a pause; 0 is one that grows.
 func (e *errand) postpone(after time.Duration) {
+	e.calls = false
 	e.tries++
 	if after == 0 {
 		after = backoff.Pause(e.tries, backoff.Initial, lookEvery)
 	}
 	e.after = time.Now().Add(after)
+}
+
+// look has it looked soon whether what a request waits for is over.
+func (e *errand) look() {
+	e.postpone(backoff.Pause(e.tries+1, 5*time.Millisecond, callLook))
+	e.calls = true
 }

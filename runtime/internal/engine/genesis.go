@@ -6,6 +6,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -62,12 +63,25 @@ func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
 	case from == wire.Committed && committed >= 0:
 		return committed, nil
 	case committed >= 0:
-		return 0, t.halt(halt.LedgerMissing, "the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong database, restored backup, renamed consumer); "+
-			"start_from: committed moves a group over from other code", t.adoption(committed))
+		return 0, t.ledgerMissing(committed)
 	case from == wire.Latest && !added:
 		return t.a.High, nil
 	}
 	return t.a.Low, nil
+}
+
+// ledgerMissing halts a partition whose group has committed an offset without a ledger. Only a
+// person knows whether the rows of the records before it are wanted in this database.
+func (t *takeOver) ledgerMissing(committed int64) error {
+	h := &verdict.Halt{
+		Code: halt.LedgerMissing, Offset: -1, Args: t.adoption(committed),
+		Reason: "the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong or reset database, restored backup, renamed consumer); " +
+			"start_from: committed moves a group over from other code",
+	}
+	if committed > t.a.Low {
+		h.Reread = t.adoption(t.a.Low)
+	}
+	return h
 }
 
 // adoption is what idemgen stream adopt must know to begin a chain at an offset.

@@ -16,6 +16,7 @@ type life struct {
 	quit, whole   context.Context
 	giveUp, abort context.CancelFunc
 	idle          chan struct{}         // holds a token while nothing uses the owner
+	wanted        atomic.Int64          // how many wait for it
 	over          atomic.Pointer[error] // why it is no more
 }
 
@@ -35,6 +36,8 @@ func (l *life) end(why error) {
 
 // begin waits until nothing uses the owner; rest says that nothing uses it any more.
 func (l *life) begin(ctx context.Context) error {
+	l.wanted.Add(1)
+	defer l.wanted.Add(-1)
 	select {
 	case <-l.idle:
 		return nil

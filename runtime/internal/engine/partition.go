@@ -178,6 +178,9 @@ func (p *Partition) halted(h *verdict.Halt) *idemtype.HaltedError {
 		Partition: p.id, Offset: h.Offset, Code: h.Code, Reason: h.Reason, Err: h.Err,
 		Remedy: halt.Remedy(h.Code, consumer, p.id.Topic, p.id.Number, h.Args),
 	}
+	if h.Reread != "" {
+		err.Reread = halt.Remedy(h.Code, consumer, p.id.Topic, p.id.Number, h.Reread)
+	}
 	if h.Pass || h.Code != halt.Database { // which rarely has to do with the record
 		err.Pass = halt.Pass(h.Code, consumer, p.id.Topic, p.id.Number, h.Offset)
 	}

@@ -117,6 +117,9 @@ func (p *Partition) show(from, to protocol.State, why error) {
 		}
 		why = nil
 	}
+	if to == protocol.Sent { // batches come and go
+		to = protocol.Ready
+	}
 	text, said := to.String(), p.status.said
 	if why != nil {
 		text += why.Error()

@@ -151,6 +151,7 @@ func (t *transaction) decision(known *keys.Known) (*decide.Decision, error) {
 	f := t.facts(known)
 	if o.effects != nil {
 		f.Effects = t.outcomes()
+		o.retry.Called(f.Effects)
 	}
 	return o.decider.Decide(t.records, f)
 }

@@ -8,11 +8,12 @@ import (
 
 // Condition is why a service as a whole does nothing; nothing while it works.
 type Condition struct {
-	mu    sync.Mutex
-	why   error
-	said  string
-	early string // what is no news yet
-	log   *slog.Logger
+	mu      sync.Mutex
+	why     error
+	said    string
+	patient bool   // it is no fault yet
+	begun   string // what is no news while it is none
+	log     *slog.Logger
 }
 
 // Why is nil while the service works.
@@ -22,16 +23,19 @@ func (c *Condition) Why() error {
 	return c.why
 }
 
-// Begin keeps why, with which every start begins: a line is logged only if it lasts. Stop
-// ends the wait.
+// Begin keeps why, with which every start begins. It is no fault, nor is what is set next, unless
+// it lasts longer than patience. Stop ends the wait.
 func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.why, c.early, c.log = why, why.Error(), log
+	c.why, c.begun, c.patient, c.log = why, why.Error(), true, log
 	t := time.AfterFunc(patience, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.early = ""
+		if c.patient && c.why != nil {
+			c.said = "" // it is news that it is a fault
+		}
+		c.patient = false
 		c.say(log)
 	})
 	return func() { t.Stop() }
@@ -42,6 +46,7 @@ func (c *Condition) Set(log *slog.Logger, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.why = why
+	c.patient = c.patient && why != nil
 	c.say(log)
 }
 
@@ -60,12 +65,15 @@ func (c *Condition) say(log *slog.Logger) {
 	if c.why != nil {
 		text = c.why.Error()
 	}
-	if log == nil || text == c.said || text != "" && text == c.early {
+	if log == nil || text == c.said || c.patient && text == c.begun {
 		return
 	}
-	if c.said = text; text != "" {
-		log.Error("the service stands", "reason", text)
-	} else {
-		log.Info("the service goes on")
+	switch c.said = text; {
+	case text == "":
+		log.Info("the service makes progress")
+	case c.patient:
+		log.Info("the service waits", "reason", text)
+	default:
+		log.Error("the service makes no progress", "reason", text)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// What every start begins with is told at once, and logged only if it lasts.
+// What every start begins with is told at once, and logged only if it lasts. What comes in its
+// place is logged, and is an error if it lasts.
 func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 	early := errors.New("not yet")
 	for name, c := range map[string]struct {
@@ -18,13 +19,13 @@ func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 	}{
 		"it passes":         {func(c *Condition, log *slog.Logger) { c.Set(log, nil) }, ""},
 		"it is taken back":  {func(c *Condition, _ *slog.Logger) { c.End(early) }, ""},
-		"it lasts":          {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("not yet")) }, "stands: not yet"},
-		"something else is": {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")) }, "stands: down"},
-		"and both":          {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")); c.Set(log, early) }, "stands: down, stands: not yet"},
+		"it lasts":          {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("not yet")) }, "makes no progress: not yet"},
+		"something else is": {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")) }, "waits: down, makes no progress: down"},
+		"and both":          {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")); c.Set(log, early) }, "waits: down, makes no progress: not yet"},
 		"for long": {func(c *Condition, log *slog.Logger) {
 			time.Sleep(time.Minute)
 			c.Set(log, nil)
-		}, "stands: not yet, goes on"},
+		}, "makes no progress: not yet, makes progress"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

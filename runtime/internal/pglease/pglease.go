@@ -9,8 +9,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
@@ -34,7 +36,33 @@ var (
 )
 
 // Store is a [lease.Store] in Postgres.
-type Store struct{ Pool *pool.Pool }
+type Store struct {
+	Pool *pool.Pool
+	id   atomic.Pointer[string] // of the database; nil until it was read
+}
+
+const databaseSQL = `SELECT replace(id::text, '-', '') FROM idem_schema WHERE version = 1`
+
+// Database returns the id of the database, which a copy of it has, too: 32 hexadecimal digits.
+func (s *Store) Database(ctx context.Context) (string, error) {
+	if id := s.id.Load(); id != nil {
+		return *id, nil
+	}
+	conn, err := s.Pool.Acquire(ctx, func(error) {})
+	if err != nil {
+		return "", err
+	}
+	defer conn.Release()
+	var id string
+	err = conn.QueryRow(ctx, databaseSQL, pgx.QueryExecModeExec).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) || verdict.Of(err) == verdict.Halting {
+		return "", &lease.Broken{Err: fmt.Errorf("read the database's id from idem_schema: %w", verdict.Describe(err))}
+	}
+	if err == nil {
+		s.id.Store(&id)
+	}
+	return id, err
+}
 
 // Acquire implements [lease.Store].
 func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {

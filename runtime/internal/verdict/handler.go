@@ -110,10 +110,11 @@ func IsUnavailable(err error) bool {
 	return marked || NeverConnected(err)
 }
 
-// NeverConnected reports whether a connection could not be opened: nothing was sent.
+// NeverConnected reports whether a connection could not be opened, to the other side or to the
+// proxy before it: nothing was sent to the other side.
 func NeverConnected(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
+	return ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect")
 }
 
 func said(err error, unknown bool) error {

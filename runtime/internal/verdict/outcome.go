@@ -13,6 +13,7 @@ type Halt struct {
 	Reason string // for people
 	Err    error  // what happened; may be nil
 	Args   string // of the command that ends it, where that needs more than the stream's name
+	Reread string // the same of the command that reads the topic again instead; "" if there is none
 	Pass   bool   // the record may be the cause, although the code does not say so
 }
 

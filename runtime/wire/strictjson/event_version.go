@@ -9,9 +9,6 @@ import (
 // in one strict pass. It is "" if the member, or one on the way, is missing or null. What
 // [Scanner.EventType] returned for m stays valid.
 func (s *Scanner) EventVersion(m *wire.Message, path ...string) (string, error) {
-	if len(s.text) > 0 {
-		s.text = nil // the type may be in it
-	}
 	s.Borrow(m)
 	version := optTextAt(s, path)
 	return version, s.Finish("")

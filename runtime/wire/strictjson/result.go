@@ -10,7 +10,7 @@ func Result(event string, stored []byte, decode func(*Scanner)) error {
 	decode(&s)
 	err := s.Finish(event)
 	if e, ok := err.(*wire.DecodeError); ok {
-		e.Class, e.Path = wire.ReasonEffect, "result."+e.Path
+		e.Class, e.Path = wire.ReasonResult, "result."+e.Path
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func tables(r *rand.Rand, all map[string]name, count int) ([]*table, *part) {
 		t := &table{name: fmt.Sprintf("t%d", i+1), primary: pick(r, primaries), defaults: map[string]bool{}}
 		p := &part{lines: []string{t.name + ":"}}
 		p.add(need("primary_key: [" + strings.Join(t.primary, ", ") + "]"))
-		for _, option := range []string{"schema: Elsewhere", "name: Stored " + t.name, "external: true", "unlogged: true"} {
+		for _, option := range []string{"schema: Elsewhere", "name: Stored " + t.name, "external: true"} {
 			if chance(r, 7) {
 				p.add(leaf(option))
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -21,19 +22,27 @@ type Process struct {
 }
 
 // Start starts a program, or a program by way of others such as a shell, with env added to
-// this process's environment. It is killed when ctx ends.
+// this process's environment. It is killed when ctx ends and, on Linux, with this process.
 func Start(ctx context.Context, env []string, argv ...string) (*Process, error) {
 	p := &Process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...), Log: &Log{}, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.Log, p.Log
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
+	p.cmd.SysProcAttr = bound()
+	started := make(chan error, 1)
 	go func() {
+		runtime.LockOSThread() // the child is bound to the thread that starts it
+		err := p.cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
 		p.err = p.cmd.Wait()
 		p.at = time.Now()
 		close(p.done)
 	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 

@@ -89,7 +89,11 @@ func (s *Sources) apply(e edit, d declaration) ([]byte, error) {
 func (e edit) rewrite(f *file, at found) ([]byte, error) {
 	code := wildcards.ReplaceAllStringFunc(e.code, func(name string) string {
 		if name == whole {
-			return string(f.src[f.offset(at.from):f.offset(at.to)])
+			all := string(f.src[f.offset(at.from):f.offset(at.to)])
+			if e.how == condition { // it may be an alternative
+				all = "(" + all + ")"
+			}
+			return all
 		}
 		if n := at.names[name[1:]]; n != nil {
 			return string(f.src[f.offset(n.Pos()):f.offset(n.End())])

@@ -16,6 +16,9 @@ func Give(path string, a *syscall.Credential) error { return give(path, a) }
 // Guarded are the attributes of a child that must not outlive the thread that starts it.
 func Guarded(a *syscall.Credential) *syscall.SysProcAttr { return guarded(a) }
 
+// Bound are the attributes of a child that is killed when the thread that starts it ends.
+func Bound() *syscall.SysProcAttr { return bound() }
+
 // CacheDir holds what was fetched once per machine and user.
 func CacheDir() (string, error) { return cacheDir() }
 

@@ -10,6 +10,11 @@ func guarded(a *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: a, Setpgid: true, Pdeathsig: syscall.SIGQUIT}
 }
 
+// bound is guarded for a program that does not end by SIGQUIT, such as Java's.
+func bound() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
 // executable is this program, readable by any account whatever folder it lies in.
 func executable() (string, error) { return "/proc/self/exe", nil }
 

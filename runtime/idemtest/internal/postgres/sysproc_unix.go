@@ -12,6 +12,8 @@ func guarded(a *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: a, Setpgid: true}
 }
 
+func bound() *syscall.SysProcAttr { return guarded(nil) }
+
 func executable() (string, error) { return os.Executable() }
 
 // roomy is false: there is no folder in memory.

@@ -41,7 +41,7 @@ WITH found AS (
     SELECT f.stream, f.offs, f.seq, f.by, f.own, f.state = 'w' AND f.own AS ends, f.state = 'd' AND f.parks AND NOT f.own AS asks FROM found f
 )
 UPDATE idem_dead_letter AS d SET
-    record = NULL, erased_by = e.by, reason = coalesce(substring(d.reason FROM '^([a-z_ -]+): '), 'decode') || ': erased by ' || e.by,
+    record = NULL, result = NULL, erased_by = e.by, reason = coalesce(substring(d.reason FROM '^([a-z_ -]+): '), 'decode') || ': erased by ' || e.by,
     answer = CASE WHEN d.answer IS NOT NULL THEN 'erased by ' || e.by END,
     asked_result = NULL, asked_with_result = d.asked_with_result AND NOT e.asks, asked = CASE WHEN e.asks THEN 'x' ELSE d.asked END, asked_at = CASE WHEN e.asks THEN clock_timestamp() ELSE d.asked_at END,
     asked_by = CASE WHEN e.asks THEN 'the event that erased it, ' || e.by ELSE d.asked_by END, parks = d.parks AND NOT e.own,

@@ -21,6 +21,7 @@ type Letter struct {
 	Reason   string // class word, ": ", and the rest; the only value is an unknown event type
 	SQLState *string
 	Key      *wire.UUID // idempotency key of a conflict, or of an effect; else nil
+	Returned []byte     // what the call of its effect returned; nil if none was made and recorded
 	Conflict bool
 	Effect   bool // its effect was refused: a copy of it may have taken effect meanwhile
 	Stop     bool // the spec refuses the record itself: it must not become one
@@ -30,6 +31,20 @@ type Letter struct {
 
 // parks reports whether later records of the record key wait behind the letter.
 func (l *Letter) parks() bool { return l.Message.Key != nil && (l.Waits || l.Policy.Park) }
+
+// NoResult is what the call of an effect returned that has no result.
+var NoResult = []byte("null")
+
+// Called keeps what the call of the record's effect returned.
+func (l *Letter) Called(r wire.EffectResult) {
+	if l.Returned = r.Result; r.Result == nil {
+		l.Returned = NoResult
+	}
+	if l.Key == nil {
+		key := wire.UUID(r.Key)
+		l.Key = &key
+	}
+}
 
 // Behind is the letter of a record that waits behind the dead one at an offset.
 func Behind(m *wire.Message, policy *wire.FailurePolicy, offset int64) Letter {

@@ -37,53 +37,10 @@ type Open struct {
 	By          string       // who asks, and why
 	Number      int64        // of the request, from idem_fence; 0 of a waiting one
 	Result      []byte       // what its effect returned, as who asks says; nil is nothing
+	Returned    []byte       // what the call of its effect returned; nil if none was made and recorded
 	Message     wire.Message // empty if Lost is not nil
 	Lost        error        // why the record cannot be decided again; nil if it can
 	ErasedBy    string       // the event that erased its record; "" if none did
-}
-
-const (
-	askedSQL = `
-SELECT offs, seq, state, order_key, parks, asked, asked_at, coalesce(asked_by, ''), coalesce(asked_number, 0), asked_result, coalesce(erased_by, ''), record
-FROM idem_dead_letter
-WHERE stream = $1 AND asked IS NOT NULL AND state = 'd' ORDER BY asked_at, offs, seq LIMIT 100`
-
-	// nextSQL is the first record that waits for its record key.
-	nextSQL = `
-SELECT offs, seq, state, order_key, parks, 'r'::"char", created_at, 'the letter that it waited for', 0::bigint, NULL::bytea, coalesce(erased_by, ''), record
-FROM idem_dead_letter
-WHERE stream = $1 AND order_key = $2 AND state = 'w' AND parks ORDER BY offs, seq LIMIT 1`
-)
-
-// Querier is a connection, or a pool of them.
-type Querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-// Asked reads the letters of a partition that operators ask about, in the order in which they
-// asked; not more than 100.
-func Asked(ctx context.Context, db Querier, of idemtype.Partition, stream int32) ([]Open, error) {
-	return open(ctx, db, of, askedSQL, stream)
-}
-
-// Next reads the first record that waits for a record key; none if none does.
-func Next(ctx context.Context, db Querier, of idemtype.Partition, stream int32, key wire.UUID) ([]Open, error) {
-	return open(ctx, db, of, nextSQL, stream, key)
-}
-
-func open(ctx context.Context, db Querier, of idemtype.Partition, sql string, args ...any) ([]Open, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (l Open, err error) {
-		var stored []byte
-		if err := r.Scan(&l.Offset, &l.Seq, &l.State, &l.OrderKey, &l.Parks, &l.Asked, &l.AskedAt, &l.By, &l.Number, &l.Result, &l.ErasedBy, &stored); err != nil {
-			return l, err
-		}
-		l.read(of, stored)
-		return l, nil
-	})
 }
 
 // errDropped says that a letter has no record.
@@ -114,6 +71,7 @@ type Settling struct {
 	Reason string     // of Dead
 	Key    *wire.UUID // of Dead: as Letter.Key
 	Drop   bool       // of Dead: its record is not kept
+	Called []byte     // of Dead: as Letter.Returned
 	Other  bool       // its effect has a result already, other than the one that was given
 }
 
@@ -145,15 +103,15 @@ func (s *Settling) Info() string {
 }
 
 // settleSQL is refused (23514 on idem_assert) unless the letter is in the state that it was read
-// in, and its record was not erased since: then the transaction's effect was made for nothing, or
-// is another's.
+// in, what was asked was not taken back, and its record was not erased since: then the
+// transaction's effect was made for nothing, or is another's.
 const settleSQL = `
 WITH letter AS (
     UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
         resolved_seq = CASE WHEN $9 IS NULL THEN $6::bigint END, resolved_by = CASE WHEN $9 IS NULL THEN $7::text END,
         asked = NULL, asked_number = NULL, asked_result = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = clock_timestamp() + (expires_at - created_at),
-        reason = coalesce($9, reason), key = coalesce($11::uuid, key), record = CASE WHEN NOT $10::boolean THEN record END
-    WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) RETURNING offs
+        reason = coalesce($9, reason), key = coalesce($11::uuid, key), result = coalesce($12::bytea, result), record = CASE WHEN NOT $10::boolean THEN record END
+    WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) AND (state = 'w' OR asked IS NOT NULL) RETURNING offs
 )
 INSERT INTO idem_assert (what) SELECT 'letter' WHERE NOT EXISTS (SELECT FROM letter)`
 
@@ -173,17 +131,18 @@ func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
 		drop[0] = 1
 	}
 	return pipeline.Statement{Is: Settle, Args: [][]byte{
-		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key,
+		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key, kept(s.Called, s.Drop),
 	}}
 }
 
 const answerSQL = `
-UPDATE idem_dead_letter SET asked = NULL, asked_number = NULL, asked_result = NULL, answer = $5, answered_at = clock_timestamp()
+UPDATE idem_dead_letter SET asked = NULL, asked_number = NULL, asked_result = NULL, answer = $5, answered_at = clock_timestamp(), result = coalesce($7, result)
 WHERE stream = $1 AND offs = $2 AND seq = $3 AND asked_at = $4 AND state IN ('d', 'w') AND coalesce(erased_by, '') = $6`
 
 // Answer tells who asked that a letter stays as it is, and why, unless the letter was erased since
-// it was read: the text might quote it. Nothing else changes.
-func Answer(ctx context.Context, conn *pgx.Conn, stream int32, l *Open, why string) error {
-	_, err := conn.Exec(ctx, answerSQL, stream, l.Offset, l.Seq, l.AskedAt, why, l.ErasedBy)
+// it was read: the text might quote it. What a call returned that was made for it, if one was, is
+// kept. Nothing else changes.
+func Answer(ctx context.Context, conn *pgx.Conn, stream int32, l *Open, why string, returned []byte) error {
+	_, err := conn.Exec(ctx, answerSQL, stream, l.Offset, l.Seq, l.AskedAt, why, l.ErasedBy, returned)
 	return err
 }

@@ -85,10 +85,11 @@ func (p *Parked) Find(key wire.UUID) (Queue, bool) {
 	return q, ok
 }
 
-// Free are record keys whose waiting records may go on: no letter of theirs is dead any more.
-func (p *Parked) Free() (keys []wire.UUID) {
+// Free are record keys whose waiting records may go on: no letter of theirs is dead any more. It
+// returns at most so many, without those that are held.
+func (p *Parked) Free(most int, held func(wire.UUID) bool) (keys []wire.UUID) {
 	for key, q := range p.keys {
-		if q.Dead == 0 {
+		if q.Dead == 0 && len(keys) < most && !held(key) {
 			keys = append(keys, key)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 const insertSQL = `
-INSERT INTO idem_dead_letter (stream, offs, seq, state, parks, event, reason, sqlstate, order_key, key, record, expires_at)
-SELECT $1::int, offs, $2::bigint, CASE WHEN waits THEN 'w'::"char" ELSE 'd' END, parks, event, reason, sqlstate, order_key, key, record, clock_timestamp() + nullif(keep, 0) * interval '1 microsecond'
-FROM unnest($3::bigint[], $4::boolean[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::bytea[], $12::bigint[])
-    AS d (offs, waits, parks, event, reason, sqlstate, order_key, key, record, keep)`
+INSERT INTO idem_dead_letter (stream, offs, seq, state, parks, event, reason, sqlstate, order_key, key, result, record, expires_at)
+SELECT $1::int, offs, $2::bigint, CASE WHEN waits THEN 'w'::"char" ELSE 'd' END, parks, event, reason, sqlstate, order_key, key, result, record, clock_timestamp() + nullif(keep, 0) * interval '1 microsecond'
+FROM unnest($3::bigint[], $4::boolean[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::bytea[], $12::bytea[], $13::bigint[])
+    AS d (offs, waits, parks, event, reason, sqlstate, order_key, key, result, record, keep)`
 
 // Insert inserts dead letters.
 var Insert = session.NewStatement("dead_letter", insertSQL)
@@ -24,6 +24,23 @@ func Statements(stream int32, seq int64, letters []Letter) []pipeline.Statement 
 	}
 	args := append([][]byte{ledger.Int4(stream), ledger.Int8(seq)}, rows(letters)...)
 	return []pipeline.Statement{{Is: Insert, Args: args}}
+}
+
+// kept is what is kept of what a call returned.
+func kept(returned []byte, drop bool) []byte {
+	if drop && returned != nil {
+		return []byte{}
+	}
+	return returned
+}
+
+// bytea adds bytes; nil is NULL.
+func bytea(r *wire.Rows, b []byte) {
+	if b == nil {
+		r.Null(r.Bytea)
+		return
+	}
+	r.Bytea(b)
 }
 
 // rows are the last parameters of insertSQL, in its order.
@@ -40,7 +57,9 @@ func rows(letters []Letter) [][]byte {
 		wire.OrNull(r, r.Text, l.SQLState)
 		wire.OrNull(r, r.UUID, OrderKey(l.Message))
 		wire.OrNull(r, r.UUID, l.Key)
-		if l.Policy.Drop && !l.Waits {
+		drop := l.Policy.Drop && !l.Waits
+		bytea(r, kept(l.Returned, drop))
+		if drop {
 			r.Null(r.Bytea)
 		} else {
 			r.Bytea(record.Append(nil, l.Message))

@@ -152,6 +152,9 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 		return l, false
 	}
 	l = deadletter.Undecided(m, d.Policy(m), err)
+	if r, made := f.Effects[m.Offset]; made {
+		l.Called(r)
+	}
 	if l.Conflict {
 		l.Reason += "; the first copy is " + f.Known.FirstCopy(wire.Key(*l.Key))
 	}

@@ -65,6 +65,16 @@ func (s *State) Moved(next int64) {
 // Refuse has a record become a dead letter, in the next transaction that passes it.
 func (s *State) Refuse(l deadletter.Letter) { s.refused[l.Message.Offset] = l }
 
+// Called keeps what the calls of refused records' effects returned.
+func (s *State) Called(results map[int64]wire.EffectResult) {
+	for offset, l := range s.refused {
+		if r, made := results[offset]; made {
+			l.Called(r)
+			s.refused[offset] = l
+		}
+	}
+}
+
 // Refused are the records that must become dead letters, because they were refused alone, by
 // offset.
 func (s *State) Refused() map[int64]deadletter.Letter { return s.refused }

@@ -23,7 +23,7 @@ func TestPeopleV1(t *testing.T) {
 			return NewConsumer(db, stubHandler{}, textCodecs{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, newTestHandler(t, db), textCodecs{})
+			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})), textCodecs{})
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_people_v1_log.jsonl", map[string]idemtest.Event{
 			"Joined":  {Keyed: true},

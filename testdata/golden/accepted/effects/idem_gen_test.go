@@ -59,7 +59,7 @@ func testCases() idemtest.Cases {
 		Migrations: "migrations",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
 		},
 		Events: map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},
@@ -83,4 +83,23 @@ func (stubHandler) UserCreated(ctx context.Context, _ UserCreated) (r MailReceip
 func (stubHandler) UserPinged(ctx context.Context, _ UserPinged) error {
 	_, err := idemtest.EffectResult(ctx)
 	return err
+}
+
+// testEffects is the service's own handler. Its effects are called by cases that say no
+// result.
+type testEffects struct{ Handler }
+
+func (h testEffects) UserCreated(ctx context.Context, e UserCreated) (MailReceipt, error) {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.UserCreated(ctx, e)
+	}
+	r, err := h.Handler.UserCreated(ctx, e)
+	return r, idemtest.EffectCalled(ctx, err)
+}
+
+func (h testEffects) UserPinged(ctx context.Context, e UserPinged) error {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.UserPinged(ctx, e)
+	}
+	return idemtest.EffectCalled(ctx, h.Handler.UserPinged(ctx, e))
 }

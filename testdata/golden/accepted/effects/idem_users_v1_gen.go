@@ -177,18 +177,18 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userCreatedEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
 		return err
 	}
-	result, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "UserCreated",
 		Terms: &userCreatedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
 			r, err := p.handler.UserCreated(ctx, *e)
 			return r.appendJSON(nil), err
 		},
+		Read: func(result []byte) error {
+			return e.result.decodeResult("UserCreated", result)
+		},
 	})
 	if !ok {
-		return nil
-	}
-	if err := e.result.decodeResult("UserCreated", result); err != nil {
 		return err
 	}
 	e.beforeUpsertUsers(b)
@@ -297,7 +297,7 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userPingedEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
 		return err
 	}
-	_, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "UserPinged",
 		Terms: &userPingedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
@@ -305,7 +305,7 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 		},
 	})
 	if !ok {
-		return nil
+		return err
 	}
 	e.beforeAddUsers(b)
 	p.userPingedAddUsers.Row().UUID(e.UserID)

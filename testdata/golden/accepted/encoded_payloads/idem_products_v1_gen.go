@@ -189,7 +189,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := productChangedEvent.Take(b, m, &productsV1Decoder{MaxDepth: 20}, e); !fresh {
 		return err
 	}
-	_, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "ProductChanged",
 		Terms: &productChangedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
@@ -197,7 +197,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 		},
 	})
 	if !ok {
-		return nil
+		return err
 	}
 	e.beforeUpsertProducts(b)
 	r := p.productChangedUpsertProducts.Row()

@@ -12,6 +12,7 @@ import (
 )
 
 // TestProductsV1 repeats, crashes, fences and poisons the events of topic "products.v1".
+// newTestHandler is the service's own, in idem_setup_test.go.
 func TestProductsV1(t *testing.T) {
 	idemtest.Suite{
 		Topic:      "products.v1",
@@ -20,7 +21,7 @@ func TestProductsV1(t *testing.T) {
 		Tables:     testTables(),
 		Encodings:  map[string]string{"products.v1": "gzip"},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_products_v1_log.jsonl", map[string]idemtest.Event{
 			"ProductChanged": {Keyed: true, Effect: "ProductChanged"},

@@ -24,7 +24,7 @@ func TestVisitsV1(t *testing.T) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{newTestHandler(t, db)})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_visits_v1_log.jsonl", map[string]idemtest.Event{
 			"Visited": {Keyed: true},

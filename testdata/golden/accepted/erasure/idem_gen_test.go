@@ -77,3 +77,23 @@ func (stubHandler) MailsErased(ctx context.Context, _ MailsErased) (r Mail, err 
 	}
 	return r, err
 }
+
+// testEffects is the service's own handler. Its effects are called by cases that say no
+// result.
+type testEffects struct{ Handler }
+
+func (h testEffects) MailWanted(ctx context.Context, e MailWanted) (Mail, error) {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.MailWanted(ctx, e)
+	}
+	r, err := h.Handler.MailWanted(ctx, e)
+	return r, idemtest.EffectCalled(ctx, err)
+}
+
+func (h testEffects) MailsErased(ctx context.Context, e MailsErased) (Mail, error) {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.MailsErased(ctx, e)
+	}
+	r, err := h.Handler.MailsErased(ctx, e)
+	return r, idemtest.EffectCalled(ctx, err)
+}

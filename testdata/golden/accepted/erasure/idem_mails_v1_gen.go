@@ -155,18 +155,18 @@ func (p *mailsV1Plan) addMailWanted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := mailWantedEvent.Take(b, m, &mailsV1Decoder{}, e); !fresh {
 		return err
 	}
-	result, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "MailWanted",
 		Terms: &mailWantedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
 			r, err := p.handler.MailWanted(ctx, *e)
 			return r.appendJSON(nil), err
 		},
+		Read: func(result []byte) error {
+			return e.result.decodeResult("MailWanted", result)
+		},
 	})
 	if !ok {
-		return nil
-	}
-	if err := e.result.decodeResult("MailWanted", result); err != nil {
 		return err
 	}
 	e.beforeInsertMails(b)
@@ -260,18 +260,18 @@ func (p *mailsV1Plan) addMailsErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := mailsErasedEvent.Take(b, m, &mailsV1Decoder{}, e); !fresh {
 		return err
 	}
-	result, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "MailsErased",
 		Terms: &mailsErasedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
 			r, err := p.handler.MailsErased(ctx, *e)
 			return r.appendJSON(nil), err
 		},
+		Read: func(result []byte) error {
+			return e.result.decodeResult("MailsErased", result)
+		},
 	})
 	if !ok {
-		return nil
-	}
-	if err := e.result.decodeResult("MailsErased", result); err != nil {
 		return err
 	}
 	e.beforeDeleteMails(b)

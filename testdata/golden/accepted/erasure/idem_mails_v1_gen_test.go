@@ -12,6 +12,7 @@ import (
 )
 
 // TestMailsV1 repeats, crashes, fences and poisons the events of topic "mails.v1".
+// newTestHandler is the service's own, in idem_setup_test.go.
 func TestMailsV1(t *testing.T) {
 	idemtest.Suite{
 		Topic:      "mails.v1",
@@ -19,7 +20,7 @@ func TestMailsV1(t *testing.T) {
 		Expected:   "testdata/idem_mails_v1_expected.txt",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_mails_v1_log.jsonl", map[string]idemtest.Event{
 			"MailWanted":  {Keyed: true, Effect: "MailWanted"},

@@ -160,7 +160,7 @@ func (p *changesV1Plan) addLimitChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := limitChangedEvent.Take(b, m, &changesV1Decoder{}, e); !fresh {
 		return err
 	}
-	_, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "LimitChanged",
 		Terms: &limitChangedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
@@ -169,7 +169,7 @@ func (p *changesV1Plan) addLimitChanged(b *wire.Batch, m *wire.Message) error {
 		Lock: wire.NewLock("accounts", e.AccountID),
 	})
 	if !ok {
-		return nil
+		return err
 	}
 	e.beforeUpsertLimits(b)
 	r := p.limitChangedUpsertLimits.Row()
@@ -280,7 +280,7 @@ func (p *changesV1Plan) addDocumentShared(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := documentSharedEvent.Take(b, m, &changesV1Decoder{}, e); !fresh {
 		return err
 	}
-	_, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "DocumentShared",
 		Terms: &documentSharedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
@@ -289,7 +289,7 @@ func (p *changesV1Plan) addDocumentShared(b *wire.Batch, m *wire.Message) error 
 		Lock: wire.NewLock("documents", e.Tenant.String(), string(e.Plan), strconv.FormatInt(int64(e.Part), 10), strconv.FormatInt(e.Place, 10)),
 	})
 	if !ok {
-		return nil
+		return err
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func TestChangesV1(t *testing.T) {
 			return NewConsumer(db, stubHandler{}, testleases.InRedis(t, db))
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{newTestHandler(t, db)}, testleases.InRedis(t, db))
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, testleases.InRedis(t, db))
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_changes_v1_log.jsonl", map[string]idemtest.Event{
 			"LimitChanged":   {Keyed: true, Effect: "LimitChanged", Locked: true},

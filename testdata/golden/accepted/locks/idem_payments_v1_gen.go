@@ -158,19 +158,19 @@ func (p *paymentsV1Plan) addPaymentBooked(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := paymentBookedEvent.Take(b, m, &paymentsV1Decoder{}, e); !fresh {
 		return err
 	}
-	result, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "PaymentBooked",
 		Terms: &paymentBookedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
 			r, err := p.handler.PaymentBooked(ctx, *e)
 			return r.appendJSON(nil), err
 		},
+		Read: func(result []byte) error {
+			return e.result.decodeResult("PaymentBooked", result)
+		},
 		Lock: wire.NewLock("accounts", e.AccountID),
 	})
 	if !ok {
-		return nil
-	}
-	if err := e.result.decodeResult("PaymentBooked", result); err != nil {
 		return err
 	}
 	e.beforeUpsertBookings(b)
@@ -267,7 +267,7 @@ func (p *paymentsV1Plan) addPaymentUndone(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := paymentUndoneEvent.Take(b, m, &paymentsV1Decoder{}, e); !fresh {
 		return err
 	}
-	_, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "PaymentUndone",
 		Terms: &paymentUndoneTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
@@ -276,7 +276,7 @@ func (p *paymentsV1Plan) addPaymentUndone(b *wire.Batch, m *wire.Message) error 
 		Lock: wire.NewLock("accounts", e.AccountID),
 	})
 	if !ok {
-		return nil
+		return err
 	}
 	e.beforeDeleteBookings(b)
 	p.paymentUndoneDeleteBookings.Row().UUID(e.PaymentID)

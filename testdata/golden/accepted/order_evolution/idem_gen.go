@@ -79,8 +79,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "page", Type: "text"},
 					{Name: "seen", Type: "bigint"},
 				},
-				Rights:   []string{"SELECT", "INSERT", "UPDATE"},
-				Unlogged: true,
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

@@ -42,7 +42,7 @@ func testCases() idemtest.Cases {
 		Migrations: "migrations",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
 		},
 		Events: map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},
@@ -59,4 +59,16 @@ func (stubHandler) UserCreated(ctx context.Context, _ UserCreated) (r MailReceip
 		err = r.decodeResult("UserCreated", result)
 	}
 	return r, err
+}
+
+// testEffects is the service's own handler. Its effects are called by cases that say no
+// result.
+type testEffects struct{ Handler }
+
+func (h testEffects) UserCreated(ctx context.Context, e UserCreated) (MailReceipt, error) {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.UserCreated(ctx, e)
+	}
+	r, err := h.Handler.UserCreated(ctx, e)
+	return r, idemtest.EffectCalled(ctx, err)
 }

@@ -168,18 +168,18 @@ func (p *userEventsPlan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userCreatedEvent.Take(b, m, &userEventsDecoder{}, e); !fresh {
 		return err
 	}
-	result, ok := b.Effect(m, wire.Effect{
+	ok, err := b.Effect(m, wire.Effect{
 		Event: "UserCreated",
 		Terms: &userCreatedTerms,
 		Fn: func(ctx context.Context) ([]byte, error) {
 			r, err := p.handler.UserCreated(ctx, *e)
 			return r.appendJSON(nil), err
 		},
+		Read: func(result []byte) error {
+			return e.result.decodeResult("UserCreated", result)
+		},
 	})
 	if !ok {
-		return nil
-	}
-	if err := e.result.decodeResult("UserCreated", result); err != nil {
 		return err
 	}
 	e.beforeInsertMails(b)

@@ -12,6 +12,7 @@ import (
 )
 
 // TestUserEvents repeats, crashes, fences and poisons the events of topic "User.events".
+// newTestHandler is the service's own, in idem_setup_test.go.
 func TestUserEvents(t *testing.T) {
 	idemtest.Suite{
 		Topic:      "User.events",
@@ -19,7 +20,7 @@ func TestUserEvents(t *testing.T) {
 		Expected:   "testdata/idem_user_events_expected.txt",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_user_events_log.jsonl", map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},

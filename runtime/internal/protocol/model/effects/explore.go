@@ -9,5 +9,10 @@ func Explore(r *Rules, left Faults) explore.Exploration {
 
 // over reports whether all records were passed.
 func (r *Rules) over(s *State) bool {
-	return s.Records[0].How != Waiting && (s.Records[1].How != Waiting || !r.Copies)
+	for n := range s.Records {
+		if r.exists(s, n) && s.there(n) && s.Records[n].open() {
+			return false
+		}
+	}
+	return true
 }

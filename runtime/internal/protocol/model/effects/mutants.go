@@ -16,6 +16,9 @@ const (
 	OwnAnswerKept
 	CompletedWithoutToken
 	CompletedUnasserted
+	MisfitClaims
+	MisfitKeepsNoResult
+	KeyWithoutTopic
 )
 
 // Mutant is the model with one mistake.
@@ -27,8 +30,10 @@ type Mutant struct {
 }
 
 const (
-	again = "a call was made again although none was cut off"
-	other = "rows hold another result than the store"
+	again   = "a call was made again although none was cut off"
+	other   = "rows hold another result than the store"
+	nothing = "a duplicate of an event that never took effect"
+	foreign = "rows hold the result of another event"
 )
 
 // Mutants are mistakes. The model must catch each of them.
@@ -45,5 +50,8 @@ func Mutants() []Mutant {
 		{"the caller's own answer is written in place of the row's", Rules{External: true, Copies: true, Bug: OwnAnswerKept}, Faults{Pause: 1}, other},
 		{"the ledger's transaction does not assert the lease", Rules{Bug: CompletedUnasserted}, Faults{Flush: 1}, other},
 		{"it asserts the lease without its token", Rules{Copies: true, Bug: CompletedWithoutToken}, Faults{Flush: 1}, other},
+		{"a dead letter whose result cannot be read claims the key", Rules{Bug: MisfitClaims}, Faults{Misfit: 1, Replay: 1}, nothing},
+		{"it keeps no result", Rules{External: true, Bug: MisfitKeepsNoResult}, Faults{Misfit: 1, Flush: 1, Replay: 1}, again},
+		{"the lease of an offset's event is not that of its topic", Rules{Topics: true, Bug: KeyWithoutTopic}, Faults{Topic: 1}, foreign},
 	}
 }

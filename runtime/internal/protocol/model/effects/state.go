@@ -30,14 +30,19 @@ const (
 	Applied
 	Duplicate
 	Dead
+	Unfit // it is a dead letter since the result cannot be read, or its rows are refused
 )
 
-// Record is the event, or its copy, on a partition of its own.
+// Record is the event on a partition. There are two: see [Rules].
 type Record struct {
 	Owner  uint8 // a worker, from 1; 0 is nobody
 	How    How
-	Result uint8 // of Applied: the one that its rows hold
+	Result uint8 // of Applied: the one that its rows hold; of Unfit: the one that its dead letter keeps
+	Asked  bool  // of Dead and Unfit: it is replayed
 }
+
+// open reports whether a worker has something to do for a record.
+func (r *Record) open() bool { return r.How == Waiting || r.Asked }
 
 // Phase is how far a worker is with a record.
 type Phase uint8
@@ -62,6 +67,7 @@ type Worker struct {
 	Record uint8 // index
 	Token  uint8
 	Result uint8
+	Kept   uint8 // the result that the dead letter that it replays keeps
 }
 
 // Fault is something that can go wrong.
@@ -77,6 +83,9 @@ const (
 	Doubt         // a call ends, and nobody knows what it did
 	Flush         // the store loses what it holds
 	Person        // decides about an interrupted effect
+	Misfit        // a result cannot be read, or the rows that it leads to are refused
+	Replay        // of a dead letter
+	Topic         // the topic is made again
 	faults
 )
 
@@ -85,35 +94,36 @@ type Faults [faults]uint8
 
 // State is everything: it is compared as a whole.
 type State struct {
-	Lease   Lease
-	Drawn   uint8 // the last token
+	Leases  [2]Lease // one for each event
+	Drawn   uint8    // the last token
 	Records [2]Record
 	Workers [2]Worker
-	Calls   uint8 // that did something
+	Calls   [2]uint8 // of an event, that did something
 	// Excused are the calls that may come beside the first one: one for each call that was cut
 	// off while it ran, or that a person asked for.
 	// Under dead_letter only a person's count.
-	Excused uint8
+	Excused [2]uint8
+	Claimed bool // the ledger has the key
 	Flushed bool // the store lost its data
+	Again   bool // the topic was made again
 	Left    Faults
 }
 
-// applied reports whether the ledger has the key.
-func (s *State) applied() bool {
-	return s.Records[0].How == Applied || s.Records[1].How == Applied
-}
+// there reports whether a record can be read: the first one goes with its topic.
+func (s *State) there(n int) bool { return n > 0 || !s.Again }
 
 // owns reports whether a worker may pass its record.
 func (s *State) owns(i int) bool {
-	r := &s.Records[s.Workers[i].Record]
-	return int(r.Owner) == i+1 && r.How == Waiting
+	n := s.Workers[i].Record
+	r := &s.Records[n]
+	return int(r.Owner) == i+1 && r.open() && s.there(int(n))
 }
 
-// holds reports whether a living worker has the lease, so that its heart beats.
-func (s *State) holds(i int) bool {
+// holds reports whether a living worker has a lease, so that its heart beats.
+func (s *State) holds(l *Lease, i int) bool {
 	w := &s.Workers[i]
 	calls := w.Phase == Asked || w.Phase == Holding || w.Phase == Answered || w.Phase == Refused || w.Phase == Unknown
-	return calls && s.Lease.State == Processing && s.Lease.Token == w.Token
+	return calls && l.State == Processing && l.Token == w.Token
 }
 
 // inFlight reports whether a worker makes a call whose end is not recorded.

@@ -22,7 +22,7 @@ CREATE TABLE order_notes (
     CONSTRAINT order_notes_pkey PRIMARY KEY (note_id)
 );
 
-CREATE UNLOGGED TABLE order_views (
+CREATE TABLE order_views (
     order_id uuid NOT NULL,
     page text NOT NULL,
     seen bigint NOT NULL,

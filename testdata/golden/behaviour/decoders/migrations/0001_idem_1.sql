@@ -8,9 +8,11 @@ SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_advisory_xact_lock(hashtextextended('idemgen schema', 0));
 
--- Which versions of these tables were applied. The runtime reads the highest at start.
+-- Which versions of these tables were applied. The runtime reads the highest at start. The id of
+-- version 1 is that of the database: leases outside of it are kept apart by that.
 CREATE TABLE IF NOT EXISTS idem_schema (
     version int PRIMARY KEY,
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
     applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
@@ -86,7 +88,10 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
     sqlstate text,
     order_key uuid, -- hash of the record key; NULL if the record has none
     parks boolean NOT NULL DEFAULT false, -- later records of the record key wait behind it while it is d or w
-    key uuid, -- idempotency key of a conflict, or of an effect that was refused
+    key uuid, -- idempotency key of a conflict, or of an effect
+    -- What the call of its effect returned, if one was made and recorded: null if it has no result,
+    -- empty if it is not kept. A replay takes it, and makes no call.
+    result bytea,
     record bytea, -- the record as it was read; NULL if it is not kept, or was erased
     erased_by text, -- the event that erased record and reason (erase_traces): its topic, partition and offset
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -114,7 +119,7 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
 CREATE INDEX IF NOT EXISTS idem_dead_letter_open ON idem_dead_letter (stream, order_key, offs)
     WHERE state IN ('d', 'w');
 CREATE INDEX IF NOT EXISTS idem_dead_letter_key ON idem_dead_letter (order_key) WHERE order_key IS NOT NULL AND erased_by IS NULL;
-CREATE INDEX IF NOT EXISTS idem_dead_letter_asked ON idem_dead_letter (stream, asked_at) WHERE asked IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idem_dead_letter_asked ON idem_dead_letter (stream, offs, seq) WHERE asked IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idem_dead_letter_expiry ON idem_dead_letter (stream, expires_at);
 
 -- Always empty. A statement that finds its assumption broken inserts a row, which fails

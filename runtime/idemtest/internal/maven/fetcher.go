@@ -1,20 +1,20 @@
 //go:build unix
 
-package redistest
+package maven
 
 import (
-	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"sync"
 
 	embedded "github.com/fergusstrange/embedded-postgres"
 )
@@ -22,7 +22,7 @@ import (
 // roleEnv is set in a copy of this program that is not to be the program but the fetcher.
 const (
 	roleEnv     = "IDEMTEST_ROLE"
-	roleFetcher = "redis-fetcher"
+	roleFetcher = "maven-fetcher"
 )
 
 func init() {
@@ -36,22 +36,37 @@ func init() {
 	os.Exit(0)
 }
 
-// fetchHere writes the program to the path that it reads.
+// order is what the fetcher reads.
+type order struct {
+	Dir      string
+	Archives []Archive
+}
+
+// downloads is how many archives are read at a time.
+const downloads = 6
+
+// fetchHere does what the order says.
 func fetchHere(in io.Reader) error {
-	path, err := io.ReadAll(in)
+	var o order
+	if err := json.NewDecoder(in).Decode(&o); err != nil {
+		return err
+	}
+	repository, err := findRepository(o.Dir)
 	if err != nil {
 		return err
 	}
-	to := string(path)
-	repository, err := findRepository(filepath.Dir(to))
-	if err != nil {
-		return err
+	var running sync.WaitGroup
+	errs := make([]error, len(o.Archives))
+	free := make(chan struct{}, downloads)
+	for i, a := range o.Archives {
+		running.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			errs[i] = a.download(repository, o.Dir)
+		})
 	}
-	archive, err := download(repository + artifact)
-	if err != nil {
-		return err
-	}
-	return unpack(archive, builds[runtime.GOOS+"/"+runtime.GOARCH], to)
+	running.Wait()
+	return errors.Join(errs...)
 }
 
 // findRepository asks the library that fetches PostgreSQL where archives come from: the address
@@ -80,45 +95,29 @@ func (r *addressReader) RoundTrip(q *http.Request) (*http.Response, error) {
 	return nil, errors.New("only the address is wanted")
 }
 
-// download reads an archive. One that is not the pinned one is refused before it is read.
-func download(url string) ([]byte, error) {
-	response, err := http.Get(url)
+// download writes the archive into a folder, if it is the pinned one.
+func (a Archive) download(repository, dir string) error {
+	response, err := http.Get(repository + a.Path)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("%s: %w", a.Path, err)
 	}
 	body, err := io.ReadAll(response.Body)
 	if err = errors.Join(err, response.Body.Close()); err != nil {
-		return nil, err
+		return fmt.Errorf("%s: %w", a.Path, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", artifact, response.Status)
+		return fmt.Errorf("%s: %s", a.Path, response.Status)
 	}
-	return body, checked(body, sum)
+	if err := a.checked(body); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, path.Base(a.Path)), body, 0o644)
 }
 
-func checked(archive []byte, want string) error {
-	of := sha256.Sum256(archive)
-	if got := hex.EncodeToString(of[:]); got != want {
-		return fmt.Errorf("the archive's sha256 is %s, but %s is pinned", got, want)
+func (a Archive) checked(body []byte) error {
+	of := sha256.Sum256(body)
+	if got := hex.EncodeToString(of[:]); got != a.Sum {
+		return fmt.Errorf("%s: the archive's sha256 is %s, but %s is pinned", a.Path, got, a.Sum)
 	}
 	return nil
-}
-
-// unpack writes one file of an archive, as a program.
-func unpack(archive []byte, name, to string) error {
-	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		return err
-	}
-	from, err := r.Open(name)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, from)
-	return errors.Join(err, out.Close(), os.Chmod(to, 0o755)) // whatever the umask is
 }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// quickStart are the commands of README's quick start, with a local copy of idemgen in the place
+// of a release.
+func quickStart(t *testing.T) string {
+	t.Helper()
+	readme := read(t, filepath.Join(repository(), "README.md"))
+	_, start, _ := strings.Cut(readme, "\nStart:\n\n```\n")
+	start, rest, _ := strings.Cut(start, "\n```\n")
+	_, local, _ := strings.Cut(rest, "in place of the second and third line:\n```\n")
+	local, _, _ = strings.Cut(local, "\n```\n")
+	lines := strings.Split(start, "\n")
+	if len(lines) < 4 || local == "" || !strings.HasPrefix(lines[1], "go get -tool ") || !strings.HasPrefix(lines[2], "go tool idemgen init") {
+		t.Fatalf("README has no quick start:\n%s\n%s", start, local)
+	}
+	script := strings.Join(append([]string{lines[0], local}, lines[3:]...), "\n")
+	return strings.ReplaceAll(script, "=../idemgen ", "="+repository()+" ")
+}
+
+// README's quick start, pasted into an empty folder, is green to its end. One go mod tidy makes
+// the module complete: a second one has nothing to do.
+func TestQuickStartIsGreen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
+	t.Chdir(t.TempDir())
+	script := quickStart(t)
+	if n := strings.Count(script, "go mod tidy"); n != 1 {
+		t.Errorf("%d times go mod tidy", n)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-ex")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -ldflags=-s")
+	cmd.Stdin = strings.NewReader(script)
+	out, err := cmd.CombinedOutput()
+	text := string(out)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, want := range []string{"+ go tool idemgen check --strict ./...\n", "\nok  \texample.com/orders\t"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, " W9") {
+		t.Errorf("there is a warning:\n%s", text)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "mod", "tidy", "-diff").CombinedOutput(); err != nil {
+		t.Errorf("one go mod tidy is not enough: %v\n%s", err, out)
+	}
+}

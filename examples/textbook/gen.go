@@ -1,0 +1,3 @@
+package textbook
+
+//go:generate go tool idemgen generate

@@ -1,0 +1,3 @@
+package directory
+
+//go:generate go tool idemgen generate

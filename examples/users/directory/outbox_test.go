@@ -1,0 +1,81 @@
+package directory
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/outbox"
+)
+
+// The generated tests make the outbox as the spec has it. Here the cases are played over the table
+// that the migration makes, with its trigger and the columns that the spec does not name.
+func TestCasesOverTheOutboxItself(t *testing.T) {
+	cases := testCases()
+	cases.External = ""
+	cases.Run(t)
+}
+
+// Records of one batch are sent on in their order, and with the bytes that they came with.
+func TestWhatIsSentHasTheOrderOfWhatCame(t *testing.T) {
+	db := idemtest.Migrated(t, "migrations")
+	c, err := NewConsumer(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	w, err := c.Own(t.Context(), "outbox.event.user", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const users = 20
+	var records []idem.Message
+	var want []string
+	come := func(kind string, user int, value string) {
+		m := idem.Message{
+			Topic: "outbox.event.user", Offset: int64(len(records)), Key: fmt.Appendf(nil, "00000000-0000-4000-8000-%012d", user),
+			Headers: []idem.Header{{Name: "type", Value: []byte(kind)}, {Name: "id", Value: fmt.Append(nil, len(records))}},
+		}
+		if value != "" {
+			m.Value = []byte(value)
+		}
+		records = append(records, m)
+	}
+	for n := range users { // one comes, another one goes: no row of one is a row of the other
+		value := fmt.Sprintf(`{"email": "%d", "full_name": "n", "more": [ ]}`, n)
+		come("UserCreated", users-n, value)
+		come("UserDeleted", 2*users-n, "")
+		want = append(want, fmt.Sprintf("%d %s", users-n, value), fmt.Sprintf("%d tombstone", 2*users-n))
+	}
+	if _, err := w.Apply(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.Query(t.Context(), `SELECT right(aggregateid, 2)::int || ' ' || coalesce(convert_from(payload, 'UTF8'), 'tombstone') FROM idem_outbox ORDER BY seq`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var got []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, text)
+	}
+	if err := rows.Err(); err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%v: sent\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The migration is the one that the package has now.
+func TestMigrationIsThatOfTheOutbox(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("migrations", "0003_outbox.sql"))
+	if err != nil || string(text) != outbox.Migration(outbox.ByRelay) {
+		t.Errorf("%v: write it anew: idemgen outbox migration > migrations/0003_outbox.sql", err)
+	}
+}

@@ -1,0 +1,133 @@
+//go:build unix
+
+package kafkatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/idemgen/idemgen/runtime/idemtest/internal/program"
+)
+
+// Broker is a broker of a Kafka: the first one, which is its controller, or one that joined it. It
+// runs until Close, or until this process ends.
+type Broker struct {
+	server
+	addr       string
+	controller string
+}
+
+const startTimeout = 2 * time.Minute
+
+// Run starts the first broker of a Kafka. conf is what differs from its settings, as in
+// server.properties. Topics are not created by themselves. ctx limits only the start.
+func Run(ctx context.Context, conf map[string]string) (*Broker, error) {
+	addrs, err := freeAddrs(2)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]string{
+		"node.id": "1", "process.roles": "broker,controller", "listeners": "PLAINTEXT://" + addrs[0] + ",CONTROLLER://" + addrs[1],
+	}
+	maps.Copy(own, conf)
+	return start(ctx, addrs[0], addrs[1], own)
+}
+
+// Join starts another broker of the same Kafka, whose number is 2 or more. conf is as for [Run].
+// Close it before b.
+func (b *Broker) Join(ctx context.Context, number int, conf map[string]string) (*Broker, error) {
+	addrs, err := freeAddrs(1)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]string{"node.id": strconv.Itoa(number), "process.roles": "broker", "listeners": "PLAINTEXT://" + addrs[0]}
+	maps.Copy(own, conf)
+	return start(ctx, addrs[0], b.controller, own)
+}
+
+// start starts a broker with settings of its own beside those of all.
+func start(ctx context.Context, addr, controller string, own map[string]string) (*Broker, error) {
+	j, err := newJVM(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "idemtest-kafka-")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "server.properties")
+	settings := brokerSettings(dir, addr, controller)
+	maps.Copy(settings, own)
+	b := &Broker{server{dir, &program.Program{Dir: dir, Argv: j.argv("384m", "kafka.Kafka", file)}}, addr, controller}
+	err = writeProperties(file, settings)
+	if err == nil {
+		err = j.run(ctx, "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", file)
+	}
+	if err == nil {
+		err = b.Restart(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start Kafka: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+// clusterID is any id in the form that Kafka wants.
+const clusterID = "aWRlbWdlbi1raXQtMDAwMQ"
+
+// brokerSettings are those of one broker on a small machine that is to start and to share its
+// partitions out quickly.
+func brokerSettings(dir, addr, controller string) map[string]string {
+	return map[string]string{
+		"advertised.listeners":           "PLAINTEXT://" + addr,
+		"listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+		"inter.broker.listener.name":     "PLAINTEXT", "controller.listener.names": "CONTROLLER",
+		"controller.quorum.voters":  "1@" + controller,
+		"log.dirs":                  filepath.Join(dir, "data"),
+		"auto.create.topics.enable": "false", "num.partitions": "1", "delete.topic.enable": "true",
+		"offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "4",
+		"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1", "transaction.state.log.num.partitions": "4",
+		"share.coordinator.state.topic.replication.factor": "1", "share.coordinator.state.topic.min.isr": "1", "share.coordinator.state.topic.num.partitions": "4",
+		"group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "1000",
+		"group.consumer.min.session.timeout.ms": "1000", "group.consumer.session.timeout.ms": "6000",
+		"group.consumer.min.heartbeat.interval.ms": "500", "group.consumer.heartbeat.interval.ms": "1000",
+		"log.cleaner.dedupe.buffer.size": "4194304", "log.retention.check.interval.ms": "1000",
+		"log.segment.delete.delay.ms": "1000", "file.delete.delay.ms": "1000",
+	}
+}
+
+// Addr is the broker's host and port.
+func (b *Broker) Addr() string { return b.addr }
+
+// Restart starts a broker that crashed, at the same address, and waits until it answers.
+func (b *Broker) Restart(ctx context.Context) error {
+	if err := b.program.Start(); err != nil {
+		return err
+	}
+	c, err := kgo.NewClient(kgo.SeedBrokers(b.addr))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for end := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
+		limited, cancel := context.WithTimeout(ctx, time.Second)
+		err := c.Ping(limited)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case b.program.Ended():
+			return fmt.Errorf("the broker ended at its start\n%s", b.Log())
+		case ctx.Err() != nil, time.Now().After(end):
+			return errors.Join(fmt.Errorf("the broker does not answer: %w", err), b.Crash())
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+)
+
+// linesOf names the requests that are done one after the other: those of a record key, and those
+// of an offset, which may have another letter since it was read again.
+func linesOf(l *deadletter.Open) []string {
+	lines := []string{strconv.FormatInt(l.Offset, 10)}
+	if l.OrderKey != nil {
+		lines = append(lines, l.OrderKey.String())
+	}
+	return lines
+}
+
+// lines are those in which a request waits.
+func (e *errands) lines(now time.Time) map[string]bool {
+	held := map[string]bool{}
+	for _, known := range e.tried {
+		if now.Before(known.after) {
+			hold(held, known.lines)
+		}
+	}
+	return held
+}
+
+// heldUp reports whether a request is behind one that waits.
+func heldUp(l *deadletter.Open, held map[string]bool) bool {
+	return slices.ContainsFunc(linesOf(l), func(line string) bool { return held[line] })
+}
+
+// hold holds lines up.
+func hold(held map[string]bool, lines []string) {
+	for _, line := range lines {
+		held[line] = true
+	}
+}
+
+// holdUp has a request that was tried hold up those behind it, if it waits. If it is done, nothing
+// is left of its effect: another letter of its offset has its own.
+func (e *errands) holdUp(l *deadletter.Open, held map[string]bool) {
+	known := e.tried[placeOf(l)]
+	if known != nil && time.Now().Before(known.after) {
+		hold(held, known.lines)
+		return
+	}
+	if e.desk != nil {
+		e.desk.Forget(func(offset int64) bool { return offset == l.Offset })
+	}
+}
+
+// calling reports whether the effect of a request is known to be under way. To find that out costs
+// no transaction, however many they are.
+func (e *errands) calling(l *deadletter.Open, held map[string]bool) bool {
+	known := e.tried[placeOf(l)]
+	if known == nil || !known.calls || !known.asked.Equal(l.AskedAt) || e.desk == nil || !e.desk.Runs(l.Offset) {
+		return false
+	}
+	known.look()
+	hold(held, known.lines)
+	return true
+}

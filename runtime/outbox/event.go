@@ -1,0 +1,78 @@
+package outbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Event is what another service is to learn once the transaction has committed.
+type Event struct {
+	// ID is the event's id, in the header id of its record. The zero id stands for a random one,
+	// drawn by the database: a transaction that is tried again commits once. Give one if the event
+	// must have the same id in two transactions.
+	ID [16]byte
+	// AggregateType says which topic the record goes to: by default outbox.event. and this.
+	AggregateType string
+	// AggregateID is the record's key. Events of one aggregate are sent in their order.
+	AggregateID string
+	// Type is the event's type, in the header type of its record.
+	Type string
+	// Payload is the record's value. A nil Payload makes a tombstone.
+	Payload Payload
+	// Headers are further headers of the record. Each is a column of the table, of type text: one
+	// without a column is refused. traceparent and tracestate have theirs.
+	Headers map[string]string
+}
+
+// Payload encodes the value of a record.
+type Payload func() ([]byte, error)
+
+// JSON is a value as encoding/json encodes it.
+func JSON(v any) Payload { return func() ([]byte, error) { return json.Marshal(v) } }
+
+// Bytes are the value itself. Nil is an empty value, and not a tombstone.
+func Bytes(b []byte) Payload { return func() ([]byte, error) { return b, nil } }
+
+// own are the columns that an event has beside its headers.
+var own = []string{"seq", "id", "aggregatetype", "aggregateid", "type", "payload"}
+
+// check refuses what the table, or Kafka, cannot hold.
+func (e *Event) check() error {
+	for _, text := range []struct{ name, value string }{
+		{"AggregateType", e.AggregateType}, {"AggregateID", e.AggregateID}, {"Type", e.Type},
+	} {
+		if text.value == "" {
+			return fmt.Errorf("%s is empty", text.name)
+		}
+		if why := unfit(text.value); why != "" {
+			return fmt.Errorf("%s %s", text.name, why)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
+		switch why := unfit(name); {
+		case name == "" || why != "":
+			return fmt.Errorf("%q is no name of a header", name)
+		case slices.Contains(own, name):
+			return fmt.Errorf("header %q is the event's own: it is set by a field of its own, or not at all", name)
+		}
+		if why := unfit(e.Headers[name]); why != "" {
+			return fmt.Errorf("header %q %s", name, why)
+		}
+	}
+	return nil
+}
+
+// unfit says why Postgres takes no such text; "" if it does.
+func unfit(text string) string {
+	switch {
+	case !utf8.ValidString(text):
+		return "is not valid UTF-8"
+	case strings.ContainsRune(text, 0):
+		return "has a NUL byte"
+	}
+	return ""
+}

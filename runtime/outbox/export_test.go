@@ -1,0 +1,9 @@
+package outbox
+
+import "time"
+
+// SetMostHeld bounds how many aggregates are held back while others go on.
+func (r *Relay) SetMostHeld(n int) { r.most = n }
+
+// SetPace has a relay ask so often, and be waited for so long.
+func (r *Relay) SetPace(poll, silence time.Duration) { r.pace = pace{poll, silence} }

@@ -1,0 +1,145 @@
+package outbox_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/outbox"
+)
+
+// A full table is emptied without a pause: the relay does not wait for word of a commit while
+// there is more to read.
+func TestAFullTableIsEmptiedAtOnce(t *testing.T) {
+	t.Parallel()
+	db, broker := table(t, outbox.ByRelay), &log{}
+	idemtest.Exec(t, db, `INSERT INTO idem_outbox (aggregatetype, aggregateid, type, payload)
+		SELECT 'user', CASE WHEN n % 4 = 0 THEN 'hot' ELSE n::text END, 'Seen', n::text::bytea FROM generate_series(1, 12000) n`)
+	relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, 0) })
+	until(t, "all is sent", func() bool { return left(t, db) == "0" })
+	if n := len(strings.Fields(broker.of(""))); n != 12000 {
+		t.Errorf("%d events were sent", n)
+	}
+}
+
+// However many events the broker refuses, as where a topic does not exist, all are sent once it
+// takes them.
+func TestManyRefusedEvents(t *testing.T) {
+	t.Parallel()
+	db, broker := table(t, outbox.ByRelay), &log{}
+	broker.answers(func(outbox.Record) error { return &outbox.RefusedError{Err: errors.New("unknown topic")} })
+	idemtest.Exec(t, db, `INSERT INTO idem_outbox (aggregatetype, aggregateid, type, payload) SELECT 'user', n::text, 'Seen', n::text::bytea FROM generate_series(1, 700) n`)
+	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetMostHeld(500) })
+	until(t, "many are held back", func() bool {
+		held := 0
+		_, _ = fmt.Sscanf(fmt.Sprint(r.Health()), "outbox: %d aggregates are held back", &held)
+		return held >= 500
+	})
+	broker.answers(nil)
+	until(t, "all are sent, and Health is good", func() bool { return left(t, db) == "0" && r.Health() == nil })
+	if n := len(strings.Fields(broker.of(""))); n != 700 {
+		t.Errorf("%d events were sent", n)
+	}
+}
+
+// However many aggregates are held back, the others go on.
+func TestOthersGoOnBesideManyThatAreRefused(t *testing.T) {
+	t.Parallel()
+	db, broker := table(t, outbox.ByRelay), &log{}
+	broker.answers(func(r outbox.Record) error {
+		if strings.HasPrefix(string(r.Key), "bad") {
+			return &outbox.RefusedError{Err: errors.New("unknown topic")}
+		}
+		return nil
+	})
+	idemtest.Exec(t, db, `INSERT INTO idem_outbox (aggregatetype, aggregateid, type, payload)
+		SELECT 'user', CASE WHEN n <= 800 THEN 'bad' ELSE 'good' END || n, 'Seen', n::text::bytea FROM generate_series(1, 3000) n`)
+	r, _ := relay(t, db, broker, nil)
+	until(t, "the others are sent", func() bool { return left(t, db) == "800" })
+	if err := r.Health(); err == nil || !strings.Contains(err.Error(), "800 aggregates are held back") {
+		t.Errorf("Health: %v", err)
+	}
+}
+
+// An event whose row somebody else has locked is sent once, deleted when it is free, and holds up
+// no other.
+func TestEventWhoseRowIsLocked(t *testing.T) {
+	t.Parallel()
+	db, broker := table(t, outbox.ByRelay), &log{}
+	write(t, db, "7", "1", "2")
+	owner, err := db.Begin(t.Context())
+	if err == nil {
+		_, err = owner.Exec(t.Context(), `SELECT FROM idem_outbox WHERE seq = 1 FOR UPDATE`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, 0) })
+	until(t, "the other one is deleted", func() bool { return left(t, db) == "1" })
+	write(t, db, "7", "3")
+	until(t, "events go on", func() bool { return broker.of("7") == "1 2 3" && left(t, db) == "1" })
+	if err := owner.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it is deleted, and Health is good", func() bool { return left(t, db) == "0" && r.Health() == nil })
+	want(t, "sent", broker.of("7"), "1 2 3")
+}
+
+// A letter whose row somebody else has is marked when it is free: it is not sent again, and holds
+// back no other. One that is damaged is told.
+func TestDeadLetterWhoseRowIsHeld(t *testing.T) {
+	t.Parallel()
+	db, broker := letterTables(t), &log{}
+	s := newShop(t, db, "shop", policy)
+	s.take(t, "bad", "bad")
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = '\x09' WHERE offs = 1`)
+	owner, err := db.Begin(t.Context())
+	if err == nil {
+		_, err = owner.Exec(t.Context(), `SELECT FROM idem_dead_letter WHERE offs = 0 FOR UPDATE`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := relay(t, db, broker, to(t, s, outbox.WholeRecord))
+	until(t, "it is sent", func() bool { return broker.sent("idem.offset") == "0" })
+	s.take(t, "bad")
+	until(t, "another one goes", func() bool { return broker.sent("idem.offset") == "0 2" && unsent(t, db) == "0 1" })
+	if err := owner.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it is marked", func() bool { return unsent(t, db) == "1" })
+	want(t, "sent", broker.sent("idem.offset"), "0 2")
+	if err := r.Health(); err == nil || !strings.Contains(err.Error(), `1 dead letters cannot be sent, the first one of orders.v1/0 offset 1, to topic "orders.dead": the stored record is written in form 9`) {
+		t.Errorf("Health: %v", err)
+	}
+}
+
+// tries are the times at which something was tried.
+type tries struct {
+	mu sync.Mutex
+	at []time.Time
+}
+
+func (x *tries) add() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.at = append(x.at, time.Now())
+}
+
+// checkPauses waits for the third try, and checks that the pauses between tries double, from a
+// quarter of a second on.
+func (x *tries) checkPauses(t *testing.T) {
+	t.Helper()
+	until(t, "it is tried three times", func() bool { x.mu.Lock(); defer x.mu.Unlock(); return len(x.at) >= 3 })
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for n, least := range []time.Duration{250 * time.Millisecond, 500 * time.Millisecond} {
+		if pause := x.at[n+1].Sub(x.at[n]); pause < least {
+			t.Errorf("it was tried again within %s, not %s", pause, least)
+		}
+	}
+}

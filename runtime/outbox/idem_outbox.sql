@@ -1,0 +1,18 @@
+-- Events that wait to be sent. Each further column of type text is a header of that name.
+CREATE TABLE IF NOT EXISTS idem_outbox (
+    -- Events of an aggregate are sent in this order.
+    seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- Copies of a record have the same id. It is the header id.
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    -- The topic is outbox.event. and this, unless the sender is told otherwise.
+    aggregatetype text NOT NULL CHECK (aggregatetype <> ''),
+    -- The record's key.
+    aggregateid text NOT NULL CHECK (aggregateid <> ''),
+    -- The header type.
+    type text NOT NULL CHECK (type <> ''),
+    -- The record's value; NULL is a tombstone.
+    payload bytea,
+    -- W3C trace context.
+    traceparent text,
+    tracestate text
+);

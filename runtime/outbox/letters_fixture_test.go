@@ -1,0 +1,170 @@
+package outbox_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/outbox"
+	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/templates"
+)
+
+// plan passes over each record "fine", and refuses every other one until it is mended.
+type plan struct{ mended *atomic.Bool }
+
+func (p plan) Add(b *wire.Batch, m *wire.Message) error {
+	if string(m.Value) != "fine" && !p.mended.Load() {
+		return &wire.DecodeError{Event: "Order", Path: "amount", Reason: "must be a number"}
+	}
+	b.Ignore()
+	return nil
+}
+
+func (plan) Flush(*wire.Batch) {}
+
+// shop is a consumer with partition 0 of topic orders.v1, which it owns.
+type shop struct {
+	*idem.Consumer
+	*idem.Writer
+	mended atomic.Bool
+	next   int64
+}
+
+var policy = wire.FailurePolicy{StopAfter: 1000, Park: true, Keep: time.Hour}
+
+func newShop(t testing.TB, db *pgxpool.Pool, name string, policy wire.FailurePolicy, topics ...string) *shop {
+	t.Helper()
+	s := &shop{}
+	spec := wire.Service{
+		Consumer: name, Schema: 1, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
+		Limits: wire.Limits{
+			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
+			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 20,
+		},
+	}
+	for _, topic := range append([]string{"orders.v1"}, topics...) {
+		spec.Topics = append(spec.Topics, wire.Topic{Name: topic, StartFrom: wire.Earliest, OnFailure: policy, NewPlan: func() wire.Plan { return plan{&s.mended} }})
+	}
+	var err error
+	if s.Consumer, err = idem.New(db, spec, idem.WithLogger(slog.New(slog.DiscardHandler))); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Consumer.Close)
+	if s.Writer, err = s.Own(t.Context(), "orders.v1", 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// take applies records behind those that were. A value "-" is a tombstone.
+func (s *shop) take(t testing.TB, values ...string) {
+	t.Helper()
+	var all []idem.Message
+	for _, v := range values {
+		m := idem.Message{Topic: "orders.v1", Offset: s.next, LeaderEpoch: -1, Time: time.UnixMilli(1700000000000)}
+		s.next++
+		m.Key = fmt.Appendf(nil, "key %d", m.Offset)
+		if key, value, ok := strings.Cut(v, "/"); ok {
+			m.Key, v = []byte(key), value
+		}
+		if v != "-" {
+			m.Value = []byte(v)
+		}
+		m.Headers = []idem.Header{{Name: "tenant", Value: []byte("t 1")}, {Name: "idem.id", Value: []byte("of before")}, {Name: "none"}}
+		all = append(all, m)
+	}
+	s.apply(t, all)
+}
+
+func (s *shop) apply(t testing.TB, all []idem.Message) {
+	t.Helper()
+	if _, err := s.Apply(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask has the owner replay or discard a letter.
+func (s *shop) ask(t testing.TB, db *pgxpool.Pool, verb string, offset int64) {
+	t.Helper()
+	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: s.Name(), Topic: "orders.v1", Offset: offset}})
+	if err == nil {
+		_, err = stream.Ask(t.Context(), db, found[0], verb, stream.By{Operator: "ann", Reason: "test"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.apply(t, nil)
+}
+
+// letterTables is a database with the tables of runtime and outbox, and the dead letters'
+// migration.
+func letterTables(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, templates.SQL); err != nil {
+		t.Fatal(err)
+	}
+	db := idemtest.Migrated(t, filepath.Join(dir, "sql"))
+	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
+	idemtest.Exec(t, db, outbox.DeadLetterMigration())
+	return db
+}
+
+// to sends a consumer's letters to topic orders.dead.
+func to(t testing.TB, of outbox.Consumer, content outbox.Content) func(*outbox.Relay) {
+	t.Helper()
+	letters, err := outbox.DeadLetters(of, "orders.dead", content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(r *outbox.Relay) { r.DeadLetters = letters }
+}
+
+// unsent are the offsets of letters that wait to be sent.
+func unsent(t testing.TB, db *pgxpool.Pool) string {
+	t.Helper()
+	return query(t, db, `SELECT coalesce(string_agg(offs::text, ' ' ORDER BY stream, offs), '') FROM idem_dead_letter WHERE sent_at IS NULL AND state = 'd'`)
+}
+
+// header is the value of a record's only header of that name; "none" if there is none.
+func header(r outbox.Record, name string) string {
+	value := "none"
+	for _, h := range r.Headers {
+		switch {
+		case h.Name == name && value != "none":
+			return "several"
+		case h.Name == name:
+			value = string(h.Value)
+		}
+	}
+	return value
+}
+
+// sent are the headers of all records that a broker has.
+func (l *log) sent(name string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []string
+	for _, r := range l.records {
+		all = append(all, header(r, name))
+	}
+	return strings.Join(all, " ")
+}
+
+func want(t testing.TB, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got\n%s\nwant\n%s", what, got, want)
+	}
+}

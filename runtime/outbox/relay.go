@@ -1,0 +1,92 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Relay sends the events of idem_outbox to Kafka, and removes each from the table once the broker
+// has acknowledged it. Any number of relays may run beside each other: one of them leads, and
+// another takes over when it ends.
+type Relay struct {
+	// DB is the database of the table. A relay holds one of its connections, and one more for dead
+	// letters.
+	DB *pgxpool.Pool
+	// Producer sends the records. The relay does not close it.
+	Producer Producer
+	// Topic is the topic of an aggregate type; nil is outbox.event. and the type, as Debezium has
+	// it by default. It is called by a goroutine of the relay, and must not panic. An event for
+	// which it returns "" is refused.
+	Topic func(aggregateType string) string
+	// DeadLetters has the relay send a consumer's dead letters, too; nil is none.
+	DeadLetters *DeadLetterTopic
+	// MaxWaiting is how many events may wait until [Relay.Health] says so; 0 is 100000.
+	MaxWaiting int
+	// Logger is where the relay tells what it does; nil is slog.Default().
+	Logger *slog.Logger
+
+	pace  pace // of tests; zero is the usual one
+	most  int  // of tests: aggregates that are held back, while others go on; 0 is mostHeld
+	mu    sync.Mutex
+	fault map[string]error // by what it is about
+}
+
+// pace is how often a relay asks, and how long it is waited for.
+type pace struct {
+	// poll is how long an idle relay waits for word of a commit before it looks by itself, and how
+	// long one that does not lead waits before it asks again.
+	poll time.Duration
+	// silence is how long Postgres waits for a leader that is not heard of before it ends its
+	// session, and so its lead; and how long a leader waits for an answer of Postgres.
+	silence time.Duration
+}
+
+const (
+	defaultWaiting = 100_000
+	usualPoll      = time.Second
+	usualSilence   = 10 * time.Second
+	// flushFor is how long a relay that ends waits for acknowledgements.
+	flushFor = 5 * time.Second
+	// removeFor is how long it waits then until acknowledged events are deleted.
+	removeFor = 3 * time.Second
+)
+
+// Run sends events until its context ends; then it returns nil, within ten seconds: it waits for
+// acknowledgements for five. Whatever fails is logged, told by Health, and tried again.
+func (r *Relay) Run(ctx context.Context) error {
+	if r.DB == nil || r.Producer == nil {
+		return errors.New("outbox: a relay needs DB and Producer")
+	}
+	r.most = cmp.Or(r.most, mostHeld)
+	r.pace = pace{cmp.Or(r.pace.poll, usualPoll), cmp.Or(r.pace.silence, usualSilence)}
+	duties := []duty{r.events()}
+	if r.DeadLetters != nil {
+		duties = append(duties, r.letters())
+	}
+	var all sync.WaitGroup
+	for _, d := range duties {
+		all.Go(func() { r.do(ctx, d) })
+	}
+	all.Wait()
+	return nil
+}
+
+func (r *Relay) topic(aggregateType string) string {
+	if r.Topic != nil {
+		return r.Topic(aggregateType)
+	}
+	return "outbox.event." + aggregateType
+}
+
+func (r *Relay) log() *slog.Logger {
+	if r.Logger != nil {
+		return r.Logger
+	}
+	return slog.Default()
+}

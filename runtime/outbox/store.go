@@ -1,0 +1,263 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// readSQL reads the first events that were not read yet, of some aggregates or of all others, up
+// to a number of bytes. There is no cursor: an event that commits late is read when it is there.
+const readSQL = `
+SELECT * FROM (
+    SELECT *, sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY seq) - coalesce(octet_length(payload), 0) AS "before it"
+    FROM (
+        SELECT * FROM idem_outbox
+        WHERE seq <> ALL($1) AND ((aggregatetype, aggregateid) IN (SELECT * FROM unnest($2::text[], $3::text[]))) = $6::boolean
+        ORDER BY seq LIMIT $4
+    ) first
+) fitting
+WHERE "before it" < $5
+ORDER BY seq`
+
+// fill reads events.
+func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
+	known := make([]int64, 0, mostRows)
+	for _, line := range l.lines {
+		for _, e := range line {
+			known = append(known, e.seq)
+		}
+	}
+	known = append(known, l.acked.seqs...)
+	again := l.due(now)
+	kinds, ids, those := l.aggregates(again)
+	room, bytes := mostRows-len(known), mostBytes-l.bytes
+	return func(ctx context.Context) (func(), error) {
+		// The table may get a column at any time: no plan of an earlier read is kept.
+		rows, err := l.conn.Query(ctx, readSQL, pgx.QueryExecModeCacheDescribe, known, kinds, ids, room, bytes, those)
+		if err != nil {
+			return nil, err
+		}
+		events, err := pgx.CollectRows(rows, l.event)
+		return func() {
+			for _, e := range events {
+				l.line(e, now)
+			}
+			l.more = len(events) == room || l.bytes >= mostBytes/2
+			if !l.more {
+				l.release(again)
+			}
+		}, err
+	}
+}
+
+// line adds an event to the line of its aggregate. If one before it was refused since it was asked
+// for, it is read again with that one.
+func (l *lead) line(e *event, asked time.Time) {
+	if h := l.held[e.aggregate]; h != nil && asked.Before(h.until) {
+		return
+	}
+	l.lines[e.aggregate] = append(l.lines[e.aggregate], e)
+	l.bytes += len(e.record.Value)
+}
+
+// due are some of the aggregates that are held back: their time has come, and they are not read.
+func (l *lead) due(now time.Time) map[aggregate]bool {
+	again, read := map[aggregate]bool{}, 0
+	for a := range l.held {
+		if l.lines[a] != nil {
+			read++
+		}
+	}
+	for a, h := range l.held {
+		if read < mostDue && l.lines[a] == nil && !now.Before(h.until) {
+			again[a] = true
+			read++
+		}
+	}
+	return again
+}
+
+// aggregates says which ones are read: all but those that are held back and not due. When too many
+// are held back, it is only those that are due.
+func (l *lead) aggregates(due map[aggregate]bool) (kinds, ids []string, those bool) {
+	kinds, ids, those = []string{}, []string{}, len(l.held) >= l.most
+	for a := range l.held {
+		if due[a] == those {
+			kinds, ids = append(kinds, a.kind), append(ids, a.id)
+		}
+	}
+	return kinds, ids, those
+}
+
+// release forgets aggregates that were held back and have no events any more: somebody deleted
+// them.
+func (l *lead) release(read map[aggregate]bool) {
+	for a := range read {
+		if l.lines[a] == nil && l.held[a] != nil {
+			delete(l.held, a)
+			l.tellHeld()
+		}
+	}
+}
+
+// event is a row. Each further column of type text is a header; others are not sent.
+func (l *lead) event(row pgx.CollectableRow) (*event, error) {
+	e := &event{}
+	headers := []Header{{Name: "id"}, {Name: "type"}}
+	fields := row.FieldDescriptions()
+	into := make([]any, len(fields))
+	texts := make([]*string, len(fields))
+	for i, f := range fields {
+		switch f.Name {
+		case "seq":
+			into[i] = &e.seq
+		case "id":
+			into[i] = &e.id
+		case "aggregatetype":
+			into[i] = &e.kind
+		case "aggregateid":
+			into[i] = &e.aggregate.id
+		case "type":
+			into[i] = &e.kindOf
+		case "payload":
+			into[i] = &e.record.Value
+		case "before it":
+			into[i] = nil
+		default:
+			if f.DataTypeOID == pgtype.TextOID || f.DataTypeOID == pgtype.VarcharOID {
+				into[i] = &texts[i]
+			}
+		}
+	}
+	if err := row.Scan(into...); err != nil {
+		return nil, fmt.Errorf("read idem_outbox: %w", err)
+	}
+	headers[0].Value, headers[1].Value = []byte(e.id), []byte(e.kindOf)
+	for i, text := range texts {
+		if text != nil {
+			headers = append(headers, Header{fields[i].Name, []byte(*text)})
+		}
+	}
+	e.record.Topic, e.record.Key, e.record.Headers = l.topic(e.kind), []byte(e.aggregate.id), headers
+	return e, nil
+}
+
+// deleteSQL deletes events, if it need not wait long for their rows.
+const deleteSQL = `DELETE FROM idem_outbox WHERE seq = ANY($1)`
+
+// removeSQL deletes events, but those that another transaction has locked. It returns these. It
+// is slower.
+const removeSQL = `
+WITH free AS (SELECT seq FROM idem_outbox WHERE seq = ANY($1) FOR UPDATE SKIP LOCKED),
+gone AS (DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq)
+SELECT seq FROM idem_outbox WHERE seq = ANY($1) AND seq NOT IN (SELECT seq FROM free)`
+
+// remove deletes what the broker has. Only the session that leads can: it ends with the lead.
+func (l *lead) remove(seqs []int64, locked bool) func(context.Context) (func(), error) {
+	return func(ctx context.Context) (func(), error) {
+		if !locked {
+			b := &pgx.Batch{}
+			b.Queue(`SELECT set_config('lock_timeout', '200ms', true)`)
+			b.Queue(deleteSQL, seqs)
+			err := l.conn.SendBatch(ctx, b).Close()
+			if of, ok := errors.AsType[*pgconn.PgError](err); !ok || of.Code != lockNotAvailable {
+				return l.gone(len(seqs), nil), explainedDelete(err)
+			}
+		}
+		rows, err := l.conn.Query(ctx, removeSQL, seqs)
+		if err != nil {
+			return nil, explainedDelete(err)
+		}
+		left, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		return l.gone(len(seqs), left), explainedDelete(err)
+	}
+}
+
+// lockNotAvailable is the code of Postgres for a lock that was not given in time.
+const lockNotAvailable = "55P03"
+
+// gone takes it that so many of the acknowledged events are deleted, but those that are left.
+func (l *lead) gone(n int, left []int64) func() {
+	return func() {
+		l.acked.seqs, l.acked.locked = append(left, l.acked.seqs[n:]...), len(left)
+	}
+}
+
+func explainedDelete(err error) error {
+	if err != nil {
+		return fmt.Errorf("delete from idem_outbox: %w", err)
+	}
+	return nil
+}
+
+// count counts the events that wait, as far as it matters.
+func (l *lead) count(ctx context.Context) (func(), error) {
+	most := l.MaxWaiting
+	if most == 0 {
+		most = defaultWaiting
+	}
+	var over bool
+	if err := l.conn.QueryRow(ctx, `SELECT count(*) > $1 FROM (SELECT 1 FROM idem_outbox LIMIT $1 + 1) x`, most).Scan(&over); err != nil {
+		return nil, fmt.Errorf("count idem_outbox: %w", err)
+	}
+	return func() {
+		var err error
+		if over {
+			err = fmt.Errorf("more than %d events wait in idem_outbox", most)
+		}
+		if l.tell(aboutWaiting, err) && over {
+			l.log().Error("outbox: " + err.Error())
+		}
+	}, nil
+}
+
+// flush waits for the outcome of what is on its way, and deletes what the broker has.
+func (l *lead) flush(ended context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), flushFor)
+	defer cancel()
+	if err := l.quiet(ctx); err != nil {
+		return err
+	}
+	l.lines = firsts(l.lines)
+	for len(l.sent) > 0 && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case o := <-l.done:
+			l.conclude(o)
+		}
+	}
+	if len(l.acked.seqs) == 0 {
+		return nil
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), removeFor)
+	defer cancel()
+	_, err := l.remove(l.acked.seqs, l.acked.locked > 0)(ctx)
+	return err
+}
+
+// firsts are the lines without what is not on its way, so that nothing follows.
+func firsts(lines map[aggregate][]*event) map[aggregate][]*event {
+	for a, line := range lines {
+		lines[a] = slices.Clip(line[:1])
+	}
+	return lines
+}
+
+// abandon gives up what is on its way. The next lead sends it again.
+func (l *lead) abandon() {
+	l.end()
+	if len(l.sent) == 0 {
+		return
+	}
+	l.Producer.Purge()
+	for len(l.sent) > 0 {
+		delete(l.sent, (<-l.done).seq)
+	}
+}

@@ -1,0 +1,153 @@
+package architecture
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// weight is something that costs everybody who reads, and what version 1 is to have of it.
+type weight struct {
+	what         string
+	most, target int
+	now          func(t *testing.T) int
+}
+
+// weights may shrink, and then most does; none grows.
+var weights = []weight{
+	{"keys of the language", 141, 90, keysOfTheLanguage},
+	{"codes of errors", 107, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
+	{"codes of warnings", 16, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../schema", "../../generator") }},
+	{"commands", 20, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
+	{"production lines", 77_600, 52_000, func(t *testing.T) int {
+		return linesOf(t, production(t, "../../runtime", "../../generator", "../../schema", "../../cmd", "../../templates"))
+	}},
+	{"linked lines, without effects", 27_700, 19_000, func(t *testing.T) int { return linkedLines(t, "examples/orders", "runtime/confluent") }},
+	{"linked lines, with effects", 28_400, 23_000, func(t *testing.T) int {
+		return linkedLines(t, "examples/card-charge", "runtime/confluent", "runtime/redislease")
+	}},
+	{"lines of testdata", 125_000, 60_000, linesOfTestdata},
+	{"words of docs/spec.md", 17_200, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+}
+
+// The whole gets lighter. go test -v prints what is left to do.
+func TestWeight(t *testing.T) {
+	for _, w := range weights {
+		n := w.now(t)
+		t.Logf("%-30s %7d, version 1: %d", w.what, n, w.target)
+		if n > w.most {
+			t.Errorf("%s: %d, more than %d: take something away", w.what, n, w.most)
+		}
+	}
+}
+
+// production are the Go files that are written by hand and are no tests, nor the test kit.
+func production(t *testing.T, dirs ...string) (files []string) {
+	t.Helper()
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			switch name := d.Name(); {
+			case err != nil:
+				return err
+			case d.IsDir() && (name == "testdata" || name == "idemtest"):
+				return filepath.SkipDir
+			case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.HasSuffix(name, "_gen.go"):
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// keysOfTheLanguage counts the names that a spec may have before a colon, as editors know them.
+func keysOfTheLanguage(t *testing.T) int {
+	var schema any
+	if err := json.Unmarshal([]byte(read(t, "../../schema/idemgen.v1.schema.json")), &schema); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	var walk func(any)
+	walk = func(node any) {
+		switch node := node.(type) {
+		case []any:
+			for _, n := range node {
+				walk(n)
+			}
+		case map[string]any:
+			properties, _ := node["properties"].(map[string]any)
+			for name := range properties {
+				keys[name] = true
+			}
+			for _, n := range node {
+				walk(n)
+			}
+		}
+	}
+	walk(schema)
+	return len(keys)
+}
+
+// distinct counts the different texts that match in the production files of folders.
+func distinct(t *testing.T, pattern string, dirs ...string) int {
+	found := map[string]bool{}
+	for _, file := range production(t, dirs...) {
+		for _, text := range regexp.MustCompile(pattern).FindAllString(read(t, file), -1) {
+			found[text] = true
+		}
+	}
+	return len(found)
+}
+
+func matches(t *testing.T, pattern string, files []string) (n int) {
+	for _, file := range files {
+		n += len(regexp.MustCompile(pattern).FindAllString(read(t, file), -1))
+	}
+	return n
+}
+
+// linkedLines are those of ours that a program links which has the first package, that is
+// generated and does not count, and others.
+func linkedLines(t *testing.T, generated string, others ...string) (lines int) {
+	t.Helper()
+	all := map[string]pkg{}
+	for _, p := range packages(t) {
+		all[p.name()] = p
+	}
+	linked := map[string]bool{}
+	for _, name := range append(others, generated) {
+		for _, path := range all[name].Deps {
+			linked[strings.TrimPrefix(path, module+"/")] = true
+		}
+		linked[name] = name != generated
+	}
+	for name, is := range linked {
+		p := all[name]
+		for _, file := range append(p.GoFiles, p.CgoFiles...) {
+			if is {
+				lines += linesOf(t, []string{filepath.Join(p.Dir, file)})
+			}
+		}
+	}
+	return lines
+}
+
+// linesOfTestdata counts all text under testdata.
+func linesOfTestdata(t *testing.T) (lines int) {
+	err := filepath.WalkDir("../../testdata", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			lines += strings.Count(read(t, path), "\n")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}

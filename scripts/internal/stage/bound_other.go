@@ -1,0 +1,7 @@
+//go:build !linux
+
+package stage
+
+import "syscall"
+
+func bound() *syscall.SysProcAttr { return nil }
