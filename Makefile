@@ -68,11 +68,11 @@ matrix: cc
 
 ## model: explores the protocol's state machine within its full bounds; needs a few minutes and 4 GB
 model:
-	@go run ./runtime/internal/protocol/modelcheck
+	@go run ./scripts/model
 
 ## check: what a reviewer would ask for before reading
 check: cc
-	@unformatted=$$(gofmt -l cmd generator schema templates runtime examples scripts bench testdata); \
+	@unformatted=$$(gofmt -l cmd generator schema templates runtime internal examples scripts bench testdata); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
 	$(FASTER) go vet ./... $(GOLDEN) $(BEHAVIOUR)
 	$(FASTER) go vet -C bench/peers ./...

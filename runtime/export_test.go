@@ -7,10 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
 
 // WithClock sets this process's clock.

@@ -3,8 +3,8 @@ package idem_test
 import (
 	"fmt"
 
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
-	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
+	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/scripts/model/chain"
 )
 
 // call is one thing that is done to the model and to the worker alike.
@@ -61,16 +61,16 @@ func (c call) String() string {
 // course is the model driven as the worker is driven: one call after the other, each to its
 // end, so that no two statements are under way at once.
 type course struct {
-	rules    *model.Rules
-	state    model.State
+	rules    *chain.Rules
+	state    chain.State
 	handlers bool         // messages are handled, so that a transaction can be ended before its commit
 	anywhere bool         // keys are read before a batch is sent
-	steps    []model.Step // of the last call
+	steps    []chain.Step // of the last call
 }
 
 // begin is the state before anything happened, with room for many faults.
 func begin(s style) *course {
-	c := &course{rules: model.Protocol(), handlers: s.handlers, anywhere: s.key == ""}
+	c := &course{rules: chain.Protocol(), handlers: s.handlers, anywhere: s.key == ""}
 	c.state.Poison = s.poison
 	for i := range c.state.Left {
 		c.state.Left[i] = 7
@@ -79,7 +79,7 @@ func begin(s style) *course {
 }
 
 // take takes the first step of the model that fits. It reports false if there is none.
-func (c *course) take(fits func(*model.Step) bool) bool {
+func (c *course) take(fits func(*chain.Step) bool) bool {
 	steps := c.rules.Steps(&c.state, nil)
 	for i := range steps {
 		if x := &steps[i]; fits(x) {
@@ -94,11 +94,11 @@ func (c *course) take(fits func(*model.Step) bool) bool {
 	return false
 }
 
-func (c *course) act(a model.Act, who int) bool {
-	return c.take(func(x *model.Step) bool { return x.Act == a && x.Worker == who })
+func (c *course) act(a chain.Act, who int) bool {
+	return c.take(func(x *chain.Step) bool { return x.Act == a && x.Worker == who })
 }
 
-func (c *course) worker(who int) *model.Worker { return &c.state.Workers[who] }
+func (c *course) worker(who int) *chain.Worker { return &c.state.Workers[who] }
 
 // outcome is what the caller of the worker sees.
 type outcome uint8
@@ -123,36 +123,36 @@ func (c *course) play(a call) (outcome, bool) {
 	case take:
 		return done, c.takeOver(a.who)
 	case drop:
-		return done, c.act(model.Revoke, a.who)
+		return done, c.act(chain.Revoke, a.who)
 	case apply_:
 		return c.apply(a)
 	case cut:
-		return done, c.state.Deleted == 0 && c.take(func(x *model.Step) bool { return x.Act == model.Failover && x.Count == a.rows })
+		return done, c.state.Deleted == 0 && c.take(func(x *chain.Step) bool { return x.Act == chain.Failover && x.Count == a.rows })
 	case retain:
-		return done, c.state.Deleted == 0 && c.take(func(x *model.Step) bool { return x.Act == model.Retain && x.After.Deleted == 1<<a.rows-1 })
+		return done, c.state.Deleted == 0 && c.take(func(x *chain.Step) bool { return x.Act == chain.Retain && x.After.Deleted == 1<<a.rows-1 })
 	}
-	return done, c.act(model.Operate, -1)
+	return done, c.act(chain.Operate, -1)
 }
 
 func (c *course) takeOver(who int) bool {
 	switch s := c.worker(who).State; s {
 	case protocol.Fencing:
 	case protocol.Standby:
-		if !c.take(func(x *model.Step) bool { return x.Act == model.Move && x.Worker == who && !x.Fault }) &&
-			!c.act(model.Move, who) {
+		if !c.take(func(x *chain.Step) bool { return x.Act == chain.Move && x.Worker == who && !x.Fault }) &&
+			!c.act(chain.Move, who) {
 			return false
 		}
 	case protocol.Off:
-		if !c.act(model.Assign, who) {
+		if !c.act(chain.Assign, who) {
 			return false
 		}
 	default:
-		if !c.act(model.Revoke, who) || !c.act(model.Assign, who) {
+		if !c.act(chain.Revoke, who) || !c.act(chain.Assign, who) {
 			return false
 		}
 	}
 	for c.worker(who).State == protocol.Fencing {
-		if !c.act(model.SendGenesis, who) && !c.act(model.SendFence, who) {
+		if !c.act(chain.SendGenesis, who) && !c.act(chain.SendFence, who) {
 			return false
 		}
 		for c.serve() {
@@ -163,15 +163,15 @@ func (c *course) takeOver(who int) bool {
 
 // serve lets the only statement under way take its next step.
 func (c *course) serve() bool {
-	return c.take(func(x *model.Step) bool {
-		return !x.Fault && (x.Act == model.Start || x.Act == model.Insert || x.Act == model.Commit || x.Act == model.Refuse)
+	return c.take(func(x *chain.Step) bool {
+		return !x.Fault && (x.Act == chain.Start || x.Act == chain.Insert || x.Act == chain.Commit || x.Act == chain.Refuse)
 	})
 }
 
 // underWay is the only statement under way.
-func (c *course) underWay() *model.Statement {
+func (c *course) underWay() *chain.Statement {
 	for i := range c.state.Ops {
-		if op := &c.state.Ops[i]; op.Stage != model.None {
+		if op := &c.state.Ops[i]; op.Stage != chain.None {
 			return op
 		}
 	}
@@ -198,7 +198,7 @@ func (c *course) apply(a call) (outcome, bool) {
 			return open, ok
 		}
 		if w.ReadRow {
-			c.act(model.ReadRow, a.who)
+			c.act(chain.ReadRow, a.who)
 		}
 	}
 }
@@ -217,30 +217,30 @@ func (b *batches) transact(end uint8) (ended, ok bool) {
 	b.tried++
 	w := b.worker(b.who)
 	killedFirst := b.fault == killed && !b.handlers && b.at == b.tried // before anything is sent
-	if own := &b.state.Rows[w.Seq+1]; b.anywhere && !killedFirst && own.By != 0 && own.Applied&(1<<end-1) != 0 && b.act(model.PreRead, b.who) {
+	if own := &b.state.Rows[w.Seq+1]; b.anywhere && !killedFirst && own.By != 0 && own.Applied&(1<<end-1) != 0 && b.act(chain.PreRead, b.who) {
 		return false, true
 	}
-	if !b.take(func(x *model.Step) bool { return x.Act == model.Send && x.Worker == b.who && x.Row.Next == end }) {
+	if !b.take(func(x *chain.Step) bool { return x.Act == chain.Send && x.Worker == b.who && x.Row.Next == end }) {
 		return false, false
 	}
 	if killedFirst {
-		return true, b.act(model.Kill, b.who)
+		return true, b.act(chain.Kill, b.who)
 	}
 	for op := b.underWay(); op != nil; op = b.underWay() {
-		if op.Stage != model.Inserted || op.Row.Applied&(1<<b.state.Poison) != 0 {
+		if op.Stage != chain.Inserted || op.Row.Applied&(1<<b.state.Poison) != 0 {
 			b.serve() // starts, enters the index, is refused
 			continue
 		}
 		switch {
 		case b.fault == refused && !b.hit && op.Row.Applied&(1<<b.at) != 0:
-			b.hit = b.take(func(x *model.Step) bool {
-				return x.Act == model.Refuse && x.Event == protocol.Data && x.Count == b.at && x.Fault
+			b.hit = b.take(func(x *chain.Step) bool {
+				return x.Act == chain.Refuse && x.Event == protocol.Data && x.Count == b.at && x.Fault
 			})
 			continue
 		case b.fault == killed && b.handlers && op.Row.Applied != 0 && b.at == 1:
-			return true, b.act(model.Kill, b.who)
+			return true, b.act(chain.Kill, b.who)
 		case b.fault == lost && b.at == b.committed+1:
-			return true, b.act(model.Lose, b.who) && b.serve()
+			return true, b.act(chain.Lose, b.who) && b.serve()
 		}
 		b.committed++
 		b.serve()

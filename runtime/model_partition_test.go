@@ -10,12 +10,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/protocol"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
-	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/scripts/model/chain"
 )
 
 // stage is where a trace is played on the worker: a partition of its own.
@@ -40,10 +40,10 @@ type style struct {
 }
 
 var styles = []style{
-	{"written, keys in the chain", false, "@", model.Messages},
-	{"written, keys anywhere", false, "", model.Messages},
-	{"handled, keys in the chain", true, "@", model.Messages},
-	{"handled, keys anywhere", true, "", model.Messages},
+	{"written, keys in the chain", false, "@", chain.Messages},
+	{"written, keys anywhere", false, "", chain.Messages},
+	{"handled, keys in the chain", true, "@", chain.Messages},
+	{"handled, keys anywhere", true, "", chain.Messages},
 	{"first refused", false, "@", 0},
 	{"second refused", false, "", 1},
 }
@@ -120,7 +120,7 @@ func (s *stage) play(trace []call) {
 	}
 }
 
-func describe(steps []model.Step) string {
+func describe(steps []chain.Step) string {
 	var texts []string
 	for i := range steps {
 		texts = append(texts, steps[i].String())
@@ -227,13 +227,13 @@ WHERE datname = current_database() AND application_name = 'idemgen' AND state LI
 func (s *stage) compare() {
 	s.t.Helper()
 	state := &s.course.state
-	var chain, keys, letters, effects []string
+	var rows, keys, letters, effects []string
 	prev := uint8(0)
 	for n, r := range state.Rows[:state.N] {
 		if state.Deleted&(1<<n) == 0 {
-			chain = append(chain, fmt.Sprintf("%d%c%d-%d", n, "gfbo"[r.Kind], prev, r.Next))
+			rows = append(rows, fmt.Sprintf("%d%c%d-%d", n, "gfbo"[r.Kind], prev, r.Next))
 		}
-		for o := range uint8(model.Messages) {
+		for o := range uint8(chain.Messages) {
 			if r.Dead&(1<<o) != 0 {
 				letters = append(letters, fmt.Sprintf("%d:%d", n, o))
 			}
@@ -248,7 +248,7 @@ func (s *stage) compare() {
 			effects = append(effects, fmt.Sprintf("%d=1", rowID(s.partition, key)))
 		}
 	}
-	s.same("chain", chain, `SELECT coalesce(string_agg(seq || kind::text || prev || '-' || next, ' ' ORDER BY seq), '') FROM idem_ledger WHERE stream = %s`)
+	s.same("chain", rows, `SELECT coalesce(string_agg(seq || kind::text || prev || '-' || next, ' ' ORDER BY seq), '') FROM idem_ledger WHERE stream = %s`)
 	s.same("dead letters", letters, `SELECT coalesce(string_agg(seq || ':' || offs, ' ' ORDER BY seq, offs), '') FROM idem_dead_letter WHERE stream = %s`)
 	s.same("keys, by row", keys, `SELECT coalesce(string_agg(seq::text, ' ' ORDER BY seq), '') FROM (
 SELECT seq FROM idem_ledger, generate_series(1, length(keys) / 20) WHERE stream = %[1]s

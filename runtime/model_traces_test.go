@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
-	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
+	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/scripts/model/chain"
 )
 
-// These tests play traces of package model on the real worker and a real database, and
+// These tests play traces of scripts/model/chain on the real worker and a real database, and
 // compare after every call the chain, what took effect, keys, dead letters, positions, and
 // what the caller is told. What the model explores and a caller of the worker cannot steer
 // is left to the model and to the fault kit: two statements under way at once (a late one of
@@ -21,7 +21,7 @@ import (
 func calls(handlers bool) (all []call) {
 	for who := range 2 {
 		all = append(all, call{verb: take, who: who}, call{verb: drop, who: who})
-		for end := uint8(1); end <= model.Messages; end++ {
+		for end := uint8(1); end <= chain.Messages; end++ {
 			all = append(all, call{verb: apply_, who: who, end: end})
 			for at := uint8(1); at <= 2; at++ {
 				all = append(all, call{verb: apply_, who: who, end: end, fault: lost, at: at}, call{verb: apply_, who: who, end: end, fault: killed, at: at})
@@ -75,42 +75,42 @@ type goal struct {
 const written, handled, firstRefused = 0, 2, 4
 
 var goals = []goal{
-	{"an own row is adopted", handled, func(c *course, _ outcome) bool { return c.saw(model.ReadRow, protocol.Own) }},
+	{"an own row is adopted", handled, func(c *course, _ outcome) bool { return c.saw(chain.ReadRow, protocol.Own) }},
 	{"an own row of a larger batch is adopted", handled, func(c *course, _ outcome) bool { return c.resized() > 0 }},
 	{"an own row of a smaller batch is adopted", handled, func(c *course, _ outcome) bool { return c.resized() < 0 }},
 	{"a doubt turns out as rolled back", handled, func(c *course, _ outcome) bool {
-		return c.saw(model.Send, protocol.Connected) && c.saw(model.Commit, protocol.Acked) && !c.saw(model.ReadRow, protocol.Own)
+		return c.saw(chain.Send, protocol.Connected) && c.saw(chain.Commit, protocol.Acked) && !c.saw(chain.ReadRow, protocol.Own)
 	}},
-	{"fenced by another", handled, func(c *course, o outcome) bool { return o == gone && c.saw(model.ReadRow, protocol.Foreign) }},
-	{"the row appended to is gone", handled, func(c *course, o outcome) bool { return o == gone && c.saw(model.Refuse, protocol.Gone) }},
+	{"fenced by another", handled, func(c *course, o outcome) bool { return o == gone && c.saw(chain.ReadRow, protocol.Foreign) }},
+	{"the row appended to is gone", handled, func(c *course, o outcome) bool { return o == gone && c.saw(chain.Refuse, protocol.Gone) }},
 	{"in doubt, and the chain was cut", handled, func(c *course, o outcome) bool {
-		return o == gone && c.saw(model.Send, protocol.Connected) && c.saw(model.Refuse, protocol.Gone)
+		return o == gone && c.saw(chain.Send, protocol.Connected) && c.saw(chain.Refuse, protocol.Gone)
 	}},
 	{"in doubt, and fenced", handled, func(c *course, o outcome) bool {
-		return o == gone && c.saw(model.Send, protocol.Connected) && c.saw(model.ReadRow, protocol.Foreign)
+		return o == gone && c.saw(chain.Send, protocol.Connected) && c.saw(chain.ReadRow, protocol.Foreign)
 	}},
 	{"committed, then cut, and sent again", handled, func(c *course, _ outcome) bool {
-		return c.state.Left[model.Failovers] < 7 && c.state.Left[model.Losses] < 7 && c.saw(model.Commit, protocol.Acked) && c.state.Position() > 0
+		return c.state.Left[chain.Failovers] < 7 && c.state.Left[chain.Losses] < 7 && c.saw(chain.Commit, protocol.Acked) && c.state.Position() > 0
 	}},
 	{"a handler's dead letter", handled, func(c *course, _ outcome) bool { return c.last().Dead != 0 }},
 	{"the copy of a dead letter takes effect", handled, func(c *course, _ outcome) bool { return c.last().Applied&0b100 != 0 }},
-	{"the refused message of a batch is found", firstRefused, func(c *course, _ outcome) bool { return c.state.Position() == model.Messages }},
+	{"the refused message of a batch is found", firstRefused, func(c *course, _ outcome) bool { return c.state.Position() == chain.Messages }},
 	{"a dead letter whose reply was lost is adopted", firstRefused, func(c *course, _ outcome) bool {
-		return c.saw(model.ReadRow, protocol.Own) && c.last().Dead != 0
+		return c.saw(chain.ReadRow, protocol.Own) && c.last().Dead != 0
 	}},
 	{"retention, and the row appended to is gone", handled, func(c *course, o outcome) bool { return o == gone && c.state.Deleted != 0 }},
-	{"the first worker comes back from STANDBY", handled, func(c *course, _ outcome) bool { return c.saw(model.Move, protocol.Quiet) }},
-	{"an operator's row fences", handled, func(c *course, o outcome) bool { return o == gone && c.last().Kind == model.Operator }},
+	{"the first worker comes back from STANDBY", handled, func(c *course, _ outcome) bool { return c.saw(chain.Move, protocol.Quiet) }},
+	{"an operator's row fences", handled, func(c *course, o outcome) bool { return o == gone && c.last().Kind == chain.Operator }},
 	{"the stream is lost, and made again", written, func(c *course, _ outcome) bool {
-		return c.state.Left[model.Failovers] < 7 && c.saw(model.SendGenesis, 0)
+		return c.state.Left[chain.Failovers] < 7 && c.saw(chain.SendGenesis, 0)
 	}},
 }
 
 // last is the chain's last row.
-func (c *course) last() model.Row { return c.state.Rows[max(1, c.state.N)-1] }
+func (c *course) last() chain.Row { return c.state.Rows[max(1, c.state.N)-1] }
 
 // saw reports whether the last call took such a step.
-func (c *course) saw(a model.Act, e protocol.Event) bool {
+func (c *course) saw(a chain.Act, e protocol.Event) bool {
 	for i := range c.steps {
 		if c.steps[i].Act == a && c.steps[i].Event == e {
 			return true
@@ -122,7 +122,7 @@ func (c *course) saw(a model.Act, e protocol.Event) bool {
 // resized is by how much a row that the last call found is longer than what was sent.
 func (c *course) resized() int {
 	for i := range c.steps {
-		if x := &c.steps[i]; i > 0 && x.Act == model.ReadRow && x.Event == protocol.Own && c.steps[i-1].Act == model.Refuse {
+		if x := &c.steps[i]; i > 0 && x.Act == chain.ReadRow && x.Event == protocol.Own && c.steps[i-1].Act == chain.Refuse {
 			return int(x.After.Workers[x.Worker].Next) - int(c.steps[i-1].Row.Next)
 		}
 	}
@@ -136,7 +136,7 @@ func shortest(t *testing.T, g goal) []call {
 		trace []call
 	}
 	s := styles[g.style]
-	all, seen := calls(s.handlers), map[model.State]bool{}
+	all, seen := calls(s.handlers), map[chain.State]bool{}
 	for queue := []node{{begin(s), nil}}; len(queue) > 0; queue = queue[1:] {
 		n := queue[0]
 		for _, next := range all {
@@ -159,7 +159,7 @@ func shortest(t *testing.T, g goal) []call {
 }
 
 // finish ends every trace: whoever has the partition, all messages are applied.
-var finish = []call{{verb: take, who: 1}, {verb: apply_, who: 1, end: model.Messages}}
+var finish = []call{{verb: take, who: 1}, {verb: apply_, who: 1, end: chain.Messages}}
 
 // A worker does what the model does, on the shortest trace to each state of interest.
 func TestWorkerFollowsTheModelToStatesOfInterest(t *testing.T) {

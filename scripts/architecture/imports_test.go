@@ -33,7 +33,7 @@ type pkg struct {
 // name is the package's path below the module.
 func (p pkg) name() string { return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/") }
 
-func (p pkg) internal() bool { return strings.Contains(p.name(), "/internal/") }
+func (p pkg) internal() bool { return strings.Contains("/"+p.name(), "/internal/") }
 
 // own are the packages of the module that it imports.
 func (p pkg) own() (all []string) {
@@ -311,7 +311,7 @@ func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime" })]
 	for _, p := range all {
 		core := p.name() == "runtime" || slices.Contains(face.Deps, p.ImportPath)
-		if !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") {
+		if !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") && !strings.HasPrefix(p.name(), "internal/") {
 			continue
 		}
 		for _, i := range p.Imports {

@@ -15,7 +15,7 @@ import (
 var pagesOfPlaces = []string{"../../docs/design.md", "../../docs/protocol.md"}
 
 // bases are the folders below which a page names files and packages.
-var bases = []string{"", "runtime/", "runtime/internal/", "testdata/golden/"}
+var bases = []string{"", "runtime/", "runtime/internal/", "internal/", "testdata/golden/"}
 
 // names are what a file or a folder declares: functions, types, variables and constants by name,
 // methods and fields as Type.Name.

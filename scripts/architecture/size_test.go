@@ -57,25 +57,13 @@ func runtimeFiles(t *testing.T) []string {
 	return files
 }
 
-// beside are the non-test files of the runtime's other packages, but for those that no service
-// links in: the test kit and the model of the protocol.
-func beside(t *testing.T) (files []string) {
+// beside are the non-test files of the runtime's other packages, but for the test kit, which no
+// service links in.
+func beside(t *testing.T) []string {
 	t.Helper()
-	err := filepath.WalkDir("../../runtime", func(path string, d os.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && slices.Contains([]string{"idemtest", "model", "modelcheck", "testdata"}, d.Name()):
-			return filepath.SkipDir
-		case !d.IsDir() && filepath.Dir(path) != "../../runtime" && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
-			files = append(files, path)
-		}
-		return nil
+	return slices.DeleteFunc(production(t, "../../runtime", "../../internal"), func(file string) bool {
+		return filepath.Dir(file) == "../../runtime"
 	})
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files (%v)", len(files), err)
-	}
-	return files
 }
 
 // linesOf counts the lines of files.

@@ -13,7 +13,7 @@
 // Those four do not see one another, and return facts. It must not import any package of this
 // module but backoff, catalog, chain, deadletter, decide, effect, fault, frequency, generation,
 // halt, handler, hook, idemtype, keys, lag, lease, ledger, notify, outage, pglease, pipeline,
-// pool, protocol, retry, session, verdict, watchdog and wire.
+// pool, internal/protocol, retry, session, verdict, watchdog and wire.
 package engine
 
 import (

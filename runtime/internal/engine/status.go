@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/lag"
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
 )
 
 // status is what people may know of a partition. The partition's lock guards it.

@@ -7,7 +7,7 @@
 //	        catalog, statements          Release -> back, unless a handler still has it
 //
 // It begins no transaction. It must not import any package of this module but backoff, catalog,
-// outage, pipeline, protocol, session, verdict and wire.
+// internal/protocol, outage, pipeline, session, verdict and wire.
 package pool
 
 import (

@@ -7,5 +7,5 @@
 //	      -> Describe           the same in words, without values of a record
 //
 // What follows for the records is decided in package retry. It must not import any package of
-// this module but halt, outage, protocol, session and wire.
+// this module but halt, internal/protocol, outage, session and wire.
 package verdict

@@ -8,7 +8,7 @@
 //
 // A batch that failed because of data is halved until one record is left, the left half first:
 // that keeps the order. It must not import any package of this module but backoff, deadletter,
-// halt, protocol, verdict and wire.
+// halt, internal/protocol, verdict and wire.
 package retry
 
 import (

@@ -1,6 +1,6 @@
-package model
+package chain
 
-import "github.com/idemgen/idemgen/runtime/internal/protocol"
+import "github.com/idemgen/idemgen/internal/protocol"
 
 // Fault is a kind of thing that goes wrong, or happens to a partition, only so often.
 type Fault uint8

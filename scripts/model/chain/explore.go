@@ -1,9 +1,9 @@
-package model
+package chain
 
 import (
 	"slices"
 
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/internal/protocol"
 )
 
 // Bound says what an exploration covers.

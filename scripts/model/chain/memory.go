@@ -1,6 +1,6 @@
-package model
+package chain
 
-import "github.com/idemgen/idemgen/runtime/internal/protocol"
+import "github.com/idemgen/idemgen/internal/protocol"
 
 // happen takes a worker through the protocol's table and does to its memory what the table
 // says. a is the attempt that was acknowledged or found.

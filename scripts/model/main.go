@@ -1,7 +1,6 @@
-// Command modelcheck explores the protocol's models within their full bounds: the chain, effects
+// Command model explores the protocol's models within their full bounds: the chain, effects
 // under a lease, and dead letters. Its last line is "model: N states, V violations"; it exits 1
-// unless V is 0. It must not import any package of this module but model, model/effects,
-// model/explore and model/letters.
+// unless V is 0.
 package main
 
 import (
@@ -9,10 +8,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/internal/protocol/model"
-	"github.com/idemgen/idemgen/runtime/internal/protocol/model/effects"
-	"github.com/idemgen/idemgen/runtime/internal/protocol/model/explore"
-	"github.com/idemgen/idemgen/runtime/internal/protocol/model/letters"
+	"github.com/idemgen/idemgen/scripts/model/chain"
+	"github.com/idemgen/idemgen/scripts/model/effects"
+	"github.com/idemgen/idemgen/scripts/model/explore"
+	"github.com/idemgen/idemgen/scripts/model/letters"
 )
 
 func main() {
@@ -23,7 +22,7 @@ func main() {
 	for _, b := range letters.Bounds(false) {
 		all.add("letters, "+b.Name, func() explore.Exploration { return letters.Explore(&b.Rules, b.Left) })
 	}
-	states, violations := chain()
+	states, violations := partition()
 	states, violations = states+all.states, violations+all.violations
 	fmt.Printf("model: %d states, %d violations\n", states, violations)
 	if violations > 0 {
@@ -31,10 +30,10 @@ func main() {
 	}
 }
 
-func chain() (states, violations int) {
-	for _, b := range model.Full() {
+func partition() (states, violations int) {
+	for _, b := range chain.Full() {
 		start := time.Now()
-		e := model.Explore(model.Protocol(), b, false)
+		e := chain.Explore(chain.Protocol(), b, false)
 		fmt.Printf("%-28s %9d states %10d transitions %3d violations (%.0f s)\n", b.Name, e.States(), e.Transitions, e.Count, time.Since(start).Seconds())
 		states += e.States()
 		violations += e.Count

@@ -1,4 +1,4 @@
-package model
+package chain
 
 // covers says whether a transaction that commits passes each of its offsets in exactly one
 // way (I12): applied, duplicate of a key that is applied, or dead letter. What the tables

@@ -10,8 +10,6 @@
 // that is gone ends by itself.
 //
 // Abstracted away: time, pauses between tries, the number of tries, order per record key, slots,
-// the chain (package model explores it): a transaction of the ledger is one step, by the owner of
+// the chain (package chain explores it): a transaction of the ledger is one step, by the owner of
 // the partition only, and the key of an event is claimed in it.
-//
-// It must not import any package of this module but explore.
 package effects

@@ -1,4 +1,4 @@
-package model
+package chain
 
 // every is every choice of the message that the database refuses, none of them first.
 var every = []uint8{Messages, 0, 1, 2}

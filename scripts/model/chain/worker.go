@@ -1,6 +1,6 @@
-package model
+package chain
 
-import "github.com/idemgen/idemgen/runtime/internal/protocol"
+import "github.com/idemgen/idemgen/internal/protocol"
 
 // workers lets each worker that waits for nothing do what its state says.
 func (t *expansion) workers() {

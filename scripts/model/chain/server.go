@@ -1,6 +1,6 @@
-package model
+package chain
 
-import "github.com/idemgen/idemgen/runtime/internal/protocol"
+import "github.com/idemgen/idemgen/internal/protocol"
 
 // server lets every statement under way take its next step.
 func (t *expansion) server() {

@@ -1,11 +1,11 @@
-package model
+package chain
 
 import (
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/internal/protocol"
 )
 
 func show(t *testing.T, v Violation) {

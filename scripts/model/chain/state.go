@@ -1,6 +1,6 @@
-package model
+package chain
 
-import "github.com/idemgen/idemgen/runtime/internal/protocol"
+import "github.com/idemgen/idemgen/internal/protocol"
 
 // The size of the model. Growing past a limit is a violation, or a panic: no state is cut
 // off silently.

@@ -1,6 +1,6 @@
-package model
+package chain
 
-import "github.com/idemgen/idemgen/runtime/internal/protocol"
+import "github.com/idemgen/idemgen/internal/protocol"
 
 // Bug is a mistake planted into the model.
 type Bug uint8

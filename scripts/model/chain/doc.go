@@ -1,4 +1,4 @@
-// Package model is the protocol of the chain (docs/protocol.md) as a small state machine
+// Package chain is the protocol of the chain (docs/protocol.md) as a small state machine
 // that is explored exhaustively: one partition with three messages, the third a producer's
 // copy of the first; two workers; a database whose statements run in steps, so that any
 // number of them may be under way at once. Workers take every step through
@@ -14,6 +14,4 @@
 // statements other than the append (a transaction is its append), which row locks are held,
 // the content of messages, a primary that lives on after a failover, the client's commit of
 // offsets, the outbox. Leases have a model of their own, package effects.
-//
-// It must not import any package of this module but protocol.
-package model
+package chain

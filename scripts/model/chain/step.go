@@ -1,9 +1,9 @@
-package model
+package chain
 
 import (
 	"fmt"
 
-	"github.com/idemgen/idemgen/runtime/internal/protocol"
+	"github.com/idemgen/idemgen/internal/protocol"
 )
 
 // Act is what happens in one step.

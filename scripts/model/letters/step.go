@@ -1,6 +1,6 @@
 package letters
 
-import "github.com/idemgen/idemgen/runtime/internal/protocol/model/explore"
+import "github.com/idemgen/idemgen/scripts/model/explore"
 
 // Rules are what the model runs by.
 type Rules struct {

@@ -7,8 +7,6 @@
 // that refuses a record may be mended at any time.
 //
 // Abstracted away: time, how often a refused record is tried, handlers, and how a transaction
-// commits (package model explores that): it happens as a whole, or not at all, and only if the
+// commits (package chain explores that): it happens as a whole, or not at all, and only if the
 // row behind which it is appended is the last one.
-//
-// It must not import any package of this module but explore.
 package letters
