@@ -66,7 +66,7 @@ func (u ledgerReader) unknownNames(lines []handed) error {
 // subjects are all that a line may name: the tables and columns of the spec and of the state, and
 // what changes between them.
 func (u ledgerReader) subjects() (all []string) {
-	for _, t := range tablesOf(u.parsed) {
+	for _, t := range u.parsed.Tables {
 		all = append(all, t.Name.Value)
 		for _, c := range t.Columns {
 			all = append(all, t.Name.Value+"."+c.Name.Value)

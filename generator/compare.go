@@ -17,9 +17,6 @@ import (
 func (r *Result) Compare(ctx context.Context, db pgtable.Querier) (same bool, err error) {
 	same = true
 	for _, u := range r.units {
-		if u.service == nil { // a library
-			continue
-		}
 		found, err := pgtable.Runtime(ctx, db, u.service.Schema)
 		if err != nil {
 			return false, err
@@ -45,7 +42,7 @@ func (r *Result) Compare(ctx context.Context, db pgtable.Querier) (same bool, er
 
 // wantOf is what a spec says of a table.
 func wantOf(s *model.Service, t *model.Table) *pgtable.Want {
-	w := &pgtable.Want{SQL: sqlName(t), Rights: gocode.Rights(s, t), Owner: t.Owner}
+	w := &pgtable.Want{SQL: sqlName(t), Rights: gocode.Rights(s, t)}
 	for _, c := range t.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn{
 			Name: c.InDatabase(), Type: c.Type.String(), Nullable: c.Nullable, Filled: c.ByDatabase(), Default: c.Default != nil,
@@ -67,16 +64,10 @@ func wantOf(s *model.Service, t *model.Table) *pgtable.Want {
 // sqlName is what statements call a table.
 func sqlName(t *model.Table) string { return cmp.Or(sqlcode.TableName(t), t.Name) }
 
-// tableEntry is what the spec, or a library of it, says of a table.
+// tableEntry is what the spec says of a table.
 func tableEntry(spec *schema.Spec, t *model.Table) *schema.Table {
-	for _, file := range spec.Reached() {
-		for _, entry := range file.Tables {
-			if entry.Name.Value == t.Name {
-				return entry
-			}
-		}
-	}
-	return nil
+	i := slices.IndexFunc(spec.Tables, func(entry *schema.Table) bool { return entry.Name.Value == t.Name })
+	return spec.Tables[i]
 }
 
 func storedNames(columns []*model.Column) (names []string) {
@@ -89,9 +80,6 @@ func storedNames(columns []*model.Column) (names []string) {
 // difference is the place in the spec that a difference is about.
 func difference(u *unit, t *model.Table, d pgtable.Difference) schema.Pos {
 	spec := tableEntry(u.parsed, t)
-	if spec == nil {
-		return schema.Pos{Line: 1, Col: 1, Width: 1}
-	}
 	for i, c := range t.Columns {
 		switch {
 		case c.InDatabase() != d.Column:

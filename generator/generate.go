@@ -69,11 +69,6 @@ func generate(ctx context.Context, specs []Spec, strict bool, draft *NewCase, mo
 		return result, err
 	}
 	result.units = slices.Clone(units)
-	units = slices.DeleteFunc(units, func(u *unit) bool {
-		result.Notes += u.notes.String()
-		u.notes.Reset()
-		return u.parsed.Library // checked, and that is all
-	})
 	checkHandWritten := handWritten(ctx, units)
 	if err := each(units, (*unit).render); err != nil {
 		return result, err
@@ -106,8 +101,7 @@ func each(units []*unit, do func(*unit) error) error {
 	return errors.Join(errs...)
 }
 
-// report collects what the specs' authors must read: of each spec, and of the libraries that it
-// is the first to import.
+// report collects what the authors of specs and cases must read.
 func (r *Result) report(units []*unit, strict bool) {
 	var text strings.Builder
 	count := 0

@@ -71,13 +71,11 @@ var goNeeds = map[model.Kind]struct {
 	model.JSON:           {basic: "[]byte"},
 }
 
-// goTypeAt is where the spec, or a library, names a Go type.
+// goTypeAt is where the spec names a Go type.
 func goTypeAt(u *unit, t *model.GoType) (at schema.Pos) {
-	for _, f := range u.parsed.Reached() {
-		for _, e := range f.Types {
-			if e.Go != nil && e.Name.Value == t.Entry && e.Go.Path == t.Path && e.Go.Name == t.Name {
-				return e.Go.Pos
-			}
+	for _, e := range u.parsed.Types {
+		if e.Go != nil && e.Name.Value == t.Entry {
+			return e.Go.Pos
 		}
 	}
 	return at

@@ -24,10 +24,7 @@ func Keys(spec Spec, topic, event string, parts []KeyPart) (consumer string, key
 	if err := read([]*unit{u}); err != nil {
 		return "", nil, err
 	}
-	switch {
-	case u.parsed.Library:
-		return "", nil, fmt.Errorf("%s is a library, which has no topics: name the spec of the service", spec.Path)
-	case u.service == nil:
+	if u.service == nil {
 		return "", nil, fmt.Errorf("%s is not in order: idemgen check says why", spec.Path)
 	}
 	u.service.Source = spec.Path

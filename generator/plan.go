@@ -1,9 +1,6 @@
 package generator
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"path"
 
 	"github.com/idemgen/idemgen/generator/evolution"
@@ -16,9 +13,8 @@ import (
 // Before is an earlier version of a spec.
 type Before struct {
 	Spec
-	// Files are those around it, relative to its folder: the state, if generate had run, and the
-	// libraries that it imports.
-	Files schema.Files
+	State     []byte // what generate wrote beside it; nil if it had not run
+	StatePath string // for messages
 }
 
 // Plan is what the changes of a spec mean.
@@ -35,54 +31,38 @@ func (p *Plan) Refused() bool { return p.Problems != "" }
 // PlanOf compares a spec, as it is on disk, with an earlier version of it, and writes nothing. An
 // error is about files that cannot be read.
 func PlanOf(before Before, now Spec) (*Plan, error) {
-	u, err := open(now)
-	if err != nil {
-		return nil, err
-	}
-	defer u.folder.Close()
 	plan := &Plan{}
-	old, err := plan.version(before.Spec, before.Files)
-	if err != nil || plan.Refused() {
-		return plan, err
+	old := plan.version(before.Spec)
+	if plan.Refused() {
+		return plan, nil
 	}
-	data, err := before.Files.Read(state.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // generate had not run
-	case err != nil:
-		return plan, err
-	default:
-		if old.State, err = state.Read(before.Files.Show(state.File), data); err != nil {
+	if before.State != nil {
+		var err error
+		if old.State, err = state.Read(before.StatePath, before.State); err != nil {
 			return plan, err
 		}
 	}
-	new, err := plan.version(now, u.folder)
-	if err != nil || plan.Refused() {
-		return plan, err
+	new := plan.version(now)
+	if plan.Refused() {
+		return plan, nil
 	}
 	new.State = state.Next(old.State, new.Service)
 	plan.Changes = evolution.Compare(old, new, sqlcode.FormatOf(new.Service.Migrations.Format).Alone())
 	return plan, nil
 }
 
-// version reads a spec and what it imports.
-func (p *Plan) version(s Spec, files schema.Files) (evolution.Version, error) {
-	libraries := &schema.Libraries{}
-	parsed, problems, err := libraries.Load(s.Path, s.Content, files)
-	if err != nil {
-		return evolution.Version{}, err
-	}
-	if parsed.Library {
-		return evolution.Version{}, fmt.Errorf("%s is a library, which has no records and no keys of its own: plan the specs that import it", s.Path)
-	}
+// version reads a spec. It is the zero value if the spec is refused.
+func (p *Plan) version(s Spec) evolution.Version {
+	parsed, problems := schema.Load(s.Path, s.Content)
 	service, more := resolve.Resolve(parsed)
 	problems.Append(more)
 	if problems.Errors() > 0 {
 		r := &Result{}
-		r.report([]*unit{{Spec: s, problems: problems, libraries: libraries}}, false)
+		r.report([]*unit{{Spec: s, problems: problems}}, false)
 		p.Problems, p.Summary, p.Diagnostics = r.Problems, r.Summary, r.Diagnostics
-		return evolution.Version{}, nil
+		return evolution.Version{}
 	}
 	service.Source = path.Base(s.Path)
 	root, _ := schema.Parse(s.Content) // it was parsed before
-	return evolution.Version{Spec: root, Service: service, State: state.Next(nil, service)}, nil
+	return evolution.Version{Spec: root, Service: service, State: state.Next(nil, service)}
 }

@@ -55,7 +55,7 @@ func (u *unit) wayOut(c state.TableChange) string {
 // the key "tables", else the first line.
 func (u *unit) position(c state.TableChange) schema.Pos {
 	at := u.parsed.TablesKey
-	for _, t := range tablesOf(u.parsed) {
+	for _, t := range u.parsed.Tables {
 		if t.Name.Value != c.At.Table {
 			continue
 		}
@@ -67,12 +67,4 @@ func (u *unit) position(c state.TableChange) schema.Pos {
 		}
 	}
 	return cmp.Or(at, schema.Pos{Line: 1, Col: 1, Width: 1})
-}
-
-// tablesOf are those of the spec, then those of libraries.
-func tablesOf(spec *schema.Spec) (all []*schema.Table) {
-	for _, f := range spec.Reached() {
-		all = append(all, f.Tables...)
-	}
-	return all
 }

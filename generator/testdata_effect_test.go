@@ -10,7 +10,6 @@ import (
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
@@ -48,20 +47,15 @@ func eachLog(t *testing.T, do func(t *testing.T, topic *model.Topic, d testData)
 	}
 }
 
-// readSpec is a spec with the libraries that it imports; nil if it is refused.
+// readSpec is a spec; nil if it is refused.
 func readSpec(t *testing.T, file string) *schema.Spec {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, err := output.Open(filepath.Dir(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer folder.Close()
-	spec, problems, err := new(schema.Libraries).Load(filepath.Base(file), content, folder)
-	if err != nil || problems.Errors() > 0 {
+	spec, problems := schema.Load(filepath.Base(file), content)
+	if problems.Errors() > 0 {
 		return nil
 	}
 	return spec

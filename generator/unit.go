@@ -22,9 +22,8 @@ type unit struct {
 	folder    *output.Folder
 	parsed    *schema.Spec
 	problems  schema.Diagnostics
-	service   *model.Service // nil if the spec is not in order
-	old, next *state.State   // old is nil at the first run
-	libraries *schema.Libraries
+	service   *model.Service      // nil if the spec is not in order
+	old, next *state.State        // old is nil at the first run
 	changes   []state.TableChange // those that a migration is written for
 	draft     *NewCase            // to be written; nil if none
 	cases     caseFiles
@@ -46,11 +45,7 @@ func open(s Spec) (*unit, error) {
 // take keeps what became of the spec: a model, or problems.
 func (u *unit) take(service *model.Service, problems schema.Diagnostics) error {
 	u.problems.Append(problems)
-	if u.parsed.Library {
-		u.note("%s is a library: it is checked, and nothing is generated of it alone\n", u.Path)
-		return nil
-	}
-	if u.problems.Errors() > 0 || service == nil { // nil without problems: an import cannot be read, which ends the run
+	if u.problems.Errors() > 0 {
 		return nil
 	}
 	u.service = service
@@ -86,9 +81,6 @@ func (u *unit) checkExamples() error {
 func apart(units []*unit) {
 	first := map[string]*unit{}
 	for _, u := range units {
-		if u.parsed.Library {
-			continue
-		}
 		dir := u.folder.Abs(".")
 		if other := first[dir]; other != nil {
 			at := schema.Pos{Line: 1, Col: 1, Width: 1}

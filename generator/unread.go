@@ -34,11 +34,9 @@ func (u *unit) unreadAt(c state.About) schema.Pos {
 	if c.What == state.Limit && u.parsed.Limits != nil {
 		return u.parsed.Limits.Key
 	}
-	for _, f := range u.parsed.Reached() {
-		for _, t := range f.Types {
-			if t.Name.Value == c.Type {
-				return fieldAt(t.Fields, c.Field, t.Name.Pos)
-			}
+	for _, t := range u.parsed.Types {
+		if t.Name.Value == c.Type {
+			return fieldAt(t.Fields, c.Field, t.Name.Pos)
 		}
 	}
 	for _, t := range u.parsed.Topics {

@@ -20,11 +20,9 @@ func (d Diagnostic) Warning() bool { return strings.HasPrefix(d.Code, "W") }
 // Diagnostics collects the problems of one spec. The zero value is empty and ready.
 type Diagnostics struct {
 	list []Diagnostic
-	file string // of places that name none: a library; "" is the file that was loaded
 	kind string // what messages call the file; "" = a spec
 	// masked are positions of values that no excerpt shows (E112).
 	masked []Pos
-	once   map[[2]string]bool // file and message of what AddOnce was told
 	// accepted are the entries of accept that kept a warning back.
 	accepted []Pos
 }
@@ -34,23 +32,7 @@ func (ds *Diagnostics) noun() string { return cmp.Or(ds.kind, "spec") }
 
 // Add adds a problem. Hint may be "".
 func (ds *Diagnostics) Add(pos Pos, code, message, hint string) {
-	if pos.File == "" {
-		pos.File = ds.file
-	}
 	ds.list = append(ds.list, Diagnostic{Pos: pos, Code: code, Message: message, Hint: hint})
-}
-
-// AddOnce adds a problem that shows in many places of a file: only the first one is kept.
-func (ds *Diagnostics) AddOnce(pos Pos, code, message, hint string) {
-	key := [2]string{pos.File, message}
-	if ds.once[key] {
-		return
-	}
-	if ds.once == nil {
-		ds.once = map[[2]string]bool{}
-	}
-	ds.once[key] = true
-	ds.Add(pos, code, message, hint)
 }
 
 // Append adds the problems of more.
@@ -60,33 +42,11 @@ func (ds *Diagnostics) Append(more Diagnostics) {
 	ds.accepted = append(ds.accepted, more.accepted...)
 }
 
-// Files are the libraries that problems are in, each once, in the order of the problems.
-func (ds Diagnostics) Files() []string {
-	var files []string
-	for _, d := range ds.list {
-		if d.Pos.File != "" && !slices.Contains(files, d.Pos.File) {
-			files = append(files, d.Pos.File)
-		}
-	}
-	return files
-}
-
-// In returns the problems of one library; those of the file that was loaded for "".
-func (ds Diagnostics) In(file string) Diagnostics {
-	here := Diagnostics{masked: slices.DeleteFunc(slices.Clone(ds.masked), func(p Pos) bool { return p.File != file })}
-	for _, d := range ds.list {
-		if d.Pos.File == file {
-			here.list = append(here.list, d)
-		}
-	}
-	return here
-}
-
 // Sorted returns the problems by position, then code, then text; equal ones once.
 func (ds Diagnostics) Sorted() []Diagnostic {
 	out := slices.Clone(ds.list)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
 			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	return slices.Compact(out)
@@ -108,6 +68,5 @@ func (ds Diagnostics) Warnings() int { return len(ds.Sorted()) - ds.Errors() }
 
 // Mask hides the text at pos in every excerpt.
 func (ds *Diagnostics) Mask(pos Pos) {
-	pos.File = ds.file
 	ds.masked = append(ds.masked, pos)
 }

@@ -2,15 +2,13 @@
 // every key and value out, and diagnostics that name file, line and column.
 //
 // It resolves nothing: a table, column, field or type that is only named here is a text
-// with a position. [Libraries] reads what a spec imports, from files that it is given.
-// Its sibling, package resolve, turns a Spec into the model. Who reports what:
+// with a position. Its sibling, package resolve, turns a Spec into the model. Who reports what:
 //
-//   - schema: E101-E113, E115 and E811 (E107 for duplicate keys), E201, E203, E215, and
+//   - schema: E101-E113 and E115 (E107 for duplicate keys), E201, E203, E215, and
 //     what one map shows without looking anywhere else: E305 (default on optional),
 //     E306 (an object member read from the record), E312 (enum values), E313
 //     (record-key parts without path), E406 (idle event), E408 (no window), E412
-//     (options of an offset key), E604 (no primary key), E708 (range), E810 (a
-//     library with the keys of a service), E210 (no such file).
+//     (options of an offset key), E604 (no primary key), E708 (range).
 //   - resolve: everything that needs a second place of the spec, a default, or the
 //     meaning of a type word: E107 for a field that the topic and the event declare,
 //     E114, E202, E204-E213, E302-E304, E306-E310, E401-E405, E407, E409, E411-E414,

@@ -69,7 +69,7 @@ func checkLoad(t *testing.T, data []byte) {
 // checkWhole: an accepted spec has everything that resolve relies on.
 func checkWhole(t *testing.T, s *Spec) {
 	t.Helper()
-	if !s.Library && (s.Consumer == nil || s.Package == nil || len(s.Topics) == 0) {
+	if s.Consumer == nil || s.Package == nil || len(s.Topics) == 0 {
 		t.Fatalf("%+v", s)
 	}
 	for _, table := range s.Tables {

@@ -63,24 +63,6 @@ func hold(t *testing.T, schema []byte, top shape, least int) {
 	}
 }
 
-// TestJSONSchemaOfALibrary: the editor asks for a consumer beside each key that a library has not,
-// and for what a service needs beside a consumer.
-func TestJSONSchemaOfALibrary(t *testing.T) {
-	var doc struct{ Dependencies map[string][]string }
-	if err := json.Unmarshal(JSONSchema(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string][]string{"consumer": {"package", "topics"}}
-	for _, k := range specKeys.built() {
-		if k != "consumer" && !slices.Contains(libraryKeys, k) {
-			want[k] = []string{"consumer"}
-		}
-	}
-	if !maps.EqualFunc(doc.Dependencies, want, slices.Equal) {
-		t.Errorf("the JSON schema says %v, want %v", doc.Dependencies, want)
-	}
-}
-
 func requireKey(ks []keyShape, name string) {
 	for i := range ks {
 		if ks[i].name == name {

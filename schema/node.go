@@ -90,7 +90,7 @@ func parse(ds Diagnostics, data []byte) (*Node, Diagnostics) {
 		ds.maskLines(src)
 		return nil, ds
 	}
-	b := builder{source: src, file: ds.file, ds: &ds}
+	b := builder{source: src, ds: &ds}
 	n := b.node(root.Content[0], 1)
 	if n.Kind == ScalarNode && n.Text == "" && n.null() {
 		n = nil
@@ -143,7 +143,7 @@ func checkBounds(root *yaml.Node, ds *Diagnostics) bool {
 	var walk func(n *yaml.Node) bool
 	walk = func(n *yaml.Node) bool {
 		refuse := func(at *yaml.Node, message string) bool {
-			ds.Add(Pos{Line: at.Line, Col: at.Column, Width: 1, File: ds.file}, "E103", message, boundsHint(ds))
+			ds.Add(Pos{Line: at.Line, Col: at.Column, Width: 1}, "E103", message, boundsHint(ds))
 			return false
 		}
 		if values++; values > maxValues {
@@ -169,7 +169,6 @@ func checkBounds(root *yaml.Node, ds *Diagnostics) bool {
 // builder turns yaml.v3's nodes into Nodes.
 type builder struct {
 	source
-	file  string
 	ds    *Diagnostics
 	alias alias // the last one
 	deep  bool  // E103 is reported
@@ -180,7 +179,7 @@ func (ds *Diagnostics) tooDeep(pos Pos) {
 }
 
 func (b *builder) node(y *yaml.Node, depth int) *Node {
-	n := &Node{Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1, File: b.file})}
+	n := &Node{Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1})}
 	if depth > maxNesting && y.Kind != yaml.ScalarNode {
 		if !b.deep {
 			b.ds.tooDeep(n.Pos)

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -13,17 +12,10 @@ import (
 // further lines ends, for Width, with its first line. The zero Pos is no place.
 type Pos struct {
 	Line, Col, Width int
-	// File is the path of a library, as messages show it; "" is the file that was loaded.
-	File string
 }
 
-// From names the line for a hint at another place: with its file, if that is another one.
-func (p Pos) From(other Pos) string {
-	if p.File != other.File {
-		return fmt.Sprintf("line %d of %s", p.Line, cmp.Or(p.File, "the spec"))
-	}
-	return fmt.Sprintf("line %d", p.Line)
-}
+// OnLine names the line for a hint at another place.
+func (p Pos) OnLine() string { return fmt.Sprintf("line %d", p.Line) }
 
 // MaxFileSize is the size in bytes of the largest file that is parsed; a larger one is E103.
 const MaxFileSize = 1 << 20

@@ -5,7 +5,6 @@ type InDatabase struct {
 	Schema   *Text
 	Stored   *Text // its name there
 	External *Bool
-	Owner    *Text // consumer
 }
 
 // Table is an entry of tables.
@@ -33,7 +32,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "schema", value: put(scalarShape, func(t *Table) **Text { return &t.Schema }, schemaName)},
 	key[Table]{name: "name", value: put(scalarShape, func(t *Table) **Text { return &t.Stored }, storedTable)},
 	key[Table]{name: "external", value: boolValue(func(t *Table) **Bool { return &t.External })},
-	key[Table]{name: "owner", value: nameValue(consumerNames, func(t *Table) **Text { return &t.Owner })},
+	key[Table]{name: "owner", instead: "write external: true if the migrations of another service make the table"},
 	key[Table]{name: "renamed_from", value: nameValue(tableNames, func(t *Table) **Text { return &t.RenamedFrom })},
 )
 

@@ -161,7 +161,7 @@ tables:
       note: nullable text
       series: nullable text
   loans:
-    owner: library-desk
+    external: true
     primary_key: [loan]
     columns: {loan: uuid}
 topics:
@@ -201,7 +201,7 @@ func TestCheckNamesWhatMissingMigrationsMake(t *testing.T) {
 		`2:11 E620 the runtime's table public.idem_dead_letter is unlogged (ALTER TABLE public.idem_dead_letter SET LOGGED; the protocol needs it after a crash)`,
 		`10:15 E620 books has no index [title, isbn] (apply the migration that makes it, or take it out of the spec)`,
 		`11:20 E620 books has no foreign key [maker] to makers with on_delete: cascade (apply the migration that makes it, or take it out of the spec)`,
-		`18:3 E620 there is no table loans in the database (the spec says that the migrations of consumer library-desk make it: apply those, or mend owner:)`)
+		`18:3 E620 there is no table loans in the database (apply the migrations, or say with schema: and name: where it is)`)
 }
 
 // What no step could write to is told before the first record is: a column that must have a value,

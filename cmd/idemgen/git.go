@@ -14,6 +14,9 @@ import (
 	"github.com/idemgen/idemgen/generator"
 )
 
+// stateFile is what generate writes beside a spec.
+const stateFile = "idem.state.yaml"
+
 // specAt is a spec as a commit of git has it; nil if the commit does not have it.
 func specAt(ctx context.Context, commit, spec string) (*generator.Before, error) {
 	at := gitFiles{ctx, filepath.Dir(filepath.FromSlash(spec)), commit}
@@ -33,7 +36,11 @@ func specAt(ctx context.Context, commit, spec string) (*generator.Before, error)
 	if err != nil {
 		return nil, err
 	}
-	return &generator.Before{Spec: generator.Spec{Path: at.Show(path.Base(spec)), Content: content}, Files: at}, nil
+	before := &generator.Before{Spec: generator.Spec{Path: at.Show(path.Base(spec)), Content: content}, StatePath: at.Show(stateFile)}
+	if before.State, err = at.Read(stateFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return before, nil
 }
 
 // gitFiles are the files of a commit, relative to a folder.
@@ -57,8 +64,6 @@ func (g gitFiles) Read(name string) ([]byte, error) {
 func (g gitFiles) Show(name string) string {
 	return g.commit + ":" + path.Join(filepath.ToSlash(g.dir), name)
 }
-
-func (g gitFiles) Abs(name string) string { return path.Join(filepath.ToSlash(g.dir), name) }
 
 // inTree is a file's path in the repository.
 func (g gitFiles) inTree(name string) string {

@@ -94,11 +94,10 @@ func earlier(cmd *cobra.Command, args []string, now generator.Spec, base string)
 	if err != nil {
 		return nil, "", err
 	}
-	dir := filepath.Dir(filepath.FromSlash(specs[0].Path))
-	return &generator.Before{Spec: specs[0], Files: besides{dir}}, specs[0].Path, nil
+	// The state beside it is not read, since it may be of another spec.
+	return &generator.Before{Spec: specs[0]}, specs[0].Path, nil
 }
 
-// besides are the files around a spec that is given by its name; its state is not read, since it
 // may be of another spec.
 type besides struct{ dir string }
 

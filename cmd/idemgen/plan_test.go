@@ -187,11 +187,9 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// The earlier version is that of git, with its state and its libraries.
+// The earlier version is that of git, with its state.
 func TestPlanComparesWithGit(t *testing.T) {
-	service := strings.NewReplacer("types:\n  State: {enum: [open, shut]}\n", "import: {shared: ../lib/shared.yaml}\ntypes:\n", "state: State", "state: shared.State").Replace(planned)
-	module(t, map[string]string{"svc/idemgen.yaml": service,
-		"lib/shared.yaml": "version: 1\ntypes:\n  State: {enum: [open, shut]}\n"})
+	module(t, map[string]string{"svc/idemgen.yaml": planned})
 	mustGit(t, "init", "-q", "-b", "main")
 	mustGit(t, "commit", "-q", "--allow-empty", "-m", "nothing")
 	if code, out, stderr := run(t, "plan", "svc"); code != done || !strings.Contains(out, "**svc/idemgen.yaml** is not in HEAD") {
@@ -202,7 +200,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 	if code, out, stderr := run(t, "plan", "svc"); code != done || out != "**svc/idemgen.yaml**, compared with HEAD: no changes.\n" {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
-	edit(t, "lib/shared.yaml", "[open, shut]", "[shut]")
+	edit(t, "svc/idemgen.yaml", "[open, shut]", "[shut]")
 	want := `"open" is no text of "State" any more`
 	if code, out, stderr := run(t, "plan", "svc/idemgen.yaml"); code != different || !strings.Contains(out, want) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)

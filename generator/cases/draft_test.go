@@ -10,7 +10,6 @@ import (
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
@@ -37,15 +36,7 @@ func eachSpec(t *testing.T, do func(t *testing.T, s *model.Service)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			folder, err := output.Open(filepath.Dir(file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer folder.Close()
-			spec, problems, err := new(schema.Libraries).Load("idemgen.yaml", content, folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			spec, problems := schema.Load("idemgen.yaml", content)
 			s, more := resolve.Resolve(spec)
 			if problems.Append(more); s == nil || problems.Errors() > 0 {
 				t.Fatal(problems.Sorted())

@@ -9,7 +9,6 @@ import (
 	"github.com/idemgen/idemgen/generator/gocode"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/generator/sqlcode"
@@ -41,7 +40,7 @@ func golden(t testing.TB) map[string]rendered {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := loadIn(t, filepath.Dir(file), string(spec))
+			s := load(t, string(spec))
 			allGolden[filepath.Base(filepath.Dir(file))] = rendered{s, render(t, s)}
 		}
 	}
@@ -49,28 +48,15 @@ func golden(t testing.TB) map[string]rendered {
 }
 
 // load resolves a spec that must be right.
-func load(t testing.TB, spec string) *model.Service { return loadIn(t, ".", spec) }
-
-// loadIn is load for a spec that imports files of its folder.
-func loadIn(t testing.TB, dir, spec string) *model.Service {
+func load(t testing.TB, spec string) *model.Service {
 	t.Helper()
-	folder, err := output.Open(dir)
-	if err != nil {
-		t.Fatal(err)
+	read, ds := schema.Load("idemgen.yaml", []byte(spec))
+	s, more := resolve.Resolve(read)
+	if s != nil {
+		s.Identity, s.Schema = model.Identity{Writes: 1, Knows: []uint32{1}}, 1
+		return s
 	}
-	defer folder.Close()
-	read, ds, err := new(schema.Libraries).Load("idemgen.yaml", []byte(spec), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if read != nil {
-		s, more := resolve.Resolve(read)
-		if s != nil {
-			s.Identity, s.Schema = model.Identity{Writes: 1, Knows: []uint32{1}}, 1
-			return s
-		}
-		ds.Append(more)
-	}
+	ds.Append(more)
 	var b strings.Builder
 	if err := ds.Print(&b, "idemgen.yaml", []byte(spec)); err != nil {
 		t.Fatal(err)

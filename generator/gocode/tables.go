@@ -41,9 +41,6 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 	if len(t.ForeignKeys) > 0 {
 		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))
 	}
-	if t.Owner != "" {
-		facts = append(facts, pair("Owner", lit(t.Owner)))
-	}
 	return facts
 }
 

@@ -4,7 +4,6 @@ package model
 // same if they are equal.
 type Codec struct {
 	Type     string // its name in the spec
-	File     string // that declares the type
 	Doc      Doc
 	Method   string // of the generated interface
 	Kind     Kind   // of the values

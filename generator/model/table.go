@@ -74,7 +74,6 @@ type Table struct {
 	Schema      string // "" = the first one of search_path
 	Stored      string // its name in the database, if that is another one
 	External    bool   // exists already, or is made by another consumer: no migration speaks of it
-	Owner       string // the other consumer that makes it; "" if the spec names none
 	GoName      string // "Orders"
 	Doc         Doc
 	Columns     []*Column // in spec order

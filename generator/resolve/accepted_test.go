@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/schema"
 )
 
 // accept resolves a spec that must have no error.
 func accept(t testing.TB, file string, data []byte) *model.Service {
 	t.Helper()
-	spec, ds := load(t, filepath.Dir(file), file, data)
-	if ds.Errors() > 0 || spec == nil {
+	spec, ds := schema.Load(file, data)
+	if ds.Errors() > 0 {
 		t.Fatalf("%s", printed(t, file, data))
 	}
 	s, more := Resolve(spec)
@@ -22,21 +21,6 @@ func accept(t testing.TB, file string, data []byte) *model.Service {
 		t.Fatalf("%s", printed(t, file, data))
 	}
 	return s
-}
-
-// load reads a spec with the libraries that it imports; dir is its folder.
-func load(t testing.TB, dir, file string, data []byte) (*schema.Spec, schema.Diagnostics) {
-	t.Helper()
-	folder, err := output.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer folder.Close()
-	spec, ds, err := new(schema.Libraries).Load(file, data, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec, ds
 }
 
 // acceptedSpec resolves testdata/golden/accepted/<name>.

@@ -70,11 +70,10 @@ func (r *topicReader) resolveStore(e *draft.Event, m *model.Effect) {
 func (r *topicReader) resolveResult(e *draft.Event, m *model.Effect) {
 	name := e.Spec.Effect.Result
 	types := r.spelled["snake_case"]
-	t := types.Find(name.Value, name.Pos)
+	t := types.Find(name.Value)
 	switch {
-	case t == nil && notImported(r.report, r.types.Files, "type", name.Value, name.Pos):
 	case t == nil:
-		r.report.Add(name.Pos, "E208", "unknown type "+wording.Quote(name.Value), schema.DidYouMean(name.Value, r.types.Names(name.Pos)))
+		r.report.Add(name.Pos, "E208", "unknown type "+wording.Quote(name.Value), schema.DidYouMean(name.Value, r.types.Names))
 	case t.Spec.Kind != schema.ObjectType:
 		r.report.Add(name.Pos, "E208", fmt.Sprintf("result needs a type with fields, and %s has none", wording.Quote(name.Value)),
 			"declare one under types: "+name.Value+"Result: {fields: {id: string}}")

@@ -75,11 +75,10 @@ func (r *topicReader) ownFields(e *draft.Event) []draft.Field {
 // fieldsOfType copies the members of the type that fields names.
 func (r *topicReader) fieldsOfType(e *draft.Event, at place) []draft.Field {
 	text := e.Spec.FieldsType
-	t := e.Topic.Types.Find(text.Value, text.Pos)
+	t := e.Topic.Types.Find(text.Value)
 	switch {
-	case t == nil && notImported(r.report, r.types.Files, "type", text.Value, text.Pos):
 	case t == nil:
-		r.report.Add(text.Pos, "E208", "unknown type "+wording.Quote(text.Value), schema.DidYouMean(text.Value, r.types.Names(text.Pos)))
+		r.report.Add(text.Pos, "E208", "unknown type "+wording.Quote(text.Value), schema.DidYouMean(text.Value, r.types.Names))
 	case t.Spec.Kind == schema.EnumType:
 		r.report.Add(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", wording.Quote(text.Value)), "declare the fields here: fields: {name: "+text.Value+"}")
 	case t.Spec.Kind == schema.NameType:
@@ -127,11 +126,11 @@ func addTopicField(report *schema.Diagnostics, e *draft.Event, f draft.Field) {
 	if n := e.Scope.Find(f.Spec.Name.Value); n != nil && n.Origin == draft.SharedField { // the type is of others, too
 		at := e.Spec.FieldsType
 		report.Add(at.Pos, "E107", fmt.Sprintf("type %s has field %s, which is a field of topic %s already", wording.Quote(at.Value), wording.Quote(n.Text), wording.Quote(e.Topic.Spec.Name.Value)),
-			"drop it from the topic, where it is on "+f.Spec.Name.Pos.From(at.Pos)+", or list the fields of the event itself")
+			"drop it from the topic, where it is on "+f.Spec.Name.Pos.OnLine()+", or list the fields of the event itself")
 		return
 	} else if n != nil {
 		report.Add(n.Pos, "E107", fmt.Sprintf("field %s of %s is a field of topic %s already", wording.Quote(n.Text), e.Is(), wording.Quote(e.Topic.Spec.Name.Value)),
-			"the first one is on "+f.Spec.Name.Pos.From(n.Pos))
+			"the first one is on "+f.Spec.Name.Pos.OnLine())
 		return
 	}
 	n := &draft.Name{Text: f.Spec.Name.Value, Origin: draft.TopicField, Pos: f.Spec.Name.Pos, Field: f.Field}

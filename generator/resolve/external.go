@@ -9,7 +9,7 @@ import (
 )
 
 // resolveInDatabase reads where a table is, and whether this consumer makes it.
-func resolveInDatabase(report *schema.Diagnostics, consumer *schema.Text, t *draft.Table) {
+func resolveInDatabase(report *schema.Diagnostics, t *draft.Table) {
 	in := t.Spec.InDatabase
 	if in.Schema != nil {
 		t.Model.Schema = in.Schema.Value
@@ -17,15 +17,9 @@ func resolveInDatabase(report *schema.Diagnostics, consumer *schema.Text, t *dra
 	if in.Stored != nil && in.Stored.Value != t.Spec.Name.Value {
 		t.Model.Stored = in.Stored.Value
 	}
-	if in.Owner != nil && consumer != nil && in.Owner.Value != consumer.Value {
-		t.Model.Owner = in.Owner.Value
-	}
-	t.Model.External = external(t) || t.Model.Owner != ""
-	if !external(t) {
+	t.Model.External = in.External != nil && in.External.Value
+	if !t.Model.External {
 		return
-	}
-	if in.Owner != nil {
-		meansNothing(report, t, in.Owner.Key, "owner", "nobody's migrations create an external table: drop one of the two")
 	}
 	if len(t.Spec.Indexes) > 0 {
 		meansNothing(report, t, t.Spec.Indexes[0].Key, "indexes", "")
@@ -40,9 +34,6 @@ func resolveInDatabase(report *schema.Diagnostics, consumer *schema.Text, t *dra
 		}
 	}
 }
-
-// external reports whether the table exists already, and nobody's migrations make it.
-func external(t *draft.Table) bool { return t.Spec.External != nil && t.Spec.External.Value }
 
 // meansNothing reports a key that says how a table is made that idemgen does not make.
 func meansNothing(report *schema.Diagnostics, t *draft.Table, at schema.Pos, key, hint string) {
@@ -59,7 +50,7 @@ func resolveFilled(report *schema.Diagnostics, c *draft.Column) {
 		return
 	}
 	c.Model.Filled = true
-	if !external(c.Table) {
+	if !c.Table.Model.External {
 		report.Add(c.Spec.FilledBy.Key, "E606", fmt.Sprintf("table %s is not external: its migrations say what fills %s", wording.Quote(c.Table.Spec.Name.Value), wording.Quote(c.Spec.Name.Value)),
 			"write default or identity: true; for a table that exists already, say external: true of it")
 	}

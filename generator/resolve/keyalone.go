@@ -31,7 +31,7 @@ func (r *topicReader) typeOfName(spec *schema.Topic, name *schema.Text) string {
 	}
 	for _, f := range fields {
 		if f.Name.Value == name.Value && f.Type != nil {
-			if word := r.keyWord(f.Type.Name, name.Pos); word != "" {
+			if word := r.keyWord(f.Type.Name); word != "" {
 				return word
 			}
 		}
@@ -39,7 +39,7 @@ func (r *topicReader) typeOfName(spec *schema.Topic, name *schema.Text) string {
 	for _, t := range r.tables.All {
 		for _, c := range t.Spec.Columns {
 			if c.Name.Value == name.Value {
-				if word := r.keyWord(c.Type.Word, name.Pos); word != "" {
+				if word := r.keyWord(c.Type.Word); word != "" {
 					return word
 				}
 			}
@@ -49,9 +49,9 @@ func (r *topicReader) typeOfName(spec *schema.Topic, name *schema.Text) string {
 }
 
 // keyWord is the type of a field or column as the one of a key; "" if a key cannot have it.
-func (r *topicReader) keyWord(word string, at schema.Pos) string {
+func (r *topicReader) keyWord(word string) string {
 	word, _, _ = strings.Cut(word, "(")
-	word = typeWord(r.types, word, at)
+	word = typeWord(r.types, word)
 	if s, scalar := typeword.ScalarOf(word); scalar && typeword.FitsKey(model.FieldType{Kind: s.Kind}) {
 		return word
 	}

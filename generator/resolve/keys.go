@@ -165,7 +165,7 @@ func inNoEvent(ts *draft.Types, t *draft.Topic, name string) bool {
 		if slices.ContainsFunc(e.Fields, declares) || e.Broken {
 			return false
 		}
-		if e.FieldsType != nil && (ts.Find(e.FieldsType.Value, e.FieldsType.Pos) == nil || slices.ContainsFunc(ts.Find(e.FieldsType.Value, e.FieldsType.Pos).Spec.Fields, declares)) {
+		if e.FieldsType != nil && (ts.Find(e.FieldsType.Value) == nil || slices.ContainsFunc(ts.Find(e.FieldsType.Value).Spec.Fields, declares)) {
 			return false
 		}
 	}

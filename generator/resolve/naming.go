@@ -90,20 +90,19 @@ func topicPlace(t *schema.Topic) place {
 
 // readTypes resolves the types by the naming of each topic: a type is read in several ways if
 // topics of several namings use it.
-func (r *topicReader) readTypes(files []*schema.Spec) {
-	spec := files[0]
+func (r *topicReader) readTypes(spec *schema.Spec) {
 	first := "snake_case"
 	if len(spec.Topics) > 0 {
 		first = namingOf(spec.Topics[0])
 	}
-	r.types = resolveTypes(r.report, files, place{naming: first}, nil)
+	r.types = resolveTypes(r.report, spec, place{naming: first}, nil)
 	r.spelled = map[string]*draft.Types{first: r.types}
 	for _, t := range spec.Topics {
 		if hasResult(t) && r.spelled["snake_case"] == nil {
-			r.spelled["snake_case"] = resolveTypes(r.report, files, place{naming: "snake_case"}, r.types)
+			r.spelled["snake_case"] = resolveTypes(r.report, spec, place{naming: "snake_case"}, r.types)
 		}
 		if naming := namingOf(t); r.spelled[naming] == nil {
-			r.spelled[naming] = resolveTypes(r.report, files, place{naming: naming}, r.types)
+			r.spelled[naming] = resolveTypes(r.report, spec, place{naming: naming}, r.types)
 		}
 	}
 }
@@ -133,14 +132,14 @@ func (s spelling) differs(e *draft.Type) bool {
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
-		return ft != nil && s.differs(s.types.Find(ft.Name, ft.NamePos))
+		return ft != nil && s.differs(s.types.Find(ft.Name))
 	})
 }
 
 // otherwise says how a type is read under another naming than the first topic's: as a type of
 // its own, which has the same Go type, unless its members are the same.
 func otherwise(of *draft.Types, t *schema.Type, naming string) *draft.Type {
-	first := of.Find(t.Name.Value, t.Name.Pos)
+	first := of.Find(t.Name.Value)
 	if first.Spec != t || !(spelling{of, of.Naming, naming, map[*draft.Type]bool{}}).differs(first) {
 		return first
 	}

@@ -12,7 +12,7 @@ import (
 func renamedTables(report *schema.Diagnostics, tables *draft.Tables) {
 	former := map[string]string{}
 	for _, t := range tables.All {
-		if from := t.Spec.RenamedFrom; from != nil && external(t) {
+		if from := t.Spec.RenamedFrom; from != nil && t.Model.External {
 			meansNothing(report, t, from.Key, "renamed_from", "a table that others rename has its new name here, or under name")
 		} else if from != nil && formerName(report, *from, "table", t.Spec.Name.Value, has(tables, from.Value), former) {
 			t.Model.RenamedFrom = from.Value

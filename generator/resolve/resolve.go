@@ -25,44 +25,28 @@ import (
 // error or if package schema refused a part of spec; warnings do not count. Identity and Schema of
 // the service are left 0: they come from the generator's memory, not from the spec.
 func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
-	services, reports := All([]*schema.Spec{spec})
-	return services[0], reports[0]
-}
-
-// All is Resolve for the specs of a run: it also checks what they do to one another's tables.
-// Model and problems of a spec are at its place.
-func All(specs []*schema.Spec) ([]*model.Service, []schema.Diagnostics) {
-	reports := make([]schema.Diagnostics, len(specs))
-	run := make([]check.Reported, len(specs))
-	for i, spec := range specs {
-		run[i] = check.Reported{Report: &reports[i], Draft: readSpec(&reports[i], spec)}
-		check.Run(&reports[i], run[i].Draft)
+	var report schema.Diagnostics
+	d := readSpec(&report, spec)
+	check.Run(&report, d)
+	if report.Errors() > 0 || !d.Complete() {
+		return nil, report
 	}
-	check.Across(run)
-	services := make([]*model.Service, len(specs))
-	for i, r := range run {
-		if reports[i].Errors() == 0 && r.Draft.Complete() {
-			services[i] = service(r.Draft)
-			waves.Plan(services[i])
-			defineContents(services[i])
-		}
-	}
-	return services, reports
+	s := service(d)
+	waves.Plan(s)
+	defineContents(s)
+	return s, report
 }
 
 // readSpec looks up every name, reads every type word and fills every column.
 func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
-	files := spec.Reached()
-	d := &draft.Service{Spec: spec, Tables: resolveTables(report, files), Limits: resolveLimits(report, spec.Limits)}
+	d := &draft.Service{Spec: spec, Tables: resolveTables(report, spec), Limits: resolveLimits(report, spec.Limits)}
 	topics := topicReader{report: report, consumer: cmp.Or(spec.RenamedFrom, spec.Consumer), tables: d.Tables}
-	topics.readTypes(files)
+	topics.readTypes(spec)
 	d.Types = topics.types
 	topics.failure = resolveFailure(report, defaultFailure, spec.OnFailure)
 	for _, t := range spec.Topics {
 		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}
-	markTypes(d)
-	markTables(d)
 	renamedEvents(report, spec)
 	return d
 }
@@ -96,7 +80,7 @@ func service(d *draft.Service) *model.Service {
 	for _, t := range d.Types.Generated() {
 		s.Types = append(s.Types, t.Model)
 	}
-	for _, t := range d.Tables.Kept() {
+	for _, t := range d.Tables.All {
 		s.Tables = append(s.Tables, t.Model)
 	}
 	for _, t := range d.Topics {

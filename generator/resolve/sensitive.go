@@ -11,7 +11,7 @@ func sensitiveType(types *draft.Types, t *schema.FieldType) bool {
 	for t.Elem != nil {
 		t = t.Elem
 	}
-	e := types.Find(t.Name, t.NamePos)
+	e := types.Find(t.Name)
 	switch {
 	case e == nil || e.Broken:
 		return false

@@ -26,7 +26,7 @@ func resolveStep(report *schema.Diagnostics, tables *draft.Tables, e *draft.Even
 		Spec: spec, Event: e, Under: under, Set: draft.Assigned{}, Where: draft.Assigned{}, Named: map[*draft.Column]bool{}, Whole: !spec.Broken,
 		Model: &model.Step{Event: e.Model, Verb: spec.Verb.Value, Many: spec.Many != nil && spec.Many.Value, Facts: v.does},
 	}
-	st.Table = tables.Find(spec.Table.Value, spec.Table.Pos)
+	st.Table = tables.Find(spec.Table.Value)
 	if st.Table == nil {
 		unknownTable(report, tables, spec.Table)
 		st.Whole = false

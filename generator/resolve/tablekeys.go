@@ -76,7 +76,7 @@ func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draf
 		return
 	}
 	columns, complete := columnList(report, t, fk.Columns, "foreign_keys")
-	parent := tables.Find(fk.References.Value, fk.References.Pos)
+	parent := tables.Find(fk.References.Value)
 	if parent == nil {
 		unknownTable(report, tables, *fk.References)
 		return
@@ -102,9 +102,6 @@ func resolveForeignKey(report *schema.Diagnostics, tables *draft.Tables, t *draf
 		if onDelete == "set_null" && !c.Model.Nullable {
 			report.Add(fk.OnDelete.Pos, "E608", fmt.Sprintf("on_delete: set_null cannot work: %s may not be null", c.Is()), "make the column nullable, or use cascade or restrict")
 		}
-	}
-	if t.Imported && t.Model.External && !parent.Model.External { // its owner makes it after our table
-		return
 	}
 	checkParentExists(report, t, parent, fk.References.Pos)
 	t.ForeignKeys = append(t.ForeignKeys, fk.Columns.Pos)

@@ -15,29 +15,27 @@ import (
 // unknownTable reports a table that is not declared (E205), unless it is near one whose
 // name was refused.
 func unknownTable(report *schema.Diagnostics, tables *draft.Tables, at schema.Text) {
-	names := tables.Names(at.Pos)
-	near := tables.Find(schema.Closest(at.Value, names), at.Pos)
-	if at.Value == "" || near != nil && near.Spec.Broken || notImported(report, tables.Files, "table", at.Value, at.Pos) || tables.Unknown {
+	near := tables.Find(schema.Closest(at.Value, tables.Names))
+	if at.Value == "" || near != nil && near.Spec.Broken || tables.Unknown {
 		return
 	}
-	report.Add(at.Pos, "E205", "unknown table "+wording.Quote(at.Value), wording.Choices(at.Value, "tables", names))
+	report.Add(at.Pos, "E205", "unknown table "+wording.Quote(at.Value), wording.Choices(at.Value, "tables", tables.Names))
 }
 
-func resolveTables(report *schema.Diagnostics, files []*schema.Spec) *draft.Tables {
-	ts := &draft.Tables{Files: files, Unknown: files[0].Broken && len(files[0].Tables) == 0}
-	for i, spec := range tableEntries(files) {
-		t := &draft.Table{Imported: i >= len(files[0].Tables), Spec: spec, Broken: spec.Broken, Model: &model.Table{
+func resolveTables(report *schema.Diagnostics, s *schema.Spec) *draft.Tables {
+	ts := &draft.Tables{Unknown: s.Broken && len(s.Tables) == 0}
+	for _, spec := range s.Tables {
+		t := &draft.Table{Spec: spec, Broken: spec.Broken, Model: &model.Table{
 			Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 		}}
-		resolveInDatabase(report, files[0].Consumer, t)
+		resolveInDatabase(report, t)
 		ts.All = append(ts.All, t)
-		ts.Add(spec.Name.Pos.File, spec.Name.Value, t)
+		ts.Add(spec.Name.Value, t)
 		for _, c := range spec.Columns {
 			t.Columns = append(t.Columns, resolveColumn(report, t, c))
 			t.Model.Columns = append(t.Model.Columns, t.Columns[len(t.Columns)-1].Model)
 		}
 	}
-	eachImport(files, ts.Import)
 	for _, t := range ts.All {
 		resolveTableKeys(report, t)
 	}
@@ -48,13 +46,6 @@ func resolveTables(report *schema.Diagnostics, files []*schema.Spec) *draft.Tabl
 		}
 	}
 	return ts
-}
-
-func tableEntries(files []*schema.Spec) (all []*schema.Table) {
-	for _, f := range files {
-		all = append(all, f.Tables...)
-	}
-	return all
 }
 
 func resolveColumn(report *schema.Diagnostics, t *draft.Table, spec *schema.Column) *draft.Column {

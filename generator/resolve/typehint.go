@@ -11,12 +11,12 @@ import (
 
 // typeWord returns the type that a word stands for, in this language or another one; "" if
 // there is none.
-func typeWord(ts *draft.Types, word string, at schema.Pos) string {
-	if _, ok := typeword.ScalarOf(word); ok || ts.Find(word, at) != nil {
+func typeWord(ts *draft.Types, word string) string {
+	if _, ok := typeword.ScalarOf(word); ok || ts.Find(word) != nil {
 		return word
 	}
 	for _, of := range []string{"list(", "map("} {
-		if inner, ok := strings.CutPrefix(word, of); ok && strings.HasSuffix(inner, ")") && typeWord(ts, strings.TrimSuffix(inner, ")"), at) != "" {
+		if inner, ok := strings.CutPrefix(word, of); ok && strings.HasSuffix(inner, ")") && typeWord(ts, strings.TrimSuffix(inner, ")")) != "" {
 			return word
 		}
 	}
@@ -25,19 +25,17 @@ func typeWord(ts *draft.Types, word string, at schema.Pos) string {
 
 // unknownType reports a name that is no type.
 func unknownType(report *schema.Diagnostics, ts *draft.Types, name string, at schema.Pos) {
-	if !notImported(report, ts.Files, "type", name, at) {
-		report.Add(at, "E208", "unknown type "+wording.Quote(name), unknownTypeHint(ts, name, at))
-	}
+	report.Add(at, "E208", "unknown type "+wording.Quote(name), unknownTypeHint(ts, name))
 }
 
 // unknownTypeHint says what was probably meant by a word that is no type.
-func unknownTypeHint(ts *draft.Types, word string, at schema.Pos) string {
+func unknownTypeHint(ts *draft.Types, word string) string {
 	for _, form := range []struct{ before, after, why string }{
 		{"", "?", ""}, {"", " optional", ""}, {"", " nullable", ""}, {"nullable ", "", " (a field is optional, a column is nullable)"},
 	} {
 		base, before := strings.CutPrefix(word, form.before)
 		base, after := strings.CutSuffix(base, form.after)
-		if known := typeWord(ts, base, at); before && after && known != "" {
+		if known := typeWord(ts, base); before && after && known != "" {
 			return `write "optional ` + known + `"` + form.why
 		}
 	}
@@ -45,17 +43,17 @@ func unknownTypeHint(ts *draft.Types, word string, at schema.Pos) string {
 		return `write "list(string)", with the type of its elements`
 	}
 	if base, ok := typeword.MappedBy(word); ok {
-		known := typeWord(ts, base, at)
+		known := typeWord(ts, base)
 		if known == "" {
 			known = "string"
 		}
 		return `write "map(` + known + `)", with the type of its values: the names of members are texts`
 	}
-	if base, ok := strings.CutSuffix(word, " array"); ok && typeWord(ts, base, at) != "" {
-		return `write "list(` + typeWord(ts, base, at) + `)" (array is a column type)`
+	if base, ok := strings.CutSuffix(word, " array"); ok && typeWord(ts, base) != "" {
+		return `write "list(` + typeWord(ts, base) + `)" (array is a column type)`
 	}
 	if base, ok := typeword.ElementOf(word); ok {
-		if known := typeWord(ts, base, at); known != "" {
+		if known := typeWord(ts, base); known != "" {
 			return `write "list(` + known + `)"`
 		}
 	}
@@ -66,5 +64,5 @@ func unknownTypeHint(ts *draft.Types, word string, at schema.Pos) string {
 	for _, s := range typeword.Scalars {
 		words = append(words, s.Word)
 	}
-	return schema.DidYouMean(word, append(words, ts.Names(at)...))
+	return schema.DidYouMean(word, append(words, ts.Names...))
 }

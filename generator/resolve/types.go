@@ -12,19 +12,15 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// resolveTypes reads the types of the files as they are where their members are found; first are
+// resolveTypes reads the types of the spec as they are where their members are found; first are
 // those of another naming, or nil.
-func resolveTypes(report *schema.Diagnostics, files []*schema.Spec, at place, first *draft.Types) *draft.Types {
-	ts := &draft.Types{Files: files, Naming: at.naming}
-	for i, f := range files {
-		for _, t := range f.Types {
-			e := namedType(report, t, at, first)
-			e.Imported = i > 0
-			ts.All = append(ts.All, e)
-			ts.Add(t.Name.Pos.File, t.Name.Value, e)
-		}
+func resolveTypes(report *schema.Diagnostics, spec *schema.Spec, at place, first *draft.Types) *draft.Types {
+	ts := &draft.Types{Naming: at.naming}
+	for _, t := range spec.Types {
+		e := namedType(report, t, at, first)
+		ts.All = append(ts.All, e)
+		ts.Add(t.Name.Value, e)
 	}
-	eachImport(files, ts.Import)
 	checkCycles(report, ts)
 	for _, e := range ts.All {
 		if (spelling{ts, "snake_case", at.naming, map[*draft.Type]bool{}}).differs(e) {
@@ -139,10 +135,10 @@ func (c *cycles) visit(e *draft.Type) {
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
-		if ft == nil || c.types.Find(ft.Name, ft.NamePos) == nil {
+		if ft == nil || c.types.Find(ft.Name) == nil {
 			continue
 		}
-		member := c.types.Find(ft.Name, ft.NamePos)
+		member := c.types.Find(ft.Name)
 		c.inCycle[e] = c.inCycle[e] || member == e
 		c.visit(member)
 		if c.low[member] > 0 {
@@ -184,7 +180,7 @@ func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldTy
 		out.Kind, out.Notation = s.Kind, s.Notation
 		return out, true
 	}
-	e := types.Find(t.Name, t.NamePos)
+	e := types.Find(t.Name)
 	if e == nil {
 		unknownType(report, types, t.Name, t.NamePos)
 		return out, false
@@ -227,7 +223,7 @@ func resolveCodec(report *schema.Diagnostics, e *draft.Type, is *model.FieldType
 	case is.Codec != nil:
 		report.Add(e.Spec.Codec.Key, "E314", fmt.Sprintf("type %s is %s, whose codec reads it already", name, wording.Quote(is.Codec.Type)), "drop one of the two codecs")
 	default:
-		is.Codec = &model.Codec{Type: e.Spec.Name.Value, File: e.Spec.Name.Pos.File, Doc: e.Model.Doc, Method: e.Model.GoName, Kind: is.Kind, Notation: is.Notation}
+		is.Codec = &model.Codec{Type: e.Spec.Name.Value, Doc: e.Model.Doc, Method: e.Model.GoName, Kind: is.Kind, Notation: is.Notation}
 		return true
 	}
 	return false

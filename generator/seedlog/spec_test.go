@@ -10,7 +10,6 @@ import (
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
@@ -170,14 +169,9 @@ func services(t *testing.T) map[string]*model.Service {
 	t.Helper()
 	all := map[string]*model.Service{}
 	add := func(name, dir string, data []byte) {
-		folder, err := output.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer folder.Close()
-		spec, bad, err := new(schema.Libraries).Load("idemgen.yaml", data, folder)
-		if bad.Errors() > 0 || err != nil {
-			t.Fatalf("%s: %v, %v", name, bad, err)
+		spec, bad := schema.Load("idemgen.yaml", data)
+		if bad.Errors() > 0 {
+			t.Fatalf("%s: %v", name, bad.Sorted())
 		}
 		s, bad := resolve.Resolve(spec)
 		if s == nil || bad.Errors() > 0 {

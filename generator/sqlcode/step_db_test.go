@@ -303,7 +303,7 @@ func TestGoldenStatementsPrepare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := loadIn(t, filepath.Dir(file), string(spec))
+			s := load(t, string(spec))
 			external, err := os.ReadFile(filepath.Join(filepath.Dir(file), "testdata", "idem_external.sql"))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)

@@ -15,7 +15,6 @@ type Want struct {
 	Rights     []string   // that the steps need; with INSERT they make rows
 	References []Reference
 	Indexes    [][]string
-	Owner      string // the consumer whose migrations make the table; "" if the spec does not say
 }
 
 // Reference is a foreign key.

@@ -23,9 +23,6 @@ func missing(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 		return nil, err
 	}
 	d := Difference{Text: "there is no table " + want.SQL + " in the database", Advice: "apply the migrations, or say with schema: and name: where it is"}
-	if want.Owner != "" {
-		d.Advice = fmt.Sprintf("the spec says that the migrations of consumer %s make it: apply those, or mend owner:", want.Owner)
-	}
 	var schemas []string
 	for _, p := range places {
 		switch {

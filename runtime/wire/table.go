@@ -9,7 +9,6 @@ type Table struct {
 	Columns    []Column
 	Rights     []string // that the steps need: SELECT, INSERT, UPDATE, DELETE
 	References []Reference
-	Owner      string // the other consumer whose migrations make it; "" if the spec names none
 }
 
 // Column is what the spec says of a column.

@@ -49,16 +49,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "sku", Type: "text"},
-					{Name: "title", Type: "text"},
-					{Name: "price", Type: "numeric(12,2)"},
-					{Name: "currency", Type: "varchar(3)"},
-					{Name: "description", Type: "text", Nullable: true},
-					{Name: "discount", Type: "numeric(5,2)", Nullable: true},
-					{Name: "changed_at", Type: "timestamptz"},
 					{Name: "listed_at", Type: "timestamptz", Nullable: true, Null: "Unlisted"},
 				},
 				Rights: []string{"SELECT", "UPDATE"},
-				Owner:  "catalog-prices",
 			},
 			{
 				Name: "keywords",
@@ -88,6 +81,13 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			listingsV1Topic(),
 		},
 	}, opts...)
+}
+
+// How a product is found in the
+type Listing struct {
+	Keywords []string
+	Shelves  []Shelf
+	ListedAt time.Time
 }
 
 // A place of the shop's navigation.

@@ -19,12 +19,6 @@ func testTables() []idemtest.Table {
 			Key:  []string{"sku"},
 			Columns: []string{
 				"sku",
-				"title",
-				"price",
-				"currency",
-				"description",
-				"discount",
-				"changed_at",
 				"listed_at",
 			},
 		},

@@ -21,7 +21,7 @@ type dbName struct {
 // indexes are made of their table and columns: [a_b] and [a, b] meet.
 func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 	relations := map[string]dbName{}
-	for _, t := range d.Tables.Kept() {
+	for _, t := range d.Tables.All {
 		name := t.Spec.Name
 		addDatabaseName(report, relations, inSchema(t, t.Model.InDatabase()), dbName{"table " + wording.Quote(name.Value), name.Pos})
 		columns := map[string]dbName{}
@@ -29,7 +29,7 @@ func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 			addDatabaseName(report, columns, c.Model.InDatabase(), dbName{c.Is(), c.Spec.Name.Pos})
 		}
 	}
-	for _, t := range d.Tables.Kept() {
+	for _, t := range d.Tables.All {
 		spec := t.Spec
 		if t.Model.External {
 			continue
@@ -81,9 +81,9 @@ func addDatabaseName(report *schema.Diagnostics, names map[string]dbName, name s
 	case !taken:
 		names[name] = use
 	case first.what == use.what:
-		report.Add(use.pos, "E107", use.what+" is declared twice", "the first one is on "+first.pos.From(use.pos))
+		report.Add(use.pos, "E107", use.what+" is declared twice", "the first one is on "+first.pos.OnLine())
 	default:
 		report.Add(use.pos, "E202", fmt.Sprintf("%s and %s both become database name %s", first.what, use.what, name),
-			"rename a table or a column; the first is on "+first.pos.From(use.pos))
+			"rename a table or a column; the first is on "+first.pos.OnLine())
 	}
 }

@@ -56,5 +56,5 @@ func (g *goNames) add(name string, use goNameUse) {
 		return
 	}
 	g.report.Add(use.pos, "E202", fmt.Sprintf("%s and %s both become %s", first.what, use.what, become),
-		fmt.Sprintf("%s; the first is on %s", cmp.Or(use.fix, "set go_name on one of them"), first.pos.From(use.pos)))
+		fmt.Sprintf("%s; the first is on %s", cmp.Or(use.fix, "set go_name on one of them"), first.pos.OnLine()))
 }

@@ -23,7 +23,7 @@ func checkLocks(report *schema.Diagnostics, d *draft.Service) {
 			continue
 		}
 		other := o.Model.Lock
-		line := o.Spec.Lock.Name.Pos.From(spec.Name.Pos)
+		line := o.Spec.Lock.Name.Pos.OnLine()
 		switch name := wording.Quote(is.Name); {
 		case is.Redis != other.Redis:
 			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s of %s is in %s, and that of %s in %s, so that they never meet", name, e.Is(), storeOf(is.Redis), o.Is(), storeOf(other.Redis)),

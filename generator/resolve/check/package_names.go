@@ -28,11 +28,9 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 	for _, t := range codecs {
 		methods.add(t.Model.GoName, goNameUse{what: "the codec of type " + wording.Quote(t.Spec.Name.Value), pos: t.Spec.Name.Pos})
 	}
-	var types []declared
 	for _, t := range d.Types.Generated() {
-		types = append(types, declared{t.Spec.Name, t.Model.GoName, t.Imported})
+		g.add(t.Model.GoName, goNameUse{what: "type " + wording.Quote(t.Spec.Name.Value), pos: t.Spec.Name.Pos})
 	}
-	addDeclared(g, "type", types)
 	for _, e := range d.NamedEvents() {
 		g.add(e.Model.GoName, goNameUse{what: e.InTopic(), pos: e.Spec.Name.Pos})
 	}

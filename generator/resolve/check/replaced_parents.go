@@ -15,7 +15,7 @@ func checkReplacedParents(report *schema.Diagnostics, d *draft.Service) {
 		if !st.Whole || !st.Model.Replaces {
 			continue
 		}
-		for _, child := range d.Tables.Kept() {
+		for _, child := range d.Tables.All {
 			for _, fk := range child.Model.ForeignKeys {
 				if fk.References == st.Model.Table && fk.OnDelete == "restrict" {
 					report.Add(st.Spec.Verb.Pos, "E608", fmt.Sprintf("replace removes rows of %s, but %s refers to them with on_delete: restrict", wording.Quote(st.Spec.Table.Value), wording.Quote(child.Spec.Name.Value)),

@@ -9,25 +9,16 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// Tables are the entries of tables of the spec and of the libraries that it reaches.
+// Tables are the entries of tables.
 type Tables struct {
-	Scopes[*Table]
-	Files []*schema.Spec // the spec, then the libraries that it reaches
-	All   []*Table       // the spec's, then those of each library, in spec order
+	Declared[*Table]
+	All []*Table // in spec order
 	// Unknown says that the map of tables was refused: a name that is missing proves nothing.
 	Unknown bool
 }
 
-// Kept are the tables that the service knows: its own, and those of libraries that it makes or
-// writes, or that these refer to.
-func (ts *Tables) Kept() []*Table {
-	return slices.DeleteFunc(slices.Clone(ts.All), func(t *Table) bool { return t.Imported && !t.Used })
-}
-
 // Table is an entry of tables. In a broken one columns or keys may be missing.
 type Table struct {
-	Imported    bool // a library declares it
-	Used        bool // of an imported one: the service makes it, writes it, or refers to it
 	Spec        *schema.Table
 	Model       *model.Table
 	Columns     []*Column

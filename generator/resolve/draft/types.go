@@ -9,44 +9,39 @@ import (
 
 // Type is an entry of types. Of a broken one only the name is known.
 type Type struct {
-	Imported bool // a library declares it
-	Used     bool // of an imported one: the service has it in an event, or in a type of its own
-	Spec     *schema.Type
-	Model    *model.Type
-	Is       model.FieldType // of another name of a type: that one
-	Fields   []Field         // of an object, as far as they were accepted
-	Broken   bool
+	Spec   *schema.Type
+	Model  *model.Type
+	Is     model.FieldType // of another name of a type: that one
+	Fields []Field         // of an object, as far as they were accepted
+	Broken bool
 }
 
-// Types are the entries of types of the spec and of the libraries that it reaches.
+// Types are the entries of types.
 type Types struct {
-	Scopes[*Type]
-	Files  []*schema.Spec // the spec, then the libraries that it reaches
-	All    []*Type        // the spec's, then those of each library, in spec order
-	Naming string         // by which members without a path are spelled
+	Declared[*Type]
+	All    []*Type // in spec order
+	Naming string  // by which members without a path are spelled
 }
 
-// Generated are the types that the package of the service declares: its own, and those of
-// libraries that it uses. Other names of types are none.
+// Generated are the types that the package of the service declares. Other names of types are none.
 func (ts *Types) Generated() []*Type {
-	return slices.DeleteFunc(slices.Clone(ts.All), func(t *Type) bool { return t.Imported && !t.Used || t.Spec.Kind == schema.NameType })
+	return slices.DeleteFunc(slices.Clone(ts.All), func(t *Type) bool { return t.Spec.Kind == schema.NameType })
 }
 
 // GoTypes are the Go types of the service's own that its package uses.
 func (ts *Types) GoTypes() (all []*model.GoType) {
 	for _, t := range ts.All {
-		if t.Spec.Go != nil && t.Is.Go != nil && (!t.Imported || t.Used) {
+		if t.Spec.Go != nil && t.Is.Go != nil {
 			all = append(all, t.Is.Go)
 		}
 	}
 	return all
 }
 
-// Codecs are the types whose values Go code of the service reads: its own, and those of libraries
-// that it uses.
+// Codecs are the types whose values Go code of the service reads.
 func (ts *Types) Codecs() (all []*Type) {
 	for _, t := range ts.All {
-		if t.Spec.Coded() && t.Is.Codec != nil && (!t.Imported || t.Used) {
+		if t.Spec.Coded() && t.Is.Codec != nil {
 			all = append(all, t)
 		}
 	}

@@ -60,7 +60,7 @@ func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) err
 
 // want is what a comparison needs of a table.
 func want(t *wire.Table) *pgtable.Want {
-	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights, Owner: t.Owner}
+	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights}
 	for _, c := range t.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn(c))
 	}

@@ -2,12 +2,6 @@
 -- Tables that the migrations do not make, as the spec has them, for the databases of tests.
 CREATE TABLE products (
     sku text NOT NULL,
-    title text NOT NULL,
-    price numeric(12,2) NOT NULL,
-    currency varchar(3) NOT NULL,
-    description text,
-    discount numeric(5,2),
-    changed_at timestamptz NOT NULL,
     listed_at timestamptz,
     CONSTRAINT products_pkey PRIMARY KEY (sku)
 );

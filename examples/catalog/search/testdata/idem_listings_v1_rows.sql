@@ -2,19 +2,13 @@
 -- Rows that topic listings.v1 does not make and its events need.
 INSERT INTO products (
     sku,
-    title,
-    price,
-    currency,
-    description,
-    discount,
-    changed_at,
     listed_at
 ) VALUES
-    ('sku 166387', 'title 166387', 166387.50, '387', NULL, NULL, '2026-04-26T13:07:00Z', NULL),
-    ('sku 366503', 'title 366503', 366503.50, '503', NULL, NULL, '2026-09-12T12:23:00Z', NULL),
-    ('sku 415837', 'title 415837', 415837.50, '837', NULL, NULL, '2026-10-16T18:37:00Z', NULL),
-    ('sku 438339', 'title 438339', 438339.50, '339', NULL, NULL, '2026-11-01T09:39:00Z', NULL),
-    ('sku 578678', 'title 578678', 578678.50, '678', NULL, NULL, '2027-02-06T20:38:00Z', NULL),
-    ('sku 801218', 'title 801218', 801218.50, '218', NULL, NULL, '2027-07-11T09:38:00Z', NULL),
-    ('sku 873162', 'title 873162', 873162.50, '162', NULL, NULL, '2027-08-30T08:42:00Z', NULL),
-    ('sku 943783', 'title 943783', 943783.50, '783', NULL, NULL, '2027-10-18T09:43:00Z', NULL);
+    ('sku 166387', NULL),
+    ('sku 366503', NULL),
+    ('sku 415837', NULL),
+    ('sku 438339', NULL),
+    ('sku 578678', NULL),
+    ('sku 801218', NULL),
+    ('sku 873162', NULL),
+    ('sku 943783', NULL);

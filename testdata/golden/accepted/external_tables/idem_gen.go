@@ -66,9 +66,8 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "branch", Type: "smallint", Filled: true},
-					{Name: "city", Type: "text", Default: true},
+					{Name: "city", Type: "text", Filled: true},
 				},
-				Owner: "branch-office",
 			},
 			{
 				Name: "journal",

@@ -27,12 +27,10 @@ func testTables() []idemtest.Table {
 			},
 		},
 		{
-			Name: "branches",
-			Key:  []string{"branch"},
-			Columns: []string{
-				"city",
-			},
-			SQL: "\"core \"\"bank\"\"\".branches",
+			Name:    "branches",
+			Key:     []string{"branch"},
+			Columns: []string{},
+			SQL:     "\"core \"\"bank\"\"\".branches",
 		},
 		{
 			Name: "journal",

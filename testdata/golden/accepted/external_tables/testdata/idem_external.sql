@@ -34,7 +34,6 @@ CREATE TABLE "core ""bank"""."weird """"table`s" (
 
 CREATE TABLE "core ""bank""".branches (
     branch smallint NOT NULL GENERATED ALWAYS AS IDENTITY,
-    city text NOT NULL DEFAULT 'Ulm',
+    city text NOT NULL DEFAULT gen_random_uuid()::text,
     CONSTRAINT branches_pkey PRIMARY KEY (branch)
 );
-CREATE INDEX branches_city_idx ON "core ""bank""".branches (city);

@@ -9,23 +9,13 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// read reads the specs and what they import, then turns each into a model, or into problems.
+// read reads the specs, then turns each into a model, or into problems.
 func read(units []*unit) error {
-	libraries := &schema.Libraries{}
 	var errs []error
 	for _, u := range units {
-		var err error
-		u.libraries = libraries
-		u.parsed, u.problems, err = libraries.Load(u.Path, u.Content, u.folder)
-		errs = append(errs, err)
-	}
-	specs := make([]*schema.Spec, len(units))
-	for i, u := range units {
-		specs[i] = u.parsed
-	}
-	services, problems := resolve.All(specs)
-	for i, u := range units {
-		errs = append(errs, u.take(services[i], problems[i]))
+		u.parsed, u.problems = schema.Load(u.Path, u.Content)
+		service, problems := resolve.Resolve(u.parsed)
+		errs = append(errs, u.take(service, problems))
 	}
 	return errors.Join(errs...)
 }
@@ -37,9 +27,7 @@ type inFile struct {
 	problems schema.Diagnostics
 }
 
-// inFiles sorts the problems of the specs by the files in which they are: each spec, then the
-// libraries that no spec before had a problem in, then its cases. A problem of a library counts
-// once.
+// inFiles are the problems of specs and their cases, by file.
 func inFiles(units []*unit) []*inFile {
 	var all []*inFile
 	add := func(file string, content []byte, problems schema.Diagnostics) {
@@ -51,10 +39,7 @@ func inFiles(units []*unit) []*inFile {
 		all[i].problems.Append(problems)
 	}
 	for _, u := range units {
-		add(u.Path, u.Content, u.problems.In(""))
-		for _, file := range u.problems.Files() {
-			add(file, u.libraries.Content(file), u.problems.In(file))
-		}
+		add(u.Path, u.Content, u.problems)
 		for _, c := range u.cases {
 			add(c.path, c.content, c.problems)
 		}
