@@ -324,7 +324,7 @@ func TestEffectsOfATopicThatWasMadeAgain(t *testing.T) {
 	}
 	run(1)
 	again := stream.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{2}.String()}
-	if _, err := stream.Adopt(t.Context(), db, again, stream.Adoption{To: 0, Partitions: 4}, stream.By{Operator: "ann", Reason: "made again"}); err != nil {
+	if _, err := stream.Set(t.Context(), db, again, stream.Target{From: stream.NoLedger, To: 0, Partitions: 4}, stream.By{Operator: "ann", Reason: "made again"}); err != nil {
 		t.Fatal(err)
 	}
 	run(2)

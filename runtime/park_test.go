@@ -212,7 +212,7 @@ func TestPartitionsAreNotConfirmedWhileRecordsWait(t *testing.T) {
 	want(t, "code", halted.Code, halt.PartitionsChanged)
 	name := stream.Name{Consumer: "test", Topic: topic, Partition: 0}
 	confirm := func() error {
-		_, err := stream.ConfirmPartitions(t.Context(), db, name, more.Partitions, false, stream.By{Operator: "ann", Reason: "more"})
+		_, err := stream.Release(t.Context(), db, name, stream.Leave{Partitions: more.Partitions}, stream.By{Operator: "ann", Reason: "more"})
 		return err
 	}
 	wantText(t, confirm(), "test.v1 of test has 2 letters behind which records of the same key wait", "such as partition 0 offset 0")

@@ -14,12 +14,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// confirm says for one partition, as idemgen stream confirm-partitions does, that the topic
+// confirm says for one partition, as idemgen stream release --partitions does, that the topic
 // may have so many.
 func confirm(t testing.TB, db *pgxpool.Pool, partition, parts int32) {
 	t.Helper()
 	idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT l.stream, seq + 1, gen_random_uuid(), next, next, 'f', epoch, def, $2, window_seq, 'operator me: confirmed'
+SELECT l.stream, seq + 1, gen_random_uuid(), next, next, 'o', epoch, def, $2, window_seq, 'operator me: confirmed'
 FROM idem_ledger l JOIN idem_stream s USING (stream) WHERE s.partition = $1 ORDER BY seq DESC LIMIT 1`, partition, parts)
 }
 

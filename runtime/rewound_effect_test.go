@@ -16,7 +16,7 @@ import (
 func truncated(t testing.TB, db *pgxpool.Pool, to int64) {
 	t.Helper()
 	name := stream.Name{Consumer: "test", Topic: topic}
-	if _, err := stream.Rewind(t.Context(), db, name, stream.Unmoved(-1), to, true, stream.By{Operator: "ann", Reason: "log-truncated"}); err != nil {
+	if _, err := stream.Set(t.Context(), db, name, stream.Target{From: stream.Anywhere, To: to, ApplyAgain: true}, stream.By{Operator: "ann", Reason: "log-truncated"}); err != nil {
 		t.Fatal(err)
 	}
 }

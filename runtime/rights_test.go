@@ -226,12 +226,16 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 		verb string
 		run  func() (stream.Change, error)
 	}{
-		{"release", func() (stream.Change, error) { return stream.Release(ctx, r.operator, name, false, by) }},
-		{"skip", func() (stream.Change, error) { return stream.Skip(ctx, r.operator, name, -1, at+2, by) }},
-		{"rewind", func() (stream.Change, error) {
-			return stream.Rewind(ctx, r.operator, name, -1, at+1, true, by)
+		{"release", func() (stream.Change, error) { return stream.Release(ctx, r.operator, name, stream.Leave{}, by) }},
+		{"skip", func() (stream.Change, error) {
+			return stream.Set(ctx, r.operator, name, stream.Target{From: stream.Anywhere, To: at + 2}, by)
 		}},
-		{"confirm", func() (stream.Change, error) { return stream.ConfirmPartitions(ctx, r.operator, name, 12, false, by) }},
+		{"rewind", func() (stream.Change, error) {
+			return stream.Set(ctx, r.operator, name, stream.Target{From: stream.Anywhere, To: at + 1, ApplyAgain: true}, by)
+		}},
+		{"confirm", func() (stream.Change, error) {
+			return stream.Release(ctx, r.operator, name, stream.Leave{Partitions: 12}, by)
+		}},
 	} {
 		if _, err := do.run(); err != nil {
 			t.Errorf("%s: %v", do.verb, err)
@@ -240,11 +244,11 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 	_, err = w.Apply(ctx, records(at, "put 5 5"))
 	wantError[*idem.FencedError](t, err)
 	want(t, "position", own(t, c).Next(), at+1)
-	if _, err := stream.Adopt(ctx, r.operator, other, stream.Adoption{To: 1, Partitions: 12}, by); err != nil {
+	if _, err := stream.Set(ctx, r.operator, other, stream.Target{From: stream.NoLedger, To: 1, Partitions: 12}, by); err != nil {
 		t.Errorf("adopt: %v", err)
 	}
 	idemtest.Exec(t, r.admin, `DELETE FROM idem_ledger WHERE stream = (SELECT stream FROM idem_stream WHERE topic_id = '`+other.TopicID+`')`)
-	if _, err := stream.Adopt(ctx, r.operator, other, stream.Adoption{To: 1, Partitions: 12}, by); err != nil {
+	if _, err := stream.Set(ctx, r.operator, other, stream.Target{From: stream.NoLedger, To: 1, Partitions: 12}, by); err != nil {
 		t.Errorf("adopt again: %v", err)
 	}
 }

@@ -207,7 +207,7 @@ func TestMissingLedgerHasTwoWaysOut(t *testing.T) {
 	src := newSource(records(10, "put 1 1"))
 	src.assignment.Low, src.assignment.Committed = 5, committedAt(10)
 	halted := wantError[*idem.HaltedError](t, src.run(t, c))
-	adopt := "idemgen stream adopt --consumer test --topic " + topic + " --partition 0 --topic-id " + src.assignment.TopicID.String()
+	adopt := "idemgen stream set --consumer test --topic " + topic + " --partition 0 --from none --topic-id " + src.assignment.TopicID.String()
 	want(t, "the way that skips", halted.Remedy, adopt+" --to 10 --partitions 4 --reason ledger-missing")
 	want(t, "the way that reads again", halted.Reread, adopt+" --to 5 --partitions 4 --reason ledger-missing")
 	_, told, _ := strings.Cut(c.Health().Error(), " [ledger-missing; then: ")

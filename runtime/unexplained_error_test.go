@@ -46,7 +46,7 @@ func TestErrorOfOneRowHaltsBeforeItsRecord(t *testing.T) {
 			want(t, "halted before", halted.Offset, 4)
 			want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4")
 			want(t, "dead letters", letters(t, db), "")
-			if text := halted.Error(); !strings.Contains(text, "idemgen stream skip --consumer test --topic test.v1 --partition 0 --to 5 --reason database") {
+			if text := halted.Error(); !strings.Contains(text, "idemgen stream set --consumer test --topic test.v1 --partition 0 --to 5 --reason database") {
 				t.Errorf("it does not say how to pass the record: %s", text)
 			}
 			appendRow(t, db, "s", "5", "operator me: passed")

@@ -17,20 +17,19 @@ func TestCompletionScripts(t *testing.T) {
 // What the scripts ask for: commands, flags, and the arguments that a command takes.
 func TestCompletions(t *testing.T) {
 	for _, tc := range []struct{ args, want, not string }{
-		{"|", "generate\tWrite what the specs ask for", "skip"},
-		{"stream|", "skip\tMove forward: the offsets up to OFFSET pass without effect", "generate"},
-		{"help stream re|", "release\tThe cause is gone: try again", "skip"},
-		{"stream skip --|", "--reason\twhy, as a text that is kept in the ledger", "--all"},
+		{"|", "generate\tWrite what the specs ask for", "release"},
+		{"stream|", "set\tSet the offset of the next record to apply", "generate"},
+		{"help stream re|", "release\tThe cause is gone: try again", "list"},
+		{"stream set --|", "--reason\twhy, as a text that is kept in the ledger", "--all"},
 		{"stream release --|", "--all\t", "--from"},
 		{"generate |", "yaml\n:8\n", ""}, // files that end so, and folders
 		{"init |", ":16\n", ""},          // folders
-		{"stream skip |", ":4\n", ""},    // no files
-		{"stream skip --topic |", ":4\n", ""},
+		{"stream set |", ":4\n", ""},     // no files
+		{"stream set --topic |", ":4\n", ""},
 		{"version |", ":4\n", ""},
 		{"dead |", "show\tShow a dead letter with its record, and what can be done next", "generate"},
-		{"ledger find --|", "--offset\tthe record, as PARTITION:OFFSET", "--raw"},
-		{"ledger tail |", ":4\n", ""},
-		{"why |", ":4\n", ""},
+		{"find --|", "--offset\tthe record, as PARTITION:OFFSET", "--raw"},
+		{"find |", ":4\n", ""},
 	} {
 		line, _, _ := strings.Cut(tc.args, "|")
 		args := append([]string{"__complete"}, strings.Fields(line)...)

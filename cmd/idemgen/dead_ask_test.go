@@ -118,7 +118,7 @@ func TestDeadReplayWithAResult(t *testing.T) {
 	db := shop(t)
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows', key = '5f0c6bb5-ae0d-4bd3-8a1d-2c1d5c2f6f01' WHERE offs = 3`)
 	const key = "5f0c6bb5ae0d4bd38a1d2c1d5c2f6f01" // as Delivery.Key is written
-	shown, found := must(t, "dead", "show", "order-projector", "orders.v1", "0:3"), must(t, "ledger", "find", "orders.v1", "--offset", "0:3")
+	shown, found := must(t, "dead", "show", "order-projector", "orders.v1", "0:3"), must(t, "find", "orders.v1", "--offset", "0:3")
 	if !strings.Contains(shown, "key        "+key+"\n") || strings.Contains(shown, "first copy") || !strings.Contains(found, "key "+key) {
 		t.Error(shown, found)
 	}

@@ -82,14 +82,14 @@ func TestOperationsHasEveryHalt(t *testing.T) {
 		}
 	}
 	missing := all[string(halt.LedgerMissing)]
-	if len(missing) != 2 || accepted(t, missing[1]).Name() != "adopt" {
+	if len(missing) != 2 || accepted(t, missing[1]).Name() != "set" {
 		t.Errorf("ledger-missing has two ways out, and not %q", missing)
 	}
 	_, page, _ := strings.Cut(read(t, "../../docs/operations.md"), "\n### "+string(halt.LedgerMissing)+"\n")
 	page, _, _ = strings.Cut(page, "\n### ")
-	_, help, _ := run(t, "stream", "adopt", "--help")
+	_, help, _ := run(t, "stream", "set", "--help")
 	for _, what := range []string{halt.Skips, halt.Rereads} {
-		for place, text := range map[string]string{"docs/operations.md": page, "the help of adopt": help} {
+		for place, text := range map[string]string{"docs/operations.md": page, "the help of set": help} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), what) {
 				t.Errorf("%s does not say of ledger-missing: %s", place, what)
 			}

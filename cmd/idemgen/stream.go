@@ -25,8 +25,7 @@ to the guarantee. Nothing else in the database changes.`,
 	}
 	flags.define(cmd)
 	asJSON(cmd)
-	cmd.AddCommand(listCommand(&flags), confirmCommand(&flags), adoptCommand(&flags),
-		skipCommand(&flags), rewindCommand(&flags), releaseCommand(&flags))
+	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags))
 	for _, verb := range cmd.Commands() {
 		verb.Args = noArguments
 	}
@@ -48,11 +47,16 @@ func (f *streamFlags) define(cmd *cobra.Command) {
 // flags.
 func noCompletions(cmd *cobra.Command) {
 	for _, verb := range cmd.Commands() {
-		verb.ValidArgsFunction = cobra.NoFileCompletions
-		verb.Flags().VisitAll(func(f *pflag.Flag) {
-			_ = verb.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // the flag exists, and has no other
-		})
+		withoutCompletions(verb)
 	}
+}
+
+// withoutCompletions says that files complete neither a command's arguments nor its flags.
+func withoutCompletions(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // the flag exists, and has no other
+	})
 }
 
 // result is what a command prints: as text for people, or as a member of its JSON.

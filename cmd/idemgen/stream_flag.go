@@ -26,11 +26,6 @@ func (n natural[T]) Set(text string) error {
 	return nil
 }
 
-// offsetFlag adds a flag that takes an offset.
-func offsetFlag(cmd *cobra.Command, offset *int64, name, usage string) {
-	cmd.Flags().Var(natural[int64]{offset, 64, "OFFSET"}, name, usage)
-}
-
 // partitionFlag adds the flag that names a partition.
 func partitionFlag(cmd *cobra.Command, partition *int32, usage string) {
 	cmd.Flags().Var(natural[int32]{partition, 32, "N"}, "partition", usage)
@@ -39,10 +34,4 @@ func partitionFlag(cmd *cobra.Command, partition *int32, usage string) {
 // partitionsFlag adds the flag that says how many partitions the topic has.
 func partitionsFlag(cmd *cobra.Command, count *int32) {
 	cmd.Flags().Var(natural[int32]{count, 32, "COUNT"}, "partitions", "how many partitions the topic has")
-}
-
-// fromFlag adds the flag with which a command holds back if the position moved.
-func fromFlag(cmd *cobra.Command, from *int64) {
-	*from = -1
-	offsetFlag(cmd, from, "from", "do nothing unless the position is this")
 }

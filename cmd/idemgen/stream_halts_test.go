@@ -44,7 +44,7 @@ var ways = []way{
 		l.start()
 	}, effects: "1=1 2=1 3=1 6=1 100=1"},
 	{code: halt.LogTruncated, cause: func(l *live) {
-		l.idemgen("idemgen stream skip --consumer live --topic live.v1 --partition 0 --to 1000 --reason too-far")
+		l.idemgen("idemgen stream set --consumer live --topic live.v1 --partition 0 --to 1000 --reason too-far")
 		l.eventually("the end of the log is seen", func() bool {
 			err := l.current.Health()
 			return err != nil && strings.Contains(err.Error(), "the log ends at 3, below the ledger's position 1000, which an operator's row has set")
@@ -264,10 +264,10 @@ func TestWorkerFollowsItsOperator(t *testing.T) {
 	l.start()
 	l.produce("put 1", "put 2", "put 3")
 	l.eventually("three records", func() bool { return l.effects() == "1=1 2=1 3=1" })
-	l.idemgen("idemgen stream rewind --consumer live --topic live.v1 --partition 0 --from 3 --to 1 --apply-again --reason test")
+	l.idemgen("idemgen stream set --consumer live --topic live.v1 --partition 0 --from 3 --to 1 --apply-again --reason test")
 	l.produce("put 4")
 	l.eventually("two of them again", func() bool { return l.effects() == "1=1 2=2 3=2 4=1" })
-	l.idemgen("idemgen stream rewind --consumer live --topic live.v1 --partition 0 --to 0 --apply-again --reason test --dry-run")
+	l.idemgen("idemgen stream set --consumer live --topic live.v1 --partition 0 --to 0 --apply-again --reason test --dry-run")
 	l.idemgen("idemgen stream release --consumer live --topic live.v1 --all --reason test")
 	l.produce("put 5")
 	l.eventually("one more", func() bool { return l.effects() == "1=1 2=2 3=2 4=1 5=1" })
@@ -281,7 +281,7 @@ func TestHaltBehindAnOperatorsRowStays(t *testing.T) {
 	l.start()
 	l.produce("put 1")
 	l.eventually("a record", func() bool { return l.effects() == "1=1" })
-	l.idemgen("idemgen stream confirm-partitions --consumer live --topic live.v1 --partition 0 --partitions 7 --reason wrong")
+	l.idemgen("idemgen stream release --consumer live --topic live.v1 --partition 0 --partitions 7 --reason wrong")
 	l.produce("put 2")
 	halted := l.halts(halt.PartitionsChanged)
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {

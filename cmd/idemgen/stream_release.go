@@ -12,17 +12,22 @@ import (
 // releaseCommand lets partitions try again.
 func releaseCommand(flags *streamFlags) *cobra.Command {
 	var (
-		change     changeFlags
-		partition  int32
-		all, older bool
+		change    changeFlags
+		leave     stream.Leave
+		partition int32
+		all       bool
 	)
 	cmd := &cobra.Command{
-		Use:   "release --consumer C --topic T {--partition N | --all} --reason TEXT",
+		Use:   "release --consumer C --topic T {--partition N | --all} [--partitions COUNT] --reason TEXT",
 		Short: "The cause is gone: try again",
-		Long:  "Lets a partition that stands try again, once the cause is gone.",
+		Long: `Lets a partition that stands try again, once the cause is gone. --partitions COUNT says that the
+topic may have so many partitions; a ledger that has this number already is left alone.`,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if all == cmd.Flags().Changed("partition") {
 				return errors.New("want --partition N for one, or --all")
+			}
+			if cmd.Flags().Changed("partitions") && leave.Partitions == 0 {
+				return errors.New("a topic has at least one partition, not 0")
 			}
 			return nil
 		},
@@ -32,15 +37,17 @@ func releaseCommand(flags *streamFlags) *cobra.Command {
 				partitions = everyPartition
 			}
 			return change.apply(cmd, flags, partitions, func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error) {
-				return stream.Release(ctx, db, name, older, by)
+				return stream.Release(ctx, db, name, leave, by)
 			})
 		},
 	}
 	change.define(cmd)
 	partitionFlag(cmd, &partition, "number of the partition")
 	cmd.Flags().BoolVar(&all, "all", false, "every partition of the topic, also those that work: they are taken over again at once")
-	cmd.Flags().BoolVar(&older, "older-version-may-run", false,
+	cmd.Flags().BoolVar(&leave.Older, "older-version-may-run", false,
 		"a newer version ran; you know that an older one may apply again what it applied")
+	partitionsFlag(cmd, &leave.Partitions)
+	cmd.Flags().BoolVar(&leave.Fewer, "fewer", false, "COUNT is below the ledger's, which was confirmed by mistake")
 	cmd.MarkFlagsOneRequired("partition", "all") // for completion: PreRunE says it in better words
 	cmd.MarkFlagsMutuallyExclusive("partition", "all")
 	return cmd

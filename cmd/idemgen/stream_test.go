@@ -41,20 +41,20 @@ PARTITION   OF      POSITION        ROW  KIND           AGE  IDENTITY WINDOW ROW
 	}
 	const orders = "--consumer projector --topic orders.v1 "
 	for _, tc := range []struct{ args, want string }{
-		{"skip " + orders + "--partition 0 --to 12 --reason why --dry-run",
+		{"set " + orders + "--partition 0 --to 12 --reason why --dry-run",
 			`orders.v1/0 of projector: would append row 1 (skip), offset 10 -> 12: 2 offsets, 10 to 11, pass without effect. "operator ann: why"`},
-		{"skip " + orders + "--partition 0 --to 12 --reason why --operator bob",
+		{"set " + orders + "--partition 0 --to 12 --reason why --operator bob",
 			`orders.v1/0 of projector: appended row 1 (skip), offset 10 -> 12: 2 offsets, 10 to 11, pass without effect. "operator bob: why"`},
-		{"rewind --reason why " + orders + "--partition 0 --from 12 --to 11 --apply-again",
+		{"set --reason why " + orders + "--partition 0 --from 12 --to 11 --apply-again",
 			`orders.v1/0 of projector: appended row 2 (rewind), offset 12 -> 11: 1 offset, 11, is read again: what has no known key takes effect again. "operator ann: why"`},
-		{"confirm-partitions " + orders + "--partitions 8 --reason why",
-			`orders.v1/0 of projector: appended row 3 (fence), offset 11 -> 11: the topic may have 8 partitions, no longer 4. "operator ann: why"` + "\n" +
-				`orders.v1/1 of projector: appended row 1 (fence), offset 10 -> 10: the topic may have 8 partitions, no longer 4. "operator ann: why"`},
-		{"confirm-partitions " + orders + "--partitions 8 --reason why",
+		{"release --all " + orders + "--partitions 8 --reason why",
+			`orders.v1/0 of projector: appended row 3 (operator), offset 11 -> 11: the partition tries again; the topic may have 8 partitions, no longer 4. "operator ann: why"` + "\n" +
+				`orders.v1/1 of projector: appended row 1 (operator), offset 10 -> 10: the partition tries again; the topic may have 8 partitions, no longer 4. "operator ann: why"`},
+		{"release --all " + orders + "--partitions 8 --reason why",
 			"orders.v1/0 of projector: already 8 partitions, nothing appended\norders.v1/1 of projector: already 8 partitions, nothing appended"},
 		{"release " + orders + "--older-version-may-run --partition 1 --reason why",
 			`orders.v1/1 of projector: appended row 2 (operator), offset 10 -> 10: any version of the service may go on, also an older one. "operator ann: why"`},
-		{"adopt " + orders + "--partition 2 --topic-id 00000000-0000-4000-8000-000000000001 --to 7 --reason why",
+		{"set " + orders + "--partition 2 --from none --topic-id 00000000-0000-4000-8000-000000000001 --to 7 --reason why",
 			`orders.v1/2 of projector: appended row 0 (genesis), offset 7 -> 7: a ledger begins at offset 7: records before it are skipped, and write no rows. "operator ann: why"`},
 	} {
 		if got := must(t, append([]string{"stream"}, strings.Fields(tc.args)...)...); got != tc.want+"\n" {
@@ -68,7 +68,7 @@ const id2 = "00000000-0000-4000-8000-000000000002"
 // One command adopts all partitions of a topic that was made again.
 func TestAdoptSeveralPartitions(t *testing.T) {
 	ledgers(t)
-	out := must(t, strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id "+id2+" --to 1:7,0:3 --to 3:0 --reason topic-recreated")...)
+	out := must(t, strings.Fields("stream set --consumer projector --topic orders.v1 --from none --topic-id "+id2+" --to 1:7,0:3 --to 3:0 --reason topic-recreated")...)
 	for i, line := range []string{"orders.v1/0 of projector: appended row 0 (genesis), offset 3 -> 3", "orders.v1/1 of projector: appended row 0 (genesis), offset 7 -> 7", "orders.v1/3 of projector: appended row 0 (genesis), offset 0 -> 0"} {
 		if !strings.HasPrefix(strings.Split(out, "\n")[i], line) {
 			t.Errorf("got:\n%swant %s", out, line)
@@ -79,9 +79,9 @@ func TestAdoptSeveralPartitions(t *testing.T) {
 // A command on several partitions that is refused for one of them changes none.
 func TestCommandOnSeveralPartitionsIsRefusedAsAWhole(t *testing.T) {
 	db := ledgers(t)
-	args := strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id " + id2 + " --reason topic-recreated --to")
+	args := strings.Fields("stream set --consumer projector --topic orders.v1 --from none --topic-id " + id2 + " --reason topic-recreated --to")
 	must(t, append(args, "3:0")...)
-	refused(t, "orders.v1/3 of projector has a ledger: it is at offset 0 (row 0, genesis); skip and rewind move it; nothing was appended to any partition", append(args, "2:1,3:4")...)
+	refused(t, "orders.v1/3 of projector has a ledger: it is at offset 0 (row 0, genesis); give that as --from to move it; nothing was appended to any partition", append(args, "2:1,3:4")...)
 	if n := streamsOf(t, db, id2); n != 1 {
 		t.Errorf("%d streams", n)
 	}
@@ -93,7 +93,7 @@ func TestCommandThatFailsInTheMiddleSaysWhatIsDone(t *testing.T) {
 	idemtest.Exec(t, db, `
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$planted$$; END';
 CREATE TRIGGER refuse BEFORE INSERT ON idem_stream FOR EACH ROW WHEN (NEW.partition = 3) EXECUTE FUNCTION refuse()`)
-	adopt := strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id " + id2 + " --reason r --to 2:1,3:4 --json")
+	adopt := strings.Fields("stream set --consumer projector --topic orders.v1 --from none --topic-id " + id2 + " --reason r --to 2:1,3:4 --json")
 	code, stdout, stderr := run(t, adopt...)
 	var got struct {
 		Changes []struct{ Partition int } `json:"changes"`
@@ -123,7 +123,7 @@ func streamsOf(t *testing.T, db *pgxpool.Pool, topicID string) (n int) {
 func TestStreamListFitsATerminal(t *testing.T) {
 	db := ledgers(t)
 	reason := strings.TrimSpace(strings.Repeat("because of it ", 30))
-	must(t, "stream", "skip", "--consumer", "projector", "--topic", "orders.v1", "--partition", "0", "--to", "999999999999", "--reason", reason)
+	must(t, "stream", "set", "--consumer", "projector", "--topic", "orders.v1", "--partition", "0", "--to", "999999999999", "--reason", reason)
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET seq = 999999999, window_seq = 0 WHERE seq = 1`)
 	out := must(t, "stream", "list", "--consumer", "projector")
 	for line := range strings.Lines(out) {
@@ -139,34 +139,36 @@ func TestStreamListFitsATerminal(t *testing.T) {
 func TestStreamRefuses(t *testing.T) {
 	ledgers(t)
 	for args, want := range map[string]string{
-		"":      "confirm-partitions The topic may have COUNT partitions",
+		"":      "release     The cause is gone: try again",
 		"frobs": `unknown command "frobs"; see idemgen help stream`,
-		"skip":  `idemgen: missing: --consumer, --partition, --reason, --to, --topic; see idemgen help stream skip`,
-		"release --consumer projector --topic orders.v1 --reason r":                                                            "want --partition N for one, or --all",
-		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                        "want --partition N for one, or --all",
-		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                  "--operator is empty",
-		"adopt --consumer projector --topic orders.v1 --partition 20 --partitions 12 --topic-id " + id2 + " --to 0 --reason r": "--partition 20 is none of 12",
-		"adopt --consumer projector --topic orders.v1 --partition 20 --topic-id " + id2 + " --to 0 --reason r":                 "the topic has 4 partitions, numbered from 0: there is no partition 20",
-		"adopt --consumer projector --topic orders.v1 --partition 2 --topic-id " + id2 + " --to 2:7 --reason r":                "want --partition N --to OFFSET, or --to PARTITION:OFFSET",
-		"adopt --consumer projector --topic orders.v1 --topic-id " + id2 + " --to 7 --reason r":                                "want --partition N --to OFFSET, or --to PARTITION:OFFSET",
-		"adopt --consumer projector --topic orders.v1 --topic-id " + id2 + " --to 1:7,1:8 --reason r":                          "partition 1 has two offsets",
-		"adopt --consumer projector --topic orders.v1 --topic-id " + id2 + " --to 1:-7 --reason r":                             "want PARTITION:OFFSET",
-		"confirm-partitions --consumer projector --topic orders.v1 --partition 4 --partitions 4 --reason r":                    "--partition 4 is none of 4",
-		"skip --consumer projector --topic orders.v1 --partition 0 --from 12 --to 11 --reason r":                               "--to 11 is not behind --from 12",
-		"rewind --consumer projector --topic orders.v1 --partition 0 --from 3 --to 3 --apply-again --reason r":                 "--to 3 is not before --from 3",
-		"skip --consumer projector --topic orders.v1 --partition 0 --to 1:3 --reason r":                                        "want a number from 0",
-		"skip --consumer projector --topic orders.v1 --partition 0 --to 12 --reason " + strings.Repeat("x", 501):               "the reason has 501 characters, more than 500",
-		"skip --consumer projector --topic orders.v1 --partition 0 --to 12 --reason \x1b[31mred":                               "the reason holds characters that cannot be printed",
-		"skip --consumer projector --topic orders.v1 --partition 0 --to 12 --reason r --operator " + strings.Repeat("x", 101):  "the operator's name has 101 characters, more than 100",
+		"set":   `idemgen: missing: --consumer, --reason, --to, --topic; see idemgen help stream set`,
+		"release --consumer projector --topic orders.v1 --reason r":                                                                      "want --partition N for one, or --all",
+		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                                  "want --partition N for one, or --all",
+		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                            "--operator is empty",
+		"set --from none --consumer projector --topic orders.v1 --partition 20 --partitions 12 --topic-id " + id2 + " --to 0 --reason r": "--partition 20 is none of 12",
+		"set --from none --consumer projector --topic orders.v1 --partition 20 --topic-id " + id2 + " --to 0 --reason r":                 "the topic has 4 partitions, numbered from 0: there is no partition 20",
+		"set --from none --consumer projector --topic orders.v1 --partition 2 --topic-id " + id2 + " --to 2:7 --reason r":                "want --partition N --to OFFSET, or --to PARTITION:OFFSET",
+		"set --from none --consumer projector --topic orders.v1 --topic-id " + id2 + " --to 7 --reason r":                                "want --partition N --to OFFSET, or --to PARTITION:OFFSET",
+		"set --from none --consumer projector --topic orders.v1 --topic-id " + id2 + " --to 1:7,1:8 --reason r":                          "partition 1 has two offsets",
+		"set --from none --consumer projector --topic orders.v1 --topic-id " + id2 + " --to 1:-7 --reason r":                             "want PARTITION:OFFSET",
+		"release --consumer projector --topic orders.v1 --partition 4 --partitions 4 --reason r":                                         "there is no partition 4 of 4, which are numbered from 0",
+		"set --consumer projector --topic orders.v1 --partition 0 --from 12 --to 11 --reason r":                                          "is at offset 10 (row 0, genesis by host, process 1), not 12",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 11 --apply-again --reason r":                                      "--apply-again moves back only, and 11 is not before it",
+		"set --consumer projector --topic orders.v1 --to 1:3 --from 10 --reason r":                                                       "--from OFFSET is of one partition",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason " + strings.Repeat("x", 501):                          "the reason has 501 characters, more than 500",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason \x1b[31mred":                                          "the reason holds characters that cannot be printed",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason r --operator " + strings.Repeat("x", 101):             "the operator's name has 101 characters, more than 100",
 		"list here": `list takes no arguments but flags, and "here" is none; see idemgen help stream list`,
-		"release --consumer projector --topic orders.v1 --to 3":                                            "idemgen: unknown flag --to; see idemgen help stream release",
-		"skip --database postgres://127.0.0.1:1/x --consumer c --topic t --partition 0 --to -4 --reason r": "idemgen: --to cannot be \"-4\": want a number from 0 to 9223372036854775807; see idemgen help stream skip",
-		"release --consumer projector --topic orders --all --reason r":                                     "it has topics orders.v1",
-		"confirm-partitions --consumer projector --topic orders.v1 --partitions 4294967297 --reason r":     "want a number from 0 to 2147483647",
-		"confirm-partitions --consumer projector --topic orders.v1 --partitions 3 --reason r":              "says 4 partitions already (row 0, genesis by host, process 1), and 3 are fewer",
-		"release --consumer projector --topic orders.v1 --partition -3 --reason r":                         "want a number from 0 to 2147483647",
-		"rewind --consumer projector --topic orders.v1 --partition 0 --to 5 --reason r":                    "--apply-again",
-		"skip --consumer projector --topic orders.v1 --partition 0 --to 5 --reason r":                      "moves forward only",
+		"release --consumer projector --topic orders.v1 --to 3":                                           "idemgen: unknown flag --to; see idemgen help stream release",
+		"set --database postgres://127.0.0.1:1/x --consumer c --topic t --partition 0 --to -4 --reason r": "idemgen: --to cannot be \"-4\": want a number from 0 to 9223372036854775807; see idemgen help stream set",
+		"release --consumer projector --topic orders --all --reason r":                                    "it has topics orders.v1",
+		"release --all --consumer projector --topic orders.v1 --partitions 4294967297 --reason r":         "want a number from 0 to 2147483647",
+		"release --all --consumer projector --topic orders.v1 --partitions 3 --reason r":                  "says 4 partitions already (row 0, genesis by host, process 1), and 3 are fewer",
+		"release --consumer projector --topic orders.v1 --partition -3 --reason r":                        "want a number from 0 to 2147483647",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 5 --reason r":                      "--apply-again",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 5 --from none --reason r":          "needs --topic-id",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 5 --from all --reason r":           "want an offset, or none",
+		"release --all --consumer projector --topic orders.v1 --partitions 0 --reason r":                  "at least one partition",
 	} {
 		code, stdout, stderr := run(t, append([]string{"stream"}, strings.Fields(args)...)...)
 		if code != trouble || stdout != "" || !strings.Contains(stderr, want) {
@@ -288,7 +290,7 @@ func TestStreamJSON(t *testing.T) {
 // The stream of a topic that was made again is told apart from the former one.
 func TestStreamListMarksTheFormerTopic(t *testing.T) {
 	ledgers(t)
-	must(t, strings.Fields("stream adopt --consumer projector --topic orders.v1 --topic-id "+id2+" --to 0:0,1:0 --reason r")...)
+	must(t, strings.Fields("stream set --consumer projector --topic orders.v1 --from none --topic-id "+id2+" --to 0:0,1:0 --reason r")...)
 	out := must(t, "stream", "list")
 	if strings.Count(out, "PARTITION") != 2 || strings.Count(out, "(former)") != 1 ||
 		strings.Index(out, "topic id "+id2+"\n") > strings.Index(out, "topic id 00000000-0000-4000-8000-000000000001 (former)\n") {

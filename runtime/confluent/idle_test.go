@@ -21,7 +21,7 @@ func TestIdlePartitionIsAppliedAgain(t *testing.T) {
 	}{
 		"an operator rewinds": {func(t *testing.T, db *pgxpool.Pool) {
 			n := stream.Name{Consumer: "orders", Topic: topicName}
-			if _, err := stream.Rewind(t.Context(), db, n, 100, 60, true, stream.By{Reason: "a test"}); err != nil {
+			if _, err := stream.Set(t.Context(), db, n, stream.Target{From: 100, To: 60, ApplyAgain: true}, stream.By{Reason: "a test"}); err != nil {
 				t.Fatal(err)
 			}
 		}, 140},

@@ -98,7 +98,7 @@ func TestRecordsWithTheBrokersTimeHalt(t *testing.T) {
 			}
 			eventually(t, "the halt", func() bool { return strings.Contains(fmt.Sprint(c.Health()), "HALTED") })
 			why := c.Health().Error()
-			for _, part := range []string{"record-refused", "offset 0", "assume.record_timestamp", "message.timestamp.type", "stream skip", "--to 1"} {
+			for _, part := range []string{"record-refused", "offset 0", "assume.record_timestamp", "message.timestamp.type", "stream set", "--to 1"} {
 				if !strings.Contains(why, part) {
 					t.Errorf("%q lacks %q", why, part)
 				}

@@ -139,7 +139,7 @@ func TestRewindBeforeReadingBegins(t *testing.T) {
 	}
 	rewind := func(from, to int64) {
 		n := stream.Name{Consumer: "orders", Topic: topicName, Partition: 1}
-		if _, err := stream.Rewind(t.Context(), db, n, stream.Unmoved(from), to, true, stream.By{Reason: "a test"}); err != nil {
+		if _, err := stream.Set(t.Context(), db, n, stream.Target{From: from, To: to, ApplyAgain: true}, stream.By{Reason: "a test"}); err != nil {
 			t.Fatal(err)
 		}
 	}

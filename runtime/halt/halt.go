@@ -26,7 +26,7 @@ const (
 	Runtime           Code = "runtime"               // a bug of the runtime
 )
 
-// What the two commands of a missing ledger do. The error, the help of adopt and
+// What the two commands of a missing ledger do. The error, the help of set and
 // docs/operations.md say it in these words.
 const (
 	Skips   = "the records before that offset are skipped: their rows are not written"
@@ -36,14 +36,8 @@ const (
 // Verb is the verb of idemgen stream that ends a halt, once its cause is gone.
 func (c Code) Verb() string {
 	switch c {
-	case TopicRecreated, LedgerMissing, LedgerGone:
-		return "adopt"
-	case RetentionPassed:
-		return "skip"
-	case LogTruncated:
-		return "rewind"
-	case PartitionsChanged:
-		return "confirm-partitions"
+	case TopicRecreated, LedgerMissing, LedgerGone, RetentionPassed, LogTruncated:
+		return "set"
 	}
 	return "release"
 }
@@ -52,10 +46,11 @@ func (c Code) Verb() string {
 // with a blank before it. The reason, which the ledger keeps, is the code: people may write
 // more. What holds for a topic names no partition: those that it is about may have no ledger.
 func Remedy(c Code, consumer, topic string, partition int32, args string) string {
-	if c != PartitionsChanged {
-		args = fmt.Sprintf(" --partition %d", partition) + args
+	which := fmt.Sprintf("--partition %d", partition)
+	if c == PartitionsChanged {
+		which = "--all"
 	}
-	return fmt.Sprintf("idemgen stream %s --consumer %s --topic %s%s --reason %s", c.Verb(), consumer, topic, args, c)
+	return fmt.Sprintf("idemgen stream %s --consumer %s --topic %s %s%s --reason %s", c.Verb(), consumer, topic, which, args, c)
 }
 
 // Pass is the command that passes the record before which a partition stands without effect;
@@ -65,5 +60,5 @@ func Pass(c Code, consumer, topic string, partition int32, offset int64) string 
 	if offset < 0 || c != RecordRefused && c != LetterRefused && c != Database {
 		return ""
 	}
-	return fmt.Sprintf("idemgen stream skip --consumer %s --topic %s --partition %d --to %d --reason %s", consumer, topic, partition, offset+1, c)
+	return fmt.Sprintf("idemgen stream set --consumer %s --topic %s --partition %d --to %d --reason %s", consumer, topic, partition, offset+1, c)
 }

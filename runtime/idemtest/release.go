@@ -23,7 +23,7 @@ func Release(t testing.TB, db *pgxpool.Pool, topic string, partition int32) {
 			continue
 		}
 		name := stream.Name{Consumer: s.Consumer, Topic: topic, Partition: partition}
-		if _, err := stream.Release(t.Context(), db, name, false, stream.By{Operator: "idemtest", Reason: "the test goes on"}); err != nil {
+		if _, err := stream.Release(t.Context(), db, name, stream.Leave{}, stream.By{Operator: "idemtest", Reason: "the test goes on"}); err != nil {
 			t.Fatalf("idemtest: release %v: %v", name, err)
 		}
 		released = true

@@ -1,6 +1,5 @@
 // Package inspect reads, for people, what the runtime's tables say: dead letters with their
-// records, the rows of a ledger and who owned it, where an offset or a key went, and which batch
-// wrote a row last. Command idemgen prints it.
+// records, and where an offset or a key went. Command idemgen prints it.
 //
 // It changes nothing, and reads a standby as well as the primary. It knows nothing of Kafka: which
 // records are in a topic, the caller must know. Of this module it may import packages stream and

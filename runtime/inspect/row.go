@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,22 +38,9 @@ const rowColumns = `s.consumer, s.topic, s.topic_id::text, s.partition, l.seq, l
        l.xmin::text, coalesce(l.info, '')`
 
 const (
-	lastRowsSQL = `SELECT ` + rowColumns + `
-FROM idem_ledger l JOIN idem_stream s USING (stream)
-WHERE l.stream = $1::int ORDER BY l.seq DESC LIMIT $2::bigint`
-
-	nextRowsSQL = `SELECT ` + rowColumns + `
-FROM idem_ledger l JOIN idem_stream s USING (stream)
-WHERE l.stream = $1::int AND l.seq > $2::bigint ORDER BY l.seq LIMIT 1000`
-
 	rowSQL = `SELECT ` + rowColumns + `
 FROM idem_ledger l JOIN idem_stream s USING (stream)
 WHERE l.stream = $1::int AND l.seq = $2::bigint`
-
-	// fromSQL is the first row from a place on.
-	fromSQL = `SELECT ` + rowColumns + `
-FROM idem_ledger l JOIN idem_stream s USING (stream)
-WHERE l.stream = $1::int AND l.seq >= $2::bigint ORDER BY l.seq LIMIT 1`
 
 	firstRowSQL = `SELECT ` + rowColumns + `
 FROM idem_ledger l JOIN idem_stream s USING (stream)
@@ -107,19 +93,6 @@ func readRows(ctx context.Context, db stream.DB, sql string, args ...any) ([]Row
 	return all, stream.Explain(err)
 }
 
-// Tail reads the ends of ledgers, and what is appended to them later.
-type Tail struct {
-	db      stream.DB
-	streams []stream.Status
-	last    []int64 // of each stream, the last row that was read; -1 is none
-}
-
-// NewTail finds the ledgers of a topic, or of one of its partitions if that is not negative.
-func NewTail(ctx context.Context, db stream.DB, consumer, topic string, partition int32) (*Tail, error) {
-	all, err := ledgers(ctx, db, consumer, topic, partition)
-	return &Tail{db: db, streams: all, last: slices.Repeat([]int64{-1}, len(all))}, err
-}
-
 // ledgers are the streams of a topic as it is now, or one of them.
 func ledgers(ctx context.Context, db stream.DB, consumer, topic string, partition int32) ([]stream.Status, error) {
 	if partition >= 0 {
@@ -131,46 +104,4 @@ func ledgers(ctx context.Context, db stream.DB, consumer, topic string, partitio
 	}
 	all, err := stream.List(ctx, db, consumer)
 	return slices.DeleteFunc(all, func(s stream.Status) bool { return s.Topic != topic || s.Former }), err
-}
-
-// Last are the n rows that were written last, the newest at the end.
-func (t *Tail) Last(ctx context.Context, n int) ([]Row, error) {
-	var all []Row
-	for i := range t.streams {
-		rows, err := readRows(ctx, t.db, lastRowsSQL, t.streams[i].Stream, int64(n))
-		if err != nil {
-			return nil, err
-		}
-		if len(rows) > 0 {
-			t.last[i] = rows[0].Seq
-		}
-		all = append(all, rows...)
-	}
-	inOrder(all)
-	return all[max(0, len(all)-n):], nil
-}
-
-// Next are rows that were appended behind those that were read, the newest at the end; none if
-// there are none yet.
-func (t *Tail) Next(ctx context.Context) ([]Row, error) {
-	var all []Row
-	for i := range t.streams {
-		rows, err := readRows(ctx, t.db, nextRowsSQL, t.streams[i].Stream, t.last[i])
-		if err != nil {
-			return nil, err
-		}
-		if len(rows) > 0 {
-			t.last[i] = rows[len(rows)-1].Seq
-		}
-		all = append(all, rows...)
-	}
-	inOrder(all)
-	return all, nil
-}
-
-// inOrder sorts rows by their time.
-func inOrder(all []Row) {
-	slices.SortFunc(all, func(a, b Row) int {
-		return cmp.Or(a.WrittenAt.Compare(b.WrittenAt), cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Seq, b.Seq))
-	})
 }

@@ -15,30 +15,18 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Adoption is the first row of a ledger that an operator begins.
-type Adoption struct {
-	To         int64 // offset of the first record to apply
-	Partitions int32 // of the topic; 0 takes the number from another stream of the topic
-}
-
-// Adopt begins the ledger of a partition that has none: of a topic that was deleted and made
-// again, of a group that has a committed offset only, or of a stream whose rows are gone.
-// Nothing is known of the offsets below To then. name.TopicID is required. It is an error
-// if the partition has a ledger: Skip and Rewind move that.
-func Adopt(ctx context.Context, db DB, name Name, a Adoption, by By) (Change, error) {
+// adopt begins the ledger of a partition that has none.
+func adopt(ctx context.Context, db DB, name Name, to Target, by By) (Change, error) {
 	id, err := topicID(name.TopicID)
 	if err != nil {
 		return Change{}, err
 	}
 	name.TopicID = id.String()
-	if a.To < 0 {
-		return Change{}, fmt.Errorf("there is no offset %d", a.To)
-	}
 	info, err := by.info(ctx, db)
 	if err != nil {
 		return Change{}, err
 	}
-	n := &adoption{db: db, name: name, id: id, Adoption: a, info: info, token: ledger.NewToken()}
+	n := &adoption{db: db, name: name, id: id, Target: to, info: info, token: ledger.NewToken()}
 	for end := time.Now().Add(patience); ; time.Sleep(pause) {
 		c, err := n.try(ctx, by.DryRun)
 		if _, ok := errors.AsType[*againError](err); ok && ctx.Err() == nil && time.Now().Before(end) {
@@ -51,12 +39,12 @@ func Adopt(ctx context.Context, db DB, name Name, a Adoption, by By) (Change, er
 	}
 }
 
-// adoption is one Adopt. Its token is the same for all tries: each of them writes the same.
+// adoption is one adopt. Its token is the same for all tries: each of them writes the same.
 type adoption struct {
 	db   DB
 	name Name
 	id   wire.UUID // of the topic
-	Adoption
+	Target
 	info    string
 	token   wire.UUID
 	inDoubt bool
@@ -90,7 +78,7 @@ func (n *adoption) try(ctx context.Context, dry bool) (Change, error) {
 	case n.inDoubt:
 		return c, n.mine(ctx, known, &c)
 	}
-	return c, fmt.Errorf("%v has a ledger: it is at offset %d (row %d, %s); skip and rewind move it", n.name, known.Tail.Position, known.Tail.Seq, known.Tail.Kind)
+	return c, fmt.Errorf("%v has a ledger: it is at offset %d (row %d, %s); give that as --from to move it", n.name, known.Tail.Position, known.Tail.Seq, known.Tail.Kind)
 }
 
 // complete finds the stream, if it is known, and takes what was not said from other ones.

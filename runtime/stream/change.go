@@ -102,7 +102,7 @@ func (c *change) try(ctx context.Context) (Change, error) {
 	var tail ledger.Tail
 	err := c.db.QueryRow(ctx, ledger.TailSQL, pgx.QueryExecModeExec, c.status.Stream).Scan(tail.Fields()...)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Change{}, fmt.Errorf("%v: the rows of its ledger are gone; adopt begins a new one", c.status.Name())
+		return Change{}, fmt.Errorf("%v: the rows of its ledger are gone; --from none begins a new one", c.status.Name())
 	}
 	if err != nil {
 		return Change{}, again(err, len(c.sent) > 0)

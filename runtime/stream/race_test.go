@@ -43,7 +43,7 @@ func TestCommandGetsInBetweenBatches(t *testing.T) {
 			}
 		}
 	}()
-	c, err := stream.Rewind(t.Context(), db, orders, -1, 3, true, ann)
+	c, err := stream.Set(t.Context(), db, orders, stream.Target{From: stream.Anywhere, To: 3, ApplyAgain: true}, ann)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +70,14 @@ func TestCommandWaitsForTheTransactionUnderWay(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := stream.Skip(t.Context(), db, orders, -1, 20, ann)
+		_, err := stream.Set(t.Context(), db, orders, stream.Target{From: stream.Anywhere, To: 20}, ann)
 		done <- err
 	}()
 	waits(t, db)
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, <-done, "is at offset 30 already")
+	refused(t, <-done, "is at offset 30 (row 1, batch), and 20 is before it")
 	want(t, "chain", chain(t, db, w.stream), "0g 10>10 3 4, 1b 10>30 3 4")
 }
 
@@ -97,7 +97,7 @@ func TestOnlyOneAdopts(t *testing.T) {
 		errs := make(chan error, 4)
 		for range 4 {
 			group.Go(func() {
-				_, err := stream.Adopt(t.Context(), db, n, stream.Adoption{To: 12, Partitions: 4}, ann)
+				_, err := stream.Set(t.Context(), db, n, stream.Target{From: stream.NoLedger, To: 12, Partitions: 4}, ann)
 				errs <- err
 			})
 		}
@@ -151,7 +151,7 @@ func TestLostReplyOfACommand(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		db := database(t)
 		w := begin(t, db, orders, oldID)
-		c, err := stream.Skip(t.Context(), &unreliable{Pool: db, committed: committed}, orders, -1, 20, ann)
+		c, err := stream.Set(t.Context(), &unreliable{Pool: db, committed: committed}, orders, stream.Target{From: stream.Anywhere, To: 20}, ann)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestLostReplyOfACommand(t *testing.T) {
 		want(t, "chain", chain(t, db, w.stream), "0g 10>10 3 4, 1s 10>20 3 4")
 		n := orders
 		n.TopicID = newID
-		c, err = stream.Adopt(t.Context(), &unreliable{Pool: db, committed: committed}, n, stream.Adoption{To: 20}, ann)
+		c, err = stream.Set(t.Context(), &unreliable{Pool: db, committed: committed}, n, stream.Target{From: stream.NoLedger, To: 20}, ann)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,9 +42,9 @@ GRANT SELECT ON idem_stream, idem_ledger, idem_dead_letter, idem_operator TO ide
 GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 	n := orders
 	n.TopicID = newID
-	_, err := stream.Adopt(t.Context(), operator, n, stream.Adoption{To: 1}, ann)
+	_, err := stream.Set(t.Context(), operator, n, stream.Target{From: stream.NoLedger, To: 1}, ann)
 	refused(t, err, "docs/operations.md lists the rights")
-	if _, err := stream.Release(t.Context(), operator, orders, false, ann); err != nil {
+	if _, err := stream.Release(t.Context(), operator, orders, stream.Leave{}, ann); err != nil {
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) VALUES ($1, 11, 1, 'd', 'decode')`, w.stream)
@@ -60,13 +60,13 @@ GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `GRANT INSERT ON idem_stream TO idemgen_test_operator`)
-	if _, err := stream.Adopt(t.Context(), operator, n, stream.Adoption{To: 1}, ann); err != nil {
+	if _, err := stream.Set(t.Context(), operator, n, stream.Target{From: stream.NoLedger, To: 1}, ann); err != nil {
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `GRANT SELECT ON idem_keys TO idemgen_test_operator; GRANT DELETE ON idem_ledger TO idemgen_test_operator`)
 	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE stream = $1`, w.stream)
 	n.TopicID = oldID
-	if _, err := stream.Adopt(t.Context(), operator, n, stream.Adoption{To: 1}, ann); err != nil {
+	if _, err := stream.Set(t.Context(), operator, n, stream.Target{From: stream.NoLedger, To: 1}, ann); err != nil {
 		t.Error(err)
 	}
 }

@@ -115,7 +115,7 @@ func recreated(ctx context.Context, k *kit) (_ string, err error) {
 	if err := s.send(ctx, s.events(1000)...); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d partitions halted, and went on by idemgen stream adopt", len(commands)), s.goesOn(ctx, commands)
+	return fmt.Sprintf("%d partitions halted, and went on by idemgen stream set", len(commands)), s.goesOn(ctx, commands)
 }
 
 // overtaken deletes records of a partition that the service had not read, but for the last five.
@@ -157,7 +157,7 @@ func overtaken(ctx context.Context, k *kit) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d of partition %d; it halted, and went on by idemgen stream skip", low-passed, victim), s.goesOn(ctx, commands)
+	return fmt.Sprintf("%d of partition %d; it halted, and went on by idemgen stream set", low-passed, victim), s.goesOn(ctx, commands)
 }
 
 // grown adds partitions to the topic.
@@ -193,5 +193,5 @@ func grown(ctx context.Context, k *kit) (_ string, err error) {
 	if err := s.send(ctx, s.events(300)...); err != nil {
 		return "", err
 	}
-	return "from 4 to 6; all halted, and went on by idemgen stream confirm-partitions", s.goesOn(ctx, nil)
+	return "from 4 to 6; all halted, and went on by idemgen stream release", s.goesOn(ctx, nil)
 }

@@ -116,7 +116,7 @@ func (t *theatre) adopted(ctx context.Context, hidden []*wire.Message) (string, 
 		return "", fmt.Errorf("while it stands: %v, %w", found, err)
 	}
 	t.sent(hidden...)
-	return fmt.Sprintf("once; %d partitions halted, and went on by idemgen stream adopt", len(commands)), t.comeBack(ctx, commands)
+	return fmt.Sprintf("once; %d partitions halted, and went on by idemgen stream set", len(commands)), t.comeBack(ctx, commands)
 }
 
 // startWaiting starts a process whose partitions must all stand.
@@ -182,7 +182,7 @@ func (t *theatre) overtake(ctx context.Context, begin func() error) (string, err
 		return "", fmt.Errorf("partition %d went from %d to %d", victim, passed, now)
 	}
 	t.sent(slices.DeleteFunc(hidden, func(m *wire.Message) bool { return m.Partition != victim || m.Offset < low })...)
-	return "once; its partition halted, the others went on; it did by idemgen stream skip", t.comeBack(ctx, commands)
+	return "once; its partition halted, the others went on; it did by idemgen stream set", t.comeBack(ctx, commands)
 }
 
 func partitionsAddedStopped(ctx context.Context, t *theatre) (string, error) {
@@ -231,5 +231,5 @@ func (t *theatre) confirmed(ctx context.Context) (string, error) {
 		}
 		return list
 	})
-	return "4 become 6; they halted, and went on by idemgen stream confirm-partitions", err
+	return "4 become 6; they halted, and went on by idemgen stream release", err
 }

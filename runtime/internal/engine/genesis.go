@@ -84,7 +84,7 @@ func (t *takeOver) ledgerMissing(committed int64) error {
 	return h
 }
 
-// adoption is what idemgen stream adopt must know to begin a chain at an offset.
+// adoption is what idemgen stream set must know to begin a chain at an offset.
 func (t *takeOver) adoption(to int64) string {
-	return fmt.Sprintf(" --topic-id %s --to %d --partitions %d", t.a.TopicID, to, t.a.Partitions)
+	return fmt.Sprintf(" --from none --topic-id %s --to %d --partitions %d", t.a.TopicID, to, t.a.Partitions)
 }

@@ -147,14 +147,6 @@ func FenceInfo(who string, r InRow) string {
 	return who + "; " + LettersInfo(r)
 }
 
-// Owner reads who fenced from [FenceInfo].
-func Owner(info string) string {
-	if i := strings.LastIndex(info, "; "); i >= 0 && strings.Contains(info[i:], lettersInfo) {
-		return info[:i]
-	}
-	return info
-}
-
 // Letters reads [LettersInfo] and [FenceInfo]. After an operator's row the count begins at zero.
 func Letters(kind byte, info string) (r InRow) {
 	i := strings.LastIndex(info, lettersInfo)

@@ -15,15 +15,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/stream"
 )
 
-// findFlags are the flags of ledger find.
+// findFlags are the flags of find.
 type findFlags struct {
 	offset, spec, event string
 	key                 []string
 	partition           int32
 }
 
-// ledgerFindCommand says what became of a record.
-func ledgerFindCommand(flags *streamFlags) *cobra.Command {
+// findCommand says what became of a record.
+func findCommand() *cobra.Command {
+	var flags streamFlags
 	f := findFlags{partition: -1}
 	cmd := &cobra.Command{
 		Use:   "find [CONSUMER] TOPIC --offset PARTITION:OFFSET | --key NAME=VALUE",
@@ -35,8 +36,8 @@ where only one has a ledger of the topic.
 --key names a part of the idempotency key and its value, as a header would hold it; it is given once
 for each part. The key is made as the spec says, which is idemgen.yaml here, or --spec. A key of
 copies: same_partition is looked for in all rows of the ledgers that have keys; --partition reads
-those of one only. With --offset as well, the record is told apart from its copies.`,
-		Args: arguments("[CONSUMER]", "TOPIC"),
+those of one only. With --offset as well, the record is told apart from its copies. It reads only, and
+a standby will do.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			parts, err := f.parts()
 			if err != nil {
@@ -53,12 +54,14 @@ those of one only. With --offset as well, the record is told apart from its copi
 		}
 		return arguments("CONSUMER", "TOPIC")(cmd, args)
 	}
+	flags.define(cmd)
 	asJSON(cmd, "answers")
 	cmd.Flags().StringVar(&f.offset, "offset", "", "the record, as PARTITION:OFFSET")
 	cmd.Flags().StringArrayVar(&f.key, "key", nil, "a part of the event's key, as NAME=VALUE")
 	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "the spec that says how keys are made")
 	cmd.Flags().StringVar(&f.event, "event", "", "the event's name in the spec (default all with such a key)")
 	partitionFlag(cmd, &f.partition, "look for the key in this partition only")
+	withoutCompletions(cmd)
 	return cmd
 }
 
@@ -174,7 +177,7 @@ func matched(partition int32, offset int64, at inspect.Answer, keys []inspect.An
 	return at
 }
 
-// answers is the result of ledger find.
+// answers is the result of find.
 type answers struct {
 	consumer, topic string
 	partition       int32

@@ -19,22 +19,22 @@ func TestCommandsAppendOneRow(t *testing.T) {
 		epoch int // of the last record before the position
 	}{
 		"confirm": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
-			return stream.ConfirmPartitions(t.Context(), db, orders, 6, false, by)
-		}, "2f 15>15 3 6", 7},
+			return stream.Release(t.Context(), db, orders, stream.Leave{Partitions: 6}, by)
+		}, "2o 15>15 3 6", 7},
 		"confirm fewer": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
-			return stream.ConfirmPartitions(t.Context(), db, orders, 3, true, by)
-		}, "2f 15>15 3 3", 7},
+			return stream.Release(t.Context(), db, orders, stream.Leave{Partitions: 3, Fewer: true}, by)
+		}, "2o 15>15 3 3", 7},
 		"skip": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
-			return stream.Skip(t.Context(), db, orders, 15, 20, by)
+			return stream.Set(t.Context(), db, orders, stream.Target{From: 15, To: 20}, by)
 		}, "2s 15>20 3 4", -1},
 		"rewind": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
-			return stream.Rewind(t.Context(), db, orders, -1, 0, true, by)
+			return stream.Set(t.Context(), db, orders, stream.Target{From: stream.Anywhere, To: 0, ApplyAgain: true}, by)
 		}, "2r 15>0 3 4", -1},
 		"release": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
-			return stream.Release(t.Context(), db, orders, false, by)
+			return stream.Release(t.Context(), db, orders, stream.Leave{}, by)
 		}, "2o 15>15 3 4", 7},
 		"release for an older version": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
-			return stream.Release(t.Context(), db, orders, true, by)
+			return stream.Release(t.Context(), db, orders, stream.Leave{Older: true}, by)
 		}, "2o 15>15 0 4", 7},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,22 +78,24 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 	w := begin(t, db, orders, oldID)
 	w.batch(5)
 	ctx := t.Context()
-	skip := func(from stream.Unmoved, to int64, by stream.By) error {
-		_, err := stream.Skip(ctx, db, orders, from, to, by)
+	skip := func(from, to int64, by stream.By) error {
+		_, err := stream.Set(ctx, db, orders, stream.Target{From: from, To: to}, by)
 		return err
 	}
-	rewind := func(from stream.Unmoved, to int64, again bool) error {
-		_, err := stream.Rewind(ctx, db, orders, from, to, again, ann)
+	rewind := func(from, to int64, again bool) error {
+		_, err := stream.Set(ctx, db, orders, stream.Target{From: from, To: to, ApplyAgain: again}, ann)
 		return err
 	}
 	release := func(n stream.Name) error {
-		_, err := stream.Release(ctx, db, n, false, ann)
+		_, err := stream.Release(ctx, db, n, stream.Leave{}, ann)
 		return err
 	}
-	refused(t, skip(-1, 15, ann), "moves forward only")
+	refused(t, skip(stream.Anywhere, 15, ann), "is at offset 15 already (row 1, batch)")
+	refused(t, skip(stream.Anywhere, 12, ann), "and 12 is before it")
+	refused(t, skip(0, 20, ann), "is at offset 15 (row 1, batch), not 0")
 	refused(t, skip(14, 20, ann), "is at offset 15 (row 1, batch), not 14")
-	refused(t, skip(-1, 20, stream.By{Operator: "ann"}), "a reason is required")
-	refused(t, rewind(-1, 15, true), "moves back only")
+	refused(t, skip(stream.Anywhere, 20, stream.By{Operator: "ann"}), "a reason is required")
+	refused(t, rewind(-1, 16, true), "moves back only")
 	refused(t, rewind(14, 10, true), "not 14")
 	refused(t, rewind(-1, 10, false), "--apply-again")
 	refused(t, rewind(-1, -5, true), "no offset -5")
@@ -102,9 +104,7 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 	refused(t, release(stream.Name{Consumer: "protector", Topic: "orders.v1"}), "it has consumers projector")
 	refused(t, release(stream.Name{Consumer: "projector", Topic: "orders.v1", TopicID: newID}), "it has partitions 0 (topic id "+oldID)
 	refused(t, release(stream.Name{Consumer: "projector", Topic: "orders.v1", TopicID: "x"}), "no topic id")
-	_, err := stream.ConfirmPartitions(ctx, db, orders, 0, true, ann)
-	refused(t, err, "at least one partition")
-	_, err = stream.ConfirmPartitions(ctx, db, orders, 3, false, ann)
+	_, err := stream.Release(ctx, db, orders, stream.Leave{Partitions: 3}, ann)
 	refused(t, err, "says 4 partitions already (row 1, batch), and 3 are fewer")
 	want(t, "chain", chain(t, db, w.stream), "0g 10>10 3 4, 1b 10>15 3 4")
 	refused(t, func() error { _, err := stream.List(ctx, idemtest.DB(t), ""); return err }(), "does not have the runtime's tables")
@@ -119,14 +119,14 @@ func TestRefusalSaysWhoAppendedTheLastRow(t *testing.T) {
 	refused := func(info, text string) {
 		t.Helper()
 		idemtest.Exec(t, db, fmt.Sprintf("UPDATE idem_ledger SET info = '%s' WHERE seq = %d", info, w.tail.Seq))
-		if _, err := stream.Skip(t.Context(), db, orders, -1, 5, ann); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := stream.Set(t.Context(), db, orders, stream.Target{From: stream.Anywhere, To: 5}, ann); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v, want %q", err, text)
 		}
 	}
 	refused("host, process 1", "(row 0, genesis by host, process 1)")
 	refused(ledger.HandBackInfo("host"), "(row 0, genesis, handed back by host)")
 	w.batch(5)
-	refused(ledger.LettersInfo(ledger.InRow{N: 1, First: 14}), "(row 1, batch): ")
+	refused(ledger.LettersInfo(ledger.InRow{N: 1, First: 14}), "(row 1, batch), and")
 }
 
 func TestConfirmedAlready(t *testing.T) {
@@ -134,7 +134,7 @@ func TestConfirmedAlready(t *testing.T) {
 	w := begin(t, db, orders, oldID)
 	w.batch(5)
 	for _, by := range []stream.By{ann, {Operator: "ann", Reason: "a test", DryRun: true}} {
-		got, err := stream.ConfirmPartitions(t.Context(), db, orders, 4, false, by)
+		got, err := stream.Release(t.Context(), db, orders, stream.Leave{Partitions: 4}, by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestOperatorIsTheRoleByDefault(t *testing.T) {
 	if err := db.QueryRow(t.Context(), `SELECT session_user`).Scan(&role); err != nil {
 		t.Fatal(err)
 	}
-	c, err := stream.Release(t.Context(), db, orders, false, stream.By{Reason: " two\nlines "})
+	c, err := stream.Release(t.Context(), db, orders, stream.Leave{}, stream.By{Reason: " two\nlines "})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestMistypedTopicIDIsNotThePresentOne(t *testing.T) {
 	w.batch(5)
 	typo := orders
 	typo.TopicID = newID
-	if _, err := stream.Adopt(t.Context(), db, typo, stream.Adoption{To: 0}, ann); err != nil {
+	if _, err := stream.Set(t.Context(), db, typo, stream.Target{From: stream.NoLedger, To: 0}, ann); err != nil {
 		t.Fatal(err)
 	}
 	w.batch(5)
@@ -178,7 +178,7 @@ func TestMistypedTopicIDIsNotThePresentOne(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Former || !list[1].Former {
 		t.Errorf("the living ledger is marked: %+v, %v", list, err)
 	}
-	done, err := stream.Skip(t.Context(), db, orders, -1, 30, ann)
+	done, err := stream.Set(t.Context(), db, orders, stream.Target{From: stream.Anywhere, To: 30}, ann)
 	if err != nil {
 		t.Fatal(err)
 	}
