@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -14,12 +13,7 @@ func checkCommand() *cobra.Command {
 		Use:   "check" + specsUsage,
 		Short: "Print what generate would change",
 		Long: `Prints what generate would change, as a unified diff, and writes nothing. Exit code 0: nothing
-would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.
-
-With --db the tables of the specs are also compared with a database, and so are those of the
-runtime: columns, types, NOT NULL, keys, indexes and rights. Each difference is told with its line
-(E620); then the exit code is 1. Without an address behind it, --db takes $DATABASE_URL. The rights
-are those of its role: give the service's.` + specArguments,
+would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.` + specArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			result, err := flags.load(cmd, args)
 			if err != nil {
@@ -38,17 +32,12 @@ are those of its role: give the service's.` + specArguments,
 				}
 			}
 			flags.json.members["changes"] = changes
-			var different error
 			if len(changes) > 0 {
-				different = errDifferent
+				return errDifferent
 			}
-			if flags.database.given && !flags.same {
-				different = errors.Join(errDatabase, different)
-			}
-			return different
+			return nil
 		},
 	}
 	flags.define(cmd)
-	flags.database.define(cmd, "db", "also compare the tables with this database")
 	return cmd
 }

@@ -96,7 +96,7 @@ Then, before anything is deployed:
    fails. Then go test ./..., which makes your tables from the spec in databases of its own.
 4. Apply %[3]s to your database. It makes the tables of idemgen's runtime, and changes
    none of yours.
-5. Run go tool idemgen check --db=postgres://role:password@host:5432/name
-   with the role of the service: it names what the database lacks and what the role may not do.
+5. Start the service with a role of its own: it names what the database lacks and what the role
+   may not do, and begins nothing until that is mended.
 `, strings.Join(started.Sample, " "), path.Base(started.Spec), started.Migrations)
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,26 +94,6 @@ func earlier(cmd *cobra.Command, args []string, now generator.Spec, base string)
 	}
 	// The state beside it is not read, since it may be of another spec.
 	return &generator.Before{Spec: specs[0]}, specs[0].Path, nil
-}
-
-// may be of another spec.
-type besides struct{ dir string }
-
-func (b besides) Read(name string) ([]byte, error) {
-	if name == "idem.state.yaml" {
-		return nil, os.ErrNotExist
-	}
-	return readSpec(filepath.Join(b.dir, filepath.FromSlash(name)))
-}
-
-func (b besides) Show(name string) string { return filepath.ToSlash(filepath.Join(b.dir, name)) }
-
-func (b besides) Abs(name string) string {
-	abs, err := filepath.Abs(b.Show(name))
-	if err != nil {
-		return b.Show(name)
-	}
-	return abs
 }
 
 // printPlan prints a heading and one line per change.

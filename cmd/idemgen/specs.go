@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -25,11 +24,9 @@ const specsUsage = " [spec | folder | dir/...] ..."
 
 // specFlags are the flags of generate and check.
 type specFlags struct {
-	strict   bool
-	json     *answer
-	writes   bool    // the command is generate
-	database address // check only
-	same     bool    // the database is as the specs say
+	strict bool
+	json   *answer
+	writes bool // the command is generate
 }
 
 func (f *specFlags) define(cmd *cobra.Command) {
@@ -41,17 +38,12 @@ func (f *specFlags) define(cmd *cobra.Command) {
 // load runs the generator over the specs that the arguments name. Without an error the specs
 // are in order, and the result must be closed.
 func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, error) {
-	specs, err := findSpecs(f.database.take(args))
+	specs, err := findSpecs(args)
 	if err != nil {
 		return nil, err
 	}
 	result, err := generator.Generate(cmd.Context(), specs, f.strict)
 	refused := result.Refused
-	if err == nil && !refused && f.database.given {
-		if f.same, err = f.compare(cmd.Context(), result); err != nil {
-			err = errors.Join(err, result.Close())
-		}
-	}
 	f.json.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
 	if !f.json.wanted {
 		fmt.Fprint(cmd.ErrOrStderr(), result.Problems, lastLine(result.Summary, f.writes))
@@ -66,16 +58,6 @@ func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, 
 		return nil, err
 	}
 	return result, nil
-}
-
-// compare holds the tables of the specs against a database.
-func (f *specFlags) compare(ctx context.Context, result *generator.Result) (same bool, err error) {
-	db, err := connect(ctx, "--db", f.database.url)
-	if err != nil {
-		return false, err
-	}
-	defer db.Close()
-	return result.Compare(ctx, db)
 }
 
 // errProblems ends a command that has told the problems of the specs, and errRead one that would

@@ -165,7 +165,7 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return "", "" // the name that it belongs to has changed, or nothing has
 	}
 	if e.path[0] == "tables" && len(e.path) > 1 && (external(c.old, e.path[1]) || external(c.now, e.path[1])) {
-		return ByHand, "idemgen does not make this table: the database has to be so before this version starts, which idemgen check --db compares"
+		return ByHand, "idemgen does not make this table: the database has to be so before this version starts, and it looks at its start"
 	}
 	if e.path[0] == "tables" && last != "description" && last != "deprecated" && last != "go_name" {
 		return "", "" // what changes the table was told, and the rest changes nothing

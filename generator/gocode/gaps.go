@@ -6,17 +6,17 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// Left names the first event with a step that makes rows without a value for a column that may be
+// left names the first event with a step that makes rows without a value for a column that may be
 // NULL; "" if there is none.
-func Left(s *model.Service, c *model.Column) string {
+func left(s *model.Service, c *model.Column) string {
 	return firstEvent(s, c, func(st *model.Step) bool {
 		given := func(a model.Assign) bool { return a.Column == c }
 		return st.Makes && !slices.ContainsFunc(st.Set, given) && !slices.ContainsFunc(st.Where, given)
 	})
 }
 
-// Null names the first event with a step that may write NULL to a column; "" if there is none.
-func Null(s *model.Service, c *model.Column) string {
+// null names the first event with a step that may write NULL to a column; "" if there is none.
+func null(s *model.Service, c *model.Column) string {
 	return firstEvent(s, c, func(st *model.Step) bool {
 		return slices.ContainsFunc(st.Set, func(a model.Assign) bool {
 			// A patch that is absent leaves an old row as it is, and is NULL in a new one.
@@ -43,8 +43,8 @@ func firstEvent(s *model.Service, c *model.Column, is func(*model.Step) bool) st
 	return ""
 }
 
-// Texts are those that steps write to a column of a type of the team's.
-func Texts(s *model.Service, c *model.Column) []string {
+// texts are those that steps write to a column of a type of the team's.
+func texts(s *model.Service, c *model.Column) []string {
 	if c.Type.Kind != model.ColNamed {
 		return nil
 	}

@@ -35,8 +35,8 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 		columns = append(columns, columnFacts(p.service, c))
 	}
 	facts = append(facts, pair("Columns", composite(slice(wire("Column")), columns)))
-	if rights := Rights(p.service, t); len(rights) > 0 {
-		facts = append(facts, pair("Rights", text("[]string").Values(literals(rights)...)))
+	if needed := rights(p.service, t); len(needed) > 0 {
+		facts = append(facts, pair("Rights", text("[]string").Values(literals(needed)...)))
 	}
 	if len(t.ForeignKeys) > 0 {
 		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))
@@ -55,19 +55,19 @@ func columnFacts(s *model.Service, c *model.Column) code {
 			fields += ", " + f.name + ": true"
 		}
 	}
-	for _, f := range []struct{ name, event string }{{"Left", Left(s, c)}, {"Null", Null(s, c)}} {
+	for _, f := range []struct{ name, event string }{{"Left", left(s, c)}, {"Null", null(s, c)}} {
 		if f.event != "" {
 			fields += fmt.Sprintf(", %s: %q", f.name, f.event)
 		}
 	}
-	if texts := Texts(s, c); len(texts) > 0 {
-		fields += fmt.Sprintf(", Texts: %#v", texts)
+	if written := texts(s, c); len(written) > 0 {
+		fields += fmt.Sprintf(", Texts: %#v", written)
 	}
 	return text("{%s}", fields)
 }
 
-// Rights are those that the steps of a service need on a table, as GRANT calls them.
-func Rights(s *model.Service, table *model.Table) []string {
+// rights are those that the steps of a service need on a table, as GRANT calls them.
+func rights(s *model.Service, table *model.Table) []string {
 	var needed [4]bool
 	for _, t := range s.Topics {
 		for _, st := range t.Flush {

@@ -9,19 +9,10 @@ import (
 
 // Want is what a spec says of a table. Columns have their names in the database.
 type Want struct {
-	SQL        string // what statements call the table
-	Columns    []WantColumn
-	Unique     [][]string // the primary key, then the further unique keys
-	Rights     []string   // that the steps need; with INSERT they make rows
-	References []Reference
-	Indexes    [][]string
-}
-
-// Reference is a foreign key.
-type Reference struct {
-	Columns  []string
-	Table    string // what statements call the other table
-	OnDelete string // as [ForeignKey] has it
+	SQL     string // what statements call the table
+	Columns []WantColumn
+	Unique  [][]string // the primary key, then the further unique keys
+	Rights  []string   // that the steps need; with INSERT they make rows
 }
 
 // WantColumn is what a spec says of a column.
@@ -39,23 +30,9 @@ type WantColumn struct {
 // Difference is what a spec expects of a table and the database does not have. The spec may expect
 // less than there is, never more.
 type Difference struct {
-	Column string   // in the database; "" if it is about a key or the table
-	Type   bool     // it is about the type of Column
-	Key    []string // the columns of what Of says
-	Of     KeyKind
 	Text   string // "column total of orders is integer, not bigint"
 	Advice string
 }
-
-// KeyKind tells what the columns of a [Difference] are.
-type KeyKind int
-
-// What columns are together.
-const (
-	OfUnique KeyKind = iota + 1
-	OfIndex
-	OfReference
-)
 
 // Compare reads a table and says how it differs from what a spec says of it.
 func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) {
@@ -76,8 +53,6 @@ func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 	if !have.View { // of which the catalog says neither
 		c.unknownColumns()
 		c.keys()
-		c.references()
-		c.indexes()
 	}
 	c.lacksRights()
 	return c.found, nil
@@ -96,15 +71,15 @@ func (c *comparison) add(d Difference, text string, args ...any) {
 
 func (c *comparison) columns() {
 	for _, w := range c.want.Columns {
-		h, at := c.have.Column(w.Name), Difference{Column: w.Name}
+		h := c.have.Column(w.Name)
 		if h == nil {
-			at.Advice = "apply the migration that makes it, or take it out of the spec; the table has " + names(c.have.Columns)
+			at := Difference{Advice: "apply the migration that makes it, or take it out of the spec; the table has " + names(c.have.Columns)}
 			c.add(at, "%s has no column %q", c.want.SQL, w.Name)
 			continue
 		}
 		of := fmt.Sprintf("column %q of %s", w.Name, c.want.SQL)
 		if !holds(h.Type, w.Type) {
-			c.add(Difference{Column: w.Name, Type: true, Advice: "the column must take each value of " + w.Type}, "%s is %s in the database, and %s in the spec", of, h.Type, w.Type)
+			c.add(Difference{Advice: "the column must take each value of " + w.Type}, "%s is %s in the database, and %s in the spec", of, h.Type, w.Type)
 			continue
 		}
 		c.texts(w, h, of)
@@ -116,8 +91,7 @@ func (c *comparison) columns() {
 func (c *comparison) texts(w WantColumn, h *Column, of string) {
 	for _, text := range w.Texts {
 		if len(h.Labels) > 0 && !slices.Contains(h.Labels, text) {
-			at := Difference{Column: w.Name, Type: true}
-			at.Advice = fmt.Sprintf("ALTER TYPE %s ADD VALUE %s, or let no step write it", quoted(h.Base.Schema, h.Base.Name), literal(text))
+			at := Difference{Advice: fmt.Sprintf("ALTER TYPE %s ADD VALUE %s, or let no step write it", quoted(h.Base.Schema, h.Base.Name), literal(text))}
 			c.add(at, "%s cannot hold %q, which steps write: the enum has %s", of, text, strings.Join(h.Labels, ", "))
 		}
 	}
@@ -125,7 +99,7 @@ func (c *comparison) texts(w WantColumn, h *Column, of string) {
 
 // filling compares who gives a column its value, and whether it may have none.
 func (c *comparison) filling(w WantColumn, h *Column, of string) {
-	at := Difference{Column: w.Name, Type: true}
+	var at Difference
 	switch {
 	case h.Nullable && !w.Nullable && !c.have.View:
 		at.Advice = "write nullable " + w.Type + ", or make it NOT NULL"

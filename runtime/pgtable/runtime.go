@@ -64,34 +64,3 @@ func Outdated(have, want int) *Difference {
 	}
 	return d
 }
-
-// Runtime says how the runtime's tables differ from what a service of a version needs.
-func Runtime(ctx context.Context, db Querier, want int) ([]Difference, error) {
-	version, why, err := Version(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	if why == nil {
-		why = Outdated(version, want)
-	}
-	if why != nil {
-		return []Difference{*why}, nil
-	}
-	var found []Difference
-	for _, name := range Own {
-		have, err := Read(ctx, db, name)
-		if err != nil {
-			return nil, err
-		}
-		if have == nil {
-			found = append(found, Difference{Text: "the runtime's table " + name + " is missing", Advice: fmt.Sprintf("apply the migration whose name ends with _idem_%d.sql again", want)})
-			continue
-		}
-		for _, part := range have.Parts {
-			if d := StoredOfRuntime(part); d != nil {
-				found = append(found, *d)
-			}
-		}
-	}
-	return found, nil
-}

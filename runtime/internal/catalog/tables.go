@@ -54,7 +54,7 @@ func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) err
 	}
 	return &RefusedError{
 		fmt.Sprintf("the database is not as %s says: %s", service.Source, strings.Join(wrong, "; ")),
-		"are all migrations applied? idemgen check --db prints the lines of the spec",
+		"are all migrations applied?",
 	}
 }
 
