@@ -39,12 +39,11 @@ var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
 	key[Column]{name: "references", instead: "write foreign_keys: [...] on the table"},
 )
 
-// withoutGoName makes go_name a key that is not built yet: nothing in Go is named after a
-// column so far.
+// withoutGoName refuses go_name: nothing in Go is named after a column.
 func withoutGoName(ks keys[Column], more ...key[Column]) keys[Column] {
 	for i := range ks {
 		if ks[i].name == "go_name" {
-			ks[i] = key[Column]{name: "go_name", meanwhile: "leave it out: nothing in Go is named after a column"}
+			ks[i] = key[Column]{name: "go_name", instead: "leave it out: nothing in Go is named after a column"}
 		}
 	}
 	return append(ks, more...)

@@ -4,7 +4,7 @@
 // It resolves nothing: a table, column, field or type that is only named here is a text
 // with a position. Its sibling, package resolve, turns a Spec into the model. Who reports what:
 //
-//   - schema: E101-E113 and E115 (E107 for duplicate keys), E201, E203, E215, and
+//   - schema: E101-E113 (E107 for duplicate keys), E201, E203, E215, and
 //     what one map shows without looking anywhere else: E305 (default on optional),
 //     E306 (an object member read from the record), E312 (enum values), E313
 //     (record-key parts without path), E406 (idle event), E408 (no window), E412

@@ -46,7 +46,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "lock", value: put(shape{keys: lockKeys.shapes()}, func(v *Event) **Lock { return &v.Lock }, readLock)},
 	key[Event]{name: "erase_traces", value: boolValue(func(v *Event) **Bool { return &v.EraseTraces })},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
-	key[Event]{name: "may_emit", meanwhile: toOutbox},
+	key[Event]{name: "may_emit", instead: toOutbox},
 	accept(func(v *Event) *Doc { return &v.Doc }),
 	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
 )

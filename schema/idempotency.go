@@ -92,7 +92,7 @@ func readCompare(w *walker, e entry) (*Compare, bool) {
 		}
 		return &Compare{Fields: list.Items, Pos: list.Pos}, true
 	}
-	t, ok := w.word(e, []string{"declared", "nothing"}, nil, "")
+	t, ok := w.word(e, []string{"declared", "nothing"})
 	if !ok {
 		return nil, false
 	}

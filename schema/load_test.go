@@ -41,13 +41,11 @@ func TestLineEnds(t *testing.T) {
 // TestStepKeys: beside each verb stand exactly these keys.
 func TestStepKeys(t *testing.T) {
 	for verb, want := range map[string]string{
-		"insert":  "always clear each else if_exists insert leave set then",
-		"upsert":  "always by clear each else if_newer keep leave set then upsert",
-		"update":  "always clear each else if_missing if_newer many set then update where",
-		"delete":  "always delete each else if_newer many then where",
-		"append":  "always append clear each expect leave position set stream",
-		"replace": "always clear each leave parent replace set",
-		"add":     "add always at_least clear each else if_below if_missing leave minus plus set then where",
+		"insert": "clear each if_exists insert leave set",
+		"upsert": "by clear each if_newer keep leave set upsert",
+		"update": "clear each if_missing if_newer many set update where",
+		"delete": "delete each if_newer many where",
+		"add":    "add clear each if_missing leave minus plus set where",
 	} {
 		if got := strings.Join(keysOfVerb(verb).built(), " "); got != want {
 			t.Errorf("%s: %s, want %s", verb, got, want)

@@ -41,7 +41,7 @@ func readFormat(w *walker, e entry) (*Text, bool) {
 		w.ds.Add(n.Pos, "E301", "payload format "+quote(n.Text)+" is planned but not part of version 1", "v1 reads json and raw")
 		return nil, false
 	}
-	return w.word(e, payloadFormats, nil, "")
+	return w.word(e, payloadFormats)
 }
 
 // readMarker reads a text that means that a value is not there. A number might be meant as one.

@@ -28,7 +28,7 @@ var failureKeys = keys[FailurePolicy]{
 	{name: "stop_after", value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000)},
 	{name: "keep", value: durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d")},
 	{name: "park", value: wordValue(func(f *FailurePolicy) **Text { return &f.Park }, "record_key")},
-	{name: "dead_letter_topic", meanwhile: "dead letters are rows of idem_dead_letter: send them on from there"},
+	{name: "dead_letter_topic", instead: "a topic for dead letters is of main.go: outbox.DeadLetters (docs/outbox.md)"},
 	{name: "dead_letter_payload", value: wordValue(func(f *FailurePolicy) **Text { return &f.DeadPayload }, "keep", "drop")},
 }
 

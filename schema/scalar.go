@@ -76,9 +76,8 @@ func (w *walker) sentence(e entry) (*Text, bool) {
 	return t, ok
 }
 
-// word reads a text out of a closed set; unbuilt are words of the language that are
-// not built yet, and meanwhile does their work with what is built.
-func (w *walker) word(e entry, set, unbuilt []string, meanwhile string) (*Text, bool) {
+// word reads a text out of a closed set.
+func (w *walker) word(e entry, set []string) (*Text, bool) {
 	if !w.isScalar(e, oneOf(set)) {
 		return nil, false
 	}
@@ -86,8 +85,6 @@ func (w *walker) word(e entry, set, unbuilt []string, meanwhile string) (*Text, 
 	switch {
 	case !ok, slices.Contains(set, t.Value):
 		return t, ok
-	case slices.Contains(unbuilt, t.Value):
-		w.unbuilt(t.Pos, e.what+": "+t.Value, meanwhile)
 	case !w.variable(t.Pos, t.Value):
 		hint := "allowed: " + strings.Join(set, ", ")
 		if word := meant(t.Value, set); word != "" {

@@ -35,7 +35,7 @@ var specKeys = keys[Spec]{
 	{name: "limits", value: put(shape{keys: limitKeys.shapes()}, func(s *Spec) **Limits { return &s.Limits }, readLimits)},
 	{name: "migrations", value: put(shape{keys: migrationKeys.shapes()}, func(s *Spec) **Migrations { return &s.Migrations }, readMigrations)},
 	{name: "renamed_from", value: nameValue(consumerNames, func(s *Spec) **Text { return &s.RenamedFrom })},
-	{name: "outbox", meanwhile: "until then, insert into a table of yours, and send from there"},
+	{name: "outbox", instead: toOutbox},
 }
 
 // Load reads a spec. The Spec is never nil; what could not be read is missing in it and marked

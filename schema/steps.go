@@ -8,24 +8,16 @@ import (
 
 // stepShapes are the keys of all verbs together.
 func stepShapes() []keyShape {
-	steps := shape{items: &shape{keys: branchShapes()}}
-	return append(branchShapes(), keyShape{name: "then", shape: steps}, keyShape{name: "else", shape: steps})
-}
-
-// branchShapes are the keys of steps that stand under another one.
-func branchShapes() []keyShape {
 	var out []keyShape
 	for _, t := range stepTables {
 		for _, s := range t.keys.shapes() {
-			if !isBranch(s.name) && !slices.ContainsFunc(out, func(o keyShape) bool { return o.name == s.name }) {
+			if !slices.ContainsFunc(out, func(o keyShape) bool { return o.name == s.name }) {
 				out = append(out, s)
 			}
 		}
 	}
 	return out
 }
-
-func isBranch(key string) bool { return key == "then" || key == "else" }
 
 func readVerb(w *walker, e entry, s *Step) bool {
 	t, ok := w.full(e)
@@ -34,33 +26,6 @@ func readVerb(w *walker, e entry, s *Step) bool {
 		s.Table = *t
 	}
 	return ok
-}
-
-// readBelow is readStep, which needs the tables of verbs that name it.
-var readBelow func(w *walker, n *Node) *Step
-
-func init() { readBelow = readStep }
-
-// branchValue are the steps under then or else. They have neither of their own.
-func branchValue(at func(*Step) **Branch) value[Step] {
-	return value[Step]{read: func(w *walker, e entry, s *Step) bool {
-		if !w.isList(e) || !w.some(e) {
-			return false
-		}
-		b := &Branch{Key: e.key}
-		for _, item := range e.node.Items {
-			below := readBelow(w, item)
-			for _, branch := range []*Branch{below.Then, below.Else} {
-				if branch != nil {
-					w.ds.Add(branch.Key, "E515", "a step under "+e.what+" has no then and no else of its own", "write its steps beside it, each with a condition of its own")
-					below.Broken = true
-				}
-			}
-			b.Steps = append(b.Steps, below)
-		}
-		*at(s) = b
-		return true
-	}}
 }
 
 // readStep reads one entry of write: the verb decides which keys it may have.
@@ -74,10 +39,10 @@ func readStep(w *walker, n *Node) *Step {
 	var verbs []Pair
 	for _, p := range n.Pairs {
 		s.Own.given = append(s.Own.given, p.Key)
-		later, unbuilt := unbuiltVerbs.find(p.Key)
+		other, known := otherVerbs.find(p.Key)
 		switch {
-		case unbuilt:
-			w.unbuiltKey(p.KeyPos, p.Key, later.meanwhile)
+		case known:
+			w.ds.Add(p.KeyPos, "E104", "unknown verb "+quote(p.Key)+" in step", other.instead)
 			return s
 		case keysOfVerb(p.Key) != nil && !slices.ContainsFunc(verbs, func(v Pair) bool { return v.Key == p.Key }):
 			verbs = append(verbs, p)

@@ -40,25 +40,7 @@ const (
 )
 
 func assignsValue(at func(*Step) **Assigns) value[Step] {
-	return columnsValue(at, shape{scalar: true, keys: valueKeys.shapes()}, readValue)
-}
-
-// constantsValue is a map from column to constant. Nothing else may stand there, so a constant is
-// written as it is.
-func constantsValue(at func(*Step) **Assigns) value[Step] {
-	return columnsValue(at, scalarShape, func(w *walker, e entry) (Value, bool) {
-		if e.node.Kind != ScalarNode {
-			return Value{}, w.notThatKind(e, "a constant", "write it as it is, without { }")
-		}
-		c, ok := readConstant(w, e)
-		if !ok {
-			return Value{}, false
-		}
-		return Value{Kind: ConstantValue, Const: *c, Pos: e.node.Pos}, true
-	})
-}
-
-func columnsValue(at func(*Step) **Assigns, each shape, read func(*walker, entry) (Value, bool)) value[Step] {
+	each := shape{scalar: true, keys: valueKeys.shapes()}
 	return put(shape{entries: &each}, at, func(w *walker, e entry) (*Assigns, bool) {
 		a := &Assigns{Key: e.key, Pos: e.node.Pos}
 		if !w.isMap(e) || !w.some(e) {
@@ -67,7 +49,7 @@ func columnsValue(at func(*Step) **Assigns, each shape, read func(*walker, entry
 		}
 		for p := range w.pairs(e) {
 			column := Text{Value: p.Key, Key: p.KeyPos, Pos: p.KeyPos}
-			v, ok := read(w, entry{"the value of " + quote(p.Key), p.KeyPos, p.Value})
+			v, ok := readValue(w, entry{"the value of " + quote(p.Key), p.KeyPos, p.Value})
 			if !ok {
 				a.Broken = true
 				continue

@@ -153,7 +153,7 @@ var discriminatorKeys = keys[Discriminator]{
 	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
 	{name: "ce", value: attributeValue(func(d *Discriminator) **Text { return &d.Header }, func(d *Discriminator) *bool { return &d.Attribute })},
 	{name: "segment", value: textValue(func(d *Discriminator) **Text { return &d.Segment })},
-	{name: "schema", meanwhile: "until then, name a header or a member: {header: event-type} or {path: type}"},
+	{name: "schema", instead: "name a header or a member: {header: event-type} or {path: type}"},
 }
 
 func readDiscriminator(w *walker, e entry) (*Discriminator, bool) {

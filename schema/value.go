@@ -19,7 +19,7 @@ func sentenceValue[T any](at func(*T) **Text) value[T] {
 }
 
 func wordValue[T any](at func(*T) **Text, set ...string) value[T] {
-	return put(shape{words: set}, at, func(w *walker, e entry) (*Text, bool) { return w.word(e, set, nil, "") })
+	return put(shape{words: set}, at, func(w *walker, e entry) (*Text, bool) { return w.word(e, set) })
 }
 
 func boolValue[T any](at func(*T) **Bool) value[T] {

@@ -17,8 +17,6 @@ type Step struct {
 	Many   *Bool
 	If     Conditions
 	Own    Own
-	Then   *Branch
-	Else   *Branch
 	Pos    Pos // the map
 	Broken bool
 }
@@ -28,14 +26,6 @@ type Conditions struct {
 	Exists  *Text // error or skip
 	Missing *Text // error or skip; of add also InsertMissing
 	Newer   *Text // column
-	Always  *Bool // it does not matter whether another step finds the event stale
-	Below   *Text // error or skip
-}
-
-// Branch are steps that run only if another one was applied, or only if it was skipped.
-type Branch struct {
-	Steps []*Step
-	Key   Pos
 }
 
 // InsertMissing is the word of if_missing with which add makes the row.
@@ -43,16 +33,11 @@ const InsertMissing = "insert"
 
 // Own are keys of one verb alone.
 type Own struct {
-	Plus     *Assigns // add
-	Minus    *Assigns // add
-	AtLeast  *Assigns // add: constants
-	Stream   *Texts   // append: columns
-	Position *Text    // append: column
-	Expect   *Text    // append: field
-	Parent   *Assigns // replace
-	By       *Texts   // upsert: columns
-	Keep     *Texts   // upsert: columns
-	given    []string // all keys of the step, also those that are misspelt or whose values were refused
+	Plus  *Assigns // add
+	Minus *Assigns // add
+	By    *Texts   // upsert: columns
+	Keep  *Texts   // upsert: columns
+	given []string // all keys of the step, also those that are misspelt or whose values were refused
 }
 
 // Lacks reports whether the step has no such key, not even misspelt or with a value that was
@@ -65,17 +50,31 @@ var stepTables = []struct {
 	verb string
 	keys keys[Step]
 }{
-	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists", "then", "else")},
-	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep", "then", "else")},
-	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing", "then", "else")},
-	{"delete", stepKeys("delete", "each", "where", "many", "if_newer", "then", "else")},
-	{"append", stepKeys("append", "each", "set", "clear", "leave", "stream", "position", "expect")},
-	{"replace", stepKeys("replace", "each", "parent", "set", "clear", "leave")},
-	{"add", stepKeys("add", "each", "where", "plus", "minus", "at_least", "if_below", "if_missing", "set", "clear", "leave", "then", "else")},
+	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists")},
+	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep")},
+	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
+	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
+	{"add", stepKeys("add", "each", "where", "plus", "minus", "if_missing", "set", "clear", "leave")},
 }
 
-// unbuiltVerbs are verbs of the language that are not built yet.
-var unbuiltVerbs = keys[Step]{{name: "emit", meanwhile: toOutbox}}
+// otherVerbs are verbs that this language says in another way.
+var otherVerbs = keys[Step]{
+	{name: "emit", instead: toOutbox},
+	{name: "append", instead: "insert the row with the number that the producer gives it in the primary key, or number the rows in Go code: handle: true"},
+	{name: "replace", instead: "delete the rows of the parent (many: true), then insert one for each element"},
+}
+
+// inHandlers are conditions that no step states: what decides them is Go code.
+var inHandlers = keys[Step]{
+	{name: "then", instead: decides}, {name: "else", instead: decides},
+	{name: "always", instead: "leave it out: each step is applied or skipped by its own conditions"},
+	{name: "at_least", instead: "state CHECK (<column> >= 0) in a migration of yours: an event that breaks it is a dead letter; where a refusal is a row, write Go code, handle: true"},
+	{name: "if_below", instead: "an event that breaks a CHECK of the table is a dead letter; where a refusal is a row, write Go code, handle: true"},
+}
+
+const toOutbox = "the outbox is a table, and writing it is an insert: insert: idem_outbox (docs/outbox.md)"
+
+const decides = "steps do not depend on one another: what decides between rows is Go code in the same transaction, handle: true"
 
 // allStepKeys are the keys of steps, each with one meaning under every verb.
 var allStepKeys = keys[Step]{
@@ -88,23 +87,11 @@ var allStepKeys = keys[Step]{
 	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.Own.By })},
 	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.If.Exists }, "error", "skip")},
 	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing)},
-	{name: "stream", value: textsValue(func(s *Step) **Texts { return &s.Own.Stream })},
-	{name: "position", value: textValue(func(s *Step) **Text { return &s.Own.Position })},
-	{name: "expect", value: textValue(func(s *Step) **Text { return &s.Own.Expect })},
-	{name: "parent", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Parent })},
 	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Plus })},
 	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Minus })},
-	{name: "at_least", value: constantsValue(func(s *Step) **Assigns { return &s.Own.AtLeast })},
-	{name: "if_below", value: wordValue(func(s *Step) **Text { return &s.If.Below }, "error", "skip")},
-	{name: "always", value: boolValue(func(s *Step) **Bool { return &s.If.Always })},
 	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},
 	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Own.Keep })},
-	{name: "then", value: branchValue(func(s *Step) **Branch { return &s.Then })},
-	{name: "else", value: branchValue(func(s *Step) **Branch { return &s.Else })},
 }
-
-// anywhere are keys that no verb has of its own.
-var anywhere = []string{"always"}
 
 // sums are the words of people who look for sums.
 func sums[T any]() keys[T] {
@@ -116,14 +103,14 @@ const noArithmetic = "set writes values as they come: to add or subtract write a
 func stepKeys(verb string, names ...string) keys[Step] {
 	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, readVerb}}}
 	for _, k := range allStepKeys {
-		if slices.Contains(names, k.name) || slices.Contains(anywhere, k.name) {
+		if slices.Contains(names, k.name) {
 			ks = append(ks, k)
 		}
 	}
 	if verb != "add" {
 		ks = append(ks, sums[Step]()[1:]...)
 	}
-	return ks
+	return append(ks, inHandlers...)
 }
 
 // verbNames are the verbs in the order in which people are told of them.

@@ -9,7 +9,7 @@ import (
 // walker reads the value of a node, of any section of the spec, and reports what is wrong
 // with it. A section is a file of its own (topics.go, events.go): its types, the table of its
 // keys, and what is special about them. walkMap alone finds which keys of a map are unknown,
-// missing, misspelt or not built yet.
+// missing or misspelt.
 type walker struct {
 	ds *Diagnostics
 }
@@ -24,14 +24,13 @@ type entry struct {
 // keys is the description of one map of the language.
 type keys[T any] []key[T]
 
-// key is one key of a map. Without read it is part of the language, but not built yet.
+// key is one key of a map. With instead it is none of the language.
 type key[T any] struct {
-	name      string
-	required  bool
-	example   string // of a required key: what to write
-	instead   string // not a key of the language, but looked for: what to write
-	stands    string // with instead: the required key in whose place it stands
-	meanwhile string // not built yet: what does the work with what is built
+	name     string
+	required bool
+	example  string // of a required key: what to write
+	instead  string // not a key of the language, but looked for: what to write
+	stands   string // with instead: the required key in whose place it stands
 	value[T]
 }
 
@@ -57,7 +56,7 @@ type keyShape struct {
 	shape    shape
 }
 
-// shapes lists the built keys.
+// shapes lists the keys of the language.
 func (ks keys[T]) shapes() []keyShape {
 	var out []keyShape
 	for _, k := range ks {
@@ -102,9 +101,6 @@ func walkMap[T any](w *walker, e entry, ks keys[T], into *T) bool {
 			ok = false
 		case !known:
 			meant = append(meant, w.unknownKey(e, p, ks.built()))
-			ok = false
-		case k.read == nil:
-			w.unbuiltKey(p.KeyPos, p.Key, k.meanwhile)
 			ok = false
 		default:
 			ok = k.read(w, entry{p.Key, p.KeyPos, p.Value}, into) && ok
@@ -240,7 +236,6 @@ var asMap = map[string]string{
 	"columns":         "for example columns: {order_id: uuid}",
 	"fields":          "for example fields: {order_id: uuid}",
 	"set":             "for example set: {status: {value: TEXT}}",
-	"at_least":        "say of which column: at_least: {balance: TEXT}",
 	"lock":            "name what is locked, and the field that tells which one: lock: {name: orders, by: order_id}",
 	"where":           "for example where: {order_id: TEXT}",
 }

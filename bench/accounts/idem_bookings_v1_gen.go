@@ -122,9 +122,9 @@ func (p *bookingsV1Plan) addBooked(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddAccounts names the row: one statement takes its events of a wave.
+// beforeAddAccounts names the row: a wave takes any number of its events.
 func (e *Booked) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").Text(e.AccountID), "BookedAddAccounts")
+	b.Gathers(wire.Row("accounts").Text(e.AccountID), "+")
 }
 
 // bookedAddAccountsSQL adds up what the events add to one row; it fails if a row is missing.
@@ -147,10 +147,9 @@ u AS (
     RETURNING
         t.account_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'accounts',
-    NULL
+    'accounts'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`

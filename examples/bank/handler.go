@@ -9,6 +9,25 @@ import (
 // Service implements Handler.
 type Service struct{}
 
+// TransferRequested books the transfer if the debtor's balance covers it, and refuses it if not.
+// An account that is not there breaks a foreign key, and the event becomes a dead letter.
+func (Service) TransferRequested(ctx context.Context, tx idem.Tx, e TransferRequested) error {
+	covered, err := tx.Exec(ctx, `UPDATE core.account SET balance_cents = balance_cents - $2 WHERE account_id = $1 AND balance_cents >= $2`, e.Debtor, e.Cents)
+	if err != nil {
+		return err
+	}
+	const columns = ` (transfer_id, debtor, creditor, cents, requested_at) VALUES ($1, $2, $3, $4, $5)`
+	if covered.RowsAffected() == 0 {
+		_, err = tx.Exec(ctx, `INSERT INTO refused_transfers`+columns, e.TransferID, e.Debtor, e.Creditor, e.Cents, e.RequestedAt)
+		return err
+	}
+	if _, err = tx.Exec(ctx, `INSERT INTO transfers`+columns, e.TransferID, e.Debtor, e.Creditor, e.Cents, e.RequestedAt); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE core.account SET balance_cents = balance_cents + $2 WHERE account_id = $1`, e.Creditor, e.Cents)
+	return err
+}
+
 // CardCaptured takes what was captured, and the fee for it, from the account. The generated code
 // has written the capture before, in the same transaction. It refers to the account, so that one
 // is there.

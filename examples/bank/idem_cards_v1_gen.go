@@ -286,9 +286,9 @@ func (e *CardRefunded) beforeInsertRefunds(b *wire.Batch) {
 	b.Puts(wire.Row("refunds").UUID(e.EntryID))
 }
 
-// beforeAddAccounts names the row: one statement takes its events of a wave.
+// beforeAddAccounts names the row: a wave takes any number of its events.
 func (e *CardRefunded) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "CardRefundedAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
 const cardRefundedInsertRefundsSQL = `
@@ -324,10 +324,9 @@ u AS (
     RETURNING
         t.account_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'accounts',
-    NULL
+    'accounts'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`

@@ -19,6 +19,7 @@ const _ = wire.CompatV1
 
 // Handler is implemented by the service: one method per event with Go code.
 type Handler interface {
+	TransfersV1Handler
 	CardsV1Handler
 }
 
@@ -74,7 +75,6 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "cents", Type: "bigint"},
 					{Name: "requested_at", Type: "timestamptz"},
 				},
-				Rights: []string{"INSERT"},
 				References: []wire.Reference{
 					{Columns: []string{"debtor"}, Table: "accounts"},
 					{Columns: []string{"creditor"}, Table: "accounts"},
@@ -92,7 +92,6 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 					{Name: "cents", Type: "bigint"},
 					{Name: "requested_at", Type: "timestamptz"},
 				},
-				Rights: []string{"INSERT"},
 			},
 			{
 				Name: "interest",
@@ -145,7 +144,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			},
 		},
 		Topics: []wire.Topic{
-			transfersV1Topic(),
+			transfersV1Topic(h),
 			interestV1Topic(),
 			cardsV1Topic(h),
 		},

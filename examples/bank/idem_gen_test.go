@@ -112,4 +112,6 @@ func testCases() idemtest.Cases {
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}
 
+func (stubHandler) TransferRequested(context.Context, idem.Tx, TransferRequested) error { return nil }
+
 func (stubHandler) CardCaptured(context.Context, idem.Tx, CardCaptured) error { return nil }

@@ -25,6 +25,7 @@ func interestV1Topic() wire.Topic {
 		Window: 9600 * time.Hour,
 		Statements: []string{
 			interestPaidAddAccountsSQL,
+			interestPaidAddAccounts2SQL,
 			interestPaidInsertInterestSQL,
 		},
 		Writes:  []string{"accounts", "interest"},
@@ -39,6 +40,7 @@ type interestV1Plan struct {
 	interestPaid               InterestPaid
 	interestPaidInsertInterest wire.Rows
 	interestPaidAddAccounts    wire.Rows
+	interestPaidAddAccounts2   wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -52,6 +54,7 @@ func (p *interestV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 // Flush implements wire.Plan.
 func (p *interestV1Plan) Flush(b *wire.Batch) {
 	b.Write(interestPaidAddAccountsSQL, &p.interestPaidAddAccounts)
+	b.Write(interestPaidAddAccounts2SQL, &p.interestPaidAddAccounts2)
 	b.Write(interestPaidInsertInterestSQL, &p.interestPaidInsertInterest)
 }
 
@@ -139,12 +142,10 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 	r = p.interestPaidAddAccounts.Row()
 	r.UUID(e.PaidBy)
 	r.Int8(e.Cents)
-	r.Int4(1)
 	e.beforeAddAccounts2(b)
-	r = p.interestPaidAddAccounts.Row()
+	r = p.interestPaidAddAccounts2.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
-	r.Int4(2)
 	return nil
 }
 
@@ -155,14 +156,14 @@ func (e *InterestPaid) beforeInsertInterest(b *wire.Batch) {
 	b.Puts(wire.Row("interest").UUID(e.AccountID).Text(e.Month))
 }
 
-// beforeAddAccounts names the row: one statement takes its events of a wave.
+// beforeAddAccounts names the row: a wave takes any number of its events.
 func (e *InterestPaid) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.PaidBy), "InterestPaidAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.PaidBy), "+")
 }
 
-// beforeAddAccounts2 names the row: one statement takes its events of a wave.
+// beforeAddAccounts2 names the row: a wave takes any number of its events.
 func (e *InterestPaid) beforeAddAccounts2(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "InterestPaidAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
 const interestPaidInsertInterestSQL = `
@@ -181,14 +182,12 @@ ORDER BY account_id, month`
 
 // interestPaidAddAccountsSQL adds up what the events add to one row; it fails if a row is
 // missing.
-// It takes the rows of steps of one shape, in their order: 1 is InterestPaidAddAccounts, 2 is
-// InterestPaidAddAccounts2.
 const interestPaidAddAccountsSQL = `
 WITH e AS (
     SELECT
         account_id,
-        sum(CASE WHEN step IN (1) THEN -(balance_cents)::numeric ELSE balance_cents END) AS balance_cents
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[]) AS e (account_id, balance_cents, step)
+        -sum(balance_cents) AS balance_cents
+    FROM unnest($1::uuid[], $2::bigint[]) AS e (account_id, balance_cents)
     GROUP BY account_id
     ORDER BY account_id
 ),
@@ -200,10 +199,35 @@ u AS (
     RETURNING
         t.account_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'accounts',
-    NULL
+    'accounts'
+FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
+
+// interestPaidAddAccounts2SQL adds up what the events add to one row; it fails if a row is
+// missing.
+const interestPaidAddAccounts2SQL = `
+WITH e AS (
+    SELECT
+        account_id,
+        sum(balance_cents) AS balance_cents
+    FROM unnest($1::uuid[], $2::bigint[]) AS e (account_id, balance_cents)
+    GROUP BY account_id
+    ORDER BY account_id
+),
+u AS (
+    UPDATE core.account AS t SET
+        balance_cents = t.balance_cents + e.balance_cents
+    FROM e
+    WHERE t.account_id = e.account_id
+    RETURNING
+        t.account_id
+)
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'accounts'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`

@@ -4,6 +4,7 @@
 package bank
 
 import (
+	"context"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
@@ -11,7 +12,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
-func transfersV1Topic() wire.Topic {
+// TransfersV1Handler handles the events of topic "transfers.v1" that need Go code.
+type TransfersV1Handler interface {
+	// TransferRequested asks for a transfer. It is booked if the balance covers it, and refused if
+	// not.
+	TransferRequested(ctx context.Context, tx idem.Tx, e TransferRequested) error
+}
+
+func transfersV1Topic(h TransfersV1Handler) wire.Topic {
 	return wire.Topic{
 		Name:      "transfers.v1",
 		StartFrom: wire.Earliest,
@@ -24,26 +32,13 @@ func transfersV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  840 * time.Hour,
-		Statements: []string{
-			transferRequestedAddAccountsSQL,
-			transferRequestedAddAccounts2SQL,
-			transferRequestedInsertTransfersSQL,
-			transferRequestedInsertRefusedTransfersSQL,
-		},
-		Writes:  []string{"accounts", "transfers", "refused_transfers"},
-		NewPlan: func() wire.Plan { return &transfersV1Plan{} },
+		NewPlan: func() wire.Plan { return &transfersV1Plan{handler: h} },
 	}
 }
 
 // transfersV1Plan collects the rows of one batch; it belongs to one partition.
 type transfersV1Plan struct {
-	decoder transfersV1Decoder
-
-	transferRequested                       TransferRequested
-	transferRequestedAddAccounts            wire.Rows
-	transferRequestedAddAccounts2           wire.Rows
-	transferRequestedInsertTransfers        wire.Rows
-	transferRequestedInsertRefusedTransfers wire.Rows
+	handler TransfersV1Handler
 }
 
 // Add implements wire.Plan.
@@ -63,12 +58,7 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan.
-func (p *transfersV1Plan) Flush(b *wire.Batch) {
-	b.Write(transferRequestedAddAccountsSQL, &p.transferRequestedAddAccounts)
-	b.Write(transferRequestedAddAccounts2SQL, &p.transferRequestedAddAccounts2)
-	b.Write(transferRequestedInsertTransfersSQL, &p.transferRequestedInsertTransfers)
-	b.Write(transferRequestedInsertRefusedTransfersSQL, &p.transferRequestedInsertRefusedTransfers)
-}
+func (p *transfersV1Plan) Flush(b *wire.Batch) {}
 
 // transfersV1Decoder reads the records of topic "transfers.v1".
 type transfersV1Decoder = strictjson.Scanner
@@ -139,6 +129,7 @@ func (e *TransferRequested) fingerprint(f *wire.Fingerprint) {
 var transferRequestedEvent = wire.Event[TransferRequested, *transfersV1Decoder]{
 	Name:    "TransferRequested",
 	Decode:  (*TransferRequested).decode,
+	Owned:   true,
 	Key:     (*TransferRequested).key,
 	Space:   "\x18\xda\xc5\xc3\x7f\x4b\x26\x00\x7b\xb4\x02\xb6\x37\x40\x78\x38",
 	Print:   (*TransferRequested).fingerprint,
@@ -146,167 +137,15 @@ var transferRequestedEvent = wire.Event[TransferRequested, *transfersV1Decoder]{
 }
 
 func (p *transfersV1Plan) addTransferRequested(b *wire.Batch, m *wire.Message) error {
-	e := &p.transferRequested
-	if fresh, err := transferRequestedEvent.Take(b, m, &p.decoder, e); !fresh {
+	e := new(TransferRequested)
+	if fresh, err := transferRequestedEvent.Take(b, m, &transfersV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeAddAccounts(b)
-	r := p.transferRequestedAddAccounts.Row()
-	r.UUID(e.Debtor)
-	r.Int8(e.Cents)
-	wire.Number(r)
-	e.beforeAddAccounts2(b)
-	r = p.transferRequestedAddAccounts2.Row()
-	r.UUID(e.Creditor)
-	r.Int8(e.Cents)
-	wire.NumberOf(r, &p.transferRequestedAddAccounts)
-	e.beforeInsertTransfers(b)
-	r = p.transferRequestedInsertTransfers.Row()
-	r.UUID(e.TransferID)
-	r.UUID(e.Debtor)
-	r.UUID(e.Creditor)
-	r.Int8(e.Cents)
-	r.Time(e.RequestedAt)
-	wire.NumberOf(r, &p.transferRequestedAddAccounts)
-	e.beforeInsertRefusedTransfers(b)
-	r = p.transferRequestedInsertRefusedTransfers.Row()
-	r.UUID(e.TransferID)
-	r.UUID(e.Debtor)
-	r.UUID(e.Creditor)
-	r.Int8(e.Cents)
-	r.Time(e.RequestedAt)
-	wire.NumberOf(r, &p.transferRequestedAddAccounts)
+	b.Call(m, wire.Call{
+		Event: "TransferRequested",
+		Fn: func(ctx context.Context, tx idem.Tx) error {
+			return p.handler.TransferRequested(ctx, tx, *e)
+		},
+	})
 	return nil
 }
-
-// beforeAddAccounts names the row: a wave writes it once.
-func (e *TransferRequested) beforeAddAccounts(b *wire.Batch) {
-	b.Puts(wire.Row("accounts").UUID(e.Debtor))
-}
-
-// beforeAddAccounts2 names the row: in a wave, only statements before this one write it.
-func (e *TransferRequested) beforeAddAccounts2(b *wire.Batch) {
-	b.Follows(wire.Row("accounts").UUID(e.Creditor))
-}
-
-// beforeInsertTransfers names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *TransferRequested) beforeInsertTransfers(b *wire.Batch) {
-	b.Reads(wire.Row("accounts").UUID(e.Debtor))
-	b.Reads(wire.Row("accounts").UUID(e.Creditor))
-	b.Puts(wire.Row("transfers").UUID(e.TransferID))
-}
-
-// beforeInsertRefusedTransfers names the row: a wave writes it once.
-func (e *TransferRequested) beforeInsertRefusedTransfers(b *wire.Batch) {
-	b.Puts(wire.Row("refused_transfers").UUID(e.TransferID))
-}
-
-// transferRequestedAddAccountsSQL leaves a row alone if balance would be below 0; it fails if
-// it is missing.
-const transferRequestedAddAccountsSQL = `
-WITH e AS (
-    SELECT
-        account_id,
-        -sum(balance_cents) AS balance_cents,
-        min(number_) AS number_
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[]) AS e (account_id, balance_cents, number_)
-    GROUP BY account_id
-    ORDER BY account_id
-),
-u AS (
-    UPDATE core.account AS t SET
-        balance_cents = t.balance_cents + e.balance_cents
-    FROM e
-    WHERE t.account_id = e.account_id
-        AND t.balance_cents + e.balance_cents >= 0
-    RETURNING
-        t.account_id
-),
-r AS (
-    INSERT INTO idem_step_refused (reason, in_table, in_column)
-    SELECT
-        'no row with this key',
-        'accounts',
-        NULL
-    FROM e
-    WHERE NOT EXISTS (SELECT FROM core.account AS t WHERE t.account_id = e.account_id)
-)
-SELECT set_config('idem.TransferRequestedAddAccounts', array(
-    SELECT e.number_
-    FROM e
-    WHERE EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)
-    UNION ALL
-    SELECT earlier
-    FROM unnest(nullif(current_setting('idem.TransferRequestedAddAccounts', true), '')::integer[]) AS earlier
-    WHERE earlier = (SELECT min(number_) - 1 FROM e)
-)::text, true)`
-
-// transferRequestedAddAccounts2SQL adds up what the events add to one row; it fails if a row
-// is missing.
-// It takes a row only if transferRequestedAddAccountsSQL applied the one before it.
-const transferRequestedAddAccounts2SQL = `
-WITH e AS (
-    SELECT
-        account_id,
-        sum(balance_cents) AS balance_cents
-    FROM unnest($1::uuid[], $2::bigint[], $3::integer[]) AS e (account_id, balance_cents, of_number)
-    WHERE of_number IN (SELECT unnest(current_setting('idem.TransferRequestedAddAccounts')::integer[]))
-    GROUP BY account_id
-    ORDER BY account_id
-),
-u AS (
-    UPDATE core.account AS t SET
-        balance_cents = t.balance_cents + e.balance_cents
-    FROM e
-    WHERE t.account_id = e.account_id
-    RETURNING
-        t.account_id
-)
-INSERT INTO idem_step_refused (reason, in_table, in_column)
-SELECT
-    'no row with this key',
-    'accounts',
-    NULL
-FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
-
-// transferRequestedInsertTransfersSQL takes a row only if transferRequestedAddAccountsSQL
-// applied the one before it.
-const transferRequestedInsertTransfersSQL = `
-INSERT INTO transfers (
-    transfer_id,
-    debtor,
-    creditor,
-    cents,
-    requested_at
-)
-SELECT
-    transfer_id,
-    debtor,
-    creditor,
-    cents,
-    requested_at
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::integer[]) AS e (transfer_id, debtor, creditor, cents, requested_at, of_number)
-WHERE of_number IN (SELECT unnest(current_setting('idem.TransferRequestedAddAccounts')::integer[]))
-ORDER BY transfer_id`
-
-// transferRequestedInsertRefusedTransfersSQL takes a row only if
-// transferRequestedAddAccountsSQL skipped the one before it.
-const transferRequestedInsertRefusedTransfersSQL = `
-INSERT INTO refused_transfers (
-    transfer_id,
-    debtor,
-    creditor,
-    cents,
-    requested_at
-)
-SELECT
-    transfer_id,
-    debtor,
-    creditor,
-    cents,
-    requested_at
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::integer[]) AS e (transfer_id, debtor, creditor, cents, requested_at, of_number)
-WHERE of_number NOT IN (SELECT unnest(current_setting('idem.TransferRequestedAddAccounts')::integer[]))
-ORDER BY transfer_id`

@@ -12,19 +12,23 @@ import (
 )
 
 // TestTransfersV1 repeats, crashes, fences and poisons the events of topic "transfers.v1".
+// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
 func TestTransfersV1(t *testing.T) {
 	idemtest.Suite{
 		Topic:      "transfers.v1",
 		Migrations: "migrations",
 		External:   "testdata/idem_external.sql",
-		Rows:       "testdata/idem_transfers_v1_rows.sql",
 		Expected:   "testdata/idem_transfers_v1_expected.txt",
 		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
+		},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_transfers_v1_log.jsonl", map[string]idemtest.Event{
 			"TransferRequested": {Keyed: true},
 		}),
+		Edit: editTestLog,
 	}.Run(t)
 }

@@ -147,7 +147,7 @@ func (e *PaymentReceived) beforeInsertPayments(b *wire.Batch) {
 	b.Puts(wire.Row("payments").Text(e.PaymentID))
 }
 
-// beforeAddAccounts names the row: one statement takes its events of a wave.
+// beforeAddAccounts names the row: a wave takes any number of its events.
 func (e *PaymentReceived) beforeAddAccounts(b *wire.Batch) {
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "PaymentReceivedAddAccounts")
 }
@@ -166,43 +166,32 @@ SELECT
     unnest($4::bigint[]) AS cents
 ORDER BY payment_id`
 
-// paymentReceivedAddAccountsSQL adds up what the events add to one row; it fails if cents
-// would be below 0, after any one event.
+// paymentReceivedAddAccountsSQL adds up what the events add to one row.
 const paymentReceivedAddAccountsSQL = `
 WITH e AS (
     SELECT
         account_id,
-        sum(cents) AS cents,
-        min(cents_run) AS cents_low
-    FROM (
-        SELECT
-            *,
-            sum(cents) OVER (PARTITION BY account_id ORDER BY ordinal) AS cents_run
-        FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS e (account_id, cents, ordinal)
-    ) AS e
+        sum(cents) AS cents
+    FROM unnest($1::uuid[], $2::bigint[]) AS e (account_id, cents)
     GROUP BY account_id
 ),
 u AS (
-    INSERT INTO accounts AS t (
-        account_id,
-        cents
-    )
-    SELECT
-        account_id,
-        cents
+    UPDATE accounts AS t SET
+        cents = t.cents + e.cents
     FROM e
-    ORDER BY account_id
-    ON CONFLICT (account_id) DO UPDATE SET
-        cents = t.cents + excluded.cents
+    WHERE t.account_id = e.account_id
     RETURNING
-        t.account_id,
-        t.cents
+        t.account_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO accounts AS t (
+    account_id,
+    cents
+)
 SELECT
-    'a sum below at_least',
-    'accounts',
-    'cents'
-FROM u, e
-WHERE u.account_id = e.account_id
-    AND u.cents - e.cents + e.cents_low < 0`
+    account_id,
+    cents
+FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)
+ORDER BY account_id
+ON CONFLICT (account_id) DO UPDATE SET
+    cents = t.cents + excluded.cents`

@@ -106,21 +106,12 @@ func callHandler(g *group, e *model.Event) {
 
 // step writes the rows of one step. It returns whether the variable r exists afterwards.
 func step(g *group, s *model.Step, declared bool) bool {
-	if of := s.Under.Of; of != nil && of.Each != nil {
-		return declared // written for each element, behind the row of the step under which it stands
-	}
 	if s.Each == nil {
 		callMarks(g, s)
 		return row(g, s, declared)
 	}
-	if s.Replaces {
-		callMarks(g, s)
-		replacedRow(g, s, declared)
-		declared = true
-	}
-	together := perElement(s)
 	list := "e." + s.Each.GoName
-	elem, index := slices.ContainsFunc(together, usesElem), slices.ContainsFunc(together, usesIndex)
+	elem, index := usesElem(s), usesIndex(s)
 	scalar := scalarElem(s)
 	head := "range " + list
 	switch {
@@ -139,26 +130,10 @@ func step(g *group, s *model.Step, declared bool) bool {
 				g.Add(text("v := &%s[i]", list))
 			}
 		}
-		declared := declared
-		for _, s := range together {
-			if !s.Replaces {
-				callMarks(g, s)
-			}
-			declared = row(g, s, declared)
-		}
+		callMarks(g, s)
+		row(g, s, declared)
 	})
 	return declared
-}
-
-// perElement are a step and those under it that run for each of its elements.
-func perElement(s *model.Step) []*model.Step {
-	together := []*model.Step{s}
-	for _, o := range s.Event.Steps {
-		if o.Under.Of == s && s.Each != nil {
-			together = append(together, o)
-		}
-	}
-	return together
 }
 
 // scalarElem reports whether the elements of a step's list are copied, not pointed to.

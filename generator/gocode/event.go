@@ -36,9 +36,6 @@ func (p *pkg) event(f *file, e *model.Event) error {
 		marksMethod(f, s)
 	}
 	for _, s := range e.Steps {
-		if s.Joins != nil {
-			continue
-		}
 		f.decl(stepDoc(statementConst(s), s), text("const %s =", statementConst(s)).Add(rawString("\n"+p.sql[s])))
 	}
 	return nil
@@ -142,23 +139,6 @@ func stepDoc(name string, s *model.Step) string {
 	if slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Value.Patch() }) {
 		facts = append(facts, "A column stays as it is if the event does not hold its field.")
 	}
-	if len(s.Joined) > 0 {
-		text := "It takes the rows of steps of one shape, in their order:"
-		for i, st := range s.Joined {
-			text += fmt.Sprintf(" %d is %s,", i+1, st.GoName)
-		}
-		facts = append(facts, strings.TrimSuffix(text, ",")+".")
-	}
-	if s.Asks {
-		did, it := "applied", name
-		if s.Under.Else {
-			did = "skipped"
-		}
-		if len(facts) > 0 {
-			it = "It"
-		}
-		facts = append(facts, fmt.Sprintf("%s takes a row only if %s %s the one before it.", it, statementConst(s.Under.Of), did))
-	}
 	for _, a := range s.Params() {
 		if s.TypeOf(a.Value).Kind == model.List && !isJSON(a.Column) {
 			facts = append(facts, "An array is sent as its text, since Postgres knows no array of arrays.")
@@ -192,27 +172,11 @@ func stepEffect(name string, s *model.Step) string {
 
 // sumsDoc says it of a statement that adds.
 func sumsDoc(name string, s *model.Step) string {
-	var fails []string
+	const what = "adds up what the events add to one row"
 	if s.If.Missing == "error" {
-		fails = append(fails, "a row is missing")
+		return fmt.Sprintf("%s %s; it fails if a row is missing.", name, what)
 	}
-	for _, l := range atLeast(s) {
-		least := fmt.Sprintf("%s would be below %s", l.Column.Name, l.Value.Const.Text)
-		if s.If.Below != "skip" {
-			least += ", after any one event"
-		}
-		fails = append(fails, least)
-	}
-	what := "adds up what the events add to one row"
-	switch {
-	case len(fails) == 0:
-		return fmt.Sprintf("%s %s.", name, what)
-	case s.If.Below != "skip":
-		return fmt.Sprintf("%s %s; it fails if %s.", name, what, strings.Join(fails, " or "))
-	case s.If.Missing == "error":
-		return fmt.Sprintf("%s leaves a row alone if %s; it fails if it is missing.", name, strings.Join(fails[1:], " or "))
-	}
-	return fmt.Sprintf("%s leaves a row alone if %s.", name, strings.Join(fails, " or "))
+	return fmt.Sprintf("%s %s.", name, what)
 }
 
 func columnNames(columns []*model.Column) string {
@@ -221,17 +185,4 @@ func columnNames(columns []*model.Column) string {
 		names = append(names, c.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// atLeast are the least values of the step's columns, and of those that join it.
-func atLeast(s *model.Step) []model.Assign {
-	out := slices.Clone(s.If.AtLeast)
-	for _, o := range s.Joined {
-		for _, l := range o.If.AtLeast {
-			if !slices.ContainsFunc(out, func(a model.Assign) bool { return a.Column == l.Column }) {
-				out = append(out, l)
-			}
-		}
-	}
-	return out
 }

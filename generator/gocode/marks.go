@@ -50,17 +50,12 @@ func (m *marks) doc() string {
 	why := map[string]string{
 		"":           "what the row needs: another wave changes that",
 		"Upserts":    "the row: equal ones in a wave become one",
-		"Gathers":    "the row: one statement takes its events of a wave",
-		"Replaces":   "the table: a wave writes its rows once",
+		"Gathers":    "the row: a wave takes any number of its events",
 		"Puts":       "the row: a wave writes it once",
-		"Follows":    "the row: in a wave, only statements before this one write it",
 		"PutsAll":    "the table: the row's key is not known, and a wave writes a row once",
 		"Deletes":    "the row: an earlier wave writes it",
 		"DeletesAll": "the table: an earlier wave writes its rows",
 	}[m.own]
-	if m.own == "Gathers" && m.step.Stream != nil {
-		why = "the stream: one statement takes its events of a wave, in their order"
-	}
 	doc := fmt.Sprintf("%s names %s.", marksName(m.step), why)
 	if m.own != "" && len(m.calls) > 1 {
 		doc += " Before it, what the write needs or changes elsewhere."
@@ -90,9 +85,6 @@ func marksName(s *model.Step) string { return "before" + stepName(s) }
 func marksOf(s *model.Step) *marks {
 	m := &marks{step: s}
 	t := s.Event.Topic
-	if s.Apart {
-		m.calls = append(m.calls, text("b.Later()"))
-	}
 	for _, r := range s.Reads {
 		if changes(t, r.Table) {
 			m.reads(r)
@@ -117,15 +109,10 @@ func marksOf(s *model.Step) *marks {
 		}
 		m.own = "Upserts"
 		m.calls = append(m.calls, call("b.Upserts", row))
-	case s.Replaces:
-		m.own = "Replaces"
-		m.calls = append(m.calls, text("b.Replaces(%q)", s.Table.Name))
 	case s.Removes:
 		m.writes("Deletes")
 	case s.Gathers:
 		m.gathers()
-	case s.Follows:
-		m.writes("Follows")
 	default:
 		m.writes("Puts")
 	}
@@ -143,7 +130,7 @@ func (m *marks) row(table *model.Table, values []model.Value) (*expr, bool) {
 
 func (m *marks) reads(r model.ParentRow) {
 	var read code
-	if r.Values == nil || putLater(m.step, r.Table) || m.step.Replaces && slices.ContainsFunc(r.Values, perElementValue) {
+	if r.Values == nil || putLater(m.step, r.Table) {
 		read = text("b.Touches(%q)", r.Table.Name)
 	} else if row, ok := m.row(r.Table, r.Values); ok {
 		read = call("b.Reads", row)
@@ -152,7 +139,7 @@ func (m *marks) reads(r model.ParentRow) {
 	}
 	condition := ""
 	for _, v := range r.Values {
-		if v.Optional() && !(m.step.Replaces && perElementValue(v)) {
+		if v.Optional() {
 			if condition != "" {
 				condition += " && "
 			}
@@ -166,12 +153,6 @@ func (m *marks) reads(r model.ParentRow) {
 	m.calls = append(m.calls, read)
 }
 
-// perElementValue reports whether a value differs between the elements of a step. A step that
-// replaces rows names its table once, for all of them.
-func perElementValue(v model.Value) bool {
-	return v.Kind == model.ElemValue || v.Kind == model.PositionValue
-}
-
 // putLater reports whether a wave writes rows of a table after those of the step, as can be
 // where a table is its own parent: a parent put earlier in a wave would not be there yet.
 func putLater(s *model.Step, table *model.Table) bool {
@@ -181,57 +162,33 @@ func putLater(s *model.Step, table *model.Table) bool {
 	})
 }
 
-// gathers adds the write of a step whose statement takes any number of events of a row or stream.
+// gathers adds the write of a step whose statement takes any number of events of a row. Steps that
+// only add to a row share a wave, whatever their order; one that may make the row shares it with
+// no other.
 func (m *marks) gathers() {
 	s := m.step
-	var row *expr
-	var ok bool
-	if s.Stream != nil {
-		row, ok = m.stream()
-	} else {
-		row, ok = m.row(s.Table, keyValues(s))
-	}
+	row, ok := m.row(s.Table, keyValues(s))
 	if !ok {
 		m.writes("Puts")
 		return
 	}
-	m.own = "Gathers"
-	m.calls = append(m.calls, call("b.Gathers", row, lit(s.Statement().GoName)))
-}
-
-// stream is the expression that identifies a step's stream, as if it were a row.
-func (m *marks) stream() (*expr, bool) {
-	s := m.step
-	id := wire("Row").Call(lit(s.Table.Name))
-	var values []model.Value
-	for i, c := range s.Table.PrimaryKey { // in an order that all steps have
-		if !slices.Contains(s.Stream.Columns, c) {
-			continue
-		}
-		at := slices.IndexFunc(s.Set, func(a model.Assign) bool { return a.Column == c })
-		values = append(values, s.Set[at].Value)
-		method, arg := identity(s, s.Table, i, c, s.Set[at].Value)
-		if method == "" {
-			return nil, false
-		}
-		id.Dot(method).Call(arg)
+	kind := "+"
+	if s.Makes {
+		kind = s.GoName
 	}
-	m.used = append(m.used, values...)
-	return id, true
+	m.own = "Gathers"
+	m.calls = append(m.calls, call("b.Gathers", row, lit(kind)))
 }
 
 // writes adds the row's own write.
 func (m *marks) writes(method string) {
 	s := m.step
-	if !s.Whole && s.Stream == nil {
+	if !s.Whole {
 		if row, ok := m.row(s.Table, keyValues(s)); ok {
 			m.own = method
 			m.calls = append(m.calls, call("b."+method, row))
 			return
 		}
-	}
-	if method == "Follows" {
-		method = "Puts"
 	}
 	m.own = method + "All"
 	m.calls = append(m.calls, text("b.%s(%q)", m.own, s.Table.Name))
@@ -252,11 +209,11 @@ func keyValues(s *model.Step) []model.Value {
 }
 
 // onlyFreshRows reports whether all that the topic does to a table is to insert rows whose
-// key the database makes: they can collide with nothing. The rows of a stream collide.
+// key the database makes: they can collide with nothing.
 func onlyFreshRows(t *model.Topic, table *model.Table) bool {
 	return !slices.ContainsFunc(t.Flush, func(s *model.Step) bool {
 		if s.Table == table {
-			return !s.OnlyMakes() || s.Stream != nil || keyValues(s) != nil
+			return !s.OnlyMakes() || keyValues(s) != nil
 		}
 		return slices.Contains(s.Cascades, table)
 	})

@@ -37,7 +37,7 @@ func scratch(e *model.Event) string {
 
 // rowsField is the plan's field for the rows of a step, statementConst the constant that
 // holds its SQL.
-func rowsField(s *model.Step) string { return unexported(s.Statement().GoName) }
+func rowsField(s *model.Step) string { return unexported(s.GoName) }
 
 func statementConst(s *model.Step) string { return rowsField(s) + "SQL" }
 

@@ -74,7 +74,7 @@ func rights(s *model.Service, table *model.Table) []string {
 			if st.Table != table {
 				continue
 			}
-			reads := st.Changes || st.Removes || st.Stream != nil || st.If.Exists == "skip"
+			reads := st.Changes || st.Removes || st.If.Exists == "skip"
 			for i, needs := range []bool{reads, st.Makes, st.Changes, st.Removes} {
 				needed[i] = needed[i] || needs
 			}

@@ -21,9 +21,7 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	addDispatch(f, p.service, t)
 	f.fn("Flush implements wire.Plan.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
-			if s.Joins == nil {
-				g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
-			}
+			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
 		}
 	})
 	decoderOf(f, t)
@@ -130,9 +128,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if len(t.Flush) > 0 {
 		var statements []code
 		for _, s := range t.Flush {
-			if s.Joins == nil {
-				statements = append(statements, text(statementConst(s)))
-			}
+			statements = append(statements, text(statementConst(s)))
 		}
 		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
 		elems = append(elems, pair("Writes", text("[]string").Values(written(p.service, t)...)))
@@ -211,9 +207,7 @@ func eventFields(g *group, e *model.Event) {
 		g.Add(text("%s %s", scratch(e), recordType(e)))
 	}
 	for _, s := range e.Steps {
-		if s.Joins == nil {
-			g.Add(text(rowsField(s)).Add(wire("Rows")))
-		}
+		g.Add(text(rowsField(s)).Add(wire("Rows")))
 	}
 }
 

@@ -10,11 +10,8 @@ type Facts struct {
 	// Sums says that all changes of a row that was there are sums: steps on one row may change
 	// places.
 	Sums bool
-	// Gathers says that the statement takes any number of events of one row, or of one stream, in
-	// their order.
+	// Gathers says that the statement takes any number of events of one row, in their order.
 	Gathers bool
-	Share
-	Order
 	// Whole says that the step may change rows that it does not name by the whole primary
 	// key, or free a value of a further unique key: the runtime then treats it as
 	// writing the whole table.
@@ -31,27 +28,6 @@ type Facts struct {
 	Cascades []*Table
 	// Reads are the parent rows that the foreign keys of the step's rows name.
 	Reads []ParentRow
-}
-
-// Share says which steps share a statement.
-type Share struct {
-	// Joined are steps of one shape, this one first, whose rows its statement takes in their order.
-	// Joins is that one, for the others. Only sums are joined.
-	Joined []*Step
-	Joins  *Step
-}
-
-// Order is what then and else mean for the statements of a wave.
-type Order struct {
-	// Tells says that other steps stand under this one, which may be skipped: its statement tells
-	// to which of its rows it was applied. Asks says of one of those others that its statement asks.
-	Tells, Asks bool
-	// Apart says that the step's statement would run before that of the step under which it
-	// stands, were it not in a later wave.
-	Apart bool
-	// Follows says that in a wave the step's statement runs after all statements by which its event
-	// may have written the same row: those need no wave of their own.
-	Follows bool
 }
 
 // ParentRow is a row of a parent table that a step's foreign key names.
@@ -76,15 +52,7 @@ func (s *Step) Skips() bool {
 		}
 		return true
 	}
-	return s.If.Newer != nil || s.If.Missing == "skip" && !s.Removes || s.If.Below == "skip" || s.If.Exists == "skip" && keyed()
-}
-
-// Statement is the step whose statement takes the rows of s: s itself, if it joins no other.
-func (s *Step) Statement() *Step {
-	if s.Joins != nil {
-		return s.Joins
-	}
-	return s
+	return s.If.Newer != nil || s.If.Missing == "skip" && !s.Removes || s.If.Exists == "skip" && keyed()
 }
 
 // Names are the values that say which rows the step means: those of Where, or of the row that

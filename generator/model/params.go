@@ -5,9 +5,8 @@ import "slices"
 // Params returns what travels with the step's statement, in the order of $1, $2, ...: Where,
 // then Set, without constants, the transaction time and NULL, which the statement itself holds.
 // Behind a patch stands whether it is there. The value that If.Newer compares follows if Set does
-// not hold it already. The number by which steps that depend on one another know their rows comes
-// last. A step without any value sends its rows' positions, of no column, so that the statement
-// knows their number.
+// not hold it already. A step without any value sends its rows' positions, of no column, so that
+// the statement knows their number.
 func (s *Step) Params() []Assign {
 	var params []Assign
 	for _, assigns := range [][]Assign{s.Where, s.Set} {
@@ -22,18 +21,6 @@ func (s *Step) Params() []Assign {
 	}
 	if s.If.Newer != nil && !s.sets(s.If.Newer) {
 		params = append(params, Assign{Column: s.If.Newer, Value: s.If.Version})
-	}
-	if s.Replaces {
-		params = append(params, Assign{Value: Value{Kind: RowValue}})
-	}
-	if len(s.Statement().Joined) > 0 {
-		params = append(params, Assign{Value: Value{Kind: StepValue}})
-	}
-	switch {
-	case s.Tells:
-		params = append(params, Assign{Value: Value{Kind: NumberValue}})
-	case s.Asks:
-		params = append(params, Assign{Value: Value{Kind: OfValue}})
 	}
 	if len(params) == 0 {
 		return []Assign{{Value: Value{Kind: PositionValue}}}
@@ -56,9 +43,9 @@ func (v Value) Patch() bool { return v.Kind == FieldValue && v.Field.Patch }
 // TypeOf returns the type of a sent value of the step.
 func (s *Step) TypeOf(v Value) FieldType {
 	switch {
-	case v.Kind == PositionValue, v.Kind == NumberValue, v.Kind == OfValue, v.Kind == StepValue:
+	case v.Kind == PositionValue:
 		return FieldType{Kind: Int32}
-	case v.Kind == RowValue || v.Kind == SentValue:
+	case v.Kind == SentValue:
 		return FieldType{Kind: Bool}
 	case v.Field != nil:
 		t := v.Field.Type

@@ -14,29 +14,10 @@ type Step struct {
 	Where []Assign
 	// By are the columns of the unique key by which a row that Set describes is the same as one
 	// that is there; empty if Where finds the row.
-	By     []*Column
-	If     Conditions
-	Stream *Stream // nil if the step does not number its rows
-	// Replaces says that the rows which Where finds become exactly the elements of Each. Set does
-	// not repeat the columns of Where then.
-	Replaces bool
-	Many     bool // where is no whole unique key, on purpose
-	Under    Branch
+	By   []*Column
+	If   Conditions
+	Many bool // where is no whole unique key, on purpose
 	Facts
-}
-
-// Branch says for which events a step runs: those to which Of was applied, or those for which it
-// was skipped. If Of has Each, the step runs once per element, with the elements of Of. Of is nil
-// if the step stands under none.
-type Branch struct {
-	Of   *Step
-	Else bool
-}
-
-// Stream is how a step numbers its rows. By has its columns and Position.
-type Stream struct {
-	Columns  []*Column // that name the stream
-	Position *Column   // from 1; its value is what the event expects, or NextValue
 }
 
 // Conditions are what a step asks of what it finds, and what becomes of it otherwise: "error" or
@@ -48,10 +29,6 @@ type Conditions struct {
 	// stored; a stored NULL counts as older. nil = no guard.
 	Newer   *Column
 	Version Value
-	// AtLeast are the least values (constants) that columns may have after they were added to.
-	// Below says what becomes of a step that would leave less.
-	AtLeast []Assign
-	Below   string
 }
 
 // Assign gives a column its value.
@@ -84,12 +61,7 @@ const (
 	ConstValue                         // Const
 	NowValue                           // transaction time
 	PositionValue                      // position of the element, from 1
-	NextValue                          // next free number of the step's stream
 	SentValue                          // whether Field, a patch, is there
-	RowValue                           // whether the row sent is an element, or says what is replaced
-	NumberValue                        // number of the row among all that the step sends
-	StepValue                          // which of the joined steps the row is of, from 1
-	OfValue                            // number of the row of Under.Of on which this one depends
 	NullValue                          // clear
 )
 

@@ -56,24 +56,6 @@ func TestAddStaysInTheRangeOfItsColumn(t *testing.T) {
 	in.rows("purse", `id=1  coins=2147483646  sum=-999.98  first=2147483647`)
 }
 
-func TestAddStaysAtLeastWhereItMust(t *testing.T) {
-	p := newPurse()
-	least := func(ifBelow, ifMissing string) *model.Step {
-		return &model.Step{If: model.Conditions{Below: ifBelow, Missing: ifMissing, AtLeast: []model.Assign{{Column: p.Columns[1], Value: constOf("0")}, {Column: p.Columns[2], Value: constOf("-1.5")}}}}
-	}
-	in := newFeed(t, service([]*model.Table{p.Table}, p.event("Take", least("error", "error")), p.event("Try", least("skip", "error")), p.event("Make", least("skip", "")),
-		p.event("Must", least("error", ""))))
-	in.send("Make", `{"id":1,"coins":-1,"sum":0}`, "applied")
-	in.send("Must", `{"id":1,"coins":0,"sum":1.51}`, "dead letter database")
-	in.rows("purse")
-	in.send("Must", `{"id":1,"coins":0,"sum":1.50}`, "applied")
-	in.send("Take", `{"id":1,"coins":-1,"sum":0}`, "dead letter database")
-	in.send("Try", `{"id":1,"coins":5,"sum":0.01}`, "applied")
-	in.send("Make", `{"id":1,"coins":5,"sum":0.01}`, "applied")
-	in.send("Try", `{"id":2,"coins":5,"sum":0.01}`, "dead letter database")
-	in.rows("purse", `id=1  coins=0  sum=-1.50  first=0`)
-}
-
 func TestUpsertKeepsColumns(t *testing.T) {
 	s := newStock()
 	e := s.event("Put", &model.Step{Verb: "upsert"})

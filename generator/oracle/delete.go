@@ -1,18 +1,15 @@
 package oracle
 
 func init() {
-	verbs["delete"] = verb{run: func(x *tx, t *table, r stepRow) (done, *fault) {
-		found := t.find(r.where)
-		was := done(len(found) == 0) // nothing is left to do
-		for _, old := range found {
+	verbs["delete"] = verb{run: func(x *tx, t *table, r stepRow) *fault {
+		for _, old := range t.find(r.where) {
 			if !t.rows[old] || !r.isNewer(t, old) { // it may have gone with the one before
 				continue
 			}
 			if f := x.remove(t, old); f != nil {
-				return applied, f
+				return f
 			}
-			was = applied
 		}
-		return was, nil
+		return nil
 	}}
 }

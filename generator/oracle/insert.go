@@ -1,10 +1,10 @@
 package oracle
 
 func init() {
-	verbs["insert"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) (done, *fault) {
+	verbs["insert"] = verb{fills: true, run: func(x *tx, t *table, r stepRow) *fault {
 		if r.step.If.Exists == "skip" && len(t.find(pick(r.set, t.def.PrimaryKey))) > 0 {
-			return skipped, nil
+			return nil
 		}
-		return applied, x.insert(t, r.set)
+		return x.insert(t, r.set)
 	}}
 }

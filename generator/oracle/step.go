@@ -12,11 +12,6 @@ type stepRow struct {
 	set   []assigned
 	where []assigned
 	newer cell
-	// elements are the rows that a step which replaces others makes of its list.
-	elements [][]assigned
-	// then and otherwise are the rows of the steps under this one, which run if it was applied, or
-	// if it was skipped.
-	then, otherwise []stepRow
 }
 
 type assigned struct {
@@ -36,14 +31,13 @@ type element struct {
 func (e *event) rows() ([]stepRow, *fault) {
 	var rows []stepRow
 	for _, s := range e.def.Steps {
-		if s.Under.Of != nil {
-			continue
+		for _, el := range e.elements(s) {
+			r, f := e.row(s, el)
+			if f != nil {
+				return nil, f
+			}
+			rows = append(rows, r)
 		}
-		more, f := e.rowsOf(s, e.elements(s))
-		if f != nil {
-			return nil, f
-		}
-		rows = append(rows, more...)
 	}
 	return rows, nil
 }
@@ -59,65 +53,6 @@ func (e *event) elements(s *model.Step) []element {
 		elements = append(elements, element{v, int64(i + 1)})
 	}
 	return elements
-}
-
-// rowsOf are the rows of a step, one per element, with those of the steps under it.
-func (e *event) rowsOf(s *model.Step, elements []element) ([]stepRow, *fault) {
-	if s.Replaces {
-		r, f := e.replacement(s, elements)
-		return []stepRow{r}, f
-	}
-	var rows []stepRow
-	for _, el := range elements {
-		r, f := e.row(s, el)
-		if f != nil {
-			return nil, f
-		}
-		if f := e.under(&r, el); f != nil {
-			return nil, f
-		}
-		rows = append(rows, r)
-	}
-	return rows, nil
-}
-
-// under computes the rows of the steps under the one that made r of an element.
-func (e *event) under(r *stepRow, el element) *fault {
-	for _, s := range e.def.Steps {
-		if s.Under.Of != r.step {
-			continue
-		}
-		elements := []element{el}
-		if r.step.Each == nil {
-			elements = e.elements(s)
-		}
-		rows, f := e.rowsOf(s, elements)
-		if f != nil {
-			return f
-		}
-		if s.Under.Else {
-			r.otherwise = append(r.otherwise, rows...)
-		} else {
-			r.then = append(r.then, rows...)
-		}
-	}
-	return nil
-}
-
-// replacement is the one row of a step that replaces others, with what its elements become.
-func (e *event) replacement(s *model.Step, elements []element) (r stepRow, f *fault) {
-	r.step = s
-	if r.where, f = e.assign(s, s.Where, element{}); f != nil {
-		return r, f
-	}
-	for _, el := range elements {
-		set, f := e.assign(s, s.Set, el)
-		if f != nil {
-			return r, f
-		}
-		r.elements = append(r.elements, append(set, r.where...))
-	}
-	return r, nil
 }
 
 func (e *event) row(s *model.Step, el element) (stepRow, *fault) {
@@ -173,8 +108,6 @@ func (e *event) cell(s *model.Step, c *model.Column, v model.Value, el element) 
 		return constant(c, v.Const.Text)
 	case model.NowValue:
 		return now{}, nil
-	case model.NextValue:
-		return next{}, nil
 	case model.PositionValue:
 		got = el.position
 	}
@@ -199,53 +132,27 @@ func elementPath(each *model.Field, el element) string {
 // fields of [model.Step] itself), and never [model.Facts], which the generators go by. So it can
 // find those facts wrong.
 type verb struct {
-	run   func(x *tx, t *table, r stepRow) (done, *fault)
+	run   func(x *tx, t *table, r stepRow) *fault
 	fills bool // it leaves columns that it does not set to the database
 }
 
 var verbs = map[string]verb{}
 
-// done tells whether a step was applied, or skipped as the spec permits.
-type done bool
-
-const (
-	applied done = true
-	skipped done = false
-)
-
-// steps runs the rows of each step, one after the other. A row's own steps under it run before the
-// next row.
+// steps runs the rows of each step, one after the other.
 func (x *tx) steps(rows []stepRow) *fault {
 	for i, r := range rows {
-		was, f := x.step(r)
-		if f != nil {
+		r.set = x.atOnce(r.set)
+		if f := verbs[r.step.Verb].run(x, x.store.byDef[r.step.Table], r); f != nil {
 			return f
 		}
-		under := r.then
-		if was == skipped {
-			under = r.otherwise
-		}
-		if len(under) == 0 && i+1 < len(rows) && rows[i+1].step == r.step {
+		if i+1 < len(rows) && rows[i+1].step == r.step {
 			continue // the step is not done
 		}
 		if f := x.checkWritten(); f != nil {
 			return f
 		}
-		if f := x.steps(under); f != nil {
-			return f
-		}
 	}
 	return nil
-}
-
-// step runs one row of a step.
-func (x *tx) step(r stepRow) (done, *fault) {
-	t := x.store.byDef[r.step.Table]
-	r.set = x.atOnce(r.set)
-	for i := range r.elements {
-		r.elements[i] = x.atOnce(r.elements[i])
-	}
-	return verbs[r.step.Verb].run(x, t, r)
 }
 
 // atOnce puts the transaction time in its place.
@@ -259,17 +166,16 @@ func (x *tx) atOnce(set []assigned) []assigned {
 	return set
 }
 
-func (x *tx) updateAll(t *table, r stepRow, found []*row) (was done, f *fault) {
+func (x *tx) updateAll(t *table, r stepRow, found []*row) *fault {
 	for _, old := range found {
 		if !r.isNewer(t, old) {
 			continue
 		}
 		if f := x.update(t, old, r.set); f != nil {
-			return applied, f
+			return f
 		}
-		was = applied
 	}
-	return was, nil
+	return nil
 }
 
 // isNewer is the guard of if_newer: a stored NULL counts as older, an absent value is

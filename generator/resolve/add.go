@@ -13,7 +13,6 @@ import (
 func init() {
 	verbs["add"] = verb{model.Facts{Changes: true, Sums: true}, func(report *schema.Diagnostics, st *draft.Step) {
 		resolveSums(report, st)
-		resolveLeast(report, st)
 		resolveWhere(report, st)
 		checkFound(report, st)
 		if textOr(st.Spec.If.Missing, "error") == schema.InsertMissing {
@@ -90,36 +89,6 @@ func resolveSum(report *schema.Diagnostics, st *draft.Step, c *draft.Column, a s
 		v.Known = false
 	}
 	return v
-}
-
-// resolveLeast reads at_least and if_below.
-func resolveLeast(report *schema.Diagnostics, st *draft.Step) {
-	at := st.Spec.Own.AtLeast
-	if at == nil {
-		if st.Spec.If.Below != nil {
-			report.Add(st.Spec.If.Below.Key, "E512", "if_below means nothing here: the step has no at_least", "name the least value: at_least: {<column>: 0}")
-			st.Whole = false
-		}
-		return
-	}
-	st.Model.If.Below = textOr(st.Spec.If.Below, "error")
-	st.Whole = st.Whole && !at.Broken
-	for _, a := range at.Items {
-		c := lookupColumn(report, st.Table, a.Column)
-		if c == nil || c.Broken {
-			st.Whole = false
-			continue
-		}
-		if sum, named := st.Set[c]; !named || sum.How != model.Adds && sum.How != model.Subtracts {
-			report.Add(a.Column.Pos, "E512", fmt.Sprintf("at_least names column %s, which this step does not change", wording.Quote(a.Column.Value)), "")
-			continue
-		}
-		v := resolveValue(report, st, a.Value, c)
-		st.Whole = st.Whole && v.Known
-		if v.Known {
-			st.Model.If.AtLeast = append(st.Model.If.AtLeast, model.Assign{Column: c.Model, Value: v.Model})
-		}
-	}
 }
 
 // checkFound refuses to add to a column that finds the row.

@@ -39,7 +39,10 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 	r.resolveEffect(e)
 	r.resolveLock(e)
 	for _, s := range spec.Write {
-		r.resolveWithBranches(e, s)
+		st := resolveStep(r.report, r.tables, e, s)
+		e.Steps = append(e.Steps, st)
+		e.Model.Steps = append(e.Model.Steps, st.Model)
+		e.Unsure = e.Unsure || !st.Whole
 	}
 	collectFields(e)
 	resolveCompared(e)

@@ -20,10 +20,10 @@ type verb struct {
 
 var verbs = map[string]verb{}
 
-func resolveStep(report *schema.Diagnostics, tables *draft.Tables, e *draft.Event, spec *schema.Step, under *draft.Step) *draft.Step {
+func resolveStep(report *schema.Diagnostics, tables *draft.Tables, e *draft.Event, spec *schema.Step) *draft.Step {
 	v := verbs[spec.Verb.Value]
 	st := &draft.Step{
-		Spec: spec, Event: e, Under: under, Set: draft.Assigned{}, Where: draft.Assigned{}, Named: map[*draft.Column]bool{}, Whole: !spec.Broken,
+		Spec: spec, Event: e, Set: draft.Assigned{}, Where: draft.Assigned{}, Named: map[*draft.Column]bool{}, Whole: !spec.Broken,
 		Model: &model.Step{Event: e.Model, Verb: spec.Verb.Value, Many: spec.Many != nil && spec.Many.Value, Facts: v.does},
 	}
 	st.Table = tables.Find(spec.Table.Value)
@@ -63,16 +63,6 @@ func inOrder(st *draft.Step, values draft.Assigned) []model.Assign {
 // resolveEach looks up the list whose elements become rows.
 func resolveEach(report *schema.Diagnostics, st *draft.Step) {
 	at := st.Spec.Each
-	if st.Under != nil && st.Under.PerElement() {
-		if st.Model.Each, st.Elem = st.Under.Model.Each, st.Under.Elem; st.Elem == nil {
-			st.Whole = false
-		}
-		if at != nil {
-			report.Add(at.Key, "E515", fmt.Sprintf("%s stands under %s, and runs once per element of its list", st.Is(), st.Under.Is()), "drop each here, or write the step beside that one")
-			st.Whole = false
-		}
-		return
-	}
 	if at == nil {
 		return
 	}
@@ -149,13 +139,8 @@ func nameColumn(report *schema.Diagnostics, st *draft.Step, at schema.Text) *dra
 	}
 	if st.Named[c] {
 		keys := "set, clear and leave"
-		switch {
-		case st.Model.Sums:
+		if st.Model.Sums {
 			keys = "plus, minus, " + keys
-		case st.Model.Replaces:
-			keys = "parent, " + keys
-		case st.Model.Stream != nil:
-			keys = "position, " + keys
 		}
 		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step", wording.Quote(at.Value)), "keep one of "+keys)
 	}

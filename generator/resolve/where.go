@@ -69,22 +69,18 @@ func defaultWhere(report *schema.Diagnostics, st *draft.Step) {
 
 // checkWhere checks a value that a column is compared with.
 func checkWhere(report *schema.Diagnostics, st *draft.Step, c *draft.Column, v draft.Value, pos schema.Pos) draft.Value {
-	where := "where"
-	if st.Model.Replaces {
-		where = "parent"
-	}
 	if v.Known && v.Model.Kind == model.NowValue {
-		report.Add(pos, "E302", fmt.Sprintf(where+" cannot compare column %s with the transaction time", wording.Quote(c.Spec.Name.Value)), "compare it with a field of the event")
+		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s with the transaction time", wording.Quote(c.Spec.Name.Value)), "compare it with a field of the event")
 		v.Known = false
 	}
 	v = checkType(report, c, v, pos, "be compared with")
 	switch {
 	case !v.Known:
 	case c.Model.Type.Kind == model.ColJSON:
-		report.Add(pos, "E302", fmt.Sprintf(where+" cannot compare column %s: json has no equality", wording.Quote(c.Spec.Name.Value)), "use jsonb")
+		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s: json has no equality", wording.Quote(c.Spec.Name.Value)), "use jsonb")
 		v.Known = false
 	case v.Type.Optional:
-		report.Add(pos, "E303", fmt.Sprintf("field %s may be null, but "+where+" compares column %s with it: a null finds no row", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value)),
+		report.Add(pos, "E303", fmt.Sprintf("field %s may be null, but where compares column %s with it: a null finds no row", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value)),
 			`drop "optional", or find the row by another column`)
 		v.Known = false
 	}

@@ -19,17 +19,6 @@ type class struct {
 
 func newClass() *class { return &class{whole: -1, fraction: -1} }
 
-// sum is a small amount, or one that is more than any row has.
-func (c *class) sum(n int, large bool) int {
-	switch {
-	case !large:
-		return 1 + n%9
-	case c.whole >= 0 && c.whole < 9:
-		return c.small(999_999_999)
-	}
-	return 999_999_999
-}
-
 // limit keeps values of the class within a column.
 func (c *class) limit(t model.ColType) {
 	switch t.Kind {

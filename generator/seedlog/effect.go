@@ -29,8 +29,6 @@ type stepEffect struct {
 	needs    bool // it must be there before
 	needsNot bool // it must not
 	skips    skips
-	under    int   // the step under which it stands; -1 = none
-	skipped  bool  // it runs if that one was skipped
 	parents  []int // that must be there afterwards
 	gone     []int // rows that go with the removed one
 	bars     []int // rows that keep it from being removed
@@ -40,20 +38,13 @@ type stepEffect struct {
 func (p *planner) study(e *model.Event) *effect {
 	d := &effect{keySpace: -1, halts: e.OnFailure.GiveUp == "stop", cost: endless}
 	there, gone := map[int]bool{}, map[int]bool{}
-	var ran []bool
+	var ran []bool // on a fresh row: what may be skipped for a row that is missing is
 	for _, s := range e.Steps {
 		t := stepEffect{
 			table: p.index[s.Table], own: p.ownRow(s), makes: s.Makes, removes: s.Removes,
-			needs: s.If.Missing == "error", needsNot: s.If.Exists == "error",
-			skips: skipsOf(s), under: slices.Index(e.Steps, s.Under.Of), skipped: s.Under.Else,
+			needs: s.If.Missing == "error", needsNot: s.If.Exists == "error", skips: skipsOf(s),
 		}
-		// On a fresh row, what may be skipped for a row that is missing is.
-		was := t.skips.missing && !there[t.table]
-		runs := t.under < 0 || ran[t.under] != t.skipped
-		if ran = append(ran, runs && !was); !runs {
-			d.steps = append(d.steps, t)
-			continue
-		}
+		ran = append(ran, !t.skips.missing || there[t.table])
 		switch {
 		case s.Makes || there[t.table]:
 		case t.needs:
@@ -98,9 +89,6 @@ func (p *planner) study(e *model.Event) *effect {
 
 // ownRow reports whether the step makes a row that no other record uses.
 func (p *planner) ownRow(s *model.Step) bool {
-	if s.Stream != nil {
-		return true
-	}
 	if !s.OnlyMakes() {
 		return false
 	}
@@ -125,10 +113,11 @@ func (p *planner) parents(s *model.Step) []*model.Table {
 	return out
 }
 
-// apply tells whether the record would take effect, what changes then, and which of its steps are
-// applied. It follows the steps in order as far as existence of rows goes.
-func (p *planner) apply(v visit, before state) (changes []change, ran []bool, ok bool) {
+// apply tells whether the record would take effect, and what changes then. It follows the steps in
+// order as far as existence of rows goes.
+func (p *planner) apply(v visit, before state) (changes []change, ok bool) {
 	p.work++
+	var ran []bool
 	has := func(t int) bool {
 		for i := len(changes) - 1; i >= 0; i-- {
 			if changes[i].at == t {
@@ -140,13 +129,12 @@ func (p *planner) apply(v visit, before state) (changes []change, ran []bool, ok
 	d := p.does[v.event]
 	for i := range d.steps {
 		s := &d.steps[i]
-		runs := s.under < 0 || ran[s.under] != s.skipped
-		runs = runs && !s.skips.now(s, v, has)
+		runs := !s.skips.now(s, v, has)
 		if ran = append(ran, runs); !runs {
 			continue
 		}
 		if s.needsNot && has(s.table) && (!s.own || v.again) || s.needs && !has(s.table) {
-			return nil, ran, false
+			return nil, false
 		}
 		if s.makes || s.removes {
 			changes = append(changes, change{s.table, s.makes})
@@ -160,13 +148,13 @@ func (p *planner) apply(v visit, before state) (changes []change, ran []bool, ok
 			continue
 		}
 		if slices.ContainsFunc(s.bars, has) || slices.ContainsFunc(s.parents, func(t int) bool { return !has(t) }) {
-			return nil, ran, false
+			return nil, false
 		}
 	}
 	if d.keySpace >= 0 {
 		changes = append(changes, change{d.keySpace, true})
 	}
-	return changes, ran, true
+	return changes, true
 }
 
 // cascades reports whether rows of t go with the row of parent.

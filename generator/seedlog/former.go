@@ -59,7 +59,7 @@ func (w *writer) copied(of Record, source []model.KeySource) (Record, bool) {
 	if len(kept) < len(source) {
 		return Record{}, false
 	}
-	again := w.record(visit{event: e, row: w.now.row, number: w.now.number + 1, void: true})
+	again := w.record(visit{event: e, row: w.now.row, number: w.now.number + 1})
 	return again.withHeadersOf(of, kept), true
 }
 

@@ -41,7 +41,7 @@ func (p *planner) uses(e *model.Event) (out []use) {
 		}
 	}
 	for _, s := range e.Steps {
-		if !p.ownRow(s) || s.Stream != nil {
+		if !p.ownRow(s) {
 			add(s.Table, kindOf(s))
 		}
 		for _, t := range s.Cascades {

@@ -11,15 +11,12 @@ import (
 // visit is one record to be: an event on a row.
 type visit struct {
 	event   *model.Event
-	row     int    // of the row: what names the row is made of it
-	number  int    // of the record, among all: its other values are made of it
-	version int    // relation to the version that the row was given last
-	again   bool   // with the own row of the record before
-	bare    bool   // with empty lists
-	large   bool   // with amounts that no row has, or a position that is not the next
-	void    bool   // it takes no effect
-	ran     []bool // which steps are applied; nil = all
-	shape   int    // from 1: which optional values are there; 0 = the number decides
+	row     int  // of the row: what names the row is made of it
+	number  int  // of the record, among all: its other values are made of it
+	version int  // relation to the version that the row was given last
+	again   bool // with the own row of the record before
+	bare    bool // with empty lists
+	shape   int  // from 1: which optional values are there; 0 = the number decides
 
 	like *model.Event // of the record before, whose key this one has; nil = a key of its own
 }
@@ -226,7 +223,7 @@ func (p *planner) provide(now state, first, second *model.Event) {
 	for _, t := range p.does[first].needs {
 		with[t] = true
 	}
-	if _, _, ok := p.apply(visit{event: first}, with); !ok {
+	if _, ok := p.apply(visit{event: first}, with); !ok {
 		return
 	}
 	for _, t := range lacks {

@@ -45,8 +45,8 @@ func rolesOf(s *model.Service, t *model.Topic) *roles {
 			}
 		}
 	}
-	r.uses(func(_ *model.Event, s *model.Step, c *model.Column, node any, _ model.FieldType) {
-		if r.keys[c] && (s.Stream == nil || s.Stream.Position != c) {
+	r.uses(func(_ *model.Event, _ *model.Step, c *model.Column, node any, _ model.FieldType) {
+		if r.keys[c] {
 			r.join(c, node)
 		}
 	})
@@ -270,14 +270,14 @@ func (r *roles) findByRecord(e *model.Event) {
 	own := map[*model.Field]bool{}
 	shared := map[*model.Field]bool{}
 	for _, s := range e.Steps {
-		alone := s.OnlyMakes() && s.Each == nil && (r.usedOnlyBy(s) || r.onlyAppended(s))
+		alone := s.OnlyMakes() && s.Each == nil && r.usedOnlyBy(s)
 		for _, a := range slices.Concat(s.Set, s.Where) {
 			f := a.Value.Field
 			if f == nil || !r.class(a.Column).row {
 				continue
 			}
 			tied := slices.ContainsFunc(s.Table.ForeignKeys, func(fk model.ForeignKey) bool { return slices.Contains(fk.Columns, a.Column) })
-			if alone && !tied && (s.Stream == nil || !slices.Contains(s.Stream.Columns, a.Column)) {
+			if alone && !tied {
 				own[f] = true
 			} else {
 				shared[f] = true
@@ -297,7 +297,7 @@ func (r *roles) findByRecord(e *model.Event) {
 func (r *roles) usedOnlyBy(s *model.Step) bool {
 	for _, e := range r.topic.Events {
 		for _, o := range e.Steps {
-			if o != s && o.Table == s.Table && !exclude(o, s) {
+			if o != s && o.Table == s.Table {
 				return false
 			}
 			for _, fk := range o.Table.ForeignKeys {

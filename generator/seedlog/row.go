@@ -37,11 +37,10 @@ func (p *planner) first() state {
 // visit adds a record and reports whether it takes effect. One that would halt the partition is
 // left out.
 func (p *planner) visit(now state, v visit) bool {
-	changes, ran, ok := p.apply(v, now)
+	changes, ok := p.apply(v, now)
 	if !ok && p.does[v.event].halts {
 		return false
 	}
-	v.void, v.ran = !ok, ran
 	p.visits = append(p.visits, v)
 	if !ok {
 		p.refused++
@@ -94,7 +93,7 @@ func (p *planner) making(now state, table int, reserved []*model.Event, busy map
 		for _, t := range d.needs {
 			p.making(now, t, reserved, busy)
 		}
-		if _, _, ok := p.apply(visit{event: e}, now); ok {
+		if _, ok := p.apply(visit{event: e}, now); ok {
 			p.visit(now, visit{event: e})
 			return
 		}

@@ -88,7 +88,7 @@ type Header struct {
 func Log(s *model.Service, t *model.Topic) ([]model.Row, []Record) {
 	r := rolesOf(s, t)
 	p := newPlanner(r, t)
-	w := &writer{positions: positions{}, seconds: map[int]bool{}, roles: r, topic: t, last: map[int]int{}}
+	w := &writer{seconds: map[int]bool{}, roles: r, topic: t, last: map[int]int{}}
 	var log []Record
 	for _, e := range t.Events {
 		log = append(log, w.records(p.section(e))...)

@@ -324,23 +324,6 @@ func TestThePlannerForeseesRefusals(t *testing.T) {
 	})
 }
 
-// What stands under then and else is only tested if both happen.
-func TestStepsWithBranchesAreAppliedAndSkipped(t *testing.T) {
-	some := false
-	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, _ []seedlog.Record) {
-		count := seedlog.Branches(s, topic)
-		for _, step := range topic.Flush {
-			if n := count[step.GoName]; step.Tells && (n[0] == 0 || n[1] == 0) {
-				t.Errorf("%s is applied %d times, and skipped %d times", step.GoName, n[0], n[1])
-			}
-			some = some || step.Tells
-		}
-	})
-	if !some {
-		t.Error("no step has branches")
-	}
-}
-
 // Rows that a handler of the topic may make would be in its way.
 func TestOnlyRowsThatTheTopicCannotMakeAreThereBefore(t *testing.T) {
 	s := services(t)["rows that a handler may make"]

@@ -43,7 +43,7 @@ func (w *writer) sharedKey(p *planner, a, b *model.Event) (log []Record) {
 	}
 	log = w.records(way)
 	first, like := log[len(log)-1], way[len(way)-1]
-	second := w.record(visit{event: b, row: like.row, number: like.number, version: equal, again: true, like: a, void: true})
+	second := w.record(visit{event: b, row: like.row, number: like.number, version: equal, again: true, like: a})
 	return append(log, second.withHeadersOf(first, headersOf(b.Key.Parts)))
 }
 

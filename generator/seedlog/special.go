@@ -21,12 +21,6 @@ func (p *planner) special(e *model.Event, add func(string, func(state))) {
 			}
 		}
 	}
-	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return overdraws(s) || expects(s) }) {
-		add("too much", func(now state) { tooMuch(p, now, e) })
-	}
-	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Tells && s.If.Missing == "skip" }) {
-		add("missing", func(now state) { p.visit(now, visit{event: e}) })
-	}
 	if slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Each != nil }) {
 		add("empty", func(now state) { p.prepared(now, visit{event: e, bare: true}) })
 	}
@@ -41,33 +35,10 @@ func (p *planner) versions(now state, e *model.Event) {
 	for _, version := range orders {
 		p.prepare(now, e)
 		v := visit{event: e, version: version}
-		if _, _, ok := p.apply(v, now); ok {
+		if _, ok := p.apply(v, now); ok {
 			p.visit(now, v)
 		}
 	}
-}
-
-// tooMuch are three records on one row: the second takes more than any row has, or expects a
-// position that is not the next.
-func tooMuch(p *planner, now state, e *model.Event) {
-	refused := slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.If.Below == "error" && overdraws(s) || expects(s) })
-	for _, large := range []bool{false, true, false} {
-		if large && refused && p.does[e].halts || !p.prepared(now, visit{event: e, large: large}) {
-			return
-		}
-	}
-	if refused {
-		p.visits[len(p.visits)-2].void = true
-		p.refused++
-	}
-}
-
-// overdraws reports whether a step takes from a column that must not fall below a value. One that
-// only adds is refused for negative amounts, which the log has none of.
-func overdraws(s *model.Step) bool {
-	return slices.ContainsFunc(s.If.AtLeast, func(least model.Assign) bool {
-		return slices.ContainsFunc(s.Set, func(o model.Assign) bool { return o.Column == least.Column && o.How == model.Subtracts })
-	})
 }
 
 func (p *planner) repeat(now state, e *model.Event) {
@@ -82,7 +53,7 @@ func (p *planner) repeat(now state, e *model.Event) {
 		p.visit(now, visit{event: e, again: true})
 		return
 	}
-	p.visits = append(p.visits, visit{event: e, again: true, void: true})
+	p.visits = append(p.visits, visit{event: e, again: true})
 	p.refused++
 }
 

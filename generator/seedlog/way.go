@@ -1,7 +1,6 @@
 package seedlog
 
 import (
-	"math"
 	"slices"
 	"strconv"
 
@@ -14,19 +13,15 @@ type Others map[*model.Column]int
 
 // Way returns a short log that ends with a record of the event, and the rows that must be there
 // before. What the spec's steps need is such a row, if that can be; else records before it make
-// it. An event of a stream begins with those that made what it needs: a row that is there without
-// its events is none that a stream can have made. For an event with a handler, which may want any
-// row of its topic, there is one of each table that the topic's events can make. Rows and records
-// are numbered from 1, and have all that may be missing, at the first of its paths.
+// it. For an event with a handler, which may want any row of its topic, there is one of each table
+// that the topic's events can make. Rows and records are numbered from 1, and have all that may be
+// missing, at the first of its paths.
 func Way(s *model.Service, e *model.Event, others Others) ([]model.Row, []Record) {
 	alone := *e.Topic
 	alone.Events, alone.Flush = []*model.Event{e}, e.Steps
 	topics := []*model.Topic{&alone, e.Topic}
-	switch {
-	case e.Handle:
+	if e.Handle {
 		topics = topics[1:]
-	case slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return s.Stream != nil }):
-		slices.Reverse(topics)
 	}
 	for _, t := range topics {
 		if rows, log, ok := wayOf(s, t, e, others); ok {
@@ -41,7 +36,7 @@ func Way(s *model.Service, e *model.Event, others Others) ([]model.Row, []Record
 func wayOf(s *model.Service, t *model.Topic, e *model.Event, others Others) ([]model.Row, []Record, bool) {
 	r := rolesOf(s, t)
 	p := newPlanner(r, t)
-	w := &writer{positions: positions{}, seconds: map[int]bool{}, roles: r, topic: e.Topic, last: map[int]int{}, whole: true, others: others}
+	w := &writer{seconds: map[int]bool{}, roles: r, topic: e.Topic, last: map[int]int{}, whole: true, others: others}
 	now := p.first()
 	if e.Handle {
 		wanted := slices.Clone(p.does[e].needs)
@@ -75,31 +70,20 @@ const shapeOfAll = 2
 // enough is more than the records of a way subtract.
 const enough = 100
 
-// fill gives a row enough in the columns that steps subtract from, also for what must be left.
+// fill gives a row enough in the columns that steps subtract from.
 func fill(row model.Row, t *model.Topic) {
 	for i, a := range row.Set {
 		if a.Value.Kind != model.ConstValue || a.Column.Type.Kind == model.ColNumeric && a.Column.Type.Precision > 0 && a.Column.Type.Precision-a.Column.Type.Scale < 4 {
 			continue
 		}
-		taken, left := false, 0
+		taken := false
 		for _, e := range t.Events {
 			for _, s := range e.Steps {
 				taken = taken || slices.ContainsFunc(s.Set, func(o model.Assign) bool { return o.Column == a.Column && o.How == model.Subtracts })
-				left = max(left, leastOf(s, a.Column))
 			}
 		}
 		if taken {
-			row.Set[i].Value = model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: strconv.Itoa(enough + left)}}
+			row.Set[i].Value = model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: strconv.Itoa(enough)}}
 		}
 	}
-}
-
-// leastOf is what must be left in a column behind a step, rounded up; 0 if less or nothing.
-func leastOf(s *model.Step, c *model.Column) int {
-	for _, a := range s.If.AtLeast {
-		if least, err := strconv.ParseFloat(a.Value.Const.Text, 64); err == nil && a.Column == c {
-			return int(math.Ceil(max(0, min(least, 1e9))))
-		}
-	}
-	return 0
 }

@@ -1,6 +1,9 @@
 package sqlcode
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/idemgen/idemgen/generator/model"
 )
 
@@ -21,25 +24,18 @@ type addition struct {
 	step      *model.Step
 	Sums      *sums
 	Table     string
-	Done      string   // the rows of the table that were changed
-	Change    string   // the statement on the table
+	Update    string   // the statement on rows that are there; "" if Insert does both
+	Insert    string   // the statement on rows that are missing; "" if they stay so
+	Missing   string   // the table that idem_step_refused names; "" if a missing row is no error
+	Done      string   // the rows of the table that Update changed
 	Returning []string // of Done
-	Refused   string   // what makes the step fail; "" if nothing does
-	Refusal   string   // its name, in a statement that tells
-	Tell      string
+	Match     []string // by which a row of the sums finds its row of Done
 	where     []string // by which a row of the sums finds its row of the table
-}
-
-// refusal is a reason why the step fails, and when.
-type refusal struct {
-	Row   []string
-	From  string
-	Where []string
 }
 
 func newAddition(s *model.Step) (*addition, error) {
 	own := func(name string) bool { return name == s.Table.Name || name == "t" }
-	a := &addition{step: s, Table: tableIdent(s.Table), Done: free("u", own), Refusal: free("r", own)}
+	a := &addition{step: s, Table: tableIdent(s.Table), Done: free("u", own)}
 	a.Sums = &sums{step: s, Name: free("e", own)}
 	if err := a.find(); err != nil {
 		return nil, err
@@ -47,20 +43,11 @@ func newAddition(s *model.Step) (*addition, error) {
 	if err := a.Sums.write(); err != nil {
 		return nil, err
 	}
-	change, err := a.change()
-	if err != nil {
-		return nil, err
+	if s.If.Missing == "error" {
+		a.Missing = quote(s.Table.Name)
 	}
-	a.Change = change
-	if refusals := a.refuse(); len(refusals) > 0 {
-		if a.Refused, err = render("add_refused", refusals); err != nil {
-			return nil, err
-		}
-	}
-	if s.Tells {
-		a.Tell, err = tell(s, a.Sums.Name, exists(a.Done, a.match()))
-	}
-	return a, err
+	a.match()
+	return a, a.change()
 }
 
 // find says by which columns the sums find their row.
@@ -99,43 +86,74 @@ func assignTo(assigns []model.Assign, c *model.Column) model.Assign {
 	return model.Assign{}
 }
 
-// refuse writes what makes the step fail: rows that are missing, and sums that are below at_least.
-func (a *addition) refuse() (refusals []refusal) {
-	s, sums, table := a.step, a.Sums, quote(a.step.Table.Name)
-	for _, k := range sums.Keys {
+// match lets Update tell which rows it found.
+func (a *addition) match() {
+	for _, k := range a.Sums.Keys {
 		a.Returning = append(a.Returning, "t."+k)
-	}
-	if s.If.Missing == "error" {
-		missing := "NOT EXISTS (SELECT FROM " + a.Done + prefixed(" WHERE ", a.match()) + ")"
-		if s.If.Below == "skip" { // what is skipped is there
-			missing = "NOT EXISTS (SELECT FROM " + a.Table + " AS t WHERE " + all(0, a.where) + ")"
-		}
-		refusals = append(refusals, refusal{[]string{"'no row with this key'", table, "NULL"}, sums.Name, []string{missing}})
-	}
-	for _, g := range guarded(s) {
-		name := columnIdent(g.Column)
-		a.Returning = append(a.Returning, "t."+name)
-		least, _ := fixed(g) // a constant that was read before
-		low := a.Done + "." + name + " - " + sums.Name + "." + name + " + " + sums.Name + "." + sums.beside(g.Column, "_low") + " < " + least
-		refusals = append(refusals, refusal{[]string{"'a sum below at_least'", table, quote(g.Column.Name)}, a.Done + ", " + sums.Name, append(a.match(), low)})
+		a.Match = append(a.Match, a.Done+"."+k+" = "+a.Sums.Name+"."+k)
 	}
 	if len(a.Returning) == 0 {
 		a.Returning = []string{"true AS done"}
 	}
-	return refusals
 }
 
-// match are the conditions by which a changed row finds its sums.
-func (a *addition) match() (on []string) {
-	for _, k := range a.Sums.Keys {
-		on = append(on, a.Done+"."+k+" = "+a.Sums.Name+"."+k)
+// change writes the statements on the table. ON CONFLICT checks the constraints of the row that it
+// would insert, also where one is there: so of sums that may be negative, only those of rows that
+// are missing go there.
+func (a *addition) change() (err error) {
+	if !a.step.Makes || slices.ContainsFunc(a.step.Set, mayFall) {
+		data := map[string]any{"Table": a.Table, "Events": a.Sums.Name, "Update": a.update(a.Sums.Name + "."), "Where": a.where}
+		if a.Update, err = render("add_update", data); err != nil {
+			return err
+		}
 	}
-	return on
+	if a.step.Makes {
+		a.Insert, err = a.insert()
+	}
+	return err
 }
 
-func prefixed(prefix string, conditions []string) string {
-	if len(conditions) == 0 {
+// mayFall reports whether the column may get a lower value: by all but a positive constant.
+func mayFall(a model.Assign) bool {
+	return a.How == model.Subtracts || a.How == model.Adds && (a.Value.Sent() || strings.HasPrefix(a.Value.Const.Text, "-"))
+}
+
+// insert makes the rows that are missing.
+func (a *addition) insert() (string, error) {
+	var columns, values []string
+	for _, as := range a.step.Set {
+		name := columnIdent(as.Column)
+		columns = append(columns, name)
+		if as.How != model.Keeps || as.Value.Sent() {
+			values = append(values, name)
+			continue
+		}
+		text, err := typedFixed(as)
+		if err != nil {
+			return "", err
+		}
+		values = append(values, text+" AS "+name)
+	}
+	return render("add_insert", map[string]any{
+		"Table": a.Table, "Columns": columns, "Select": values, "Events": a.Sums.Name, "Keys": a.Sums.Keys, "Update": a.update("excluded."),
+		"Missing": a.missing(),
+	})
+}
+
+// missing is the condition that a row is not there, for an insert behind an update.
+func (a *addition) missing() string {
+	if a.Update == "" {
 		return ""
 	}
-	return prefix + all(0, conditions)
+	return "NOT EXISTS (SELECT FROM " + a.Done + " WHERE " + all(0, a.Match) + ")"
+}
+
+func (a *addition) update(from string) (out []string) {
+	for _, as := range a.step.Set {
+		if isSum(as) {
+			name := columnIdent(as.Column)
+			out = append(out, name+" = t."+name+" + "+from+name)
+		}
+	}
+	return out
 }

@@ -16,10 +16,6 @@ func events(s *model.Step, name, unnamed, ordinal string) string {
 			column = ident(sentFlag(s.Table, p.Column))
 		case p.Column != nil:
 			column = columnIdent(p.Column)
-		case p.Value.Kind == model.NumberValue || p.Value.Kind == model.OfValue:
-			column = numberName(s)
-		case p.Value.Kind == model.StepValue:
-			column = stepName(s)
 		}
 		columns = append(columns, column)
 	}
@@ -38,25 +34,6 @@ func sentOrFixed(s *model.Step, a model.Assign) (string, error) {
 		return typedFixed(a)
 	}
 	return columnIdent(a.Column) + cast(s.TypeOf(a.Value), a.Column), nil
-}
-
-// sent are the columns of a step's events that its statement uses.
-func sent(s *model.Step) (out []string, err error) {
-	for _, p := range s.Params() {
-		if p.Column == nil {
-			continue
-		}
-		if p.Value.Kind == model.SentValue {
-			out = append(out, ident(sentFlag(s.Table, p.Column)))
-			continue
-		}
-		value, err := sentOrFixed(s, p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, named(value, columnIdent(p.Column)))
-	}
-	return out, nil
 }
 
 // named names a value in a select list, unless it has that name already.

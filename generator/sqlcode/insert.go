@@ -34,23 +34,13 @@ type insertion struct {
 	Conflict []string // the unique key by which a row may be there already
 	Update   []string // what is done to that row then; nothing if empty
 	Guard    string   // if_newer
-	branch
-}
-
-// branch is what an insert has beside that if its step tells or asks, or writes patches.
-type branch struct {
-	Twice     *twice   // the rows of the events, if the statement reads them twice
-	Asked     string   // which of From's rows the step is for; all if empty
-	Returning []string // which rows were written; empty if nobody asks
-	events    string   // the rows that were sent
+	Twice    *twice   // the rows of the events, if the statement reads them twice
 }
 
 // twice are rows under a name.
 type twice struct {
-	Name  string
-	Rows  []string
-	From  string // "" if the select list makes the rows
-	Asked string // which of From's rows the step is for; all if empty
+	Name string
+	Rows []string
 }
 
 func newInsertion(s *model.Step) (*insertion, error) {
@@ -59,29 +49,13 @@ func newInsertion(s *model.Step) (*insertion, error) {
 		in.Alias = "t" // excluded is also what Postgres calls the refused row
 	}
 	list := selection{step: s}
-	switch p := s.Params()[0]; {
-	case s.Tells || s.Asks:
-		in.from()
-	case p.Column == nil: // every value is fixed: positions say how many rows
+	if p := s.Params()[0]; p.Column == nil { // every value is fixed: positions say how many rows
 		in.From, in.number = param(1, s.TypeOf(p.Value), nil)+" AS n", "n"
 	}
 	for _, a := range s.Set {
 		name := columnIdent(a.Column)
 		in.Columns = append(in.Columns, name)
-		switch {
-		case !a.Value.Sent():
-		case s.Tells:
-			list.items = append(list.items, name)
-			continue
-		case s.Asks:
-			value, err := sentOrFixed(s, a)
-			if err != nil {
-				return nil, err
-			}
-			list.items = append(list.items, named(value, name))
-			in.sent = append(in.sent, list.items[len(list.items)-1])
-			continue
-		default:
+		if a.Value.Sent() {
 			list.add(a, name)
 			in.sent = append(in.sent, list.items[len(list.items)-1])
 			continue
@@ -97,50 +71,7 @@ func newInsertion(s *model.Step) (*insertion, error) {
 	return in, nil
 }
 
-// from is where the rows of a step come from that tells or asks.
-func (in *insertion) from() {
-	s := in.step
-	own := func(name string) bool { return name == s.Table.InDatabase() || name == in.Alias }
-	in.events = free("e", own)
-	in.number = ident(free("ordinal", func(name string) bool { return hasColumn(s.Table, name) }))
-	in.From, in.Asked = events(s, in.events, "", ""), asked(s)
-	if s.Tells {
-		in.From, in.number = in.events, numberName(s)
-	}
-}
-
-// statement is the whole statement: one that tells has the rows of its events and the insert as
-// parts.
-func (in *insertion) statement() (string, error) {
-	s := in.step
-	if !s.Tells {
-		return render("insert", in)
-	}
-	done := free("i", func(name string) bool { return name == s.Table.InDatabase() })
-	columns, err := sent(s)
-	if err != nil {
-		return "", err
-	}
-	var on []string
-	for _, c := range s.By {
-		name := columnIdent(c)
-		in.Returning = append(in.Returning, name)
-		if assignTo(s.Set, c).Value.Sent() {
-			on = append(on, done+"."+name+" = "+in.events+"."+name)
-		}
-	}
-	insert, err := render("insert", in)
-	if err != nil {
-		return "", err
-	}
-	tell, err := tell(s, in.events, exists(done, on))
-	if err != nil {
-		return "", err
-	}
-	return render("insert_told", map[string]any{
-		"Events": in.events, "Columns": append(columns, numberName(s)), "Source": events(s, in.events, "", ""), "Done": done, "Insert": insert, "Tell": tell,
-	})
-}
+func (in *insertion) statement() (string, error) { return render("insert", in) }
 
 // order sorts rows by the key whose index entries they lock, so that two transactions
 // lock in one order; rows whose key the database makes keep the order of the events.
@@ -158,9 +89,6 @@ func (in *insertion) order() {
 // position is the place of a row among those of the events.
 func (in *insertion) position() string {
 	if in.number != "" {
-		if in.Asked != "" {
-			in.From = events(in.step, in.events, "", in.number)
-		}
 		return in.number
 	}
 	first := in.step.Params()[0]

@@ -7,8 +7,6 @@ import "github.com/idemgen/idemgen/generator/model"
 type match struct {
 	Events string   // the rows that the events ask for
 	Select []string // of Events
-	From   string   // "" if the select list makes the rows
-	Asked  string   // which of From's rows the step is for; all if empty
 	Order  []string
 	Table  string
 	Alias  string
@@ -19,9 +17,7 @@ type match struct {
 func newMatch(s *model.Step) (*match, error) {
 	own := func(name string) bool { return name == s.Table.InDatabase() }
 	m := &match{Events: free("e", own), Table: tableIdent(s.Table), Alias: "t"}
-	if err := m.rows(s); err != nil {
-		return nil, err
-	}
+	m.rows(s)
 	for _, a := range s.Where {
 		value := m.Events + "." + columnIdent(a.Column)
 		if a.Value.Sent() {
@@ -47,17 +43,7 @@ func newMatch(s *model.Step) (*match, error) {
 }
 
 // rows writes the rows that the events ask for.
-func (m *match) rows(s *model.Step) (err error) {
-	if s.Tells || s.Asks {
-		m.From, m.Asked = events(s, m.Events, "", ""), asked(s)
-		if m.Select, err = sent(s); err != nil {
-			return err
-		}
-		if s.Tells || len(m.Select) == 0 {
-			m.Select = append(m.Select, numberName(s))
-		}
-		return nil
-	}
+func (m *match) rows(s *model.Step) {
 	list := selection{step: s}
 	for _, p := range s.Params() {
 		name := "p" // of positions: every value is fixed
@@ -67,5 +53,4 @@ func (m *match) rows(s *model.Step) (err error) {
 		list.add(p, ident(name))
 	}
 	m.Select = list.items
-	return nil
 }

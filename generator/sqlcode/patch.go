@@ -22,9 +22,7 @@ func patched(sent, value, stored string) string {
 // knows nothing of the event but its values, so it asks the events by its key.
 func (in *insertion) patch() error {
 	s := in.step
-	if err := in.readTwice(); err != nil {
-		return err
-	}
+	in.readTwice()
 	for i, a := range s.Set {
 		name := columnIdent(a.Column)
 		if a.Value.Sent() {
@@ -48,25 +46,17 @@ func (in *insertion) patch() error {
 	return nil
 }
 
-// readTwice gives the rows of the events a name. Those of a step that tells have one.
-func (in *insertion) readTwice() (err error) {
+// readTwice gives the rows of the events a name.
+func (in *insertion) readTwice() {
 	s := in.step
 	in.Alias = "t"
-	if s.Tells {
-		return nil
-	}
-	in.Twice = &twice{Name: free("e", func(name string) bool { return name == s.Table.InDatabase() }), From: in.From, Asked: in.Asked}
-	in.From, in.Asked = in.Twice.Name, ""
-	if s.Asks {
-		in.Twice.Rows, err = sent(s)
-		return err
-	}
+	in.Twice = &twice{Name: free("e", func(name string) bool { return name == s.Table.InDatabase() })}
+	in.From = in.Twice.Name
 	list := selection{step: s}
 	for _, p := range s.Params() {
 		list.add(p, columnIdent(p.Column))
 	}
 	in.Twice.Rows = list.items
-	return nil
 }
 
 // anySent asks whether an event of the row holds a value. Constants are part of no event's key, as

@@ -9,7 +9,7 @@ func init() {
 			return "", err
 		}
 		own := func(name string) bool { return name == s.Table.InDatabase() }
-		up := update{match: *m, Found: free("u", own), Refused: free("r", own)}
+		up := update{match: *m, Found: free("u", own)}
 		for _, a := range s.Set {
 			value := m.Events + "." + columnIdent(a.Column)
 			if !a.Value.Sent() {
@@ -27,13 +27,7 @@ func init() {
 			if s.If.Newer == nil {
 				// A stale row is not missing, so with if_newer the table itself is asked. The planner takes
 				// generate_subscripts for a thousand rows, and would read the whole table for them.
-				up.number(s)
-			}
-		}
-		if s.Tells {
-			up.Ordinal = numberName(s)
-			if up.Tell, err = tell(s, up.Events, exists(up.Found, []string{up.Found + "." + up.Ordinal + " = " + up.Events + "." + up.Ordinal})); err != nil {
-				return "", err
+				up.Ordinal = ident(free("n", func(name string) bool { return hasColumn(s.Table, name) }))
 			}
 		}
 		return render("update", up)
@@ -47,20 +41,4 @@ type update struct {
 	Missing string // the table that idem_step_refused names; "" if a missing row is no error
 	Found   string // the rows that it found
 	Ordinal string // column of Events that numbers them; "" if nothing asks for it
-	Counted bool   // Ordinal must be made, of the rows as the select list makes them
-	Refused string // the refusal, of a statement that tells
-	Tell    string
-}
-
-// number lets the events have a column that numbers them.
-func (up *update) number(s *model.Step) {
-	up.Ordinal = ident(free("n", func(name string) bool { return hasColumn(s.Table, name) }))
-	switch {
-	case s.Tells:
-	case s.Asks:
-		up.From = events(s, up.Events, "", up.Ordinal)
-		up.Select = append(up.Select, up.Ordinal)
-	default:
-		up.Counted = true
-	}
 }

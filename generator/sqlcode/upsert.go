@@ -47,10 +47,7 @@ func (in *insertion) keepFirst() {
 	if in.From != "" {
 		from = "\n    FROM " + in.From
 	}
-	if in.Asked != "" {
-		from += "\n    WHERE " + in.Asked
-	}
-	in.From, in.Asked = "(\n    SELECT\n"+lines(8, rows)+from+"\n) AS e", ""
+	in.From = "(\n    SELECT\n" + lines(8, rows) + from + "\n) AS e"
 	for i, a := range in.step.Set {
 		name := columnIdent(a.Column)
 		switch {

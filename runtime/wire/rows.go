@@ -18,7 +18,6 @@ type Rows struct {
 	cols []column
 	next int // parameter that comes next; len(cols) between two rows
 	n    int
-	all  int32 // rows since reset
 }
 
 // column is one parameter: finished arrays of earlier waves, which statements of the same
@@ -47,17 +46,8 @@ func (r *Rows) Row() *Rows {
 	}
 	r.next = 0
 	r.n++
-	r.all++
 	return r
 }
-
-// Number sets the next parameter of r to the row's number among all rows of its batch, from 1. By
-// it the statement tells others to which rows it was applied.
-func Number(r *Rows) { r.Int4(r.all) }
-
-// NumberOf sets the next parameter of r to the number of the last row of another step, on which
-// the row depends.
-func NumberOf(r, of *Rows) { r.Int4(of.all) }
 
 func (r *Rows) col(elem uint32) *column {
 	if r.next == len(r.cols) {
@@ -96,7 +86,7 @@ func (r *Rows) reset() {
 		c.buf = append(c.buf[:0], emptyHeader[:]...)
 		c.start, c.nulls = 0, false
 	}
-	r.n, r.next, r.all = 0, len(r.cols), 0
+	r.n, r.next = 0, len(r.cols)
 }
 
 // at is the place of the next parameter's value.

@@ -66,9 +66,7 @@ type mark struct {
 // access is what a wave does to a row, or to any row of a table.
 type access struct {
 	put, deleted, whole bool
-	gathers             string // of a row: the step that gathers its events; nothing else writes it
-	writer              int    // of a row: the first event that wrote it
-	followed            bool   // of a row: written again by that event
+	gathers             string // of a row: the kind of steps that gather its events; nothing else writes it
 	reader              int    // the only event that reads it; several = -1; none = 0
 	deleter             int    // of a table: the last event that deletes in it; none = 0
 }
@@ -140,7 +138,7 @@ func (w *wave) table(name string) *access {
 func (a *access) other(event int) bool { return a.reader != 0 && a.reader != event }
 
 // What generated code says before it adds a row: Reads, Touches and Unlinks, then what
-// the row itself is: Upserts, Gathers, Follows, Puts, PutsAll, Deletes, DeletesAll or Replaces.
+// the row itself is: Upserts, Gathers, Puts, PutsAll, Deletes or DeletesAll.
 
 // Reads says that a row the event is about to insert, upsert or update names r as its
 // parent. The wave ends first if r was deleted in it.
@@ -183,18 +181,17 @@ func (b *Batch) Upserts(r RowID) {
 	}
 }
 
-// Gathers says that the event is about to write row r, or to append to stream r, by a statement
-// that takes any number of events of it, in their order. step names it: two steps with one text
-// have rows of their own. The wave ends first if another step wrote r in it, or if another event
-// read r in it before this step wrote it.
-func (b *Batch) Gathers(r RowID, step string) {
+// Gathers says that the event is about to write row r by a statement that takes any number of
+// events of it. Statements of one kind may change places. The wave ends first if one of another
+// kind wrote r in it, or if another event read r in it before one of this kind wrote it.
+func (b *Batch) Gathers(r RowID, kind string) {
 	w := &b.wave
-	if w.apart[r.table] == 0 && w.row(r).gathers == step {
+	if w.apart[r.table] == 0 && w.row(r).gathers == kind {
 		w.pending = w.pending[:0]
 		return
 	}
 	b.Puts(r)
-	w.row(r).gathers = step
+	w.row(r).gathers = kind
 }
 
 // Puts says that the event is about to insert, upsert or update row r. The wave ends
@@ -209,26 +206,9 @@ func (b *Batch) Puts(r RowID) {
 		b.endWave()
 	}
 	a := w.row(r)
-	a.put, a.writer, w.table(r.table).put = true, w.event, true
+	a.put, w.table(r.table).put = true, true
 	w.pending = w.pending[:0]
 }
-
-// Follows is Puts for a step whose statement runs after those by which the event may have written
-// row r before: these end no wave.
-func (b *Batch) Follows(r RowID) {
-	w := &b.wave
-	if a := w.row(r); a.put && a.writer == w.event && !a.followed && !a.deleted && !w.table(r.table).whole {
-		w.pending = w.pending[:0]
-	} else {
-		b.Puts(r)
-	}
-	a := w.row(r)
-	a.followed, a.gathers = true, ""
-}
-
-// Later says that the row the event is about to write must not be in the wave of what the event
-// wrote so far: the wave ends.
-func (b *Batch) Later() { b.endWave() }
 
 // Deletes says that the event is about to delete row r. The wave ends first if r was
 // written in it.
@@ -256,13 +236,6 @@ func (b *Batch) PutsAll(table string) {
 	t := w.table(table)
 	t.put, t.whole = true, true
 	w.pending = w.pending[:0]
-}
-
-// Replaces says that the event is about to replace rows of a table, which it does not name: it may
-// delete, change and insert any.
-func (b *Batch) Replaces(table string) {
-	b.PutsAll(table)
-	b.wave.deletesAll(RowID{table: table})
 }
 
 // DeletesAll says that the event is about to delete rows of a table that it does not

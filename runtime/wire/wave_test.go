@@ -10,9 +10,8 @@ import (
 )
 
 // scriptPlan is a plan whose records say what generated code would do: "put order 1", "add order
-// 1", "read order 1", "delete item 2", "putall item", "deleteall item", "unlink order", "follow
-// order 1", "later", "call", "fail". Orders are the parents of items. A row holds the ordinal of
-// its record.
+// 1", "read order 1", "delete item 2", "putall item", "deleteall item", "unlink order", "call",
+// "fail". Orders are the parents of items. A row holds the ordinal of its record.
 type scriptPlan struct {
 	rows  map[string]*Rows
 	mark  Rows // one row per wave
@@ -20,7 +19,7 @@ type scriptPlan struct {
 }
 
 // scriptOrder is the order of a wave: parents before children, deletes last and reversed.
-var scriptOrder = []string{"put order", "add order", "plus order", "follow order", "put item", "delete item", "delete order"}
+var scriptOrder = []string{"put order", "add order", "plus order", "put item", "delete item", "delete order"}
 
 func newScript() *scriptPlan {
 	p := &scriptPlan{rows: map[string]*Rows{}}
@@ -46,19 +45,12 @@ func (p *scriptPlan) Add(b *Batch, m *Message) error {
 			b.Deletes(row)
 		case "add", "plus":
 			b.Gathers(row, verb+" "+table)
-		case "follow":
-			b.Follows(row)
-		case "later":
-			b.Later()
 		case "putall":
 			b.PutsAll(table)
 			verb = "put"
 		case "deleteall":
 			b.DeletesAll(table)
 			verb = "delete"
-		case "replace":
-			b.Replaces(table)
-			verb = "put"
 		case "unlink":
 			b.Unlinks(table)
 		case "touch":
@@ -123,17 +115,6 @@ func TestWaves(t *testing.T) {
 		{"a row added to twice", "add order 1 / add order 1; add order 1", "add order 1 2 2"},
 		{"a row added to by two statements", "add order 1 / plus order 1 / add order 1", "add order 1 | plus order 2 | add order 3"},
 		{"different rows added to by two statements", "add order 1 / plus order 2 / add order 1", "add order 1 3, plus order 2"},
-		{"a row put, then put by what follows", "put order 1; follow order 1 / put order 2; follow order 2", "put order 1 2, follow order 1 2"},
-		{"a row of another event followed", "put order 1 / follow order 1", "put order 1 | follow order 2"},
-		{"a row followed twice", "put order 1; follow order 1; follow order 1", "put order 1, follow order 1 | follow order 1"},
-		{"a new row followed twice", "follow order 1; follow order 1", "follow order 1 | follow order 1"},
-		{"a row put again behind what followed", "put order 1; follow order 1 / put order 1", "put order 1, follow order 1 | put order 2"},
-		{"a row added to, followed, and added to", "add order 1; follow order 1 / add order 1", "add order 1, follow order 1 | add order 2"},
-		{"a row added to by two events, then followed", "add order 1 / add order 1; follow order 1", "add order 1 2 | follow order 2"},
-		{"a row deleted, then followed", "delete order 1; follow order 1", "delete order 1 | follow order 1"},
-		{"a table put, then a row followed", "putall order; follow order 1", "put order 1 | follow order 1"},
-		{"a row that another event needs, followed", "read order 1 / follow order 1", "follow order 2"},
-		{"a later wave", "put order 1; later; put order 2 / put order 3", "put order 1 | put order 1 2"},
 		{"a row put, then added to", "put order 1 / add order 1 / add order 1", "put order 1 | add order 2 3"},
 		{"a row added to, then put", "add order 1 / put order 1 / add order 1", "add order 1 | put order 2 | add order 3"},
 		{"a row added to, then deleted", "add order 1 / delete order 1", "add order 1 | delete order 2"},
@@ -142,11 +123,6 @@ func TestWaves(t *testing.T) {
 		{"all rows touched between", "add order 1 / touch order; put item 1 / add order 1", "add order 1 | put item 2 | add order 3"},
 		{"children, and their parent added to", "read order 1; put item 1; add order 1 / read order 1; put item 2; add order 1", "add order 1 2, put item 1 2"},
 		{"a child before its parent is added to", "read order 1; put item 1 / add order 1", "put item 1 | add order 2"},
-		{"rows replaced twice", "replace item / replace item", "put item 1 | put item 2"},
-		{"rows replaced, then one put", "replace item / put item 1", "put item 1 | put item 2"},
-		{"a row deleted, then all replaced", "delete item 1 / replace item", "delete item 1 | put item 2"},
-		{"rows replaced, then one is a parent", "replace order / read order 1; put item 1", "put order 1 | put item 2"},
-		{"a child, then its parents replaced", "read order 1; put item 1 / replace order", "put item 1 | put order 2"},
 		{"different rows", "put order 1 / put order 2 / delete order 3", "put order 1 2, delete order 3"},
 		{"a row put twice", "put order 1 / put order 1", "put order 1 | put order 2"},
 		{"a row put twice by one event", "put order 1; put order 1", "put order 1 | put order 1"},

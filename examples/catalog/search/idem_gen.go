@@ -62,7 +62,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "sku", Type: "text"},
 					{Name: "keyword", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{"SELECT", "INSERT", "DELETE"},
 			},
 			{
 				Name: "shelves",
@@ -74,7 +74,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "shelf", Type: "text"},
 					{Name: "rank", Type: "integer"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{"SELECT", "INSERT", "DELETE"},
 			},
 		},
 		Topics: []wire.Topic{

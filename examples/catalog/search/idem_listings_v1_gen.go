@@ -28,9 +28,11 @@ func listingsV1Topic() wire.Topic {
 		Statements: []string{
 			listedUpdateProductsSQL,
 			unlistedUpdateProductsSQL,
-			listedReplaceKeywordsSQL,
-			listedReplaceShelvesSQL,
+			listedInsertKeywordsSQL,
+			listedInsertShelvesSQL,
+			listedDeleteShelvesSQL,
 			unlistedDeleteShelvesSQL,
+			listedDeleteKeywordsSQL,
 			unlistedDeleteKeywordsSQL,
 		},
 		Writes:  []string{"products", "keywords", "shelves"},
@@ -42,10 +44,12 @@ func listingsV1Topic() wire.Topic {
 type listingsV1Plan struct {
 	decoder listingsV1Decoder
 
-	listed                Listed
-	listedReplaceKeywords wire.Rows
-	listedReplaceShelves  wire.Rows
-	listedUpdateProducts  wire.Rows
+	listed               Listed
+	listedDeleteKeywords wire.Rows
+	listedInsertKeywords wire.Rows
+	listedDeleteShelves  wire.Rows
+	listedInsertShelves  wire.Rows
+	listedUpdateProducts wire.Rows
 
 	unlisted               Unlisted
 	unlistedDeleteKeywords wire.Rows
@@ -75,9 +79,11 @@ func (p *listingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 func (p *listingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(listedUpdateProductsSQL, &p.listedUpdateProducts)
 	b.Write(unlistedUpdateProductsSQL, &p.unlistedUpdateProducts)
-	b.Write(listedReplaceKeywordsSQL, &p.listedReplaceKeywords)
-	b.Write(listedReplaceShelvesSQL, &p.listedReplaceShelves)
+	b.Write(listedInsertKeywordsSQL, &p.listedInsertKeywords)
+	b.Write(listedInsertShelvesSQL, &p.listedInsertShelves)
+	b.Write(listedDeleteShelvesSQL, &p.listedDeleteShelves)
 	b.Write(unlistedDeleteShelvesSQL, &p.unlistedDeleteShelves)
+	b.Write(listedDeleteKeywordsSQL, &p.listedDeleteKeywords)
 	b.Write(unlistedDeleteKeywordsSQL, &p.unlistedDeleteKeywords)
 }
 
@@ -185,46 +191,49 @@ func (p *listingsV1Plan) addListed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := listedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeReplaceKeywords(b)
-	r := p.listedReplaceKeywords.Row()
-	r.Text(e.SKU)
-	wire.OrNull(r, r.Text, nil)
-	r.Bool(false)
+	e.beforeDeleteKeywords(b)
+	p.listedDeleteKeywords.Row().Text(e.SKU)
 	for _, v := range e.Keywords {
-		r = p.listedReplaceKeywords.Row()
+		e.beforeInsertKeywords(b, v)
+		r := p.listedInsertKeywords.Row()
 		r.Text(e.SKU)
 		r.Text(v)
-		r.Bool(true)
 	}
-	e.beforeReplaceShelves(b)
-	r = p.listedReplaceShelves.Row()
-	r.Text(e.SKU)
-	wire.OrNull(r, r.Text, nil)
-	wire.OrNull(r, r.Int4, nil)
-	r.Bool(false)
+	e.beforeDeleteShelves(b)
+	p.listedDeleteShelves.Row().Text(e.SKU)
 	for i := range e.Shelves {
 		v := &e.Shelves[i]
-		r = p.listedReplaceShelves.Row()
+		e.beforeInsertShelves(b, v)
+		r := p.listedInsertShelves.Row()
 		r.Text(e.SKU)
 		r.Text(v.Shelf)
 		r.Int4(v.Rank)
-		r.Bool(true)
 	}
 	e.beforeUpdateProducts(b)
-	r = p.listedUpdateProducts.Row()
+	r := p.listedUpdateProducts.Row()
 	r.Text(e.SKU)
 	r.Time(e.ListedAt)
 	return nil
 }
 
-// beforeReplaceKeywords names the table: a wave writes its rows once.
-func (e *Listed) beforeReplaceKeywords(b *wire.Batch) {
-	b.Replaces("keywords")
+// beforeDeleteKeywords names the table: an earlier wave writes its rows.
+func (e *Listed) beforeDeleteKeywords(b *wire.Batch) {
+	b.DeletesAll("keywords")
 }
 
-// beforeReplaceShelves names the table: a wave writes its rows once.
-func (e *Listed) beforeReplaceShelves(b *wire.Batch) {
-	b.Replaces("shelves")
+// beforeInsertKeywords names the row: a wave writes it once.
+func (e *Listed) beforeInsertKeywords(b *wire.Batch, v string) {
+	b.Puts(wire.Row("keywords").Text(e.SKU).Text(v))
+}
+
+// beforeDeleteShelves names the table: an earlier wave writes its rows.
+func (e *Listed) beforeDeleteShelves(b *wire.Batch) {
+	b.DeletesAll("shelves")
+}
+
+// beforeInsertShelves names the row: a wave writes it once.
+func (e *Listed) beforeInsertShelves(b *wire.Batch, v *Shelf) {
+	b.Puts(wire.Row("shelves").Text(e.SKU).Text(v.Shelf))
 }
 
 // beforeUpdateProducts names the row: a wave writes it once.
@@ -232,68 +241,47 @@ func (e *Listed) beforeUpdateProducts(b *wire.Batch) {
 	b.Puts(wire.Row("products").Text(e.SKU))
 }
 
-const listedReplaceKeywordsSQL = `
+const listedDeleteKeywordsSQL = `
 WITH e AS (
     SELECT
-        sku,
-        keyword,
-        is_row,
-        ordinal
-    FROM unnest($1::text[], $2::text[], $3::boolean[]) WITH ORDINALITY AS e (sku, keyword, is_row, ordinal)
-),
-g AS (
-    DELETE FROM keywords AS t
-    USING (SELECT DISTINCT sku FROM e) AS p
-    WHERE t.sku = p.sku
-        AND NOT EXISTS (SELECT FROM e WHERE e.is_row AND e.sku = t.sku AND e.keyword = t.keyword)
-    RETURNING t.*
+        unnest($1::text[]) AS sku
+    ORDER BY sku
 )
+DELETE FROM keywords AS t
+USING e
+WHERE t.sku = e.sku`
+
+const listedInsertKeywordsSQL = `
 INSERT INTO keywords (
     sku,
     keyword
 )
 SELECT
-    sku,
-    keyword
-FROM e
-WHERE is_row
-    AND (SELECT count(*) FROM g) >= 0
-ORDER BY sku, ordinal
-ON CONFLICT (sku, keyword) DO UPDATE SET
-    sku = excluded.sku`
+    unnest($1::text[]) AS sku,
+    unnest($2::text[]) AS keyword
+ORDER BY sku, keyword`
 
-const listedReplaceShelvesSQL = `
+const listedDeleteShelvesSQL = `
 WITH e AS (
     SELECT
-        sku,
-        shelf,
-        rank,
-        is_row,
-        ordinal
-    FROM unnest($1::text[], $2::text[], $3::integer[], $4::boolean[]) WITH ORDINALITY AS e (sku, shelf, rank, is_row, ordinal)
-),
-g AS (
-    DELETE FROM shelves AS t
-    USING (SELECT DISTINCT sku FROM e) AS p
-    WHERE t.sku = p.sku
-        AND NOT EXISTS (SELECT FROM e WHERE e.is_row AND e.sku = t.sku AND e.shelf = t.shelf)
-    RETURNING t.*
+        unnest($1::text[]) AS sku
+    ORDER BY sku
 )
+DELETE FROM shelves AS t
+USING e
+WHERE t.sku = e.sku`
+
+const listedInsertShelvesSQL = `
 INSERT INTO shelves (
     sku,
     shelf,
     rank
 )
 SELECT
-    sku,
-    shelf,
-    rank
-FROM e
-WHERE is_row
-    AND (SELECT count(*) FROM g) >= 0
-ORDER BY sku, ordinal
-ON CONFLICT (sku, shelf) DO UPDATE SET
-    rank = excluded.rank`
+    unnest($1::text[]) AS sku,
+    unnest($2::text[]) AS shelf,
+    unnest($3::integer[]) AS rank
+ORDER BY sku, shelf`
 
 const listedUpdateProductsSQL = `
 WITH e AS (

@@ -19,13 +19,13 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// idempotency keys
 	everyTopic(checkPromiseIsNeeded), everyTopic(checkRecordTimeIsRead), checkProducerCopies, everyEvent(checkCopies), everyEvent(checkWindow), checkKeysAlike, checkErase,
 	// steps
-	everyEvent(checkHalfApplied), checkAppendOrder, checkStepOrder, checkReplacedParents, checkOrder, checkTooEarly, checkShared, checkSums, checkCreatedAgain,
+	checkStepOrder, checkOrder, checkTooEarly, checkShared, checkSums, checkCreatedAgain,
 	// effects
 	checkLocks,
 	// fields
 	checkUnused, checkExtents, everyWholeStep(checkPatches),
 	// warnings
-	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), warnPartial, everyWholeStep(warnUnique), everyWholeStep(warnHot), warnParents, warnSensitive, everyEvent(warnForgotten),
+	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), warnPartial, everyWholeStep(warnUnique), warnParents, warnSensitive, everyEvent(warnForgotten),
 }
 
 // Run reports what the checks find in a draft.

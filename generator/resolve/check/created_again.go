@@ -14,7 +14,7 @@ import (
 func checkCreatedAgain(report *schema.Diagnostics, d *draft.Service) {
 	makers := makersOf(d.Steps())
 	for _, st := range d.Steps() {
-		if !st.Whole || st.Event.Topic.OrderUnknown || !st.Model.Removes || st.Model.Makes || removesForGood(d, st) || !ordered(st) { // else checkOrder reports it
+		if !st.Whole || st.Event.Topic.OrderUnknown || !st.Model.Removes || !ordered(st) { // else checkOrder reports it
 			continue
 		}
 		if other := makers.elsewhere(st.Table.Model, st.Event.Topic); other != nil {

@@ -14,35 +14,25 @@ import (
 func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 	writers := writersOf(d.Steps())
 	for _, st := range d.Steps() {
-		if !st.Whole || removesForGood(d, st) || st.Event.Topic.OrderUnknown || ordered(st) || st.Model.OnlyMakes() || st.Model.Sums {
+		if !st.Whole || st.Event.Topic.OrderUnknown || ordered(st) || st.Model.OnlyMakes() || st.Model.Sums {
 			continue
 		}
-		topic, streamed := st.Event.Topic, streamOf(d, st)
+		topic := st.Event.Topic
 		switch {
-		case st.Model.Removes && !st.Model.Makes:
-			if !makesAll(d, st.Table, streamed) {
-				report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
-					"keep the row and mark it with update"+orIfOrdered(topic))
-			}
-		case streamed != stream{}:
+		case st.Model.Removes:
+			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
+				"keep the row and mark it with update"+orIfOrdered(topic))
 		case writesPatches(st):
 			loss, hint := "would be lost", wholeValues
-			if guardOf(st) == (guard{}) {
+			if st.Spec.If.Newer == nil {
 				loss, hint = "could overwrite a newer one", wholeValues+", with if_newer"
 			}
 			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: a late patch %s: %s", st.Event.Is(), loss, whyUnordered(st)), hint+orIfOrdered(topic))
-		case st.Spec.If.Newer == nil && guardOf(st) == (guard{}) && !writers.sameAtAnyTime(st):
+		case st.Spec.If.Newer == nil && !writers.sameAtAnyTime(st):
 			report.Add(st.Spec.Verb.Pos, "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s", st.Event.Is(), whyUnordered(st)),
-				guardOr(st)+orIfOrdered(topic))
+				"add if_newer: <version or time column>"+orIfOrdered(topic))
 		}
 	}
-}
-
-// makesAll reports whether all rows of a table are made in the order of one kind of streams.
-func makesAll(d *draft.Service, t *draft.Table, streamed stream) bool {
-	return streamed != stream{} && !slices.ContainsFunc(d.Steps(), func(o *draft.Step) bool {
-		return o.Table == t && o.Model.Makes && streamOf(d, o) != streamed
-	})
 }
 
 // writesPatches reports whether the step leaves columns as they are that an event does not hold.
@@ -50,25 +40,6 @@ func makesAll(d *draft.Service, t *draft.Table, streamed stream) bool {
 // did not write what it holds.
 func writesPatches(st *draft.Step) bool {
 	return st.Model.Changes && slices.ContainsFunc(st.Model.Set, func(a model.Assign) bool { return a.Value.Patch() })
-}
-
-// removesForGood reports whether late events cannot bring back what the step deletes: a guard
-// keeps them from all steps that make such rows.
-func removesForGood(d *draft.Service, st *draft.Step) bool {
-	if !st.Model.Removes || st.Model.Makes || st.Model.If.Newer != nil || guardOf(st) == (guard{}) {
-		return false
-	}
-	return !slices.ContainsFunc(d.Steps(), func(o *draft.Step) bool {
-		return o.Table == st.Table && o.Model.Makes && guardOf(o) != guardOf(st)
-	})
-}
-
-// guardOr is the begin of a hint: the guard that the step could have.
-func guardOr(st *draft.Step) string {
-	if st.Model.Replaces {
-		return "put it under \"then\" of an upsert of its parent with if_newer"
-	}
-	return "add if_newer: <version or time column>"
 }
 
 // orIfOrdered is the end of a hint: what the topic could state about its order.

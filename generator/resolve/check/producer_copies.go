@@ -34,9 +34,6 @@ func checkEventCopies(report *schema.Diagnostics, d *draft.Service, e *draft.Eve
 		fail(e.Spec.Effect.Key, "effect", "calls twice")
 	}
 	for _, st := range e.Steps {
-		if st.Whole && onceOnly(d, st) {
-			continue
-		}
 		if st.Whole && st.Model.Sums {
 			fail(st.Spec.Verb.Pos, st.Spec.Verb.Value, "adds twice")
 			continue
@@ -52,8 +49,6 @@ func checkEventCopies(report *schema.Diagnostics, d *draft.Service, e *draft.Eve
 			}
 			if set && v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes {
 				why = "the primary key holds the record's " + v.Model.Field.Source.Record
-			} else if set && v.Model.Kind == model.NextValue {
-				why = "each gets a position of its own"
 			} else if set && v.Model.Kind != model.NowValue {
 				continue
 			}

@@ -19,7 +19,7 @@ func checkShared(report *schema.Diagnostics, d *draft.Service) {
 		if !st.Whole || !st.Model.Changes {
 			continue
 		}
-		o := overwriterOf(d, st)
+		o := overwriterOf(st)
 		conflicts := func(before overwriter) bool { return !comparable(before, o) && before.shares(o) }
 		if i := slices.IndexFunc(earlier[st.Table], conflicts); i >= 0 && !st.Event.Topic.OrderUnknown {
 			failShared(report, earlier[st.Table][i], o)
@@ -33,16 +33,15 @@ func checkShared(report *schema.Diagnostics, d *draft.Service) {
 // overwriter is a step that writes into rows that exist, and what orders it.
 type overwriter struct {
 	*draft.Step
-	ordered  bool            // by the topic
-	streamed stream          // by the positions that the producer sets
-	guard    guard           // zero if it has none
-	patches  bool            // it may leave some of its columns as they are
-	columns  []*draft.Column // that it overwrites, in the table's order
+	ordered bool            // by the topic
+	guard   *model.Column   // that if_newer compares; nil if it has none
+	patches bool            // it may leave some of its columns as they are
+	columns []*draft.Column // that it overwrites, in the table's order
 }
 
 // overwriterOf leaves out the columns that find the row: they are equal in both steps.
-func overwriterOf(d *draft.Service, st *draft.Step) overwriter {
-	o := overwriter{Step: st, ordered: ordered(st), streamed: streamOf(d, st), guard: guardOf(st), patches: writesPatches(st)}
+func overwriterOf(st *draft.Step) overwriter {
+	o := overwriter{Step: st, ordered: ordered(st), guard: st.Model.If.Newer, patches: writesPatches(st)}
 	for _, c := range st.Table.Columns {
 		if v, writes := st.Set[c]; writes && v.How == model.Overwrites && !slices.Contains(st.Model.By, c.Model) {
 			o.columns = append(o.columns, c)
@@ -60,7 +59,7 @@ func (o overwriter) guardPos() schema.Pos {
 
 // alike reports whether two steps conflict with the same others.
 func (o overwriter) alike(other overwriter) bool {
-	return o.Event.Topic == other.Event.Topic && o.guard == other.guard && o.ordered == other.ordered && o.streamed == other.streamed &&
+	return o.Event.Topic == other.Event.Topic && o.guard == other.guard && o.ordered == other.ordered &&
 		o.patches == other.patches && slices.Equal(o.columns, other.columns)
 }
 
@@ -73,17 +72,17 @@ func comparable(a, b overwriter) bool {
 	if inOrder(a, b) || a.Event.Topic == b.Event.Topic && (a.told() || b.told()) {
 		return true
 	}
-	return a.guard != guard{} && a.guard == b.guard && !a.patches && !b.patches
+	return a.guard != nil && a.guard == b.guard && !a.patches && !b.patches
 }
 
 // inOrder reports whether two steps come to a row in an order that does not change.
 func inOrder(a, b overwriter) bool {
-	return a.streamed != stream{} && a.streamed == b.streamed || a.Event.Topic == b.Event.Topic && a.ordered && b.ordered
+	return a.Event.Topic == b.Event.Topic && a.ordered && b.ordered
 }
 
 // told reports whether checkOrder judges the step by itself: nothing orders it but a guard.
 func (o overwriter) told() bool {
-	return !o.ordered && o.streamed == stream{} && (o.guard == guard{} || o.patches)
+	return !o.ordered && (o.guard == nil || o.patches)
 }
 
 // failShared reports two steps that are not comparable.
@@ -101,40 +100,30 @@ func failShared(report *schema.Diagnostics, a, b overwriter) {
 	what = fmt.Sprintf("%s of %s %s", what, wording.Quote(b.Spec.Table.Value), verb)
 	ta, tb := a.Event.Topic, b.Event.Topic
 	from := fmt.Sprintf("%s written from topics %s and %s", what, wording.Quote(ta.Spec.Name.Value), wording.Quote(tb.Spec.Name.Value))
-	guarded := a.guard != guard{} && b.guard != guard{}
+	guarded := a.guard != nil && b.guard != nil
 	switch {
 	case guarded && a.guard == b.guard && ta == tb:
 		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: a late patch would be lost: %s written by event %s, too, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
 			wholeValues)
 	case guarded && a.guard == b.guard:
 		report.Add(b.guardPos(), "E505", from+", which nothing orders against each other: a late patch would be lost", wholeValues)
-	case guarded && a.guard.version == b.guard.version && ta == tb:
-		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s written by event %s, too, whose %s is in another row",
-			b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value), wording.Quote(a.guard.version.Name)), ownVersion(b.Step))
-	case guarded && a.guard.version == b.guard.version:
-		report.Add(b.guardPos(), "E505", fmt.Sprintf("%s, whose %s is in different rows", from, wording.Quote(a.guard.version.Name)), ownVersion(b.Step))
 	case guarded && ta == tb:
 		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
-			b.Event.Is(), what, wording.Quote(b.guard.version.Name), wording.Quote(a.guard.version.Name), wording.Quote(a.Event.Spec.Name.Value)),
+			b.Event.Is(), what, wording.Quote(b.guard.Name), wording.Quote(a.guard.Name), wording.Quote(a.Event.Spec.Name.Value)),
 			"compare one column in each of these steps")
 	case ta == tb:
 		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s written by event %s, too, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
 			"add if_newer to each of these steps, with one column")
 	case !guarded:
 		unguarded := b
-		if b.guard != (guard{}) {
+		if b.guard != nil {
 			unguarded = a
 		}
 		report.Add(unguarded.Spec.Verb.Pos, "E505", from+", which nothing orders against each other", "add if_newer to each of these steps")
 	default:
-		report.Add(b.guardPos(), "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.guard.version.Name), wording.Quote(b.guard.version.Name)),
+		report.Add(b.guardPos(), "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.guard.Name), wording.Quote(b.guard.Name)),
 			"compare one column in each of these steps")
 	}
-}
-
-// ownVersion is what to do where the versions of one row are in several others.
-func ownVersion(st *draft.Step) string {
-	return "store the version in " + wording.Quote(st.Spec.Table.Value) + ", and compare it in each of these steps: if_newer: <that column>"
 }
 
 // wholeValues is what to do about patches that come late.

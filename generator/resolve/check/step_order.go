@@ -28,7 +28,7 @@ func checkEventOrder(report *schema.Diagnostics, tables *draft.Tables, e *draft.
 			continue
 		}
 		later := e.Steps[i+1:]
-		if st.Model.Removes && !st.Model.Makes {
+		if st.Model.Removes {
 			checkDeleteOrder(report, deletedWith(tables, st.Model.Table), st, later)
 			continue
 		}

@@ -19,7 +19,7 @@ func checkTooEarly(report *schema.Diagnostics, d *draft.Service) {
 			continue
 		}
 		ahead := func(m *draft.Step) bool {
-			return m.Whole && m.Table == st.Table && m.Model.Makes && !m.Event.Topic.OrderUnknown && !comesAfter(d, st, m)
+			return m.Whole && m.Table == st.Table && m.Model.Makes && !m.Event.Topic.OrderUnknown && !comesAfter(st, m)
 		}
 		if i := slices.IndexFunc(d.Steps(), ahead); i >= 0 {
 			at := st.Spec.Verb.Pos
@@ -34,15 +34,12 @@ func checkTooEarly(report *schema.Diagnostics, d *draft.Service) {
 
 // passesWithoutRow reports whether an event that finds no row to change takes effect all the same.
 func passesWithoutRow(st *draft.Step) bool {
-	return st.Model.Changes && !st.Model.Makes && !st.Model.Removes && (st.Model.If.Missing == "skip" || st.Model.Many)
+	return st.Model.OnlyChanges() && (st.Model.If.Missing == "skip" || st.Model.Many)
 }
 
-// missesOnPurpose reports whether the event does something else where its row is missing: what is
-// under else, or making the row. A sum that if_below skips depends on what came before by itself.
+// missesOnPurpose reports whether the event makes the row by itself.
 func missesOnPurpose(st *draft.Step) bool {
-	return st.Model.If.Below == "skip" || slices.ContainsFunc(st.Event.Steps, func(o *draft.Step) bool {
-		return o.Under == st && o.Model.Under.Else || (o.Under == nil || o.Under == st.Under) && makesRowOf(o, st)
-	})
+	return slices.ContainsFunc(st.Event.Steps, func(o *draft.Step) bool { return makesRowOf(o, st) })
 }
 
 // makesRowOf reports whether a step makes the row that another one of its event then finds.
@@ -60,12 +57,9 @@ func makesRowOf(o, st *draft.Step) bool {
 	})
 }
 
-// comesAfter reports whether an event comes after those that make its row: by the positions of
-// one stream, or because a row that both find is of one record key of an ordered topic.
-func comesAfter(d *draft.Service, st, maker *draft.Step) bool {
-	if s := streamOf(d, st); s != (stream{}) && s == streamOf(d, maker) {
-		return true
-	}
+// comesAfter reports whether an event comes after those that make its row: a row that both find
+// is of one record key of an ordered topic.
+func comesAfter(st, maker *draft.Step) bool {
 	if st.Event.Topic != maker.Event.Topic || !ordered(st) {
 		return false
 	}
@@ -106,9 +100,6 @@ func mindMissing(st, maker *draft.Step) string {
 	if st.Model.Sums {
 		hint = "write if_missing: insert, or drop it: such an event is a dead letter then"
 	}
-	if st.Under == nil {
-		hint += `, or write under "else" what becomes of it`
-	}
 	return hint + orIfSoOrdered(st, maker)
 }
 
@@ -118,4 +109,9 @@ func orIfSoOrdered(st, maker *draft.Step) string {
 		return orIfOrdered(st.Event.Topic)
 	}
 	return ""
+}
+
+func sameValue(a, b model.Value) bool {
+	part := draft.PartOf(a)
+	return a.Kind == b.Kind && a.Field == b.Field || part != nil && part == draft.PartOf(b)
 }

@@ -16,7 +16,7 @@ func warnPartial(report *schema.Diagnostics, d *draft.Service) {
 	guarded := map[*draft.Table][]overwriter{}
 	for _, st := range d.Steps() {
 		if st.Whole && st.Model.Changes && st.Model.If.Newer != nil && !st.Event.Topic.OrderUnknown {
-			guarded[st.Table] = append(guarded[st.Table], overwriterOf(d, st))
+			guarded[st.Table] = append(guarded[st.Table], overwriterOf(st))
 		}
 	}
 	for _, st := range d.Steps() {

@@ -18,7 +18,6 @@ type Step struct {
 	Set   Assigned
 	Where Assigned
 	Named map[*Column]bool // named by set, clear or leave
-	Under *Step            // under whose then or else it stands; nil if under none
 	// Whole is false if a part of the step was refused: nothing is concluded from what
 	// it lacks.
 	Whole bool
@@ -33,11 +32,8 @@ func (st *Step) Is() string {
 	return fmt.Sprintf("the %s of %s", st.Spec.Verb.Value, wording.Quote(st.Spec.Table.Value))
 }
 
-// PerElement reports whether the step runs once per element of a list: its own, or that of the
-// step under which it stands.
-func (st *Step) PerElement() bool {
-	return st.Spec.Each != nil || st.Under != nil && st.Under.Spec.Each != nil
-}
+// PerElement reports whether the step runs once per element of a list.
+func (st *Step) PerElement() bool { return st.Spec.Each != nil }
 
 // Value is a value of a step. Known is false if it was refused or its declaration was.
 type Value struct {

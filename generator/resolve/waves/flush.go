@@ -13,7 +13,7 @@ import (
 func Plan(s *model.Service) {
 	parentsFirst := parentsFirst(s.Tables)
 	for _, t := range s.Topics {
-		t.Flush = branches(flushOrder(t, parentsFirst))
+		t.Flush = flushOrder(t, parentsFirst)
 		for _, e := range t.Events {
 			nameSteps(e)
 		}
@@ -29,12 +29,8 @@ func Plan(s *model.Service) {
 				st.Cascades = cascades(st.Table, s.Tables)
 			}
 			st.Collapse = collapse(st, t)
+			st.Gathers = st.Sums && !st.Whole
 		}
-		for _, st := range t.Flush {
-			st.Follows = follows(st, t.Flush)
-			st.Gathers = st.Sums && st.If.Below != "skip" && !st.Whole && !st.Tells && !st.Follows || st.Stream != nil && onlyAppended(st, t)
-		}
-		joinSums(t.Flush)
 	}
 }
 
@@ -76,12 +72,19 @@ func flushOrder(t *model.Topic, parentsFirst []*model.Table) []*model.Step {
 	for _, table := range parentsFirst {
 		add(table, func(st *model.Step) bool { return st.OnlyMakes() })
 		add(table, func(st *model.Step) bool { return st.Makes && !st.OnlyMakes() })
-		add(table, func(st *model.Step) bool { return st.OnlyChanges() })
+		add(table, func(st *model.Step) bool { return st.OnlyChanges() && takes(st) })
+		add(table, func(st *model.Step) bool { return st.OnlyChanges() && !takes(st) })
 	}
 	for _, table := range slices.Backward(parentsFirst) {
-		add(table, func(st *model.Step) bool { return st.Removes && !st.Makes })
+		add(table, func(st *model.Step) bool { return st.Removes })
 	}
 	return out
+}
+
+// takes reports whether the step subtracts. Such a statement runs before those that add, so that
+// a CHECK sees the lowest sum that the events of a batch lead to.
+func takes(st *model.Step) bool {
+	return slices.ContainsFunc(st.Set, func(a model.Assign) bool { return a.How == model.Subtracts })
 }
 
 // nameSteps gives every step of an event its Go name: event, verb and table, so that no

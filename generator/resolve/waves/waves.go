@@ -130,27 +130,14 @@ func patches(a model.Assign) bool { return a.Value.Patch() }
 // key stays; of the last row alone, its own would. Not with a patch: the last row may leave a
 // column as the one before it makes it. Nor where a step removes rows that it does not name.
 func collapse(st *model.Step, t *model.Topic) bool {
-	if st.Tells || slices.ContainsFunc(st.By, loose) || slices.ContainsFunc(st.Set, patches) {
+	if slices.ContainsFunc(st.By, loose) || slices.ContainsFunc(st.Set, patches) {
 		return false
 	}
-	if !st.Makes || !st.Changes || st.Removes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
+	if !st.Makes || !st.Changes || st.Sums || !model.SameColumns(st.By, st.Table.PrimaryKey) || len(st.Table.ForeignKeys) > 0 || len(st.Table.Unique) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(t.Flush, func(other *model.Step) bool {
 		return other != st && other.Table == st.Table ||
 			slices.ContainsFunc(other.Table.ForeignKeys, func(fk model.ForeignKey) bool { return fk.References == st.Table })
-	})
-}
-
-// onlyAppended reports whether all that the topic does to the step's table is to append rows to
-// streams that the same columns of the primary key name.
-func onlyAppended(st *model.Step, t *model.Topic) bool {
-	if !model.ContainsColumns(st.Table.PrimaryKey, st.Stream.Columns) || slices.ContainsFunc(st.Stream.Columns, loose) {
-		return false
-	}
-	return !slices.ContainsFunc(t.Flush, func(o *model.Step) bool {
-		return o.Table == st.Table && (o.Stream == nil || !model.SameColumns(o.Stream.Columns, st.Stream.Columns)) ||
-			slices.Contains(o.Cascades, st.Table) ||
-			slices.ContainsFunc(o.Reads, func(r model.ParentRow) bool { return r.Table == st.Table })
 	})
 }

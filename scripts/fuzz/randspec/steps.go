@@ -1,7 +1,6 @@
 package randspec
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,47 +8,33 @@ import (
 
 // writer writes the steps of one event, and notes which fields they use.
 type writer struct {
-	r        *rand.Rand
-	names    map[string]name
-	used     map[string]bool // fields of the event
-	lines    map[string]bool // members of the elements of its list
-	each     bool            // of the step that is being written
-	ordered  bool            // the topic promises an order
-	streamed bool            // a step before appends the next event of a stream
-	result   bool            // the event has an effect with a result
+	r       *rand.Rand
+	names   map[string]name
+	used    map[string]bool // fields of the event
+	lines   map[string]bool // members of the elements of its list
+	each    bool            // of the step that is being written
+	ordered bool            // the topic promises an order
+	result  bool            // the event has an effect with a result
 }
 
 // verbs are as likely as they stand here.
-var verbs = []string{"insert", "insert", "upsert", "upsert", "upsert", "update", "update", "delete", "add", "add", "append", "replace"}
+var verbs = []string{"insert", "insert", "upsert", "upsert", "upsert", "update", "update", "delete", "add", "add"}
 
-// step writes a table, and now and then others, depending on whether it was applied.
-func (w *writer) step(tables []*table, t *table) *part {
+// step writes a table.
+func (w *writer) step(t *table) *part {
 	verb := pick(w.r, verbs)
-	for verb == "append" && !t.key("no") || verb == "add" && len(t.sums()) == 0 || verb == "replace" && !w.ordered {
+	for verb == "add" && len(t.sums()) == 0 {
 		verb = pick(w.r, verbs)
 	}
-	w.each = verb == "replace" || chance(w.r, 20)
+	w.each = chance(w.r, 20)
 	s := w.plain(verb, t)
 	if w.each {
 		s.add(need("each: lines"))
 	}
-	for _, branch := range []string{"then", "else"} {
-		if !chance(w.r, 12) {
-			continue
-		}
-		b := &part{lines: []string{branch + ":"}}
-		for range 1 + w.r.IntN(2) {
-			b.add(w.plain(pick(w.r, branchVerbs), pick(w.r, tables)))
-		}
-		s.add(b)
-	}
 	return s
 }
 
-// branchVerbs are those that steps under others have more often.
-var branchVerbs = []string{"insert", "upsert", "update", "delete", "add", "add"}
-
-// plain is a step without each and without branches.
+// plain is a step without each.
 func (w *writer) plain(verb string, t *table) *part {
 	s := &part{lines: []string{"- " + verb + ": " + t.name}}
 	switch verb {
@@ -74,12 +59,7 @@ func (w *writer) plain(verb string, t *table) *part {
 		if len(t.sums()) > 0 {
 			w.sums(s, t)
 		}
-	case "append":
-		w.stream(s, t)
-	case "replace":
-		w.replaced(s, t)
 	}
-	w.maybe(s, 5, "always: true")
 	return s
 }
 
@@ -139,7 +119,7 @@ func list(s *part, key string, names []string) {
 }
 
 func (w *writer) newer(s *part, t *table) {
-	if t.has("ver") && (!w.ordered && !w.streamed || chance(w.r, 50)) {
+	if t.has("ver") && (!w.ordered || chance(w.r, 50)) {
 		w.used["ver"] = true
 		s.add(leaf("if_newer: ver"))
 	}
@@ -176,7 +156,7 @@ func (w *writer) update(s *part, t *table) {
 			set.add(leaf(c + ": " + w.value(c)))
 		}
 	}
-	if t.has("ver") && (!w.ordered && !w.streamed || chance(w.r, 40)) {
+	if t.has("ver") && (!w.ordered || chance(w.r, 40)) {
 		w.used["ver"] = true
 		set.add(leaf("ver: ver"))
 		s.add(leaf("if_newer: ver"))
@@ -193,10 +173,6 @@ func (w *writer) sums(s *part, t *table) {
 	}
 	s.add(where)
 	s.add(&part{lines: []string{pick(w.r, []string{"plus:", "minus:"})}, parts: []*part{leaf(sums[0] + ": " + w.value(sums[0]))}})
-	if chance(w.r, 40) {
-		s.add(leaf(fmt.Sprintf("at_least: {%s: %d}", sums[0], w.r.IntN(3)-1)))
-		w.maybe(s, 50, "if_below: skip")
-	}
 	switch {
 	case chance(w.r, 50):
 		s.add(leaf("if_missing: insert"))
@@ -204,34 +180,4 @@ func (w *writer) sums(s *part, t *table) {
 	default:
 		w.maybe(s, 50, "if_missing: skip")
 	}
-}
-
-func (w *writer) stream(s *part, t *table) {
-	position := "no"
-	var stream []string
-	for _, c := range t.primary {
-		if c != position {
-			stream = append(stream, c)
-		}
-	}
-	s.add(need("stream: ["+strings.Join(stream, ", ")+"]"), need("position: no"))
-	if !w.each && (!w.ordered || chance(w.r, 40)) {
-		w.used["no"], w.streamed = true, true
-		s.add(leaf("expect: no"))
-	}
-	w.fill(s, t, []string{position})
-}
-
-func (w *writer) replaced(s *part, t *table) {
-	parent := t.primary[:max(1, len(t.primary)-1)]
-	if t.identity != "" {
-		parent = []string{pick(w.r, t.columns)}
-	}
-	of := &part{lines: []string{"parent:"}, needed: true}
-	for _, c := range parent {
-		w.used[c] = true
-		of.add(leaf(c + ": " + c))
-	}
-	s.add(of)
-	w.fill(s, t, parent)
 }

@@ -125,17 +125,14 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 		e.add(leaf("erase_traces: true"))
 	}
 	steps := &part{lines: []string{"write:"}, needed: true}
-	if i := slices.IndexFunc(tables, func(t *table) bool { return t.key("no") }); i >= 0 && !w.ordered && chance(r, 40) {
-		steps.add(w.plain("append", tables[i]))
-	}
 	for range 1 + r.IntN(3) {
 		t := pick(r, tables)
-		for range 3 { // rows that are found by the record key, or by the stream, may be overwritten
-			if (w.ordered || w.streamed) && !t.key("id") {
+		for range 3 { // rows that are found by the record key may be overwritten
+			if w.ordered && !t.key("id") {
 				t = pick(r, tables)
 			}
 		}
-		steps.add(w.step(tables, t))
+		steps.add(w.step(t))
 	}
 	e.add(need("type: " + strings.ToLower(called)))
 	if chance(r, 15) {
@@ -175,7 +172,7 @@ func field(w *writer, called string) string {
 		typ = "optional " + typ
 	}
 	switch {
-	case n.optional && (w.ordered || w.streamed) && chance(r, 35):
+	case n.optional && w.ordered && chance(r, 35):
 		return "{type: " + typ + ", patch: true}"
 	case chance(r, 10):
 		return "{type: " + typ + ", path: [" + called + ", old." + called + "]}"

@@ -233,12 +233,12 @@ func (p *childrenV1Plan) addYounger(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddChildren names the row: a wave writes it once.
+// beforeAddChildren names the row: a wave takes any number of its events.
 func (e *Younger) beforeAddChildren(b *wire.Batch) {
-	b.Puts(wire.Row("children").UUID(e.ID))
+	b.Gathers(wire.Row("children").UUID(e.ID), "+")
 }
 
-// youngerAddChildrenSQL leaves a row alone if age would be below 0; it fails if it is missing.
+// youngerAddChildrenSQL adds up what the events add to one row; it fails if a row is missing.
 const youngerAddChildrenSQL = `
 WITH e AS (
     SELECT
@@ -253,14 +253,12 @@ u AS (
         age = t.age + e.age
     FROM e
     WHERE t.id = e.id
-        AND t.age + e.age >= 0
     RETURNING
         t.id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'children',
-    NULL
+    'children'
 FROM e
-WHERE NOT EXISTS (SELECT FROM children AS t WHERE t.id = e.id)`
+WHERE NOT EXISTS (SELECT FROM u WHERE u.id = e.id)`

@@ -5,11 +5,9 @@ package acceptedwarnings
 
 import (
 	"context"
-	"testing"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // testTables are the tables that tests compare, without columns that the database fills.
@@ -43,33 +41,6 @@ func testTables() []idemtest.Table {
 				"place",
 				"version",
 			},
-		},
-	}
-}
-
-// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
-// and holds the tables against what the case says.
-func TestCases(t *testing.T) {
-	testCases().Run(t)
-}
-
-// testCases are the cases, and what they are played with.
-func testCases() idemtest.Cases {
-	return idemtest.Cases{
-		Folder:     "testdata/cases",
-		Migrations: "migrations",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
-		},
-		Events: map[string]idemtest.Event{
-			"Parent":  {Keyed: true, Loose: []string{"id", "email", "day"}},
-			"Written": {Keyed: true},
-			"Child":   {Keyed: true},
-			"Younger": {Keyed: true},
-			"Made":    {Keyed: true},
-			"Named":   {Keyed: true},
-			"Moved":   {Keyed: true},
 		},
 	}
 }

@@ -312,9 +312,9 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddUsers names the row: one statement takes its events of a wave.
+// beforeAddUsers names the row: a wave takes any number of its events.
 func (e *UserPinged) beforeAddUsers(b *wire.Batch) {
-	b.Gathers(wire.Row("users").UUID(e.UserID), "UserPingedAddUsers")
+	b.Gathers(wire.Row("users").UUID(e.UserID), "+")
 }
 
 // userPingedAddUsersSQL adds up what the events add to one row; it fails if a row is missing.
@@ -335,11 +335,10 @@ u AS (
     RETURNING
         t.user_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'users',
-    NULL
+    'users'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 

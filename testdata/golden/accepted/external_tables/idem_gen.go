@@ -97,7 +97,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "line no", Type: "integer"},
 					{Name: "text", Type: "text"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+				Rights: []string{"SELECT", "INSERT", "DELETE"},
 				References: []wire.Reference{
 					{Columns: []string{"transfer_id"}, Table: "journal", OnDelete: "cascade"},
 				},

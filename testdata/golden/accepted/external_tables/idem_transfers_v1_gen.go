@@ -30,7 +30,8 @@ func transfersV1Topic() wire.Topic {
 			requestedInsertJournalSQL,
 			correctedUpdateJournalSQL,
 			requestedInsertLinesSQL,
-			correctedReplaceLinesSQL,
+			correctedInsertLinesSQL,
+			correctedDeleteLinesSQL,
 		},
 		Writes:  []string{"accounts", "journal", "lines"},
 		NewPlan: func() wire.Plan { return &transfersV1Plan{} },
@@ -48,7 +49,8 @@ type transfersV1Plan struct {
 
 	corrected              Corrected
 	correctedUpdateJournal wire.Rows
-	correctedReplaceLines  wire.Rows
+	correctedDeleteLines   wire.Rows
+	correctedInsertLines   wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -75,7 +77,8 @@ func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(requestedInsertJournalSQL, &p.requestedInsertJournal)
 	b.Write(correctedUpdateJournalSQL, &p.correctedUpdateJournal)
 	b.Write(requestedInsertLinesSQL, &p.requestedInsertLines)
-	b.Write(correctedReplaceLinesSQL, &p.correctedReplaceLines)
+	b.Write(correctedInsertLinesSQL, &p.correctedInsertLines)
+	b.Write(correctedDeleteLinesSQL, &p.correctedDeleteLines)
 }
 
 // transfersV1Decoder reads the records of topic "transfers.v1".
@@ -209,9 +212,9 @@ func (e *Requested) beforeInsertLines(b *wire.Batch, i int) {
 	b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 }
 
-// beforeAddAccounts names the row: one statement takes its events of a wave.
+// beforeAddAccounts names the row: a wave takes any number of its events.
 func (e *Requested) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "RequestedAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
 const requestedInsertJournalSQL = `
@@ -240,20 +243,14 @@ SELECT
     unnest($3::text[]) AS text
 ORDER BY transfer_id, "line no"`
 
-// requestedAddAccountsSQL adds up what the events add to one row; it fails if a row is missing
-// or balance would be below 0, after any one event.
+// requestedAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// missing.
 const requestedAddAccountsSQL = `
 WITH e AS (
     SELECT
         "Account ID",
-        sum("balance_$do$'\minor") AS "balance_$do$'\minor",
-        min(balance_run) AS balance_low
-    FROM (
-        SELECT
-            *,
-            sum("balance_$do$'\minor") OVER (PARTITION BY "Account ID" ORDER BY ordinal) AS balance_run
-        FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS e ("Account ID", "balance_$do$'\minor", ordinal)
-    ) AS e
+        sum("balance_$do$'\minor") AS "balance_$do$'\minor"
+    FROM unnest($1::uuid[], $2::bigint[]) AS e ("Account ID", "balance_$do$'\minor")
     GROUP BY "Account ID"
     ORDER BY "Account ID"
 ),
@@ -263,24 +260,14 @@ u AS (
     FROM e
     WHERE t."Account ID" = e."Account ID"
     RETURNING
-        t."Account ID",
-        t."balance_$do$'\minor"
+        t."Account ID"
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'accounts',
-    NULL
+    'accounts'
 FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u."Account ID" = e."Account ID")
-UNION ALL
-SELECT
-    'a sum below at_least',
-    'accounts',
-    'balance'
-FROM u, e
-WHERE u."Account ID" = e."Account ID"
-    AND u."balance_$do$'\minor" - e."balance_$do$'\minor" + e.balance_low < 0`
+WHERE NOT EXISTS (SELECT FROM u WHERE u."Account ID" = e."Account ID")`
 
 // Corrected is event "corrected" on topic "transfers.v1".
 type Corrected struct {
@@ -367,19 +354,15 @@ func (p *transfersV1Plan) addCorrected(b *wire.Batch, m *wire.Message) error {
 	r := p.correctedUpdateJournal.Row()
 	r.UUID(e.TransferID)
 	r.Time(e.BookedAt)
-	e.beforeReplaceLines(b)
-	r = p.correctedReplaceLines.Row()
-	r.UUID(e.TransferID)
-	wire.OrNull(r, r.Int4, nil)
-	wire.OrNull(r, r.Text, nil)
-	r.Bool(false)
+	e.beforeDeleteLines(b)
+	p.correctedDeleteLines.Row().UUID(e.TransferID)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		r = p.correctedReplaceLines.Row()
+		e.beforeInsertLines(b, i)
+		r = p.correctedInsertLines.Row()
 		r.UUID(e.TransferID)
 		r.Int4(int32(i + 1))
 		r.Text(v.Text)
-		r.Bool(true)
 	}
 	return nil
 }
@@ -389,9 +372,16 @@ func (e *Corrected) beforeUpdateJournal(b *wire.Batch) {
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 }
 
-// beforeReplaceLines names the table: a wave writes its rows once.
-func (e *Corrected) beforeReplaceLines(b *wire.Batch) {
-	b.Replaces("lines")
+// beforeDeleteLines names the table: an earlier wave writes its rows.
+func (e *Corrected) beforeDeleteLines(b *wire.Batch) {
+	b.DeletesAll("lines")
+}
+
+// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
+// changes elsewhere.
+func (e *Corrected) beforeInsertLines(b *wire.Batch, i int) {
+	b.Reads(wire.Row("journal").UUID(e.TransferID))
+	b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 }
 
 // correctedUpdateJournalSQL fails if a row is missing.
@@ -421,35 +411,24 @@ SELECT
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
-const correctedReplaceLinesSQL = `
+const correctedDeleteLinesSQL = `
 WITH e AS (
     SELECT
-        transfer_id,
-        "line no",
-        text,
-        is_row,
-        ordinal
-    FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::boolean[]) WITH ORDINALITY AS e (transfer_id, "line no", text, is_row, ordinal)
-),
-g AS (
-    DELETE FROM "ledger's".lines AS t
-    USING (SELECT DISTINCT transfer_id FROM e) AS p
-    WHERE t.transfer_id = p.transfer_id
-        AND NOT EXISTS (SELECT FROM e WHERE e.is_row AND e.transfer_id = t.transfer_id AND e."line no" = t."line no")
-    RETURNING t.*
+        unnest($1::uuid[]) AS transfer_id
+    ORDER BY transfer_id
 )
+DELETE FROM "ledger's".lines AS t
+USING e
+WHERE t.transfer_id = e.transfer_id`
+
+const correctedInsertLinesSQL = `
 INSERT INTO "ledger's".lines (
     transfer_id,
     "line no",
     text
 )
 SELECT
-    transfer_id,
-    "line no",
-    text
-FROM e
-WHERE is_row
-    AND (SELECT count(*) FROM g) >= 0
-ORDER BY transfer_id, ordinal
-ON CONFLICT (transfer_id, "line no") DO UPDATE SET
-    text = excluded.text`
+    unnest($1::uuid[]) AS transfer_id,
+    unnest($2::integer[]) AS "line no",
+    unnest($3::text[]) AS text
+ORDER BY transfer_id, "line no"`

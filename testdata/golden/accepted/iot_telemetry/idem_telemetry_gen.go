@@ -181,7 +181,7 @@ func (e *Reading) beforeUpsertDeviceState(b *wire.Batch) {
 	b.Upserts(wire.Row("device_state").Text(e.Region).Text(e.DeviceID))
 }
 
-// beforeAddDeviceDaily names the row: one statement takes its events of a wave.
+// beforeAddDeviceDaily names the row: a wave takes any number of its events.
 func (e *Reading) beforeAddDeviceDaily(b *wire.Batch) {
 	b.Gathers(wire.Row("device_daily").Text(e.Region).Text(e.DeviceID).Int(int64(e.Day)), "ReadingAddDeviceDaily")
 }

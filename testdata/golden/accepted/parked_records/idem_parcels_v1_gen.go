@@ -247,9 +247,9 @@ func (e *ParcelMoved) beforeUpdateParcels(b *wire.Batch) {
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 }
 
-// beforeAddParcels names the row: one statement takes its events of a wave.
+// beforeAddParcels names the row: a wave takes any number of its events.
 func (e *ParcelMoved) beforeAddParcels(b *wire.Batch) {
-	b.Gathers(wire.Row("parcels").UUID(e.ParcelID), "ParcelMovedAddParcels")
+	b.Gathers(wire.Row("parcels").UUID(e.ParcelID), "+")
 }
 
 // parcelMovedUpdateParcelsSQL fails if a row is missing.
@@ -298,11 +298,10 @@ u AS (
     RETURNING
         t.parcel_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'parcels',
-    NULL
+    'parcels'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.parcel_id = e.parcel_id)`
 

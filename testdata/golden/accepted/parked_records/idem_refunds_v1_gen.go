@@ -126,9 +126,9 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddPayments names the row: one statement takes its events of a wave.
+// beforeAddPayments names the row: a wave takes any number of its events.
 func (e *Refunded) beforeAddPayments(b *wire.Batch) {
-	b.Gathers(wire.Row("payments").UUID(e.ParcelID), "RefundedAddPayments")
+	b.Gathers(wire.Row("payments").UUID(e.ParcelID), "+")
 }
 
 // refundedAddPaymentsSQL adds up what the events add to one row; it fails if a row is missing.
@@ -149,10 +149,9 @@ u AS (
     RETURNING
         t.parcel_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'payments',
-    NULL
+    'payments'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.parcel_id = e.parcel_id)`

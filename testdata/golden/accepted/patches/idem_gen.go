@@ -100,6 +100,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				Columns: []wire.Column{
 					{Name: "user_id", Type: "uuid"},
 					{Name: "note", Type: "text", Default: true},
+					{Name: "version", Type: "bigint"},
 					{Name: "changed_at", Type: "timestamptz"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},

@@ -59,6 +59,7 @@ func testTables() []idemtest.Table {
 			Columns: []string{
 				"user_id",
 				"note",
+				"version",
 				"changed_at",
 			},
 		},

@@ -526,14 +526,13 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	r.Bool(e.Note.Sent())
 	r.Int8(e.Version)
 	r.Time(e.ChangedAt)
-	wire.Number(r)
 	e.beforeUpsertLastMarks(b)
 	r = p.profileMarkedUpsertLastMarks.Row()
 	r.UUID(e.UserID)
 	wire.OrNull(r, r.Text, e.Note.Pointer())
 	r.Bool(e.Note.Sent())
+	r.Int8(e.Version)
 	r.Time(e.ChangedAt)
-	wire.NumberOf(r, &p.profileMarkedUpsertMarks)
 	return nil
 }
 
@@ -552,68 +551,57 @@ func (e *ProfileMarked) beforeUpsertLastMarks(b *wire.Batch) {
 const profileMarkedUpsertMarksSQL = `
 WITH e AS (
     SELECT
-        user_id,
-        note,
-        note_sent,
-        version,
-        changed_at,
-        number
-    FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::bigint[], $5::timestamptz[], $6::integer[]) AS e (user_id, note, note_sent, version, changed_at, number)
-),
-i AS (
-    INSERT INTO marks AS t (
-        user_id,
-        note,
-        version,
-        changed_at
-    )
-    SELECT
-        user_id,
-        note,
-        version,
-        changed_at
-    FROM e
-    ORDER BY user_id
-    ON CONFLICT (user_id) DO UPDATE SET
-        note = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE note_sent) THEN excluded.note ELSE t.note END,
-        version = excluded.version,
-        changed_at = excluded.changed_at
-    WHERE t.version < excluded.version
-    RETURNING user_id
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::text[]) AS note,
+        unnest($3::boolean[]) AS note_sent,
+        unnest($4::bigint[]) AS version,
+        unnest($5::timestamptz[]) AS changed_at
 )
-SELECT set_config('idem.ProfileMarkedUpsertMarks', array(
-    SELECT e.number
-    FROM e
-    WHERE EXISTS (SELECT FROM i WHERE i.user_id = e.user_id)
-    UNION ALL
-    SELECT earlier
-    FROM unnest(nullif(current_setting('idem.ProfileMarkedUpsertMarks', true), '')::integer[]) AS earlier
-    WHERE earlier = (SELECT min(number) - 1 FROM e)
-)::text, true)`
-
-// A column stays as it is if the event does not hold its field.
-// It takes a row only if profileMarkedUpsertMarksSQL applied the one before it.
-const profileMarkedUpsertLastMarksSQL = `
-WITH e AS (
-    SELECT
-        user_id,
-        note,
-        note_sent,
-        changed_at
-    FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::timestamptz[], $5::integer[]) AS e (user_id, note, note_sent, changed_at, of_number)
-    WHERE of_number IN (SELECT unnest(current_setting('idem.ProfileMarkedUpsertMarks')::integer[]))
-)
-INSERT INTO last_marks AS t (
+INSERT INTO marks AS t (
     user_id,
     note,
+    version,
     changed_at
 )
 SELECT
     user_id,
-    CASE WHEN note_sent THEN note ELSE 'none' END AS note,
+    note,
+    version,
     changed_at
 FROM e
 ORDER BY user_id
 ON CONFLICT (user_id) DO UPDATE SET
     note = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE note_sent) THEN excluded.note ELSE t.note END,
-    changed_at = excluded.changed_at`
+    version = excluded.version,
+    changed_at = excluded.changed_at
+WHERE t.version < excluded.version`
+
+// profileMarkedUpsertLastMarksSQL changes a row only if its version grows.
+// A column stays as it is if the event does not hold its field.
+const profileMarkedUpsertLastMarksSQL = `
+WITH e AS (
+    SELECT
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::text[]) AS note,
+        unnest($3::boolean[]) AS note_sent,
+        unnest($4::bigint[]) AS version,
+        unnest($5::timestamptz[]) AS changed_at
+)
+INSERT INTO last_marks AS t (
+    user_id,
+    note,
+    version,
+    changed_at
+)
+SELECT
+    user_id,
+    CASE WHEN note_sent THEN note ELSE 'none' END AS note,
+    version,
+    changed_at
+FROM e
+ORDER BY user_id
+ON CONFLICT (user_id) DO UPDATE SET
+    note = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE note_sent) THEN excluded.note ELSE t.note END,
+    version = excluded.version,
+    changed_at = excluded.changed_at
+WHERE t.version < excluded.version`

@@ -129,7 +129,7 @@ func (p *countsPlan) addDayCounted(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddCounts names the row: one statement takes its events of a wave.
+// beforeAddCounts names the row: a wave takes any number of its events.
 func (e *DayCounted) beforeAddCounts(b *wire.Batch) {
 	b.Gathers(wire.Row("counts").Text(e.Site).Int(int64(e.Day)), "DayCountedAddCounts")
 }
@@ -143,6 +143,16 @@ WITH e AS (
         sum(pieces) AS pieces
     FROM unnest($1::text[], $2::date[], $3::bigint[]) AS e (site, day, pieces)
     GROUP BY site, day
+),
+u AS (
+    UPDATE counts AS t SET
+        pieces = t.pieces + e.pieces
+    FROM e
+    WHERE t.site = e.site
+        AND t.day = e.day
+    RETURNING
+        t.site,
+        t.day
 )
 INSERT INTO counts AS t (
     site,
@@ -154,6 +164,7 @@ SELECT
     day,
     pieces
 FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.site = e.site AND u.day = e.day)
 ORDER BY site, day
 ON CONFLICT (site, day) DO UPDATE SET
     pieces = t.pieces + excluded.pieces`

@@ -26,6 +26,7 @@ func accountsV1Topic() wire.Topic {
 		Window:  192 * time.Hour,
 		Statements: []string{
 			accountOpenedInsertAccountsSQL,
+			withdrawnAddAccountsSQL,
 			ownerChangedUpdateAccountsSQL,
 			depositedAddAccountsSQL,
 		},
@@ -47,7 +48,8 @@ type accountsV1Plan struct {
 	deposited            Deposited
 	depositedAddAccounts wire.Rows
 
-	withdrawn Withdrawn
+	withdrawn            Withdrawn
+	withdrawnAddAccounts wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -75,6 +77,7 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 // Flush implements wire.Plan.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
+	b.Write(withdrawnAddAccountsSQL, &p.withdrawnAddAccounts)
 	b.Write(ownerChangedUpdateAccountsSQL, &p.ownerChangedUpdateAccounts)
 	b.Write(depositedAddAccountsSQL, &p.depositedAddAccounts)
 }
@@ -326,32 +329,23 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 	r := p.depositedAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Numeric(e.Amount)
-	r.Int4(1)
 	return nil
 }
 
-// beforeAddAccounts names the row: one statement takes its events of a wave.
+// beforeAddAccounts names the row: a wave takes any number of its events.
 func (e *Deposited) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "DepositedAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
-// depositedAddAccountsSQL adds up what the events add to one row; it fails if a row is missing
-// or balance would be below 0, after any one event.
-// It takes the rows of steps of one shape, in their order: 1 is DepositedAddAccounts, 2 is
-// WithdrawnAddAccounts.
+// depositedAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// missing.
 const depositedAddAccountsSQL = `
 WITH e AS (
     SELECT
         account_id,
-        sum(CASE WHEN step IN (2) THEN -(balance)::numeric ELSE balance END) AS balance,
-        sum(1) AS bookings,
-        min(balance_run) FILTER (WHERE step IN (2)) AS balance_low
-    FROM (
-        SELECT
-            *,
-            sum(CASE WHEN step IN (2) THEN -(balance)::numeric ELSE balance END) OVER (PARTITION BY account_id ORDER BY ordinal) AS balance_run
-        FROM unnest($1::uuid[], $2::numeric[], $3::integer[]) WITH ORDINALITY AS e (account_id, balance, step, ordinal)
-    ) AS e
+        sum(balance) AS balance,
+        sum(1) AS bookings
+    FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
     GROUP BY account_id
     ORDER BY account_id
 ),
@@ -362,24 +356,14 @@ u AS (
     FROM e
     WHERE t.account_id = e.account_id
     RETURNING
-        t.account_id,
-        t.balance
+        t.account_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'accounts',
-    NULL
+    'accounts'
 FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)
-UNION ALL
-SELECT
-    'a sum below at_least',
-    'accounts',
-    'balance'
-FROM u, e
-WHERE u.account_id = e.account_id
-    AND u.balance - e.balance + e.balance_low < 0`
+WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
 
 // Withdrawn is event "account.withdrawn" on topic "accounts.v1".
 type Withdrawn struct {
@@ -445,14 +429,41 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	e.beforeAddAccounts(b)
-	r := p.depositedAddAccounts.Row()
+	r := p.withdrawnAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Numeric(e.Amount)
-	r.Int4(2)
 	return nil
 }
 
-// beforeAddAccounts names the row: one statement takes its events of a wave.
+// beforeAddAccounts names the row: a wave takes any number of its events.
 func (e *Withdrawn) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "DepositedAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
+
+// withdrawnAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// missing.
+const withdrawnAddAccountsSQL = `
+WITH e AS (
+    SELECT
+        account_id,
+        -sum(balance) AS balance,
+        sum(1) AS bookings
+    FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
+    GROUP BY account_id
+    ORDER BY account_id
+),
+u AS (
+    UPDATE accounts AS t SET
+        balance = t.balance + e.balance,
+        bookings = t.bookings + e.bookings
+    FROM e
+    WHERE t.account_id = e.account_id
+    RETURNING
+        t.account_id
+)
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'accounts'
+FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`

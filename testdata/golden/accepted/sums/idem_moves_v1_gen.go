@@ -176,17 +176,17 @@ func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddStock names the row: one statement takes its events of a wave.
+// beforeAddStock names the row: a wave takes any number of its events.
 func (e *Arrived) beforeAddStock(b *wire.Batch) {
 	b.Gathers(wire.Row("stock").Text(e.SKU), "ArrivedAddStock")
 }
 
-// beforeAddDaily names the row: one statement takes its events of a wave.
+// beforeAddDaily names the row: a wave takes any number of its events.
 func (e *Arrived) beforeAddDaily(b *wire.Batch) {
 	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), "ArrivedAddDaily")
 }
 
-// beforeAddTotals names the row: one statement takes its events of a wave.
+// beforeAddTotals names the row: a wave takes any number of its events.
 func (e *Arrived) beforeAddTotals(b *wire.Batch) {
 	b.Gathers(wire.Row("totals").Text("all"), "ArrivedAddTotals")
 }
@@ -199,6 +199,14 @@ WITH e AS (
         sum(pieces) AS pieces
     FROM unnest($1::text[], $2::integer[]) AS e (sku, pieces)
     GROUP BY sku
+),
+u AS (
+    UPDATE stock AS t SET
+        pieces = t.pieces + e.pieces
+    FROM e
+    WHERE t.sku = e.sku
+    RETURNING
+        t.sku
 )
 INSERT INTO stock AS t (
     sku,
@@ -210,6 +218,7 @@ SELECT
     pieces,
     0 AS reserved
 FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku)
 ORDER BY sku
 ON CONFLICT (sku) DO UPDATE SET
     pieces = t.pieces + excluded.pieces`
@@ -225,6 +234,17 @@ WITH e AS (
         first_site
     FROM unnest($1::text[], $2::date[], $3::integer[], $4::text[]) WITH ORDINALITY AS e (sku, day, pieces, first_site, ordinal)
     ORDER BY sku, day, ordinal
+),
+u AS (
+    UPDATE daily AS t SET
+        moves = t.moves + e.moves,
+        pieces = t.pieces + e.pieces
+    FROM e
+    WHERE t.sku = e.sku
+        AND t.day = e.day
+    RETURNING
+        t.sku,
+        t.day
 )
 INSERT INTO daily AS t (
     sku,
@@ -240,6 +260,7 @@ SELECT
     pieces,
     first_site
 FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku AND u.day = e.day)
 ORDER BY sku, day
 ON CONFLICT (sku, day) DO UPDATE SET
     moves = t.moves + excluded.moves,
@@ -265,7 +286,7 @@ ORDER BY name
 ON CONFLICT (name) DO UPDATE SET
     moves = t.moves + excluded.moves`
 
-// What is not there cannot be reserved. The event counts as handled all the same.
+// What was never stocked cannot be reserved; the event is a dead letter.
 // It is event "reserved" on topic "moves.v1".
 type Reserved struct {
 	Pieces int32
@@ -337,12 +358,12 @@ func (p *movesV1Plan) addReserved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddStock names the row: a wave writes it once.
+// beforeAddStock names the row: a wave takes any number of its events.
 func (e *Reserved) beforeAddStock(b *wire.Batch) {
-	b.Puts(wire.Row("stock").Text(e.SKU))
+	b.Gathers(wire.Row("stock").Text(e.SKU), "+")
 }
 
-// reservedAddStockSQL leaves a row alone if pieces would be below 0.
+// reservedAddStockSQL adds up what the events add to one row; it fails if a row is missing.
 const reservedAddStockSQL = `
 WITH e AS (
     SELECT
@@ -352,13 +373,22 @@ WITH e AS (
     FROM unnest($1::text[], $2::integer[], $3::integer[]) AS e (sku, pieces, reserved)
     GROUP BY sku
     ORDER BY sku
+),
+u AS (
+    UPDATE stock AS t SET
+        pieces = t.pieces + e.pieces,
+        reserved = t.reserved + e.reserved
+    FROM e
+    WHERE t.sku = e.sku
+    RETURNING
+        t.sku
 )
-UPDATE stock AS t SET
-    pieces = t.pieces + e.pieces,
-    reserved = t.reserved + e.reserved
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'no row with this key',
+    'stock'
 FROM e
-WHERE t.sku = e.sku
-    AND t.pieces + e.pieces >= 0`
+WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku)`
 
 // The latest inspection counts, but late ones were done, too.
 // It is event "inspected" on topic "moves.v1".
@@ -452,7 +482,7 @@ func (e *Inspected) beforeUpsertConditions(b *wire.Batch) {
 	b.Upserts(wire.Row("conditions").Text(e.SKU))
 }
 
-// beforeAddInspections names the row: one statement takes its events of a wave.
+// beforeAddInspections names the row: a wave takes any number of its events.
 func (e *Inspected) beforeAddInspections(b *wire.Batch) {
 	b.Gathers(wire.Row("inspections").Text(e.SKU), "InspectedAddInspections")
 }

@@ -25,6 +25,7 @@ func transfersV1Topic() wire.Topic {
 		Window: 840 * time.Hour,
 		Statements: []string{
 			transferBookedAddAccountsSQL,
+			transferBookedAddAccounts2SQL,
 			transferBookedInsertJournalSQL,
 		},
 		Writes:  []string{"accounts", "journal"},
@@ -39,6 +40,7 @@ type transfersV1Plan struct {
 	transferBooked              TransferBooked
 	transferBookedInsertJournal wire.Rows
 	transferBookedAddAccounts   wire.Rows
+	transferBookedAddAccounts2  wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -52,6 +54,7 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 // Flush implements wire.Plan.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(transferBookedAddAccountsSQL, &p.transferBookedAddAccounts)
+	b.Write(transferBookedAddAccounts2SQL, &p.transferBookedAddAccounts2)
 	b.Write(transferBookedInsertJournalSQL, &p.transferBookedInsertJournal)
 }
 
@@ -146,12 +149,10 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	r = p.transferBookedAddAccounts.Row()
 	r.UUID(e.Debit)
 	r.Numeric(e.Amount)
-	r.Int4(1)
 	e.beforeAddAccounts2(b)
-	r = p.transferBookedAddAccounts.Row()
+	r = p.transferBookedAddAccounts2.Row()
 	r.UUID(e.Credit)
 	r.Numeric(e.Amount)
-	r.Int4(2)
 	return nil
 }
 
@@ -163,14 +164,14 @@ func (e *TransferBooked) beforeInsertJournal(b *wire.Batch) {
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 }
 
-// beforeAddAccounts names the row: one statement takes its events of a wave.
+// beforeAddAccounts names the row: a wave takes any number of its events.
 func (e *TransferBooked) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.Debit), "TransferBookedAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.Debit), "+")
 }
 
-// beforeAddAccounts2 names the row: one statement takes its events of a wave.
+// beforeAddAccounts2 names the row: a wave takes any number of its events.
 func (e *TransferBooked) beforeAddAccounts2(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.Credit), "TransferBookedAddAccounts")
+	b.Gathers(wire.Row("accounts").UUID(e.Credit), "+")
 }
 
 const transferBookedInsertJournalSQL = `
@@ -188,21 +189,13 @@ SELECT
 ORDER BY transfer_id`
 
 // transferBookedAddAccountsSQL adds up what the events add to one row; it fails if a row is
-// missing or balance would be below 0, after any one event.
-// It takes the rows of steps of one shape, in their order: 1 is TransferBookedAddAccounts, 2
-// is TransferBookedAddAccounts2.
+// missing.
 const transferBookedAddAccountsSQL = `
 WITH e AS (
     SELECT
         account_id,
-        sum(CASE WHEN step IN (1) THEN -(balance)::numeric ELSE balance END) AS balance,
-        min(balance_run) FILTER (WHERE step IN (1)) AS balance_low
-    FROM (
-        SELECT
-            *,
-            sum(CASE WHEN step IN (1) THEN -(balance)::numeric ELSE balance END) OVER (PARTITION BY account_id ORDER BY ordinal) AS balance_run
-        FROM unnest($1::uuid[], $2::numeric[], $3::integer[]) WITH ORDINALITY AS e (account_id, balance, step, ordinal)
-    ) AS e
+        -sum(balance) AS balance
+    FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
     GROUP BY account_id
     ORDER BY account_id
 ),
@@ -212,21 +205,37 @@ u AS (
     FROM e
     WHERE t.account_id = e.account_id
     RETURNING
-        t.account_id,
-        t.balance
+        t.account_id
 )
-INSERT INTO idem_step_refused (reason, in_table, in_column)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
     'no row with this key',
-    'accounts',
-    NULL
+    'accounts'
 FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)
-UNION ALL
+WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
+
+// transferBookedAddAccounts2SQL adds up what the events add to one row; it fails if a row is
+// missing.
+const transferBookedAddAccounts2SQL = `
+WITH e AS (
+    SELECT
+        account_id,
+        sum(balance) AS balance
+    FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
+    GROUP BY account_id
+    ORDER BY account_id
+),
+u AS (
+    UPDATE accounts AS t SET
+        balance = t.balance + e.balance
+    FROM e
+    WHERE t.account_id = e.account_id
+    RETURNING
+        t.account_id
+)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    'a sum below at_least',
-    'accounts',
-    'balance'
-FROM u, e
-WHERE u.account_id = e.account_id
-    AND u.balance - e.balance + e.balance_low < 0`
+    'no row with this key',
+    'accounts'
+FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`

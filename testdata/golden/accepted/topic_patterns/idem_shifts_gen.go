@@ -129,7 +129,7 @@ func (p *shiftsPlan) addWorked(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// beforeAddShifts names the row: one statement takes its events of a wave.
+// beforeAddShifts names the row: a wave takes any number of its events.
 func (e *Worked) beforeAddShifts(b *wire.Batch) {
 	b.Gathers(wire.Row("shifts").Text(e.Site).Text(e.Worker), "WorkedAddShifts")
 }
@@ -143,6 +143,16 @@ WITH e AS (
         sum(hours) AS hours
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS e (site, worker, hours)
     GROUP BY site, worker
+),
+u AS (
+    UPDATE shifts AS t SET
+        hours = t.hours + e.hours
+    FROM e
+    WHERE t.site = e.site
+        AND t.worker = e.worker
+    RETURNING
+        t.site,
+        t.worker
 )
 INSERT INTO shifts AS t (
     site,
@@ -154,6 +164,7 @@ SELECT
     worker,
     hours
 FROM e
+WHERE NOT EXISTS (SELECT FROM u WHERE u.site = e.site AND u.worker = e.worker)
 ORDER BY site, worker
 ON CONFLICT (site, worker) DO UPDATE SET
     hours = t.hours + excluded.hours`

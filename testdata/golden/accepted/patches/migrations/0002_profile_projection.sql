@@ -45,6 +45,7 @@ CREATE TABLE marks (
 CREATE TABLE last_marks (
     user_id uuid NOT NULL,
     note text NOT NULL DEFAULT 'none',
+    version bigint NOT NULL,
     changed_at timestamptz NOT NULL,
     CONSTRAINT last_marks_pkey PRIMARY KEY (user_id)
 );
