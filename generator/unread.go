@@ -51,9 +51,6 @@ func unreadInTopic(t *schema.Topic, c state.About) schema.Pos {
 	if c.What == state.EventType && t.EventType != nil {
 		return t.EventType.Key
 	}
-	if c.What == state.Envelope && t.Envelope != nil {
-		return t.Envelope.Key
-	}
 	if c.What == state.Encoding && t.Payload != nil {
 		if t.Payload.Encoding != nil {
 			return t.Payload.Encoding.Key

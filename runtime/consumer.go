@@ -82,7 +82,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 // Name is the consumer's name in the spec.
 func (c *Consumer) Name() string { return c.service.Consumer }
 
-// Reads reports whether the consumer reads a topic, by its name or by a pattern.
+// Reads reports whether the consumer reads a topic.
 func (c *Consumer) Reads(topic string) bool { return c.service.Topic(topic) != nil }
 
 // filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
@@ -125,9 +125,8 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	defer c.group.Begin(c.settings.log, errNotJoined, joinPatience)()
 	c.run.Set(c.settings.log, nil)
 	l := c.service.Limits
-	topics, patterns := c.topics()
 	err := src.Run(ctx, Subscription{
-		Group: c.service.Consumer, Topics: topics, Patterns: patterns,
+		Group: c.service.Consumer, Topics: c.topics(),
 		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval, Retention: c.retention,
 	}, (*sink)(c))
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
@@ -185,14 +184,10 @@ func (c *Consumer) retention(topic string) time.Duration {
 	return 0
 }
 
-// topics are the names of the service's topics, and the expressions of its patterns.
-func (c *Consumer) topics() (names, patterns []string) {
+// topics are the names of the service's topics.
+func (c *Consumer) topics() (names []string) {
 	for i := range c.service.Topics {
-		if t := &c.service.Topics[i]; t.IsPattern() {
-			patterns = append(patterns, t.Expression())
-		} else {
-			names = append(names, t.Name)
-		}
+		names = append(names, c.service.Topics[i].Name)
 	}
-	return names, patterns
+	return names
 }

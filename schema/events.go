@@ -34,7 +34,7 @@ type EventFields struct {
 }
 
 var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
-	key[Event]{name: "type", value: put(shape{scalar: true, items: &scalarShape}, func(v *Event) **Texts { return &v.Type }, readTypeTexts)},
+	key[Event]{name: "type", value: put(shape{scalar: true, items: &scalarShape}, func(v *Event) **Texts { return &v.Type }, oneOrMore)},
 	key[Event]{name: "version", value: textValue(func(v *Event) **Text { return &v.Version })},
 	key[Event]{name: "tombstone", value: boolValue(func(v *Event) **Bool { return &v.Tombstone })},
 	key[Event]{name: "root", value: pathOfMembers(func(v *Event) **Path { return &v.Root })},
@@ -72,17 +72,6 @@ func readEvents(w *walker, e entry, t *Topic) bool {
 func (v *Event) HasCode() bool { return v.Handle != nil && v.Handle.Value || v.Effect != nil }
 
 // readTypeTexts reads one text or a list of them.
-func readTypeTexts(w *walker, e entry) (*Texts, bool) {
-	if e.node.Kind == ListNode {
-		return w.texts(e, 1)
-	}
-	t, ok := w.full(e)
-	if !ok {
-		return nil, false
-	}
-	return &Texts{Items: []Text{*t}, Key: e.key, Pos: e.node.Pos}, true
-}
-
 // readEventFields reads a map of fields or the name of a type.
 func readEventFields(w *walker, e entry, v *Event) bool {
 	v.FieldsKey = e.key

@@ -2,18 +2,15 @@ package schema
 
 import "fmt"
 
-// Field is a field of an event, a topic or an object type. At most one of Path,
-// Header, Record and Segment is set.
+// Field is a field of an event, a topic or an object type. At most one of Path, Header and Record
+// is set.
 type Field struct {
-	Name   Text       // Pos is the key
-	Doc    Doc        //
-	Type   *FieldType // nil only if Broken
-	Path   *Path
-	Header *Text
-	// Attribute says that Header is an attribute of CloudEvents.
-	Attribute bool
+	Name      Text       // Pos is the key
+	Doc       Doc        //
+	Type      *FieldType // nil only if Broken
+	Path      *Path
+	Header    *Text
 	Record    *Text // key, value, timestamp, offset, partition or topic
-	Segment   *Text // of the topic's name
 	Default   *Text // constant, not checked against the type
 	Patch     *Bool
 	Sensitive *Bool
@@ -39,8 +36,8 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},
 	key[Field]{name: "patch", value: boolValue(func(f *Field) **Bool { return &f.Patch })},
 	key[Field]{name: "text", value: wordValue(func(f *Field) **Text { return &f.Text }, "base64", "base64url", "hex")},
-	key[Field]{name: "segment", value: textValue(func(f *Field) **Text { return &f.Segment })},
-	key[Field]{name: "ce", value: attributeValue(func(f *Field) **Text { return &f.Header }, func(f *Field) *bool { return &f.Attribute })},
+	key[Field]{name: "ce", instead: ofCloudEvents},
+	key[Field]{name: "segment", instead: "the whole name of the topic is {type: string, record: topic}"},
 	key[Field]{name: "sensitive", value: boolValue(func(f *Field) **Bool { return &f.Sensitive })},
 	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
 	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},
@@ -87,7 +84,7 @@ func checkFieldSources(w *walker, e entry, place fieldPlace, f *Field) {
 	var first string
 	for _, p := range e.node.Pairs {
 		switch p.Key {
-		case "path", "header", "record", "ce", "segment":
+		case "path", "header", "record":
 		default:
 			continue
 		}

@@ -5,10 +5,8 @@ package schema
 type KeySource struct {
 	Field  *Text
 	Header *Text
-	// Attribute says that Header is an attribute of CloudEvents.
-	Attribute bool
-	Offset    bool // {record: offset}; only alone
-	Pos       Pos
+	Offset bool // {record: offset}; only alone
+	Pos    Pos
 }
 
 // FormerSource is one item of also: all its parts together.
@@ -23,7 +21,7 @@ func (k *IdempotencyKey) Offset() bool {
 }
 
 // partShape is one part of a source that has several.
-var partShape = shape{scalar: true, keys: sourceKeys[:2].shapes()}
+var partShape = shape{scalar: true, keys: sourceKeys[:1].shapes()}
 
 // readSource reads what identifies an event.
 func readSource(w *walker, e entry, k *IdempotencyKey) bool {
@@ -80,16 +78,18 @@ func readKeySources(w *walker, e entry) ([]KeySource, bool) {
 	return parts, ok
 }
 
+// ofCloudEvents is where the attributes of CloudEvents are.
+const ofCloudEvents = "an attribute of a CloudEvent is a header named ce_..., or in structured mode a member of the value"
+
 var sourceKeys = keys[keySourceMap]{
 	{name: "header", value: textValue(func(s *keySourceMap) **Text { return &s.header })},
-	{name: "ce", value: attributeValue(func(s *keySourceMap) **Text { return &s.header }, func(s *keySourceMap) *bool { return &s.attribute })},
+	{name: "ce", instead: ofCloudEvents},
 	{name: "record", value: wordValue(func(s *keySourceMap) **Text { return &s.record }, "offset")},
 }
 
 // keySourceMap is the map form of a part.
 type keySourceMap struct {
 	header, record *Text
-	attribute      bool
 }
 
 func readKeySource(w *walker, e entry) (KeySource, bool) {
@@ -112,9 +112,9 @@ func readKeySource(w *walker, e entry) (KeySource, bool) {
 		return src, false
 	}
 	if len(e.node.Pairs) != 1 {
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, record, ce", "several headers or fields go into a list: [{header: a}, b]")
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header and record", "several headers or fields go into a list: [{header: a}, b]")
 		return src, false
 	}
-	src.Header, src.Attribute, src.Offset = m.header, m.attribute, m.record != nil
+	src.Header, src.Offset = m.header, m.record != nil
 	return src, true
 }

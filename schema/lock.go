@@ -13,7 +13,7 @@ type Lock struct {
 
 var lockKeys = keys[Lock]{
 	{name: "name", required: true, example: "what is locked, in the words of all who lock it: name: orders", value: nameValue(lockNames, func(l *Lock) **Text { return &l.Name })},
-	{name: "by", required: true, example: "the field that tells which one: by: order_id", value: put(shape{scalar: true, items: &scalarShape}, func(l *Lock) **Texts { return &l.By }, readTypeTexts)},
+	{name: "by", required: true, example: "the field that tells which one: by: order_id", value: put(shape{scalar: true, items: &scalarShape}, func(l *Lock) **Texts { return &l.By }, oneOrMore)},
 	{name: "lease", value: durationValue(func(l *Lock) **Duration { return &l.Lease }, "10s", "1h")},
 	{name: "store", value: wordValue(func(l *Lock) **Text { return &l.Store }, "postgres", "redis")},
 	{name: "term", instead: "how long a lock lasts is lease, of the effect if the event has one"},

@@ -4,12 +4,12 @@ import "strings"
 
 // Topic is an entry of topics.
 type Topic struct {
-	Name      Text // Pos is the key
-	Doc       Doc
-	RecordKey *RecordKey
-	Assume    *Assume
-	Values
-	Subscribed
+	Name           Text // Pos is the key
+	Doc            Doc
+	RecordKey      *RecordKey
+	Assume         *Assume
+	Payload        *Payload
+	InKafka        *Texts   // names in Kafka: one topic, or several; nil for that of the entry's own
 	Fields         []*Field // fields that every event of the topic has
 	IdempotencyKey *IdempotencyKey
 	Dispatch
@@ -18,20 +18,6 @@ type Topic struct {
 	OnFailure *FailurePolicy
 	Pos       Pos // the map
 	Broken    bool
-}
-
-// Subscribed says which topics of Kafka the entry is about: that of its own name if it says
-// nothing.
-type Subscribed struct {
-	InKafka *Text  // name: one topic
-	Several *Texts // names
-	Pattern *Pattern
-}
-
-// Values says what the values of a topic's records are.
-type Values struct {
-	Payload  *Payload
-	Envelope *Text // cloudevents; nil if there is none
 }
 
 // Dispatch says how a record's event is found.
@@ -47,7 +33,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, readAssume)},
 	key[Topic]{name: "ordered_by", instead: "it is a promise: write assume: {ordered_by: record_key}"},
 	key[Topic]{name: "payload", value: put(shape{keys: payloadKeys.shapes()}, func(t *Topic) **Payload { return &t.Payload }, readPayload)},
-	key[Topic]{name: "envelope", value: wordValue(func(t *Topic) **Text { return &t.Envelope }, "cloudevents")},
+	key[Topic]{name: "envelope", instead: "attributes of a CloudEvent are headers named ce_... in binary mode, and members beside payload: {root: data} in structured mode"},
 	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},
 	key[Topic]{name: "idempotency_key", value: idempotencyKeyValue(func(t *Topic) **IdempotencyKey { return &t.IdempotencyKey })},
 	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, readDiscriminator)},
@@ -57,12 +43,9 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
 	key[Topic]{name: "events", required: true, example: "for example events: {OrderPlaced: {handle: true}}", value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, readEvents}},
 	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, readFailurePolicy)},
-	key[Topic]{name: "name", value: put(scalarShape, func(t *Topic) **Text { return &t.InKafka }, func(w *walker, e entry) (*Text, bool) {
-		t, ok := w.full(e)
-		return t, ok && w.name(topicNames, t.Pos, t.Value)
-	})},
-	key[Topic]{name: "names", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Several }, readNames)},
-	key[Topic]{name: "pattern", value: put(scalarShape, func(t *Topic) **Pattern { return &t.Pattern }, readPattern)},
+	key[Topic]{name: "name", value: put(shape{scalar: true, items: &scalarShape}, func(t *Topic) **Texts { return &t.InKafka }, readInKafka)},
+	key[Topic]{name: "names", instead: "write name: [orders.eu.v1, orders.us.v1]"},
+	key[Topic]{name: "pattern", instead: "list the topics: name: [orders.eu.v1, orders.us.v1]; a field that says which one it was is {type: string, record: topic}"},
 	accept(func(t *Topic) *Doc { return &t.Doc }),
 	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
 )
@@ -76,28 +59,12 @@ func readTopics(w *walker, e entry, s *Spec) bool {
 		s.Topics = append(s.Topics, t)
 		te := entry{"topic " + quote(name.Value), name.Pos, n}
 		t.Broken = !walkMap(w, te, topicKeys, t) || !valid
-		checkSubscribed(w, te, t)
 	})
 }
 
-// checkSubscribed reports topics that are named in two ways (E110).
-func checkSubscribed(w *walker, e entry, t *Topic) {
-	first := ""
-	for _, p := range e.node.Pairs {
-		if p.Key != "name" && p.Key != "names" && p.Key != "pattern" {
-			continue
-		}
-		if first != "" && first != p.Key {
-			t.Broken = true
-			w.ds.Add(p.KeyPos, "E110", e.what+" has "+first+" and "+p.Key, "keep one of them")
-		}
-		first = p.Key
-	}
-}
-
-// readNames reads the names of several topics.
-func readNames(w *walker, e entry) (*Texts, bool) {
-	t, ok := w.texts(e, 1)
+// readInKafka reads the name of a topic, or those of several.
+func readInKafka(w *walker, e entry) (*Texts, bool) {
+	t, ok := oneOrMore(w, e)
 	if !ok {
 		return t, false
 	}
@@ -115,7 +82,6 @@ type Assume struct {
 	UniqueRecords *Bool
 	CopiesKeepKey *Bool // copies_keep_record_key
 	Retention     *Duration
-	Disjoint      *Bool // disjoint_topics
 	Timestamp     *Text // record_timestamp: create_time
 	Broken        bool
 }
@@ -125,7 +91,7 @@ var assumeKeys = keys[Assume]{
 	{name: "unique_records", value: boolValue(func(a *Assume) **Bool { return &a.UniqueRecords })},
 	{name: "copies_keep_record_key", value: boolValue(func(a *Assume) **Bool { return &a.CopiesKeepKey })},
 	{name: "retention", value: durationValue(func(a *Assume) **Duration { return &a.Retention }, "1s", "3650d")},
-	{name: "disjoint_topics", value: boolValue(func(a *Assume) **Bool { return &a.Disjoint })},
+	{name: "disjoint_topics", instead: "make the topic a field, {type: string, record: topic}, and a part of the key and of the rows"},
 	{name: "record_timestamp", value: wordValue(func(a *Assume) **Text { return &a.Timestamp }, "create_time")},
 }
 
@@ -135,24 +101,21 @@ func readAssume(w *walker, e entry) (*Assume, bool) {
 	return a, true
 }
 
-// Discriminator is where the type or the version of an event is found: one of Header, Path and
-// Segment, unless Broken.
+// Discriminator is where the type or the version of an event is found: one of Header and Path,
+// unless Broken.
 type Discriminator struct {
-	Key     Pos
-	Pos     Pos
-	Header  *Text
-	Path    *Path
-	Segment *Text // of the topic's name
-	// Attribute says that Header is an attribute of CloudEvents.
-	Attribute bool
-	Broken    bool
+	Key    Pos
+	Pos    Pos
+	Header *Text
+	Path   *Path
+	Broken bool
 }
 
 var discriminatorKeys = keys[Discriminator]{
 	{name: "header", value: textValue(func(d *Discriminator) **Text { return &d.Header })},
 	{name: "path", value: pathOfMembers(func(d *Discriminator) **Path { return &d.Path })},
-	{name: "ce", value: attributeValue(func(d *Discriminator) **Text { return &d.Header }, func(d *Discriminator) *bool { return &d.Attribute })},
-	{name: "segment", value: textValue(func(d *Discriminator) **Text { return &d.Segment })},
+	{name: "ce", instead: ofCloudEvents},
+	{name: "segment", instead: "name a header or a member: {header: event-type} or {path: type}"},
 	{name: "schema", instead: "name a header or a member: {header: event-type} or {path: type}"},
 }
 
@@ -161,7 +124,7 @@ func readDiscriminator(w *walker, e entry) (*Discriminator, bool) {
 	d.Broken = !walkMap(w, e, discriminatorKeys, d)
 	if !d.Broken && len(e.node.Pairs) != 1 {
 		d.Broken = true
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header, path, ce, segment", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header and path", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
 	}
 	return d, true
 }

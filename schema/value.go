@@ -64,6 +64,18 @@ func (w *walker) texts(e entry, least int) (*Texts, bool) {
 	return out, ok
 }
 
+// oneOrMore reads a text, or a list of texts.
+func oneOrMore(w *walker, e entry) (*Texts, bool) {
+	if e.node.Kind == ListNode {
+		return w.texts(e, 1)
+	}
+	t, ok := w.full(e)
+	if !ok {
+		return nil, false
+	}
+	return &Texts{Items: []Text{*t}, Key: e.key, Pos: e.node.Pos}, true
+}
+
 // some reports E106 if a map or list that must hold something is empty.
 func (w *walker) some(e entry) bool {
 	if (e.node.Kind == MapNode || e.node.Kind == ListNode) && len(e.node.Pairs)+len(e.node.Items) == 0 {

@@ -19,7 +19,6 @@ func TestChangesOfVersionsThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T
 		{"a version comes", "[opened, unlocked],", "[opened, unlocked], version: 3,", `"opened", "unlocked" is no type of an event any more`},
 		{"a version is new", "Closed: {type: closed, ", locked, ""},
 		{"event_version moves", "event_version: {header: version}", "event_version: {header: v}", `14:5: W910: records of topic "doors.v1" from before this change become dead letters: event_version is read at header v, and was at header version`},
-		{"an envelope comes", "event_type:", "envelope: cloudevents\n    event_type:", `13:5: W910: records of topic "doors.v1" from before this change become dead letters: envelope is cloudevents, and was not there`},
 		{"an encoding comes", "event_type:", "payload: {encoding: json_string}\n    event_type:", `13:15: W910: records of topic "doors.v1" from before this change become dead letters: payload.encoding is json_string, and was plain`},
 		{"the type is ignored", "type: closed, version: 1", "type: shut, version: 1", `"closed version 1" is no type`},
 	} {

@@ -105,14 +105,8 @@ func (r *reader) topic(name schema.Text) *model.Topic {
 		}
 		if t.Doc.RenamedFrom == name.Value {
 			hint = "it was renamed: write " + strings.Join(t.Kafka, " or ")
-			if len(t.Pattern) > 0 {
-				hint = "it was renamed: write a topic of the form " + t.Pattern.String()
-			}
 		}
 		names = append(names, t.Kafka...)
-		if len(t.Pattern) > 0 {
-			names = append(names, t.Pattern.String())
-		}
 	}
 	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), cmp.Or(hint, wording.Choices(name.Value, "topics", names)))
 	return nil

@@ -107,9 +107,6 @@ func timely(row string) bool { return strings.Contains(row, "2001-01-01") }
 
 // nameOf is a topic of an entry.
 func nameOf(t *model.Topic) string {
-	if len(t.Pattern) > 0 {
-		return strings.NewReplacer("<", "", ">", "").Replace(t.Pattern.String())
-	}
 	return t.Kafka[0]
 }
 

@@ -63,7 +63,7 @@ func (f *form) holdsAt(m *model.Field) {
 
 // payloadForm is what the payload of an event may hold.
 func payloadForm(e *model.Event) *form {
-	root := &form{open: e.Topic.CloudEvents} // which may be in structured mode
+	root := &form{}
 	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
 		if by.InPayload() {
 			root.at(by.Path).holds(model.FieldType{Kind: model.String})

@@ -38,8 +38,6 @@ func place(t *model.Topic, e *schema.CaseEvent, found oracle.Outcome) schema.Pos
 		return below(e.Key, strings.TrimPrefix(inside, ".")).Pos
 	}
 	switch {
-	case found.Class == oracle.ClassUnknown && t.EventType != nil && t.EventType.Segment != "", strings.HasPrefix(path, "segment "):
-		return e.Topic.Pos
 	case strings.HasPrefix(path, "record "):
 		return e.Pos
 	case e.Text != nil:
@@ -93,13 +91,11 @@ func (r *reader) hideField(t *model.Topic, e *schema.CaseEvent, f *model.Field) 
 			r.hideAll(e.Key)
 		}
 	}
-	inValue := f.Source.Kind == model.FromPayload || f.Source.Kind == model.FromRecord && f.Source.Record == "value" || t.CloudEvents
+	inValue := f.Source.Kind == model.FromPayload || f.Source.Kind == model.FromRecord && f.Source.Record == "value"
 	switch {
 	case !inValue:
 	case e.Text != nil:
 		r.report.Mask(e.Text.Pos)
-	case t.CloudEvents: // whose values may be in data, or beside it
-		r.hideAll(e.Value)
 	default:
 		for _, path := range f.Source.Paths() {
 			at := e.Value

@@ -64,8 +64,6 @@ func Field(f *model.Field) string {
 		}
 	case model.FromHeader:
 		def += " header " + strconv.Quote(f.Source.Header)
-	case model.FromSegment:
-		def += " segment " + f.Source.Segment
 	case model.FromRecord:
 		def += " record " + f.Source.Record
 	case model.FromRecordKey:

@@ -170,8 +170,6 @@ func (c *comparison) records() {
 			c.tell(topic + "/event_type")
 		case state.EventVersion:
 			c.tell(topic + "/event_version")
-		case state.Envelope:
-			c.tell(topic + "/envelope")
 		case state.Payload:
 			key := strings.Fields(u.Change)[0]
 			key = strings.TrimPrefix(key, "payload.")

@@ -8,7 +8,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// topics are the changes of what entries read: name, names and pattern.
+// topics are the changes of what entries read: name.
 func (c *comparison) topics() {
 	for _, now := range c.now.Service.Topics {
 		i := slices.IndexFunc(c.old.Service.Topics, func(t *model.Topic) bool { return t.FirstName() == now.FirstName() })
@@ -16,7 +16,7 @@ func (c *comparison) topics() {
 			continue
 		}
 		old := c.old.Service.Topics[i]
-		before, after := read(old), read(now)
+		before, after := old.Kafka, now.Kafka
 		var why []string
 		do := ""
 		if !covers(before, after) {
@@ -35,7 +35,7 @@ func (c *comparison) topics() {
 		if len(why) > 0 {
 			c.add(verdict, fmt.Sprintf("topics.%s reads `%s`, and read `%s`", now.Name, now.TopicsText(), old.TopicsText()), strings.Join(why, "; "), do)
 		}
-		c.tell(place+"/name", place+"/names", place+"/pattern")
+		c.tell(place + "/name")
 	}
 }
 
@@ -46,27 +46,7 @@ func byTopic(t *model.Topic) bool {
 	})
 }
 
-// read is what an entry reads; a name is a pattern without segments.
-func read(t *model.Topic) []model.Pattern {
-	if len(t.Pattern) > 0 {
-		return []model.Pattern{t.Pattern}
-	}
-	var all []model.Pattern
-	for _, name := range t.Kafka {
-		var p model.Pattern
-		for _, part := range strings.Split(name, ".") {
-			p = append(p, model.NamePart{Literal: part})
-		}
-		all = append(all, p)
-	}
-	return all
-}
-
 // covers reports whether each topic of b is one of a.
-func covers(a, b []model.Pattern) bool {
-	return !slices.ContainsFunc(b, func(p model.Pattern) bool {
-		return !slices.ContainsFunc(a, func(q model.Pattern) bool {
-			return slices.EqualFunc(q, p, func(x, y model.NamePart) bool { return x.Segment != "" || y.Segment == "" && x.Literal == y.Literal })
-		})
-	})
+func covers(a, b []string) bool {
+	return !slices.ContainsFunc(b, func(name string) bool { return !slices.Contains(a, name) })
 }

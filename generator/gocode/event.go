@@ -96,8 +96,6 @@ func fieldSource(f *model.Field) string {
 	switch f.Source.Kind {
 	case model.FromHeader:
 		return fmt.Sprintf("header %q", f.Source.Header)
-	case model.FromSegment:
-		return fmt.Sprintf("segment %q of the topic's name", f.Source.Segment)
 	case model.FromRecord:
 		return "the record's " + f.Source.Record
 	case model.FromRecordKey:

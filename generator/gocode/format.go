@@ -15,8 +15,6 @@ type format interface {
 	reader() *expr
 	// encoding is the type of the runtime that unpacks values.
 	encoding(name string) *expr
-	// envelope is the type of the runtime that opens CloudEvents.
-	envelope() *expr
 	// strictness names what says which records are refused.
 	strictness() string
 	// event writes the statements that set the fields of e that come from the payload.
@@ -41,10 +39,6 @@ func decoderOf(f *file, t *model.Topic) {
 	if t.Payload.Encoding != "" {
 		doc := fmt.Sprintf("%s unpacks the values of topic %q.", encodingType(t), t.Name)
 		f.decl(doc, text("type %s =", encodingType(t)).Add(formatOf(t).encoding(t.Payload.Encoding)))
-	}
-	if t.CloudEvents {
-		doc := fmt.Sprintf("%s opens the CloudEvents of topic %q.", envelopeType(t), t.Name)
-		f.decl(doc, text("type %s =", envelopeType(t)).Add(formatOf(t).envelope()))
 	}
 	if t.RecordKey != nil && t.RecordKey.JSON {
 		formatOf(t).recordKey(f, t)
@@ -120,13 +114,10 @@ func openers(s *model.Service, t *model.Topic) (all []opener) {
 	default:
 		all = append(all, opener{name: "encoding", typ: encodingType(t)})
 	}
-	if t.CloudEvents {
-		all = append(all, opener{"envelope", envelopeType(t), depthSetting(s)})
-	}
 	return all
 }
 
-// depthSetting is the part of the settings that an envelope has, too.
+// depthSetting is how deep a payload may nest.
 func depthSetting(s *model.Service) (settings []code) {
 	const usual = 64
 	if d := s.Limits.MaxDepth; d != usual && d != 0 {

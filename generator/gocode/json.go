@@ -24,8 +24,6 @@ func (jsonFormat) encoding(name string) *expr {
 	return strictjson("Quoted")
 }
 
-func (jsonFormat) envelope() *expr { return strictjson("CloudEvents") }
-
 func (jsonFormat) strictness() string { return "strictjson.Scanner" }
 
 func (jsonFormat) event(g *group, e *model.Event) error {

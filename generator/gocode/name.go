@@ -24,7 +24,7 @@ func unexported(name string) string {
 func upperFirst(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // planFields are the fields that a plan may have besides its scratch events and rows.
-var planFields = map[string]bool{"handler": true, "decoder": true, "encoding": true, "envelope": true}
+var planFields = map[string]bool{"handler": true, "decoder": true, "encoding": true}
 
 // scratch is the plan's field for a declarative event.
 func scratch(e *model.Event) string {
@@ -48,8 +48,6 @@ func topicFunc(t *model.Topic) string { return unexported(t.GoName) + "Topic" }
 func handlerType(t *model.Topic) string { return t.GoName + "Handler" }
 
 func encodingType(t *model.Topic) string { return unexported(t.GoName) + "Encoding" }
-
-func envelopeType(t *model.Topic) string { return unexported(t.GoName) + "Envelope" }
 
 func decoderType(t *model.Topic) string { return unexported(t.GoName) + "Decoder" }
 
@@ -90,8 +88,6 @@ func fieldPath(f *model.Field) string {
 	switch f.Source.Kind {
 	case model.FromHeader:
 		return "header " + f.Source.Header
-	case model.FromSegment:
-		return "segment " + f.Source.Segment
 	case model.FromRecord:
 		return "record " + f.Source.Record
 	case model.FromRecordKey:

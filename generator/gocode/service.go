@@ -74,7 +74,7 @@ func (p *pkg) serviceLiteral() code {
 	s := p.service
 	var topics []code
 	for _, t := range s.Topics {
-		for _, name := range topicNames(t) {
+		for _, name := range t.Kafka {
 			var args []code
 			if len(t.Kafka) > 1 {
 				args = append(args, lit(name))
@@ -101,14 +101,6 @@ func (p *pkg) serviceLiteral() code {
 		elems = append(elems, text("Leases: true"))
 	}
 	return composite(wire("Service"), elems)
-}
-
-// topicNames are what the runtime reads for an entry: the names of its topics, or their pattern.
-func topicNames(t *model.Topic) []string {
-	if len(t.Pattern) > 0 {
-		return []string{t.Pattern.String()}
-	}
-	return t.Kafka
 }
 
 func identityLiteral(id model.Identity) code {

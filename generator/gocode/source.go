@@ -18,9 +18,6 @@ func sources(g *group, e *model.Event) {
 		switch f.Source.Kind {
 		case model.FromHeader:
 			header(g, dst, f)
-		case model.FromSegment:
-			at := e.Topic.Pattern.Index(f.Source.Segment)
-			g.Add(text(dst + " =").Add(textScalar(fmt.Sprintf("s.Segment(m, %q, %d)", f.Source.Segment, at), f.Type)))
 		case model.FromRecord:
 			metadata(g, dst, f)
 		}

@@ -131,11 +131,8 @@ func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 }
 
 // testedTopics are those with which the test of an entry runs: two of several, unless the rows say
-// which topic it was. The records of a pattern's log have their own.
+// which topic it was.
 func testedTopics(t *model.Topic) []string {
-	if len(t.Pattern) > 0 {
-		return []string{t.Name}
-	}
 	told := slices.ContainsFunc(t.Events, func(e *model.Event) bool {
 		return slices.ContainsFunc(e.Fields, func(f *model.Field) bool {
 			return f.Source.Kind == model.FromRecord && f.Source.Record == "topic"

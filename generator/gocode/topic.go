@@ -74,7 +74,7 @@ func handlerMethod(e *model.Event, names bool) code {
 func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	var params []code
 	var setup []code
-	name := code(lit(topicNames(t)[0]))
+	name := code(lit(t.Kafka[0]))
 	if len(t.Kafka) > 1 {
 		params, name = append(params, text("name string")), text("name")
 	}
@@ -142,8 +142,6 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		doc = strings.TrimSpace(fmt.Sprintf("%s is topic %q.\n%s", topicFunc(t), t.Name, docOf(t.Doc, "")))
 	} else if len(t.Kafka) > 1 {
 		doc = fmt.Sprintf("%s is one of the topics of %q.", topicFunc(t), t.Name)
-	} else if len(t.Pattern) > 0 {
-		doc = fmt.Sprintf("%s is every topic whose name has the pattern of %q.", topicFunc(t), t.Name)
 	}
 	f.fn(doc, "", topicFunc(t), params, wire("Topic"), func(g *group) {
 		g.Return(composite(wire("Topic"), elems))
@@ -153,7 +151,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 // erased are the names, as wire.Topic has them, of the topics that share the topic's record key.
 func erased(s *model.Service, t *model.Topic) (names []string) {
 	for _, o := range s.OfRecordKey(t) {
-		names = append(names, topicNames(o)...)
+		names = append(names, o.Kafka...)
 	}
 	return names
 }
@@ -232,9 +230,6 @@ func addDispatch(f *file, s *model.Service, t *model.Topic) {
 			g.Add(text("eventType, err := m.Header(%q)", t.EventType.Header))
 			g.If(text("err != nil")).Block(text("return err"))
 			switchType(g, t, "string(eventType)")
-		case t.EventType.Segment != "":
-			g.Add(text("eventType := m.Segment(%d)", t.Pattern.Index(t.EventType.Segment)))
-			switchType(g, t, "eventType")
 		default:
 			g.Add(text("eventType, err :=").Add(atPath("p.decoder.EventType", t.EventType)))
 			g.If(text("err != nil")).Block(text("return err"))
@@ -311,15 +306,6 @@ func typeCases(t *model.Topic) (cases []typeCase) {
 
 // switchVersion finds the event of a type by its version.
 func switchVersion(g *group, t *model.Topic, events []*model.Event) {
-	if t.EventVersion.Segment != "" {
-		g.Switch(text("version := m.Segment(%d)", t.Pattern.Index(t.EventVersion.Segment)), text("version")).BlockFunc(func(g *group) {
-			for _, e := range events {
-				g.Case(lit(e.Version)).Block(text("return p.add%s(b, m)", e.GoName))
-			}
-			g.Default().BlockFunc(func(g *group) { unhandled(g, t.UnknownType, "UnknownVersion", text("eventType"), text("version")) })
-		})
-		return
-	}
 	version := "string(version)"
 	read := code(text("m.OptHeader(%q)", t.EventVersion.Header))
 	if t.EventVersion.Header == "" {

@@ -80,7 +80,6 @@ const (
 	FromHeader                          // Header
 	FromRecord                          // Record
 	FromRecordKey                       // Part
-	FromSegment                         // Segment
 )
 
 // Source is where a field is read from.
@@ -92,8 +91,6 @@ type Source struct {
 	Record string // key, value, timestamp, offset, partition or topic
 	Raw    bool   // of Record value: it is the whole payload, which has no members
 	Part   *KeyPart
-	// Segment is the name of a segment of the topic's Pattern.
-	Segment string
 }
 
 // IsRecordTime reports whether the field is the record's timestamp.

@@ -95,15 +95,12 @@ func (t *Topic) Parks() bool {
 
 // Topic is one topics entry.
 type Topic struct {
-	Name     string // Kafka topic name, the key of the entry
-	GoName   string // "OrdersV1"
-	FileName string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
-	Doc      Doc
-	Subscribed
+	Name      string // Kafka topic name, the key of the entry
+	GoName    string // "OrdersV1"
+	FileName  string // middle part of file names: "orders_v1" in idem_orders_v1_gen.go
+	Doc       Doc
+	Kafka     []string   // names in Kafka: what the entry reads; its own name says whose keys and rows they are
 	RecordKey *RecordKey // nil if not declared
-	// CloudEvents says that the values are events of CloudEvents: what is read is their data, and
-	// their attribute x as header ce_x.
-	CloudEvents bool
 	Promises
 	Payload Payload
 	Dispatch
@@ -114,13 +111,6 @@ type Topic struct {
 	// that make or change rows, parent tables before children, then those that only remove
 	// rows, children before parents; ties in spec order.
 	Flush []*Step
-}
-
-// Subscribed says which topics of Kafka an entry reads. The entry's own name says whose keys and
-// rows they are.
-type Subscribed struct {
-	Kafka   []string // names; none if Pattern says which they are
-	Pattern Pattern
 }
 
 // Dispatch says which event a record is.
@@ -138,19 +128,17 @@ type Promises struct {
 	UniqueRecords bool          // assume.unique_records
 	CopiesKeepKey bool          // assume.copies_keep_record_key
 	Retention     time.Duration // assume.retention; 0 = not stated
-	Disjoint      bool          // assume.disjoint_topics
 	CreateTime    bool          // assume.record_timestamp: create_time
 }
 
-// Discriminator is where the type or version of an event is found: a header, a segment or a path.
+// Discriminator is where the type or version of an event is found: a header or a path.
 type Discriminator struct {
-	Header  string
-	Segment string
-	Path    []string // payload member names from the root
+	Header string
+	Path   []string // payload member names from the root
 }
 
 // InPayload reports whether there is such a text, in the payload.
-func (d *Discriminator) InPayload() bool { return d != nil && d.Header == "" && d.Segment == "" }
+func (d *Discriminator) InPayload() bool { return d != nil && d.Header == "" }
 
 // RecordKey is what the Kafka record key holds.
 type RecordKey struct {

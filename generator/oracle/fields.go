@@ -100,8 +100,6 @@ func (d *decoder) source(t *model.Topic, f *model.Field, r *Record, root *node, 
 		return d.member(f, root, "")
 	case model.FromHeader:
 		return d.header(f, r, at)
-	case model.FromSegment:
-		return d.segment(t, f, r, at)
 	case model.FromRecordKey:
 		return d.keyPart(f.Source.Part, t.RecordKey, r, at)
 	}
@@ -112,8 +110,6 @@ func fieldPath(f *model.Field) string {
 	switch f.Source.Kind {
 	case model.FromHeader:
 		return "header " + f.Source.Header
-	case model.FromSegment:
-		return "segment " + f.Source.Segment
 	case model.FromRecord:
 		return "record " + f.Source.Record
 	case model.FromRecordKey:

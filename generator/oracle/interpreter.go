@@ -128,16 +128,11 @@ func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
 	return out
 }
 
-// opened unpacks a record's value and takes it out of its envelope, unless it is too large.
+// opened unpacks a record's value, unless it is too large.
 func (in *Interpreter) opened(t *model.Topic, r *Record) (*Record, *payload, *fault) {
 	var f *fault
 	if !in.tooLarge(r) {
 		if r, f = in.unpack(t, r); f != nil {
-			return nil, nil, f
-		}
-	}
-	if t.CloudEvents && !in.tooLarge(r) {
-		if r, f = in.open(r); f != nil {
 			return nil, nil, f
 		}
 	}

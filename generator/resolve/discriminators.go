@@ -51,9 +51,6 @@ func discriminator(report *schema.Diagnostics, t *draft.Topic, d *schema.Discrim
 	switch {
 	case d.Header != nil:
 		out.Header = d.Header.Value
-	case d.Segment != nil && knownSegment(report, t.Spec, *d.Segment, key):
-		out.Segment = d.Segment.Value
-		checkTextsOfSegment(report, t, d)
 	case d.Path != nil && t.Spec.Payload.Raw():
 		report.Add(d.Path.Key, "E306", key+" cannot be read from a raw payload, which has no members", "name a header: "+key+": {header: "+strings.ReplaceAll(key, "_", "-")+"}")
 	case d.Path != nil && len(topicPlace(t.Spec).path(d.Path)) == 0 && !d.Broken:
@@ -84,9 +81,6 @@ func resolveVersion(report *schema.Diagnostics, t *draft.Topic, typed []*draft.E
 		return
 	}
 	t.Model.EventVersion = discriminator(report, t, d, "event_version", "version")
-	if d.Segment != nil {
-		checkVersionsOfSegment(report, t, typed)
-	}
 	switch {
 	case t.Spec.Broken:
 	case t.Spec.EventType == nil:

@@ -84,8 +84,6 @@ func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldT
 		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value}, true
 	case spec.Record != nil:
 		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, checkRecordField(report, spec, ft)
-	case spec.Segment != nil:
-		return model.Source{Kind: model.FromSegment, Segment: spec.Segment.Value}, checkSegmentField(report, at.topic, spec, ft)
 	case at.raw:
 		return model.Source{Kind: model.FromRecord, Record: "value", Raw: true}, checkRaw(report, spec, ft)
 	}

@@ -71,8 +71,6 @@ func resolveGuard(report *schema.Diagnostics, st *draft.Step) {
 				"state assume: {record_timestamp: create_time} if the producer sets it, or use the version or time that the producer sends")
 		}
 		st.Whole = false
-	case v.Model.Field != nil && v.Model.Field.Source.Kind == model.FromSegment:
-		fail(fmt.Sprintf("if_newer compares column %s with a part of the topic's name, which is the same for all events of a topic", name), "use the version or time that the producer sets")
 	case v.Model.Field != nil && v.Model.Field.Source.Kind == model.FromRecord && !v.Model.Field.IsRecordTime():
 		fail(fmt.Sprintf("if_newer compares column %s with the record's %s, which orders one partition only", name, v.Model.Field.Source.Record), "use the version or time that the producer sets")
 	default:

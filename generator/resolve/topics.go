@@ -43,8 +43,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	if spec.StartFrom != nil {
 		t.Model.StartFrom = spec.StartFrom.Value
 	}
-	t.Model.CloudEvents = spec.Envelope != nil
-	t.Model.Kafka, t.Model.Pattern = inKafka(spec)
+	t.Model.Kafka = inKafka(spec)
 	resolveAssume(r.report, t)
 	r.checkParked(t, t.Model.OnFailure, spec.OnFailure)
 	owner := "topic " + wording.Quote(spec.Name.Value)
@@ -60,29 +59,20 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 		t.Model.Events = append(t.Model.Events, ev.Model)
 	}
 	resolveDiscriminator(r.report, t)
-	checkAttributes(r.report, t)
 	resolveUnhandled(r.report, t)
 	resolveKeep(t)
 	return t
 }
 
-// inKafka are the names of the entry's topics, or their pattern.
-func inKafka(spec *schema.Topic) (names []string, pattern model.Pattern) {
-	switch {
-	case spec.Pattern != nil:
-		for _, p := range spec.Pattern.Parts {
-			pattern = append(pattern, model.NamePart(p))
-		}
-		return nil, pattern
-	case spec.InKafka != nil:
-		return []string{spec.InKafka.Value}, nil
-	case spec.Several != nil:
-		for _, name := range spec.Several.Items {
-			names = append(names, name.Value)
-		}
-		return names, nil
+// inKafka are the names of the entry's topics.
+func inKafka(spec *schema.Topic) (names []string) {
+	if spec.InKafka == nil {
+		return []string{spec.Name.Value}
 	}
-	return []string{spec.Name.Value}, nil
+	for _, name := range spec.InKafka.Items {
+		names = append(names, name.Value)
+	}
+	return names
 }
 
 // checkParked reports that records are to wait for a record key that the topic does not have
@@ -105,9 +95,6 @@ func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {
 		return
 	}
 	t.Model.UniqueRecords = a.UniqueRecords != nil && a.UniqueRecords.Value
-	if t.Model.Disjoint = a.Disjoint != nil && a.Disjoint.Value; t.Model.Disjoint {
-		checkDisjoint(report, t)
-	}
 	t.Model.CopiesKeepKey = a.CopiesKeepKey != nil && a.CopiesKeepKey.Value
 	if a.Retention != nil {
 		t.Model.Retention = a.Retention.Value
@@ -124,19 +111,6 @@ func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {
 			report.Add(a.OrderedBy.Pos, "E413", fmt.Sprintf("ordered_by: record_key needs record_key on topic %s", wording.Quote(t.Spec.Name.Value)),
 				"for example record_key: {order_id: uuid}")
 		}
-	}
-}
-
-// checkDisjoint reports disjoint_topics where there is nothing that it could say (E412, E413).
-func checkDisjoint(report *schema.Diagnostics, t *draft.Topic) {
-	at, topic := t.Spec.Assume.Disjoint.Key, wording.Quote(t.Spec.Name.Value)
-	switch {
-	case t.Spec.Broken:
-	case len(t.Model.Kafka) < 2 && t.Model.Pattern == nil:
-		report.Add(at, "E412", fmt.Sprintf("disjoint_topics has no meaning: %s is one topic", topic), "drop it")
-	case t.Key == nil:
-		t.OrderUnknown = true
-		report.Add(at, "E413", fmt.Sprintf("disjoint_topics needs record_key on topic %s", topic), "for example record_key: {order_id: uuid}")
 	}
 }
 

@@ -167,9 +167,6 @@ func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
 	if label == "" {
 		label = c.Name
 	}
-	if cl.segment {
-		return segment(w, t, cl, label)
-	}
 	return scalar(t, cl, label, n)
 }
 

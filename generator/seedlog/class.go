@@ -8,7 +8,6 @@ type class struct {
 	row      bool        // it identifies rows or the record key
 	element  bool        // elements of a list carry it: numbered within their record
 	amount   bool        // it is added to a column
-	segment  bool        // some member is a part of the topic's name
 	uuid     bool        // some member is a uuid, so texts are too
 	length   int         // most characters; 0 = any
 	exactly  bool        // exactly length characters

@@ -66,7 +66,7 @@ func (r *roles) sameForRow(e *model.Event, f *model.Field) bool {
 	if r.byRecord[byRecord{e, f}] {
 		return false
 	}
-	return r.class(f).row || r.class(f).segment || f.Type.Kind == model.Enum || f.Type.Kind == model.Bool || f.Source.Kind == model.FromRecord && f.Source.Record == "topic"
+	return r.class(f).row || f.Type.Kind == model.Enum || f.Type.Kind == model.Bool || f.Source.Kind == model.FromRecord && f.Source.Record == "topic"
 }
 
 func (r *roles) versionInKey(e *model.Event) bool {

@@ -46,9 +46,6 @@ func (w *writer) record(v visit) Record {
 		object(w, result, v.event.Effect.Result, 0)
 		r.Result = []byte(result.String())
 	}
-	if len(w.topic.Pattern) > 0 {
-		r.Topic = topicName(w, v.event)
-	}
 	if slices.ContainsFunc(v.event.Fields, func(f *model.Field) bool { return f.IsRecordTime() && w.roles.isVersion(v.event, f) }) {
 		r.Time = base.Add(time.Duration(w.version) * time.Minute)
 	}
@@ -90,9 +87,6 @@ func (w *writer) headers(v visit) []Header {
 			hs = append(hs, Header{name, []byte(value)})
 		}
 	}
-	if w.topic.CloudEvents && !v.event.Tombstone {
-		add("ce_specversion", "1.0")
-	}
 	if by := w.topic.EventType; by != nil && by.Header != "" && !v.event.Tombstone {
 		add(by.Header, w.typeText(v.event))
 	}
@@ -111,11 +105,6 @@ func (w *writer) headers(v visit) []Header {
 	for i, f := range v.event.Fields {
 		if f.Source.Kind == model.FromHeader && w.presence(f, i) == isPresent {
 			add(f.Source.Header, w.text(f.Type, f, f))
-		}
-	}
-	if w.topic.CloudEvents && !v.event.Tombstone {
-		for _, h := range required("e"+strconv.Itoa(v.number), v.event.Name) {
-			add(h[0], h[1])
 		}
 	}
 	return hs
@@ -165,9 +154,6 @@ func (w *writer) partText(e *model.Event, part *model.KeyPart) string {
 	if label == "" {
 		label = part.Name
 	}
-	if c.segment {
-		return segment(w, part.Type, c, label)
-	}
 	return scalar(part.Type, c, label, w.rowNumber(c))
 }
 
@@ -180,8 +166,6 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 	c := w.roles.class(node)
 	label, n := f.Name, w.now.number
 	switch {
-	case c.segment:
-		return segment(w, t, c, label)
 	case w.roles.byRecord[byRecord{e, f}]:
 		n = w.own
 	case c.row:

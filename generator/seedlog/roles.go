@@ -180,9 +180,6 @@ func (r *roles) describe(s *model.Service) {
 	}
 	for _, e := range r.topic.Events {
 		for _, f := range e.Fields {
-			if f.Source.Kind == model.FromSegment {
-				r.class(f).segment = true
-			}
 			if part := partOf(f); part != nil {
 				cl := r.class(part)
 				cl.row = true
@@ -286,7 +283,7 @@ func (r *roles) findByRecord(e *model.Event) {
 	}
 	for _, f := range e.Fields {
 		named := own[f] || shared[f]
-		if (own[f] || !named && r.class(f).row) && !shared[f] && partOf(f) == nil && !r.class(f).segment {
+		if (own[f] || !named && r.class(f).row) && !shared[f] && partOf(f) == nil {
 			r.byRecord[byRecord{e, f}] = true
 		}
 	}

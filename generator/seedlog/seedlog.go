@@ -95,8 +95,5 @@ func Log(s *model.Service, t *model.Topic) ([]model.Row, []Record) {
 		log = append(log, w.otherKeys(p, e)...)
 		log = append(log, w.sharedKeys(p, e)...)
 	}
-	if t.CloudEvents {
-		log = mixed(log)
-	}
 	return w.rowsBefore(s), log
 }

@@ -2,7 +2,6 @@ package seedlog_test
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -26,9 +25,6 @@ type touch struct {
 // touches reads a record's rows.
 func touches(t *testing.T, e *model.Event, r seedlog.Record) []touch {
 	t.Helper()
-	if e.Topic.CloudEvents {
-		r = binary(t, r)
-	}
 	var payload, key any
 	decode := func(data []byte) (v any) {
 		d := json.NewDecoder(bytes.NewReader(data))
@@ -58,9 +54,10 @@ func touches(t *testing.T, e *model.Event, r seedlog.Record) []touch {
 				return descend(key, f.Source.Part.Path)
 			}
 			return string(r.Key)
-		case model.FromSegment:
-			return strings.Split(r.Topic, ".")[e.Topic.Pattern.Index(f.Source.Segment)]
 		case model.FromRecord:
+			if f.Source.Record == "topic" {
+				return r.In(e.Topic)
+			}
 			return "record " + f.Source.Record
 		}
 		return descend(payload, f.Source.Path)
@@ -91,39 +88,6 @@ func touches(t *testing.T, e *model.Event, r seedlog.Record) []touch {
 		}
 	}
 	return out
-}
-
-// binary is a CloudEvent as it is in binary mode.
-func binary(t *testing.T, r seedlog.Record) seedlog.Record {
-	t.Helper()
-	structured := slices.ContainsFunc(r.Headers, func(h seedlog.Header) bool {
-		return h.Name == "content-type" && strings.HasPrefix(string(h.Value), "application/cloudevents+json")
-	})
-	if !structured {
-		return r
-	}
-	var attributes map[string]json.RawMessage
-	if err := json.Unmarshal(r.Value, &attributes); err != nil {
-		t.Fatal(err)
-	}
-	r.Headers, r.Value = nil, attributes["data"]
-	for name, value := range attributes {
-		var text string
-		switch err := json.Unmarshal(value, &text); {
-		case name == "data":
-		case err != nil:
-			t.Fatalf("%s: %v", name, err)
-		case name == "data_base64":
-			data, err := base64.StdEncoding.DecodeString(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Value = data
-		default:
-			r.Headers = append(r.Headers, seedlog.Header{Name: "ce_" + name, Value: []byte(text)})
-		}
-	}
-	return r
 }
 
 // rowsOf is the row of a step and the parents that it names.

@@ -16,7 +16,6 @@ type Dispatch struct {
 	ToldBy string // where the text of the type stands; "" if the topic has one event
 	// VersionBy is where the version stands; "" if the type alone tells the event.
 	VersionBy string
-	Envelope  string // cloudevents, or ""
 	Encoding  string // gzip, json_string, or ""
 	// Unknown is error if members that no field reads are refused, else "".
 	Unknown string
@@ -53,15 +52,12 @@ func dispatch(s *model.Service) (all []Dispatch) {
 		if t.Payload.RefuseUnknown {
 			d.Unknown = "error"
 		}
-		if t.CloudEvents {
-			d.Envelope = "cloudevents"
-		}
 		for _, e := range t.Events {
 			if e.Tombstone || len(e.Types) > 0 {
 				d.Events = append(d.Events, Told{e.FirstName(), typeTexts(e), e.Tombstone})
 			}
 		}
-		if d.ToldBy != "" || d.Envelope != "" || d.Encoding != "" || d.Unknown != "" || d.Absent != "" || len(d.Events) > 0 {
+		if d.ToldBy != "" || d.Encoding != "" || d.Unknown != "" || d.Absent != "" || len(d.Events) > 0 {
 			all = append(all, d)
 		}
 	}
@@ -75,8 +71,6 @@ func standsAt(by *model.Discriminator) string {
 		return ""
 	case by.Header != "":
 		return "header " + by.Header
-	case by.Segment != "":
-		return "segment " + by.Segment
 	}
 	return definition.Path(by.Path)
 }
@@ -124,9 +118,6 @@ func (w *writer) dispatch(all []Dispatch) {
 		if d.Absent != "" {
 			w.entry(2, "absent_marker", d.Absent)
 		}
-		if d.Envelope != "" {
-			w.entry(2, "envelope", d.Envelope)
-		}
 		if d.ToldBy != "" {
 			w.entry(2, "told_by", d.ToldBy)
 		}
@@ -159,8 +150,6 @@ func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
 			switch {
 			case p.Key == "told_by":
 				d.ToldBy = r.text(p.Value)
-			case p.Key == "envelope":
-				d.Envelope = r.text(p.Value)
 			case p.Key == "encoding":
 				d.Encoding = r.text(p.Value)
 			case p.Key == "unknown_members":

@@ -69,8 +69,6 @@ func placeOf(f *model.Field) string {
 	switch f.Source.Kind {
 	case model.FromHeader:
 		return "header " + f.Source.Header
-	case model.FromSegment:
-		return "segment " + f.Source.Segment
 	case model.FromRecord:
 		return "record " + f.Source.Record
 	case model.FromRecordKey:

@@ -35,7 +35,6 @@ const (
 	Field        What = iota // a field or a type of the spec
 	EventType                // where the topic's event_type is
 	EventVersion             // where its event_version is
-	Envelope                 // what its records are wrapped in
 	Encoding                 // what its values are packed in
 	Payload                  // how else its values are written
 	Type                     // the types of an event, which may be gone

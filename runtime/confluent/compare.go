@@ -143,7 +143,7 @@ func (r *run) compare(now time.Time) {
 	})
 }
 
-// knownTopics are the topics that are subscribed by name, and those that patterns brought.
+// knownTopics are the topics that are subscribed, and those of partitions that are assigned.
 func (r *run) knownTopics() []string {
 	names := slices.Clone(r.sub.Topics)
 	for id := range r.partitions.all {

@@ -3,7 +3,6 @@ package confluent
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -64,7 +63,7 @@ func (r *run) poll() (err error) {
 		return err
 	}
 	callback := func(_ *kafka.Consumer, e kafka.Event) error { r.rebalance(e); return nil }
-	if err := r.client.SubscribeTopics(slices.Concat(r.sub.Topics, r.sub.Patterns), callback); err != nil {
+	if err := r.client.SubscribeTopics(r.sub.Topics, callback); err != nil {
 		return err
 	}
 	r.tellGroup()

@@ -67,7 +67,7 @@ var usual = kafka.ConfigMap{
 	"max.partition.fetch.bytes":  fetchBytes,
 	"fetch.wait.max.ms":          50,
 	"fetch.queue.backoff.ms":     5,
-	// When new partitions are found, and new topics of a pattern; the client's own is five minutes.
+	// When new partitions are found; the client's own is five minutes.
 	"topic.metadata.refresh.interval.ms": 60_000,
 }
 
@@ -108,7 +108,7 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	if s.Brokers == "" {
 		errs = append(errs, errors.New("confluent: Source.Brokers is empty"))
 	}
-	if sub.Group == "" || len(sub.Topics)+len(sub.Patterns) == 0 || sub.BatchEvents < 1 || sub.BatchBytes < 1 || sub.BatchWait <= 0 {
+	if sub.Group == "" || len(sub.Topics) == 0 || sub.BatchEvents < 1 || sub.BatchBytes < 1 || sub.BatchWait <= 0 {
 		errs = append(errs, errors.New("confluent: the subscription lacks a group, topics or the size of a batch"))
 	}
 	protocol, ok := s.protocol()

@@ -16,11 +16,8 @@ type Source interface {
 
 // Subscription is what a Source reads and how it cuts batches.
 type Subscription struct {
-	Group  string
-	Topics []string // by name
-	// Patterns are regular expressions for whole names. Every topic with such a name is read, also
-	// one that is made later.
-	Patterns        []string
+	Group           string
+	Topics          []string
 	BatchEvents     int           // records that close a batch
 	BatchBytes      int           // bytes of keys, values and headers that close a batch
 	BatchWait       time.Duration // age that closes a batch

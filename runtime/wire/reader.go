@@ -109,17 +109,6 @@ func (r *Reader) DefaultHeader(m *Message, name string) (Text, bool) {
 	return t, t.r != nil
 }
 
-// Segment returns part number n of the topic's name, from 0, which the spec calls name.
-func (r *Reader) Segment(m *Message, name string, n int) Text {
-	part := m.Segment(n)
-	if part == "" {
-		return r.refuse("segment "+name, "is missing")
-	}
-	start := len(r.bytes)
-	r.bytes = append(r.bytes, part...)
-	return r.text(r.bytes[start:], "segment ", name)
-}
-
 // RecordKey returns the whole key of the record. A missing or empty key is an error.
 func (r *Reader) RecordKey(m *Message) Text {
 	switch {

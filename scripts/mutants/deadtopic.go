@@ -65,7 +65,4 @@ var deadTopicBugs = []mutant{
 	{"dead topic: the consumer's own topic is taken",
 		in(outboxes, "DeadLetters").Never(`$of.Reads(topic)`),
 		outboxes, "TestDeadLetterTopicThatTheConsumerReads"},
-	{"dead topic: patterns are not looked at",
-		in(core, "Consumer.Reads").Replace(`$c.service.Topic(topic) != nil`, `func() bool { t := c.service.Topic(topic); return t != nil && !t.IsPattern() }()`),
-		outboxes, "TestDeadLetterTopicThatTheConsumerReads"},
 }

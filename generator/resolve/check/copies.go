@@ -51,11 +51,7 @@ func checkCopies(report *schema.Diagnostics, e *draft.Event) {
 		sources = append(sources, former.Parts)
 	}
 	if t.Model.Ordered && len(k.Parts) == len(spec.Source) && slices.ContainsFunc(sources, func(parts []model.KeySource) bool { return !t.OneTopic(fieldsIn(parts)) }) {
-		hint := "state assume: {disjoint_topics: true} if it is only ever in one of them"
-		if segments := t.Model.Pattern.Segments(); len(segments) > 0 {
-			hint += ", include the " + segmentsText(segments) + " in the key source"
-		}
-		fail("one record key may be in several topics", hint)
+		fail("one record key may be in several topics", "include the topic in the key source, as a field {type: string, record: topic}")
 	}
 	if draft.Reach(spec) == 1 {
 		fail("unique_per: consumer reaches into other topics, which have partitions of their own", "use unique_per: topic")

@@ -50,7 +50,7 @@ func orIfOrdered(t *draft.Topic) string {
 	case !t.Model.Ordered:
 		return ", or state assume: {ordered_by: record_key} if that holds"
 	case t.Apart():
-		return ", or " + disjoint(t)
+		return ", or " + whichTopic
 	}
 	return ""
 }

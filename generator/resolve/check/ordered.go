@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
@@ -74,29 +73,11 @@ func whyUnordered(st *draft.Step) string {
 
 // apart says why records of one record key are in no order.
 func apart(t *draft.Topic) string {
-	topics := "topics"
-	if n := len(t.Model.Kafka); n > 0 {
-		topics = fmt.Sprintf("%d topics", n)
-	}
-	return fmt.Sprintf("nothing orders the %s of %s against each other", topics, wording.Quote(t.Spec.Name.Value))
+	return fmt.Sprintf("nothing orders the %d topics of %s against each other", len(t.Model.Kafka), wording.Quote(t.Spec.Name.Value))
 }
 
-// disjoint is what to state if no row is changed from two topics of an entry.
-func disjoint(t *draft.Topic) string {
-	hint := "state assume: {disjoint_topics: true} if one record key is only ever in one of them"
-	if segments := t.Model.Pattern.Segments(); len(segments) > 0 {
-		hint += ", or find rows by the " + segmentsText(segments) + ", too"
-	}
-	return hint
-}
-
-// segmentsText names segments.
-func segmentsText(names []string) string {
-	if len(names) == 1 {
-		return "segment " + names[0]
-	}
-	return "segments " + strings.Join(names, " and ")
-}
+// whichTopic is what to do if no row is to be changed from two topics of an entry.
+const whichTopic = "find rows by the topic, too: a field {type: string, record: topic}"
 
 // fieldsOf are the fields among values that may be told apart by their bytes.
 func fieldsOf(assigns []model.Assign) (fields []*model.Field) {

@@ -24,24 +24,12 @@ type Topic struct {
 func (t *Topic) Accept() [][]schema.Accepted { return [][]schema.Accepted{t.Spec.Doc.Accept} }
 
 // Apart reports whether records of one record key may be in several topics of the entry.
-func (t *Topic) Apart() bool {
-	return (len(t.Model.Kafka) > 1 || t.Model.Pattern != nil) && !t.Model.Disjoint
-}
-
-// SegmentsLacking are the segments of the topic's pattern that no field of a list tells; all that
-// agree in the others are of one topic. A field tells a segment if two texts are two values.
-func (t *Topic) SegmentsLacking(fields []*model.Field) []string {
-	return slices.DeleteFunc(t.Model.Pattern.Segments(), func(name string) bool {
-		return slices.ContainsFunc(fields, func(f *model.Field) bool {
-			return f != nil && f.Source.Kind == model.FromSegment && f.Source.Segment == name && (f.Type.Kind == model.String || f.Type.Kind == model.Enum)
-		})
-	})
-}
+func (t *Topic) Apart() bool { return len(t.Model.Kafka) > 1 }
 
 // OneTopic reports whether records that agree in these fields are of one topic, if they have one
 // record key.
 func (t *Topic) OneTopic(fields []*model.Field) bool {
-	return !t.Apart() || t.Model.Pattern != nil && len(t.SegmentsLacking(fields)) == 0
+	return !t.Apart() || slices.ContainsFunc(fields, func(f *model.Field) bool { return f != nil && f.Source.Record == "topic" })
 }
 
 // Complete reports whether no part of the topic was refused.

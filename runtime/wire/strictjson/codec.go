@@ -62,3 +62,14 @@ func (s *Scanner) codedValue() (raw []byte, start int, ok bool) {
 	}
 	return raw, start, true
 }
+
+// valueText passes over a value of any kind and returns it as it is written.
+func valueText(s *Scanner) []byte {
+	s.peek()
+	start := s.pos
+	skip(s)
+	if s.Failure() != nil {
+		return nil
+	}
+	return s.data[start:s.pos:s.pos]
+}

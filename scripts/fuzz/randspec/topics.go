@@ -19,8 +19,7 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 	}
 	assume := &part{lines: []string{"assume:"}}
 	if chance(r, 15) {
-		t.add(leaf(fmt.Sprintf("names: [%s-1, %[1]s-2]", called)))
-		assume.add(leaf("disjoint_topics: true"))
+		t.add(leaf(fmt.Sprintf("name: [%s-1, %[1]s-2]", called)))
 	}
 	ordered := keyed && chance(r, 85)
 	if ordered {
@@ -33,16 +32,11 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 		t.add(assume)
 	}
 	t.add(payload(r))
-	cloud := chance(r, 15)
-	if cloud {
-		t.add(need("envelope: cloudevents"), need("event_type: {ce: type}"))
-	} else {
-		t.add(need(pick(r, []string{"event_type: {header: kind}", "event_type: {path: kind}", "event_type: {path: about.kind}"})))
-	}
+	t.add(need(pick(r, []string{"event_type: {header: kind}", "event_type: {path: kind}", "event_type: {path: about.kind}"})))
 	if chance(r, 15) {
 		t.add(leaf(pick(r, []string{"event_version: {header: version}", "event_version: {path: version}"})))
 	}
-	t.add(identity(r, keyed, cloud))
+	t.add(identity(r, keyed))
 	if keyed && chance(r, 20) {
 		t.add(leaf("on_failure: {park: record_key}"))
 	}
@@ -88,7 +82,7 @@ func payload(r *rand.Rand) *part {
 }
 
 // identity is where the idempotency key comes from.
-func identity(r *rand.Rand, keyed, cloud bool) *part {
+func identity(r *rand.Rand, keyed bool) *part {
 	if chance(r, 25) {
 		return need("idempotency_key: {source: {record: offset}}")
 	}
@@ -96,9 +90,6 @@ func identity(r *rand.Rand, keyed, cloud bool) *part {
 	sources := []string{"{header: request}", "{header: request}", "event_id", "[{header: request}, event_id]"}
 	if keyed {
 		sources = append(sources, "[id, event_id]")
-	}
-	if cloud {
-		sources = []string{"[{ce: source}, {ce: id}]", "{ce: id}", "[{ce: source}, event_id]"}
 	}
 	k.add(need("source: "+pick(r, sources)), need("window: 40d"))
 	for _, option := range []string{"copies: same_partition", "unique_per: topic", "compare: nothing", "also: [former_id]", "missing: offset"} {

@@ -35,7 +35,7 @@ func visitsV1Topic(h VisitsV1Handler) wire.Topic {
 			visitedInsertVisitsSQL,
 		},
 		Writes:  []string{"visits"},
-		NewPlan: func() wire.Plan { return &visitsV1Plan{handler: h, envelope: visitsV1Envelope{MaxDepth: 20}} },
+		NewPlan: func() wire.Plan { return &visitsV1Plan{handler: h} },
 	}
 }
 
@@ -43,7 +43,6 @@ func visitsV1Topic(h VisitsV1Handler) wire.Topic {
 type visitsV1Plan struct {
 	handler  VisitsV1Handler
 	encoding visitsV1Encoding
-	envelope visitsV1Envelope
 
 	visitedInsertVisits wire.Rows
 }
@@ -54,10 +53,6 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		return wire.NoTombstone()
 	}
 	m, err := p.encoding.Open(m)
-	if err != nil {
-		return err
-	}
-	m, err = p.envelope.Open(m)
 	if err != nil {
 		return err
 	}
@@ -75,9 +70,6 @@ type visitsV1Decoder = strictjson.Scanner
 // visitsV1Encoding unpacks the values of topic "visits.v1".
 type visitsV1Encoding = strictjson.Quoted
 
-// visitsV1Envelope opens the CloudEvents of topic "visits.v1".
-type visitsV1Envelope = strictjson.CloudEvents
-
 // Visited is the event of topic "visits.v1".
 type Visited struct {
 	VisitID idem.UUID
@@ -90,11 +82,6 @@ func DecodeVisited(m idem.Message) (e Visited, err error) {
 	s := visitsV1Decoder{MaxDepth: 20}
 	encoding := visitsV1Encoding{}
 	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	envelope := visitsV1Envelope{MaxDepth: 20}
-	opened, err = envelope.Open(opened)
 	if err != nil {
 		return e, err
 	}

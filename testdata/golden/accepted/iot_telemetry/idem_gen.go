@@ -22,9 +22,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "device-state",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x6231dc53,
+			Writes: 0x5c124a52,
 			Knows: []uint32{
-				0x6231dc53,
+				0x5c124a52,
 			},
 		},
 		Limits: wire.Limits{
@@ -42,10 +42,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			{
 				Name: "device_state",
 				Unique: [][]string{
-					{"region", "device_id"},
+					{"topic", "device_id"},
 				},
 				Columns: []wire.Column{
-					{Name: "region", Type: "text"},
+					{Name: "topic", Type: "text"},
 					{Name: "device_id", Type: "text"},
 					{Name: "reported_at", Type: "timestamptz"},
 					{Name: "temperature", Type: "double precision", Nullable: true, Null: "Reading"},
@@ -57,10 +57,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			{
 				Name: "device_daily",
 				Unique: [][]string{
-					{"region", "device_id", "day"},
+					{"topic", "device_id", "day"},
 				},
 				Columns: []wire.Column{
-					{Name: "region", Type: "text"},
+					{Name: "topic", Type: "text"},
 					{Name: "device_id", Type: "text"},
 					{Name: "day", Type: "date"},
 					{Name: "messages", Type: "bigint"},
@@ -70,7 +70,8 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			},
 		},
 		Topics: []wire.Topic{
-			telemetryTopic(),
+			telemetryTopic("telemetry.eu.v2"),
+			telemetryTopic("telemetry.us.v2"),
 		},
 	}, opts...)
 }

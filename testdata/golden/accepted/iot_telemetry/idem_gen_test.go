@@ -12,9 +12,9 @@ func testTables() []idemtest.Table {
 	return []idemtest.Table{
 		{
 			Name: "device_state",
-			Key:  []string{"region", "device_id"},
+			Key:  []string{"topic", "device_id"},
 			Columns: []string{
-				"region",
+				"topic",
 				"device_id",
 				"reported_at",
 				"temperature",
@@ -24,9 +24,9 @@ func testTables() []idemtest.Table {
 		},
 		{
 			Name: "device_daily",
-			Key:  []string{"region", "device_id", "day"},
+			Key:  []string{"topic", "device_id", "day"},
 			Columns: []string{
-				"region",
+				"topic",
 				"device_id",
 				"day",
 				"messages",

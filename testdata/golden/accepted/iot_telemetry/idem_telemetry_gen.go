@@ -12,10 +12,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
-// telemetryTopic is every topic whose name has the pattern of "telemetry".
-func telemetryTopic() wire.Topic {
+// telemetryTopic is one of the topics of "telemetry".
+func telemetryTopic(name string) wire.Topic {
 	return wire.Topic{
-		Name:      "telemetry.<region>.v2",
+		Name:      name,
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
 			Retries:        8,
@@ -67,7 +67,7 @@ type Reading struct {
 	Temperature *float64                   // "values.temperature"
 	Humidity    *float64                   // "values.humidity"
 	Extra       map[string]json.RawMessage // "values"
-	Region      string                     // segment "region" of the topic's name
+	Topic       string                     // the record's topic
 	ReportedAt  time.Time                  // "ts"
 	DeviceID    string                     // the record key
 }
@@ -116,7 +116,7 @@ func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Extra, "values")
 	s.Require(seen.ReportedAt, "ts")
 	e.Day = s.Header(m, "day").Date()
-	e.Region = s.Segment(m, "region", 1).String()
+	e.Topic = m.Topic
 	e.DeviceID = s.RecordKey(m).String()
 }
 
@@ -124,10 +124,10 @@ func (e *Reading) appendExtra(b []byte) []byte {
 	return wire.AppendMap(b, e.Extra, func(b []byte, v json.RawMessage) []byte { return wire.AppendRaw(b, v) })
 }
 
-// key identifies the event by region, device_id and reported_at. Its copies are known for 3d
-// at least.
+// key identifies the event by topic, device_id and reported_at. Its copies are known for 3d at
+// least.
 func (e *Reading) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.Text("segment region", e.Region)
+	k.Text("record topic", e.Topic)
 	k.Text("record key", e.DeviceID)
 	k.Time("ts", e.ReportedAt)
 }
@@ -138,7 +138,6 @@ func (e *Reading) fingerprint(f *wire.Fingerprint) {
 	f.Text("device_id", e.DeviceID)
 	f.AppendJSON("extra", e.appendExtra)
 	wire.IfPresent(f.Float64, "humidity", e.Humidity)
-	f.Text("region", e.Region)
 	f.Time("reported_at", e.ReportedAt)
 	wire.IfPresent(f.Float64, "temperature", e.Temperature)
 }
@@ -149,9 +148,9 @@ var readingEvent = wire.Event[Reading, *telemetryDecoder]{
 	Name:    "Reading",
 	Decode:  (*Reading).decode,
 	Key:     (*Reading).key,
-	Space:   "\x7d\x01\x7a\x83\x9f\x2f\xf6\x61\x23\x0a\xcf\x6c\xf4\x72\x64\x90",
+	Space:   "\x5b\xe0\xc0\x22\xe3\xea\xe4\xed\x4f\xa1\x88\x74\x52\xc9\x77\x2e",
 	Print:   (*Reading).fingerprint,
-	Content: wire.Content{Def: 0x21355351},
+	Content: wire.Content{Def: 0x3c7f5e91},
 }
 
 func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
@@ -161,7 +160,7 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	}
 	e.beforeUpsertDeviceState(b)
 	r := p.readingUpsertDeviceState.Row()
-	r.Text(e.Region)
+	r.Text(e.Topic)
 	r.Text(e.DeviceID)
 	r.Time(e.ReportedAt)
 	wire.OrNull(r, r.Float8, e.Temperature)
@@ -169,7 +168,7 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	r.AppendJSONB(e.appendExtra)
 	e.beforeAddDeviceDaily(b)
 	r = p.readingAddDeviceDaily.Row()
-	r.Text(e.Region)
+	r.Text(e.Topic)
 	r.Text(e.DeviceID)
 	r.Date(e.Day)
 	r.Time(e.ReportedAt)
@@ -178,34 +177,34 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 
 // beforeUpsertDeviceState names the row: equal ones in a wave become one.
 func (e *Reading) beforeUpsertDeviceState(b *wire.Batch) {
-	b.Upserts(wire.Row("device_state").Text(e.Region).Text(e.DeviceID))
+	b.Upserts(wire.Row("device_state").Text(e.Topic).Text(e.DeviceID))
 }
 
 // beforeAddDeviceDaily names the row: a wave takes any number of its events.
 func (e *Reading) beforeAddDeviceDaily(b *wire.Batch) {
-	b.Gathers(wire.Row("device_daily").Text(e.Region).Text(e.DeviceID).Int(int64(e.Day)), "ReadingAddDeviceDaily")
+	b.Gathers(wire.Row("device_daily").Text(e.Topic).Text(e.DeviceID).Int(int64(e.Day)), "ReadingAddDeviceDaily")
 }
 
-// readingUpsertDeviceStateSQL keeps the row with the highest reported_at of each region,
+// readingUpsertDeviceStateSQL keeps the row with the highest reported_at of each topic,
 // device_id; of equals, the first.
 const readingUpsertDeviceStateSQL = `
 INSERT INTO device_state AS t (
-    region,
+    topic,
     device_id,
     reported_at,
     temperature,
     humidity,
     extra
 )
-SELECT DISTINCT ON (region, device_id)
-    unnest($1::text[]) AS region,
+SELECT DISTINCT ON (topic, device_id)
+    unnest($1::text[]) AS topic,
     unnest($2::text[]) AS device_id,
     unnest($3::timestamptz[]) AS reported_at,
     unnest($4::double precision[]) AS temperature,
     unnest($5::double precision[]) AS humidity,
     unnest($6::jsonb[]) AS extra
-ORDER BY region, device_id, reported_at DESC, generate_subscripts($1::text[], 1)
-ON CONFLICT (region, device_id) DO UPDATE SET
+ORDER BY topic, device_id, reported_at DESC, generate_subscripts($1::text[], 1)
+ON CONFLICT (topic, device_id) DO UPDATE SET
     reported_at = excluded.reported_at,
     temperature = excluded.temperature,
     humidity = excluded.humidity,
@@ -215,29 +214,29 @@ WHERE t.reported_at < excluded.reported_at`
 // readingAddDeviceDailySQL adds up what the events add to one row.
 const readingAddDeviceDailySQL = `
 WITH e AS (
-    SELECT DISTINCT ON (region, device_id, day)
-        region,
+    SELECT DISTINCT ON (topic, device_id, day)
+        topic,
         device_id,
         day,
-        sum(1) OVER (PARTITION BY region, device_id, day) AS messages,
+        sum(1) OVER (PARTITION BY topic, device_id, day) AS messages,
         first_seen
-    FROM unnest($1::text[], $2::text[], $3::date[], $4::timestamptz[]) WITH ORDINALITY AS e (region, device_id, day, first_seen, ordinal)
-    ORDER BY region, device_id, day, ordinal
+    FROM unnest($1::text[], $2::text[], $3::date[], $4::timestamptz[]) WITH ORDINALITY AS e (topic, device_id, day, first_seen, ordinal)
+    ORDER BY topic, device_id, day, ordinal
 )
 INSERT INTO device_daily AS t (
-    region,
+    topic,
     device_id,
     day,
     messages,
     first_seen
 )
 SELECT
-    region,
+    topic,
     device_id,
     day,
     messages,
     first_seen
 FROM e
-ORDER BY region, device_id, day
-ON CONFLICT (region, device_id, day) DO UPDATE SET
+ORDER BY topic, device_id, day
+ON CONFLICT (topic, device_id, day) DO UPDATE SET
     messages = t.messages + excluded.messages`

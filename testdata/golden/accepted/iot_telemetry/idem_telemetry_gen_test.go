@@ -14,7 +14,7 @@ import (
 // TestTelemetry repeats, crashes, fences and poisons the events of topic "telemetry".
 func TestTelemetry(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "telemetry",
+		Topic:      "telemetry.eu.v2",
 		Migrations: "migrations",
 		Expected:   "testdata/idem_telemetry_expected.txt",
 		Tables:     testTables(),

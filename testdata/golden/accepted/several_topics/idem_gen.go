@@ -22,9 +22,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "stock-keeper",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0xecef4e9c,
+			Writes: 0x6a72f394,
 			Knows: []uint32{
-				0xecef4e9c,
+				0x6a72f394,
 			},
 		},
 		Limits: wire.Limits{
@@ -42,9 +42,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			{
 				Name: "stock",
 				Unique: [][]string{
-					{"sku"},
+					{"topic", "sku"},
 				},
 				Columns: []wire.Column{
+					{Name: "topic", Type: "text"},
 					{Name: "sku", Type: "text"},
 					{Name: "pieces", Type: "integer"},
 					{Name: "source", Type: "text"},

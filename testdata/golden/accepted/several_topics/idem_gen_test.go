@@ -12,8 +12,9 @@ func testTables() []idemtest.Table {
 	return []idemtest.Table{
 		{
 			Name: "stock",
-			Key:  []string{"sku"},
+			Key:  []string{"topic", "sku"},
 			Columns: []string{
+				"topic",
 				"sku",
 				"pieces",
 				"source",

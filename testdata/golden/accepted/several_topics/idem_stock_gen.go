@@ -77,6 +77,7 @@ type Counted struct {
 	Pieces  int32
 	Source  string
 	Version int64
+	Topic   string // the record's topic
 	SKU     string // the record key
 }
 
@@ -109,11 +110,13 @@ func (e *Counted) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Pieces, "pieces")
 	s.Require(seen.Source, "source")
 	s.Require(seen.Version, "version")
+	e.Topic = m.Topic
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by sku and version. Its copies are known for 8d at least.
+// key identifies the event by topic, sku and version. Its copies are known for 8d at least.
 func (e *Counted) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.Text("record topic", e.Topic)
 	k.Text("record key", e.SKU)
 	k.Int64("version", e.Version)
 }
@@ -132,7 +135,7 @@ var countedEvent = wire.Event[Counted, *stockDecoder]{
 	Name:    "Counted",
 	Decode:  (*Counted).decode,
 	Key:     (*Counted).key,
-	Space:   "\x72\x38\x00\xbf\x7f\xa3\x3a\xe3\x8a\xbd\xb0\x40\x3c\x94\x23\xdc",
+	Space:   "\xb3\x58\x31\xb5\x28\x98\x31\xa6\x76\x26\x18\x52\x80\x92\x32\x66",
 	Here:    true,
 	Print:   (*Counted).fingerprint,
 	Content: wire.Content{Def: 0xbad083fc},
@@ -145,6 +148,7 @@ func (p *stockPlan) addCounted(b *wire.Batch, m *wire.Message) error {
 	}
 	e.beforeUpsertStock(b)
 	r := p.countedUpsertStock.Row()
+	r.Text(e.Topic)
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
 	r.Text(e.Source)
@@ -153,27 +157,30 @@ func (p *stockPlan) addCounted(b *wire.Batch, m *wire.Message) error {
 
 // beforeUpsertStock names the row: a wave writes it once.
 func (e *Counted) beforeUpsertStock(b *wire.Batch) {
-	b.Puts(wire.Row("stock").Text(e.SKU))
+	b.Puts(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 }
 
 const countedUpsertStockSQL = `
 INSERT INTO stock (
+    topic,
     sku,
     pieces,
     source
 )
 SELECT
-    unnest($1::text[]) AS sku,
-    unnest($2::integer[]) AS pieces,
-    unnest($3::text[]) AS source
-ORDER BY sku
-ON CONFLICT (sku) DO UPDATE SET
+    unnest($1::text[]) AS topic,
+    unnest($2::text[]) AS sku,
+    unnest($3::integer[]) AS pieces,
+    unnest($4::text[]) AS source
+ORDER BY topic, sku
+ON CONFLICT (topic, sku) DO UPDATE SET
     pieces = excluded.pieces,
     source = excluded.source`
 
 // Dropped is event "dropped" on topic "stock".
 type Dropped struct {
 	Version int64
+	Topic   string // the record's topic
 	SKU     string // the record key
 }
 
@@ -198,11 +205,13 @@ func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
 		}
 	}
 	s.Require(seen.Version, "version")
+	e.Topic = m.Topic
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by sku and version. Its copies are known for 8d at least.
+// key identifies the event by topic, sku and version. Its copies are known for 8d at least.
 func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.Text("record topic", e.Topic)
 	k.Text("record key", e.SKU)
 	k.Int64("version", e.Version)
 }
@@ -219,7 +228,7 @@ var droppedEvent = wire.Event[Dropped, *stockDecoder]{
 	Name:    "Dropped",
 	Decode:  (*Dropped).decode,
 	Key:     (*Dropped).key,
-	Space:   "\x87\xc0\x70\x9f\x00\xc5\x46\x2d\x56\xec\xa5\xdb\x02\x78\x43\x86",
+	Space:   "\x3c\xe2\x67\x85\xfd\xa9\x29\x7d\x40\x31\x21\x7f\x23\xd3\x38\x8e",
 	Here:    true,
 	Print:   (*Dropped).fingerprint,
 	Content: wire.Content{Def: 0x7a99d822},
@@ -231,21 +240,25 @@ func (p *stockPlan) addDropped(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	e.beforeDeleteStock(b)
-	p.droppedDeleteStock.Row().Text(e.SKU)
+	r := p.droppedDeleteStock.Row()
+	r.Text(e.Topic)
+	r.Text(e.SKU)
 	return nil
 }
 
 // beforeDeleteStock names the row: an earlier wave writes it.
 func (e *Dropped) beforeDeleteStock(b *wire.Batch) {
-	b.Deletes(wire.Row("stock").Text(e.SKU))
+	b.Deletes(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 }
 
 const droppedDeleteStockSQL = `
 WITH e AS (
     SELECT
-        unnest($1::text[]) AS sku
-    ORDER BY sku
+        unnest($1::text[]) AS topic,
+        unnest($2::text[]) AS sku
+    ORDER BY topic, sku
 )
 DELETE FROM stock AS t
 USING e
-WHERE t.sku = e.sku`
+WHERE t.topic = e.topic
+    AND t.sku = e.sku`

@@ -7,22 +7,22 @@ BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE device_state (
-    region text NOT NULL,
+    topic text NOT NULL,
     device_id text NOT NULL,
     reported_at timestamptz NOT NULL,
     temperature double precision,
     humidity double precision,
     extra jsonb NOT NULL,
-    CONSTRAINT device_state_pkey PRIMARY KEY (region, device_id)
+    CONSTRAINT device_state_pkey PRIMARY KEY (topic, device_id)
 );
 
 CREATE TABLE device_daily (
-    region text NOT NULL,
+    topic text NOT NULL,
     device_id text NOT NULL,
     day date NOT NULL,
     messages bigint NOT NULL,
     first_seen timestamptz NOT NULL,
-    CONSTRAINT device_daily_pkey PRIMARY KEY (region, device_id, day)
+    CONSTRAINT device_daily_pkey PRIMARY KEY (topic, device_id, day)
 );
 
 COMMIT;

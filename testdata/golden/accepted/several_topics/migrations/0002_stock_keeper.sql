@@ -7,10 +7,11 @@ BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE stock (
+    topic text NOT NULL,
     sku text NOT NULL,
     pieces integer NOT NULL,
     source text NOT NULL,
-    CONSTRAINT stock_pkey PRIMARY KEY (sku)
+    CONSTRAINT stock_pkey PRIMARY KEY (topic, sku)
 );
 
 CREATE TABLE counts (
