@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -28,8 +29,6 @@ type caseFile struct {
 	content  []byte
 	problems schema.Diagnostics
 	parsed   *cases.Case // nil if it is not in order
-	new      bool        // it is not there yet
-	unsaid   bool        // it is a draft: what Go code does is still to be said
 }
 
 var caseName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
@@ -64,63 +63,55 @@ func readCases(u *unit) error {
 		c.read(u, in.Fresh())
 		u.cases = append(u.cases, &c)
 	}
-	if u.draft != nil {
-		if err := addCase(u, *u.draft); err != nil {
+	if u.sample && len(u.cases) == 0 {
+		c, err := sampleCase(u)
+		if err != nil {
 			return err
 		}
+		u.cases = append(u.cases, c)
+		u.addScaffold(c.file(), c.content)
 	}
 	u.cases.warnUncovered(u)
 	return nil
 }
 
+// Case writes nothing; it returns what applying the result writes: the frame of a case beside a
+// spec. A case of that name that is there already is an error.
+func Case(s Spec, name string) (_ *Result, err error) {
+	if !caseName.MatchString(name) {
+		return nil, fmt.Errorf("%q is not a valid name of a case: %s", name, caseRule)
+	}
+	u, err := open(s)
+	if err != nil {
+		return nil, err
+	}
+	frame, err := scaffold.Case()
+	c := caseFile{name: name}
+	change, wrong := u.folder.Compare(output.File{Path: c.file(), Policy: output.Scaffold, Data: frame})
+	if err = errors.Join(err, wrong); err == nil && change.Op == "" {
+		err = fmt.Errorf("%s exists; idemgen case replaces nothing", change.Path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, u.folder.Close())
+	}
+	return &Result{Changes: []output.Change{change}, folders: []*output.Folder{u.folder}}, nil
+}
+
+// sampleCase is the case of the sample's Go code.
+func sampleCase(u *unit) (*caseFile, error) {
+	c := caseFile{}
+	var err error
+	if c.name, c.content, err = scaffold.SampleCase(); err != nil {
+		return nil, err
+	}
+	c.path = u.folder.Show(c.file())
+	c.read(u, oracle.New(u.service))
+	return &c, nil
+}
+
 // file is the case's path in the folder of the spec.
 func (c *caseFile) file() string { return path.Join(scaffold.CasesFolder, c.name+".yaml") }
 
-// next is the event for which a case is wanted most: one with Go code that no case holds, else one
-// that no case holds, else the first; nil if there is no event.
-func (all caseFiles) next(s *model.Service) (next *model.Event) {
-	best := 0
-	for _, t := range s.Topics {
-		for _, e := range t.Events {
-			want := 1
-			if !all.hold(e) {
-				want = 2
-				if e.Handle {
-					want = 3
-				}
-			}
-			if want > best {
-				best, next = want, e
-			}
-		}
-	}
-	return next
-}
-
-// first is the event of the first case: one without Go code, so that the spec tells all of it. It
-// is nil if there is a case, or no such event.
-func (all caseFiles) first(s *model.Service) *model.Event {
-	for _, t := range s.Topics {
-		for _, e := range t.Events {
-			if len(all) == 0 && !e.HasCode() {
-				return e
-			}
-		}
-	}
-	return nil
-}
-
-// drafted are the cases that are not there yet.
-func (all caseFiles) drafted() (files []output.File) {
-	for _, c := range all {
-		if c.new {
-			files = append(files, output.File{Path: c.file(), Policy: output.Scaffold, Data: c.content})
-		}
-	}
-	return files
-}
-
-// read reads the case. One that is still a draft is refused, unless the run drafts another.
 func (c *caseFile) read(u *unit, in *oracle.Interpreter) {
 	parsed, problems := schema.LoadCase(c.path, c.content)
 	if c.problems = problems; parsed.Broken {
@@ -130,9 +121,6 @@ func (c *caseFile) read(u *unit, in *oracle.Interpreter) {
 	if c.problems.Append(problems); c.problems.Errors() == 0 {
 		c.parsed = resolved
 	}
-	if c.unsaid = parsed.Draft != nil; c.unsaid && u.draft == nil {
-		c.problems.Add(parsed.Draft.Key, "E155", "the case is a draft: nobody has said yet what must be there", "say it under then, and remove the line draft")
-	}
 }
 
 // warnUncovered warns of events with Go code that no case holds (W911): their tests compare the
@@ -140,23 +128,15 @@ func (c *caseFile) read(u *unit, in *oracle.Interpreter) {
 func (all caseFiles) warnUncovered(u *unit) {
 	for i, t := range u.service.Topics {
 		for j, e := range t.Events {
-			if !e.Handle || all.said().hold(e) { // tests do not run the code of an effect
+			if !e.Handle || all.hold(e) { // tests do not run the code of an effect
 				continue
 			}
-			hint := "idemgen case NAME --event " + e.Name + " writes one into " + scaffold.CasesFolder
-			if all.hold(e) {
-				hint = "there is a draft of one: say under then what must be there"
-			}
+			hint := "idemgen case NAME writes a frame into " + scaffold.CasesFolder
 			topic := u.parsed.Topics[i]
 			event := topic.Events[j]
 			u.problems.Warn([][]schema.Accepted{event.Doc.Accept, topic.Doc.Accept}, event.Name.Pos, "W911", fmt.Sprintf("event %q has Go code, and no case holds it: nothing says what it must do", e.Name), hint)
 		}
 	}
-}
-
-// said are the cases that are no drafts.
-func (all caseFiles) said() caseFiles {
-	return slices.DeleteFunc(slices.Clone(all), func(c *caseFile) bool { return c.unsaid })
 }
 
 // hold reports whether a case has the event. Of a case that is not in order nobody knows.
@@ -176,7 +156,7 @@ func (all caseFiles) inOrder() bool {
 
 // render renders what the generated test runs of each case.
 func (all caseFiles) render(s *model.Service) (files []output.File, err error) {
-	for _, c := range all.said() {
+	for _, c := range all {
 		d := testData{
 			source: c.file(), digest: digest(c.content), topics: s.Topics,
 			stem: path.Join(scaffold.CasesFolder, "idem_"+c.name), before: c.parsed.Given, about: "Rows that are there before the records of " + c.name + ".yaml.",

@@ -42,11 +42,11 @@ type Result struct {
 // Generate runs the pipeline and writes nothing. If strict, warnings count as errors. An
 // error is about files: one that cannot be read, or is in the way.
 func Generate(ctx context.Context, specs []Spec, strict bool) (*Result, error) {
-	return generate(ctx, specs, strict, nil, nil)
+	return generate(ctx, specs, strict, false, nil)
 }
 
-// generate is Generate with a case to be written and with more files for each spec.
-func generate(ctx context.Context, specs []Spec, strict bool, draft *NewCase, more func(*unit) ([]output.File, error)) (_ *Result, err error) {
+// generate is Generate, perhaps of the sample of Init, with more files for each spec.
+func generate(ctx context.Context, specs []Spec, strict, sample bool, more func(*unit) ([]output.File, error)) (_ *Result, err error) {
 	result := &Result{}
 	defer func() {
 		if err != nil {
@@ -58,7 +58,7 @@ func generate(ctx context.Context, specs []Spec, strict bool, draft *NewCase, mo
 		if units[i], err = open(s); err != nil {
 			return result, err
 		}
-		units[i].draft = draft
+		units[i].sample = sample
 		result.folders = append(result.folders, units[i].folder)
 	}
 	err = read(units)

@@ -56,7 +56,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 		return nil, err
 	}
 	started := &Started{OverTables: s.Tables != nil, Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
-	var draft *NewCase
+	sample := false
 	spec, err := os.ReadFile(filepath.FromSlash(started.Spec))
 	switch {
 	case err == nil:
@@ -65,13 +65,13 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 			return nil, fmt.Errorf("%s exists, and has the names of its consumer and package", started.Spec)
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		draft = &NewCase{sample: s.Tables == nil}
+		sample = s.Tables == nil
 		spec, err = s.firstSpec(dir, importPath)
 	}
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, draft, func(u *unit) ([]output.File, error) {
+	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, sample, func(u *unit) ([]output.File, error) {
 		return started.around(u, spec, importPath)
 	})
 	if err == nil && started.Refused && !started.Kept {
@@ -128,7 +128,6 @@ func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},
 		{Path: scaffold.MainFile(u.service.Consumer), Policy: output.Scaffold, Data: program},
 	}
-	files = append(files, u.cases.drafted()...)
 	if !s.Kept {
 		for _, name := range []string{s.Migrations, state.File, scaffold.HandlerFile, scaffold.SetupFile, scaffold.CasesFolder, scaffold.MainFile(u.service.Consumer)} {
 			if slices.ContainsFunc(append(files, u.files...), func(f output.File) bool { return f.Path == name || strings.HasPrefix(f.Path, name+"/") }) {

@@ -24,7 +24,7 @@ func (u *unit) addScaffolds(hand *gopkg.Package) error {
 	scaffolded := errors.Is(err, fs.ErrNotExist) && u.wantsHandler(hand)
 	if scaffolded {
 		render := scaffold.Handler
-		if u.draft != nil && u.draft.sample {
+		if u.sample {
 			render = scaffold.SampleHandler
 		}
 		data, err := render(u.service)

@@ -25,7 +25,7 @@ type unit struct {
 	service   *model.Service      // nil if the spec is not in order
 	old, next *state.State        // old is nil at the first run
 	changes   []state.TableChange // those that a migration is written for
-	draft     *NewCase            // to be written; nil if none
+	sample    bool                // the spec is the sample of Init, whose Go code is written and has a case
 	cases     caseFiles
 	ledger    ledger
 	files     []output.File

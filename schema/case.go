@@ -6,7 +6,6 @@ package schema
 type Case struct {
 	File        string // path as given
 	Description *Text
-	Draft       *Text // what is still to be said; then the case is refused
 	Given       []*CaseTable
 	Events      []*CaseEvent
 	Then        []*CaseTable
@@ -41,7 +40,6 @@ type CaseHeader struct {
 
 var caseKeys = keys[Case]{
 	{name: "description", value: textValue(func(c *Case) **Text { return &c.Description })},
-	{name: "draft", value: textValue(func(c *Case) **Text { return &c.Draft })},
 	{name: "given", value: value[Case]{shape{entries: &shape{items: &rowShape}}, readGiven}},
 	{name: "events", required: true, example: "for example events: [{topic: orders.v1, key: ..., value: {...}}]", value: value[Case]{shape{items: &shape{keys: caseEventKeys.shapes()}}, readCaseEvents}},
 	{name: "then", required: true, example: "say what must be there by table: its rows, or how many there are", value: value[Case]{thenShape, readThen}},

@@ -9,20 +9,16 @@ import (
 	"github.com/idemgen/idemgen/generator"
 )
 
-// caseCommand writes a draft of a case.
+// caseCommand writes the frame of a case.
 func caseCommand() *cobra.Command {
-	var wanted generator.NewCase
 	var machine *answer
 	cmd := &cobra.Command{
 		Use:   "case name [spec | folder]",
-		Short: "Write a first draft of a case",
-		Long: `Writes testdata/cases/<name>.yaml beside the spec (default: idemgen.yaml here): the records that an
-event needs, the event with all its fields, and what the steps of the spec make of them. Then
-generates: TestCases holds the tables against the case, with repeats, batches of every size and
-crashes. Generate again whenever you changed a case. Replaces no file of yours.
-
-What Go code does, only you know: the case of an event with a handler is a draft, and refused until
-you say it under then and remove the line draft.`,
+		Short: "Write the empty frame of a case",
+		Long: `Writes testdata/cases/<name>.yaml beside the spec (default: idemgen.yaml here): an empty frame with
+comments. Say in it which records come, and what must be there then; until you do, generate refuses
+it. Generate again whenever you changed a case: TestCases holds the tables against it, with repeats,
+batches of every size and crashes. Replaces no file of yours.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -34,7 +30,6 @@ you say it under then and remove the line draft.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			wanted.Name = args[0]
 			specs, err := findSpecs(args[1:])
 			if err != nil {
 				return err
@@ -42,27 +37,18 @@ you say it under then and remove the line draft.`,
 			if len(specs) > 1 {
 				return fmt.Errorf("%s names %d specs: a case belongs to one", args[1], len(specs))
 			}
-			result, err := generator.Case(cmd.Context(), specs[0], wanted)
+			result, err := generator.Case(specs[0], args[0])
 			if err != nil {
 				return err
 			}
 			defer result.Close()
-			machine.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
-			if !machine.wanted {
-				fmt.Fprint(cmd.ErrOrStderr(), result.Problems, lastLine(result.Summary, true))
-			}
-			if result.Refused {
-				return errProblems
-			}
 			if err := result.Apply(); err != nil {
 				return err
 			}
 			machine.tell(cmd, result)
-			fmt.Fprint(cmd.ErrOrStderr(), result.Notes)
 			return nil
 		},
 	}
-	machine = asJSON(cmd, "diagnostics", "changes")
-	cmd.Flags().StringVar(&wanted.Event, "event", "", "event of the spec (default: one with Go code that no case holds)")
+	machine = asJSON(cmd, "changes")
 	return cmd
 }

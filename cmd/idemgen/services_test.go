@@ -3,7 +3,6 @@ package main
 import (
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ var services = []struct {
 }{
 	{"handled", ownWithGoCode},
 	{"described", describedAsItIs},
-	{"sample", sampleWithDrafts},
+	{"sample", sample},
 	{"unwritten", unwritten},
 }
 
@@ -27,8 +26,8 @@ var services = []struct {
 const stripped = "-ldflags=-s -w"
 
 // What init says leads to services that compile and pass their tests: the sample as it is, a spec
-// of one's own in its place, and one of a database. One go command tries all of them. A draft of
-// Go code has a test, which fails until somebody says what the code does.
+// of one's own in its place, and one of a database. One go command tries all of them. A case for
+// which nothing was generated fails.
 //
 // Each plays one scenario with the records that were generated, and all cases: the packages of
 // testdata/golden play all scenarios. The long run does so here, too,
@@ -54,7 +53,7 @@ func TestServicesPassTheirTests(t *testing.T) {
 	for _, want := range []string{
 		"ok  \texample.com/orders/handled\t", "ok  \texample.com/orders/described\t",
 		"--- PASS: TestOrdersV1/handlers/one_by_one ", "--- PASS: TestReturnsV1/handlers/one_by_one ", "--- PASS: TestEventsV1/spec/one_by_one ",
-		"--- PASS: TestCases/order_placed ", "--- PASS: TestCases/placed ", "--- PASS: TestCases/first ",
+		"--- PASS: TestCases/order_paid ",
 		"--- FAIL: TestCases/paid ", "paid.yaml is new: run idemgen generate",
 		"idemtest: MailWanted is not written: write it at handler.go:", "OrderReturned is not written: write it at handler.go:",
 	} {
@@ -95,21 +94,12 @@ func TestSpecWithoutGoCodeTakesThePlaceOfTheSample(t *testing.T) {
 	compiles(t)
 }
 
-// sampleWithDrafts is what init leaves. Its first case is whole, and so is the draft for an event
-// that only steps are about: generate takes them as they are. The draft of Go code is not.
-func sampleWithDrafts(t *testing.T, name string) {
+// sample is what init leaves, and a case for which nothing was generated.
+func sample(t *testing.T, name string) {
 	must(t, "init", name)
 	t.Chdir(name)
-	if first := read(t, "testdata/cases/order_placed.yaml"); !strings.Contains(first, "schema/idemgen.case.v1.schema.json\n") || strings.Contains(first, "draft") {
-		t.Errorf("the first case:\n%s", first)
-	}
-	out := must(t, "case", "placed", "--event", "OrderPlaced")
-	if !strings.Contains(out, "create testdata/cases/placed.yaml\n") {
-		t.Error(out)
-	}
 	must(t, "check")
-	must(t, "generate")
-	draft(t)
+	write(t, "testdata/cases/paid.yaml", read(t, "testdata/cases/order_paid.yaml"))
 }
 
 // unwritten is a service with Go code that nobody has written yet.
@@ -163,7 +153,7 @@ func describedAsItIs(t *testing.T, name string) {
 
 // removes is what init tells to remove before events of one's own come into a spec of a database.
 func removes(name string) string {
-	return "rm -r migrations idem.state.yaml testdata/cases cmd/" + name + "/main.go"
+	return "rm -r migrations idem.state.yaml cmd/" + name + "/main.go"
 }
 
 // A spec of a database leads on to events of one's own, first with Go code, then without.
@@ -229,9 +219,6 @@ func replaced(t *testing.T, rm, own string) {
 	if strings.Contains(own, "handle: true") {
 		write(t, "handler.go", strings.NewReplacer("fmt.Errorf(\"OrderReturned: %w\", idem.ErrNotImplemented)", "nil", "\t\"fmt\"\n", "").Replace(read(t, "handler.go")))
 	}
-	must(t, "case", "first")
-	draft := regexp.MustCompile(`(?m)^draft: .*\n`)
-	write(t, "testdata/cases/first.yaml", draft.ReplaceAllString(read(t, "testdata/cases/first.yaml"), ""))
 	must(t, "generate")
 	must(t, "check")
 }

@@ -41,7 +41,7 @@ func Compare(folder *Folder, files []File) ([]Change, error) {
 	var changes []Change
 	var errs []error
 	for _, file := range files {
-		c, err := folder.compare(file)
+		c, err := folder.Compare(file)
 		if err != nil {
 			errs = append(errs, err)
 		} else if c.Op != "" {
@@ -56,8 +56,8 @@ func Compare(folder *Folder, files []File) ([]Change, error) {
 	return slices.Concat(changes, stale, left), err
 }
 
-// compare returns the change that file needs; its Op is empty if there is none.
-func (f *Folder) compare(file File) (Change, error) {
+// Compare returns the change that file needs; its Op is empty if there is none.
+func (f *Folder) Compare(file File) (Change, error) {
 	c := Change{
 		Policy: file.Policy, Path: f.Show(file.Path),
 		new: file.Data, mode: 0o644, folder: f, name: file.Path,

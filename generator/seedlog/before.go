@@ -122,7 +122,7 @@ func (w *writer) rowBefore(s *model.Service, t *model.Table) model.Row {
 			continue
 		}
 		value := model.Value{Kind: model.NullValue}
-		if (w.roles.keys[c] || w.others[c] > 0) && !w.orphan(t, c) || !c.Nullable {
+		if w.roles.keys[c] && !w.orphan(t, c) || !c.Nullable {
 			value = model.Value{Kind: model.ConstValue, Const: &model.Constant{Text: w.valueBefore(s, c)}}
 		}
 		row.Set = append(row.Set, model.Assign{Column: c, Value: value})
@@ -141,7 +141,7 @@ func (w *writer) orphan(t *model.Table, c *model.Column) bool {
 // version older than theirs, else a value for the row.
 func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
 	if texts := s.TextsOf(c); c.Type.Kind == model.ColNamed && len(texts) > 0 {
-		return texts[w.others[c]%len(texts)]
+		return texts[0]
 	}
 	cl, n := newClass(), w.now.row
 	switch {
@@ -151,15 +151,12 @@ func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
 	case w.roles.versions[c]:
 		n = 0
 	default:
-		n += w.others[c]
 		cl.limit(c.Type)
 	}
 	t := model.FieldType{Kind: kindsOf[c.Type.Kind]}
 	switch {
-	case t.Kind == model.List && w.others[c] == 0:
-		return "{}"
 	case t.Kind == model.List:
-		return "{" + scalar(model.FieldType{Kind: elementsOf[c.Type.Kind]}, cl, c.Name, n) + "}"
+		return "{}"
 	case cl.enum != nil:
 		t = model.FieldType{Kind: model.Enum, Named: cl.enum}
 	}
@@ -178,9 +175,4 @@ var kindsOf = map[model.ColKind]model.Kind{
 	model.ColTimestamptz: model.Timestamp, model.ColTimestamp: model.LocalTimestamp, model.ColDate: model.Date,
 	model.ColBytea: model.Bytes, model.ColJSONB: model.JSON, model.ColJSON: model.JSON,
 	model.ColTextArray: model.List, model.ColIntegerArray: model.List, model.ColBigintArray: model.List, model.ColUUIDArray: model.List,
-}
-
-// elementsOf are the kinds of the elements of array columns.
-var elementsOf = map[model.ColKind]model.Kind{
-	model.ColTextArray: model.String, model.ColIntegerArray: model.Int32, model.ColBigintArray: model.Int64, model.ColUUIDArray: model.UUID,
 }

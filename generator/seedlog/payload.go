@@ -215,11 +215,8 @@ func (w *writer) length(f *model.Field) int {
 	return 2 - w.variant%3
 }
 
-// pathOf is where a field is written: at each of its paths in turn, or at the first one.
+// pathOf is where a field is written: at each of its paths in turn.
 func pathOf(w *writer, f *model.Field) []string {
 	paths := f.Source.Paths()
-	if w.whole {
-		return paths[0]
-	}
 	return paths[w.now.number%len(paths)]
 }

@@ -17,9 +17,6 @@ type writer struct {
 	// seconds are rows that only fields which name a second row name.
 	seconds map[int]bool
 	own     int // of rows that differ from record to record: the number of the record that made one
-	// whole says that all that may be missing is there, and stands at the first of its paths.
-	whole  bool
-	others Others
 
 	now     visit
 	variant int // which optional values are there, and which of the event's texts
@@ -215,7 +212,7 @@ func (w *writer) presence(f *model.Field, i int) presence {
 	switch {
 	case w.roles.absent[f]:
 		return isAbsent
-	case w.whole, w.roles.class(f).row || w.roles.isVersion(w.now.event, f) || w.inKey(f):
+	case w.roles.class(f).row || w.roles.isVersion(w.now.event, f) || w.inKey(f):
 		return isPresent
 	case f.Patch && !f.Type.Optional:
 		return 2 * presence((w.variant+i)%2)

@@ -19,10 +19,10 @@ type weight struct {
 // weights may shrink, and then most does; none grows.
 var weights = []weight{
 	{"keys of the language", 122, 90, keysOfTheLanguage},
-	{"codes of errors", 96, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
+	{"codes of errors", 95, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"codes of warnings", 14, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"commands", 14, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"production lines", 69_200, 52_000, func(t *testing.T) int {
+	{"production lines", 68_500, 52_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"linked lines, without effects", 27_400, 19_000, func(t *testing.T) int { return linkedLines(t, "examples/orders", "runtime/confluent") }},

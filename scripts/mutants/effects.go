@@ -179,9 +179,6 @@ var effectBugs = []mutant{
 	{"a case lets equal records return different things",
 		in("./generator/cases", "reader.alike").Never(`known && before.text != returns`),
 		command, "TestGoldenRefused"},
-	{"a draft does not say what an effect returns",
-		in("./generator/cases", "draft.event").Never(`len(result) > 0`),
-		"./generator/cases", "TestDraftsAreCasesThatHold"},
 }
 
 // effectsTest is the generated test of a service with effects.

@@ -131,9 +131,6 @@ var generatorBugs = []mutant{
 	{"accept: an entry that is of no use goes unnoticed",
 		in("./schema", "Diagnostics.UnusedAccepts").Never(`!slices.Contains(ds.accepted, a.Code.Pos)`),
 		command, "TestGoldenRefused/accept_of_nothing"},
-	{"cases: a draft is taken as a case",
-		in("./generator", "caseFile.read").Never(`c.unsaid && u.draft == nil`),
-		command, "TestGoldenRefused/case_draft"},
 	{"W911: a case of any event will do",
 		in("./generator/cases", "Case.Holds").Replace(`r.Event == e.GoName`, `true`),
 		"./generator/cases", "TestACaseHoldsTheEventsThatItHas"},
@@ -156,10 +153,10 @@ var generatorBugs = []mutant{
 		in(testKit, "effects.faults").Drop(`n -= _`),
 		cardCharge, "TestCases/charge"},
 	{"init: the Go code of the sample is not written",
-		in("./generator", "unit.addScaffolds").Never(`_ && u.draft.sample`),
+		in("./generator", "unit.addScaffolds").Never(`u.sample`),
 		command, "TestInit"},
 	{"init: the Go code of the sample has no case",
-		in("./generator", "addCase").Never(`$c.sample`),
+		in("./generator", "readCases").Never(`u.sample && _`),
 		command, "TestInit"},
 }
 
