@@ -4,7 +4,7 @@
 GOLDEN    := ./testdata/golden/accepted/...
 # The golden cases that are played in short by make test, one for each kind of behaviour; of the
 # others it holds the text, and make matrix plays all.
-PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types codecs effects_on_redis \
+PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types effects_on_redis \
 	encoded_payloads erasure external_tables header_keys kitchen_sink locks maps \
 	offset_ledger order_evolution parked_records patches rows_of_other_topics \
 	strict_payloads sums)

@@ -63,7 +63,7 @@ func generate(ctx context.Context, specs []Spec, strict, sample bool, more func(
 	}
 	err = read(units)
 	apart(units)
-	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units), goTypes(ctx, units))
+	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units))
 	result.report(units, strict)
 	if err != nil || result.Refused {
 		return result, err

@@ -36,9 +36,6 @@ func (u *unit) addScaffolds(hand *gopkg.Package) error {
 	} else if err := u.missingMethods(hand); err != nil {
 		return err
 	}
-	if err := u.addCodecs(hand); err != nil {
-		return err
-	}
 	missing := func(name string) bool {
 		_, declared := hand.Declared[name]
 		return !declared && u.testsUse(name)

@@ -26,7 +26,7 @@ const (
 	failureHint   = "write on_failure: {retries: 8} or {give_up: stop}"
 	recordKeyHint = "what the Kafka key holds is record_key: {order_id: uuid} of the topic"
 	placeHint     = "an event stands under its topic: topics: {orders.v1: {events: {...}}}"
-	goTypeHint    = "a Go type of your own is go: import/path.Name, beside is: string, on an entry of types"
+	goTypeHint    = "leave it out: fields have the Go types of docs/spec.md, and Go code converts them, handle: true"
 	inboxHint     = "leave it out: the runtime's own tables, made by the migrations, keep what was applied"
 )
 

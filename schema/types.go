@@ -2,16 +2,13 @@ package schema
 
 import "fmt"
 
-// Type is an entry of types: it has Fields, Enum or Is.
+// Type is an entry of types: it has Fields or Enum.
 type Type struct {
 	Name   Text // Pos is the key
 	Doc    Doc
 	Kind   TypeKind
 	Fields []*Field
 	Enum   []EnumValue
-	Is     *FieldType // the type for which this one is another name
-	Go     *GoName    // the service's own Go type for it; nil = none
-	Codec  *Bool      // Go code of the service reads its values; nil = not said
 	// Unknown says what becomes of a text that no value of the enum has: error or keep. nil =
 	// not said.
 	Unknown   *Text
@@ -28,20 +25,7 @@ type TypeKind int
 const (
 	ObjectType TypeKind = iota + 1
 	EnumType
-	NameType
 )
-
-// Coded reports whether Go code of the service reads values of the type.
-func (t *Type) Coded() bool { return t.Codec != nil && t.Codec.Value }
-
-// Holds are the types that an entry is made of: of its fields, or the one that it is.
-func (t *Type) Holds() []*FieldType {
-	var all []*FieldType
-	for _, f := range t.Fields {
-		all = append(all, f.Type)
-	}
-	return append(all, t.Is)
-}
 
 // EnumValue is one value of an enum. In the list form Name and Wire are the same.
 type EnumValue struct {
@@ -55,10 +39,10 @@ var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
 		return w.some(e) && readFields(w, e, objectField, &t.Fields)
 	}}},
 	key[Type]{name: "enum", value: value[Type]{shape{items: &scalarShape, entries: &scalarShape}, readEnum}},
-	key[Type]{name: "is", value: value[Type]{scalarShape, readIs}},
+	key[Type]{name: "is", stands: "fields", instead: "a type has fields or an enum: write the type that is meant at each field"},
 	key[Type]{name: "unknown", value: wordValue(func(t *Type) **Text { return &t.Unknown }, "error", "keep")},
-	key[Type]{name: "go", value: put(scalarShape, func(t *Type) **GoName { return &t.Go }, (*walker).goName)},
-	key[Type]{name: "codec", value: boolValue(func(t *Type) **Bool { return &t.Codec })},
+	key[Type]{name: "go", instead: "fields have the Go types of docs/spec.md: convert them in Go code, handle: true"},
+	key[Type]{name: "codec", instead: "declare the field string, bytes or json, and read it in Go code, handle: true"},
 	key[Type]{name: "sensitive", value: boolValue(func(t *Type) **Bool { return &t.Sensitive })},
 )
 
@@ -69,48 +53,20 @@ func readTypes(w *walker, e entry, s *Spec) bool {
 		te := entry{"type " + quote(name.Value), name.Pos, n}
 		t.Broken = !walkMap(w, te, typeKeys, t) || !valid
 		kinds := 0
-		for _, k := range []string{"fields", "enum", "is"} {
+		for _, k := range []string{"fields", "enum"} {
 			if n.Get(k) != nil {
 				kinds++
 			}
 		}
 		if kinds > 1 || kinds == 0 && !t.Broken {
 			t.Broken = true
-			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum, is", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts, is: decimal for another name of a type")
-		}
-		if t.Doc.GoName != nil && t.Kind == NameType && kinds == 1 {
-			t.Broken = true
-			w.ds.Add(t.Doc.GoName.Key, "E110", te.what+" is another name of a type, which has its Go name: go_name means nothing here", "drop it")
-		}
-		if t.Go != nil && t.Kind != NameType && kinds == 1 {
-			t.Broken = true
-			w.ds.Add(t.Go.Key, "E314", te.what+" has a Go type of its own, which is generated: go means nothing here", "drop it; go stands beside is")
-		}
-		if t.Codec != nil && t.Kind != NameType && kinds == 1 {
-			t.Broken = true
-			w.ds.Add(t.Codec.Key, "E314", te.what+" has a form of its own in records: codec means nothing here", "drop it; codec stands beside is")
-		}
-		if t.Unknown != nil && t.Kind == NameType && kinds == 1 {
-			t.Broken = true
-			w.ds.Add(t.Unknown.Key, "E312", te.what+" is another type, so unknown means nothing here", "say it at the enum")
+			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts")
 		}
 		if t.Unknown != nil && t.Kind == ObjectType && kinds == 1 {
 			t.Broken = true
 			w.ds.Add(t.Unknown.Key, "E312", te.what+" has fields, so unknown means nothing here", `drop it: members that are not declared are ignored`)
 		}
 	})
-}
-
-// readIs reads the type for which an entry is another name.
-func readIs(w *walker, e entry, t *Type) bool {
-	t.Kind, t.Body = NameType, e.node.Pos
-	is, ok := readFieldType(w, e)
-	if ok && is.Optional {
-		w.ds.Add(is.Pos, "E208", "type "+quote(t.Name.Value)+" cannot be optional", "say it at the fields: optional "+t.Name.Value)
-		return false
-	}
-	t.Is = is
-	return ok
 }
 
 // readEnum reads a list of texts or a map from constant to text.

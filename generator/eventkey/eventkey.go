@@ -185,9 +185,6 @@ func sum(e *model.Event, source model.FormerKey, values []Value) ([16]byte, erro
 
 // add adds a field, whose text is the only header of m.
 func add(k *wire.KeyBuilder, m *wire.Message, f *model.Field) error {
-	if f.Type.Codec != nil {
-		return errors.New("is read by Go code of the service, which this command does not have")
-	}
 	var r wire.Reader
 	r.Own()
 	t := r.Header(m, f.Name)

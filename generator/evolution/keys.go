@@ -100,8 +100,6 @@ var ofKey = map[string]struct {
 	"description":  {Compatible, "comments only; no migration is written for them"},
 	"deprecated":   {Compatible, "comments only; no migration is written for them"},
 	"go_name":      {GoCallers, "names in the generated code change; records, keys and rows do not"},
-	"go":           {GoCallers, "handlers get another Go type; keys, content and rows stay what records say"},
-	"codec":        {GoCallers, "Codecs has another set of methods"},
 	"consumer":     {Compatible, "renamed_from keeps its ledger and its keys"},
 	"package":      {GoCallers, "whoever imports the package changes; records, keys and rows do not"},
 	"sensitive":    {Compatible, "what Go, logs and tests show changes; records, keys and rows do not"},

@@ -10,12 +10,12 @@ import (
 
 // eventDecl writes what the runtime must know to take a record in as an event.
 func (p *pkg) eventDecl(f *file, e *model.Event) {
-	method := func(name string) code { return text("(*%s).%s", recordType(e), name) }
+	method := func(name string) code { return text("(*%s).%s", e.GoName, name) }
 	elems := []code{pair("Name", lit(e.GoName))}
 	if e.OwnFailure {
 		elems = append(elems, pair("OnFailure", text("&"+policyVar(e))))
 	}
-	elems = append(elems, pair("Decode", decodeOf(e)))
+	elems = append(elems, pair("Decode", method("decode")))
 	if e.HasCode() {
 		elems = append(elems, text("Owned: true"))
 	}
@@ -29,7 +29,7 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 			for i, k := range e.Key.Former {
 				former = append(former, text("").Values(pair("Space", p.space(k.Space)), pair("Key", method(formerMethod(i)))))
 			}
-			elems = append(elems, pair("Former", composite(text("[]").Add(wire("FormerKey")).Add(text("[%s]", recordType(e))), former)))
+			elems = append(elems, pair("Former", composite(text("[]").Add(wire("FormerKey")).Add(text("[%s]", e.GoName)), former)))
 		}
 		if e.Key.SamePartition {
 			elems = append(elems, text("Here: true"))
@@ -39,7 +39,7 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 	if e.Erases {
 		elems = append(elems, text("Erases: true"))
 	}
-	typ := wire("Event").Add(text("[%s, *%s]", recordType(e), decoderType(e.Topic)))
+	typ := wire("Event").Add(text("[%s, *%s]", e.GoName, decoderType(e.Topic)))
 	doc := fmt.Sprintf("%s is how a record becomes %s, and which records are copies of one. It is read only.", eventVar(e), withArticle(e.GoName))
 	f.decl(doc, text("var %s =", eventVar(e)).Add(composite(typ, elems)))
 	if e.OwnFailure {
@@ -65,13 +65,9 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 	f.fn("", "p *"+planType(e.Topic), fmt.Sprintf("add%s", e.GoName), params, text("error"), func(g *group) {
 		decoder := code(text("&p.decoder"))
 		if e.HasCode() {
-			g.Add(text("e := new(%s)", recordType(e)))
+			g.Add(text("e := new(%s)", e.GoName))
 			decoder = text("&" + decoderType(e.Topic)).Values()
-			codecs := ""
-			if e.HoldsCodec() {
-				codecs = "p.codecs"
-			}
-			if settings := p.decoderSettings(e.Topic, codecs); settings != nil {
+			if settings := p.decoderSettings(e.Topic); settings != nil {
 				decoder = text("&" + decoderType(e.Topic)).Values(settings...)
 			}
 		} else {
@@ -96,7 +92,7 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 func callHandler(g *group, e *model.Event) {
 	fn := closure(
 		[]code{named("ctx", qual("context", "Context")), named("tx", idem("Tx"))}, []code{text("error")},
-		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, %s)", e.GoName, handed(e))) })
+		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, *e)", e.GoName)) })
 	parts := []code{pair("Event", lit(e.GoName)), pair("Fn", fn)}
 	if e.Lock != nil {
 		parts = append(parts, pair("Lock", newLock(e.Lock)), pair("Terms", text("&"+lockTermsVar(e))))

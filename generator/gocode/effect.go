@@ -65,10 +65,10 @@ func callEffect(g *group, e *model.Event) {
 	result := e.Effect.Result
 	fn := closure([]code{named("ctx", qual("context", "Context"))}, []code{text("[]byte"), text("error")}, func(g *group) {
 		if result == nil {
-			g.Return(text("nil, p.handler.%s(ctx, %s)", e.GoName, handed(e)))
+			g.Return(text("nil, p.handler.%s(ctx, *e)", e.GoName))
 			return
 		}
-		g.Add(text("r, err := p.handler.%s(ctx, %s)", e.GoName, handed(e)))
+		g.Add(text("r, err := p.handler.%s(ctx, *e)", e.GoName))
 		g.Return(text("r.appendJSON(nil), err"))
 	})
 	parts := []code{pair("Event", lit(e.GoName)), pair("Terms", text("&"+termsVar(e))), pair("Fn", fn)}

@@ -13,9 +13,6 @@ import (
 func (p *pkg) event(f *file, e *model.Event) error {
 	eventStruct(f, e)
 	redaction(f, e.GoName, e.Fields)
-	if e.HoldsGo() {
-		typedEvent(f, e)
-	}
 	p.decodeFunc(f, e)
 	if err := decodeMethod(f, e); err != nil {
 		return fmt.Errorf("event %s: %w", e.Name, err)
@@ -53,9 +50,7 @@ func eventStruct(f *file, e *model.Event) {
 		for _, field := range e.Fields {
 			structField(g, field)
 		}
-		if !e.HoldsGo() {
-			resultField(g, e)
-		}
+		resultField(g, e)
 	})
 }
 
@@ -83,7 +78,7 @@ func eventKind(e *model.Event) string {
 // is the member of its name.
 func structField(g *group, f *model.Field) {
 	comment(g, strings.TrimLeft(docOf(f.Doc, ""), "\n"))
-	field := named(f.GoName, typedField(f))
+	field := named(f.GoName, fieldType(f))
 	if place := fieldSource(f); place != "" {
 		g.Add(field).Comment(place)
 		return
@@ -123,7 +118,7 @@ func fieldSource(f *model.Field) string {
 
 // appendMethod writes a list or a map as JSON.
 func appendMethod(f *file, e *model.Event, field *model.Field) {
-	f.fn("", "e *"+recordType(e), fmt.Sprintf("append%s", field.GoName), []code{text("b []byte")}, text("[]byte"), func(g *group) {
+	f.fn("", "e *"+e.GoName, fmt.Sprintf("append%s", field.GoName), []code{text("b []byte")}, text("[]byte"), func(g *group) {
 		returnAppended(g, valueOf(field), field.Type, 0)
 	})
 }

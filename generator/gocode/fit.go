@@ -62,7 +62,7 @@ func fitsMethod(f *file, e *model.Event) {
 	if !fits(e) {
 		return
 	}
-	f.fn("fits checks values against their columns.", "e *"+recordType(e), "fits", []code{named("f", pointer(wire("Fit")))}, nil, func(g *group) {
+	f.fn("fits checks values against their columns.", "e *"+e.GoName, "fits", []code{named("f", pointer(wire("Fit")))}, nil, func(g *group) {
 		done := map[check]bool{}
 		for _, s := range e.Steps {
 			found := checks(s, done)

@@ -49,13 +49,8 @@ func decoderOf(f *file, t *model.Topic) {
 func (p *pkg) decodeFunc(f *file, e *model.Event) {
 	doc := fmt.Sprintf("Decode%s reads m; %s says how strictly.", e.GoName, formatOf(e.Topic).strictness())
 	params := []code{named("m", idem("Message"))}
-	codecs := ""
-	if e.HoldsCodec() {
-		params = append(params, text("codecs Codecs"))
-		codecs = "codecs"
-	}
 	f.fn(doc, "", "Decode"+e.GoName, params, text("(e %s, err error)", e.GoName), func(g *group) {
-		if settings := p.decoderSettings(e.Topic, codecs); settings != nil {
+		if settings := p.decoderSettings(e.Topic); settings != nil {
 			g.Add(text("s := %s", decoderType(e.Topic)).Values(settings...))
 		} else {
 			g.Add(text("var s %s", decoderType(e.Topic)))
@@ -72,23 +67,19 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 			read = "opened"
 		}
 		g.Add(text("s.Reset(%s)", read))
-		decodeTyped(g, e, read)
+		g.Add(text("e.decode(&s, %s)", read))
 		g.Return(text("e, s.Finish(%q)", e.GoName))
 	})
 }
 
-// decoderSettings are what a decoder is told if it differs from what its zero value means. codecs
-// is where the service's are; "" if there are none.
-func (p *pkg) decoderSettings(t *model.Topic, codecs string) []code {
+// decoderSettings are what a decoder is told if it differs from what its zero value means.
+func (p *pkg) decoderSettings(t *model.Topic) []code {
 	settings := depthSetting(p.service)
 	if marker := t.Payload.AbsentMarker; marker != "" {
 		settings = append(settings, pair("AbsentMarker", lit(marker)))
 	}
 	if t.Payload.RefuseUnknown {
 		settings = append(settings, text("RefuseUnknown: true"))
-	}
-	if codecs != "" {
-		settings = append(settings, pair("Codecs", text(codecs)))
 	}
 	return settings
 }
@@ -129,7 +120,7 @@ func depthSetting(s *model.Service) (settings []code) {
 func decodeMethod(f *file, e *model.Event) (err error) {
 	format := formatOf(e.Topic)
 	params := []code{named("s", pointer(format.reader())), named("m", pointer(wire("Message")))}
-	f.fn("", "e *"+recordType(e), "decode", params, nil, func(g *group) {
+	f.fn("", "e *"+e.GoName, "decode", params, nil, func(g *group) {
 		err = format.event(g, e)
 		sources(g, e)
 	})

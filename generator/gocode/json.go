@@ -27,7 +27,7 @@ func (jsonFormat) encoding(name string) *expr {
 func (jsonFormat) strictness() string { return "strictjson.Scanner" }
 
 func (jsonFormat) event(g *group, e *model.Event) error {
-	d := decoder{recv: "e", typ: recordType(e), fields: e.Fields}
+	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
 	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
 		if by.InPayload() && e.Topic.Payload.RefuseUnknown {
 			d.known = append(d.known, by.Path)
@@ -38,8 +38,8 @@ func (jsonFormat) event(g *group, e *model.Event) error {
 }
 
 func (jsonFormat) object(f *file, t *model.Type) {
-	f.fn("", "v *"+objectType(t), decodeName(t), []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
-		d := decoder{recv: "v", typ: objectType(t), fields: t.Fields}
+	f.fn("", "v *"+t.GoName, decodeName(t), []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
+		d := decoder{recv: "v", typ: t.GoName, fields: t.Fields}
 		d.body(g)
 	})
 }
@@ -51,9 +51,7 @@ func (jsonFormat) recordKey(f *file, t *model.Topic) {
 	doc := fmt.Sprintf("%s is the record key of topic %q.", keyType(t), t.Name)
 	f.structType(doc, keyType(t), func(g *group) {
 		for _, p := range t.RecordKey.Parts {
-			as := p.Type
-			as.Go = nil // it is the record's
-			field := &model.Field{Name: p.Name, GoName: p.GoName, Doc: p.Doc, Type: as, Source: model.Source{Kind: model.FromPayload, Path: p.Path}}
+			field := &model.Field{Name: p.Name, GoName: p.GoName, Doc: p.Doc, Type: p.Type, Source: model.Source{Kind: model.FromPayload, Path: p.Path}}
 			fields[p] = field
 			structField(g, field)
 		}
@@ -80,15 +78,10 @@ func (jsonFormat) recordKey(f *file, t *model.Topic) {
 // jsonText reads a wire.Text as a JSON value.
 func jsonText(src string) *expr { return strictjson("JSONText").Call(text("s"), text(src)) }
 
-// jsonCoded reads a wire.Text by Go code of the service.
-func jsonCoded(src string, t model.FieldType) *expr {
-	return strictjson("CodedText").Call(append([]code{text("s"), text(src)}, codecOf(t)...)...)
-}
-
 // jsonResult writes the method that reads a stored result of an effect, which is JSON whatever the
 // records are.
 func jsonResult(f *file, t *model.Type) {
-	f.fn("", "v *"+objectType(t), "decodeResult", []code{text("event string"), text("stored []byte")}, text("error"), func(g *group) {
+	f.fn("", "v *"+t.GoName, "decodeResult", []code{text("event string"), text("stored []byte")}, text("error"), func(g *group) {
 		g.Return(strictjson("Result").Call(text("event"), text("stored"), text("v."+decodeName(t))))
 	})
 }

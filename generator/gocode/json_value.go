@@ -13,7 +13,7 @@ func (d *decoder) mapOf(dst string, t model.FieldType) code {
 
 // one is a function that reads a value of type t: a method of the reader, or one written here.
 func (d *decoder) one(t model.FieldType) code {
-	if !composed(t) && t.Kind != model.Enum && t.Notation == model.Usual && t.Codec == nil {
+	if !composed(t) && t.Kind != model.Enum && t.Notation == model.Usual {
 		return text("s." + kinds[t.Kind].read)
 	}
 	switch {
@@ -39,9 +39,9 @@ func (d *decoder) recall(g *group, dst string, t model.FieldType) {
 	case t.Kind == model.List:
 		g.Add(text(dst + " =").Add(qual("slices", "Grow").Call(text("%s[:0]", dst), lit(1))))
 	case direct:
-		g.If(text("%s = old.%s; %s == nil", dst, field, dst)).Block(text("%s = new(%s)", dst, objectType(t.Named)))
+		g.If(text("%s = old.%s; %s == nil", dst, field, dst)).Block(text("%s = new(%s)", dst, t.Named.GoName))
 	default:
-		g.Add(text("%s = new(%s)", dst, objectType(t.Named)))
+		g.Add(text("%s = new(%s)", dst, t.Named.GoName))
 	}
 }
 
@@ -66,8 +66,6 @@ func (d *decoder) element(g *group, dst string, t model.FieldType) {
 // jsonScalar reads a value that is neither an object, a list nor a map.
 func jsonScalar(t model.FieldType) *expr {
 	switch {
-	case t.Codec != nil:
-		return coded(t)
 	case t.Kind == model.Enum && t.Named.KeepsUnknown:
 		return keptEnum(t, jsonScalar(model.FieldType{Kind: model.String, Optional: t.Optional}))
 	case t.Kind == model.Enum && t.Optional:
@@ -88,19 +86,6 @@ func jsonScalar(t model.FieldType) *expr {
 		return strictjson("Opt").Call(text("s"), text("s.EpochDays"))
 	}
 	return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read))
-}
-
-// coded reads a value by Go code of the service.
-func coded(t model.FieldType) *expr {
-	read := strictjson("Coded").Call(append([]code{text("s")}, codecOf(t)...)...)
-	if !t.Optional {
-		return read
-	}
-	opt := "Opt"
-	if nilable(t) {
-		opt = "OptSlice"
-	}
-	return strictjson(opt).Call(text("s"), oneLine(nil, bareType(t), read))
 }
 
 // jsonBytes reads bytes by a function of the format.

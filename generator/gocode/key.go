@@ -13,11 +13,11 @@ func keyMethods(f *file, e *model.Event) {
 		header = "HeaderOrOffset"
 	}
 	doc := fmt.Sprintf("key identifies the event by %s. Its copies are known for %s at least.", keyDoc(e.Key.Parts), model.DurationText(e.Key.Window))
-	f.fn(doc, "e *"+recordType(e), "key", keyParams(), nil, func(g *group) { keySources(g, e.Key.Parts, header) })
+	f.fn(doc, "e *"+e.GoName, "key", keyParams(), nil, func(g *group) { keySources(g, e.Key.Parts, header) })
 	for i, former := range e.Key.Former {
 		name := formerMethod(i)
 		doc := name + " is the key by " + keyDoc(former.Parts) + ", which identified the event before."
-		f.fn(doc, "e *"+recordType(e), name, keyParams(), nil, func(g *group) { keySources(g, former.Parts, "Header") })
+		f.fn(doc, "e *"+e.GoName, name, keyParams(), nil, func(g *group) { keySources(g, former.Parts, "Header") })
 	}
 }
 
@@ -69,7 +69,7 @@ func keyDoc(key []model.KeySource) string {
 // fingerprintMethod writes the method that adds what copies of an event must share.
 func fingerprintMethod(f *file, e *model.Event) {
 	doc := "fingerprint adds what copies of the event must share."
-	f.fn(doc, "e *"+recordType(e), "fingerprint", []code{named("f", pointer(wire("Fingerprint")))}, nil, func(g *group) {
+	f.fn(doc, "e *"+e.GoName, "fingerprint", []code{named("f", pointer(wire("Fingerprint")))}, nil, func(g *group) {
 		if e.Key.CompareName {
 			g.Add(call("f.Event", lit(e.FirstName())))
 		}

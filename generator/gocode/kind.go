@@ -93,7 +93,7 @@ func bareType(t model.FieldType) code {
 	case model.Enum:
 		return text(t.Named.GoName)
 	case model.Object:
-		return text(objectType(t.Named))
+		return text(t.Named.GoName)
 	}
 	return qual("time", "Time")
 }

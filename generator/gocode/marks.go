@@ -38,7 +38,7 @@ func marksMethod(f *file, s *model.Step) {
 		}
 		params = append(params, named("v", elem))
 	}
-	f.fn(marks.doc(), "e *"+recordType(s.Event), marksName(s), params, nil, func(g *group) {
+	f.fn(marks.doc(), "e *"+s.Event.GoName, marksName(s), params, nil, func(g *group) {
 		for _, call := range marks.calls {
 			g.Add(call)
 		}

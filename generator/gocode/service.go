@@ -12,7 +12,6 @@ import (
 func (p *pkg) serviceFile() *file {
 	s := p.service
 	f := newFile("idem_gen.go", s.Package, s.Source)
-	f.importGoTypes(s)
 	f.packageDoc(packageDoc(s))
 	f.decl("Fails to compile if the code was generated for another version of the runtime.", text("const _ =").Add(wire("CompatV1")))
 	params := []code{named("db", pointer(qual(pgxpoolPath, "Pool")))}
@@ -25,10 +24,6 @@ func (p *pkg) serviceFile() *file {
 			}
 		})
 		params = append(params, named("h", text("Handler")))
-	}
-	codecsInterface(f, s)
-	if len(s.Codecs) > 0 {
-		params = append(params, text("codecs Codecs"))
 	}
 	options := text("opts...")
 	doc := fmt.Sprintf("NewConsumer returns the consumer %q.", s.Consumer)
@@ -81,9 +76,6 @@ func (p *pkg) serviceLiteral() code {
 			}
 			if topicHandles(t) {
 				args = append(args, text("h"))
-			}
-			if topicCodes(t) {
-				args = append(args, text("codecs"))
 			}
 			topics = append(topics, call(topicFunc(t), args...))
 		}

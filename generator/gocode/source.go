@@ -159,10 +159,6 @@ func keptEnum(t model.FieldType, read code) *expr {
 // textScalar reads a value from src, a wire.Text.
 func textScalar(src string, t model.FieldType) *expr {
 	switch {
-	case t.Codec != nil && t.Optional && !nilable(t):
-		return wire("Keep").Call(text("&s.Reader"), jsonCoded(src, t))
-	case t.Codec != nil:
-		return jsonCoded(src, t)
 	case t.Kind == model.Enum && t.Named.KeepsUnknown:
 		return keptEnum(t, textScalar(src, model.FieldType{Kind: model.String, Optional: t.Optional}))
 	case t.Kind == model.Enum && t.Optional:

@@ -16,7 +16,6 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 	if tests.Cases != "" {
 		p.casesTest(f, tests)
 	}
-	textCodecs(f, p.service)
 	if !p.handles() {
 		return f
 	}
@@ -175,20 +174,12 @@ func newConsumer(s *model.Service, handler string) code {
 		[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},
 		[]code{pointer(idem("Consumer")), text("error")},
 		func(g *group) {
-			args := text("db%s", handler+testCodecs(s))
+			args := text("db%s", handler)
 			if s.Redis() {
 				args.Add(text(", ")).Add(qual(leasesPath, "InRedis").Call(text("t"), text("db")))
 			}
 			g.Return(call("NewConsumer", args))
 		})
-}
-
-// testCodecs is the argument of NewConsumer for codecs, if there are any.
-func testCodecs(s *model.Service) string {
-	if len(s.Codecs) == 0 {
-		return ""
-	}
-	return ", textCodecs{}"
 }
 
 // eventTemplates are, by name, what all records of an event have in common.

@@ -12,7 +12,6 @@ import (
 // topicFile is idem_<topic>_gen.go: handler, topic, plan, then event by event.
 func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	f := newFile("idem_"+t.FileName+"_gen.go", p.service.Package, p.service.Source+", topic "+t.Name)
-	f.importGoTypes(p.service)
 	if topicHandles(t) {
 		handlerInterface(f, t)
 	}
@@ -82,15 +81,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		params = append(params, text("h "+handlerType(t)))
 		setup = append(setup, text("handler: h"))
 	}
-	codecs := ""
-	if topicCodes(t) {
-		params = append(params, text("codecs Codecs"))
-		codecs = "codecs"
-	}
-	if handledCodes(t) {
-		setup = append(setup, text("codecs: codecs"))
-	}
-	if settings := p.decoderSettings(t, codecs); settings != nil && declarative(t) {
+	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
 	for _, o := range openers(p.service, t) {
@@ -174,9 +165,6 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if topicHandles(t) {
 			g.Add(text("handler " + handlerType(t)))
 		}
-		if handledCodes(t) {
-			g.Add(text("codecs Codecs"))
-		}
 		if declarative(t) {
 			g.Add(text("decoder " + decoderType(t)))
 		}
@@ -202,7 +190,7 @@ func eventFields(g *group, e *model.Event) {
 		g.Line()
 	}
 	if !e.HasCode() {
-		g.Add(text("%s %s", scratch(e), recordType(e)))
+		g.Add(text("%s %s", scratch(e), e.GoName))
 	}
 	for _, s := range e.Steps {
 		g.Add(text(rowsField(s)).Add(wire("Rows")))

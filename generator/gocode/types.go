@@ -164,9 +164,6 @@ func (p *pkg) object(f *file, t *model.Type) {
 		}
 	})
 	redaction(f, t.GoName, t.Fields)
-	if t.HoldsGo() {
-		typedObject(f, t)
-	}
 	for _, spelled := range spellings {
 		for _, format := range p.formatsOf(spelled) {
 			format.object(f, spelled)
@@ -185,7 +182,7 @@ func (p *pkg) object(f *file, t *model.Type) {
 // appendJSON writes the method by which an object becomes JSON: members in declared
 // order, named as in the spec, NULL as null.
 func (p *pkg) appendJSON(f *file, t *model.Type) {
-	f.fn("", "v *"+objectType(t), "appendJSON", []code{text("b []byte")}, text("[]byte"), func(g *group) {
+	f.fn("", "v *"+t.GoName, "appendJSON", []code{text("b []byte")}, text("[]byte"), func(g *group) {
 		sep := "{"
 		for _, m := range t.Fields {
 			g.Add(text("b = append(b, `%s%q:`...)", sep, m.Name))

@@ -1,8 +1,6 @@
 // Package gopkg looks at the Go files that a team keeps beside a spec: which names they
-// declare; and at the Go types that a spec names. It is the only package that uses go/packages.
-// Whether a package compiles does not matter, because generated code that is not written yet is
-// a usual reason why it does not: of hand-written files it asks for names only, and of a type for
-// what its declaration says.
+// declare. It is the only package that uses go/packages. Whether a package compiles does not
+// matter, because generated code that is not written yet is a usual reason why it does not.
 //
 // It must not import any other package of this module.
 package gopkg

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -30,47 +26,6 @@ func listFiles(ctx context.Context, module string, folders []string) ([]*loaded,
 		return nil, listing(err)
 	}
 	return all, nil
-}
-
-// loadDeclared asks for what packages declare, with all that they import. Of packages outside
-// the module it looks into no function, which is most of the work.
-func loadDeclared(ctx context.Context, module string, paths []string) ([]*loaded, error) {
-	all, err := packages.Load(&packages.Config{
-		Context: ctx, Dir: module,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps |
-			packages.NeedTypes | packages.NeedSyntax | packages.NeedModule,
-		ParseFile: func(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
-			f, err := parser.ParseFile(fset, name, src, parser.AllErrors|parser.SkipObjectResolution)
-			if f != nil && !strings.HasPrefix(name, module+string(filepath.Separator)) {
-				empty(f)
-			}
-			return f, err
-		},
-		BuildFlags: []string{modFlag(module)},
-		// Without cgo, so that no C compiler has a say in what a type is.
-		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0"),
-	}, paths...)
-	if err != nil {
-		return nil, listing(err)
-	}
-	return all, nil
-}
-
-// empty puts a loop without end, which needs no result, in the place of each function's body.
-func empty(f *ast.File) {
-	for _, d := range f.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-			fn.Body.List = []ast.Stmt{&ast.ForStmt{Body: &ast.BlockStmt{}}}
-		}
-	}
-}
-
-// modFlag keeps go.mod as it is.
-func modFlag(module string) string {
-	if _, err := os.Stat(filepath.Join(module, "vendor", "modules.txt")); err == nil {
-		return "-mod=vendor"
-	}
-	return "-mod=readonly"
 }
 
 // listing is the error of the go command, with what helps where its own text hides it.
@@ -96,17 +51,4 @@ func unlisted(p *loaded) (err error) {
 		}
 	}
 	return err
-}
-
-// firstError is an error of the package that may be the cause, by file name. Outside the module
-// no type error counts, since an import is unused there that only functions needed.
-func firstError(p *packages.Package) string {
-	own := p.Module != nil && p.Module.Main
-	for _, e := range p.Errors {
-		if e.Kind == packages.ParseError || e.Kind == packages.TypeError && own {
-			file, rest, _ := strings.Cut(e.Pos, ":")
-			return fmt.Sprintf(" (%s:%s: %s)", filepath.Base(file), rest, e.Msg)
-		}
-	}
-	return ""
 }

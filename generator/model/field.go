@@ -30,8 +30,6 @@ type FieldType struct {
 	Optional bool       // absent and null are both NULL
 	Named    *Type      // Enum and Object
 	Elem     *FieldType // List and Map
-	Codec    *Codec     // what the service's Go code reads values by; nil = nothing
-	Go       *GoType    // what the service's Go code sees instead; nil = the built-in type
 }
 
 // Type is an entry of types: an object or an enum.

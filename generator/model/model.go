@@ -16,11 +16,9 @@ type Service struct {
 	Consumer   string // names the ledger; also the default Kafka group.id
 	Package    string // Go package of the generated code
 	Doc        Doc
-	Types      []*Type   // in spec order
-	GoTypes    []*GoType // of Types and of other names of types, in spec order
-	Codecs     []*Codec  // that events use, in spec order
-	Tables     []*Table  // in spec order
-	Topics     []*Topic  // in spec order
+	Types      []*Type  // in spec order
+	Tables     []*Table // in spec order
+	Topics     []*Topic // in spec order
 	Limits     Limits
 	Migrations Migrations
 	Examples   string // path of the sample records as written in the spec, or ""

@@ -66,9 +66,6 @@ func (d *decoder) node(t model.FieldType, n *node, path string) value {
 		}
 		return nil
 	}
-	if t.Codec != nil {
-		return d.coded(t, n, path)
-	}
 	switch t.Kind {
 	case model.Object:
 		return d.object(t.Named, n, path)

@@ -132,7 +132,7 @@ func (d *decoder) header(f *model.Field, r *Record, at int) value {
 	case h.Value == nil && !f.Type.Optional:
 		d.fail(at, path, whyNull)
 	case h.Value != nil:
-		return d.text(uncoded(f.Type), string(h.Value), at, path)
+		return d.text(f.Type, string(h.Value), at, path)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (d *decoder) raw(f *model.Field, raw []byte, at int, path string) value {
 	case f.Type.Kind == model.Bytes:
 		return raw
 	default:
-		return d.text(uncoded(f.Type), string(raw), at, path)
+		return d.text(f.Type, string(raw), at, path)
 	}
 	return nil
 }

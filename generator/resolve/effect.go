@@ -99,8 +99,6 @@ func (r *topicReader) checkResultMember(t *draft.Type, f draft.Field) {
 		what = "a path"
 	case f.Field.Default != nil:
 		what = "a default"
-	case ft.Codec != nil || ft.Go != nil:
-		what = "a Go type or a codec"
 	case ft.Notation != model.Usual:
 		what = "a notation of payloads"
 	case ft.Named != nil && ft.Kind == model.Object || ft.Elem != nil || ft.Kind == model.JSON:

@@ -84,8 +84,6 @@ func (r *topicReader) fieldsOfType(e *draft.Event, at place) []draft.Field {
 		r.report.Add(text.Pos, "E208", "unknown type "+wording.Quote(text.Value), schema.DidYouMean(text.Value, r.types.Names))
 	case t.Spec.Kind == schema.EnumType:
 		r.report.Add(text.Pos, "E208", fmt.Sprintf("type %s is an enum, but fields needs a type with fields", wording.Quote(text.Value)), "declare the fields here: fields: {name: "+text.Value+"}")
-	case t.Spec.Kind == schema.NameType:
-		r.report.Add(text.Pos, "E208", fmt.Sprintf("type %s is another name, but fields needs a type with fields", wording.Quote(text.Value)), "name the type itself")
 	case !t.Broken:
 		var infos []draft.Field
 		for i, m := range t.Model.Fields {

@@ -33,10 +33,6 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 	if f.Source, ok = fieldSource(report, spec, ft, owner, at); !ok {
 		return info
 	}
-	if spec.Default != nil && ft.Codec != nil {
-		report.Add(spec.Default.Pos, "E304", fmt.Sprintf("field %s is decoded by Go code (codec), so it cannot have a default", wording.Quote(f.Name)), "declare it optional")
-		return info
-	}
 	if spec.Default != nil {
 		norm, why := typeword.FieldConstant(ft, spec.Default.Value)
 		if why != typeword.Fits {
@@ -101,8 +97,6 @@ func checkRecordField(report *schema.Diagnostics, spec *schema.Field, ft model.F
 	switch {
 	case !slices.Contains(words, typeword.Text(ft)):
 		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold the record's %s", wording.Quote(spec.Name.Value), typeword.Text(ft), what), "declare it "+strings.Join(words, " or "))
-	case ft.Codec != nil && (what != "key" && what != "value" || ft.Kind == model.Bytes):
-		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is the record's %s as it is, so no Go code (codec) decodes it", wording.Quote(spec.Name.Value), what), "declare it "+words[0]+", without codec")
 	case ft.Optional:
 		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every record has its %s", wording.Quote(spec.Name.Value), what), `drop "optional": a record without one is dead-lettered`)
 	case spec.Default != nil:
@@ -195,8 +189,6 @@ func checkRaw(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType
 		report.Add(pos, "E306", fmt.Sprintf("field %s cannot be read from a raw payload, which has no members", name), hint)
 	case ft.Kind != model.String && ft.Kind != model.Bytes:
 		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold a raw payload", name, typeword.Text(ft)), "declare it bytes or string")
-	case ft.Codec != nil && ft.Kind == model.Bytes:
-		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is the payload as it is, so no Go code (codec) decodes it", name), "use a codec that is string, or drop it")
 	case ft.Optional:
 		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every event has its payload", name), `drop "optional": a record without a value is a tombstone`)
 	case spec.Default != nil:

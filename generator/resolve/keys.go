@@ -182,8 +182,6 @@ func checkKeyField(report *schema.Diagnostics, f *model.Field, at schema.Text) b
 	case ofRecord(f):
 		report.Add(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which differs between two copies of one event", wording.Quote(f.Name), src.Record),
 			"name what the producer repeats, or write source: {record: offset}")
-	case f.Type.Codec != nil:
-		report.Add(at.Pos, "E310", fmt.Sprintf("field %s is decoded by Go code (codec), so it cannot be part of an idempotency key", wording.Quote(f.Name)), "")
 	case !typeword.FitsKey(f.Type):
 		report.Add(at.Pos, "E310", fmt.Sprintf("%s field cannot be part of an idempotency key: %s", withArticle(typeword.Text(f.Type)), wording.Quote(f.Name)), keyTypes)
 	default:

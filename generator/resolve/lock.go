@@ -88,8 +88,6 @@ func checkLockField(report *schema.Diagnostics, f *model.Field, at schema.Text) 
 		report.Add(at.Pos, "E813", "field "+name+" has a default, so all events without it would wait for one another", `drop "default"`+another)
 	case ofRecord(f):
 		report.Add(at.Pos, "E813", fmt.Sprintf("field %s is the record's %s, which no other event shares", name, f.Source.Record), "name what is locked")
-	case f.Type.Codec != nil:
-		report.Add(at.Pos, "E813", "field "+name+" is decoded by Go code (codec), so it cannot tell what is locked", "")
 	case !slices.Contains([]model.Kind{model.String, model.Enum, model.UUID, model.Int32, model.Int64}, f.Type.Kind):
 		report.Add(at.Pos, "E813", fmt.Sprintf("%s field cannot tell what is locked: %s", withArticle(typeword.Text(f.Type)), name), "texts, enums, uuids and whole numbers can")
 	default:

@@ -128,7 +128,8 @@ func (s spelling) differs(e *draft.Type) bool {
 	own := func(f *schema.Field) bool {
 		return f.Path == nil && spell(f.Name.Value, s.a) != spell(f.Name.Value, s.b)
 	}
-	return slices.ContainsFunc(e.Spec.Fields, own) || slices.ContainsFunc(e.Spec.Holds(), func(ft *schema.FieldType) bool {
+	return slices.ContainsFunc(e.Spec.Fields, own) || slices.ContainsFunc(e.Spec.Fields, func(f *schema.Field) bool {
+		ft := f.Type
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}

@@ -40,8 +40,6 @@ func checkPart(report *schema.Diagnostics, p *schema.KeyPart, ft model.FieldType
 	switch {
 	case ft.Optional:
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", wording.Quote(p.Name.Value)), `drop "optional"`)
-	case ft.Codec != nil:
-		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s is decoded by Go code (codec), so it cannot be part of a key", wording.Quote(p.Name.Value)), "declare it "+typeword.Text(ft))
 	case !typeword.FitsKey(ft):
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeword.Text(ft)), wording.Quote(p.Name.Value)), keyTypes)
 	case p.Path != nil && len(p.Path.Members) == 0:

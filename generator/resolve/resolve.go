@@ -72,12 +72,11 @@ func service(d *draft.Service) *model.Service {
 		Doc:        serviceDoc(spec),
 		Migrations: migrations(spec.Migrations),
 		Limits:     d.Limits,
-		GoTypes:    d.Types.GoTypes(),
 	}
 	if spec.Examples != nil {
 		s.Examples = spec.Examples.Value
 	}
-	for _, t := range d.Types.Generated() {
+	for _, t := range d.Types.All {
 		s.Types = append(s.Types, t.Model)
 	}
 	for _, t := range d.Tables.All {
@@ -85,11 +84,6 @@ func service(d *draft.Service) *model.Service {
 	}
 	for _, t := range d.Topics {
 		s.Topics = append(s.Topics, t.Model)
-	}
-	for _, t := range d.Types.Codecs() {
-		if s.Coded(*t.Is.Codec) {
-			s.Codecs = append(s.Codecs, t.Is.Codec)
-		}
 	}
 	return s
 }

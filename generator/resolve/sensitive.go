@@ -5,18 +5,12 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// sensitiveType reports whether all values of a type are sensitive: of one that says so, of
-// another name of it, and of lists and maps of it. The type is known to be no circle.
+// sensitiveType reports whether all values of a type are sensitive: of one that says so, and of
+// lists and maps of it.
 func sensitiveType(types *draft.Types, t *schema.FieldType) bool {
 	for t.Elem != nil {
 		t = t.Elem
 	}
 	e := types.Find(t.Name)
-	switch {
-	case e == nil || e.Broken:
-		return false
-	case e.Spec.Sensitive != nil && e.Spec.Sensitive.Value:
-		return true
-	}
-	return e.Spec.Kind == schema.NameType && sensitiveType(types, e.Spec.Is)
+	return e != nil && !e.Broken && e.Spec.Sensitive != nil && e.Spec.Sensitive.Value
 }

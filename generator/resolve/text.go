@@ -19,9 +19,6 @@ func resolveText(report *schema.Diagnostics, spec *schema.Field, ft *model.Field
 	case holds.Kind != model.Bytes:
 		report.Add(spec.Text.Key, "E311", fmt.Sprintf("text says how bytes are written, but field %s is %s", wording.Quote(spec.Name.Value), typeword.Text(*ft)), "drop text, or declare the field bytes")
 		return false
-	case holds.Codec != nil:
-		report.Add(spec.Text.Key, "E311", fmt.Sprintf("field %s is decoded by Go code (codec), which knows how its bytes are written", wording.Quote(spec.Name.Value)), "drop text")
-		return false
 	case spec.Record != nil:
 		report.Add(spec.Text.Key, "E311", fmt.Sprintf("field %s holds the bytes of the record's %s as they are", wording.Quote(spec.Name.Value), spec.Record.Value), "drop text")
 		return false

@@ -26,9 +26,6 @@ func resolveTypes(report *schema.Diagnostics, spec *schema.Spec, at place, first
 		if (spelling{ts, "snake_case", at.naming, map[*draft.Type]bool{}}).differs(e) {
 			e.Model.Naming = at.naming
 		}
-		if e.Spec.Kind == schema.NameType {
-			resolveName(report, ts, e)
-		}
 		if e.Spec.Kind == schema.ObjectType && (first == nil || e.Model.First != nil) && !resolveObject(report, ts, e, at) {
 			e.Broken = true
 		}
@@ -131,7 +128,8 @@ func (c *cycles) visit(e *draft.Type) {
 	c.number[e] = len(c.number) + 1
 	c.low[e] = c.number[e]
 	c.path = append(c.path, e)
-	for _, ft := range e.Spec.Holds() {
+	for _, f := range e.Spec.Fields {
+		ft := f.Type
 		for ft != nil && ft.Elem != nil {
 			ft = ft.Elem
 		}
@@ -185,57 +183,9 @@ func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldTy
 		unknownType(report, types, t.Name, t.NamePos)
 		return out, false
 	}
-	if e.Spec.Kind == schema.NameType {
-		resolveName(report, types, e)
-		is := e.Is
-		is.Optional = t.Optional
-		return is, !e.Broken
-	}
 	out.Kind, out.Named = model.Object, e.Model
 	if e.Spec.Kind == schema.EnumType {
 		out.Kind = model.Enum
 	}
 	return out, !e.Broken
-}
-
-// resolveName finds, once, the type for which another one is a name.
-func resolveName(report *schema.Diagnostics, types *draft.Types, e *draft.Type) {
-	if e.Broken || e.Is.Kind != 0 {
-		return
-	}
-	is, ok := fieldType(report, types, e.Spec.Is)
-	if ok && e.Spec.Coded() {
-		ok = resolveCodec(report, e, &is)
-	}
-	if ok && e.Spec.Go != nil {
-		ok = resolveGo(report, e, &is)
-	}
-	e.Is, e.Broken = is, !ok
-}
-
-// resolveCodec has values of a type read by Go code of the service.
-func resolveCodec(report *schema.Diagnostics, e *draft.Type, is *model.FieldType) bool {
-	name := wording.Quote(e.Spec.Name.Value)
-	switch {
-	case is.Kind == model.Enum || is.Kind == model.Object || is.Elem != nil:
-		report.Add(e.Spec.Codec.Key, "E314", fmt.Sprintf("type %s is %s: a codec is for scalars and json", name, typeword.Text(*is)),
-			"drop it, or give codecs to what is in it; json takes any value that a codec makes")
-	case is.Codec != nil:
-		report.Add(e.Spec.Codec.Key, "E314", fmt.Sprintf("type %s is %s, whose codec reads it already", name, wording.Quote(is.Codec.Type)), "drop one of the two codecs")
-	default:
-		is.Codec = &model.Codec{Type: e.Spec.Name.Value, Doc: e.Model.Doc, Method: e.Model.GoName, Kind: is.Kind, Notation: is.Notation}
-		return true
-	}
-	return false
-}
-
-// resolveGo gives a type the service's own Go type. Whether that exists is found out later.
-func resolveGo(report *schema.Diagnostics, e *draft.Type, is *model.FieldType) bool {
-	if is.Kind == model.Enum || is.Kind == model.Object || is.Elem != nil {
-		report.Add(e.Spec.Go.Key, "E314", fmt.Sprintf("type %s is %s: a Go type of your own is for scalars and json", wording.Quote(e.Spec.Name.Value), typeword.Text(*is)),
-			"drop it, or give Go types to what is in it")
-		return false
-	}
-	is.Go = &model.GoType{Entry: e.Spec.Name.Value, Kind: is.Kind, Path: e.Spec.Go.Path, Name: e.Spec.Go.Name}
-	return true
 }

@@ -132,7 +132,7 @@ func nullHint(v draft.Value) string {
 	switch f := v.Model.Field; {
 	case v.Model.Patch():
 		return `drop "optional": the field may still be absent; or make the column nullable`
-	case f == nil || f.Type.Codec != nil || f.Type.Kind == model.Object || f.Type.Elem != nil:
+	case f == nil || f.Type.Kind == model.Object || f.Type.Elem != nil:
 		return "make the field required, or make the column nullable"
 	}
 	return "make the field required, make the column nullable, or give the field a default in place of \"optional\""

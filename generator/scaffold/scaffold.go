@@ -22,7 +22,6 @@ const (
 	SpecFile       = "idemgen.yaml"
 	GenerateFile   = "gen.go"
 	HandlerFile    = "handler.go"
-	CodecsFile     = "codecs.go"
 	SetupFile      = "idem_setup_test.go"
 	AttributesFile = ".gitattributes"
 	CasesFolder    = "testdata/cases"
@@ -31,7 +30,6 @@ const (
 // Names that the starter files declare and that other files refer to.
 const (
 	ServiceType = "Service"
-	CodecsType  = "ServiceCodecs"
 	TestHandler = "newTestHandler"
 	TestLog     = "editTestLog"
 )
@@ -69,9 +67,9 @@ func Main(s *model.Service, importPath string) ([]byte, error) {
 	}
 	return goFile("main.go.tmpl", struct {
 		*model.Service
-		Handled, Coded                bool
+		Handled                       bool
 		Name, ImportPath, LastElement string
-	}{s, len(Handled(s)) > 0, len(s.Codecs) > 0, name, importPath, path.Base(importPath)})
+	}{s, len(Handled(s)) > 0, name, importPath, path.Base(importPath)})
 }
 
 // inMain are the names that the program has a use for, beside those of the language.

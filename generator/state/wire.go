@@ -90,8 +90,6 @@ func (w *Wire) typeName(t model.FieldType) string {
 		return "map(" + w.typeName(*t.Elem) + ")"
 	case t.Kind == model.Enum && t.Named.KeepsUnknown: // any text is one of its values
 		return definition.Scalar(model.FieldType{Kind: model.String})
-	case t.Codec != nil:
-		return definition.Scalar(t) + " codec " + t.Codec.Type
 	case t.Named == nil:
 		return definition.Scalar(t)
 	}

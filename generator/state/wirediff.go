@@ -51,7 +51,6 @@ const (
 	firstIgnored  = "say unknown_members: ignore until the older records are read, or deploy this when they are"
 	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
 	firstKeyed    = "make sure that the older records have that record key, or deploy this when they are read"
-	firstCodec    = "let the codec read the older form, too, or deploy this when the older records are read"
 	firstText     = "keep the text until the records that hold it are read"
 )
 
@@ -227,11 +226,7 @@ func formerField(old []Entry, f wireField) (wireField, bool) {
 // types reports a type that takes less than the one before.
 func (c *comparison) types(f wireField, old, now string) {
 	if !c.takes(f, old, now) {
-		remedy := firstJSON
-		if strings.Contains(now, " codec ") {
-			remedy = firstCodec
-		}
-		c.report(f.name, remedy, "field %q is %s, and was %s", f.name, now, old)
+		c.report(f.name, firstJSON, "field %q is %s, and was %s", f.name, now, old)
 	}
 }
 

@@ -24,7 +24,6 @@ type Decoder interface {
 // read. A format embeds it.
 type Reader struct {
 	err      *DecodeError
-	halts    bool // err is not the record's: the partition halts before it
 	owned    bool
 	bytes    []byte // what headers and keys were decoded into
 	optional optionals
@@ -35,7 +34,7 @@ func (r *Reader) Lend() {
 	if r.owned {
 		*r = Reader{} // its memory belongs to whoever read after Own
 	}
-	r.err, r.halts = nil, false
+	r.err = nil
 	r.bytes = r.bytes[:0]
 	r.optional.reset()
 }
@@ -57,16 +56,12 @@ func (r *Reader) Fail(path string, at int, reason string) {
 // Failure returns the first error, or nil.
 func (r *Reader) Failure() *DecodeError { return r.err }
 
-// Err returns the first error as one of event: a [*DecodeError], or a [*StopError] if the record
-// cannot be read before somebody writes the code for it.
+// Err returns the first error as one of event: a [*DecodeError].
 func (r *Reader) Err(event string) error {
 	if r.err == nil {
 		return nil // not a nil pointer in an interface
 	}
 	r.err.Event = event
-	if r.halts {
-		return &StopError{Reason: r.err.Error()}
-	}
 	return r.err
 }
 

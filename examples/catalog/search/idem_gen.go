@@ -83,7 +83,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	}, opts...)
 }
 
-// How a product is found in the
+// How a product is found in the shop.
 type Listing struct {
 	Keywords []string
 	Shelves  []Shelf

@@ -18,23 +18,13 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service", "TestCases"} {
 		g.reserve(n)
 	}
-	codecs := d.Types.Codecs()
-	if len(codecs) > 0 { // ServiceCodecs is in the first codecs.go
-		for _, n := range []string{"Codecs", "ServiceCodecs", "TextCodecs"} {
-			g.reserve(n)
-		}
-	}
-	methods := newGoNames(report)
-	for _, t := range codecs {
-		methods.add(t.Model.GoName, goNameUse{what: "the codec of type " + wording.Quote(t.Spec.Name.Value), pos: t.Spec.Name.Pos})
-	}
-	for _, t := range d.Types.Generated() {
+	for _, t := range d.Types.All {
 		g.add(t.Model.GoName, goNameUse{what: "type " + wording.Quote(t.Spec.Name.Value), pos: t.Spec.Name.Pos})
 	}
 	for _, e := range d.NamedEvents() {
 		g.add(e.Model.GoName, goNameUse{what: e.InTopic(), pos: e.Spec.Name.Pos})
 	}
-	for _, t := range d.Types.Generated() {
+	for _, t := range d.Types.All {
 		if t.Spec.Broken { // an enum that holds a value twice is reported already
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNotImplemented is what a scaffolded handler returns.
-var ErrNotImplemented = wire.ErrNotImplemented
+var ErrNotImplemented = errors.New("not implemented")
 
 // HandlerError is an error of a handler's call.
 type HandlerError struct {

@@ -25,8 +25,6 @@ type Scanner struct {
 	// RefuseUnknown makes members that are not declared an error; else they are passed over. It
 	// does not hold for record keys.
 	RefuseUnknown bool
-	// Codecs is what values that Go code of the service reads are read by: see [Coded].
-	Codecs any
 
 	lexer
 	name string // of the current member
@@ -45,7 +43,7 @@ func (s *Scanner) Borrow(m *wire.Message) {
 
 // Reset implements wire.Decoder.
 func (s *Scanner) Reset(m *wire.Message) {
-	*s = Scanner{MaxDepth: s.MaxDepth, AbsentMarker: s.AbsentMarker, RefuseUnknown: s.RefuseUnknown, Codecs: s.Codecs}
+	*s = Scanner{MaxDepth: s.MaxDepth, AbsentMarker: s.AbsentMarker, RefuseUnknown: s.RefuseUnknown}
 	s.Own()
 	s.start(bytes.Clone(m.Value), false)
 	s.marker = s.AbsentMarker

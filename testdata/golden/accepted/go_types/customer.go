@@ -1,4 +1,0 @@
-package till
-
-// CustomerID is a customer's number.
-type CustomerID string
