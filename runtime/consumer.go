@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
-	"github.com/idemgen/idemgen/runtime/internal/copies"
 	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
@@ -37,10 +36,9 @@ type Consumer struct {
 	process  *engine.Process // what all partitions share
 	leases   lease.Store     // outside of Postgres; nil if there are none
 	upkeep   *maintain.Job
-	audit    *copies.Audit
 	interval time.Duration // between two runs of upkeep
 
-	expired, twoPartitions atomic.Int64 // counted by upkeep and audit
+	expired atomic.Int64 // counted by upkeep
 
 	run   outage.Condition // of Run
 	group outage.Condition // of the Source
@@ -73,7 +71,6 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 		return nil, fmt.Errorf("idem: WithHooks: %w", err)
 	}
 	c.process = newProcess(db, &service, &c.settings, c.leases, hooks)
-	c.audit = c.newAudit()
 	c.upkeep = c.newUpkeep()
 	c.run.Set(nil, errNotRun)
 	return c, nil

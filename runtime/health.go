@@ -14,9 +14,7 @@ import (
 // Of the service as a whole: [Consumer.Run] was not called or has ended; the database was not
 // reached since the start; the broker does not answer, a topic does not exist, or the group
 // has not shared its partitions out, as far as the [Source] tells. A member of a group that
-// has more members than partitions is healthy, and has none. Also, for an hour, a copy that came
-// through another partition than the first, although the spec says copies: same_partition;
-// a rollout that waits for Health waits for that hour.
+// has more members than partitions is healthy, and has none.
 //
 // Of each partition that makes no progress, its state and why: a [HaltedError] with its code
 // and remedy, a [FencedError] while another owner has it, the error for which a batch is tried
@@ -34,9 +32,6 @@ func (c *Consumer) Health() error {
 	if why := c.run.Why(); why != nil {
 		errs = append(errs, why)
 	} else if why := c.group.Why(); why != nil {
-		errs = append(errs, why)
-	}
-	if why := c.audit.Why(); why != nil {
 		errs = append(errs, why)
 	}
 	whole := len(errs)

@@ -40,12 +40,8 @@ type Stats struct {
 	// KeyRaces counts batches built and sent again because another partition had claimed one
 	// of their keys first, or because the generation of keys had been sealed.
 	KeyRaces int64
-	Expired  int64 // dead letters closed because on_failure.keep was over
-	// KeysInTwoPartitions counts keys of copies: same_partition, of those that the upkeep samples,
-	// that a second partition's ledger holds, too: their events took effect twice. Each process
-	// counts by itself, from an hour before it began; older ones are in its log.
-	KeysInTwoPartitions int64
-	Calls               idemtype.CallStats // of effects
+	Expired  int64              // dead letters closed because on_failure.keep was over
+	Calls    idemtype.CallStats // of effects
 	// Partitions are those that a Source was assigned, by topic and number; what [Consumer.Own]
 	// took over is not among them.
 	Partitions []PartitionStats
@@ -116,6 +112,6 @@ func (c *Consumer) Stats() Stats {
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Waiting: n.Waiting.Load(), Ignored: n.Ignored.Load(),
 		},
 		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
-		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), KeysInTwoPartitions: c.twoPartitions.Load(), Calls: c.process.Effects.Calls(), Partitions: c.partitions(),
+		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), Calls: c.process.Effects.Calls(), Partitions: c.partitions(),
 	}
 }

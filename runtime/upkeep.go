@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/runtime/internal/copies"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 )
 
@@ -28,25 +27,8 @@ func (c *Consumer) newUpkeep() *maintain.Job {
 	return &maintain.Job{
 		Consumer: c.service.Consumer, Keep: c.process.KeepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
 		Connect: c.connectUpkeep, Now: c.settings.now, Log: c.settings.log, Expired: &c.expired,
-		Copies: c.audit, Ran: c.process.Hooks.Upkeep,
+		Ran: c.process.Hooks.Upkeep,
 	}
-}
-
-// newAudit is the audit of the topics whose keys are in the chains.
-func (c *Consumer) newAudit() *copies.Audit {
-	var topics []string
-	for i := range c.service.Topics {
-		if t := &c.service.Topics[i]; t.Chain > 0 {
-			topics = append(topics, t.Expression())
-		}
-	}
-	window := func(topic string) time.Duration {
-		if t := c.service.Topic(topic); t != nil {
-			return t.Chain
-		}
-		return 0
-	}
-	return &copies.Audit{Consumer: c.service.Consumer, Windows: copies.Windows{Topics: topics, Of: window}, Log: c.settings.log, Found: &c.twoPartitions}
 }
 
 // connectUpkeep opens the upkeep's connection, and asks the catalog again.

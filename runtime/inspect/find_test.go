@@ -108,3 +108,19 @@ VALUES ('projector', 'cdcdcdcd-cdcd-cdcd-cdcd-cdcdcdcdcdcd', 0, 0, 'i', gen_rand
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET window_seq = 4 WHERE seq = 7`)
 	says(t, find(0xcd).Because, "its window is over")
 }
+
+// A key of one partition that came through two is told with both rows.
+func TestKeyInTwoLedgers(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET window_seq = 0;
+INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('projector', 'orders.v1', '00000000-0000-4000-8000-000000000001', 1);
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, written_at, keys)
+SELECT 2, 0, gen_random_uuid(), 7, 8, 'b', -1, 3, 1, 0, timestamptz '2026-11-23 08:00Z', keys FROM idem_ledger WHERE seq = 3`)
+	key := inspect.Key{Hash: [16]byte(bytes.Repeat([]byte{0xcd}, 16)), Here: true}
+	a, err := inspect.Find(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "verdict", a.Verdict, inspect.Applied)
+	says(t, a.Because, "ledger row 0 of orders.v1/1 applied it: offset 7", "; ledger row 3 of orders.v1/0 applied it: offset 15", ", too: copies: same_partition does not hold")
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -45,7 +46,7 @@ func Find(ctx context.Context, db stream.DB, consumer, topic string, partition i
 	if err != nil {
 		return Answer{}, err
 	}
-	h, err := holder(ctx, db, consumer, of, key)
+	found, err := holders(ctx, db, consumer, of, key)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -56,32 +57,48 @@ func Find(ctx context.Context, db stream.DB, consumer, topic string, partition i
 	if a.Call != nil {
 		a.Key = hex.EncodeToString(key.Hash[:])
 	}
-	if h == nil {
+	if len(found) == 0 {
 		a.Verdict, a.Because, err = unheld(ctx, db, consumer, of, key)
 		return a, err
 	}
-	a.Verdict, a.Row, a.Because = Applied, h.Row, h.String()
-	if !h.Known {
+	first := found[0]
+	a.Verdict, a.Row, a.Because = Applied, first.Row, first.String()
+	if !first.Known {
 		a.Because += "; its window is over: a copy that comes now takes effect again"
+	}
+	for _, h := range found[1:] {
+		a.Because += "; " + h.String()
+		if first.Known && h.Known {
+			a.Because += ", too: copies: same_partition does not hold"
+		}
 	}
 	return a, nil
 }
 
-// holder finds the key; nil if it is nowhere.
-func holder(ctx context.Context, db stream.DB, consumer string, of []stream.Status, key Key) (*Holder, error) {
+// holders finds the key, the row that was written first at the front. A key of one partition is in
+// several where copies came through several: nothing but the producer keeps them together.
+func holders(ctx context.Context, db stream.DB, consumer string, of []stream.Status, key Key) (found []*Holder, err error) {
 	if !key.Here {
-		return inShared(ctx, db, consumer, key.Hash)
+		h, err := inShared(ctx, db, consumer, key.Hash)
+		if h != nil {
+			found = append(found, h)
+		}
+		return found, err
 	}
 	for i := range of {
 		if of[i].Tail == nil {
 			continue
 		}
 		h, err := inChain(ctx, db, &of[i], key.Hash, of[i].Tail.Seq+1)
-		if h != nil || err != nil {
-			return h, err
+		if err != nil {
+			return nil, err
+		}
+		if h != nil && h.Row != nil {
+			found = append(found, h)
 		}
 	}
-	return nil, nil
+	slices.SortFunc(found, func(a, b *Holder) int { return a.Row.WrittenAt.Compare(b.Row.WrittenAt) })
+	return found, nil
 }
 
 // unheld is the verdict on a key that is nowhere: since when keys are known tells how far back

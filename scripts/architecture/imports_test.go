@@ -122,7 +122,7 @@ var may = map[string][]string{
 	"runtime/pgtable":             {},
 	"schema":                      {},
 	"templates":                   {},
-	"runtime":                     {"runtime/hook", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/catalog", "runtime/internal/copies", "runtime/internal/effect", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pglease", "runtime/internal/pool", "runtime/internal/verdict"},
+	"runtime":                     {"runtime/hook", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/catalog", "runtime/internal/effect", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pglease", "runtime/internal/pool", "runtime/internal/verdict"},
 	"runtime/wire":                {"runtime/wire/internal/notation"},
 	"runtime/wire/strictjson":     {"runtime/wire", "runtime/wire/internal/notation"},
 	"runtime/lease":               {"runtime/wire"},

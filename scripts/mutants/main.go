@@ -73,7 +73,7 @@ func main() {
 func all() []mutant {
 	return slices.Concat(
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
-		outageBugs, copyBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs,
+		outageBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs,
 		migrationBugs, effectBugs, readerBugs, redisBugs, storeBugs, lockBugs, letterBugs, eraseBugs,
 		outboxBugs, deadTopicBugs,
 	)

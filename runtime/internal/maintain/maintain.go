@@ -1,9 +1,9 @@
 // Package maintain keeps the tables of one consumer bounded: it rotates and drops generations of
-// keys, and removes rows of the ledger and dead letters that are no longer needed. It also runs
-// the audit of copies: same_partition. Every process of a consumer may run it, but only one at a
-// time. A run may be interrupted after each step: the next run goes on from there. It never makes
-// consumption wait for longer than a transaction may take, or for more than a tenth of the time.
-// It must not import any package of this module but backoff, copies, fault and generation.
+// keys, and removes rows of the ledger and dead letters that are no longer needed. Every process
+// of a consumer may run it, but only one at a time. A run may be interrupted after each step: the
+// next run goes on from there. It never makes consumption wait for longer than a transaction may
+// take, or for more than a tenth of the time.
+// It must not import any package of this module but backoff, fault and generation.
 package maintain
 
 import (
@@ -18,7 +18,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
-	"github.com/idemgen/idemgen/runtime/internal/copies"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 )
@@ -36,7 +35,6 @@ type Job struct {
 	Connect func(context.Context) (*pgx.Conn, error)
 	Now     func() time.Time // this process's clock, only ever compared with the database's
 	Log     *slog.Logger
-	Copies  *copies.Audit // nil where no topic has copies: same_partition
 	Expired *atomic.Int64 // counts the dead letters closed because keep was over
 	// Ran, if it is not nil, is called after each run with the time that it took, but not if
 	// another process was at it.
@@ -101,7 +99,6 @@ func (j *Job) once(ctx context.Context) (mine bool, err error) {
 		// A seal by a clock that is behind would make its keys look older than they are.
 		parts = append(parts, j.rotate, j.drop, j.letters, j.leases)
 	}
-	parts = append(parts, j.Copies.Run) // the last one, since it may take long
 	errs := []error{clockError}
 	for _, part := range parts {
 		errs = append(errs, part(ctx, conn))
