@@ -1,7 +1,6 @@
 package draft
 
 import (
-
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/schema"
 )
