@@ -5,7 +5,7 @@ GOLDEN    := ./testdata/golden/accepted/...
 # The golden cases that are played in short by make test, one for each kind of behaviour; of the
 # others it holds the text, and make matrix plays all.
 PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types effects_on_redis \
-	encoded_payloads erasure external_tables header_keys kitchen_sink locks maps \
+	encoded_payloads external_tables header_keys kitchen_sink locks maps \
 	offset_ledger order_evolution parked_records patches rows_of_other_topics \
 	strict_payloads sums)
 BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)

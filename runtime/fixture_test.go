@@ -37,7 +37,6 @@ type plan struct {
 	unit string
 
 	content wire.Content
-	erases  bool // verb erase puts, and its event has erase_traces
 	key     wire.KeyBuilder
 	upserts wire.Rows
 	inserts wire.Rows
@@ -65,12 +64,6 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		return &wire.DecodeError{Event: "Test", Path: "row", Reason: "must be a number"}
 	}
 	v, _ := strconv.ParseInt(number, 10, 32)
-	if p.erases {
-		event := wire.Event[plan, noDecoder]{Name: "Test", Erases: verb == "erase", Decode: func(*plan, noDecoder, *wire.Message) {}}
-		if fresh, err := event.Take(b, m, noDecoder{}, p); !fresh {
-			return err
-		}
-	}
 	if len(m.Headers) > 0 {
 		p.key.Start("0123456789abcdef")
 		p.key.Header(m, m.Headers[0].Name)
@@ -108,9 +101,6 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		if v, ok, err = p.result(b, m, int32(id)); !ok {
 			return err
 		}
-		verb = "put"
-	}
-	if verb == "erase" {
 		verb = "put"
 	}
 	rows := map[string]*wire.Rows{"put": &p.upserts, "add": &p.inserts, "need": &p.updates}[verb]
@@ -164,7 +154,6 @@ type service struct {
 	content wire.Content
 	edit    func(*wire.Service)
 	options []idem.Option
-	erases  bool // with verb erase
 }
 
 // noDecoder decodes nothing: the plan reads records by itself.
@@ -187,15 +176,12 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 		Topics: []wire.Topic{{
 			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
 			NewPlan: func() wire.Plan {
-				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, locks: &s.locks, resultless: s.resultless, unit: s.unit, content: s.content, erases: s.erases}
+				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, locks: &s.locks, resultless: s.resultless, unit: s.unit, content: s.content}
 			},
 			Effects: s.terms.Timeout,
 		}},
 	}
 	spec.Limits.Effects = 8
-	if s.erases {
-		spec.Topics[0].Erases = []string{topic}
-	}
 	if s.edit != nil {
 		s.edit(&spec)
 	}

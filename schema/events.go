@@ -19,10 +19,9 @@ type Event struct {
 
 // EventDoes is what an event does beside its steps.
 type EventDoes struct {
-	Handle      *Bool
-	Effect      *Effect
-	Lock        *Lock
-	EraseTraces *Bool
+	Handle *Bool
+	Effect *Effect
+	Lock   *Lock
 }
 
 // EventFields are what an event reads.
@@ -44,7 +43,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "handle", value: boolValue(func(v *Event) **Bool { return &v.Handle })},
 	key[Event]{name: "effect", value: put(shape{keys: effectKeys.shapes()}, func(v *Event) **Effect { return &v.Effect }, readEffect)},
 	key[Event]{name: "lock", value: put(shape{keys: lockKeys.shapes()}, func(v *Event) **Lock { return &v.Lock }, readLock)},
-	key[Event]{name: "erase_traces", value: boolValue(func(v *Event) **Bool { return &v.EraseTraces })},
+	key[Event]{name: "erase_traces", instead: "idemgen dead discard --record-key KEY --erase erases what dead letters keep; keep and window bound the rest"},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
 	key[Event]{name: "may_emit", instead: toOutbox},
 	accept(func(v *Event) *Doc { return &v.Doc }),

@@ -35,6 +35,8 @@ func (r *asked) text() string {
 		switch {
 		case r.dry:
 			fmt.Fprintf(&b, "%s: would ask to %s it (%s)\n", l.Name(), l.Asked(), l.Text())
+		case l.ErasedBy != "":
+			fmt.Fprintf(&b, "%s: erased\n", l.Name())
 		case l.Answered() && l.State == "dead":
 			fmt.Fprintf(&b, "%s: stays dead: %s\n", l.Name(), l.Answer())
 		case l.Answered():

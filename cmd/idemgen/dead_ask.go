@@ -44,11 +44,18 @@ holds up no others. --take-back takes back what was asked and is not done yet.`,
 func discardCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "discard"}
 	cmd := &cobra.Command{
-		Use:   "discard CONSUMER TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all} --reason TEXT",
-		Short: "Close dead letters without effect",
-		Long:  "Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with who and why.",
+		Use:   "discard CONSUMER TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all | --record-key KEY --erase} --reason TEXT",
+		Short: "Close dead letters without effect, or erase what they keep",
+		Long: `Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with
+who and why.
+
+--erase erases what dead letters of the topic keep of the records of a record key: record, reason
+and result, of closed letters too. Those that are open are discarded.`,
 	}
 	ask.define(cmd, flags)
+	cmd.Flags().Var(notEmpty{&ask.recordKey, "want the record key as Kafka has it, as text"}, "record-key", "with --erase: the record key, as Kafka has it, as text")
+	cmd.Flags().BoolVar(&ask.erase, "erase", false, "erase what is kept of the records of --record-key")
+	cmd.MarkFlagsRequiredTogether("record-key", "erase")
 	return cmd
 }
 
@@ -63,6 +70,8 @@ type askFlags struct {
 	by              stream.By
 	result          string // "" is none
 	takeBack        bool
+	recordKey       string // whose records are erased; "" is none
+	erase           bool
 	wait            time.Duration
 }
 
@@ -106,6 +115,9 @@ func (f *askFlags) parse(args []string) error {
 	}
 	filtered := f.all || f.filter != stream.Filter{}
 	switch {
+	case f.erase && (filtered || len(f.places) > 0):
+		return errors.New("--erase is of a record key: say no letters beside it")
+	case f.erase:
 	case len(f.places) == 0 && !filtered:
 		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event or --all", f.verb)
 	case len(f.places) > 0 && filtered:
@@ -118,11 +130,16 @@ func (f *askFlags) parse(args []string) error {
 
 // ask asks about the letters. What is refused for one of those that were named asks about none.
 func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
+	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
+	if f.erase {
+		erased, err := stream.Erase(ctx, db, f.consumer, f.topic, f.recordKey, f.by)
+		r.letters = append(r.letters, erased...)
+		return r, err
+	}
 	letters, err := f.find(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
 	var meant []stream.Letter
 	for _, l := range letters {
 		switch {

@@ -39,6 +39,7 @@ func TestDeadCommandsAsk(t *testing.T) {
 		{"replay projector orders.v1 --event OrderPlaced --reason mended", here + "3 of projector: asked to replay it" + quiet},
 		{"discard projector orders.v1 --all --reason old", here + "4 of projector: asked to discard it" + quiet},
 		{"discard projector orders.v1 --class decode --reason old", "no dead letter is meant"},
+		{"discard projector orders.v1 --record-key k --erase --reason old", "no dead letter is meant"},
 	} {
 		if got := must(t, append([]string{"dead"}, strings.Fields(tc.args)...)...); got != tc.want+"\n" {
 			t.Errorf("%s:\n%swant\n%s", tc.args, got, tc.want)
@@ -60,6 +61,8 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"discard projector orders.v2 0:1 --reason x", "this database has no ledger of orders.v2/0 of projector; it has topics orders.v1"},
 		{"discard projector orders.v2 --all --reason x", "this database has no ledger of orders.v2 of projector"},
 		{"replay projector orders.v1 0:4 0:5 --reason x", "nothing was asked"},
+		{"discard projector orders.v1 0:4 --record-key k --erase --reason x", "--erase is of a record key"},
+		{"discard projector orders.v1 --record-key k --reason x", "erase"},
 		{"replay projector --reason x", "want CONSUMER TOPIC"},
 		{"replay projector orders.v1 --reason x", "say which letters to replay"},
 		{"replay projector orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},

@@ -36,9 +36,6 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 		}
 		elems = append(elems, pair("Print", method("fingerprint")), pair("Content", p.content(e)))
 	}
-	if e.Erases {
-		elems = append(elems, text("Erases: true"))
-	}
 	typ := wire("Event").Add(text("[%s, *%s]", e.GoName, decoderType(e.Topic)))
 	doc := fmt.Sprintf("%s is how a record becomes %s, and which records are copies of one. It is read only.", eventVar(e), withArticle(e.GoName))
 	f.decl(doc, text("var %s =", eventVar(e)).Add(composite(typ, elems)))

@@ -65,9 +65,6 @@ func eventTemplate(e *model.Event) []code {
 	if e.Lock != nil {
 		elems = append(elems, text("Locked: true"))
 	}
-	if e.Erases {
-		elems = append(elems, text("Erases: true"))
-	}
 	if !e.Tombstone && opaque(e) {
 		elems = append(elems, text("Opaque: true"))
 	}

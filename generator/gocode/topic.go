@@ -113,9 +113,6 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if w := window(t, true); w > 0 {
 		elems = append(elems, pair("Chain", duration(w)))
 	}
-	if t.Erases() {
-		elems = append(elems, pair("Erases", text("[]string").Values(literals(erased(p.service, t))...)))
-	}
 	if len(t.Flush) > 0 {
 		var statements []code
 		for _, s := range t.Flush {
@@ -137,14 +134,6 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	f.fn(doc, "", topicFunc(t), params, wire("Topic"), func(g *group) {
 		g.Return(composite(wire("Topic"), elems))
 	})
-}
-
-// erased are the names, as wire.Topic has them, of the topics that share the topic's record key.
-func erased(s *model.Service, t *model.Topic) (names []string) {
-	for _, o := range s.OfRecordKey(t) {
-		names = append(names, o.Kafka...)
-	}
-	return names
 }
 
 // window is the longest window of the topic's keys that all partitions remember, or of those

@@ -182,7 +182,6 @@ type Code struct {
 
 // Marks are what an event says of itself in one word.
 type Marks struct {
-	Erases bool // erase_traces
 	// OwnFailure says that the spec gives this event on_failure or an idempotency_key, which
 	// decides how long its dead letters are kept: then its code states the whole policy, also
 	// one that is equal to the topic's.

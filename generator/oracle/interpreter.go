@@ -69,16 +69,12 @@ func (in *Interpreter) Apply(r Record) Outcome {
 	}
 	at := place{p, string(r.Key)}
 	out := Outcome{Kind: DeadLetter, Class: ClassParked, Detail: "a record of its record key is a dead letter"}
-	if !in.parked[at] || erases(in, t, &r) {
+	if !in.parked[at] {
 		out = in.record(t, &r)
 	}
 	switch out.Kind {
 	case Stop:
 		in.stopped[p] = out
-	case Applied:
-		if erases(in, t, &r) { // what waits for the record key is gone
-			delete(in.parked, at)
-		}
 	case DeadLetter, Conflict:
 		in.parked[at] = in.parked[at] || r.Key != nil && parks(t, out.Event)
 		in.dead = append(in.dead, deadLetter{r.Topic, r.Partition, r.Offset, out.Class, out.Path})

@@ -179,9 +179,6 @@ func TestWrittenHintsHelp(t *testing.T) {
 		stored  = "    idempotency_key: {source: payment_id, window: 8d}\n"
 		inOne   = "    idempotency_key: {source: payment_id, window: 8d, copies: same_partition}\n"
 	)
-	erased := func(step string) string {
-		return "      OrderErased:\n        type: order.erased\n        fields: {payment_id: uuid}\n        erase_traces: true\n        write: [" + step + "]\n"
-	}
 	for _, c := range []struct{ code, old, broken, hint, mended string }{
 		{"E207", "{created_at: {now: true}}", "{created_at: now}", "write {now: true}", "{created_at: {now: true}}"},
 		{"E207", "{created_at: {now: true}}", "{created_at: now()}", "write {now: true}", "{created_at: {now: true}}"},
@@ -219,8 +216,6 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E104", order + stored, order + strings.Replace(inOne, "8d", "8d, copies_keep_record_key: true", 1), "write assume: {ordered_by: record_key, copies_keep_record_key: true}", both + inOne},
 		{"E412", order + stored, both + stored, "or say copies: same_partition in idempotency_key", both + inOne},
 		{"E412", order + stored, both + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1), "drop it: the key holds the record key", order + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1)},
-		{"E415", "      OrderPaid:\n", erased("{insert: lines, set: {order_id: payment_id, line: {value: 1}, sku: {value: x}}}") + "      OrderPaid:\n", `let a step use "order_id"`,
-			erased("{insert: lines, set: {line: {value: 1}, sku: {value: x}}}") + "      OrderPaid:\n"},
 		{"E413", "    record_key: {order_id: uuid}\n" + order + stored, promise + inOne, "declare record_key and state ordered_by: record_key too", "    record_key: {order_id: uuid}\n" + both + inOne},
 	} {
 		broken := strings.Replace(base, c.old, c.broken, 1)

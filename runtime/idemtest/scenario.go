@@ -28,9 +28,6 @@ func ofATopic(log []record) func() []scenario {
 	if slices.ContainsFunc(log, func(r record) bool { return r.effect != "" }) {
 		all = slices.Concat(all, effectScenarios)
 	}
-	if slices.ContainsFunc(log, func(r record) bool { return r.erases }) {
-		all = slices.Concat(all, eraseScenarios)
-	}
 	if slices.ContainsFunc(log, func(r record) bool { return r.locked }) {
 		all = slices.Concat(all, lockScenarios)
 	}
@@ -42,11 +39,6 @@ var effectScenarios = []scenario{
 		"A call whose process died is called again, under its key and another token, or goes to a person, as if_interrupted says; never both."},
 	{"lease lost while a call runs", leaseLost,
 		"Whose lease ended may record nothing: the answer of a holder that wakes up must be dropped, and one result be recorded."},
-}
-
-var eraseScenarios = []scenario{
-	{"traces erased", tracesErased,
-		"What is kept of a record key must go with the event that erases it, in its transaction, up to its place in the log, and nothing else."},
 }
 
 var topicScenarios = []scenario{
@@ -173,9 +165,5 @@ func twoPartitions(b *trial) {
 		second := owners.writer(partition{r.message.Topic, 1})
 		one, other := []idem.Message{b.at(r, 0, int64(r.index))}, []idem.Message{b.copied(r, 1, int64(r.index))}
 		b.atOnce(func() { b.deliver(first, one) }, func() { b.deliver(second, other) })
-		if r.erases { // what waits in the other partition goes on once its owner has heard of it
-			settle(b, first)
-			settle(b, second)
-		}
 	}
 }

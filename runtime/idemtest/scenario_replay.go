@@ -50,8 +50,7 @@ func mendedAndReplayed(b *trial) {
 	}
 }
 
-// hasNextOfItsKey reports whether a record is applied, and one of its record key comes later that
-// would wait for it. One that erases does not.
+// hasNextOfItsKey reports whether a record is applied, and one of its record key comes later.
 func hasNextOfItsKey(b *trial, r record) bool {
 	if r.message.Key == nil || b.isDead(r) || keyWaits(b, r) {
 		return false
@@ -59,7 +58,7 @@ func hasNextOfItsKey(b *trial, r record) bool {
 	later := func(o record) bool {
 		return o.index > r.index && o.message.Topic == r.message.Topic && bytes.Equal(o.message.Key, r.message.Key)
 	}
-	return slices.ContainsFunc(b.log, later) && !slices.ContainsFunc(b.log, func(o record) bool { return later(o) && o.erases })
+	return slices.ContainsFunc(b.log, later)
 }
 
 // letterSQL reads something of the letter at $1, $2 and $3 if it is in a state.

@@ -46,13 +46,12 @@ func (d expectedDead) matches(l deadLetter) bool {
 		return true
 	}
 	known := d.path != "" && d.path != "-" && d.path != "the payload"
-	return d.class == l.class && (!known || l.erased || strings.Contains(l.reason, d.path))
+	return d.class == l.class && (!known || strings.Contains(l.reason, d.path))
 }
 
 // deadLetter is a dead letter in the database.
 type deadLetter struct {
 	class, reason string
-	erased        bool // the record, and all of the reason but its class
 }
 
 // lines are the rows, each with the name of its table.
@@ -134,23 +133,21 @@ func (b *trial) dump() *state {
 	return s
 }
 
-// deadLetters reads the letters that are open, and those that were discarded because they were
-// erased. What was replayed took effect, erased or not.
+// deadLetters reads the letters that are open.
 func (b *trial) deadLetters() map[recordOffset]deadLetter {
 	b.t.Helper()
 	list, err := b.db.Query(b.t.Context(), `
-SELECT s.topic, s.partition, d.offs, d.reason, d.erased_by IS NOT NULL FROM idem_dead_letter d JOIN idem_stream s USING (stream)
-WHERE d.state IN ('d', 'w') OR d.state = 'x' AND d.erased_by IS NOT NULL`)
+SELECT s.topic, s.partition, d.offs, d.reason FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+WHERE d.state IN ('d', 'w')`)
 	if err != nil {
 		b.t.Fatalf("idemtest: read the dead letters: %v", err)
 	}
 	out := map[recordOffset]deadLetter{}
 	var at recordOffset
 	var reason string
-	var erased bool
-	_, err = pgx.ForEachRow(list, []any{&at.topic, &at.number, &at.offset, &reason, &erased}, func() error {
+	_, err = pgx.ForEachRow(list, []any{&at.topic, &at.number, &at.offset, &reason}, func() error {
 		class, _, _ := strings.Cut(reason, ":")
-		out[at] = deadLetter{class, reason, erased}
+		out[at] = deadLetter{class, reason}
 		return nil
 	})
 	if err != nil {

@@ -64,9 +64,6 @@ type Event struct {
 	Opaque  bool     // nothing in the payload is read, so that it may hold anything
 	Loose   []string // members of the payload, as "a.b", that copies need not share
 	Naming  []string // members that copies need not share, but whose change may make it another event
-	// Erases says that the event erases what is kept of earlier records of its record key
-	// (erase_traces).
-	Erases bool
 	// Effect is the Go name of the event if it has an effect; else "".
 	Effect string
 	Locked bool // its Go code runs under a lock
@@ -135,7 +132,6 @@ type record struct {
 	opaque  bool
 	loose   []string
 	naming  []string
-	erases  bool   // the event has erase_traces
 	effect  string // name of the event, if it has an effect
 	locked  bool   // its Go code runs under a lock
 	answer  answer // of the call
@@ -160,7 +156,7 @@ func numbered(topic string, log []Event) []record {
 		if m.Time.IsZero() {
 			m.Time = logStart.Add(time.Duration(i) * time.Second)
 		}
-		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Erases, e.Effect, e.Locked, answer{e.Result, e.Failure, e.Interrupted, false}, m}
+		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, e.Locked, answer{e.Result, e.Failure, e.Interrupted, false}, m}
 	}
 	return out
 }

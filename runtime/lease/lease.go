@@ -10,7 +10,7 @@
 //
 // A [Decision] of a person leads from Failed and Interrupted to Processing, and to Done. A lease
 // belongs to a key of a consumer, and is for all of its processes. Done is never left but
-// for Completed, so that a result is recorded once. The result of both may be erased.
+// for Completed, so that a result is recorded once.
 // The package must not import any package of this module but wire.
 package lease
 
@@ -31,7 +31,6 @@ const (
 	Completed   State = 'c' // Done, and the ledger passed the event
 	Failed      State = 'f' // the call did nothing; it may be made again
 	Interrupted State = 'i' // nobody knows what the call did: a person decides
-	Erased      State = 'e' // Done or Completed, and its result was erased: no call, and no result
 )
 
 // Locks is who a store is told has the locks of a name, in place of a consumer: all consumers
@@ -81,16 +80,6 @@ type Ask struct {
 	// Token is drawn by the asker, from idem_fence, for a store that draws none; 0: the store draws.
 	Token    int64
 	Decision Decision
-	// Trace is by what the lease is found when its result is to be erased; nil if nothing erases
-	// it. Only Postgres keeps it.
-	Trace *Trace
-}
-
-// Trace names the record that a lease is for.
-type Trace struct {
-	Stream   int32
-	Offset   int64
-	OrderKey wire.UUID // hash of the record key
 }
 
 // Decision is what a person decided about an event whose call failed, or may have done something
@@ -118,7 +107,7 @@ type Answer struct {
 	Token    int64         // of the last one who got it; grows with each
 	Attempts int           // calls that began, with this one
 	Result   []byte        // of Done and Completed
-	Error    string        // of the last call that failed, or why nobody knows what it did, or by what it was Erased
+	Error    string        // of the last call that failed, or why nobody knows what it did
 	Wait     time.Duration // of Processing and Failed: until the lease may be had
 	// Stale says that the lease could be had, but not for the Token of the Ask, since it is not
 	// greater than the one here. Nothing was changed. Only stores that draw no token say so.

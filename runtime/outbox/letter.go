@@ -32,7 +32,7 @@ const (
 	payloadWhole   = "whole"   // it is the value that was read; without one it was a tombstone
 	payloadOmitted = "omitted" // it is left out: [WithoutPayload]
 	payloadDropped = "dropped" // it was not kept: on_failure.dead_letter_payload: drop
-	payloadErased  = "erased"  // it was erased: erase_traces
+	payloadErased  = "erased"  // it was erased
 )
 
 // ours begins the headers of a dead letter that tell of it.

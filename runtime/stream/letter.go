@@ -46,7 +46,7 @@ type Letter struct {
 	State     string     `json:"state"`      // dead, waiting, replayed or discarded
 	Kept      bool       `json:"kept"`       // the record is there
 	Called    bool       `json:"called"`     // the call of its effect was made, and what it returned recorded
-	ErasedBy  string     `json:"erased_by"`  // the event that erased record and reason (erase_traces): topic, partition and offset; "" if none did
+	ErasedBy  string     `json:"erased_by"`  // who erased record and reason, and why; "" if nobody did
 	Request   *Request   `json:"request"`    // the last one of an operator; nil is none
 	End       *End       `json:"end"`        // nil while it is open
 

@@ -25,8 +25,6 @@ type record struct {
 	content *Content
 	print   uint32 // fingerprint of its content
 	policy  *FailurePolicy
-	erases  bool // its event has erase_traces
-	probe   bool // only its event is asked for
 	before  taken
 }
 

@@ -24,9 +24,6 @@ type Event[E any, D Decoder] struct {
 	// Print adds the values that copies must share; Content defines them.
 	Print   func(e *E, f *Fingerprint)
 	Content Content
-	// Erases is erase_traces: the transaction that passes the event removes what is kept of
-	// earlier records of its record key.
-	Erases bool
 }
 
 // FormerKey is the key of an event by an earlier source of the spec.
@@ -39,10 +36,7 @@ type FormerKey[E any] struct {
 // caller adds its rows. It returns false without an error for a duplicate. Whatever can refuse
 // the event is checked before the key is claimed.
 func (ev *Event[E, D]) Take(b *Batch, m *Message, d D, e *E) (fresh bool, err error) {
-	b.record.event, b.record.erases = ev.Name, ev.Erases
-	if b.record.probe {
-		return false, errProbed
-	}
+	b.record.event = ev.Name
 	if ev.OnFailure != nil {
 		b.record.policy = ev.OnFailure
 	}

@@ -68,9 +68,6 @@ type Topic struct {
 	Chain      time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
 	Effects    time.Duration // longest time of one call of an effect; 0 = no event has one
 	Parks      bool          // a dead letter of some event has later records of its record key wait
-	// Erases are the topics, as their Name has them, whose records share the topic's record_key, if
-	// an event of this one has erase_traces: what is kept of the event's record key goes.
-	Erases []string
 	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
 	// prepares them when it opens a connection.
 	Statements []string

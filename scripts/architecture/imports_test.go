@@ -131,7 +131,7 @@ var may = map[string][]string{
 	"runtime/hook":                {"runtime/idemtype"},
 	"runtime/idemtype":            {"runtime/halt", "runtime/wire"},
 	"runtime/inspect":             {"runtime/stream", "runtime/wire", "runtime/internal/ledger", "runtime/internal/record"},
-	"runtime/stream":              {"runtime/wire", "runtime/internal/ledger"},
+	"runtime/stream":              {"runtime/wire", "runtime/internal/ledger", "runtime/internal/record"},
 	"runtime/confluent":           {"runtime", "runtime/outbox", "runtime/internal/intake"},
 	"runtime/outbox":              {"runtime/internal/record"},
 	"runtime/httpcall":            {"runtime", "runtime/internal/verdict"},

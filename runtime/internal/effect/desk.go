@@ -31,14 +31,13 @@ func (p *Process) NewDesk(of idemtype.Partition, topic func() wire.UUID, quit co
 }
 
 // Start begins effects of records, unless they were begun before. Those of one record key run one
-// after the other, in the order of the records. ctx gives them its values only, and trace by what
-// leases are found when results are to be erased.
-func (d *Desk) Start(ctx context.Context, waiting []wire.Effect, trace func(*wire.Message) *lease.Trace) {
-	d.StartBy(ctx, waiting, trace, lease.Decision{})
+// after the other, in the order of the records. ctx gives them its values only.
+func (d *Desk) Start(ctx context.Context, waiting []wire.Effect) {
+	d.StartBy(ctx, waiting, lease.Decision{})
 }
 
 // StartBy is Start for effects about which a person decided.
-func (d *Desk) StartBy(ctx context.Context, waiting []wire.Effect, trace func(*wire.Message) *lease.Trace, by lease.Decision) {
+func (d *Desk) StartBy(ctx context.Context, waiting []wire.Effect, by lease.Decision) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range waiting {
@@ -48,7 +47,6 @@ func (d *Desk) StartBy(ctx context.Context, waiting []wire.Effect, trace func(*w
 			continue
 		}
 		t := newTask(d, e, by)
-		t.trace = trace(e.Message)
 		d.tasks[offset] = t
 		if k := e.Message.Key; k != nil {
 			t.before = d.last[string(k)]

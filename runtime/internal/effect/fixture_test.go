@@ -177,9 +177,9 @@ func (b *bench) newDesk() (*Desk, context.CancelFunc) {
 	}), cancel
 }
 
-// start begins effects that nothing erases.
+// start begins effects.
 func (b *bench) start(ctx context.Context, effects []wire.Effect) {
-	b.desk.Start(ctx, effects, untraced)
+	b.desk.Start(ctx, effects)
 }
 
 func (b *bench) heard() []string {
@@ -257,6 +257,3 @@ func want[T comparable](t testing.TB, what string, got, want T) {
 }
 
 var errDown = errors.New("connection refused")
-
-// untraced says that nothing erases results.
-func untraced(*wire.Message) *lease.Trace { return nil }

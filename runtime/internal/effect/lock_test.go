@@ -328,7 +328,7 @@ func TestWhoLeavesTheLine(t *testing.T) {
 		d.Start(t.Context(), []wire.Effect{lockedEffect(offset, "", &soon, func(context.Context) ([]byte, error) {
 			want(t, "the first one is over", over.Load(), true)
 			return nil, nil
-		})}, untraced)
+		})})
 		for q := &b.process.turns; ; time.Sleep(time.Millisecond) {
 			q.mu.Lock()
 			last := q.last[account]

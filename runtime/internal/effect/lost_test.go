@@ -86,7 +86,7 @@ func TestAPersonsResultIsTaken(t *testing.T) {
 		return nil, nil
 	})
 	b.external.losses.Store(1)
-	b.desk.StartBy(t.Context(), []wire.Effect{e}, untraced, lease.Decision{Number: 1, Result: []byte("r")})
+	b.desk.StartBy(t.Context(), []wire.Effect{e}, lease.Decision{Number: 1, Result: []byte("r")})
 	want(t, "result", string(b.result(0).Result), "r")
 	want(t, "state", b.external.States(consumer)[keyOf(0)], lease.Done)
 }

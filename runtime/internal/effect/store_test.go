@@ -17,11 +17,11 @@ import (
 func TestALeaseInPostgresStaysThere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 2)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("Postgres")), effectOf(1, "", &outside, answer("outside"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("Postgres")), effectOf(1, "", &outside, answer("outside"))})
 	want(t, "External", b.result(0).External, false)
 	want(t, "External", b.result(1).External, true)
 	b.desk.Again()
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("again")), effectOf(1, "", &outside, answer("again"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("again")), effectOf(1, "", &outside, answer("again"))})
 	r := b.result(0)
 	want(t, "result", string(r.Result), "Postgres")
 	want(t, "External", r.External, false)
@@ -35,7 +35,7 @@ func TestPostgresInPlaceOfTheStore(t *testing.T) {
 	b := newBench(t, 4)
 	b.external.set(errDown, nil)
 	begun := time.Now()
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("r"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("r"))})
 	want(t, "External", b.result(0).External, false)
 	if took := time.Since(begun); took < orInPostgres.Lease {
 		t.Errorf("Postgres took its place after %v", took)
@@ -47,7 +47,7 @@ func TestPostgresInPlaceOfTheStore(t *testing.T) {
 		more = append(more, effectOf(1+offset, "", &orInPostgres, answer("r")))
 	}
 	asked := b.external.questions()
-	b.desk.Start(t.Context(), more, untraced)
+	b.desk.Start(t.Context(), more)
 	for offset := range int64(20) {
 		b.result(1 + offset)
 	}
@@ -55,10 +55,10 @@ func TestPostgresInPlaceOfTheStore(t *testing.T) {
 	close(hang)
 	b.external.set(nil, nil)
 	b.rested()
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(30, "", &orInPostgres, answer("r"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(30, "", &orInPostgres, answer("r"))})
 	want(t, "External, when the store is back", b.result(30).External, true)
 	b.desk.Again()
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("again"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("again"))})
 	want(t, "what Postgres took", string(b.result(0).Result), "r")
 }
 
@@ -71,14 +71,14 @@ func TestAnAnswerIsRecordedInPlaceOfTheStore(t *testing.T) {
 	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, func(context.Context) ([]byte, error) {
 		b.external.set(errDown, nil)
 		return fmt.Append(nil, calls.Add(1)), nil
-	})}, untraced)
+	})})
 	r := b.result(0)
 	want(t, "result", string(r.Result), "1")
 	want(t, "External", r.External, false)
 	want(t, "state in Postgres", b.postgres.States(consumer)[keyOf(0)], lease.Done)
 	b.desk.Again()
 	b.external.set(nil, nil)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("again"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &orInPostgres, answer("again"))})
 	want(t, "result", string(b.result(0).Result), "1")
 	want(t, "calls", calls.Load(), 1)
 }
@@ -93,7 +93,7 @@ func TestOneAnswerOfTwoStores(t *testing.T) {
 		a, _ := b.postgres.Store.Acquire(ctx, consumer, []lease.Ask{ask})
 		b.postgres.Store.Record(ctx, consumer, []lease.End{{Hold: lease.Hold{Key: ask.Key, Owner: ask.Owner, Token: a[0].Token}, State: lease.Done, Result: []byte("theirs")}})
 		return []byte("ours"), nil
-	})}, untraced)
+	})})
 	want(t, "result", string(b.result(0).Result), "theirs")
 }
 
@@ -112,7 +112,7 @@ func TestStaleNumbersAreDrawnAnew(t *testing.T) {
 			b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, func(context.Context) ([]byte, error) {
 				calls.Add(1)
 				return nil, nil
-			})}, untraced)
+			})})
 			if r := b.result(0); r.Token <= known {
 				t.Errorf("number %d was given behind %d", r.Token, known)
 			}
@@ -134,12 +134,12 @@ func TestCopiesAtOnce(t *testing.T) {
 	})}
 	hang := make(chan struct{})
 	b.external.set(nil, hang)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(1, "", &outside, answer("first"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(1, "", &outside, answer("first"))})
 	for b.external.questions() == 0 { // until its question is on its way, and the next ones collect
 		time.Sleep(time.Millisecond)
 	}
-	b.desk.Start(t.Context(), effects, untraced)
-	second.Start(t.Context(), effects, untraced)
+	b.desk.Start(t.Context(), effects)
+	second.Start(t.Context(), effects)
 	time.Sleep(20 * time.Millisecond) // both have asked
 	close(hang)
 	want(t, "result", string(b.result(0).Result), "1")
@@ -155,7 +155,7 @@ func TestGivenUpWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1)
 	b.external.set(errDown, nil)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("r"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("r"))})
 	b.quit()
 	if err := b.desk.Wait(t.Context(), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

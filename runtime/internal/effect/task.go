@@ -42,7 +42,6 @@ type task struct {
 	key      wire.Key       // of the lease
 	decision lease.Decision // of a person; or none
 	owner    wire.UUID      // of the last ask, until an answer was heard; then zero
-	trace    *lease.Trace   // nil if nothing erases its result
 	skip     int64          // numbers to leave out: the store knows greater ones
 	lock     lock           // of the event, if it names one
 	course   *course        // of the effect
@@ -250,8 +249,6 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 			return t.end(Outcome{Err: err})
 		}
 		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: t.recorded(a.Result), External: hold.at.external}})
-	case lease.Erased:
-		return t.refuse(wire.ReasonEffect, fmt.Errorf("it was done before, and its result was %s: it is not called again", a.Error))
 	case lease.Interrupted:
 		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %s", a.Error))
 	}
@@ -272,7 +269,7 @@ func (t *task) ask(owner wire.UUID) lease.Ask {
 	e := &t.effect
 	a := lease.Ask{
 		Key: t.key, Owner: owner, Term: e.Terms.Lease, Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
-		Content: lease.Content{Print: e.Print}, Decision: t.decision, Trace: t.trace,
+		Content: lease.Content{Print: e.Print}, Decision: t.decision,
 	}
 	if e.Content != nil {
 		a.Content.Def = e.Content.Def

@@ -45,7 +45,7 @@ func TestOrderAndSlots(t *testing.T) {
 			return nil, nil
 		}))
 	}
-	b.desk.Start(t.Context(), all, untraced)
+	b.desk.Start(t.Context(), all)
 	for offset := range int64(12) {
 		b.result(offset)
 	}
@@ -73,7 +73,7 @@ func TestTheHeartbeatStopsBeforeTheRecord(t *testing.T) {
 	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, func(context.Context) ([]byte, error) {
 		time.Sleep(2*outside.Lease - outside.Lease/6) // between two of them
 		return []byte("r"), nil
-	})}, untraced)
+	})})
 	want(t, "result", string(b.result(0).Result), "r")
 	want(t, "late heartbeats", late.Load(), 0)
 	if extended.Load() < 3 {
@@ -105,7 +105,7 @@ func TestALostLeaseEndsTheCall(t *testing.T) {
 					b.external.set(nil, nil)
 				}
 				return fmt.Append(nil, n), nil
-			})}, untraced)
+			})})
 			want(t, "result", string(b.result(0).Result), "2")
 		})
 	}
@@ -129,7 +129,7 @@ func TestABrokenStoreHalts(t *testing.T) {
 				b.desk.Start(t.Context(), []wire.Effect{effectOf(7, "", terms, func(context.Context) ([]byte, error) {
 					s.set(broken, nil)
 					return nil, nil
-				})}, untraced)
+				})})
 				_, err := b.end(7)
 				h, ok := errors.AsType[*verdict.Halt](err)
 				if !ok || h.Code != halt.Database || h.Offset != 7 || !errors.Is(h.Err, broken) {
@@ -146,7 +146,7 @@ func TestNoStoreAtAll(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1)
 	b.process.external = nil
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("r"))}, untraced)
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("r"))})
 	_, err := b.end(0)
 	if _, ok := errors.AsType[*verdict.Halt](err); !ok {
 		t.Errorf("got %v", err)
@@ -162,7 +162,7 @@ func TestAStoreThatIsDownIsToldOf(t *testing.T) {
 	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, func(context.Context) ([]byte, error) {
 		calls.Add(1)
 		return nil, nil
-	})}, untraced)
+	})})
 	time.Sleep(3 * outside.Lease)
 	want(t, "calls without a store", calls.Load(), 0)
 	b.external.set(nil, nil)

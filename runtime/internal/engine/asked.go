@@ -29,7 +29,7 @@ func (t *transaction) asked(ctx context.Context, d *decide.Decision) error {
 	if result == nil {
 		result = l.Returned // the store may have forgotten it
 	}
-	t.desk().StartBy(ctx, waiting, t.trace, lease.Decision{Number: l.Number, Result: result})
+	t.desk().StartBy(ctx, waiting, lease.Decision{Number: l.Number, Result: result})
 	return &awaitsEffect{l.Offset, waiting[0].Event}
 }
 

@@ -29,7 +29,7 @@ func (t *transaction) cut(ctx context.Context, d *decide.Decision) error {
 	if t.settles != nil {
 		return t.asked(ctx, d)
 	}
-	t.o.effects.Start(ctx, t.mayBegin(d.Waiting), t.trace)
+	t.o.effects.Start(ctx, t.mayBegin(d.Waiting))
 	if d.Ready == 0 {
 		return &awaitsEffect{d.Waiting[0].Message.Offset, d.Waiting[0].Event}
 	}

@@ -169,7 +169,6 @@ func (x *explicit) commit(ctx context.Context) error {
 	p.Add(complete(x.o, x.d)...)
 	p.Add(x.o.chain.Letters(x.d.Letters)...)
 	p.Add(settle(x.o, x.settles)...)
-	p.Add(erase(x.o, x.d, x.settles)...)
 	p.End(commitSQL)
 	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)
 	if unclean != nil { // nevertheless the transaction is over

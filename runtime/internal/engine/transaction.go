@@ -222,7 +222,6 @@ func (t *transaction) sendAttempt(ctx context.Context, d *decide.Decision, a *ch
 	head = append(head, complete(t.o, d)...)
 	head = append(head, c.Letters(d.Letters)...)
 	head = append(head, settle(t.o, t.settles)...)
-	head = append(head, erase(t.o, d, t.settles)...)
 	p := pipeline.New(ctx, t.conn.Conn())
 	p.Add(head...)
 	r, err := p.Run()

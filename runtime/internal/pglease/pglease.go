@@ -24,7 +24,7 @@ import (
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{acquire, read, look, extend, record, complete, erase}
+var Statements = []session.Statement{acquire, read, look, extend, record, complete}
 
 var (
 	acquire  = session.NewStatement("lease_acquire", acquireSQL)
@@ -77,7 +77,6 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 		take.Int8(a.Term.Microseconds())
 		take.Bool(a.Interrupts)
 		take.Int8(a.Keep.Microseconds())
-		trace(&take, a.Trace)
 		take.Int8(a.Decision.Number)
 		bytea(&take, a.Decision.Result)
 		look.Row()
@@ -101,7 +100,7 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 func answer(a *lease.Answer, row [][]byte) error {
 	a.State = lease.State(row[1][0])
 	switch a.State {
-	case lease.Processing, lease.Done, lease.Completed, lease.Failed, lease.Interrupted, lease.Erased:
+	case lease.Processing, lease.Done, lease.Completed, lease.Failed, lease.Interrupted:
 	default:
 		return &lease.Broken{Err: fmt.Errorf("idem_lease has a row in state %q, which this version does not know", row[1])}
 	}

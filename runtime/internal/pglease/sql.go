@@ -15,14 +15,14 @@ const (
 	// that are smaller than its own, and one with a result makes no call.
 	acquireSQL = `
 INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, forget_at,
-    stream, offs, order_key, decision, result)
+    decision, result)
 SELECT $1, a.key, a.def, a.fp, CASE WHEN a.result IS NULL THEN 'p'::"char" ELSE 'd' END, a.owner, nextval('idem_fence'),
        CASE WHEN a.result IS NULL THEN 1 ELSE 0 END, a.term * interval '1 microsecond', a.interrupts,
        a.keep * interval '1 microsecond', clock_timestamp() + a.term * interval '1 microsecond',
        CASE WHEN a.result IS NOT NULL THEN clock_timestamp() + a.keep * interval '1 microsecond' END,
-       a.stream, a.offs, a.order_key, nullif(a.decision, 0), a.result
-FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[], $9::int[], $10::bigint[], $11::uuid[],
-    $12::bigint[], $13::bytea[]) AS a (key, def, fp, owner, term, interrupts, keep, stream, offs, order_key, decision, result)
+       nullif(a.decision, 0), a.result
+FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[], $9::bigint[], $10::bytea[])
+    AS a (key, def, fp, owner, term, interrupts, keep, decision, result)
 ORDER BY a.key
 ON CONFLICT (consumer, key) DO UPDATE SET
     def = excluded.def, fp = excluded.fp, owner = excluded.owner, fence = nextval('idem_fence'),
@@ -32,7 +32,6 @@ ON CONFLICT (consumer, key) DO UPDATE SET
     error = CASE WHEN excluded.result IS NOT NULL THEN NULL
                  WHEN l.state = 'p' AND l.interrupts AND l.owner <> excluded.owner THEN 'the lease ended before the call did' ELSE l.error END,
     term = excluded.term, interrupts = excluded.interrupts, keep = excluded.keep, decision = excluded.decision, result = excluded.result,
-    stream = excluded.stream, offs = excluded.offs, order_key = excluded.order_key,
     expires_at = clock_timestamp() + excluded.term, changed_at = clock_timestamp(), forget_at = excluded.forget_at
 WHERE CASE l.state
     WHEN 'f' THEN l.expires_at <= clock_timestamp() OR excluded.decision > l.fence OR excluded.result IS NOT NULL
@@ -74,12 +73,10 @@ WITH held AS (
 SELECT n FROM held`
 
 	// recordSQL finds a row also in the state that it would give it: the answer to an earlier
-	// statement was lost. Then nothing of the row changes. Of a dead letter that was erased before
-	// its replay took the lease no result is kept: who erased it did not find one.
+	// statement was lost. Then nothing of the row changes.
 	recordSQL = `
 WITH held AS (
-    SELECT a.*, l.lease, (SELECT d.erased_by FROM idem_dead_letter d
-        WHERE d.stream = (l.lease).stream AND d.offs = (l.lease).offs AND d.erased_by IS NOT NULL LIMIT 1) AS erased_by
+    SELECT a.*, l.lease
     FROM (SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::int[])
         WITH ORDINALITY AS a (key, owner, fence, state, result, error, pause, attempts, n) ORDER BY key) a
     CROSS JOIN LATERAL (
@@ -90,9 +87,9 @@ WITH held AS (
     ) l
 ), recorded AS (
     INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, result, error)
-    SELECT $1, key, (lease).def, (lease).fp, CASE WHEN state = 'd' AND erased_by IS NOT NULL THEN 'e' ELSE state::"char" END,
+    SELECT $1, key, (lease).def, (lease).fp, state::"char",
         owner, fence, attempts, (lease).term, (lease).interrupts, (lease).keep, clock_timestamp() + pause * interval '1 microsecond',
-        CASE WHEN erased_by IS NULL THEN result END, CASE WHEN erased_by IS NULL THEN error ELSE 'erased by ' || erased_by END
+        result, error
     FROM held WHERE (lease).state = 'p'
     ON CONFLICT (consumer, key) DO UPDATE SET
         state = excluded.state, result = excluded.result, error = excluded.error, attempts = excluded.attempts,

@@ -33,23 +33,19 @@ func describe(pg *pgconn.PgError) string {
 }
 
 // stepRefused is the table into which a step that cannot do what it says inserts why, with the
-// table and the column, which is refused.
+// table, which is refused.
 const stepRefused = "idem_step_refused"
 
-// refusal takes these out of "Failing row contains (no row with this key, orders, null).", in any
+// refusal takes these out of "Failing row contains (no row with this key, orders).", in any
 // language.
 func refusal(detail string) string {
 	_, rest, _ := strings.Cut(detail, "(")
 	row, _, _ := strings.Cut(rest, ")")
 	parts := strings.Split(row, ", ")
-	if len(parts) != 3 {
+	if len(parts) != 2 {
 		return "a step could not do what it says"
 	}
-	text := parts[0] + " in table " + parts[1]
-	if parts[2] != "null" {
-		text += ", column " + parts[2]
-	}
-	return text
+	return parts[0] + " in table " + parts[1]
 }
 
 // Describe hides what an error of the database may quote. What the server itself says of

@@ -60,7 +60,7 @@ func TestNothingUnwrapsToAValue(t *testing.T) {
 // An error says the same however often it was described.
 func TestDescribedTwiceSaysTheSame(t *testing.T) {
 	for _, pg := range []*pgconn.PgError{
-		{Code: "23514", TableName: stepRefused, Detail: "Failing row contains (no row with this key, orders, null)."}, {Code: "42P01", Message: "no table"}, {Code: "40001"},
+		{Code: "23514", TableName: stepRefused, Detail: "Failing row contains (no row with this key, orders)."}, {Code: "42P01", Message: "no table"}, {Code: "40001"},
 	} {
 		once := Describe(pg)
 		if twice := Describe(once); twice.Error() != once.Error() {

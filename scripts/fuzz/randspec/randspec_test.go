@@ -24,7 +24,7 @@ func TestSpecsUseEveryVerb(t *testing.T) {
 		"root:", "encoding:", "unknown_members:", "absent_marker:", "version: v2", "map(", "header: h-", "unknown: keep", "if_missing: insert",
 		"copies: same_partition", "unique_per:", "compare:", "also:", "missing: offset", "foreign_keys:", "by:", "many:", "keep:", "text: hex",
 		"effect:", "if_interrupted: retry", "if_interrupted: dead_letter", "result: Answer", "keep_result:", ": result.", "park: record_key",
-		"handle: true", "lock: {", "erase_traces: true",
+		"handle: true", "lock: {",
 	}
 	for _, verb := range verbs {
 		keys = append(keys, "- "+verb+": ")

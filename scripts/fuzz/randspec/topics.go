@@ -112,9 +112,6 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 	if len(e.parts) > 0 && chance(r, 40) {
 		e.add(leaf("lock: {name: things, by: event_id}"))
 	}
-	if keyed && chance(r, 10) {
-		e.add(leaf("erase_traces: true"))
-	}
 	steps := &part{lines: []string{"write:"}, needed: true}
 	for range 1 + r.IntN(3) {
 		t := pick(r, tables)

@@ -20,7 +20,7 @@ var (
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{appendRow, sameRow, shortenRow, deadletter.Insert, deadletter.Settle, deadletter.Erase}
+var Statements = []session.Statement{appendRow, sameRow, shortenRow, deadletter.Insert, deadletter.Settle}
 
 // Append appends the row after the tail. It is the first statement of every transaction.
 func (c *Chain) Append(r ledger.Row) pipeline.Statement {

@@ -40,7 +40,7 @@ type Open struct {
 	Returned    []byte       // what the call of its effect returned; nil if none was made and recorded
 	Message     wire.Message // empty if Lost is not nil
 	Lost        error        // why the record cannot be decided again; nil if it can
-	ErasedBy    string       // the event that erased its record; "" if none did
+	ErasedBy    string       // who erased its record; "" if nobody did
 }
 
 // errDropped says that a letter has no record.

@@ -117,7 +117,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 
 // decide adds one record to the batch, and counts it, or returns its dead letter.
 func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.Letter, bad bool) {
-	if at, waits := w.waits(m, f); waits && !d.erases(m) {
+	if at, waits := w.waits(m, f); waits {
 		d.event = ""
 		return deadletter.Behind(m, &d.topic.OnFailure, at), true
 	}
@@ -140,9 +140,6 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 	}
 	if err == nil {
 		w.count(outcome)
-		if outcome == wire.Applied && wire.Erases(d.batch) {
-			w.erase(m, f)
-		}
 		if f.Events {
 			w.Events = append(w.Events, hook.Event{Offset: m.Offset, Name: d.event, Outcome: told[outcome]})
 		}

@@ -93,7 +93,7 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
     -- empty if it is not kept. A replay takes it, and makes no call.
     result bytea,
     record bytea, -- the record as it was read; NULL if it is not kept, or was erased
-    erased_by text, -- the event that erased record and reason (erase_traces): its topic, partition and offset
+    erased_by text, -- who erased record and reason, and why
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     resolved_at timestamptz,
     resolved_seq bigint, -- the ledger row with which it was replayed or discarded
@@ -118,7 +118,6 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
 );
 CREATE INDEX IF NOT EXISTS idem_dead_letter_open ON idem_dead_letter (stream, order_key, offs)
     WHERE state IN ('d', 'w');
-CREATE INDEX IF NOT EXISTS idem_dead_letter_key ON idem_dead_letter (order_key) WHERE order_key IS NOT NULL AND erased_by IS NULL;
 CREATE INDEX IF NOT EXISTS idem_dead_letter_asked ON idem_dead_letter (stream, offs, seq) WHERE asked IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idem_dead_letter_expiry ON idem_dead_letter (stream, expires_at);
 
@@ -149,7 +148,6 @@ $$;
 CREATE TABLE IF NOT EXISTS idem_step_refused (
     reason text NOT NULL,
     in_table text NOT NULL,
-    in_column text,
     CONSTRAINT idem_step_refused CHECK (false)
 );
 
@@ -165,9 +163,8 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     def int NOT NULL, -- definition of the content that the fingerprint covers: a hash
     fp int NOT NULL, -- fingerprint of the content
     -- p processing; d done, the result is recorded; c completed, the ledger passed the event too;
-    -- f failed, may be called again; i interrupted: nobody knows what the call did; e it was done,
-    -- and its result was erased
-    state "char" NOT NULL CHECK (state IN ('p', 'd', 'c', 'f', 'i', 'e')),
+    -- f failed, may be called again; i interrupted: nobody knows what the call did
+    state "char" NOT NULL CHECK (state IN ('p', 'd', 'c', 'f', 'i')),
     owner uuid NOT NULL, -- random, new for each try
     decision bigint, -- number of the operator's request that the last try was made for
     fence bigint NOT NULL, -- the lease's number
@@ -177,18 +174,12 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     keep interval NOT NULL, -- how long what became of the key is remembered
     expires_at timestamptz NOT NULL, -- of p: the lease; of f: until then no call begins
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(), -- when the state changed
-    forget_at timestamptz, -- of d, c, f and e: keep after that
+    forget_at timestamptz, -- of d, c and f: keep after that
     result bytea,
     error text,
-    -- The record that the lease is for, and the hash of its record key, where an event may erase
-    -- the result (erase_traces); else NULL.
-    stream int,
-    offs bigint,
-    order_key uuid,
     PRIMARY KEY (consumer, key)
 );
-CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'd', 'e', 'f');
-CREATE INDEX IF NOT EXISTS idem_lease_key ON idem_lease (consumer, order_key) WHERE order_key IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'd', 'f');
 
 -- Generations of remembered idempotency keys. Each consumer has exactly one
 -- open, and no second one whatever happens.
