@@ -62,7 +62,7 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"discard projector orders.v2 --all --reason x", "this database has no ledger of orders.v2 of projector"},
 		{"replay projector orders.v1 0:4 0:5 --reason x", "nothing was asked"},
 		{"discard projector orders.v1 0:4 --record-key k --erase --reason x", "--erase is of a record key"},
-		{"discard projector orders.v1 --record-key k --reason x", "erase"},
+		{"discard projector orders.v1 --record-key k --reason x", "say which letters to discard"},
 		{"replay projector --reason x", "want CONSUMER TOPIC"},
 		{"replay projector orders.v1 --reason x", "say which letters to replay"},
 		{"replay projector orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},

@@ -28,8 +28,8 @@ FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
 WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND d.erased_by IS NULL`
 )
 
-// Erase erases what dead letters keep of the records of a record key: record, reason and result, of
-// closed letters too. Those that are open are discarded. It returns the letters as they are then.
+// Erase erases what dead letters keep of the records of a record key: record, reason and result,
+// of closed letters too. Those that are open are discarded. It returns the letters as they are.
 func Erase(ctx context.Context, db DB, consumer, topic, key string, by By) ([]Letter, error) {
 	if err := Known(ctx, db, consumer, topic); err != nil {
 		return nil, err
