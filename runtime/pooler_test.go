@@ -131,33 +131,6 @@ func TestPoolerNeverMixesTables(t *testing.T) {
 	}
 }
 
-// What another client does to a session that the runtime was given is found out by the next
-// batch, which writes nothing: here it is the test that takes the mark.
-func TestSessionThatAnotherClientHadIsNotWrittenWith(t *testing.T) {
-	t.Parallel()
-	db := database(t)
-	var session *pgx.Conn
-	cfg := db.Config()
-	cfg.AfterConnect = func(_ context.Context, conn *pgx.Conn) error { session = conn; return nil }
-	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	w := own(t, service{}.consumer(t, pool))
-	apply(t, w, records(0, "put 1 1"))
-	if _, err := session.Exec(t.Context(), `RESET ALL`); err != nil {
-		t.Fatal(err)
-	}
-	for _, texts := range [][]string{{"put 2 2"}, {"a: put 3 3"}, {"@b: put 4 4", "call 1"}} {
-		_, err := w.Apply(t.Context(), records(1, texts...))
-		if h, ok := errors.AsType[*idem.HaltedError](err); !ok || h.Code != halt.Pooler {
-			t.Errorf("%v: got %v, want a halt with code pooler", texts, err)
-		}
-	}
-	want(t, "rows", table(t, db), "1=1")
-}
-
 // A pooler in session mode does no harm, with nothing allowed to it beforehand and whatever
 // defaults the database has: batches with keys and handlers work, and the settings are the
 // runtime's.

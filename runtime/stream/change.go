@@ -191,7 +191,7 @@ func (c *change) describe(t ledger.Tail, r ledger.Row, effect string) Change {
 // that it works through a connection pooler as well.
 func appendRow(ctx context.Context, db DB, stream int32, t ledger.Tail, r ledger.Row) (sent bool, err error) {
 	return transact(ctx, db, func(conn *pgconn.PgConn) error {
-		_, err := exec(ctx, conn, ledger.AppendSQL, append(ledger.Append(stream, t, r), nil)...) // in any session
+		_, err := exec(ctx, conn, ledger.AppendSQL, ledger.Append(stream, t, r)...)
 		return err
 	})
 }

@@ -63,7 +63,7 @@ func (w *worker) try(n int64) error {
 		return err
 	}
 	defer conn.Release()
-	params := append(ledger.Append(w.stream, w.tail, row), nil)
+	params := ledger.Append(w.stream, w.tail, row)
 	formats := make([]int16, len(params))
 	for i := range formats {
 		formats[i] = pgx.BinaryFormatCode

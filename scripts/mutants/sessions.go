@@ -3,15 +3,12 @@ package main
 // sessionBugs are bugs of what a connection is given, and of poolers.
 var sessionBugs = []mutant{
 	{"a session is not known again",
-		in(sessions, "Session.Bind").Replace(`_.mark[:10]`, `""`).Replace(`[]byte(_.mark)`, `nil`),
+		in(sessions, "Session.Name").Replace(`$s.mark[:10]`, `""`),
 		core, "TestPoolerNeverMixesTables"},
 	{"statements are named by their place",
 		in(sessions, "NewStatement").Replace(`sum[:8]`, `sum[:0]`).
-			In(sessions, "Session.Bind").Replace(`_.mark[:10]`, `""`).Replace(`[]byte(_.mark)`, `nil`),
+			In(sessions, "Session.Name").Replace(`$s.mark[:10]`, `""`),
 		core, "TestPoolerNeverMixesTables"},
-	{"an append asks for no mark",
-		in(core, "AppendSQL").Text(`idem_session($15::text)`, `$14::text IS NOT NULL`),
-		core, "TestSessionThatAnotherClientHadIsNotWrittenWith"},
 	{"nobody looks for a pooler",
 		in(sessions, "Probe").Replace(`for range tries { _ }`, `_ = tries`),
 		core, "TestPoolerInTransactionModeIsRefusedAtTheStart"},

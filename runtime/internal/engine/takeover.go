@@ -19,7 +19,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
-	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
@@ -125,9 +124,6 @@ func (t *takeOver) run(ctx context.Context) error {
 	}
 	defer conn.Release()
 	t.conn = conn
-	if err := session.Of(conn.Conn().PgConn()).Check(ctx, conn.Conn()); err != nil {
-		return haltIfPooler(err)
-	}
 	if t.o.p.topic.Window > 0 {
 		if err := generation.First(ctx, conn.Conn(), t.o.p.process.Service.Consumer, t.o.p.process.KeepKeys()); err != nil {
 			return haltIfFinal(err)

@@ -75,8 +75,8 @@ func (l List) sealed() map[wire.UUID]int32 {
 var Claim = session.NewStatement("claim", claimSQL)
 
 var (
-	list  = session.Marked("generations", listSQL)
-	known = session.Marked("known_keys", knownSQL)
+	list  = session.NewStatement("generations", listSQL)
+	known = session.NewStatement("known_keys", knownSQL)
 )
 
 // Statements are prepared on every connection that claims keys.
@@ -84,13 +84,13 @@ var Statements = []session.Statement{list, known, Claim}
 
 const (
 	listSQL = `
-SELECT gen, token, coalesce(seal, token), sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 AND idem_session($2::text) ORDER BY sealed_at NULLS LAST`
+SELECT gen, token, coalesce(seal, token), sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 ORDER BY sealed_at NULLS LAST`
 
 	// knownSQL reads which keys were claimed before in one generation. With an array of
 	// generations a cached plan would probe all of them, also other consumers'.
 	knownSQL = `
 SELECT key, gen, def, fp, stream, seq, (SELECT s.topic || '/' || s.partition FROM idem_stream s WHERE s.stream = k.stream)
-FROM idem_keys k WHERE gen = $1::int AND key = ANY ($2::uuid[]) AND idem_session($3::text)`
+FROM idem_keys k WHERE gen = $1::int AND key = ANY ($2::uuid[])`
 
 	// claimSQL claims sorted keys in the open generation, named by its token; a generation
 	// that is not ours makes gen NULL, which is refused.
@@ -125,8 +125,7 @@ func Listed(conn *pgx.Conn) (List, bool) {
 // connection. The statements must be prepared on it.
 func Read(ctx context.Context, conn *pgx.Conn, consumer string) (List, error) {
 	var l List
-	name, args := session.Of(conn.PgConn()).Bind(list, [][]byte{[]byte(consumer)})
-	res := conn.PgConn().ExecPrepared(ctx, name, args, binaryFormat, binaryFormat)
+	res := conn.PgConn().ExecPrepared(ctx, session.Of(conn.PgConn()).Name(list), [][]byte{[]byte(consumer)}, binaryFormat, binaryFormat)
 	for res.NextRow() {
 		row := res.Values()
 		l = append(l, Generation{Number: int32(binary.BigEndian.Uint32(row[0])), Token: wire.UUID(row[1]), Seal: wire.UUID(row[2]), Open: row[3][0] != 0})
@@ -158,8 +157,8 @@ func Known(ctx context.Context, conn *pgx.Conn, numbers []int32, keys []wire.Key
 	array := asked.Seal(nil)[0]
 	p := conn.PgConn().StartPipeline(ctx)
 	for _, n := range numbers {
-		name, args := session.Of(conn.PgConn()).Bind(known, [][]byte{binary.BigEndian.AppendUint32(nil, uint32(n)), array})
-		p.SendQueryPrepared(name, args, binaryFormat, binaryFormat)
+		args := [][]byte{binary.BigEndian.AppendUint32(nil, uint32(n)), array}
+		p.SendQueryPrepared(session.Of(conn.PgConn()).Name(known), args, binaryFormat, binaryFormat)
 	}
 	err = p.Sync()
 	for i := 0; i < len(numbers) && err == nil; i++ {

@@ -19,7 +19,7 @@ const (
 	// AppendSQL is the append of every kind but genesis. There is always exactly one
 	// candidate row. If the predecessor is not there with our token and position, prev is
 	// NULL and the row is refused (23502); if there is a row at our seq, the primary key
-	// refuses (23505). $15 is the mark of the session in which alone this may be; NULL is any.
+	// refuses (23505).
 	// Plain INSERT: the outcome is the same at every isolation level.
 	AppendSQL = `
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info, key_defs)
@@ -27,7 +27,6 @@ SELECT $1::int, $2::bigint + 1, $4::uuid, p.next, $6::bigint, $7::"char", $8::in
        greatest(p.window_seq, $9::bigint), $10::bytea, $13::text, $14::bytea
 FROM (SELECT) AS one
 LEFT JOIN idem_ledger p ON p.stream = $1 AND p.seq = $2 AND p.token = $3::uuid AND p.next = $5::bigint
-WHERE idem_session($15::text)
 RETURNING written_at`
 
 	// SameSQL is refused (23514 on idem_assert) unless the current transaction, and no other,
@@ -92,10 +91,10 @@ FROM part, young GROUP BY first`
 	// ClockSQL asks the database what time it is.
 	ClockSQL = `SELECT clock_timestamp()`
 
-	// KeysSQL reads the keys of the rows $2 to $3, at most $4 rows. $5 is the session's mark.
+	// KeysSQL reads the keys of the rows $2 to $3, at most $4 rows.
 	KeysSQL = `
 SELECT seq, written_at, keys, key_defs FROM idem_ledger
-WHERE stream = $1 AND seq BETWEEN $2 AND $3 AND keys IS NOT NULL AND idem_session($5::text) ORDER BY seq LIMIT $4`
+WHERE stream = $1 AND seq BETWEEN $2 AND $3 AND keys IS NOT NULL ORDER BY seq LIMIT $4`
 
 	// SinceSQL reads what else than batches was appended behind a row.
 	SinceSQL = `

@@ -222,8 +222,7 @@ func (s *Store) run(ctx context.Context, row func([][]byte) error, statements ..
 	own := session.Of(pg)
 	p := pg.StartPipeline(ctx)
 	for _, st := range statements {
-		name, args := own.Bind(st.is, st.args)
-		p.SendQueryPrepared(name, args, binaryFormat, binaryFormat)
+		p.SendQueryPrepared(own.Name(st.is), st.args, binaryFormat, binaryFormat)
 	}
 	err = p.Sync()
 	for range statements {

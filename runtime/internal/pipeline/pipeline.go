@@ -43,8 +43,7 @@ func New(ctx context.Context, conn *pgx.Conn) *Pipeline {
 func (p *Pipeline) Add(statements ...Statement) {
 	for _, s := range statements {
 		if s.SQL == "" {
-			name, args := p.session.Bind(s.Is, s.Args)
-			p.p.SendQueryPrepared(name, args, binaryFormat, binaryFormat)
+			p.p.SendQueryPrepared(p.session.Name(s.Is), s.Args, binaryFormat, binaryFormat)
 		} else {
 			p.p.SendQueryParams(s.SQL, s.Args, nil, binaryFormat, binaryFormat)
 		}

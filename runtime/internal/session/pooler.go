@@ -62,14 +62,6 @@ func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
 	return errors.Join(err, other)
 }
 
-// Check is Verify where it can fail: where something is between service and server.
-func (s *Session) Check(ctx context.Context, conn *pgx.Conn) error {
-	if !s.pooled {
-		return nil
-	}
-	return s.Verify(ctx, conn)
-}
-
 const (
 	probes = 5
 	// patience is how long a connection that has its session may need for a query that waits

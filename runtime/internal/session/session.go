@@ -1,15 +1,12 @@
 // Package session is what a connection of the runtime is given after the connect: settings, a
 // mark by which the server's session is known again, prepared statements. It reads back what it
-// gave, and finds out whether a connection pooler between service and server hands sessions from
-// one client to another. It must not import any other package of this module.
+// gave, and finds out at the start whether a connection pooler between service and server hands
+// sessions from one client to another. It must not import any other package of this module.
 //
 // Nothing but client_encoding goes into the start-up packet: poolers refuse what they do not
 // know there, or leave it out in silence.
 //
-// A statement that decides or writes asks for the mark (idem_session, in the runtime's
-// migration), which raises 26000 in every other session: in one that another client was given
-// and in ours after another client had it. Names of prepared statements are those of one
-// session only, so that another one answers 26000, too.
+// Names of prepared statements are those of one session only: another one answers 26000.
 package session
 
 import (
@@ -24,7 +21,7 @@ import (
 
 // Session is what a connection was given.
 type Session struct {
-	mark   string
+	mark   string            // its beginning is part of the names of its prepared statements
 	pid    int32             // of the backend that was found behind the connection
 	pooled bool              // the server announced another one: something is between
 	relied map[string]string // the settings that must stay, as they read back

@@ -12,10 +12,9 @@ import (
 // Statement is a statement that is prepared on every connection, under a name that holds a
 // hash of its text: a name never means two texts.
 type Statement struct {
-	Label  string // ends its name, for people who read the server's views
-	SQL    string
-	hash   string
-	marked bool
+	Label string // ends its name, for people who read the server's views
+	SQL   string
+	hash  string
 }
 
 // NewStatement returns a statement.
@@ -24,31 +23,20 @@ func NewStatement(label, sql string) Statement {
 	return Statement{Label: label, SQL: sql, hash: hex.EncodeToString(sum[:8])}
 }
 
-// Marked returns a statement whose last parameter, besides those that its callers give, is
-// the session's mark. Its text hands that to idem_session.
-func Marked(label, sql string) Statement {
-	st := NewStatement(label, sql)
-	st.marked = true
-	return st
-}
-
 // Write returns a statement of the spec's.
 func Write(sql string) Statement { return NewStatement("write", sql) }
 
-// Bind returns a statement's name in the session, and its parameters.
-func (s *Session) Bind(st Statement, args [][]byte) (name string, all [][]byte) {
-	if st.marked {
-		args = append(args[:len(args):len(args)], []byte(s.mark))
-	}
-	return "idem_" + st.hash + "_" + s.mark[:10] + "_" + st.Label, args
+// Name is a statement's name in the session. Another session has none of this name, so that what
+// a pooler hands to it is refused (26000).
+func (s *Session) Name(st Statement) string {
+	return "idem_" + st.hash + "_" + s.mark[:10] + "_" + st.Label
 }
 
 // Prepare prepares statements in one round trip. If one fails, it returns how many did not.
 func (s *Session) Prepare(ctx context.Context, conn *pgconn.PgConn, statements []Statement) (prepared int, err error) {
 	p := conn.StartPipeline(ctx)
 	for _, st := range statements {
-		name, _ := s.Bind(st, nil)
-		p.SendPrepare(name, st.SQL, nil)
+		p.SendPrepare(s.Name(st), st.SQL, nil)
 	}
 	err = p.Sync()
 	for prepared < len(statements) && err == nil {

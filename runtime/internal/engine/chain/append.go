@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	appendRow  = session.Marked("append", ledger.AppendSQL)
+	appendRow  = session.NewStatement("append", ledger.AppendSQL)
 	sameRow    = session.NewStatement("own", ledger.SameSQL)
 	shortenRow = session.NewStatement("shorten", ledger.ShortenSQL)
 )

@@ -21,7 +21,7 @@ const loadRows = 1000
 // the batches to come move the window on.
 const measureRows = 20_000
 
-var chainKeys = session.Marked("chain_keys", ledger.KeysSQL)
+var chainKeys = session.NewStatement("chain_keys", ledger.KeysSQL)
 
 // Statements are prepared on every connection.
 var Statements = []session.Statement{chainKeys}
@@ -86,8 +86,7 @@ func (m *Memory) Load(ctx context.Context, conn *pgconn.PgConn, stream int32, ta
 // loadPart loads the first rows with keys from a row on.
 func (m *Memory) loadPart(ctx context.Context, conn *pgconn.PgConn, stream int32, from, to int64) (n int, last int64, err error) {
 	args := [][]byte{ledger.Int4(stream), ledger.Int8(from), ledger.Int8(to), ledger.Int8(loadRows)}
-	name, args := session.Of(conn).Bind(chainKeys, args)
-	rows := conn.ExecPrepared(ctx, name, args, binaryFormat, binaryFormat)
+	rows := conn.ExecPrepared(ctx, session.Of(conn).Name(chainKeys), args, binaryFormat, binaryFormat)
 	fits := true
 	for fits && rows.NextRow() {
 		v := rows.Values()

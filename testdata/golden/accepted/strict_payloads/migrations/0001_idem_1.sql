@@ -130,18 +130,6 @@ CREATE TABLE IF NOT EXISTS idem_assert (
     CONSTRAINT idem_assert_letter CHECK (what <> 'letter') -- nor is a dead letter
 );
 
--- The runtime gives each of its sessions a mark. What decides or writes asks for it, so that
--- no connection pooler can hand it to another client's session, with other settings.
-CREATE OR REPLACE FUNCTION idem_session(mark text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    IF mark IS NULL OR current_setting('idem.session', true) = mark THEN
-        RETURN true;
-    END IF;
-    RAISE 'the connection leads to another session than the one that it was given'
-        USING ERRCODE = 'invalid_sql_statement_name';
-END
-$$;
-
 -- Always empty. A step that cannot do what it says, such as an update that does not find its
 -- row, inserts why, which fails: the event becomes a dead letter instead of passing without
 -- effect.
