@@ -53,7 +53,7 @@ func generateOnce(ctx context.Context, spec string) (seconds float64, err error)
 		return 0, err
 	}
 	start := time.Now()
-	result, err := generator.Generate(ctx, []generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}}, false)
+	result, err := generator.Generate(ctx, []generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}})
 	if err != nil {
 		return 0, err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/cases"
@@ -71,7 +70,6 @@ func readCases(u *unit) error {
 		u.cases = append(u.cases, c)
 		u.addScaffold(c.file(), c.content)
 	}
-	u.cases.warnUncovered(u)
 	return nil
 }
 
@@ -121,37 +119,6 @@ func (c *caseFile) read(u *unit, in *oracle.Interpreter) {
 	if c.problems.Append(problems); c.problems.Errors() == 0 {
 		c.parsed = resolved
 	}
-}
-
-// warnUncovered warns of events with Go code that no case holds (W911): their tests compare the
-// code with itself.
-func (all caseFiles) warnUncovered(u *unit) {
-	for i, t := range u.service.Topics {
-		for j, e := range t.Events {
-			if !e.Handle || all.hold(e) { // tests do not run the code of an effect
-				continue
-			}
-			hint := "idemgen case NAME writes a frame into " + scaffold.CasesFolder
-			topic := u.parsed.Topics[i]
-			event := topic.Events[j]
-			u.problems.Warn([][]schema.Accepted{event.Doc.Accept, topic.Doc.Accept}, event.Name.Pos, "W911", fmt.Sprintf("event %q has Go code, and no case holds it: nothing says what it must do", e.Name), hint)
-		}
-	}
-}
-
-// hold reports whether a case has the event. Of a case that is not in order nobody knows.
-func (all caseFiles) hold(e *model.Event) bool {
-	for _, c := range all {
-		if c.parsed == nil || c.parsed.Holds(e) {
-			return true
-		}
-	}
-	return false
-}
-
-// inOrder reports whether nothing was refused in a case.
-func (all caseFiles) inOrder() bool {
-	return !slices.ContainsFunc(all, func(c *caseFile) bool { return c.parsed == nil })
 }
 
 // render renders what the generated test runs of each case.

@@ -4,24 +4,19 @@ import "github.com/idemgen/idemgen/schema"
 
 // Diagnostic is a problem of a spec as a machine reads it.
 type Diagnostic struct {
-	File     string `json:"file"`   // as it was given
-	Line     int    `json:"line"`   // from 1; 0: the whole file
-	Column   int    `json:"column"` // from 1, in characters
-	Severity string `json:"severity"`
-	Code     string `json:"code"`
-	Message  string `json:"message"`
-	Hint     string `json:"hint,omitempty"`
+	File    string `json:"file"`   // as it was given
+	Line    int    `json:"line"`   // from 1; 0: the whole file
+	Column  int    `json:"column"` // from 1, in characters
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
 }
 
 // diagnostics are the problems of one spec.
 func diagnostics(file string, problems schema.Diagnostics) []Diagnostic {
 	var all []Diagnostic
 	for _, d := range problems.Sorted() {
-		severity := "error"
-		if d.Warning() {
-			severity = "warning"
-		}
-		all = append(all, Diagnostic{file, d.Pos.Line, d.Pos.Col, severity, d.Code, d.Message, d.Hint})
+		all = append(all, Diagnostic{file, d.Pos.Line, d.Pos.Col, d.Code, d.Message, d.Hint})
 	}
 	return all
 }

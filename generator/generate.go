@@ -29,7 +29,7 @@ type Spec struct {
 
 // Result is what a run found, and what it would write. Close it.
 type Result struct {
-	Problems    string          // errors and warnings of the specs, ready to print; "" if there are none
+	Problems    string          // errors of the specs, ready to print; "" if there are none
 	Summary     string          // how many errors that are; "" if the specs are in order
 	Diagnostics []Diagnostic    // the same for machines
 	Refused     bool            // a spec is not in order: there are no changes
@@ -39,14 +39,14 @@ type Result struct {
 	units       []*unit
 }
 
-// Generate runs the pipeline and writes nothing. If strict, warnings count as errors. An
-// error is about files: one that cannot be read, or is in the way.
-func Generate(ctx context.Context, specs []Spec, strict bool) (*Result, error) {
-	return generate(ctx, specs, strict, false, nil)
+// Generate runs the pipeline and writes nothing. An error is about files: one that cannot be read,
+// or is in the way.
+func Generate(ctx context.Context, specs []Spec) (*Result, error) {
+	return generate(ctx, specs, false, nil)
 }
 
 // generate is Generate, perhaps of the sample of Init, with more files for each spec.
-func generate(ctx context.Context, specs []Spec, strict, sample bool, more func(*unit) ([]output.File, error)) (_ *Result, err error) {
+func generate(ctx context.Context, specs []Spec, sample bool, more func(*unit) ([]output.File, error)) (_ *Result, err error) {
 	result := &Result{}
 	defer func() {
 		if err != nil {
@@ -64,7 +64,7 @@ func generate(ctx context.Context, specs []Spec, strict, sample bool, more func(
 	err = read(units)
 	apart(units)
 	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units))
-	result.report(units, strict)
+	result.report(units)
 	if err != nil || result.Refused {
 		return result, err
 	}
@@ -102,7 +102,7 @@ func each(units []*unit, do func(*unit) error) error {
 }
 
 // report collects what the authors of specs and cases must read.
-func (r *Result) report(units []*unit, strict bool) {
+func (r *Result) report(units []*unit) {
 	var text strings.Builder
 	count := 0
 	r.Diagnostics = nil
@@ -110,9 +110,6 @@ func (r *Result) report(units []*unit, strict bool) {
 		_ = f.problems.Print(&text, f.path, f.content) // a strings.Builder takes everything
 		r.Diagnostics = append(r.Diagnostics, diagnostics(f.path, f.problems)...)
 		count += f.problems.Errors()
-		if strict {
-			count += f.problems.Warnings()
-		}
 	}
 	r.Summary = ""
 	if r.Refused = count > 0; r.Refused {

@@ -71,7 +71,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, false, sample, func(u *unit) ([]output.File, error) {
+	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, sample, func(u *unit) ([]output.File, error) {
 		return started.around(u, spec, importPath)
 	})
 	if err == nil && started.Refused && !started.Kept {
@@ -101,9 +101,7 @@ func (s Start) firstSpec(dir, importPath string) ([]byte, error) {
 func wrongNames(r *Result) error {
 	var errs []error
 	for _, d := range r.Diagnostics {
-		if d.Severity == "error" {
-			errs = append(errs, fmt.Errorf("%s: %s (%s)", d.Message, d.Hint, d.Code))
-		}
+		errs = append(errs, fmt.Errorf("%s: %s (%s)", d.Message, d.Hint, d.Code))
 	}
 	return errors.Join(errs...)
 }

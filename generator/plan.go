@@ -58,7 +58,7 @@ func (p *Plan) version(s Spec) evolution.Version {
 	problems.Append(more)
 	if problems.Errors() > 0 {
 		r := &Result{}
-		r.report([]*unit{{Spec: s, problems: problems}}, false)
+		r.report([]*unit{{Spec: s, problems: problems}})
 		p.Problems, p.Summary, p.Diagnostics = r.Problems, r.Summary, r.Diagnostics
 		return evolution.Version{}
 	}

@@ -37,7 +37,6 @@ func (u *unit) readState() error {
 	u.service.Identity = model.Identity{Writes: u.next.Identity, Knows: slices.Concat(u.next.Knows, u.next.Ahead)}
 	u.tableChanges()
 	u.keyChanges()
-	u.recordChanges()
 	return nil
 }
 

@@ -5,32 +5,19 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/idemgen/idemgen/generator/evolution"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
 
-// tableChanges finds out what migrations have to do. What none is written for becomes E607, and
-// what is not over at once, or may fail, a warning: in the run that writes the migration, which a
-// run with E607 does not.
+// tableChanges finds out what migrations have to do. What none is written for becomes E607.
 func (u *unit) tableChanges() {
-	refused := false
 	for _, c := range state.TableChanges(u.old, u.service) {
 		switch {
 		case slices.ContainsFunc(c.Subjects(), u.byHand):
 		case c.Kind == state.Refused:
 			u.problems.Add(u.position(c), "E607", c.Text, u.wayOut(c))
-			refused = true
 		default:
 			u.changes = append(u.changes, c)
-		}
-	}
-	if refused {
-		return
-	}
-	for _, c := range u.changes {
-		for _, w := range evolution.Warnings(c, u.format().Alone()) {
-			u.problems.Add(u.position(c), w.Code, c.Text+": "+w.Effect, w.Hint)
 		}
 	}
 }

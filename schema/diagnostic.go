@@ -3,19 +3,15 @@ package schema
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Diagnostic is one problem of a spec. The caret is Pos.Width wide.
 type Diagnostic struct {
 	Pos     Pos
-	Code    string // "E104", "W901"
+	Code    string // "E104"
 	Message string
 	Hint    string // one line, or ""
 }
-
-// Warning reports whether the diagnostic does not stop generation (W9xx).
-func (d Diagnostic) Warning() bool { return strings.HasPrefix(d.Code, "W") }
 
 // Diagnostics collects the problems of one spec. The zero value is empty and ready.
 type Diagnostics struct {
@@ -23,8 +19,6 @@ type Diagnostics struct {
 	kind string // what messages call the file; "" = a spec
 	// masked are positions of values that no excerpt shows (E112).
 	masked []Pos
-	// accepted are the entries of accept that kept a warning back.
-	accepted []Pos
 }
 
 // noun is what messages call the file: a spec, or a case.
@@ -39,7 +33,6 @@ func (ds *Diagnostics) Add(pos Pos, code, message, hint string) {
 func (ds *Diagnostics) Append(more Diagnostics) {
 	ds.list = append(ds.list, more.list...)
 	ds.masked = append(ds.masked, more.masked...)
-	ds.accepted = append(ds.accepted, more.accepted...)
 }
 
 // Sorted returns the problems by position, then code, then text; equal ones once.
@@ -52,19 +45,8 @@ func (ds Diagnostics) Sorted() []Diagnostic {
 	return slices.Compact(out)
 }
 
-// Errors counts the problems that stop generation.
-func (ds Diagnostics) Errors() int {
-	n := 0
-	for _, d := range ds.Sorted() {
-		if !d.Warning() {
-			n++
-		}
-	}
-	return n
-}
-
-// Warnings counts the problems that do not stop generation.
-func (ds Diagnostics) Warnings() int { return len(ds.Sorted()) - ds.Errors() }
+// Errors counts the problems.
+func (ds Diagnostics) Errors() int { return len(ds.Sorted()) }
 
 // Mask hides the text at pos in every excerpt.
 func (ds *Diagnostics) Mask(pos Pos) {

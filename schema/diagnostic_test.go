@@ -35,7 +35,7 @@ func TestClosest(t *testing.T) {
 func TestPrint(t *testing.T) {
 	src := "a: 1\r\n\tpässword: hunter2, x: 1\r\nb: \x1b[31mred\u202e\n" + strings.Repeat("y", 150) + "z" + strings.Repeat("y", 300)
 	var ds Diagnostics
-	ds.Add(Pos{Line: 3, Col: 4, Width: 5}, "W901", "last but one", "")
+	ds.Add(Pos{Line: 3, Col: 4, Width: 5}, "E901", "last but one", "")
 	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E104", "b", "a hint")
 	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E104", "a", "")
 	ds.Add(Pos{Line: 2, Col: 21, Width: 1}, "E104", "a", "")
@@ -52,35 +52,31 @@ dir/s.yaml:2:21: E104: b
     2 |  pässword: ***, x: 1
       |                 ^
       = hint: a hint
-dir/s.yaml:3:4: W901: last but one
+dir/s.yaml:3:4: E901: last but one
     3 | b: �[31mred�
       |    ^^^^^
 dir/s.yaml:4:151: E103: long
     4 | ...` + strings.Repeat("y", 100) + "z" + strings.Repeat("y", 139) + `...
       | ` + strings.Repeat(" ", 103) + strings.Repeat("^", 140) + `
-4 problems found; nothing was written
+5 problems found; nothing was written
 `
 	if got := printed(t, ds, "dir/s.yaml", []byte(src)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if ds.Warnings() != 1 {
-		t.Errorf("%d warnings", ds.Warnings())
-	}
 }
 
-// Of many problems a hundred are printed, and warnings never in place of errors.
+// Of many problems a hundred are printed.
 func TestManyProblemsArePrintedInPart(t *testing.T) {
 	var ds Diagnostics
 	for n := range 150 {
-		ds.Add(Pos{Line: 1, Col: n + 1, Width: 1}, "W901", "a warning", "")
+		ds.Add(Pos{Line: 1, Col: n + 1, Width: 1}, "E104", "an error", "")
 	}
-	ds.Add(Pos{Line: 2, Col: 1, Width: 1}, "E104", "an error", "")
 	var out strings.Builder
 	if err := ds.Print(&out, "s.yaml", []byte(strings.Repeat("x", 150)+"\ny\n")); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
-	if strings.Count(text, "W901") != 99 || strings.Count(text, "E104") != 1 || !strings.HasSuffix(text, "s.yaml: problems that are not shown: 51\n") {
+	if strings.Count(text, "E104") != 100 || !strings.HasSuffix(text, "s.yaml: problems that are not shown: 50\n") {
 		t.Errorf("got\n%s", text)
 	}
 }

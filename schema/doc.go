@@ -12,7 +12,7 @@
 //   - resolve: everything that needs a second place of the spec, a default, or the
 //     meaning of a type word: E107 for a field that the topic and the event declare,
 //     E114, E202, E204-E213, E302-E304, E306-E310, E401-E405, E407, E409, E411-E414,
-//     E5xx, E601-E603, E605, E608, E610, E701-E705 and the warnings.
+//     E5xx, E601-E603, E605, E608, E610 and E701-E705.
 //
 // A section of the spec is one file: its types, the table of its keys, their readers. A new
 // key is a field and a line of that table, and its text for editors in

@@ -46,7 +46,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "erase_traces", instead: "idemgen dead discard --record-key KEY --erase erases what dead letters keep; keep and window bound the rest"},
 	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
 	key[Event]{name: "may_emit", instead: toOutbox},
-	accept(func(v *Event) *Doc { return &v.Doc }),
+	key[Event]{name: "accept", instead: noWarnings},
 	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
 )
 

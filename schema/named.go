@@ -1,10 +1,9 @@
 package schema
 
 // Doc is what a named thing says about itself. GoName is nil where none is given, and so is
-// RenamedFrom, which a topic and an event may have, as Accept.
+// RenamedFrom, which a topic and an event may have.
 type Doc struct {
 	RenamedFrom *Text
-	Accept      []Accepted
 	Description *Text
 	Deprecated  *Text
 	GoName      *Text

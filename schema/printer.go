@@ -20,8 +20,7 @@ func (ds Diagnostics) Print(w io.Writer, file string, data []byte) error {
 	p := printer{source: newSource(data), file: filepath.ToSlash(file), masks: sortedMasks(ds.masked)}
 	sorted := ds.Sorted()
 	more := len(sorted) - maxPrinted
-	if more > 0 { // errors first, lest warnings hide them
-		slices.SortStableFunc(sorted, func(a, b Diagnostic) int { return cmp.Compare(a.Code[:1], b.Code[:1]) })
+	if more > 0 {
 		sorted = sorted[:maxPrinted]
 	}
 	for _, d := range sorted {

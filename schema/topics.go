@@ -46,9 +46,12 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "name", value: put(shape{scalar: true, items: &scalarShape}, func(t *Topic) **Texts { return &t.InKafka }, readInKafka)},
 	key[Topic]{name: "names", instead: "write name: [orders.eu.v1, orders.us.v1]"},
 	key[Topic]{name: "pattern", instead: "list the topics: name: [orders.eu.v1, orders.us.v1]; a field that says which one it was is {type: string, record: topic}"},
-	accept(func(t *Topic) *Doc { return &t.Doc }),
+	key[Topic]{name: "accept", instead: noWarnings},
 	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
 )
+
+// noWarnings is what to do about a warning that is meant.
+const noWarnings = "leave it out: there are no warnings"
 
 func readTopics(w *walker, e entry, s *Spec) bool {
 	if !w.isMap(e) || !w.some(e) {

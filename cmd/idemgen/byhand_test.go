@@ -77,19 +77,3 @@ func TestByHandOfAnUnknownName(t *testing.T) {
 	must(t, "generate")
 	must(t, "check")
 }
-
-// A change that no migration is written for is told without the warnings of those that are.
-func TestRefusedChangesAreToldAlone(t *testing.T) {
-	module(t, map[string]string{"idemgen.yaml": noted})
-	must(t, "generate")
-	edit(t, "idemgen.yaml", "note: nullable text", "remark: {type: nullable varchar(9), renamed_from: note}")
-	edit(t, "idemgen.yaml", "leave: [note]", "leave: [remark]")
-	refused(t, "E607", "generate")
-	if _, _, stderr := run(t, "generate"); strings.Contains(stderr, "W922") {
-		t.Error(stderr)
-	}
-	edit(t, "idemgen.yaml", "nullable varchar(9)", "nullable text")
-	if _, _, stderr := run(t, "generate"); !strings.Contains(stderr, "W922") {
-		t.Error(stderr)
-	}
-}

@@ -16,7 +16,7 @@ func TestFrameOfACaseIsRefusedUntilItIsFilled(t *testing.T) {
 	}
 	refused(t, "testdata/cases/placed.yaml:", "generate")
 	filled(t, "testdata/cases/placed.yaml")
-	must(t, "generate", "--strict")
+	must(t, "generate")
 }
 
 // filled takes the comments in a frame for what the case says. They are about the sample.

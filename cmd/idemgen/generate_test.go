@@ -146,18 +146,6 @@ func TestTwoSpecsApart(t *testing.T) {
 	refused(t, "a/migrations/0002_order_projector.sql is of another spec", "generate", "b")
 }
 
-func TestStrict(t *testing.T) {
-	// An upsert into a table with a second unique key: W904.
-	warned := strings.Replace(spec, "    columns:\n", "    unique: [[customer_id]]\n    columns:\n", 1)
-	module(t, map[string]string{"idemgen.yaml": warned})
-	refused(t, "W904", "generate", "--strict")
-	refused(t, "W904", "check", "idemgen.yaml", "--strict")
-	code, _, stderr := run(t, "generate")
-	if code != done || !strings.Contains(stderr, "W904") {
-		t.Errorf("exit code %d, stderr %q", code, stderr)
-	}
-}
-
 func TestExamples(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec + "examples: samples.json\n"})
 	refused(t, `E114: examples: no such file "samples.json"`, "generate")

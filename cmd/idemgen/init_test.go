@@ -27,7 +27,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("no line %q in\n%s", want, stderr)
 		}
 	}
-	must(t, "check", "--strict")
+	must(t, "check")
 	if text := read(t, "handler.go"); strings.Contains(text, "ErrNotImplemented") {
 		t.Errorf("the handler of the sample is not written:\n%s", text)
 	}

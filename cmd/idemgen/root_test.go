@@ -170,7 +170,7 @@ func TestCommands(t *testing.T) {
 		{"--version", done, "idemgen ", ""},
 		{"init a b", trouble, "", `init takes one folder, and "b" is a second one; see idemgen help init`},
 		{"generate -x", trouble, "", "unknown flag -x; see idemgen help generate\n"},
-		{"generate --strict=maybe", trouble, "", `--strict cannot be "maybe": want true or false; see idemgen help generate`},
+		{"generate --json=maybe", trouble, "", `--json cannot be "maybe": want true or false; see idemgen help generate`},
 		{"check --json=maybe", trouble, "", `--json cannot be "maybe": want true or false`},
 		{"init --package", trouble, "", "--package needs a value behind it; see idemgen help init"},
 		{"init --=x", trouble, "", `"--=x" is no flag; see idemgen help init`},

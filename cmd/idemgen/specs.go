@@ -24,13 +24,11 @@ const specsUsage = " [spec | folder | dir/...] ..."
 
 // specFlags are the flags of generate and check.
 type specFlags struct {
-	strict bool
 	json   *answer
 	writes bool // the command is generate
 }
 
 func (f *specFlags) define(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "warnings count as errors")
 	f.json = asJSON(cmd, "diagnostics", "changes")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 }
@@ -42,7 +40,7 @@ func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, 
 	if err != nil {
 		return nil, err
 	}
-	result, err := generator.Generate(cmd.Context(), specs, f.strict)
+	result, err := generator.Generate(cmd.Context(), specs)
 	refused := result.Refused
 	f.json.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
 	if !f.json.wanted {

@@ -234,7 +234,7 @@ func TestNoArgumentShowsAPassword(t *testing.T) {
 	t.Setenv("DATABASE_URL", "postgres://127.0.0.1:1/db")
 	for _, secret := range []string{"postgres://bob:s3cretpw@h/db", "bob:s3cretpw@h", "host=h password=s3cretpw", "postgres://bob:\"s3cretpw@h"} {
 		for _, args := range [][]string{
-			{secret}, {"help", secret}, {"generate", secret}, {"check", secret + "/..."}, {"generate", "-" + secret}, {"generate", "--strict=" + secret},
+			{secret}, {"help", secret}, {"generate", secret}, {"check", secret + "/..."}, {"generate", "-" + secret}, {"generate", "--json=" + secret},
 			{"init", secret, "there"}, {"init", "--consumer", secret}, {"version", secret}, {"stream", secret}, {"stream", "list", secret},
 			{"stream", "list", "-" + secret}, {"stream", "list", "--json=" + secret},
 			{"stream", "release", "--consumer", "c", "--topic", "t", "--reason", "r", "--partition", secret},

@@ -68,16 +68,6 @@ func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, s
 	return out, problems
 }
 
-// Holds reports whether the case has a record of an event.
-func (c *Case) Holds(e *model.Event) bool {
-	for _, r := range c.Records {
-		if e.Topic.Reads(r.Topic) && r.Event == e.GoName {
-			return true
-		}
-	}
-	return false
-}
-
 // table finds a table of the service, or reports E205.
 func (r *reader) table(name schema.Text) *model.Table {
 	var names []string

@@ -1,10 +1,9 @@
 // Package evolution says what a change of a spec means for records, keys and rows that are there
 // already: one line for each change, with a verdict, why, and what to do.
 //
-// What breaks is found by comparing the states of two versions, as generate does with the file:
-// the warnings of generate are a view of the same facts. What is left of the spec's changes, key
-// by key, breaks nothing. It does no I/O; it must not import any package of this module but
-// generator/model, generator/state, schema.
+// What breaks is found by comparing the states of two versions. What is left of the spec's
+// changes, key by key, breaks nothing. It does no I/O; it must not import any package of this
+// module but generator/model, generator/state, schema.
 package evolution
 
 import (
@@ -247,8 +246,8 @@ func (c *comparison) tables(alone bool) {
 			continue
 		}
 		why, do := "", ""
-		for _, w := range Warnings(t, alone) {
-			why, do = join(why, w.Effect), join(do, w.Hint)
+		for _, w := range effects(t, alone) {
+			why, do = join(why, w.says), join(do, w.do)
 		}
 		if why == "" {
 			why = "older versions go on beside it"

@@ -22,7 +22,7 @@ import (
 )
 
 // Resolve checks spec and returns it as a model. The model is nil if a problem is an
-// error or if package schema refused a part of spec; warnings do not count. Identity and Schema of
+// error or if package schema refused a part of spec. Identity and Schema of
 // the service are left 0: they come from the generator's memory, not from the spec.
 func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 	var report schema.Diagnostics

@@ -110,9 +110,7 @@ func refusal(text string) string {
 		ds.Append(more)
 	}
 	for _, p := range ds.Sorted() {
-		if !p.Warning() {
-			return fmt.Sprintf("%d:%d %s", p.Pos.Line, p.Pos.Col, p.Code)
-		}
+		return fmt.Sprintf("%d:%d %s", p.Pos.Line, p.Pos.Col, p.Code)
 	}
 	return ""
 }

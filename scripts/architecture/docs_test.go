@@ -110,26 +110,6 @@ func TestReferenceNamesTheCodes(t *testing.T) {
 	}
 }
 
-// A warning can be accepted, or what refuses that says why it passes by itself.
-func TestEveryWarningCanBeAcceptedOrPasses(t *testing.T) {
-	told := 0
-	for c := range reported(t) {
-		if c[0] != 'W' {
-			continue
-		}
-		told++
-		_, problems := schema.Load("s", []byte("topics: {t: {accept: {"+c+": why}}}"))
-		for _, d := range problems.Sorted() {
-			if d.Message == `"`+c+`" cannot be accepted` && strings.Contains(d.Hint, "W901") {
-				t.Errorf("%s: who wants to accept it does not read what to do: %s", c, d.Hint)
-			}
-		}
-	}
-	if told < 13 {
-		t.Errorf("%d warnings only", told)
-	}
-}
-
 var codeSpan = regexp.MustCompile("`([a-z_]+)`")
 
 // rows are the keys that stand in the first cell of a row of a table.

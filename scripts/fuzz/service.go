@@ -59,7 +59,7 @@ func (s *service) generate(ctx context.Context, spec string) error {
 	s.model = resolved
 	result, err := generator.Generate(ctx, []generator.Spec{{
 		Path: filepath.ToSlash(filepath.Join(s.folder, generator.SpecFile)), Content: []byte(spec),
-	}}, false)
+	}})
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}

@@ -45,7 +45,4 @@ var storeBugs = []mutant{
 	{"more calls than slots",
 		in(effects, "NewProcess").Replace(`max(1, $most)`, `max(100, most)`),
 		effects, "TestOrderAndSlots"},
-	{"W913: a Redis is never forgetful",
-		in("./generator/resolve/check", "warnForgotten").Never(`$m.Redis`),
-		"./cmd/idemgen", "TestAcceptedWarningsAreKeptBack"},
 }

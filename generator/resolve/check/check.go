@@ -1,5 +1,5 @@
 // Package check holds the static checks of a draft: the rules that need more than one place of
-// the spec, and the warnings. A check is a file of its own and a line of [checks].
+// the spec. A check is a file of its own and a line of [checks].
 //
 // A check reads the draft, reports, and changes nothing; none needs another one. What it
 // concluded from a part that was refused could be wrong, so it leaves such parts out.
@@ -24,8 +24,6 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	checkLocks,
 	// fields
 	checkUnused, checkExtents, everyWholeStep(checkPatches),
-	// warnings
-	everyTopic(warnSkipped), warnCompare, everyWholeStep(warnGuard), warnPartial, everyWholeStep(warnUnique), warnParents, warnSensitive, everyEvent(warnForgotten),
 }
 
 // Run reports what the checks find in a draft.

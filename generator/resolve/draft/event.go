@@ -34,11 +34,6 @@ func (e *Event) KeySpec() *schema.IdempotencyKey {
 	return e.Topic.Spec.IdempotencyKey
 }
 
-// Accept is what the event accepts, then what its topic does.
-func (e *Event) Accept() [][]schema.Accepted {
-	return [][]schema.Accepted{e.Spec.Doc.Accept, e.Topic.Spec.Doc.Accept}
-}
-
 // Reach is how far unique_per reaches: 3 parts of the space for an event, 2 for a
 // topic, 1 for the consumer.
 func Reach(k *schema.IdempotencyKey) int {

@@ -20,9 +20,6 @@ type Topic struct {
 	OrderUnknown bool
 }
 
-// Accept is what the topic accepts.
-func (t *Topic) Accept() [][]schema.Accepted { return [][]schema.Accepted{t.Spec.Doc.Accept} }
-
 // Apart reports whether records of one record key may be in several topics of the entry.
 func (t *Topic) Apart() bool { return len(t.Model.Kafka) > 1 }
 

@@ -42,7 +42,7 @@ var numberKinds = []kind{
 
 // plainKinds are for all other names.
 var plainKinds = []kind{
-	{"text", []string{"string", "Label", "Mood"}, "sad"},
+	{"text", []string{"string", "Mood"}, "sad"},
 	{"varchar(40)", []string{"string"}, "short"},
 	{"boolean", []string{"bool"}, "true"},
 	{"double precision", []string{"float64"}, "0.5"},

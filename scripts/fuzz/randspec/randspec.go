@@ -40,7 +40,7 @@ func draw(r *rand.Rand) *Spec {
 			line.parts[0].add(leaf(n + ": " + typ))
 		}
 	}
-	root.add(&part{lines: []string{"types:"}, parts: []*part{line, answer(all), need("Mood: {enum: [glad, sad, so-so]" + pick(r, []string{"", "", ", unknown: keep"}) + "}"), need("Label: {is: string" + pick(r, []string{"", ", go: reflect.StructTag"}) + "}")}, needed: true})
+	root.add(&part{lines: []string{"types:"}, parts: []*part{line, answer(all), need("Mood: {enum: [glad, sad, so-so]" + pick(r, []string{"", "", ", unknown: keep"}) + "}")}, needed: true})
 	made, section := tables(r, all, 2+r.IntN(4))
 	root.add(section)
 	topics := &part{lines: []string{"topics:"}, needed: true}
@@ -78,7 +78,6 @@ func (s *Spec) refused() (unused [][]*part) {
 	for _, p := range problems.Sorted() {
 		path := s.root.at(p.Pos.Line - 1)
 		switch {
-		case p.Warning():
 		case p.Code == "E212":
 			unused = append(unused, path)
 		default:
