@@ -35,14 +35,10 @@ func (u *unit) migrations(runtime []string) ([]output.File, error) {
 			add(u.format().Runtime(u.ledger.last, base, text))
 		}
 	}
-	all, err := scripts(u.format(), u.service.Consumer, u.changes)
-	for _, s := range all {
-		base := migrationBase(u.service.Consumer)
-		if s.of != "" {
-			base += "_" + s.of
-		}
+	m, err := migration(u.service.Consumer, u.changes)
+	if m != nil {
 		u.ledger.last++
-		add(u.format().Files(u.ledger.last, base, s.Migration))
+		add(u.format().Files(u.ledger.last, migrationBase(u.service.Consumer), *m))
 	}
 	return files, err
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/idemgen/idemgen/generator/evolution"
 	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -47,7 +46,7 @@ func PlanOf(before Before, now Spec) (*Plan, error) {
 		return plan, nil
 	}
 	new.State = state.Next(old.State, new.Service)
-	plan.Changes = evolution.Compare(old, new, sqlcode.FormatOf(new.Service.Migrations.Format).Alone())
+	plan.Changes = evolution.Compare(old, new)
 	return plan, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -14,12 +15,31 @@ func (u *unit) tableChanges() {
 	for _, c := range state.TableChanges(u.old, u.service) {
 		switch {
 		case slices.ContainsFunc(c.Subjects(), u.byHand):
-		case c.Kind == state.Refused:
-			u.problems.Add(u.position(c), "E607", c.Text, u.wayOut(c))
-		default:
+		case c.Written():
 			u.changes = append(u.changes, c)
+		default:
+			u.problems.Add(u.position(c), "E607", c.Text, u.wayOut(c))
 		}
 	}
+}
+
+// order says what a person does for a change: the SQL of it, or what to think of.
+func order(c state.TableChange) string {
+	switch c.Kind {
+	case state.Refused:
+		return c.Advice
+	case state.NewUnique:
+		return "write " + sqlcode.AddUnique(c.Table, c.Key)
+	case state.NewIndex:
+		return "write " + sqlcode.AddIndex(c.Table, c.Key)
+	case state.NewForeignKey:
+		return "write " + sqlcode.AddForeignKey(c.Table, *c.Foreign)
+	}
+	text := "write " + sqlcode.AlterColumn(c.Table, sqlcode.Alteration{Column: c.Column, Type: c.Alter.Type, Nullable: c.Alter.Nullable, Default: c.Alter.Default})
+	if c.Alter.Type {
+		text += " or, if the type does not take all that the former one took, add a column of it, fill it in portions, and drop the former one,"
+	}
+	return text
 }
 
 // wayOut says how a change is made that idemgen writes no migration for.
@@ -35,7 +55,7 @@ func (u *unit) wayOut(c state.TableChange) string {
 		dir = "what idemgen wrote in " + dir
 	}
 	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again",
-		c.Advice, byHandMark+c.Subject(), renamed, dir, u.folder.Show(state.File))
+		order(c), byHandMark+c.Subject(), renamed, dir, u.folder.Show(state.File))
 }
 
 // position is where the spec speaks of what is refused: the column, else its table, else

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,7 @@ const history = golden + "/history"
 func historySpecs(t *testing.T) (specs []string) {
 	t.Helper()
 	files, err := filepath.Glob(history + "/v*/idemgen.yaml")
-	if err != nil || len(files) != 10 {
+	if err != nil || len(files) != 5 {
 		t.Fatal(files, err)
 	}
 	for _, f := range files {
@@ -68,7 +69,7 @@ func TestGoldenHistory(t *testing.T) {
 			seen := map[string]bool{}
 			module(t, map[string]string{"idemgen.yaml": ""})
 			for i, text := range specs {
-				dir := filepath.Join(root, "v"+[]string{"01", "02", "03", "04", "05", "06", "07", "08", "09", "10"}[i], format)
+				dir := filepath.Join(root, fmt.Sprintf("v%02d", i+1), format)
 				write(t, "idemgen.yaml", strings.Replace(text, "\ntables:", "\nmigrations: {format: "+format+"}\n\ntables:", 1))
 				code, _, warnings := run(t, "generate")
 				if code != done {
@@ -84,9 +85,6 @@ func TestGoldenHistory(t *testing.T) {
 					}
 				}
 				onlyThese(t, dir, names)
-				if i == 5 { // parents of the orders
-					idemtest.Exec(t, grown, "INSERT INTO customers SELECT DISTINCT customer, 'name of ' || customer FROM orders")
-				}
 				idemtest.Migrate(t, grown, step)
 				if i == 0 {
 					idemtest.Exec(t, grown, rowsOfHistory)

@@ -7,6 +7,7 @@
 package evolution
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,15 +55,14 @@ type Version struct {
 	State   *state.State
 }
 
-// Compare returns the changes from old to now, those that break first. Alone says that the format
-// of the migrations has files without a transaction.
-func Compare(old, now Version, alone bool) []Change {
+// Compare returns the changes from old to now, those that break first.
+func Compare(old, now Version) []Change {
 	c := comparison{old: old, now: now}
 	c.identities()
 	c.records()
 	c.results()
 	c.topics()
-	c.tables(alone)
+	c.tables()
 	c.keys()
 	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, LosesValues, Results, NotKnown, ByHand, Migration, GoCallers, Compatible}
 	slices.SortStableFunc(c.found, func(a, b Change) int { return slices.Index(rank, a.Verdict) - slices.Index(rank, b.Verdict) })
@@ -238,27 +238,18 @@ func (c *comparison) only(key string, path ...string) bool {
 }
 
 // tables are the changes of the tables: what a migration does, and what is done by hand.
-func (c *comparison) tables(alone bool) {
+func (c *comparison) tables() {
 	for _, t := range state.TableChanges(c.old.State, c.now.Service) {
-		if t.Kind == state.Refused {
+		if !t.Written() {
 			c.add(ByHand, t.Text, "idemgen writes no migration for it (E607)",
-				t.Advice+" in a migration of your own that has the line \"-- idemgen:by-hand "+t.Subject()+"\"")
+				cmp.Or(t.Advice, "make it")+" in a migration of your own that has the line \"-- idemgen:by-hand "+t.Subject()+"\"")
 			continue
 		}
-		why, do := "", ""
-		for _, w := range effects(t, alone) {
-			why, do = join(why, w.says), join(do, w.do)
-		}
-		if why == "" {
-			why = "older versions go on beside it"
+		why, do := "older versions go on beside it", ""
+		if t.Kind == state.Renamed {
+			why = "once it is renamed, versions of the service that know the former name halt"
+			do = "stop them, apply the migration, start the new version; none of that loses an event"
 		}
 		c.add(Migration, t.Text, why, do)
 	}
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
 }

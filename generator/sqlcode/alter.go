@@ -1,7 +1,6 @@
 package sqlcode
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -70,78 +69,38 @@ type Alteration struct {
 	Type, Nullable, Default bool
 }
 
-// AlterColumns changes columns of a table to what they are in the model, in one pass.
-func AlterColumns(t *model.Table, all []Alteration) (string, error) {
+// AlterColumn changes a column to what it is in the model.
+func AlterColumn(t *model.Table, a Alteration) string {
 	var actions []string
-	for _, a := range all {
-		act := func(text string) { actions = append(actions, "ALTER COLUMN "+columnIdent(a.Column)+" "+text) }
-		if a.Type {
-			act("TYPE " + columnType(a.Column.Type))
-		}
-		if a.Nullable {
-			act("DROP NOT NULL")
-		}
-		if a.Default {
-			text, err := defaultText(a.Column)
-			if err != nil {
-				return "", fmt.Errorf("table %s, column %s: %w", t.Name, a.Column.Name, err)
-			}
-			act("SET DEFAULT " + text)
-		}
+	act := func(text string) { actions = append(actions, "ALTER COLUMN "+columnIdent(a.Column)+" "+text) }
+	if a.Type {
+		act("TYPE " + columnType(a.Column.Type))
 	}
-	return "ALTER TABLE " + tableIdent(t) + "\n    " + strings.Join(actions, ",\n    ") + ";", nil
+	if a.Nullable {
+		act("DROP NOT NULL")
+	}
+	if a.Default {
+		text, err := defaultText(a.Column)
+		if err != nil {
+			text = "..."
+		}
+		act("SET DEFAULT " + text)
+	}
+	return "ALTER TABLE " + tableIdent(t) + " " + strings.Join(actions, ", ") + ";"
 }
 
-// KeyName is the name of a key or index of a table; suffix is key, idx or fkey.
-func KeyName(t *model.Table, columns []*model.Column, suffix string) string {
-	return constraintName(t.InDatabase(), columns, suffix)
-}
-
-// AddUnique adds a unique key while nothing else uses the table.
+// AddUnique adds a unique key.
 func AddUnique(t *model.Table, key []*model.Column) string {
 	return "ALTER TABLE " + tableIdent(t) + " ADD CONSTRAINT " + ident(constraintName(t.InDatabase(), key, "key")) +
 		" UNIQUE (" + list(idents(key)) + ");"
 }
 
-// UseUniqueIndex makes a unique key of the index of [ConcurrentUniqueIndex].
-func UseUniqueIndex(t *model.Table, key []*model.Column) string {
-	name := ident(constraintName(t.InDatabase(), key, "key"))
-	return "ALTER TABLE " + tableIdent(t) + " ADD CONSTRAINT " + name + " UNIQUE USING INDEX " + name + ";"
-}
-
-// AddIndex makes an index while nothing writes to the table.
+// AddIndex makes an index.
 func AddIndex(t *model.Table, columns []*model.Column) string {
-	return createIndex("INDEX", t, columns, "idx")
+	return "CREATE INDEX " + ident(constraintName(t.InDatabase(), columns, "idx")) + " ON " + tableIdent(t) + " (" + list(idents(columns)) + ");"
 }
 
-// ConcurrentIndex makes an index while others write. It cannot run in a transaction.
-func ConcurrentIndex(t *model.Table, columns []*model.Column) string {
-	return createIndex("INDEX CONCURRENTLY", t, columns, "idx")
-}
-
-// ConcurrentUniqueIndex makes the index of a unique key while others write. It cannot run in a
-// transaction.
-func ConcurrentUniqueIndex(t *model.Table, key []*model.Column) string {
-	return createIndex("UNIQUE INDEX CONCURRENTLY", t, key, "key")
-}
-
-// DropConcurrently removes what a ConcurrentIndex (suffix idx) or a ConcurrentUniqueIndex
-// (suffix key) has left that failed.
-func DropConcurrently(t *model.Table, columns []*model.Column, suffix string) string {
-	return "DROP INDEX CONCURRENTLY IF EXISTS " + inSchema(t, constraintName(t.InDatabase(), columns, suffix)) + ";"
-}
-
-func createIndex(what string, t *model.Table, columns []*model.Column, suffix string) string {
-	return "CREATE " + what + " " + ident(constraintName(t.InDatabase(), columns, suffix)) + " ON " + tableIdent(t) + " (" + list(idents(columns)) + ");"
-}
-
-// AddForeignKey adds a foreign key that holds for new rows; [ValidateForeignKey] looks at those
-// that are there.
+// AddForeignKey adds a foreign key.
 func AddForeignKey(t *model.Table, fk model.ForeignKey) string {
-	return "ALTER TABLE " + tableIdent(t) + " ADD " + foreignKeyLine(ident(constraintName(t.InDatabase(), fk.Columns, "fkey")), fk) + " NOT VALID;"
-}
-
-// ValidateForeignKey checks the rows that were there before a foreign key, while others write.
-func ValidateForeignKey(t *model.Table, fk model.ForeignKey) string {
-	return "ALTER TABLE " + tableIdent(t) + " VALIDATE CONSTRAINT " + ident(constraintName(t.InDatabase(), fk.Columns, "fkey")) + ";"
+	return "ALTER TABLE " + tableIdent(t) + " ADD " + foreignKeyLine(ident(constraintName(t.InDatabase(), fk.Columns, "fkey")), fk) + ";"
 }

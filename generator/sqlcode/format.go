@@ -24,8 +24,6 @@ type plainSQL struct{}
 
 var numbered = regexp.MustCompile(`^([0-9]{1,18})_(.+)\.sql$`)
 
-func (plainSQL) Alone() bool { return false }
-
 func (plainSQL) Files(number int, base string, m Migration) []MigrationFile {
 	return []MigrationFile{{fmt.Sprintf("%04d_%s.sql", number, base), transaction(m)}}
 }
@@ -41,9 +39,6 @@ func (plainSQL) Read(name string) (number int, base string, down, ok bool) {
 
 // transaction is a file that brings its own transaction.
 func transaction(m Migration) string {
-	if m.Alone {
-		return m.comment() + "\n" + m.body() + "\n"
-	}
 	return m.comment() + "\nBEGIN;\n" + m.body() + "\n\nCOMMIT;\n"
 }
 
@@ -63,8 +58,6 @@ type goose struct{}
 // Migrations in Go are numbered with those in SQL.
 var gooseFile = regexp.MustCompile(`^([0-9]{1,18})_(.+)\.(?:sql|go)$`)
 
-func (goose) Alone() bool { return true }
-
 func (goose) Read(name string) (number int, base string, down, ok bool) {
 	number, base, ok = readNumbered(gooseFile, name)
 	return number, base, false, ok && !strings.HasSuffix(name, "_test.go")
@@ -72,15 +65,7 @@ func (goose) Read(name string) (number int, base string, down, ok bool) {
 
 func (goose) Files(number int, base string, m Migration) []MigrationFile {
 	name := fmt.Sprintf("%05d_%s.sql", number, base)
-	text, body := m.comment()+"\n", gooseStatement(m.body())
-	if m.Alone {
-		text += "-- +goose NO TRANSACTION\n"
-		body = m.body() + "\n"
-		if m.Again != "" {
-			body = m.Again + "\n" + body
-		}
-	}
-	return []MigrationFile{{name, text + "-- +goose Up\n" + body + gooseDown(base)}}
+	return []MigrationFile{{name, m.comment() + "\n-- +goose Up\n" + gooseStatement(m.body()) + gooseDown(base)}}
 }
 
 // Runtime leaves the transaction to goose.
@@ -100,13 +85,10 @@ func gooseDown(base string) string {
 	return "\n-- +goose Down\n" + gooseStatement(noWayBack(base, ""))
 }
 
-// golangMigrate are files for github.com/golang-migrate/migrate: one for each way. Each is sent
-// as one message, so that a statement that is alone in it runs without a transaction.
+// golangMigrate are files for github.com/golang-migrate/migrate: one for each way.
 type golangMigrate struct{}
 
 var upOrDown = regexp.MustCompile(`^([0-9]{1,18})_(.+)\.(?:up|down)\.sql$`)
-
-func (golangMigrate) Alone() bool { return true }
 
 func (golangMigrate) Read(name string) (number int, base string, down, ok bool) {
 	number, base, ok = readNumbered(upOrDown, name)
@@ -114,10 +96,6 @@ func (golangMigrate) Read(name string) (number int, base string, down, ok bool) 
 }
 
 func (golangMigrate) Files(number int, base string, m Migration) []MigrationFile {
-	if m.Alone {
-		m.About = append(m.About, "If it fails, an index is left that is not valid. Then remove it, and let the tool forget it:",
-			"  "+m.Again, fmt.Sprintf("  migrate force %d", number-1))
-	}
 	return upAndDown(number, base, transaction(m))
 }
 

@@ -12,11 +12,7 @@ import (
 type Migration struct {
 	About     []string // what it is for: lines of its comment
 	OldTables bool     // it locks tables that services use: it waits for a lock for 2 seconds only
-	Alone     bool     // its one statement cannot run in a transaction
 	Parts     []string // statements
-	// Again removes what an attempt that failed has left: a statement that runs before those of a
-	// migration that is Alone, where the format takes two statements there.
-	Again string
 }
 
 // MigrationFile is one file of a migration.
@@ -31,8 +27,6 @@ type Format interface {
 	// Read takes a file name apart; ok is false if the tool does not apply such a file. Down says
 	// that it is the way back.
 	Read(name string) (number int, base string, down, ok bool)
-	// Alone reports whether a file may hold a statement that cannot run in a transaction.
-	Alone() bool
 }
 
 // FormatOf returns the format of a spec's migrations.format.
@@ -58,9 +52,6 @@ const utf8 = "SET LOCAL client_encoding = 'UTF8';"
 
 // body are the statements of a migration, without what begins and ends its transaction.
 func (m Migration) body() string {
-	if m.Alone {
-		return strings.Join(m.Parts, "\n")
-	}
 	head := utf8
 	if m.OldTables {
 		head += "\n" + lockTimeout

@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,10 +10,9 @@ import (
 
 // Alter is what of a column changes.
 type Alter struct {
-	Type     bool // to one that takes whatever the old one took
+	Type     bool
 	Nullable bool // it may be NULL from now on
 	Default  bool // it has a default, or another one
-	Rewrites bool // Postgres writes the whole table and its indexes again for the type
 }
 
 // newColumn adds a column to a table that has rows: they need a value that Postgres can tell
@@ -68,18 +66,13 @@ func (d *tableDiff) column(t *model.Table, c *model.Column, old, now string) {
 	}
 	at := Place{t.Name, c.Name}
 	was, is := readColumn(old), readColumn(now)
-	alter := Alter{Nullable: is.nullable && !was.nullable, Default: is.def != was.def}
-	wide, rewrites := takesAll(was.typ, is.typ)
-	alter.Type, alter.Rewrites = was.typ != is.typ, was.typ != is.typ && rewrites
+	alter := Alter{Type: was.typ != is.typ, Nullable: is.nullable && !was.nullable, Default: is.def != was.def}
 	changed := fmt.Sprintf("column %q of %q changed from %s to %s", c.Name, t.Name, old, now)
 	switch {
 	case was.stored != is.stored:
 		d.refuse(at, "rename it", "%s; idemgen renames only with renamed_from", changed)
 	case was.identity != is.identity:
 		d.refuse(at, "change it", "%s; idemgen does not change who numbers the rows", changed)
-	case alter.Type && !wide:
-		d.refuse(at, "add a column of the new type, fill it in portions, let a version write both, then drop the old one; or change the type while the service stands,",
-			"%s, which does not take all that it took", changed)
 	case was.nullable && !is.nullable:
 		d.refuse(at, "fill the rows that have none, add CHECK ("+c.Name+" IS NOT NULL) NOT VALID, validate it, then set NOT NULL and drop the check",
 			"%s: rows may have no value there", changed)
@@ -89,34 +82,4 @@ func (d *tableDiff) column(t *model.Table, c *model.Column, old, now string) {
 	default:
 		d.add(TableChange{Kind: ChangedColumn, Table: t, Column: c, Alter: alter, At: at, Text: changed})
 	}
-}
-
-var sized = regexp.MustCompile(`^(varchar|numeric)\((\d+)(?:,(\d+))?\)$`)
-
-// integers are the types of whole numbers, from the narrowest.
-var integers = map[string]int{"smallint": 1, "integer": 2, "bigint": 3}
-
-// takesAll reports whether a type takes all values of another one, and whether Postgres writes the
-// table again for it.
-func takesAll(old, now string) (ok, rewrites bool) {
-	if integers[old] > 0 && integers[now] > integers[old] {
-		return true, true
-	}
-	was := sized.FindStringSubmatch(old)
-	if was == nil {
-		return false, false
-	}
-	if now == "text" && was[1] == "varchar" || now == "numeric" && was[1] == "numeric" {
-		return true, false
-	}
-	is := sized.FindStringSubmatch(now)
-	if is == nil || is[1] != was[1] {
-		return false, false
-	}
-	number := func(text string) int {
-		n, _ := strconv.Atoi(text) // digits, or none
-		return n
-	}
-	size, oldSize, scale, oldScale := number(is[2]), number(was[2]), number(is[3]), number(was[3])
-	return scale >= oldScale && size-scale >= oldSize-oldScale, scale != oldScale
 }

@@ -32,15 +32,20 @@ type ChangeKind int
 
 // What may change of the tables.
 const (
-	Refused ChangeKind = iota // idemgen writes no migration for it (E607)
+	Refused ChangeKind = iota
 	NewTable
 	Renamed // a table, columns of it, or both
 	NewColumn
-	ChangedColumn
+	ChangedColumn // of a table that is there, as the next ones
 	NewUnique
 	NewIndex
 	NewForeignKey
 )
+
+// Written reports whether idemgen writes a migration for the change; else a person does (E607).
+func (c TableChange) Written() bool {
+	return c.Kind == NewTable || c.Kind == Renamed || c.Kind == NewColumn
+}
 
 // Subject is what the change is about, as a migration by hand names it: "orders" or
 // "orders.note".

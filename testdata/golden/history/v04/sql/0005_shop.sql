@@ -11,9 +11,6 @@ SET LOCAL lock_timeout = '2s';
 ALTER TABLE orders RENAME TO sales;
 ALTER TABLE sales RENAME COLUMN total TO gross;
 ALTER INDEX orders_pkey RENAME TO sales_pkey;
-ALTER INDEX orders_customer_placed_at_key RENAME TO sales_customer_placed_at_key;
-ALTER INDEX orders_customer_idx RENAME TO sales_customer_idx;
-ALTER TABLE sales RENAME CONSTRAINT orders_customer_fkey TO sales_customer_fkey;
 
 ALTER TABLE visits RENAME TO calls;
 ALTER TABLE calls RENAME COLUMN visit TO call;

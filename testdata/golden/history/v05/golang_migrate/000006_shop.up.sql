@@ -2,7 +2,6 @@
 -- Consumer shop, new here:
 --   table lines
 --   column calls.email
---   foreign key [order_id references sales on delete restrict] of "calls", for rows from now on
 
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
@@ -16,12 +15,12 @@ CREATE TABLE lines (
     email citext NOT NULL,
     pieces integer NOT NULL DEFAULT 1,
     CONSTRAINT lines_pkey PRIMARY KEY (order_id, line),
+    CONSTRAINT lines_order_id_email_key UNIQUE (order_id, email),
     CONSTRAINT lines_order_id_fkey FOREIGN KEY (order_id) REFERENCES sales (order_id) ON DELETE CASCADE
 );
+CREATE INDEX lines_email_idx ON lines (email);
 COMMENT ON TABLE lines IS 'What a sale consists of.';
 
 ALTER TABLE calls ADD COLUMN email citext;
-
-ALTER TABLE calls ADD CONSTRAINT calls_order_id_fkey FOREIGN KEY (order_id) REFERENCES sales (order_id) ON DELETE RESTRICT NOT VALID;
 
 COMMIT;
