@@ -30,7 +30,6 @@ type plan struct {
 	handle func(ctx context.Context, tx idem.Tx, row int32) error
 	effect func(ctx context.Context, row int32) (number int32, err error)
 	terms  *wire.EffectTerms
-	locks  *wire.LockTerms
 	// resultless says that the effect returns nothing.
 	resultless bool
 	// unit is what results begin with; those without it are read, too.
@@ -85,11 +84,6 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		return nil
 	case "stop":
 		return wire.UnknownStop(verb)
-	case "locked": // calls the handler under lock "accounts" of number
-		b.Call(m, wire.Call{Event: "Test", Lock: wire.NewLock("accounts", number), Terms: p.locks, Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handle(ctx, tx, int32(id))
-		}})
-		return nil
 	case "call":
 		b.Call(m, wire.Call{Event: "Test", Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handle(ctx, tx, int32(id))
@@ -144,7 +138,6 @@ type service struct {
 	handle func(ctx context.Context, tx idem.Tx, row int32) error
 	effect func(ctx context.Context, row int32) (number int32, err error)
 	terms  wire.EffectTerms
-	locks  wire.LockTerms
 	// resultless says that the effect returns nothing.
 	resultless bool
 	// unit is what results begin with; those without it are read, too.
@@ -176,7 +169,7 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 		Topics: []wire.Topic{{
 			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
 			NewPlan: func() wire.Plan {
-				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, locks: &s.locks, resultless: s.resultless, unit: s.unit, content: s.content}
+				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, resultless: s.resultless, unit: s.unit, content: s.content}
 			},
 			Effects: s.terms.Timeout,
 		}},

@@ -11,6 +11,7 @@ type Effect struct {
 	KeepResult    *Duration
 	Store         *Text // postgres or redis
 	IfStoreDown   *Text // pause or use_postgres
+	Lock          *Lock
 	Broken        bool
 }
 
@@ -22,6 +23,34 @@ var effectKeys = keys[Effect]{
 	{name: "keep_result", value: durationValue(func(v *Effect) **Duration { return &v.KeepResult }, "1s", "3650d")},
 	{name: "store", value: wordValue(func(v *Effect) **Text { return &v.Store }, "postgres", "redis")},
 	{name: "if_store_down", value: wordValue(func(v *Effect) **Text { return &v.IfStoreDown }, "pause", "use_postgres")},
+	{name: "lock", value: put(shape{entries: &shape{scalar: true, items: &scalarShape}}, func(v *Effect) **Lock { return &v.Lock }, readLock)},
+}
+
+// Lock is what no two calls work on at the same time.
+type Lock struct {
+	Name Text   // Pos is the key
+	By   *Texts // fields that tell which one
+	Key  Pos
+}
+
+// readLock reads the one entry of lock: a name, and the fields that tell which one is locked.
+func readLock(w *walker, e entry) (*Lock, bool) {
+	l := &Lock{Key: e.key}
+	locks := 0
+	ok := w.named(e, lockNames, func(name Text, valid bool, n *Node) {
+		by, fine := oneOrMore(w, entry{"lock " + quote(name.Value), name.Pos, n})
+		locks++
+		l.Name, l.By = name, by
+		valid = valid && fine
+		if !valid {
+			l.By = nil
+		}
+	})
+	if ok && locks != 1 {
+		w.ds.Add(e.node.Pos, "E110", "a call holds one lock, here are "+count(locks), "two locks could wait for each other: lock what both have in common")
+		return nil, false
+	}
+	return l, ok && l.By != nil
 }
 
 // readEffect reads effect, and asks for what nobody can decide but the team: E801.

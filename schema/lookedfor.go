@@ -20,7 +20,7 @@ const (
 	conflictHint  = "insert has if_exists: skip for a row that is there, and upsert overwrites it"
 	conditionHint = "conditions are if_newer, if_exists and if_missing; for others write Go code, handle: true"
 	newerHint     = "write if_newer: <column> in the step, a version or time that the producer sets"
-	lockHint      = "calls that must not run side by side have lock: {name: orders, by: order_id}, beside effect or handle of the event"
+	lockHint      = "calls of effects that must not run side by side have lock, a key of effect: a name, and the field that tells which one is locked; a handler locks in its own transaction"
 	leaderHint    = "leave it out: one instance applies a partition, and the ledger fences every other one"
 	sqlHint       = "a spec holds no SQL: handle: true runs Go code in the transaction of the event"
 	failureHint   = "write on_failure: {retries: 8} or {give_up: stop}"

@@ -236,7 +236,7 @@ var asMap = map[string]string{
 	"columns":         "for example columns: {order_id: uuid}",
 	"fields":          "for example fields: {order_id: uuid}",
 	"set":             "for example set: {status: {value: TEXT}}",
-	"lock":            "name what is locked, and the field that tells which one: lock: {name: orders, by: order_id}",
+	"lock":            "say what is locked, and the field that tells which one: lock: {orders: order_id}",
 	"where":           "for example where: {order_id: TEXT}",
 }
 

@@ -44,8 +44,6 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 	}
 	if e.Effect != nil {
 		termsDecl(f, e)
-	} else if e.Lock != nil {
-		lockTermsDecl(f, e)
 	}
 }
 
@@ -91,9 +89,6 @@ func callHandler(g *group, e *model.Event) {
 		[]code{named("ctx", qual("context", "Context")), named("tx", idem("Tx"))}, []code{text("error")},
 		func(g *group) { g.Return(text("p.handler.%s(ctx, tx, *e)", e.GoName)) })
 	parts := []code{pair("Event", lit(e.GoName)), pair("Fn", fn)}
-	if e.Lock != nil {
-		parts = append(parts, pair("Lock", newLock(e.Lock)), pair("Terms", text("&"+lockTermsVar(e))))
-	}
 	g.Add(call("b.Call", text("m"), composite(wire("Call"), parts)))
 }
 

@@ -77,7 +77,7 @@ func callEffect(g *group, e *model.Event) {
 			g.Return(call("e.result.decodeResult", lit(e.GoName), text("result")))
 		})))
 	}
-	if l := e.Lock; l != nil {
+	if l := e.Effect.Lock; l != nil {
 		parts = append(parts, pair("Lock", newLock(l)))
 	}
 	effect := composite(wire("Effect"), parts)

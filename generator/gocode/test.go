@@ -22,10 +22,7 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 	f.decl("stubHandler accepts every event: with it the tables hold what the spec alone writes.", text("type stubHandler struct{}"))
 	for _, t := range p.service.Topics {
 		for _, e := range t.Events {
-			switch {
-			case e.Handle && e.Lock != nil:
-				testLocked(f, e)
-			case e.Handle:
+			if e.Handle {
 				f.decl("", text("func (stubHandler)").Add(handlerMethod(e, false)).Add(text("{ return nil }")))
 			}
 			if e.Effect != nil {

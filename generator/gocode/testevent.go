@@ -62,7 +62,7 @@ func eventTemplate(e *model.Event) []code {
 	if e.Effect != nil {
 		elems = append(elems, pair("Effect", lit(e.GoName)))
 	}
-	if e.Lock != nil {
+	if e.Effect != nil && e.Effect.Lock != nil {
 		elems = append(elems, text("Locked: true"))
 	}
 	if !e.Tombstone && opaque(e) {

@@ -46,9 +46,9 @@ func handlerInterface(f *file, t *model.Topic) {
 				comment(g, docOf(e.Doc, fmt.Sprintf("%s is called for %s.", e.GoName, eventKind(e))))
 				if e.Effect != nil {
 					comment(g, "It is an effect: outside of the transaction, under a lease.")
-				}
-				if e.Lock != nil {
-					comment(g, lockDoc(e.Lock))
+					if e.Effect.Lock != nil {
+						comment(g, lockDoc(e.Effect.Lock))
+					}
 				}
 				g.Add(handlerMethod(e, true))
 			}

@@ -15,21 +15,20 @@ type Effect struct {
 	// UsePostgres is if_store_down: use_postgres; else events wait for the store.
 	UsePostgres bool
 	Result      *Type // nil if the call returns nothing but an error
+	Lock        *Lock // nil if the call holds none
 }
 
-// Lock is what no two calls work on at the same time: of effects, and of handlers.
+// Lock is what no two calls work on at the same time.
 type Lock struct {
-	Name  string
-	By    []*Field      // whose texts tell which one
-	Lease time.Duration // how long others wait after the holder was heard of; as of the effect
-	Redis bool          // it is in Redis, where the effect has its leases; else it is in Postgres
+	Name string
+	By   []*Field // whose texts tell which one
 }
 
-// Redis reports whether leases of effects, or locks of handlers, are in Redis.
+// Redis reports whether leases of effects are in Redis.
 func (s *Service) Redis() bool {
 	return slices.ContainsFunc(s.Topics, func(t *Topic) bool {
 		return slices.ContainsFunc(t.Events, func(e *Event) bool {
-			return e.Effect != nil && e.Effect.Redis || e.Lock != nil && e.Lock.Redis
+			return e.Effect != nil && e.Effect.Redis
 		})
 	})
 }

@@ -177,7 +177,6 @@ type Event struct {
 type Code struct {
 	Handle bool    // it has a handler, in its transaction
 	Effect *Effect // nil if the event has none
-	Lock   *Lock   // nil if its Go code may run beside any other
 }
 
 // Marks are what an event says of itself in one word.

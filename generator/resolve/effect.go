@@ -49,6 +49,7 @@ func (r *topicReader) resolveEffect(e *draft.Event) {
 		}
 	}
 	r.resolveStore(e, m)
+	r.resolveLock(e, m)
 	if spec.Result != nil {
 		r.resolveResult(e, m)
 	}

@@ -37,7 +37,6 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 	checkEventPaths(r.report, e, own)
 	r.resolveKey(e)
 	r.resolveEffect(e)
-	r.resolveLock(e)
 	for _, s := range spec.Write {
 		st := resolveStep(r.report, r.tables, e, s)
 		e.Steps = append(e.Steps, st)

@@ -86,7 +86,7 @@ func builtWords(t *testing.T) map[string]bool {
 // spec or of the database.
 func TestHintsNameOnlyWhatIsThere(t *testing.T) {
 	built := builtWords(t)
-	database := strings.Fields("idem_dead_letter idem_outbox search_path gen_random_uuid ce_ go_name payment_id order_id")
+	database := strings.Fields("idem_dead_letter idem_outbox pg_advisory_xact_lock search_path gen_random_uuid ce_ go_name payment_id order_id")
 	inLibrary := regexp.MustCompile(`line [0-9]+ of \S+`)
 	snake := regexp.MustCompile(`[a-z]+(_[a-z]*)+`)
 	for file, data := range refusedSpecs(t) {
@@ -192,8 +192,8 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E409", "source: payment_id", "source: [payment_id, $.id]", "declare one with this path", "source: payment_id"},
 		{"E106", "event_type: {header: type}", "event_type: type", "event_type: {header: type} or {path: type}", "event_type: {path: type}"},
 		{"E106", "idempotency_key: {source: payment_id, window: 8d}", "idempotency_key: payment_id", "idempotency_key: {source: payment_id, window: 8d}", "idempotency_key: {source: payment_id, window: 8d}"},
-		{"E106", "        type: order.paid\n", "        type: order.paid\n        effect: {if_interrupted: retry}\n        lock: payment_id\n", "lock: {name: orders, by: order_id}",
-			"        type: order.paid\n        effect: {if_interrupted: retry}\n        lock: {name: orders, by: payment_id}\n"},
+		{"E106", "        type: order.paid\n", "        type: order.paid\n        effect: {if_interrupted: retry, lock: payment_id}\n", "lock: {orders: order_id}",
+			"        type: order.paid\n        effect: {if_interrupted: retry, lock: {orders: payment_id}}\n"},
 		{"E106", "assume: {ordered_by: record_key}", "assume: ordered", "assume: {ordered_by: record_key}", "assume: {ordered_by: record_key}"},
 		{"E402", "        type: order.paid\n", "", "for example type: order.paid", "        type: order.paid\n"},
 		{"E213", "type: order.paid", "type: order.placed", "tell them apart by event_version, or merge them", "type: order.paid"},

@@ -11,59 +11,23 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// resolveLock reads lock of an event. Its effect must be resolved.
-func (r *topicReader) resolveLock(e *draft.Event) {
-	spec, effect := e.Spec.Lock, e.Model.Effect
+// resolveLock reads lock of an effect.
+func (r *topicReader) resolveLock(e *draft.Event, m *model.Effect) {
+	spec := e.Spec.Effect.Lock
 	if spec == nil {
 		return
 	}
-	e.Unsure = e.Unsure || spec.Broken
-	lock := &model.Lock{Lease: effectLease, By: r.lockFields(e)}
-	switch handled := e.Spec.Handle != nil && e.Spec.Handle.Value; {
-	case effect == nil && !handled:
-		if spec.Name != nil || spec.By != nil { // else what is there is refused as it is
-			r.report.Add(spec.Key, "E814", e.Is()+" has a lock, and no Go code that would run under it",
-				"steps are one transaction, which needs none; code that others must not run beside is handle: true, or effect: {if_interrupted: retry}")
-		}
-		return
-	case effect != nil:
-		lock.Lease, lock.Redis = effect.Lease, effect.Redis
-		r.lockOfEffect(e)
-	default:
-		if spec.Lease != nil {
-			lock.Lease = spec.Lease.Value
-		}
-		lock.Redis = spec.Store != nil && spec.Store.Value == "redis"
-	}
-	if spec.Name != nil {
-		lock.Name = spec.Name.Value
-		e.Model.Lock = lock
-	}
-}
-
-// lockOfEffect refuses what a lock cannot have whose event has an effect: it is where the effect
-// has its leases, and lasts as long.
-func (r *topicReader) lockOfEffect(e *draft.Event) {
-	lock, effect := e.Spec.Lock, e.Spec.Effect
-	if lock.Lease != nil {
-		r.report.Add(lock.Lease.Key, "E814", e.Is()+" has an effect, whose lease is that of the lock", "write lease under effect")
-	}
-	if lock.Store != nil {
-		r.report.Add(lock.Store.Key, "E814", e.Is()+" has an effect, whose store is that of the lock", "write store under effect")
-	}
-	if e.Model.Effect.UsePostgres {
-		r.report.Add(effect.IfStoreDown.Key, "E814", e.Is()+" has a lock, which some would hold in Redis then, and others in Postgres",
+	m.Lock = &model.Lock{Name: spec.Name.Value, By: r.lockFields(e, spec)}
+	if m.UsePostgres {
+		r.report.Add(e.Spec.Effect.IfStoreDown.Key, "E814", e.Is()+" has a lock, which some would hold in Redis then, and others in Postgres",
 			"drop if_store_down: events wait until Redis answers")
 	}
 }
 
 // lockFields resolves the fields that tell what is locked.
-func (r *topicReader) lockFields(e *draft.Event) (by []*model.Field) {
-	if e.Spec.Lock.By == nil {
-		return nil
-	}
+func (r *topicReader) lockFields(e *draft.Event, spec *schema.Lock) (by []*model.Field) {
 	seen := map[string]bool{}
-	for _, at := range e.Spec.Lock.By.Items {
+	for _, at := range spec.By.Items {
 		if seen[at.Value] {
 			r.report.Add(at.Pos, "E107", "field "+wording.Quote(at.Value)+" appears twice in by", "one is enough")
 		}

@@ -226,7 +226,7 @@ func (w *writer) presence(f *model.Field, i int) presence {
 
 // locks reports whether a field tells what the event locks.
 func locks(e *model.Event, f *model.Field) bool {
-	return e.Lock != nil && slices.Contains(e.Lock.By, f)
+	return e.Effect != nil && e.Effect.Lock != nil && slices.Contains(e.Effect.Lock.By, f)
 }
 
 func (w *writer) inKey(f *model.Field) bool {

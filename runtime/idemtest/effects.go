@@ -149,16 +149,6 @@ func (f *effects) fails(id string, n int) {
 	f.failed[id] += n
 }
 
-// HandlerCalled is what the handlers of generated tests return whose events have a lock. It tells
-// the scenario of the call.
-func HandlerCalled(ctx context.Context) error {
-	f, ok := ctx.Value(effectsKey{}).(*effects)
-	if d, called := idem.DeliveryFrom(ctx); ok && called {
-		f.called(identity(d.Message), d)
-	}
-	return nil
-}
-
 // called counts a call, and runs what is to run while it does.
 func (f *effects) called(id string, d idem.Delivery) {
 	f.mu.Lock()

@@ -106,12 +106,8 @@ func lockLost(b *trial) {
 	walk.done("no call of this topic could be stopped: its events take no effect, or are handled by the service's own code")
 }
 
-// takesLock reports whether the scenario takes the call of a record that runs under a lock: of
-// each event with an effect, and of one with a handler.
-func (w *walk) takesLock(r record) bool {
-	handled := r.effect == "" && !w.b.isDead(r) && w.cut[""] < w.most
-	return r.locked && (w.takes(r) || handled)
-}
+// takesLock reports whether the scenario takes the call of a record that runs under a lock.
+func (w *walk) takesLock(r record) bool { return r.locked && w.takes(r) }
 
 // takenOver has another service take a lock over whose holder sleeps, and then wakes the holder.
 func (w *walk) takenOver(l wire.Lock, wake func()) {

@@ -59,10 +59,6 @@ type Call struct {
 	Message *Message
 	Policy  *FailurePolicy // set by [Batch.Call]
 	Fn      func(context.Context, Tx) error
-	// Lock is held from before the first call of its transaction until that has ended; its zero
-	// value is none. Terms are those of the lock.
-	Lock  Lock
-	Terms *LockTerms
 }
 
 // Ignore says that the record is passed over on purpose, as the spec says.

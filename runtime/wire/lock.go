@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"crypto/sha256"
-	"time"
-)
+import "crypto/sha256"
 
 // Lock is what no two calls work on at the same time, whatever their events, consumers and
 // processes are. Its zero value is no lock.
@@ -13,13 +10,6 @@ type Lock struct {
 	// Token is that of the holder, in what a call was made for: greater than those of all who
 	// held the lock before. 0 if nobody holds it.
 	Token int64
-}
-
-// LockTerms is lock of an event with a handler, with every default filled in. It is read only. A
-// lock of an effect has those of the effect.
-type LockTerms struct {
-	Lease    time.Duration // how long others wait after the holder was heard of
-	External bool          // store: redis: it is in the store that the service was given
 }
 
 // NewLock is the lock of some values, as texts, among those of a name. Values with equal texts are

@@ -13,8 +13,11 @@ import (
 func checkLocks(report *schema.Diagnostics, d *draft.Service) {
 	first := map[string]*draft.Event{}
 	for _, e := range d.Events() {
-		is, spec := e.Model.Lock, e.Spec.Lock
-		if is == nil || spec.Broken || len(is.By) != len(spec.By.Items) {
+		if e.Model.Effect == nil || e.Model.Effect.Lock == nil {
+			continue
+		}
+		is, spec := e.Model.Effect.Lock, e.Spec.Effect.Lock
+		if len(is.By) != len(spec.By.Items) {
 			continue
 		}
 		o := first[is.Name]
@@ -22,14 +25,14 @@ func checkLocks(report *schema.Diagnostics, d *draft.Service) {
 			first[is.Name] = e
 			continue
 		}
-		other := o.Model.Lock
-		line := o.Spec.Lock.Name.Pos.OnLine()
+		other := o.Model.Effect.Lock
+		line := o.Spec.Effect.Lock.Name.Pos.OnLine()
 		switch name := wording.Quote(is.Name); {
-		case is.Redis != other.Redis:
-			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s of %s is in %s, and that of %s in %s, so that they never meet", name, e.Is(), storeOf(is.Redis), o.Is(), storeOf(other.Redis)),
+		case e.Model.Effect.Redis != o.Model.Effect.Redis:
+			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s of %s is in %s, and that of %s in %s, so that they never meet", name, e.Is(), storeOf(e.Model.Effect.Redis), o.Is(), storeOf(o.Model.Effect.Redis)),
 				"give both one store, or the locks two names; the other one is on "+line)
 		case len(is.By) != len(other.By):
-			report.Add(spec.By.Pos, "E814", fmt.Sprintf("lock %s is told by %d values for %s, and by %d for %s, so that they never meet", name, len(is.By), e.Is(), len(other.By), o.Is()),
+			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s is told by %d values for %s, and by %d for %s, so that they never meet", name, len(is.By), e.Is(), len(other.By), o.Is()),
 				"name the same things in both, in one order, or give the locks two names; the other one is on "+line)
 		}
 	}

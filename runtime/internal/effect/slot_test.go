@@ -9,35 +9,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Who waits for a slot is in no line for a lock: a handler gets a lock that nobody holds. Later
-// the effect gets slot and lock.
-func TestWhoWaitsForASlotIsInNoLine(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 1)
-	goOn, begun := make(chan struct{}), make(chan struct{})
-	b.start(t.Context(), []wire.Effect{effectOf(0, "a", &soon, func(context.Context) ([]byte, error) {
-		close(begun)
-		<-goOn
-		return nil, nil
-	})})
-	<-begun
-	b.start(t.Context(), []wire.Effect{lockedEffect(1, "b", &soon, answer("r")), lockedEffect(2, "c", &soon, answer("r"))})
-	for range 20 {
-		locks := b.process.NewLocks(func(error) {})
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		err := locks.Take(ctx, []Wanted{{Lock: account, Terms: &wire.LockTerms{Lease: time.Minute}}}, true)
-		cancel()
-		if err != nil {
-			t.Fatalf("a handler waits for a lock that nobody has: %v", err)
-		}
-		locks.GiveBack(t.Context())
-	}
-	close(goOn)
-	b.result(0)
-	b.result(1)
-	b.result(2)
-}
-
 // Calls of one record key are made one after the other, also if one is a letter's, which has
 // another desk.
 func TestCallsOfOneRecordKeyAreApart(t *testing.T) {

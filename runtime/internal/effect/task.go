@@ -145,29 +145,13 @@ func (t *task) run(ctx context.Context) {
 // call done.
 const busyPoll = 250 * time.Millisecond
 
-// slot waits for a slot, and reports false if the owner gives up before. Who waits for one is in
-// no line for a lock: others would wait behind it for what nobody has.
+// slot waits for a slot, and reports false if the owner gives up before.
 func (t *task) slot() bool {
-	slots := t.desk.process.slots
 	select {
-	case slots <- struct{}{}:
+	case t.desk.process.slots <- struct{}{}:
 		return true
-	default:
-	}
-	for {
-		t.lock.leave()
-		select {
-		case slots <- struct{}{}:
-		case <-t.desk.quit.Done():
-			return false
-		}
-		if t.lock.enter() {
-			return true
-		}
-		<-slots
-		if !t.lock.queue(t.desk.quit) {
-			return false
-		}
+	case <-t.desk.quit.Done():
+		return false
 	}
 }
 

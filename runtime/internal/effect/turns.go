@@ -40,16 +40,6 @@ func (q *turns) join(of wire.Lock) *turn {
 	return t
 }
 
-// alone goes to the line for a lock if nobody is in it; else it returns nil.
-func (q *turns) alone(of wire.Lock) *turn {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.last[of] != nil {
-		return nil
-	}
-	return q.join(of)
-}
-
 // leave lets the next one have its turn.
 func (q *turns) leave(of wire.Lock, t *turn) {
 	q.mu.Lock()
@@ -78,16 +68,6 @@ func (l *lock) queue(quit context.Context) bool {
 		l.pass()
 		return false
 	}
-}
-
-// enter goes to the line if the event has a lock and nobody is in it. It reports false if somebody
-// is.
-func (l *lock) enter() bool {
-	if l.of.Name == "" {
-		return true
-	}
-	l.turn = l.process.turns.alone(l.of)
-	return l.turn != nil
 }
 
 // pass leaves the line before the task's turn came: who is behind waits for those before.

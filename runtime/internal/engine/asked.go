@@ -68,25 +68,11 @@ func (t *transaction) resultless(d *decide.Decision) error {
 	return nil
 }
 
-// errUnderWay says that the effect of a letter is not over, or that another call has its lock.
+// errUnderWay says that the effect of a letter is not over.
 var errUnderWay = errors.New("the effect of a dead letter is under way")
 
-// glance is how long a letter waits for its effect, or for a lock, before others have their turn.
+// glance is how long a letter waits for its effect before others have their turn.
 const glance = 5 * time.Millisecond
-
-// takeLocks asks for the locks of a letter's handlers, and waits as far as records have the
-// patience.
-func (e *errands) takeLocks(ctx context.Context, of *awaitsLocks) error {
-	began := time.Now()
-	limited, cancel := context.WithTimeout(ctx, max(glance, e.patience))
-	defer cancel()
-	defer func() { e.patience -= time.Since(began) }()
-	err := takeLocks(limited, e.o, e.locks, of)
-	if err != nil && ctx.Err() == nil && limited.Err() != nil && e.o.life.quit.Err() == nil {
-		return errUnderWay
-	}
-	return err
-}
 
 // await looks whether the effect of a letter is over. why says why the letter stays as it
 // is: whatever becomes of its effect halts no partition.

@@ -33,8 +33,7 @@ const (
 type errands struct {
 	o        *Owner
 	desk     *effect.Desk // of letters' effects; nil as that of the owner
-	locks    *effect.Locks
-	next     time.Time // when to look again
+	next     time.Time    // when to look again
 	tried    map[deadletter.Place]*errand
 	patience time.Duration // how long records wait yet for calls and locks of letters
 }
@@ -144,9 +143,6 @@ func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
 			t.records = []wire.Message{l.Message}
 		}
 		_, err := t.transact(ctx)
-		if _, waits := errors.AsType[*awaitsLocks](err); !waits {
-			giveBack(ctx, o, e.locks, err)
-		}
 		if err == nil {
 			e.log(t.settles)
 			return nil // the next look finds out whether it was this attempt or one before it
@@ -190,9 +186,6 @@ func (e *errands) conclude(ctx context.Context, records []wire.Message, err erro
 	o := e.o
 	if again, refused := errors.AsType[*refusedAgain](err); refused {
 		return again.reason, o.step(protocol.Awaits, nil)
-	}
-	if locks, waits := errors.AsType[*awaitsLocks](err); waits {
-		return "", e.takeLocks(ctx, locks)
 	}
 	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
 		return e.await(ctx, effect)

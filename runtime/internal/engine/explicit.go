@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
@@ -157,9 +156,6 @@ const commitSQL = `COMMIT`
 func (x *explicit) commit(ctx context.Context) error {
 	if err := fault.At(ctx, fault.BeforeCommit); err != nil {
 		return err
-	}
-	if x.last != nil && errors.Is(context.Cause(ctx), effect.ErrLost) { // a lock: another one may be at work
-		return &verdict.HandlerError{Call: x.last, Err: effect.ErrLost, Outage: true}
 	}
 	if x.last != nil && x.checks == 0 {
 		x.check()

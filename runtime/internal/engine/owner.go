@@ -29,7 +29,6 @@ type Owner struct {
 	retry   *retry.State
 	decider *decide.Decider
 	effects *effect.Desk // nil if no event of the topic has an effect
-	locks   *effect.Locks
 	errands errands
 	parked  deadletter.Parked // which record keys wait behind a dead letter
 	life    *life
@@ -43,7 +42,6 @@ func newOwner(p *Partition) *Owner {
 		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
 	}
 	o.errands.o = o
-	o.locks, o.errands.locks = newLocks(o), newLocks(o)
 	if p.topic.Effects > 0 {
 		o.effects, o.errands.desk = newDesk(o), newDesk(o)
 	}
@@ -174,15 +172,10 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		n := o.retry.Size(len(rest))
 		done, err := o.transact(ctx, rest[:n], 0)
 		res = res.Plus(done)
-		if locks, waits := errors.AsType[*awaitsLocks](err); waits {
-			err = takeLocks(ctx, o, o.locks, locks)
-		} else if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-			giveBack(ctx, o, o.locks, nil) // who waits holds nothing
+		if effect, waits := errors.AsType[*awaitsEffect](err); waits {
 			err = o.await(ctx, effect)
 		} else {
-			ended := err
 			err = o.conclude(rest[:n], err)
-			giveBack(ctx, o, o.locks, ended)
 		}
 		if err != nil {
 			return res, err

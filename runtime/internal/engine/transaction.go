@@ -64,8 +64,6 @@ func (t *transaction) transact(ctx context.Context) (res idemtype.Result, err er
 	defer pool.Release(t.conn)
 	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault
 	defer cancel()
-	ctx, end := t.locks().Under(ctx)
-	defer end()
 	res, err = t.run(ctx)
 	if err != nil {
 		err = verdict.Overdue(ctx, err, verdict.Limit{Name: "batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
@@ -98,11 +96,6 @@ func (t *transaction) run(ctx context.Context) (res idemtype.Result, err error) 
 			if err := t.cut(ctx, d); err != nil {
 				return res, err
 			}
-			continue
-		}
-		if all, err := t.locked(d); err != nil {
-			return res, err
-		} else if !all {
 			continue
 		}
 		if err := t.o.keys.Reserve(ctx, t.conn.Conn(), t.o.chain.Tail(), d.Keys); err != nil {

@@ -95,7 +95,7 @@ func DeliveryFrom(ctx context.Context) (idemtype.Delivery, bool) {
 
 func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 	c := &call{of: of, delivery: idemtype.Delivery{
-		Consumer: t.caller.Consumer, Event: of.Event, Key: of.Key, Attempt: attempt, Message: *of.Message, Lock: of.Lock,
+		Consumer: t.caller.Consumer, Event: of.Event, Key: of.Key, Attempt: attempt, Message: *of.Message,
 	}}
 	c.life.idle.L = &c.life.mu
 	c.trace.texts = &t.caller.texts

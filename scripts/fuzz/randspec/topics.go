@@ -109,9 +109,6 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 	case chance(r, 15):
 		e.add(leaf("handle: true"))
 	}
-	if len(e.parts) > 0 && chance(r, 40) {
-		e.add(leaf("lock: {name: things, by: event_id}"))
-	}
 	steps := &part{lines: []string{"write:"}, needed: true}
 	for range 1 + r.IntN(3) {
 		t := pick(r, tables)
@@ -144,7 +141,7 @@ func effect(w *writer) *part {
 	if w.result = chance(w.r, 60); w.result {
 		e.add(leaf("result: Answer"))
 	}
-	for _, option := range []string{"lease: 20s", "timeout: 5s", "keep_result: 50d"} {
+	for _, option := range []string{"lease: 20s", "timeout: 5s", "keep_result: 50d", "lock: {things: event_id}"} {
 		if chance(w.r, 25) {
 			e.add(leaf(option))
 		}

@@ -41,17 +41,3 @@ func (Service) LimitChanged(ctx context.Context, e LimitChanged) error {
 func (Service) DocumentShared(ctx context.Context, e DocumentShared) error {
 	return fmt.Errorf("DocumentShared: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }
-
-// PaymentSettled runs in the transaction that also records the event: what it writes through
-// tx commits with it, or not at all. An error is tried again, as on_failure says, unless it
-// is marked with idem.Permanent.
-func (Service) PaymentSettled(ctx context.Context, tx idem.Tx, e PaymentSettled) error {
-	return fmt.Errorf("PaymentSettled: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
-}
-
-// DocumentClosed runs in the transaction that also records the event: what it writes through
-// tx commits with it, or not at all. An error is tried again, as on_failure says, unless it
-// is marked with idem.Permanent.
-func (Service) DocumentClosed(ctx context.Context, tx idem.Tx, e DocumentClosed) error {
-	return fmt.Errorf("DocumentClosed: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
-}

@@ -25,11 +25,6 @@ type ChangesV1Handler interface {
 	// No other call under lock "documents" of the same tenant, plan, part and place runs
 	// meanwhile.
 	DocumentShared(ctx context.Context, e DocumentShared) error
-
-	// DocumentClosed closes a document where its parts are kept.
-	// No other call under lock "documents" of the same tenant, plan, part and place runs
-	// meanwhile.
-	DocumentClosed(ctx context.Context, tx idem.Tx, e DocumentClosed) error
 }
 
 func changesV1Topic(h ChangesV1Handler) wire.Topic {
@@ -75,8 +70,6 @@ func (p *changesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		return p.addLimitChanged(b, m)
 	case "document.shared":
 		return p.addDocumentShared(b, m)
-	case "document.closed":
-		return p.addDocumentClosed(b, m)
 	}
 	return wire.Unknown(eventType)
 }
@@ -291,99 +284,5 @@ func (p *changesV1Plan) addDocumentShared(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	return nil
-}
-
-// DocumentClosed closes a document where its parts are kept.
-// It is event "document.closed" on topic "changes.v1".
-type DocumentClosed struct {
-	Tenant   idem.UUID
-	Plan     Plan
-	Part     int32
-	Place    int64
-	ChangeID idem.UUID // the record key
-}
-
-// DecodeDocumentClosed reads m; strictjson.Scanner says how strictly.
-func DecodeDocumentClosed(m idem.Message) (e DocumentClosed, err error) {
-	var s changesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DocumentClosed")
-}
-
-func (e *DocumentClosed) decode(s *strictjson.Scanner, m *wire.Message) {
-	*e = DocumentClosed{}
-	var seen struct{ Tenant, Plan, Part, Place bool }
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "tenant":
-			s.Once(&seen.Tenant)
-			e.Tenant = s.UUID()
-		case "plan":
-			s.Once(&seen.Plan)
-			e.Plan = strictjson.Enum(s, planValues)
-		case "part":
-			s.Once(&seen.Part)
-			e.Part = s.Int32()
-		case "place":
-			s.Once(&seen.Place)
-			e.Place = s.Int64()
-		default:
-			s.Skip()
-		}
-	}
-	s.Require(seen.Tenant, "tenant")
-	s.Require(seen.Plan, "plan")
-	s.Require(seen.Part, "part")
-	s.Require(seen.Place, "place")
-	e.ChangeID = s.RecordKey(m).UUID()
-}
-
-// key identifies the event by header "id". Its copies are known for 8d at least.
-func (e *DocumentClosed) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "id")
-}
-
-// fingerprint adds what copies of the event must share.
-func (e *DocumentClosed) fingerprint(f *wire.Fingerprint) {
-	f.UUID("change_id", e.ChangeID)
-	f.Int32("part", e.Part)
-	f.Int64("place", e.Place)
-	f.Text("plan", string(e.Plan))
-	f.UUID("tenant", e.Tenant)
-}
-
-// documentClosedEvent is how a record becomes a DocumentClosed, and which records are copies
-// of one. It is read only.
-var documentClosedEvent = wire.Event[DocumentClosed, *changesV1Decoder]{
-	Name:    "DocumentClosed",
-	Decode:  (*DocumentClosed).decode,
-	Owned:   true,
-	Key:     (*DocumentClosed).key,
-	Space:   "\x26\xb1\x6c\x89\xd7\x1d\x51\x36\x5f\x0f\xd4\x19\xc3\x6a\x64\xe0",
-	Print:   (*DocumentClosed).fingerprint,
-	Content: wire.Content{Def: 0xb8bc6055},
-}
-
-// documentClosedLockTerms are the terms of the lock of DocumentClosed. It is read only.
-var documentClosedLockTerms = wire.LockTerms{
-	Lease:    1 * time.Minute,
-	External: true,
-}
-
-func (p *changesV1Plan) addDocumentClosed(b *wire.Batch, m *wire.Message) error {
-	e := new(DocumentClosed)
-	if fresh, err := documentClosedEvent.Take(b, m, &changesV1Decoder{}, e); !fresh {
-		return err
-	}
-	b.Call(m, wire.Call{
-		Event: "DocumentClosed",
-		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.DocumentClosed(ctx, tx, *e)
-		},
-		Lock:  wire.NewLock("documents", e.Tenant.String(), string(e.Plan), strconv.FormatInt(int64(e.Part), 10), strconv.FormatInt(e.Place, 10)),
-		Terms: &documentClosedLockTerms,
-	})
 	return nil
 }

@@ -6,7 +6,6 @@ package locks
 import (
 	"context"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -49,10 +48,6 @@ func (stubHandler) PaymentUndone(ctx context.Context, _ PaymentUndone) error {
 	return err
 }
 
-func (stubHandler) PaymentSettled(ctx context.Context, _ idem.Tx, _ PaymentSettled) error {
-	return idemtest.HandlerCalled(ctx)
-}
-
 func (stubHandler) LimitChanged(ctx context.Context, _ LimitChanged) error {
 	_, err := idemtest.EffectResult(ctx)
 	return err
@@ -61,10 +56,6 @@ func (stubHandler) LimitChanged(ctx context.Context, _ LimitChanged) error {
 func (stubHandler) DocumentShared(ctx context.Context, _ DocumentShared) error {
 	_, err := idemtest.EffectResult(ctx)
 	return err
-}
-
-func (stubHandler) DocumentClosed(ctx context.Context, _ idem.Tx, _ DocumentClosed) error {
-	return idemtest.HandlerCalled(ctx)
 }
 
 // testEffects is the service's own handler. Its effects are called by cases that say no

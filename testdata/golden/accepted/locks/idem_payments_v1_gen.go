@@ -23,10 +23,6 @@ type PaymentsV1Handler interface {
 	// It is an effect: outside of the transaction, under a lease.
 	// No other call under lock "accounts" of the same account_id runs meanwhile.
 	PaymentUndone(ctx context.Context, e PaymentUndone) error
-
-	// PaymentSettled settles the payment at the provider, and writes what it said.
-	// No other call under lock "accounts" of the same account_id runs meanwhile.
-	PaymentSettled(ctx context.Context, tx idem.Tx, e PaymentSettled) error
 }
 
 func paymentsV1Topic(h PaymentsV1Handler) wire.Topic {
@@ -75,8 +71,6 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		return p.addPaymentBooked(b, m)
 	case "payment.undone":
 		return p.addPaymentUndone(b, m)
-	case "payment.settled":
-		return p.addPaymentSettled(b, m)
 	}
 	return wire.Unknown(eventType)
 }
@@ -297,78 +291,3 @@ WITH e AS (
 DELETE FROM bookings AS t
 USING e
 WHERE t.payment_id = e.payment_id`
-
-// PaymentSettled settles the payment at the provider, and writes what it said.
-// It is event "payment.settled" on topic "payments.v1".
-type PaymentSettled struct {
-	AccountID string
-	PaymentID idem.UUID // the record key
-}
-
-// DecodePaymentSettled reads m; strictjson.Scanner says how strictly.
-func DecodePaymentSettled(m idem.Message) (e PaymentSettled, err error) {
-	var s paymentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("PaymentSettled")
-}
-
-func (e *PaymentSettled) decode(s *strictjson.Scanner, m *wire.Message) {
-	*e = PaymentSettled{}
-	var seen struct{ AccountID bool }
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "account_id":
-			s.Once(&seen.AccountID)
-			e.AccountID = s.String()
-		default:
-			s.Skip()
-		}
-	}
-	s.Require(seen.AccountID, "account_id")
-	e.PaymentID = s.RecordKey(m).UUID()
-}
-
-// key identifies the event by header "id". Its copies are known for 8d at least.
-func (e *PaymentSettled) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "id")
-}
-
-// fingerprint adds what copies of the event must share.
-func (e *PaymentSettled) fingerprint(f *wire.Fingerprint) {
-	f.Text("account_id", e.AccountID)
-	f.UUID("payment_id", e.PaymentID)
-}
-
-// paymentSettledEvent is how a record becomes a PaymentSettled, and which records are copies
-// of one. It is read only.
-var paymentSettledEvent = wire.Event[PaymentSettled, *paymentsV1Decoder]{
-	Name:    "PaymentSettled",
-	Decode:  (*PaymentSettled).decode,
-	Owned:   true,
-	Key:     (*PaymentSettled).key,
-	Space:   "\x36\xcb\x74\x7a\x45\xa8\x84\xb1\xc0\xef\xb9\x37\x89\xfe\xe9\xfd",
-	Print:   (*PaymentSettled).fingerprint,
-	Content: wire.Content{Def: 0xcf989fae},
-}
-
-// paymentSettledLockTerms are the terms of the lock of PaymentSettled. It is read only.
-var paymentSettledLockTerms = wire.LockTerms{
-	Lease: 10 * time.Second,
-}
-
-func (p *paymentsV1Plan) addPaymentSettled(b *wire.Batch, m *wire.Message) error {
-	e := new(PaymentSettled)
-	if fresh, err := paymentSettledEvent.Take(b, m, &paymentsV1Decoder{}, e); !fresh {
-		return err
-	}
-	b.Call(m, wire.Call{
-		Event: "PaymentSettled",
-		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.PaymentSettled(ctx, tx, *e)
-		},
-		Lock:  wire.NewLock("accounts", e.AccountID),
-		Terms: &paymentSettledLockTerms,
-	})
-	return nil
-}
