@@ -12,9 +12,8 @@ type Event struct {
 	WriteKey       Pos // the key "write"; zero if absent
 	Write          []*Step
 	EventDoes
-	OnFailure *FailurePolicy
-	Pos       Pos // the map
-	Broken    bool
+	Pos    Pos // the map
+	Broken bool
 }
 
 // EventDoes is what an event does beside its steps.
@@ -43,7 +42,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "effect", value: put(shape{keys: effectKeys.shapes()}, func(v *Event) **Effect { return &v.Effect }, readEffect)},
 	key[Event]{name: "lock", instead: "a lock is of an effect: effect: {lock: {orders: order_id}}; a handler takes pg_advisory_xact_lock in its own transaction"},
 	key[Event]{name: "erase_traces", instead: "idemgen dead discard --record-key KEY --erase erases what dead letters keep; keep and window bound the rest"},
-	key[Event]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(v *Event) **FailurePolicy { return &v.OnFailure }, readFailurePolicy)},
+	key[Event]{name: "on_failure", instead: "say it of the topic; events that need another policy are of a topic of their own"},
 	key[Event]{name: "may_emit", instead: toOutbox},
 	key[Event]{name: "accept", instead: noWarnings},
 	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),

@@ -7,22 +7,21 @@ import (
 
 // FailurePolicy is one on_failure map.
 type FailurePolicy struct {
-	Key            Pos
-	Pos            Pos
-	Retries        *Int
-	InitialBackoff *Duration
-	MaxBackoff     *Duration
-	GiveUp         *Text // dead_letter or stop
-	StopAfter      *Int
-	Keep           *Duration
-	Park           *Text // record_key
-	DeadPayload    *Text // keep or drop
-	Broken         bool
+	Key         Pos
+	Pos         Pos
+	Retries     *Int
+	MaxBackoff  *Duration
+	GiveUp      *Text // dead_letter or stop
+	StopAfter   *Int
+	Keep        *Duration
+	Park        *Text // record_key
+	DeadPayload *Text // keep or drop
+	Broken      bool
 }
 
 var failureKeys = keys[FailurePolicy]{
 	{name: "retries", value: intValue(func(f *FailurePolicy) **Int { return &f.Retries }, 0, 1_000_000)},
-	{name: "initial_backoff", value: durationValue(func(f *FailurePolicy) **Duration { return &f.InitialBackoff }, "1ms", "1d")},
+	{name: "initial_backoff", instead: "write max_backoff: the first pause is 200ms, or max_backoff if that is shorter"},
 	{name: "max_backoff", value: durationValue(func(f *FailurePolicy) **Duration { return &f.MaxBackoff }, "1ms", "1d")},
 	{name: "give_up", value: wordValue(func(f *FailurePolicy) **Text { return &f.GiveUp }, "dead_letter", "stop")},
 	{name: "stop_after", value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000)},

@@ -15,7 +15,6 @@ type Spec struct {
 	TablesKey   Pos // the key "tables"; zero if absent
 	Tables      []*Table
 	Topics      []*Topic
-	OnFailure   *FailurePolicy
 	Limits      *Limits
 	Migrations  *Migrations
 	Broken      bool
@@ -31,7 +30,7 @@ var specKeys = keys[Spec]{
 	{name: "types", value: value[Spec]{shape{entries: &shape{keys: typeKeys.shapes()}}, readTypes}},
 	{name: "tables", value: value[Spec]{shape{entries: &shape{keys: tableKeys.shapes()}}, readTables}},
 	{name: "topics", required: true, example: "name the topics that the consumer reads, for example topics: {orders.v1: {...}}", value: value[Spec]{shape{entries: &shape{keys: topicKeys.shapes()}}, readTopics}},
-	{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(s *Spec) **FailurePolicy { return &s.OnFailure }, readFailurePolicy)},
+	{name: "on_failure", instead: "say it of each topic: topics: {orders.v1: {on_failure: {retries: 8}}}"},
 	{name: "limits", value: put(shape{keys: limitKeys.shapes()}, func(s *Spec) **Limits { return &s.Limits }, readLimits)},
 	{name: "migrations", value: put(shape{keys: migrationKeys.shapes()}, func(s *Spec) **Migrations { return &s.Migrations }, readMigrations)},
 	{name: "renamed_from", value: nameValue(consumerNames, func(s *Spec) **Text { return &s.RenamedFrom })},

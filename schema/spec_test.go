@@ -65,14 +65,12 @@ topics:
             many: true
             if_missing: skip
         handle: true
-        on_failure: {give_up: stop}
       OrderGone:
         tombstone: true
         idempotency_key: {source: {record: offset}}
         write: [{delete: orders}]
-    on_failure: {retries: 3, initial_backoff: 250ms, max_backoff: 1m}
-limits: {batch_events: 100, batch_bytes: 4MiB, batch_wait: 20ms, batch_timeout: 30s, event_timeout: 5s, statement_timeout: 20s,
-  lock_timeout: 5s, max_poll_interval: 5m, max_payload: 512KiB, max_depth: 32}
+    on_failure: {retries: 3, max_backoff: 1m}
+limits: {batch_events: 100, batch_wait: 20ms, batch_timeout: 30s, max_payload: 512KiB}
 migrations: {dir: db/migrations, format: sql}
 `
 
@@ -124,10 +122,10 @@ func TestLoad(t *testing.T) {
 		{"clear", *change.Clear, Texts{Items: []Text{{Value: "seen_at", Pos: Pos{Line: 54, Col: 21, Width: 7}}}, Key: Pos{Line: 54, Col: 13, Width: 5}, Pos: Pos{Line: 54, Col: 20, Width: 9}}},
 		{"handle", *placed.Handle, Bool{Value: true, Key: Pos{Line: 58, Col: 9, Width: 6}, Pos: Pos{Line: 58, Col: 17, Width: 4}}},
 		{"offset", gone.IdempotencyKey.Offset(), true},
-		{"tombstone", gone.Tombstone.Key, Pos{Line: 61, Col: 9, Width: 9}},
+		{"tombstone", gone.Tombstone.Key, Pos{Line: 60, Col: 9, Width: 9}},
 		{"delete", gone.Write[0].Table.Value, "orders"},
-		{"retries", *topic.OnFailure.Retries, Int{Value: 3, Text: "3", Key: Pos{Line: 64, Col: 18, Width: 7}, Pos: Pos{Line: 64, Col: 27, Width: 1}}},
-		{"size", *s.Limits.MaxPayload, Size{Value: 512 << 10, Text: "512KiB", Key: Pos{Line: 66, Col: 44, Width: 11}, Pos: Pos{Line: 66, Col: 57, Width: 6}}},
+		{"retries", *topic.OnFailure.Retries, Int{Value: 3, Text: "3", Key: Pos{Line: 63, Col: 18, Width: 7}, Pos: Pos{Line: 63, Col: 27, Width: 1}}},
+		{"size", *s.Limits.MaxPayload, Size{Value: 512 << 10, Text: "512KiB", Key: Pos{Line: 64, Col: 67, Width: 11}, Pos: Pos{Line: 64, Col: 80, Width: 6}}},
 		{"dir", s.Migrations.Dir.Value, "db/migrations"},
 	} {
 		if !equal(c.got, c.want) {

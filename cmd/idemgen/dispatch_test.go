@@ -61,7 +61,6 @@ func TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T) {
 		{"max_payload shrinks", [][2]string{{"512KiB", "256KiB"}},
 			[]string{`max_payload is 262144, and was 524288`}},
 		{"max_payload grows", [][2]string{{"512KiB", "2MiB"}}, nil},
-		{"max_depth shrinks", [][2]string{{"{max_payload", "{max_depth: 8, max_payload"}}, []string{`max_depth is 8, and was 64`}},
 		{"the key moves to another header", [][2]string{{"{header: request}", "{header: id}\n      also: [{header: request}]"}, {"{source", "\n      source"}, {", window: 8d}", "\n      window: 8d"}},
 			[]string{`event "Opened" of doors.v1: the key needs header "id", which older records may lack`,
 				`event "Closed" of doors.v1: the key needs header "id"`}},

@@ -94,7 +94,7 @@ func TestPlan(t *testing.T) {
 		{"a shorter window", "window: 8d", "window: 7d", dedup, "its window was 8d and is 7d"},
 		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits is new"},
 		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is 2048, and was 1048576"},
-		{"on_failure", "package: doors\n", "package: doors\non_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
+		{"on_failure", "    record_key: {door: string}\n", "    record_key: {door: string}\n    on_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
 		{"a Go name", "      Moved:\n", "      Moved:\n        go_name: Swung\n", callers, "topics.doors.v1.events.Moved.go_name is new"},
 		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", callers, "effect is new"},
 		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it holds for calls from now on"},

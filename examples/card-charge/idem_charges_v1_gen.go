@@ -27,7 +27,7 @@ func chargesV1Topic(h ChargesV1Handler) wire.Topic {
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
 			Retries:        3,
-			InitialBackoff: 100 * time.Millisecond,
+			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     1 * time.Second,
 			StopAfter:      20,
 			Keep:           720 * time.Hour,

@@ -467,7 +467,7 @@ var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 
 // orderPaidPolicy is on_failure of OrderPaid. It is read only.
 var orderPaidPolicy = wire.FailurePolicy{
-	Retries:        5, // the topic: 8
+	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,

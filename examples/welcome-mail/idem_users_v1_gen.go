@@ -27,7 +27,7 @@ func usersV1Topic(h UsersV1Handler) wire.Topic {
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
 			Retries:        5,
-			InitialBackoff: 100 * time.Millisecond,
+			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     1 * time.Minute,
 			StopAfter:      20,
 			Keep:           720 * time.Hour,

@@ -6,7 +6,6 @@ package model
 
 import (
 	"cmp"
-	"slices"
 	"time"
 )
 
@@ -87,9 +86,7 @@ type FailurePolicy struct {
 }
 
 // Parks reports whether a dead letter of some event has later records of its record key wait.
-func (t *Topic) Parks() bool {
-	return t.OnFailure.Park || slices.ContainsFunc(t.Events, func(e *Event) bool { return e.OnFailure.Park })
-}
+func (t *Topic) Parks() bool { return t.OnFailure.Park }
 
 // Topic is one topics entry.
 type Topic struct {

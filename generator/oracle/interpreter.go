@@ -76,21 +76,10 @@ func (in *Interpreter) Apply(r Record) Outcome {
 	case Stop:
 		in.stopped[p] = out
 	case DeadLetter, Conflict:
-		in.parked[at] = in.parked[at] || r.Key != nil && parks(t, out.Event)
+		in.parked[at] = in.parked[at] || r.Key != nil && t.OnFailure.Park
 		in.dead = append(in.dead, deadLetter{r.Topic, r.Partition, r.Offset, out.Class, out.Path})
 	}
 	return out
-}
-
-// parks reports whether later records wait behind a dead letter of an event; "" is none that is
-// known.
-func parks(t *model.Topic, event string) bool {
-	for _, e := range t.Events {
-		if e.GoName == event {
-			return e.OnFailure.Park
-		}
-	}
-	return t.OnFailure.Park
 }
 
 // Release lets a partition go on behind the record that stopped it, as an operator does who

@@ -16,11 +16,8 @@ func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Ev
 		Name: spec.Name.Value, GoName: goname.Or(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Topic: t.Model,
 		Tombstone: spec.Tombstone != nil && spec.Tombstone.Value,
 		Code:      model.Code{Handle: spec.Handle != nil && spec.Handle.Value},
-		OnFailure: resolveEventFailure(r.report, t, spec), Marks: model.Marks{OwnFailure: spec.OnFailure != nil || spec.IdempotencyKey != nil},
+		OnFailure: t.Model.OnFailure, Marks: model.Marks{OwnFailure: spec.IdempotencyKey != nil},
 	}}
-	if own := spec.OnFailure; own != nil && own.Park != nil && !t.Model.OnFailure.Park {
-		r.checkParked(t, e.Model.OnFailure, own)
-	}
 	e.Scope.Open = spec.Broken || t.Spec.Broken
 	own := r.ownFields(e)
 	for _, f := range t.Fields {

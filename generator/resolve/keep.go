@@ -24,5 +24,8 @@ func resolveKeep(t *draft.Topic) {
 	fill(&t.Model.OnFailure.Keep, t.Spec.IdempotencyKey)
 	for _, e := range t.Events {
 		fill(&e.Model.OnFailure.Keep, e.KeySpec())
+		if own := e.Spec.IdempotencyKey; own != nil && own.Window != nil {
+			e.Model.OnFailure.Keep = min(e.Model.OnFailure.Keep, own.Window.Value)
+		}
 	}
 }

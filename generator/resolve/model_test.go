@@ -153,33 +153,31 @@ func TestFilling(t *testing.T) {
 	}
 }
 
-// TestPolicies: on_failure of service, topic and event override each other key by key,
-// and what no one says has its default.
+// TestPolicies: what on_failure of a topic does not say has its default.
 func TestPolicies(t *testing.T) {
 	sink := acceptedSpec(t, "kitchen_sink")
 	orders := topicOf(t, sink, "shop.orders.v1")
 	const day = 24 * time.Hour
-	minimal := defaultFailure
+	minimal := resolveFailure(nil)
 	minimal.Keep = 8 * day
 	for _, c := range []struct {
 		got, want model.FailurePolicy
 	}{
-		{topicOf(t, sink, "shop.customers").OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter", StopAfter: 20, Keep: 3 * day}},
-		{orders.OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: time.Minute, GiveUp: "dead_letter", StopAfter: 20, Keep: 8 * day}},
-		{eventOf(t, orders, "OrderCancelled").OnFailure, model.FailurePolicy{Retries: 3, InitialBackoff: time.Second, MaxBackoff: time.Minute, GiveUp: "dead_letter", StopAfter: 20, Keep: 8 * day}},
-		{topicOf(t, sink, "stock.moves").Events[0].OnFailure, model.FailurePolicy{Retries: 5, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "stop", StopAfter: 20, Keep: 30 * day}},
+		{topicOf(t, sink, "shop.customers").OnFailure, model.FailurePolicy{Retries: 8, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter", StopAfter: 20, Keep: 3 * day}},
+		{orders.OnFailure, model.FailurePolicy{Retries: 8, InitialBackoff: 200 * time.Millisecond, MaxBackoff: time.Minute, GiveUp: "dead_letter", StopAfter: 20, Keep: 8 * day}},
+		{topicOf(t, sink, "stock.moves").Events[0].OnFailure, model.FailurePolicy{Retries: 8, InitialBackoff: 200 * time.Millisecond, MaxBackoff: 30 * time.Second, GiveUp: "stop", StopAfter: 20, Keep: 30 * day}},
 		{acceptedSpec(t, "orders_minimal").Topics[0].OnFailure, minimal},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %+v, want %+v", c.got, c.want)
 		}
 	}
-	if got := acceptedSpec(t, "orders_minimal").Limits; got != defaultLimits {
+	if got := acceptedSpec(t, "orders_minimal").Limits; got != resolveLimits(nil) {
 		t.Errorf("limits %+v", got)
 	}
-	want := defaultLimits
-	want.BatchEvents, want.BatchBytes, want.BatchWait, want.BatchTimeout = 1000, 8<<20, 20*time.Millisecond, 20*time.Second
-	want.StatementTimeout, want.MaxPayload, want.MaxDepth = 15*time.Second, 512<<10, 32
+	want := resolveLimits(nil)
+	want.BatchEvents, want.BatchWait, want.BatchTimeout = 1000, 20*time.Millisecond, 20*time.Second
+	want.MaxPayload = 512 << 10
 	if sink.Limits != want {
 		t.Errorf("limits %+v, want %+v", sink.Limits, want)
 	}

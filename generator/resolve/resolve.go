@@ -39,11 +39,10 @@ func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 
 // readSpec looks up every name, reads every type word and fills every column.
 func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
-	d := &draft.Service{Spec: spec, Tables: resolveTables(report, spec), Limits: resolveLimits(report, spec.Limits)}
+	d := &draft.Service{Spec: spec, Tables: resolveTables(report, spec), Limits: resolveLimits(spec.Limits)}
 	topics := topicReader{report: report, consumer: cmp.Or(spec.RenamedFrom, spec.Consumer), tables: d.Tables}
 	topics.readTypes(spec)
 	d.Types = topics.types
-	topics.failure = resolveFailure(report, defaultFailure, spec.OnFailure)
 	for _, t := range spec.Topics {
 		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}

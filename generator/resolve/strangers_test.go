@@ -77,7 +77,6 @@ var strangers = []struct{ name, old, now, want string }{
 	{"a window below keep", "window: 8d}", "window: 1d}\n    on_failure: {keep: 8d}", "12:53 E509"},
 	{"no events in a batch", "topics:\n", "limits: {batch_events: 0}\ntopics:\n", "8:24 E708"},
 	{"a billion events in a batch", "topics:\n", "limits: {batch_events: 1000000000}\ntopics:\n", "8:24 E708"},
-	{"a batch longer than the poll", "topics:\n", "limits: {batch_timeout: 6m}\ntopics:\n", "8:25 E701"},
 	{"one partition, but no record key in the key", "window: 8d", "copies: same_partition, window: 8d", "12:53 E411"},
 	{"an empty enum", "topics:\n", "types: {Site: {enum: []}}\ntopics:\n", "8:22 E312"},
 	{"a text twice in an enum", "topics:\n", "types: {Site: {enum: [a, a]}}\ntopics:\n", "8:22 E312"},

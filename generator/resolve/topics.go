@@ -14,7 +14,6 @@ import (
 type topicReader struct {
 	report   *schema.Diagnostics
 	consumer *schema.Text
-	failure  model.FailurePolicy     // of the whole spec
 	types    *draft.Types            // by the naming of the first topic
 	spelled  map[string]*draft.Types // by naming
 	tables   *draft.Tables
@@ -26,7 +25,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	t.Model = &model.Topic{
 		Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), FileName: goname.File(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
 		Dispatch: model.Dispatch{UnknownType: "dead_letter", Tombstone: "dead_letter"}, StartFrom: "earliest",
-		OnFailure: resolveFailure(r.report, r.failure, spec.OnFailure),
+		OnFailure: resolveFailure(spec.OnFailure),
 	}
 	if t.Key != nil {
 		t.Model.RecordKey = t.Key.Model
@@ -45,7 +44,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	}
 	t.Model.Kafka = inKafka(spec)
 	resolveAssume(r.report, t)
-	r.checkParked(t, t.Model.OnFailure, spec.OnFailure)
+	r.checkParked(t)
 	owner := "topic " + wording.Quote(spec.Name.Value)
 	at := topicPlace(spec)
 	for _, f := range spec.Fields {
@@ -76,16 +75,11 @@ func inKafka(spec *schema.Topic) (names []string) {
 }
 
 // checkParked reports that records are to wait for a record key that the topic does not have
-// (E413); own is the on_failure that is nearest.
-func (r *topicReader) checkParked(t *draft.Topic, policy model.FailurePolicy, own *schema.FailurePolicy) {
-	if !policy.Park || t.Key != nil || t.Spec.Broken {
-		return
+// (E413).
+func (r *topicReader) checkParked(t *draft.Topic) {
+	if t.Model.OnFailure.Park && t.Key == nil && !t.Spec.Broken {
+		r.report.Add(t.Spec.OnFailure.Park.Pos, "E413", fmt.Sprintf("park: record_key needs record_key on topic %s", wording.Quote(t.Spec.Name.Value)), "for example record_key: {order_id: uuid}")
 	}
-	at := t.Spec.Name.Pos
-	if own != nil && own.Park != nil {
-		at = own.Park.Pos
-	}
-	r.report.Add(at, "E413", fmt.Sprintf("park: record_key needs record_key on topic %s", wording.Quote(t.Spec.Name.Value)), "for example record_key: {order_id: uuid}")
 }
 
 func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {

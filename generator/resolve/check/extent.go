@@ -66,8 +66,8 @@ func checkExtents(report *schema.Diagnostics, d *draft.Service) {
 		for _, e := range t.Events {
 			own := m.fields(e.Model.Fields)
 			if levels := own.levels + 1; levels > d.Limits.MaxDepth {
-				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("%s nests %d levels, but limits.max_depth is %d: no record could have them", e.Is(), levels, d.Limits.MaxDepth),
-					"raise limits.max_depth, or read the inner part as json")
+				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("%s nests %d levels, but a payload may have %d: no record could have them", e.Is(), levels, d.Limits.MaxDepth),
+					"read the inner part as json")
 			}
 			before := total
 			if total += max(1, own.members); before <= maxExtent && total > maxExtent {

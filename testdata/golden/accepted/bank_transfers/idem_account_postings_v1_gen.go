@@ -155,7 +155,7 @@ var accountOpenedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
-	StopAfter:      1,               // the topic: 50
+	StopAfter:      50,
 	Keep:           192 * time.Hour, // the topic: 14d
 }
 
@@ -386,12 +386,12 @@ var accountClosedEvent = wire.Event[AccountClosed, *accountPostingsV1Decoder]{
 	Content:   wire.Content{Def: 0x0ef45667},
 }
 
-// accountClosedPolicy is on_failure of AccountClosed. It is read only.
+// accountClosedPolicy is on_failure of AccountClosed: it is equal to that of the topic. It is
+// read only.
 var accountClosedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
-	Stop:           true, // the topic: false
 	StopAfter:      50,
 	Keep:           336 * time.Hour,
 }

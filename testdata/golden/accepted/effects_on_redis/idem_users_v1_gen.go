@@ -38,7 +38,7 @@ func usersV1Topic(h UsersV1Handler) wire.Topic {
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
 			Retries:        3,
-			InitialBackoff: 10 * time.Millisecond,
+			InitialBackoff: 100 * time.Millisecond,
 			MaxBackoff:     100 * time.Millisecond,
 			StopAfter:      20,
 			Keep:           744 * time.Hour,

@@ -26,10 +26,8 @@ func picturesV1Topic() wire.Topic {
 		Statements: []string{
 			pictureTakenInsertPicturesSQL,
 		},
-		Writes: []string{"pictures"},
-		NewPlan: func() wire.Plan {
-			return &picturesV1Plan{decoder: picturesV1Decoder{MaxDepth: 20}, encoding: picturesV1Encoding{MaxPayload: 64 << 10}}
-		},
+		Writes:  []string{"pictures"},
+		NewPlan: func() wire.Plan { return &picturesV1Plan{encoding: picturesV1Encoding{MaxPayload: 64 << 10}} },
 	}
 }
 
@@ -73,7 +71,7 @@ type PictureTaken struct {
 
 // DecodePictureTaken reads m; strictjson.Scanner says how strictly.
 func DecodePictureTaken(m idem.Message) (e PictureTaken, err error) {
-	s := picturesV1Decoder{MaxDepth: 20}
+	var s picturesV1Decoder
 	encoding := picturesV1Encoding{MaxPayload: 64 << 10}
 	opened, err := encoding.Open(&m)
 	if err != nil {

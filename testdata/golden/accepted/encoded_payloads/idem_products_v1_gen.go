@@ -39,7 +39,7 @@ func productsV1Topic(h ProductsV1Handler) wire.Topic {
 		Writes:  []string{"products"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan {
-			return &productsV1Plan{handler: h, decoder: productsV1Decoder{MaxDepth: 20}, encoding: productsV1Encoding{MaxPayload: 64 << 10}}
+			return &productsV1Plan{handler: h, encoding: productsV1Encoding{MaxPayload: 64 << 10}}
 		},
 	}
 }
@@ -101,7 +101,7 @@ type ProductChanged struct {
 
 // DecodeProductChanged reads m; strictjson.Scanner says how strictly.
 func DecodeProductChanged(m idem.Message) (e ProductChanged, err error) {
-	s := productsV1Decoder{MaxDepth: 20}
+	var s productsV1Decoder
 	encoding := productsV1Encoding{MaxPayload: 64 << 10}
 	opened, err := encoding.Open(&m)
 	if err != nil {
@@ -186,7 +186,7 @@ var productChangedTerms = wire.EffectTerms{
 
 func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error {
 	e := new(ProductChanged)
-	if fresh, err := productChangedEvent.Take(b, m, &productsV1Decoder{MaxDepth: 20}, e); !fresh {
+	if fresh, err := productChangedEvent.Take(b, m, &productsV1Decoder{}, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{
@@ -238,7 +238,7 @@ type ProductGone struct {
 
 // DecodeProductGone reads m; strictjson.Scanner says how strictly.
 func DecodeProductGone(m idem.Message) (e ProductGone, err error) {
-	s := productsV1Decoder{MaxDepth: 20}
+	var s productsV1Decoder
 	encoding := productsV1Encoding{MaxPayload: 64 << 10}
 	opened, err := encoding.Open(&m)
 	if err != nil {

@@ -79,7 +79,7 @@ type Visited struct {
 
 // DecodeVisited reads m; strictjson.Scanner says how strictly.
 func DecodeVisited(m idem.Message) (e Visited, err error) {
-	s := visitsV1Decoder{MaxDepth: 20}
+	var s visitsV1Decoder
 	encoding := visitsV1Encoding{}
 	opened, err := encoding.Open(&m)
 	if err != nil {
@@ -142,7 +142,7 @@ var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 
 func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	e := new(Visited)
-	if fresh, err := visitedEvent.Take(b, m, &visitsV1Decoder{MaxDepth: 20}, e); !fresh {
+	if fresh, err := visitedEvent.Take(b, m, &visitsV1Decoder{}, e); !fresh {
 		return err
 	}
 	e.beforeInsertVisits(b)

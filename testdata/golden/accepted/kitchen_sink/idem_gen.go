@@ -37,11 +37,11 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		},
 		Limits: wire.Limits{
 			BatchEvents:      1000,
-			BatchBytes:       8 << 20,
+			BatchBytes:       4 << 20,
 			BatchWait:        20 * time.Millisecond,
 			BatchTimeout:     20 * time.Second,
 			EventTimeout:     5 * time.Second,
-			StatementTimeout: 15 * time.Second,
+			StatementTimeout: 20 * time.Second,
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       512 << 10,

@@ -16,7 +16,7 @@ func newsletterSubscriptionsTopic() wire.Topic {
 		Name:      "newsletter.subscriptions",
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
-			Retries:        5,
+			Retries:        8,
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
@@ -28,10 +28,8 @@ func newsletterSubscriptionsTopic() wire.Topic {
 			subscribedUpsertNewsletterSQL,
 			unsubscribedDeleteNewsletterSQL,
 		},
-		Writes: []string{"newsletter"},
-		NewPlan: func() wire.Plan {
-			return &newsletterSubscriptionsPlan{decoder: newsletterSubscriptionsDecoder{MaxDepth: 32}}
-		},
+		Writes:  []string{"newsletter"},
+		NewPlan: func() wire.Plan { return &newsletterSubscriptionsPlan{} },
 	}
 }
 
@@ -100,7 +98,7 @@ type Subscribed struct {
 
 // DecodeSubscribed reads m; strictjson.Scanner says how strictly.
 func DecodeSubscribed(m idem.Message) (e Subscribed, err error) {
-	s := newsletterSubscriptionsDecoder{MaxDepth: 32}
+	var s newsletterSubscriptionsDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Subscribed")
@@ -197,7 +195,7 @@ type Unsubscribed struct {
 
 // DecodeUnsubscribed reads m; strictjson.Scanner says how strictly.
 func DecodeUnsubscribed(m idem.Message) (e Unsubscribed, err error) {
-	s := newsletterSubscriptionsDecoder{MaxDepth: 32}
+	var s newsletterSubscriptionsDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Unsubscribed")

@@ -16,7 +16,7 @@ func shopCustomersTopic() wire.Topic {
 		Name:      "shop.customers",
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
-			Retries:        5,
+			Retries:        8,
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
@@ -31,7 +31,7 @@ func shopCustomersTopic() wire.Topic {
 			customerErasedDeleteCustomersSQL,
 		},
 		Writes:  []string{"customers", "orders"},
-		NewPlan: func() wire.Plan { return &shopCustomersPlan{decoder: shopCustomersDecoder{MaxDepth: 32}} },
+		NewPlan: func() wire.Plan { return &shopCustomersPlan{} },
 	}
 }
 
@@ -95,7 +95,7 @@ type CustomerChanged struct {
 
 // DecodeCustomerChanged reads m; strictjson.Scanner says how strictly.
 func DecodeCustomerChanged(m idem.Message) (e CustomerChanged, err error) {
-	s := shopCustomersDecoder{MaxDepth: 32}
+	var s shopCustomersDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CustomerChanged")
@@ -244,7 +244,7 @@ type CustomerSeen struct {
 
 // DecodeCustomerSeen reads m; strictjson.Scanner says how strictly.
 func DecodeCustomerSeen(m idem.Message) (e CustomerSeen, err error) {
-	s := shopCustomersDecoder{MaxDepth: 32}
+	var s shopCustomersDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CustomerSeen")
@@ -310,7 +310,7 @@ type CustomerClosed struct {
 
 // DecodeCustomerClosed reads m; strictjson.Scanner says how strictly.
 func DecodeCustomerClosed(m idem.Message) (e CustomerClosed, err error) {
-	s := shopCustomersDecoder{MaxDepth: 32}
+	var s shopCustomersDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CustomerClosed")
@@ -404,7 +404,7 @@ type CustomerErased struct {
 
 // DecodeCustomerErased reads m; strictjson.Scanner says how strictly.
 func DecodeCustomerErased(m idem.Message) (e CustomerErased, err error) {
-	s := shopCustomersDecoder{MaxDepth: 32}
+	var s shopCustomersDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("CustomerErased")

@@ -29,7 +29,7 @@ func shopOrdersV1Topic(h ShopOrdersV1Handler) wire.Topic {
 		Name:      "shop.orders.v1",
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
-			Retries:        5,
+			Retries:        8,
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     1 * time.Minute,
 			StopAfter:      20,
@@ -47,7 +47,7 @@ func shopOrdersV1Topic(h ShopOrdersV1Handler) wire.Topic {
 			orderErasedDeleteOrdersSQL,
 		},
 		Writes:  []string{"orders", "order_lines"},
-		NewPlan: func() wire.Plan { return &shopOrdersV1Plan{handler: h, decoder: shopOrdersV1Decoder{MaxDepth: 32}} },
+		NewPlan: func() wire.Plan { return &shopOrdersV1Plan{handler: h} },
 	}
 }
 
@@ -192,7 +192,7 @@ type OrderPlaced struct {
 
 // DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	s := shopOrdersV1Decoder{MaxDepth: 32}
+	var s shopOrdersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderPlaced")
@@ -444,7 +444,7 @@ type OrderShipped struct {
 
 // DecodeOrderShipped reads m; strictjson.Scanner says how strictly.
 func DecodeOrderShipped(m idem.Message) (e OrderShipped, err error) {
-	s := shopOrdersV1Decoder{MaxDepth: 32}
+	var s shopOrdersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderShipped")
@@ -559,7 +559,7 @@ type LineDropped struct {
 
 // DecodeLineDropped reads m; strictjson.Scanner says how strictly.
 func DecodeLineDropped(m idem.Message) (e LineDropped, err error) {
-	s := shopOrdersV1Decoder{MaxDepth: 32}
+	var s shopOrdersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("LineDropped")
@@ -678,7 +678,7 @@ type LinesPriced struct {
 
 // DecodeLinesPriced reads m; strictjson.Scanner says how strictly.
 func DecodeLinesPriced(m idem.Message) (e LinesPriced, err error) {
-	s := shopOrdersV1Decoder{MaxDepth: 32}
+	var s shopOrdersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("LinesPriced")
@@ -828,7 +828,7 @@ type OrderCancelled struct {
 
 // DecodeOrderCancelled reads m; strictjson.Scanner says how strictly.
 func DecodeOrderCancelled(m idem.Message) (e OrderCancelled, err error) {
-	s := shopOrdersV1Decoder{MaxDepth: 32}
+	var s shopOrdersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderCancelled")
@@ -899,29 +899,19 @@ func (e *OrderCancelled) fits(f *wire.Fit) {
 // orderCancelledEvent is how a record becomes an OrderCancelled, and which records are copies
 // of one. It is read only.
 var orderCancelledEvent = wire.Event[OrderCancelled, *shopOrdersV1Decoder]{
-	Name:      "OrderCancelled",
-	OnFailure: &orderCancelledPolicy,
-	Decode:    (*OrderCancelled).decode,
-	Owned:     true,
-	Fits:      (*OrderCancelled).fits,
-	Key:       (*OrderCancelled).key,
-	Space:     shopOrdersV1Keys,
-	Print:     (*OrderCancelled).fingerprint,
-	Content:   wire.Content{Def: orderCancelledContent, Same: shopOrdersV1Contents},
-}
-
-// orderCancelledPolicy is on_failure of OrderCancelled. It is read only.
-var orderCancelledPolicy = wire.FailurePolicy{
-	Retries:        3,               // the topic: 5
-	InitialBackoff: 1 * time.Second, // the topic: 200ms
-	MaxBackoff:     1 * time.Minute,
-	StopAfter:      20,
-	Keep:           192 * time.Hour,
+	Name:    "OrderCancelled",
+	Decode:  (*OrderCancelled).decode,
+	Owned:   true,
+	Fits:    (*OrderCancelled).fits,
+	Key:     (*OrderCancelled).key,
+	Space:   shopOrdersV1Keys,
+	Print:   (*OrderCancelled).fingerprint,
+	Content: wire.Content{Def: orderCancelledContent, Same: shopOrdersV1Contents},
 }
 
 func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) error {
 	e := new(OrderCancelled)
-	if fresh, err := orderCancelledEvent.Take(b, m, &shopOrdersV1Decoder{MaxDepth: 32}, e); !fresh {
+	if fresh, err := orderCancelledEvent.Take(b, m, &shopOrdersV1Decoder{}, e); !fresh {
 		return err
 	}
 	e.beforeUpdateOrders(b)
@@ -980,7 +970,7 @@ type OrderErased struct {
 
 // DecodeOrderErased reads m; strictjson.Scanner says how strictly.
 func DecodeOrderErased(m idem.Message) (e OrderErased, err error) {
-	s := shopOrdersV1Decoder{MaxDepth: 32}
+	var s shopOrdersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("OrderErased")
@@ -1013,7 +1003,7 @@ var orderErasedEvent = wire.Event[OrderErased, *shopOrdersV1Decoder]{
 
 // orderErasedPolicy is on_failure of OrderErased. It is read only.
 var orderErasedPolicy = wire.FailurePolicy{
-	Retries:        5,
+	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     1 * time.Minute,
 	StopAfter:      20,

@@ -16,7 +16,7 @@ func stockLevelsTopic() wire.Topic {
 		Name:      "stock-levels",
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
-			Retries:        5,
+			Retries:        8,
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
@@ -27,7 +27,7 @@ func stockLevelsTopic() wire.Topic {
 			stockCountedUpsertStockSQL,
 		},
 		Writes:  []string{"stock"},
-		NewPlan: func() wire.Plan { return &stockLevelsPlan{decoder: stockLevelsDecoder{MaxDepth: 32}} },
+		NewPlan: func() wire.Plan { return &stockLevelsPlan{} },
 	}
 }
 
@@ -65,7 +65,7 @@ type StockCounted struct {
 
 // DecodeStockCounted reads m; strictjson.Scanner says how strictly.
 func DecodeStockCounted(m idem.Message) (e StockCounted, err error) {
-	s := stockLevelsDecoder{MaxDepth: 32}
+	var s stockLevelsDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("StockCounted")

@@ -16,7 +16,7 @@ func stockMovesTopic() wire.Topic {
 		Name:      "stock.moves",
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
-			Retries:        5,
+			Retries:        8,
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     30 * time.Second,
 			Stop:           true,
@@ -27,7 +27,7 @@ func stockMovesTopic() wire.Topic {
 			stockMovedInsertMovementsSQL,
 		},
 		Writes:  []string{"movements"},
-		NewPlan: func() wire.Plan { return &stockMovesPlan{decoder: stockMovesDecoder{MaxDepth: 32}} },
+		NewPlan: func() wire.Plan { return &stockMovesPlan{} },
 	}
 }
 
@@ -64,7 +64,7 @@ type StockMoved struct {
 
 // DecodeStockMoved reads m; strictjson.Scanner says how strictly.
 func DecodeStockMoved(m idem.Message) (e StockMoved, err error) {
-	s := stockMovesDecoder{MaxDepth: 32}
+	var s stockMovesDecoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("StockMoved")

@@ -33,7 +33,7 @@ func changesV1Topic(h ChangesV1Handler) wire.Topic {
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
 			Retries:        3,
-			InitialBackoff: 10 * time.Millisecond,
+			InitialBackoff: 100 * time.Millisecond,
 			MaxBackoff:     100 * time.Millisecond,
 			StopAfter:      20,
 			Keep:           192 * time.Hour,

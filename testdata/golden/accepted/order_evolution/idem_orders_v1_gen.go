@@ -290,26 +290,16 @@ func (e *OrderClosed) fingerprint(f *wire.Fingerprint) {}
 // orderClosedEvent is how a record becomes an OrderClosed, and which records are copies of
 // one. It is read only.
 var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
-	Name:      "OrderClosed",
-	OnFailure: &orderClosedPolicy,
-	Decode:    (*OrderClosed).decode,
-	Key:       (*OrderClosed).key,
-	Space:     ordersV1Keys,
+	Name:   "OrderClosed",
+	Decode: (*OrderClosed).decode,
+	Key:    (*OrderClosed).key,
+	Space:  ordersV1Keys,
 	Former: []wire.FormerKey[OrderClosed]{
 		{Space: orderPlacedFormerSpace1, Key: (*OrderClosed).formerKey1},
 		{Space: orderPlacedFormerSpace2, Key: (*OrderClosed).formerKey2},
 	},
 	Print:   (*OrderClosed).fingerprint,
 	Content: wire.Content{Def: 0x3bc6abe7},
-}
-
-// orderClosedPolicy is on_failure of OrderClosed. It is read only.
-var orderClosedPolicy = wire.FailurePolicy{
-	Retries:        8,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	StopAfter:      5, // the topic: 20
-	Keep:           360 * time.Hour,
 }
 
 func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
@@ -422,27 +412,17 @@ func (e *OrderChecked) fingerprint(f *wire.Fingerprint) {}
 // orderCheckedEvent is how a record becomes an OrderChecked, and which records are copies of
 // one. It is read only.
 var orderCheckedEvent = wire.Event[OrderChecked, *ordersV1Decoder]{
-	Name:      "OrderChecked",
-	OnFailure: &orderCheckedPolicy,
-	Decode:    (*OrderChecked).decode,
-	Owned:     true,
-	Key:       (*OrderChecked).key,
-	Space:     ordersV1Keys,
+	Name:   "OrderChecked",
+	Decode: (*OrderChecked).decode,
+	Owned:  true,
+	Key:    (*OrderChecked).key,
+	Space:  ordersV1Keys,
 	Former: []wire.FormerKey[OrderChecked]{
 		{Space: orderPlacedFormerSpace1, Key: (*OrderChecked).formerKey1},
 		{Space: orderPlacedFormerSpace2, Key: (*OrderChecked).formerKey2},
 	},
 	Print:   (*OrderChecked).fingerprint,
 	Content: wire.Content{Def: 0x480b185e},
-}
-
-// orderCheckedPolicy is on_failure of OrderChecked. It is read only.
-var orderCheckedPolicy = wire.FailurePolicy{
-	Retries:        3, // the topic: 8
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	StopAfter:      20,
-	Keep:           24 * time.Hour, // the topic: 15d
 }
 
 func (p *ordersV1Plan) addOrderChecked(b *wire.Batch, m *wire.Message) error {

@@ -27,7 +27,7 @@ func userEventsTopic(h UserEventsHandler) wire.Topic {
 		StartFrom: wire.Earliest,
 		OnFailure: wire.FailurePolicy{
 			Retries:        5,
-			InitialBackoff: 1 * time.Second,
+			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     2 * time.Minute,
 			StopAfter:      20,
 			Keep:           720 * time.Hour,

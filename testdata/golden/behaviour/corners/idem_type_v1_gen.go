@@ -346,25 +346,14 @@ func (e *Select) fits(f *wire.Fit) {
 // selectEvent is how a record becomes a Select, and which records are copies of one. It is
 // read only.
 var selectEvent = wire.Event[Select, *typeV1Decoder]{
-	Name:      "Select",
-	OnFailure: &selectPolicy,
-	Decode:    (*Select).decode,
-	Owned:     true,
-	Fits:      (*Select).fits,
-	Key:       (*Select).key,
-	Space:     "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb",
-	Print:     (*Select).fingerprint,
-	Content:   wire.Content{Def: 0xbc8dcfbe},
-}
-
-// selectPolicy is on_failure of Select. It is read only.
-var selectPolicy = wire.FailurePolicy{
-	Retries:        8,
-	InitialBackoff: 200 * time.Millisecond,
-	MaxBackoff:     30 * time.Second,
-	Stop:           false, // the topic: true
-	StopAfter:      20,
-	Keep:           90 * time.Minute,
+	Name:    "Select",
+	Decode:  (*Select).decode,
+	Owned:   true,
+	Fits:    (*Select).fits,
+	Key:     (*Select).key,
+	Space:   "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb",
+	Print:   (*Select).fingerprint,
+	Content: wire.Content{Def: 0xbc8dcfbe},
 }
 
 func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
