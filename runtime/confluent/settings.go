@@ -42,7 +42,7 @@ var elsewhere = map[string]string{
 	"bootstrap.servers":               "use Source.Brokers",
 	"metadata.broker.list":            "use Source.Brokers",
 	"group.id":                        "it is the consumer's name in the spec",
-	"max.poll.interval.ms":            "use limits.max_poll_interval of the spec",
+	"max.poll.interval.ms":            "it follows from limits.batch_timeout of the spec",
 	"auto.commit.enable":              "the ledger holds the position",
 	"default.topic.config":            "name the settings one by one",
 	"go.application.rebalance.enable": "rebalances are part of the guarantee",

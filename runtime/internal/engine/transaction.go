@@ -66,7 +66,7 @@ func (t *transaction) transact(ctx context.Context) (res idemtype.Result, err er
 	defer cancel()
 	res, err = t.run(ctx)
 	if err != nil {
-		err = verdict.Overdue(ctx, err, verdict.Limit{Name: "batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
+		err = verdict.Overdue(ctx, err, verdict.Limit{Name: "limits.batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
 	}
 	return res, err
 }

@@ -146,7 +146,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 	limits, left := t.caller.Limits, c.trace.left.Load()
 	switch {
 	case verdict.OutOfTime(batch):
-		err = verdict.Overdue(batch, cmp.Or(err, batch.Err(), context.DeadlineExceeded), verdict.Limit{Name: "batch_timeout", Most: limits.BatchTimeout}, limits)
+		err = verdict.Overdue(batch, cmp.Or(err, batch.Err(), context.DeadlineExceeded), verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)
 		return &verdict.HandlerError{Call: c.of, Err: err, Late: true, Left: left}
 	case batch.Err() != nil, t.conn.IsClosed() && !c.ctx.Over():
 		return &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, context.Cause(batch), errConnection), Outage: true, Left: left}
@@ -158,7 +158,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 		err = outcome(t.conn, c.of, err)
 	}
 	if h, ok := errors.AsType[*verdict.HandlerError](err); ok {
-		h.Left, h.Err = left, verdict.Overdue(&c.ctx, h.Err, verdict.Limit{Name: "event_timeout", Most: limits.EventTimeout}, limits)
+		h.Left, h.Err = left, verdict.Overdue(&c.ctx, h.Err, verdict.Limit{Name: "the time of a call", Most: limits.EventTimeout}, limits)
 	}
 	return err
 }

@@ -13,14 +13,14 @@ import (
 
 // Limit is a limit of time that may have ended a statement.
 type Limit struct {
-	Name string // of the spec's limits
+	Name string // as messages call it
 	Most time.Duration
 	Of   string // which records took so long; "" if the text around says it
 }
 
 // overdueError says which limit was over, and of what.
 type overdueError struct {
-	limit string // "batch_timeout (30s) was over"
+	limit string // "limits.batch_timeout (30s) was over"
 	of    string
 	err   error
 }
@@ -30,7 +30,7 @@ func (e *overdueError) Error() string {
 	if of != "" {
 		of = " " + of
 	}
-	return fmt.Sprintf("limits.%s%s: %v", e.limit, of, Describe(e.err))
+	return fmt.Sprintf("%s%s: %v", e.limit, of, Describe(e.err))
 }
 func (e *overdueError) Unwrap() error { return seal(e.err) }
 
@@ -48,7 +48,7 @@ func Overdue(ctx context.Context, err error, limit Limit, limits *wire.Limits) e
 	class := Of(err)
 	switch pg, _ := errors.AsType[*pgconn.PgError](err); {
 	case class == Timeout && pg.Code == "25P04": // the server's own clock was first
-		return &overdueError{fmt.Sprintf(wasOver, "batch_timeout", limits.BatchTimeout), limit.Of, err}
+		return &overdueError{fmt.Sprintf(wasOver, "limits.batch_timeout", limits.BatchTimeout), limit.Of, err}
 	case OutOfTime(ctx) && (class == Timeout || class == Doubt || class == Unsent):
 		return &overdueError{fmt.Sprintf(wasOver, limit.Name, limit.Most), limit.Of, err}
 	case class == Timeout:
