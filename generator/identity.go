@@ -1,10 +1,6 @@
 package generator
 
-import (
-	"slices"
-
-	"github.com/idemgen/idemgen/schema"
-)
+import "slices"
 
 // keyChanges notes that older versions halt behind this one.
 func (u *unit) keyChanges() {
@@ -15,12 +11,4 @@ func (u *unit) keyChanges() {
 	default:
 		u.note("%s: events have another identity, which idemgen plan tells: roll out without going back: an older version of the service halts on partitions that this one has written\n", u.Path)
 	}
-}
-
-// firstName is the name under which the state knows a topic or an event.
-func firstName(name schema.Text, doc schema.Doc) string {
-	if doc.RenamedFrom != nil {
-		return doc.RenamedFrom.Value
-	}
-	return name.Value
 }
