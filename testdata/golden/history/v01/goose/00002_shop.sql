@@ -13,13 +13,16 @@ CREATE TABLE orders (
     total numeric(10,2) NOT NULL,
     pieces integer NOT NULL,
     note varchar(20) NOT NULL,
-    CONSTRAINT orders_pkey PRIMARY KEY (order_id)
+    CONSTRAINT orders_pkey PRIMARY KEY (order_id),
+    CONSTRAINT orders_customer_total_key UNIQUE (customer, total)
 );
+CREATE INDEX orders_customer_idx ON orders (customer);
 
 CREATE TABLE visits (
     visit integer NOT NULL GENERATED ALWAYS AS IDENTITY,
     order_id uuid NOT NULL,
-    CONSTRAINT visits_pkey PRIMARY KEY (visit)
+    CONSTRAINT visits_pkey PRIMARY KEY (visit),
+    CONSTRAINT visits_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders (order_id) ON DELETE RESTRICT
 );
 -- +goose StatementEnd
 

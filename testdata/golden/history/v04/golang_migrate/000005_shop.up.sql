@@ -11,10 +11,13 @@ SET LOCAL lock_timeout = '2s';
 ALTER TABLE orders RENAME TO sales;
 ALTER TABLE sales RENAME COLUMN total TO gross;
 ALTER INDEX orders_pkey RENAME TO sales_pkey;
+ALTER INDEX orders_customer_total_key RENAME TO sales_customer_gross_key;
+ALTER INDEX orders_customer_idx RENAME TO sales_customer_idx;
 
 ALTER TABLE visits RENAME TO calls;
 ALTER TABLE calls RENAME COLUMN visit TO call;
 ALTER INDEX visits_pkey RENAME TO calls_pkey;
+ALTER TABLE calls RENAME CONSTRAINT visits_order_id_fkey TO calls_order_id_fkey;
 ALTER SEQUENCE visits_visit_seq RENAME TO calls_call_seq;
 
 ALTER TABLE customers RENAME COLUMN customer TO number;
