@@ -47,14 +47,10 @@ func withKey(key string) overlay {
 	}
 }
 
-// withRedis replaces the code of bench/notices by one with leases in Redis.
-func withRedis(ctx context.Context, dir string) (map[string]string, error) {
+// withRedis gives bench/notices a store of leases in Redis.
+func withRedis(_ context.Context, dir string) (map[string]string, error) {
 	const example, file = "bench/notices", "service.go"
-	replaced, err := regenerated(ctx, dir, example, "if_interrupted: retry,", "if_interrupted: retry, store: redis,")
-	if err != nil {
-		return nil, err
-	}
-	src, err := replaceOnce(filepath.Join(example, file), "Service{}, opts...", "Service{}, Redis(), opts...")
+	src, err := replaceOnce(filepath.Join(example, file), "Service{}, opts...", "Service{}, append(opts, idem.WithLeases(Redis()))...")
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +58,7 @@ func withRedis(ctx context.Context, dir string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	replaced[own] = filepath.Join(dir, file)
+	replaced := map[string]string{own: filepath.Join(dir, file)}
 	return replaced, os.WriteFile(replaced[own], []byte(src), 0o644)
 }
 

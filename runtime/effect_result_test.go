@@ -107,7 +107,7 @@ func TestLetterKeepsTheResult(t *testing.T) {
 				var leases memlease.Store
 				s := p.service(terms)
 				if store == "memory" {
-					s = p.serviceWith(&leases, outside(terms))
+					s = p.serviceWith(&leases, terms)
 				}
 				forget := func() {
 					leases.Forget()

@@ -23,16 +23,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// outside are terms of leases that a service keeps outside of Postgres.
-func outside(of wire.EffectTerms) wire.EffectTerms {
-	of.External = true
-	return of
-}
-
 // serviceWith has its leases in a store.
 func (p *provider) serviceWith(store lease.Store, terms wire.EffectTerms) service {
 	s := p.service(terms)
-	s.edit = func(w *wire.Service) { w.Leases = true }
 	s.options = []idem.Option{idem.WithLeases(store)}
 	return s
 }
@@ -57,7 +50,7 @@ func TestEffectWithItsLeaseOutside(t *testing.T) {
 	db := database(t)
 	var p provider
 	var store memlease.Store
-	s := p.serviceWith(&store, outside(terms))
+	s := p.serviceWith(&store, terms)
 	res := apply(t, own(t, s.consumer(t, db)), records(0, "a: effect 1", "put 5 5", "b: effect 2", "a: effect 1", "effect 3"))
 	want(t, "duplicates", res.Duplicates, 1)
 	for row := int32(1); row <= 3; row++ {
@@ -77,7 +70,7 @@ func TestEffectOutsideCrashes(t *testing.T) {
 	for step, c := range map[string]struct {
 		calls, interrupted int
 	}{fault.BeforeLease: {1, 1}, fault.AfterLease: {1, 0}, fault.AfterCall: {2, 1}, fault.AfterDone: {1, 1}, fault.BeforeSend: {1, 1}, fault.Reply: {1, 1}} {
-		for name, terms := range map[string]wire.EffectTerms{"retry": outside(terms), "dead_letter": outside(interrupts)} {
+		for name, terms := range map[string]wire.EffectTerms{"retry": terms, "dead_letter": interrupts} {
 			t.Run(step+", "+name, func(t *testing.T) {
 				db := database(t)
 				var p provider
@@ -119,7 +112,7 @@ func TestTwoProcessesWithOneStore(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	for partition := range int32(2) {
-		w, err := p.serviceWith(&store, outside(terms)).consumer(t, db).Own(t.Context(), topic, partition, 0)
+		w, err := p.serviceWith(&store, terms).consumer(t, db).Own(t.Context(), topic, partition, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +145,7 @@ func TestAStoreThatForgets(t *testing.T) {
 	db := database(t)
 	var p provider
 	var store memlease.Store
-	s := p.serviceWith(&store, outside(terms))
+	s := p.serviceWith(&store, terms)
 	first, second := own(t, s.consumer(t, db)), s.consumer(t, db)
 	other, err := second.Own(t.Context(), topic, 1, 0)
 	if err != nil {
@@ -176,36 +169,6 @@ func TestAStoreThatForgets(t *testing.T) {
 	want(t, "rows", table(t, db), "1=2")
 }
 
-// With if_store_down: use_postgres the ledger asserts the leases that Postgres took.
-func TestPostgresTakesTheLeases(t *testing.T) {
-	t.Parallel()
-	db := database(t)
-	var p provider
-	var store downStore
-	store.down.Store(true)
-	terms := outside(terms)
-	terms.UsePostgres = true
-	s := p.serviceWith(&store, terms)
-	w := own(t, s.consumer(t, db))
-	apply(t, w, records(0, "a: effect 1", "put 5 5"))
-	want(t, "leases in Postgres", leases(t, db), "c")
-	once := true
-	ctx := fault.With(t.Context(), func(step string) error {
-		if step == fault.BeforeClaim && once {
-			once = false
-			idemtest.Exec(t, db, `UPDATE idem_lease SET fence = nextval('idem_fence'), result = '99' WHERE state = 'd'`)
-		}
-		return nil
-	})
-	if _, err := w.Apply(ctx, records(2, "b: effect 2")); err == nil {
-		t.Fatal("a result that is not recorded was taken")
-	}
-	store.down.Store(false)
-	apply(t, w, records(2, "b: effect 2"))
-	want(t, "rows", table(t, db), "1=1 2=99 5=5")
-	want(t, "calls", p.count(2), 1)
-}
-
 // Leases outside of Postgres are numbered by it, each greater than those before, and past the
 // numbers that a store knows of a time before a fail-over.
 func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
@@ -225,7 +188,7 @@ func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
 		}
 		return nil
 	}}
-	s := p.serviceWith(&memlease.Store{}, outside(terms))
+	s := p.serviceWith(&memlease.Store{}, terms)
 	s.policy.Retries = 1
 	w := own(t, s.consumer(t, db))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -253,23 +216,26 @@ func (s *downStore) Acquire(ctx context.Context, consumer string, asks []lease.A
 	return s.Store.Acquire(ctx, consumer, asks)
 }
 
-// The store is given exactly where the spec has use for one.
+// A store is given to a service with effects only, and is not nil.
 func TestTheStoreOfLeasesIsGiven(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		leases  bool
+		effects bool
 		options []idem.Option
 		err     string
 	}{
-		"none is needed": {false, []idem.Option{idem.WithLeases(&memlease.Store{})}, "no effect of the spec says store: redis"},
+		"none is needed": {false, []idem.Option{idem.WithLeases(&memlease.Store{})}, "no event of the spec has an effect"},
 		"nil":            {true, []idem.Option{idem.WithLeases(nil)}, "pass redislease.New(client)"},
-		"none was given": {true, nil, "pass redislease.New(client)"},
+		"none was given": {true, nil, ""},
 		"given":          {true, []idem.Option{idem.WithLeases(&memlease.Store{})}, ""},
 		"neither":        {false, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := &pgxpool.Pool{}
-			_, err := idem.New(db, wire.Service{Consumer: "test", Leases: c.leases}, c.options...)
+			db, spec := &pgxpool.Pool{}, wire.Service{Consumer: "test"}
+			if c.effects {
+				spec.Topics = []wire.Topic{{Name: topic, Effects: time.Second}}
+			}
+			_, err := idem.New(db, spec, c.options...)
 			if text := fmt.Sprint(err); c.err == "" && err != nil || !strings.Contains(text, c.err) {
 				t.Errorf("got %v", err)
 			}
@@ -290,7 +256,7 @@ func TestTheSetUpOfTheStoreIsTold(t *testing.T) {
 	db := database(t)
 	var p provider
 	var log bytes.Buffer
-	s := p.serviceWith(&checkedStore{}, outside(terms))
+	s := p.serviceWith(&checkedStore{}, terms)
 	s.options = append(s.options, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -338,7 +304,7 @@ func TestDatabasesThatShareAStore(t *testing.T) {
 	t.Parallel()
 	var p provider
 	var store memlease.Store
-	s := p.serviceWith(&store, outside(terms))
+	s := p.serviceWith(&store, terms)
 	for n := 1; n <= 2; n++ {
 		db := database(t)
 		idemtest.Exec(t, db, `UPDATE idem_schema SET id = gen_random_uuid()`) // tests are copies of one

@@ -9,15 +9,15 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// leasesOf is the store of leases outside of Postgres; nil for a service that needs none.
+// leasesOf is the store of leases outside of Postgres; nil for a service whose leases are there.
 func leasesOf(service *wire.Service, s *settings) (lease.Store, error) {
 	switch {
-	case !service.Leases && s.leases == nil:
+	case s.leases == nil:
 		return nil, nil
-	case !service.Leases:
-		return nil, errors.New("idem: WithLeases: no effect of the spec says store: redis, so that nothing would be in this store")
-	case s.leases == nil || *s.leases == nil:
-		return nil, errors.New("idem: the spec has effects with store: redis, and the store of their leases is nil: pass redislease.New(client)")
+	case service.EffectTimeout() == 0:
+		return nil, errors.New("idem: WithLeases: no event of the spec has an effect, so that nothing would be in this store")
+	case *s.leases == nil:
+		return nil, errors.New("idem: WithLeases: the store is nil: pass redislease.New(client)")
 	}
 	return *s.leases, nil
 }

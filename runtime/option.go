@@ -56,8 +56,9 @@ func WithMiddleware(m ...Middleware) Option {
 	return func(s *settings) { s.middleware = append(s.middleware, m...) }
 }
 
-// WithLeases gives the store in which effects with store: redis have their leases. Generated
-// constructors ask for it where the spec has such effects; elsewhere it is an error of [New].
+// WithLeases gives the store in which the effects of the process have their leases, locks and
+// results, in place of Postgres: redislease.New(client). Events wait while it does not answer. All
+// processes of a consumer must have one store. It is an error of [New] if no event has an effect.
 func WithLeases(store lease.Store) Option {
 	return func(s *settings) { s.leases = &store }
 }

@@ -35,7 +35,7 @@ func inEachStore(t *testing.T, terms wire.EffectTerms, test func(t *testing.T, d
 		db := database(t)
 		var p provider
 		var store memlease.Store
-		test(t, db, &p, p.serviceWith(&store, outside(terms)), func() string { return strings.ReplaceAll(outsideStates(&store), "d", "c") })
+		test(t, db, &p, p.serviceWith(&store, terms), func() string { return strings.ReplaceAll(outsideStates(&store), "d", "c") })
 	})
 	t.Run("Redis", func(t *testing.T) {
 		longtest.Skip(t)
@@ -43,7 +43,7 @@ func inEachStore(t *testing.T, terms wire.EffectTerms, test func(t *testing.T, d
 		db := database(t)
 		var p provider
 		store := testleases.InRedis(t, db)
-		test(t, db, &p, p.serviceWith(store, outside(terms)), func() string {
+		test(t, db, &p, p.serviceWith(store, terms), func() string {
 			fields, err := store.(idemtest.LeaseStore).Fields(t.Context(), query(t, db, `SELECT replace(id::text, '-', '') FROM idem_schema`)+":test", p.key)
 			if err != nil {
 				t.Fatal(err)

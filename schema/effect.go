@@ -4,13 +4,9 @@ package schema
 type Effect struct {
 	Key           Pos
 	Pos           Pos
-	Lease         *Duration
 	Timeout       *Duration
 	IfInterrupted *Text // retry or dead_letter
 	Result        *Text // name of a type with fields
-	KeepResult    *Duration
-	Store         *Text // postgres or redis
-	IfStoreDown   *Text // pause or use_postgres
 	Lock          *Lock
 	Broken        bool
 }
@@ -18,11 +14,11 @@ type Effect struct {
 var effectKeys = keys[Effect]{
 	{name: "if_interrupted", value: wordValue(func(v *Effect) **Text { return &v.IfInterrupted }, "retry", "dead_letter")},
 	{name: "timeout", value: durationValue(func(v *Effect) **Duration { return &v.Timeout }, "1ms", "1d")},
-	{name: "lease", value: durationValue(func(v *Effect) **Duration { return &v.Lease }, "10s", "1h")},
+	{name: "lease", instead: "leave it out: a lease lasts 30s after its holder was heard of"},
 	{name: "result", value: textValue(func(v *Effect) **Text { return &v.Result })},
-	{name: "keep_result", value: durationValue(func(v *Effect) **Duration { return &v.KeepResult }, "1s", "3650d")},
-	{name: "store", value: wordValue(func(v *Effect) **Text { return &v.Store }, "postgres", "redis")},
-	{name: "if_store_down", value: wordValue(func(v *Effect) **Text { return &v.IfStoreDown }, "pause", "use_postgres")},
+	{name: "keep_result", instead: "leave it out: a result is kept for the window of the key"},
+	{name: "store", instead: "the store is of main.go: idem.WithLeases(redislease.New(client))"},
+	{name: "if_store_down", instead: "leave it out: events wait while the store of leases does not answer"},
 	{name: "lock", value: put(shape{entries: &shape{scalar: true, items: &scalarShape}}, func(v *Effect) **Lock { return &v.Lock }, readLock)},
 }
 

@@ -117,7 +117,6 @@ var noticedEvent = wire.Event[Noticed, *noticesV1Decoder]{
 
 // noticedTerms are the terms of the effect of Noticed. It is read only.
 var noticedTerms = wire.EffectTerms{
-	Lease:   1 * time.Minute,
 	Timeout: 30 * time.Second,
 	Keep:    1 * time.Hour,
 }

@@ -40,8 +40,8 @@ topics:
         type: counted
         fields: {n: int32}
         write: [{update: doors, set: {n: n}}]
-      Rung: {type: rung, effect: {if_interrupted: retry, store: postgres, timeout: 5s, result: Ring}}
-      Opened: {type: opened, effect: {if_interrupted: retry, store: redis}}
+      Rung: {type: rung, effect: {if_interrupted: retry, timeout: 5s, result: Ring}}
+      Opened: {type: opened, effect: {if_interrupted: retry}}
   keys:
     name: [keys.north.v1, keys.east.v1]
     idempotency_key: {source: {record: offset}}
@@ -98,11 +98,8 @@ func TestPlan(t *testing.T) {
 		{"a Go name", "      Moved:\n", "      Moved:\n        go_name: Swung\n", callers, "topics.doors.v1.events.Moved.go_name is new"},
 		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", callers, "effect is new"},
 		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it holds for calls from now on"},
-		{"to Redis", "store: postgres", "store: redis", compatible, "what has a lease in Postgres goes on there"},
-		{"to Postgres", "store: redis", "store: postgres", compatible, "Postgres does not know what Redis holds"},
-		{"no store any more", ", store: redis", "", compatible, "Postgres does not know what Redis holds"},
-		{"a result", "store: redis", "store: redis, result: Ring", results, `the result of event "Opened" of doors.v1: it is none, and "Ring" is read. A result that was recorded, and whose event is not passed yet, cannot be read`},
-		{"a result, and what the method returns", "store: redis", "store: redis, result: Ring", results, "deploy this when no event waits for its rows.\n- **" + callers + "**: topics.doors.v1.events.Opened.effect.result is new. The method returns a result.\n"},
+		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: it is none, and "Ring" is read. A result that was recorded, and whose event is not passed yet, cannot be read`},
+		{"a result, and what the method returns", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, "deploy this when no event waits for its rows.\n- **" + callers + "**: topics.doors.v1.events.Opened.effect.result is new. The method returns a result.\n"},
 		{"no result any more", ", result: Ring", "", results, `for the version before, the result of event "Rung" of doors.v1: it is none, and "Ring" is read. It cannot read what a call of this version returned`},
 		{"no result any more, and what the method returns", ", result: Ring", "", results, "Those that were recorded are not read, and the rows of their events are written.\n"},
 		{"a member of a result", "id: string, note", "id: string, at: timestamp, note", results, `the result of event "Rung" of doors.v1: field "at" is new and required. A result that was recorded, and whose event is not passed yet, cannot be read`},

@@ -144,7 +144,6 @@ var chargeRequestedEvent = wire.Event[ChargeRequested, *chargesV1Decoder]{
 
 // chargeRequestedTerms are the terms of the effect of ChargeRequested. It is read only.
 var chargeRequestedTerms = wire.EffectTerms{
-	Lease:   10 * time.Second,
 	Timeout: 2 * time.Second,
 	Keep:    744 * time.Hour,
 }

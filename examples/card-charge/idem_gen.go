@@ -24,6 +24,7 @@ type Handler interface {
 }
 
 // NewConsumer returns the consumer "card-charger".
+// The leases of effects are in Postgres, or where idem.WithLeases says.
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",

@@ -9,7 +9,6 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/testleases"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -41,7 +40,7 @@ func testCases() idemtest.Cases {
 		Migrations: "migrations",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, testleases.InRedis(t, db))
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Events: map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},

@@ -151,11 +151,9 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 
 // userCreatedTerms are the terms of the effect of UserCreated. It is read only.
 var userCreatedTerms = wire.EffectTerms{
-	Lease:      30 * time.Second,
 	Timeout:    20 * time.Second,
 	Keep:       744 * time.Hour,
 	Interrupts: true,
-	External:   true,
 }
 
 func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {

@@ -110,7 +110,7 @@ func (o *office) apply(from int64, copies int) {
 	o.t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: o.redis.Addr()})
 	o.t.Cleanup(func() { _ = client.Close() })
-	c, err := NewConsumer(o.db, Service{Server: o.addr, From: "hello@example.com"}, redislease.New(client), idem.WithLogger(slog.New(slog.DiscardHandler)))
+	c, err := NewConsumer(o.db, Service{Server: o.addr, From: "hello@example.com"}, idem.WithLeases(redislease.New(client)), idem.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -223,10 +223,6 @@ func (e edit) effect(key string) (Verdict, string) {
 		return GoCallers, "the method returns no result any more. Those that were recorded are not read, and the rows of their events are written"
 	case key == "result":
 		return GoCallers, "the method returns another type. Results that were recorded, and whose events are not passed yet, are read as it: deploy when no calls are under way"
-	case key == "store" && e.now != nil && e.now.Text == "redis":
-		return Compatible, "what has a lease in Postgres goes on there. Versions side by side may both call for one event: end the old one before the new one starts. NewConsumer takes the store"
-	case key == "store":
-		return Compatible, "Postgres does not know what Redis holds: what was called, and not passed yet, is called again. End the old version when no records wait, before the new one starts. NewConsumer takes no store any more"
 	}
 	return Compatible, "it holds for calls from now on"
 }

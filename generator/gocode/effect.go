@@ -35,18 +35,11 @@ func termsVar(e *model.Event) string { return unexported(e.GoName) + "Terms" }
 // termsDecl writes effect of an event as the spec says it.
 func termsDecl(f *file, e *model.Event) {
 	terms := []code{
-		pair("Lease", duration(e.Effect.Lease)),
 		pair("Timeout", duration(e.Effect.Timeout)),
 		pair("Keep", duration(e.Effect.Keep)),
 	}
 	if e.Effect.Interrupts {
 		terms = append(terms, text("Interrupts: true"))
-	}
-	if e.Effect.Redis {
-		terms = append(terms, text("External: true"))
-	}
-	if e.Effect.UsePostgres {
-		terms = append(terms, text("UsePostgres: true"))
 	}
 	doc := fmt.Sprintf("%s are the terms of the effect of %s. It is read only.", termsVar(e), e.GoName)
 	f.decl(doc, text("var %s =", termsVar(e)).Add(composite(wire("EffectTerms"), terms)))

@@ -25,9 +25,7 @@ type (
 const (
 	idemPath     = "github.com/idemgen/idemgen/runtime"
 	wirePath     = idemPath + "/wire"
-	leasePath    = idemPath + "/lease"
 	idemtestPath = idemPath + "/idemtest"
-	leasesPath   = idemtestPath + "/testleases"
 	pgxpoolPath  = "github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -47,9 +45,7 @@ func newFile(path, pkg, source string) *file {
 	for _, format := range formats {
 		f.jen.ImportName(format.library())
 	}
-	f.jen.ImportName(leasePath, "lease")
 	f.jen.ImportName(idemtestPath, "idemtest")
-	f.jen.ImportName(leasesPath, "testleases")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")
 	return f
 }

@@ -25,16 +25,13 @@ func (p *pkg) serviceFile() *file {
 		})
 		params = append(params, named("h", text("Handler")))
 	}
-	options := text("opts...")
 	doc := fmt.Sprintf("NewConsumer returns the consumer %q.", s.Consumer)
-	if s.Redis() {
-		params = append(params, named("leases", qual(leasePath, "Store")))
-		options = text("append([]idem.Option{idem.WithLeases(leases)}, opts...)...")
-		doc += "\nWhat has store: redis has its leases and locks in leases: redislease.New(client)."
+	if effects(s) {
+		doc += "\nThe leases of effects are in Postgres, or where idem.WithLeases says."
 	}
 	params = append(params, named("opts", text("...").Add(idem("Option"))))
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {
-		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), options))
+		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), text("opts...")))
 	})
 	for _, t := range s.Types {
 		if len(t.Enum) > 0 {
@@ -89,9 +86,6 @@ func (p *pkg) serviceLiteral() code {
 		pair("Tables", composite(slice(wire("Table")), p.serviceTables())),
 		pair("Topics", composite(slice(wire("Topic")), topics)),
 	}
-	if s.Redis() {
-		elems = append(elems, text("Leases: true"))
-	}
 	return composite(wire("Service"), elems)
 }
 
@@ -101,6 +95,11 @@ func identityLiteral(id model.Identity) code {
 		knows = append(knows, text("%#08x", def))
 	}
 	return composite(wire("Identity"), []code{pair("Writes", text("%#08x", id.Writes)), pair("Knows", composite(slice(text("uint32")), knows))})
+}
+
+// effects reports whether some event of the service has an effect.
+func effects(s *model.Service) bool {
+	return slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 })
 }
 
 func limits(s *model.Service) code {
@@ -116,7 +115,7 @@ func limits(s *model.Service) code {
 		pair("MaxPollInterval", duration(l.MaxPollInterval)),
 		pair("MaxPayload", size(l.MaxPayload)),
 	}
-	if slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 }) {
+	if effects(s) {
 		elems = append(elems, pair("Effects", lit(l.Effects)))
 	}
 	return composite(wire("Limits"), elems)

@@ -172,8 +172,8 @@ func newConsumer(s *model.Service, handler string) code {
 		[]code{pointer(idem("Consumer")), text("error")},
 		func(g *group) {
 			args := text("db%s", handler)
-			if s.Redis() {
-				args.Add(text(", ")).Add(qual(leasesPath, "InRedis").Call(text("t"), text("db")))
+			if effects(s) {
+				args.Add(text(", ")).Add(qual(idemtestPath, "Options").Call(text("t"), text("db"))).Add(text("..."))
 			}
 			g.Return(call("NewConsumer", args))
 		})

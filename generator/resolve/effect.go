@@ -13,7 +13,6 @@ import (
 
 // The defaults of docs/spec.md, "Effects".
 const (
-	effectLease   = time.Minute
 	effectTimeout = 30 * time.Second
 	effectKeep    = 30 * 24 * time.Hour // where the event has no window
 )
@@ -28,41 +27,18 @@ func (r *topicReader) resolveEffect(e *draft.Event) {
 		r.report.Add(h.Key, "E802", e.Is()+" has both handle and effect",
 			"keep effect for what is outside of Postgres, and write its rows in steps; or make two events of it")
 	}
-	m := &model.Effect{Lease: effectLease, Timeout: effectTimeout, Keep: effectKeep, Interrupts: spec.IfInterrupted != nil && spec.IfInterrupted.Value == "dead_letter"}
+	m := &model.Effect{Timeout: effectTimeout, Keep: effectKeep, Interrupts: spec.IfInterrupted != nil && spec.IfInterrupted.Value == "dead_letter"}
 	e.Model.Effect = m
 	e.Unsure = e.Unsure || spec.Broken
-	if spec.Lease != nil {
-		m.Lease = spec.Lease.Value
-	}
 	if spec.Timeout != nil {
 		m.Timeout = spec.Timeout.Value
 	}
-	window := time.Duration(0)
 	if k := e.Model.Key; k != nil && !k.Offset {
-		window = k.Window
-		m.Keep = window
+		m.Keep = k.Window
 	}
-	if spec.KeepResult != nil {
-		if m.Keep = spec.KeepResult.Value; m.Keep < window {
-			r.report.Add(spec.KeepResult.Pos, "E809", fmt.Sprintf("keep_result %s is shorter than the window %s: a copy would be known, and its result gone", model.DurationText(m.Keep), model.DurationText(window)),
-				"drop keep_result, which is the window then")
-		}
-	}
-	r.resolveStore(e, m)
 	r.resolveLock(e, m)
 	if spec.Result != nil {
 		r.resolveResult(e, m)
-	}
-}
-
-// resolveStore reads where an effect's leases are.
-func (r *topicReader) resolveStore(e *draft.Event, m *model.Effect) {
-	spec := e.Spec.Effect
-	m.Redis = spec.Store != nil && spec.Store.Value == "redis"
-	m.UsePostgres = spec.IfStoreDown != nil && spec.IfStoreDown.Value == "use_postgres"
-	if spec.IfStoreDown != nil && !m.Redis && !spec.Broken {
-		r.report.Add(spec.IfStoreDown.Key, "E804", e.Is()+" has if_store_down, and its leases are in Postgres, without which nothing is applied anyway",
-			"drop if_store_down, or say store: redis")
 	}
 }
 

@@ -18,10 +18,6 @@ func (r *topicReader) resolveLock(e *draft.Event, m *model.Effect) {
 		return
 	}
 	m.Lock = &model.Lock{Name: spec.Name.Value, By: r.lockFields(e, spec)}
-	if m.UsePostgres {
-		r.report.Add(e.Spec.Effect.IfStoreDown.Key, "E814", e.Is()+" has a lock, which some would hold in Redis then, and others in Postgres",
-			"drop if_store_down: events wait until Redis answers")
-	}
 }
 
 // lockFields resolves the fields that tell what is locked.

@@ -60,21 +60,6 @@ func TestMainPassesTheHandlerIfThereIsOne(t *testing.T) {
 
 // Whatever a package may be called, the program compiles: no name of the program hides that
 // of the package, and no package a name that the program uses.
-// The program opens the Redis that a service needs, and another one imports nothing of it.
-func TestMainOpensRedisIfItIsNeeded(t *testing.T) {
-	s := service(true)
-	if text := render(t)(Main(s, "example.com/orders")); strings.Contains(text, "redis") {
-		t.Error(text)
-	}
-	s.Topics[0].Events[0].Effect = &model.Effect{Redis: true}
-	text := render(t)(Main(s, "example.com/orders"))
-	for _, want := range []string{"\t\"github.com/redis/go-redis/v9\"\n", `redis.ParseURL(os.Getenv("REDIS_URL"))`, ", redislease.New(client))\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-}
-
 func TestMainImportsPackagesOfAnyName(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "main.go", render(t)(Main(service(true), "example.com/orders")), 0)
 	if err != nil {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -36,19 +37,16 @@ func (e *Effect) Conflicts(def, print uint32) bool {
 
 // EffectTerms is effect of one event, with every default filled in. It is read only.
 type EffectTerms struct {
-	Lease   time.Duration // how long another process waits after the holder was heard of
+	Lease   time.Duration // how long another process waits after the holder was heard of; 0 is 30s
 	Timeout time.Duration // of one call
 	Keep    time.Duration // how long the result is remembered
 	// Interrupts is if_interrupted: dead_letter: if nobody knows what a call did, the event waits
 	// for a person. Otherwise the call is made again.
 	Interrupts bool
-	// External is store: redis: the leases are in the store that the service was given. Postgres
-	// numbers them, and serves those that it has a row of.
-	External bool
-	// UsePostgres is if_store_down: use_postgres: once that store has not answered for as long as a
-	// lease lasts, Postgres takes its place. Otherwise events wait.
-	UsePostgres bool
 }
+
+// Term is how long a lease lasts unless it is extended.
+func (t *EffectTerms) Term() time.Duration { return cmp.Or(t.Lease, 30*time.Second) }
 
 // EffectResult is what a call that ended well returned.
 type EffectResult struct {

@@ -11,8 +11,6 @@ type Service struct {
 	Limits   Limits
 	Tables   []Table // all of the spec
 	Topics   []Topic
-	// Leases says that effects have their leases outside of Postgres: the service is given a store.
-	Leases bool
 }
 
 // Identity is what makes two records copies of one event, in hashes of what the spec says

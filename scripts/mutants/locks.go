@@ -71,9 +71,6 @@ var lockBugs = []mutant{
 	{"E813: what may be missing is locked",
 		in("./generator/resolve", "checkLockField").Never(`$f.Type.Optional`),
 		command, "TestGoldenRefused/locks"},
-	{"E814: a lock in two stores",
-		in("./generator/resolve/check", "checkLocks").Never(`e.Model.Effect.Redis != o.Model.Effect.Redis`),
-		command, "TestGoldenRefused/locks"},
 }
 
 const locksTest = "./testdata/golden/accepted/locks"

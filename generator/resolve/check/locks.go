@@ -28,19 +28,9 @@ func checkLocks(report *schema.Diagnostics, d *draft.Service) {
 		other := o.Model.Effect.Lock
 		line := o.Spec.Effect.Lock.Name.Pos.OnLine()
 		switch name := wording.Quote(is.Name); {
-		case e.Model.Effect.Redis != o.Model.Effect.Redis:
-			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s of %s is in %s, and that of %s in %s, so that they never meet", name, e.Is(), storeOf(e.Model.Effect.Redis), o.Is(), storeOf(o.Model.Effect.Redis)),
-				"give both one store, or the locks two names; the other one is on "+line)
 		case len(is.By) != len(other.By):
 			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s is told by %d values for %s, and by %d for %s, so that they never meet", name, len(is.By), e.Is(), len(other.By), o.Is()),
 				"name the same things in both, in one order, or give the locks two names; the other one is on "+line)
 		}
 	}
-}
-
-func storeOf(redis bool) string {
-	if redis {
-		return "Redis"
-	}
-	return "Postgres"
 }

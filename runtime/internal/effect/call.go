@@ -146,7 +146,7 @@ func unknown(err error) bool {
 // made makes the call. Its lease is extended until beat is stopped.
 func (t *task) made(ctx context.Context, hold hold, attempt int) (result []byte, beat *heartbeat, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	beat = extend(ctx, hold, t.effect.Terms.Lease, cancel)
+	beat = extend(ctx, hold, t.effect.Terms.Term(), cancel)
 	limited, end := context.WithTimeoutCause(ctx, t.effect.Terms.Timeout, errLate)
 	defer end()
 	limited = context.WithValue(limited, deliveryKey{}, &idemtype.Delivery{

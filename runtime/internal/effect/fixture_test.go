@@ -150,9 +150,21 @@ const consumer = "test"
 
 func newBench(t testing.TB, most int) *bench {
 	b := &bench{t: t, postgres: &fakeStore{}, external: &fakeStore{}}
-	b.process = NewProcess(consumer, b.postgres, b.external, most, slog.New(slog.DiscardHandler))
+	b.process = NewProcess(consumer, b.postgres, nil, most, slog.New(slog.DiscardHandler))
 	b.desk, b.quit = b.newDesk()
 	return b
+}
+
+// newOutside is a process that has its leases outside of Postgres.
+func newOutside(t testing.TB, most int) *bench {
+	b := newBench(t, most)
+	return b.beside(NewProcess(consumer, b.postgres, b.external, most, slog.New(slog.DiscardHandler)))
+}
+
+// eachBench runs a test with leases in Postgres, and with leases outside of it. s is the store.
+func eachBench(t *testing.T, most int, test func(t *testing.T, b *bench, s *fakeStore)) {
+	t.Run("Postgres", func(t *testing.T) { b := newBench(t, most); test(t, b, b.postgres) })
+	t.Run("outside", func(t *testing.T) { b := newOutside(t, most); test(t, b, b.external) })
 }
 
 // beside is another owner with the same stores, of a process.
@@ -160,6 +172,14 @@ func (b *bench) beside(p *Process) *bench {
 	o := &bench{t: b.t, postgres: b.postgres, external: b.external, process: p}
 	o.desk, o.quit = o.newDesk()
 	return o
+}
+
+// leases is the store outside of Postgres that the process was given; nil if none.
+func (b *bench) leases() lease.Store {
+	if b.process.external == nil {
+		return nil
+	}
+	return b.external
 }
 
 func (b *bench) newDesk() (*Desk, context.CancelFunc) {
@@ -190,9 +210,7 @@ func (b *bench) heard() []string {
 
 // soon are terms of leases that end within a test.
 var (
-	soon         = wire.EffectTerms{Lease: 600 * time.Millisecond, Timeout: 30 * time.Second, Keep: time.Hour}
-	outside      = wire.EffectTerms{Lease: 600 * time.Millisecond, Timeout: 30 * time.Second, Keep: time.Hour, External: true}
-	orInPostgres = wire.EffectTerms{Lease: 600 * time.Millisecond, Timeout: 30 * time.Second, Keep: time.Hour, External: true, UsePostgres: true}
+	soon = wire.EffectTerms{Lease: 600 * time.Millisecond, Timeout: 30 * time.Second, Keep: time.Hour}
 )
 
 // effectOf is the effect of the record at an offset, whose key is the offset, too.
@@ -235,14 +253,6 @@ func (b *bench) result(offset int64) wire.EffectResult {
 		b.t.Fatalf("offset %d: %v %+v", offset, err, o)
 	}
 	return o.Result
-}
-
-// rested lets the store be asked whether it is back.
-func (b *bench) rested() {
-	o := b.process.external.outage
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.rest = time.Time{}
 }
 
 func answer(text string) func(context.Context) ([]byte, error) {

@@ -20,18 +20,15 @@ type hold struct {
 	since time.Time // it lasts from then on at least
 }
 
-// acquire asks for the lease where it is: in Postgres, if the spec says so or Postgres has one of
-// the key already. Else outside of it, with a number that Postgres drew.
+// acquire asks for the lease where it is: in Postgres, if the service was given no other store or
+// Postgres has one of the key already. Else outside of it, with a number that Postgres drew.
 func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 	p := t.desk.process
 	if t.owner == (wire.UUID{}) {
 		t.owner = newOwner()
 	}
 	ask, at := t.ask(t.owner), p.postgres
-	if t.effect.Terms.External {
-		if p.external == nil {
-			return lease.Answer{}, hold{}, errNoStore
-		}
+	if p.external != nil {
 		s, err := p.look.do(ctx, lookup{t.key, t.skip})
 		if err != nil {
 			return lease.Answer{}, hold{}, err
@@ -41,7 +38,7 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 		}
 	}
 	asked := time.Now()
-	a, at, err := t.askAt(ctx, at, ask)
+	a, err := at.acquire.do(ctx, ask)
 	if err != nil { // a store may have done it all the same: it is asked again under this owner
 		return a, hold{}, err
 	}
@@ -57,43 +54,14 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 // Postgres drew, as behind a fail-over that lost some.
 const mostSkipped = 100_000
 
-// askAt asks a store for the lease, and Postgres in its place once if_store_down says so.
-func (t *task) askAt(ctx context.Context, at *store, ask lease.Ask) (lease.Answer, *store, error) {
-	if at.external {
-		done, asks := func() {}, true
-		if t.withoutStore() {
-			done, asks = at.outage.probe()
-		}
-		if asks {
-			a, err := at.acquire.do(ctx, ask)
-			done()
-			if err == nil || isBroken(err) || !t.withoutStore() {
-				return a, at, err
-			}
-		}
-		at = t.desk.process.postgres
-	}
-	a, err := at.acquire.do(ctx, ask)
-	return a, at, err
-}
-
-// withoutStore reports whether Postgres takes the place of the store of leases: the store has not
-// answered for as long as a lease lasts, so that what it held is over, or nobody can tell.
-func (t *task) withoutStore() bool {
-	return t.effect.Terms.UsePostgres && t.desk.process.external.outage.lasts(t.effect.Terms.Lease)
-}
-
 // store records an end, and asks again until the store has answered: a result that is not recorded
 // is a call that may be made twice. It gives up when the owner does and the lease is over. An
 // error is the outcome of the task.
 func (t *task) store(ctx context.Context, h *hold, end lease.End) (held bool, err error) {
-	over := time.Now().Add(t.effect.Terms.Lease)
+	over := time.Now().Add(t.effect.Terms.Term())
 	for try := 1; ; try++ {
 		end.Hold = h.Hold
 		held, err := h.at.record.do(ctx, end)
-		if err != nil && h.at.external && !isBroken(err) && t.withoutStore() {
-			held, err = t.move(ctx, h, end)
-		}
 		switch {
 		case err == nil:
 			t.tell(nil)
@@ -107,21 +75,6 @@ func (t *task) store(ctx context.Context, h *hold, end lease.End) (held bool, er
 		}
 		time.Sleep(backoff.Pause(try, backoff.Initial, time.Second))
 	}
-}
-
-// move records an end in Postgres, in place of a store that does not answer, unless Postgres has a
-// lease of the key meanwhile. It asks under the owner that it has, so that an answer of Postgres
-// that was lost is had again.
-func (t *task) move(ctx context.Context, h *hold, end lease.End) (held bool, err error) {
-	ask, at := t.ask(h.Owner), t.desk.process.postgres
-	ask.Decision = lease.Decision{} // its call was made
-	a, err := at.acquire.do(ctx, ask)
-	if err != nil || !a.Got {
-		return false, err
-	}
-	h.Hold, h.at = lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, at
-	end.Hold = h.Hold
-	return at.record.do(ctx, end)
 }
 
 func isBroken(err error) bool {

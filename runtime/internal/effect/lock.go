@@ -2,7 +2,6 @@ package effect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,10 +14,9 @@ import (
 // lock is what a task has to do with the lock of its event. It is asked for before the lease, and
 // nobody who holds a lock waits for anything but a call that runs: so nobody waits for ever.
 type lock struct {
-	process  *Process
-	of       wire.Lock // its name is "" if the event has none
-	external bool      // where the event's leases are
-	term     time.Duration
+	process *Process
+	of      wire.Lock // its name is "" if the event has none
+	term    time.Duration
 
 	turn  *turn     // in the line of this process; nil if it is in none
 	owner wire.UUID // of the last ask, until an answer was heard; then zero
@@ -39,27 +37,21 @@ type lockStores struct {
 	outage   *outage // of the external one
 
 	mu     sync.Mutex
-	stores map[lockStore]*store
-}
-
-type lockStore struct {
-	name     string
-	external bool
+	stores map[string]*store // by name
 }
 
 // of is where the locks of a name are.
-func (l *lockStores) of(name string, external bool) *store {
+func (l *lockStores) of(name string) *store {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := lockStore{name, external}
-	if l.stores[at] == nil {
-		if of := lease.Locks(name); external {
-			l.stores[at] = newStore(ofDatabase(l.postgres, of), l.external, true, l.outage)
+	if l.stores[name] == nil {
+		if of := lease.Locks(name); l.external != nil {
+			l.stores[name] = newStore(ofDatabase(l.postgres, of), l.external, true, l.outage)
 		} else {
-			l.stores[at] = newStore(inPostgres(of), l.postgres, false, l.outage)
+			l.stores[name] = newStore(inPostgres(of), l.postgres, false, l.outage)
 		}
 	}
-	return l.stores[at]
+	return l.stores[name]
 }
 
 // take asks for the lock of the event, if it has one. Wait is how long to wait before it is asked
@@ -94,26 +86,21 @@ func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait tim
 	return min(a.Wait+time.Millisecond, busyPoll), nil
 }
 
-// ask is the question for the lock, and where to ask it. Locks are where the event's leases are,
-// by its spec, and nowhere else: else two would hold one.
+// ask is the question for the lock, and where to ask it. Locks are where the leases of the process
+// are, and nowhere else: else two would hold one.
 func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
 	p := l.process
 	if l.owner == (wire.UUID{}) {
 		l.owner = newOwner()
 	}
 	ask := lease.Ask{Key: l.of.Key, Owner: l.owner, Term: l.term, Keep: keepLock}
-	if !l.external {
-		return ask, p.locks.of(l.of.Name, false), nil
-	}
 	if p.external == nil {
-		return ask, nil, errNoStore
+		return ask, p.locks.of(l.of.Name), nil
 	}
 	s, err := p.look.do(ctx, lookup{ask.Key, l.skip})
 	ask.Token = s.token
-	return ask, p.locks.of(l.of.Name, true), err
+	return ask, p.locks.of(l.of.Name), err
 }
-
-var errNoStore = &lease.Broken{Err: errors.New("the service was given none, and the event has its leases outside of Postgres")}
 
 // past is how many numbers to leave out where a store knows a greater one.
 func past(a lease.Answer, ask lease.Ask) int64 { return max(0, min(a.Token-ask.Token, mostSkipped)) }

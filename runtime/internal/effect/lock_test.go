@@ -27,16 +27,9 @@ func lockedEffect(offset int64, recordKey string, terms *wire.EffectTerms, fn fu
 
 // eachStore runs a test with leases in Postgres, and with leases outside of it.
 func eachStore(t *testing.T, lasts time.Duration, test func(*testing.T, *bench, *fakeStore, *wire.EffectTerms)) {
-	for _, external := range []bool{false, true} {
-		t.Run(map[bool]string{false: "Postgres", true: "outside"}[external], func(t *testing.T) {
-			b := newBench(t, 4)
-			s := b.postgres
-			if external {
-				s = b.external
-			}
-			test(t, b, s, &wire.EffectTerms{Lease: lasts, Timeout: 5 * time.Second, Keep: time.Hour, External: external})
-		})
-	}
+	eachBench(t, 4, func(t *testing.T, b *bench, s *fakeStore) {
+		test(t, b, s, &wire.EffectTerms{Lease: lasts, Timeout: 5 * time.Second, Keep: time.Hour})
+	})
 }
 
 // another is a holder of the lock that is none of the process's.
@@ -64,7 +57,7 @@ func lockState(s *fakeStore) lease.State { return s.States(lease.Locks(account.N
 func TestOneCallAtATimeUnderALock(t *testing.T) {
 	t.Parallel()
 	eachStore(t, time.Minute, func(t *testing.T, b *bench, _ *fakeStore, terms *wire.EffectTerms) {
-		other := b.beside(NewProcess("another", b.postgres, b.external, 4, slog.New(slog.DiscardHandler)))
+		other := b.beside(NewProcess("another", b.postgres, b.leases(), 4, slog.New(slog.DiscardHandler)))
 		var running, most, calls atomic.Int32
 		var last atomic.Int64
 		fn := func(ctx context.Context) ([]byte, error) {
@@ -375,13 +368,13 @@ func TestWhatIsNoLock(t *testing.T) {
 // A number that does not grow gives no lock outside of Postgres: the next one is drawn past it.
 func TestALocksNumberGrows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, 1)
+	b := newOutside(t, 1)
 	ask := lease.Ask{Key: account.Key, Owner: wire.UUID{9}, Term: time.Millisecond, Token: 5_000_000}
 	if a, err := b.external.Store.Acquire(t.Context(), lease.Locks(account.Name), []lease.Ask{ask}); err != nil || !a[0].Got {
 		t.Fatal(a, err)
 	}
 	var token atomic.Int64
-	b.start(t.Context(), []wire.Effect{lockedEffect(0, "", &outside, func(ctx context.Context) ([]byte, error) {
+	b.start(t.Context(), []wire.Effect{lockedEffect(0, "", &soon, func(ctx context.Context) ([]byte, error) {
 		d, _ := DeliveryFrom(ctx)
 		token.Store(d.Lock.Token)
 		return nil, nil

@@ -57,7 +57,7 @@ type seen struct {
 // store of leases outside of Postgres; nil if there is none.
 func NewProcess(consumer string, postgres Postgres, external lease.Store, most int, log *slog.Logger) *Process {
 	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), postgres: newStore(inPostgres(consumer), postgres, false, &outage{log: log})}
-	p.locks = lockStores{postgres: postgres, external: external, outage: p.postgres.outage, stores: map[lockStore]*store{}}
+	p.locks = lockStores{postgres: postgres, external: external, outage: p.postgres.outage, stores: map[string]*store{}}
 	if external != nil {
 		p.external = newStore(ofDatabase(postgres, consumer), external, true, &outage{log: log})
 		p.locks.outage = p.external.outage

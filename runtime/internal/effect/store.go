@@ -113,10 +113,8 @@ func eachOnce(asks []lease.Ask, send func([]lease.Ask) ([]lease.Answer, error)) 
 type outage struct {
 	log *slog.Logger
 
-	mu      sync.Mutex
-	since   time.Time // when the first of the questions in a row without an answer was asked; zero after an answer
-	probing bool      // somebody who could do without asks all the same
-	rest    time.Time // nobody does before then
+	mu    sync.Mutex
+	since time.Time // when the first of the questions in a row without an answer was asked; zero after an answer
 }
 
 // note takes down how a question ended that was asked at a time.
@@ -134,30 +132,4 @@ func (o *outage) note(asked time.Time, err error) {
 		o.log.Error("the store of leases does not answer", "error", verdict.Describe(err))
 		o.since = asked
 	}
-}
-
-// lasts reports whether the store has not answered for longer than a time.
-func (o *outage) lasts(longer time.Duration) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return !o.since.IsZero() && time.Since(o.since) > longer
-}
-
-// probeRest is how long a store that does not answer is left alone by those who can do without.
-const probeRest = 5 * time.Second
-
-// probe reports whether who can do without the store is to ask it: one at a time, to learn whether
-// it is back. Then done must be called behind the question.
-func (o *outage) probe() (done func(), ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.probing || time.Now().Before(o.rest) {
-		return nil, false
-	}
-	o.probing = true
-	return func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.probing, o.rest = false, time.Now().Add(probeRest)
-	}, true
 }

@@ -54,7 +54,7 @@ func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
 	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, decision: by, done: make(chan struct{})}
 	t.effect.Message = &t.message
 	t.course = d.process.courses.of(e.Event, d.process.Log)
-	t.lock = lock{process: d.process, of: e.Lock, external: e.Terms.External, term: e.Terms.Lease}
+	t.lock = lock{process: d.process, of: e.Lock, term: e.Terms.Term()}
 	if t.key == (wire.Key{}) {
 		t.key = offsetKey(d.process.Consumer, d.topic(), &t.message)
 	}
@@ -252,7 +252,7 @@ func (t *task) recorded(result []byte) []byte {
 func (t *task) ask(owner wire.UUID) lease.Ask {
 	e := &t.effect
 	a := lease.Ask{
-		Key: t.key, Owner: owner, Term: e.Terms.Lease, Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
+		Key: t.key, Owner: owner, Term: e.Terms.Term(), Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
 		Content: lease.Content{Print: e.Print}, Decision: t.decision,
 	}
 	if e.Content != nil {

@@ -20,7 +20,7 @@ import (
 // run at the same time.
 func TestOrderAndSlots(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, 3)
+	b := newOutside(t, 3)
 	var mu sync.Mutex
 	var order []int64
 	running, most := 0, 0
@@ -30,7 +30,7 @@ func TestOrderAndSlots(t *testing.T) {
 		if offset >= 4 {
 			key = fmt.Sprint(offset)
 		}
-		all = append(all, effectOf(offset, key, &outside, func(context.Context) ([]byte, error) {
+		all = append(all, effectOf(offset, key, &soon, func(context.Context) ([]byte, error) {
 			mu.Lock()
 			running++
 			most = max(most, running)
@@ -57,7 +57,7 @@ func TestOrderAndSlots(t *testing.T) {
 // find the lease gone.
 func TestTheHeartbeatStopsBeforeTheRecord(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, 1)
+	b := newOutside(t, 1)
 	var extended, late atomic.Int32
 	var recording atomic.Bool
 	b.external.extended = func() {
@@ -68,10 +68,10 @@ func TestTheHeartbeatStopsBeforeTheRecord(t *testing.T) {
 	}
 	b.external.recorded = func() {
 		recording.Store(true)
-		time.Sleep(outside.Lease)
+		time.Sleep(soon.Lease)
 	}
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, func(context.Context) ([]byte, error) {
-		time.Sleep(2*outside.Lease - outside.Lease/6) // between two of them
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, func(context.Context) ([]byte, error) {
+		time.Sleep(2*soon.Lease - soon.Lease/6) // between two of them
 		return []byte("r"), nil
 	})})
 	want(t, "result", string(b.result(0).Result), "r")
@@ -91,9 +91,9 @@ func TestALostLeaseEndsTheCall(t *testing.T) {
 		"no answer": func(s *fakeStore) { s.set(nil, make(chan struct{})) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, 1)
+			b := newOutside(t, 1)
 			var calls atomic.Int32
-			b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, func(ctx context.Context) ([]byte, error) {
+			b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, func(ctx context.Context) ([]byte, error) {
 				n := calls.Add(1)
 				if n == 1 {
 					lose(b.external)
@@ -115,18 +115,13 @@ func TestALostLeaseEndsTheCall(t *testing.T) {
 func TestABrokenStoreHalts(t *testing.T) {
 	t.Parallel()
 	broken := &lease.Broken{Err: errors.New("state q")}
-	for name, terms := range map[string]*wire.EffectTerms{"Postgres": &soon, "outside": &outside} {
-		for _, at := range []string{"acquire", "record"} {
-			t.Run(name+", "+at, func(t *testing.T) {
-				b := newBench(t, 1)
-				s := b.postgres
-				if terms.External {
-					s = b.external
-				}
+	for _, at := range []string{"acquire", "record"} {
+		t.Run(at, func(t *testing.T) {
+			eachBench(t, 1, func(t *testing.T, b *bench, s *fakeStore) {
 				if at == "acquire" {
 					s.set(broken, nil)
 				}
-				b.desk.Start(t.Context(), []wire.Effect{effectOf(7, "", terms, func(context.Context) ([]byte, error) {
+				b.desk.Start(t.Context(), []wire.Effect{effectOf(7, "", &soon, func(context.Context) ([]byte, error) {
 					s.set(broken, nil)
 					return nil, nil
 				})})
@@ -136,34 +131,21 @@ func TestABrokenStoreHalts(t *testing.T) {
 					t.Errorf("got %v", err)
 				}
 			})
-		}
-	}
-}
-
-// An effect with its leases outside, in a service without such a store, halts: no call is made
-// without a lease.
-func TestNoStoreAtAll(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 1)
-	b.process.external = nil
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, answer("r"))})
-	_, err := b.end(0)
-	if _, ok := errors.AsType[*verdict.Halt](err); !ok {
-		t.Errorf("got %v", err)
+		})
 	}
 }
 
 // What people hear: why effects wait, and that they do not any more.
 func TestAStoreThatIsDownIsToldOf(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, 1)
+	b := newOutside(t, 1)
 	b.external.set(errDown, nil)
 	var calls atomic.Int32
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &outside, func(context.Context) ([]byte, error) {
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, func(context.Context) ([]byte, error) {
 		calls.Add(1)
 		return nil, nil
 	})})
-	time.Sleep(3 * outside.Lease)
+	time.Sleep(3 * soon.Lease)
 	want(t, "calls without a store", calls.Load(), 0)
 	b.external.set(nil, nil)
 	want(t, "outside", b.result(0).External, true)

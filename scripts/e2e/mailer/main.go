@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	welcomemail "github.com/idemgen/idemgen/examples/welcome-mail"
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/confluent"
 	"github.com/idemgen/idemgen/runtime/redislease"
 	"github.com/idemgen/idemgen/scripts/internal/script"
@@ -37,7 +38,7 @@ func run(ctx context.Context) error {
 	defer db.Close()
 	client := redis.NewClient(&redis.Options{Addr: os.Getenv(script.Redis)})
 	defer client.Close()
-	consumer, err := welcomemail.NewConsumer(db, service{db}, redislease.New(client))
+	consumer, err := welcomemail.NewConsumer(db, service{db}, idem.WithLeases(redislease.New(client)))
 	if err != nil {
 		return err
 	}

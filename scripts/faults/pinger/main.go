@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/confluent"
 	"github.com/idemgen/idemgen/runtime/redislease"
 	"github.com/idemgen/idemgen/scripts/internal/script"
@@ -40,7 +41,7 @@ func run(ctx context.Context) error {
 		Addrs: strings.Split(os.Getenv(script.Redis), ","), ReadTimeout: time.Second, DialTimeout: time.Second,
 	})
 	defer client.Close()
-	consumer, err := effects.NewConsumer(db, service{db: db}, redislease.New(client))
+	consumer, err := effects.NewConsumer(db, service{db: db}, idem.WithLeases(redislease.New(client)))
 	if err != nil {
 		return err
 	}

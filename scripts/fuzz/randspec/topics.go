@@ -141,7 +141,7 @@ func effect(w *writer) *part {
 	if w.result = chance(w.r, 60); w.result {
 		e.add(leaf("result: Answer"))
 	}
-	for _, option := range []string{"lease: 20s", "timeout: 5s", "keep_result: 50d", "lock: {things: event_id}"} {
+	for _, option := range []string{"timeout: 5s", "lock: {things: event_id}"} {
 		if chance(w.r, 25) {
 			e.add(leaf(option))
 		}

@@ -59,7 +59,7 @@ func testCases() idemtest.Cases {
 		Migrations: "migrations",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Events: map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},

@@ -166,7 +166,6 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 
 // userCreatedTerms are the terms of the effect of UserCreated. It is read only.
 var userCreatedTerms = wire.EffectTerms{
-	Lease:      1 * time.Minute,
 	Timeout:    20 * time.Second,
 	Keep:       744 * time.Hour,
 	Interrupts: true,
@@ -287,7 +286,6 @@ var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 
 // userPingedTerms are the terms of the effect of UserPinged. It is read only.
 var userPingedTerms = wire.EffectTerms{
-	Lease:   10 * time.Second,
 	Timeout: 30 * time.Second,
 	Keep:    744 * time.Hour,
 }

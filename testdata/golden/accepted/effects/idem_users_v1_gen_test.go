@@ -20,7 +20,7 @@ func TestUsersV1(t *testing.T) {
 		Expected:   "testdata/idem_users_v1_expected.txt",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_users_v1_log.jsonl", map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -23,8 +22,8 @@ type Handler interface {
 }
 
 // NewConsumer returns the consumer "welcomes".
-// What has store: redis has its leases and locks in leases: redislease.New(client).
-func NewConsumer(db *pgxpool.Pool, h Handler, leases lease.Store, opts ...idem.Option) (*idem.Consumer, error) {
+// The leases of effects are in Postgres, or where idem.WithLeases says.
+func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "welcomes",
@@ -75,8 +74,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, leases lease.Store, opts ...idem.O
 		Topics: []wire.Topic{
 			usersV1Topic(h),
 		},
-		Leases: true,
-	}, append([]idem.Option{idem.WithLeases(leases)}, opts...)...)
+	}, opts...)
 }
 
 // MailReceipt is type "MailReceipt" of the spec.

@@ -24,7 +24,7 @@ type UsersV1Handler interface {
 	// It is an effect: outside of the transaction, under a lease.
 	UserPinged(ctx context.Context, e UserPinged) error
 
-	// UserCharged takes money, under a lease in Postgres.
+	// UserCharged takes money.
 	// It is an effect: outside of the transaction, under a lease.
 	UserCharged(ctx context.Context, e UserCharged) error
 
@@ -173,11 +173,9 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 
 // userCreatedTerms are the terms of the effect of UserCreated. It is read only.
 var userCreatedTerms = wire.EffectTerms{
-	Lease:      1 * time.Minute,
 	Timeout:    20 * time.Second,
 	Keep:       744 * time.Hour,
 	Interrupts: true,
-	External:   true,
 }
 
 func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
@@ -285,11 +283,8 @@ var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 
 // userPingedTerms are the terms of the effect of UserPinged. It is read only.
 var userPingedTerms = wire.EffectTerms{
-	Lease:       10 * time.Second,
-	Timeout:     30 * time.Second,
-	Keep:        744 * time.Hour,
-	External:    true,
-	UsePostgres: true,
+	Timeout: 30 * time.Second,
+	Keep:    744 * time.Hour,
 }
 
 func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
@@ -342,7 +337,7 @@ SELECT
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 
-// UserCharged takes money, under a lease in Postgres.
+// UserCharged takes money.
 // It is event "user.charged" on topic "users.v1".
 type UserCharged struct {
 	EventID idem.UUID // header "id"
@@ -388,7 +383,6 @@ var userChargedEvent = wire.Event[UserCharged, *usersV1Decoder]{
 
 // userChargedTerms are the terms of the effect of UserCharged. It is read only.
 var userChargedTerms = wire.EffectTerms{
-	Lease:      1 * time.Minute,
 	Timeout:    30 * time.Second,
 	Keep:       744 * time.Hour,
 	Interrupts: true,

@@ -8,7 +8,6 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/testleases"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -21,10 +20,10 @@ func TestUsersV1(t *testing.T) {
 		Expected:   "testdata/idem_users_v1_expected.txt",
 		Tables:     testTables(),
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{}, testleases.InRedis(t, db))
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, testleases.InRedis(t, db))
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_users_v1_log.jsonl", map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},

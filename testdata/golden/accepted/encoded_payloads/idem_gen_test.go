@@ -59,7 +59,7 @@ func testCases() idemtest.Cases {
 		Tables:     testTables(),
 		Encodings:  map[string]string{"products.v1": "gzip", "visits.v1": "json_string", "pictures.v1": "gzip"},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Events: map[string]idemtest.Event{
 			"ProductChanged": {Keyed: true, Effect: "ProductChanged"},

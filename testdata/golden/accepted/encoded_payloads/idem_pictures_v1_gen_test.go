@@ -20,7 +20,7 @@ func TestPicturesV1(t *testing.T) {
 		Tables:     testTables(),
 		Encodings:  map[string]string{"pictures.v1": "gzip"},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_pictures_v1_log.jsonl", map[string]idemtest.Event{
 			"PictureTaken": {Keyed: true, Opaque: true},

@@ -179,7 +179,6 @@ var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 
 // productChangedTerms are the terms of the effect of ProductChanged. It is read only.
 var productChangedTerms = wire.EffectTerms{
-	Lease:   1 * time.Minute,
 	Timeout: 30 * time.Second,
 	Keep:    192 * time.Hour,
 }

@@ -21,7 +21,7 @@ func TestProductsV1(t *testing.T) {
 		Tables:     testTables(),
 		Encodings:  map[string]string{"products.v1": "gzip"},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_products_v1_log.jsonl", map[string]idemtest.Event{
 			"ProductChanged": {Keyed: true, Effect: "ProductChanged"},

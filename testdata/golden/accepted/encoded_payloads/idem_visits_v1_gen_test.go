@@ -21,10 +21,10 @@ func TestVisitsV1(t *testing.T) {
 		Tables:     testTables(),
 		Encodings:  map[string]string{"visits.v1": "json_string"},
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_visits_v1_log.jsonl", map[string]idemtest.Event{
 			"Visited": {Keyed: true},

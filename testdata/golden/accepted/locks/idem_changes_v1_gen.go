@@ -143,7 +143,6 @@ var limitChangedEvent = wire.Event[LimitChanged, *changesV1Decoder]{
 
 // limitChangedTerms are the terms of the effect of LimitChanged. It is read only.
 var limitChangedTerms = wire.EffectTerms{
-	Lease:   1 * time.Minute,
 	Timeout: 30 * time.Second,
 	Keep:    192 * time.Hour,
 }
@@ -262,10 +261,8 @@ var documentSharedEvent = wire.Event[DocumentShared, *changesV1Decoder]{
 
 // documentSharedTerms are the terms of the effect of DocumentShared. It is read only.
 var documentSharedTerms = wire.EffectTerms{
-	Lease:    1 * time.Minute,
-	Timeout:  30 * time.Second,
-	Keep:     192 * time.Hour,
-	External: true,
+	Timeout: 30 * time.Second,
+	Keep:    192 * time.Hour,
 }
 
 func (p *changesV1Plan) addDocumentShared(b *wire.Batch, m *wire.Message) error {

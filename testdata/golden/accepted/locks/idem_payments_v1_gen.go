@@ -142,7 +142,6 @@ var paymentBookedEvent = wire.Event[PaymentBooked, *paymentsV1Decoder]{
 
 // paymentBookedTerms are the terms of the effect of PaymentBooked. It is read only.
 var paymentBookedTerms = wire.EffectTerms{
-	Lease:   10 * time.Second,
 	Timeout: 30 * time.Second,
 	Keep:    192 * time.Hour,
 }
@@ -250,7 +249,6 @@ var paymentUndoneEvent = wire.Event[PaymentUndone, *paymentsV1Decoder]{
 
 // paymentUndoneTerms are the terms of the effect of PaymentUndone. It is read only.
 var paymentUndoneTerms = wire.EffectTerms{
-	Lease:      1 * time.Minute,
 	Timeout:    30 * time.Second,
 	Keep:       192 * time.Hour,
 	Interrupts: true,

@@ -157,7 +157,6 @@ var userCreatedEvent = wire.Event[UserCreated, *userEventsDecoder]{
 
 // userCreatedTerms are the terms of the effect of UserCreated. It is read only.
 var userCreatedTerms = wire.EffectTerms{
-	Lease:      1 * time.Minute,
 	Timeout:    20 * time.Second,
 	Keep:       744 * time.Hour,
 	Interrupts: true,

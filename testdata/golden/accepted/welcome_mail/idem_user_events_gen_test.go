@@ -20,7 +20,7 @@ func TestUserEvents(t *testing.T) {
 		Expected:   "testdata/idem_user_events_expected.txt",
 		Tables:     testTables(),
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))})
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_user_events_log.jsonl", map[string]idemtest.Event{
 			"UserCreated": {Keyed: true, Effect: "UserCreated"},
