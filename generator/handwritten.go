@@ -107,7 +107,7 @@ func (u *unit) checkNames(hand *gopkg.Package) error {
 		gopkg.Each(syntax, func(name string, pos token.Pos) {
 			if by, clash := hand.Declared[name]; clash {
 				at := fset.Position(pos)
-				errs = append(errs, fmt.Errorf("%s: %s is declared by generated code too, at %s:%d:%d: rename yours, or set go_name in the spec",
+				errs = append(errs, fmt.Errorf("%s: %s is declared by generated code too, at %s:%d:%d: rename yours, or the entry of the spec",
 					u.at(by), strings.TrimPrefix(name, "?."), u.folder.Show(file.Path), at.Line, at.Column))
 			}
 		})

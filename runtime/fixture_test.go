@@ -149,13 +149,6 @@ type service struct {
 	options []idem.Option
 }
 
-// noDecoder decodes nothing: the plan reads records by itself.
-type noDecoder struct{}
-
-func (noDecoder) Borrow(*wire.Message) {}
-func (noDecoder) Reset(*wire.Message)  {}
-func (noDecoder) Finish(string) error  { return nil }
-
 const topic = "test.v1"
 
 func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {

@@ -52,12 +52,13 @@ func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
 		"return": func() {}, "panic": func() { panic("left") }, "Goexit": runtime.Goexit,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			db := database(t)
 			var calls atomic.Int32
 			w := own(t, service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 				calls.Add(1)
-				go func() { _, _ = tx.Exec(ctx, `SELECT pg_sleep(0.3)`) }()
-				eventually(t, db, "1", `SELECT count(*)::text FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(0.3)' AND state = 'active' AND datname = current_database()`)
+				go func() { _, _ = tx.Exec(ctx, `SELECT pg_sleep(2)`) }()
+				eventually(t, db, "1", `SELECT count(*)::text FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(2)' AND state = 'active' AND datname = current_database()`)
 				end()
 				return nil
 			}}.consumer(t, db))

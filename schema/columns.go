@@ -25,7 +25,7 @@ type ColumnType struct {
 	Pos      Pos    // of Text
 }
 
-var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
+var columnKeys = docKeys(func(c *Column) *Doc { return &c.Doc },
 	key[Column]{name: "type", required: true, example: "for example type: text", value: value[Column]{scalarShape, readColumnType}},
 	key[Column]{name: "default", value: put(scalarShape, func(c *Column) **Text { return &c.Default }, readColumnDefault)},
 	key[Column]{name: "identity", value: boolValue(func(c *Column) **Bool { return &c.Identity })},
@@ -38,16 +38,6 @@ var columnKeys = withoutGoName(docKeys(func(c *Column) *Doc { return &c.Doc }),
 	key[Column]{name: "unique", instead: "write unique: [[...]] on the table"},
 	key[Column]{name: "references", instead: "write foreign_keys: [...] on the table"},
 )
-
-// withoutGoName refuses go_name: nothing in Go is named after a column.
-func withoutGoName(ks keys[Column], more ...key[Column]) keys[Column] {
-	for i := range ks {
-		if ks[i].name == "go_name" {
-			ks[i] = key[Column]{name: "go_name", instead: "leave it out: nothing in Go is named after a column"}
-		}
-	}
-	return append(ks, more...)
-}
 
 func readColumns(w *walker, e entry, t *Table) bool {
 	if !w.isMap(e) || !w.some(e) {

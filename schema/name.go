@@ -35,7 +35,6 @@ var (
 	typeNames     = nameKind{"type name", upperPattern, upperRule, pascal}
 	eventNames    = nameKind{"event name", upperPattern, upperRule, pascal}
 	constantNames = nameKind{"enum constant name", snakePattern, snakeRule, snake}
-	goNames       = nameKind{"go_name", upperPattern, upperRule, pascal}
 	consumerNames = nameKind{"consumer name", regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`),
 		"a lower-case letter, then up to 62 lower-case letters, digits or -", kebab}
 	lockNames    = nameKind{"lock name", consumerNames.pattern, consumerNames.rule, kebab}
@@ -78,7 +77,7 @@ func (w *walker) name(kind nameKind, pos Pos, text string) bool {
 			w.ds.Add(pos, "E203", quote(text)+" is a system column of Postgres", "choose another name; a field of this name goes there with set")
 			return false
 		}
-	case typeNames.what, eventNames.what, goNames.what:
+	case typeNames.what, eventNames.what:
 		if slices.Contains(generatedNames, text) {
 			return reserved("the generated code has this name itself: choose another one")
 		}
@@ -168,8 +167,6 @@ func (w *walker) nameText(e entry, kind nameKind) (*Text, bool) {
 func nameValue[T any](kind nameKind, at func(*T) **Text) value[T] {
 	return put(scalarShape, at, func(w *walker, e entry) (*Text, bool) { return w.nameText(e, kind) })
 }
-
-func goNameValue[T any](at func(*T) **Text) value[T] { return nameValue(goNames, at) }
 
 // pathValue is a file or folder, relative to the spec. Whether it stays inside the
 // repository is checked by who knows the repository: the generator.

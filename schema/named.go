@@ -1,20 +1,18 @@
 package schema
 
-// Doc is what a named thing says about itself. GoName is nil where none is given, and so is
-// RenamedFrom, which a topic and an event may have.
+// Doc is what a named thing says about itself. RenamedFrom, which a topic and an event may have,
+// is nil where none is given.
 type Doc struct {
 	RenamedFrom *Text
 	Description *Text
-	Deprecated  *Text
-	GoName      *Text
 }
 
 // docKeys are allowed on every named thing.
 func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
 	return append(keys[T]{
 		{name: "description", value: textValue(func(t *T) **Text { return &doc(t).Description })},
-		{name: "deprecated", value: sentenceValue(func(t *T) **Text { return &doc(t).Deprecated })},
-		{name: "go_name", value: goNameValue(func(t *T) **Text { return &doc(t).GoName })},
+		{name: "deprecated", instead: "say so in the description"},
+		{name: "go_name", instead: "names in Go are made of the spec's: give the entry another name, and say by name, path or type what it is outside of the spec"},
 	}, more...)
 }
 

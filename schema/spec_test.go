@@ -18,8 +18,8 @@ types:
   Line:
     description: one line
     fields: {sku: string, qty: {type: optional int32, path: 'amount."q.ty"'}}
-  State: {enum: [open, closed], go_name: OrderState}
-  Kind: {enum: {gift: G, sale: "yes"}, deprecated: use State}
+  State: {enum: [open, closed]}
+  Kind: {enum: {gift: G, sale: "yes"}, description: use State}
 tables:
   orders:
     primary_key: [order_id]

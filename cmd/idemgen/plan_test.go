@@ -95,7 +95,6 @@ func TestPlan(t *testing.T) {
 		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits is new"},
 		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is 2048, and was 1048576"},
 		{"on_failure", "    record_key: {door: string}\n", "    record_key: {door: string}\n    on_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
-		{"a Go name", "      Moved:\n", "      Moved:\n        go_name: Swung\n", callers, "topics.doors.v1.events.Moved.go_name is new"},
 		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", callers, "effect is new"},
 		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it holds for calls from now on"},
 		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: it is none, and "Ring" is read. A result that was recorded, and whose event is not passed yet, cannot be read`},

@@ -98,8 +98,6 @@ var ofKey = map[string]struct {
 	why     string
 }{
 	"description": {Compatible, "comments only; no migration is written for them"},
-	"deprecated":  {Compatible, "comments only; no migration is written for them"},
-	"go_name":     {GoCallers, "names in the generated code change; records, keys and rows do not"},
 	"consumer":    {Compatible, "renamed_from keeps its ledger and its keys"},
 	"package":     {GoCallers, "whoever imports the package changes; records, keys and rows do not"},
 	"sensitive":   {Compatible, "what Go, logs and tests show changes; records, keys and rows do not"},
@@ -163,7 +161,7 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 	if e.path[0] == "tables" && len(e.path) > 1 && (external(c.old, e.path[1]) || external(c.now, e.path[1])) {
 		return ByHand, "idemgen does not make this table: the database has to be so before this version starts, and it looks at its start"
 	}
-	if e.path[0] == "tables" && last != "description" && last != "deprecated" && last != "go_name" {
+	if e.path[0] == "tables" && last != "description" {
 		return "", "" // what changes the table was told, and the rest changes nothing
 	}
 	switch {
@@ -179,7 +177,7 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return Compatible, "it holds for calls from now on. Versions side by side have other locks, or none: end the old one before the new one starts"
 	case in(2) == "events" && in(4) == "effect":
 		return e.effect(in(5))
-	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "deprecated" && last != "go_name" && last != "sensitive":
+	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "sensitive":
 		return c.field(e)
 	}
 	for i := len(e.path) - 1; i >= 0; i-- { // the nearest key that says what it means

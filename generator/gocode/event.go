@@ -42,9 +42,6 @@ func eventStruct(f *file, e *model.Event) {
 	doc := docOf(e.Doc, e.GoName+" is "+eventKind(e)+".")
 	if e.Doc.Description != "" {
 		doc = strings.TrimRight(e.Doc.Description, "\n") + "\nIt is " + eventKind(e) + "."
-		if e.Doc.Deprecated != "" {
-			doc += "\n\nDeprecated: " + e.Doc.Deprecated
-		}
 	}
 	f.structType(doc, e.GoName, func(g *group) {
 		for _, field := range e.Fields {

@@ -102,9 +102,5 @@ func docOf(d model.Doc, otherwise string) string {
 	if text == "" {
 		text = otherwise
 	}
-	text = strings.TrimRight(text, "\n")
-	if d.Deprecated != "" {
-		text += "\n\nDeprecated: " + d.Deprecated
-	}
-	return text
+	return strings.TrimRight(text, "\n")
 }

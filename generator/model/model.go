@@ -38,7 +38,6 @@ type Identity struct {
 // Doc is what a named thing says about itself.
 type Doc struct {
 	Description string // one or more lines, without comment markers
-	Deprecated  string // one sentence, or ""
 	// RenamedFrom is the first name of a consumer, a topic or an event that has another one now.
 	RenamedFrom string
 }

@@ -17,9 +17,6 @@ func docOf(d schema.Doc) model.Doc {
 	if d.Description != nil {
 		out.Description = cleanText(d.Description.Value)
 	}
-	if d.Deprecated != nil {
-		out.Deprecated = strings.Join(strings.Fields(cleanText(d.Deprecated.Value)), " ")
-	}
 	if d.RenamedFrom != nil {
 		out.RenamedFrom = d.RenamedFrom.Value
 	}

@@ -6,14 +6,13 @@ import (
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
-	"github.com/idemgen/idemgen/generator/resolve/goname"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
 	"github.com/idemgen/idemgen/schema"
 )
 
 func (r *topicReader) resolveEvent(t *draft.Topic, spec *schema.Event) *draft.Event {
 	e := &draft.Event{Spec: spec, Topic: t, Unsure: spec.Broken, Model: &model.Event{
-		Name: spec.Name.Value, GoName: goname.Or(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Topic: t.Model,
+		Name: spec.Name.Value, GoName: spec.Name.Value, Doc: docOf(spec.Doc), Topic: t.Model,
 		Tombstone: spec.Tombstone != nil && spec.Tombstone.Value,
 		Code:      model.Code{Handle: spec.Handle != nil && spec.Handle.Value},
 		OnFailure: t.Model.OnFailure, Marks: model.Marks{OwnFailure: spec.IdempotencyKey != nil},

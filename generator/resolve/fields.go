@@ -24,7 +24,7 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 	if !ok || spec.Broken {
 		return info
 	}
-	f := &model.Field{Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc), Type: ft,
+	f := &model.Field{Name: spec.Name.Value, GoName: goname.Of(spec.Name.Value), Doc: docOf(spec.Doc), Type: ft,
 		Sensitive: spec.Sensitive != nil && spec.Sensitive.Value || sensitiveType(types, spec.Type)}
 	if spec.Text != nil && !resolveText(report, spec, &ft) {
 		return info

@@ -3,28 +3,26 @@ package resolve
 import (
 	"strings"
 	"testing"
-
-	"github.com/idemgen/idemgen/schema"
 )
 
-// TestGivenNames: names of types and events stand as they are; go_name replaces them.
+// TestGivenNames: names of types and events stand as they are; those of fields follow Go.
 func TestGivenNames(t *testing.T) {
 	const spec = `version: 1
 consumer: c
 package: c
 types:
-  ABC: {fields: {x_id: string, y_id: {type: string, go_name: Why}}}
+  ABC: {fields: {x_id: string, y_url: string}}
 topics:
   t:
     idempotency_key: {source: {header: k}, window: 1d}
     event_type: {header: type}
     events:
       OK: {type: a, fields: {abc: ABC}, handle: true}
-      Odd: {type: b, go_name: Even, handle: true}
+      Odd: {type: b, handle: true}
 `
 	s := accept(t, "s", []byte(spec))
 	got := []string{s.Types[0].GoName, s.Types[0].Fields[0].GoName, s.Types[0].Fields[1].GoName, s.Topics[0].Events[0].GoName, s.Topics[0].Events[1].GoName}
-	if want := "ABC XID Why OK Even"; strings.Join(got, " ") != want {
+	if want := "ABC XID YURL OK Odd"; strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
 	}
 }
@@ -65,9 +63,5 @@ func TestCleanText(t *testing.T) {
 		if got := cleanText(text); got != want {
 			t.Errorf("cleanText(%q) = %q, want %q", text, got, want)
 		}
-	}
-	deprecated := &schema.Text{Value: "use x\n  or y"}
-	if got := docOf(schema.Doc{Deprecated: deprecated}).Deprecated; got != "use x or y" {
-		t.Errorf("deprecated %q", got)
 	}
 }

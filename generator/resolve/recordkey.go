@@ -20,7 +20,7 @@ func resolveRecordKey(report *schema.Diagnostics, types *draft.Types, spec *sche
 	for _, p := range spec.Parts {
 		info := draft.KeyPart{Spec: p}
 		if ft, ok := fieldType(report, types, p.Type); ok && !p.Broken && checkPart(report, p, ft) {
-			info.Part = &model.KeyPart{Name: p.Name.Value, GoName: goname.For(p.Name.Value, p.Doc), Doc: docOf(p.Doc), Type: ft}
+			info.Part = &model.KeyPart{Name: p.Name.Value, GoName: goname.Of(p.Name.Value), Doc: docOf(p.Doc), Type: ft}
 			if p.Path != nil {
 				info.Part.Path = slices.Clone(p.Path.Members)
 				k.Model.JSON = true

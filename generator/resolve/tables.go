@@ -26,7 +26,7 @@ func resolveTables(report *schema.Diagnostics, s *schema.Spec) *draft.Tables {
 	ts := &draft.Tables{Unknown: s.Broken && len(s.Tables) == 0}
 	for _, spec := range s.Tables {
 		t := &draft.Table{Spec: spec, Broken: spec.Broken, Model: &model.Table{
-			Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
+			Name: spec.Name.Value, GoName: goname.Of(spec.Name.Value), Doc: docOf(spec.Doc),
 		}}
 		resolveInDatabase(report, t)
 		ts.All = append(ts.All, t)

@@ -23,7 +23,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	t := &draft.Topic{Spec: spec, Types: r.spelled[namingOf(spec)], Key: resolveRecordKey(r.report, r.types, spec.RecordKey)}
 	r.checkAlone(spec)
 	t.Model = &model.Topic{
-		Name: spec.Name.Value, GoName: goname.For(spec.Name.Value, spec.Doc), FileName: goname.File(spec.Name.Value, spec.Doc), Doc: docOf(spec.Doc),
+		Name: spec.Name.Value, GoName: goname.Of(spec.Name.Value), FileName: goname.File(spec.Name.Value), Doc: docOf(spec.Doc),
 		Dispatch: model.Dispatch{UnknownType: "dead_letter", Tombstone: "dead_letter"}, StartFrom: "earliest",
 		OnFailure: resolveFailure(spec.OnFailure),
 	}

@@ -40,7 +40,7 @@ func namedType(report *schema.Diagnostics, t *schema.Type, at place, first *draf
 	}
 	e := &draft.Type{
 		Spec:   t,
-		Model:  &model.Type{Name: t.Name.Value, GoName: goname.Or(t.Name.Value, t.Doc), Doc: docOf(t.Doc)},
+		Model:  &model.Type{Name: t.Name.Value, GoName: t.Name.Value, Doc: docOf(t.Doc)},
 		Broken: t.Broken || t.Kind == 0,
 	}
 	if t.Kind == schema.EnumType {

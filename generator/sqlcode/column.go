@@ -47,7 +47,7 @@ type comment struct {
 
 func tableComments(t *model.Table) []comment {
 	var comments []comment
-	if text := commentText(t.Doc); text != "" {
+	if text := t.Doc.Description; text != "" {
 		comments = append(comments, comment{"TABLE " + tableIdent(t), quote(text)})
 	}
 	for _, c := range t.Columns {
@@ -57,18 +57,8 @@ func tableComments(t *model.Table) []comment {
 }
 
 func columnComments(t *model.Table, c *model.Column) []comment {
-	if text := commentText(c.Doc); text != "" {
+	if text := c.Doc.Description; text != "" {
 		return []comment{{"COLUMN " + tableIdent(t) + "." + columnIdent(c), quote(text)}}
 	}
 	return nil
-}
-
-func commentText(d model.Doc) string {
-	switch {
-	case d.Deprecated == "":
-		return d.Description
-	case d.Description == "":
-		return "Deprecated: " + d.Deprecated
-	}
-	return d.Description + "\n\nDeprecated: " + d.Deprecated
 }

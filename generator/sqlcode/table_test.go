@@ -25,7 +25,7 @@ tables:
       total: {type: "numeric(12,2)", default: 0}
       raw: {type: bytea, default: AQI=}
       tags: {type: text array, default: "{}"}
-      made: {type: timestamptz, default: now(), deprecated: Use log.}
+      made: {type: timestamptz, default: now(), description: Use log.}
     unique: [[code, total]]
     indexes: [[made]]
     foreign_keys:
@@ -75,7 +75,7 @@ CREATE TABLE "order" (
 CREATE INDEX order_made_idx ON "order" (made);
 COMMENT ON TABLE "order" IS 'One row per order. It''s ours.';
 COMMENT ON COLUMN "order".parent IS 'the order that this one replaces';
-COMMENT ON COLUMN "order".made IS 'Deprecated: Use log.';
+COMMENT ON COLUMN "order".made IS 'Use log.';
 
 CREATE TABLE line (
     no bigint NOT NULL GENERATED ALWAYS AS IDENTITY,

@@ -22,7 +22,7 @@ type goNameUse struct {
 	what string // `field "order_id"`; "" = a name of the generated code
 	name string
 	pos  schema.Pos
-	fix  string // hint; "" = set go_name
+	fix  string // hint; "" = another name
 }
 
 func (g *goNames) key(name string) string {
@@ -52,9 +52,9 @@ func (g *goNames) add(name string, use goNameUse) {
 		become = fmt.Sprintf("Go names that differ in case only, %s and %s", first.name, name)
 	}
 	if first.what == "" {
-		g.report.Add(use.pos, "E202", fmt.Sprintf("%s becomes Go name %s, which the generated code declares itself", use.what, name), cmp.Or(use.fix, "set go_name"))
+		g.report.Add(use.pos, "E202", fmt.Sprintf("%s becomes Go name %s, which the generated code declares itself", use.what, name), cmp.Or(use.fix, "give the entry another name"))
 		return
 	}
 	g.report.Add(use.pos, "E202", fmt.Sprintf("%s and %s both become %s", first.what, use.what, become),
-		fmt.Sprintf("%s; the first is on %s", cmp.Or(use.fix, "set go_name on one of them"), first.pos.OnLine()))
+		fmt.Sprintf("%s; the first is on %s", cmp.Or(use.fix, "give one of them another name"), first.pos.OnLine()))
 }

@@ -32,7 +32,7 @@ func checkPlanNames(report *schema.Diagnostics, d *draft.Service) {
 			}
 			name := waves.StepName(st.Model)
 			named[name] = true
-			use := goNameUse{what: st.Is() + " in " + e.InTopic(), pos: st.Spec.Verb.Pos, fix: "set go_name on an event or a table"}
+			use := goNameUse{what: st.Is() + " in " + e.InTopic(), pos: st.Spec.Verb.Pos, fix: "give the event another name"}
 			plan.add(name, use)
 			statements.add(name, use) // where both refuse, the two problems are one
 		}

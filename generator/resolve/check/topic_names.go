@@ -22,17 +22,17 @@ func checkTopicNames(report *schema.Diagnostics, d *draft.Service) {
 			continue
 		}
 		if !goname.IsExported(t.Model.GoName) {
-			report.Add(name.Pos, "E201", fmt.Sprintf("topic %s gives no Go name: it must begin with a letter", wording.Quote(name.Value)), "set go_name")
+			report.Add(name.Pos, "E201", fmt.Sprintf("topic %s gives no Go name: it must begin with a letter", wording.Quote(name.Value)), "give the entry another name, and write this one under name")
 			continue
 		}
 		if len(t.Model.FileName) > maxFileName {
 			report.Add(name.Pos, "E201", fmt.Sprintf("topic %s gives file names of %d characters, and file systems end at 255", wording.Quote(name.Value), len("idem__gen_test.go")+len(t.Model.FileName)),
-				"set go_name, which then stands in them")
+				"give the entry a shorter name, and write this one under name")
 			continue
 		}
 		if first := files[t.Model.FileName]; first != nil && first.Model.GoName != t.Model.GoName {
 			report.Add(name.Pos, "E202", fmt.Sprintf("topic %s and topic %s both become file idem_%s_gen.go", wording.Quote(first.Spec.Name.Value), wording.Quote(name.Value), t.Model.FileName),
-				fmt.Sprintf("set go_name on one of them; the first is on line %d", first.Spec.Name.Pos.Line))
+				fmt.Sprintf("give one of them another name, and write this one under name; the first is on line %d", first.Spec.Name.Pos.Line))
 			continue
 		}
 		files[t.Model.FileName] = t

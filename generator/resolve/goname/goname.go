@@ -1,14 +1,12 @@
 // Package goname makes names of the generated code from names of the spec.
 //
-// It imports package schema for go_name, and no other package of this module.
+// It imports no other package of this module.
 package goname
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/idemgen/idemgen/schema"
 )
 
 // initialisms are words that Go names write in capitals.
@@ -44,17 +42,6 @@ func Of(text string) string {
 	return b.String()
 }
 
-// For is the Go name of a named thing: its go_name, or what its name becomes.
-func For(name string, d schema.Doc) string { return Or(Of(name), d) }
-
-// Or is go_name, or else a name that is one in Go already: of a type or an event.
-func Or(name string, d schema.Doc) string {
-	if d.GoName != nil {
-		return d.GoName.Value
-	}
-	return name
-}
-
 // IsExported reports whether a Go name can be an exported identifier.
 func IsExported(name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
@@ -62,12 +49,8 @@ func IsExported(name string) bool {
 }
 
 // File is the part of file names that stands for a topic: lower case, and _ for
-// everything but letters and digits. A go_name replaces the topic's name here too, so
-// that two topics that differ only in dots and dashes can be told apart.
-func File(topic string, d schema.Doc) string {
-	if d.GoName != nil {
-		topic = d.GoName.Value
-	}
+// everything but letters and digits.
+func File(topic string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
 			return c

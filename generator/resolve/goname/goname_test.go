@@ -1,10 +1,6 @@
 package goname
 
-import (
-	"testing"
-
-	"github.com/idemgen/idemgen/schema"
-)
+import "testing"
 
 func TestGoName(t *testing.T) {
 	for text, want := range map[string]string{
@@ -19,13 +15,9 @@ func TestGoName(t *testing.T) {
 }
 
 func TestFileName(t *testing.T) {
-	other := &schema.Text{Value: "OrdersTwo"}
 	for text, want := range map[string]string{"orders.v1": "orders_v1", "Orders-V1": "orders_v1", "stock": "stock"} {
-		if got := File(text, schema.Doc{}); got != want {
+		if got := File(text); got != want {
 			t.Errorf("fileName(%q) = %q, want %q", text, got, want)
-		}
-		if got := File(text, schema.Doc{GoName: other}); got != "orderstwo" {
-			t.Errorf("with go_name: %q", got)
 		}
 	}
 }

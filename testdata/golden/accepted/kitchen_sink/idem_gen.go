@@ -247,17 +247,17 @@ func (v *Line) appendJSON(b []byte) []byte {
 
 // Address is type "Address" of the spec.
 type Address struct {
-	Street   string
-	City     string // "city.name"
-	PostCode string
-	Country  string
+	Street  string
+	City    string // "city.name"
+	Zip     string
+	Country string
 }
 
 func (v *Address) decodeJSON(s *strictjson.Scanner) {
 	*v = Address{
 		Country: "DE",
 	}
-	var seen struct{ Street, city, City, PostCode, Country bool }
+	var seen struct{ Street, city, City, Zip, Country bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "street":
@@ -277,8 +277,8 @@ func (v *Address) decodeJSON(s *strictjson.Scanner) {
 				}
 			}
 		case "zip":
-			s.Once(&seen.PostCode)
-			v.PostCode = s.String()
+			s.Once(&seen.Zip)
+			v.Zip = s.String()
 		case "country":
 			s.Once(&seen.Country)
 			v.Country = s.String()
@@ -288,7 +288,7 @@ func (v *Address) decodeJSON(s *strictjson.Scanner) {
 	}
 	s.Require(seen.Street, "street")
 	s.Require(seen.City, "city.name")
-	s.Require(seen.PostCode, "zip")
+	s.Require(seen.Zip, "zip")
 }
 
 func (v *Address) appendJSON(b []byte) []byte {
@@ -297,7 +297,7 @@ func (v *Address) appendJSON(b []byte) []byte {
 	b = append(b, `,"city":`...)
 	b = wire.AppendString(b, v.City)
 	b = append(b, `,"zip":`...)
-	b = wire.AppendString(b, v.PostCode)
+	b = wire.AppendString(b, v.Zip)
 	b = append(b, `,"country":`...)
 	b = wire.AppendString(b, v.Country)
 	return append(b, '}')

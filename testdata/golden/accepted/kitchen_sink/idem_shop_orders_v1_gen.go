@@ -15,9 +15,7 @@ import (
 
 // ShopOrdersV1Handler handles the events of topic "shop.orders.v1" that need Go code.
 type ShopOrdersV1Handler interface {
-	// OrderCancelled is called for event "order.cancelled" on topic "shop.orders.v1".
-	//
-	// Deprecated: The shop will send order.closed from 2027 on.
+	// OrderCancelled ends an order. The shop will send order.closed from 2027 on.
 	OrderCancelled(ctx context.Context, tx idem.Tx, e OrderCancelled) error
 }
 
@@ -814,9 +812,8 @@ WHERE t.tenant = e.tenant
     AND t.order_id = e.order_id
     AND t.sku = e.sku`
 
-// OrderCancelled is event "order.cancelled" on topic "shop.orders.v1".
-//
-// Deprecated: The shop will send order.closed from 2027 on.
+// OrderCancelled ends an order. The shop will send order.closed from 2027 on.
+// It is event "order.cancelled" on topic "shop.orders.v1".
 type OrderCancelled struct {
 	Refund    idem.Decimal
 	Reason    *string

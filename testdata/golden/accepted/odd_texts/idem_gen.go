@@ -27,9 +27,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "odd-texts",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x20d6675e,
+			Writes: 0xb55ac7e6,
 			Knows: []uint32{
 				0x20d6675e,
+				0xb55ac7e6,
 			},
 		},
 		Limits: wire.Limits{

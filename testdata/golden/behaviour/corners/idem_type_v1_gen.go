@@ -20,8 +20,6 @@ type TypeV1Handler interface {
 	Scan(ctx context.Context, tx idem.Tx, e Scan) error
 
 	// Select is called for event "select" or "se`lect" on topic "type.v1".
-	//
-	// Deprecated: Nobody sends it.
 	Select(ctx context.Context, tx idem.Tx, e Select) error
 }
 
@@ -244,8 +242,6 @@ ON CONFLICT (e) DO UPDATE SET
 WHERE t.n < excluded.n`
 
 // Select is event "select" or "se`lect" on topic "type.v1".
-//
-// Deprecated: Nobody sends it.
 type Select struct {
 	Whole  json.RawMessage // the whole payload
 	Words  []string
