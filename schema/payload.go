@@ -9,10 +9,8 @@ type Payload struct {
 	Naming *Text // snake_case, camelCase, PascalCase or kebab-case
 	Root   *Path // where paths start
 	Marker *Text // absent_marker
-	// Unknown is unknown_members: ignore or error.
-	Unknown *Text
-	Format  *Text // json or raw
-	// Encoding is what values are packed in: plain, gzip or json_string.
+	Format *Text // json or raw
+	// Encoding is what values are packed in: plain or json_string.
 	Encoding *Text
 	Broken   bool
 }
@@ -25,8 +23,8 @@ var payloadKeys = keys[Payload]{
 	{name: "root", value: pathOfMembers(func(p *Payload) **Path { return &p.Root })},
 	{name: "absent_marker", value: put(scalarShape, func(p *Payload) **Text { return &p.Marker }, readMarker)},
 	{name: "format", value: put(shape{words: payloadFormats}, func(p *Payload) **Text { return &p.Format }, readFormat)},
-	{name: "encoding", value: wordValue(func(p *Payload) **Text { return &p.Encoding }, "plain", "gzip", "json_string")},
-	{name: "unknown_members", value: wordValue(func(p *Payload) **Text { return &p.Unknown }, "ignore", "error")},
+	{name: "encoding", value: put(shape{words: payloadEncodings}, func(p *Payload) **Text { return &p.Encoding }, readEncoding)},
+	{name: "unknown_members", instead: "leave it out: members that are not declared are ignored"},
 }
 
 // payloadFormats are the formats of payloads that are built, and laterFormats those that are not.
@@ -44,6 +42,17 @@ func readFormat(w *walker, e entry) (*Text, bool) {
 	return w.word(e, payloadFormats)
 }
 
+var payloadEncodings = []string{"plain", "json_string"}
+
+// readEncoding reads an encoding, and says what to write instead of gzip.
+func readEncoding(w *walker, e entry) (*Text, bool) {
+	if n := e.node; n.Kind == ScalarNode && n.Text == "gzip" {
+		w.ds.Add(n.Pos, "E111", e.what+" cannot be "+quote(n.Text), "Kafka's own compression needs no key; else read the value by {type: bytes, record: value}, and unpack it in Go code")
+		return nil, false
+	}
+	return w.word(e, payloadEncodings)
+}
+
 // readMarker reads a text that means that a value is not there. A number might be meant as one.
 func readMarker(w *walker, e entry) (*Text, bool) {
 	t, ok := w.full(e)
@@ -59,7 +68,7 @@ func readPayload(w *walker, e entry) (*Payload, bool) {
 	p.Broken = !walkMap(w, e, payloadKeys, p)
 	if p.Raw() {
 		for _, pair := range e.node.Pairs {
-			if slices.Contains([]string{"naming", "root", "absent_marker", "unknown_members"}, pair.Key) {
+			if slices.Contains([]string{"naming", "root", "absent_marker"}, pair.Key) {
 				p.Broken = true
 				w.ds.Add(pair.KeyPos, "E301", pair.Key+" means nothing for a raw payload, which has no members", "drop it, or write format: json")
 			}

@@ -130,7 +130,6 @@ var ofKey = map[string]struct {
 	"format":          {Compatible, sameRead},
 	"root":            {Compatible, sameRead},
 	"encoding":        {Compatible, sameRead},
-	"unknown_members": {Compatible, sameRead},
 	"absent_marker":   {Compatible, sameRead},
 	"event_version":   {Compatible, sameRead},
 	"tombstone":       {Compatible, sameRead},

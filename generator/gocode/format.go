@@ -14,7 +14,7 @@ type format interface {
 	// reader is the type of the runtime that reads a record: s in what the others write.
 	reader() *expr
 	// encoding is the type of the runtime that unpacks values.
-	encoding(name string) *expr
+	encoding() *expr
 	// strictness names what says which records are refused.
 	strictness() string
 	// event writes the statements that set the fields of e that come from the payload.
@@ -38,7 +38,7 @@ func decoderOf(f *file, t *model.Topic) {
 	f.decl(doc, text("type %s =", decoderType(t)).Add(formatOf(t).reader()))
 	if t.Payload.Encoding != "" {
 		doc := fmt.Sprintf("%s unpacks the values of topic %q.", encodingType(t), t.Name)
-		f.decl(doc, text("type %s =", encodingType(t)).Add(formatOf(t).encoding(t.Payload.Encoding)))
+		f.decl(doc, text("type %s =", encodingType(t)).Add(formatOf(t).encoding()))
 	}
 	if t.RecordKey != nil && t.RecordKey.JSON {
 		formatOf(t).recordKey(f, t)
@@ -56,13 +56,9 @@ func (p *pkg) decodeFunc(f *file, e *model.Event) {
 			g.Add(text("var s %s", decoderType(e.Topic)))
 		}
 		read := "&m"
-		for _, o := range openers(p.service, e.Topic) {
-			g.Add(text("%s := %s", o.name, o.typ).Values(o.settings...))
-			if read == "&m" {
-				g.Add(text("opened, err := %s.Open(&m)", o.name))
-			} else {
-				g.Add(text("opened, err = %s.Open(opened)", o.name))
-			}
+		if e.Topic.Payload.Encoding != "" {
+			g.Add(text("encoding := %s{}", encodingType(e.Topic)))
+			g.Add(text("opened, err := encoding.Open(&m)"))
 			g.If(text("err != nil")).Block(text("return e, err"))
 			read = "opened"
 		}
@@ -78,34 +74,7 @@ func (p *pkg) decoderSettings(t *model.Topic) []code {
 	if marker := t.Payload.AbsentMarker; marker != "" {
 		settings = append(settings, pair("AbsentMarker", lit(marker)))
 	}
-	if t.Payload.RefuseUnknown {
-		settings = append(settings, text("RefuseUnknown: true"))
-	}
 	return settings
-}
-
-// opener is what a record goes through before it is decoded.
-type opener struct {
-	name     string // of the plan's field
-	typ      string
-	settings []code // if they differ from what the zero value means
-}
-
-// openers are those of a topic, in their order.
-func openers(s *model.Service, t *model.Topic) (all []opener) {
-	switch t.Payload.Encoding {
-	case "":
-	case "gzip":
-		const usual = 1 << 20
-		o := opener{name: "encoding", typ: encodingType(t)}
-		if most := s.Limits.MaxPayload; most != usual {
-			o.settings = []code{pair("MaxPayload", size(most))}
-		}
-		all = append(all, o)
-	default:
-		all = append(all, opener{name: "encoding", typ: encodingType(t)})
-	}
-	return all
 }
 
 // depthSetting is how deep a payload may nest.

@@ -17,10 +17,7 @@ func (jsonFormat) library() (path, name string) { return strictjsonPath, "strict
 
 func (jsonFormat) reader() *expr { return strictjson("Scanner") }
 
-func (jsonFormat) encoding(name string) *expr {
-	if name == "gzip" {
-		return wire("Gzip")
-	}
+func (jsonFormat) encoding() *expr {
 	return strictjson("Quoted")
 }
 
@@ -28,11 +25,6 @@ func (jsonFormat) strictness() string { return "strictjson.Scanner" }
 
 func (jsonFormat) event(g *group, e *model.Event) error {
 	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
-	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
-		if by.InPayload() && e.Topic.Payload.RefuseUnknown {
-			d.known = append(d.known, by.Path)
-		}
-	}
 	d.body(g)
 	return d.err
 }
@@ -96,7 +88,6 @@ type decoder struct {
 	fields []*model.Field
 
 	choices []*model.Field // that have several paths
-	known   [][]string     // the members that name the event's type and version, if these must not be unknown
 
 	nodes  []*node // in the order of the fields
 	resets []code  // elements of the literal that the receiver starts from
@@ -216,8 +207,6 @@ func (d *decoder) value(g *group, n *node, read func(*group, *model.Field)) {
 		reads = append(reads, func() {
 			g.If(text("!s.Null()")).BlockFunc(func(g *group) { d.members(g, n, read) })
 		})
-	case len(reads) == 0:
-		g.Add(strictjson("Known").Call(text("s")))
 	}
 	if len(reads) > 1 {
 		g.Add(text("pos := s.Pos()"))

@@ -35,11 +35,6 @@ func (d *decoder) tree(place func(*model.Field) (path []string, required, ok boo
 			n.required = strings.Join(path, ".")
 		}
 	}
-	for _, path := range d.known {
-		if len(root.children) > 0 {
-			d.at(root, path)
-		}
-	}
 	d.nameFlags()
 	return root
 }

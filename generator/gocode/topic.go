@@ -17,7 +17,7 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	}
 	p.topicFunc(f, t)
 	p.plan(f, t)
-	addDispatch(f, p.service, t)
+	addDispatch(f, t)
 	f.fn("Flush implements wire.Plan.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
 			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
@@ -83,11 +83,6 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	}
 	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
-	}
-	for _, o := range openers(p.service, t) {
-		if o.settings != nil {
-			setup = append(setup, pair(o.name, text(o.typ).Values(o.settings...)))
-		}
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
@@ -157,8 +152,8 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if declarative(t) {
 			g.Add(text("decoder " + decoderType(t)))
 		}
-		for _, o := range openers(p.service, t) {
-			g.Add(text(o.name + " " + o.typ))
+		if t.Payload.Encoding != "" {
+			g.Add(text("encoding " + encodingType(t)))
 		}
 		for _, e := range t.Events {
 			eventFields(g, e)
@@ -187,12 +182,12 @@ func eventFields(g *group, e *model.Event) {
 }
 
 // addDispatch writes the method that finds the event of a record.
-func addDispatch(f *file, s *model.Service, t *model.Topic) {
+func addDispatch(f *file, t *model.Topic) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("Add implements wire.Plan.", "p *"+planType(t), "Add", params, text("error"), func(g *group) {
 		g.If(text("m.Value == nil")).BlockFunc(func(g *group) { onTombstone(g, t) })
-		for i, o := range openers(s, t) {
-			g.Add(text("m, err %s p.%s.Open(m)", []string{":=", "="}[min(i, 1)], o.name))
+		if t.Payload.Encoding != "" {
+			g.Add(text("m, err := p.encoding.Open(m)"))
 			g.If(text("err != nil")).Block(text("return err"))
 		}
 		switch {

@@ -29,9 +29,6 @@ func (in *Interpreter) read(def *model.Event, r *Record, p *payload) (*event, *f
 	if reads(def) {
 		d.payload(p, def.Fields)
 		d.marker = def.Topic.Payload.AbsentMarker
-		if def.Topic.Payload.RefuseUnknown {
-			d.undeclared(p.root, declared(def), "")
-		}
 	}
 	for i, f := range def.Fields {
 		e.values[f] = d.source(def.Topic, f, r, p.root, atFields+i)

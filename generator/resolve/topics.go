@@ -37,7 +37,6 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 		if p.Encoding != nil && p.Encoding.Value != "plain" {
 			t.Model.Payload.Encoding = p.Encoding.Value
 		}
-		t.Model.Payload.RefuseUnknown = p.Unknown != nil && p.Unknown.Value == "error"
 	}
 	if spec.StartFrom != nil {
 		t.Model.StartFrom = spec.StartFrom.Value

@@ -16,11 +16,9 @@ type Dispatch struct {
 	ToldBy string // where the text of the type stands; "" if the topic has one event
 	// VersionBy is where the version stands; "" if the type alone tells the event.
 	VersionBy string
-	Encoding  string // gzip, json_string, or ""
-	// Unknown is error if members that no field reads are refused, else "".
-	Unknown string
-	Absent  string // the text that means that a patch field is not there, or ""
-	Events  []Told
+	Encoding  string // json_string or ""
+	Absent    string // the text that means that a patch field is not there, or ""
+	Events    []Told
 }
 
 // Told is what tells the records of one event.
@@ -49,15 +47,12 @@ func limits(s *model.Service) Limits {
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
 		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion), Encoding: t.Payload.Encoding, Absent: t.Payload.AbsentMarker}
-		if t.Payload.RefuseUnknown {
-			d.Unknown = "error"
-		}
 		for _, e := range t.Events {
 			if e.Tombstone || len(e.Types) > 0 {
 				d.Events = append(d.Events, Told{e.FirstName(), typeTexts(e), e.Tombstone})
 			}
 		}
-		if d.ToldBy != "" || d.Encoding != "" || d.Unknown != "" || d.Absent != "" || len(d.Events) > 0 {
+		if d.ToldBy != "" || d.Encoding != "" || d.Absent != "" || len(d.Events) > 0 {
 			all = append(all, d)
 		}
 	}
@@ -112,9 +107,6 @@ func (w *writer) dispatch(all []Dispatch) {
 		if d.Encoding != "" {
 			w.entry(2, "encoding", d.Encoding)
 		}
-		if d.Unknown != "" {
-			w.entry(2, "unknown_members", d.Unknown)
-		}
 		if d.Absent != "" {
 			w.entry(2, "absent_marker", d.Absent)
 		}
@@ -152,8 +144,6 @@ func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
 				d.ToldBy = r.text(p.Value)
 			case p.Key == "encoding":
 				d.Encoding = r.text(p.Value)
-			case p.Key == "unknown_members":
-				d.Unknown = r.text(p.Value)
 			case p.Key == "absent_marker":
 				d.Absent = r.text(p.Value)
 			case p.Key == "version_by":

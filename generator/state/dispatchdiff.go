@@ -41,10 +41,6 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 		c.unhandled(About{Topic: now.Topic, What: Encoding}, "", "deploy this when the older records are read", "payload.encoding is %s, and was %s",
 			cmp.Or(now.Encoding, "plain"), cmp.Or(old.Encoding, "plain"))
 	}
-	if now.Unknown != old.Unknown && now.Unknown != "" {
-		c.unhandled(About{Topic: now.Topic, What: Payload}, "", "deploy this when the older records are read, or make sure that they have no members that no field reads",
-			"payload.unknown_members is error, and was ignore")
-	}
 	if now.Absent != old.Absent {
 		c.add(Unread{About: About{Topic: now.Topic, What: Payload}, Loses: true, Remedy: "deploy this when the older records are read",
 			Change: fmt.Sprintf("payload.absent_marker is %s, and was %s", marker(now.Absent), marker(old.Absent))})

@@ -51,20 +51,3 @@ func (c *comparison) moved(f, was wireField, now []Entry) {
 	}
 	c.add(u)
 }
-
-// gone reports members that older records have, and nothing reads any more.
-func (c *comparison) gone(old, now []Entry) {
-	all := slices.Clone(c.known)
-	for _, entry := range now {
-		all = append(all, takeApart(entry).places()...)
-	}
-	for _, entry := range old {
-		was := takeApart(entry)
-		unread := func(p string) bool {
-			return strings.HasPrefix(p, "$") && !slices.ContainsFunc(all, func(q string) bool { return p == q || q != "" && strings.HasPrefix(p, q+".") })
-		}
-		if slices.ContainsFunc(was.places(), unread) {
-			c.report(was.name, firstIgnored, "nothing reads %s any more, and unknown_members: error refuses it", was.place)
-		}
-	}
-}

@@ -48,7 +48,6 @@ const (
 	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records are read, or deploy this when they are"
 	firstBeside   = "keep the former field beside it, both optional, until the older records are read, or deploy this when they are"
 	firstRead     = "deploy this when the older records are read"
-	firstIgnored  = "say unknown_members: ignore until the older records are read, or deploy this when they are"
 	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
 	firstKeyed    = "make sure that the older records have that record key, or deploy this when they are read"
 	firstText     = "keep the text until the records that hold it are read"
@@ -84,8 +83,6 @@ func (c *comparison) topic(old, now *State, was, is Dispatch) {
 				continue
 			}
 			c.at = About{Topic: e.Topic, Event: e.Event}
-			c.strict = is.Unknown != "" && was.Unknown != ""
-			c.known = []string{is.ToldBy, is.VersionBy}
 			c.fields(o.Fields, e.Fields)
 			c.headers(old.key(o.Topic, o.Event), now.key(e.Topic, e.Event), o.Fields)
 		}
@@ -113,17 +110,10 @@ type comparison struct {
 	at       About // where the fields that are compared belong
 	seen     map[pair]bool
 	found    []Unread
-	// strict says that members are refused that nothing reads; known are places that the topic
-	// itself reads.
-	strict bool
-	known  []string
 }
 
-// pair is two types that are compared, and how.
-type pair struct {
-	old, now string
-	strict   bool
-}
+// pair is two types that are compared.
+type pair struct{ old, now string }
 
 func (c *comparison) report(field, remedy, change string, args ...any) {
 	u := Unread{About: c.at, Remedy: remedy, Change: fmt.Sprintf(change, args...)}
@@ -139,9 +129,6 @@ func (c *comparison) add(u Unread) {
 }
 
 func (c *comparison) fields(old, now []Entry) {
-	if c.strict {
-		c.gone(old, now)
-	}
 	for _, entry := range now {
 		f := takeApart(entry)
 		was, ok := formerField(old, f)
@@ -260,7 +247,7 @@ func (c *comparison) takes(f wireField, old, now string) bool {
 	case !known, (was.Texts == nil) != (is.Texts == nil):
 		return false
 	}
-	if pair := (pair{old, now, c.strict}); !c.seen[pair] {
+	if pair := (pair{old, now}); !c.seen[pair] {
 		c.seen[pair] = true
 		c.inside(was, is)
 	}

@@ -23,7 +23,7 @@ type Suite struct {
 	Expected   string  // file with the rows that the spec makes of Rows and Log
 	Tables     []Table // of the whole service, in the order of the spec
 
-	// Encodings are by topic what values are packed in before they are delivered: gzip or
+	// Encodings are by topic what values are packed in before they are delivered:
 	// json_string. The log has them as they are before.
 	Encodings map[string]string
 

@@ -19,7 +19,7 @@ func textAt(s *Scanner, path []string) (text string) {
 	for s.Object(); s.Member(); {
 		switch {
 		case s.Name() != path[0]:
-			Known(s)
+			s.Skip()
 		case found:
 			s.fail("occurs twice")
 		default:

@@ -22,9 +22,6 @@ type Scanner struct {
 	// AbsentMarker is the text that means that a patch is not there; "" if there is none. As any
 	// other value it is an error.
 	AbsentMarker string
-	// RefuseUnknown makes members that are not declared an error; else they are passed over. It
-	// does not hold for record keys.
-	RefuseUnknown bool
 
 	lexer
 	name string // of the current member
@@ -43,7 +40,7 @@ func (s *Scanner) Borrow(m *wire.Message) {
 
 // Reset implements wire.Decoder.
 func (s *Scanner) Reset(m *wire.Message) {
-	*s = Scanner{MaxDepth: s.MaxDepth, AbsentMarker: s.AbsentMarker, RefuseUnknown: s.RefuseUnknown}
+	*s = Scanner{MaxDepth: s.MaxDepth, AbsentMarker: s.AbsentMarker}
 	s.Own()
 	s.start(bytes.Clone(m.Value), false)
 	s.marker = s.AbsentMarker

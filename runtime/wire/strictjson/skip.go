@@ -2,46 +2,22 @@ package strictjson
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Skip passes over the value of a member that is not declared, checking its syntax. An error in
-// it is told of what holds the value, because names inside it may be data of the producer. If
-// RefuseUnknown is set the member itself is an error.
+// it is told of what holds the value, because names inside it may be data of the producer.
 func (s *Scanner) Skip() {
 	if s.Failure() != nil {
 		return
 	}
 	s.peek()
 	start := s.pos
-	name := s.name
 	skip(s)
-	switch {
-	case s.Failure() != nil:
+	if s.Failure() != nil {
 		s.Failure().Path = s.pathTo(start, false, "")
-	case s.RefuseUnknown && !s.inKey:
-		s.refuse(start, s.pathTo(start, false, printable(name)), "is not declared")
 	}
-}
-
-// Known passes over a member that is declared elsewhere, as the text of the type is.
-func Known(s *Scanner) {
-	strict := s.RefuseUnknown
-	s.RefuseUnknown = false
-	s.Skip()
-	s.RefuseUnknown = strict
-}
-
-// printable is the start of a member's name, in printable ASCII: the name is the producer's.
-func printable(name string) string {
-	const most = 64
-	if name == "" {
-		return `""`
-	}
-	quoted := strconv.QuoteToASCII(string([]rune(name)))
-	return quoted[1 : 1+min(len(quoted)-2, most)]
 }
 
 // JSON reads one value of any kind but null and returns it as it was sent.

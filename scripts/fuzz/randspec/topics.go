@@ -67,13 +67,13 @@ func payload(r *rand.Rand) *part {
 	if chance(r, 30) {
 		p.add(leaf("naming: " + pick(r, []string{"camelCase", "PascalCase", "kebab-case"})))
 	}
-	for _, option := range []string{"root: data.after", "unknown_members: error", "absent_marker: not_sent"} {
+	for _, option := range []string{"root: data.after", "absent_marker: not_sent"} {
 		if chance(r, 12) {
 			p.add(leaf(option))
 		}
 	}
 	if chance(r, 15) {
-		p.add(leaf("encoding: " + pick(r, []string{"gzip", "json_string"})))
+		p.add(leaf("encoding: json_string"))
 	}
 	if len(p.parts) == 0 {
 		p.lines = []string{"payload: {}"}
@@ -93,7 +93,7 @@ func identity(r *rand.Rand, keyed bool) *part {
 	}
 	k.add(need("source: "+pick(r, sources)), need("window: 40d"))
 	for _, option := range []string{"copies: same_partition", "unique_per: topic", "compare: nothing", "also: [former_id]", "missing: offset"} {
-		if chance(r, 12) {
+		if chance(r, 18) {
 			k.add(leaf(option))
 		}
 	}

@@ -29,9 +29,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Consumer: "stock-feed",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x7eead2d4,
+			Writes: 0x715e1432,
 			Knows: []uint32{
-				0x7eead2d4,
+				0x715e1432,
 			},
 		},
 		Limits: wire.Limits{
@@ -72,22 +72,10 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				},
 				Rights: []string{"INSERT"},
 			},
-			{
-				Name: "pictures",
-				Unique: [][]string{
-					{"picture_id"},
-				},
-				Columns: []wire.Column{
-					{Name: "picture_id", Type: "uuid"},
-					{Name: "bytes", Type: "bytea"},
-				},
-				Rights: []string{"INSERT"},
-			},
 		},
 		Topics: []wire.Topic{
 			productsV1Topic(h),
 			visitsV1Topic(h),
-			picturesV1Topic(),
 		},
 	}, opts...)
 }

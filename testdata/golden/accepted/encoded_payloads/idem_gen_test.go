@@ -34,14 +34,6 @@ func testTables() []idemtest.Table {
 				"about",
 			},
 		},
-		{
-			Name: "pictures",
-			Key:  []string{"picture_id"},
-			Columns: []string{
-				"picture_id",
-				"bytes",
-			},
-		},
 	}
 }
 
@@ -57,7 +49,7 @@ func testCases() idemtest.Cases {
 		Folder:     "testdata/cases",
 		Migrations: "migrations",
 		Tables:     testTables(),
-		Encodings:  map[string]string{"products.v1": "gzip", "visits.v1": "json_string", "pictures.v1": "gzip"},
+		Encodings:  map[string]string{"products.v1": "json_string", "visits.v1": "json_string"},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
@@ -65,7 +57,6 @@ func testCases() idemtest.Cases {
 			"ProductChanged": {Keyed: true, Effect: "ProductChanged"},
 			"ProductGone":    {Keyed: true},
 			"Visited":        {Keyed: true},
-			"PictureTaken":   {Keyed: true, Opaque: true},
 		},
 	}
 }

@@ -38,9 +38,7 @@ func productsV1Topic(h ProductsV1Handler) wire.Topic {
 		},
 		Writes:  []string{"products"},
 		Effects: 30 * time.Second,
-		NewPlan: func() wire.Plan {
-			return &productsV1Plan{handler: h, encoding: productsV1Encoding{MaxPayload: 64 << 10}}
-		},
+		NewPlan: func() wire.Plan { return &productsV1Plan{handler: h} },
 	}
 }
 
@@ -89,7 +87,7 @@ func (p *productsV1Plan) Flush(b *wire.Batch) {
 type productsV1Decoder = strictjson.Scanner
 
 // productsV1Encoding unpacks the values of topic "products.v1".
-type productsV1Encoding = wire.Gzip
+type productsV1Encoding = strictjson.Quoted
 
 // ProductChanged is event "product.changed" on topic "products.v1".
 type ProductChanged struct {
@@ -102,7 +100,7 @@ type ProductChanged struct {
 // DecodeProductChanged reads m; strictjson.Scanner says how strictly.
 func DecodeProductChanged(m idem.Message) (e ProductChanged, err error) {
 	var s productsV1Decoder
-	encoding := productsV1Encoding{MaxPayload: 64 << 10}
+	encoding := productsV1Encoding{}
 	opened, err := encoding.Open(&m)
 	if err != nil {
 		return e, err
@@ -238,7 +236,7 @@ type ProductGone struct {
 // DecodeProductGone reads m; strictjson.Scanner says how strictly.
 func DecodeProductGone(m idem.Message) (e ProductGone, err error) {
 	var s productsV1Decoder
-	encoding := productsV1Encoding{MaxPayload: 64 << 10}
+	encoding := productsV1Encoding{}
 	opened, err := encoding.Open(&m)
 	if err != nil {
 		return e, err

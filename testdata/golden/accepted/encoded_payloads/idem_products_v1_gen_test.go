@@ -19,7 +19,7 @@ func TestProductsV1(t *testing.T) {
 		Migrations: "migrations",
 		Expected:   "testdata/idem_products_v1_expected.txt",
 		Tables:     testTables(),
-		Encodings:  map[string]string{"products.v1": "gzip"},
+		Encodings:  map[string]string{"products.v1": "json_string"},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},

@@ -36,7 +36,7 @@ func keysV1Topic(h KeysV1Handler) wire.Topic {
 			keyGoneDeleteKeysSQL,
 		},
 		Writes:  []string{"keys"},
-		NewPlan: func() wire.Plan { return &keysV1Plan{handler: h, decoder: keysV1Decoder{RefuseUnknown: true}} },
+		NewPlan: func() wire.Plan { return &keysV1Plan{handler: h} },
 	}
 }
 
@@ -91,7 +91,7 @@ type KeyMade struct {
 
 // DecodeKeyMade reads m; strictjson.Scanner says how strictly.
 func DecodeKeyMade(m idem.Message) (e KeyMade, err error) {
-	s := keysV1Decoder{RefuseUnknown: true}
+	var s keysV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("KeyMade")
@@ -103,9 +103,7 @@ func (e *KeyMade) decode(s *strictjson.Scanner, m *wire.Message) {
 		Chain:  e.Chain[:0],
 		ByName: e.ByName,
 	}
-	var seen struct {
-		data, KeyID, Public, Seal, Device, Chain, ByName, meta, kind bool
-	}
+	var seen struct{ data, KeyID, Public, Seal, Device, Chain, ByName bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "data":
@@ -136,19 +134,6 @@ func (e *KeyMade) decode(s *strictjson.Scanner, m *wire.Message) {
 							v.decodeJSON(s)
 							return v
 						})
-					default:
-						s.Skip()
-					}
-				}
-			}
-		case "meta":
-			s.Once(&seen.meta)
-			if !s.Null() {
-				for s.Object(); s.Member(); {
-					switch s.Name() {
-					case "kind":
-						s.Once(&seen.kind)
-						strictjson.Known(s)
 					default:
 						s.Skip()
 					}
@@ -270,7 +255,7 @@ type KeyGone struct {
 
 // DecodeKeyGone reads m; strictjson.Scanner says how strictly.
 func DecodeKeyGone(m idem.Message) (e KeyGone, err error) {
-	s := keysV1Decoder{RefuseUnknown: true}
+	var s keysV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("KeyGone")
@@ -278,7 +263,7 @@ func DecodeKeyGone(m idem.Message) (e KeyGone, err error) {
 
 func (e *KeyGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = KeyGone{}
-	var seen struct{ meta, Reason, kind bool }
+	var seen struct{ meta, Reason bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "meta":
@@ -289,9 +274,6 @@ func (e *KeyGone) decode(s *strictjson.Scanner, m *wire.Message) {
 					case "reason":
 						s.Once(&seen.Reason)
 						e.Reason = s.String()
-					case "kind":
-						s.Once(&seen.kind)
-						strictjson.Known(s)
 					default:
 						s.Skip()
 					}
@@ -330,7 +312,7 @@ var keyGoneEvent = wire.Event[KeyGone, *keysV1Decoder]{
 
 func (p *keysV1Plan) addKeyGone(b *wire.Batch, m *wire.Message) error {
 	e := new(KeyGone)
-	if fresh, err := keyGoneEvent.Take(b, m, &keysV1Decoder{RefuseUnknown: true}, e); !fresh {
+	if fresh, err := keyGoneEvent.Take(b, m, &keysV1Decoder{}, e); !fresh {
 		return err
 	}
 	e.beforeDeleteKeys(b)

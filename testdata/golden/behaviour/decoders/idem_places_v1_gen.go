@@ -28,7 +28,7 @@ func placesV1Topic() wire.Topic {
 			headersInsertHeadersSQL,
 		},
 		Writes:  []string{"headers"},
-		NewPlan: func() wire.Plan { return &placesV1Plan{decoder: placesV1Decoder{RefuseUnknown: true}} },
+		NewPlan: func() wire.Plan { return &placesV1Plan{} },
 	}
 }
 
@@ -116,7 +116,7 @@ type Headers struct {
 
 // DecodeHeaders reads m; strictjson.Scanner says how strictly.
 func DecodeHeaders(m idem.Message) (e Headers, err error) {
-	s := placesV1Decoder{RefuseUnknown: true}
+	var s placesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Headers")

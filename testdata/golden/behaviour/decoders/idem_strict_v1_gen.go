@@ -30,10 +30,8 @@ func strictV1Topic() wire.Topic {
 			patchedUpsertPeopleSQL,
 			movedUpsertPlacesSQL,
 		},
-		Writes: []string{"people", "places"},
-		NewPlan: func() wire.Plan {
-			return &strictV1Plan{decoder: strictV1Decoder{AbsentMarker: "__none", RefuseUnknown: true}}
-		},
+		Writes:  []string{"people", "places"},
+		NewPlan: func() wire.Plan { return &strictV1Plan{decoder: strictV1Decoder{AbsentMarker: "__none"}} },
 	}
 }
 
@@ -90,7 +88,7 @@ type Patched struct {
 
 // DecodePatched reads m; strictjson.Scanner says how strictly.
 func DecodePatched(m idem.Message) (e Patched, err error) {
-	s := strictV1Decoder{AbsentMarker: "__none", RefuseUnknown: true}
+	s := strictV1Decoder{AbsentMarker: "__none"}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Patched")
@@ -344,7 +342,7 @@ type Moved struct {
 
 // DecodeMoved reads m; strictjson.Scanner says how strictly.
 func DecodeMoved(m idem.Message) (e Moved, err error) {
-	s := strictV1Decoder{AbsentMarker: "__none", RefuseUnknown: true}
+	s := strictV1Decoder{AbsentMarker: "__none"}
 	s.Reset(&m)
 	e.decode(&s, &m)
 	return e, s.Finish("Moved")

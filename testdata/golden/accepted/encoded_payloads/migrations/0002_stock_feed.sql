@@ -2,7 +2,6 @@
 -- Consumer stock-feed, new here:
 --   table products
 --   table visits
---   table pictures
 
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
@@ -20,12 +19,6 @@ CREATE TABLE visits (
     page text NOT NULL,
     about jsonb,
     CONSTRAINT visits_pkey PRIMARY KEY (visit_id)
-);
-
-CREATE TABLE pictures (
-    picture_id uuid NOT NULL,
-    bytes bytea NOT NULL,
-    CONSTRAINT pictures_pkey PRIMARY KEY (picture_id)
 );
 
 COMMIT;
