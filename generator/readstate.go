@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/state"
@@ -34,7 +33,7 @@ func (u *unit) readState() error {
 		return err
 	}
 	u.next = state.Next(u.old, u.service)
-	u.service.Identity = model.Identity{Writes: u.next.Identity, Knows: slices.Concat(u.next.Knows, u.next.Ahead)}
+	u.service.Identity = model.Identity{Writes: u.next.Identity, Knows: u.next.Knows}
 	u.tableChanges()
 	u.keyChanges()
 	return nil

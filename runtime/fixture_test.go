@@ -70,9 +70,6 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		if err != nil {
 			return err
 		}
-		p.key.Start("0123456789abcdef")
-		p.key.HeaderOrOffset(m, "former")
-		b.Also(p.key.Former()) // zero, and so none, for most records
 		here := m.Headers[0].Name == "here"
 		if fresh, err := b.Claim("Test", key, &p.content, uint32(id)<<16|uint32(v), here); !fresh {
 			return err
@@ -208,16 +205,13 @@ func migrate(t testing.TB, db *pgxpool.Pool) {
 }
 
 // records makes messages at consecutive offsets. "k: put 1 2" carries key k, "@k: put 1 2"
-// carries it for this partition only, and "k<f: put 1 2" carries the former key f, too.
+// carries it for this partition only.
 func records(from int64, texts ...string) []idem.Message {
 	msgs := make([]idem.Message, len(texts))
 	for i, text := range texts {
 		m := idem.Message{Topic: topic, Offset: from + int64(i), LeaderEpoch: -1}
 		if key, rest, ok := strings.Cut(text, ": "); ok {
 			m.Headers = []idem.Header{{Name: "key", Value: []byte(key)}}
-			if key, former, ok := strings.Cut(key, "<"); ok {
-				m.Headers = []idem.Header{{Name: "key", Value: []byte(key)}, {Name: "former", Value: []byte(former)}}
-			}
 			if here, ok := strings.CutPrefix(string(m.Headers[0].Value), "@"); ok {
 				m.Headers[0] = idem.Header{Name: "here", Value: []byte(here)}
 			}

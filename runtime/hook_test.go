@@ -108,7 +108,7 @@ func TestBatchHooksSeeEveryBatch(t *testing.T) {
 	if err := newSource(records(0, "put 1 1", "call 1", "nonsense x")).run(t, c); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "hooks", h.text(), "start test.v1/0 3; end {Applied:2 Keyless:0 Duplicates:0 Conflicts:0 Dead:1 Waiting:0 Ignored:0} <nil> true")
+	want(t, "hooks", h.text(), "start test.v1/0 3; end {Applied:2 Duplicates:0 Conflicts:0 Dead:1 Waiting:0 Ignored:0} <nil> true")
 	want(t, "context in the handler", inHandler, true)
 }
 
@@ -120,8 +120,8 @@ func TestBatchHooksSeeBatchesOfAWriter(t *testing.T) {
 	w := own(t, c)
 	apply(t, w, records(0, "put 1 1"))
 	apply(t, w, records(0, "put 1 1", "put 2 2"))
-	want(t, "hooks", h.text(), "start test.v1/0 1; end {Applied:1 Keyless:0 Duplicates:0 Conflicts:0 Dead:0 Waiting:0 Ignored:0} <nil> true; "+
-		"start test.v1/0 2; end {Applied:1 Keyless:0 Duplicates:1 Conflicts:0 Dead:0 Waiting:0 Ignored:0} <nil> true")
+	want(t, "hooks", h.text(), "start test.v1/0 1; end {Applied:1 Duplicates:0 Conflicts:0 Dead:0 Waiting:0 Ignored:0} <nil> true; "+
+		"start test.v1/0 2; end {Applied:1 Duplicates:1 Conflicts:0 Dead:0 Waiting:0 Ignored:0} <nil> true")
 }
 
 // Event hooks hear of every record that was decoded, and what became of it.

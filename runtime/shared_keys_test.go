@@ -178,18 +178,6 @@ func TestRotationWaitsForClaimsInFlight(t *testing.T) {
 	want(t, "generations", query(t, db, `SELECT count(*)::text FROM idem_key_gen`), "2")
 }
 
-// A record that conflicts with one before it claims nothing. If that one turns out to be a
-// conflict itself, the other's keys are tested before they are claimed.
-func TestKeyHiddenByAConflictIsTested(t *testing.T) {
-	t.Parallel()
-	db := database(t)
-	c := service{}.consumer(t, db)
-	apply(t, ownPartition(t, c, 1), records(0, "x: put 1 1", "b: put 3 3"))
-	rotate(t, db, c)
-	got := apply(t, own(t, c), records(0, "a<x: put 1 2", "b<a: put 3 3", "c: put 2 2"))
-	want(t, "result", got, idem.Result{Applied: 1, Conflicts: 1, Duplicates: 1})
-}
-
 // Planted bug 11, for keys that all partitions share: they are remembered when they are sent.
 func TestFailedBatchLeavesNoRecentKeys(t *testing.T) {
 	t.Parallel()

@@ -9,10 +9,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// RecordStats count records, and add up to what was delivered; Keyless is a part of Applied.
+// RecordStats count records, and add up to what was delivered.
 type RecordStats struct {
 	Applied     int64 // took effect
-	Keyless     int64 // of Applied: events without their key's header, which count by their offset
 	Redelivered int64 // duplicates: Kafka delivered an offset again
 	Resent      int64 // duplicates: the producer sent the event again
 	Conflicts   int64 // dead letters: a known key with other content
@@ -108,7 +107,7 @@ func (c *Consumer) Stats() Stats {
 	n := &c.process.Counters
 	return Stats{
 		RecordStats: RecordStats{
-			Applied: n.Applied.Load(), Keyless: n.Keyless.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
+			Applied: n.Applied.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Waiting: n.Waiting.Load(), Ignored: n.Ignored.Load(),
 		},
 		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),

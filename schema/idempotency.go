@@ -15,8 +15,6 @@ type IdempotencyKey struct {
 	UniquePer *Text       // event, topic or consumer
 	Copies    *Text       // anywhere or same_partition
 	Compare   *Compare
-	Also      []FormerSource
-	Missing   *Text // dead_letter or offset
 	Broken    bool
 }
 
@@ -27,8 +25,8 @@ var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "unique_per", value: wordValue(func(k *IdempotencyKey) **Text { return &k.UniquePer }, "event", "topic", "consumer")},
 	{name: "copies", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Copies }, "anywhere", "same_partition")},
 	{name: "compare", value: put(shape{words: []string{"declared", "nothing"}, items: &scalarShape}, func(k *IdempotencyKey) **Compare { return &k.Compare }, readCompare)},
-	{name: "also", value: value[IdempotencyKey]{shape{items: &shape{scalar: true, items: &partShape, keys: partShape.keys}}, readAlso}},
-	{name: "missing", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Missing }, "dead_letter", "offset")},
+	{name: "also", instead: "events have one source: docs/patterns.md says how the key of a live topic is changed"},
+	{name: "missing", instead: "a record without the header of its key is a dead letter: docs/patterns.md says how the key of a live topic is changed"},
 	{name: "record", stands: "source", instead: "it is a source: write idempotency_key: {source: {record: offset}}"},
 	{name: "header", stands: "source", instead: "it is a source: write idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"},
 	{name: "copies_keep_record_key", instead: "it is a promise for the whole topic: write assume: {ordered_by: record_key, copies_keep_record_key: true} there"},
@@ -46,17 +44,12 @@ func readIdempotencyKey(w *walker, e entry) (*IdempotencyKey, bool) {
 	}
 	if k.Offset() {
 		for _, p := range e.node.Pairs {
-			if slices.Contains([]string{"window", "unique_per", "copies", "compare", "also", "missing"}, p.Key) {
+			if slices.Contains([]string{"window", "unique_per", "copies", "compare"}, p.Key) {
 				k.Broken = true
 				w.ds.Add(p.KeyPos, "E412", fmt.Sprintf("%q has no meaning for source: {record: offset}", p.Key), "redelivery is covered by the ledger without stored keys")
 			}
 		}
 		return k, true
-	}
-	byHeader := func(s KeySource) bool { return s.Header != nil }
-	if k.Missing != nil && k.Missing.Value == "offset" && !slices.ContainsFunc(k.Source, byHeader) {
-		k.Broken = true
-		w.ds.Add(k.Missing.Key, "E412", `"missing" has no meaning for a source without a header`, "a record that lacks a field of source does not decode: it is a dead letter anyway")
 	}
 	if e.node.Get("window") == nil && !misspelt(e, idempotencyKeys, "window") {
 		k.Broken = true

@@ -9,12 +9,6 @@ type KeySource struct {
 	Pos    Pos
 }
 
-// FormerSource is one item of also: all its parts together.
-type FormerSource struct {
-	Parts []KeySource
-	Pos   Pos
-}
-
 // Offset reports whether the source is {record: offset}.
 func (k *IdempotencyKey) Offset() bool {
 	return len(k.Source) == 1 && k.Source[0].Offset
@@ -29,28 +23,6 @@ func readSource(w *walker, e entry, k *IdempotencyKey) bool {
 	parts, ok := readKeySources(w, e)
 	if ok {
 		k.Source = parts
-	}
-	return ok
-}
-
-// readAlso reads former sources: a list. Each item is written like source.
-func readAlso(w *walker, e entry, k *IdempotencyKey) bool {
-	if e.node.Kind != ListNode {
-		return w.notThatKind(e, "a list", "every former source is one item: also: [{header: a}, b, [c, d]]")
-	}
-	if !w.some(e) {
-		return false
-	}
-	ok := true
-	for _, item := range e.node.Items {
-		parts, fine := readKeySources(w, entry{what: "an item of also", node: item})
-		if fine && len(parts) == 1 && parts[0].Offset {
-			fine = false
-			w.ds.Add(item.Pos, "E412", "{record: offset} stored nothing that could be recognised", "leave it out: a key of the producer's is stored from the first record after the change")
-		}
-		if ok = ok && fine; fine {
-			k.Also = append(k.Also, FormerSource{parts, item.Pos})
-		}
 	}
 	return ok
 }

@@ -28,8 +28,8 @@ type Key struct {
 	Here   bool          // copies: same_partition: the key is kept in the ledger of its partition
 }
 
-// Of returns the keys of a topic's events that have just these parts, in the order of the spec:
-// those of a former source, too. event is the name of the event; "" is any. Two events may share a
+// Of returns the keys of a topic's events that have just these parts, in the order of the spec.
+// event is the name of the event; "" is any. Two events may share a
 // key.
 func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 	t, err := find(s, topic)
@@ -46,19 +46,14 @@ func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 			continue
 		}
 		have = append(have, e.Name+" "+describe(e))
-		if e.Key.Offset {
+		if e.Key.Offset || !same(e.Key.Parts, values) {
 			continue
 		}
-		for _, source := range sources(e.Key) {
-			if !same(source.Parts, values) {
-				continue
-			}
-			hash, err := sum(e, source, values)
-			if err != nil {
-				return nil, err
-			}
-			keys = append(keys, Key{Hash: hash, Event: e.Name, Window: e.Key.Window, Here: e.Key.SamePartition})
+		hash, err := sum(e, values)
+		if err != nil {
+			return nil, err
 		}
+		keys = append(keys, Key{Hash: hash, Event: e.Name, Window: e.Key.Window, Here: e.Key.SamePartition})
 	}
 	switch {
 	case have == nil:
@@ -106,11 +101,6 @@ func once(values []Value) error {
 	return nil
 }
 
-// sources are the present source of a key, and its former ones.
-func sources(k *model.IdempotencyKey) []model.FormerKey {
-	return append([]model.FormerKey{{Space: k.Space, Parts: k.Parts}}, k.Former...)
-}
-
 func partName(p model.KeySource) string {
 	if p.Field == nil {
 		return p.Header
@@ -123,15 +113,11 @@ func describe(e *model.Event) string {
 	if e.Key.Offset {
 		return "is identified by its offset"
 	}
-	var all []string
-	for _, source := range sources(e.Key) {
-		var parts []string
-		for _, p := range source.Parts {
-			parts = append(parts, partName(p))
-		}
-		all = append(all, strings.Join(parts, " and "))
+	var parts []string
+	for _, p := range e.Key.Parts {
+		parts = append(parts, partName(p))
 	}
-	return "has " + strings.Join(all, ", or formerly ")
+	return "has " + strings.Join(parts, " and ")
 }
 
 func names(values []Value) string {
@@ -163,11 +149,11 @@ func textOf(p model.KeySource, values []Value) (text string, found bool) {
 	return values[i].Text, true
 }
 
-// sum makes the key of a source.
-func sum(e *model.Event, source model.FormerKey, values []Value) ([16]byte, error) {
+// sum makes the key of an event.
+func sum(e *model.Event, values []Value) ([16]byte, error) {
 	var k wire.KeyBuilder
-	k.Start(string(source.Space[:]))
-	for _, p := range source.Parts {
+	k.Start(string(e.Key.Space[:]))
+	for _, p := range e.Key.Parts {
 		text, _ := textOf(p, values)
 		name := partName(p)
 		m := &wire.Message{Headers: []wire.Header{{Name: name, Value: []byte(text)}}}

@@ -13,7 +13,7 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// keyed is a service with one event, whose key is field f of a type, and formerly a header.
+// keyed is a service with one event, whose key is field f of a type.
 func keyed(t *testing.T, kind string) *model.Service {
 	t.Helper()
 	spec, bad := schema.Load("idemgen.yaml", fmt.Appendf(nil, `version: 1
@@ -28,7 +28,7 @@ topics:
     events:
       Said:
         fields: {f: %s}
-        idempotency_key: {source: f, also: [{header: old}], window: 8d, compare: nothing}
+        idempotency_key: {source: f, window: 8d, compare: nothing}
         write: [{insert: t, set: {f: {value: x}}}]
 `, kind))
 	service, more := resolve.Resolve(spec)
@@ -94,21 +94,6 @@ func TestKeyIsThatOfTheService(t *testing.T) {
 	}
 }
 
-func TestFormerKeyIsOneOfAnotherSpace(t *testing.T) {
-	s := keyed(t, "string")
-	keys, err := eventkey.Of(s, "t.v1", "Said", []eventkey.Value{{Name: "old", Text: "42"}})
-	if err != nil || len(keys) != 1 {
-		t.Fatal(keys, err)
-	}
-	var k wire.KeyBuilder
-	space := s.Topics[0].Events[0].Key.Former[0].Space
-	k.Start(string(space[:]))
-	k.Header(&wire.Message{Headers: []wire.Header{{Name: "old", Value: []byte("42")}}}, "old")
-	if keys[0].Hash != k.Former() || keys[0].Hash == of(t, s, "42") {
-		t.Errorf("%x, not %x", keys[0].Hash, k.Former())
-	}
-}
-
 func TestWhatIsNoKeyIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		kind, topic, event, name, text, says string
@@ -116,7 +101,7 @@ func TestWhatIsNoKeyIsRefused(t *testing.T) {
 		{"int32", "t.v1", "", "f", "4x", "f of Said: must be"},
 		{"int32", "t.v2", "", "f", "4", `has no topic "t.v2"; did you mean "t.v1"?`},
 		{"int32", "t.v1", "Sad", "f", "4", `topic t.v1 has no event "Sad"; did you mean "Said"?`},
-		{"int32", "t.v1", "", "g", "4", "no event has a key of g: Said has f, or formerly old"},
+		{"int32", "t.v1", "", "g", "4", "no event has a key of g: Said has f"},
 		{"Color", "t.v1", "", "f", "blue", "must be one of red, green"},
 		{"string", "t.v1", "", "f", "", "is empty, but part of the key"},
 	} {

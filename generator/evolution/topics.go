@@ -42,7 +42,7 @@ func (c *comparison) topics() {
 // byTopic reports whether a key of an entry holds within one of its topics only.
 func byTopic(t *model.Topic) bool {
 	return slices.ContainsFunc(t.Events, func(e *model.Event) bool {
-		return e.Key != nil && (e.Key.Offset || e.Key.OffsetIfMissing || e.Key.SamePartition)
+		return e.Key != nil && (e.Key.Offset || e.Key.SamePartition)
 	})
 }
 

@@ -24,13 +24,6 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 	}
 	if !e.Key.Offset {
 		elems = append(elems, pair("Key", method("key")), pair("Space", p.space(e.Key.Space)))
-		if len(e.Key.Former) > 0 {
-			var former []code
-			for i, k := range e.Key.Former {
-				former = append(former, text("").Values(pair("Space", p.space(k.Space)), pair("Key", method(formerMethod(i)))))
-			}
-			elems = append(elems, pair("Former", composite(text("[]").Add(wire("FormerKey")).Add(text("[%s]", e.GoName)), former)))
-		}
 		if e.Key.SamePartition {
 			elems = append(elems, text("Here: true"))
 		}

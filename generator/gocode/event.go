@@ -23,7 +23,7 @@ func (p *pkg) event(f *file, e *model.Event) error {
 		}
 	}
 	if !e.Key.Offset {
-		keyMethods(f, e)
+		identifyMethod(f, e)
 		fingerprintMethod(f, e)
 	}
 	fitsMethod(f, e)

@@ -6,51 +6,25 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// keyMethods write what adds the parts of an event's key, and of its former ones.
-func keyMethods(f *file, e *model.Event) {
-	header := "Header"
-	if e.Key.OffsetIfMissing {
-		header = "HeaderOrOffset"
-	}
+// identifyMethod writes what adds the parts of an event's key.
+func identifyMethod(f *file, e *model.Event) {
 	doc := fmt.Sprintf("key identifies the event by %s. Its copies are known for %s at least.", keyDoc(e.Key.Parts), model.DurationText(e.Key.Window))
-	f.fn(doc, "e *"+e.GoName, "key", keyParams(), nil, func(g *group) { keySources(g, e.Key.Parts, header) })
-	for i, former := range e.Key.Former {
-		name := formerMethod(i)
-		doc := name + " is the key by " + keyDoc(former.Parts) + ", which identified the event before."
-		f.fn(doc, "e *"+e.GoName, name, keyParams(), nil, func(g *group) { keySources(g, former.Parts, "Header") })
-	}
+	params := []code{named("k", pointer(wire("KeyBuilder"))), named("m", pointer(wire("Message")))}
+	f.fn(doc, "e *"+e.GoName, "key", params, nil, func(g *group) { keySources(g, e.Key.Parts) })
 }
 
-// formerMethod names the method that makes the i-th former key.
-func formerMethod(i int) string { return fmt.Sprintf("formerKey%d", i+1) }
-
-func keyParams() []code {
-	return []code{named("k", pointer(wire("KeyBuilder"))), named("m", pointer(wire("Message")))}
-}
-
-// keySources adds the parts of a source; header is the method for headers.
-func keySources(g *group, parts []model.KeySource, header string) {
+// keySources adds the parts of a source.
+func keySources(g *group, parts []model.KeySource) {
 	for _, part := range parts {
 		if part.Field == nil {
-			g.Add(call("k."+header, text("m"), lit(part.Header)))
+			g.Add(call("k.Header", text("m"), lit(part.Header)))
 			continue
 		}
 		t, value := part.Field.Type, "e."+part.Field.GoName
-		add := func(g *group) {
-			if t.Kind == model.Enum {
-				value = fmt.Sprintf("string(%s)", value)
-			}
-			g.Add(call("k."+kinds[t.Kind].part, lit(fieldPath(part.Field)), text(value)))
+		if t.Kind == model.Enum {
+			value = fmt.Sprintf("string(%s)", value)
 		}
-		if !t.Optional {
-			add(g)
-			continue
-		}
-		there := value + " != nil"
-		if t.Kind != model.Bytes {
-			value = "*" + value
-		}
-		g.If(text(there)).BlockFunc(add).Else().Block(call("k.Absent"))
+		g.Add(call("k."+kinds[t.Kind].part, lit(fieldPath(part.Field)), text(value)))
 	}
 }
 

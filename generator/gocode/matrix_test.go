@@ -106,7 +106,7 @@ func (c combination) keyed(tables, topics *strings.Builder) {
 	topics.WriteString(`  known:
     record_key: {v: {type: TYPE, path: v}, w: {type: TYPE, path: deep.w}}
     event_type: {path: type}
-    idempotency_key: {source: [v, w], also: [[o, {header: h}], o], window: 1d}
+    idempotency_key: {source: [v, w], window: 1d}
     events:
       Known: {type: known, fields: {o: optional TYPE, x: {type: TYPE, path: v}}, handle: true}
       Told: {type: told, fields: {o: {type: optional TYPE, header: h}}, idempotency_key: {source: v, window: 1d, compare: [o, w]}, handle: true}

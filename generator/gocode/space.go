@@ -13,7 +13,7 @@ import (
 type keySpace struct {
 	hash   [16]byte
 	topic  *model.Topic   // whose file holds it
-	uses   int            // by keys and former keys
+	uses   int            // by keys
 	events []*model.Event // whose keys are of it
 	name   string         // constant, if there are several uses
 	// contents is the variable that holds the definitions of all contents that events with
@@ -21,7 +21,7 @@ type keySpace struct {
 	contents string
 }
 
-// findSpaces groups the keys, also former ones, by what they begin with.
+// findSpaces groups the keys by what they begin with.
 func (p *pkg) findSpaces() {
 	p.spaces = map[[16]byte]*keySpace{}
 	add := func(t *model.Topic, hash [16]byte, name string) *keySpace {
@@ -38,13 +38,6 @@ func (p *pkg) findSpaces() {
 			if !e.Key.Offset {
 				s := add(t, e.Key.Space, unexported(e.GoName)+"Space")
 				s.events = append(s.events, e)
-			}
-		}
-	}
-	for _, t := range p.service.Topics {
-		for _, e := range t.Events {
-			for i, former := range e.Key.Former {
-				add(t, former.Space, fmt.Sprintf("%sFormerSpace%d", unexported(e.GoName), i+1))
 			}
 		}
 	}
@@ -93,9 +86,6 @@ func (p *pkg) sharedSpaces(f *file, t *model.Topic) {
 			continue
 		}
 		write(e.Key.Space)
-		for _, former := range e.Key.Former {
-			write(former.Space)
-		}
 	}
 }
 

@@ -9,16 +9,12 @@ import (
 
 // uncompared are the members of the payload whose change is no conflict, because no field
 // that is compared is read from them, from a part of them or from what they are in. Those
-// that name the event are part of one of its keys: another value may be another event.
+// that name the event are part of its key: another value may be another event.
 func uncompared(e *model.Event) (loose, naming []string) {
-	parts := slices.Clone(e.Key.Parts)
-	for _, former := range e.Key.Former {
-		parts = append(parts, former.Parts...)
-	}
 	for _, f := range e.Fields {
 		switch {
 		case f.Source.Kind != model.FromPayload || slices.ContainsFunc(e.Key.Compared, func(c *model.Field) bool { return overlap(c, f) }):
-		case slices.ContainsFunc(parts, func(p model.KeySource) bool { return p.Field != nil && overlap(p.Field, f) }):
+		case slices.ContainsFunc(e.Key.Parts, func(p model.KeySource) bool { return p.Field != nil && overlap(p.Field, f) }):
 			naming = append(naming, joined(f)...)
 		default:
 			loose = append(loose, joined(f)...)

@@ -193,13 +193,9 @@ func (e *Event) Returns() bool { return e.Effect != nil && e.Effect.Result != ni
 type IdempotencyKey struct {
 	Offset bool // source: {record: offset}; the rest is empty then
 	Parts  []KeySource
-	Former []FormerKey // also: in spec order
 	Window time.Duration
 	// SamePartition is copies: same_partition; else anywhere.
 	SamePartition bool
-	// OffsetIfMissing is missing: offset: a record without a header of Parts has no key and
-	// counts by its offset. Else it is refused.
-	OffsetIfMissing bool
 	// Compared are the fields that two records of one key must share, in name order.
 	Compared []*Field
 	// CompareName: they must share the event's name, too. The space is that of other events as
@@ -214,12 +210,6 @@ type IdempotencyKey struct {
 	// unique_per reaches, and of what the parts are called, each length-prefixed, cut to 16
 	// bytes. So equal texts of two sources are two keys.
 	Space [16]byte
-}
-
-// FormerKey is a key by an earlier source. Its fields may be optional.
-type FormerKey struct {
-	Space [16]byte
-	Parts []KeySource
 }
 
 // KeySource is one part of an idempotency key: a header or a field.

@@ -104,12 +104,12 @@ func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
 	if f != nil {
 		return refuse(f, def.OnFailure.GiveUp, def)
 	}
-	keys, f := e.keys()
+	key, f := e.key()
 	if f != nil {
 		return refuse(f, def.OnFailure.GiveUp, def)
 	}
-	out := in.effect(e, keys)
-	out.Event, out.Key = def.GoName, printableKey(keys)
+	out := in.effect(e, key)
+	out.Event, out.Key = def.GoName, printableKey(key)
 	return out
 }
 
@@ -145,9 +145,8 @@ func refuse(f *fault, policy string, def *model.Event) Outcome {
 	return out
 }
 
-// effect claims the keys and runs the steps: all of it, or nothing. The first key that is
-// known says what the record is.
-func (in *Interpreter) effect(e *event, keys []string) Outcome {
+// effect claims the key, if there is one, and runs the steps: all of it, or nothing.
+func (in *Interpreter) effect(e *event, key string) Outcome {
 	giveUp := e.def.OnFailure.GiveUp
 	if e.def.Returns() && e.result == nil {
 		return refuse(&fault{class: ClassEffect, detail: "nobody says what the effect returns"}, giveUp, e.def)
@@ -156,33 +155,20 @@ func (in *Interpreter) effect(e *event, keys []string) Outcome {
 	if f != nil {
 		return refuse(f, giveUp, e.def)
 	}
-	for _, key := range keys {
-		old, known := in.claimed[key]
-		switch {
-		case !known:
-			continue
-		case old == e.content(), !e.compares():
-			in.claim(e, keys)
-			return Outcome{Kind: Duplicate}
-		}
+	if old, known := in.claimed[key]; known && e.compares() && old != e.content() {
 		return refuse(&fault{class: ClassConflict, detail: "the key has taken effect with other content"}, giveUp, e.def)
+	} else if known {
+		return Outcome{Kind: Duplicate}
 	}
 	tx := &tx{store: in.tables}
 	if f := in.run(tx, e, rows); f != nil {
 		tx.undo()
 		return refuse(f, giveUp, e.def)
 	}
-	in.claim(e, keys)
-	return Outcome{Kind: Applied}
-}
-
-// claim remembers the event under those of its keys that are not known yet.
-func (in *Interpreter) claim(e *event, keys []string) {
-	for _, key := range keys {
-		if _, known := in.claimed[key]; !known {
-			in.claimed[key] = e.content()
-		}
+	if key != "" {
+		in.claimed[key] = e.content()
 	}
+	return Outcome{Kind: Applied}
 }
 
 func (in *Interpreter) run(tx *tx, e *event, rows []stepRow) *fault {

@@ -9,45 +9,22 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// keys are the identities of the event, each its space and typed, length-prefixed parts:
-// those by former sources in spec order, then its own. It has none if its offset identifies
-// it.
-func (e *event) keys() ([]string, *fault) {
+// key is the identity of the event: its space and typed, length-prefixed parts. It is "" if the
+// event's offset identifies it.
+func (e *event) key() (string, *fault) {
 	def := e.def.Key
 	if def == nil || def.Offset {
-		return nil, nil
+		return "", nil
 	}
-	own, f := e.key(def.Space, def.Parts)
-	if f != nil && !(def.OffsetIfMissing && f.noHeader) {
-		return nil, f
-	}
-	var keys []string
-	for _, former := range def.Former {
-		if key, f := e.key(former.Space, former.Parts); f == nil {
-			keys = append(keys, key)
-		}
-	}
-	if f == nil {
-		keys = append(keys, own)
-	}
-	return keys, nil
-}
-
-// key is the identity by one source. Where a header may be missing, any other fault counts
-// before that.
-func (e *event) key(space [16]byte, source []model.KeySource) (key string, missing *fault) {
-	key = string(space[:])
-	for _, p := range source {
+	key := string(def.Space[:])
+	for _, p := range def.Parts {
 		v, f := e.keyPart(p)
-		switch {
-		case f != nil && !f.noHeader && (missing == nil || e.def.Key.OffsetIfMissing):
+		if f != nil {
 			return "", f
-		case f != nil && missing == nil:
-			missing = f
 		}
 		key += v
 	}
-	return key, missing
+	return key, nil
 }
 
 // keyPart is one part as text; a header is no field of the same text.
@@ -66,7 +43,7 @@ func (e *event) keyPart(p model.KeySource) (string, *fault) {
 	h, n := findHeader(e.record, p.Header)
 	switch {
 	case n == 0:
-		return "", &fault{class: ClassKey, path: path, detail: "a part of the idempotency key is missing", noHeader: true}
+		return refuse(path, "a part of the idempotency key is missing")
 	case n > 1:
 		return refuse(path, "appears "+strconv.Itoa(n)+" times")
 	case len(h.Value) == 0:
@@ -109,10 +86,9 @@ func (e *event) content() string {
 // compares reports whether a known key with other content is a conflict.
 func (e *event) compares() bool { return len(e.def.Key.Compared) > 0 || e.def.Key.CompareName }
 
-func printableKey(keys []string) string {
-	if len(keys) == 0 {
+func printableKey(key string) string {
+	if key == "" {
 		return ""
 	}
-	key := keys[len(keys)-1]
 	return hex.EncodeToString([]byte(key[:16])) + " " + strconv.QuoteToASCII(key[16:])
 }

@@ -111,41 +111,6 @@ func TestADeadLetterClaimsNothing(t *testing.T) {
 	}
 }
 
-// A copy under a former source is a copy; one that lacks a part of it is none, and no error.
-func TestFormerKeys(t *testing.T) {
-	old, n := field("old", opt(model.String)), field("n", typ(model.Int32))
-	e, tab := keyedBy("E", 1, []*model.Field{n, old}, model.KeySource{Header: "key"})
-	e.Key.Former = []model.FormerKey{{Space: [16]byte{2}, Parts: []model.KeySource{{Header: "id"}}}, {Space: [16]byte{3}, Parts: []model.KeySource{{Field: old}}}}
-	e.Key.Compared = []*model.Field{n}
-	in := newFeed(t, service([]*model.Table{tab}, e))
-	in.send("E", `{"n":1,"old":"o"}`, "applied", "key=k", "id=i")
-	in.send("E", `{"n":1}`, "duplicate", "key=l", "id=i")
-	in.send("E", `{"n":1}`, "duplicate", "key=l") // joined by the copy before
-	in.send("E", `{"n":1,"old":"o"}`, "duplicate", "key=m")
-	in.send("E", `{"n":1,"old":"k"}`, "applied", "key=i", "id=o") // one text, other sources
-	in.send("E", `{"n":2,"old":"o"}`, "conflict conflict", "key=p")
-	in.send("E", `{"n":1,"old":""}`, "applied", "key=p", "id=", "id=")
-	in.send("E", `{"n":1,"old":"q"}`, "dead letter key header key")
-	e.Key.OffsetIfMissing = true
-	in.send("E", `{"n":1,"old":"q"}`, "applied") // known by the former key alone
-	in.send("E", `{"n":1,"old":"q"}`, "duplicate")
-}
-
-// Under missing: offset an event without the header counts by its offset, and only then.
-func TestMissingHeaderCountsByOffset(t *testing.T) {
-	n := field("n", typ(model.String))
-	e, tab := keyedBy("E", 1, []*model.Field{n}, model.KeySource{Header: "key"}, model.KeySource{Field: n})
-	e.Key.OffsetIfMissing = true
-	in := newFeed(t, service([]*model.Table{tab}, e))
-	in.send("E", `{"n":"1"}`, "applied")
-	in.send("E", `{"n":"1"}`, "applied")
-	in.send("E", `{"n":"1"}`, "applied", "key=k")
-	in.send("E", `{"n":"1"}`, "duplicate", "key=k")
-	in.send("E", `{"n":"1"}`, "dead letter key header key", "key=")
-	in.send("E", `{"n":"1"}`, "dead letter key header key", "key=k", "key=k")
-	in.send("E", `{"n":""}`, "dead letter key n")
-}
-
 // What is not compared may differ.
 func TestCompare(t *testing.T) {
 	a, b := field("a", typ(model.Int32)), field("b", typ(model.Int32))

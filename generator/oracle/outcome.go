@@ -86,9 +86,7 @@ type fault struct {
 	class  string
 	path   string
 	detail string
-	// noHeader: a header is not there at all.
-	noHeader bool
-	at       int // position in the record by which the first fault is found; see place
+	at     int // position in the record by which the first fault is found; see place
 }
 
 func (f *fault) Error() string {

@@ -32,12 +32,12 @@ func (in *Interpreter) Decode(r Record) (Values, Outcome) {
 	if f != nil {
 		return Values{def: def}, refuse(f, giveUp, def)
 	}
-	keys, f := e.keys()
+	key, f := e.key()
 	if f == nil && (!e.def.Returns() || e.result != nil) { // else nobody says what the rows hold
 		_, f = e.rows()
 	}
 	if f != nil {
 		return Values{def: def}, refuse(f, giveUp, def)
 	}
-	return Values{def, e.values}, Outcome{Kind: Applied, Event: def.GoName, Key: printableKey(keys)}
+	return Values{def, e.values}, Outcome{Kind: Applied, Event: def.GoName, Key: printableKey(key)}
 }

@@ -12,14 +12,12 @@ import (
 // compare.
 func defineContents(s *model.Service) {
 	var stored []*model.Event
-	bySpace := map[[16]byte][]int{} // places in stored
+	bySpace := map[[16]byte][]*model.Event{}
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
 			if !e.Key.Offset {
 				e.Key.Content = definition.Content(e)
-				for _, space := range spaces(e.Key) {
-					bySpace[space] = append(bySpace[space], len(stored))
-				}
+				bySpace[e.Key.Space] = append(bySpace[e.Key.Space], e)
 				stored = append(stored, e)
 			}
 		}
@@ -28,24 +26,10 @@ func defineContents(s *model.Service) {
 		if len(e.Key.Compared) == 0 && !e.Key.CompareName {
 			continue
 		}
-		var sharing []int
-		for _, space := range spaces(e.Key) {
-			sharing = append(sharing, bySpace[space]...)
-		}
-		slices.Sort(sharing)
-		for _, i := range slices.Compact(sharing) {
-			if content := stored[i].Key.Content; content != e.Key.Content && !slices.Contains(e.Key.ContentSame, content) {
+		for _, o := range bySpace[e.Key.Space] {
+			if content := o.Key.Content; content != e.Key.Content && !slices.Contains(e.Key.ContentSame, content) {
 				e.Key.ContentSame = append(e.Key.ContentSame, content)
 			}
 		}
 	}
-}
-
-// spaces are those of the key and of its former sources.
-func spaces(k *model.IdempotencyKey) [][16]byte {
-	all := [][16]byte{k.Space}
-	for _, former := range k.Former {
-		all = append(all, former.Space)
-	}
-	return all
 }

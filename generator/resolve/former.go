@@ -11,46 +11,6 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// resolveFormer resolves the sources that copies of older events are still known by.
-func (r *topicReader) resolveFormer(e *draft.Event, spec *schema.IdempotencyKey) {
-	if len(spec.Also) > maxFormer {
-		r.report.Add(spec.Also[maxFormer].Pos, "E708", fmt.Sprintf("also has %d former sources, but at most %d may be", len(spec.Also), maxFormer), "take out those for which the window has passed")
-		return
-	}
-	if e.Spec.Effect != nil && len(spec.Also) > 0 {
-		r.report.Add(spec.Also[0].Pos, "E707", fmt.Sprintf("also cannot be used with the effect of event %s: its call is known by one key, and a copy that is known by another one would make a second call", wording.Quote(e.Spec.Name.Value)),
-			"give events with an effect a topic, or an idempotency_key of their own without also")
-		return
-	}
-	now := sourceTexts(spec.Source)
-	var seen [][]string
-	for _, former := range spec.Also {
-		texts := sourceTexts(former.Parts)
-		same := func(o []string) bool { return slices.Equal(o, texts) }
-		switch {
-		case same(now):
-			r.report.Add(former.Pos, "E107", "also names what source names already", "former sources are those that source named before")
-			continue
-		case slices.ContainsFunc(seen, same):
-			r.report.Add(former.Pos, "E107", "a former source appears twice in also", "one is enough")
-			continue
-		}
-		seen = append(seen, texts)
-		if parts := keyParts(r.report, e, former.Parts, "an item of also", r.findKeyField); len(parts) == len(former.Parts) {
-			space := keySpace(r.consumer, e, draft.Reach(spec), former.Parts)
-			e.Model.Key.Former = append(e.Model.Key.Former, model.FormerKey{Space: space, Parts: parts})
-		}
-	}
-}
-
-func sourceTexts(source []schema.KeySource) []string {
-	texts := make([]string, len(source))
-	for i, src := range source {
-		texts[i] = sourceText(src)
-	}
-	return texts
-}
-
 // resolveCompare marks the fields under compare as used, and reports those that copies
 // cannot share.
 func resolveCompare(report *schema.Diagnostics, e *draft.Event, spec *schema.IdempotencyKey) {

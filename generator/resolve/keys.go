@@ -34,37 +34,32 @@ func (r *topicReader) resolveKey(e *draft.Event) {
 		k.Window = spec.Window.Value
 	}
 	k.SamePartition = spec.Copies != nil && spec.Copies.Value == "same_partition"
-	k.OffsetIfMissing = !spec.Broken && spec.Missing != nil && spec.Missing.Value == "offset"
 	k.Space = keySpace(r.consumer, e, draft.Reach(spec), spec.Source)
-	k.Parts = keyParts(r.report, e, spec.Source, "source", r.keyField)
-	r.resolveFormer(e, spec)
+	k.Parts = r.keyParts(e, spec.Source)
 	resolveCompare(r.report, e, spec)
 }
 
-// maxParts and maxFormer bound what one claim costs.
-const (
-	maxParts  = 16
-	maxFormer = 8
-)
+// maxParts bounds what one claim costs.
+const maxParts = 16
 
-// keyParts resolves the parts of a source; key is the spec's key that holds them.
-func keyParts(report *schema.Diagnostics, e *draft.Event, source []schema.KeySource, key string, field func(*draft.Event, schema.Text) *model.Field) (parts []model.KeySource) {
+// keyParts resolves the parts of a source.
+func (r *topicReader) keyParts(e *draft.Event, source []schema.KeySource) (parts []model.KeySource) {
 	seen := map[string]bool{}
 	if len(source) > maxParts {
-		report.Add(source[maxParts].Pos, "E708", fmt.Sprintf("%s has %d parts, but at most %d may be", key, len(source), maxParts), "name what identifies the event, and nothing else")
+		r.report.Add(source[maxParts].Pos, "E708", fmt.Sprintf("source has %d parts, but at most %d may be", len(source), maxParts), "name what identifies the event, and nothing else")
 		return nil
 	}
 	for _, src := range source {
 		part := sourceText(src)
 		if seen[part] {
-			report.Add(src.Pos, "E107", part+" appears twice in "+key, "one is enough")
+			r.report.Add(src.Pos, "E107", part+" appears twice in source", "one is enough")
 		}
 		seen[part] = true
 		switch {
 		case src.Header != nil:
 			parts = append(parts, model.KeySource{Header: src.Header.Value})
 		case src.Field != nil:
-			if f := field(e, *src.Field); f != nil {
+			if f := r.keyField(e, *src.Field); f != nil {
 				parts = append(parts, model.KeySource{Field: f})
 			}
 		}
@@ -86,9 +81,17 @@ func sourceText(src schema.KeySource) string {
 // keyField looks up a field that is part of the key; nil if there is none or it is not
 // fit for a key.
 func (r *topicReader) keyField(e *draft.Event, at schema.Text) *model.Field {
-	f := r.findKeyField(e, at)
+	n := e.Scope.Find(at.Value)
+	if n == nil || n.NoPayload {
+		if !e.Scope.Open {
+			r.failKeyField(e, at)
+		}
+		return nil
+	}
+	n.Used = true
+	f := n.Field
 	switch {
-	case f == nil:
+	case f == nil || !checkKeyField(r.report, f, at):
 		return nil
 	case f.Patch:
 		r.report.Add(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", wording.Quote(f.Name)), `drop "patch" or choose another field`)
@@ -98,24 +101,6 @@ func (r *topicReader) keyField(e *draft.Event, at schema.Text) *model.Field {
 		return nil
 	}
 	return f
-}
-
-// findKeyField looks up a field that is part of the key or of a former one, which may be
-// missing.
-func (r *topicReader) findKeyField(e *draft.Event, at schema.Text) *model.Field {
-	n := e.Scope.Find(at.Value)
-	if n == nil || n.NoPayload {
-		if e.Scope.Open {
-			return nil
-		}
-		r.failKeyField(e, at)
-		return nil
-	}
-	n.Used = true
-	if n.Field == nil || !checkKeyField(r.report, n.Field, at) {
-		return nil
-	}
-	return n.Field
 }
 
 // failKeyField reports a key that names a field which the event does not have (E409): at

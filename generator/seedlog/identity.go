@@ -9,8 +9,8 @@ import (
 // The parts of an idempotency key must differ in every record. A header does, and so
 // does a field that names no shared row.
 
-// usedUp reports whether one record per row uses a key of the event up, its own or a former
-// one: all its parts are the same whenever the row is.
+// usedUp reports whether one record per row uses the key of the event up: all its parts are the
+// same whenever the row is.
 func (r *roles) usedUp(e *model.Event) bool {
 	return r.fixed(e, func(f *model.Field) bool { return !r.sameForRow(e, f) })
 }
@@ -21,7 +21,7 @@ func (r *roles) keyedByRow(e *model.Event) bool {
 	return r.fixed(e, func(f *model.Field) bool { return !r.sameForRow(e, f) && !r.byRecord[byRecord{e, f}] })
 }
 
-// fixed reports whether some key of the event has no part that is free to differ.
+// fixed reports whether the key of the event has no part that is free to differ.
 func (r *roles) fixed(e *model.Event, free func(*model.Field) bool) bool {
 	if e.Key == nil || e.Key.Offset {
 		return false
@@ -30,21 +30,7 @@ func (r *roles) fixed(e *model.Event, free func(*model.Field) bool) bool {
 		f := keyField(e, p)
 		return f == nil || free(f)
 	}
-	for _, source := range sources(e) {
-		if !slices.ContainsFunc(source, varies) {
-			return true
-		}
-	}
-	return false
-}
-
-// sources are all by which the event is known: its own, then the former ones.
-func sources(e *model.Event) [][]model.KeySource {
-	all := [][]model.KeySource{e.Key.Parts}
-	for _, former := range e.Key.Former {
-		all = append(all, former.Parts)
-	}
-	return all
+	return !slices.ContainsFunc(e.Key.Parts, varies)
 }
 
 // keyField is the field that a part of the key is, or that is read from the same header;

@@ -3,7 +3,6 @@ package seedlog
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -91,11 +90,9 @@ func (w *writer) headers(v visit) []Header {
 		add(by.Header, v.event.Version)
 	}
 	if v.event.Key != nil {
-		for i, source := range sources(v.event) {
-			for _, p := range source {
-				if keyField(v.event, p) == nil {
-					add(p.Header, "k"+strings.Repeat("-former", i)+strconv.Itoa(v.number))
-				}
+		for _, p := range v.event.Key.Parts {
+			if keyField(v.event, p) == nil {
+				add(p.Header, "k"+strconv.Itoa(v.number))
 			}
 		}
 	}
@@ -231,5 +228,5 @@ func locks(e *model.Event, f *model.Field) bool {
 
 func (w *writer) inKey(f *model.Field) bool {
 	e := w.now.event
-	return e.Key != nil && slices.ContainsFunc(slices.Concat(sources(e)...), func(p model.KeySource) bool { return keyField(e, p) == f })
+	return e.Key != nil && slices.ContainsFunc(e.Key.Parts, func(p model.KeySource) bool { return keyField(e, p) == f })
 }

@@ -14,8 +14,8 @@
 //
 // Beside that: versions that rise, stay and fall; lists without elements; a second copy of
 // rows that otherwise differ from record to record; every event twice; rows on which each
-// event shows optional values as present, null and absent; records that former keys or no
-// key identify; two events under one key where they share keys. Copies, tombstones and
+// event shows optional values as present, null and absent; two events under one key where they
+// share keys. Copies, tombstones and
 // broken records are made of the log by the suite that runs it (runtime/idemtest).
 //
 // # What a change of the spec changes
@@ -76,9 +76,8 @@ type Header struct {
 // Log returns the records in the order in which they are sent, all to one partition of their
 // topic. The same model always gives the same bytes.
 //
-// Every idempotency key occurs once, except for one that consists of enums, and for copies that
-// only a former key gives away, records that lack the key's header, and two events under a key
-// that they share. Some records are refused, because a pair
+// Every idempotency key occurs once, except for one that consists of enums, and for two events
+// under a key that they share. Some records are refused, because a pair
 // such as delete and update of one row cannot be had otherwise; at least three of four apply
 // unless the topic cannot do better. None of an event whose on_failure says stop is refused, as
 // far as the planner foresees it: it would halt the partition.
@@ -92,7 +91,6 @@ func Log(s *model.Service, t *model.Topic) ([]model.Row, []Record) {
 	var log []Record
 	for _, e := range t.Events {
 		log = append(log, w.records(p.section(e))...)
-		log = append(log, w.otherKeys(p, e)...)
 		log = append(log, w.sharedKeys(p, e)...)
 	}
 	return w.rowsBefore(s), log

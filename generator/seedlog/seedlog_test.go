@@ -120,7 +120,7 @@ func TestMostRecordsApply(t *testing.T) {
 		for _, e := range topic.Events {
 			events[e.GoName] = e
 			few := !e.Key.Offset && !slices.ContainsFunc(e.Key.Parts, func(p model.KeySource) bool { return p.Field == nil || p.Field.Type.Kind != model.Enum })
-			knownOtherwise[e.GoName] = len(e.Key.Former) > 0 || few || sharesKeys(topic, e)
+			knownOtherwise[e.GoName] = few || sharesKeys(topic, e)
 		}
 		goOn(topic)
 		in := begun(s, topic)
@@ -187,7 +187,7 @@ func TestEveryEventOccursTwice(t *testing.T) {
 			for _, r := range log {
 				if r.Event == e.GoName {
 					n++
-					if keyed := !e.Key.Offset; r.Keyed != keyed && !(keyed && e.Key.OffsetIfMissing) {
+					if keyed := !e.Key.Offset; r.Keyed != keyed {
 						t.Errorf("%s: keyed %v", e.Name, r.Keyed)
 					}
 				}
@@ -197,42 +197,6 @@ func TestEveryEventOccursTwice(t *testing.T) {
 			}
 		}
 	})
-}
-
-// An event that is known by former sources, or by its offset if it must be, shows in the log
-// as such: a copy that only the former key gives away, and a record without any key.
-func TestOtherKeysShow(t *testing.T) {
-	shown := 0
-	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
-		in := begun(s, topic)
-		copies, keyless := map[string]int{}, map[string]int{}
-		for i, r := range log {
-			switch out := in.Apply(kafka(topic, i, r)); {
-			case out.Kind == oracle.Duplicate:
-				copies[r.Event]++
-			case out.Kind == oracle.Applied && out.Key == "":
-				keyless[r.Event]++
-				if r.Keyed {
-					t.Errorf("record %d %s counts by its offset, the log says that it is keyed", i, r.Event)
-				}
-			}
-		}
-		for _, e := range topic.Events {
-			want := 0
-			for _, former := range e.Key.Former {
-				if !slices.ContainsFunc(former.Parts, func(p model.KeySource) bool { return p.Field != nil }) {
-					want++
-				}
-			}
-			if copies[e.GoName] < want || e.Key.OffsetIfMissing && keyless[e.GoName] == 0 {
-				t.Errorf("%s: %d copies under former keys, %d records by their offset", e.Name, copies[e.GoName], keyless[e.GoName])
-			}
-			shown += copies[e.GoName]
-		}
-	})
-	if shown == 0 {
-		t.Error("no topic has such an event")
-	}
 }
 
 func TestTheLogIsAlwaysTheSame(t *testing.T) {

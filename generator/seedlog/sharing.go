@@ -44,7 +44,13 @@ func (w *writer) sharedKey(p *planner, a, b *model.Event) (log []Record) {
 	log = w.records(way)
 	first, like := log[len(log)-1], way[len(way)-1]
 	second := w.record(visit{event: b, row: like.row, number: like.number, version: equal, again: true, like: a})
-	return append(log, second.withHeadersOf(first, headersOf(b.Key.Parts)))
+	for i, h := range second.Headers {
+		same := func(o Header) bool { return o.Name == h.Name }
+		if slices.ContainsFunc(b.Key.Parts, func(p model.KeySource) bool { return p.Field == nil && p.Header == h.Name }) {
+			second.Headers[i] = first.Headers[slices.IndexFunc(first.Headers, same)]
+		}
+	}
+	return append(log, second)
 }
 
 // sameHeaders reports whether both events read the headers of their key in one way.

@@ -111,12 +111,12 @@ func (c *comparison) limits(old, now Limits) {
 
 // headers reports headers that the key of an event needs and did not need before.
 func (c *comparison) headers(old, now *Key, fields []Entry) {
-	if now == nil || now.Missing != "" {
+	if now == nil {
 		return
 	}
 	for _, part := range now.Parts {
 		name, isHeader := headerOf(part)
-		if !isHeader || old != nil && old.Missing == "" && slices.Contains(old.Parts, part) {
+		if !isHeader || old != nil && slices.Contains(old.Parts, part) {
 			continue
 		}
 		needed := slices.ContainsFunc(fields, func(e Entry) bool {
@@ -125,7 +125,7 @@ func (c *comparison) headers(old, now *Key, fields []Entry) {
 		})
 		if !needed {
 			about := About{Topic: now.Topic, Event: now.Event, What: KeySource}
-			c.unhandled(about, "", "say missing: offset until the older records are read, deploy this when they are, or make sure that they have it",
+			c.unhandled(about, "", "deploy this when the older records are read, or make sure that they have it",
 				"the key needs header %q, which older records may lack", name)
 		}
 	}

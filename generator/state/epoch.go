@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -17,25 +16,9 @@ func (k Key) identity() uint32 {
 	return definition.Hash(append([]string{k.Space, k.Copies}, k.Parts...)...)
 }
 
-// reaches reports whether a copy that a version knew by an identity is known to this one, too.
-func (k Key) reaches(identity uint32, now *model.IdempotencyKey) bool {
-	if k.identity() == identity {
-		return true
-	}
-	for _, former := range now.Former {
-		was := Key{Space: hex.EncodeToString(former.Space[:]), Copies: k.Copies, Parts: definition.Parts(former.Parts)}
-		if was.identity() == identity {
-			return true
-		}
-	}
-	return false
-}
-
-// moved is the key once older versions need not recognise its events any more.
-func (k Key) moved() Key {
-	own := k.identity()
-	k.History = definition.Hash(text(k.History), text(k.Written), text(own))
-	k.Written = own
+// moved is the key once events that were known by another identity are events of it.
+func (k Key) moved(from uint32) Key {
+	k.History = definition.Hash(text(k.History), text(from), text(k.identity()))
 	return k
 }
 
@@ -57,13 +40,12 @@ func follow(old *State, s *model.Service) []Key {
 				continue
 			}
 			for _, o := range before {
-				goesOn := o.Renamed || o.Event == n.Event
-				if goesOn {
+				if o.Renamed || o.Event == n.Event { // it goes on
 					used[[2]string{o.Topic, o.Event}] = true
-					n.History, n.Written = o.History, o.Written
+					n.History = o.History
 				}
-				if goesOn && !n.reaches(n.Written, e.Key) || !goesOn && !n.reaches(o.Written, e.Key) {
-					n = n.moved()
+				if o.identity() != n.identity() {
+					n = n.moved(o.identity())
 				}
 			}
 			next = append(next, n)
@@ -96,8 +78,7 @@ func find(all []Key, k Key) (Key, bool) {
 }
 
 // epochs decides what the service writes into the ledger, and behind what it goes on: all that
-// earlier versions wrote, and what later ones will write once the former sources go that it
-// has, one event's or all of them.
+// earlier versions wrote.
 func (s *State) epochs(old *State) {
 	if old == nil {
 		var texts []string
@@ -111,17 +92,6 @@ func (s *State) epochs(old *State) {
 	first := old.Knows[0]
 	s.Identity = epoch(first, s.Keys)
 	s.Knows = know(slices.Clone(old.Knows), s.Identity)
-	all := slices.Clone(s.Keys)
-	for i, k := range s.Keys {
-		if !k.Gone && k.Written != k.identity() {
-			one := slices.Clone(s.Keys)
-			one[i], all[i] = k.moved(), k.moved()
-			s.Ahead = know(s.Ahead, epoch(first, one))
-		}
-	}
-	if len(s.Ahead) > 0 {
-		s.Ahead = know(s.Ahead, epoch(first, all))
-	}
 }
 
 func know(all []uint32, identity uint32) []uint32 {

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -19,16 +18,15 @@ func next(old *State, change func(e *model.Event, s *model.Service)) *State {
 
 // knows reports whether a version goes on behind an identity.
 func knows(s *State, identity uint32) bool {
-	return slices.Contains(s.Knows, identity) || slices.Contains(s.Ahead, identity)
+	return slices.Contains(s.Knows, identity)
 }
 
 func same(*model.Event, *model.Service) {}
 
-// moves is a change of the source; also are the former ones that are still looked for.
-func moves(header string, also ...string) func(e *model.Event, s *model.Service) {
+// moves is a change of the source.
+func moves(header string) func(e *model.Event, s *model.Service) {
 	return func(e *model.Event, _ *model.Service) {
 		e.Key.Parts = []model.KeySource{{Header: header}}
-		e.Key.Former = former(also...)
 	}
 }
 
@@ -50,11 +48,7 @@ func TestWhatHaltsAnOlderVersion(t *testing.T) {
 		{"new field", func(e *model.Event, _ *model.Service) { e.Fields = append(e.Fields, field("x", model.Bool)) }, false},
 		{"type of a field", func(e *model.Event, _ *model.Service) { e.Fields[0].Type.Kind = model.String }, false},
 		{"window", func(e *model.Event, _ *model.Service) { e.Key.Window = 1 }, false},
-		{"former source gone", func(e *model.Event, _ *model.Service) { e.Key.Former = nil }, false},
-		{"missing", func(e *model.Event, _ *model.Service) { e.Key.OffsetIfMissing = true }, false},
-		{"source, and the former one is known", moves("Id", "Idempotency-Key"), false},
 		{"source", moves("Id"), true},
-		{"source, and another former one is known", moves("Id", "Other"), true},
 		{"unique_per", func(e *model.Event, _ *model.Service) { e.Key.Space[3]++ }, true},
 		{"copies", func(e *model.Event, _ *model.Service) { e.Key.SamePartition = true }, true},
 		{"to an offset key", func(e *model.Event, _ *model.Service) { e.Key = &model.IdempotencyKey{Offset: true} }, true},
@@ -76,22 +70,9 @@ func TestWhatHaltsAnOlderVersion(t *testing.T) {
 		if !knows(now, old.Identity) || !knows(now, now.Identity) {
 			t.Errorf("%s: the new version does not go on behind the old one, or itself", tc.name)
 		}
-		if back := next(now, tc.change); back.Identity != now.Identity || !slices.Equal(back.Knows, now.Knows) || !slices.Equal(back.Ahead, now.Ahead) {
+		if back := next(now, tc.change); back.Identity != now.Identity || !slices.Equal(back.Knows, now.Knows) {
 			t.Errorf("%s: another run changes something", tc.name)
 		}
-	}
-}
-
-// A former source that is taken out of also halts those who never had it there, and only them.
-func TestEndOfAFormerSource(t *testing.T) {
-	old := next(nil, moves("A"))
-	both := next(old, moves("B", "A"))
-	now := next(both, moves("B"))
-	if both.Identity != old.Identity || now.Identity == both.Identity {
-		t.Errorf("identities %x, %x, %x", old.Identity, both.Identity, now.Identity)
-	}
-	if knows(old, now.Identity) || !knows(both, now.Identity) {
-		t.Error("who goes on behind the new source is not who recognises it")
 	}
 }
 
@@ -140,20 +121,19 @@ func TestEventThatComesBack(t *testing.T) {
 	}
 }
 
-// Whatever versions follow one another, with sources that move, are kept under also, go or come
-// back: one that goes on behind a later one recognises every event that it applied. A record
-// has every header that a source names.
+// Whatever versions follow one another, with sources that move, go or come back: one that goes on
+// behind a later one recognises every event that it applied.
 func TestVersionThatGoesOnRecognisesWhatLaterOnesApplied(t *testing.T) {
 	type version struct {
 		state *State
-		keys  map[string][]string // event -> its source, then the former ones
+		keys  map[string]string // event -> its source
 	}
 	rnd := rand.New(rand.NewPCG(3, 4))
 	goes, halts := 0, 0
 	for range 2000 {
 		var all []version
 		var old *State
-		events := map[string][]string{"X": {"A"}, "Y": {"A"}}
+		events := map[string]string{"X": "A", "Y": "A"}
 		for range 6 {
 			s := service()
 			template := s.Topics[0].Events[0]
@@ -161,31 +141,17 @@ func TestVersionThatGoesOnRecognisesWhatLaterOnesApplied(t *testing.T) {
 			for _, name := range slices.Sorted(maps.Keys(events)) {
 				e, key := *template, *template.Key
 				e.Name, e.Types, e.Key, key.Space = name, []string{name}, &key, [16]byte{name[0]}
-				key.Parts, key.Former = nil, nil
-				for i, header := range events[name] {
-					source := []model.KeySource{{Header: header}}
-					if i == 0 {
-						key.Parts = source
-					} else {
-						key.Former = append(key.Former, model.FormerKey{Space: key.Space, Parts: source})
-					}
-				}
+				key.Parts = []model.KeySource{{Header: events[name]}}
 				s.Topics[0].Events = append(s.Topics[0].Events, &e)
 			}
 			old = Next(old, s)
 			all = append(all, version{old, maps.Clone(events)})
 			for _, name := range []string{"X", "Y"} {
-				sources := events[name]
-				switch move := string(rune('A' + rnd.IntN(3))); {
-				case rnd.IntN(2) == 0: // as it was
-				case sources == nil || rnd.IntN(4) == 0:
-					events[name] = []string{move}
-				case rnd.IntN(6) == 0:
+				switch rnd.IntN(8) {
+				case 0:
 					delete(events, name)
-				case rnd.IntN(2) == 0:
-					events[name] = sources[:1]
-				case !slices.Contains(sources, move):
-					events[name] = append([]string{move}, sources...)
+				case 1:
+					events[name] = string(rune('A' + rnd.IntN(3)))
 				}
 			}
 		}
@@ -196,10 +162,9 @@ func TestVersionThatGoesOnRecognisesWhatLaterOnesApplied(t *testing.T) {
 					continue
 				}
 				goes++
-				for name, sources := range v.keys {
-					applied, there := later.keys[name]
-					if there && !slices.ContainsFunc(applied, func(s string) bool { return slices.Contains(sources, s) }) {
-						t.Fatalf("%s: %v goes on behind %v", name, sources, fmt.Sprint(applied))
+				for name, source := range v.keys {
+					if applied, there := later.keys[name]; there && applied != source {
+						t.Fatalf("%s: %s goes on behind %s", name, source, applied)
 					}
 				}
 			}

@@ -2,7 +2,6 @@ package state
 
 import (
 	"cmp"
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +37,7 @@ func Identities(old *State, s *model.Service) []Identity {
 				continue
 			}
 			for _, o := range l.before(n) {
-				out = append(out, o.differs(n, e.Key)...)
+				out = append(out, o.differs(n)...)
 			}
 		}
 	}
@@ -50,7 +49,7 @@ func (k Key) same(o Key) bool { return k.Topic == o.Topic && k.Event == o.Event 
 
 // differs says what makes the keys of an event other ones, or puts them elsewhere; n without
 // parts is an offset key.
-func (k forebear) differs(n Key, now *model.IdempotencyKey) []Identity {
+func (k forebear) differs(n Key) []Identity {
 	id := Identity{
 		Topic: n.Topic, Event: n.Event, WasTopic: k.Topic, WasEvent: k.Event, Remedy: "to avoid it, keep the former one",
 		Effect: "a copy of an event that was applied before will be applied again",
@@ -60,9 +59,6 @@ func (k forebear) differs(n Key, now *model.IdempotencyKey) []Identity {
 	}
 	same := slices.Equal(k.Parts, n.Parts)
 	reaches := same && k.Space == n.Space
-	for i, former := range now.Former {
-		reaches = reaches || n.Also[i] == source(k.Parts) && k.Space == hex.EncodeToString(former.Space[:])
-	}
 	switch {
 	case k.Event != n.Event && !k.Renamed && !(reaches && k.Copies == n.Copies):
 		id.Took, id.Change = true, "records of its types were those of event "+strconv.Quote(k.Event)+", whose keys are other ones"
@@ -70,9 +66,9 @@ func (k forebear) differs(n Key, now *model.IdempotencyKey) []Identity {
 			model.DurationText(k.Window) + ")"
 	case len(n.Parts) == 0:
 		id.Change = "its source was " + list(k.Parts) + " and is {record: offset}"
-	case !same && !slices.Contains(n.Also, source(k.Parts)):
+	case !same:
 		id.Change = "its source was " + list(k.Parts) + " and is " + list(n.Parts)
-		id.Remedy = "to avoid it, name the former source under also until its window has passed"
+		id.Remedy = "to avoid it, keep the former one; docs/patterns.md says how the key of a live topic is changed"
 	case reaches && k.Copies == n.Copies:
 		return k.forgets(n, id)
 	case reaches:
@@ -89,24 +85,13 @@ func (k forebear) differs(n Key, now *model.IdempotencyKey) []Identity {
 
 // forgets says which copies are known no more although the event's identity is what it was;
 // id is the rest of what is said.
-func (k Key) forgets(n Key, id Identity) (all []Identity) {
-	for _, former := range k.Also {
-		if former == source(n.Parts) || slices.Contains(n.Also, former) {
-			continue
-		}
-		id.Effect = "a copy that carries only a former source is a new event from now on"
-		id.Change = "[" + former + "] is gone from also"
-		id.Remedy = "that is safe once a window (" + model.DurationText(cmp.Or(k.Window, n.Window)) +
-			") has passed since every instance runs a version that computes both; until then, put it back"
-		all = append(all, id)
+func (k Key) forgets(n Key, id Identity) []Identity {
+	if n.Window >= k.Window {
+		return nil
 	}
-	if n.Window < k.Window {
-		id.Effect = "copies between the new and the old window are new events"
-		id.Change = "its window was " + model.DurationText(k.Window) + " and is " + model.DurationText(n.Window)
-		id.Remedy = "to avoid it, keep the former one"
-		all = append(all, id)
-	}
-	return all
+	id.Effect = "copies between the new and the old window are new events"
+	id.Change = "its window was " + model.DurationText(k.Window) + " and is " + model.DurationText(n.Window)
+	return []Identity{id}
 }
 
 func place(copies string) string { return cmp.Or(copies, "anywhere") }

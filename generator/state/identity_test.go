@@ -8,27 +8,6 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// former are former keys in the space of the service's event.
-func former(headers ...string) (keys []model.FormerKey) {
-	for _, h := range headers {
-		keys = append(keys, model.FormerKey{Space: [16]byte{1, 2}, Parts: []model.KeySource{{Header: h}}})
-	}
-	return keys
-}
-
-// A former source is the same whether its field may be missing by now or not.
-func TestFormerFieldMayBeOptional(t *testing.T) {
-	old, s := service(), service()
-	id := field("id", model.String)
-	old.Topics[0].Events[0].Key.Parts = []model.KeySource{{Field: id}}
-	missing := *id
-	missing.Type.Optional = true
-	s.Topics[0].Events[0].Key.Former = append(former("Old-Id"), model.FormerKey{Space: [16]byte{1, 2}, Parts: []model.KeySource{{Field: &missing}}})
-	if got := Identities(first(old), declared(s)); got != nil {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestIdentities(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -38,20 +17,8 @@ func TestIdentities(t *testing.T) {
 		{"nothing", func(*model.Event) {}, ""},
 		{"compared field", func(e *model.Event) { e.Fields[0].Type.Kind = model.String }, ""},
 		{"source", func(e *model.Event) { e.Key.Parts[0].Header = "Id" }, `its source was [header "Idempotency-Key"] and is [header "Id"]`},
-		{"source, and the former one is known", func(e *model.Event) {
-			e.Key.Parts[0].Header, e.Key.Space, e.Key.Former = "Id", [16]byte{9}, former("Other", "Idempotency-Key", "Old-Id")
-		}, ""},
-		{"source and unique_per, and the former source is known", func(e *model.Event) {
-			e.Key.Parts[0].Header, e.Key.Former, e.Key.Space = "Id", former("Idempotency-Key"), [16]byte{9}
-			e.Key.Former[0].Space[3]++
-		}, "its unique_per is another one"},
-		{"a former source less", func(e *model.Event) { e.Key.Former = nil }, `[header "Old-Id"] is gone from also`},
-		{"back to the former source", func(e *model.Event) {
-			e.Key.Parts[0].Header, e.Key.Former = "Old-Id", former("Idempotency-Key")
-		}, ""},
 		{"shorter window", func(e *model.Event) { e.Key.Window = 36 * time.Hour }, "its window was 8d and is 36h"},
 		{"longer window", func(e *model.Event) { e.Key.Window *= 2 }, ""},
-		{"both", func(e *model.Event) { e.Key.Former, e.Key.Window = nil, time.Second }, `[header "Old-Id"] is gone from also; its window was 8d and is 1s`},
 		{"copies", func(e *model.Event) { e.Key.SamePartition = true }, "its copies was anywhere and is same_partition, which looks for keys elsewhere"},
 		{"to an offset key", func(e *model.Event) { e.Key = &model.IdempotencyKey{Offset: true} },
 			`its source was [header "Idempotency-Key"] and is {record: offset}`},

@@ -2,7 +2,6 @@ package state
 
 import (
 	"encoding/hex"
-	"strings"
 
 	"github.com/idemgen/idemgen/generator/definition"
 	"github.com/idemgen/idemgen/generator/model"
@@ -18,24 +17,14 @@ func keys(s *model.Service) []Key {
 			}
 			k := Key{Topic: t.FirstName(), Event: e.FirstName(), Space: hex.EncodeToString(e.Key.Space[:]), Window: e.Key.Window}
 			k.Parts = definition.Parts(e.Key.Parts)
-			for _, former := range e.Key.Former {
-				k.Also = append(k.Also, source(definition.Parts(former.Parts)))
-			}
 			if e.Key.SamePartition {
 				k.Copies = "same_partition"
-			}
-			if e.Key.OffsetIfMissing {
-				k.Missing = "offset"
 			}
 			for _, f := range e.Key.Compared {
 				k.Compare = append(k.Compare, Entry{f.Name, definition.Field(f)})
 			}
-			k.Written = k.identity()
 			all = append(all, k)
 		}
 	}
 	return all
 }
-
-// source is what also holds of a source.
-func source(parts []string) string { return strings.Join(parts, " + ") }

@@ -82,7 +82,7 @@ func (r *reader) fail(n *schema.Node, want string) {
 func (r *reader) state(root *schema.Node) *State {
 	s := &State{Source: r.text(root.Get("source")), Consumer: r.text(root.Get("consumer"))}
 	s.Identity = r.hash(root.Get("identity"))
-	s.Knows, s.Ahead = r.hashes(root.Get("known_identities")), r.hashes(root.Get("coming_identities"))
+	s.Knows = r.hashes(root.Get("known_identities"))
 	if len(s.Knows) == 0 {
 		r.fail(root, "known_identities")
 	}
@@ -90,13 +90,9 @@ func (r *reader) state(root *schema.Node) *State {
 		for _, event := range r.pairs(topic.Value) {
 			k := Key{
 				Topic: topic.Key, Event: event.Key, Gone: r.text(event.Value.Get("gone")) != "",
-				History: r.hash(event.Value.Get("history")), Written: r.hash(event.Value.Get("known_as")),
-				Space: r.text(event.Value.Get("space")), Parts: r.texts(event.Value.Get("parts")),
-				Also: r.texts(event.Value.Get("also")), Copies: r.text(event.Value.Get("copies")), Missing: r.text(event.Value.Get("missing")),
-				Window: r.duration(event.Value.Get("window")), Compare: r.entries(event.Value.Get("compare")),
-			}
-			if k.Written == 0 {
-				k.Written = k.identity()
+				History: r.hash(event.Value.Get("history")),
+				Space:   r.text(event.Value.Get("space")), Parts: r.texts(event.Value.Get("parts")),
+				Copies: r.text(event.Value.Get("copies")), Window: r.duration(event.Value.Get("window")), Compare: r.entries(event.Value.Get("compare")),
 			}
 			s.Keys = append(s.Keys, k)
 		}

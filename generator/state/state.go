@@ -28,7 +28,6 @@ type State struct {
 	Consumer   string
 	Identity   uint32   // what makes records copies of one event: the hash that the service writes
 	Knows      []uint32 // what it and earlier versions wrote, in order: it may go on behind them
-	Ahead      []uint32 // what later ones will write when former sources go: behind these, too
 	Keys       []Key
 	Tables     []Table
 	Migrations []Migration // in the order in which they are applied
@@ -42,16 +41,11 @@ type Key struct {
 	Topic, Event string
 	Space        string        // hex of what is hashed before the parts
 	Parts        []string      // in order
-	Also         []string      // former sources, each its parts joined by " + "
 	Copies       string        // same_partition, or "" for anywhere
-	Missing      string        // offset if a record without the header counts by its offset
 	Window       time.Duration // 0 in a file of an older idemgen, which did not keep it
 	Compare      []Entry       // by name
-	// Written is the identity by which every version of the service knows the event that may go
-	// on behind this one. It is the key's own, or that of a former source.
-	Written uint32
-	History uint32 // hash of all earlier values of Written; 0 if there are none
-	Gone    bool   // the event is not in the spec any more
+	History      uint32        // hash of all earlier identities; 0 if there are none
+	Gone         bool          // the event is not in the spec any more
 }
 
 // Table is one table as the last migration left it.

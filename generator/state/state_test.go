@@ -41,7 +41,7 @@ func service() *model.Service {
 			{Name: "tenant", Type: model.FieldType{Kind: model.String}, Source: model.Source{Kind: model.FromHeader, Header: "X-Tenant"}},
 			{Name: "seen", Type: model.FieldType{Kind: model.Timestamp}, Source: model.Source{Kind: model.FromRecord, Record: "timestamp"}},
 		},
-		Key: &model.IdempotencyKey{Parts: []model.KeySource{{Header: "Idempotency-Key"}}, Space: [16]byte{1, 2}, Former: former("Old-Id"), Window: 8 * 24 * time.Hour},
+		Key: &model.IdempotencyKey{Parts: []model.KeySource{{Header: "Idempotency-Key"}}, Space: [16]byte{1, 2}, Window: 8 * 24 * time.Hour},
 	}
 	offset := &model.Event{Name: "Read", Topic: topic, Types: []string{"read"}, Key: &model.IdempotencyKey{Offset: true}}
 	topic.Events = []*model.Event{placed, offset}
@@ -104,7 +104,6 @@ func TestOneLinePerEntry(t *testing.T) {
 		"        items: \"list(object(sku string, n int32)) path $.a\\\\.b.c\"\n",
 		"        - header \"Idempotency-Key\"\n",
 		"      space: 01020000000000000000000000000000\n",
-		"      also:\n        - header \"Old-Id\"\n",
 		"      window: 8d\n",
 	} {
 		if !strings.Contains(got, want) {

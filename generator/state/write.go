@@ -23,7 +23,6 @@ func (s *State) Render() []byte {
 	w.entry(0, "consumer", s.Consumer)
 	w.entry(0, "identity", text(s.Identity))
 	w.list(0, "known_identities", texts(s.Knows))
-	w.list(0, "coming_identities", texts(s.Ahead))
 	w.keys(s.Keys)
 	w.limits(s.Limits)
 	w.dispatch(s.Dispatch)
@@ -75,23 +74,16 @@ func (w *writer) keys(keys []Key) {
 		if k.Gone {
 			w.entry(3, "gone", "true")
 		}
-		if k.Written != k.identity() {
-			w.entry(3, "known_as", text(k.Written))
-		}
 		if k.History != 0 {
 			w.entry(3, "history", text(k.History))
 		}
 		w.entry(3, "space", k.Space)
 		w.list(3, "parts", k.Parts)
-		w.list(3, "also", k.Also)
 		if k.Window > 0 {
 			w.entry(3, "window", model.DurationText(k.Window))
 		}
 		if k.Copies != "" {
 			w.entry(3, "copies", k.Copies)
-		}
-		if k.Missing != "" {
-			w.entry(3, "missing", k.Missing)
 		}
 		if len(k.Compare) > 0 {
 			w.open(3, "compare")

@@ -297,7 +297,7 @@ func (b *trial) try(ctx context.Context, w *idem.Writer, records []idem.Message)
 
 func sum(a, b idem.Result) idem.Result {
 	return idem.Result{
-		Applied: a.Applied + b.Applied, Keyless: a.Keyless + b.Keyless, Duplicates: a.Duplicates + b.Duplicates, Conflicts: a.Conflicts + b.Conflicts,
+		Applied: a.Applied + b.Applied, Duplicates: a.Duplicates + b.Duplicates, Conflicts: a.Conflicts + b.Conflicts,
 		Dead: a.Dead + b.Dead, Ignored: a.Ignored + b.Ignored,
 	}
 }

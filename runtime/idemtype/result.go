@@ -3,7 +3,6 @@ package idemtype
 // Result counts what became of records.
 type Result struct {
 	Applied    int64 // took effect now
-	Keyless    int64 // of Applied: events without their key's header, which count by their offset
 	Duplicates int64 // had their effect before: redelivered by Kafka, or sent again by the producer
 	Conflicts  int64 // dead letters: a known key with other content
 	Dead       int64 // all other dead letters
@@ -14,7 +13,7 @@ type Result struct {
 // Plus is the sum of two results.
 func (r Result) Plus(o Result) Result {
 	return Result{
-		Applied: r.Applied + o.Applied, Keyless: r.Keyless + o.Keyless, Duplicates: r.Duplicates + o.Duplicates,
+		Applied: r.Applied + o.Applied, Duplicates: r.Duplicates + o.Duplicates,
 		Conflicts: r.Conflicts + o.Conflicts, Dead: r.Dead + o.Dead, Waiting: r.Waiting + o.Waiting, Ignored: r.Ignored + o.Ignored,
 	}
 }

@@ -131,7 +131,6 @@ const (
 // transaction.
 func (b *Batch) Add(m *Message, policy *FailurePolicy) (Outcome, error) {
 	b.record = record{outcome: Applied, policy: policy, before: takenBy(b)}
-	b.keys.former = b.keys.former[:0]
 	b.wave.begin()
 	if b.wave.records {
 		b.endWave()

@@ -71,90 +71,6 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// A copy that carries only a former key, or only the present one, is a duplicate; what was
-// claimed was claimed under both. Also speaks for the next claim only.
-func TestFormerKeys(t *testing.T) {
-	for name, former := range map[string][]Key{"none": nil, "former": {{1}}, "missing": {{}}} {
-		b := NewBatch(newScript())
-		b.Reset(priors{{1}: {9, 1}})
-		_, _ = b.Add(&Message{Value: []byte("put order 1")}, &FailurePolicy{})
-		for _, k := range former {
-			b.Also(k)
-		}
-		fresh, err := b.Claim("E", Key{2}, content, 5, true)
-		if want := name != "former"; fresh != want || err != nil {
-			t.Errorf("%s: fresh is %v, %v", name, fresh, err)
-		}
-	}
-	b := NewBatch(newScript())
-	b.Reset(nil)
-	b.Also(Key{1})
-	if fresh, err := b.Claim("E", Key{2}, content, 5, false); !fresh || err != nil {
-		t.Fatal(fresh, err)
-	}
-	_, claims := b.Finish()
-	if want := []Claim{{Key: Key{1}, Def: 3, Print: 5}, {Key: Key{2}, Def: 3, Print: 5}}; !slices.Equal(claims, want) {
-		t.Errorf("claims %v, want %v", claims, want)
-	}
-	if fresh, _ := b.Claim("E", Key{1}, content, 5, false); fresh {
-		t.Error("a copy with the former key is fresh")
-	}
-	if fresh, _ := b.Claim("E", Key{3}, content, 5, false); !fresh {
-		t.Error("a former key outlives its claim")
-	}
-}
-
-// A copy that carries a former key and the present one says that they are one: a later copy
-// that carries the present one alone is a duplicate, too.
-func TestCopyWithBothKeysJoinsThem(t *testing.T) {
-	former, now := Key{1}, Key{2}
-	for _, here := range []bool{false, true} {
-		known := priors{}
-		deliver := func(keys ...Key) bool { // a transaction per record
-			b := NewBatch(newScript())
-			b.Reset(known)
-			for _, k := range keys[:len(keys)-1] {
-				b.Also(k)
-			}
-			fresh, err := b.Claim("E", keys[len(keys)-1], content, 7, here)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, claims := b.Finish()
-			for _, c := range claims {
-				known[c.Key] = Prior{c.Print, 1}
-				if c.Here != here {
-					t.Errorf("%v is claimed elsewhere", c.Key)
-				}
-			}
-			return fresh
-		}
-		for _, copies := range []struct {
-			keys  []Key
-			fresh bool
-		}{{[]Key{former}, true}, {[]Key{former, now}, false}, {[]Key{now}, false}} {
-			if fresh := deliver(copies.keys...); fresh != copies.fresh {
-				t.Errorf("a copy with %v: fresh is %v", copies.keys, fresh)
-			}
-		}
-	}
-}
-
-// A record that lacks the present key is known by its former one, and not by its offset.
-func TestFormerKeyAlone(t *testing.T) {
-	b := NewBatch(newScript())
-	b.Reset(nil)
-	for _, want := range []bool{true, false} {
-		b.Also(Key{1})
-		if fresh, err := b.Claim("E", Key{}, content, 5, false); fresh != want || err != nil || b.Keyless() != 0 {
-			t.Errorf("%v, %v, %d keyless", fresh, err, b.Keyless())
-		}
-	}
-	if _, claims := b.Finish(); !slices.Equal(claims, []Claim{{Key: Key{1}, Def: 3, Print: 5}}) {
-		t.Errorf("claims %v", claims)
-	}
-}
-
 // What a call knows of its event is what the batch knows: key and policy of this record,
 // and nothing of the one before.
 func TestCallKnowsItsRecord(t *testing.T) {
@@ -190,23 +106,6 @@ func (callPlan) Add(b *Batch, m *Message) error {
 }
 
 func (callPlan) Flush(*Batch) {}
-
-// An event without a key counts by its offset: it is fresh and claims nothing.
-func TestKeyless(t *testing.T) {
-	b := NewBatch(newScript())
-	b.Reset(nil)
-	for n := 1; n <= 2; n++ {
-		if fresh, err := b.Claim("E", Key{}, content, 5, false); !fresh || err != nil || b.Keyless() != n {
-			t.Errorf("%v, %v, %d keyless", fresh, err, b.Keyless())
-		}
-	}
-	if _, claims := b.Finish(); len(claims) > 0 {
-		t.Errorf("claims %v", claims)
-	}
-	if b.Reset(nil); b.Keyless() != 0 {
-		t.Error("the batch remembers keyless events")
-	}
-}
 
 // A batch that is used again holds nothing of the run before, whole or interrupted.
 func TestBatchReset(t *testing.T) {

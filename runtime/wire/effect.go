@@ -81,10 +81,10 @@ func (b *Batch) Effect(m *Message, e Effect) (ok bool, err error) {
 }
 
 // taken is what a batch held before a record.
-type taken struct{ claims, keyless, waiting, done int }
+type taken struct{ claims, waiting, done int }
 
 func takenBy(b *Batch) taken {
-	return taken{len(b.keys.claims), b.keys.keyless, len(b.effects.waiting), len(b.effects.done)}
+	return taken{len(b.keys.claims), len(b.effects.waiting), len(b.effects.done)}
 }
 
 // GiveUp takes the last record back, which becomes a dead letter: its outcome was [Waiting], or it
@@ -99,7 +99,7 @@ func GiveUp(b *Batch) {
 			b.keys.hidden = append(b.keys.hidden, c.Key)
 		}
 	}
-	b.keys.claims, b.keys.keyless = b.keys.claims[:b.record.before.claims], b.record.before.keyless
+	b.keys.claims = b.keys.claims[:b.record.before.claims]
 }
 
 // effects are those of the batch's records.

@@ -17,19 +17,11 @@ type Event[E any, D Decoder] struct {
 	// Space is 16 bytes that all keys begin with: a hash of consumer, topic and event as far as
 	// unique_per reaches, and of what the parts are called.
 	Space string
-	// Former are the keys that the event had by earlier sources.
-	Former []FormerKey[E]
 	// Here says that all copies come through one partition, whose chain holds the key.
 	Here bool
 	// Print adds the values that copies must share; Content defines them.
 	Print   func(e *E, f *Fingerprint)
 	Content Content
-}
-
-// FormerKey is the key of an event by an earlier source of the spec.
-type FormerKey[E any] struct {
-	Space string
-	Key   func(e *E, k *KeyBuilder, m *Message)
 }
 
 // Take decodes m into e and claims its key. It returns true if the event is new: then the
@@ -62,11 +54,6 @@ func (ev *Event[E, D]) Take(b *Batch, m *Message, d D, e *E) (fresh bool, err er
 	}
 	if err := ev.fit(b, e); err != nil {
 		return false, err
-	}
-	for _, former := range ev.Former {
-		k.Start(former.Space)
-		former.Key(e, k, m)
-		b.Also(k.Former())
 	}
 	b.print.Start()
 	ev.Print(e, &b.print)

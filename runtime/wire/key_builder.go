@@ -9,19 +9,18 @@ import (
 
 // KeyBuilder makes the key of an event of the parts that the spec names: Start, one call
 // per part in the spec's order, Sum. A missing, null or empty part is an error, never a
-// key, unless it may be absent: then there is no key. The first error is kept. The zero value is
-// ready for use. A [Batch] owns one and hands it to every event.
+// key. The first error is kept. The zero value is ready for use. A [Batch] owns one and hands
+// it to every event.
 type KeyBuilder struct {
-	parts  parts
-	place  place
-	absent bool // a part that may be absent is
-	err    *DecodeError
+	parts parts
+	place place
+	err   *DecodeError
 }
 
 // Start begins a key. space is 16 bytes: a hash of consumer, topic and event as far as
 // unique_per reaches.
 func (k *KeyBuilder) Start(space string) {
-	k.parts, k.place, k.absent, k.err = append(k.parts[:0], space...), place{}, false, nil
+	k.parts, k.place, k.err = append(k.parts[:0], space...), place{}, nil
 }
 
 // Header adds the value of the only header called name.
@@ -39,19 +38,6 @@ func (k *KeyBuilder) Header(m *Message, name string) {
 	k.parts.bytes(partHeader, v)
 	placeText(&k.place, v)
 }
-
-// HeaderOrOffset adds the value of the only header called name. If no header is called so,
-// there is no key, and the event counts by its offset (missing: offset).
-func (k *KeyBuilder) HeaderOrOffset(m *Message, name string) {
-	if _, n := m.find(name); n == 0 {
-		k.Absent()
-		return
-	}
-	k.Header(m, name)
-}
-
-// Absent says that a part which may be absent is: there is no key.
-func (k *KeyBuilder) Absent() { k.absent = true }
 
 const partEmpty = "is empty, but part of the key"
 
@@ -105,29 +91,12 @@ func (k *KeyBuilder) fail(path, reason string) {
 	}
 }
 
-// Sum returns the key, or the first error as a [*DecodeError] of event. It is the zero key
-// if a part is absent.
+// Sum returns the key, or the first error as a [*DecodeError] of event.
 func (k *KeyBuilder) Sum(event string) (Key, error) {
 	if k.err != nil {
 		k.err.Event = event
 		return Key{}, k.err
 	}
-	return k.sum(), nil
-}
-
-// Former returns the key of an earlier source for [Batch.Also]. It is the zero key if a
-// part is missing, empty or absent: then the record is no copy under that source.
-func (k *KeyBuilder) Former() Key {
-	if k.err != nil {
-		return Key{}
-	}
-	return k.sum()
-}
-
-func (k *KeyBuilder) sum() Key {
-	if k.absent {
-		return Key{}
-	}
 	h := sha256.Sum256(k.parts)
-	return k.place.in(Key(h[:16]))
+	return k.place.in(Key(h[:16])), nil
 }

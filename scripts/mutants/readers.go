@@ -17,7 +17,4 @@ var readerBugs = []mutant{
 	{"a key that stands across two keys of a row is taken for one",
 		in(readers, "holds").Replace(`bytes.HasPrefix(entry, key[:])`, `bytes.Contains(keys, key[:]) && len(entry) > 0`),
 		readers, "TestKeyInALedger"},
-	{"a key is made in the space of its former source",
-		in("./generator/eventkey", "sum").Replace(`source.Space[:]`, `e.Key.Space[:]`),
-		"./generator/eventkey", "TestFormerKeyIsOneOfAnotherSpace"},
 }

@@ -13,7 +13,6 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/testdata/golden/versions/also"
 	"github.com/idemgen/idemgen/testdata/golden/versions/compare"
 	"github.com/idemgen/idemgen/testdata/golden/versions/event"
 	"github.com/idemgen/idemgen/testdata/golden/versions/field"
@@ -35,7 +34,6 @@ var versions = []version{
 	{"field", field.NewConsumer, true, false},
 	{"event", event.NewConsumer, true, true},
 	{"compare", compare.NewConsumer, true, true},
-	{"also", also.NewConsumer, true, true},
 	{"renamed", renamed.NewConsumer, true, true},
 }
 
@@ -104,9 +102,9 @@ func alternate(t *testing.T, db *pgxpool.Pool, pair [2]version) {
 	wantEntries(t, db, rows)
 }
 
-// A version that looks for its events under another source, and not for the former one, ends
-// the older versions on the partitions that it has written, and on no other.
-func TestVersionsHaltWhereASourceMovedWithoutAlso(t *testing.T) {
+// A version that looks for its events under another source ends the older versions on the
+// partitions that it has written, and on no other.
+func TestVersionsHaltWhereASourceMoved(t *testing.T) {
 	newer := version{"moved", moved.NewConsumer, true, true}
 	db := newDatabase(t)
 	for _, older := range versions {
@@ -172,7 +170,7 @@ func (e entry) message(topic string) idem.Message {
 		Value:   fmt.Appendf(nil, `{"entry":%q,"amount":%d%s}`, e.id, e.amount, note),
 		Headers: []idem.Header{{Name: "type", Value: []byte(typ)}},
 	}
-	for _, name := range []string{"request", "id", "number"} {
+	for _, name := range []string{"request", "number"} {
 		m.Headers = append(m.Headers, idem.Header{Name: name, Value: []byte(name + " of " + e.id)})
 	}
 	return m

@@ -37,20 +37,10 @@ func checkCopies(report *schema.Diagnostics, e *draft.Event) {
 			fail("the key does not contain the record key", "include "+strings.Join(lacks, " and ")+" in the key source, or "+keepsKey)
 		}
 	}
-	for _, former := range k.Former {
-		if lacks := t.Key.Lacking(former.Parts); len(lacks) > 0 && !t.Model.CopiesKeepKey {
-			fail(fmt.Sprintf("the former source %s does not contain the record key", partsText(former.Parts)),
-				"include "+strings.Join(lacks, " and ")+" in it, or "+keepsKey)
-		}
-	}
 	if !t.Model.Ordered {
 		fail("the topic does not say that one record key stays in one partition", "state assume: {ordered_by: record_key} if that holds")
 	}
-	sources := [][]model.KeySource{k.Parts}
-	for _, former := range k.Former {
-		sources = append(sources, former.Parts)
-	}
-	if t.Model.Ordered && len(k.Parts) == len(spec.Source) && slices.ContainsFunc(sources, func(parts []model.KeySource) bool { return !t.OneTopic(fieldsIn(parts)) }) {
+	if t.Model.Ordered && len(k.Parts) == len(spec.Source) && !t.OneTopic(fieldsIn(k.Parts)) {
 		fail("one record key may be in several topics", "include the topic in the key source, as a field {type: string, record: topic}")
 	}
 	if draft.Reach(spec) == 1 {

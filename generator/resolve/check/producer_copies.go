@@ -9,7 +9,7 @@ import (
 )
 
 // checkProducerCopies reports what happens twice when the producer sends an event as
-// two records and only the offset identifies it, always or without a header (E501).
+// two records and only the offset identifies it (E501).
 func checkProducerCopies(report *schema.Diagnostics, d *draft.Service) {
 	for _, e := range d.Events() {
 		checkEventCopies(report, d, e)
@@ -17,15 +17,13 @@ func checkProducerCopies(report *schema.Diagnostics, d *draft.Service) {
 }
 
 func checkEventCopies(report *schema.Diagnostics, d *draft.Service, e *draft.Event) {
-	t, by, remedy := e.Topic, "source: {record: offset}", "name a header or fields that identify the operation, or state assume: {unique_records: true}"
-	if e.Model.Key != nil && e.Model.Key.OffsetIfMissing {
-		by, remedy = "missing: offset", "drop missing: offset, or state assume: {unique_records: true}"
-	}
-	if e.Model.Key == nil || !e.Model.Key.Offset && !e.Model.Key.OffsetIfMissing || t.Model.UniqueRecords || t.Spec.Assume != nil && t.Spec.Assume.Broken {
+	t := e.Topic
+	if e.Model.Key == nil || !e.Model.Key.Offset || t.Model.UniqueRecords || t.Spec.Assume != nil && t.Spec.Assume.Broken {
 		return
 	}
 	fail := func(pos schema.Pos, what, twice string) {
-		report.Add(pos, "E501", fmt.Sprintf("%s: %s with %s %s when the producer sends the event twice", e.Is(), what, by, twice), remedy)
+		report.Add(pos, "E501", fmt.Sprintf("%s: %s with source: {record: offset} %s when the producer sends the event twice", e.Is(), what, twice),
+			"name a header or fields that identify the operation, or state assume: {unique_records: true}")
 	}
 	if e.Model.Handle {
 		fail(e.Spec.Handle.Key, "handle", "runs twice")

@@ -10,10 +10,9 @@ import (
 // contain the record key.
 func (e *Event) NeedsPromise() bool { return e.Model.Key.SamePartition && e.LacksRecordKey() }
 
-// LacksRecordKey reports whether a source of the event's key does not contain the record key.
+// LacksRecordKey reports whether the source of the event's key does not contain the record key.
 func (e *Event) LacksRecordKey() bool {
-	k, lacks := e.Model.Key, func(parts []model.KeySource) bool { return len(e.Topic.Key.Lacking(parts)) > 0 }
-	return lacks(k.Parts) || slices.ContainsFunc(k.Former, func(f model.FormerKey) bool { return lacks(f.Parts) })
+	return len(e.Topic.Key.Lacking(e.Model.Key.Parts)) > 0
 }
 
 // KeptByRecordKey reports whether only the producer's promise says that copies of the event

@@ -59,13 +59,12 @@ type Process struct {
 
 // Counters count what became of records and transactions.
 type Counters struct {
-	Applied, Keyless, Redelivered, Resent, Conflicts, Dead, Waiting, Ignored atomic.Int64
-	Batches, Searches, Fenced, ForeignFences, Waits, KeyRaces                atomic.Int64
+	Applied, Redelivered, Resent, Conflicts, Dead, Waiting, Ignored atomic.Int64
+	Batches, Searches, Fenced, ForeignFences, Waits, KeyRaces       atomic.Int64
 }
 
 func (c *Counters) add(r idemtype.Result) {
 	c.Applied.Add(r.Applied)
-	c.Keyless.Add(r.Keyless)
 	c.Resent.Add(r.Duplicates)
 	c.Conflicts.Add(r.Conflicts)
 	c.Dead.Add(r.Dead)

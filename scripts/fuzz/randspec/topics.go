@@ -92,7 +92,7 @@ func identity(r *rand.Rand, keyed bool) *part {
 		sources = append(sources, "[id, event_id]")
 	}
 	k.add(need("source: "+pick(r, sources)), need("window: 40d"))
-	for _, option := range []string{"copies: same_partition", "unique_per: topic", "compare: nothing", "also: [former_id]", "missing: offset"} {
+	for _, option := range []string{"copies: same_partition", "unique_per: topic", "compare: nothing"} {
 		if chance(r, 18) {
 			k.add(leaf(option))
 		}
@@ -123,7 +123,7 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 	if chance(r, 15) {
 		e.add(leaf("version: v2"))
 	}
-	fields := &part{lines: []string{"fields:"}, parts: []*part{leaf("event_id: string"), leaf("former_id: optional string"), leaf("lines: list(Line)")}}
+	fields := &part{lines: []string{"fields:"}, parts: []*part{leaf("event_id: string"), leaf("lines: list(Line)")}}
 	for _, n := range append(order, rowNumber) {
 		if !w.used[n] || n == "id" && keyed && chance(r, 50) {
 			continue

@@ -108,7 +108,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		}
 	}
 	steps, claims := d.batch.Finish()
-	w.Steps, w.Result.Keyless = steps, int64(d.batch.Keyless())
+	w.Steps = steps
 	w.Claims, w.Keys.Keys, w.Keys.Defs = ledger.Split(claims)
 	w.Hidden = slices.Clone(d.batch.Hidden())
 	w.Waiting, w.Effects = d.batch.Awaited()

@@ -116,11 +116,6 @@ func (e *Installed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// formerKey1 is the key by header "message-id", which identified the event before.
-func (e *Installed) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "message-id")
-}
-
 // fingerprint adds what copies of the event must share.
 func (e *Installed) fingerprint(f *wire.Fingerprint) {
 	f.Int64("level", e.Level)
@@ -131,13 +126,10 @@ func (e *Installed) fingerprint(f *wire.Fingerprint) {
 // installedEvent is how a record becomes an Installed, and which records are copies of one. It
 // is read only.
 var installedEvent = wire.Event[Installed, *metersV1Decoder]{
-	Name:   "Installed",
-	Decode: (*Installed).decode,
-	Key:    (*Installed).key,
-	Space:  "\x12\x06\xce\x28\x7f\x6f\x6b\x59\xf0\x72\x2b\x11\x35\xc0\x25\x9f",
-	Former: []wire.FormerKey[Installed]{
-		{Space: "\x46\x31\x0a\x54\x28\xee\x4b\x13\xde\x04\x31\xfa\x9d\xda\x54\x38", Key: (*Installed).formerKey1},
-	},
+	Name:    "Installed",
+	Decode:  (*Installed).decode,
+	Key:     (*Installed).key,
+	Space:   "\x12\x06\xce\x28\x7f\x6f\x6b\x59\xf0\x72\x2b\x11\x35\xc0\x25\x9f",
 	Here:    true,
 	Print:   (*Installed).fingerprint,
 	Content: wire.Content{Def: 0x83272927},
@@ -214,11 +206,6 @@ func (e *Read) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// formerKey1 is the key by header "message-id", which identified the event before.
-func (e *Read) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "message-id")
-}
-
 // fingerprint adds what copies of the event must share.
 func (e *Read) fingerprint(f *wire.Fingerprint) {
 	f.Int64("level", e.Level)
@@ -228,13 +215,10 @@ func (e *Read) fingerprint(f *wire.Fingerprint) {
 // readEvent is how a record becomes a Read, and which records are copies of one. It is read
 // only.
 var readEvent = wire.Event[Read, *metersV1Decoder]{
-	Name:   "Read",
-	Decode: (*Read).decode,
-	Key:    (*Read).key,
-	Space:  "\xad\x32\x0f\xd8\xb9\xb3\xc8\x52\x19\x99\xee\x45\x42\x93\xd9\x93",
-	Former: []wire.FormerKey[Read]{
-		{Space: "\x77\x12\xd6\xb4\x46\xc5\xe5\xd1\x1a\xe1\x9e\x92\xa5\x33\xe2\x57", Key: (*Read).formerKey1},
-	},
+	Name:    "Read",
+	Decode:  (*Read).decode,
+	Key:     (*Read).key,
+	Space:   "\xad\x32\x0f\xd8\xb9\xb3\xc8\x52\x19\x99\xee\x45\x42\x93\xd9\x93",
 	Here:    true,
 	Print:   (*Read).fingerprint,
 	Content: wire.Content{Def: 0x554fe894},
@@ -292,11 +276,6 @@ func (e *Removed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// formerKey1 is the key by header "message-id", which identified the event before.
-func (e *Removed) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "message-id")
-}
-
 // fingerprint adds what copies of the event must share.
 func (e *Removed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("meter_id", e.MeterID)
@@ -305,13 +284,10 @@ func (e *Removed) fingerprint(f *wire.Fingerprint) {
 // removedEvent is how a record becomes a Removed, and which records are copies of one. It is
 // read only.
 var removedEvent = wire.Event[Removed, *metersV1Decoder]{
-	Name:   "Removed",
-	Decode: (*Removed).decode,
-	Key:    (*Removed).key,
-	Space:  "\x78\x05\xda\xea\x3e\xb8\x67\xa8\x08\x21\x32\xf1\x86\x63\xab\xfe",
-	Former: []wire.FormerKey[Removed]{
-		{Space: "\xc7\xb4\xee\xb7\xf4\x50\x95\xb7\x71\xa0\x5e\x62\xaa\xed\x80\xcc", Key: (*Removed).formerKey1},
-	},
+	Name:    "Removed",
+	Decode:  (*Removed).decode,
+	Key:     (*Removed).key,
+	Space:   "\x78\x05\xda\xea\x3e\xb8\x67\xa8\x08\x21\x32\xf1\x86\x63\xab\xfe",
 	Here:    true,
 	Print:   (*Removed).fingerprint,
 	Content: wire.Content{Def: 0x7419d7e6},

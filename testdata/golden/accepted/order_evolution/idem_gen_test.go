@@ -62,9 +62,9 @@ func testCases() idemtest.Cases {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
 		Events: map[string]idemtest.Event{
-			"OrderPlaced":  {Keyed: true, Loose: []string{"total", "revision"}, Naming: []string{"event_id", "legacy_no"}},
-			"OrderClosed":  {Keyed: true, Loose: []string{"reason", "revision"}, Naming: []string{"event_id", "legacy_no"}},
-			"OrderChecked": {Keyed: true, Loose: []string{"revision"}, Naming: []string{"event_id", "legacy_no"}},
+			"OrderPlaced":  {Keyed: true, Loose: []string{"total", "revision"}, Naming: []string{"event_id"}},
+			"OrderClosed":  {Keyed: true, Loose: []string{"reason", "revision"}, Naming: []string{"event_id"}},
+			"OrderChecked": {Keyed: true, Loose: []string{"revision"}, Naming: []string{"event_id"}},
 			"NoteAdded":    {Keyed: true},
 			"OrderViewed":  {Keyed: true, Here: true},
 		},

@@ -104,13 +104,8 @@ func (e *NoteAdded) decode(s *strictjson.Scanner, m *wire.Message) {
 // key identifies the event by header "Idempotency-Key" and header "tenant". Its copies are
 // known for 8d at least.
 func (e *NoteAdded) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.HeaderOrOffset(m, "Idempotency-Key")
-	k.HeaderOrOffset(m, "tenant")
-}
-
-// formerKey1 is the key by header "Message-Id", which identified the event before.
-func (e *NoteAdded) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "Message-Id")
+	k.Header(m, "Idempotency-Key")
+	k.Header(m, "tenant")
 }
 
 // fingerprint adds what copies of the event must share.
@@ -123,13 +118,10 @@ func (e *NoteAdded) fingerprint(f *wire.Fingerprint) {
 // noteAddedEvent is how a record becomes a NoteAdded, and which records are copies of one. It
 // is read only.
 var noteAddedEvent = wire.Event[NoteAdded, *orderNotesV1Decoder]{
-	Name:   "NoteAdded",
-	Decode: (*NoteAdded).decode,
-	Key:    (*NoteAdded).key,
-	Space:  "\xf1\xa3\xb9\xf5\xb7\x60\xf9\xbf\x74\x6e\x1a\x35\x60\x3a\xcc\x95",
-	Former: []wire.FormerKey[NoteAdded]{
-		{Space: "\xbe\xce\x10\x03\x14\x7d\x8f\xf8\x77\x80\x84\x9e\x44\xab\x1d\x9f", Key: (*NoteAdded).formerKey1},
-	},
+	Name:    "NoteAdded",
+	Decode:  (*NoteAdded).decode,
+	Key:     (*NoteAdded).key,
+	Space:   "\xf1\xa3\xb9\xf5\xb7\x60\xf9\xbf\x74\x6e\x1a\x35\x60\x3a\xcc\x95",
 	Print:   (*NoteAdded).fingerprint,
 	Content: wire.Content{Def: 0x72350dc8},
 }

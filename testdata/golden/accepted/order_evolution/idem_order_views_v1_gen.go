@@ -95,7 +95,7 @@ func (e *OrderViewed) decode(s *strictjson.Scanner, m *wire.Message) {
 // least.
 func (e *OrderViewed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.OrderID)
-	k.HeaderOrOffset(m, "View-Id")
+	k.Header(m, "View-Id")
 }
 
 // fingerprint adds what copies of the event must share.

@@ -85,20 +85,11 @@ type ordersV1Decoder = strictjson.Scanner
 // they come with.
 const ordersV1Keys = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
 
-// orderPlacedFormerSpace1 begins the keys of several events: equal parts are one key,
-// whichever event they come with.
-const orderPlacedFormerSpace1 = "\x5f\x37\x35\xb8\xa9\x5e\x17\x31\xf4\x39\xd2\x05\x9c\x0f\x85\xb0"
-
-// orderPlacedFormerSpace2 begins the keys of several events: equal parts are one key,
-// whichever event they come with.
-const orderPlacedFormerSpace2 = "\xb2\x27\x78\xc1\x38\xb5\x10\x85\xb8\x55\x2c\xb0\x17\x45\xae\x4e"
-
 // OrderPlaced is event "order.placed" or "order.placed.v2" on topic "orders.v1".
 type OrderPlaced struct {
 	Total    idem.Decimal
 	EventID  idem.UUID
 	Revision int64
-	LegacyNo *int64
 	OrderID  idem.UUID // the record key
 }
 
@@ -112,7 +103,7 @@ func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
 
 func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderPlaced{}
-	var seen struct{ Total, EventID, Revision, LegacyNo bool }
+	var seen struct{ Total, EventID, Revision bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "total":
@@ -124,9 +115,6 @@ func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "revision":
 			s.Once(&seen.Revision)
 			e.Revision = s.Int64()
-		case "legacy_no":
-			s.Once(&seen.LegacyNo)
-			e.LegacyNo = strictjson.Opt(s, s.Int64)
 		default:
 			s.Skip()
 		}
@@ -142,23 +130,6 @@ func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
-// formerKey1 is the key by header "Idempotency-Key", which identified the event before.
-func (e *OrderPlaced) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "Idempotency-Key")
-}
-
-// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event
-// before.
-func (e *OrderPlaced) formerKey2(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "tenant")
-	k.UUID("record key", e.OrderID)
-	if e.LegacyNo != nil {
-		k.Int64("legacy_no", *e.LegacyNo)
-	} else {
-		k.Absent()
-	}
-}
-
 // fingerprint adds what copies of the event must share.
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {}
 
@@ -170,15 +141,11 @@ func (e *OrderPlaced) fits(f *wire.Fit) {
 // orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
 // one. It is read only.
 var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
-	Name:   "OrderPlaced",
-	Decode: (*OrderPlaced).decode,
-	Fits:   (*OrderPlaced).fits,
-	Key:    (*OrderPlaced).key,
-	Space:  ordersV1Keys,
-	Former: []wire.FormerKey[OrderPlaced]{
-		{Space: orderPlacedFormerSpace1, Key: (*OrderPlaced).formerKey1},
-		{Space: orderPlacedFormerSpace2, Key: (*OrderPlaced).formerKey2},
-	},
+	Name:    "OrderPlaced",
+	Decode:  (*OrderPlaced).decode,
+	Fits:    (*OrderPlaced).fits,
+	Key:     (*OrderPlaced).key,
+	Space:   ordersV1Keys,
 	Print:   (*OrderPlaced).fingerprint,
 	Content: wire.Content{Def: 0x649b453e},
 }
@@ -223,7 +190,6 @@ type OrderClosed struct {
 	Reason   string
 	EventID  idem.UUID
 	Revision int64
-	LegacyNo *int64
 	OrderID  idem.UUID // the record key
 }
 
@@ -237,7 +203,7 @@ func DecodeOrderClosed(m idem.Message) (e OrderClosed, err error) {
 
 func (e *OrderClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderClosed{}
-	var seen struct{ Reason, EventID, Revision, LegacyNo bool }
+	var seen struct{ Reason, EventID, Revision bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "reason":
@@ -249,9 +215,6 @@ func (e *OrderClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "revision":
 			s.Once(&seen.Revision)
 			e.Revision = s.Int64()
-		case "legacy_no":
-			s.Once(&seen.LegacyNo)
-			e.LegacyNo = strictjson.Opt(s, s.Int64)
 		default:
 			s.Skip()
 		}
@@ -267,37 +230,16 @@ func (e *OrderClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
-// formerKey1 is the key by header "Idempotency-Key", which identified the event before.
-func (e *OrderClosed) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "Idempotency-Key")
-}
-
-// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event
-// before.
-func (e *OrderClosed) formerKey2(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "tenant")
-	k.UUID("record key", e.OrderID)
-	if e.LegacyNo != nil {
-		k.Int64("legacy_no", *e.LegacyNo)
-	} else {
-		k.Absent()
-	}
-}
-
 // fingerprint adds what copies of the event must share.
 func (e *OrderClosed) fingerprint(f *wire.Fingerprint) {}
 
 // orderClosedEvent is how a record becomes an OrderClosed, and which records are copies of
 // one. It is read only.
 var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
-	Name:   "OrderClosed",
-	Decode: (*OrderClosed).decode,
-	Key:    (*OrderClosed).key,
-	Space:  ordersV1Keys,
-	Former: []wire.FormerKey[OrderClosed]{
-		{Space: orderPlacedFormerSpace1, Key: (*OrderClosed).formerKey1},
-		{Space: orderPlacedFormerSpace2, Key: (*OrderClosed).formerKey2},
-	},
+	Name:    "OrderClosed",
+	Decode:  (*OrderClosed).decode,
+	Key:     (*OrderClosed).key,
+	Space:   ordersV1Keys,
 	Print:   (*OrderClosed).fingerprint,
 	Content: wire.Content{Def: 0x3bc6abe7},
 }
@@ -349,7 +291,6 @@ WHERE NOT EXISTS (SELECT FROM order_history AS t WHERE t.order_id = e.order_id)`
 type OrderChecked struct {
 	EventID  idem.UUID
 	Revision int64
-	LegacyNo *int64
 	OrderID  idem.UUID // the record key
 }
 
@@ -363,7 +304,7 @@ func DecodeOrderChecked(m idem.Message) (e OrderChecked, err error) {
 
 func (e *OrderChecked) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderChecked{}
-	var seen struct{ EventID, Revision, LegacyNo bool }
+	var seen struct{ EventID, Revision bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "event_id":
@@ -372,9 +313,6 @@ func (e *OrderChecked) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "revision":
 			s.Once(&seen.Revision)
 			e.Revision = s.Int64()
-		case "legacy_no":
-			s.Once(&seen.LegacyNo)
-			e.LegacyNo = strictjson.Opt(s, s.Int64)
 		default:
 			s.Skip()
 		}
@@ -389,38 +327,17 @@ func (e *OrderChecked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
-// formerKey1 is the key by header "Idempotency-Key", which identified the event before.
-func (e *OrderChecked) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "Idempotency-Key")
-}
-
-// formerKey2 is the key by header "tenant", order_id and legacy_no, which identified the event
-// before.
-func (e *OrderChecked) formerKey2(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "tenant")
-	k.UUID("record key", e.OrderID)
-	if e.LegacyNo != nil {
-		k.Int64("legacy_no", *e.LegacyNo)
-	} else {
-		k.Absent()
-	}
-}
-
 // fingerprint adds what copies of the event must share.
 func (e *OrderChecked) fingerprint(f *wire.Fingerprint) {}
 
 // orderCheckedEvent is how a record becomes an OrderChecked, and which records are copies of
 // one. It is read only.
 var orderCheckedEvent = wire.Event[OrderChecked, *ordersV1Decoder]{
-	Name:   "OrderChecked",
-	Decode: (*OrderChecked).decode,
-	Owned:  true,
-	Key:    (*OrderChecked).key,
-	Space:  ordersV1Keys,
-	Former: []wire.FormerKey[OrderChecked]{
-		{Space: orderPlacedFormerSpace1, Key: (*OrderChecked).formerKey1},
-		{Space: orderPlacedFormerSpace2, Key: (*OrderChecked).formerKey2},
-	},
+	Name:    "OrderChecked",
+	Decode:  (*OrderChecked).decode,
+	Owned:   true,
+	Key:     (*OrderChecked).key,
+	Space:   ordersV1Keys,
 	Print:   (*OrderChecked).fingerprint,
 	Content: wire.Content{Def: 0x480b185e},
 }

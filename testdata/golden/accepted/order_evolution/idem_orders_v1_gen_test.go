@@ -26,9 +26,9 @@ func TestOrdersV1(t *testing.T) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
 		Log: idemtest.ReadLog(t, "testdata/idem_orders_v1_log.jsonl", map[string]idemtest.Event{
-			"OrderPlaced":  {Keyed: true, Loose: []string{"total", "revision"}, Naming: []string{"event_id", "legacy_no"}},
-			"OrderClosed":  {Keyed: true, Loose: []string{"reason", "revision"}, Naming: []string{"event_id", "legacy_no"}},
-			"OrderChecked": {Keyed: true, Loose: []string{"revision"}, Naming: []string{"event_id", "legacy_no"}},
+			"OrderPlaced":  {Keyed: true, Loose: []string{"total", "revision"}, Naming: []string{"event_id"}},
+			"OrderClosed":  {Keyed: true, Loose: []string{"reason", "revision"}, Naming: []string{"event_id"}},
+			"OrderChecked": {Keyed: true, Loose: []string{"revision"}, Naming: []string{"event_id"}},
 		}),
 		Edit: editTestLog,
 	}.Run(t)

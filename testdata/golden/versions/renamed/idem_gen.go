@@ -25,11 +25,6 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 			Writes: 0x0e599335,
 			Knows: []uint32{
 				0x0e599335,
-				0x0b69dd48,
-				0x3f2fad2a,
-				0x50ac56e6,
-				0x4c4df4de,
-				0x6e5c392e,
 			},
 		},
 		Limits: wire.Limits{

@@ -107,13 +107,8 @@ func (e *Received) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amount, "amount")
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "request". Its copies are known for 8d at least.
 func (e *Received) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "id")
-}
-
-// formerKey1 is the key by header "request", which identified the event before.
-func (e *Received) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
 
@@ -125,13 +120,10 @@ func (e *Received) fingerprint(f *wire.Fingerprint) {
 // receivedEvent is how a record becomes a Received, and which records are copies of one. It is
 // read only.
 var receivedEvent = wire.Event[Received, *paymentsV1Decoder]{
-	Name:   "Received",
-	Decode: (*Received).decode,
-	Key:    (*Received).key,
-	Space:  "\x61\x69\x8e\x21\x0d\x36\x74\x37\x1b\x35\x3c\x5b\xda\x10\x9d\x04",
-	Former: []wire.FormerKey[Received]{
-		{Space: "\xdf\xd2\xd3\x8d\x4d\xdc\xc5\x83\x1b\x3a\x4a\x84\x1c\xe3\x86\x74", Key: (*Received).formerKey1},
-	},
+	Name:    "Received",
+	Decode:  (*Received).decode,
+	Key:     (*Received).key,
+	Space:   "\xdf\xd2\xd3\x8d\x4d\xdc\xc5\x83\x1b\x3a\x4a\x84\x1c\xe3\x86\x74",
 	Print:   (*Received).fingerprint,
 	Content: wire.Content{Def: 0x1b93ca40},
 }
@@ -201,13 +193,8 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amount, "amount")
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "request". Its copies are known for 8d at least.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.Header(m, "id")
-}
-
-// formerKey1 is the key by header "request", which identified the event before.
-func (e *Refunded) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
 
@@ -219,13 +206,10 @@ func (e *Refunded) fingerprint(f *wire.Fingerprint) {
 // refundedEvent is how a record becomes a Refunded, and which records are copies of one. It is
 // read only.
 var refundedEvent = wire.Event[Refunded, *paymentsV1Decoder]{
-	Name:   "Refunded",
-	Decode: (*Refunded).decode,
-	Key:    (*Refunded).key,
-	Space:  "\xbe\xd9\xab\x4b\x3a\xe2\x99\xb5\xde\xcd\x08\xcf\x96\x24\xe2\x2d",
-	Former: []wire.FormerKey[Refunded]{
-		{Space: "\x07\x4e\x25\xd1\xb8\xa1\x55\x3f\x55\xf8\xb2\xfc\x25\x0b\x93\xa7", Key: (*Refunded).formerKey1},
-	},
+	Name:    "Refunded",
+	Decode:  (*Refunded).decode,
+	Key:     (*Refunded).key,
+	Space:   "\x07\x4e\x25\xd1\xb8\xa1\x55\x3f\x55\xf8\xb2\xfc\x25\x0b\x93\xa7",
 	Print:   (*Refunded).fingerprint,
 	Content: wire.Content{Def: 0x9295b281},
 }

@@ -110,14 +110,8 @@ func (e *Sold) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Shop = s.RecordKey(m).String()
 }
 
-// key identifies the event by shop and header "id". Its copies are known for 8d at least.
+// key identifies the event by shop and header "request". Its copies are known for 8d at least.
 func (e *Sold) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.Text("record key", e.Shop)
-	k.Header(m, "id")
-}
-
-// formerKey1 is the key by shop and header "request", which identified the event before.
-func (e *Sold) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "request")
 }
@@ -130,13 +124,10 @@ func (e *Sold) fingerprint(f *wire.Fingerprint) {
 // soldEvent is how a record becomes a Sold, and which records are copies of one. It is read
 // only.
 var soldEvent = wire.Event[Sold, *salesV1Decoder]{
-	Name:   "Sold",
-	Decode: (*Sold).decode,
-	Key:    (*Sold).key,
-	Space:  "\x9d\x36\xda\x82\xb1\x12\xd2\xcd\xc3\xdd\xf6\x3f\x26\xf1\x4b\xb9",
-	Former: []wire.FormerKey[Sold]{
-		{Space: "\xc2\xb3\x43\xf0\x0b\x96\x60\xdc\xb3\xbb\x28\xeb\x3b\xcb\xc3\xa7", Key: (*Sold).formerKey1},
-	},
+	Name:    "Sold",
+	Decode:  (*Sold).decode,
+	Key:     (*Sold).key,
+	Space:   "\xc2\xb3\x43\xf0\x0b\x96\x60\xdc\xb3\xbb\x28\xeb\x3b\xcb\xc3\xa7",
 	Here:    true,
 	Print:   (*Sold).fingerprint,
 	Content: wire.Content{Def: 0x54474f3c},
@@ -209,14 +200,8 @@ func (e *TakenBack) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Shop = s.RecordKey(m).String()
 }
 
-// key identifies the event by shop and header "id". Its copies are known for 8d at least.
+// key identifies the event by shop and header "request". Its copies are known for 8d at least.
 func (e *TakenBack) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.Text("record key", e.Shop)
-	k.Header(m, "id")
-}
-
-// formerKey1 is the key by shop and header "request", which identified the event before.
-func (e *TakenBack) formerKey1(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "request")
 }
@@ -229,13 +214,10 @@ func (e *TakenBack) fingerprint(f *wire.Fingerprint) {
 // takenBackEvent is how a record becomes a TakenBack, and which records are copies of one. It
 // is read only.
 var takenBackEvent = wire.Event[TakenBack, *salesV1Decoder]{
-	Name:   "TakenBack",
-	Decode: (*TakenBack).decode,
-	Key:    (*TakenBack).key,
-	Space:  "\x3a\xd3\xe4\xec\x10\xc2\xbf\xc2\x21\x06\x71\xe4\x13\x2b\x2e\x21",
-	Former: []wire.FormerKey[TakenBack]{
-		{Space: "\xa8\x64\x79\xf6\x04\xd5\x01\x12\x69\x96\x45\x81\x0d\x7c\x35\xd7", Key: (*TakenBack).formerKey1},
-	},
+	Name:    "TakenBack",
+	Decode:  (*TakenBack).decode,
+	Key:     (*TakenBack).key,
+	Space:   "\xa8\x64\x79\xf6\x04\xd5\x01\x12\x69\x96\x45\x81\x0d\x7c\x35\xd7",
 	Here:    true,
 	Print:   (*TakenBack).fingerprint,
 	Content: wire.Content{Def: 0x0194eaeb},
