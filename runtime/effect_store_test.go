@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -201,19 +200,6 @@ func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
 	if len(tokens) != 3 || tokens[0] <= 1000 || tokens[1] <= tokens[0] || tokens[2] <= tokens[1] {
 		t.Errorf("numbers: %v", tokens)
 	}
-}
-
-// downStore does not answer while it is down.
-type downStore struct {
-	memlease.Store
-	down atomic.Bool
-}
-
-func (s *downStore) Acquire(ctx context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {
-	if s.down.Load() {
-		return nil, errors.New("connection refused")
-	}
-	return s.Store.Acquire(ctx, consumer, asks)
 }
 
 // A store is given to a service with effects only, and is not nil.

@@ -66,16 +66,6 @@ func (w *walker) full(e entry) (*Text, bool) {
 	return t, ok
 }
 
-// sentence reads a text of one line.
-func (w *walker) sentence(e entry) (*Text, bool) {
-	t, ok := w.full(e)
-	if ok && strings.ContainsAny(strings.TrimRight(t.Value, "\n"), "\n\r") {
-		w.ds.Add(t.Pos, "E108", e.what+" must be one line", "longer texts go under description")
-		return nil, false
-	}
-	return t, ok
-}
-
 // word reads a text out of a closed set.
 func (w *walker) word(e entry, set []string) (*Text, bool) {
 	if !w.isScalar(e, oneOf(set)) {

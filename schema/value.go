@@ -14,10 +14,6 @@ func textValue[T any](at func(*T) **Text) value[T] {
 	return put(scalarShape, at, (*walker).full)
 }
 
-func sentenceValue[T any](at func(*T) **Text) value[T] {
-	return put(scalarShape, at, (*walker).sentence)
-}
-
 func wordValue[T any](at func(*T) **Text, set ...string) value[T] {
 	return put(shape{words: set}, at, func(w *walker, e entry) (*Text, bool) { return w.word(e, set) })
 }
