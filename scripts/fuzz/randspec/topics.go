@@ -91,9 +91,13 @@ func identity(r *rand.Rand, keyed bool) *part {
 	if keyed {
 		sources = append(sources, "[id, event_id]")
 	}
-	k.add(need("source: "+pick(r, sources)), need("window: 40d"))
-	for _, option := range []string{"copies: same_partition", "unique_per: topic", "compare: nothing"} {
-		if chance(r, 18) {
+	source := pick(r, sources)
+	k.add(need("source: "+source), need("window: 40d"))
+	if source == "[id, event_id]" && chance(r, 50) { // else it is not proven
+		k.add(leaf("copies: same_partition"))
+	}
+	for _, option := range []string{"unique_per: topic", "compare: nothing"} {
+		if chance(r, 12) {
 			k.add(leaf(option))
 		}
 	}
