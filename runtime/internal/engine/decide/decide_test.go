@@ -27,11 +27,12 @@ func TestEventIsThatOfTheLastRecord(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	d := New(idemtype.Partition{}, topic, &wire.Limits{MaxPayload: 3}, catalog.NewCurrent(&wire.Service{}, log), log)
 	refused := map[int64]deadletter.Letter{3: {Event: "Closed", Policy: &topic.OnFailure}, 4: {Policy: &topic.OnFailure}}
+	known := keys.New(&keys.Process{}, idemtype.Partition{}, topic).Known(keys.Place{})
 	for offset, c := range []struct{ value, event string }{
 		{"abc", "Opened"}, {"too large", ""}, {"abc", "Opened"}, {"abc", "Closed"}, {"abc", ""},
 	} {
 		record := []wire.Message{{Offset: int64(offset), Value: []byte(c.value)}}
-		if _, err := d.Decide(record, Facts{Known: &keys.Known{}, Refused: refused}); err != nil || d.Event() != c.event {
+		if _, err := d.Decide(record, Facts{Known: known, Refused: refused}); err != nil || d.Event() != c.event {
 			t.Errorf("offset %d: the event is %q, %v, want %q", offset, d.Event(), err, c.event)
 		}
 	}
