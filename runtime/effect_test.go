@@ -314,7 +314,7 @@ func TestEffectsOfOneRecordKeyKeepTheirOrder(t *testing.T) {
 	want(t, "most at the same time", most, 8)
 }
 
-// Upkeep forgets what became of effects after keep_result, but never one that is done and whose
+// Upkeep forgets what became of effects after the window, but never one that is done and whose
 // key the ledger has not, nor an interrupted one.
 func TestUpkeepForgetsEffects(t *testing.T) {
 	t.Parallel()

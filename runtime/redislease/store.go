@@ -1,6 +1,7 @@
-// Package redislease keeps leases in Redis, for services whose effects say store: redis. A lease
-// is a hash under the name idem:<database>:<consumer>:<key>, where the database is told by its id.
-// It is changed only by a script that finds it as its owner and token say.
+// Package redislease keeps leases in Redis, for services that pass [New] to
+// idem.WithLeases. A lease is a hash under the name idem:<database>:<consumer>:<key>, where the
+// database is told by its id. It is changed only by a script that finds it as its owner and token
+// say.
 //
 //	(none) --Acquire--> p --Record--> d, which stays until its time to be kept is over
 //	                   |  ^

@@ -52,7 +52,7 @@ type Decision struct {
 	End     int64 // the log holds no record from the last one to here
 	Steps   []wire.Step
 	Claims  []wire.Claim // that go into idem_keys
-	Hidden  []wire.Key   // that decide about conflicts
+	Hidden  []wire.Key   // of records that were refused behind their claim
 	Keys    keyset.Row   // that go into the appended row
 	Result  idemtype.Result
 	Known   *keys.Known  // with what it was decided

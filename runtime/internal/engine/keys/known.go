@@ -43,7 +43,7 @@ type Known struct {
 	open   generation.Generation // where new keys are claimed
 
 	listed            bool              // list was read
-	claimed, awaiting map[wire.Key]bool // keys that were tested: to be claimed, and those that decide about conflicts
+	claimed, awaiting map[wire.Key]bool // keys that were tested: to be claimed, and hidden ones
 }
 
 // Place is the place of the next row of the chain.
@@ -78,9 +78,8 @@ var ErrMoved = errors.New("a row behind the tail claimed a key")
 var ErrNoGeneration = errors.New("no generation of keys is open: a failover took back the one that was made for this owner")
 
 // Read reads whether keys were claimed before: those that a decision claims, and the hidden
-// ones that decide about its conflicts, unless they were read already. It reports whether one
-// was found that the decision did not know. The next decision knows it, and may claim keys that
-// a conflict hid before: those are read next.
+// ones of records that were refused behind their claim, unless they were read already. It reports
+// whether one was found that the decision did not know: the next decision knows it.
 func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, hidden []wire.Key) (found bool, err error) {
 	keys := slices.DeleteFunc(keysOf(claims), func(key wire.Key) bool { return k.claimed[key] || k.awaiting[key] })
 	hidden = slices.DeleteFunc(hidden, func(key wire.Key) bool { return k.awaiting[key] })
@@ -131,7 +130,7 @@ func (k *Known) readList(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// readHidden reads which of the keys that decide about conflicts were claimed before. Nothing
+// readHidden reads which of the hidden keys were claimed before. Nothing
 // claims these keys. So no claim would be refused because the list of generations is too old, or
 // because the open generation holds the key: both are read now.
 func (k *Known) readHidden(ctx context.Context, conn *pgx.Conn, keys []wire.Key) (found bool, err error) {
