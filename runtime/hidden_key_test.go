@@ -16,7 +16,8 @@ import (
 )
 
 // A record that was refused behind its claim is a duplicate if another partition has claimed its
-// key since, whether the generation of that claim is sealed or open. No claim finds it: it is read.
+// key since, whether the generation of that claim is sealed or open. No claim finds it: it is
+// read.
 func TestHiddenKeyIsReadInEveryGeneration(t *testing.T) {
 	t.Parallel()
 	db := database(t)
