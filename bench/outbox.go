@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -96,12 +96,12 @@ func outboxStage(ctx context.Context, server *database, brokers string, do func(
 	if _, err := db.Exec(ctx, outbox.Migration(outbox.ByRelay)); err != nil {
 		return err
 	}
-	producer, err := confluent.NewProducer(brokers, nil)
+	sender, err := producer.New(brokers, nil)
 	if err != nil {
 		return err
 	}
-	defer producer.Close()
-	return do(db, producer)
+	defer sender.Close()
+	return do(db, sender)
 }
 
 // emptied is how many events per second are sent and removed from a full table.

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -34,7 +35,7 @@ func TestDeadLettersToABroker(t *testing.T) {
 	c := consumerOfTopic(t, db, wire.Topic{
 		Name: topicName, StartFrom: wire.Earliest, NewPlan: func() wire.Plan { return &refuser{} }, OnFailure: wire.FailurePolicy{StopAfter: 100},
 	})
-	p, err := NewProducer(brokers, nil)
+	p, err := producer.New(brokers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

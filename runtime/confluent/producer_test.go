@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -23,7 +23,7 @@ func TestOutboxToABroker(t *testing.T) {
 	_, brokers := startCluster(t, 4)
 	db := idemtest.DB(t)
 	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
-	p, err := NewProducer(brokers, nil)
+	p, err := producer.New(brokers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,37 +110,4 @@ func readKeys(t testing.TB, brokers string, n int) map[string][]string {
 		})
 	}
 	return all
-}
-
-// A producer whose client failed for good goes on with another one, and settings that the outbox
-// rests on are refused.
-func TestProducerOutlivesItsClient(t *testing.T) {
-	t.Parallel()
-	_, brokers := startCluster(t, 1)
-	p, err := NewProducer(brokers, kafka.ConfigMap{"linger.ms": 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	client, _ := p.connected()
-	client.TestFatalError(kafka.ErrOutOfOrderSequenceNumber, "for the test")
-	for end := time.Now().Add(time.Minute); ; {
-		done := make(chan error, 1)
-		p.Produce(outbox.Record{Topic: topicName, Key: []byte("k")}, func(err error) { done <- err })
-		err := <-done
-		if err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
-	for name, value := range map[string]any{"acks": 1, "enable.idempotence": false, "bootstrap.servers": "b", "transactional.id": "t"} {
-		if _, err := NewProducer(brokers, kafka.ConfigMap{name: value}); err == nil || !strings.Contains(err.Error(), name+" cannot be set") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := NewProducer("", nil); err == nil {
-		t.Error("without brokers")
-	}
 }

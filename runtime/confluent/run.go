@@ -9,6 +9,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/confluent/internal/clientlog"
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
@@ -20,7 +21,7 @@ type run struct {
 	sub    idem.Subscription
 	sink   idem.Sink
 	client *kafka.Consumer
-	log    *clientLog
+	log    *clientlog.Log
 
 	partitions partitions
 	intake     intake.Config // of all partitions
@@ -40,7 +41,7 @@ func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sin
 	pace, calls := s.paces(), &sync.WaitGroup{}
 	r := &run{
 		pace: pace, ctx: ctx, sub: sub, sink: sink, client: client, calls: calls,
-		log:        &clientLog{Logger: logger, brokers: s.Brokers, logged: map[kafka.ErrorCode]time.Time{}},
+		log:        clientlog.New(logger, s.Brokers),
 		partitions: newPartitions(),
 		fetcher:    &fetcher{client: client},
 		broker:     &broker{client: client, timeout: pace.request},

@@ -1,5 +1,5 @@
-// Package confluent reads Kafka for an [idem.Consumer] through confluent-kafka-go. It is the
-// only package of the runtime that imports that client, and so the only one that needs
+// Package confluent reads Kafka for an [idem.Consumer] through confluent-kafka-go. It and
+// the packages below it are the only ones that import that client, and so the only ones that need
 // cgo. It knows nothing of the database: what became of a record, and where a partition
 // is read from, only the [idem.Sink] says.
 //
@@ -77,7 +77,7 @@ func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink)
 		return fmt.Errorf("confluent: %w", err)
 	}
 	r := newRun(ctx, s, sub, sink, client)
-	go r.log.forward(ctx, lines)
+	go r.log.Forward(ctx, lines)
 	err = r.poll()
 	return errors.Join(err, r.leaveGroup(lines))
 }

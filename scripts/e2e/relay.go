@@ -12,7 +12,7 @@ import (
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
-	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/outbox"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
@@ -76,11 +76,11 @@ func (d *desk) sendTo(ctx context.Context, topic string, dieAt int) (*stage.Proc
 func (k *kit) relay(ctx context.Context, db *database, config kafka.ConfigMap, edit func(*outbox.Relay)) (r *outbox.Relay, stop func(), err error) {
 	all := kafka.ConfigMap{quiet: 0}
 	maps.Copy(all, config)
-	producer, err := confluent.NewProducer(k.broker.Addr(), all)
+	sender, err := producer.New(k.broker.Addr(), all)
 	if err != nil {
 		return nil, nil, err
 	}
-	r = &outbox.Relay{DB: db.pool, Producer: producer, Logger: slog.New(slog.DiscardHandler)}
+	r = &outbox.Relay{DB: db.pool, Producer: sender, Logger: slog.New(slog.DiscardHandler)}
 	if edit != nil {
 		edit(r)
 	}
@@ -90,7 +90,7 @@ func (k *kit) relay(ctx context.Context, db *database, config kafka.ConfigMap, e
 	return r, sync.OnceFunc(func() {
 		cancel()
 		running.Wait()
-		producer.Close()
+		sender.Close()
 	}), nil
 }
 

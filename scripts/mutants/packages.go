@@ -4,6 +4,7 @@ package main
 const (
 	core        = "./runtime"
 	source      = "./runtime/confluent"
+	producers   = "./runtime/confluent/producer"
 	waves       = "./runtime/wire"
 	strictJSON  = "./runtime/wire/strictjson"
 	streams     = "./runtime/stream"

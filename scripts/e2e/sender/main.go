@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/outbox"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )
@@ -32,13 +32,13 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	producer, err := confluent.NewProducer(os.Getenv(script.Brokers), nil)
+	sender, err := producer.New(os.Getenv(script.Brokers), nil)
 	if err != nil {
 		return err
 	}
-	defer producer.Close()
+	defer sender.Close()
 	at, _ := strconv.Atoi(os.Getenv("E2E_DIE_AT")) // without it there is no such acknowledgement
-	relay := &outbox.Relay{DB: db, Producer: &mortal{Producer: producer, at: int64(at)}}
+	relay := &outbox.Relay{DB: db, Producer: &mortal{Producer: sender, at: int64(at)}}
 	if topic := os.Getenv("E2E_TOPIC"); topic != "" {
 		relay.Topic = func(string) string { return topic }
 	}

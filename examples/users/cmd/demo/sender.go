@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/idemtest/kafkatest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -40,12 +40,12 @@ func (w *world) openRelays() (sender, error) {
 }
 
 func (r *relays) run(through func(outbox.Producer) outbox.Producer) (end func() error, err error) {
-	producer, err := confluent.NewProducer(r.w.brokers, nil)
+	sender, err := producer.New(r.w.brokers, nil)
 	if err != nil {
 		return nil, err
 	}
-	relay := &outbox.Relay{DB: r.w.accounts.pool, Producer: through(producer)}
-	return r.w.beside("the relay of accounts", relay.Run, producer.Close), nil
+	relay := &outbox.Relay{DB: r.w.accounts.pool, Producer: through(sender)}
+	return r.w.beside("the relay of accounts", relay.Run, sender.Close), nil
 }
 
 func (r *relays) crash(ctx context.Context) (string, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/examples/users/directory"
 	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/idemtest/kafkatest"
 	"github.com/idemgen/idemgen/runtime/outbox"
@@ -64,12 +65,12 @@ func (w *world) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	producer, err := confluent.NewProducer(w.brokers, nil)
+	sender, err := producer.New(w.brokers, nil)
 	if err != nil {
 		return err
 	}
-	relay := &outbox.Relay{DB: w.directory.pool, Producer: producer}
-	w.beside("the relay of the directory", relay.Run, producer.Close)
+	relay := &outbox.Relay{DB: w.directory.pool, Producer: sender}
+	w.beside("the relay of the directory", relay.Run, sender.Close)
 	w.beside("the consumer", func(ctx context.Context) error {
 		return consumer.Run(ctx, &confluent.Source{Brokers: w.brokers})
 	}, consumer.Close)

@@ -1,4 +1,6 @@
-package confluent
+// Package producer sends the records of an [outbox.Relay] through confluent-kafka-go. Services
+// that relay nothing do not link it.
+package producer
 
 import (
 	"context"
@@ -8,10 +10,10 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
+	"github.com/idemgen/idemgen/runtime/confluent/internal/clientlog"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
@@ -43,20 +45,20 @@ var usualProducer = kafka.ConfigMap{
 	"message.timeout.ms": 10_000,
 }
 
-// NewProducer connects to brokers, as bootstrap.servers has them. config are further settings of
+// New connects to brokers, as bootstrap.servers has them. config are further settings of
 // librdkafka's producer; those that the order and the acknowledgement of records rest on cannot be
 // set. What the client logs goes to slog.Default(). Close the producer when its relay has ended.
-func NewProducer(brokers string, config kafka.ConfigMap) (*Producer, error) {
+func New(brokers string, config kafka.ConfigMap) (*Producer, error) {
 	var errs []error
 	if brokers == "" {
-		errs = append(errs, errors.New("confluent: the producer has no brokers"))
+		errs = append(errs, errors.New("producer: no brokers were given"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		if must, ok := produced[name]; ok {
-			errs = append(errs, fmt.Errorf("confluent: the producer's %s cannot be set: the outbox needs it to be %v", name, must))
+			errs = append(errs, fmt.Errorf("producer: %s cannot be set: the outbox needs it to be %v", name, must))
 		}
 		if slices.Contains([]string{"bootstrap.servers", "transactional.id", "go.logs.channel"}, name) {
-			errs = append(errs, fmt.Errorf("confluent: the producer's %s cannot be set", name))
+			errs = append(errs, fmt.Errorf("producer: %s cannot be set", name))
 		}
 	}
 	if len(errs) > 0 {
@@ -77,18 +79,18 @@ func (p *Producer) connected() (*kafka.Producer, error) {
 	defer p.mu.Unlock()
 	switch {
 	case p.closing:
-		return nil, errors.New("confluent: the producer is closed")
+		return nil, errors.New("producer: the producer is closed")
 	case p.client != nil:
 		return p.client, nil
 	}
 	client, err := kafka.NewProducer(p.config)
 	if err != nil {
-		return nil, fmt.Errorf("confluent: the producer's settings: %w", err)
+		return nil, fmt.Errorf("producer: settings: %w", err)
 	}
 	p.client = client
-	log := &clientLog{Logger: slog.Default(), brokers: p.brokers, logged: map[kafka.ErrorCode]time.Time{}}
+	log := clientlog.New(slog.Default(), p.brokers)
 	p.ended.Go(func() { p.listen(client, log) })
-	p.ended.Go(func() { log.forward(context.Background(), client.Logs()) })
+	p.ended.Go(func() { log.Forward(context.Background(), client.Logs()) })
 	return client, nil
 }
 
@@ -113,13 +115,13 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 }
 
 // listen takes the client's reports until it is closed.
-func (p *Producer) listen(client *kafka.Producer, log *clientLog) {
+func (p *Producer) listen(client *kafka.Producer, log *clientlog.Log) {
 	for e := range client.Events() {
 		switch e := e.(type) {
 		case *kafka.Message:
 			e.Opaque.(func(error))(p.judge(client, e.TopicPartition.Error))
 		case kafka.Error:
-			log.error(e, false)
+			log.Report(e, false)
 			_ = p.judge(client, e)
 		}
 	}

@@ -1,0 +1,58 @@
+// Package clientlog logs what a client of confluent-kafka-go says: its own lines, and the errors
+// after which it goes on trying.
+//
+// It must not import any other package of this module.
+package clientlog
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+)
+
+// Log logs what one client says.
+type Log struct {
+	*slog.Logger
+	brokers string
+	logged  map[kafka.ErrorCode]time.Time // when an error was logged last
+}
+
+// New returns the log of a client of brokers.
+func New(to *slog.Logger, brokers string) *Log {
+	return &Log{Logger: to, brokers: brokers, logged: map[kafka.ErrorCode]time.Time{}}
+}
+
+// repeatInterval is how long an error is not repeated in the log.
+const repeatInterval = 30 * time.Second
+
+// Report logs an error after which the client goes on trying. One that the sink was told of,
+// in other words, is no news.
+func (l *Log) Report(e kafka.Error, told bool) {
+	const text = "the Kafka client reports an error and goes on trying"
+	if told {
+		l.Debug(text, "err", e.Error(), "code", int(e.Code()))
+		return
+	}
+	if now := time.Now(); now.Sub(l.logged[e.Code()]) >= repeatInterval {
+		l.logged[e.Code()] = now
+		l.Warn(text, "err", e.Error(), "code", int(e.Code()), "brokers", l.brokers)
+	}
+}
+
+// Forward copies the client's own log until lines is closed. Its syslog levels 0 to 4 are
+// errors and warnings, 5 is a notice; connection failures also come as error events.
+func (l *Log) Forward(ctx context.Context, lines <-chan kafka.LogEvent) {
+	for line := range lines {
+		level := slog.LevelDebug
+		switch {
+		case line.Tag == "FAIL" || line.Tag == "ERROR":
+		case line.Level <= 4:
+			level = slog.LevelWarn
+		case line.Level == 5:
+			level = slog.LevelInfo
+		}
+		l.Log(ctx, level, "kafka client", "tag", line.Tag, "text", line.Message)
+	}
+}
